@@ -1,0 +1,40 @@
+// The whole path: a link job in, a report out. src/audit.cpp reads like a table of contents.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "elfaudit/facts.hpp"
+#include "elfaudit/finding.hpp"
+#include "elfaudit/link_job.hpp"
+#include "elfaudit/resolution.hpp"
+
+namespace elfaudit {
+
+struct AuditOptions {
+  unsigned jobs = 0;  ///< threads; 0: as many as the machine has
+};
+
+/// How long one stage took.
+struct Pass {
+  std::string name;
+  double milliseconds = 0;  ///< wall time
+};
+
+/// Everything the reports are written from. Owns its facts.
+struct Audit {
+  LinkJob job;
+  std::vector<InputFacts> inputs;  ///< one for each of job.inputs, in that order
+  Resolution resolution;
+  std::vector<Finding> findings;  ///< most severe first, then by rule, symbol and place
+  bool complete = true;           ///< every input was read whole
+  std::vector<Pass> passes;       ///< in the order they ran; the one part that differs from run to run
+};
+
+/// Runs every stage. Throws nothing but std::bad_alloc: unreadable inputs become findings.
+Audit audit(LinkJob job, const AuditOptions& options = {});
+
+/// 0 clean, 1 findings at or above `fail_on`, 2 incomplete; 2 outranks 1.
+int exit_code(const Audit& audit, Severity fail_on = Severity::Error);
+
+}  // namespace elfaudit

@@ -1,0 +1,122 @@
+// What each input defines and needs, as plain data: no libelf handle, no pointer into a file.
+// Made by the scan stage, read by every stage after it. Format facts: gABI chapter 4 (object files), 5 (dynamic
+// linking).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "elfaudit/error.hpp"
+#include "elfaudit/origin.hpp"
+
+namespace elfaudit {
+
+enum class Binding : std::uint8_t {
+  Global,
+  Weak,
+  Unique
+};  ///< STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE; locals are not facts
+enum class Placement : std::uint8_t { Undefined, InSection, Absolute, Common };  ///< what st_shndx says
+enum class SymbolType : std::uint8_t { NoType, Object, Function, Tls, IndirectFunction, Other };
+enum class Visibility : std::uint8_t { Default, Internal, Hidden, Protected };
+
+/// A run of bytes in ObjectFacts::strings.
+struct Text {
+  std::uint32_t offset = 0;
+  std::uint32_t size = 0;
+  bool empty() const { return size == 0; }
+};
+
+constexpr std::uint32_t kNone = 0xffffffff;
+
+/// One non-local entry of .symtab (relocatable objects) or .dynsym (shared objects).
+struct Symbol {
+  Text name;                      ///< without the version: "foo" for foo@V1 and foo@@V2
+  Text version;                   ///< "V1"; empty for most
+  std::uint64_t value = 0;        ///< offset in the section; alignment for Common; address in shared objects
+  std::uint64_t size = 0;         ///< bytes
+  std::uint32_t index = 0;        ///< in the symbol table it was read from: how it is found again
+  std::uint32_t section = kNone;  ///< into ObjectFacts::sections, for InSection
+  Binding binding = Binding::Global;
+  Placement placement = Placement::Undefined;
+  SymbolType type = SymbolType::NoType;
+  Visibility visibility = Visibility::Default;
+  bool default_version = false;  ///< foo@@V2: also answers to plain "foo"
+
+  bool defined() const { return placement != Placement::Undefined; }
+  bool weak() const { return binding == Binding::Weak; }
+  bool common() const { return placement == Placement::Common; }
+};
+
+/// A section that holds a definition or is in a COMDAT group (others are not recorded).
+struct Section {
+  Text name;
+  std::uint32_t index = 0;      ///< in the section header table
+  std::uint32_t group = kNone;  ///< into ObjectFacts::groups; kNone when it is in no COMDAT group
+  bool alloc = false;           ///< SHF_ALLOC
+  bool excluded = false;        ///< SHF_EXCLUDE
+};
+
+/// A COMDAT group (SHT_GROUP with GRP_COMDAT), or a .gnu.linkonce section, which GNU ld treats as a group of one.
+struct Group {
+  Text signature;
+  bool linkonce = false;
+};
+
+enum class ObjectKind : std::uint8_t { Relocatable, SharedObject, Executable };
+
+/// One object file, member or shared object.
+struct ObjectFacts {
+  Origin origin;
+  ObjectKind kind = ObjectKind::Relocatable;
+  std::uint16_t machine = 0;  ///< e_machine
+  bool is_64 = true;          ///< ELFCLASS64
+  bool big_endian = false;    ///< ELFDATA2MSB
+  bool nested = false;        ///< a member of an archive inside an archive, which no linker searches
+
+  std::string strings;               ///< the bytes behind every Text
+  std::vector<Symbol> symbols;       ///< in symbol table order
+  std::vector<Section> sections;     ///< by ascending index
+  std::vector<Group> groups;         ///< in section order, each signature once
+  std::string soname;                ///< DT_SONAME; empty when there is none
+  std::vector<std::string> needed;   ///< DT_NEEDED in order
+  std::vector<std::string> runpath;  ///< DT_RUNPATH, else DT_RPATH, split at ':', not expanded
+
+  std::string_view text(Text t) const { return std::string_view(strings).substr(t.offset, t.size); }
+  std::string_view name(const Symbol& s) const { return text(s.name); }
+  std::string_view section_name(const Symbol& s) const {
+    return s.section == kNone ? std::string_view() : text(sections[s.section].name);
+  }
+};
+
+enum class InputKind : std::uint8_t { Object, Archive, SharedObject, Executable, Unreadable };
+
+/// One entry of an archive's symbol index (the "armap").
+struct IndexEntry {
+  Text symbol;           ///< in InputFacts::index_strings, version included ("foo@@V2")
+  std::uint32_t object;  ///< into InputFacts::objects; kNone when the member holds no readable object
+};
+
+/// One file of the link line. Everything in it that could not be read is in `errors`; nothing unread is left out
+/// silently.
+struct InputFacts {
+  std::string path;
+  InputKind kind = InputKind::Unreadable;
+  bool thin = false;                 ///< a thin archive
+  bool has_index = false;            ///< archives: a symbol index is present (always true for an empty archive)
+  std::uint32_t members = 0;         ///< archives: number of members, objects or not
+  std::vector<ObjectFacts> objects;  ///< one for a loose file; the members that are objects, in archive order
+  std::vector<IndexEntry> index;     ///< archives: in the order of the index
+  std::string index_strings;
+  std::vector<InputError> errors;
+  std::vector<std::string>
+      not_objects;  ///< archives: members that are no object at all (text), which linkers pass over
+
+  std::string_view index_name(const IndexEntry& e) const {
+    return std::string_view(index_strings).substr(e.symbol.offset, e.symbol.size);
+  }
+};
+
+}  // namespace elfaudit

@@ -1,0 +1,69 @@
+// What would be linked, in what order, with which options. Made by the input stage.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "elfaudit/error.hpp"
+
+namespace elfaudit {
+
+/// One file on the link line, at its place and with the state of the positional options there.
+struct LinkInput {
+  std::string path;            ///< the file to open, after the -L search
+  std::string spelled;         ///< what the line says: "-lfoo", "a.o", "libc.so" for a file a linker script named
+  std::uint32_t group = 0;     ///< 0, or the number of the --start-group/GROUP() it is in; a group is one unbroken run
+  bool whole_archive = false;  ///< --whole-archive is on
+  bool as_needed = false;      ///< --as-needed is on
+  bool just_symbols = false;   ///< --just-symbols / -R FILE
+};
+
+enum class OutputKind : std::uint8_t { Executable, SharedObject, Relocatable };
+
+enum class LinkerKind : std::uint8_t { Bfd, Lld, Mold, Gold, Unknown };
+
+/// --unresolved-symbols=, -z defs, -z undefs and their kin, reduced to who is asked.
+struct UnresolvedPolicy {
+  bool report_in_objects = true;         ///< relocatable objects (false for -shared without -z defs)
+  bool report_in_shared_objects = true;  ///< references made by shared objects on the line
+  bool warn_only = false;                ///< --warn-unresolved-symbols, --noinhibit-exec
+};
+
+/// A symbol given a value by the line (--defsym) or by a linker script used as input.
+struct Assignment {
+  std::string symbol;
+  std::vector<std::string> uses;  ///< symbols its right-hand side names
+  std::string where;              ///< "--defsym" or the script's path
+  bool provide = false;           ///< PROVIDE(): only when referenced and not defined
+};
+
+/// A complete description of one link. Options that change nothing about symbols are not recorded.
+struct LinkJob {
+  std::vector<LinkInput> inputs;
+  bool from_command =
+      false;  ///< made from a link command: the system libraries are on the line, so undefined symbols can be judged
+  OutputKind output = OutputKind::Executable;
+  std::string output_path;
+  LinkerKind linker = LinkerKind::Bfd;
+  std::string linker_program;  ///< the program the driver would run, or that was named; empty when unknown
+  std::string entry = "_start";
+  bool is_static = false;  ///< -static: no dynamic section
+  bool pie = false;
+
+  std::vector<std::string> required;     ///< -u, --require-defined, EXTERN(), and -e when given: they pull members
+  std::vector<std::string> must_define;  ///< --require-defined: an error when nothing defines them
+  std::vector<std::string> wrapped;      ///< --wrap
+  std::vector<Assignment> assignments;
+  UnresolvedPolicy unresolved;
+  bool allow_multiple_definition = false;  ///< -z muldefs
+  bool gc_sections = false;
+  std::vector<std::string> search_dirs;  ///< -L and the linker's own, in search order
+  std::vector<std::string> rpath_link;   ///< -rpath-link and -rpath: where needed libraries are looked up
+
+  std::vector<InputError> missing;                  ///< what the line names and no file answers to
+  std::vector<std::string> options_not_understood;  ///< each once, as spelled
+  std::vector<std::string> notes;                   ///< what could not be found out about the line, for the reader
+};
+
+}  // namespace elfaudit

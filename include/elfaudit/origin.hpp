@@ -1,0 +1,26 @@
+// Where bytes come from. Travels with every fact, so that a report can always say "libx.a(y.o)".
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+
+namespace elfaudit {
+
+/// An object on disk: a whole file, or a member of an archive.
+struct Origin {
+  std::string path;          ///< the file as the link line reaches it ("build/libx.a", "a.o")
+  std::string member;        ///< member name inside `path`; empty for a loose file
+  std::string bytes_path;    ///< the file that holds the bytes; differs from `path` for members of thin archives
+  std::uint64_t offset = 0;  ///< of the object's first byte in `bytes_path`
+  std::uint64_t size = 0;    ///< bytes, 0 when unknown
+
+  bool is_member() const { return !member.empty(); }
+
+  /// "a.o" or "libx.a(y.o)": the spelling of GNU ld, used in every report.
+  std::string display() const { return is_member() ? path + "(" + member + ")" : path; }
+
+  auto operator<=>(const Origin&) const = default;
+};
+
+}  // namespace elfaudit

@@ -1,0 +1,87 @@
+// Who wins, who conflicts, what is missing, which members are pulled and why. Made by the resolve stage, from facts
+// alone.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "elfaudit/facts.hpp"
+
+namespace elfaudit {
+
+/// Points into the facts: inputs[input].objects[object].
+struct ObjectId {
+  std::uint32_t input = kNone;
+  std::uint32_t object = kNone;
+  bool valid() const { return input != kNone; }
+  auto operator<=>(const ObjectId&) const = default;
+};
+
+/// Points into the facts: inputs[input].objects[object].symbols[symbol].
+struct SymbolId {
+  ObjectId in;
+  std::uint32_t symbol = kNone;
+  bool valid() const { return in.valid(); }
+  auto operator<=>(const SymbolId&) const = default;
+};
+
+/// How a global of the input ends. Every definition has one of these when resolution is done; none is left Unseen in a
+/// linked object.
+enum class Fate : std::uint8_t {
+  NotExtracted,      ///< its archive member is not part of the link
+  Kept,              ///< this is the definition the output uses
+  Rejected,          ///< a second strong definition: the link fails
+  Ignored,           ///< a second strong definition that -z muldefs, --defsym or an equal absolute value makes harmless
+  DiscardedComdat,   ///< its section belongs to a COMDAT group that an earlier object brought
+  DiscardedExclude,  ///< its section is SHF_EXCLUDE
+  Overridden,        ///< weak, and another definition was there first or is strong
+  MergedCommon,      ///< tentative, merged into a larger one or into a definition
+  SharedLost,        ///< in a shared object, and an object or an earlier shared object defines it
+  NotNeeded,         ///< in a shared object that --as-needed drops
+  Reference,         ///< undefined here
+};
+
+/// An archive member that the link pulls in, and why.
+struct Extraction {
+  ObjectId object;
+  std::string symbol;  ///< the reference that pulled it; empty for --whole-archive
+  ObjectId needed_by;  ///< whose reference; invalid when an option asked (-u, -e) or for --whole-archive
+  std::string option;  ///< "-u foo", "--whole-archive"; empty when an object asked
+};
+
+/// Two strong definitions of one name.
+struct Conflict {
+  std::string symbol;  ///< mangled, with "@VERSION" when it has one
+  SymbolId kept;
+  SymbolId rejected;
+};
+
+/// A reference to an undefined name, and where its object uses it.
+struct Reference {
+  SymbolId id;
+  std::string section;       ///< the section whose relocation uses it; empty until that was looked up
+  std::uint64_t offset = 0;  ///< in that section
+};
+
+/// A name that some linked object needs and nothing in the link defines.
+struct Unresolved {
+  std::string symbol;
+  std::vector<Reference> references;  ///< in link order; weak ones are left out
+  bool hidden = false;                ///< a reference has hidden or protected visibility: always an error
+  std::string option;                 ///< "--require-defined", when no object refers to it
+};
+
+struct Resolution {
+  bool whole_archives = false;  ///< archives alone were given: every member was taken in, as if linked
+  std::vector<std::vector<std::vector<Fate>>> fates;  ///< [input][object][symbol]
+  std::vector<std::vector<bool>> linked;              ///< [input][object]: part of the link
+  std::vector<Extraction> extractions;                ///< in the order of the link
+  std::vector<Conflict> conflicts;                    ///< in the order of the link
+  std::vector<Unresolved> unresolved;  ///< by name; candidates until their relocations have been looked at
+
+  Fate fate(SymbolId id) const { return fates[id.in.input][id.in.object][id.symbol]; }
+};
+
+}  // namespace elfaudit

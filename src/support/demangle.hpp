@@ -1,0 +1,13 @@
+// C++ names for people. The mangled name is always the key.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace elfaudit {
+
+/// The Itanium C++ ABI's reading of `name`, a version "@V1" kept behind it. Names that are not mangled, that don't
+/// parse or that are longer than 2 KiB come back as they are.
+std::string demangle(std::string_view name);
+
+}  // namespace elfaudit
