@@ -1,0 +1,56 @@
+// The members and the symbol index of an archive, from its bytes alone: no member is opened here.
+//
+// All flavours that linkers meet are read (libelf knows neither thin archives nor BSD names):
+//   GNU and SVR4  "name/", long names in member "//" ("/123"), index in member "/" or "/SYM64/"       (gABI 7 "Archive
+//   File", LLVM Archive.cpp) BSD, Darwin   "name", long names before the content ("#1/20"), index in "__.SYMDEF*"
+//   (FreeBSD ar(5)) GNU thin      as GNU, but members are files beside the archive; "/123:456" is the member at 456 of
+//   archive 123  (binutils ar(1))
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "elfaudit/facts.hpp"
+
+namespace elfaudit {
+
+constexpr std::uint64_t kNoOffset = std::numeric_limits<std::uint64_t>::max();
+
+struct ArchiveMember {
+  std::string name;          ///< "y.o"; a path from the archive's folder in thin archives
+  std::uint64_t header = 0;  ///< offset of the member's header: what the symbol index names
+  std::uint64_t offset = 0;  ///< of the content; meaningless for members of thin archives
+  std::uint64_t size = 0;    ///< bytes of content; what a thin archive says is not to be believed
+  std::uint64_t nested_header =
+      kNoOffset;  ///< thin archives: `name` is an archive, and the member has its header there
+};
+
+struct ArchiveIndexEntry {
+  Text symbol;               ///< in Archive::index_strings
+  std::uint64_t header = 0;  ///< of a member that exists
+};
+
+/// What is wrong with the archive itself.
+struct ArchiveDamage {
+  std::uint64_t offset = 0;
+  std::string member;  ///< empty when it is none's
+  std::string reason;
+};
+
+struct Archive {
+  bool thin = false;
+  bool has_index = false;              ///< with a readable index; true for an archive without members
+  std::vector<ArchiveMember> members;  ///< in file order; without index and name table
+  std::vector<ArchiveIndexEntry> index;
+  std::string index_strings;
+  std::vector<ArchiveDamage> damage;  ///< by offset; members after a damaged header are not found
+};
+
+/// `bytes` begins with "!<arch>\n" or "!<thin>\n". Never throws for what it finds.
+Archive read_archive(std::span<const std::byte> bytes);
+
+}  // namespace elfaudit

@@ -1,0 +1,127 @@
+#include "scan/archive_index.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "support/bytes.hpp"
+
+namespace elfaudit {
+namespace {
+
+constexpr std::uint64_t kMaxStrings = std::numeric_limits<std::uint32_t>::max();  // Text counts in 32 bits
+
+bool is_member(const Archive& archive, std::uint64_t header) {
+  const auto member = std::lower_bound(archive.members.begin(), archive.members.end(), header,
+                                       [](const ArchiveMember& m, std::uint64_t offset) { return m.header < offset; });
+  return member != archive.members.end() && member->header == header;
+}
+
+std::string no_member(std::uint64_t symbol, std::uint64_t header) {
+  return fmt::format("symbol {} is said to be in a member at {:#x}, where none begins", symbol, header);
+}
+
+/// Count, that many header offsets, as many NUL-terminated names; all numbers big endian.
+template <class Number>
+std::string read_gnu(std::span<const std::byte> content, Archive& archive) {
+  const ByteView view(content, ByteOrder::Big);
+  const auto count = view.read<Number>(0);
+  if (!count) return "it is too short";
+  if (*count > (view.size() - sizeof(Number)) / sizeof(Number))
+    return fmt::format("it counts {} symbols, more than it has room for", *count);
+  const std::uint64_t names_at = sizeof(Number) * (std::uint64_t{*count} + 1);
+  const std::string_view names = view.text(names_at, view.size() - names_at);
+  if (names.size() > kMaxStrings) return "its names take more than 4 GiB";
+  archive.index.reserve(*count);
+  std::size_t at = 0;
+  for (std::uint64_t i = 0; i < *count; ++i) {
+    const std::size_t end = names.find('\0', at);
+    if (end == std::string_view::npos) return fmt::format("it ends in the name of symbol {} of {}", i, *count);
+    const std::uint64_t header = *view.read<Number>(sizeof(Number) * (i + 1));
+    if (!is_member(archive, header)) return no_member(i, header);
+    archive.index.push_back({{static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(end - at)}, header});
+    at = end + 1;
+  }
+  archive.index_strings = names;
+  return {};
+}
+
+/// Where the two parts of a BSD index are.
+struct BsdLayout {
+  std::uint64_t entries = 0;  ///< pairs of (offset in the strings, header offset), which begin after one number
+  std::uint64_t strings = 0;  ///< offset of the first string
+  std::uint64_t strings_size = 0;
+};
+
+/// Bytes of the pairs, the pairs, bytes of the strings, the strings.
+template <class Number>
+std::optional<BsdLayout> bsd_layout(const ByteView& view) {
+  const auto pairs = view.read<Number>(0);
+  if (!pairs || *pairs % (2 * sizeof(Number)) != 0 || !view.has(sizeof(Number), *pairs)) return std::nullopt;
+  const std::uint64_t after = sizeof(Number) + std::uint64_t{*pairs};
+  const auto size = view.read<Number>(after);
+  if (!size || !view.has(after + sizeof(Number), *size)) return std::nullopt;
+  return BsdLayout{*pairs / (2 * sizeof(Number)), after + sizeof(Number), *size};
+}
+
+template <class Number>
+std::string read_bsd(std::span<const std::byte> content, Archive& archive) {
+  // In the byte order of the machine that made it, which nothing names; only one of the two fits.
+  ByteView view(content, ByteOrder::Little);
+  auto layout = bsd_layout<Number>(view);
+  if (!layout) {
+    view = ByteView(content, ByteOrder::Big);
+    layout = bsd_layout<Number>(view);
+  }
+  if (!layout) return "its sizes don't fit";
+  const std::string_view strings = view.text(layout->strings, layout->strings_size);
+  if (strings.size() > kMaxStrings) return "its names take more than 4 GiB";
+  archive.index.reserve(layout->entries);
+  std::uint64_t total = 0;
+  for (std::uint64_t i = 0; i < layout->entries; ++i) {
+    const std::uint64_t name = *view.read<Number>(sizeof(Number) * (2 * i + 1));
+    const std::uint64_t header = *view.read<Number>(sizeof(Number) * (2 * i + 2));
+    const std::size_t end = name < strings.size() ? strings.find('\0', name) : std::string_view::npos;
+    if (end == std::string_view::npos) return fmt::format("the name of symbol {} is outside of it", i);
+    if (!is_member(archive, header)) return no_member(i, header);
+    total += end - name;
+    if (total > kMaxStrings) return "its names take more than 4 GiB";  // they may overlap, and reading them takes time
+    archive.index.push_back({{static_cast<std::uint32_t>(name), static_cast<std::uint32_t>(end - name)}, header});
+  }
+  archive.index_strings = strings;
+  return {};
+}
+
+std::string read_form(std::span<const std::byte> content, IndexForm form, Archive& archive) {
+  switch (form) {
+    case IndexForm::Gnu32:
+      return read_gnu<std::uint32_t>(content, archive);
+    case IndexForm::Gnu64:
+      return read_gnu<std::uint64_t>(content, archive);
+    case IndexForm::Bsd32:
+      return read_bsd<std::uint32_t>(content, archive);
+    case IndexForm::Bsd64:
+      return read_bsd<std::uint64_t>(content, archive);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<IndexForm> index_form(std::string_view name) {
+  if (name == "/") return IndexForm::Gnu32;
+  if (name == "/SYM64/") return IndexForm::Gnu64;
+  if (name == "__.SYMDEF" || name == "__.SYMDEF SORTED") return IndexForm::Bsd32;
+  if (name == "__.SYMDEF_64" || name == "__.SYMDEF_64 SORTED") return IndexForm::Bsd64;
+  return std::nullopt;
+}
+
+std::string read_archive_index(std::span<const std::byte> content, IndexForm form, Archive& archive) {
+  std::string wrong = read_form(content, form, archive);
+  archive.has_index = wrong.empty();
+  if (!wrong.empty()) archive.index.clear();
+  return wrong;
+}
+
+}  // namespace elfaudit

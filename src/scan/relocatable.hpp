@@ -1,0 +1,11 @@
+#pragma once
+
+#include "elfaudit/facts.hpp"
+#include "scan/elf_sections.hpp"
+
+namespace elfaudit {
+
+/// Fills in the symbols, sections and groups of a relocatable object (ET_REL). Throws InputError.
+void read_relocatable(const ElfSections& sections, ObjectFacts& facts);
+
+}  // namespace elfaudit

@@ -1,0 +1,41 @@
+// Files on disk -> facts. The only stage that reads symbols; libelf handles live inside one call.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "elfaudit/facts.hpp"
+#include "elfaudit/link_job.hpp"
+
+namespace elfaudit {
+
+/// Facts of every input of the job, in its order; a file named twice is read once and its facts repeated.
+/// Never throws for a bad file: see InputFacts::errors. Parallel over inputs and members; the result does not depend on
+/// it.
+std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs = 0);
+
+/// Facts of one file: object, shared object, executable or archive.
+InputFacts scan_input(const std::string& path);
+
+/// A relocation that uses a symbol.
+struct Use {
+  std::uint32_t symbol = 0;  ///< symbol table index
+  std::string section;       ///< the section the relocation patches (".text.f")
+  std::uint64_t offset = 0;  ///< in that section
+  bool alloc = false;        ///< that section is SHF_ALLOC
+  bool none = false;         ///< R_*_NONE
+  std::uint32_t section_index = 0;
+};
+
+/// The first use of each of `symbols` (.symtab indexes) in each section of a relocatable object; by symbol, then
+/// section. Reads relocations, which are most of an object's bytes: ask only about symbols that stayed undefined.
+/// Throws InputError.
+std::vector<Use> find_uses(const Origin& origin, std::span<const std::uint32_t> symbols);
+
+/// Does a relocatable object have a section of that name that takes space in the output? Throws InputError.
+bool has_section(const Origin& origin, std::string_view name);
+
+}  // namespace elfaudit

@@ -1,0 +1,95 @@
+"""Helpers of the Python tests: a folder to make inputs in with the real tools, and the program run on them.
+
+    def test_two_definitions(lab):
+        lab.cc("a.o", "int state;", "g++ -g")
+        lab.cc("b.o", "int state;")
+        result = lab.audit("check", "a.o", "b.o")
+        assert result.code == 1 and "state is defined twice" in result.out
+"""
+
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+
+import pytest
+
+SOURCE_DIR = pathlib.Path(os.environ.get("ELFAUDIT_SOURCE_DIR", pathlib.Path(__file__).parent.parent))
+
+# Messages of the tools are compared, so they must not be translated or coloured.
+ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
+
+# Which extension makes a compiler take a source for what it is.
+EXTENSIONS = {"gcc": ".c", "cc": ".c", "clang": ".c", "g++": ".cpp", "c++": ".cpp", "clang++": ".cpp", "nvcc": ".cu", "as": ".s"}
+
+
+def need(*programs):
+    """Skips the test (or, called at the top of a file, the file) when one of the programs is not installed."""
+    for program in programs:
+        if shutil.which(program) is None:
+            pytest.skip(f"needs {program}, which is not installed", allow_module_level=True)
+
+
+class Result:
+    """What a command left behind: exit code, standard output and standard error."""
+
+    def __init__(self, completed):
+        self.code = completed.returncode
+        self.out = completed.stdout
+        self.err = completed.stderr
+
+    def json(self):
+        return json.loads(self.out)
+
+    def __repr__(self):  # what pytest shows when an assertion about a result fails
+        return f"exit code {self.code}\n--- stdout\n{self.out}\n--- stderr\n{self.err}"
+
+
+class Lab:
+    """A folder of the test's own; every command runs in it."""
+
+    def __init__(self, path):
+        self.path = pathlib.Path(path)
+
+    def write(self, name, text):
+        """Writes a file and returns its name."""
+        file = self.path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return name
+
+    def cc(self, output, source, command="g++"):
+        """Compiles source text to the object `output` with a compiler command ("g++ -g -fPIC") and returns its name."""
+        compiler = pathlib.Path(shlex.split(command)[0]).name.split("-")[0]
+        name = self.write(str(pathlib.Path(output).with_suffix("")) + EXTENSIONS[compiler], source)
+        self.sh(f"{command} {'' if compiler == 'as' else '-c'} {shlex.quote(name)} -o {shlex.quote(output)}")
+        return output
+
+    def ar(self, archive, *members):
+        """Makes an archive of members, in that order, and returns its name."""
+        (self.path / archive).unlink(missing_ok=True)
+        self.sh(shlex.join(["ar", "rcD", archive, *members]))
+        return archive
+
+    def sh(self, command, check=True):
+        """Runs a shell command; one that fails fails the test unless `check` is off."""
+        result = self._run(["bash", "-c", command])
+        assert result.code == 0 or not check, f"{command}\n{result}"
+        return result
+
+    def audit(self, *arguments):
+        """Runs elfaudit. A crash, or a sanitizer's report, is never what a test wants."""
+        program = os.environ.get("ELFAUDIT")
+        assert program, "ELFAUDIT must name the program to test (ctest sets it)"
+        result = self._run([program, *map(str, arguments)])
+        assert result.code in (0, 1, 2) and "runtime error:" not in result.err and "Sanitizer" not in result.err, result
+        return result
+
+    def _run(self, command):
+        return Result(
+            subprocess.run(
+                command, cwd=self.path, env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
+            )
+        )

@@ -1,0 +1,76 @@
+// What the tests of the scan stage ask of facts.
+#pragma once
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include "elfaudit/facts.hpp"
+#include "scan/scan.hpp"
+
+namespace elfaudit::test {
+
+/// The facts of a file that holds exactly one readable object.
+inline ObjectFacts scan_object(const std::string& path) {
+  InputFacts facts = scan_input(path);
+  for (const InputError& error : facts.errors) ADD_FAILURE() << path << ": " << error.member << ": " << error.what();
+  EXPECT_EQ(facts.objects.size(), 1u) << path;
+  return facts.objects.empty() ? ObjectFacts() : std::move(facts.objects.front());
+}
+
+/// The symbol's name as linkers spell it: "foo", "foo@V1", "foo@@V2".
+inline std::string full_name(const ObjectFacts& facts, const Symbol& symbol) {
+  std::string name(facts.name(symbol));
+  if (!symbol.version.empty()) name += (symbol.default_version ? "@@" : "@") + std::string(facts.text(symbol.version));
+  return name;
+}
+
+/// The symbol of that full name; fails the test when there is none.
+inline Symbol symbol(const ObjectFacts& facts, std::string_view name) {
+  for (const Symbol& s : facts.symbols)
+    if (full_name(facts, s) == name) return s;
+  ADD_FAILURE() << "no symbol " << name;
+  return {};
+}
+
+inline bool has_symbol(const ObjectFacts& facts, std::string_view name) {
+  for (const Symbol& s : facts.symbols)
+    if (full_name(facts, s) == name) return true;
+  return false;
+}
+
+/// Everything in the facts, as text: equal facts give equal text.
+inline std::string describe(const InputFacts& facts) {
+  std::string out = fmt::format("{} kind {} index {} members {}\n", facts.path, static_cast<int>(facts.kind),
+                                facts.has_index, facts.members);
+  const auto add = std::back_inserter(out);
+  for (const ObjectFacts& object : facts.objects) {
+    fmt::format_to(add, "{} at {}\n", object.origin.display(), object.origin.offset);
+    for (const Group& group : object.groups)
+      fmt::format_to(add, "  group {}{}\n", object.text(group.signature), group.linkonce ? " linkonce" : "");
+    for (const Symbol& s : object.symbols) {
+      fmt::format_to(add, "  {} in {} {} {} {} binding {} placement {} type {} visibility {}", full_name(object, s),
+                     object.section_name(s), s.value, s.size, s.index, static_cast<int>(s.binding),
+                     static_cast<int>(s.placement), static_cast<int>(s.type), static_cast<int>(s.visibility));
+      if (s.section != kNone) fmt::format_to(add, " group {}", object.sections[s.section].group);
+      out += '\n';
+    }
+  }
+  for (const IndexEntry& entry : facts.index)
+    fmt::format_to(add, "  index {} {}\n", facts.index_name(entry), entry.object);
+  for (const std::string& other : facts.not_objects) fmt::format_to(add, "  not an object: {}\n", other);
+  for (const InputError& error : facts.errors)
+    fmt::format_to(add, "  error {} at {}: {}\n", error.member, error.offset, error.what());
+  return out;
+}
+
+/// The only error of a file; fails the test when there is none or more than one.
+inline std::string only_error(const InputFacts& facts) {
+  EXPECT_EQ(facts.errors.size(), 1u) << describe(facts);
+  return facts.errors.empty() ? std::string() : facts.errors.front().what();
+}
+
+}  // namespace elfaudit::test
