@@ -1,0 +1,206 @@
+#include "input/driver.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "support/process.hpp"
+
+namespace elfaudit {
+namespace {
+
+using Commands = std::vector<std::vector<std::string>>;
+
+bool is_linker(const std::vector<std::string>& command) {
+  return !command.empty() && classify_program(command.front()) == ProgramKind::Linker;
+}
+
+/// One command of the dry run, from `at`, which moves behind its line.
+std::vector<std::string> parse_command(std::string_view text, std::size_t& at) {
+  std::vector<std::string> words;
+  std::string word;
+  bool in_word = false;
+  bool quoted = false;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quoted) {
+      if (c == '"') {
+        quoted = false;
+      } else if (c == '\\' && at + 1 < text.size()) {
+        word += text[++at];
+      } else {
+        word += c;  // a line break too: it is part of the word
+      }
+    } else if (c == '"') {
+      quoted = in_word = true;
+    } else if (c != ' ' && c != '\n') {
+      word += c;
+      in_word = true;
+    } else {
+      if (in_word) words.push_back(std::exchange(word, {}));
+      in_word = false;
+      if (c == '\n') break;
+    }
+  }
+  if (in_word) words.push_back(std::move(word));
+  if (at < text.size()) ++at;
+  return words;
+}
+
+/// What the commands before the link would make: object -> source. A driver compiles a source in steps, each the input
+/// of the next ("cc1 a.c -o /tmp/x.s", "as -o /tmp/y.o /tmp/x.s"), or through a pipe with -pipe.
+std::map<std::string, std::string> objects_made(const Commands& commands, const std::vector<std::string>& user_words) {
+  std::map<std::string, std::string> made;
+  std::string piped;
+  for (const std::vector<std::string>& command : commands) {
+    if (is_linker(command)) continue;
+    std::string output;
+    std::string source = piped;
+    for (std::size_t i = 1; i < command.size(); ++i) {
+      if (command[i] == "-o" && i + 1 < command.size()) {
+        output = command[++i];
+      } else if (const auto earlier = made.find(command[i]); earlier != made.end()) {
+        source = earlier->second;
+      } else if (!command[i].starts_with('-') &&
+                 std::find(user_words.begin(), user_words.end(), command[i]) != user_words.end()) {
+        source = command[i];
+      }
+    }
+    piped = !command.empty() && command.back() == "|" ? source : std::string();
+    if (!output.empty() && output != "-" && !source.empty()) made[output] = source;
+  }
+  return made;
+}
+
+std::string line_that_starts_with(std::string_view text, std::string_view start) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (text.substr(at, end - at).starts_with(start))
+      return std::string(text.substr(at + start.size(), end - at - start.size()));
+    at = end + 1;
+  }
+  return {};
+}
+
+std::string between_quotes(const std::string& text) {
+  const std::size_t open = text.find('\'');
+  const std::size_t close = text.rfind('\'');
+  return open < close ? text.substr(open + 1, close - open - 1) : std::string();
+}
+
+/// "clang: error: no such file or directory: 'b.o'", "gcc: error: b.c: No such file or directory": both go on without
+/// that file and print a linker line, which the real link would never reach.
+InputError complaint(const std::string& program, const std::string& message) {
+  constexpr std::string_view kGcc = ": No such file or directory";
+  if (message.ends_with(kGcc)) return {message.substr(0, message.size() - kGcc.size()), "no such file"};
+  if (message.starts_with("no such file or directory: ")) return {between_quotes(message), "no such file"};
+  return {program, message};
+}
+
+std::vector<InputError> complaints(const std::string& program, std::string_view text) {
+  constexpr std::string_view kError = "error: ";
+  std::vector<InputError> all;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, end - at);
+    // A line that begins with a blank is a command; COLLECT_GCC_OPTIONS may hold any word.
+    const std::size_t error = line.find(kError);
+    if (error != std::string_view::npos && !line.starts_with(' ') && !line.starts_with("COLLECT_GCC")) {
+      all.push_back(complaint(program, std::string(line.substr(error + kError.size()))));
+    }
+    at = end + 1;
+  }
+  return all;
+}
+
+/// collect2 starts the linker that -fuse-ld= asks for, else "ld": looked up where the compiler has its programs, then
+/// in PATH (gcc/collect2.cc; COMPILER_PATH is in what -### prints).
+std::string linker_of_collect2(const std::vector<std::string>& words, std::string_view dry_run) {
+  std::string name = "ld";
+  for (const std::string& word : words) {
+    if (word.starts_with("-fuse-ld=")) name = "ld." + word.substr(9);
+  }
+  const std::vector<std::string> names =
+      name == "ld" ? std::vector<std::string>{"real-ld", "collect-ld", "ld"} : std::vector<std::string>{name};
+  const std::string path = line_that_starts_with(dry_run, "COMPILER_PATH=");
+  for (const std::string& wanted : names) {
+    for (std::size_t at = 0; at < path.size();) {
+      const std::size_t end = std::min(path.find(':', at), path.size());
+      const std::string file = path.substr(at, end - at) + wanted;  // each directory ends in '/'
+      if (::access(file.c_str(), X_OK) == 0) return file;
+      at = end + 1;
+    }
+  }
+  return name;
+}
+
+LinkLine line_of(const std::vector<std::string>& command, std::string_view dry_run) {
+  LinkLine line;
+  line.words.assign(command.begin() + 1, command.end());
+  const bool collect2 = command.front().ends_with("collect2");
+  line.program = collect2 ? linker_of_collect2(line.words, dry_run) : command.front();
+  line.linker = linker_kind(line.program);
+  return line;
+}
+
+LinkLine line_from_words(const Command& command, const std::string& why, std::vector<std::string>& notes) {
+  std::optional<LinkLine> line = read_driver_words(command.words);
+  if (!line) throw UsageError("this command does not link");
+  notes.push_back(command.program + " could not be asked for its linker line (" + why +
+                  "): its words are read as they are; start files, default libraries and default search directories "
+                  "are not known, so undefined symbols are not judged");
+  line->complete = false;
+  return *std::move(line);
+}
+
+/// Options with which a driver prints something and stops, but that gcc's -### passes over.
+bool asks_for_no_link(const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word == "--version" || word.starts_with("--help") || word == "--target-help" || word == "-dumpversion" ||
+           word == "-dumpmachine" || word == "-dumpspecs" || word == "-dumpfullversion" ||
+           word.starts_with("-print-") || word.starts_with("--print-");
+  });
+}
+
+}  // namespace
+
+Commands parse_dry_run(std::string_view text) {
+  Commands commands;
+  for (std::size_t at = 0; at < text.size();) {
+    // Commands are the lines that begin with a blank; the others are the driver's talk.
+    if (text[at] == ' ') {
+      commands.push_back(parse_command(text, at));
+    } else {
+      at = std::min(text.find('\n', at), text.size() - 1) + 1;
+    }
+  }
+  return commands;
+}
+
+LinkLine ask_driver(const Command& command, std::vector<std::string>& notes) {
+  if (asks_for_no_link(command.words)) throw UsageError("this command does not link");
+  std::vector<std::string> argv = command.environment;
+  argv.push_back(command.program);
+  argv.emplace_back("-###");
+  argv.insert(argv.end(), command.words.begin(), command.words.end());
+  const std::optional<ProcessOutput> answer = run_process(argv);
+  if (!answer) return line_from_words(command, "it can't be started", notes);
+
+  const std::vector<InputError> refused = complaints(command.program, answer->err);
+  const Commands commands = parse_dry_run(answer->err);
+  const auto link = std::find_if(commands.rbegin(), commands.rend(), is_linker);
+  if (link == commands.rend()) {
+    if (refused.empty() && answer->exit_code == 0) throw UsageError("this command does not link");
+    return line_from_words(command,
+                           refused.empty() ? "exit status " + std::to_string(answer->exit_code)
+                                           : refused.front().path + ": " + refused.front().what(),
+                           notes);
+  }
+  LinkLine line = line_of(*link, answer->err);
+  line.not_built = objects_made(commands, command.words);
+  line.refused = refused;
+  return line;
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,44 @@
+// Link commands: which program is it, and what would a compiler driver pass to its linker.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "elfaudit/link_job.hpp"
+#include "input/link_line.hpp"
+
+namespace elfaudit {
+
+enum class ProgramKind : std::uint8_t { Driver, Linker, DeviceCompiler, Launcher, Unknown };
+
+/// By the last part of its path: "/opt/x86_64-linux-gnu-g++-12" is a driver, "ld.lld-19" a linker, "ccache" a launcher.
+ProgramKind classify_program(const std::string& program);
+
+/// Which linker a program is. A plain `ld` is looked up (in PATH when it has no folder) and its symbolic links followed.
+LinkerKind linker_kind(const std::string& program);
+
+/// A command without what only starts it (ccache, nice, time).
+struct Command {
+  std::vector<std::string> environment;  ///< "env" and its words, to be put before the program; mostly empty
+  std::string program;
+  std::vector<std::string> words;
+};
+Command strip_launchers(const std::vector<std::string>& argv);
+
+/// The commands that a driver prints with -###, one a line, after gcc's and clang's quoting.
+std::vector<std::vector<std::string>> parse_dry_run(std::string_view text);
+
+/// A driver's linker line, from its own -###. Nothing but the driver is run. Throws UsageError when the command does
+/// not link. When the driver can't be run or refuses, its words are read as they are: LinkLine::complete is false, and
+/// `notes` gets why.
+LinkLine ask_driver(const Command& command, std::vector<std::string>& notes);
+
+/// Reads a driver's words as they are (driver_words.cpp): inputs and what goes to the linker. `not_built` gets the
+/// sources. Nothing when they ask for no link (-c, -E, -S, --version).
+std::optional<LinkLine> read_driver_words(const std::vector<std::string>& words);
+
+}  // namespace elfaudit

@@ -1,0 +1,39 @@
+// A first look at a file: what it is and for which machine. Reads a few hundred bytes, never the symbols.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace elfaudit {
+
+/// What decides whether two objects can be linked together (gABI 4: e_machine, EI_CLASS).
+struct Machine {
+  std::uint16_t number = 0;  ///< EM_*; 0: unknown
+  bool is_64 = false;
+
+  bool known() const { return number != 0; }
+  bool operator==(const Machine&) const = default;
+};
+
+enum class FileKind : std::uint8_t { Missing, NotAFile, NoPermission, Elf, Archive, Text, Other };
+
+struct FileProbe {
+  FileKind kind = FileKind::Missing;
+  Machine machine;      ///< of the object, or of an archive's first object; unknown when there is none
+  bool shared = false;  ///< an ELF file of type ET_DYN
+
+  bool usable() const { return kind >= FileKind::Elf; }
+};
+
+/// Never throws; what can't be opened is Missing, NotAFile (a folder, a device) or NoPermission. An empty file is Text.
+FileProbe probe_file(const std::string& path);
+
+/// A regular file of at most `limit` bytes; nothing when it isn't there, can't be read or is larger.
+std::optional<std::string> read_text(const std::string& path, std::size_t limit);
+
+/// The machine of a GNU ld emulation, the value of -m ("elf_x86_64"); unknown for one that is not in the table.
+Machine machine_of_emulation(const std::string& emulation);
+
+}  // namespace elfaudit

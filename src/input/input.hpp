@@ -1,0 +1,21 @@
+// What the user typed -> LinkJob. Opens files only to tell linker scripts and the machine of a library from other
+// inputs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "elfaudit/link_job.hpp"
+
+namespace elfaudit {
+
+/// Plain files in link order, `@response` files and linker scripts expanded. Missing files go to LinkJob::missing.
+LinkJob job_from_files(const std::vector<std::string>& files);
+
+/// A link command, word for word: a compiler driver (gcc, g++, cc, c++, clang, clang++ and their cross and versioned
+/// names, behind ccache and the like) or a linker (ld, ld.bfd, ld.gold, ld.lld, mold). A driver is asked for its own
+/// linker line with -###, which runs nothing; when it can't be run, the words are read as they are and
+/// LinkJob::notes says what is not known. Throws UsageError when it is no link command.
+LinkJob job_from_command(const std::vector<std::string>& argv);
+
+}  // namespace elfaudit

@@ -1,0 +1,164 @@
+#include "input/input_collector.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace elfaudit {
+namespace {
+
+constexpr std::size_t kMostScript = std::size_t{16} << 20;
+constexpr std::size_t kDeepest = 10;  // GNU ld: MAX_INCLUDE_DEPTH
+// Scripts that name each other's files many times over could grow without bound within the depth.
+constexpr std::size_t kMostStatements = 1 << 20;
+
+std::string why_unusable(FileKind kind) {
+  switch (kind) {
+    case FileKind::NotAFile:
+      return "not a regular file";
+    case FileKind::NoPermission:
+      return "permission denied";
+    default:
+      return "no such file";
+  }
+}
+
+}  // namespace
+
+void InputCollector::add_missing(const std::string& what, const std::string& reason) {
+  // A driver names -lgcc twice: one file that is not there is one thing to repair.
+  const bool told = std::any_of(job_.missing.begin(), job_.missing.end(),
+                                [&](const InputError& e) { return e.path == what && e.what() == reason; });
+  if (!told) job_.missing.emplace_back(what, reason);
+}
+
+void InputCollector::add_file(const std::string& word, const InputState& state) {
+  if (const auto source = not_built_.find(word); source != not_built_.end()) {
+    return add_missing(source->second,
+                       "would be compiled by this command; compile it with -c first and audit the objects");
+  }
+  const std::string path = search_.with_sysroot(word);
+  const FileProbe probe = probe_file(path);
+  if (!probe.usable()) return add_missing(word, why_unusable(probe.kind));
+  add_found({path, probe, {}}, word, state);
+}
+
+void InputCollector::add_library(const std::string& name, const std::string& spelled, const InputState& state) {
+  // GNU ld and lld look for archives only when the output is relocatable.
+  const bool shared = state.shared && job_.output != OutputKind::Relocatable;
+  const FoundFile found = find_library(search_, name, shared);
+  if (!found.path.empty()) return add_found(found, spelled, state);
+  std::string reason = fmt::format("cannot find -l{} (searched: {})", name, fmt::join(search_.dirs, ", "));
+  if (!found.skipped.empty()) reason += fmt::format("; passed over: {}", fmt::join(found.skipped, ", "));
+  add_missing("-l" + name, reason);
+}
+
+void InputCollector::add_found(const FoundFile& found, const std::string& spelled, const InputState& state) {
+  if (found.probe.kind == FileKind::Text) return add_script(found.path, state, false, false);
+  const bool static_only = !state.shared || job_.output == OutputKind::Relocatable;
+  if (found.probe.shared && static_only && !state.just_symbols && search_.linker != LinkerKind::Mold) {
+    return add_missing(found.path, "attempted static link of dynamic object");
+  }
+  LinkInput input;
+  input.path = found.path;
+  input.spelled = spelled;
+  input.group = state.group;
+  input.whole_archive = state.whole_archive;
+  input.as_needed = state.as_needed;
+  input.just_symbols = state.just_symbols;
+  job_.inputs.push_back(std::move(input));
+}
+
+void InputCollector::add_main_script(const std::string& word, const InputState& state) {
+  const std::string path = find_script_file(search_, word);
+  if (path.empty()) return add_missing(word, "cannot open linker script file");
+  add_script(path, state, false, true);
+}
+
+void InputCollector::add_script(const std::string& path, const InputState& state, bool included, bool main) {
+  const bool open = std::any_of(open_scripts_.begin(), open_scripts_.end(),
+                                [&](const OpenScript& script) { return script.path == path; });
+  if (open || open_scripts_.size() == kDeepest) {
+    return add_missing(path, "linker scripts include each other without end");
+  }
+  const std::optional<std::string> text = read_text(path, kMostScript);
+  if (!text) return add_missing(path, "too large for a linker script");
+  // In GNU ld "a.o," of INPUT(a.o, b.o) is one name; mold and lld end it at the comma.
+  const bool gnu_ld = search_.linker == LinkerKind::Bfd;
+  const LinkerScript script = parse_linker_script(*text, path, gnu_ld);
+  if (!script.error.empty()) {
+    return add_missing(path, "file format not recognized; treating as linker script: " + script.error);
+  }
+  // GNU ld searches the folder of the script that was the input, not that of one it INCLUDEs.
+  const bool outer_folder = included && gnu_ld && !open_scripts_.empty();
+  open_scripts_.push_back({path, outer_folder ? open_scripts_.back().searched_from : path, main});
+  run_script(script, state);
+  open_scripts_.pop_back();
+}
+
+void InputCollector::run_script(const LinkerScript& script, const InputState& state) {
+  const std::string path = open_scripts_.back().path;
+  if (!script.skipped.empty()) {
+    job_.notes.push_back(
+        fmt::format("{}: {} not followed beyond the symbols assigned there; sections that it discards are "
+                    "taken as kept",
+                    path, fmt::join(script.skipped, ", ")));
+  }
+  InputState inner = state;
+  std::uint32_t depth = 0;
+  for (const ScriptStatement& statement : script.statements) {
+    if (++statements_ > kMostStatements) return add_missing(path, "too many statements in linker scripts");
+    if (statement.kind == ScriptStatement::Kind::GroupStart) {
+      // A GROUP() inside a group belongs to that group: GNU ld's outer group is searched again as a whole.
+      if (depth++ == 0 && state.group == 0) inner.group = ++groups_;
+    } else if (statement.kind == ScriptStatement::Kind::GroupEnd) {
+      if (--depth == 0) inner.group = state.group;
+    } else {
+      run_statement(statement, inner);
+    }
+  }
+}
+
+void InputCollector::run_statement(const ScriptStatement& statement, const InputState& state) {
+  const bool main = open_scripts_.back().main;
+  switch (statement.kind) {
+    case ScriptStatement::Kind::Input:
+      return add_script_input(statement, state);
+    case ScriptStatement::Kind::SearchDir:
+      search_.dirs.push_back(search_.with_sysroot(statement.text));
+      job_.search_dirs = search_.dirs;
+      return;
+    case ScriptStatement::Kind::Extern:
+      job_.required.push_back(statement.text);
+      return;
+    case ScriptStatement::Kind::Entry:
+      // In an input script GNU ld takes the entry too late to pull a member for it.
+      if (main) job_.required.push_back(statement.text);
+      job_.entry = statement.text;
+      return;
+    case ScriptStatement::Kind::Assign:
+      job_.assignments.push_back(statement.assignment);
+      return;
+    case ScriptStatement::Kind::Include: {
+      const std::string included = find_script_file(search_, statement.text);
+      if (included.empty()) return add_missing(statement.text, "cannot open linker script file");
+      return add_script(included, state, true, main);
+    }
+    case ScriptStatement::Kind::GroupStart:
+    case ScriptStatement::Kind::GroupEnd:
+      return;
+  }
+}
+
+void InputCollector::add_script_input(const ScriptStatement& statement, InputState state) {
+  state.as_needed = state.as_needed || statement.as_needed;
+  if (statement.text.starts_with("-l")) return add_library(statement.text.substr(2), statement.text, state);
+  const OpenScript& script = open_scripts_.back();
+  const FoundFile found = find_script_input(search_, statement.text, script.searched_from);
+  if (found.path.empty()) return add_missing(statement.text, "no such file, named by " + script.path);
+  add_found(found, statement.text, state);
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,64 @@
+// Words that name inputs -> LinkInput, through -l searches and linker scripts.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "elfaudit/link_job.hpp"
+#include "input/library_search.hpp"
+#include "input/linker_script.hpp"
+
+namespace elfaudit {
+
+/// The positional options in force at one place of the line.
+struct InputState {
+  bool whole_archive = false;
+  bool as_needed = false;
+  bool shared = true;  ///< -Bdynamic: -l finds shared libraries, and they may be linked
+  bool just_symbols = false;
+  std::uint32_t group = 0;
+};
+
+/// Adds inputs to a job, in order. What is not found goes to LinkJob::missing, what was not followed to LinkJob::notes.
+class InputCollector {
+ public:
+  /// `job` is borrowed. `not_built`: object files that the command itself would compile, with their sources.
+  /// `groups`: how many groups the line has of its own; those of scripts are numbered on from there.
+  InputCollector(LinkJob& job, SearchPath search, std::map<std::string, std::string> not_built = {},
+                 std::uint32_t groups = 0)
+      : job_(job), search_(std::move(search)), not_built_(std::move(not_built)), groups_(groups) {}
+
+  /// A word that is an input: opened as it stands.
+  void add_file(const std::string& word, const InputState& state);
+
+  /// -lNAME; `spelled` is what the line says.
+  void add_library(const std::string& name, const std::string& spelled, const InputState& state);
+
+  /// -T FILE: like an input, but its ENTRY() pulls a member as -e does.
+  void add_main_script(const std::string& word, const InputState& state);
+
+ private:
+  void add_missing(const std::string& what, const std::string& reason);
+  void add_found(const FoundFile& found, const std::string& spelled, const InputState& state);
+  void add_script(const std::string& path, const InputState& state, bool included, bool main);
+  void run_script(const LinkerScript& script, const InputState& state);
+  void run_statement(const ScriptStatement& statement, const InputState& state);
+  void add_script_input(const ScriptStatement& statement, InputState state);
+
+  struct OpenScript {
+    std::string path;
+    std::string searched_from;  ///< the script whose folder is searched for the files named in this one
+    bool main = false;          ///< read for -T
+  };
+
+  LinkJob& job_;
+  SearchPath search_;
+  std::map<std::string, std::string> not_built_;
+  std::vector<OpenScript> open_scripts_;  // outermost first
+  std::uint32_t groups_ = 0;
+  std::size_t statements_ = 0;
+};
+
+}  // namespace elfaudit

@@ -1,0 +1,111 @@
+// The options of GNU ld 2.40, gold 1.16, lld 19 and mold 1.10, and how a line is cut into options and inputs.
+// Sources: each linker's --help, and GNU ld's rules for getopt_long_only (ld manual, "Command-line Options").
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace elfaudit {
+
+/// What an option does to the link job. `None`: it changes nothing about which symbols meet which.
+enum class OptionEffect : std::uint8_t {
+  None,
+  NoLink,       ///< --help and the like: the linker prints something and links nothing
+  ReadsFile,    ///< names a file that must exist (a version script), otherwise no effect
+  NotModelled,  ///< changes symbols in a way that the job has no words for: noted
+  // where inputs come from
+  Library,
+  LibraryPath,
+  Sysroot,
+  NoDefaultPaths,
+  Script,
+  DefaultScript,
+  JustSymbols,
+  Format,
+  Emulation,
+  SolarisPath,
+  // positional state
+  WholeArchive,
+  NoWholeArchive,
+  AsNeeded,
+  NoAsNeeded,
+  StartGroup,
+  EndGroup,
+  StartLib,
+  EndLib,
+  PushState,
+  PopState,
+  SearchShared,
+  SearchStatic,
+  Static,
+  SearchKeyword,
+  // what is made
+  Shared,
+  Relocatable,
+  Pie,
+  NoPie,
+  Output,
+  Entry,
+  Omagic,
+  // symbols
+  Undefined,
+  RequireDefined,
+  Wrap,
+  Defsym,
+  IgnoreUnresolved,
+  MultipleDefinitions,
+  NoMultipleDefinitions,
+  GcSections,
+  NoGcSections,
+  Keyword,
+  NoUndefined,
+  UnresolvedSymbols,
+  WarnUnresolved,
+  ErrorUnresolved,
+  NoInhibitExec,
+  AllowShlibUndefined,
+  NoAllowShlibUndefined,
+  // where needed libraries are looked up
+  Rpath,
+  RpathLink,
+};
+
+enum class OptionValue : std::uint8_t {
+  None,
+  Separate,  ///< "--opt V", "--opt=V"; "-oV" and "-o V" for one letter
+  Equals,    ///< "--opt" or "--opt=V"; "-oV" for one letter
+};
+
+enum class OptionDashes : std::uint8_t { Any, Two };  ///< Two: "-omagic" is "-o magic", only "--omagic" is the option
+
+struct LinkerOption {
+  std::string_view names;  ///< spellings that are treated alike, separated by blanks; one letter: a short option
+  OptionValue value = OptionValue::None;
+  OptionEffect effect = OptionEffect::None;
+  OptionDashes dashes = OptionDashes::Any;
+};
+
+/// The whole table, in ld_option_table.cpp.
+const std::vector<LinkerOption>& linker_options();
+
+/// Is it a keyword of -z that some linker knows ("relro", "max-page-size")? Without its "=value".
+bool is_z_keyword(std::string_view keyword);
+
+/// One item of a link line.
+struct LineItem {
+  enum class Kind : std::uint8_t { Input, Option, Unknown };
+  Kind kind = Kind::Input;
+  OptionEffect effect = OptionEffect::None;
+  std::string spelled;  ///< the first word as it stands on the line
+  std::string name;     ///< of the option, without dashes: "whole-archive"
+  std::string value;    ///< of the option; the word itself for inputs
+  bool has_value = false;
+};
+
+/// Cuts a linker's words (without the program) into items. Abbreviations of long options are accepted where they are
+/// unique, as GNU ld does. Nothing is dropped: a word that no linker knows becomes Unknown.
+std::vector<LineItem> tokenize_link_line(const std::vector<std::string>& words);
+
+}  // namespace elfaudit

@@ -1,0 +1,199 @@
+#include "input/library_search.hpp"
+
+#include <elf.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include "input/linker_script.hpp"
+#include "support/process.hpp"
+
+namespace elfaudit {
+namespace {
+
+constexpr std::size_t kMostScript = std::size_t{16} << 20;
+
+struct Format {
+  std::string_view name;
+  Machine machine;
+};
+
+// BFD's names of the formats that distributions put in OUTPUT_FORMAT() of libc.so.
+constexpr std::array kFormats{
+    Format{"elf64-x86-64", {EM_X86_64, true}},      Format{"elf32-x86-64", {EM_X86_64, false}},
+    Format{"elf32-i386", {EM_386, false}},          Format{"elf64-littleaarch64", {EM_AARCH64, true}},
+    Format{"elf32-littlearm", {EM_ARM, false}},     Format{"elf64-littleriscv", {EM_RISCV, true}},
+    Format{"elf32-littleriscv", {EM_RISCV, false}}, Format{"elf64-powerpcle", {EM_PPC64, true}},
+    Format{"elf64-powerpc", {EM_PPC64, true}},      Format{"elf32-powerpc", {EM_PPC, false}},
+    Format{"elf64-s390", {EM_S390, true}},          Format{"elf32-s390", {EM_S390, false}},
+    Format{"elf64-loongarch", {258, true}},         Format{"elf64-sparc", {EM_SPARCV9, true}},
+};
+
+Machine machine_of_script(const std::string& path) {
+  const std::optional<std::string> text = read_text(path, kMostScript);
+  if (!text || text->find("OUTPUT_FORMAT") == std::string::npos) return {};
+  const std::string format = parse_linker_script(*text, path, false).output_format;
+  for (const Format& known : kFormats) {
+    if (known.name == format) return known.machine;
+  }
+  return {};
+}
+
+/// A file that turned up in a search. GNU ld and mold pass over one for another machine and go on; lld takes it and
+/// fails.
+bool fits(const SearchPath& search, const std::string& path, const FileProbe& probe) {
+  if (search.linker == LinkerKind::Lld || !search.machine.known()) return true;
+  const Machine machine = probe.kind == FileKind::Text ? machine_of_script(path) : probe.machine;
+  return !machine.known() || machine == search.machine;
+}
+
+/// Takes `path` for the answer when there is such a file and it fits.
+bool try_file(const SearchPath& search, const std::string& path, FoundFile& found) {
+  const FileProbe probe = probe_file(path);
+  if (!probe.usable()) return false;  // a folder called libq.so is passed over as well
+  if (!fits(search, path, probe)) {
+    found.skipped.push_back(path + " (for another machine)");
+    return false;
+  }
+  found.path = path;
+  found.probe = probe;
+  return true;
+}
+
+std::string join(const SearchPath& search, const std::string& dir, const std::string& file) {
+  // GNU ld writes "dir//libx.a" for -Ldir/, the others don't; duplicates are told by these paths.
+  const bool slash_there = search.linker != LinkerKind::Bfd && dir.ends_with('/');
+  return slash_there ? dir + file : dir + "/" + file;
+}
+
+bool below(const std::string& path, const std::string& root) {
+  if (root.empty()) return false;
+  std::error_code error;
+  const std::string real = std::filesystem::weakly_canonical(path, error).string();
+  const std::string real_root = std::filesystem::weakly_canonical(root, error).string();
+  return real.starts_with(real_root) && (real_root.ends_with('/') || real.substr(real_root.size()).starts_with('/'));
+}
+
+/// SEARCH_DIR("=/usr/lib") lines of `ld --verbose`.
+std::vector<std::string> search_dirs_in(std::string_view script) {
+  std::vector<std::string> dirs;
+  constexpr std::string_view kOpen = "SEARCH_DIR(\"";
+  for (std::size_t at = script.find(kOpen); at != std::string_view::npos; at = script.find(kOpen, at)) {
+    at += kOpen.size();
+    const std::size_t end = script.find('"', at);
+    if (end == std::string_view::npos) break;
+    dirs.emplace_back(script.substr(at, end - at));
+  }
+  return dirs;
+}
+
+std::string_view debian_triplet(Machine machine) {
+  switch (machine.number) {
+    case EM_X86_64:
+      return machine.is_64 ? "x86_64-linux-gnu" : "x86_64-linux-gnux32";
+    case EM_386:
+      return "i386-linux-gnu";
+    case EM_AARCH64:
+      return "aarch64-linux-gnu";
+    case EM_ARM:
+      return "arm-linux-gnueabihf";
+    case EM_RISCV:
+      return "riscv64-linux-gnu";
+    case EM_PPC64:
+      return "powerpc64le-linux-gnu";
+    case EM_S390:
+      return "s390x-linux-gnu";
+    case 258:
+      return "loongarch64-linux-gnu";
+    default:
+      return {};
+  }
+}
+
+/// What GNU ld prints on Debian, Fedora and SUSE, put together: folders that don't exist cost nothing.
+std::vector<std::string> usual_search_dirs(Machine machine) {
+  std::vector<std::string> dirs;
+  if (const std::string_view triplet = debian_triplet(machine); !triplet.empty()) {
+    for (const char* root : {"=/usr/local/lib/", "=/lib/", "=/usr/lib/"}) dirs.push_back(root + std::string(triplet));
+  }
+  if (machine.is_64) dirs.insert(dirs.end(), {"=/usr/local/lib64", "=/lib64", "=/usr/lib64"});
+  if (machine.number == EM_386) dirs.insert(dirs.end(), {"=/usr/local/lib32", "=/lib32", "=/usr/lib32"});
+  dirs.insert(dirs.end(), {"=/usr/local/lib", "=/lib", "=/usr/lib"});
+  return dirs;
+}
+
+}  // namespace
+
+std::string SearchPath::with_sysroot(const std::string& path) const {
+  if (path.starts_with('=')) return sysroot + path.substr(1);
+  constexpr std::string_view kVariable = "$SYSROOT";
+  if (path.starts_with(kVariable)) return sysroot + path.substr(kVariable.size());
+  return path;
+}
+
+FoundFile find_library(const SearchPath& search, const std::string& name, bool shared) {
+  FoundFile found;
+  const bool whole_name = name.size() > 1 && name.front() == ':';
+  for (const std::string& dir : search.dirs) {
+    if (whole_name) {
+      if (try_file(search, join(search, dir, name.substr(1)), found)) return found;
+      continue;
+    }
+    const std::string dynamic = join(search, dir, "lib" + name + ".so");
+    if (shared && try_file(search, dynamic, found)) return found;
+    if (try_file(search, join(search, dir, "lib" + name + ".a"), found)) return found;
+    if (!shared && probe_file(dynamic).usable()) found.skipped.push_back(dynamic + " (shared, in a static search)");
+  }
+  return found;
+}
+
+FoundFile find_script_input(const SearchPath& search, const std::string& name, const std::string& script) {
+  FoundFile found;
+  if (name.starts_with('=') || name.starts_with("$SYSROOT")) {
+    try_file(search, search.with_sysroot(name), found);
+    return found;
+  }
+  if (name.starts_with('/')) {
+    // libc.so of a cross toolchain says /lib/libc.so.6 and means the one in its own sysroot.
+    try_file(search, below(script, search.sysroot) ? search.sysroot + name : name, found);
+    return found;
+  }
+  const std::size_t slash = script.rfind('/');
+  const std::string here = slash != std::string::npos ? script.substr(0, slash) : ".";
+  // GNU ld prints "./foo.o" for what a script in the current directory names, the others "foo.o".
+  const bool named_here = slash != std::string::npos || search.linker == LinkerKind::Bfd;
+  if (named_here && try_file(search, here + "/" + name, found)) return found;
+  if (try_file(search, name, found)) return found;
+  for (const std::string& dir : search.dirs) {
+    if (try_file(search, join(search, dir, name), found)) return found;
+  }
+  return found;
+}
+
+std::string find_script_file(const SearchPath& search, const std::string& name) {
+  if (probe_file(name).usable()) return name;
+  if (name.starts_with('/')) return {};
+  for (const std::string& dir : search.dirs) {
+    if (std::string path = join(search, dir, name); probe_file(path).usable()) return path;
+  }
+  return {};
+}
+
+std::vector<std::string> builtin_search_dirs(LinkerKind linker, const std::string& program, bool ask,
+                                             const std::string& emulation, Machine machine) {
+  if (linker == LinkerKind::Lld || linker == LinkerKind::Mold) return {};
+  if (linker == LinkerKind::Bfd && ask && !program.empty()) {
+    std::vector<std::string> command{program};
+    if (!emulation.empty()) command.insert(command.end(), {"-m", emulation});
+    command.emplace_back("--verbose");
+    if (const std::optional<ProcessOutput> answer = run_process(command); answer && answer->exit_code == 0) {
+      if (std::vector<std::string> dirs = search_dirs_in(answer->out); !dirs.empty()) return dirs;
+    }
+  }
+  return usual_search_dirs(machine);
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,402 @@
+#include "input/link_line.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "input/input_collector.hpp"
+#include "input/ld_options.hpp"
+#include "input/linker_script.hpp"
+#include "input/unresolved_options.hpp"
+
+namespace elfaudit {
+namespace {
+
+/// An input with the state at its place. It is opened when the whole line has been read: every -L counts for every -l.
+struct PendingInput {
+  enum class Kind : std::uint8_t { File, Library, Script };
+  Kind kind = Kind::File;
+  std::string text;
+  std::string spelled;
+  InputState state;
+};
+
+void add_colon_separated(std::string_view list, std::vector<std::string>& into) {
+  while (!list.empty()) {
+    const std::size_t colon = std::min(list.find(':'), list.size());
+    if (colon > 0) into.emplace_back(list.substr(0, colon));
+    list.remove_prefix(std::min(colon + 1, list.size()));
+  }
+}
+
+/// `-b binary x.bin` defines _binary_x_bin_start, _end and _size (ld manual, -b; BFD target "binary").
+std::string binary_symbol_stem(std::string path) {
+  const auto odd = [](char c) { return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')); };
+  std::replace_if(path.begin(), path.end(), odd, '_');
+  return "_binary_" + path;
+}
+
+class LineReader {
+ public:
+  explicit LineReader(const LinkLine& line) : line_(line), unresolved_(line.linker) {
+    job_.linker = line.linker;
+    job_.linker_program = line.program;
+    job_.from_command = line.complete;
+    job_.missing = line.refused;
+  }
+
+  LinkJob read() {
+    for (const LineItem& item : tokenize_link_line(line_.words)) take(item);
+    finish_policy();
+    finish_search_path();
+    open_inputs();
+    return std::move(job_);
+  }
+
+ private:
+  void take(const LineItem& item) {
+    switch (item.kind) {
+      case LineItem::Kind::Input:
+        return take_input(item);
+      case LineItem::Kind::Unknown:
+        return not_understood(item.spelled);
+      case LineItem::Kind::Option:
+        break;
+    }
+    if (take_place(item) || take_state(item) || take_output(item) || take_symbols(item) || take_unresolved(item))
+      return;
+    take_rest(item);
+  }
+
+  void not_understood(const std::string& word) {
+    auto& list = job_.options_not_understood;
+    if (std::find(list.begin(), list.end(), word) == list.end()) list.push_back(word);
+  }
+
+  void take_input(const LineItem& item) {
+    if (!binary_) return pending(PendingInput::Kind::File, item.value, item.spelled);
+    for (const char* end : {"_start", "_end", "_size"}) {
+      job_.assignments.push_back({binary_symbol_stem(item.value) + end, {}, "-b binary " + item.value, false});
+    }
+  }
+
+  void pending(PendingInput::Kind kind, const std::string& text, const std::string& spelled) {
+    pending_.push_back({kind, text, spelled, state_});
+  }
+
+  /// Options that name inputs or places to search.
+  bool take_place(const LineItem& item) {
+    switch (item.effect) {
+      case OptionEffect::Library:
+        pending(PendingInput::Kind::Library, item.value, "-l" + item.value);
+        return true;
+      case OptionEffect::LibraryPath:
+        dirs_.push_back(item.value);
+        return true;
+      case OptionEffect::SolarisPath:
+        add_colon_separated(item.value, dirs_);
+        return true;
+      case OptionEffect::Sysroot:
+        sysroot_ = item.value;
+        return true;
+      case OptionEffect::NoDefaultPaths:
+        builtin_dirs_ = false;
+        return true;
+      case OptionEffect::DefaultScript:
+      case OptionEffect::Script:
+        // The built-in directories are SEARCH_DIRs of the linker's own script, which -T replaces.
+        if (line_.linker == LinkerKind::Bfd) builtin_dirs_ = builtin_dirs_ && script_inserts(item.value);
+        pending(PendingInput::Kind::Script, item.value, item.spelled);
+        return true;
+      case OptionEffect::JustSymbols:
+        take_just_symbols(item);
+        return true;
+      case OptionEffect::Format:
+        binary_ = item.value == "binary";
+        return true;
+      case OptionEffect::Emulation:
+        emulation_ = item.value;
+        return true;
+      case OptionEffect::Rpath:
+        add_colon_separated(item.value, rpath_);
+        return true;
+      case OptionEffect::RpathLink:
+        add_colon_separated(item.value, job_.rpath_link);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  static bool script_inserts(const std::string& path) {
+    const std::optional<std::string> text = read_text(path, std::size_t{16} << 20);
+    return text && parse_linker_script(*text, path, true).inserts;
+  }
+
+  /// -R of GNU ld takes a file for its symbols or a directory for the rpath; in the other linkers -R is -rpath only.
+  void take_just_symbols(const LineItem& item) {
+    const bool only_rpath = item.name == "R" && line_.linker != LinkerKind::Bfd;
+    if (only_rpath || probe_file(item.value).kind == FileKind::NotAFile) return add_colon_separated(item.value, rpath_);
+    const InputState before = state_;
+    state_.just_symbols = true;
+    pending(PendingInput::Kind::File, item.value, item.value);
+    state_ = before;
+  }
+
+  /// Options that hold for the inputs after them.
+  bool take_state(const LineItem& item) {
+    switch (item.effect) {
+      case OptionEffect::WholeArchive:
+        state_.whole_archive = true;
+        return true;
+      case OptionEffect::NoWholeArchive:
+        state_.whole_archive = false;
+        return true;
+      case OptionEffect::AsNeeded:
+        state_.as_needed = true;
+        return true;
+      case OptionEffect::NoAsNeeded:
+        state_.as_needed = false;
+        return true;
+      case OptionEffect::SearchShared:
+        state_.shared = true;
+        return true;
+      case OptionEffect::SearchStatic:
+        state_.shared = false;
+        return true;
+      case OptionEffect::SearchKeyword:
+        state_.shared = item.value != "archive";
+        return true;
+      case OptionEffect::Static:
+        state_.shared = false;
+        job_.is_static = true;
+        return true;
+      case OptionEffect::Omagic:
+        if (line_.linker == LinkerKind::Bfd) state_.shared = false;
+        return true;
+      case OptionEffect::PushState:
+        saved_.push_back(state_);
+        return true;
+      case OptionEffect::PopState:
+        pop_state();
+        return true;
+      case OptionEffect::StartGroup:
+        if (group_depth_++ == 0) state_.group = ++groups_;
+        return true;
+      case OptionEffect::EndGroup:
+        end_group();
+        return true;
+      case OptionEffect::StartLib:
+      case OptionEffect::EndLib:
+        take_lib(item);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  void pop_state() {
+    if (saved_.empty()) throw UsageError("--pop-state without --push-state");
+    const std::uint32_t group = state_.group;  // groups are not part of what --push-state saves
+    state_ = saved_.back();
+    state_.group = group;
+    saved_.pop_back();
+  }
+
+  void end_group() {
+    if (group_depth_ == 0) throw UsageError("--end-group without --start-group");
+    if (--group_depth_ == 0) state_.group = 0;
+  }
+
+  void take_lib(const LineItem& item) {
+    if (line_.linker == LinkerKind::Bfd) return not_understood(item.spelled);  // unknown to GNU ld 2.40
+    if (item.effect == OptionEffect::StartLib) {
+      note(
+          "--start-lib: the objects up to --end-lib are taken as linked, though the linker takes them only when "
+          "needed");
+    }
+  }
+
+  bool take_output(const LineItem& item) {
+    switch (item.effect) {
+      case OptionEffect::Shared:
+        job_.output = OutputKind::SharedObject;
+        unresolved_.set_shared();
+        return true;
+      case OptionEffect::Relocatable:
+        job_.output = OutputKind::Relocatable;
+        if (line_.linker == LinkerKind::Bfd) state_.shared = false;
+        return true;
+      case OptionEffect::Pie:
+        job_.pie = true;
+        return true;
+      case OptionEffect::NoPie:
+        job_.pie = false;
+        return true;
+      case OptionEffect::Output:
+        job_.output_path = item.value;
+        return true;
+      case OptionEffect::Entry:
+        entry_ = item.value;
+        return true;
+      case OptionEffect::NoLink:
+        throw UsageError(item.spelled + ": this command does not link");
+      default:
+        return false;
+    }
+  }
+
+  bool take_symbols(const LineItem& item) {
+    switch (item.effect) {
+      case OptionEffect::Undefined:
+        job_.required.push_back(item.value);
+        return true;
+      case OptionEffect::RequireDefined:
+        job_.required.push_back(item.value);
+        job_.must_define.push_back(item.value);
+        return true;
+      case OptionEffect::Wrap:
+        job_.wrapped.push_back(item.value);
+        return true;
+      case OptionEffect::Defsym:
+        take_defsym(item);
+        return true;
+      case OptionEffect::IgnoreUnresolved:
+        // The same as a definition that is there only if nothing else is.
+        job_.assignments.push_back({item.value, {}, "--ignore-unresolved-symbol", true});
+        return true;
+      case OptionEffect::MultipleDefinitions:
+        job_.allow_multiple_definition = true;
+        return true;
+      case OptionEffect::NoMultipleDefinitions:
+        job_.allow_multiple_definition = false;
+        return true;
+      case OptionEffect::GcSections:
+        job_.gc_sections = true;
+        return true;
+      case OptionEffect::NoGcSections:
+        job_.gc_sections = false;
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  void take_defsym(const LineItem& item) {
+    const std::size_t equals = item.value.find('=');
+    if (equals == std::string::npos) throw UsageError("--defsym " + item.value + ": no '=' in it");
+    job_.assignments.push_back({item.value.substr(0, equals),
+                                symbols_in_expression(std::string_view(item.value).substr(equals + 1)), "--defsym",
+                                false});
+  }
+
+  bool take_unresolved(const LineItem& item) {
+    if (item.effect == OptionEffect::Keyword) {
+      take_z(item);
+      return true;
+    }
+    if (unresolved_.take(item)) return true;
+    if (item.effect != OptionEffect::UnresolvedSymbols) return false;
+    not_understood(item.spelled);  // a method that no linker has
+    return true;
+  }
+
+  void take_z(const LineItem& item) {
+    const std::string keyword = item.value.substr(0, item.value.find('='));
+    if (keyword == "muldefs") {
+      job_.allow_multiple_definition = true;
+    } else if (!unresolved_.take_keyword(keyword) && !is_z_keyword(keyword)) {
+      not_understood("-z " + item.value);
+    }
+  }
+
+  void take_rest(const LineItem& item) {
+    if (item.effect == OptionEffect::ReadsFile) read_files_.push_back(item.value);
+    if (item.effect == OptionEffect::NotModelled) {
+      note(item.spelled + (item.has_value ? " " + item.value : "") + ": its effect on symbols is not modelled");
+    }
+  }
+
+  void note(const std::string& text) {
+    if (std::find(job_.notes.begin(), job_.notes.end(), text) == job_.notes.end()) job_.notes.push_back(text);
+  }
+
+  void finish_policy() {
+    job_.unresolved = unresolved_.policy(job_.output);
+    if (entry_) {
+      job_.entry = *entry_;
+      job_.required.push_back(*entry_);
+    }
+    if (job_.output == OutputKind::SharedObject || job_.pie)
+      job_.is_static = false;  // -static-pie has a dynamic section
+    job_.rpath_link.insert(job_.rpath_link.end(), rpath_.begin(), rpath_.end());
+  }
+
+  void finish_search_path() {
+    search_.linker = line_.linker;
+    search_.sysroot = sysroot_;
+    search_.machine = output_machine();
+    if (builtin_dirs_) {
+      const std::vector<std::string> own =
+          builtin_search_dirs(line_.linker, line_.program, line_.ask_program, emulation_, search_.machine);
+      dirs_.insert(dirs_.end(), own.begin(), own.end());
+    }
+    for (const std::string& dir : dirs_) search_.dirs.push_back(search_.with_sysroot(dir));
+    job_.search_dirs = search_.dirs;
+  }
+
+  /// -m says it; else the first object does.
+  Machine output_machine() const {
+    if (const Machine machine = machine_of_emulation(emulation_); machine.known()) return machine;
+    for (const PendingInput& input : pending_) {
+      if (input.kind != PendingInput::Kind::File) continue;
+      if (const FileProbe probe = probe_file(input.text); probe.machine.known()) return probe.machine;
+    }
+    return {};
+  }
+
+  void open_inputs() {
+    InputCollector collector(job_, search_, line_.not_built, groups_);
+    for (const PendingInput& input : pending_) {
+      switch (input.kind) {
+        case PendingInput::Kind::File:
+          collector.add_file(input.text, input.state);
+          break;
+        case PendingInput::Kind::Library:
+          collector.add_library(input.text, input.spelled, input.state);
+          break;
+        case PendingInput::Kind::Script:
+          collector.add_main_script(input.text, input.state);
+          break;
+      }
+    }
+    if (entry_) job_.entry = *entry_;  // -e outranks ENTRY()
+    for (const std::string& file : read_files_) {
+      if (find_script_file(search_, file).empty()) job_.missing.emplace_back(file, "no such file");
+    }
+  }
+
+  const LinkLine& line_;
+  LinkJob job_;
+  InputState state_;
+  std::vector<InputState> saved_;
+  std::uint32_t group_depth_ = 0;
+  std::uint32_t groups_ = 0;
+  std::vector<PendingInput> pending_;
+  std::vector<std::string> dirs_;
+  std::vector<std::string> rpath_;
+  std::vector<std::string> read_files_;
+  std::string sysroot_;
+  std::string emulation_;
+  std::optional<std::string> entry_;
+  UnresolvedOptions unresolved_;
+  bool builtin_dirs_ = true;
+  bool binary_ = false;
+  SearchPath search_;
+};
+
+}  // namespace
+
+LinkJob read_link_line(const LinkLine& line) { return LineReader(line).read(); }
+
+}  // namespace elfaudit

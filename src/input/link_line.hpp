@@ -1,0 +1,25 @@
+// A linker's own command line -> LinkJob.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "elfaudit/link_job.hpp"
+
+namespace elfaudit {
+
+struct LinkLine {
+  std::vector<std::string> words;  ///< without the program; response files expanded
+  LinkerKind linker = LinkerKind::Bfd;
+  std::string program;       ///< the linker; empty when unknown
+  bool ask_program = false;  ///< the user named that linker: it may be asked for its built-in directories
+  bool complete = true;      ///< nothing that the link uses is missing from the words
+  std::map<std::string, std::string> not_built;  ///< object files that the command itself would make -> their sources
+  std::vector<InputError> refused;               ///< what the driver itself complained about
+};
+
+/// Throws UsageError when the line links nothing (--help) or can't be read (--end-group without a group).
+LinkJob read_link_line(const LinkLine& line);
+
+}  // namespace elfaudit

@@ -1,0 +1,38 @@
+// Linker scripts used as inputs (libc.so, libgcc_s.so) or given with -T: text -> statements. Opens no file.
+// The language: GNU ld manual, "Linker Scripts"; what GNU ld 2.40 accepts was tried where the manual is silent.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "elfaudit/link_job.hpp"
+
+namespace elfaudit {
+
+struct ScriptStatement {
+  enum class Kind : std::uint8_t { Input, GroupStart, GroupEnd, SearchDir, Extern, Entry, Assign, Include };
+  Kind kind = Kind::Input;
+  std::string text;        ///< the file or "-lfoo", the directory, the symbol
+  bool as_needed = false;  ///< Input: inside AS_NEEDED()
+  Assignment assignment;   ///< Assign
+};
+
+struct LinkerScript {
+  std::vector<ScriptStatement> statements;  ///< in the order of the text
+  std::string output_format;                ///< the first name in OUTPUT_FORMAT(); empty when there is none
+  std::vector<std::string> skipped;         ///< statements that lay out the output and were not followed: "SECTIONS"
+  bool inserts = false;                     ///< INSERT: adds to the linker's own script instead of replacing it
+  std::string error;                        ///< "line 3: syntax error"; empty when the text is a linker script
+};
+
+/// `where` names the script in the assignments made by it. `comma_in_names`: GNU ld takes "a.o," in INPUT(a.o, b.o) for
+/// a name that ends in a comma, the other linkers don't.
+LinkerScript parse_linker_script(std::string_view text, const std::string& where, bool comma_in_names);
+
+/// The symbols that an expression uses: "b" and "c" in "b + c - ALIGN(8) - SIZEOF(.text)".
+std::vector<std::string> symbols_in_expression(std::string_view expression);
+
+}  // namespace elfaudit

@@ -1,0 +1,41 @@
+// The options that say which undefined symbols a link may leave open (GNU ld 2.40, ld manual: --unresolved-symbols,
+// -z defs, --allow-shlib-undefined).
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "elfaudit/link_job.hpp"
+#include "input/ld_options.hpp"
+
+namespace elfaudit {
+
+/// Reads them in the order of the line; the last one of a kind wins.
+class UnresolvedOptions {
+ public:
+  explicit UnresolvedOptions(LinkerKind linker) : linker_(linker) {}
+
+  /// False when the item is none of these options, or a method of --unresolved-symbols that doesn't exist.
+  bool take(const LineItem& item);
+
+  /// Of -z: "defs", "undefs", "nodefs". False for others.
+  bool take_keyword(std::string_view keyword);
+
+  /// -shared: symbols may stay open, unless an option before or after it says otherwise.
+  void set_shared();
+
+  UnresolvedPolicy policy(OutputKind output) const;
+
+ private:
+  bool take_method(std::string_view method);
+
+  LinkerKind linker_;
+  bool shared_ = false;
+  bool defs_ = false;               ///< -z defs or --no-undefined
+  std::optional<bool> in_objects_;  ///< report those of objects; nothing: no option has said
+  std::optional<bool> in_shared_;   ///< report those of shared objects
+  bool warn_ = false;
+  bool no_inhibit_exec_ = false;
+};
+
+}  // namespace elfaudit
