@@ -1,0 +1,267 @@
+// How GNU ld (bfd) merges the symbols of one file into the link.
+//
+//  1. Files are taken in the order of the line, each once; nothing earlier is looked at again, except inside a group.
+//  2. The first COMDAT group with a signature is kept. In later ones every section is discarded, and the symbols these
+//     sections define become references. A .gnu.linkonce section is discarded when one of the same name was there, or a
+//     group with its key that defines the same symbol with the same binding, and the other way round.
+//  3. Symbols of SHF_EXCLUDE sections become references too.
+//  4. Among relocatable objects: strong (global, unique) beats common beats weak; the first weak stays; of two commons
+//     the larger stays, the first when equal; two strong ones are an error, unless both are absolute with the same
+//     value, or the line gives the symbol a value itself.
+//  5. A relocatable object's definition beats a shared object's, in either order. A common loses to a strong shared
+//     definition and wins against a weak one. Of two shared objects the first wins. None of these is an error.
+//  6. A reference with hidden, internal or protected visibility is never satisfied by a shared object.
+//  7. foo@@V defines foo@V, and plain foo as well unless a relocatable object already defines that. foo@V1 defines only
+//     itself. A reference to foo@V is satisfied by foo@V or foo@@V alone.
+//  8. An --as-needed shared object takes part only when it defines a name that a relocatable object before it refers
+//  to,
+//     not weakly, and that is undefined then.
+//
+// Every rule was tried with binutils 2.40; tests/link/ holds them against the ld that is installed.
+
+#include "resolve/bfd.hpp"
+
+#include <cassert>
+
+namespace elfaudit {
+
+void BfdLink::add_object(ObjectId id) {
+  const ObjectFacts& facts = object(id);
+  out_.linked[id.input][id.object] = true;
+  const std::vector<bool> lost_groups = claim_groups(id);
+  for (std::uint32_t i = 0; i < facts.symbols.size(); ++i) {
+    const Symbol& symbol = facts.symbols[i];
+    const SymbolId at{id, i};
+    if (symbol.defined() && discarded(id, symbol, lost_groups)) {
+      const bool excluded = facts.sections[symbol.section].excluded;
+      refer(at, symbol);
+      fate(at) = excluded ? Fate::DiscardedExclude : Fate::DiscardedComdat;
+    } else if (!symbol.defined()) {
+      refer(at, symbol);
+    } else if (symbol.common()) {
+      define_common(at, symbol);
+    } else {
+      define(at, symbol);
+    }
+    assert(fate(at) != Fate::NotExtracted && "every global of a linked object has its fate");
+  }
+}
+
+/// Rule 2: which of the object's groups lose to an earlier object's.
+std::vector<bool> BfdLink::claim_groups(ObjectId id) {
+  const ObjectFacts& facts = object(id);
+  std::vector<bool> lost(facts.groups.size(), false);
+  for (std::size_t g = 0; g < facts.groups.size(); ++g) {
+    if (facts.groups[g].linkonce) continue;
+    lost[g] = !comdat_.try_emplace(facts.text(facts.groups[g].signature), GroupOwner{id, false}).second;
+  }
+  for (const Section& section : facts.sections) {
+    if (section.group == kNone || !facts.groups[section.group].linkonce) continue;
+    const auto [owner, first] = linkonce_.try_emplace(facts.text(section.name), GroupOwner{id, true});
+    if (!first && owner->second.object != id) lost[section.group] = true;
+  }
+  return lost;
+}
+
+bool BfdLink::discarded(ObjectId id, const Symbol& symbol, const std::vector<bool>& lost_groups) {
+  if (symbol.section == kNone) return false;
+  const ObjectFacts& facts = object(id);
+  const Section& section = facts.sections[symbol.section];
+  if (section.excluded && job_.output != OutputKind::Relocatable) return true;
+  if (section.group == kNone) return false;
+  if (lost_groups[section.group]) return true;
+
+  // A group against a linkonce section of the same key: they match when they define the same symbol alike.
+  const Group& group = facts.groups[section.group];
+  const Entry& entry = table_[table_.canonical(entry_for(facts, symbol))];
+  if (!entry.definition.valid() || entry.dynamic || entry.definition.in == id) return false;
+  const ObjectFacts& other = object(entry.definition.in);
+  const Symbol& rival = other.symbols[entry.definition.symbol];
+  if (rival.section == kNone || other.sections[rival.section].group == kNone) return false;
+  const Group& rival_group = other.groups[other.sections[rival.section].group];
+  return rival_group.linkonce != group.linkonce && rival.binding == symbol.binding &&
+         other.text(rival_group.signature) == facts.text(group.signature);
+}
+
+std::uint32_t BfdLink::entry_for(const ObjectFacts& object, const Symbol& symbol) {
+  return table_.id(object.name(symbol), object.text(symbol.version));
+}
+
+/// --wrap=foo: an undefined foo means __wrap_foo, an undefined __real_foo means foo. Definitions keep their names.
+std::uint32_t BfdLink::entry_for_reference(const ObjectFacts& object, const Symbol& symbol) {
+  if (!wrapped_.empty() && !symbol.defined()) {
+    const std::string_view name = object.name(symbol);
+    constexpr std::string_view kReal = "__real_";
+    if (wrapped_.contains(name)) return table_.composed("__wrap_" + std::string(name));
+    if (name.starts_with(kReal) && wrapped_.contains(name.substr(kReal.size())))
+      return table_.id(name.substr(kReal.size()));
+  }
+  return entry_for(object, symbol);
+}
+
+void BfdLink::make_undefined(Entry& entry, SymbolId at) {
+  entry.state = Entry::State::Undefined;
+  entry.first_reference = at;
+  ++additions_;
+}
+
+void BfdLink::refer(SymbolId at, const Symbol& symbol) {
+  fate(at) = Fate::Reference;
+  Entry& entry = table_[table_.canonical(entry_for_reference(object(at.in), symbol))];
+  if (symbol.visibility != Visibility::Default) {  // rule 6
+    entry.not_default = true;
+    if (entry.dynamic && entry.defined()) {
+      fate(entry.definition) = Fate::SharedLost;
+      entry.definition = {};
+      entry.dynamic = false;
+      entry.state = Entry::State::New;
+    }
+  }
+  if (symbol.weak()) {
+    if (entry.state == Entry::State::New) entry.state = Entry::State::UndefinedWeak;
+    return;
+  }
+  entry.strong_reference = true;
+  if (entry.state == Entry::State::New || entry.state == Entry::State::UndefinedWeak) make_undefined(entry, at);
+}
+
+void BfdLink::take(Entry& entry, Entry::State state, bool dynamic, SymbolId at, Fate fate_of_previous) {
+  if (entry.definition.valid()) fate(entry.definition) = fate_of_previous;
+  entry.state = state;
+  entry.dynamic = dynamic;
+  entry.definition = at;
+  fate(at) = Fate::Kept;
+}
+
+void BfdLink::define(SymbolId at, const Symbol& symbol) {
+  const ObjectFacts& facts = object(at.in);
+  const std::uint32_t id = table_.canonical(entry_for(facts, symbol));
+  Entry& entry = table_[id];
+  if (symbol.visibility != Visibility::Default) entry.not_default = true;
+  const Entry::State state = symbol.weak() ? Entry::State::DefinedWeak : Entry::State::Defined;
+  if (entry.assigned) {
+    fate(at) = Fate::Ignored;  // the line's own value overrides whatever defines it
+  } else if (!entry.defined()) {
+    take(entry, state, false, at, Fate::Overridden);
+  } else if (entry.dynamic) {
+    take(entry, state, false, at, Fate::SharedLost);
+  } else if (symbol.weak()) {
+    fate(at) = Fate::Overridden;
+  } else if (entry.state == Entry::State::DefinedWeak) {
+    take(entry, state, false, at, Fate::Overridden);
+  } else if (entry.state == Entry::State::Common) {
+    take(entry, state, false, at, Fate::MergedCommon);
+  } else {
+    collide(id, at, symbol);
+  }
+  if (symbol.default_version) alias_default_version(facts, symbol, id, false);
+}
+
+/// Two strong definitions: rule 4.
+void BfdLink::collide(std::uint32_t id, SymbolId at, const Symbol& second) {
+  const Entry& entry = table_[id];
+  const Symbol& first = symbol(entry.definition);
+  const bool same_constant =
+      first.placement == Placement::Absolute && second.placement == Placement::Absolute && first.value == second.value;
+  if (same_constant || job_.allow_multiple_definition) {
+    fate(at) = Fate::Ignored;
+    return;
+  }
+  fate(at) = Fate::Rejected;
+  out_.conflicts.push_back({printed_name(id, second), entry.definition, at});
+}
+
+void BfdLink::define_common(SymbolId at, const Symbol& symbol) {
+  Entry& entry = table_[table_.canonical(entry_for(object(at.in), symbol))];
+  if (symbol.visibility != Visibility::Default) entry.not_default = true;
+  const bool beaten = entry.assigned || entry.state == Entry::State::Defined;
+  const bool smaller = entry.state == Entry::State::Common && symbol.size <= this->symbol(entry.definition).size;
+  if (beaten || smaller) {
+    fate(at) = Fate::MergedCommon;
+    return;
+  }
+  if (!entry.defined()) ++additions_;
+  const Fate previous = entry.dynamic                         ? Fate::SharedLost
+                        : entry.state == Entry::State::Common ? Fate::MergedCommon
+                                                              : Fate::Overridden;
+  take(entry, Entry::State::Common, false, at, previous);
+}
+
+void BfdLink::add_shared_object(ObjectId id) {
+  const ObjectFacts& facts = object(id);
+  out_.linked[id.input][id.object] = true;
+  for (std::uint32_t i = 0; i < facts.symbols.size(); ++i) {
+    const Symbol& symbol = facts.symbols[i];
+    if (symbol.defined())
+      define_shared({id, i}, symbol);
+    else
+      refer_shared({id, i}, symbol);
+  }
+}
+
+void BfdLink::define_shared(SymbolId at, const Symbol& symbol) {
+  const ObjectFacts& facts = object(at.in);
+  // A hidden definition in .dynsym answers to nobody outside.
+  const bool visible = symbol.visibility == Visibility::Default || symbol.visibility == Visibility::Protected;
+  const std::uint32_t id = table_.canonical(entry_for(facts, symbol));
+  Entry& entry = table_[id];
+  const Entry::State state = symbol.weak() ? Entry::State::DefinedWeak : Entry::State::Defined;
+  fate(at) = Fate::SharedLost;
+  if (!visible) return;
+  if (!entry.assigned && !entry.not_default) {
+    const bool beats_common = entry.state == Entry::State::Common && !entry.dynamic && !symbol.weak();
+    if (!entry.defined() || beats_common) take(entry, state, true, at, Fate::MergedCommon);
+  }
+  if (symbol.default_version) alias_default_version(facts, symbol, id, true);
+}
+
+/// References of a shared object pull archive members in, but the object's own library may define them: weak ones never
+/// do.
+void BfdLink::refer_shared(SymbolId at, const Symbol& symbol) {
+  fate(at) = Fate::Reference;
+  Entry& entry = table_[table_.canonical(entry_for(object(at.in), symbol))];
+  if (entry.state == Entry::State::New && !symbol.weak()) make_undefined(entry, at);
+}
+
+/// Rule 7: lets plain "foo" stand for foo@V as well.
+void BfdLink::alias_default_version(const ObjectFacts& object, const Symbol& symbol, std::uint32_t versioned,
+                                    bool dynamic) {
+  const std::uint32_t plain_id = table_.id(object.name(symbol));
+  Entry& plain = table_[plain_id];
+  if (plain_id == versioned || plain.alias != kNone || plain.assigned) return;
+  if (dynamic && plain.not_default) return;
+  const bool free = !plain.defined() || (plain.dynamic && !dynamic);
+  if (!free) return;
+  Entry& target = table_[versioned];
+  if (plain.definition.valid()) fate(plain.definition) = Fate::SharedLost;
+  target.strong_reference |= plain.strong_reference;
+  target.not_default |= plain.not_default;
+  if (!target.first_reference.valid()) target.first_reference = plain.first_reference;
+  plain.alias = versioned;
+}
+
+/// Rule 8.
+bool BfdLink::shared_object_is_needed(const ObjectFacts& facts) {
+  for (const Symbol& symbol : facts.symbols) {
+    if (!symbol.defined()) continue;
+    const auto wanted = [&](std::uint32_t id) {
+      if (id == kNone) return false;
+      const Entry& entry = table_[table_.canonical(id)];
+      return entry.undefined() && entry.strong_reference && !entry.not_default;
+    };
+    const std::string_view name = facts.name(symbol);
+    const bool answers_plain = symbol.version.empty() || symbol.default_version;
+    if (answers_plain && wanted(table_.find(name))) return true;
+    if (!symbol.version.empty() && wanted(table_.id(name, facts.text(symbol.version)))) return true;
+  }
+  return false;
+}
+
+/// As GNU ld spells it: "foo", "foo@V1", "foo@@V2".
+std::string BfdLink::printed_name(std::uint32_t id, const Symbol& symbol) const {
+  std::string name(table_.name(id));
+  if (symbol.default_version) name.insert(name.find('@'), "@");
+  return name;
+}
+
+}  // namespace elfaudit

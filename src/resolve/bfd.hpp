@@ -1,0 +1,84 @@
+// GNU ld's model of symbol resolution: one ordered pass, archives consulted through their index. Rules: bfd.cpp.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "elfaudit/facts.hpp"
+#include "elfaudit/link_job.hpp"
+#include "elfaudit/resolution.hpp"
+#include "resolve/symbol_table.hpp"
+
+namespace elfaudit {
+
+class BfdLink {
+ public:
+  BfdLink(const LinkJob& job, const std::vector<InputFacts>& inputs);
+
+  /// Plays the whole link through. Call once.
+  Resolution run();
+
+ private:
+  /// Who brought a COMDAT group first.
+  struct GroupOwner {
+    ObjectId object;
+    bool linkonce = false;
+  };
+  /// An archive's index with its names looked up once.
+  struct ArchiveIndex {
+    bool built = false;
+    std::vector<std::uint32_t> ids;       ///< entry of each index name
+    std::vector<std::uint32_t> fallback;  ///< for "foo@@V": the entry of plain "foo"; else kNone
+    std::vector<std::uint32_t> objects;   ///< into InputFacts::objects
+  };
+
+  // The line (bfd_line.cpp)
+  void apply_options();
+  void require(const std::string& symbol, const std::string& option);
+  void visit(std::uint32_t input);
+  void visit_shared_object(std::uint32_t input);
+  void visit_archive(std::uint32_t input);
+  void search_archive(std::uint32_t input);
+  const ArchiveIndex& index_of(std::uint32_t input);
+  bool wanted_from_archive(const Entry& entry, std::string_view name, const ObjectFacts& member) const;
+  void extract(ObjectId id, const Entry& entry, std::string_view symbol);
+  void take_whole(ObjectId id);
+  void collect_unresolved();
+
+  // One object (bfd.cpp)
+  void add_object(ObjectId id);
+  void add_shared_object(ObjectId id);
+  bool shared_object_is_needed(const ObjectFacts& object);
+  std::vector<bool> claim_groups(ObjectId id);
+  bool discarded(ObjectId id, const Symbol& symbol, const std::vector<bool>& lost_groups);
+  void refer(SymbolId at, const Symbol& symbol);
+  void define(SymbolId at, const Symbol& symbol);
+  void define_common(SymbolId at, const Symbol& symbol);
+  void define_shared(SymbolId at, const Symbol& symbol);
+  void refer_shared(SymbolId at, const Symbol& symbol);
+  void collide(std::uint32_t id, SymbolId at, const Symbol& symbol);
+  void take(Entry& entry, Entry::State state, bool dynamic, SymbolId at, Fate fate_of_previous);
+  void make_undefined(Entry& entry, SymbolId at);
+  void alias_default_version(const ObjectFacts& object, const Symbol& symbol, std::uint32_t versioned, bool dynamic);
+
+  std::uint32_t entry_for(const ObjectFacts& object, const Symbol& symbol);
+  std::uint32_t entry_for_reference(const ObjectFacts& object, const Symbol& symbol);
+  std::string printed_name(std::uint32_t id, const Symbol& symbol) const;
+  const ObjectFacts& object(ObjectId id) const { return inputs_[id.input].objects[id.object]; }
+  const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }
+  Fate& fate(SymbolId id) { return out_.fates[id.in.input][id.in.object][id.symbol]; }
+
+  const LinkJob& job_;
+  const std::vector<InputFacts>& inputs_;
+  SymbolTable table_;
+  Resolution out_;
+  std::map<std::string_view, GroupOwner> comdat_;    ///< by signature
+  std::map<std::string_view, GroupOwner> linkonce_;  ///< by section name
+  std::vector<ArchiveIndex> indexes_;
+  std::set<std::string_view> wrapped_;
+  std::uint64_t additions_ = 0;  ///< names that became undefined or common: whether a group must be searched again
+};
+
+}  // namespace elfaudit

@@ -1,0 +1,275 @@
+// How GNU ld (bfd) walks the line: which files take part, and which archive members.
+//
+//  1. Options first: -u, --require-defined, EXTERN() and a given -e make names undefined, and so does the entry point
+//  of
+//     an executable, given or not (`ld libmain.a` works); --defsym and script assignments define theirs and make the
+//     names they use undefined.
+//  2. An archive is searched when it is reached, through its index, over and over until nothing more is extracted. A
+//     member is extracted for an undefined name (not for a weak reference); for a common one only when it defines it
+//     strongly and not as a function. A name that is defined never extracts.
+//  3. A group is searched over and over as long as a pass leaves more undefined (or common) names than it found.
+//  4. --whole-archive takes every member, in the order of the archive.
+//  5. The index is believed, even where it contradicts the members.
+//  6. Archives inside archives are not searched.
+
+#include <algorithm>
+
+#include "resolve/bfd.hpp"
+#include "resolve/resolve.hpp"
+
+namespace elfaudit {
+namespace {
+
+/// Archives alone: nothing on the line could pull a member in, so the user means all of them.
+bool only_archives(const LinkJob& job, const std::vector<InputFacts>& inputs) {
+  if (job.from_command || !job.required.empty()) return false;
+  bool any = false;
+  for (const InputFacts& input : inputs) {
+    if (input.kind == InputKind::Unreadable) continue;
+    if (input.kind != InputKind::Archive) return false;
+    any = true;
+  }
+  return any;
+}
+
+/// Rule 2 for commons, after binutils' elf_link_is_defined_archive_symbol.
+bool defines_data(const ObjectFacts& member, std::string_view name) {
+  return std::any_of(member.symbols.begin(), member.symbols.end(), [&](const Symbol& symbol) {
+    return member.name(symbol) == name && symbol.defined() && !symbol.weak() && !symbol.common() &&
+           symbol.type != SymbolType::Function;
+  });
+}
+
+}  // namespace
+
+BfdLink::BfdLink(const LinkJob& job, const std::vector<InputFacts>& inputs)
+    : job_(job), inputs_(inputs), indexes_(inputs.size()), wrapped_(job.wrapped.begin(), job.wrapped.end()) {
+  out_.whole_archives = only_archives(job, inputs);
+  for (const InputFacts& input : inputs) {
+    out_.linked.emplace_back(input.objects.size(), false);
+    auto& fates = out_.fates.emplace_back();
+    for (const ObjectFacts& object : input.objects) {
+      const bool shared = object.kind != ObjectKind::Relocatable;
+      fates.emplace_back(object.symbols.size(), shared ? Fate::NotNeeded : Fate::NotExtracted);
+    }
+  }
+}
+
+Resolution BfdLink::run() {
+  apply_options();
+  for (std::uint32_t i = 0; i < inputs_.size();) {
+    const std::uint32_t group = job_.inputs[i].group;
+    std::uint32_t end = i + 1;
+    while (group != 0 && end < inputs_.size() && job_.inputs[end].group == group) ++end;
+    std::uint64_t before = 0;
+    do {  // ends: each further round needs a name that was not undefined before, and names are finite
+      before = additions_;
+      for (std::uint32_t member = i; member < end; ++member) visit(member);
+    } while (group != 0 && additions_ != before);
+    i = end;
+  }
+  collect_unresolved();
+  return std::move(out_);
+}
+
+void BfdLink::apply_options() {
+  for (const Assignment& assignment : job_.assignments) {
+    Entry& entry = table_[table_.id(assignment.symbol)];
+    (assignment.provide ? entry.provided : entry.assigned) = true;
+    if (!assignment.provide) entry.state = Entry::State::Defined;
+  }
+  for (const Assignment& assignment : job_.assignments) {
+    if (assignment.provide) continue;  // PROVIDE(t = s) pulls nothing while t is unreferenced
+    for (const std::string& used : assignment.uses) require(used, assignment.where);
+  }
+  static const std::string kUndefined = "-u";
+  static const std::string kRequireDefined = "--require-defined";
+  static const std::string kEntry = "the entry point";
+  for (const std::string& symbol : job_.required) require(symbol, kUndefined);
+  for (const std::string& symbol : job_.must_define) require(symbol, kRequireDefined);
+  if (job_.from_command && job_.output == OutputKind::Executable) require(job_.entry, kEntry);
+}
+
+void BfdLink::require(const std::string& symbol, const std::string& option) {
+  Entry& entry = table_[table_.id(symbol)];
+  entry.option = &option;
+  if (entry.state == Entry::State::New) make_undefined(entry, {});
+}
+
+void BfdLink::visit(std::uint32_t input) {
+  switch (inputs_[input].kind) {
+    case InputKind::Object:
+      if (!out_.linked[input][0]) add_object({input, 0});
+      break;
+    case InputKind::SharedObject:
+    case InputKind::Executable:
+      visit_shared_object(input);
+      break;
+    case InputKind::Archive:
+      visit_archive(input);
+      break;
+    case InputKind::Unreadable:
+      break;  // already an error of its own
+  }
+}
+
+void BfdLink::visit_shared_object(std::uint32_t input) {
+  if (out_.linked[input][0]) return;
+  // The same library named again (-lc twice, libc.so.6 once by script) is the one that is there.
+  for (std::uint32_t earlier = 0; earlier < input; ++earlier) {
+    if (inputs_[earlier].path == inputs_[input].path && !out_.linked[earlier].empty() && out_.linked[earlier][0])
+      return;
+  }
+  if (job_.inputs[input].as_needed && !shared_object_is_needed(inputs_[input].objects[0])) return;
+  add_shared_object({input, 0});
+}
+
+void BfdLink::visit_archive(std::uint32_t input) {
+  const InputFacts& archive = inputs_[input];
+  if (!out_.whole_archives && !job_.inputs[input].whole_archive) return search_archive(input);
+  for (std::uint32_t member = 0; member < archive.objects.size(); ++member) {
+    const bool reached = out_.whole_archives || !archive.objects[member].nested;  // rule 6
+    if (reached && !out_.linked[input][member]) take_whole({input, member});
+  }
+}
+
+void BfdLink::take_whole(ObjectId id) {
+  if (object(id).kind != ObjectKind::Relocatable) return;
+  if (!out_.whole_archives) out_.extractions.push_back({id, {}, {}, "--whole-archive"});
+  add_object(id);
+}
+
+const BfdLink::ArchiveIndex& BfdLink::index_of(std::uint32_t input) {
+  ArchiveIndex& index = indexes_[input];
+  if (index.built) return index;
+  index.built = true;
+  const auto add = [&](std::string_view name, std::uint32_t object) {
+    const std::size_t versioned = name.find("@@");
+    const bool plain = versioned == std::string_view::npos;
+    index.ids.push_back(plain ? table_.id(name) : table_.id(name.substr(0, versioned), name.substr(versioned + 2)));
+    index.fallback.push_back(plain ? kNone : table_.id(name.substr(0, versioned)));
+    index.objects.push_back(object);
+  };
+  const InputFacts& archive = inputs_[input];
+  if (archive.has_index) {
+    for (const IndexEntry& entry : archive.index) add(archive.index_name(entry), entry.object);
+    return index;
+  }
+  // Without an index ld refuses the archive, which is a finding; what it would hold still answers the other questions.
+  for (std::uint32_t object = 0; object < archive.objects.size(); ++object) {
+    const ObjectFacts& member = archive.objects[object];
+    if (member.nested) continue;
+    for (const Symbol& symbol : member.symbols) {
+      if (!symbol.defined()) continue;
+      index.ids.push_back(entry_for(member, symbol));
+      index.fallback.push_back(symbol.default_version ? table_.id(member.name(symbol)) : kNone);
+      index.objects.push_back(object);
+    }
+  }
+  return index;
+}
+
+bool BfdLink::wanted_from_archive(const Entry& entry, std::string_view name, const ObjectFacts& member) const {
+  if (entry.undefined()) return true;
+  return entry.state == Entry::State::Common && !entry.dynamic && defines_data(member, name);
+}
+
+void BfdLink::search_archive(std::uint32_t input) {
+  const ArchiveIndex& index = index_of(input);
+  const InputFacts& archive = inputs_[input];
+  std::uint64_t before = 0;
+  do {
+    before = additions_;
+    for (std::size_t i = 0; i < index.ids.size(); ++i) {
+      const std::uint32_t member = index.objects[i];
+      if (member == kNone || out_.linked[input][member]) continue;
+      for (const std::uint32_t id : {index.ids[i], index.fallback[i]}) {
+        if (id == kNone) continue;
+        const Entry& entry = table_[table_.canonical(id)];
+        if (!wanted_from_archive(entry, table_.name(id), archive.objects[member])) continue;
+        extract({input, member}, entry, table_.name(id));
+        break;
+      }
+    }
+  } while (additions_ != before);
+}
+
+void BfdLink::extract(ObjectId id, const Entry& entry, std::string_view symbol) {
+  Extraction why{id, std::string(symbol), {}, {}};
+  if (entry.first_reference.valid())
+    why.needed_by = entry.first_reference.in;
+  else if (entry.state == Entry::State::Common)
+    why.needed_by = entry.definition.in;
+  else if (entry.option != nullptr)
+    why.option = *entry.option;
+  out_.extractions.push_back(std::move(why));
+  add_object(id);
+}
+
+/// What a relocatable object needs and nothing defines. The caller decides which of these the linker would report.
+void BfdLink::collect_unresolved() {
+  std::vector<std::uint32_t> slot(table_.size(), kNone);
+  for (std::uint32_t id = 0; id < table_.size(); ++id) {
+    const Entry& entry = table_[id];
+    const bool demanded = entry.strong_reference || std::find(job_.must_define.begin(), job_.must_define.end(),
+                                                              table_.name(id)) != job_.must_define.end();
+    if (entry.alias != kNone || !entry.undefined() || entry.provided || !demanded) continue;
+    slot[id] = static_cast<std::uint32_t>(out_.unresolved.size());
+    Unresolved& name = out_.unresolved.emplace_back();
+    name.symbol = table_.name(id);
+    name.hidden = entry.not_default;
+    if (!entry.strong_reference) name.option = "--require-defined";
+  }
+  if (out_.unresolved.empty()) return;
+  for (std::uint32_t input = 0; input < inputs_.size(); ++input) {
+    for (std::uint32_t o = 0; o < inputs_[input].objects.size(); ++o) {
+      const ObjectFacts& facts = inputs_[input].objects[o];
+      if (!out_.linked[input][o] || facts.kind != ObjectKind::Relocatable) continue;
+      for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
+        const Fate end = out_.fates[input][o][s];
+        const bool refers = end == Fate::Reference || end == Fate::DiscardedComdat || end == Fate::DiscardedExclude;
+        if (!refers || facts.symbols[s].weak()) continue;
+        const std::uint32_t id = table_.canonical(entry_for_reference(facts, facts.symbols[s]));
+        if (id < slot.size() && slot[id] != kNone)
+          out_.unresolved[slot[id]].references.push_back({{{input, o}, s}, {}, 0});
+      }
+    }
+  }
+  std::sort(out_.unresolved.begin(), out_.unresolved.end(),
+            [](const Unresolved& a, const Unresolved& b) { return a.symbol < b.symbol; });
+}
+
+Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs) { return BfdLink(job, inputs).run(); }
+
+bool defined_by_linker(std::string_view name, const LinkJob& job) {
+  // Read off GNU ld's default scripts (ld --verbose) and ldemul; asked only about names nothing defines.
+  static constexpr std::string_view kAlways[] = {"_end",
+                                                 "end",
+                                                 "__end",
+                                                 "_edata",
+                                                 "edata",
+                                                 "__edata",
+                                                 "_etext",
+                                                 "etext",
+                                                 "__etext",
+                                                 "__bss_start",
+                                                 "__executable_start",
+                                                 "_GLOBAL_OFFSET_TABLE_",
+                                                 "__ehdr_start",
+                                                 "__init_array_start",
+                                                 "__init_array_end",
+                                                 "__fini_array_start",
+                                                 "__fini_array_end",
+                                                 "__preinit_array_start",
+                                                 "__preinit_array_end",
+                                                 "__rela_iplt_start",
+                                                 "__rela_iplt_end",
+                                                 "__rel_iplt_start",
+                                                 "__rel_iplt_end",
+                                                 "_PROCEDURE_LINKAGE_TABLE_",
+                                                 "_TLS_MODULE_BASE_"};
+  if (std::find(std::begin(kAlways), std::end(kAlways), name) != std::end(kAlways)) return true;
+  return name == "_DYNAMIC" && !job.is_static;
+}
+
+}  // namespace elfaudit

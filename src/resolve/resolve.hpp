@@ -1,0 +1,21 @@
+// Facts + job -> who wins, who conflicts, what is missing. Pure: opens no file.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "elfaudit/facts.hpp"
+#include "elfaudit/link_job.hpp"
+#include "elfaudit/resolution.hpp"
+
+namespace elfaudit {
+
+/// Plays the link through, with GNU ld's rules (src/resolve/bfd.cpp has them). `inputs` are the facts of job.inputs.
+/// Archives alone, with nothing that could pull a member in, are taken whole: Resolution::whole_archives.
+Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs);
+
+/// A name that the linker itself defines when something refers to it: "_end", "__bss_start", "_GLOBAL_OFFSET_TABLE_".
+/// Not the __start_SECTION kind, which need the section.
+bool defined_by_linker(std::string_view name, const LinkJob& job);
+
+}  // namespace elfaudit

@@ -1,0 +1,75 @@
+// The global symbols of one link while it is played through. Versions are part of the name: "foo@V1".
+#pragma once
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "elfaudit/facts.hpp"
+#include "elfaudit/resolution.hpp"
+#include "support/interner.hpp"
+
+namespace elfaudit {
+
+/// What the link knows of one name so far.
+struct Entry {
+  enum class State : std::uint8_t { New, UndefinedWeak, Undefined, DefinedWeak, Defined, Common };
+
+  State state = State::New;
+  bool dynamic = false;                 ///< the state comes from a shared object
+  bool assigned = false;                ///< --defsym or a script gives it a value
+  bool provided = false;                ///< PROVIDE() would give it one
+  bool strong_reference = false;        ///< a linked relocatable object refers to it, not weakly
+  bool not_default = false;             ///< a relocatable object mentions it hidden, internal or protected
+  std::uint32_t alias = kNone;          ///< "foo" stands for this entry, "foo@V2", whose version is the default one
+  SymbolId definition;                  ///< the surviving one; invalid while undefined or assigned
+  SymbolId first_reference;             ///< the first one that made it undefined; invalid when an option did
+  const std::string* option = nullptr;  ///< that option
+
+  bool undefined() const { return state == State::Undefined; }
+  bool defined() const { return state >= State::DefinedWeak; }
+};
+
+class SymbolTable {
+ public:
+  /// The entry's number for a name without version. `name` must outlive the table.
+  std::uint32_t id(std::string_view name) { return grown(names_.intern(name)); }
+
+  /// The entry's number for "name@version". Plain when there is no version.
+  std::uint32_t id(std::string_view name, std::string_view version) {
+    return version.empty() ? id(name) : composed(std::string(name) + "@" + std::string(version));
+  }
+
+  /// The entry's number for a name that is put together here and kept by the table.
+  std::uint32_t composed(std::string name) {
+    if (const std::uint32_t known = names_.find(name); known != Interner::kAbsent) return known;
+    return id(composed_.emplace_back(std::move(name)));
+  }
+
+  /// kNone when the name was never mentioned.
+  std::uint32_t find(std::string_view name) const { return names_.find(name); }
+
+  Entry& operator[](std::uint32_t id) { return entries_[id]; }
+  const Entry& operator[](std::uint32_t id) const { return entries_[id]; }
+
+  /// The entry that really stands for `id`, aliases followed.
+  std::uint32_t canonical(std::uint32_t id) const {
+    return entries_[id].alias == kNone ? id : entries_[id].alias;  // one step: an alias's target has a version, so none
+  }
+
+  std::string_view name(std::uint32_t id) const { return names_.name(id); }
+  std::uint32_t size() const { return names_.size(); }
+
+ private:
+  std::uint32_t grown(std::uint32_t id) {
+    if (id >= entries_.size()) entries_.resize(id + 1);
+    return id;
+  }
+
+  Interner names_;
+  std::vector<Entry> entries_;
+  std::deque<std::string> composed_;  // a deque: views into its strings stay good
+};
+
+}  // namespace elfaudit

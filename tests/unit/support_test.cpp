@@ -1,0 +1,42 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "support/demangle.hpp"
+#include "support/interner.hpp"
+
+namespace elfaudit {
+namespace {
+
+TEST(Interner, NumbersNamesInTheOrderTheyCome) {
+  Interner names;
+  EXPECT_EQ(names.intern("b"), 0u);
+  EXPECT_EQ(names.intern("a"), 1u);
+  EXPECT_EQ(names.intern("b"), 0u);
+  EXPECT_EQ(names.find("a"), 1u);
+  EXPECT_EQ(names.find("c"), Interner::kAbsent);
+}
+
+TEST(Interner, KeepsItsNumbersWhileItGrows) {
+  std::vector<std::string> many(10000);
+  for (std::size_t i = 0; i < many.size(); ++i) many[i] = "name" + std::to_string(i);
+  Interner names;
+  for (const std::string& name : many) names.intern(name);
+  for (std::size_t i = 0; i < many.size(); ++i) EXPECT_EQ(names.find(many[i]), i);
+}
+
+TEST(Demangle, ReadsCxxNamesAndLeavesTheRest) {
+  EXPECT_EQ(demangle("_ZN7deep_ep27nvshmemi_efa_device_state_dE"), "deep_ep::nvshmemi_efa_device_state_d");
+  EXPECT_EQ(demangle("main"), "main");
+  EXPECT_EQ(demangle("_Znot a name"), "_Znot a name");
+  EXPECT_EQ(demangle("_Z1fv@V1"), "f()@V1");
+}
+
+TEST(Demangle, LeavesNamesOfAbsurdLengthAlone) {
+  const std::string name = "_Z3000" + std::string(3000, 'x');
+  EXPECT_EQ(demangle(name), name);
+}
+
+}  // namespace
+}  // namespace elfaudit
