@@ -1,0 +1,210 @@
+#include "locate/debug_info.hpp"
+
+#include <elf.h>
+
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <system_error>
+
+#include "elfaudit/error.hpp"
+#include "locate/definition.hpp"
+#include "locate/line_header.hpp"
+#include "locate/search.hpp"
+#include "locate/split.hpp"
+#include "locate/units.hpp"
+
+namespace elfaudit {
+namespace {
+
+using namespace dwarf;
+
+Place unknown(std::string why) {
+  Place place;
+  place.why_unknown = std::move(why);
+  return place;
+}
+
+/// Relative to the working directory when below it. A path that the compiler left relative (-ffile-prefix-map) stays
+/// so.
+std::string shown_path(const std::string& path) {
+  const std::filesystem::path whole = std::filesystem::path(path).lexically_normal();
+  if (whole.is_relative()) return whole.string();
+  std::error_code error;
+  const std::filesystem::path here = std::filesystem::current_path(error);
+  if (error) return whole.string();
+  const std::filesystem::path below = whole.lexically_relative(here);
+  return below.empty() || *below.begin() == ".." ? whole.string() : below.string();
+}
+
+/// The symbols to be found, each one's address as debug info would give it.
+class Question {
+ public:
+  Question(DebugSections& sections, const std::vector<Wanted>& wanted) : sections_(sections) {
+    targets_.resize(wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) set(targets_[i], wanted[i]);
+    note_shared_addresses();
+  }
+
+  std::vector<Target>& targets() { return targets_; }
+
+ private:
+  Address address_of_symbol(std::uint64_t index, const SymbolEntry& symbol) const {
+    if (symbol.section == SymbolEntry::kCommon) return {symbol.section, index};
+    if (symbol.section == SymbolEntry::kUndefined || symbol.section == SymbolEntry::kAbsolute)
+      return {symbol.section, 0};
+    std::uint64_t value = symbol.value;
+    // The lowest bit of a function's value says Thumb or MIPS16, and is not part of its address (ARM ELF 5.5.3).
+    const std::uint16_t machine = sections_.layout().machine;
+    if ((machine == EM_ARM || machine == EM_MIPS) && symbol.type == STT_FUNC) value &= ~std::uint64_t{1};
+    if (!sections_.relocatable()) return {0, value};
+    // Compilers for these write "x@dtprel+0x8000", the bias of the thread pointer's blocks (Power ELF ABI 3.7.2, MIPS
+    // TLS).
+    if ((machine == EM_PPC || machine == EM_PPC64 || machine == EM_MIPS) && symbol.type == STT_TLS) value += 0x8000;
+    return {symbol.section, value};
+  }
+
+  void set(Target& target, const Wanted& wanted) {
+    const SymbolEntry symbol = sections_.symbols()[wanted.symbol_index];
+    target.name = wanted.name;
+    target.address = address_of_symbol(wanted.symbol_index, symbol);
+    target.weak = symbol.weak;
+    target.type = symbol.section == SymbolEntry::kCommon ? STT_OBJECT : symbol.type;
+    // .dynsym does not list hidden aliases.
+    target.address_shared = !sections_.relocatable();
+  }
+
+  void note_shared_addresses() {
+    if (!sections_.relocatable()) return;
+    std::map<Address, unsigned> there;  // how many symbols
+    for (const Target& target : targets_) there[target.address] = 0;
+    const SymbolTable& symbols = sections_.symbols();
+    for (std::uint64_t i = 0; i < symbols.size(); ++i) {
+      const SymbolEntry symbol = symbols[i];
+      if (symbol.type == STT_SECTION || symbol.type == STT_FILE) continue;
+      const auto found = there.find(address_of_symbol(i, symbol));
+      if (found != there.end()) ++found->second;
+    }
+    for (Target& target : targets_) target.address_shared = there[target.address] > 1;
+  }
+
+  DebugSections& sections_;
+  std::vector<Target> targets_;
+};
+
+/// The place that the DIEs agree on. Nothing when there are none, or none names a line.
+struct Agreement {
+  std::set<std::pair<std::string, std::uint32_t>> places;
+  bool declaration_only = false;
+
+  void add(const Definition& definition, bool of_declaration) {
+    if (definition.file_unit == nullptr || definition.line == 0) return;
+    const std::string path = file_path(*definition.file_unit, definition.file);
+    if (path.empty()) return;
+    places.emplace(shown_path(path), definition.line);
+    declaration_only |= of_declaration;
+  }
+};
+
+Place place_of(const Agreement& agreement) {
+  if (agreement.places.empty()) return unknown("the debug info names no line for it");
+  std::string list;
+  for (const auto& [file, line] : agreement.places)
+    list += (list.empty() ? "" : ", ") + file + ":" + std::to_string(line);
+  if (agreement.places.size() > 1) return unknown("the debug info names several places: " + list);
+  if (agreement.declaration_only) return unknown("the debug info names only its declaration, " + list);
+  Place place;
+  place.known_by = KnownBy::DebugInfo;
+  place.at = {agreement.places.begin()->first, agreement.places.begin()->second};
+  return place;
+}
+
+/// An address is proof when only this symbol is there; else the name decides.
+std::optional<Place> judge(const Target& target) {
+  Agreement agreement;
+  const bool certain = !target.address_shared && target.at_address.size() == 1;
+  std::size_t taken = 0;
+  for (const auto* dies : {&target.at_address, &target.by_name}) {
+    for (const Die& die : *dies) {
+      const Definition definition = describe(die);
+      if (!certain && !is_named(definition, target.name)) continue;
+      agreement.add(definition, may_be_declaration_only(die, definition, target.name, target.weak));
+      ++taken;
+    }
+    if (taken != 0) return place_of(agreement);
+  }
+  return std::nullopt;
+}
+
+std::string why_not_found(const Target& target, const Met& met, const SplitFiles& split) {
+  if (!target.at_address.empty()) {
+    const Definition other = describe(target.at_address.front());
+    const std::string_view name = other.linkage_name.empty() ? other.name : other.linkage_name;
+    return "the debug info knows its address only as that of " + std::string(name);
+  }
+  if (!split.missing().empty()) return split.missing();
+  if (!met.variables && !met.functions) return "debug info has only line tables (-g1)";
+  if (target.is_variable() && !met.variables) return "debug info has no variables (-g1)";
+  return "the debug info does not describe it";
+}
+
+std::vector<Target*> not_found(std::vector<Target>& targets, const std::vector<std::optional<Place>>& places) {
+  std::vector<Target*> result;
+  for (std::size_t i = 0; i < targets.size(); ++i)
+    if (!places[i]) result.push_back(&targets[i]);
+  return result;
+}
+
+std::vector<Place> locate(const Origin& origin, const std::vector<Wanted>& wanted) {
+  DebugFile file(origin, /*split=*/false);
+  if (file.units().empty()) return std::vector(wanted.size(), unknown("no debug info"));
+
+  SplitFiles split(origin);
+  Question question(file.sections(), wanted);
+  std::vector<Target>& targets = question.targets();
+  std::vector<std::optional<Place>> places(wanted.size());
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    if (targets[i].address.section == SymbolEntry::kUndefined && file.sections().relocatable())
+      places[i] = unknown("it is not defined there");
+    if (targets[i].address.section == SymbolEntry::kAbsolute)
+      places[i] = unknown("an absolute symbol has no debug info");
+  }
+
+  if (file.sections().relocatable()) {
+    Search(file, split, not_found(targets, places)).by_relocations();
+    for (std::size_t i = 0; i < targets.size(); ++i)
+      if (!places[i]) places[i] = judge(targets[i]);
+  }
+  if (auto rest = not_found(targets, places); !rest.empty()) {
+    for (Target* target : rest) target->at_address.clear();
+    const Met met = Search(file, split, rest).everywhere();
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      if (places[i]) continue;
+      places[i] = judge(targets[i]);
+      if (!places[i]) places[i] = unknown(why_not_found(targets[i], met, split));
+    }
+  }
+  std::vector<Place> result;
+  for (auto& place : places) result.push_back(std::move(*place));
+  return result;
+}
+
+}  // namespace
+
+std::vector<Place> locate_in_debug_info(const Origin& origin, const std::vector<Wanted>& wanted) {
+  if (wanted.empty()) return {};
+  std::string why;
+  try {
+    return locate(origin, wanted);
+  } catch (const BadDebugInfo& error) {
+    why = std::string("its debug info is damaged: ") + error.what();
+  } catch (const InputError& error) {
+    why = error.path + ": " + error.what();
+  } catch (const std::exception& error) {  // out of memory, a path the system refuses
+    why = std::string("its debug info could not be read: ") + error.what();
+  }
+  return std::vector(wanted.size(), unknown(why));
+}
+
+}  // namespace elfaudit

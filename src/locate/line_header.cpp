@@ -1,0 +1,136 @@
+#include "locate/line_header.hpp"
+
+#include <dwarf.h>
+
+#include <filesystem>
+#include <vector>
+
+namespace elfaudit::dwarf {
+namespace {
+
+struct Entry {
+  std::string_view path;
+  std::uint64_t directory = 0;
+};
+
+struct Names {
+  std::vector<std::string_view> directories;
+  std::optional<Entry> file;  ///< the one that was asked for
+};
+
+/// Reads the names in one line table's header.
+class Header {
+ public:
+  Header(const Unit& unit, std::uint64_t offset)
+      : unit_(unit), section_(unit.file->sections().section(SectionKind::Line)), in_(section_.cursor(offset)) {}
+
+  Names read(std::uint64_t file) {
+    if (in_.u32() == 0xffffffff) {  // unit_length; 64-bit DWARF
+      encoding_.offset_size = 8;
+      in_.skip(8);
+    } else {
+      encoding_.offset_size = 4;
+    }
+    encoding_.version = in_.u16();
+    if (encoding_.version < 2 || encoding_.version > 5) throw BadDebugInfo("a line table has an unknown version");
+    encoding_.address_size = unit_.encoding.address_size;
+    if (encoding_.version >= 5) in_.skip(2);   // address_size, segment_selector_size
+    in_.skip(encoding_.offset_size);           // header_length
+    in_.skip(encoding_.version >= 4 ? 5 : 4);  // minimum_instruction_length .. line_range
+    const std::uint8_t opcode_base = in_.u8();
+    in_.skip(opcode_base == 0 ? 0 : opcode_base - 1U);  // standard_opcode_lengths
+    return encoding_.version >= 5 ? read_tables(file) : read_lists(file);
+  }
+
+ private:
+  /// Versions 2 to 4: strings, each list ended by an empty one; files count from 1, directory 0 is the compiler's.
+  Names read_lists(std::uint64_t file) {
+    Names names;
+    names.directories.push_back(unit_.main().comp_dir);
+    for (std::string_view path = in_.string(); !path.empty(); path = in_.string()) names.directories.push_back(path);
+    for (std::uint64_t number = 1;; ++number) {
+      Entry entry;
+      entry.path = in_.string();
+      if (entry.path.empty()) return names;
+      entry.directory = in_.uleb();
+      in_.uleb();  // time
+      in_.uleb();  // size
+      if (number == file) return names.file = entry, names;
+    }
+  }
+
+  /// Version 5: tables whose columns are described in front of them, counting from 0.
+  Names read_tables(std::uint64_t file) {
+    Names names;
+    const auto directory_columns = read_columns();
+    const std::uint64_t directories = read_count(directory_columns);
+    for (std::uint64_t i = 0; i < directories; ++i)
+      names.directories.push_back(read_entry(directory_columns, true).path);
+    const auto file_columns = read_columns();
+    if (file >= read_count(file_columns)) return names;
+    for (std::uint64_t i = 0; i < file; ++i) read_entry(file_columns, false);
+    names.file = read_entry(file_columns, true);
+    return names;
+  }
+
+  std::vector<AttributeSpec> read_columns() {
+    std::vector<AttributeSpec> columns;
+    for (unsigned count = in_.u8(); count != 0; --count) {
+      const std::uint64_t content = in_.uleb(), form = in_.uleb();
+      if (form == DW_FORM_implicit_const || form == DW_FORM_flag_present || form > 0xffff)
+        throw BadDebugInfo("a line table has an impossible form");
+      columns.push_back({static_cast<std::uint16_t>(content), static_cast<std::uint16_t>(form), 0});
+    }
+    return columns;
+  }
+
+  std::uint64_t read_count(const std::vector<AttributeSpec>& columns) {
+    const std::uint64_t count = in_.uleb();
+    // Entries without columns take no bytes, and would be counted for ever.
+    if (columns.empty() && count != 0) throw BadDebugInfo("a line table has entries without columns");
+    return count;
+  }
+
+  /// `wanted`: look the strings up, which takes a relocation each.
+  Entry read_entry(const std::vector<AttributeSpec>& columns, bool wanted) {
+    Entry entry;
+    for (const AttributeSpec& column : columns) {
+      const Value value = read_value(column, encoding_, in_);
+      if (column.name == DW_LNCT_path && wanted) entry.path = string(value);
+      if (column.name == DW_LNCT_directory_index) entry.directory = value.number;
+    }
+    return entry;
+  }
+
+  std::string_view string(const Value& value) {
+    DebugSections& sections = unit_.file->sections();
+    const auto offset = [&] { return section_.relocated(value.at, value.number); };
+    if (value.form == DW_FORM_line_strp) return sections.section(SectionKind::LineStr).string(offset());
+    if (value.form == DW_FORM_strp) return sections.section(SectionKind::Str).string(offset());
+    return text(unit_, value).value_or("");
+  }
+
+  const Unit& unit_;
+  DebugSection& section_;
+  Cursor in_;
+  Encoding encoding_;
+};
+
+}  // namespace
+
+std::string file_path(const Unit& unit, std::uint64_t file) {
+  // A unit in a .dwo counts in the table of its skeleton: .debug_line.dwo is for type units (DWARF5 7.3.2.2).
+  const Unit& main = unit.main();
+  if (!main.line_table) return {};
+  const Names names = Header(main, *main.line_table).read(file);
+  if (!names.file || names.file->path.empty()) return {};
+  std::filesystem::path path = main.comp_dir.empty() ? unit.comp_dir : main.comp_dir;
+  if (names.file->directory < names.directories.size()) {
+    const std::string_view directory = names.directories[names.file->directory];
+    // Directory 0 of version 5 repeats the compiler's directory, which -ffile-prefix-map may have made relative.
+    if (directory != path.native()) path /= directory;
+  }
+  return (path / names.file->path).string();
+}
+
+}  // namespace elfaudit::dwarf
