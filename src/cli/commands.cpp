@@ -1,0 +1,84 @@
+#include "cli/commands.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "elfaudit/error.hpp"
+#include "elfaudit/report.hpp"
+#include "input/input.hpp"
+
+namespace elfaudit {
+namespace {
+
+Audit audit_of(const Request& request) {
+  if (request.has_command && !request.files.empty())
+    throw UsageError("give files or a link command behind --, not both");
+  if (request.has_command && request.command.empty()) throw UsageError("no command behind --");
+  if (!request.has_command && request.files.empty())
+    throw UsageError("no input: give files, or a link command behind --");
+  return audit(request.has_command ? job_from_command(request.command) : job_from_files(request.files), request.audit);
+}
+
+bool use_color(const std::string& choice) {
+  if (choice != "auto") return choice == "always";
+  const char* no_color = std::getenv("NO_COLOR");  // https://no-color.org: any value but the empty one
+  return (no_color == nullptr || *no_color == '\0') && ::isatty(STDOUT_FILENO) == 1;
+}
+
+/// One --format.
+struct Output {
+  std::string format;
+  std::string path;  ///< empty: standard output
+};
+
+Output parse_output(const std::string& spec) {
+  const std::size_t equals = spec.find('=');
+  const bool to_file = equals != std::string::npos;
+  Output output{spec.substr(0, equals), to_file ? spec.substr(equals + 1) : ""};
+  if (output.format != "text" && output.format != "json")
+    throw UsageError(fmt::format("unknown format '{}': text and json are known", output.format));
+  if (to_file && output.path.empty()) throw UsageError(fmt::format("--format {}: no file behind =", spec));
+  return output;
+}
+
+void write_all(const Output& output, const std::string& text) {
+  std::FILE* file = output.path.empty() ? stdout : std::fopen(output.path.c_str(), "wb");
+  const bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const bool closed = file != nullptr && (file == stdout ? std::fflush(file) : std::fclose(file)) == 0;
+  if (!written || !closed)
+    throw UsageError(
+        fmt::format("cannot write {}: {}", output.path.empty() ? "the report" : output.path, std::strerror(errno)));
+}
+
+}  // namespace
+
+int check_command(const Request& request) {
+  std::vector<Output> outputs;
+  for (const std::string& spec : request.formats) outputs.push_back(parse_output(spec));
+  if (outputs.empty()) outputs.push_back({"text", ""});
+
+  const Audit result = audit_of(request);
+  for (const Output& output : outputs) {
+    const TextOptions options{output.path.empty() && use_color(request.color), request.list_undefined};
+    write_all(output, output.format == "json" ? json_report(result, options) : text_report(result, options));
+  }
+  if (request.stats) std::fputs(stats_report(result).c_str(), stderr);
+  return exit_code(result, request.fail_on);
+}
+
+int explain_command(const Request& request) {
+  const Audit result = audit_of(request);
+  const Account account = explain(result, request.symbol);
+  if (account.symbol.empty()) throw UsageError(fmt::format("no input mentions '{}'", request.symbol));
+  write_all({"text", ""}, account_report(account));
+  for (const Finding& finding : result.findings)
+    if (finding.rule == "unreadable-input") std::fprintf(stderr, "elfaudit: %s\n", finding.message.c_str());
+  return result.complete ? 0 : 2;
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,30 @@
+// What each subcommand does with its options.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "elfaudit/audit.hpp"
+
+namespace elfaudit {
+
+/// The parsed command line.
+struct Request {
+  int (*run)(const Request&) = nullptr;
+  std::vector<std::string> files;
+  bool has_command = false;          ///< "--" was given
+  std::vector<std::string> command;  ///< the words behind it
+  std::string symbol;                ///< explain
+  std::vector<std::string> formats;  ///< "text", "json=out.json"; empty: text
+  std::string color = "auto";
+  Severity fail_on = Severity::Error;
+  bool list_undefined = false;
+  bool stats = false;
+  AuditOptions audit;
+};
+
+/// Each returns the exit code. They throw UsageError.
+int check_command(const Request& request);
+int explain_command(const Request& request);
+
+}  // namespace elfaudit

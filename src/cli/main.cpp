@@ -1,0 +1,97 @@
+// argv -> options -> calls. What the words mean is decided in the stages.
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "cli/commands.hpp"
+#include "elfaudit/error.hpp"
+#include "version.hpp"
+
+namespace {
+
+using namespace elfaudit;
+
+void add_input_options(CLI::App& command, Request& request) {
+  command
+      .add_option("files", request.files,
+                  "objects, archives and shared objects in link order; @FILE reads words from FILE")
+      ->option_text("FILE...");
+  command.add_option("-j,--jobs", request.audit.jobs, "threads; 0: as many as the machine has")
+      ->option_text("N [0]");
+}
+
+void add_check(CLI::App& app, Request& request) {
+  CLI::App* check = app.add_subcommand("check", "say what the linker would reject");
+  add_input_options(*check, request);
+  check
+      ->add_option("--format", request.formats,
+                   "text or json; FORMAT=FILE writes to a file, and may be given several times")
+      ->option_text("FORMAT[=FILE]")
+      ->allow_extra_args(false);
+  check->add_option("--fail-on", request.fail_on, "least severity that makes the exit code 1: error, warning or note")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, Severity>{
+          {"error", Severity::Error}, {"warning", Severity::Warning}, {"note", Severity::Note}}))
+      ->option_text("SEVERITY [error]");
+  check->add_option("--color", request.color, "auto, always or never; NO_COLOR is respected")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->option_text("WHEN [auto]");
+  check->add_flag("--undefined", request.list_undefined,
+                  "with plain files, list the undefined symbols instead of counting them");
+  check->add_flag("--stats", request.stats, "say on standard error how long each stage took");
+  check->footer(
+      "A link command may stand in place of the files, behind --, word for word:\n"
+      "  elfaudit check -- g++ -shared a.o -L. -lfoo\n"
+      "Exit code: 0 clean, 1 findings, 2 the audit could not be done or finished.");
+  check->callback([&request] { request.run = check_command; });
+}
+
+void add_explain(CLI::App& app, Request& request) {
+  CLI::App* explain = app.add_subcommand("explain", "print the whole account of one symbol");
+  explain->add_option("symbol", request.symbol, "mangled or demangled")->required()->option_text("SYMBOL");
+  add_input_options(*explain, request);
+  explain->footer(
+      "A link command may stand in place of the files, behind --:\n  elfaudit explain foo -- g++ a.o -L. -lfoo");
+  explain->callback([&request] { request.run = explain_command; });
+}
+
+/// Everything behind the first "--" is somebody else's command line.
+int split_command(int argc, char** argv, Request& request) {
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]) != "--") continue;
+    request.has_command = true;
+    request.command.assign(argv + i + 1, argv + argc);
+    return i;
+  }
+  return argc;
+}
+
+int run(int argc, char** argv) {
+  Request request;
+  argc = split_command(argc, argv, request);
+  CLI::App app("elfaudit: which globals of a link are defined more than once, by whom, and in which header");
+  app.set_version_flag("--version", "elfaudit " ELFAUDIT_VERSION);
+  app.require_subcommand(1);
+  app.allow_extras(false);
+  add_check(app, request);
+  add_explain(app, request);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return request.run(request);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const elfaudit::UsageError& error) {
+    std::fprintf(stderr, "elfaudit: %s\n", error.what());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "elfaudit: internal error: %s\n", error.what());
+  }
+  return 2;
+}

@@ -1,0 +1,137 @@
+// The document for programs: schema/elfaudit-1.schema.json.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "elfaudit/report.hpp"
+#include "report/words.hpp"
+#include "version.hpp"
+
+namespace elfaudit {
+namespace {
+
+using Json = nlohmann::ordered_json;  // keys in the order they are written: easier to read, and stable
+
+Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+/// Names a finding across builds: rule, symbol and the files that own it, never a path or a line.
+std::string fingerprint(const Finding& finding) {
+  std::vector<std::string> owners;
+  for (const Site& site : finding.sites)
+    owners.push_back(site.origin.path.substr(site.origin.path.rfind('/') + 1) + "\n" + site.origin.member);
+  std::sort(owners.begin(), owners.end());
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a: short, and the same everywhere
+  const auto add = [&](std::string_view text) {
+    for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3;
+    hash = (hash ^ 0xff) * 0x100000001b3;
+  };
+  add(finding.rule);
+  add(finding.symbol.empty() ? finding.message : finding.symbol);
+  for (const std::string& owner : owners) add(owner);
+  return fmt::format("{:016x}", hash);
+}
+
+Json to_json(const Site& site) {
+  Json chain = Json::array();
+  for (const SourceLine& step : site.place.chain) chain.push_back({{"file", step.file}, {"line", step.line}});
+  const bool known = site.place.known_by != KnownBy::Nothing;
+  return {{"role", to_word(site.role)},
+          {"input", site.origin.display()},
+          {"path", site.origin.path},
+          {"member", or_null(site.origin.member)},
+          {"section", or_null(site.section)},
+          {"offset", site.offset},
+          {"size", site.size},
+          {"file", known ? Json(site.place.at.file) : Json(nullptr)},
+          {"line", known && site.place.at.line != 0 ? Json(site.place.at.line) : Json(nullptr)},
+          {"known_by", to_word(site.place.known_by)},
+          {"why_unknown", or_null(site.place.why_unknown)},
+          {"chain", std::move(chain)},
+          {"notes", site.notes}};
+}
+
+Json to_json(const Finding& finding) {
+  Json sites = Json::array();
+  for (const Site& site : finding.sites) sites.push_back(to_json(site));
+  return {{"rule", finding.rule},       {"severity", to_word(finding.severity)},
+          {"symbol", finding.symbol},   {"demangled", finding.demangled},
+          {"message", finding.message}, {"fingerprint", fingerprint(finding)},
+          {"sites", std::move(sites)}};
+}
+
+Json duplicates(const Audit& audit) {
+  Json list = Json::array();
+  for (const Conflict& conflict : audit.resolution.conflicts)
+    list.push_back({{"symbol", conflict.symbol},
+                    {"first", input_name(audit, conflict.kept.in)},
+                    {"other", input_name(audit, conflict.rejected.in)}});
+  return list;
+}
+
+Json extracted_members(const Audit& audit) {
+  Json list = Json::array();
+  for (const Extraction& extraction : audit.resolution.extractions)
+    list.push_back({{"input", input_name(audit, extraction.object)},
+                    {"because", extraction.symbol.empty() ? extraction.option : extraction.symbol},
+                    {"needed_by", extraction.needed_by.valid() ? Json(input_name(audit, extraction.needed_by))
+                                                               : or_null(extraction.option)}});
+  return list;
+}
+
+std::string_view kind_word(const InputFacts& input) {
+  switch (input.kind) {
+    case InputKind::Object:
+      return "object";
+    case InputKind::Archive:
+      return input.thin ? "thin-archive" : "archive";
+    case InputKind::SharedObject:
+      return "shared-object";
+    case InputKind::Executable:
+      return "executable";
+    case InputKind::Unreadable:
+      return "unreadable";
+  }
+  return {};
+}
+
+Json inputs(const Audit& audit) {
+  Json list = Json::array();
+  for (const InputFacts& input : audit.inputs)
+    list.push_back({{"path", input.path},
+                    {"kind", kind_word(input)},
+                    {"members", input.members},
+                    {"read", input.errors.empty() && input.kind != InputKind::Unreadable}});
+  for (const InputError& missing : audit.job.missing)
+    list.push_back({{"path", missing.path}, {"kind", "missing"}, {"members", 0}, {"read", false}});
+  return list;
+}
+
+}  // namespace
+
+std::string json_report(const Audit& audit, const TextOptions& options) {
+  Json findings = Json::array();
+  for (const Finding& finding : audit.findings) findings.push_back(to_json(finding));
+  const std::vector<std::string> undefined = undefined_names(audit);
+  const bool list_undefined = audit.job.from_command || options.list_undefined;
+  const Json document = {{"schema", "elfaudit/1"},
+                         {"version", ELFAUDIT_VERSION},
+                         {"complete", audit.complete},
+                         {"linker", "bfd"},
+                         {"link_uses", to_word(audit.job.linker)},
+                         {"whole_archives", audit.resolution.whole_archives},
+                         {"findings", std::move(findings)},
+                         {"duplicates", duplicates(audit)},
+                         {"undefined", list_undefined ? undefined : std::vector<std::string>{}},
+                         {"undefined_judged", audit.job.from_command},
+                         {"undefined_count", undefined.size()},
+                         {"extracted_members", extracted_members(audit)},
+                         {"inputs", inputs(audit)},
+                         {"options_not_understood", audit.job.options_not_understood},
+                         {"notes", audit.job.notes}};
+  // Names are bytes; JSON is UTF-8: what is no UTF-8 becomes U+FFFD instead of an exception.
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace elfaudit

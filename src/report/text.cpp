@@ -1,0 +1,137 @@
+// The report for people. Its shape:
+//
+//   error: NAME is defined twice [rule]
+//     kept      a.o              .bss, 4 bytes
+//               inc/state.h:3    (debug info)
+//     rejected  libx.a(b.o)      .bss+0x40, 4 bytes
+//               no debug info; pulled in by a.o, which needs f
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "elfaudit/report.hpp"
+#include "report/words.hpp"
+#include "support/demangle.hpp"
+
+namespace elfaudit {
+namespace {
+
+constexpr std::size_t kMostSites = 20;  // of one finding; a header in a thousand objects tells no more
+constexpr std::size_t kRoleWidth = 10;  // "rejected" and two blanks
+constexpr std::size_t kWidestColumn = 60;
+
+class Painter {
+ public:
+  explicit Painter(bool on) : on_(on) {}
+  std::string bold(const std::string& text) const { return wrap("1", text); }
+  std::string severity(Severity severity, const std::string& text) const {
+    return wrap(severity == Severity::Error ? "1;31" : severity == Severity::Warning ? "1;35" : "1;36", text);
+  }
+  std::string place(const std::string& text) const { return wrap("36", text); }
+  std::string dim(const std::string& text) const { return wrap("2", text); }
+
+ private:
+  std::string wrap(const char* code, const std::string& text) const {
+    return on_ ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
+  }
+  bool on_;
+};
+
+std::string line_of(const SourceLine& at) { return at.line == 0 ? at.file : fmt::format("{}:{}", at.file, at.line); }
+
+std::size_t column_width(const Finding& finding) {
+  std::size_t width = 0;
+  for (const Site& site : finding.sites) {
+    width = std::max(width, site.origin.display().size());
+    if (site.place.known_by != KnownBy::Nothing) width = std::max(width, line_of(site.place.at).size());
+  }
+  return std::min(width, kWidestColumn) + 2;
+}
+
+std::string joined(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, "; ")); }
+
+void print_site(std::string& out, const Site& site, std::size_t width, const Painter& paint) {
+  const std::string position = describe_position(site);
+  const std::string origin = site.origin.display();
+  out += fmt::format("  {:<{}}", to_word(site.role), kRoleWidth);
+  out += position.empty() ? origin + "\n" : fmt::format("{:<{}}{}\n", origin, width, position);
+
+  const std::string indent(kRoleWidth + 2, ' ');
+  std::vector<std::string> remarks;
+  if (site.place.known_by == KnownBy::Nothing) {
+    if (!site.place.why_unknown.empty()) remarks.push_back(site.place.why_unknown);
+  } else {
+    const std::string where = line_of(site.place.at);
+    out += indent + paint.place(where) + std::string(where.size() < width ? width - where.size() : 1, ' ') +
+           fmt::format("({})\n", to_phrase(site.place.known_by));
+    for (auto step = site.place.chain.rbegin(); step != site.place.chain.rend(); ++step)
+      out += indent + "  included from " + line_of(*step) + "\n";
+  }
+  remarks.insert(remarks.end(), site.notes.begin(), site.notes.end());
+  if (!remarks.empty()) out += indent + joined(remarks) + "\n";
+}
+
+void print_finding(std::string& out, const Finding& finding, const Painter& paint) {
+  out += paint.severity(finding.severity, std::string(to_word(finding.severity)) + ":") + " " +
+         paint.bold(finding.message) + " " + paint.dim("[" + finding.rule + "]") + "\n";
+  if (finding.rule == "unreadable-input") return;  // its message says all
+  const std::size_t width = column_width(finding);
+  for (std::size_t i = 0; i < finding.sites.size() && i < kMostSites; ++i)
+    print_site(out, finding.sites[i], width, paint);
+  if (finding.sites.size() > kMostSites) out += fmt::format("  and {} more\n", finding.sites.size() - kMostSites);
+}
+
+/// What the reader must know about how the verdict was reached.
+void print_remarks(std::string& out, const Audit& audit) {
+  const LinkJob& job = audit.job;
+  if (audit.resolution.whole_archives)
+    out += "note: archives alone: every member was taken in, as if something needed it\n";
+  if (job.linker != LinkerKind::Bfd)
+    out += fmt::format("note: the link uses {}; the verdict is by the rules of GNU ld\n",
+                       job.linker_program.empty() ? std::string(to_word(job.linker)) : job.linker_program);
+  for (const std::string& note : job.notes) out += "note: " + note + "\n";
+  if (!job.options_not_understood.empty())
+    out +=
+        fmt::format("note: not understood, and left out of account: {}\n", fmt::join(job.options_not_understood, " "));
+}
+
+std::string summary(const Audit& audit) {
+  std::size_t of[3] = {};
+  for (const Finding& finding : audit.findings) ++of[static_cast<int>(finding.severity)];
+  std::size_t objects = 0;
+  for (std::size_t i = 0; i < audit.inputs.size(); ++i)
+    objects += static_cast<std::size_t>(
+        std::count(audit.resolution.linked[i].begin(), audit.resolution.linked[i].end(), true));
+  std::string text = audit.findings.empty() ? "clean" : counted(of[2], "error");
+  if (of[1] != 0) text += ", " + counted(of[1], "warning");
+  if (of[0] != 0) text += ", " + counted(of[0], "note");
+  text += fmt::format(": {} in {}", counted(objects, "object"), counted(audit.inputs.size(), "input"));
+  if (const std::size_t n = undefined_names(audit).size(); n != 0 && !audit.job.from_command)
+    text += fmt::format("; {} undefined, not judged without a link command", counted(n, "symbol"));
+  if (!audit.complete) text += "; the audit is incomplete";
+  return text;
+}
+
+}  // namespace
+
+std::string text_report(const Audit& audit, const TextOptions& options) {
+  const Painter paint(options.color);
+  std::string out;
+  for (const Finding& finding : audit.findings) {
+    print_finding(out, finding, paint);
+    out += "\n";
+  }
+  if (options.list_undefined && !audit.job.from_command)
+    for (const std::string& name : undefined_names(audit)) out += "undefined: " + demangle(name) + "\n";
+  print_remarks(out, audit);
+  return out + summary(audit) + "\n";
+}
+
+std::string stats_report(const Audit& audit) {
+  std::string out;
+  for (const Pass& pass : audit.passes) out += fmt::format("{:<12}{:8.1f} ms\n", pass.name, pass.milliseconds);
+  return out;
+}
+
+}  // namespace elfaudit

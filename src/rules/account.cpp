@@ -1,0 +1,107 @@
+#include "rules/account.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "support/demangle.hpp"
+
+namespace elfaudit {
+namespace {
+
+std::string reason_of(Fate fate) {
+  switch (fate) {
+    case Fate::Kept:
+      return "the definition the output uses";
+    case Fate::Rejected:
+      return "a second strong definition: the link fails";
+    case Fate::Ignored:
+      return "a second strong definition that the options or an equal absolute value make harmless";
+    case Fate::MergedCommon:
+      return "tentative, merged into the one that is kept";
+    case Fate::Overridden:
+      return "weak, and another definition comes first or is strong";
+    case Fate::SharedLost:
+      return "in a shared object, and another definition comes before it";
+    case Fate::DiscardedComdat:
+      return "an earlier object brought the same COMDAT group";
+    case Fate::DiscardedExclude:
+      return "its section is left out of the output (SHF_EXCLUDE)";
+    case Fate::NotExtracted:
+      return "nothing pulls this archive member in";
+    case Fate::NotNeeded:
+      return "nothing needs this shared object (--as-needed)";
+    case Fate::Reference:
+      break;
+  }
+  return {};
+}
+
+std::string kind_of(const ObjectFacts& object, const Symbol& symbol) {
+  if (!symbol.defined()) return symbol.weak() ? "weak reference" : "reference";
+  std::string text = "strong";
+  if (symbol.weak()) text = "weak";
+  if (symbol.binding == Binding::Unique) text = "unique";
+  if (symbol.common()) text = "common";
+  if (symbol.visibility == Visibility::Hidden) text += ", hidden";
+  if (symbol.type == SymbolType::Tls) text += ", thread-local";
+  if (symbol.type == SymbolType::IndirectFunction) text += ", indirect function";
+  if (!symbol.version.empty())
+    text += fmt::format(", version {}{}", object.text(symbol.version), symbol.default_version ? " (default)" : "");
+  if (symbol.section != kNone && object.sections[symbol.section].group != kNone)
+    text +=
+        fmt::format(", COMDAT group {}", object.text(object.groups[object.sections[symbol.section].group].signature));
+  return text;
+}
+
+std::vector<SymbolId> find_mentions(const Evidence& evidence, const std::function<bool(std::string_view)>& is_it) {
+  std::vector<SymbolId> found;
+  for (std::uint32_t i = 0; i < evidence.inputs.size(); ++i) {
+    for (std::uint32_t o = 0; o < evidence.inputs[i].objects.size(); ++o) {
+      const ObjectFacts& object = evidence.inputs[i].objects[o];
+      for (std::uint32_t s = 0; s < object.symbols.size(); ++s)
+        if (is_it(object.name(object.symbols[s]))) found.push_back({{i, o}, s});
+    }
+  }
+  return found;
+}
+
+std::string verdict_of(const std::vector<Mention>& mentions) {
+  const auto count = [&](Fate fate) {
+    return std::count_if(mentions.begin(), mentions.end(), [&](const Mention& m) { return m.fate == fate; });
+  };
+  if (const auto rejected = count(Fate::Rejected); rejected != 0)
+    return fmt::format("defined {} times: the link fails", rejected + 1);
+  for (const Mention& mention : mentions)
+    if (mention.fate == Fate::Kept) return "defined by " + mention.site.origin.display();
+  return count(Fate::Reference) != 0 ? "no input of the link defines it" : "no linked object mentions it";
+}
+
+Role role_of(Fate fate) {
+  if (fate == Fate::Kept) return Role::Kept;
+  if (fate == Fate::Rejected) return Role::Rejected;
+  return fate == Fate::Reference ? Role::Reference : Role::Candidate;
+}
+
+}  // namespace
+
+Account account_of(const Evidence& evidence, std::string_view symbol) {
+  auto found = find_mentions(evidence, [&](std::string_view name) { return name == symbol; });
+  if (found.empty())  // not a linker's name: compare what people read
+    found = find_mentions(evidence,
+                          [&](std::string_view name) { return name.starts_with("_Z") && demangle(name) == symbol; });
+  Account account;
+  if (found.empty()) return account;
+  account.symbol = evidence.object(found.front().in).name(evidence.symbol(found.front()));
+  account.demangled = demangle(account.symbol);
+  for (const SymbolId id : found) {
+    const Fate fate = evidence.resolution.fate(id);
+    account.mentions.push_back({fate, kind_of(evidence.object(id.in), evidence.symbol(id)), reason_of(fate),
+                                make_site(evidence, id, role_of(fate))});
+  }
+  account.verdict = verdict_of(account.mentions);
+  return account;
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,89 @@
+#include "rules/rules.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <tuple>
+
+#include "support/demangle.hpp"
+
+namespace elfaudit {
+namespace {
+
+constexpr Rule kRules[] = {
+    {"duplicate-definition", Severity::Error, "two strong definitions in one link: the linker will reject it"},
+    {"undefined-symbol", Severity::Error, "a linked object needs it and no input defines it"},
+    {"unreadable-input", Severity::Error, "an input or a part of it could not be read: the audit is incomplete"},
+};
+
+auto sort_key(const Finding& finding) {
+  const std::string first = finding.sites.empty() ? std::string() : finding.sites.front().origin.display();
+  return std::tuple(-static_cast<int>(finding.severity), finding.rule, finding.symbol, first, finding.message);
+}
+
+/// Why an archive member is part of the link: the reader's next question after "which member".
+void note_extraction(const Evidence& evidence, ObjectId id, Site& site) {
+  const auto& all = evidence.resolution.extractions;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Extraction& e) { return e.object == id; });
+  if (found == all.end()) return;
+  if (found->symbol.empty())
+    site.notes.push_back("taken in by " + found->option);
+  else if (found->needed_by.valid())
+    site.notes.push_back("pulled in by " + evidence.object(found->needed_by).origin.display() + ", which needs " +
+                         demangle(found->symbol));
+  else
+    site.notes.push_back("pulled in by " + found->option + ", which needs " + demangle(found->symbol));
+}
+
+}  // namespace
+
+std::span<const Rule> rule_table() { return kRules; }
+
+const Rule& rule(std::string_view id) {
+  const auto found = std::find_if(std::begin(kRules), std::end(kRules), [&](const Rule& r) { return r.id == id; });
+  if (found == std::end(kRules)) throw std::logic_error("no such rule: " + std::string(id));
+  return *found;
+}
+
+std::vector<Finding> apply_rules(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  for (const auto family : {unreadable_inputs, duplicate_definitions, undefined_symbols}) {
+    auto found = family(evidence);
+    findings.insert(findings.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
+  }
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return sort_key(a) < sort_key(b); });
+  return findings;
+}
+
+Finding make_finding(std::string_view rule_id, std::string_view symbol, std::string message) {
+  const Rule& row = rule(rule_id);
+  return {std::string(row.id), row.severity, std::string(symbol), demangle(symbol), std::move(message), {}};
+}
+
+Site make_site(const Evidence& evidence, SymbolId id, Role role) {
+  const ObjectFacts& object = evidence.object(id.in);
+  const Symbol& symbol = evidence.symbol(id);
+  Site site;
+  site.role = role;
+  site.id = id;
+  site.origin = object.origin;
+  switch (symbol.placement) {
+    case Placement::InSection:
+      site.section = object.section_name(symbol);
+      break;
+    case Placement::Absolute:
+      site.section = "*ABS*";
+      break;
+    case Placement::Common:
+      site.section = "*COM*";
+      break;
+    case Placement::Undefined:
+      break;
+  }
+  site.offset = symbol.placement == Placement::Common ? 0 : symbol.value;
+  site.size = symbol.size;
+  note_extraction(evidence, id.in, site);
+  return site;
+}
+
+}  // namespace elfaudit

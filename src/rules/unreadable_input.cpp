@@ -1,0 +1,69 @@
+// unreadable-input: whatever could not be read. Nothing unread passes: each of these makes the audit incomplete.
+
+#include "rules/rules.hpp"
+
+namespace elfaudit {
+namespace {
+
+Finding unreadable(const std::string& path, const std::string& member, const std::string& reason) {
+  Site site;
+  site.role = Role::Candidate;
+  site.origin.path = path;
+  site.origin.member = member;
+  Finding finding = make_finding("unreadable-input", {}, site.origin.display() + ": " + reason);
+  finding.sites.push_back(std::move(site));
+  return finding;
+}
+
+/// The machine of the link: that of its first object, as GNU ld takes it.
+const ObjectFacts* first_object(const std::vector<InputFacts>& inputs) {
+  for (const InputFacts& input : inputs)
+    if (input.kind == InputKind::Object && !input.objects.empty()) return &input.objects.front();
+  return nullptr;
+}
+
+bool same_machine(const ObjectFacts& a, const ObjectFacts& b) {
+  return a.machine == b.machine && a.is_64 == b.is_64 && a.big_endian == b.big_endian;
+}
+
+/// What can be read and yet makes GNU ld refuse the input.
+void refused(const Evidence& evidence, std::size_t i, std::vector<Finding>& findings) {
+  const InputFacts& input = evidence.inputs[i];
+  const bool whole = evidence.job.inputs[i].whole_archive;
+  if (input.kind == InputKind::Archive && !evidence.resolution.whole_archives) {
+    if (!whole && !input.has_index && input.members != 0)
+      findings.push_back(
+          unreadable(input.path, {}, "the archive has no symbol index, so the linker refuses it: run ranlib"));
+    if (whole)
+      for (const std::string& member : input.not_objects)
+        findings.push_back(unreadable(input.path, member, "is no object, and --whole-archive asks for every member"));
+  }
+  const ObjectFacts* first = first_object(evidence.inputs);
+  for (std::size_t o = 0; o < input.objects.size(); ++o) {
+    const ObjectFacts& object = input.objects[o];
+    if (first == nullptr || !evidence.resolution.linked[i][o] || same_machine(*first, object)) continue;
+    findings.push_back(
+        unreadable(object.origin.path, object.origin.member, "is for another machine than " + first->origin.display()));
+  }
+}
+
+}  // namespace
+
+std::vector<Finding> unreadable_inputs(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  for (const InputError& error : evidence.job.missing)
+    findings.push_back(unreadable(error.path, error.member, error.what()));
+  for (std::size_t i = 0; i < evidence.inputs.size(); ++i) {
+    const InputFacts& input = evidence.inputs[i];
+    // A file named twice is read once, and so is what is wrong with it.
+    bool seen = false;
+    for (std::size_t before = 0; before < i && !seen; ++before) seen = evidence.inputs[before].path == input.path;
+    if (!seen)
+      for (const InputError& error : input.errors)
+        findings.push_back(unreadable(error.path, error.member, error.what()));
+    refused(evidence, i, findings);
+  }
+  return findings;
+}
+
+}  // namespace elfaudit
