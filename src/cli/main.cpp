@@ -17,8 +17,7 @@ void add_input_options(CLI::App& command, Request& request) {
       .add_option("files", request.files,
                   "objects, archives and shared objects in link order; @FILE reads words from FILE")
       ->option_text("FILE...");
-  command.add_option("-j,--jobs", request.audit.jobs, "threads; 0: as many as the machine has")
-      ->option_text("N [0]");
+  command.add_option("-j,--jobs", request.audit.jobs, "threads; 0: as many as the machine has")->option_text("N [0]");
 }
 
 void add_check(CLI::App& app, Request& request) {

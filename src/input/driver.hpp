@@ -18,7 +18,8 @@ enum class ProgramKind : std::uint8_t { Driver, Linker, DeviceCompiler, Launcher
 /// By the last part of its path: "/opt/x86_64-linux-gnu-g++-12" is a driver, "ld.lld-19" a linker, "ccache" a launcher.
 ProgramKind classify_program(const std::string& program);
 
-/// Which linker a program is. A plain `ld` is looked up (in PATH when it has no folder) and its symbolic links followed.
+/// Which linker a program is. A plain `ld` is looked up (in PATH when it has no folder) and its symbolic links
+/// followed.
 LinkerKind linker_kind(const std::string& program);
 
 /// A command without what only starts it (ccache, nice, time).

@@ -163,7 +163,8 @@ FileProbe probe_file(const std::string& path) {
   if (head.starts_with(kArchive) || head.starts_with(kThinArchive)) {
     return {FileKind::Archive, first_member_machine(path, fd.get(), head.starts_with(kThinArchive)), false};
   }
-  // GNU ld takes an empty file for an empty script. It is what a full disk or a killed compiler leaves behind: not passed.
+  // GNU ld takes an empty file for an empty script. It is what a full disk or a killed compiler leaves behind: not
+  // passed.
   if (head.empty()) return {FileKind::Other, {}, false};
   return {is_text(read_at(fd.get(), 0, 4096)) ? FileKind::Text : FileKind::Other, {}, false};
 }

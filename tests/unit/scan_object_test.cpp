@@ -129,7 +129,9 @@ TEST(ScanObject, RecordsAGroupThatDefinesNothing) {
       scan_object(dir.object("a.o", ".section .foo,\"axG\",@progbits,key,comdat\n.long 1\n", "as"));
   ASSERT_EQ(facts.groups.size(), 1u);
   EXPECT_EQ(facts.text(facts.groups[0].signature), "key");
-  EXPECT_TRUE(facts.sections.empty());
+  ASSERT_EQ(facts.sections.size(), 1u);
+  EXPECT_EQ(facts.text(facts.sections[0].name), ".foo");
+  EXPECT_EQ(facts.sections[0].group, 0u);
 }
 
 TEST(ScanObject, AGroupMayBeNamedAfterASection) {
