@@ -38,7 +38,7 @@ std::optional<FileProbe> probe_elf(std::string_view bytes) {
   const auto half = [&](std::size_t at) {
     return static_cast<std::uint16_t>(big ? byte(at) << 8 | byte(at + 1) : byte(at + 1) << 8 | byte(at));
   };
-  return FileProbe{FileKind::Elf, Machine{half(18), byte(EI_CLASS) == ELFCLASS64}, half(16) == ET_DYN};
+  return FileProbe{ProbedKind::Elf, Machine{half(18), byte(EI_CLASS) == ELFCLASS64}, half(16) == ET_DYN};
 }
 
 constexpr std::string_view kArchive = "!<arch>\n";
@@ -102,7 +102,7 @@ bool is_text(std::string_view bytes) {
   });
 }
 
-FileKind why_not(int error) { return error == EACCES || error == EPERM ? FileKind::NoPermission : FileKind::Missing; }
+ProbedKind why_not(int error) { return error == EACCES || error == EPERM ? ProbedKind::NoPermission : ProbedKind::Missing; }
 
 struct Emulation {
   std::string_view name;
@@ -157,16 +157,16 @@ FileProbe probe_file(const std::string& path) {
   const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) return {why_not(errno), {}, false};
   struct stat info {};
-  if (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {FileKind::NotAFile, {}, false};
+  if (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {ProbedKind::NotAFile, {}, false};
   const std::string head = read_at(fd.get(), 0, 64);
   if (const std::optional<FileProbe> elf = probe_elf(head)) return *elf;
   if (head.starts_with(kArchive) || head.starts_with(kThinArchive)) {
-    return {FileKind::Archive, first_member_machine(path, fd.get(), head.starts_with(kThinArchive)), false};
+    return {ProbedKind::Archive, first_member_machine(path, fd.get(), head.starts_with(kThinArchive)), false};
   }
   // GNU ld takes an empty file for an empty script. It is what a full disk or a killed compiler leaves behind: not
   // passed.
-  if (head.empty()) return {FileKind::Other, {}, false};
-  return {is_text(read_at(fd.get(), 0, 4096)) ? FileKind::Text : FileKind::Other, {}, false};
+  if (head.empty()) return {ProbedKind::Other, {}, false};
+  return {is_text(read_at(fd.get(), 0, 4096)) ? ProbedKind::Text : ProbedKind::Other, {}, false};
 }
 
 std::optional<std::string> read_text(const std::string& path, std::size_t limit) {

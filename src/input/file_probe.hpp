@@ -17,14 +17,14 @@ struct Machine {
   bool operator==(const Machine&) const = default;
 };
 
-enum class FileKind : std::uint8_t { Missing, NotAFile, NoPermission, Elf, Archive, Text, Other };
+enum class ProbedKind : std::uint8_t { Missing, NotAFile, NoPermission, Elf, Archive, Text, Other };
 
 struct FileProbe {
-  FileKind kind = FileKind::Missing;
+  ProbedKind kind = ProbedKind::Missing;
   Machine machine;      ///< of the object, or of an archive's first object; unknown when there is none
   bool shared = false;  ///< an ELF file of type ET_DYN
 
-  bool usable() const { return kind >= FileKind::Elf; }
+  bool usable() const { return kind >= ProbedKind::Elf; }
 };
 
 /// Never throws; what can't be opened is Missing, NotAFile (a folder, a device) or NoPermission. An empty file is Text.

@@ -14,11 +14,11 @@ constexpr std::size_t kDeepest = 10;  // GNU ld: MAX_INCLUDE_DEPTH
 // Scripts that name each other's files many times over could grow without bound within the depth.
 constexpr std::size_t kMostStatements = 1 << 20;
 
-std::string why_unusable(FileKind kind) {
+std::string why_unusable(ProbedKind kind) {
   switch (kind) {
-    case FileKind::NotAFile:
+    case ProbedKind::NotAFile:
       return "not a regular file";
-    case FileKind::NoPermission:
+    case ProbedKind::NoPermission:
       return "permission denied";
     default:
       return "no such file";
@@ -56,7 +56,7 @@ void InputCollector::add_library(const std::string& name, const std::string& spe
 }
 
 void InputCollector::add_found(const FoundFile& found, const std::string& spelled, const InputState& state) {
-  if (found.probe.kind == FileKind::Text) return add_script(found.path, state, false, false);
+  if (found.probe.kind == ProbedKind::Text) return add_script(found.path, state, false, false);
   const bool static_only = !state.shared || job_.output == OutputKind::Relocatable;
   if (found.probe.shared && static_only && !state.just_symbols && search_.linker != LinkerKind::Mold) {
     return add_missing(found.path, "attempted static link of dynamic object");

@@ -46,7 +46,7 @@ Machine machine_of_script(const std::string& path) {
 /// fails.
 bool fits(const SearchPath& search, const std::string& path, const FileProbe& probe) {
   if (search.linker == LinkerKind::Lld || !search.machine.known()) return true;
-  const Machine machine = probe.kind == FileKind::Text ? machine_of_script(path) : probe.machine;
+  const Machine machine = probe.kind == ProbedKind::Text ? machine_of_script(path) : probe.machine;
   return !machine.known() || machine == search.machine;
 }
 

@@ -9,7 +9,7 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
-#include "resolve/symbol_table.hpp"
+#include "resolve/link_symbols.hpp"
 
 namespace elfaudit {
 
@@ -72,7 +72,7 @@ class BfdLink {
 
   const LinkJob& job_;
   const std::vector<InputFacts>& inputs_;
-  SymbolTable table_;
+  LinkSymbols table_;
   Resolution out_;
   std::map<std::string_view, GroupOwner> comdat_;    ///< by signature
   std::map<std::string_view, GroupOwner> linkonce_;  ///< by section name

@@ -128,7 +128,7 @@ def test_colour_only_when_asked_for_or_on_a_terminal(lab):
     lab.cc("b.o", "int f() { return 2; }")
     assert "\033[" not in lab.audit("check", "a.o", "b.o").out
     assert "\033[1;31merror:\033[0m" in lab.audit("check", "a.o", "b.o", "--color", "always").out
-    script = "script -qec \"$ELFAUDIT check a.o b.o\" /dev/null"
+    script = "script -qec '\"$ELFAUDIT\" check a.o b.o' /dev/null"
     need("script")
     assert "\033[1;31m" in lab.sh("unset NO_COLOR; " + script, check=False).out
     assert "\033[" not in lab.sh("export NO_COLOR=1; " + script, check=False).out

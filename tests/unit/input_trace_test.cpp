@@ -29,7 +29,7 @@ std::vector<std::string> traced_files(const std::string& output) {
     if (line.ends_with(')')) line = line.substr(0, line.rfind('('));
     const FileProbe probe = probe_file(line);
     EXPECT_TRUE(probe.usable()) << "not a file name: " << line;
-    if (probe.kind == FileKind::Text || std::count(files.begin(), files.end(), line) != 0) continue;
+    if (probe.kind == ProbedKind::Text || std::count(files.begin(), files.end(), line) != 0) continue;
     files.push_back(line);
   }
   return files;

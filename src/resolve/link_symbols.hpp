@@ -31,7 +31,7 @@ struct Entry {
   bool defined() const { return state >= State::DefinedWeak; }
 };
 
-class SymbolTable {
+class LinkSymbols {
  public:
   /// The entry's number for a name without version. `name` must outlive the table.
   std::uint32_t id(std::string_view name) { return grown(names_.intern(name)); }
