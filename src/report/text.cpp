@@ -49,13 +49,18 @@ std::size_t column_width(const Finding& finding) {
   return std::min(width, kWidestColumn) + 2;
 }
 
+/// Two blanks at least, also behind what is wider than the column.
+std::string padded(const std::string& text, std::size_t width) {
+  return text + std::string(std::max(width, text.size() + 2) - text.size(), ' ');
+}
+
 std::string joined(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, "; ")); }
 
 void print_site(std::string& out, const Site& site, std::size_t width, const Painter& paint) {
   const std::string position = describe_position(site);
   const std::string origin = site.origin.display();
   out += fmt::format("  {:<{}}", to_word(site.role), kRoleWidth);
-  out += position.empty() ? origin + "\n" : fmt::format("{:<{}}{}\n", origin, width, position);
+  out += position.empty() ? origin + "\n" : padded(origin, width) + position + "\n";
 
   const std::string indent(kRoleWidth + 2, ' ');
   std::vector<std::string> remarks;
@@ -63,7 +68,7 @@ void print_site(std::string& out, const Site& site, std::size_t width, const Pai
     if (!site.place.why_unknown.empty()) remarks.push_back(site.place.why_unknown);
   } else {
     const std::string where = line_of(site.place.at);
-    out += indent + paint.place(where) + std::string(where.size() < width ? width - where.size() : 1, ' ') +
+    out += indent + paint.place(where) + padded(where, width).substr(where.size()) +
            fmt::format("({})\n", to_phrase(site.place.known_by));
     for (auto step = site.place.chain.rbegin(); step != site.place.chain.rend(); ++step)
       out += indent + "  included from " + line_of(*step) + "\n";
