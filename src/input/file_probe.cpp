@@ -102,7 +102,9 @@ bool is_text(std::string_view bytes) {
   });
 }
 
-ProbedKind why_not(int error) { return error == EACCES || error == EPERM ? ProbedKind::NoPermission : ProbedKind::Missing; }
+ProbedKind why_not(int error) {
+  return error == EACCES || error == EPERM ? ProbedKind::NoPermission : ProbedKind::Missing;
+}
 
 struct Emulation {
   std::string_view name;

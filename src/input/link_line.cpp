@@ -136,7 +136,8 @@ class LineReader {
   /// -R of GNU ld takes a file for its symbols or a directory for the rpath; in the other linkers -R is -rpath only.
   void take_just_symbols(const LineItem& item) {
     const bool only_rpath = item.name == "R" && line_.linker != LinkerKind::Bfd;
-    if (only_rpath || probe_file(item.value).kind == ProbedKind::NotAFile) return add_colon_separated(item.value, rpath_);
+    if (only_rpath || probe_file(item.value).kind == ProbedKind::NotAFile)
+      return add_colon_separated(item.value, rpath_);
     const InputState before = state_;
     state_.just_symbols = true;
     pending(PendingInput::Kind::File, item.value, item.value);
