@@ -8,28 +8,16 @@
 #include <string_view>
 #include <vector>
 
+#include "elfaudit/basics.hpp"
+#include "elfaudit/device.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/origin.hpp"
 
 namespace elfaudit {
 
-enum class Binding : std::uint8_t {
-  Global,
-  Weak,
-  Unique
-};  ///< STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE; locals are not facts
 enum class Placement : std::uint8_t { Undefined, InSection, Absolute, Common };  ///< what st_shndx says
 enum class SymbolType : std::uint8_t { NoType, Object, Function, Tls, IndirectFunction, Other };
 enum class Visibility : std::uint8_t { Default, Internal, Hidden, Protected };
-
-/// A run of bytes in ObjectFacts::strings.
-struct Text {
-  std::uint32_t offset = 0;
-  std::uint32_t size = 0;
-  bool empty() const { return size == 0; }
-};
-
-constexpr std::uint32_t kNone = 0xffffffff;
 
 /// One non-local entry of .symtab (relocatable objects) or .dynsym (shared objects).
 struct Symbol {
@@ -71,15 +59,17 @@ enum class ObjectKind : std::uint8_t { Relocatable, SharedObject, Executable };
 struct ObjectFacts {
   Origin origin;
   ObjectKind kind = ObjectKind::Relocatable;
-  std::uint16_t machine = 0;  ///< e_machine
-  bool is_64 = true;          ///< ELFCLASS64
-  bool big_endian = false;    ///< ELFDATA2MSB
-  bool nested = false;        ///< a member of an archive inside an archive, which no linker searches
+  std::uint16_t machine = 0;     ///< e_machine
+  bool is_64 = true;             ///< ELFCLASS64
+  bool big_endian = false;       ///< ELFDATA2MSB
+  bool has_device_code = false;  ///< has a section of device code: `device` is filled in
+  bool nested = false;           ///< a member of an archive inside an archive, which no linker searches
 
   std::string strings;               ///< the bytes behind every Text
   std::vector<Symbol> symbols;       ///< in symbol table order
   std::vector<Section> sections;     ///< by ascending index
   std::vector<Group> groups;         ///< in section order, each signature once
+  DeviceFacts device;                ///< the device code inside
   std::string soname;                ///< DT_SONAME; empty when there is none
   std::vector<std::string> needed;   ///< DT_NEEDED in order
   std::vector<std::string> runpath;  ///< DT_RUNPATH, else DT_RPATH, split at ':', not expanded
@@ -91,7 +81,8 @@ struct ObjectFacts {
   }
 };
 
-enum class InputKind : std::uint8_t { Object, Archive, SharedObject, Executable, Unreadable };
+/// DeviceFile: a bare .cubin or .fatbin.
+enum class InputKind : std::uint8_t { Object, Archive, SharedObject, Executable, DeviceFile, Unreadable };
 
 /// One entry of an archive's symbol index (the "armap").
 struct IndexEntry {

@@ -43,7 +43,8 @@ enum class Role : std::uint8_t { Kept, Rejected, Reference, Candidate };
 /// One definition of, or reference to, the finding's symbol.
 struct Site {
   Role role = Role::Kept;
-  SymbolId id;
+  SymbolId id;            ///< the host symbol; of a device site the shadow or stub of it, if there is one
+  DeviceSymbolId device;  ///< of device sites
   Origin origin;
   std::string section;       ///< ".bss"; "*COM*" for commons, "*ABS*" for absolute symbols; empty when there is none
   std::uint64_t offset = 0;  ///< in the section
@@ -59,6 +60,10 @@ struct Finding {
   std::string demangled;  ///< for people
   std::string message;    ///< one sentence
   std::vector<Site> sites;
+  bool leaves_unread = false;          ///< something could not be read or checked: the audit is incomplete
+  std::vector<std::string> missing{};  ///< device-link-missing: the host symbols that nothing defines
+  std::vector<std::string> archs{};    ///< of device rules: every architecture it holds for, ascending
+  std::vector<std::string> notes{};    ///< what else belongs to the story: "the host link will fail too: ..."
 };
 
 }  // namespace elfaudit

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "elfaudit/device.hpp"
 #include "elfaudit/error.hpp"
 
 namespace elfaudit {
@@ -17,6 +19,7 @@ struct LinkInput {
   bool whole_archive = false;  ///< --whole-archive is on
   bool as_needed = false;      ///< --as-needed is on
   bool just_symbols = false;   ///< --just-symbols / -R FILE
+  bool device_only = false;    ///< given to the device link, not to the host link
 };
 
 enum class OutputKind : std::uint8_t { Executable, SharedObject, Relocatable };
@@ -36,6 +39,15 @@ struct Assignment {
   std::vector<std::string> uses;  ///< symbols its right-hand side names
   std::string where;              ///< "--defsym" or the script's path
   bool provide = false;           ///< PROVIDE(): only when referenced and not defined
+};
+
+/// The device half of a link: what nvlink is given.
+struct DeviceLink {
+  std::vector<std::uint32_t> order;  ///< into LinkJob::inputs: files first, then -l libraries, as nvlink takes them
+  std::vector<GpuArch> archs;        ///< one device link for each; empty: every architecture present
+  bool lto = false;                  ///< -dlto / -lto: LTO-IR takes part
+  bool relocatable = false;          ///< nvlink -r: the output is linked again, so symbols may stay undefined
+  std::vector<std::string> ignored_libraries{};  ///< "-lfoo" that no directory has as libfoo.a: nvlink goes on without
 };
 
 /// A complete description of one link. Options that change nothing about symbols are not recorded.
@@ -60,6 +72,11 @@ struct LinkJob {
   bool gc_sections = false;
   std::vector<std::string> search_dirs;  ///< -L and the linker's own, in search order
   std::vector<std::string> rpath_link;   ///< -rpath-link and -rpath: where needed libraries are looked up
+
+  std::optional<DeviceLink> device;       ///< nothing when the command makes no device link
+  bool device_linked = false;             ///< what the device link makes is linked too, first of all: it defines every
+                                          ///< __cudaRegisterLinkedBinary_X and refers to every __fatbinwrap_X
+  std::vector<std::string> library_dirs;  ///< the user's own -L: where a missing library is looked for
 
   std::vector<InputError> missing;                  ///< what the line names and no file answers to
   std::vector<std::string> options_not_understood;  ///< each once, as spelled

@@ -73,6 +73,70 @@ struct Unresolved {
   std::string option;                 ///< "--require-defined", when no object refers to it
 };
 
+/// Points into the facts: the decoded symbols of image `image` of an object.
+struct DeviceSymbolId {
+  ObjectId in;
+  std::uint32_t image = kNone;
+  std::uint32_t symbol = kNone;
+  auto operator<=>(const DeviceSymbolId&) const = default;
+};
+
+/// One image that takes part in a device link.
+struct DeviceInput {
+  ObjectId object;
+  std::uint32_t image = kNone;
+};
+
+/// One device link: nvlink links each architecture by itself.
+struct DeviceTarget {
+  GpuArch arch;
+  std::vector<DeviceInput> inputs;   ///< in nvlink's order
+  std::vector<ObjectId> skipped;     ///< no image for this architecture: nvlink warns and goes on without it
+  std::vector<ObjectId> unreadable;  ///< only LTO-IR for this architecture
+};
+
+/// Two strong device definitions of one name.
+struct DeviceConflict {
+  std::string symbol;
+  GpuArch arch;
+  DeviceSymbolId kept;
+  DeviceSymbolId rejected;
+};
+
+enum class MismatchKind : std::uint8_t { Size, Space, Prototype };
+
+/// Two device symbols of one name that disagree, definitions or not.
+struct DeviceMismatch {
+  std::string symbol;
+  GpuArch arch;
+  MismatchKind kind = MismatchKind::Size;
+  DeviceSymbolId first;
+  DeviceSymbolId other;
+};
+
+struct DeviceUnresolved {
+  std::string symbol;
+  GpuArch arch;
+  std::vector<DeviceSymbolId> references;
+  std::vector<std::string> suppliers{};  ///< archives in the search path that define it; the scan stage fills them in
+};
+
+/// A device variable of which each object has a copy of its own, because it was compiled without -rdc=true.
+struct PrivateCopies {
+  std::string symbol;
+  std::vector<DeviceSymbolId> copies;  ///< DeviceSymbolId::symbol: into DeviceSymbols::private_variables
+  bool maybe_static = false;           ///< the source may say static, which the objects do not show
+};
+
+/// What nvlink would make of the device code.
+struct DeviceResolution {
+  std::vector<DeviceTarget> targets;
+  std::vector<DeviceConflict> conflicts;
+  std::vector<DeviceMismatch> mismatches;
+  std::vector<DeviceUnresolved> unresolved;
+  std::vector<PrivateCopies> private_copies;
+};
+
 struct Resolution {
   bool whole_archives = false;  ///< archives alone were given: every member was taken in, as if linked
   std::vector<std::vector<std::vector<Fate>>> fates;  ///< [input][object][symbol]
@@ -80,6 +144,8 @@ struct Resolution {
   std::vector<Extraction> extractions;                ///< in the order of the link
   std::vector<Conflict> conflicts;                    ///< in the order of the link
   std::vector<Unresolved> unresolved;  ///< by name; candidates until their relocations have been looked at
+
+  DeviceResolution device;
 
   Fate fate(SymbolId id) const { return fates[id.in.input][id.in.object][id.symbol]; }
 };

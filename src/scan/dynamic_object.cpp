@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "elfaudit/error.hpp"
+#include "scan/device_code.hpp"
 #include "scan/symbol_reader.hpp"
 #include "scan/symbol_versions.hpp"
 
@@ -52,6 +53,7 @@ class DynamicReader {
       const GElf_Shdr header = sections_.header(index);
       if (header.sh_type == SHT_DYNSYM && symbol_table_index_ == 0) symbol_table_index_ = index;
       if (header.sh_type == SHT_DYNAMIC && dynamic_index_ == 0) dynamic_index_ = index;
+      facts_.has_device_code |= holds_device_code(sections_.name(index, header));
     }
   }
 

@@ -39,6 +39,7 @@ constexpr std::array kMagics = {
     Magic{"\x4c\x01"sv, FileKind::Coff},
     Magic{"\x64\xaa"sv, FileKind::Coff},
     Magic{"\0asm"sv, FileKind::WebAssembly},
+    Magic{"\x50\xed\x55\xba"sv, FileKind::Fatbin},
 };
 
 bool is_text(std::string_view head) {
@@ -48,13 +49,17 @@ bool is_text(std::string_view head) {
   });
 }
 
+/// e_machine is EM_CUDA (190), little endian as all of them are (gABI 4 "ELF Header": offset 18 in both classes).
+bool is_cubin(std::string_view head) { return head.substr(18 < head.size() ? 18 : head.size(), 2) == "\xbe\0"sv; }
+
 }  // namespace
 
 FileKind file_kind(std::span<const std::byte> head) {
   if (head.empty()) return FileKind::Empty;
   const std::string_view text(reinterpret_cast<const char*>(head.data()), std::min(head.size(), kMagicSize));
   for (const Magic& magic : kMagics)
-    if (text.starts_with(magic.bytes)) return magic.kind;
+    if (text.starts_with(magic.bytes))
+      return magic.kind == FileKind::Elf && is_cubin(text) ? FileKind::Cubin : magic.kind;
   return is_text(text) ? FileKind::Text : FileKind::Unknown;
 }
 

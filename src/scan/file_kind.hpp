@@ -20,6 +20,8 @@ enum class FileKind : std::uint8_t {
   MachO,
   Coff,
   WebAssembly,
+  Cubin,   ///< ELF for EM_CUDA
+  Fatbin,  ///< a bare CUDA fatbin
   Text,
   Unknown,
 };
@@ -32,7 +34,7 @@ FileKind file_kind(std::span<const std::byte> head);
 /// The same for an open file. Throws InputError, naming `path`.
 FileKind kind_of_open_file(const std::string& path, const FileDescriptor& fd);
 
-/// Why a file of this kind can't be audited, for people. Not for Elf, Archive and ThinArchive.
+/// Why a file of this kind can't be audited, for people. Not for those that can be.
 std::string_view why_not_readable(FileKind kind);
 
 }  // namespace elfaudit

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "elfaudit/error.hpp"
+#include "scan/device_code.hpp"
 #include "scan/symbol_reader.hpp"
 
 namespace elfaudit {
@@ -48,6 +49,7 @@ class RelocatableReader {
       const bool in_group = (header.sh_flags & SHF_GROUP) != 0;
       if (header.sh_type == SHT_GROUP || (!in_group && name.starts_with(kLinkonce))) group_sections_.push_back(index);
       if (name.starts_with(kLtoHeader)) refuse_slim_lto(index);
+      facts_.has_device_code |= holds_device_code(name);
     }
   }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "elfaudit/error.hpp"
+#include "scan/device_code.hpp"
 #include "scan/elf_object.hpp"
 #include "scan/file_kind.hpp"
 #include "scan/members.hpp"
@@ -41,10 +42,21 @@ InputFacts scan_loose(const std::string& path, FileDescriptor fd) {
   return facts;
 }
 
+/// A bare .fatbin or .cubin: no host symbol in it.
+InputFacts scan_device_file(const std::string& path) {
+  InputFacts facts;
+  facts.path = path;
+  facts.kind = InputKind::DeviceFile;
+  facts.objects.emplace_back().origin = {path, {}, path, 0, 0};
+  facts.objects.back().has_device_code = true;
+  return facts;
+}
+
 InputFacts scan_any(const std::string& path) {
   FileDescriptor fd = open_for_reading(path.c_str());
   const FileKind kind = kind_of_open_file(path, fd);
   if (kind == FileKind::Elf) return scan_loose(path, std::move(fd));
+  if (kind == FileKind::Fatbin || kind == FileKind::Cubin) return scan_device_file(path);
   if (kind != FileKind::Archive && kind != FileKind::ThinArchive)
     throw InputError(path, std::string(why_not_readable(kind)));
   const MappedFile mapping(path);
@@ -80,6 +92,7 @@ std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs) {
   });
   for (std::size_t i = 0; i < facts.size(); ++i)
     if (const std::size_t original = first.at(job.inputs[i].path); original != i) facts[i] = facts[original];
+  read_device_code(facts);
   return facts;
 }
 

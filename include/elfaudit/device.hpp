@@ -1,0 +1,113 @@
+// The device code inside host objects, as plain data. Formats: CUDA binary utilities say how it is dumped, not how it
+// is stored; what is stored was found by experiment and is written down in docs/device-code.md.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "elfaudit/basics.hpp"
+#include "elfaudit/error.hpp"
+
+namespace elfaudit {
+
+/// "sm_90a" (code for one GPU) or "compute_90" (PTX, compiled when it is loaded or linked).
+struct GpuArch {
+  std::uint32_t number = 0;  ///< 90
+  char suffix = 0;           ///< 'a' (this GPU only), 'f' (its family) or 0
+  bool is_virtual = false;   ///< compute_*
+
+  std::string name() const;  ///< "sm_90a", "compute_90"; for an image use DeviceImage::target()
+  auto operator<=>(const GpuArch&) const = default;
+};
+
+enum class ImageKind : std::uint8_t { Cubin, Ptx, LtoIr, Other };
+enum class Compression : std::uint8_t { None, Lz4, Zstd };
+/// Where the image was found. A device link reads __nv_relfatbin, .fatbin files and .cubin files, but not .nv_fatbin,
+/// which is finished code (or, in LinkedFatbin of a shared object, unfinished code that nothing will link again).
+enum class DeviceContainer : std::uint8_t { RelocatableFatbin, LinkedFatbin, FatbinFile, CubinFile };
+
+/// One entry of a fatbin: its header, read without touching the payload.
+struct DeviceImage {
+  ImageKind kind = ImageKind::Other;
+  GpuArch arch;  ///< virtual for PTX alone
+  Compression compression = Compression::None;
+  DeviceContainer found_in = DeviceContainer::RelocatableFatbin;
+  std::uint32_t container = 0;       ///< running number over all sections of that name; nvlink reads container 0 alone
+  std::uint64_t payload_offset = 0;  ///< in the object (add Origin::offset for the file)
+  std::uint64_t stored_size = 0;     ///< bytes of payload as stored, without padding when that is known
+  std::uint64_t real_size = 0;       ///< bytes once decompressed; stored_size when it isn't compressed
+  bool debug = false;                ///< compiled with -G
+  std::string identifier;            ///< source file as typed, with -G or -lineinfo; else empty
+  std::string options;               ///< PTX and LTO-IR: what ptxas is to be told ("--compile-only"); else empty
+
+  std::string target() const;  ///< "sm_90a", "compute_90", "lto_90"
+};
+
+enum class MemorySpace : std::uint8_t { None, Global, Constant, Shared, Managed };
+enum class DeviceSymbolKind : std::uint8_t { Variable, Function, Kernel, Texture, Other };
+
+/// One non-local symbol of an image.
+struct DeviceSymbol {
+  Text name;                ///< mangled, in DeviceSymbols::strings
+  Text section;             ///< ".nv.global.init"; empty for PTX and for what is in no section
+  std::uint64_t value = 0;  ///< offset in the section; 0 for PTX
+  std::uint64_t size = 0;   ///< bytes; also of undefined ones when declared; 0 when unknown
+  std::uint32_t index = 0;  ///< in the cubin's symbol table; line number in PTX
+  Binding binding = Binding::Global;
+  bool defined = false;  ///< true for common ones. Textures (kind Texture) are never defined and nvlink doesn't mind
+  bool common = false;   ///< PTX .common
+  DeviceSymbolKind kind = DeviceSymbolKind::Other;
+  MemorySpace space = MemorySpace::None;  ///< of variables
+  /// Of functions, defined or not: "#" and one code for the result and each parameter ("#ii" is int(int) and
+  /// float(float)). Where two inputs disagree nvlink rejects the link, whether the functions are weak or not. The same
+  /// for a cubin and for the PTX it came from; empty when unknown. Codes: docs/device-code.md "Prototypes".
+  Text prototype;
+  /// Of functions: the image takes its address. nvlink then doesn't hold this prototype against that of earlier inputs,
+  /// but replaces it: later inputs have to agree with this one.
+  bool address_taken = false;
+  /// Of private variables: in the global namespace or extern "C" of code made by nvcc, whose names are the same whether
+  /// the source says `static` or `const` or neither. Only the source can tell.
+  bool maybe_static = false;
+};
+
+/// One function calls another. A function's number is that of its symbol in DeviceSymbols::symbols; those from
+/// symbols.size() on are the local functions of the image, in no order.
+struct DeviceCall {
+  std::uint32_t caller = kNone;  ///< kNone: the callee is a local function that is used in other ways than by calls
+  std::uint32_t callee = kNone;
+};
+
+/// What the payload of one image says.
+struct DeviceSymbols {
+  bool relocatable = false;  ///< input of a device link: a cubin of type REL; PTX outside of .nv_fatbin
+  std::string toolkit;       ///< "13.0", the CUDA release, as far as the image says it (PTX does not)
+  std::string strings;
+  std::vector<DeviceSymbol> symbols;  ///< by ascending index
+  /// Of finished code: the variables of external linkage in the source (see maybe_static), of which this object has a
+  /// copy of its own: compilation without -rdc=true makes them local, a device link ends their visibility. By ascending
+  /// index; those that are local are in no other list and have Binding::Global. Shared memory is left out: it lives no
+  /// longer than a block.
+  std::vector<DeviceSymbol> private_variables;
+  std::vector<DeviceCall> calls;  ///< direct ones; in no order, and some of them several times
+  std::string_view text(Text t) const { return std::string_view(strings).substr(t.offset, t.size); }
+  std::string_view name(const DeviceSymbol& s) const { return text(s.name); }
+};
+
+/// All device code of one object, member, shared object, .fatbin or .cubin.
+struct DeviceFacts {
+  std::vector<DeviceImage> images;      ///< in section order, then in file order
+  std::uint32_t containers = 0;         ///< in all __nv_relfatbin sections; nvlink drops those numbered above 0
+  std::uint32_t linked_containers = 0;  ///< in all .nv_fatbin sections
+  bool registered = false;              ///< has .nvFatBinSegment: the host code registers device code
+  std::vector<std::string>
+      foreign;  ///< device code of other kinds, by name: "LLVM offloading (.llvm.offloading): cuda sm_90", "HIP (...)"
+  std::vector<InputError> errors;
+  std::map<std::uint32_t, DeviceSymbols> decoded;  ///< by image number: those that a device link or a rule asked for
+  bool empty() const { return images.empty() && foreign.empty() && errors.empty(); }
+};
+
+}  // namespace elfaudit

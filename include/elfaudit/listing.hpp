@@ -1,0 +1,51 @@
+// What is in some files, without any question about a link: the list command. Made in src/listing.cpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "elfaudit/error.hpp"
+#include "elfaudit/facts.hpp"
+
+namespace elfaudit {
+
+enum class ListWhat : std::uint8_t { Images, Symbols, Members };
+
+struct ListOptions {
+  ListWhat what = ListWhat::Images;
+  bool device_symbols = false;  ///< Symbols: those of the images, not those the host linker sees
+  bool details = false;         ///< Images: read the images themselves, not their headers alone
+  unsigned jobs = 0;            ///< threads; 0: as many as the machine has
+
+  bool reads_images() const { return what == ListWhat::Images ? details : what == ListWhat::Symbols && device_symbols; }
+};
+
+/// Other: no object (text, a folder's listing). Archive: an archive inside the archive.
+enum class MemberKind : std::uint8_t { Object, SharedObject, Executable, Archive, Other, Unreadable };
+
+/// A member of an archive, or a file that is no archive.
+struct ListedMember {
+  Origin origin;
+  MemberKind kind = MemberKind::Other;
+  std::uint32_t definitions = 0;  ///< non-local, in .symtab (.dynsym of shared objects)
+  std::uint32_t references = 0;
+};
+
+struct Listing {
+  ListOptions options;
+  std::vector<InputFacts> inputs;     ///< one for each file, in order; images decoded where options.reads_images()
+  std::vector<ListedMember> members;  ///< Members: in file order; what a nested archive holds follows it
+  std::vector<InputError> errors;     ///< of all inputs; what they name is missing from the list, or a part of it
+};
+
+/// `files`: paths, `@FILE` words expanded; linker scripts are not followed. Throws UsageError.
+Listing list(const std::vector<std::string>& files, const ListOptions& options);
+
+/// For people: one line for each row, and one that sums up.
+std::string text_listing(const Listing& listing);
+
+/// For programs: the document that schema/elfaudit-list-1.schema.json describes.
+std::string json_listing(const Listing& listing);
+
+}  // namespace elfaudit
