@@ -1,9 +1,14 @@
 #include "input/input.hpp"
 
+#include <algorithm>
+
 #include "input/driver.hpp"
 #include "input/input_collector.hpp"
 #include "input/link_line.hpp"
+#include "input/nvcc.hpp"
+#include "input/nvlink_line.hpp"
 #include "input/response_file.hpp"
+#include "scan/gpu_arch.hpp"
 
 namespace elfaudit {
 namespace {
@@ -27,6 +32,37 @@ Machine first_machine(const std::vector<std::string>& files) {
   return {};
 }
 
+/// -L as drivers and linkers spell it.
+std::vector<std::string> library_dirs(const std::vector<std::string>& words) {
+  std::vector<std::string> dirs;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "-L" && i + 1 < words.size())
+      dirs.push_back(words[++i]);
+    else if (words[i].starts_with("-L"))
+      dirs.push_back(words[i].substr(2));
+    else if (words[i].starts_with("--library-path="))
+      dirs.push_back(words[i].substr(words[i].find('=') + 1));
+  }
+  return dirs;
+}
+
+LinkJob job_from_device_compiler(const Command& command) {
+  // nvlink's name has a version or a target for no toolkit; "nvcc" may have.
+  return command.program.ends_with("nvlink") ? job_from_nvlink(command) : job_from_nvcc(command);
+}
+
+LinkJob job_from_host_command(Command command) {
+  // A driver passes @files on as one of its own, which is gone when it ends: they are put in place before it is asked.
+  command.words = expand_response_files(command.words);
+  std::vector<std::string> notes;
+  const bool driver = classify_program(command.program) == ProgramKind::Driver;
+  const LinkLine line = driver ? ask_driver(command, notes) : line_of_linker(command);
+  LinkJob job = read_link_line(line);
+  job.library_dirs = library_dirs(command.words);
+  job.notes.insert(job.notes.begin(), notes.begin(), notes.end());
+  return job;
+}
+
 }  // namespace
 
 LinkJob job_from_files(const std::vector<std::string>& files) {
@@ -40,34 +76,42 @@ LinkJob job_from_files(const std::vector<std::string>& files) {
   job.search_dirs = search.dirs;
   InputCollector collector(job, search);
   for (const std::string& word : words) collector.add_file(word, {});
+  add_device_link_of_all_inputs(job);
   return job;
 }
 
 LinkJob job_from_command(const std::vector<std::string>& argv) {
-  Command command = strip_launchers(argv);
+  const Command command = strip_launchers(argv);
   if (command.program.empty()) throw UsageError("no link command");
-  // A driver passes @files on as one of its own, which is gone when it ends: they are put in place before it is asked.
-  command.words = expand_response_files(command.words);
-  std::vector<std::string> notes;
-  LinkLine line;
+  LinkJob job;
   switch (classify_program(command.program)) {
     case ProgramKind::Driver:
-      line = ask_driver(command, notes);
-      break;
     case ProgramKind::Linker:
-      line = line_of_linker(command);
+      job = job_from_host_command(command);
       break;
     case ProgramKind::DeviceCompiler:
-      throw UsageError("device links are not supported yet: " + command.program);
+      job = job_from_device_compiler(command);
+      break;
     case ProgramKind::Launcher:
     case ProgramKind::Unknown:
       throw UsageError(command.program + " is no compiler driver or linker that elfaudit knows");
   }
-  LinkJob job = read_link_line(line);
-  job.notes.insert(job.notes.begin(), notes.begin(), notes.end());
   if (job.inputs.empty() && job.missing.empty()) throw UsageError("this command names no input files");
   if (job.output_path.empty()) job.output_path = "a.out";
   return job;
+}
+
+void choose_device_archs(LinkJob& job, const std::vector<std::string>& names) {
+  std::vector<GpuArch> archs;
+  for (const std::string& name : names) {
+    if (const GpuArch arch = parse_gpu_arch(name); std::find(archs.begin(), archs.end(), arch) == archs.end())
+      archs.push_back(arch);
+  }
+  if (archs.empty()) return;
+  if (job.device)
+    job.device->archs = archs;
+  else
+    job.notes.emplace_back("--arch: this command makes no device link");
 }
 
 }  // namespace elfaudit

@@ -9,13 +9,19 @@
 
 namespace elfaudit {
 
-/// Plain files in link order, `@response` files and linker scripts expanded. Missing files go to LinkJob::missing.
+/// Plain files in link order, `@response` files and linker scripts expanded. Missing files go to LinkJob::missing. All
+/// of them take part in the device link too, for every architecture present.
 LinkJob job_from_files(const std::vector<std::string>& files);
 
 /// A link command, word for word: a compiler driver (gcc, g++, cc, c++, clang, clang++ and their cross and versioned
 /// names, behind ccache and the like) or a linker (ld, ld.bfd, ld.gold, ld.lld, mold). A driver is asked for its own
 /// linker line with -###, which runs nothing; when it can't be run, the words are read as they are and
-/// LinkJob::notes says what is not known. Throws UsageError when it is no link command.
+/// LinkJob::notes says what is not known. nvcc is asked with --dryrun, and then its host compiler as above; nvlink's
+/// words are read as they are. Throws UsageError when it is no link command.
 LinkJob job_from_command(const std::vector<std::string>& argv);
+
+/// --arch: what to link device code for, instead of what the command says ("sm_90a", "compute_90"). No names change
+/// nothing. Throws UsageError for a name that is no architecture.
+void choose_device_archs(LinkJob& job, const std::vector<std::string>& names);
 
 }  // namespace elfaudit

@@ -14,6 +14,8 @@ constexpr std::size_t kDeepest = 10;  // GNU ld: MAX_INCLUDE_DEPTH
 // Scripts that name each other's files many times over could grow without bound within the depth.
 constexpr std::size_t kMostStatements = 1 << 20;
 
+}  // namespace
+
 std::string why_unusable(ProbedKind kind) {
   switch (kind) {
     case ProbedKind::NotAFile:
@@ -25,8 +27,6 @@ std::string why_unusable(ProbedKind kind) {
   }
 }
 
-}  // namespace
-
 void InputCollector::add_missing(const std::string& what, const std::string& reason) {
   // A driver names -lgcc twice: one file that is not there is one thing to repair.
   const bool told = std::any_of(job_.missing.begin(), job_.missing.end(),
@@ -36,8 +36,7 @@ void InputCollector::add_missing(const std::string& what, const std::string& rea
 
 void InputCollector::add_file(const std::string& word, const InputState& state) {
   if (const auto source = not_built_.find(word); source != not_built_.end()) {
-    return add_missing(source->second,
-                       "would be compiled by this command; compile it with -c first and audit the objects");
+    return add_missing(source->second, kWouldBeCompiled);
   }
   const std::string path = search_.with_sysroot(word);
   const FileProbe probe = probe_file(path);

@@ -12,6 +12,13 @@
 
 namespace elfaudit {
 
+/// Why a file that FileProbe finds unusable is missing: "no such file".
+std::string why_unusable(ProbedKind kind);
+
+/// Of a source on a link line.
+constexpr const char* kWouldBeCompiled =
+    "would be compiled by this command; compile it with -c first and audit the objects";
+
 /// The positional options in force at one place of the line.
 struct InputState {
   bool whole_archive = false;

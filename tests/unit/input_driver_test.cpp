@@ -167,7 +167,6 @@ TEST_F(DriverLine, CommandsThatDoNotLink) {
       EXPECT_THROW(job(std::string("clang ") + words), UsageError) << words;
     }
   }
-  EXPECT_THROW(job("nvcc a.o"), UsageError);
   EXPECT_THROW(job("make all"), UsageError);
   EXPECT_THROW(job("ccache"), UsageError);
   EXPECT_THROW(job_from_command({}), UsageError);

@@ -1,0 +1,256 @@
+#include "input/nvcc.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+
+#include "input/input_collector.hpp"
+#include "input/link_line.hpp"
+#include "support/process.hpp"
+
+namespace elfaudit {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+/// "#$ PTXAS_FLAGS=": nvcc's own variables, printed like commands.
+bool is_assignment(const std::string& word) {
+  const std::size_t end = word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+  return end != std::string::npos && word[end] == '=';
+}
+
+/// The commands, in the quoting that a driver's -### has too.
+std::vector<Words> commands_in(std::string_view text) {
+  constexpr std::string_view kMark = "#$ ";
+  std::string driver_style;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, end - at);
+    if (line.starts_with(kMark)) driver_style.append(" ").append(line.substr(kMark.size())).append("\n");
+    at = end + 1;
+  }
+  return parse_dry_run(driver_style);
+}
+
+/// The word after `option`; empty when there is none.
+std::string value_of(const Words& command, std::string_view option) {
+  const auto found = std::find(command.begin(), command.end(), option);
+  return found == command.end() || found + 1 == command.end() ? std::string() : *(found + 1);
+}
+
+/// The file a compile step reads: nvcc writes it right before -o, and cudafe++, which has none, last.
+std::string input_of(const Words& command) {
+  const auto output = std::find(command.begin(), command.end(), "-o");
+  if (output == command.begin()) return {};
+  const std::string& word = *(output - 1);
+  return word.starts_with('-') ? std::string() : word;
+}
+
+/// Follows a source through its steps: "a.cu" -> "a.cpp4.ii" -> "a.cudafe1.cpp" -> "a.o", by outputs and inputs.
+void note_compiled(const Words& command, std::map<std::string, std::string>& made) {
+  const std::string input = input_of(command);
+  if (input.empty()) return;
+  const auto earlier = made.find(input);
+  const std::string source = earlier == made.end() ? input : earlier->second;
+  for (const char* option : {"-o", "--gen_c_file_name"}) {
+    if (const std::string output = value_of(command, option); !output.empty()) made[output] = source;
+  }
+}
+
+/// The stub source of the toolkit in which the device link's output is wrapped: ".../crt/link.stub".
+bool wraps_device_link(const Words& command) {
+  return std::any_of(command.begin() + 1, command.end(),
+                     [](const std::string& word) { return base_name(word) == "link.stub"; });
+}
+
+/// nvcc puts all inputs of the host link in one group.
+bool is_host_link(const Words& command) {
+  return std::find(command.begin(), command.end(), "-Wl,--start-group") != command.end();
+}
+
+void take_command(Words command, NvccLink& link) {
+  if (command.front() == "LIBRARIES=") {
+    for (std::size_t i = 1; i < command.size(); ++i)
+      if (command[i].starts_with("-L")) link.own_dirs.push_back(command[i].substr(2));
+  } else if (is_assignment(command.front())) {
+    return;
+  } else if (base_name(command.front()) == "nvlink") {
+    link.device.push_back(read_nvlink_words({command.begin() + 1, command.end()}));
+  } else if (wraps_device_link(command)) {
+    link.device_object = value_of(command, "-o");
+  } else if (is_host_link(command)) {
+    link.host = std::move(command);
+  } else if (command.size() > 1 && command[1] == "cr") {  // "`gcc -print-prog-name=ar`" cr libx.a a.o
+    link.archive = true;
+  } else {
+    note_compiled(command, link.not_built);
+  }
+}
+
+/// "nvcc fatal   : Unknown option '-foo'"
+std::string complaint_in(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, end - at);
+    if (line.starts_with("nvcc fatal") || line.starts_with("nvcc error")) {
+      const std::size_t message = std::min(line.find_first_not_of(' ', line.find(':') + 1), line.size());
+      return std::string(line.substr(message));
+    }
+    at = end + 1;
+  }
+  return {};
+}
+
+void check_links(const NvccLink& link) {
+  if (!link.device.empty() || !link.host.empty()) return;
+  if (link.archive) throw UsageError("this command makes an archive and links nothing; audit the archive itself");
+  throw UsageError("this command does not link");
+}
+
+/// The host half. `asked`: nvcc was, so its host compiler can be.
+LinkJob host_job(const Command& command, const NvccLink& link, bool asked) {
+  std::vector<std::string> notes;
+  const Words words(link.host.begin() + 1, link.host.end());
+  LinkLine line;
+  if (asked && classify_program(link.host.front()) == ProgramKind::Driver) {
+    line = ask_driver({command.environment, link.host.front(), words}, notes);
+  } else {
+    line = read_driver_words(words).value_or(LinkLine{});
+    line.complete = false;
+    if (asked) {
+      notes.push_back("the host compiler " + link.host.front() +
+                      " is none that elfaudit knows: its words are read as they are, so undefined symbols are not "
+                      "judged");
+    }
+  }
+  line.not_built.insert(link.not_built.begin(), link.not_built.end());
+  // clang misses the objects that nvcc would compile on the way, and leaves them off its line.
+  std::erase_if(line.refused, [&](const InputError& error) { return link.not_built.contains(error.path); });
+  LinkJob job = read_link_line(line);
+  job.notes.insert(job.notes.begin(), notes.begin(), notes.end());
+  return job;
+}
+
+/// A job for a device link alone: to the host linker its output is an object like any other.
+LinkJob device_only_job() {
+  LinkJob job;
+  job.from_command = true;
+  job.output = OutputKind::Relocatable;
+  job.unresolved.report_in_objects = job.unresolved.report_in_shared_objects = false;
+  return job;
+}
+
+void tell_not_built(const NvccLink& link, LinkJob& job) {
+  for (const std::string& word : link.host) {
+    const auto source = link.not_built.find(word);
+    if (source == link.not_built.end()) continue;
+    const bool told = std::any_of(job.missing.begin(), job.missing.end(),
+                                  [&](const InputError& error) { return error.path == source->second; });
+    if (!told) job.missing.emplace_back(source->second, kWouldBeCompiled);
+  }
+}
+
+/// What nvlink searches after -L: LIBRARY_PATH, as the user's own "env LIBRARY_PATH=..." has it or else the
+/// environment.
+Words library_path(const Command& command) {
+  constexpr std::string_view kName = "LIBRARY_PATH=";
+  const char* inherited = std::getenv("LIBRARY_PATH");
+  std::string path = inherited == nullptr ? "" : inherited;
+  for (const std::string& word : command.environment)
+    if (word.starts_with(kName)) path = word.substr(kName.size());
+  Words dirs;
+  for (std::size_t at = 0; at < path.size();) {
+    const std::size_t end = std::min(path.find(':', at), path.size());
+    if (end > at) dirs.push_back(path.substr(at, end - at));
+    at = end + 1;
+  }
+  return dirs;
+}
+
+/// nvcc gives nvlink the same inputs for each architecture.
+NvlinkLine join(const std::vector<NvlinkLine>& lines) {
+  NvlinkLine all = lines.front();
+  all.archs.clear();
+  for (const NvlinkLine& line : lines) {
+    for (const GpuArch& arch : line.archs)
+      if (std::find(all.archs.begin(), all.archs.end(), arch) == all.archs.end()) all.archs.push_back(arch);
+    all.lto = all.lto || line.lto;
+  }
+  return all;
+}
+
+void add_device_half(LinkJob& job, const NvlinkLine& line, const NvccLink& link, const Command& command) {
+  add_device_link(job, line, link.not_built, library_path(command));
+  for (const std::string& dir : line.dirs) {
+    if (std::find(link.own_dirs.begin(), link.own_dirs.end(), dir) == link.own_dirs.end())
+      job.library_dirs.push_back(dir);
+  }
+  for (const std::string& word : line.options_not_understood) {
+    auto& list = job.options_not_understood;
+    if (std::find(list.begin(), list.end(), word) == list.end()) list.push_back(word);
+  }
+}
+
+LinkJob job_of(const NvccLink& link, const Command& command, bool asked) {
+  LinkJob job = link.host.empty() ? device_only_job() : host_job(command, link, asked);
+  tell_not_built(link, job);
+  if (link.device.empty()) return job;
+  add_device_half(job, join(link.device), link, command);
+  job.device_linked = !link.host.empty() && !job.device->relocatable;
+  if (link.host.empty()) job.output_path = link.device_object.empty() ? link.device.front().output : link.device_object;
+  return job;
+}
+
+}  // namespace
+
+NvccLink parse_nvcc_dry_run(std::string_view text) {
+  NvccLink link;
+  for (Words& command : commands_in(text))
+    if (!command.empty()) take_command(std::move(command), link);
+  if (link.host.empty()) return link;
+  // That object is not there: nvlink and the host compiler would only now make it.
+  const auto inputs = link.host.begin() + 1;
+  if (!link.device_object.empty())
+    link.host.erase(std::remove(inputs, link.host.end(), link.device_object), link.host.end());
+  return link;
+}
+
+LinkJob job_from_nvcc(const Command& command) {
+  Words argv = command.environment;
+  argv.insert(argv.end(), {command.program, "--dryrun"});
+  argv.insert(argv.end(), command.words.begin(), command.words.end());
+  const std::optional<ProcessOutput> answer = run_process(argv);
+  const bool env_found_none = answer && !command.environment.empty() && answer->exit_code == 127;
+  if (!answer || env_found_none) {
+    const NvccLink link = read_nvcc_words(command.words);
+    check_links(link);
+    LinkJob job = job_of(link, command, false);
+    job.notes.insert(job.notes.begin(),
+                     command.program +
+                         " could not be asked for its link commands (it can't be started): its words are read as they "
+                         "are; the toolkit's libraries are not known, so undefined host symbols are not judged");
+    return job;
+  }
+  if (answer->exit_code != 0) {
+    const std::string why = complaint_in(answer->err);
+    throw UsageError(command.program + " refuses this command: " +
+                     (why.empty() ? "exit status " + std::to_string(answer->exit_code) : why));
+  }
+  const NvccLink link = parse_nvcc_dry_run(answer->err);
+  check_links(link);
+  return job_of(link, command, true);
+}
+
+LinkJob job_from_nvlink(const Command& command) {
+  const NvlinkLine line = read_nvlink_words(command.words);
+  LinkJob job = device_only_job();
+  add_device_half(job, line, {}, command);
+  job.output_path = line.output;
+  if (line.archs.empty())
+    job.notes.emplace_back("nvlink links for one architecture, and this line names none with -arch: all are checked");
+  return job;
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,211 @@
+// What nvlink 13.0 makes of its inputs, found by experiment:
+//
+//  1. Positional inputs come first, in order; then all -l libraries, wherever they stand on the line.
+//  2. -lfoo is libfoo.a in the first directory of -L, then of LIBRARY_PATH, that has a file of that name. When none
+//  has,
+//     it is ignored without a word. Neither -l:libfoo.a nor libfoo.so is looked for.
+//  3. An archive given again, by whatever name or path, is read once. An object given again is read again.
+//  4. A positional file that is no ELF file, archive, cubin or fatbin is an error, a linker script too. A file whose
+//     name has no '.' is ignored, and so is an object called *.so.
+
+#include "input/nvlink_line.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+
+#include "input/file_probe.hpp"
+#include "input/input_collector.hpp"
+#include "input/nv_words.hpp"
+#include "scan/gpu_arch.hpp"
+
+namespace elfaudit {
+namespace {
+
+// nvlink --help; nvcc 13.0 also passes --host-ccbin, which that does not list.
+constexpr auto kWithValue = std::to_array<NvOption>({{"l", "library"},
+                                                     {"L", "library-path"},
+                                                     {"o", "output-file"},
+                                                     {"arch"},
+                                                     {"m", "machine"},
+                                                     {"cpu-arch"},
+                                                     {"host-ccbin"},
+                                                     {"register-link-binaries"},
+                                                     {"nvvmpath"},
+                                                     {"maxrregcount"},
+                                                     {"Ofc", "Ofast-compile"},
+                                                     {"Xnvvm"},
+                                                     {"Xptxas"},
+                                                     {"ghls", "gen-host-linker-script"},
+                                                     {"kernels-used"},
+                                                     {"variables-used"},
+                                                     {"split-compile"},
+                                                     {"split-compile-extended"},
+                                                     {"time"},
+                                                     {"uidx", "uidx-file"}});
+constexpr auto kFlags = std::to_array<std::string_view>({"debug",
+                                                         "g",
+                                                         "device-stack-protector",
+                                                         "disable-infos",
+                                                         "disable-warnings",
+                                                         "w",
+                                                         "dump-callgraph",
+                                                         "dump-callgraph-no-demangle",
+                                                         "emit-ptx",
+                                                         "extra-warnings",
+                                                         "extrawarn",
+                                                         "ignore-host-info",
+                                                         "keep-system-libraries",
+                                                         "preserve-relocs",
+                                                         "report-arch",
+                                                         "shared",
+                                                         "suppress-arch-warning",
+                                                         "suppress-debug-info",
+                                                         "suppress-stack-size-warning",
+                                                         "use-host-info",
+                                                         "verbose",
+                                                         "v",
+                                                         "warning-as-error",
+                                                         "Werror"});
+constexpr auto kNoLink = std::to_array<std::string_view>({"help", "h", "version", "V", "ghls"});
+
+template <std::size_t N>
+bool listed(const std::array<std::string_view, N>& list, std::string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+bool names_option(std::string_view name) {
+  return std::any_of(kWithValue.begin(), kWithValue.end(), [&](const NvOption& option) { return option.name == name; });
+}
+
+void append_list(std::vector<std::string>& to, const std::string& list) {
+  for (std::string& part : split_at_commas(list)) to.push_back(std::move(part));
+}
+
+void take_option(NvlinkLine& line, const NvWord& word) {
+  if (word.name == "l") return append_list(line.libraries, word.value);
+  if (word.name == "L") return append_list(line.dirs, word.value);
+  if (word.name == "arch") {
+    line.archs = {parse_gpu_arch(word.value)};  // the last one counts
+  } else if (word.name == "o") {
+    line.output = word.value;
+  } else if (word.name == "lto" || word.name == "dlto" || word.name == "link-time-opt") {
+    line.lto = true;
+  } else if (word.name == "r" || word.name == "relocatable-link") {
+    line.relocatable = true;
+  } else if (!names_option(word.name) && !listed(kFlags, word.name)) {
+    line.options_not_understood.push_back(word.spelled);
+  }
+}
+
+std::string canonical(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(path, error);
+  return error ? path : real.string();
+}
+
+/// Rule 4.
+bool ignored_by_name(const std::string& path, const FileProbe& probe) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  return name.find('.') == std::string::npos || (probe.kind == ProbedKind::Elf && name.ends_with(".so"));
+}
+
+class DeviceLinkBuilder {
+ public:
+  DeviceLinkBuilder(LinkJob& job, const std::map<std::string, std::string>& not_built)
+      : job_(job), not_built_(not_built) {
+    job_.device.emplace();
+    for (std::uint32_t i = 0; i < job.inputs.size(); ++i) host_[canonical(job.inputs[i].path)].inputs.push_back(i);
+  }
+
+  void add_file(const std::string& path) {
+    if (const auto source = not_built_.find(path); source != not_built_.end())
+      return missing(source->second, kWouldBeCompiled);
+    const FileProbe probe = probe_file(path);
+    if (!probe.usable()) return missing(path, why_unusable(probe.kind));
+    if (ignored_by_name(path, probe)) return;
+    if (probe.kind == ProbedKind::Text) return missing(path, "not an object or archive: nvlink cannot open it");
+    add(path, path, probe);
+  }
+
+  void add_library(const std::string& name, const std::vector<std::string>& dirs) {
+    for (const std::string& dir : dirs) {
+      const std::string path = dir + "/lib" + name + ".a";
+      const FileProbe probe = probe_file(path);
+      if (probe.kind == ProbedKind::Missing) continue;
+      if (probe.kind != ProbedKind::Archive) return missing(path, "not an archive: nvlink cannot read it");
+      return add(path, "-l" + name, probe);
+    }
+    job_.device->ignored_libraries.push_back("-l" + name);
+  }
+
+ private:
+  /// Which inputs of the host link are one file, and how many of them the device link has used up.
+  struct SameFile {
+    std::vector<std::uint32_t> inputs;
+    std::size_t used = 0;
+  };
+
+  void add(const std::string& path, const std::string& spelled, const FileProbe& probe) {
+    SameFile& file = host_[canonical(path)];
+    if (probe.kind == ProbedKind::Archive && file.used > 0) return;  // rule 3
+    if (file.used == file.inputs.size()) {
+      file.inputs.push_back(static_cast<std::uint32_t>(job_.inputs.size()));
+      LinkInput input;
+      input.path = path;
+      input.spelled = spelled;
+      input.device_only = true;
+      job_.inputs.push_back(std::move(input));
+    }
+    job_.device->order.push_back(file.inputs[file.used++]);
+  }
+
+  void missing(const std::string& what, const std::string& reason) {
+    const bool told = std::any_of(job_.missing.begin(), job_.missing.end(),
+                                  [&](const InputError& error) { return error.path == what; });
+    if (!told) job_.missing.emplace_back(what, reason);
+  }
+
+  LinkJob& job_;
+  const std::map<std::string, std::string>& not_built_;
+  std::map<std::string, SameFile> host_;  // by canonical path
+};
+
+}  // namespace
+
+NvlinkLine read_nvlink_words(const std::vector<std::string>& words) {
+  NvlinkLine line;
+  for (const NvWord& word : read_nv_words(words, kWithValue, "lLm")) {
+    if (listed(kNoLink, word.name)) throw UsageError(word.spelled + ": this command does not link");
+    if (word.name.empty())
+      line.files.push_back(word.value);
+    else
+      take_option(line, word);
+  }
+  return line;
+}
+
+void add_device_link(LinkJob& job, const NvlinkLine& line, const std::map<std::string, std::string>& not_built,
+                     const std::vector<std::string>& more_dirs) {
+  DeviceLinkBuilder builder(job, not_built);
+  std::vector<std::string> dirs = line.dirs;
+  dirs.insert(dirs.end(), more_dirs.begin(), more_dirs.end());
+  for (const std::string& file : line.files) builder.add_file(file);
+  for (const std::string& library : line.libraries) builder.add_library(library, dirs);
+  job.device->archs = line.archs;
+  job.device->lto = line.lto;
+  job.device->relocatable = line.relocatable;
+}
+
+void add_device_link_of_all_inputs(LinkJob& job) {
+  job.device.emplace();
+  std::set<std::string> archives;
+  for (std::uint32_t i = 0; i < job.inputs.size(); ++i) {
+    const std::string& path = job.inputs[i].path;
+    if (probe_file(path).kind == ProbedKind::Archive && !archives.insert(canonical(path)).second) continue;  // rule 3
+    job.device->order.push_back(i);
+  }
+}
+
+}  // namespace elfaudit
