@@ -36,7 +36,7 @@ class BfdLink {
 
   // The line (bfd_line.cpp)
   void apply_options();
-  void require(const std::string& symbol, const std::string& option);
+  void require(std::string_view symbol, const std::string& option);  ///< both outlive the link
   void visit(std::uint32_t input);
   void visit_shared_object(std::uint32_t input);
   void visit_archive(std::uint32_t input);
@@ -45,6 +45,7 @@ class BfdLink {
   bool wanted_from_archive(const Entry& entry, std::string_view name, const ObjectFacts& member) const;
   void extract(ObjectId id, const Entry& entry, std::string_view symbol);
   void take_whole(ObjectId id);
+  void add_device_link_object();  // bfd_device_link.cpp
   void collect_unresolved();
 
   // One object (bfd.cpp)

@@ -24,8 +24,9 @@ namespace {
 bool only_archives(const LinkJob& job, const std::vector<InputFacts>& inputs) {
   if (job.from_command || !job.required.empty()) return false;
   bool any = false;
-  for (const InputFacts& input : inputs) {
-    if (input.kind == InputKind::Unreadable) continue;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const InputFacts& input = inputs[i];
+    if (input.kind == InputKind::Unreadable || job.inputs[i].device_only) continue;
     if (input.kind != InputKind::Archive) return false;
     any = true;
   }
@@ -88,15 +89,17 @@ void BfdLink::apply_options() {
   for (const std::string& symbol : job_.required) require(symbol, kUndefined);
   for (const std::string& symbol : job_.must_define) require(symbol, kRequireDefined);
   if (job_.from_command && job_.output == OutputKind::Executable) require(job_.entry, kEntry);
+  add_device_link_object();
 }
 
-void BfdLink::require(const std::string& symbol, const std::string& option) {
+void BfdLink::require(std::string_view symbol, const std::string& option) {
   Entry& entry = table_[table_.id(symbol)];
   entry.option = &option;
   if (entry.state == Entry::State::New) make_undefined(entry, {});
 }
 
 void BfdLink::visit(std::uint32_t input) {
+  if (job_.inputs[input].device_only) return;
   switch (inputs_[input].kind) {
     case InputKind::Object:
       if (!out_.linked[input][0]) add_object({input, 0});
@@ -108,6 +111,7 @@ void BfdLink::visit(std::uint32_t input) {
     case InputKind::Archive:
       visit_archive(input);
       break;
+    case InputKind::DeviceFile:
     case InputKind::Unreadable:
       break;  // already an error of its own
   }
