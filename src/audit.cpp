@@ -5,10 +5,14 @@
 
 #include "elfaudit/account.hpp"
 #include "locate/locate.hpp"
+#include "resolve/device_targets.hpp"
+#include "resolve/nvlink.hpp"
 #include "resolve/resolve.hpp"
 #include "resolve/unresolved.hpp"
 #include "rules/account.hpp"
 #include "rules/rules.hpp"
+#include "scan/device_code.hpp"
+#include "scan/device_suppliers.hpp"
 #include "scan/scan.hpp"
 
 namespace elfaudit {
@@ -34,8 +38,35 @@ class Stopwatch {
 /// With plain files the system libraries are not known: what is undefined is counted as it stands, at no cost.
 bool undefined_is_judged(const LinkJob& job) { return job.from_command && job.output != OutputKind::Relocatable; }
 
+/// What a report about two host definitions has to know: is one of them the shadow of a device variable?
+std::vector<DeviceInput> images_behind(const std::vector<Conflict>& conflicts, const std::vector<InputFacts>& inputs) {
+  std::vector<DeviceInput> images;
+  for (const Conflict& conflict : conflicts) {
+    for (const ObjectId id : {conflict.kept.in, conflict.rejected.in}) {
+      const DeviceFacts& device = inputs[id.input].objects[id.object].device;
+      const auto readable = [](const DeviceImage& i) { return i.kind == ImageKind::Cubin || i.kind == ImageKind::Ptx; };
+      const auto image = std::find_if(device.images.begin(), device.images.end(), readable);
+      if (image == device.images.end() || !device.decoded.empty()) continue;
+      images.push_back({id, static_cast<std::uint32_t>(image - device.images.begin())});
+    }
+  }
+  return images;
+}
+
+/// Payloads are decompressed only for what a device link uses, so the files are asked again once that is known.
+DeviceResolution resolve_device_code(const LinkJob& job, std::vector<InputFacts>& inputs, const Resolution& host) {
+  std::vector<DeviceTarget> targets = device_targets(job, inputs);
+  const std::vector<DeviceInput> whole = whole_program_images(inputs, host.linked);
+  for (const DeviceTarget& target : targets) decode_images(inputs, target.inputs);
+  decode_images(inputs, whole);
+  decode_images(inputs, images_behind(host.conflicts, inputs));
+  DeviceResolution device = resolve_device(std::move(targets), whole, inputs);
+  find_suppliers(job.library_dirs, device.unresolved);
+  return device;
+}
+
 bool complete(const std::vector<Finding>& findings) {
-  return std::none_of(findings.begin(), findings.end(), [](const Finding& f) { return f.rule == "unreadable-input"; });
+  return std::none_of(findings.begin(), findings.end(), [](const Finding& f) { return f.leaves_unread; });
 }
 
 }  // namespace
@@ -52,6 +83,8 @@ Audit audit(LinkJob job, const AuditOptions& options) {
   if (undefined_is_judged(result.job))
     settle_unresolved(result.job, result.inputs, result.resolution, {find_uses, has_section});
   watch.lap("references");
+  result.resolution.device = resolve_device_code(result.job, result.inputs, result.resolution);
+  watch.lap("device");
   result.findings = apply_rules({result.job, result.inputs, result.resolution});
   watch.lap("rules");
   locate(result.findings, result.inputs);

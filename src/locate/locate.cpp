@@ -5,6 +5,7 @@
 #include <map>
 
 #include "locate/debug_info.hpp"
+#include "locate/image_debug_info.hpp"
 
 namespace elfaudit {
 namespace {
@@ -32,6 +33,16 @@ std::vector<Question> collect_questions(const std::vector<Site*>& sites, const s
   return questions;
 }
 
+/// Device definitions that the host's debug info doesn't know, because it has none or they have no host symbol.
+void locate_on_device(const std::vector<Site*>& sites, const std::vector<InputFacts>& inputs) {
+  for (Site* site : sites) {
+    if (!site->device.in.valid() || site->role == Role::Reference || site->place.known_by != KnownBy::Nothing) continue;
+    const ObjectFacts& object = inputs[site->device.in.input].objects[site->device.in.object];
+    Place place = locate_in_image(object, site->device.image, {site->device.symbol}).front();
+    if (place.known_by != KnownBy::Nothing || site->place.why_unknown.empty()) site->place = std::move(place);
+  }
+}
+
 }  // namespace
 
 void locate(const std::vector<Site*>& sites, const std::vector<InputFacts>& inputs) {
@@ -40,6 +51,7 @@ void locate(const std::vector<Site*>& sites, const std::vector<InputFacts>& inpu
     std::vector<Place> places = locate_in_debug_info(question.object->origin, question.wanted);
     for (std::size_t i = 0; i < places.size(); ++i) question.sites[i]->place = std::move(places[i]);
   });
+  locate_on_device(sites, inputs);
 }
 
 void locate(std::vector<Finding>& findings, const std::vector<InputFacts>& inputs) {

@@ -4,39 +4,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 
 #include "support/demangle.hpp"
 
 namespace elfaudit {
 namespace {
-
-std::string reason_of(Fate fate) {
-  switch (fate) {
-    case Fate::Kept:
-      return "the definition the output uses";
-    case Fate::Rejected:
-      return "a second strong definition: the link fails";
-    case Fate::Ignored:
-      return "a second strong definition that the options or an equal absolute value make harmless";
-    case Fate::MergedCommon:
-      return "tentative, merged into the one that is kept";
-    case Fate::Overridden:
-      return "weak, and another definition comes first or is strong";
-    case Fate::SharedLost:
-      return "in a shared object, and another definition comes before it";
-    case Fate::DiscardedComdat:
-      return "an earlier object brought the same COMDAT group";
-    case Fate::DiscardedExclude:
-      return "its section is left out of the output (SHF_EXCLUDE)";
-    case Fate::NotExtracted:
-      return "nothing pulls this archive member in";
-    case Fate::NotNeeded:
-      return "nothing needs this shared object (--as-needed)";
-    case Fate::Reference:
-      break;
-  }
-  return {};
-}
 
 std::string kind_of(const ObjectFacts& object, const Symbol& symbol) {
   if (!symbol.defined()) return symbol.weak() ? "weak reference" : "reference";
@@ -86,21 +59,56 @@ Role role_of(Fate fate) {
 
 }  // namespace
 
+std::string reason_of(Fate fate) {
+  switch (fate) {
+    case Fate::Kept:
+      return "the definition the output uses";
+    case Fate::Rejected:
+      return "a second strong definition: the link fails";
+    case Fate::Ignored:
+      return "a second strong definition that the options or an equal absolute value make harmless";
+    case Fate::MergedCommon:
+      return "tentative, merged into the one that is kept";
+    case Fate::Overridden:
+      return "weak, and another definition comes first or is strong";
+    case Fate::SharedLost:
+      return "in a shared object, and another definition comes before it";
+    case Fate::DiscardedComdat:
+      return "an earlier object brought the same COMDAT group";
+    case Fate::DiscardedExclude:
+      return "its section is left out of the output (SHF_EXCLUDE)";
+    case Fate::NotExtracted:
+      return "nothing pulls this archive member in";
+    case Fate::NotNeeded:
+      return "nothing needs this shared object (--as-needed)";
+    case Fate::Reference:
+      break;
+  }
+  return {};
+}
+
 Account account_of(const Evidence& evidence, std::string_view symbol) {
   auto found = find_mentions(evidence, [&](std::string_view name) { return name == symbol; });
   if (found.empty())  // not a linker's name: compare what people read
     found = find_mentions(evidence,
                           [&](std::string_view name) { return name.starts_with("_Z") && demangle(name) == symbol; });
   Account account;
-  if (found.empty()) return account;
-  account.symbol = evidence.object(found.front().in).name(evidence.symbol(found.front()));
+  account.symbol = found.empty() ? std::string(symbol)
+                                 : std::string(evidence.object(found.front().in).name(evidence.symbol(found.front())));
+  std::vector<Mention> on_device = device_mentions(evidence, account.symbol);
+  if (found.empty() && on_device.empty()) return {};
   account.demangled = demangle(account.symbol);
   for (const SymbolId id : found) {
     const Fate fate = evidence.resolution.fate(id);
     account.mentions.push_back({fate, kind_of(evidence.object(id.in), evidence.symbol(id)), reason_of(fate),
                                 make_site(evidence, id, role_of(fate))});
   }
-  account.verdict = verdict_of(account.mentions);
+  account.verdict = account.mentions.empty() ? "only device code mentions it" : verdict_of(account.mentions);
+  const auto rejected = std::count_if(on_device.begin(), on_device.end(),
+                                      [](const Mention& mention) { return mention.fate == Fate::Rejected; });
+  if (rejected != 0) account.verdict += fmt::format("; defined {} times on the device: nvlink fails", rejected + 1);
+  account.mentions.insert(account.mentions.end(), std::make_move_iterator(on_device.begin()),
+                          std::make_move_iterator(on_device.end()));
   return account;
 }
 

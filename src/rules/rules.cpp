@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "rules/device_sites.hpp"
 #include "support/demangle.hpp"
 
 namespace elfaudit {
@@ -11,6 +12,14 @@ namespace {
 
 constexpr Rule kRules[] = {
     {"duplicate-definition", Severity::Error, "two strong definitions in one link: the linker will reject it"},
+    {"device-duplicate-definition", Severity::Error, "two definitions in one device link: nvlink will reject it"},
+    {"device-undefined-symbol", Severity::Error, "device code needs it and no input defines it: nvlink will reject it"},
+    {"device-declaration-mismatch", Severity::Error,
+     "size, memory space or prototype differ between device symbols of one name: nvlink will reject it"},
+    {"device-link-missing", Severity::Error,
+     "relocatable device code is linked without a device link: the linker will miss __cudaRegisterLinkedBinary_*"},
+    {"device-code-dropped", Severity::Warning, "nvlink leaves out device code, or it can't be read and isn't checked"},
+    {"split-state", Severity::Warning, "one variable, and each object has a copy of its own"},
     {"undefined-symbol", Severity::Error, "a linked object needs it and no input defines it"},
     {"unreadable-input", Severity::Error, "an input or a part of it could not be read: the audit is incomplete"},
 };
@@ -46,10 +55,13 @@ const Rule& rule(std::string_view id) {
 
 std::vector<Finding> apply_rules(const Evidence& evidence) {
   std::vector<Finding> findings;
-  for (const auto family : {unreadable_inputs, duplicate_definitions, undefined_symbols}) {
+  for (const auto family :
+       {unreadable_inputs, duplicate_definitions, undefined_symbols, device_duplicates, device_mismatches,
+        device_undefined_symbols, device_links_missing, device_code_dropped, split_states}) {
     auto found = family(evidence);
     findings.insert(findings.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
   }
+  join_host_and_device(evidence, findings);
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return sort_key(a) < sort_key(b); });
   return findings;
@@ -82,6 +94,7 @@ Site make_site(const Evidence& evidence, SymbolId id, Role role) {
   }
   site.offset = symbol.placement == Placement::Common ? 0 : symbol.value;
   site.size = symbol.size;
+  if (std::string shadow = what_it_shadows(evidence, id); !shadow.empty()) site.notes.push_back(std::move(shadow));
   note_extraction(evidence, id.in, site);
   return site;
 }

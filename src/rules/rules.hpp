@@ -19,6 +19,9 @@ struct Evidence {
 
   const ObjectFacts& object(ObjectId id) const { return inputs[id.input].objects[id.object]; }
   const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }
+  const DeviceImage& image(DeviceSymbolId id) const { return object(id.in).device.images[id.image]; }
+  const DeviceSymbols& symbols(DeviceSymbolId id) const { return object(id.in).device.decoded.at(id.image); }
+  const DeviceSymbol& symbol(DeviceSymbolId id) const { return symbols(id).symbols[id.symbol]; }
 };
 
 /// Every rule there is, by id.
@@ -34,6 +37,22 @@ std::vector<Finding> apply_rules(const Evidence& evidence);
 std::vector<Finding> duplicate_definitions(const Evidence& evidence);
 std::vector<Finding> undefined_symbols(const Evidence& evidence);
 std::vector<Finding> unreadable_inputs(const Evidence& evidence);
+std::vector<Finding> device_duplicates(const Evidence& evidence);
+std::vector<Finding> device_mismatches(const Evidence& evidence);
+std::vector<Finding> device_undefined_symbols(const Evidence& evidence);
+std::vector<Finding> device_links_missing(const Evidence& evidence);
+std::vector<Finding> device_code_dropped(const Evidence& evidence);
+std::vector<Finding> split_states(const Evidence& evidence);
+
+/// No input is missing and none has an error: what isn't found isn't there.
+bool everything_was_read(const Evidence& evidence);
+
+/// Is the name's absence told by device_links_missing()?
+bool told_as_missing_device_link(const LinkJob& job, const Unresolved& name);
+
+/// Host and device findings about one variable are one story: drops the host duplicates that `findings` already tell as
+/// device duplicates, and notes them there.
+void join_host_and_device(const Evidence& evidence, std::vector<Finding>& findings);
 
 /// A finding about `symbol` with the rule's own severity and no sites yet.
 Finding make_finding(std::string_view rule_id, std::string_view symbol, std::string message);

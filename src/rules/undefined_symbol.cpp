@@ -7,12 +7,6 @@
 namespace elfaudit {
 namespace {
 
-bool everything_was_read(const Evidence& evidence) {
-  for (const InputFacts& input : evidence.inputs)
-    if (!input.errors.empty()) return false;
-  return evidence.job.missing.empty();
-}
-
 /// Would the linker report it? A hidden or protected one always, unless nothing is final yet (-r).
 bool reported(const LinkJob& job, const Unresolved& name) {
   if (job.output == OutputKind::Relocatable) return !name.option.empty();
@@ -29,12 +23,18 @@ Site reference_site(const Evidence& evidence, const Reference& reference) {
 
 }  // namespace
 
+bool everything_was_read(const Evidence& evidence) {
+  for (const InputFacts& input : evidence.inputs)
+    if (!input.errors.empty()) return false;
+  return evidence.job.missing.empty();
+}
+
 std::vector<Finding> undefined_symbols(const Evidence& evidence) {
   std::vector<Finding> findings;
   const LinkJob& job = evidence.job;
   if (!job.from_command || !everything_was_read(evidence)) return findings;
   for (const Unresolved& name : evidence.resolution.unresolved) {
-    if (!reported(job, name)) continue;
+    if (!reported(job, name) || told_as_missing_device_link(job, name)) continue;
     std::string message = demangle(name.symbol) + " is not defined by any input";
     if (!name.option.empty()) message += ", and " + name.option + " asks for it";
     Finding finding = make_finding("undefined-symbol", name.symbol, std::move(message));

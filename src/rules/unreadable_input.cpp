@@ -12,6 +12,7 @@ Finding unreadable(const std::string& path, const std::string& member, const std
   site.origin.member = member;
   Finding finding = make_finding("unreadable-input", {}, site.origin.display() + ": " + reason);
   finding.sites.push_back(std::move(site));
+  finding.leaves_unread = true;
   return finding;
 }
 

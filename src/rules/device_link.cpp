@@ -1,0 +1,141 @@
+// What becomes of device code at the link: device-link-missing, device-code-dropped, split-state.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "rules/device_sites.hpp"
+#include "support/demangle.hpp"
+
+namespace elfaudit {
+namespace {
+
+Site object_site(const Evidence& evidence, ObjectId id) {
+  Site site;
+  site.role = Role::Candidate;
+  site.origin = evidence.object(id).origin;
+  return site;
+}
+
+Finding dropped(const Evidence& evidence, ObjectId id, const std::string& what) {
+  const Site site = object_site(evidence, id);
+  Finding finding = make_finding("device-code-dropped", {}, site.origin.display() + ": " + what);
+  finding.sites.push_back(site);
+  return finding;
+}
+
+/// `ld -r` puts the fatbins of its inputs behind each other, and nvlink reads the first alone.
+void joined_by_ld_r(const Evidence& evidence, ObjectId id, std::vector<Finding>& findings) {
+  const std::uint32_t containers = evidence.object(id).device.containers;
+  if (containers < 2) return;
+  findings.push_back(dropped(
+      evidence, id,
+      fmt::format("holds {} fatbins, as `ld -r` joins them, and nvlink reads only the first of them", containers)));
+}
+
+/// Device code of other makers, and what can't be read of it.
+void foreign(const Evidence& evidence, ObjectId id, std::vector<Finding>& findings) {
+  for (const std::string& name : evidence.object(id).device.foreign) {
+    findings.push_back(dropped(evidence, id, "holds device code that is not checked: " + name));
+    findings.back().leaves_unread = true;
+  }
+}
+
+std::string names_of(const std::set<GpuArch>& archs) {
+  std::vector<std::string> names;
+  for (const GpuArch& arch : archs) names.push_back(arch.name());
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void per_target(const Evidence& evidence, std::vector<Finding>& findings) {
+  std::map<ObjectId, std::set<GpuArch>> unreadable;
+  std::map<ObjectId, std::set<GpuArch>> skipped;
+  for (const DeviceTarget& target : evidence.resolution.device.targets) {
+    for (const ObjectId id : target.unreadable) unreadable[id].insert(target.arch);
+    // Which architectures will be linked is known only where somebody has said it.
+    if (!evidence.job.device->archs.empty())
+      for (const ObjectId id : target.skipped) skipped[id].insert(target.arch);
+  }
+  for (const auto& [id, archs] : unreadable) {
+    findings.push_back(dropped(evidence, id,
+                               "its device code for " + names_of(archs) +
+                                   " is LTO-IR, which can't be read: it is not checked, beyond its host symbols"));
+    findings.back().leaves_unread = true;
+  }
+  for (const auto& [id, archs] : skipped)
+    findings.push_back(
+        dropped(evidence, id, "has no device code for " + names_of(archs) + ": nvlink warns and leaves it out"));
+}
+
+}  // namespace
+
+bool told_as_missing_device_link(const LinkJob& job, const Unresolved& name) {
+  return job.from_command && job.output != OutputKind::Relocatable &&
+         name.symbol.starts_with("__cudaRegisterLinkedBinary_");
+}
+
+std::vector<Finding> device_code_dropped(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  for (std::uint32_t i = 0; i < evidence.inputs.size(); ++i) {
+    for (std::uint32_t o = 0; o < evidence.inputs[i].objects.size(); ++o) {
+      if (evidence.object({i, o}).kind != ObjectKind::Relocatable) continue;
+      if (evidence.job.device) joined_by_ld_r(evidence, {i, o}, findings);
+      foreign(evidence, {i, o}, findings);
+    }
+  }
+  per_target(evidence, findings);
+  return findings;
+}
+
+std::vector<Finding> device_links_missing(const Evidence& evidence) {
+  std::set<ObjectId> objects;
+  std::vector<std::string> missing;
+  for (const Unresolved& name : evidence.resolution.unresolved) {
+    if (!told_as_missing_device_link(evidence.job, name)) continue;
+    for (const Reference& reference : name.references) objects.insert(reference.id.in);
+    missing.push_back(name.symbol);
+  }
+  if (objects.empty() || !everything_was_read(evidence)) return {};
+  Finding finding =
+      make_finding("device-link-missing", {},
+                   fmt::format("{} compiled with -rdc=true {} linked without a device link",
+                               objects.size() == 1 ? "one object" : fmt::format("{} objects", objects.size()),
+                               objects.size() == 1 ? "is" : "are"));
+  for (const ObjectId id : objects) finding.sites.push_back(object_site(evidence, id));
+  finding.missing = std::move(missing);
+  finding.notes.push_back(
+      "each needs a __cudaRegisterLinkedBinary_* that `nvcc -dlink` of all of them makes: add its output to this link");
+  return {std::move(finding)};
+}
+
+std::vector<Finding> split_states(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  for (const PrivateCopies& variable : evidence.resolution.device.private_copies) {
+    Finding finding = make_finding("split-state", variable.symbol,
+                                   fmt::format("each of {} objects has its own copy of the device variable {}",
+                                               variable.copies.size(), demangle(variable.symbol)));
+    for (const DeviceSymbolId id : variable.copies) {
+      const DeviceSymbols& symbols = evidence.symbols(id);
+      const DeviceSymbol& symbol = symbols.private_variables[id.symbol];
+      Site site = object_site(evidence, id.in);
+      site.section = symbols.text(symbol.section);
+      site.offset = symbol.value;
+      site.size = symbol.size;
+      site.notes.push_back(what_it_is(symbol));
+      finding.sites.push_back(std::move(site));
+    }
+    if (variable.maybe_static) {
+      // nvcc spells `static __device__ int v` and `__device__ int v` alike when it compiles a whole program.
+      finding.severity = Severity::Note;
+      finding.message += ", unless it is static";
+    }
+    finding.notes.push_back(
+        "compiled without -rdc=true, so what one file writes to it, the others do not see; with -rdc=true they would "
+        "share one, defined once");
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace elfaudit

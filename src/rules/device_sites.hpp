@@ -1,0 +1,40 @@
+// What the device rules share: sites of device symbols, and one finding for all architectures.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/rules.hpp"
+
+namespace elfaudit {
+
+/// The site of a device symbol, and its host shadow or stub, through which debug info knows it.
+Site make_device_site(const Evidence& evidence, DeviceSymbolId id, Role role);
+
+/// "__constant__ variable", "kernel"; "symbol" where it isn't known.
+std::string what_it_is(const DeviceSymbol& symbol);
+
+/// "host shadow of a __constant__ variable" for a host symbol that nvcc made for a device symbol; else empty.
+std::string what_it_shadows(const Evidence& evidence, SymbolId id);
+
+/// One finding of a device rule: each object once, however many architectures it was seen for.
+class DeviceFinding {
+ public:
+  void add_arch(const GpuArch& arch);
+  void add_site(const Evidence& evidence, DeviceSymbolId id, Role role);
+
+  std::size_t sites() const { return sites_.size(); }
+
+  Finding finish(std::string_view rule_id, std::string_view symbol, std::string message) &&;
+  /// "sm_80 and sm_90a"
+  std::string arch_list() const;
+
+ private:
+  std::vector<GpuArch> archs_;
+  std::vector<Site> sites_;
+};
+
+}  // namespace elfaudit
