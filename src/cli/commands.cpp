@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "elfaudit/error.hpp"
 #include "elfaudit/report.hpp"
@@ -21,7 +22,9 @@ Audit audit_of(const Request& request) {
   if (request.has_command && request.command.empty()) throw UsageError("no command behind --");
   if (!request.has_command && request.files.empty())
     throw UsageError("no input: give files, or a link command behind --");
-  return audit(request.has_command ? job_from_command(request.command) : job_from_files(request.files), request.audit);
+  LinkJob job = request.has_command ? job_from_command(request.command) : job_from_files(request.files);
+  choose_device_archs(job, request.archs);
+  return audit(std::move(job), request.audit);
 }
 
 bool use_color(const std::string& choice) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "elfaudit/audit.hpp"
+#include "elfaudit/listing.hpp"
 
 namespace elfaudit {
 
@@ -14,6 +15,7 @@ struct Request {
   std::vector<std::string> files;
   bool has_command = false;          ///< "--" was given
   std::vector<std::string> command;  ///< the words behind it
+  std::vector<std::string> archs;    ///< --arch
   std::string symbol;                ///< explain
   std::vector<std::string> formats;  ///< "text", "json=out.json"; empty: text
   std::string color = "auto";
@@ -21,10 +23,12 @@ struct Request {
   bool list_undefined = false;
   bool stats = false;
   AuditOptions audit;
+  ListOptions list;
 };
 
 /// Each returns the exit code. They throw UsageError.
 int check_command(const Request& request);
 int explain_command(const Request& request);
+int list_command(const Request& request);
 
 }  // namespace elfaudit

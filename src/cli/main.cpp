@@ -17,6 +17,12 @@ void add_input_options(CLI::App& command, Request& request) {
       .add_option("files", request.files,
                   "objects, archives and shared objects in link order; @FILE reads words from FILE")
       ->option_text("FILE...");
+  command
+      .add_option("--arch", request.archs,
+                  "device architecture to link for (sm_90a); may be given several times; else every one present, or "
+                  "what the command says")
+      ->option_text("ARCH")
+      ->allow_extra_args(false);
   command.add_option("-j,--jobs", request.audit.jobs, "threads; 0: as many as the machine has")->option_text("N [0]");
 }
 
@@ -54,6 +60,33 @@ void add_explain(CLI::App& app, Request& request) {
   explain->callback([&request] { request.run = explain_command; });
 }
 
+CLI::App* add_list_of(CLI::App& list, Request& request, ListWhat what, const char* name, const char* says) {
+  CLI::App* command = list.add_subcommand(name, says);
+  command->add_option("files", request.files, "objects, archives, shared objects, .cubin and .fatbin files")
+      ->required()
+      ->option_text("FILE...");
+  command->add_option("--format", request.formats, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->option_text("FORMAT [text]");
+  command->add_option("-j,--jobs", request.audit.jobs, "threads; 0: as many as the machine has")->option_text("N [0]");
+  command->callback([&request, what] {
+    request.list.what = what;
+    request.run = list_command;
+  });
+  return command;
+}
+
+void add_list(CLI::App& app, Request& request) {
+  CLI::App* list = app.add_subcommand("list", "list the device images, symbols or members of files");
+  list->require_subcommand(1);
+  add_list_of(*list, request, ListWhat::Images, "images", "device images: kind, architecture, compression, sizes")
+      ->add_flag("--details", request.list.details,
+                 "read the images too, not only their headers: the toolkit that made them and the symbols they define");
+  add_list_of(*list, request, ListWhat::Symbols, "symbols", "the symbols that the linker sees")
+      ->add_flag("--device", request.list.device_symbols, "those that the device linker sees, of every image");
+  add_list_of(*list, request, ListWhat::Members, "members", "the members of archives");
+}
+
 /// Everything behind the first "--" is somebody else's command line.
 int split_command(int argc, char** argv, Request& request) {
   for (int i = 1; i < argc; ++i) {
@@ -74,6 +107,7 @@ int run(int argc, char** argv) {
   app.allow_extras(false);
   add_check(app, request);
   add_explain(app, request);
+  add_list(app, request);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

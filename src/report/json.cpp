@@ -55,10 +55,16 @@ Json to_json(const Site& site) {
 Json to_json(const Finding& finding) {
   Json sites = Json::array();
   for (const Site& site : finding.sites) sites.push_back(to_json(site));
-  return {{"rule", finding.rule},       {"severity", to_word(finding.severity)},
-          {"symbol", finding.symbol},   {"demangled", finding.demangled},
-          {"message", finding.message}, {"fingerprint", fingerprint(finding)},
-          {"sites", std::move(sites)}};
+  Json json = {{"rule", finding.rule},       {"severity", to_word(finding.severity)},
+               {"symbol", finding.symbol},   {"demangled", finding.demangled},
+               {"message", finding.message}, {"fingerprint", fingerprint(finding)}};
+  if (!finding.archs.empty()) {
+    json["arch"] = finding.archs.front();
+    json["archs"] = finding.archs;
+  }
+  json["notes"] = finding.notes;
+  json["sites"] = std::move(sites);
+  return json;
 }
 
 Json duplicates(const Audit& audit) {
@@ -90,6 +96,8 @@ std::string_view kind_word(const InputFacts& input) {
       return "shared-object";
     case InputKind::Executable:
       return "executable";
+    case InputKind::DeviceFile:
+      return "device-file";
     case InputKind::Unreadable:
       return "unreadable";
   }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "elfaudit/report.hpp"
 #include "report/words.hpp"
@@ -77,14 +78,19 @@ void print_site(std::string& out, const Site& site, std::size_t width, const Pai
   if (!remarks.empty()) out += indent + joined(remarks) + "\n";
 }
 
+bool message_says_all(const Finding& finding) {
+  return finding.rule == "unreadable-input" || finding.rule == "device-code-dropped";
+}
+
 void print_finding(std::string& out, const Finding& finding, const Painter& paint) {
   out += paint.severity(finding.severity, std::string(to_word(finding.severity)) + ":") + " " +
          paint.bold(finding.message) + " " + paint.dim("[" + finding.rule + "]") + "\n";
-  if (finding.rule == "unreadable-input") return;  // its message says all
+  if (message_says_all(finding)) return;
   const std::size_t width = column_width(finding);
   for (std::size_t i = 0; i < finding.sites.size() && i < kMostSites; ++i)
     print_site(out, finding.sites[i], width, paint);
   if (finding.sites.size() > kMostSites) out += fmt::format("  and {} more\n", finding.sites.size() - kMostSites);
+  for (const std::string& note : finding.notes) out += fmt::format("  {:<{}}{}\n", "note", kRoleWidth, note);
 }
 
 /// What the reader must know about how the verdict was reached.
@@ -101,17 +107,26 @@ void print_remarks(std::string& out, const Audit& audit) {
         fmt::format("note: not understood, and left out of account: {}\n", fmt::join(job.options_not_understood, " "));
 }
 
+/// Objects that take part, in the host's link or in a device link.
+std::size_t linked_objects(const Audit& audit) {
+  std::set<ObjectId> objects;
+  const auto& linked = audit.resolution.linked;
+  for (std::uint32_t i = 0; i < linked.size(); ++i)
+    for (std::uint32_t o = 0; o < linked[i].size(); ++o)
+      if (linked[i][o]) objects.insert({i, o});
+  for (const DeviceTarget& target : audit.resolution.device.targets)
+    for (const DeviceInput& input : target.inputs)
+      if (audit.job.inputs[input.object.input].device_only) objects.insert(input.object);
+  return objects.size();
+}
+
 std::string summary(const Audit& audit) {
   std::size_t of[3] = {};
   for (const Finding& finding : audit.findings) ++of[static_cast<int>(finding.severity)];
-  std::size_t objects = 0;
-  for (std::size_t i = 0; i < audit.inputs.size(); ++i)
-    objects += static_cast<std::size_t>(
-        std::count(audit.resolution.linked[i].begin(), audit.resolution.linked[i].end(), true));
   std::string text = audit.findings.empty() ? "clean" : counted(of[2], "error");
   if (of[1] != 0) text += ", " + counted(of[1], "warning");
   if (of[0] != 0) text += ", " + counted(of[0], "note");
-  text += fmt::format(": {} in {}", counted(objects, "object"), counted(audit.inputs.size(), "input"));
+  text += fmt::format(": {} in {}", counted(linked_objects(audit), "object"), counted(audit.inputs.size(), "input"));
   if (const std::size_t n = undefined_names(audit).size(); n != 0 && !audit.job.from_command)
     text += fmt::format("; {} undefined, not judged without a link command", counted(n, "symbol"));
   if (!audit.complete) text += "; the audit is incomplete";

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace elfaudit {
 
 std::string_view to_word(Severity severity) {
@@ -93,8 +95,12 @@ std::string input_name(const Audit& audit, ObjectId id) {
 std::vector<std::string> undefined_names(const Audit& audit) {
   std::vector<std::string> names;
   if (audit.job.from_command) {
-    for (const Finding& finding : audit.findings)
+    for (const Finding& finding : audit.findings) {
       if (finding.rule == "undefined-symbol" && finding.severity != Severity::Note) names.push_back(finding.symbol);
+      if (finding.rule == "device-link-missing")
+        names.insert(names.end(), finding.missing.begin(), finding.missing.end());
+    }
+    std::sort(names.begin(), names.end());
   } else {
     for (const Unresolved& name : audit.resolution.unresolved) names.push_back(name.symbol);
   }

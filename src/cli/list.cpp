@@ -1,0 +1,39 @@
+// elfaudit list images|symbols|members FILE...
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "cli/commands.hpp"
+#include "elfaudit/error.hpp"
+#include "elfaudit/listing.hpp"
+
+namespace elfaudit {
+namespace {
+
+void write(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    throw UsageError(fmt::format("cannot write the list: {}", std::strerror(errno)));
+}
+
+void say(const InputError& error) {
+  const Origin origin{error.path, error.member, {}};
+  std::fprintf(stderr, "elfaudit: %s: %s\n", origin.display().c_str(), error.what());
+}
+
+}  // namespace
+
+int list_command(const Request& request) {
+  if (request.has_command) throw UsageError("list takes files, no link command");
+  ListOptions options = request.list;
+  options.jobs = request.audit.jobs;
+  const Listing listing = list(request.files, options);
+  const bool json = !request.formats.empty() && request.formats.back() == "json";
+  write(json ? json_listing(listing) : text_listing(listing));
+  for (const InputError& error : listing.errors) say(error);
+  return listing.errors.empty() ? 0 : 2;
+}
+
+}  // namespace elfaudit

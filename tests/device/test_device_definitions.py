@@ -1,0 +1,172 @@
+"""Definitions of one name in two objects, made by nvcc: elfaudit's verdict against the real nvlink's."""
+
+import pytest
+
+from elfaudit_test import Lab, need
+from nvlink import agree, compile_all
+
+need("nvcc", "nvlink")
+
+# Two sources, linked in both orders, and what must come out.
+PAIRS = {
+    "variable": (
+        "__device__ int dv = 1; __global__ void ka(int* p) { *p = dv; }",
+        "__device__ int dv = 1; __global__ void kb(int* p) { *p = dv; }",
+        {"duplicate dv"},
+    ),
+    "variable-without-initializer": ("__device__ int dv;", "__device__ int dv;", {"duplicate dv"}),
+    "variable-initialized-once": ("__device__ int dv;", "__device__ int dv = 1;", {"duplicate dv"}),
+    "variable-of-another-size": ("__device__ int dv = 1;", "__device__ int dv[4] = {1};", {"duplicate dv", "size dv"}),
+    "variable-in-a-namespace": (
+        "namespace lib { __device__ int state = 1; }",
+        "namespace lib { __device__ int state = 1; }",
+        {"duplicate _ZN3lib5stateE"},
+    ),
+    "constant": ("__constant__ int cv = 1;", "__constant__ int cv = 1;", {"duplicate cv"}),
+    "managed": ("__managed__ int mv = 1;", "__managed__ int mv = 1;", {"duplicate mv"}),
+    "managed-and-not": ("__managed__ int dv = 1;", "__device__ int dv = 1;", {"duplicate dv", "space dv"}),
+    "another-memory-space": ("__constant__ int dv = 1;", "__device__ int dv = 1;", {"duplicate dv", "space dv"}),
+    "shared": (
+        "__shared__ int sh[4]; __global__ void ka(int* p) { sh[*p] = 1; __syncthreads(); *p = sh[p[1]]; }",
+        "__shared__ int sh[4]; __global__ void kb(int* p) { sh[*p] = 1; __syncthreads(); *p = sh[p[1]]; }",
+        {"duplicate sh"},
+    ),
+    "extern-shared-of-two-types": (
+        "extern __shared__ int esh[]; __global__ void ka(int* p) { esh[*p] = 1; __syncthreads(); *p = esh[p[1]]; }",
+        "extern __shared__ double esh[]; __global__ void kb(int* p) { esh[*p] = 1; __syncthreads(); *p = esh[p[1]]; }",
+        set(),
+    ),
+    "function": ("__device__ int f(int x) { return x; }", "__device__ int f(int x) { return x; }", {"duplicate _Z1fi"}),
+    "function-and-host-device-function": (
+        "__host__ __device__ int f(int x) { return x; }",
+        "__device__ int f(int x) { return x; }",
+        {"duplicate _Z1fi"},
+    ),
+    "kernel": ("__global__ void k(int* p) { *p = 1; }", "__global__ void k(int* p) { *p = 2; }", {"duplicate _Z1kPi"}),
+    "inline-function": (
+        "inline __device__ __noinline__ int f(int x) { return x; } __global__ void ka(int* p) { *p = f(*p); }",
+        "inline __device__ __noinline__ int f(int x) { return x; } __global__ void kb(int* p) { *p = f(*p); }",
+        set(),
+    ),
+    "inline-function-and-function": (
+        "inline __device__ __noinline__ int f(int x) { return x; } __global__ void ka(int* p) { *p = f(*p); }",
+        "__device__ int f(int x) { return x; }",
+        set(),
+    ),
+    "template": (
+        "template <class T> __global__ void k(T* p) { *p = 1; } template __global__ void k<int>(int*);",
+        "template <class T> __global__ void k(T* p) { *p = 1; } template __global__ void k<int>(int*);",
+        set(),
+    ),
+    "inline-variable": (
+        "inline __device__ int dv = 1; __global__ void ka(int* p) { *p = dv; }",
+        "inline __device__ int dv = 1; __global__ void kb(int* p) { *p = dv; }",
+        set(),
+    ),
+    "inline-variable-of-another-size": (
+        "inline __device__ int dv = 1; __global__ void ka(int* p) { *p = dv; }",
+        "inline __device__ int dv[8] = {1};",
+        {"size dv"},
+    ),
+    "inline-variable-and-variable": (
+        "inline __device__ int dv = 1; __global__ void ka(int* p) { *p = dv; }",
+        "__device__ int dv = 1;",
+        set(),
+    ),
+    "static-variable": (
+        "static __device__ int sv = 1; __global__ void ka(int* p) { *p = sv; }",
+        "static __device__ int sv = 1; __global__ void kb(int* p) { *p = sv; }",
+        set(),
+    ),
+    "unnamed-namespace": (
+        "namespace { __device__ int sv = 1; } __global__ void ka(int* p) { *p = sv; }",
+        "namespace { __device__ int sv = 1; } __global__ void kb(int* p) { *p = sv; }",
+        set(),
+    ),
+    "const-variable": (
+        "__device__ const int n = 1; __global__ void ka(const int** p) { *p = &n; }",
+        "__device__ const int n = 1; __global__ void kb(const int** p) { *p = &n; }",
+        set(),
+    ),
+    "declared-and-defined": (
+        "extern __device__ int dv; __global__ void ka(int* p) { *p = dv; }",
+        "__device__ int dv = 1;",
+        set(),
+    ),
+    "declared-smaller": (
+        "extern __device__ int dv; __global__ void ka(int* p) { *p = dv; }",
+        "__device__ int dv[4] = {1};",
+        {"size dv"},
+    ),
+    "declared-in-another-space": (
+        "extern __device__ int dv; __global__ void ka(int* p) { *p = dv; }",
+        "__constant__ int dv = 1;",
+        {"space dv"},
+    ),
+    "declared-not-managed": (
+        "extern __device__ int dv; __global__ void ka(int* p) { *p = dv; }",
+        "__managed__ int dv = 1;",
+        {"space dv"},
+    ),
+    "declared-managed-and-defined-so": (
+        "extern __managed__ int dv; __global__ void ka(int* p) { *p = dv; }",
+        "__managed__ int dv = 1;",
+        set(),
+    ),
+    "declared-and-not-used": ("extern __device__ int ev;", "__device__ int dv;", set()),
+    "provided-by-the-runtime": (
+        """#include <cassert>
+           #include <cstdio>
+           __global__ void ka(int* p) { printf("%d", *p); int* q = (int*)malloc(4); assert(q); *q = *p; free(q); }""",
+        "__global__ void kb(int* p) { memcpy(p + 1, p, *p); }",
+        set(),
+    ),
+    "looks-provided-by-the-runtime": (
+        'extern "C" __device__ int __cuda_foo(int); __global__ void ka(int* p) { *p = __cuda_foo(1); }',
+        'extern "C" __device__ int __nv_bar(int); __global__ void kb(int* p) { *p = __nv_bar(1); }',
+        {"undefined __cuda_foo", "undefined __nv_bar"},
+    ),
+}
+
+# What is linked in threes and fours.
+SINGLE = {
+    "var_a": "__device__ int dv = 1; __global__ void ka(int* p) { *p = dv; }",
+    "var_b": "__device__ int dv = 1; __global__ void kb(int* p) { *p = dv; }",
+    "var_c": "__device__ int dv = 1;",
+    "fn_a": "__device__ int f(int x) { return x; } __global__ void ka(int* p) { *p = f(*p); }",
+    "fn_b": "__device__ int f(int x) { return x; }",
+    "host": "int main() { return 0; }",
+}
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    lab = Lab(tmp_path_factory.mktemp("definitions"))
+    pairs = {f"{name}-{i}": sources[i] for name, sources in PAIRS.items() for i in (0, 1)}
+    compile_all(lab, {**pairs, **SINGLE}, "-gencode arch=compute_80,code=sm_80")
+    return lab
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_pair(bench, name):
+    expected = PAIRS[name][2]
+    assert agree(bench, f"{name}-0.o {name}-1.o") == expected
+    assert agree(bench, f"{name}-1.o {name}-0.o") == expected
+
+
+def test_three_definitions(bench):
+    assert agree(bench, "var_a.o var_b.o var_c.o") == {"duplicate dv"}
+
+
+def test_nvlink_stops_at_the_first_bad_input(bench):
+    assert agree(bench, "var_a.o var_b.o fn_a.o fn_b.o") == {"duplicate dv"}
+    assert agree(bench, "fn_b.o var_a.o fn_a.o var_b.o") == {"duplicate _Z1fi", "duplicate _Z2kaPi"}
+
+
+def test_one_object_twice(bench):
+    assert agree(bench, "var_a.o var_a.o") == {"duplicate dv", "duplicate _Z2kaPi"}
+    assert agree(bench, "var_a.o ./var_a.o") == {"duplicate dv", "duplicate _Z2kaPi"}
+
+
+def test_no_device_code(bench):
+    assert agree(bench, "host.o host.o") == set()

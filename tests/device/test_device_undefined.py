@@ -1,0 +1,84 @@
+"""What nothing defines: a variable is an error wherever it is used, a function only where live code needs it.
+
+Live are kernels, functions whose address is taken, and what these call; each source is compiled to a cubin and to PTX.
+"""
+
+import pytest
+
+from elfaudit_test import Lab, need
+from nvlink import agree, compile_all
+
+need("nvcc", "nvlink")
+
+UND = '#include <new>\nextern "C" __device__ int und(int); extern __device__ int uv; typedef int (*function)(int);\n'
+SOURCES = {
+    "kernel": ("__global__ void k(int* p) { *p = und(1); }", {"undefined und"}),
+    "kernel-variable": ("__global__ void k(int* p) { *p = uv; }", {"undefined uv"}),
+    "static-kernel": ("static __global__ void k(int* p) { *p = und(1); } void run() { k<<<1, 1>>>(nullptr); }", {"undefined und"}),
+    "called-by-kernel": (
+        "__device__ __noinline__ int f(int x) { return und(x); } __global__ void k(int* p) { *p = f(1); }",
+        {"undefined und"},
+    ),
+    "static-called-by-kernel": (
+        "static __device__ __noinline__ int f(int x) { return und(x); } __global__ void k(int* p) { *p = f(1); }",
+        {"undefined und"},
+    ),
+    "dead-function": ("__device__ int f(int x) { return und(x); } __global__ void other(int* p) { *p = 1; }", set()),
+    "dead-inline-function": (
+        "template <class T> __device__ __noinline__ T f(T x) { return und(x); } template __device__ int f<int>(int);",
+        set(),
+    ),
+    "dead-functions-calling-each-other": (
+        """__device__ int g(int);
+           __device__ __noinline__ int f(int x) { return x ? g(x - 1) : 0; }
+           __device__ __noinline__ int g(int x) { return und(x) + f(x); }""",
+        set(),
+    ),
+    "dead-static-function": (
+        "static __device__ __noinline__ int g(int x) { return und(x); } __device__ int f(int x) { return g(x); }",
+        set(),
+    ),
+    "dead-function-variable": ("__device__ int f(int x) { return uv; }", {"undefined uv"}),
+    "dead-function-taking-the-address": ("__device__ function f() { return und; }", {"undefined und"}),
+    "address-in-a-variable": ("__device__ function p = und;", {"undefined und"}),
+    "address-of-the-caller-in-a-variable": ("__device__ int f(int x) { return und(x); } __device__ function p = f;", {"undefined und"}),
+    "address-of-the-caller-taken": (
+        "__device__ __noinline__ int f(int x) { return und(x); } __global__ void k(function* p) { *p = f; }",
+        {"undefined und"},
+    ),
+    "address-of-the-caller-taken-by-dead-code": (
+        "__device__ __noinline__ int f(int x) { return und(x); } __device__ function g() { return f; }",
+        {"undefined und"},
+    ),
+    "virtual-function-of-no-object": (
+        "struct S { __device__ virtual int m(int); }; __device__ int S::m(int x) { return und(x); }",
+        set(),
+    ),
+    "virtual-function": (
+        """struct S { __device__ virtual int m(int); }; __device__ int S::m(int x) { return und(x); }
+           __global__ void k(S* s) { new (s) S; }""",
+        {"undefined und"},
+    ),
+    "calls-f": ("__device__ int f(int); __global__ void k(int* p) { *p = f(1); }", {"undefined _Z1fi"}),
+}
+KINDS = {"cubin": "-gencode arch=compute_80,code=sm_80", "ptx": "-gencode arch=compute_80,code=compute_80"}
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    lab = Lab(tmp_path_factory.mktemp("undefined"))
+    for name, options in KINDS.items():
+        compile_all(lab, {f"{source}-{name}": UND + text for source, (text, _) in SOURCES.items()}, options)
+    return lab
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", SOURCES)
+def test_undefined(bench, name, kind):
+    assert agree(bench, f"{name}-{kind}.o") == SOURCES[name][1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_live_because_of_another_object(bench, kind):
+    for words in (f"calls-f-{kind}.o dead-function-{kind}.o", f"dead-function-{kind}.o calls-f-{kind}.o"):
+        assert agree(bench, words) == {"undefined und"}
