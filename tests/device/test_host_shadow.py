@@ -1,0 +1,55 @@
+"""The host variables that nvcc makes beside the device's, in a host link: held against the real GNU ld."""
+
+import sys
+
+import pytest
+
+from elfaudit_test import Lab, SOURCE_DIR, need
+from nvlink import compile_all
+
+sys.path.append(str(SOURCE_DIR / "tests" / "link"))
+from gnu_ld import agree  # noqa: E402
+
+need("nvcc", "nvlink", "ld.bfd", "g++", "gcc")
+
+STATE = "struct state { int pe; void* heap; };\n"
+SOURCES = {
+    "constant": STATE + 'extern "C" { __constant__ state library_state; } extern "C" int library_init() { return 0; }',
+    "device": STATE + 'extern "C" { __device__ state library_state = {1, nullptr}; } extern "C" int library_init() { return 0; }',
+    "managed": STATE + 'extern "C" { __managed__ state library_state; } extern "C" int library_init() { return 0; }',
+    "inline": STATE + 'extern "C" { inline __device__ state library_state = {1, nullptr}; } extern "C" int library_init() { return 0; }'
+                      "\n__global__ void k(int* p) { *p = library_state.pe; }",
+    "static": STATE + 'static __device__ state library_state; extern "C" int library_init() { return 0; }',
+}
+HEADER = "struct state { int pe; void* heap; }; struct state library_state; int library_init(void);\n"
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    lab = Lab(tmp_path_factory.mktemp("shadow"))
+    compile_all(lab, SOURCES, "-gencode arch=compute_80,code=sm_80 -Xcompiler -fPIC")
+    for name in SOURCES:
+        lab.sh(f"nvcc -gencode arch=compute_80,code=sm_80 -Xcompiler -fPIC -dlink {name}.o -o {name}-link.o")
+        lab.ar(f"lib{name}.a", f"{name}.o")
+    lab.cc("uses.o", f'extern "C" {{ {HEADER} }} int use() {{ return library_init() + library_state.pe; }}', "g++ -fPIC")
+    lab.cc("passes.o", f'extern "C" {{ {HEADER} }} int use() {{ return library_state.pe; }}', "g++ -fPIC")
+    lab.cc("common.o", f"{HEADER} int use() {{ return library_init() + library_state.pe; }}", "gcc -fcommon -fPIC")
+    return lab
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+@pytest.mark.parametrize("user, duplicate", [("uses", True), ("passes", False), ("common", False)])
+def test_header_that_defines_the_state_again(bench, kind, user, duplicate):
+    """uses.o needs the member that has the shadow, passes.o does not; in C the header's is a common symbol."""
+    verdict = agree(bench, f"-e 0 {user}.o lib{kind}.a")
+    if kind in ("constant", "device"):
+        assert {symbol for symbol, _ in verdict.duplicates} == ({"library_state"} if duplicate else set())
+    if kind == "static":
+        assert not verdict.duplicates
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_two_objects(bench, kind):
+    bench.sh(f"cp {kind}.o other.o")
+    symbols = {symbol for symbol, _ in agree(bench, f"-e 0 {kind}.o other.o {kind}-link.o").duplicates}
+    assert ("library_state" in symbols) == (kind not in ("inline", "static"))
