@@ -6,36 +6,23 @@
 #include <filesystem>
 #include <map>
 #include <set>
-#include <system_error>
 
 #include "elfaudit/error.hpp"
+#include "locate/debug_source.hpp"
 #include "locate/definition.hpp"
 #include "locate/line_header.hpp"
 #include "locate/search.hpp"
-#include "locate/split.hpp"
-#include "locate/units.hpp"
+#include "locate/shown_path.hpp"
 
 namespace elfaudit {
 namespace {
 
 using namespace dwarf;
 
-Place unknown(std::string why) {
-  Place place;
-  place.why_unknown = std::move(why);
-  return place;
-}
-
-/// Relative to the working directory when below it. A path that the compiler left relative (-ffile-prefix-map) stays
-/// so.
-std::string shown_path(const std::string& path) {
-  const std::filesystem::path whole = std::filesystem::path(path).lexically_normal();
-  if (whole.is_relative()) return whole.string();
-  std::error_code error;
-  const std::filesystem::path here = std::filesystem::current_path(error);
-  if (error) return whole.string();
-  const std::filesystem::path below = whole.lexically_relative(here);
-  return below.empty() || *below.begin() == ".." ? whole.string() : below.string();
+Located unknown(std::string why) {
+  Located located;
+  located.place.why_unknown = std::move(why);
+  return located;
 }
 
 /// The symbols to be found, each one's address as debug info would give it.
@@ -97,31 +84,43 @@ class Question {
 struct Agreement {
   std::set<std::pair<std::string, std::uint32_t>> places;
   bool declaration_only = false;
+  const Unit* unit = nullptr;  ///< of the first DIE that names a place
 
-  void add(const Definition& definition, bool of_declaration) {
+  void add(const Die& die, const Definition& definition, bool of_declaration) {
     if (definition.file_unit == nullptr || definition.line == 0) return;
     const std::string path = file_path(*definition.file_unit, definition.file);
     if (path.empty()) return;
-    places.emplace(shown_path(path), definition.line);
+    places.emplace(shown_path(path, working_folder()), definition.line);
     declaration_only |= of_declaration;
+    if (unit == nullptr) unit = die.unit;
   }
 };
 
-Place place_of(const Agreement& agreement) {
+/// The source file that was compiled.
+std::string source_of(const Unit& unit) {
+  const std::string_view name = unit.name.empty() ? unit.main().name : unit.name;
+  if (name.empty()) return {};
+  const std::string_view folder = unit.main().comp_dir.empty() ? unit.comp_dir : unit.main().comp_dir;
+  return shown_path((std::filesystem::path(folder) / name).string(), working_folder());
+}
+
+Located place_of(const Agreement& agreement) {
   if (agreement.places.empty()) return unknown("the debug info names no line for it");
   std::string list;
   for (const auto& [file, line] : agreement.places)
     list += (list.empty() ? "" : ", ") + file + ":" + std::to_string(line);
   if (agreement.places.size() > 1) return unknown("the debug info names several places: " + list);
   if (agreement.declaration_only) return unknown("the debug info names only its declaration, " + list);
-  Place place;
-  place.known_by = KnownBy::DebugInfo;
-  place.at = {agreement.places.begin()->first, agreement.places.begin()->second};
-  return place;
+  Located located;
+  located.place.known_by = KnownBy::DebugInfo;
+  located.place.at = {agreement.places.begin()->first, agreement.places.begin()->second};
+  located.unit = agreement.unit->main().number;
+  located.source = source_of(*agreement.unit);
+  return located;
 }
 
 /// An address is proof when only this symbol is there; else the name decides.
-std::optional<Place> judge(const Target& target) {
+std::optional<Located> judge(const Target& target) {
   Agreement agreement;
   const bool certain = !target.address_shared && target.at_address.size() == 1;
   std::size_t taken = 0;
@@ -129,7 +128,7 @@ std::optional<Place> judge(const Target& target) {
     for (const Die& die : *dies) {
       const Definition definition = describe(die);
       if (!certain && !is_named(definition, target.name)) continue;
-      agreement.add(definition, may_be_declaration_only(die, definition, target.name, target.weak));
+      agreement.add(die, definition, may_be_declaration_only(die, definition, target.name, target.weak));
       ++taken;
     }
     if (taken != 0) return place_of(agreement);
@@ -149,29 +148,31 @@ std::string why_not_found(const Target& target, const Met& met, const SplitFiles
   return "the debug info does not describe it";
 }
 
-std::vector<Target*> not_found(std::vector<Target>& targets, const std::vector<std::optional<Place>>& places) {
+std::vector<Target*> not_found(std::vector<Target>& targets, const std::vector<std::optional<Located>>& places) {
   std::vector<Target*> result;
   for (std::size_t i = 0; i < targets.size(); ++i)
     if (!places[i]) result.push_back(&targets[i]);
   return result;
 }
 
-std::vector<Place> locate(const Origin& origin, const std::vector<Wanted>& wanted) {
-  DebugFile file(origin, /*split=*/false);
-  if (file.units().empty()) return std::vector(wanted.size(), unknown("no debug info"));
+std::vector<Located> locate(const Origin& origin, const std::vector<Wanted>& wanted, const DebugRoots& roots) {
+  DebugSource source(origin, roots);
+  if (source.debug() == nullptr) return std::vector(wanted.size(), unknown(source.why_missing()));
 
-  SplitFiles split(origin);
-  Question question(file.sections(), wanted);
+  DebugFile& file = *source.debug();
+  SplitFiles& split = source.split();
+  DebugSections& symbols = source.symbols();
+  Question question(symbols, wanted);
   std::vector<Target>& targets = question.targets();
-  std::vector<std::optional<Place>> places(wanted.size());
+  std::vector<std::optional<Located>> places(wanted.size());
   for (std::size_t i = 0; i < targets.size(); ++i) {
-    if (targets[i].address.section == SymbolEntry::kUndefined && file.sections().relocatable())
+    if (targets[i].address.section == SymbolEntry::kUndefined && symbols.relocatable())
       places[i] = unknown("it is not defined there");
     if (targets[i].address.section == SymbolEntry::kAbsolute)
       places[i] = unknown("an absolute symbol has no debug info");
   }
 
-  if (file.sections().relocatable()) {
+  if (symbols.relocatable()) {
     Search(file, split, not_found(targets, places)).by_relocations();
     for (std::size_t i = 0; i < targets.size(); ++i)
       if (!places[i]) places[i] = judge(targets[i]);
@@ -185,18 +186,19 @@ std::vector<Place> locate(const Origin& origin, const std::vector<Wanted>& wante
       if (!places[i]) places[i] = unknown(why_not_found(targets[i], met, split));
     }
   }
-  std::vector<Place> result;
+  std::vector<Located> result;
   for (auto& place : places) result.push_back(std::move(*place));
   return result;
 }
 
 }  // namespace
 
-std::vector<Place> locate_in_debug_info(const Origin& origin, const std::vector<Wanted>& wanted) {
+std::vector<Located> locate_with_unit(const Origin& origin, const std::vector<Wanted>& wanted,
+                                      const DebugRoots& roots) {
   if (wanted.empty()) return {};
   std::string why;
   try {
-    return locate(origin, wanted);
+    return locate(origin, wanted, roots);
   } catch (const BadDebugInfo& error) {
     why = std::string("its debug info is damaged: ") + error.what();
   } catch (const InputError& error) {
@@ -205,6 +207,13 @@ std::vector<Place> locate_in_debug_info(const Origin& origin, const std::vector<
     why = std::string("its debug info could not be read: ") + error.what();
   }
   return std::vector(wanted.size(), unknown(why));
+}
+
+std::vector<Place> locate_in_debug_info(const Origin& origin, const std::vector<Wanted>& wanted,
+                                        const DebugRoots& roots) {
+  std::vector<Place> places;
+  for (Located& located : locate_with_unit(origin, wanted, roots)) places.push_back(std::move(located.place));
+  return places;
 }
 
 }  // namespace elfaudit

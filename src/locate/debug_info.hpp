@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "elfaudit/finding.hpp"
 #include "elfaudit/origin.hpp"
+#include "locate/separate.hpp"
 
 namespace elfaudit {
 
@@ -16,8 +18,21 @@ struct Wanted {
   std::string name;                ///< mangled
 };
 
-/// Where each of `wanted` is written, in that order, from the debug info of one object, its .dwo beside it included.
-/// One pass over the object serves all of them. What isn't known says why in Place::why_unknown; never throws.
-std::vector<Place> locate_in_debug_info(const Origin& origin, const std::vector<Wanted>& wanted);
+/// A place, and the compilation that it was found in.
+struct Located {
+  Place place;
+  std::optional<std::size_t> unit;  ///< which, counting from 0, of those in the debug info; for MacroInfo::read()
+  std::string source;               ///< the source file that was compiled, as Place::at spells files; empty: not known
+};
+
+/// Where each of `wanted` is written, in that order, from the debug info of one object, its .dwo, its .dwp and its
+/// separate debug file included. One pass over the object serves all of them. What isn't known says why in
+/// Place::why_unknown; never throws.
+std::vector<Located> locate_with_unit(const Origin& origin, const std::vector<Wanted>& wanted,
+                                      const DebugRoots& roots = {});
+
+/// The same, places only.
+std::vector<Place> locate_in_debug_info(const Origin& origin, const std::vector<Wanted>& wanted,
+                                        const DebugRoots& roots = {});
 
 }  // namespace elfaudit

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "elfaudit/origin.hpp"
@@ -34,14 +35,36 @@ class DebugSection {
   std::string_view string(std::uint64_t offset) const { return cursor(offset).string(); }
 };
 
-enum class SectionKind : std::uint8_t { Info, Abbrev, Str, Line, LineStr, StrOffsets, Addr, Ranges, RngLists };
-constexpr std::size_t kSectionKinds = 9;
+enum class SectionKind : std::uint8_t {
+  Info,
+  Abbrev,
+  Str,
+  Line,
+  LineStr,
+  StrOffsets,
+  Addr,
+  Ranges,
+  RngLists,
+  Macro,
+  Macinfo
+};
+constexpr std::size_t kSectionKinds = 11;
+
+/// The part of a section that belongs to one unit of a package.
+struct Slice {
+  std::uint64_t offset = 0, size = 0;
+};
+using Slices = std::array<std::optional<Slice>, kSectionKinds>;
 
 /// An ELF file with debug info: the object itself, or a .dwo file (whose sections are named ".debug_info.dwo").
 class DebugSections {
  public:
   /// Opens the file and finds its sections; reads none. Throws InputError.
   DebugSections(const Origin& origin, bool split);
+  /// Reads as the .dwo that a package was made of: `slices` of the package's sections, and the strings, which all of
+  /// its units share, whole. The package outlives this. Throws BadDebugInfo.
+  DebugSections(DebugSections& package, const Slices& slices);
+  DebugSections(const DebugSections&) = delete;
 
   bool relocatable() const { return relocatable_; }
   const ElfLayout& layout() const { return layout_; }
@@ -52,8 +75,17 @@ class DebugSections {
   /// The units. Several with -fdebug-types-section, whose type units are in COMDAT groups; those aren't among these.
   std::size_t info_count() const { return infos_.size(); }
   DebugSection& info(std::size_t index);
-  /// Any other section, empty when the file has none. Read at the first call. Throws BadDebugInfo.
+  /// The first section of that kind, empty when the file has none. Read at the first call. Throws BadDebugInfo.
   DebugSection& section(SectionKind kind);
+
+  /// The sections named .debug_macro in file order. Several: what many objects define alike is in COMDAT groups (g++).
+  std::size_t macro_count() const { return macros_.size(); }
+  DebugSection& macro(std::size_t index);
+  /// The one of them with that section number; null when there is none.
+  DebugSection* macro_numbered(std::uint32_t number);
+
+  /// The bytes of a section that is no debug section, by its whole name; empty when there is none. Throws BadDebugInfo.
+  Bytes plain(std::string_view name) const;
 
  private:
   struct Slot {
@@ -68,14 +100,15 @@ class DebugSections {
   DebugSection& load(Slot& slot);
   Bytes raw(std::size_t index) const;
 
-  MappedFile mapping_;  // not read piece by piece: one page in ten of the debug sections is looked at
-  ElfFile elf_;
+  // Both empty in a view of a package. Not read piece by piece: one page in ten of the debug sections is looked at.
+  std::optional<MappedFile> mapping_;
+  std::optional<ElfFile> elf_;
   ElfLayout layout_;
   bool relocatable_ = false;
   std::uint32_t flags_ = 0;
   std::size_t symbols_index_ = 0, extended_index_ = 0;
   std::optional<SymbolTable> symbols_;
-  std::vector<Slot> infos_;
+  std::vector<Slot> infos_, macros_;
   std::array<Slot, kSectionKinds> slots_;
 };
 

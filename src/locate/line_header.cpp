@@ -16,7 +16,10 @@ struct Entry {
 struct Names {
   std::vector<std::string_view> directories;
   std::optional<Entry> file;  ///< the one that was asked for
+  std::vector<Entry> files;   ///< or all of them, by number
 };
+
+constexpr std::uint64_t kAll = ~std::uint64_t{0};
 
 /// Reads the names in one line table's header.
 class Header {
@@ -24,6 +27,7 @@ class Header {
   Header(const Unit& unit, std::uint64_t offset)
       : unit_(unit), section_(unit.file->sections().section(SectionKind::Line)), in_(section_.cursor(offset)) {}
 
+  /// `file`: the only one to be looked up, or kAll.
   Names read(std::uint64_t file) {
     if (in_.u32() == 0xffffffff) {  // unit_length; 64-bit DWARF
       encoding_.offset_size = 8;
@@ -48,6 +52,7 @@ class Header {
     Names names;
     names.directories.push_back(unit_.main().comp_dir);
     for (std::string_view path = in_.string(); !path.empty(); path = in_.string()) names.directories.push_back(path);
+    if (file == kAll) names.files.emplace_back();
     for (std::uint64_t number = 1;; ++number) {
       Entry entry;
       entry.path = in_.string();
@@ -56,6 +61,7 @@ class Header {
       in_.uleb();  // time
       in_.uleb();  // size
       if (number == file) return names.file = entry, names;
+      if (file == kAll) names.files.push_back(entry);
     }
   }
 
@@ -67,7 +73,12 @@ class Header {
     for (std::uint64_t i = 0; i < directories; ++i)
       names.directories.push_back(read_entry(directory_columns, true).path);
     const auto file_columns = read_columns();
-    if (file >= read_count(file_columns)) return names;
+    const std::uint64_t count = read_count(file_columns);
+    if (file == kAll) {
+      for (std::uint64_t i = 0; i < count; ++i) names.files.push_back(read_entry(file_columns, true));
+      return names;
+    }
+    if (file >= count) return names;
     for (std::uint64_t i = 0; i < file; ++i) read_entry(file_columns, false);
     names.file = read_entry(file_columns, true);
     return names;
@@ -116,6 +127,21 @@ class Header {
   Encoding encoding_;
 };
 
+/// `path` is that of the compiler's directory at first.
+std::string join(std::filesystem::path path, const std::vector<std::string_view>& directories, std::string_view name,
+                 std::uint64_t directory_number) {
+  if (directory_number < directories.size()) {
+    const std::string_view directory = directories[directory_number];
+    // Directory 0 of version 5 repeats the compiler's directory, which -ffile-prefix-map may have made relative.
+    if (directory != path.native()) path /= directory;
+  }
+  return (path / name).string();
+}
+
+std::string_view compiler_folder(const Unit& unit) {
+  return unit.main().comp_dir.empty() ? unit.comp_dir : unit.main().comp_dir;
+}
+
 }  // namespace
 
 std::string file_path(const Unit& unit, std::uint64_t file) {
@@ -124,13 +150,22 @@ std::string file_path(const Unit& unit, std::uint64_t file) {
   if (!main.line_table) return {};
   const Names names = Header(main, *main.line_table).read(file);
   if (!names.file || names.file->path.empty()) return {};
-  std::filesystem::path path = main.comp_dir.empty() ? unit.comp_dir : main.comp_dir;
-  if (names.file->directory < names.directories.size()) {
-    const std::string_view directory = names.directories[names.file->directory];
-    // Directory 0 of version 5 repeats the compiler's directory, which -ffile-prefix-map may have made relative.
-    if (directory != path.native()) path /= directory;
-  }
-  return (path / names.file->path).string();
+  return join(compiler_folder(unit), names.directories, names.file->path, names.file->directory);
+}
+
+FileNames::FileNames(const Unit& unit, std::uint64_t offset) : comp_dir_(compiler_folder(unit)) {
+  Names names = Header(unit, offset).read(kAll);
+  directories_ = std::move(names.directories);
+  for (const Entry& entry : names.files) files_.push_back({entry.path, entry.directory});
+}
+
+std::string_view FileNames::name(std::uint64_t file) const {
+  return file < files_.size() ? files_[file].name : std::string_view();
+}
+
+std::string FileNames::path(std::uint64_t file) const {
+  if (name(file).empty()) return {};
+  return join(comp_dir_, directories_, files_[file].name, files_[file].directory);
 }
 
 }  // namespace elfaudit::dwarf

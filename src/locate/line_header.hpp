@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "locate/units.hpp"
 
@@ -12,5 +14,28 @@ namespace elfaudit::dwarf {
 /// The path of file number `file` (as DW_AT_decl_file counts) in the unit's line table: absolute where the compiler
 /// said in which directory it ran. Empty when the table has no such file. Throws BadDebugInfo.
 std::string file_path(const Unit& unit, std::uint64_t file);
+
+/// All file names of one line table, for those who ask for many.
+class FileNames {
+ public:
+  /// The table at `offset` of the .debug_line (of a unit in a .dwo: .debug_line.dwo) of the unit's own file, which this
+  /// keeps views into. Throws BadDebugInfo.
+  FileNames(const Unit& unit, std::uint64_t offset);
+
+  std::uint64_t size() const { return files_.size(); }
+  /// The name as the table has it, often behind a directory. Empty when there is no such file.
+  std::string_view name(std::uint64_t file) const;
+  /// The same as file_path().
+  std::string path(std::uint64_t file) const;
+
+ private:
+  struct File {
+    std::string_view name;
+    std::uint64_t directory = 0;
+  };
+  std::string_view comp_dir_;
+  std::vector<std::string_view> directories_;
+  std::vector<File> files_;  ///< by number
+};
 
 }  // namespace elfaudit::dwarf

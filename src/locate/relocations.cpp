@@ -65,11 +65,16 @@ void Relocations::sort() {
 
 std::optional<Relocation> Relocations::find(std::uint64_t offset) {
   if (!order_known_) sort();
+  const auto at = [this](std::uint64_t i) { return (*this)[order_.empty() ? i : order_[i]]; };
+  if (next_ < count_) {
+    const Relocation relocation = at(next_);
+    if (relocation.offset == offset) return ++next_, relocation;
+  }
   std::uint64_t low = 0, high = count_;
   while (low < high) {
     const std::uint64_t middle = low + (high - low) / 2;
-    const Relocation relocation = (*this)[order_.empty() ? middle : order_[middle]];
-    if (relocation.offset == offset) return relocation;
+    const Relocation relocation = at(middle);
+    if (relocation.offset == offset) return next_ = middle + 1, relocation;
     (relocation.offset < offset ? low : high) = relocation.offset < offset ? middle + 1 : middle;
   }
   return std::nullopt;

@@ -76,6 +76,7 @@ class Relocations {
   unsigned entry_size_ = 0;
   std::uint64_t count_ = 0;
   bool order_known_ = false;
+  std::uint64_t next_ = 0;  ///< behind the last one found: fields are mostly read in their order
   std::vector<std::uint32_t>
       order_;  ///< by offset; empty when the table already is in that order, as assemblers write it
 };

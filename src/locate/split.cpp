@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 namespace elfaudit::dwarf {
 
@@ -17,7 +18,7 @@ Unit* SplitFiles::body(Unit& unit) {
 /// Where the compiler wrote it, else beside the object: build trees get moved.
 std::string SplitFiles::find_file(const Unit& skeleton) {
   const fs::path name = skeleton.dwo_name;
-  const fs::path folder = fs::path(object_.bytes_path.empty() ? object_.path : object_.bytes_path).parent_path();
+  const fs::path folder = fs::path(object_path()).parent_path();
   for (const fs::path& candidate : {fs::path(skeleton.comp_dir) / name, folder / name, folder / name.filename()}) {
     std::error_code ignored;
     if (fs::is_regular_file(candidate, ignored)) return candidate.string();
@@ -25,16 +26,22 @@ std::string SplitFiles::find_file(const Unit& skeleton) {
   return {};
 }
 
-Unit* SplitFiles::find(Unit& skeleton) {
-  const std::string shown(skeleton.dwo_name);
-  const std::string path = find_file(skeleton);
-  if (path.empty()) {
-    missing_ = "debug info is in " + shown + ", which is not there";
-    return nullptr;
+/// "libx.so.dwp" beside libx.so, as `dwp -e libx.so` names it; beside what a symbolic link leads to; beside the
+/// separate debug file.
+Package* SplitFiles::package() {
+  if (std::exchange(package_looked_for_, true)) return package_.get();
+  std::error_code ignored;
+  const std::string real = fs::canonical(object_path(), ignored).string();
+  for (const std::string& base : {object_path(), real, separate_}) {
+    if (base.empty() || !fs::is_regular_file(base + ".dwp", ignored)) continue;
+    package_ = std::make_unique<Package>(base + ".dwp");
+    break;
   }
-  Origin origin;
-  origin.path = origin.bytes_path = path;
-  auto file = std::make_unique<DebugFile>(origin, /*split=*/true);
+  return package_.get();
+}
+
+/// The unit with the skeleton's id, opened; null when the file has none, and then the file is let go.
+Unit* SplitFiles::matching_unit(std::unique_ptr<DebugFile> file, Unit& skeleton) {
   for (Unit& unit : file->units()) {
     if (unit.type_unit) continue;
     file->open(unit);
@@ -43,7 +50,24 @@ Unit* SplitFiles::find(Unit& skeleton) {
     files_.push_back(std::move(file));
     return &unit;
   }
-  missing_ = "debug info is in " + shown + ", which belongs to another compilation";
+  return nullptr;
+}
+
+Unit* SplitFiles::find(Unit& skeleton) {
+  const std::string path = find_file(skeleton);
+  if (!path.empty()) {
+    Origin origin;
+    origin.path = origin.bytes_path = path;
+    if (Unit* unit = matching_unit(std::make_unique<DebugFile>(origin, /*split=*/true), skeleton)) return unit;
+  }
+  if (Package* packed = package(); packed != nullptr && skeleton.dwo_id) {
+    auto file = packed->find(*skeleton.dwo_id);
+    Unit* unit = file ? matching_unit(std::move(file), skeleton) : nullptr;
+    if (unit != nullptr) return unit;
+  }
+  const std::string shown(skeleton.dwo_name);
+  missing_ =
+      "debug info is in " + shown + (path.empty() ? ", which is not there" : ", which belongs to another compilation");
   return nullptr;
 }
 

@@ -8,14 +8,17 @@
 #include <vector>
 
 #include "elfaudit/origin.hpp"
+#include "locate/package.hpp"
 #include "locate/units.hpp"
 
 namespace elfaudit::dwarf {
 
-/// Opens .dwo files, each once, and keeps them.
+/// Opens .dwo files, and the .dwp that may have them instead, each once, and keeps them.
 class SplitFiles {
  public:
-  explicit SplitFiles(const Origin& object) : object_(object) {}
+  /// `separate`: the path of the object's separate debug file; empty when it has none.
+  explicit SplitFiles(const Origin& object, std::string separate = {})
+      : object_(object), separate_(std::move(separate)) {}
 
   /// The unit whose skeleton this is, opened; the unit itself when it is no skeleton. Null when the .dwo can't be had,
   /// with the reason in missing(). Throws BadDebugInfo.
@@ -25,11 +28,17 @@ class SplitFiles {
   const std::string& missing() const { return missing_; }
 
  private:
+  const std::string& object_path() const { return object_.bytes_path.empty() ? object_.path : object_.bytes_path; }
   Unit* find(Unit& skeleton);
   std::string find_file(const Unit& skeleton);
+  Unit* matching_unit(std::unique_ptr<DebugFile> file, Unit& skeleton);
+  Package* package();
 
   Origin object_;
+  std::string separate_;
   std::map<const Unit*, Unit*> bodies_;
+  bool package_looked_for_ = false;
+  std::unique_ptr<Package> package_;  // before the files, which view into it
   std::vector<std::unique_ptr<DebugFile>> files_;
   std::string missing_;
 };

@@ -111,7 +111,13 @@ std::optional<Die> follow(const Unit& unit, const Value& value) {
   return read_die(unit.file->open(*found), target);
 }
 
-DebugFile::DebugFile(const Origin& origin, bool split) : sections_(origin, split), split_(split) {
+DebugFile::DebugFile(const Origin& origin, bool split) : sections_(origin, split), split_(split) { find_units(); }
+
+DebugFile::DebugFile(DebugSections& package, const Slices& slices) : sections_(package, slices), split_(true) {
+  find_units();
+}
+
+void DebugFile::find_units() {
   for (std::size_t i = 0; i < sections_.info_count(); ++i) read_units(sections_.info(i));
 }
 
@@ -121,6 +127,7 @@ void DebugFile::read_units(DebugSection& info) {
     auto unit = read_header(info, in);
     if (!unit) continue;
     unit->file = this;
+    unit->number = units_.size();
     units_.push_back(*unit);
   }
 }
@@ -150,11 +157,21 @@ void DebugFile::read_root(Unit& unit) {
   const Die root = read_die(unit, unit.first_die);
   if (root.abbrev == nullptr) return;
   const auto offset = [&](const Value& value) { return unit.info->relocated(value.at, value.number); };
-  std::optional<Value> comp_dir, dwo_name, producer;  // read last: they may need DW_AT_str_offsets_base
+  std::optional<Value> comp_dir, dwo_name, producer, source;  // read last: they may need DW_AT_str_offsets_base
   for_each_attribute(root, [&](std::uint16_t name, const Value& value) {
     switch (name) {
       case DW_AT_producer:
         producer = value;
+        break;
+      case DW_AT_name:
+        source = value;
+        break;
+      case DW_AT_macros:
+      case DW_AT_GNU_macros:
+        unit.macros = value;
+        break;
+      case DW_AT_macro_info:
+        unit.macinfo = value;
         break;
       case DW_AT_comp_dir:
         comp_dir = value;
@@ -189,6 +206,7 @@ void DebugFile::read_root(Unit& unit) {
         break;
     }
   });
+  if (source) unit.name = text(unit, *source).value_or("");
   if (producer) unit.producer = text(unit, *producer).value_or("");
   if (comp_dir) unit.comp_dir = text(unit, *comp_dir).value_or("");
   // The full unit in a .dwo names itself too (clang); only the skeleton's name leads anywhere.

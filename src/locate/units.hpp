@@ -21,6 +21,7 @@ class DebugFile;
 struct Unit {
   DebugFile* file = nullptr;
   DebugSection* info = nullptr;
+  std::size_t number = 0;             ///< in DebugFile::units()
   std::uint64_t offset = 0, end = 0;  ///< in `info`
   std::uint64_t first_die = 0;        ///< in `info`
   std::uint64_t abbrev_offset = 0;
@@ -31,13 +32,15 @@ struct Unit {
 
   // From the root DIE, once opened.
   std::optional<std::uint64_t> dwo_id;
+  std::string_view name;  ///< of the source file, as the command line had it
   std::string_view comp_dir, producer;
   std::string_view dwo_name;  ///< empty in units that are not skeletons
   std::optional<std::uint64_t> line_table, addr_base;
   std::optional<std::uint64_t> str_offsets_base;
   std::uint64_t ranges_base = 0;  ///< DW_AT_GNU_ranges_base
   std::optional<std::uint64_t> rnglists_base;
-  std::optional<Value> low_pc;  ///< the base of range lists
+  std::optional<Value> low_pc;           ///< the base of range lists
+  std::optional<Value> macros, macinfo;  ///< where in .debug_macro or .debug_macinfo its macros are
 
   const Unit& main() const { return skeleton != nullptr ? *skeleton : *this; }
 };
@@ -83,14 +86,18 @@ class DebugFile {
  public:
   /// Throws InputError, BadDebugInfo.
   DebugFile(const Origin& origin, bool split);
+  /// One unit of a package; the package outlives it. Throws BadDebugInfo.
+  DebugFile(DebugSections& package, const Slices& slices);
   DebugFile(const DebugFile&) = delete;
 
   DebugSections& sections() { return sections_; }
+  bool split() const { return split_; }
   std::deque<Unit>& units() { return units_; }  ///< in file order
   /// Reads the abbreviations and the root DIE, unless that has been done. Throws BadDebugInfo.
   Unit& open(Unit& unit);
 
  private:
+  void find_units();
   void read_units(DebugSection& info);
   const AbbrevTable& abbrevs(const Unit& unit);
   void read_root(Unit& unit);
