@@ -1,0 +1,335 @@
+// Directives (C11 6.10, C++20 15).
+#include <algorithm>
+#include <utility>
+
+#include "locate/source/condition.hpp"
+#include "locate/source/predefined.hpp"
+#include "locate/source/preprocessor.hpp"
+#include "locate/source/standard_headers.hpp"
+
+namespace elfaudit::source {
+namespace {
+
+constexpr std::size_t kMostConditionals = 1U << 20;
+constexpr std::size_t kMostParameters = 1000;
+
+}  // namespace
+
+void Preprocessor::directive(Frame& frame, const Token& hash) {
+  frame.lexer.enter_line();
+  const bool was_in_directive = std::exchange(in_directive_, true);
+  const Token name = frame.lexer.next();
+  const Word word = word_of(name);
+  note_guard(frame, word);
+  switch (word) {
+    case Word::Define:
+      define(frame);
+      break;
+    case Word::Undef:
+      undefine(frame);
+      break;
+    case Word::Pragma:
+      pragma(frame);
+      break;
+    case Word::Include:
+    case Word::IncludeNext:
+    case Word::Import:
+      in_directive_ = was_in_directive;
+      return include(frame, word, hash.at.line);
+    case Word::If:
+    case Word::Ifdef:
+    case Word::Ifndef:
+      if_directive(frame, word, hash);
+      break;
+    case Word::Elif:
+    case Word::Elifdef:
+    case Word::Elifndef:
+    case Word::Else:
+      branch_directive(frame, word, hash);
+      break;
+    case Word::Endif:
+      endif_directive(frame, hash);
+      break;
+    default:  // #error, #warning, #line, #ident, the null directive: nothing for a reader
+      break;
+  }
+  in_directive_ = was_in_directive;
+  frame.lexer.leave_line();
+}
+
+/// A file is guarded when #ifndef X is the first in it and its #endif the last, and X is defined in between.
+void Preprocessor::note_guard(Frame& frame, Word word) {
+  using Guard = Frame::Guard;
+  if (frame.guard == Guard::Candidate) {
+    const Lexer::State before = frame.lexer.state();
+    const bool defines = word == Word::Define && frame.lexer.next().id == frame.guard_name;
+    frame.lexer.restore(before);
+    if (!defines) conditionals_[frame.open.front().index].guard = false;
+    frame.guard = Guard::Inside;
+  } else if (frame.guard == Guard::After) {
+    frame.guard = Guard::None;
+  } else if (frame.guard == Guard::Start && word != Word::Ifndef && word != Word::If && word != Word::Pragma) {
+    frame.guard = Guard::None;
+  }
+}
+
+bool Preprocessor::read_parameters(Frame& frame, Macro& macro, std::vector<std::uint32_t>& parameters) {
+  for (Token token = frame.lexer.next();; token = frame.lexer.next()) {
+    if (token.is(')') && parameters.empty()) return true;
+    if (token.is(punct::Ellipsis)) {
+      parameters.push_back(static_cast<std::uint32_t>(Word::VaArgs));
+      macro.variadic = true;
+    } else if (token.is_name() && parameters.size() < kMostParameters) {
+      parameters.push_back(token.id);
+    } else {
+      return false;
+    }
+    token = frame.lexer.next();
+    if (token.is(punct::Ellipsis) && !macro.variadic) {  // GNU: `args...`
+      macro.variadic = true;
+      token = frame.lexer.next();
+    }
+    if (token.is(')')) return true;
+    if (!token.is(',') || macro.variadic) return false;
+  }
+}
+
+void Preprocessor::define(Frame& frame) {
+  const Token name = frame.lexer.next();
+  if (!name.is_name() || word_of(name) == Word::Defined) return;
+  if (macros_.size() >= MacroTable::kMost) return stop("too many macros");
+  Macro macro;
+  macro.name = name.id;
+  macro.at = name.at;
+  if (frame.inclusion == built_in_) macro.assumed = assumed_row(name.text, *unit_);
+  const Lexer::State behind_name = frame.lexer.state();
+  std::vector<std::uint32_t> parameters;
+  Token token = frame.lexer.next();
+  if (token.is('(') && (token.flags & Token::Space) == 0) {
+    macro.function_like = true;
+    if (!read_parameters(frame, macro, parameters)) return;
+    macro.parameters = static_cast<std::uint32_t>(parameters.size());
+  } else {
+    frame.lexer.restore(behind_name);
+  }
+  const std::size_t from = frame.lexer.position();
+  std::size_t to = from;
+  macro.pastes = macro.parameters != 0;
+  for (token = frame.lexer.next(); token.kind != Kind::End; token = frame.lexer.next()) {
+    to = frame.lexer.position();
+    if (token.is_name()) {
+      const auto found = std::find(parameters.begin(), parameters.end(), token.id);
+      if (found != parameters.end()) token.punct = static_cast<std::uint16_t>(found - parameters.begin() + 1);
+    }
+    macro.pastes = macro.pastes || token.is(punct::Paste);
+    token.flags &= macro.body.empty() ? 0 : Token::Space;
+    macro.body.push_back(token);
+  }
+  macro.text = files_[frame.file].view(from, to);
+  macro.text.remove_prefix(std::min(macro.text.find_first_not_of(" \t"), macro.text.size()));
+  macro.doubt = doubt_here();
+  if (std::find(unit_->guessed.begin(), unit_->guessed.end(), name.text) != unit_->guessed.end())
+    macro.doubt = doubts_.worse(
+        macro.doubt,
+        doubts_.add("that " + std::string(name.text) + " is defined was told by the order of the depfile", name.id));
+  if (frame.inclusion == built_in_ && depends_on_options(name.text, *unit_))
+    macro.doubt =
+        doubts_.add("whether " + std::string(name.text) + " is defined depends on options that are not known", name.id);
+  maybe_defined_.erase(macro.name);
+  macros_.define(std::move(macro));
+}
+
+void Preprocessor::undefine(Frame& frame) {
+  const Token name = frame.lexer.next();
+  if (!name.is_name()) return;
+  macros_.undefine(name.id);
+  if (const Doubt doubt = doubt_here(); doubt != 0) maybe_defined_[name.id] = doubt;
+}
+
+void Preprocessor::pragma(Frame& frame) {
+  const Lexer::State before = frame.lexer.state();
+  const Token what = frame.lexer.next();
+  if (word_of(what) == Word::Once) {
+    files_[frame.file].once = true;
+  } else if (what.text == "push_macro" || what.text == "pop_macro") {
+    const Token open = frame.lexer.next();
+    const Token name = frame.lexer.next();
+    if (open.is('(') && name.kind == Kind::String && name.text.size() > 2 && name.text.front() == '"')
+      save_macro(names_.intern(name.text.substr(1, name.text.size() - 2)), what.text == "push_macro");
+  }
+  frame.lexer.restore(before);
+}
+
+/// #pragma push_macro("X") keeps what X is, pop_macro makes it that again (GCC, Push/Pop Macro Pragmas).
+void Preprocessor::save_macro(std::uint32_t name, bool push) {
+  std::vector<Macro*>& saved = saved_macros_[name];
+  if (push) {
+    saved.push_back(macros_.find(name));
+  } else if (!saved.empty()) {
+    macros_.restore(name, saved.back());
+    saved.pop_back();
+  }
+}
+
+/// What #include names, with its quotes: "x.h" or <x.h>. Empty when it is malformed.
+std::string Preprocessor::include_operand(Frame& frame) {
+  if (const std::string_view name = frame.lexer.header_name(); !name.empty()) return std::string(name);
+  const bool was_marking = std::exchange(marking_, false);
+  std::string text;
+  for (Token token = next(); token.kind != Kind::End; token = next()) {
+    if ((token.flags & Token::Space) != 0 && !text.empty()) text += ' ';
+    text += token.text;
+    if (token.kind == Kind::String || token.is('>')) break;
+  }
+  while (!contexts_.empty()) pop_context();
+  marking_ = was_marking;
+  const bool quoted = text.size() > 2 && text.front() == '"' && text.back() == '"';
+  const bool bracketed = text.size() > 2 && text.front() == '<' && text.back() == '>';
+  return quoted || bracketed ? text : std::string();
+}
+
+/// Would reading it again give nothing?
+bool Preprocessor::already_guarded(std::uint32_t file) const {
+  const TextFile& text = files_[file];
+  return text.once || (text.guard != Interner::kAbsent && macros_.find(text.guard) != nullptr);
+}
+
+void Preprocessor::report_include(const Included& found, const std::string& operand) {
+  const std::string name = operand.substr(1, operand.size() - 2);
+  switch (found.how) {
+    case Included::How::Missing:
+      if (operand.front() == '<' && is_standard_header(name)) {
+        unread_standard_.push_back(operand);
+      } else if (operand.front() == '<' && search_.has_list() && !search_.lists_system_headers()) {
+        unread_others_.push_back(operand);  // -MMD leaves out what -isystem finds
+      } else {
+        unread_others_.push_back(operand);
+        doubt_everything(operand + " can't be found");
+      }
+      break;
+    case Included::How::Ordered:
+      doubt_everything("which of several listed files " + operand + " is was told by their order");
+      break;
+    case Included::How::Ambiguous:
+      doubt_everything("several listed files can be meant by " + operand);
+      break;
+    case Included::How::Unlisted:
+      doubt_everything("the depfile does not list " + operand + ", which the reading comes to");
+      break;
+    case Included::How::Suffix:
+      if (!search_.lists_system_headers()) doubt_everything("which file " + operand + " is was told by its name alone");
+      break;
+    case Included::How::Exact:
+      break;
+  }
+}
+
+void Preprocessor::include(Frame& frame, Word how, std::uint32_t line) {
+  in_directive_ = true;
+  // Inside a macro's arguments compilers reject an #include, and what is on the stack must stay there.
+  const std::string operand = collecting_ || !contexts_.empty() ? std::string() : include_operand(frame);
+  in_directive_ = false;
+  const std::uint32_t asking = frame.inclusion;
+  frame.lexer.leave_line();
+  if (operand.empty()) return doubt_everything("an #include was not understood in " + files_[frame.file].path);
+  const std::string name = operand.substr(1, operand.size() - 2);
+  const IncludeRequest request{name, operand.front() == '"', parent_path(files_[frame.file].path), frame.directory,
+                               how == Word::IncludeNext};
+  const Included found = search_.find(request);
+  report_include(found, operand);
+  search_.mark_reached(found);
+  if (found.file == FileStore::kNone) return;
+  TextFile& file = files_[found.file];
+  if (file.included.size() < 1000) file.included.push_back(std::uint64_t{asking} << 32 | line);
+  if (already_guarded(found.file)) return;
+  if (how == Word::Import) file.once = true;
+  enter_file(found.file, asking, line, found.directory);  // `frame` may be gone
+}
+
+Clause& Preprocessor::add_clause(Frame& frame, Conditional& conditional, const Token& hash) {
+  Clause& clause = conditional.clauses.emplace_back();
+  clause.line = hash.at.line;
+  const TextFile& file = files_[frame.file];
+  const auto from = static_cast<std::size_t>(hash.text.data() - file.text.data());
+  clause.text = file.view(from, std::min(file.text.find('\n', from), file.size()));
+  return clause;
+}
+
+/// The truth of an #if, #ifdef or their #elif forms; what it depends on goes to `clause`.
+bool Preprocessor::evaluate(Frame& frame, Word how, Clause& clause) {
+  const bool was_marking = std::exchange(marking_, false);
+  condition_doubt_ = 0;
+  used_assumed_ = false;
+  const Lexer::State before = frame.lexer.state();
+  bool value = false;
+  const bool on_stack = !contexts_.empty();  // a conditional inside a macro's arguments
+  std::vector<Context> outer;
+  if (on_stack) outer.swap(contexts_);
+  if (how == Word::If || how == Word::Elif) {
+    Condition condition(*this);
+    value = condition.evaluate();
+    clause.undefined = condition.undefined();
+    for (const int variant : {-1, 1}) {
+      if (!used_assumed_) break;
+      frame.lexer.restore(before);
+      assumed_variant_ = variant;
+      const bool other = Condition(*this).evaluate();
+      assumed_variant_ = 0;
+      if (other != value) doubt_condition(doubts_.add("the compiler's version or the standard is not known"));
+    }
+  } else {
+    Condition condition(*this);
+    const bool defined = condition.defined(frame.lexer.next());
+    clause.undefined = condition.undefined();
+    value = defined == (how == Word::Ifdef || how == Word::Elifdef);
+  }
+  while (!contexts_.empty()) pop_context();
+  if (on_stack) outer.swap(contexts_);
+  clause.doubt = condition_doubt_;
+  marking_ = was_marking;
+  return value;
+}
+
+void Preprocessor::if_directive(Frame& frame, Word how, const Token& hash) {
+  if (conditionals_.size() >= kMostConditionals) return stop("too many conditionals");
+  const bool first = frame.guard == Frame::Guard::Start && frame.open.empty();
+  const auto index = static_cast<std::uint32_t>(conditionals_.size());
+  Conditional& conditional = conditionals_.emplace_back();
+  conditional.inclusion = frame.inclusion;
+  conditional.begin = hash.at.line;
+  Clause& clause = add_clause(frame, conditional, hash);
+  const bool value = evaluate(frame, how, clause);
+  if (first) {
+    // #ifndef X, or #if !defined(X): one name that is not defined decides, and it is true.
+    const bool guards = value && clause.undefined.size() == 1 && how != Word::Ifdef;
+    frame.guard = guards ? Frame::Guard::Candidate : Frame::Guard::None;
+    if (guards) frame.guard_name = clause.undefined.front();
+    conditional.guard = guards;
+    if (guards) clause.doubt = 0;  // what was not read has no say in a file's own guard
+  }
+  frame.open.push_back({index, value, clause.doubt, false});
+  if (!value) skip_group(frame);
+}
+
+void Preprocessor::branch_directive(Frame& frame, Word how, const Token& hash) {
+  if (frame.open.empty() || frame.open.back().in_else) {
+    return doubt_everything("an #else or #elif without its #if in " + files_[frame.file].path);
+  }
+  OpenConditional& open = frame.open.back();
+  if (frame.open.size() == 1) frame.guard = Frame::Guard::None;
+  if (how == Word::Else) open.in_else = true;
+  // Only met while a branch is read: it was taken, and the rest is not.
+  Conditional& conditional = conditionals_[open.index];
+  conditional.end = std::min(conditional.end, hash.at.line);
+  skip_group(frame);
+}
+
+void Preprocessor::endif_directive(Frame& frame, const Token& hash) {
+  if (frame.open.empty()) return doubt_everything("an #endif without its #if in " + files_[frame.file].path);
+  Conditional& conditional = conditionals_[frame.open.back().index];
+  conditional.end = std::min(conditional.end, hash.at.line);
+  frame.open.pop_back();
+  if (frame.open.empty() && frame.guard == Frame::Guard::Inside && conditional.guard) frame.guard = Frame::Guard::After;
+}
+
+}  // namespace elfaudit::source

@@ -1,0 +1,242 @@
+#include "locate/source/include_search.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace elfaudit::source {
+namespace {
+
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+bool is_version(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+/// The folder of `path` that ends with `marker` and the version behind it: ".../c++/12". Empty when there is none.
+std::string_view versioned_folder(std::string_view path, std::string_view marker) {
+  const std::size_t at = path.find(marker);
+  if (at == std::string_view::npos) return {};
+  const std::size_t version = at + marker.size();
+  const std::size_t end = path.find('/', version);
+  if (end == std::string_view::npos || !is_version(path.substr(version, end - version))) return {};
+  return path.substr(0, end);
+}
+
+/// One of the compiler's own directories, as its place in the search order of gcc and clang (`g++ -v`), and its path.
+using Ranked = std::pair<int, std::string>;
+
+Ranked system_directory_of(std::string_view path) {
+  if (const auto folder = versioned_folder(path, "/c++/"); !folder.empty()) {
+    if (path.substr(folder.size()).starts_with("/backward/")) return {2, std::string(folder) + "/backward"};
+    // /usr/include/x86_64-linux-gnu/c++/12 comes behind /usr/include/c++/12.
+    return {folder.find("-linux-") == std::string_view::npos ? 0 : 1, std::string(folder)};
+  }
+  if (path.find("/lib/gcc/") != std::string_view::npos || path.find("/lib/clang/") != std::string_view::npos) {
+    if (const std::size_t at = path.find("/include-fixed/"); at != std::string_view::npos)
+      return {5, std::string(path.substr(0, at)) + "/include-fixed"};
+    if (const std::size_t at = path.find("/include/"); at != std::string_view::npos)
+      return {3, std::string(path.substr(0, at)) + "/include"};
+  }
+  constexpr std::string_view kLocal = "/usr/local/include/";
+  constexpr std::string_view kUser = "/usr/include/";
+  if (path.starts_with(kLocal)) return {4, "/usr/local/include"};
+  if (!path.starts_with(kUser)) return {-1, {}};
+  const std::string_view below = path.substr(kUser.size());
+  const std::string_view first = below.substr(0, below.find('/'));
+  if (first.size() < below.size() && first.find("-linux-") != std::string_view::npos)
+    return {6, std::string(kUser) + std::string(first)};
+  return {7, "/usr/include"};
+}
+
+}  // namespace
+
+IncludeSearch::IncludeSearch(const TranslationUnit& unit, FileStore& files) : files_(files), folder_(unit.folder) {
+  for (const std::string& directory : unit.quote_dirs) directories_.push_back(spelled_in(folder_, directory));
+  first_bracket_ = directories_.size();
+  for (const std::string& directory : unit.include_dirs) directories_.push_back(spelled_in(folder_, directory));
+  first_system_ = directories_.size();
+  for (const std::string& path : unit.listed_files) list(path);
+  infer_system_directories();
+  const std::string source = normal_path(unit.source, folder_);
+  beforehand_.insert(source);
+  reached_.insert(files_.open(source, spelled_in(folder_, unit.source)));
+}
+
+std::string IncludeSearch::spelled_in(std::string_view directory, std::string_view name) const {
+  if (name.starts_with('/') || directory.empty()) return std::string(name);
+  std::string result(directory);
+  if (!result.ends_with('/')) result += '/';
+  return result.append(name);
+}
+
+void IncludeSearch::list(const std::string& spelled) {
+  std::string path = normal_path(spelled, folder_);
+  if (!listed_.try_emplace(path, spelled_in(folder_, spelled)).second) return;
+  by_base_name_.emplace(std::string(base_name(path)), list_.size());
+  list_.push_back(std::move(path));
+}
+
+void IncludeSearch::infer_system_directories() {
+  // nvcc searches the folder of its cuda_runtime.h, and since 13.0 the cccl in it, before the host compiler's own.
+  for (const std::string& path : list_) {
+    if (base_name(path) != "cuda_runtime.h") continue;
+    if (toolkit_.empty()) toolkit_ = std::string(parent_path(path)) + "/";
+    directories_.emplace_back(parent_path(path));
+    directories_.push_back(directories_.back() + "/cccl");
+  }
+  std::vector<Ranked> ranked;
+  for (const std::string& path : list_) {
+    Ranked directory = system_directory_of(path);
+    if (directory.first >= 0) ranked.push_back(std::move(directory));
+  }
+  lists_system_ = !ranked.empty();
+  std::sort(ranked.begin(), ranked.end());
+  ranked.erase(std::unique(ranked.begin(), ranked.end()), ranked.end());
+  for (Ranked& directory : ranked) directories_.push_back(std::move(directory.second));
+}
+
+bool IncludeSearch::is_system(std::string_view path) const {
+  return system_directory_of(path).first >= 0 || (!toolkit_.empty() && path.starts_with(toolkit_));
+}
+
+bool IncludeSearch::is_compilers(std::string_view path) const {
+  const int rank = system_directory_of(path).first;
+  return rank >= 0 && (rank <= 3 || rank == 5);
+}
+
+Included IncludeSearch::open(const std::string& spelled, Included::How how) {
+  Included result;
+  result.file = files_.open(normal_path(spelled, folder_), spelled);
+  if (result.file != FileStore::kNone) result.how = how;
+  return result;
+}
+
+Included IncludeSearch::try_directory(std::size_t directory, const IncludeRequest& request) {
+  const std::string spelled = spelled_in(directories_[directory], request.name);
+  const std::string path = normal_path(spelled, folder_);
+  Included result;
+  if (const auto listed = listed_.find(path); listed != listed_.end()) {
+    result = open(listed->second, Included::How::Exact);
+  } else if (files_.exists(spelled)) {
+    // gcc leaves out the second name of a file that it has once-only.
+    if (lists_system_ && !files_.is_open(spelled)) {
+      result.how = Included::How::Unlisted;
+    } else {
+      result = open(spelled, Included::How::Exact);
+    }
+  }
+  result.directory = directory + 1;
+  return result;
+}
+
+Included IncludeSearch::by_suffix(std::string_view name) {
+  Included result;
+  std::string normal = normal_path(name, {});
+  while (normal.starts_with("../")) normal.erase(0, 3);
+  const std::string suffix = "/" + normal;
+  std::vector<std::size_t> matches;
+  const auto [first, last] = by_base_name_.equal_range(std::string(base_name(normal)));
+  for (auto at = first; at != last; ++at)
+    if (list_[at->second].ends_with(suffix)) matches.push_back(at->second);
+  if (matches.empty()) return result;
+  Included::How how = Included::How::Suffix;
+  if (matches.size() > 1) {
+    how = Included::How::Ordered;
+    const std::size_t next = next_listed();
+    if (std::find(matches.begin(), matches.end(), next) == matches.end()) {
+      result.how = Included::How::Ambiguous;
+      return result;
+    }
+    matches.front() = next;
+  }
+  const std::string& path = list_[matches.front()];
+  result = open(listed_.at(path), how);
+  result.directory = directories_.size();
+  return result;
+}
+
+/// The first listed file outside the compiler's own folders that was not reached yet.
+std::size_t IncludeSearch::next_listed() {
+  for (; next_ < list_.size(); ++next_) {
+    if (is_system(list_[next_])) continue;
+    if (!reached_.contains(files_.open(list_[next_], listed_.at(list_[next_])))) break;
+  }
+  return next_;
+}
+
+Included IncludeSearch::search(const IncludeRequest& request) {
+  Included unlisted;
+  if (request.name.starts_with('/')) {
+    const std::string path = normal_path(request.name, {});
+    const auto listed = listed_.find(path);
+    return open(listed == listed_.end() ? std::string(request.name) : listed->second, Included::How::Exact);
+  }
+  std::size_t from = request.next ? request.after : request.quoted ? 0 : first_bracket_;
+  if (request.quoted && !request.next) {
+    directories_.emplace_back(request.folder);  // the folder of the file that asks is searched first
+    Included beside = try_directory(directories_.size() - 1, request);
+    directories_.pop_back();
+    beside.directory = first_bracket_;  // #include_next there begins at the first -I, as for gcc
+    if (beside.how == Included::How::Exact) return beside;
+    if (beside.how == Included::How::Unlisted) unlisted = beside;
+  }
+  for (; from < directories_.size(); ++from) {
+    Included found = try_directory(from, request);
+    if (found.how == Included::How::Exact) return found;
+    // What is on the disk but not listed may have come there after the compile: a later directory may have a listed
+    // one.
+    if (found.how == Included::How::Unlisted && unlisted.how == Included::How::Missing) unlisted = found;
+  }
+  if (listed_.empty()) return unlisted;
+  const Included other = by_suffix(request.name);
+  return other.how == Included::How::Missing ? unlisted : other;
+}
+
+Included IncludeSearch::find(const IncludeRequest& request) {
+  std::string key(request.name);
+  key += request.quoted ? '"' : '>';
+  if (request.next) key += std::to_string(request.after);
+  if (request.quoted) key.append(request.folder);
+  const auto known = known_.find(key);
+  if (known != known_.end()) return known->second;
+  const Included result = search(request);
+  if (result.how == Included::How::Ordered || result.how == Included::How::Ambiguous) return result;
+  known_.emplace(std::move(key), result);
+  return result;
+}
+
+bool IncludeSearch::exists(const IncludeRequest& request) {
+  if (request.name.starts_with('/')) return files_.exists(std::string(request.name));
+  if (request.quoted && !request.next && files_.exists(spelled_in(request.folder, request.name))) return true;
+  for (std::size_t i = request.next     ? request.after
+                       : request.quoted ? 0
+                                        : first_bracket_;
+       i < directories_.size(); ++i) {
+    const std::string spelled = spelled_in(directories_[i], request.name);
+    if (listed_.contains(normal_path(spelled, folder_)) || files_.exists(spelled)) return true;
+  }
+  return false;
+}
+
+std::vector<std::string> IncludeSearch::unreached(bool system) const {
+  std::vector<std::string> result;
+  for (const std::string& path : list_) {
+    if (is_system(path) != system) continue;
+    const std::uint32_t file = files_.open(path, listed_.at(path));
+    if (file == FileStore::kNone || !reached_.contains(file)) result.push_back(path);
+  }
+  return result;
+}
+
+std::vector<std::uint32_t> IncludeSearch::project_files() {
+  std::vector<std::uint32_t> result;
+  std::unordered_set<std::uint32_t> met;
+  for (const std::string& path : list_) {
+    if (is_system(path) || beforehand_.contains(path)) continue;
+    const std::uint32_t file = files_.open(path, listed_.at(path));
+    if (file != FileStore::kNone && met.insert(file).second) result.push_back(file);
+  }
+  return result;
+}
+
+}  // namespace elfaudit::source

@@ -1,0 +1,88 @@
+// Which file an #include means. With a depfile only what it lists can be meant; the compiler's own directories, which
+// no command line names, are read off the listed paths.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "locate/source/source.hpp"
+#include "locate/source/text_file.hpp"
+
+namespace elfaudit::source {
+
+struct IncludeRequest {
+  std::string_view name;  ///< between the quotes
+  bool quoted = false;
+  std::string_view folder;  ///< of the file that asks
+  std::size_t after = 0;    ///< #include_next: search from this directory on
+  bool next = false;
+};
+
+struct Included {
+  std::uint32_t file = FileStore::kNone;
+  std::size_t directory = 0;  ///< in which it was found; what #include_next goes on behind
+  enum class How : std::uint8_t {
+    Missing,    ///< nowhere
+    Exact,      ///< where the compiler looks
+    Suffix,     ///< the only listed path that ends so
+    Ordered,    ///< several listed paths end so; of these the next in the depfile's order
+    Ambiguous,  ///< several listed paths end so
+    Unlisted,   ///< it is there, but the depfile says that the compile did not read it
+  } how = How::Missing;
+};
+
+class IncludeSearch {
+ public:
+  IncludeSearch(const TranslationUnit& unit, FileStore& files);
+
+  Included find(const IncludeRequest& request);
+  /// Is there such a file (__has_include)? A depfile does not list what was only asked for.
+  bool exists(const IncludeRequest& request);
+
+  bool has_list() const { return !listed_.empty(); }
+  /// Does the depfile list the compiler's own headers (-MD), or leave them out (-MMD)?
+  bool lists_system_headers() const { return lists_system_; }
+  bool is_listed(const std::string& path) const { return listed_.contains(path); }
+  /// `beforehand`: by the command line, before the source.
+  void mark_reached(const Included& found, bool beforehand = false) {
+    if (beforehand && found.file != FileStore::kNone) beforehand_.insert(files_[found.file].path);
+    if (found.file != FileStore::kNone) reached_.insert(found.file);
+  }
+  /// Listed files outside the compiler's own folders that nothing reached before, in the order of the list.
+  std::vector<std::uint32_t> project_files();
+  /// Listed files that were not reached, in the order of the list.
+  std::vector<std::string> unreached(bool system) const;
+  bool is_system(std::string_view path) const;
+  /// Of libstdc++, gcc or clang itself: such a file defines nothing that a program names.
+  bool is_compilers(std::string_view path) const;
+
+ private:
+  void list(const std::string& spelled);
+  void infer_system_directories();
+  Included try_directory(std::size_t directory, const IncludeRequest& request);
+  Included by_suffix(std::string_view name);
+  std::size_t next_listed();
+  std::size_t next_ = 0;
+  std::string spelled_in(std::string_view directory, std::string_view name) const;
+  Included open(const std::string& spelled, Included::How how);
+  Included search(const IncludeRequest& request);
+
+  FileStore& files_;
+  std::string folder_;
+  std::vector<std::string> directories_;  ///< absolute, not normalised; the quote_dirs first
+  std::size_t first_bracket_ = 0;         ///< where <...> begins to search
+  std::size_t first_system_ = 0;          ///< from here on they were read off the list
+  bool lists_system_ = false;
+  std::string toolkit_;  ///< CUDA's headers; nvcc's depfile is that of the device side, which reads others of them
+  std::unordered_map<std::string, std::string> listed_;  ///< normal path -> as spelled
+  std::vector<std::string> list_;                        ///< normal paths in the list's order
+  std::unordered_multimap<std::string, std::size_t> by_base_name_;
+  std::unordered_map<std::string, Included> known_;
+  std::unordered_set<std::uint32_t> reached_;   ///< files
+  std::unordered_set<std::string> beforehand_;  ///< normal paths of the source and of what the command line includes
+};
+
+}  // namespace elfaudit::source

@@ -1,0 +1,321 @@
+#include "locate/source/parser.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace elfaudit::source {
+namespace {
+
+constexpr std::size_t kMostScopes = 10000;
+constexpr unsigned kDeepestClass = 100;
+constexpr unsigned kMostPrefixes = 200;
+constexpr std::uint32_t kPlainWord = 0xfffffffe;  // for `class` and its like in C
+
+/// The name in the last part: A of ~A, operator of operator+.
+std::string_view key_of(std::string_view last) {
+  if (last.starts_with('~')) return last.substr(1);
+  if (last.starts_with("operator") && last.size() > 8) {
+    const char after = last[8];
+    const bool goes_on = (after >= 'a' && after <= 'z') || (after >= 'A' && after <= 'Z') || after == '_' ||
+                         (after >= '0' && after <= '9');
+    if (!goes_on) return "operator";
+  }
+  return last;
+}
+
+/// Is that a word of C++ that C programs use as a name?
+bool is_cxx_word(std::uint32_t id) {
+  switch (static_cast<Word>(id)) {
+    case Word::Namespace:
+    case Word::Mutable:
+    case Word::Virtual:
+    case Word::Explicit:
+    case Word::Friend:
+    case Word::Template:
+    case Word::Typename:
+    case Word::Class:
+    case Word::Using:
+    case Word::Concept:
+    case Word::Requires:
+    case Word::Export:
+    case Word::Operator:
+    case Word::Decltype:
+    case Word::Noexcept:
+    case Word::Throw:
+    case Word::Try:
+    case Word::Catch:
+    case Word::Public:
+    case Word::Private:
+    case Word::Protected:
+    case Word::Default:
+    case Word::Delete:
+    case Word::New:
+    case Word::This:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Token Parser::as_c(Token token) {
+  if (token.is_name() && is_cxx_word(token.id)) token.id = kPlainWord;
+  return token;
+}
+
+Parser::Parser(TokenSource& source, Interner& names, const Name& wanted, Language language)
+    : source_(source), names_(names), language_(language) {
+  for (std::size_t i = 0; i + 1 < wanted.parts.size(); ++i) wanted_.push_back(names.intern(wanted.parts[i]));
+  last_ = wanted.parts.empty() ? std::string() : without_blanks(wanted.parts.back());
+  if (!wanted.parts.empty()) key_ = names.intern(key_of(wanted.parts.back()));
+  anonymous_ = names.intern("(anonymous namespace)");
+  if (language_ == Language::C && is_cxx_word(key_)) key_ = kPlainWord;
+}
+
+void Parser::run() {
+  parse_scope();
+  if (!scopes_.empty()) unbalanced_ = true;
+}
+
+/// Reads declarations until the scope that is the innermost now is closed, or to the end.
+void Parser::parse_scope() {
+  const std::size_t base = scopes_.size();
+  while (!at_end_) {
+    declaration_.clear();
+    declaration_.in_class = !scopes_.empty() && scopes_.back().kind == Scope::Kind::Class;
+    const Token token = take();
+    if (token.kind == Kind::End) return;
+    declaration_.first = token.at;
+    prefixes_ = 0;
+    if (!token.is('}')) {
+      parse_declaration(token);
+    } else if (scopes_.empty()) {
+      unbalanced_ = true;
+    } else if (scopes_.size() == base && scopes_.back().kind == Scope::Kind::Class) {
+      return;
+    } else {
+      close_scope();
+    }
+  }
+}
+
+void Parser::close_scope() {
+  const Scope scope = scopes_.back();
+  scopes_.pop_back();
+  path_.resize(path_.size() - scope.parts);
+  declaration_.extern_c = scope.outer_extern_c;
+}
+
+void Parser::parse_declaration(const Token& first) {
+  const Word word = word_of(first);
+  if (first.is(';')) return;
+  if (++prefixes_ > kMostPrefixes) return skip_to_semicolon();
+  if (is_asm(word) || word == Word::Using || word == Word::StaticAssert || word == Word::CStaticAssert ||
+      word == Word::Concept)
+    return skip_to_semicolon();
+  switch (word) {
+    case Word::Namespace:
+      return parse_namespace(false);
+    case Word::Inline: {
+      const Token next = take();
+      if (word_of(next) == Word::Namespace) return parse_namespace(true);
+      append(first);
+      return parse_simple(next);
+    }
+    case Word::Extern:
+      return parse_linkage(first);
+    case Word::Template:
+      return parse_template();
+    case Word::Export: {
+      const Token next = take();
+      return next.is('{') ? open_block() : parse_declaration(next);
+    }
+    case Word::PragmaOp:
+    case Word::MsPragma:
+    case Word::Extension: {
+      Token next = take();
+      if (next.is('(')) skip_group(next), next = take();
+      return next.kind == Kind::End || next.is('}') ? give_back(next) : parse_declaration(next);
+    }
+    case Word::Public:
+    case Word::Private:
+    case Word::Protected:
+      while (!at_end_ && !take().is(':')) {
+      }
+      return;
+    default:
+      return parse_simple(first);
+  }
+}
+
+/// A `{` that nothing explains: what is in it is read as if it were not there.
+void Parser::open_block() {
+  if (scopes_.size() >= kMostScopes) return skip_braces();
+  scopes_.push_back({Scope::Kind::Unknown, 0, declaration_.extern_c, false});
+}
+
+void Parser::parse_namespace(bool is_inline) {
+  std::vector<std::uint32_t> parts;
+  bool wants_name = true;
+  bool next_inline = is_inline;
+  Token token = take();
+  for (; !token.is('{') && !token.is(';') && !token.is('='); token = take()) {
+    if (token.kind == Kind::End || token.is('}')) return give_back(token);
+    const Word word = word_of(token);
+    if (word == Word::Inline) {
+      next_inline = true;
+    } else if (token.is(punct::Scope)) {
+      wants_name = true;
+    } else if (token.is('(') || token.is('[')) {
+      skip_group(token);
+    } else if (token.is_name() && word != Word::Attribute && word != Word::Attribute2 && wants_name) {
+      parts.push_back(token.id);
+      if (std::exchange(next_inline, false)) inline_namespaces_.insert(token.id);
+      wants_name = false;
+    }
+  }
+  if (token.is('=')) return skip_to_semicolon();
+  if (token.is(';')) return;
+  if (parts.empty()) parts.push_back(anonymous_);
+  std::vector<std::uint32_t> path = path_;
+  path.insert(path.end(), parts.begin(), parts.end());
+  if (!enters(path) || scopes_.size() >= kMostScopes) return skip_braces();
+  scopes_.push_back({Scope::Kind::Namespace, parts.size(), declaration_.extern_c, false});
+  path_ = std::move(path);
+}
+
+/// Can a declaration of the wanted name be in there? One of a single part can have C linkage in any namespace.
+bool Parser::enters(const std::vector<std::uint32_t>& path) const {
+  if (wanted_.empty()) return true;
+  return path.size() <= wanted_.size() && std::equal(path.begin(), path.end(), wanted_.begin());
+}
+
+void Parser::parse_linkage(const Token& extern_word) {
+  const Token language = take();
+  if (language.kind != Kind::String) {
+    if (word_of(language) == Word::Template) {  // extern template: no instantiation here
+      append(extern_word);
+      return parse_template();
+    }
+    append(extern_word);
+    return parse_simple(language);
+  }
+  const bool outer = declaration_.extern_c;
+  const bool is_c = language.text == "\"C\"";
+  const Token next = take();
+  if (next.is('{')) {
+    if (scopes_.size() >= kMostScopes) return skip_braces();
+    scopes_.push_back({Scope::Kind::Linkage, 0, outer, false});
+    declaration_.extern_c = is_c;
+    return;
+  }
+  declaration_.has_linkage = true;
+  declaration_.extern_c = is_c;
+  append(extern_word);
+  parse_simple(next);
+  declaration_.extern_c = outer;
+}
+
+void Parser::parse_template() {
+  if (++prefixes_ > kMostPrefixes) return skip_to_semicolon();
+  Token token = take();
+  if (!token.is('<')) {
+    declaration_.is_instantiation = true;
+    return parse_simple(token);
+  }
+  token = take();
+  if (token.is('>')) {
+    declaration_.is_specialisation = true;
+  } else {
+    declaration_.is_template = true;
+    give_back(token);
+    skip_angles();
+  }
+  token = take();
+  if (word_of(token) == Word::Requires) {
+    skip_constraint();
+    token = take();
+  }
+  if (word_of(token) == Word::Template) return parse_template();
+  if (word_of(token) == Word::Using || word_of(token) == Word::Concept) return skip_to_semicolon();
+  parse_simple(token);
+}
+
+void Parser::parse_simple(const Token& first) {
+  collect(first);
+  record();
+}
+
+/// Reads a class's members when the wanted name can be one of them.
+void Parser::open_class(std::size_t key) {
+  std::vector<std::uint32_t> path = path_;
+  const std::vector<std::uint32_t> name = class_name(key);
+  path.insert(path.end(), name.begin(), name.end());
+  const bool is_enum = word_of(declaration_.tokens[key]) == Word::Enum;
+  if (is_enum || name.empty() || wanted_.empty() || !enters(path) || class_depth_ >= kDeepestClass)
+    return skip_braces();
+  ++class_depth_;
+  Declaration outer = std::move(declaration_);
+  const bool inherited = !scopes_.empty() && scopes_.back().is_template;
+  scopes_.push_back({Scope::Kind::Class, name.size(), outer.extern_c, inherited || outer.is_template});
+  path_ = std::move(path);
+  declaration_ = Declaration();
+  declaration_.extern_c = false;
+  parse_scope();
+  if (!at_end_) close_scope();
+  declaration_ = std::move(outer);
+  --class_depth_;
+}
+
+bool Parser::matches(const Declared& declared) const {
+  const bool has_c_name = language_ == Language::C || declaration_.extern_c;
+  if (has_c_name && wanted_.empty()) return true;
+  std::vector<std::uint32_t> path;
+  if (!declared.absolute) path = path_;
+  path.insert(path.end(), declared.qualifiers.begin(), declared.qualifiers.end());
+  // A symbol's name has all inline namespaces; a declaration's qualifiers may leave them out.
+  std::size_t at = 0;
+  for (const std::uint32_t part : wanted_) {
+    if (at < path.size() && path[at] == part) {
+      ++at;
+    } else if (!inline_namespaces_.contains(part)) {
+      return false;
+    }
+  }
+  return at == path.size();
+}
+
+/// Keeps what the collected declaration says about the wanted name.
+void Parser::record() {
+  const std::vector<Token>& tokens = declaration_.tokens;
+  const auto mentions = [&](const Token& token) { return token.kind == Kind::Identifier && token.id == key_; };
+  if (std::none_of(tokens.begin(), tokens.end(), mentions)) return;
+  for (Declared& declared : read_declarators(declaration_, last_, language_, names_)) {
+    if (declared.is_friend || !matches(declared)) continue;
+    Found found;
+    found.at = tokens[declared.name_token].at;
+    found.qualified = tokens[declared.first_token].at;
+    found.first = declaration_.first;
+    for (const auto& [index, macro] : declaration_.marks)
+      if (index <= declared.name_token) found.macros.push_back(macro);
+    if (declared.parameters_end > declared.parameters_begin)
+      found.parameters.assign(tokens.begin() + declared.parameters_begin, tokens.begin() + declared.parameters_end);
+    if (declared.arguments_end > declared.arguments_begin)
+      found.arguments.assign(tokens.begin() + declared.arguments_begin, tokens.begin() + declared.arguments_end);
+    found.is_template = declaration_.is_template || (!scopes_.empty() && scopes_.back().is_template);
+    found.is_specialisation = declaration_.is_specialisation;
+    found.is_instantiation = declaration_.is_instantiation;
+    found.extern_c = declaration_.extern_c;
+    found.has_linkage = declaration_.has_linkage;
+    found.in_anonymous = std::find(path_.begin(), path_.end(), anonymous_) != path_.end();
+    found.in_class = declaration_.in_class;
+    found.in_unknown = std::any_of(scopes_.begin(), scopes_.end(),
+                                   [](const Scope& scope) { return scope.kind == Scope::Kind::Unknown; });
+    found.too_long = declaration_.too_long;
+    found.what = std::move(declared);
+    found_.push_back(std::move(found));
+  }
+}
+
+}  // namespace elfaudit::source

@@ -1,0 +1,118 @@
+// Finds the declarations of one name in a token stream: namespaces, linkage blocks and the classes on the way to it are
+// entered, bodies are skipped, and every other declaration is only delimited.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "locate/source/declaration.hpp"
+#include "locate/source/token_source.hpp"
+
+namespace elfaudit::source {
+
+/// A declaration of the wanted name.
+struct Found {
+  Declared what;
+  Spot at;                            ///< of the name
+  Spot qualified;                     ///< of the name with its qualifiers
+  Spot first;                         ///< of the declaration's first token
+  std::vector<std::uint32_t> macros;  ///< expanded in it before the name
+  std::vector<Token> parameters;      ///< of a function
+  std::vector<Token> arguments;       ///< of a specialisation: f<int>
+  bool is_template = false, is_specialisation = false, is_instantiation = false;
+  bool extern_c = false, has_linkage = false, in_anonymous = false, in_class = false;
+  bool in_unknown = false;  ///< in braces that nothing explains
+  bool too_long = false;
+};
+
+class Parser {
+ public:
+  Parser(TokenSource& source, Interner& names, const Name& wanted, Language language);
+
+  /// Reads to the end of the source.
+  void run();
+
+  const std::vector<Found>& found() const { return found_; }
+  /// The braces of all that was read are not in pairs.
+  bool unbalanced() const { return unbalanced_; }
+  /// A class that was not entered has a friend of that name, which may be another overload.
+  bool has_friends() const { return has_friends_; }
+
+ private:
+  struct Scope {
+    enum class Kind : std::uint8_t { Namespace, Linkage, Class, Unknown } kind = Kind::Namespace;
+    std::size_t parts = 0;  ///< it adds to path_
+    bool outer_extern_c = false;
+    bool is_template = false;
+  };
+  /// What the tokens collected so far tell about a `{` that may come.
+  struct Shape {
+    std::optional<std::size_t> class_key;
+    bool has_parameters = false, assigned = false, constructor = false, function_try = false, has_operator = false;
+  };
+  enum class Opens : std::uint8_t { Class, Body, Initialiser, Block };
+
+  // Tokens
+  Token take();
+  static Token as_c(Token token);
+  void give_back(const Token& token) { given_back_ = token; }
+  void skip_braces();
+  void note_friend(const Token& token, bool& after_friend);
+  void skip_to_semicolon();
+  void skip_angles();
+  void skip_constraint();
+  void skip_group(const Token& open);
+  void append(const Token& token);
+  void append_group(const Token& open);
+  void append_braces(const Token& open);
+
+  // Scopes
+  void parse_scope();
+  void parse_declaration(const Token& first);
+  void parse_namespace(bool is_inline);
+  void parse_linkage(const Token& extern_word);
+  void parse_template();
+  void parse_simple(const Token& first);
+  void close_scope();
+  void open_block();
+  void open_class(std::size_t key);
+  bool enters(const std::vector<std::uint32_t>& path) const;
+
+  // Declarations
+  void collect(Token token);
+  void collect_word(const Token& token, Shape& shape);
+  bool collect_braces(const Token& open, const Shape& shape);
+  Opens classify(const Shape& shape) const;
+  bool is_class_head(std::size_t key) const;
+  std::vector<std::uint32_t> class_name(std::size_t key) const;
+  std::size_t skip_class_attribute(std::size_t at) const;
+  const Token& before_attributes() const;
+  bool is_parameter_list(const Shape& shape) const;
+  bool is_old_style(const Shape& shape) const;
+  void record();
+  bool matches(const Declared& declared) const;
+
+  TokenSource& source_;
+  Interner& names_;
+  const Language language_;
+  std::vector<std::uint32_t> wanted_;  ///< all parts but the last
+  std::string last_;
+  std::uint32_t key_ = 0;  ///< a name that each declaration of the wanted one has in it
+  std::uint32_t anonymous_ = 0;
+
+  std::optional<Token> given_back_;
+  Declaration declaration_;
+  std::vector<std::uint32_t> path_;
+  std::vector<Scope> scopes_;
+  std::unordered_set<std::uint32_t> inline_namespaces_;
+  unsigned class_depth_ = 0;
+  unsigned prefixes_ = 0;  ///< of the declaration that is begun: export, template<...>
+  bool at_end_ = false;
+  bool unbalanced_ = false;
+  bool has_friends_ = false;
+  std::vector<Found> found_;
+};
+
+}  // namespace elfaudit::source

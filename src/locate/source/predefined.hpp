@@ -1,0 +1,38 @@
+// What a compiler defines before it reads the first line, and what its __has_...() operators say.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "locate/source/source.hpp"
+#include "locate/source/token.hpp"
+
+namespace elfaudit::source {
+
+/// The predefined macros as #define lines.
+std::string predefined_macros(const TranslationUnit& unit);
+
+/// Is the compiler's version, or what grows with it, in that macro, so that its value is a guess for another version
+/// than the table's? The number of its row, from 1; 0: no.
+std::uint8_t assumed_row(std::string_view macro, const TranslationUnit& unit);
+/// The lowest (variant -1) or highest value that is to be reckoned with.
+std::string_view assumed_value(std::uint8_t row, int variant);
+
+/// Does the compiler define that macro only with certain options, which are not known or whose effect is not?
+bool depends_on_options(std::string_view macro, const TranslationUnit& unit);
+/// Is that a name by which compilers and platforms make themselves known? No header defines those.
+bool is_compilers_own(std::string_view macro);
+/// __LINE__, __COUNTER__ ...
+bool is_builtin_macro(Word word);
+/// Is that one of the __has_...() operators, and does the compiler know it?
+bool has_operator(Word word, Compiler compiler);
+
+struct Answer {
+  bool known = true;
+  std::string_view value = "0";
+};
+/// __has_attribute(x) and its like: what gcc 12 and clang 14 say.
+Answer feature(Word op, std::string_view name, Compiler compiler, Language language);
+
+}  // namespace elfaudit::source

@@ -1,0 +1,151 @@
+// Which of the predefined macros are not known exactly: those with the compiler's version in them, and those that
+// options decide about.
+#include <algorithm>
+#include <array>
+
+#include "locate/source/predefined.hpp"
+
+namespace elfaudit::source {
+namespace {
+
+struct Assumed {
+  std::string_view macro, lowest, highest;
+};
+/// Compilers that build today's code. The names that grow with the version are one row.
+constexpr std::array<Assumed, 13> kAssumed = {{{"__GNUC__", "7", "17"},
+                                               {"__GNUG__", "7", "17"},
+                                               {"__GNUC_MINOR__", "0", "9"},
+                                               {"__GNUC_PATCHLEVEL__", "0", "9"},
+                                               {"__clang_major__", "6", "23"},
+                                               {"__clang_minor__", "0", "9"},
+                                               {"__clang_patchlevel__", "0", "9"},
+                                               {"__CUDACC_VER_MAJOR__", "10", "14"},
+                                               {"__CUDACC_VER_MINOR__", "0", "9"},
+                                               {"__CUDACC_VER_BUILD__", "0", "999"},
+                                               {"__cplusplus", "201402L", "202302L"},
+                                               {"__STDC_VERSION__", "201112L", "202311L"},
+                                               {"__cpp_", "199711L", "999912L"}}};
+
+}  // namespace
+
+std::uint8_t assumed_row(std::string_view macro, const TranslationUnit& unit) {
+  if (!macro.starts_with("__")) return 0;
+  const bool is_clang = unit.compiler == Compiler::Clang;
+  const std::string_view known = unit.compiler_version;
+  // nvcc's version is never known here, and that of the host compiler it runs is not told either.
+  const bool version_known = !known.empty() && unit.compiler != Compiler::Nvcc;
+  if (is_clang && macro.starts_with("__GNU")) return 0;
+  for (std::size_t row = 0; row < kAssumed.size(); ++row) {
+    if (row + 1 < kAssumed.size() ? macro != kAssumed[row].macro : !macro.starts_with(kAssumed[row].macro)) continue;
+    const bool is_feature = row + 1 == kAssumed.size();
+    const bool is_standard = row + 3 == kAssumed.size() || row + 2 == kAssumed.size();
+    const bool standard_known = !unit.standard.empty() || (version_known && unit.options.has_value());
+    const bool exact =
+        is_standard ? standard_known
+                    : version_known && (!is_feature || (standard_known && known.starts_with(is_clang ? "14." : "12.")));
+    return exact ? std::uint8_t{0} : static_cast<std::uint8_t>(row + 1);
+  }
+  return 0;
+}
+
+std::string_view assumed_value(std::uint8_t row, int variant) {
+  const Assumed& assumed = kAssumed[row - 1U];
+  return variant < 0 ? assumed.lowest : assumed.highest;
+}
+
+namespace {
+
+/// Which options decide about a macro.
+enum class DecidedBy : std::uint8_t { Nothing, Modelled, Machine, Position, Distribution, Math };
+
+struct OptionMacro {
+  std::string_view prefix;
+  DecidedBy by;
+};
+constexpr std::array<OptionMacro, 48> kOptionMacros = {{
+    {"__OPTIMIZE", DecidedBy::Modelled},
+    {"__NO_INLINE__", DecidedBy::Modelled},
+    {"_OPENMP", DecidedBy::Modelled},
+    {"_OPENACC", DecidedBy::Modelled},
+    {"_REENTRANT", DecidedBy::Modelled},
+    {"__EXCEPTIONS", DecidedBy::Modelled},
+    {"__GXX_RTTI", DecidedBy::Modelled},
+    {"__cpp_exceptions", DecidedBy::Modelled},
+    {"__cpp_rtti", DecidedBy::Modelled},
+    {"__SANITIZE_", DecidedBy::Modelled},
+    {"__CHAR_UNSIGNED__", DecidedBy::Modelled},
+    {"__STRICT_ANSI__", DecidedBy::Modelled},
+    {"__PIC__", DecidedBy::Position},  // some distributions make -fPIE the default
+    {"__pic__", DecidedBy::Position},
+    {"__PIE__", DecidedBy::Position},
+    {"__pie__", DecidedBy::Position},
+    {"__SSP", DecidedBy::Distribution},  // Ubuntu's gcc has -fstack-protector-strong and -fcf-protection on
+    {"__CET__", DecidedBy::Distribution},
+    {"_FORTIFY_SOURCE", DecidedBy::Distribution},
+    {"__FAST_MATH__", DecidedBy::Math},
+    {"__FINITE_MATH", DecidedBy::Math},
+    {"__NO_MATH_ERRNO__", DecidedBy::Math},
+    {"__FP_FAST_", DecidedBy::Machine},
+    {"__AVX", DecidedBy::Machine},
+    {"__SSE3", DecidedBy::Machine},
+    {"__SSE4", DecidedBy::Machine},
+    {"__SSSE3", DecidedBy::Machine},
+    {"__F16C__", DecidedBy::Machine},
+    {"__FMA", DecidedBy::Machine},
+    {"__BMI", DecidedBy::Machine},
+    {"__POPCNT__", DecidedBy::Machine},
+    {"__LZCNT__", DecidedBy::Machine},
+    {"__MOVBE__", DecidedBy::Machine},
+    {"__CRC32__", DecidedBy::Machine},
+    {"__XSAVE", DecidedBy::Machine},
+    {"__PCLMUL__", DecidedBy::Machine},
+    {"__AES__", DecidedBy::Machine},
+    {"__SHA__", DecidedBy::Machine},
+    {"__RDRND__", DecidedBy::Machine},
+    {"__GFNI__", DecidedBy::Machine},
+    {"__AMX_", DecidedBy::Machine},
+    {"__VAES__", DecidedBy::Machine},
+    {"__CUDACC_RDC__", DecidedBy::Modelled},
+    {"__CUDACC_EXTENDED_LAMBDA__", DecidedBy::Modelled},
+    {"__CUDACC_RELAXED_CONSTEXPR__", DecidedBy::Modelled},
+    {"__CUDACC_DEBUG__", DecidedBy::Modelled},
+    {"__CUDACC_EWP__", DecidedBy::Modelled},
+    {"__CUDA_ARCH_LIST__", DecidedBy::Modelled},
+}};
+
+bool decides_position(std::string_view option) {
+  if (option.starts_with("-fno-")) option.remove_prefix(3);
+  if (option.size() != 5) return false;
+  option.remove_prefix(option.size() - 3);
+  return option == "PIC" || option == "pic" || option == "PIE" || option == "pie";
+}
+
+bool decides(std::string_view option, DecidedBy by) {
+  if (by == DecidedBy::Machine) return option.starts_with("-m") && option != "-m64" && !option.starts_with("-mcmodel");
+  return by == DecidedBy::Math && (option == "-Ofast" || option.find("math") != std::string_view::npos);
+}
+
+}  // namespace
+
+bool depends_on_options(std::string_view macro, const TranslationUnit& unit) {
+  const auto* const row = std::find_if(kOptionMacros.begin(), kOptionMacros.end(),
+                                       [&](const OptionMacro& one) { return macro.starts_with(one.prefix); });
+  if (row == kOptionMacros.end()) return false;
+  if (macro.starts_with("__CUDA") && unit.language != Language::Cuda) return false;
+  if (!unit.options || row->by == DecidedBy::Distribution) return true;
+  const auto any = [&](auto test) { return std::any_of(unit.options->begin(), unit.options->end(), test); };
+  if (row->by == DecidedBy::Position) return !any([](const std::string& option) { return decides_position(option); });
+  return any([&](const std::string& option) { return decides(option, row->by); });
+}
+
+bool is_compilers_own(std::string_view macro) {
+  for (const std::string_view prefix :
+       {"__clang",     "__CUDACC",  "__CUDA_ARCH",  "__NVCC",   "__NVCOMPILER", "__PGI",   "__INTEL",   "__ICC",
+        "_MSC_",       "_WIN",      "__APPLE",      "__MINGW",  "__CYGWIN",     "__HIP",   "__arm",     "__aarch64",
+        "__cplusplus", "__GNU",     "__STDC",       "__x86_64", "__i386",       "__linux", "__powerpc", "__riscv",
+        "__FreeBSD",   "__ANDROID", "__EMSCRIPTEN", "__SYCL",   "__SUNPRO"})
+    if (macro.starts_with(prefix)) return true;
+  return false;
+}
+
+}  // namespace elfaudit::source

@@ -1,0 +1,194 @@
+#include "locate/source/preprocessor.hpp"
+
+#include <algorithm>
+
+#include "locate/source/predefined.hpp"
+#include "locate/source/standard_headers.hpp"
+
+namespace elfaudit::source {
+namespace {
+
+constexpr std::size_t kDeepestInclude = 200;    // gcc's -fmax-include-depth
+constexpr std::size_t kMostBytes = 128U << 20;  // read in all, repeated includes counted again
+constexpr std::size_t kMostInclusions = 1U << 18;
+
+}  // namespace
+
+Preprocessor::Preprocessor(const TranslationUnit& unit, FileStore& files, Interner& names,
+                           std::unordered_set<std::string> wanted)
+    : files_(files),
+      names_(names),
+      search_(unit, files),
+      wanted_(std::move(wanted)),
+      language_(unit.language),
+      compiler_(unit.compiler),
+      options_known_(unit.options.has_value()),
+      // C has raw strings only as a GNU extension; nobody writes R"( in C to mean a macro.
+      raw_strings_(true) {
+  frames_.reserve(kDeepestInclude + 1);
+  const std::string path = normal_path(unit.source, unit.folder);
+  const std::uint32_t source =
+      files_.open(path, unit.source.starts_with('/') ? unit.source : unit.folder + "/" + unit.source);
+  if (source == FileStore::kNone) {
+    TextFile nothing = make_text(path, {});
+    inclusions_.push_back({files_.add(std::move(nothing)), 0, 0});
+    doubt_everything("the source can't be read: " + path);
+    return;
+  }
+  enter_file(source, 0, 0, 0);
+  // The stack is read from its top: the last pushed comes first.
+  for (auto name = unit.forced_includes.rbegin(); name != unit.forced_includes.rend(); ++name)
+    enter_forced(unit, *name, true);
+  if (unit.language == Language::Cuda && unit.compiler == Compiler::Nvcc) enter_forced(unit, "cuda_runtime.h", false);
+  enter_command_line(unit);
+  supposing_ = search_.has_list();
+}
+
+/// A file that the command line includes before the source.
+void Preprocessor::enter_forced(const TranslationUnit& unit, const std::string& name, bool must_exist) {
+  const IncludeRequest request{name, must_exist, parent_path(files_[inclusions_.front().file].path), 0, false};
+  const Included found = search_.find(request);
+  search_.mark_reached(found, true);
+  if (std::find(unit.guessed.begin(), unit.guessed.end(), name) != unit.guessed.end())
+    doubt_everything("that the command line includes " + name + " was told by the order of the depfile");
+  if (found.file != FileStore::kNone) return enter_file(found.file, 0, 0, found.directory);
+  // Without CUDA's headers __device__ and its like are read as the keywords they stand for.
+  if (!must_exist) return unread_standard_.push_back("<" + name + ">");
+  doubt_everything("-include " + name + " can't be read");
+}
+
+void Preprocessor::enter_command_line(const TranslationUnit& unit) {
+  std::string text;
+  for (const auto& [name, value] : unit.defines) text += "#define " + name + " " + value + "\n";
+  for (const std::string& name : unit.undefines) text += "#undef " + name + "\n";
+  // gcc reads it first of all; it has macros only.
+  const Included predef = search_.find({"stdc-predef.h", false, {}, 0, false});
+  search_.mark_reached(predef, true);
+  if (predef.file != FileStore::kNone) enter_file(predef.file, 0, 0, predef.directory);
+  enter_file(files_.add(make_text("<command-line>", text)), 0, 0, 0);
+  enter_file(files_.add(make_text("<built-in>", predefined_macros(unit))), 0, 0, 0);
+  built_in_ = static_cast<std::uint32_t>(inclusions_.size() - 1);
+  unit_ = &unit;
+}
+
+void Preprocessor::enter_file(std::uint32_t file, std::uint32_t parent, std::uint32_t line, std::size_t directory) {
+  if (is_entered_.size() <= file) is_entered_.resize(file + 16, false);
+  if (!is_entered_[file] && supposing_) {
+    if (const Doubt doubt = doubt_here(); doubts_.is_mild(doubt)) add_supposition(file, doubt);
+    entered_.push_back(file);
+    if (unclear_include_ != 0) earlier_.try_emplace(file, unclear_include_);
+  }
+  is_entered_[file] = true;
+  lexed_bytes_ += files_[file].size();
+  if (lexed_bytes_ > kMostBytes) return stop("the headers are larger than what is read of one source");
+  if (inclusions_.size() >= kMostInclusions) return stop("too many #includes");
+  if (frames_.size() >= kDeepestInclude) return doubt_everything("#includes nest too deeply");
+  const auto inclusion = static_cast<std::uint32_t>(inclusions_.size());
+  inclusions_.push_back({file, parent, line});
+  frames_.push_back({Lexer(files_[file], names_, inclusion, raw_strings_), file, inclusion, directory, {}});
+}
+
+/// Back to the file that included this one. False when this was the last.
+bool Preprocessor::leave_file() {
+  Frame& frame = frames_.back();
+  if (!frame.open.empty()) doubt_everything("a conditional has no #endif in " + files_[frame.file].path);
+  if (frame.guard == Frame::Guard::After) files_[frame.file].guard = frame.guard_name;
+  frames_.pop_back();
+  return !frames_.empty();
+}
+
+Token Preprocessor::from_file() {
+  for (;;) {
+    if (frames_.empty() || stopped_) return {};
+    Frame& frame = frames_.back();
+    const Token token = frame.lexer.next();
+    if (token.kind == Kind::End) {
+      if (in_directive_ || collecting_ || !leave_file()) return token;
+      continue;
+    }
+    if (in_directive_) return token;
+    if (token.is('#') && (token.flags & Token::LineStart) != 0) {
+      directive(frame, token);
+      continue;
+    }
+    if (frame.guard != Frame::Guard::Inside) note_text(frame);
+    return token;
+  }
+}
+
+/// Text stands where a guarded file has only directives.
+void Preprocessor::note_text(Frame& frame) {
+  if (frame.guard == Frame::Guard::Candidate) {
+    conditionals_[frame.open.front().index].guard = false;
+    frame.guard = Frame::Guard::Inside;
+  } else {
+    frame.guard = Frame::Guard::None;
+  }
+}
+
+void Preprocessor::stop(std::string why) {
+  if (stopped_) return;
+  stopped_ = true;
+  doubt_everything("not all was read: " + why);
+}
+
+void Preprocessor::doubt_everything(std::string why) {
+  const Doubt doubt = doubts_.add(std::move(why));
+  if (std::find(general_.begin(), general_.end(), doubt) == general_.end()) general_.push_back(doubt);
+}
+
+Doubt Preprocessor::doubt_of_undefined(std::uint32_t name) {
+  if (const auto maybe = maybe_defined_.find(name); maybe != maybe_defined_.end()) return maybe->second;
+  const std::string text(names_.name(name));
+  if (depends_on_options(text, *unit_))
+    return doubts_.add("whether " + text + " is defined depends on options that are not known", name);
+  if (text.starts_with("__cpp_") && assumed_row(text, *unit_) != 0)
+    return doubts_.add("the compiler's version or the standard is not known");
+  if (!unit_->compiler_known && is_compilers_own(text))
+    return doubts_.add("whether " + text + " is defined depends on the compiler, which is not known", name);
+  if (!unread_others_.empty() && !is_compilers_own(text))
+    return doubts_.add(text + " is not defined in what was read, but " + unread_others_.front() + " was not read");
+  if (!unread_standard_.empty() && is_standard_macro(text))
+    return doubts_.add(text + " is not defined in what was read, but " + unread_standard_.front() + " was not read");
+  if (!options_known_ && !is_compilers_own(text))
+    return doubts_.add("whether " + text + " is defined on the command line is not known", name);
+  return 0;
+}
+
+void Preprocessor::check_list() {
+  if (stopped_) return;
+  const std::vector<std::string> unreached = search_.unreached(false);
+  for (const std::string& path : unreached)
+    doubt_everything("the depfile lists " + path + ", which the reading did not come to");
+  if (unreached.empty() && first_difference() != kNone)
+    doubt_everything("the reading comes to files in another order than the depfile");
+}
+
+/// Where entered_order() leaves listed_order(); kNone: nowhere. A list in alphabetical order tells nothing.
+std::size_t Preprocessor::first_difference() {
+  const std::vector<std::uint32_t> listed = listed_order();
+  const std::vector<std::uint32_t> entered = entered_order();
+  const auto by_path = [&](std::uint32_t a, std::uint32_t b) { return files_[a].path < files_[b].path; };
+  constexpr std::size_t kFewest = 4;
+  if (listed.size() >= kFewest && std::is_sorted(listed.begin(), listed.end(), by_path)) return kNone;
+  const auto [left, right] = std::mismatch(listed.begin(), listed.end(), entered.begin(), entered.end());
+  return left == listed.end() && right == entered.end() ? kNone : static_cast<std::size_t>(left - listed.begin());
+}
+
+std::vector<std::uint32_t> Preprocessor::entered_order() const {
+  std::vector<std::uint32_t> result;
+  for (const std::uint32_t file : entered_)
+    if (search_.is_listed(files_[file].path) && !search_.is_system(files_[file].path)) result.push_back(file);
+  return result;
+}
+
+/// The gravest doubt among the conditions around the place that is read.
+Doubt Preprocessor::doubt_here() const {
+  Doubt worst = 0;
+  for (const Frame& frame : frames_)
+    for (const OpenConditional& open : frame.open)
+      if (!conditionals_[open.index].guard) worst = doubts_.worse(worst, open.doubt);
+  return worst;
+}
+
+}  // namespace elfaudit::source

@@ -1,0 +1,190 @@
+// Translation phases 3 and 4 (C11 5.1.1.2, C++20 5.2): directives and macro expansion, as gcc and clang do them. It is
+// pulled: each next() reads on until there is a token. Everything a hostile source could make grow is bounded.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "locate/source/include_search.hpp"
+#include "locate/source/lexer.hpp"
+#include "locate/source/reading_log.hpp"
+#include "locate/source/token_source.hpp"
+
+namespace elfaudit::source {
+
+class Preprocessor : public TokenSource {
+ public:
+  /// Keeps references. `wanted`: texts of the names whose definitions are looked for; when a group that is skipped on
+  /// doubtful grounds has one in it, that is a doubt about it.
+  Preprocessor(const TranslationUnit& unit, FileStore& files, Interner& names, std::unordered_set<std::string> wanted);
+
+  Token next() override;
+
+  const std::vector<Inclusion>& inclusions() const { return inclusions_; }
+  const std::vector<Conditional>& conditionals() const { return conditionals_; }
+  const MacroTable& macros() const { return macros_; }
+  Doubts& doubts() { return doubts_; }
+  /// What makes all of the reading doubtful, in the order of its discovery.
+  const std::vector<Doubt>& general_doubts() const { return general_; }
+  /// Why there may be more definitions of one of the wanted names; 0 when there aren't.
+  Doubt doubt_about(const std::string& wanted) const {
+    const auto found = skipped_.find(wanted);
+    return found == skipped_.end() ? 0 : found->second;
+  }
+  /// Was every file that the depfile lists reached, in its order? Ends the reading with a doubt when not.
+  void check_list();
+  /// Why a file may have been included before the place where it was; 0: it wasn't.
+  Doubt doubt_of_first(std::uint32_t file) const {
+    const auto found = earlier_.find(file);
+    return found == earlier_.end() ? 0 : found->second;
+  }
+
+  /// A file that would have been included, or would not have been, if a name were defined that nothing defines.
+  struct Supposition {
+    std::uint32_t file;
+    std::uint32_t position;                    ///< how many files had been entered before
+    std::vector<std::uint32_t> names;          ///< that may be defined
+    std::vector<std::string_view> conditions;  ///< in which they stand
+  };
+  const std::vector<Supposition>& suppositions() const { return suppositions_; }
+  /// The listed files outside the compiler's own folders: as the depfile has them, and as they were first entered.
+  std::vector<std::uint32_t> listed_order() { return search_.project_files(); }
+  std::vector<std::uint32_t> entered_order() const;
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  std::size_t first_difference();
+  /// Why a name that nothing defines may be defined after all; 0 when it is not.
+  Doubt doubt_of_undefined(std::uint32_t name);
+
+ private:
+  friend class Condition;
+
+  // Files: directives.cpp
+  struct OpenConditional {
+    std::uint32_t index;  ///< in conditionals_
+    bool taken;           ///< one of its branches was or is read
+    Doubt doubt;          ///< of the conditions so far
+    bool in_else;
+  };
+  struct Frame {
+    Lexer lexer;
+    std::uint32_t file;
+    std::uint32_t inclusion;
+    std::size_t directory;
+    std::vector<OpenConditional> open;
+    // Recognises a file that is one #ifndef X ... #endif (libcpp does the same, "multiple-include optimization").
+    enum class Guard : std::uint8_t { Start, Candidate, Inside, After, None } guard = Guard::Start;
+    std::uint32_t guard_name = 0;
+  };
+  void enter_file(std::uint32_t file, std::uint32_t parent, std::uint32_t line, std::size_t directory);
+  bool leave_file();
+  void enter_command_line(const TranslationUnit& unit);
+  void enter_forced(const TranslationUnit& unit, const std::string& name, bool must_exist);
+  Token from_file();
+  void directive(Frame& frame, const Token& hash);
+  void define(Frame& frame);
+  bool read_parameters(Frame& frame, Macro& macro, std::vector<std::uint32_t>& parameters);
+  void undefine(Frame& frame);
+  void pragma(Frame& frame);
+  void include(Frame& frame, Word how, std::uint32_t line);
+  std::string include_operand(Frame& frame);
+  void report_include(const Included& found, const std::string& operand);
+  void if_directive(Frame& frame, Word how, const Token& hash);
+  void branch_directive(Frame& frame, Word how, const Token& hash);
+  void endif_directive(Frame& frame, const Token& hash);
+  bool evaluate(Frame& frame, Word how, Clause& clause);
+  void skip_group(Frame& frame);
+  bool skipped_directive(Frame& frame, const Token& hash, Doubt doubt, unsigned& depth);
+  Clause& add_clause(Frame& frame, Conditional& conditional, const Token& hash);
+  void note_skipped_name(const Token& token, Doubt doubt);
+  void suppose_skipped(Frame& frame, Doubt doubt);
+  void add_supposition(std::uint32_t file, Doubt doubt);
+  bool entered_before(std::uint32_t file) const { return file < is_entered_.size() && is_entered_[file]; }
+  void save_macro(std::uint32_t name, bool push);
+  void note_text(Frame& frame);
+  void note_guard(Frame& frame, Word word);
+  Doubt doubt_here() const;
+  void doubt_condition(Doubt doubt) { condition_doubt_ = doubts_.worse(condition_doubt_, doubt); }
+  bool already_guarded(std::uint32_t file) const;
+  void stop(std::string why);
+  void doubt_everything(std::string why);
+
+  // Expansion: expand.cpp
+  struct Context {
+    const Token* at = nullptr;
+    const Token* end = nullptr;
+    Macro* macro = nullptr;
+    bool barrier = false;  ///< nothing is read beyond it: the end of an argument
+    bool respot = false;   ///< the tokens get `spot`
+    bool begins = false;   ///< the first token is still to come; there is white space before it when
+    bool space = false;    ///< there is some before the macro's name
+    Spot spot;
+    std::uint32_t mark = 0;  ///< 1 + number of a macro to be marked first
+    std::vector<Token> owned;
+  };
+  using Tokens = std::vector<Token>;
+  static constexpr std::size_t kMostExpandedAtOnce = 4U << 20;  // tokens
+  Token raw();
+  void pop_context();
+  void skip_pragma();
+  bool next_is_parenthesis();
+  bool enter_macro(Macro& macro, const Token& name);
+  bool expand_builtin(const Token& name);
+  bool collect_arguments(const Macro& macro, std::vector<Tokens>& arguments);
+  Tokens substitute(const Macro& macro, std::vector<Tokens>& arguments, const Spot& spot);
+  Tokens expand_argument(const Tokens& argument);
+  Token stringify(const Tokens& argument);
+  Token paste(const Token& left, const Token& right);
+  void push_tokens(Tokens tokens, Macro* macro);
+  std::string_view keep(std::string text);
+  friend class Substitution;
+
+  FileStore& files_;
+  Interner& names_;
+  IncludeSearch search_;
+  const std::unordered_set<std::string> wanted_;
+  const Language language_;
+  const Compiler compiler_;
+  const bool options_known_;
+  const bool raw_strings_;
+
+  MacroTable macros_;
+  std::vector<Inclusion> inclusions_;
+  std::vector<Conditional> conditionals_;
+  Doubts doubts_;
+  std::vector<Doubt> general_;
+  std::vector<Frame> frames_;
+  std::unordered_map<std::uint32_t, Doubt> maybe_defined_;  ///< by names that a doubtfully skipped group defines
+  std::unordered_map<std::string, Doubt> skipped_;          ///< by wanted names that doubtfully skipped text has in it
+  std::unordered_map<std::uint32_t, std::vector<Macro*>> saved_macros_;
+  std::vector<std::string> unread_standard_, unread_others_;
+  std::vector<std::uint32_t> entered_;  ///< files in the order of their first entering, behind what the command enters
+  std::vector<bool> is_entered_;        ///< by file
+  std::vector<Supposition> suppositions_;
+  std::unordered_map<std::uint32_t, Doubt> earlier_;  ///< by files that a doubtfully skipped #include names
+  std::unordered_map<std::uint32_t, std::string_view> skipped_strings_;  ///< by names that skipped text defines
+  Doubt unclear_include_ = 0;  ///< an #include that was skipped doubtfully names who knows what
+  bool supposing_ = false;
+
+  std::vector<Context> contexts_;
+  std::deque<std::string> kept_;
+  std::size_t kept_bytes_ = 0, lexed_bytes_ = 0, expanded_ = 0, expanded_at_once_ = 0;
+  unsigned argument_depth_ = 0;
+  std::uint32_t counter_ = 0;
+  std::uint32_t built_in_ = 0;  ///< the inclusion of the compiler's own macros
+  const TranslationUnit* unit_ = nullptr;
+  bool in_directive_ = false;
+  bool collecting_ = false;  ///< arguments: the end of a file ends them
+  bool omitted_ = false;     ///< of the arguments collected last, the variadic one
+  bool marking_ = true;
+  bool stopped_ = false;
+  // Of the condition that is being evaluated:
+  Doubt condition_doubt_ = 0;
+  bool used_assumed_ = false;
+  int assumed_variant_ = 0;  ///< -1: the oldest version there may be, 1: the newest
+};
+
+}  // namespace elfaudit::source

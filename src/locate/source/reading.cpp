@@ -1,0 +1,268 @@
+#include "locate/source/reading.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "locate/source/parameters.hpp"
+
+namespace elfaudit::source {
+
+std::string shown_path(const std::string& path) {
+  if (!path.starts_with('/')) return path;
+  std::error_code failed;
+  const std::string here = std::filesystem::current_path(failed).string();
+  const std::size_t size = here.size();
+  const bool below = !failed && size > 1 && path.size() > size + 1 && path.starts_with(here) && path[size] == '/';
+  return below ? path.substr(size + 1) : path;
+}
+
+void add_doubt(std::vector<std::string>& doubts, const std::string& why) {
+  if (std::find(doubts.begin(), doubts.end(), why) == doubts.end()) doubts.push_back(why);
+}
+
+SourceLine Origins::place(const Spot& spot) const {
+  return {shown_path(path(inclusions_[spot.inclusion].file)), spot.line};
+}
+
+std::vector<SourceLine> Origins::chain(std::uint32_t inclusion) const {
+  std::vector<SourceLine> result;
+  // A parent comes before its child, so this ends.
+  for (; inclusion != 0; inclusion = inclusions_[inclusion].parent)
+    result.push_back(place({inclusions_[inclusion].parent, inclusions_[inclusion].line}));
+  std::reverse(result.begin(), result.end());
+  return result;
+}
+
+namespace {
+
+/// What was found, with what the other declarations of the name say about it.
+struct Entry {
+  const Found* found = nullptr;
+  Alike alike = Alike::Unclear;  ///< its parameters and the symbol's
+  bool is_function = false;
+  bool defines = false;
+  bool c_linkage = false;
+};
+
+class Sorter {
+ public:
+  Sorter(const std::vector<Found>& found, const Name& name, Language language) : name_(name), language_(language) {
+    for (const Found& one : found) add(one);
+    select_overload();
+    select_linkage();
+    select_arguments();
+    settle_tentative();
+  }
+  const std::vector<Entry>& entries() const { return entries_; }
+  const std::vector<std::string>& doubts() const { return doubts_; }
+
+ private:
+  void add(const Found& found);
+  void select_overload();
+  void select_linkage();
+  void select_arguments();
+  void settle_tentative();
+  bool defines(const Found& found, bool is_function) const;
+
+  const Name& name_;
+  const Language language_;
+  std::vector<Entry> entries_;
+  std::vector<std::string> doubts_;
+};
+
+bool Sorter::defines(const Found& found, bool is_function) const {
+  const Declared& what = found.what;
+  if (what.is_alias) return true;
+  if (is_function) return found.is_instantiation ? !what.is_extern : what.has_body;
+  if (found.in_class) return what.is_static && (what.is_inline || what.is_constexpr);
+  if (found.is_instantiation) return !what.is_extern;
+  if (found.is_specialisation && !what.qualifiers.empty() && !what.has_initialiser) return false;
+  return what.has_initialiser || !what.is_extern;
+}
+
+void Sorter::add(const Found& found) {
+  Entry entry{&found};
+  entry.is_function = found.what.is_function;
+  const bool wants_variable = name_.kind == Name::Kind::Variable;
+  if (entry.is_function && found.what.unclear) {
+    if (wants_variable) entry.is_function = false;
+    if (name_.kind == Name::Kind::Unknown)
+      add_doubt(doubts_, "whether " + found.what.last + " is a function or a variable was not told");
+  }
+  if (entry.is_function && wants_variable) return;
+  const bool is_member = found.in_class && !entry.is_function && !found.what.is_static;
+  if (is_member) return;
+  if (!entry.is_function && name_.kind == Name::Kind::Function) {
+    // `handler_type f;` with a typedef of a function's type declares a function.
+    if (found.what.has_initialiser) return;
+  } else {
+    const bool direct_initialiser = !entry.is_function && found.what.is_function;
+    entry.defines = direct_initialiser || defines(found, entry.is_function);
+  }
+  if (entry.is_function && name_.parameters) entry.alike = compare_parameters(found.parameters, *name_.parameters);
+  entry.c_linkage = found.extern_c;
+  entries_.push_back(entry);
+}
+
+void Sorter::select_overload() {
+  if (!name_.parameters) return;
+  const bool any_same = std::any_of(entries_.begin(), entries_.end(), [](const Entry& entry) {
+    return entry.defines && entry.is_function && entry.alike == Alike::Same;
+  });
+  std::erase_if(entries_, [&](const Entry& entry) {
+    if (!entry.is_function || entry.found->is_template) return false;
+    return entry.alike == Alike::Different || (any_same && entry.alike != Alike::Same);
+  });
+}
+
+/// A function has C linkage when one of its declarations says so.
+void Sorter::select_linkage() {
+  if (!name_.is_mangled || language_ == Language::C) return;
+  const bool any_c = std::any_of(entries_.begin(), entries_.end(), [](const Entry& entry) { return entry.c_linkage; });
+  std::erase_if(entries_, [&](const Entry& entry) {
+    if (!entry.is_function) return *name_.is_mangled && entry.c_linkage;
+    return *name_.is_mangled ? entry.c_linkage : !any_c && name_.parts.back() != "main";
+  });
+}
+
+/// What templates make is told apart from what they don't make, and explicit specialisations by their arguments.
+void Sorter::select_arguments() {
+  const bool strong = name_.is_strong.value_or(false);
+  std::erase_if(entries_, [&](const Entry& entry) {
+    const Found& found = *entry.found;
+    const bool from_template = found.is_template || found.is_specialisation || found.is_instantiation;
+    if (name_.has_arguments && !*name_.has_arguments && from_template) return true;
+    if (strong && entry.defines && (found.is_template || found.is_instantiation)) return true;
+    return name_.arguments && found.is_specialisation && !found.arguments.empty() &&
+           compare_arguments(found.arguments, *name_.arguments) == Alike::Different;
+  });
+  if (!strong) return;
+  const auto is_inline = [&](const Entry& entry) {
+    return entry.defines && language_ != Language::C &&
+           (entry.found->what.is_inline || (entry.is_function && entry.found->what.is_constexpr));
+  };
+  if (!std::all_of(entries_.begin(), entries_.end(), is_inline)) std::erase_if(entries_, is_inline);
+}
+
+/// C11 6.9.2: of several tentative definitions and one with an initialiser, that one defines.
+void Sorter::settle_tentative() {
+  if (language_ != Language::C) return;
+  const auto is_tentative = [](const Entry& entry) { return !entry.is_function && !entry.found->what.has_initialiser; };
+  const bool any = std::any_of(entries_.begin(), entries_.end(),
+                               [&](const Entry& entry) { return entry.defines && !is_tentative(entry); });
+  for (Entry& entry : entries_)
+    if (any && is_tentative(entry)) entry.defines = false;
+}
+
+/// No other file sees what this declares.
+bool is_internal(const Entry& entry, const std::vector<Entry>& all, Language language) {
+  const Found& found = *entry.found;
+  if (found.in_anonymous || (found.what.is_static && !found.in_class)) return true;
+  bool earlier_extern = false;
+  for (const Entry& other : all) {
+    if (&other == &entry) break;
+    if (other.found->what.is_static && !other.found->in_class && other.alike == entry.alike) return true;
+    earlier_extern = earlier_extern || (other.found->what.is_extern && !other.found->what.is_static);
+  }
+  // C++20 6.6: a constant of a namespace that nothing declared extern.
+  return language != Language::C && !entry.is_function && found.what.is_const && !found.what.is_volatile &&
+         !found.what.is_extern && !earlier_extern && !found.what.is_inline && !found.in_class && !found.is_template &&
+         !found.is_specialisation && found.what.qualifiers.empty();
+}
+
+Definition make_definition(const Entry& entry, const std::vector<Entry>& all, Language language) {
+  const Found& found = *entry.found;
+  const Declared& what = found.what;
+  Definition result;
+  result.is_extern = what.is_extern;
+  result.is_inline = what.is_inline ||
+                     (entry.is_function && (what.is_constexpr || (found.in_class && what.has_body))) ||
+                     (found.in_class && what.is_constexpr);
+  if (entry.is_function && !result.is_inline)
+    result.is_inline = std::any_of(all.begin(), all.end(), [&](const Entry& other) {
+      return language != Language::C && other.found->what.is_inline && other.alike == entry.alike;
+    });
+  result.is_static = what.is_static;
+  result.is_constexpr = what.is_constexpr;
+  result.is_const = !entry.is_function && what.is_const && !what.is_volatile;
+  result.is_thread_local = what.is_thread_local;
+  result.is_template = found.is_template;
+  result.is_specialisation = found.is_specialisation;
+  result.is_instantiation = found.is_instantiation;
+  result.has_initialiser = what.has_initialiser || (!entry.is_function && what.is_function);
+  result.is_function = entry.is_function;
+  result.is_tentative = language == Language::C && entry.defines && !entry.is_function && !result.has_initialiser;
+  result.in_extern_c = found.extern_c;
+  result.in_anonymous_namespace = found.in_anonymous;
+  result.in_class = found.in_class;
+  result.is_internal = is_internal(entry, all, language);
+  if (!what.unknown.empty())
+    add_doubt(result.doubts, what.unknown + " stands in the declaration and nothing that was read defines it");
+  if (found.in_unknown) add_doubt(result.doubts, "it stands in braces that nothing explains");
+  if (found.too_long) add_doubt(result.doubts, "the declaration is too long to be read whole");
+  return result;
+}
+
+/// One symbol has one definition; more of them are a question that the source alone does not answer.
+void doubt_ambiguity(std::vector<Definition>& definitions) {
+  const auto counts = [](const Definition& definition) { return !definition.is_tentative; };
+  if (std::count_if(definitions.begin(), definitions.end(), counts) < 2) return;
+  for (Definition& definition : definitions)
+    add_doubt(definition.doubts,
+              "several definitions of that name were read, and which one the symbol is was not told");
+}
+
+/// The symbol's own function may not be in the source at all, or in a class that was not entered.
+bool may_be_other_overload(const Entry& entry, const Name& name, bool has_friends) {
+  if (!entry.is_function || !name.parameters || entry.alike == Alike::Same || entry.found->is_template) return false;
+  const std::string& last = name.parts.back();
+  const bool can_be_implicit =
+      last == "operator=" || (name.parts.size() > 1 && name.parts[name.parts.size() - 2] == last);
+  return has_friends || can_be_implicit;
+}
+
+std::string trimmed(const std::string& text) {
+  constexpr std::size_t kLongest = 200;
+  const std::size_t first = text.find_first_not_of(" \t\r\f\v");
+  if (first == std::string::npos) return {};
+  const std::size_t last = text.find_last_not_of(" \t\r\f\v");
+  return text.substr(first, std::min(last + 1 - first, kLongest));
+}
+
+}  // namespace
+
+Reading make_reading(const Parser& parser, const Name& name, Language language, Compiler compiler,
+                     const Origins& origins, std::vector<std::string> doubts) {
+  Reading reading;
+  if (parser.unbalanced()) add_doubt(doubts, "braces are not in pairs");
+  const Sorter sorter(parser.found(), name, language);
+  std::vector<MildDoubts> mild;  // of the definitions
+  std::size_t doubtful = 0;      // definitions and declarations
+  for (const Entry& entry : sorter.entries()) {
+    Definition definition = make_definition(entry, sorter.entries(), language);
+    MildDoubts own;
+    if (may_be_other_overload(entry, name, parser.has_friends()))
+      add_doubt(definition.doubts, "its parameters are not written as the symbol has them: it may be another overload");
+    definition.at = origins.place(compiler == Compiler::Clang ? entry.found->at : entry.found->qualified);
+    definition.chain = origins.chain(entry.found->at.inclusion);
+    definition.text = trimmed(origins.line_text(entry.found->first));
+    origins.tell(*entry.found, definition, own);
+    if (!definition.doubts.empty() || !own.sentences.empty()) ++doubtful;
+    if (entry.defines) mild.push_back(std::move(own));
+    (entry.defines ? reading.definitions : reading.declarations).push_back(std::move(definition));
+  }
+  doubt_ambiguity(reading.definitions);
+  for (const std::string& doubt : sorter.doubts()) add_doubt(doubts, doubt);
+  reading.doubts = std::move(doubts);
+  for (std::size_t i = 0; i < reading.definitions.size(); ++i) {
+    Definition& definition = reading.definitions[i];
+    for (const std::string& doubt : reading.doubts) add_doubt(definition.doubts, doubt);
+    const bool is_doubtful = !definition.doubts.empty() || !mild[i].sentences.empty();
+    const bool has_rival = doubtful > (is_doubtful ? 1U : 0U);
+    definition.certain = definition.doubts.empty() && (mild[i].sentences.empty() || !(has_rival || mild[i].on_the_way));
+    for (const std::string& doubt : mild[i].sentences) add_doubt(definition.doubts, doubt);
+  }
+  return reading;
+}
+
+}  // namespace elfaudit::source

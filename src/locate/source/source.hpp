@@ -1,0 +1,128 @@
+// Where the sources of one translation unit define a global, through which includes, and what made it a definition.
+// No compiler is run: read_definitions() does what a preprocessor and a parser of declarations do, exactly where it
+// can, and says where it could not be exact. read_preprocessed() does the same from what a compiler's -E wrote.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "elfaudit/finding.hpp"
+
+namespace elfaudit::source {
+
+enum class Language : std::uint8_t { C, Cxx, Cuda };
+enum class Compiler : std::uint8_t { Gcc, Clang, Nvcc };
+
+/// One compile, as its command and its depfile tell it. Relative paths are relative to `folder`.
+struct TranslationUnit {
+  std::string source;
+  std::string folder;                                        ///< working directory of the compile
+  std::vector<std::string> quote_dirs;                       ///< -iquote
+  std::vector<std::string> include_dirs;                     ///< -I, then -isystem, in search order
+  std::vector<std::pair<std::string, std::string>> defines;  ///< -D; {"F(x)", "x"} is a function-like macro
+  /// Names among `defines` and `forced_includes` that were told from the depfile, not from a command.
+  std::vector<std::string> guessed;
+  std::vector<std::string> undefines;        ///< -U
+  std::vector<std::string> forced_includes;  ///< -include
+  /// From a depfile; the source itself may be among them. When there are any, an #include is one of these, or a file
+  /// that the directories above hold when the depfile leaves system headers out (-MMD).
+  std::vector<std::string> listed_files;
+  /// Other words of the command that predefine macros: -O2, -fPIC, -fopenmp, -pthread, -fno-exceptions, -mavx2 ...
+  /// Without a value they are not known, and a branch that depends on __OPTIMIZE__ or __PIC__ is a doubt.
+  std::optional<std::vector<std::string>> options;
+  Language language = Language::Cxx;
+  std::string standard;  ///< as in -std=: "c++17", "gnu11"; empty: the compiler's default
+  Compiler compiler = Compiler::Gcc;
+  bool compiler_known = true;    ///< false: `compiler` is a guess
+  std::string compiler_version;  ///< "12.2.0" (an object's .comment says it); empty: not known
+};
+
+/// A global's name without parameters and template arguments: {"deep_ep", "state"}. Classes are parts like namespaces;
+/// a constructor is {"A", "A"}, a destructor {"A", "~A"}, an operator {"operator+"}.
+struct Name {
+  std::vector<std::string> parts;
+  enum class Kind : std::uint8_t { Unknown, Function, Variable } kind = Kind::Unknown;
+  /// Of a function: "int, char const*", as a demangler writes it, to tell overloads apart. Nothing: not known.
+  std::optional<std::string> parameters;
+  std::optional<bool> is_mangled;        ///< false: a function of that symbol has C linkage
+  std::optional<bool> has_arguments;     ///< template arguments somewhere in the name
+  std::optional<std::string> arguments;  ///< those behind the last part: "int, 3"
+  std::optional<bool> is_strong;  ///< the symbol is neither weak nor unique: nothing inline or instantiated defines it
+};
+
+/// The name in a symbol of the Itanium C++ ABI, or of C. Nothing for symbols that no declaration spells: vtables, guard
+/// variables, lambdas, local statics.
+std::optional<Name> name_of_symbol(std::string_view symbol, Name::Kind kind);
+
+/// A condition of a chain of #if, #elif and #else that was false, so that a later branch was taken.
+struct FalseCondition {
+  std::uint32_t line = 0;
+  std::string text;                    ///< "#if defined(A) || defined(B)", comments and line breaks removed
+  std::vector<std::string> undefined;  ///< names in it that are not defined, each once
+};
+
+/// The taken branch of a conditional. Include guards are not told.
+struct Branch {
+  SourceLine at;
+  std::string text;  ///< of the directive at that line: "#else"
+  std::vector<FalseCondition> before;
+  std::vector<std::string> undefined;  ///< names in the taken condition that are not defined: of #ifndef, for one
+};
+
+/// A macro in the declaration before the declared name.
+struct MacroCause {
+  std::string macro;
+  std::string value;             ///< its replacement as written; empty when there is none
+  SourceLine defined_at;         ///< the #define; line 0 for -D and for the compiler's own
+  std::vector<Branch> branches;  ///< around the #define in its file, outermost first
+};
+
+struct Definition {
+  SourceLine at;                        ///< of the declared name, or of the macro that spells it: DW_AT_decl_line
+  std::vector<SourceLine> chain;        ///< the includes that led to it, from the translation unit; line 0 for -include
+  std::vector<SourceLine> other_chain;  ///< further #include lines that name the file of `at`, in reading order
+  bool is_extern = false;               ///< says extern; extern "C" without braces says it too
+  bool is_inline = false;               ///< says inline or constexpr (functions), or is in a class
+  bool is_static = false, is_constexpr = false;
+  bool is_const = false;  ///< the variable itself is const and not volatile
+  bool is_thread_local = false;
+  bool is_template = false;  ///< has template parameters of its own or of its class
+  bool is_specialisation = false;
+  bool is_instantiation = false;  ///< template int f<int>(int);
+  bool has_initialiser = false, is_function = false;
+  bool is_tentative = false;  ///< C: no initialiser and no extern
+  bool in_extern_c = false, in_anonymous_namespace = false;
+  bool in_class = false;               ///< written inside its class
+  bool is_internal = false;            ///< no other file sees it: static, unnamed namespace, C++ const without extern
+  std::vector<MacroCause> macros;      ///< outermost first, in reading order
+  std::vector<Branch> branches;        ///< around the definition in its file, outermost first
+  std::vector<Branch> chain_branches;  ///< around the #include lines of the chain, in their order
+  /// The site and the chain are known. Doubts may be left then about names that an unknown command line may define:
+  /// they concern the cause; as the object defines the name, and nothing else that was read could, the site stands.
+  bool certain = false;
+  std::vector<std::string> doubts;
+  std::string text;  ///< first line of the declaration as written, without blanks at its ends
+};
+
+struct Reading {
+  std::vector<Definition> definitions;
+  std::vector<Definition> declarations;  ///< extern declarations and prototypes of the same name
+  std::vector<std::string> doubts;       ///< what concerns the whole reading: each definition has them too
+};
+
+/// Never throws for what files hold. A source that can't be read is an empty Reading with a doubt.
+Reading read_definitions(const TranslationUnit& unit, const Name& name);
+/// The same for several names of one translation unit, which is preprocessed once. In their order.
+std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::vector<Name>& names);
+
+/// From the output of gcc, clang or nvcc -E with line markers (`# 12 "file" 1 3`: GNU cpp, Preprocessor Output). Exact
+/// places and chains; no macros and no branches. `folder` makes relative paths absolute; empty: the text's own
+/// `# 1 "/folder//"`, or they stay as they are.
+Reading read_preprocessed(std::string_view text, const Name& name, Language language = Language::Cxx,
+                          std::string_view folder = {});
+
+}  // namespace elfaudit::source

@@ -1,0 +1,154 @@
+// What a reading says about one definition: where, through which includes, and why it is one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "locate/source/source.hpp"
+#include "support/compile.hpp"
+
+namespace elfaudit::source {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class SourceRead : public testing::Test {
+ protected:
+  /// Reads a.cpp and the headers that were written. `with_command`: nothing else is on its command line.
+  Reading read(const std::string& symbol, bool with_command = true) const {
+    TranslationUnit unit;
+    unit.source = "a.cpp";
+    unit.folder = folder_.path();
+    unit.listed_files = listed_;
+    unit.language = language_;
+    unit.compiler_known = with_command;
+    if (with_command) unit.options.emplace();
+    return read_definitions(unit, *name_of_symbol(symbol, Name::Kind::Variable));
+  }
+  void write(const std::string& name, const std::string& text) {
+    folder_.write(name, text);
+    listed_.push_back(name);
+  }
+  std::string at(const SourceLine& line) const {
+    return line.file.substr(line.file.rfind('/') + 1) + ":" + std::to_string(line.line);
+  }
+
+  test::TempDir folder_;
+  std::vector<std::string> listed_;
+  Language language_ = Language::Cxx;
+};
+
+TEST_F(SourceRead, MacroExpandsToNothing) {
+  write("a.cpp", "#include \"lib/api.h\"\n");
+  write("lib/api.h", R"(#pragma once
+#if defined(__CUDACC_RDC__) || defined(NUMBA)
+#define API extern __constant__
+#elif defined(__clang__)  // whoever
+#define API extern
+#else
+#define API
+#endif
+extern "C" {
+API int state;
+}
+)");
+  for (const bool with_command : {true, false}) {
+    const Reading reading = read("state", with_command);
+    ASSERT_EQ(reading.definitions.size(), 1U);
+    const Definition& found = reading.definitions.front();
+    EXPECT_TRUE(found.certain);  // of an object that defines it, with or without NUMBA, it is the only definition
+    EXPECT_EQ(at(found.at), "api.h:10");
+    EXPECT_EQ(found.text, "API int state;");
+    EXPECT_FALSE(found.is_extern);
+    ASSERT_EQ(found.chain.size(), 1U);
+    EXPECT_EQ(at(found.chain[0]), "a.cpp:1");
+    ASSERT_EQ(found.macros.size(), 1U);
+    const MacroCause& cause = found.macros.front();
+    EXPECT_EQ(cause.macro, "API");
+    EXPECT_EQ(cause.value, "");
+    EXPECT_EQ(at(cause.defined_at), "api.h:7");
+    ASSERT_EQ(cause.branches.size(), 1U);
+    EXPECT_EQ(cause.branches[0].text, "#else");
+    ASSERT_EQ(cause.branches[0].before.size(), 2U);
+    EXPECT_EQ(cause.branches[0].before[0].text, "#if defined(__CUDACC_RDC__) || defined(NUMBA)");
+    EXPECT_THAT(cause.branches[0].before[0].undefined, ElementsAre("__CUDACC_RDC__", "NUMBA"));
+    EXPECT_EQ(cause.branches[0].before[1].text, "#elif defined(__clang__)");
+  }
+}
+
+TEST_F(SourceRead, BranchThatAnUnknownCommandLineDecides) {
+  write("a.cpp", "#ifdef FAST\nint state = 1;\n#else\nint state = 2;\n#endif\n");
+  const Definition known = read("state").definitions.at(0);
+  EXPECT_TRUE(known.certain);
+  EXPECT_EQ(known.at.line, 4U);
+  EXPECT_THAT(known.branches.at(0).before.at(0).undefined, ElementsAre("FAST"));
+  const Definition guessed = read("state", false).definitions.at(0);
+  EXPECT_FALSE(guessed.certain);
+  EXPECT_THAT(guessed.doubts, testing::Contains(HasSubstr("FAST")));
+}
+
+TEST_F(SourceRead, OrderOfDepfileTellsWhichIncludesWereRead) {
+  write("a.cpp", "#if LEVEL > 2\n#include \"one.h\"\n#endif\n#include \"two.h\"\n");
+  write("one.h", "#pragma once\nint state;\n");
+  write("two.h", "#include \"one.h\"\n");
+  const Definition found = read("state", false).definitions.at(0);
+  ASSERT_EQ(found.chain.size(), 1U);
+  EXPECT_EQ(at(found.chain[0]), "a.cpp:2");
+}
+
+TEST_F(SourceRead, FileThatTheDepfileDoesNotList) {
+  write("a.cpp", "#include \"one.h\"\nint state;\n");
+  EXPECT_FALSE(read("state").definitions.at(0).certain);
+  folder_.write("one.h", "int other;\n");
+  listed_.emplace_back("/usr/include/stdc-predef.h");
+  EXPECT_FALSE(read("state").definitions.at(0).certain);
+  listed_.emplace_back("one.h");
+  EXPECT_TRUE(read("state").definitions.at(0).certain);
+}
+
+TEST_F(SourceRead, TentativeDefinitionOfC) {
+  language_ = Language::C;
+  write("a.cpp", "extern int state;\nint state;\n");
+  const Reading reading = read("state");
+  EXPECT_TRUE(reading.definitions.at(0).is_tentative);
+  EXPECT_TRUE(reading.declarations.at(0).is_extern);
+  write("a.cpp", "int state;\nint state = 1;\n");
+  EXPECT_EQ(read("state").definitions.at(0).at.line, 2U);
+}
+
+TEST_F(SourceRead, BracesOfMacrosThatWereNotRead) {
+  write("a.cpp", "SOMETHING_BEGIN {\nint state;\n}\n");
+  for (const Definition& definition : read("state").definitions) EXPECT_FALSE(definition.certain);
+}
+
+TEST_F(SourceRead, SeveralNamesAtOnce) {
+  write("a.cpp", "namespace n { int a; }\nint b;\n");
+  TranslationUnit unit;
+  unit.source = folder_ / "a.cpp";
+  unit.options.emplace();
+  const auto readings = read_definitions(
+      unit, {*name_of_symbol("b", Name::Kind::Variable), *name_of_symbol("_ZN1n1aE", Name::Kind::Variable), Name{}});
+  ASSERT_EQ(readings.size(), 3U);
+  EXPECT_EQ(readings[0].definitions.at(0).at.line, 2U);
+  EXPECT_EQ(readings[1].definitions.at(0).at.line, 1U);
+  EXPECT_THAT(readings[2].definitions, IsEmpty());
+}
+
+TEST(SourceReadPreprocessed, ChainAndSite) {
+  const test::TempDir folder;
+  folder.write("a.cpp", "\n#include <b.h>\nint x;\n");
+  folder.write("b.h", "\n\n\n#include \"c.h\"\n");
+  folder.write("c.h", "/*\n*/\nnamespace n {\n  int state;\n}\n");
+  const std::string text = folder.run("g++ -E -I. a.cpp");
+  const Reading reading =
+      read_preprocessed(text, *name_of_symbol("_ZN1n5stateE", Name::Kind::Variable), Language::Cxx, "/w");
+  const Definition& found = reading.definitions.at(0);
+  EXPECT_TRUE(found.certain);
+  EXPECT_EQ(found.at.file + ":" + std::to_string(found.at.line), "/w/c.h:4");
+  ASSERT_EQ(found.chain.size(), 2U);
+  EXPECT_EQ(found.chain[0].line, 2U);
+  EXPECT_EQ(found.chain[1].line, 4U);
+}
+
+}  // namespace
+}  // namespace elfaudit::source
