@@ -224,9 +224,7 @@ LinkJob job_from_nvcc(const Command& command) {
   const std::optional<ProcessOutput> answer = run_process(argv);
   const bool env_found_none = answer && !command.environment.empty() && answer->exit_code == 127;
   if (!answer || env_found_none) {
-    const NvccLink link = read_nvcc_words(command.words);
-    check_links(link);
-    LinkJob job = job_of(link, command, false);
+    LinkJob job = job_from_nvcc_link(read_nvcc_words(command.words), command);
     job.notes.insert(job.notes.begin(),
                      command.program +
                          " could not be asked for its link commands (it can't be started): its words are read as they "
@@ -243,8 +241,16 @@ LinkJob job_from_nvcc(const Command& command) {
   return job_of(link, command, true);
 }
 
+LinkJob job_from_nvcc_link(const NvccLink& link, const Command& command) {
+  check_links(link);
+  return job_of(link, command, false);
+}
+
 LinkJob job_from_nvlink(const Command& command) {
-  const NvlinkLine line = read_nvlink_words(command.words);
+  return job_from_nvlink_line(read_nvlink_words(command.words), command);
+}
+
+LinkJob job_from_nvlink_line(const NvlinkLine& line, const Command& command) {
   LinkJob job = device_only_job();
   add_device_half(job, line, {}, command);
   job.output_path = line.output;

@@ -35,4 +35,8 @@ LinkJob job_from_nvcc(const Command& command);
 /// `nvlink ...`, named by the user.
 LinkJob job_from_nvlink(const Command& command);
 
+/// The same from what was read already. Nothing is asked. Throws UsageError when there is no link.
+LinkJob job_from_nvcc_link(const NvccLink& link, const Command& command);
+LinkJob job_from_nvlink_line(const NvlinkLine& line, const Command& command);
+
 }  // namespace elfaudit

@@ -1,0 +1,152 @@
+#include "input/build/shell_words.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+namespace elfaudit {
+namespace {
+
+constexpr std::size_t kLongestPath = 4096;   // PATH_MAX
+constexpr std::size_t kMostCommands = 4096;  // of one line; hostile lines have more
+
+bool all_digits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// One pass over a line; a command ends at each operator.
+class ShellReader {
+ public:
+  explicit ShellReader(std::string_view line) : line_(line) {}
+
+  std::optional<std::vector<ShellCommand>> read() {
+    while (at_ < line_.size()) {
+      if (!take(line_[at_]) || commands_.size() > kMostCommands) return std::nullopt;
+    }
+    end_command();
+    return std::move(commands_);
+  }
+
+ private:
+  bool take(char c) {
+    if (c == ' ' || c == '\t') {
+      end_word();
+      ++at_;
+    } else if (c == '\'') {
+      return take_single_quoted();
+    } else if (c == '"') {
+      return take_double_quoted();
+    } else if (c == '\\') {
+      take_escape();
+    } else if (c == '#' && !in_word_) {
+      at_ = line_.size();  // a comment
+    } else if (c == '>' || c == '<') {
+      take_redirection();
+    } else if (std::string_view(";&|()\n\r").find(c) != std::string_view::npos) {
+      take_operator(c);
+    } else {
+      add(c);
+    }
+    return true;
+  }
+
+  void add(char c) {
+    word_ += c;
+    in_word_ = true;
+    ++at_;
+  }
+
+  bool take_single_quoted() {
+    const std::size_t end = line_.find('\'', at_ + 1);
+    if (end == std::string_view::npos) return false;
+    word_ += line_.substr(at_ + 1, end - at_ - 1);
+    in_word_ = true;
+    at_ = end + 1;
+    return true;
+  }
+
+  bool take_double_quoted() {
+    in_word_ = true;
+    for (++at_; at_ < line_.size(); ++at_) {
+      const char c = line_[at_];
+      if (c == '"') {
+        ++at_;
+        return true;
+      }
+      const bool escape =
+          c == '\\' && at_ + 1 < line_.size() && std::string_view("$`\"\\\n").find(line_[at_ + 1]) != std::string::npos;
+      word_ += escape ? line_[++at_] : c;
+    }
+    return false;
+  }
+
+  void take_escape() {
+    ++at_;
+    if (at_ == line_.size()) return;  // a continuation whose next line is not there
+    if (line_[at_] == '\n') {
+      ++at_;
+    } else {
+      add(line_[at_]);
+    }
+  }
+
+  /// "2>&1", ">file", "< file": the operator, a number before it and the word after it are no words of the command.
+  void take_redirection() {
+    if (all_digits(word_)) {
+      word_.clear();
+      in_word_ = false;
+    }
+    end_word();
+    while (at_ < line_.size() && std::string_view("<>&|").find(line_[at_]) != std::string_view::npos) ++at_;
+    drop_next_ = true;
+  }
+
+  void take_operator(char c) {
+    end_command();
+    ++at_;
+    if (c == '(') outer_.push_back(folder_);
+    if (c == ')' && !outer_.empty()) {
+      folder_ = outer_.back();
+      outer_.pop_back();
+    }
+  }
+
+  void end_word() {
+    if (in_word_ && !std::exchange(drop_next_, false)) words_.push_back(std::move(word_));
+    word_.clear();
+    in_word_ = false;
+  }
+
+  void end_command() {
+    end_word();
+    drop_next_ = false;
+    if (words_.empty()) return;
+    const bool changes_folder = words_.size() == 2 && words_[0] == "cd";
+    const std::string target = changes_folder ? in_folder(folder_, words_[1]) : std::string();
+    commands_.push_back({std::move(words_), folder_});
+    words_.clear();
+    if (changes_folder) folder_ = target;
+  }
+
+  std::string_view line_;
+  std::size_t at_ = 0;
+  std::string word_;
+  bool in_word_ = false;
+  bool drop_next_ = false;
+  std::vector<std::string> words_;
+  std::string folder_;
+  std::vector<std::string> outer_;  // the folders that the open parentheses return to
+  std::vector<ShellCommand> commands_;
+};
+
+}  // namespace
+
+std::optional<std::vector<ShellCommand>> parse_shell_line(std::string_view line) { return ShellReader(line).read(); }
+
+std::string in_folder(const std::string& folder, const std::string& path) {
+  if (path.empty()) return folder;
+  if (folder.empty() || path.front() == '/' || folder.size() + path.size() >= kLongestPath) return path;
+  return (std::filesystem::path(folder) / path).lexically_normal().string();
+}
+
+}  // namespace elfaudit
