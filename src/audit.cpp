@@ -85,13 +85,22 @@ Audit audit(LinkJob job, const AuditOptions& options) {
   watch.lap("references");
   result.resolution.device = resolve_device_code(result.job, result.inputs, result.resolution);
   watch.lap("device");
-  result.findings = apply_rules({result.job, result.inputs, result.resolution});
+  result.findings = apply_rules({result.job, result.inputs, result.resolution}, options.enable);
   watch.lap("rules");
-  locate(result.findings, result.inputs);
+  const std::vector<std::string> problems =
+      locate(result.findings, result.inputs, {options.preprocess, options.compile_commands, options.known_commands});
+  result.job.notes.insert(result.job.notes.end(), problems.begin(), problems.end());
+  settle_header_definitions(result.findings);
+  settle_split_states(result.resolution, result.findings);
   watch.lap("locate");
 
   result.complete = complete(result.findings);
   return result;
+}
+
+bool is_rule(std::string_view id) {
+  const auto rules = rule_table();
+  return std::any_of(rules.begin(), rules.end(), [&](const Rule& rule) { return rule.id == id; });
 }
 
 Account explain(const Audit& audit, std::string_view symbol) {

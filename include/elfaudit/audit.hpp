@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "elfaudit/facts.hpp"
@@ -13,6 +14,11 @@ namespace elfaudit {
 
 struct AuditOptions {
   unsigned jobs = 0;  ///< threads; 0: as many as the machine has
+  /// Compile commands may be run again as preprocessor only, to know places and includes exactly.
+  bool preprocess = false;
+  std::string compile_commands{};     ///< compile_commands.json; empty: the nearest at or above each object
+  std::string known_commands{};       ///< such a document itself, asked before any file: what a build's log shows
+  std::vector<std::string> enable{};  ///< ids of rules that are off by default
 };
 
 /// How long one stage took.
@@ -30,6 +36,9 @@ struct Audit {
   bool complete = true;           ///< every input was read whole
   std::vector<Pass> passes;       ///< in the order they ran; the one part that differs from run to run
 };
+
+/// Is there a rule of that id?
+bool is_rule(std::string_view id);
 
 /// Runs every stage. Throws nothing but std::bad_alloc: unreadable inputs become findings.
 Audit audit(LinkJob job, const AuditOptions& options = {});

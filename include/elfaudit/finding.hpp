@@ -1,6 +1,8 @@
 // One problem, told so that a person can edit something. Made by rules, completed by locate, printed by report.
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,23 +21,32 @@ struct Rule {
   std::string_view id;
   Severity severity;         ///< default
   std::string_view summary;  ///< one line, for --help, SARIF and the docs
+  bool on = true;            ///< false: only when asked for by --enable
 };
 
 /// How a place in the source is known. Said with every place; unknown is unknown.
-enum class KnownBy : std::uint8_t { Nothing, DebugInfo, MacroInfo, Preprocessor, Depfile };
+/// SourceScan: the sources were read as the compile command says, or by themselves; Depfile: with the list of files
+/// that the compiler left.
+enum class KnownBy : std::uint8_t { Nothing, DebugInfo, MacroInfo, Preprocessor, Depfile, SourceScan };
 
 /// A file and line.
 struct SourceLine {
   std::string file;  ///< relative to the working directory when below it, else absolute
   std::uint32_t line = 0;
+  auto operator<=>(const SourceLine&) const = default;
 };
 
 /// A place in the source and how it is known.
 struct Place {
   SourceLine at;
   KnownBy known_by = KnownBy::Nothing;
-  std::string why_unknown;        ///< "no debug info", when known_by is Nothing
-  std::vector<SourceLine> chain;  ///< from the translation unit to the site; each entry includes the next
+  std::string why_unknown;                    ///< "no debug info", when known_by is Nothing
+  std::vector<SourceLine> chain{};            ///< from the translation unit to the site; each entry includes the next
+  KnownBy chain_known_by = KnownBy::Nothing;  ///< Nothing: not known; else an empty chain says "the translation unit"
+  std::optional<bool> is_static{};            ///< the source gives it internal linkage; nothing: not known
+  bool in_header = false;                     ///< it stands in a file that the translation unit includes
+  /// The step of the chain to edit, the site itself when it is chain.size(): the last one that the project owns.
+  std::optional<std::size_t> edit{};
 };
 
 enum class Role : std::uint8_t { Kept, Rejected, Reference, Candidate };
@@ -45,12 +56,26 @@ struct Site {
   Role role = Role::Kept;
   SymbolId id;            ///< the host symbol; of a device site the shadow or stub of it, if there is one
   DeviceSymbolId device;  ///< of device sites
+  std::string shadow{};   ///< of a private copy: the local host variable that nvcc made for it
   Origin origin;
   std::string section;       ///< ".bss"; "*COM*" for commons, "*ABS*" for absolute symbols; empty when there is none
   std::uint64_t offset = 0;  ///< in the section
   std::uint64_t size = 0;    ///< bytes
   Place place;
   std::vector<std::string> notes;  ///< "pulled in by a.o, which needs foo"
+};
+
+/// What made it a definition there.
+struct Cause {
+  std::string kind;  ///< "empty-macro": public and stable, docs/why.md lists them
+  std::string text;
+};
+
+/// An edit that mends it.
+struct Fix {
+  std::string text;
+  SourceLine at;     ///< line 0: not in one place
+  std::string diff;  ///< unified, for `patch -p0`; empty when it is more than a line
 };
 
 struct Finding {
@@ -60,6 +85,8 @@ struct Finding {
   std::string demangled;  ///< for people
   std::string message;    ///< one sentence
   std::vector<Site> sites;
+  std::optional<Cause> cause{};
+  std::vector<Fix> fixes{};
   bool leaves_unread = false;          ///< something could not be read or checked: the audit is incomplete
   std::vector<std::string> missing{};  ///< device-link-missing: the host symbols that nothing defines
   std::vector<std::string> archs{};    ///< of device rules: every architecture it holds for, ascending

@@ -1,11 +1,14 @@
 #include "locate/locate.hpp"
 
+#include <fmt/format.h>
 #include <tbb/parallel_for_each.h>
 
 #include <map>
 
-#include "locate/debug_info.hpp"
 #include "locate/image_debug_info.hpp"
+#include "locate/why/answer.hpp"
+#include "locate/why/cause.hpp"
+#include "scan/scan.hpp"
 
 namespace elfaudit {
 namespace {
@@ -13,19 +16,45 @@ namespace {
 /// One object to open, and the sites that wait for it.
 struct Question {
   const ObjectFacts* object = nullptr;
-  std::vector<Wanted> wanted;
+  std::vector<AskedDefinition> asked;
   std::vector<Site*> sites;
+  std::vector<Answer> answers;
 };
+
+using Stories = std::map<const Site*, Story>;
+
+/// The shadow of a private copy is local, so the facts don't have it.
+void ask_for_shadow(Site* site, const ObjectFacts& object, std::map<ObjectId, Question>& by_object) {
+  std::optional<std::uint32_t> index;
+  try {
+    index = find_local_symbol(object.origin, site->shadow);
+  } catch (const InputError&) {  // scanning has said what is wrong with it
+  }
+  if (!index) {
+    site->place.why_unknown = "no host variable stands for it";
+    return;
+  }
+  const DeviceSymbols& symbols = object.device.decoded.at(site->device.image);
+  const std::string name(symbols.name(symbols.private_variables[site->device.symbol]));
+  Question& question = by_object[site->device.in];
+  question.object = &object;
+  question.asked.push_back({{*index, site->shadow}, {name, false, true}});
+  question.sites.push_back(site);
+}
 
 std::vector<Question> collect_questions(const std::vector<Site*>& sites, const std::vector<InputFacts>& inputs) {
   std::map<ObjectId, Question> by_object;
   for (Site* site : sites) {
+    if (!site->shadow.empty())
+      ask_for_shadow(site, inputs[site->device.in.input].objects[site->device.in.object], by_object);
     if (!site->id.valid() || site->role == Role::Reference) continue;
     const ObjectFacts& object = inputs[site->id.in.input].objects[site->id.in.object];
     const Symbol& symbol = object.symbols[site->id.symbol];
     Question& question = by_object[site->id.in];
+    const std::string name(object.name(symbol));
+    const bool is_function = symbol.type == SymbolType::Function || symbol.type == SymbolType::IndirectFunction;
     question.object = &object;
-    question.wanted.push_back({symbol.index, std::string(object.name(symbol))});
+    question.asked.push_back({{symbol.index, name}, {name, is_function, symbol.binding == Binding::Global}});
     question.sites.push_back(site);
   }
   std::vector<Question> questions;
@@ -33,32 +62,73 @@ std::vector<Question> collect_questions(const std::vector<Site*>& sites, const s
   return questions;
 }
 
+void take_answer(Site& site, Answer& answer, const Project& project) {
+  site.place = std::move(answer.place);
+  site.place.edit = project.step_to_edit(site.place);
+  if (!answer.candidates.empty())
+    site.notes.push_back(fmt::format("candidates: {}", fmt::join(answer.candidates, ", ")));
+}
+
 /// Device definitions that the host's debug info doesn't know, because it has none or they have no host symbol.
 void locate_on_device(const std::vector<Site*>& sites, const std::vector<InputFacts>& inputs) {
   for (Site* site : sites) {
-    if (!site->device.in.valid() || site->role == Role::Reference || site->place.known_by != KnownBy::Nothing) continue;
+    if (!site->device.in.valid() || !site->shadow.empty() || site->role == Role::Reference ||
+        site->place.known_by != KnownBy::Nothing)
+      continue;
     const ObjectFacts& object = inputs[site->device.in.input].objects[site->device.in.object];
     Place place = locate_in_image(object, site->device.image, {site->device.symbol}).front();
     if (place.known_by != KnownBy::Nothing || site->place.why_unknown.empty()) site->place = std::move(place);
   }
 }
 
-}  // namespace
-
-void locate(const std::vector<Site*>& sites, const std::vector<InputFacts>& inputs) {
-  std::vector<Question> questions = collect_questions(sites, inputs);
-  tbb::parallel_for_each(questions.begin(), questions.end(), [](const Question& question) {
-    std::vector<Place> places = locate_in_debug_info(question.object->origin, question.wanted);
-    for (std::size_t i = 0; i < places.size(); ++i) question.sites[i]->place = std::move(places[i]);
-  });
-  locate_on_device(sites, inputs);
+/// Does the question "what made it a definition" arise?
+bool is_about_definitions(const Finding& finding) {
+  return finding.rule == "duplicate-definition" || finding.rule == "device-duplicate-definition" ||
+         finding.rule == "header-definition";
 }
 
-void locate(std::vector<Finding>& findings, const std::vector<InputFacts>& inputs) {
+Stories ask(const std::vector<Site*>& sites, const std::vector<InputFacts>& inputs, BuildRecords& records,
+            const Project& project, bool preprocess) {
+  std::vector<Question> questions = collect_questions(sites, inputs);
+  tbb::parallel_for_each(questions.begin(), questions.end(), [&](Question& question) {
+    question.answers = answer(question.object->origin, question.asked, records, preprocess);
+  });
+  Stories stories;
+  for (Question& question : questions) {
+    for (std::size_t i = 0; i < question.sites.size(); ++i) {
+      take_answer(*question.sites[i], question.answers[i], project);
+      Story& story = stories.emplace(question.sites[i], std::move(question.answers[i].story)).first->second;
+      story.site = question.sites[i];
+      story.site->place.in_header = story.in_header();
+      if (story.definition) story.site->place.is_static = story.definition->is_internal;
+    }
+  }
+  locate_on_device(sites, inputs);
+  return stories;
+}
+
+}  // namespace
+
+std::vector<std::string> locate(std::vector<Finding>& findings, const std::vector<InputFacts>& inputs,
+                                const LocateOptions& options) {
   std::vector<Site*> sites;
   for (Finding& finding : findings)
     for (Site& site : finding.sites) sites.push_back(&site);
-  locate(sites, inputs);
+  BuildRecords records(options.compile_commands, options.known_commands);
+  const Project project;
+  const Stories stories = ask(sites, inputs, records, project, options.preprocess);
+  for (Finding& finding : findings) {
+    std::vector<Story> of_finding;
+    for (const Site& site : finding.sites)
+      if (const auto story = stories.find(&site); story != stories.end()) of_finding.push_back(story->second);
+    if (!of_finding.empty() && is_about_definitions(finding)) explain_cause(finding, of_finding, project);
+  }
+  return records.problems();
+}
+
+void locate(const std::vector<Site*>& sites, const std::vector<InputFacts>& inputs, const LocateOptions& options) {
+  BuildRecords records(options.compile_commands, options.known_commands);
+  ask(sites, inputs, records, Project(), options.preprocess);
 }
 
 }  // namespace elfaudit

@@ -1,6 +1,8 @@
-// Finding -> file and line. Only the objects that a finding names are opened.
+// Finding -> file and line, the includes that lead there, what made it a definition, and what to edit. Only the objects
+// that a finding names are opened.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "elfaudit/facts.hpp"
@@ -8,11 +10,19 @@
 
 namespace elfaudit {
 
-/// Fills in Site::place of those of `sites` that are definitions. Parallel over objects; the result does not depend on
-/// it.
-void locate(const std::vector<Site*>& sites, const std::vector<InputFacts>& inputs);
+struct LocateOptions {
+  bool preprocess = false;         ///< the user allows compile commands to be run as preprocessor only
+  std::string compile_commands{};  ///< compile_commands.json; empty: the nearest at or above each object
+  std::string known_commands{};    ///< such a document itself, asked before any file
+};
 
-/// The same for every site of `findings`.
-void locate(std::vector<Finding>& findings, const std::vector<InputFacts>& inputs);
+/// Fills in the places of all sites that are definitions, and each finding's cause and fixes. Returns what stood in the
+/// way, for the reader: a compile_commands.json that can't be read. Parallel over objects; the result does not depend
+/// on it.
+std::vector<std::string> locate(std::vector<Finding>& findings, const std::vector<InputFacts>& inputs,
+                                const LocateOptions& options = {});
+
+/// The places alone.
+void locate(const std::vector<Site*>& sites, const std::vector<InputFacts>& inputs, const LocateOptions& options = {});
 
 }  // namespace elfaudit

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "elfaudit/report.hpp"
+#include "report/findings.hpp"
 #include "report/words.hpp"
 #include "version.hpp"
 
@@ -49,7 +50,16 @@ Json to_json(const Site& site) {
           {"known_by", to_word(site.place.known_by)},
           {"why_unknown", or_null(site.place.why_unknown)},
           {"chain", std::move(chain)},
+          {"chain_known_by", to_word(site.place.chain_known_by)},
+          {"edit", site.place.edit ? Json(*site.place.edit) : Json(nullptr)},
           {"notes", site.notes}};
+}
+
+Json to_json(const Fix& fix) {
+  return {{"text", fix.text},
+          {"file", or_null(fix.at.file)},
+          {"line", fix.at.line == 0 ? Json(nullptr) : Json(fix.at.line)},
+          {"diff", or_null(fix.diff)}};
 }
 
 Json to_json(const Finding& finding) {
@@ -62,6 +72,9 @@ Json to_json(const Finding& finding) {
     json["arch"] = finding.archs.front();
     json["archs"] = finding.archs;
   }
+  json["cause"] = finding.cause ? Json{{"kind", finding.cause->kind}, {"text", finding.cause->text}} : Json(nullptr);
+  json["fixes"] = Json::array();
+  for (const Fix& fix : finding.fixes) json["fixes"].push_back(to_json(fix));
   json["notes"] = finding.notes;
   json["sites"] = std::move(sites);
   return json;
@@ -117,6 +130,8 @@ Json inputs(const Audit& audit) {
 }
 
 }  // namespace
+
+Json finding_json(const Finding& finding) { return to_json(finding); }
 
 std::string json_report(const Audit& audit, const TextOptions& options) {
   Json findings = Json::array();

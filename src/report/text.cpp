@@ -9,9 +9,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "elfaudit/report.hpp"
+#include "report/findings.hpp"
 #include "report/words.hpp"
 #include "support/demangle.hpp"
 
@@ -57,7 +59,30 @@ std::string padded(const std::string& text, std::size_t width) {
 
 std::string joined(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, "; ")); }
 
-void print_site(std::string& out, const Site& site, std::size_t width, const Painter& paint) {
+/// The chain that was printed first for each place of a finding.
+using Chains = std::map<SourceLine, std::vector<SourceLine>>;
+
+/// How many steps from the site outwards two chains to it share.
+std::size_t common_steps(const std::vector<SourceLine>& a, const std::vector<SourceLine>& b) {
+  return static_cast<std::size_t>(std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend()).first - a.rbegin());
+}
+
+/// From the site outwards. What several sites have in common is printed once.
+void print_chain(std::string& out, const Place& place, Chains& printed, const std::string& indent) {
+  if (place.chain_known_by == KnownBy::Nothing || place.chain.empty()) return;
+  const auto [before, first] = printed.try_emplace(place.at, place.chain);
+  const std::size_t common = first ? 0 : common_steps(place.chain, before->second);
+  if (common != 0) out += indent + fmt::format("  included as above, {}\n", counted(common, "step"));
+  for (std::size_t i = place.chain.size() - common; i-- > 0;) {
+    out += indent + "  included from " + line_of(place.chain[i]);
+    if (place.edit == i) out += "  <- yours";
+    if (i + 1 == place.chain.size() && place.chain_known_by != place.known_by)
+      out += fmt::format("  ({})", to_phrase(place.chain_known_by));
+    out += "\n";
+  }
+}
+
+void print_site(std::string& out, const Site& site, std::size_t width, Chains& printed, const Painter& paint) {
   const std::string position = describe_position(site);
   const std::string origin = site.origin.display();
   out += fmt::format("  {:<{}}", to_word(site.role), kRoleWidth);
@@ -71,8 +96,7 @@ void print_site(std::string& out, const Site& site, std::size_t width, const Pai
     const std::string where = line_of(site.place.at);
     out += indent + paint.place(where) + padded(where, width).substr(where.size()) +
            fmt::format("({})\n", to_phrase(site.place.known_by));
-    for (auto step = site.place.chain.rbegin(); step != site.place.chain.rend(); ++step)
-      out += indent + "  included from " + line_of(*step) + "\n";
+    print_chain(out, site.place, printed, indent);
   }
   remarks.insert(remarks.end(), site.notes.begin(), site.notes.end());
   if (!remarks.empty()) out += indent + joined(remarks) + "\n";
@@ -87,9 +111,13 @@ void print_finding(std::string& out, const Finding& finding, const Painter& pain
          paint.bold(finding.message) + " " + paint.dim("[" + finding.rule + "]") + "\n";
   if (message_says_all(finding)) return;
   const std::size_t width = column_width(finding);
+  Chains printed;
   for (std::size_t i = 0; i < finding.sites.size() && i < kMostSites; ++i)
-    print_site(out, finding.sites[i], width, paint);
+    print_site(out, finding.sites[i], width, printed, paint);
   if (finding.sites.size() > kMostSites) out += fmt::format("  and {} more\n", finding.sites.size() - kMostSites);
+  if (finding.cause) out += fmt::format("  {:<{}}{}\n", "cause", kRoleWidth, finding.cause->text);
+  for (std::size_t i = 0; i < finding.fixes.size(); ++i)
+    out += fmt::format("  {:<{}}{}\n", i == 0 ? "fix" : "or", kRoleWidth, finding.fixes[i].text);
   for (const std::string& note : finding.notes) out += fmt::format("  {:<{}}{}\n", "note", kRoleWidth, note);
 }
 
@@ -146,6 +174,12 @@ std::string text_report(const Audit& audit, const TextOptions& options) {
     for (const std::string& name : undefined_names(audit)) out += "undefined: " + demangle(name) + "\n";
   print_remarks(out, audit);
   return out + summary(audit) + "\n";
+}
+
+std::string finding_text(const Finding& finding, bool color) {
+  std::string out;
+  print_finding(out, finding, Painter(color));
+  return out;
 }
 
 std::string stats_report(const Audit& audit) {

@@ -44,6 +44,8 @@ std::string_view to_word(KnownBy known_by) {
       return "preprocessor";
     case KnownBy::Depfile:
       return "depfile";
+    case KnownBy::SourceScan:
+      return "source-scan";
   }
   return {};
 }
@@ -56,6 +58,8 @@ std::string_view to_phrase(KnownBy known_by) {
       return "macro info";
     case KnownBy::Depfile:
       return "depfile + source scan";
+    case KnownBy::SourceScan:
+      return "source scan";
     default:
       return to_word(known_by);
   }

@@ -109,6 +109,39 @@ std::vector<Finding> device_links_missing(const Evidence& evidence) {
   return {std::move(finding)};
 }
 
+namespace {
+
+/// nvcc gives the host variable of a whole program internal linkage: "v" -> "_ZL1v", "_ZN1n1vE" -> "_ZN1nL1vE".
+std::string shadow_of(std::string_view name) {
+  if (!name.starts_with("_Z")) return fmt::format("_ZL{}{}", name.size(), name);
+  std::size_t at = 3;
+  std::size_t last = at;
+  while (name.starts_with("_ZN") && at < name.size() && name[at] >= '0' && name[at] <= '9') {
+    last = at;
+    std::size_t length = 0;
+    for (; at < name.size() && name[at] >= '0' && name[at] <= '9' && length < name.size(); ++at)
+      length = length * 10 + static_cast<std::size_t>(name[at] - '0');
+    at += std::min(length, name.size() - at);
+  }
+  return std::string(name.substr(0, last)) + "L" + std::string(name.substr(last));
+}
+
+}  // namespace
+
+void settle_split_states(const Resolution& resolution, std::vector<Finding>& findings) {
+  const auto says = [](const Finding& finding, bool is_static) {
+    return std::any_of(finding.sites.begin(), finding.sites.end(),
+                       [&](const Site& site) { return site.place.is_static == is_static; });
+  };
+  std::erase_if(findings, [&](const Finding& finding) { return finding.rule == "split-state" && says(finding, true); });
+  // nvcc spells `static __device__ int v` and `__device__ int v` alike when it compiles a whole program.
+  for (const PrivateCopies& variable : resolution.device.private_copies)
+    for (Finding& finding : findings)
+      if (variable.maybe_static && finding.rule == "split-state" && finding.symbol == variable.symbol &&
+          !says(finding, false))
+        finding.message += ", unless it is static";
+}
+
 std::vector<Finding> split_states(const Evidence& evidence) {
   std::vector<Finding> findings;
   for (const PrivateCopies& variable : evidence.resolution.device.private_copies) {
@@ -119,16 +152,13 @@ std::vector<Finding> split_states(const Evidence& evidence) {
       const DeviceSymbols& symbols = evidence.symbols(id);
       const DeviceSymbol& symbol = symbols.private_variables[id.symbol];
       Site site = object_site(evidence, id.in);
+      site.device = id;
+      site.shadow = shadow_of(symbols.name(symbol));
       site.section = symbols.text(symbol.section);
       site.offset = symbol.value;
       site.size = symbol.size;
       site.notes.push_back(what_it_is(symbol));
       finding.sites.push_back(std::move(site));
-    }
-    if (variable.maybe_static) {
-      // nvcc spells `static __device__ int v` and `__device__ int v` alike when it compiles a whole program.
-      finding.severity = Severity::Note;
-      finding.message += ", unless it is static";
     }
     finding.notes.push_back(
         "compiled without -rdc=true, so what one file writes to it, the others do not see; with -rdc=true they would "

@@ -20,6 +20,8 @@ constexpr Rule kRules[] = {
      "relocatable device code is linked without a device link: the linker will miss __cudaRegisterLinkedBinary_*"},
     {"device-code-dropped", Severity::Warning, "nvlink leaves out device code, or it can't be read and isn't checked"},
     {"split-state", Severity::Warning, "one variable, and each object has a copy of its own"},
+    {"header-definition", Severity::Warning,
+     "a header defines a strong global: the next file to include it breaks the link", false},
     {"undefined-symbol", Severity::Error, "a linked object needs it and no input defines it"},
     {"unreadable-input", Severity::Error, "an input or a part of it could not be read: the audit is incomplete"},
 };
@@ -53,7 +55,7 @@ const Rule& rule(std::string_view id) {
   return *found;
 }
 
-std::vector<Finding> apply_rules(const Evidence& evidence) {
+std::vector<Finding> apply_rules(const Evidence& evidence, const std::vector<std::string>& enabled) {
   std::vector<Finding> findings;
   for (const auto family :
        {unreadable_inputs, duplicate_definitions, undefined_symbols, device_duplicates, device_mismatches,
@@ -62,6 +64,10 @@ std::vector<Finding> apply_rules(const Evidence& evidence) {
     findings.insert(findings.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
   }
   join_host_and_device(evidence, findings);
+  if (std::find(enabled.begin(), enabled.end(), "header-definition") != enabled.end()) {
+    auto found = header_definition_candidates(evidence);
+    findings.insert(findings.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
+  }
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return sort_key(a) < sort_key(b); });
   return findings;

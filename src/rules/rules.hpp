@@ -30,8 +30,9 @@ std::span<const Rule> rule_table();
 /// The row of `id`, which must exist.
 const Rule& rule(std::string_view id);
 
-/// Runs all rules. Findings are ordered: most severe first, then by rule, symbol and sites.
-std::vector<Finding> apply_rules(const Evidence& evidence);
+/// Runs all rules that are on, and those of `enabled` that are off by default. Findings are ordered: most severe first,
+/// then by rule, symbol and sites.
+std::vector<Finding> apply_rules(const Evidence& evidence, const std::vector<std::string>& enabled = {});
 
 // The families.
 std::vector<Finding> duplicate_definitions(const Evidence& evidence);
@@ -49,6 +50,15 @@ bool everything_was_read(const Evidence& evidence);
 
 /// Is the name's absence told by device_links_missing()?
 bool told_as_missing_device_link(const LinkJob& job, const Unresolved& name);
+
+/// Drops the split states of variables that the source says are static, and tells of which that isn't known.
+void settle_split_states(const Resolution& resolution, std::vector<Finding>& findings);
+
+/// Every strong definition, to be settled once its place is known.
+std::vector<Finding> header_definition_candidates(const Evidence& evidence);
+
+/// Drops the candidates that are in no header, and those that are told as duplicates.
+void settle_header_definitions(std::vector<Finding>& findings);
 
 /// Host and device findings about one variable are one story: drops the host duplicates that `findings` already tell as
 /// device duplicates, and notes them there.

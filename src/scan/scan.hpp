@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,5 +38,12 @@ std::vector<Use> find_uses(const Origin& origin, std::span<const std::uint32_t> 
 
 /// Does a relocatable object have a section of that name that takes space in the output? Throws InputError.
 bool has_section(const Origin& origin, std::string_view name);
+
+/// The index in .symtab of the first local variable of that name; nothing when there is none. Throws InputError.
+std::optional<std::uint32_t> find_local_symbol(const Origin& origin, std::string_view name);
+
+/// The compiler as the first entry of .comment names it ("GCC: (Debian 12.2.0-14) 12.2.0"). Empty when the object can't
+/// be read or has none, or when objects of several compilers were joined.
+std::string compiler_named_in(const Origin& origin);
 
 }  // namespace elfaudit

@@ -24,7 +24,7 @@ def test_header_definition_names_header_and_line(lab):
     result = lab.audit("check", "a.o", "b.o")
     assert result.code == 1
     assert "error: n::state is defined twice [duplicate-definition]" in result.out
-    assert result.out.count("inc/state.h:3") == 2, result
+    assert result.out.count("inc/state.h:3  (debug info)") == 2, result
 
 
 def test_without_debug_info_says_so(lab):

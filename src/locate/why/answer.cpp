@@ -1,0 +1,272 @@
+#include "locate/why/answer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <system_error>
+
+#include "locate/macro_info.hpp"
+#include "locate/shown_path.hpp"
+#include "locate/why/object_file.hpp"
+#include "scan/scan.hpp"
+
+namespace elfaudit {
+namespace {
+
+using source::Definition;
+
+constexpr std::size_t kMostCandidates = 5;
+constexpr auto kClockSlack = std::chrono::seconds(2);  // a checkout writes its files in no order
+
+bool same_line(const SourceLine& a, const SourceLine& b) { return a.line == b.line && a.file == b.file; }
+
+/// nvcc compiles a temporary file for the host, and the debug info names that.
+bool is_temporary(const std::string& source) { return source.find("tmpxft_") != std::string::npos; }
+
+/// "GCC: (Debian 12.2.0-14) 12.2.0" -> "12.2.0"; "Debian clang version 14.0.6" -> "14.0.6"
+std::string version_in(const std::string& producer) {
+  const std::size_t clang = producer.find("clang version ");
+  const std::size_t at = clang == std::string::npos ? producer.rfind(' ') + 1 : clang + 14;
+  return producer.substr(at, producer.find_first_not_of("0123456789.", at) - at);
+}
+
+std::string compiler_word(const source::TranslationUnit& unit) {
+  if (!unit.compiler_known) return {};
+  const bool c = unit.language == source::Language::C;
+  switch (unit.compiler) {
+    case source::Compiler::Gcc:
+      return c ? "gcc" : "g++";
+    case source::Compiler::Clang:
+      return c ? "clang" : "clang++";
+    case source::Compiler::Nvcc:
+      return "nvcc";
+  }
+  return {};
+}
+
+/// What a depfile doesn't say: the object itself does, in .comment.
+void tell_compiler(const Origin& origin, source::TranslationUnit& unit) {
+  const std::string producer = compiler_named_in(origin);
+  const bool is_clang = producer.find("clang version ") != std::string::npos;
+  if (!is_clang && !producer.starts_with("GCC: ")) return;
+  if (unit.compiler != source::Compiler::Nvcc)
+    unit.compiler = is_clang ? source::Compiler::Clang : source::Compiler::Gcc;
+  unit.compiler_known = true;
+  unit.compiler_version = version_in(producer);
+}
+
+/// One object and everything that is known of it.
+class Witnesses {
+ public:
+  Witnesses(const Origin& origin, const std::vector<AskedDefinition>& asked, BuildRecords& records, bool preprocess)
+      : origin_(origin), asked_(asked) {
+    std::vector<Wanted> wanted;
+    std::vector<AskedSymbol> symbols;
+    for (const AskedDefinition& one : asked) {
+      wanted.push_back(one.wanted);
+      symbols.push_back(one.symbol);
+    }
+    located_ = locate_with_unit(origin, wanted);
+    if (!need_sources()) return;
+    object_file_ = object_file_of(origin);
+    if (object_file_.empty()) {
+      evidence_.why_not = "no object file beside the archive";
+      return;
+    }
+    std::string source;
+    for (const Located& one : located_)
+      if (source.empty() && !is_temporary(one.source)) source = one.source;
+    BuildRecord record = records.of(object_file_, source);
+    tell_compiler(origin, record.unit);
+    evidence_ = read_sources(record, symbols, preprocess);
+  }
+
+  Answer answer(std::size_t i) {
+    Answer answer;
+    answer.place = located_[i].place;
+    tell_unit(answer.story, located_[i]);
+    if (answer.place.known_by == KnownBy::Nothing)
+      from_sources(i, answer);
+    else
+      with_debug_info(i, answer);
+    return answer;
+  }
+
+ private:
+  /// What stands in the translation unit itself, as debug info says, was not included from anywhere.
+  bool need_sources() const {
+    return std::any_of(located_.begin(), located_.end(), [](const Located& one) {
+      return one.place.known_by == KnownBy::Nothing || one.place.at.file != one.source;
+    });
+  }
+
+  const source::Reading* reading(std::size_t i) const {
+    return i < evidence_.readings.size() ? &evidence_.readings[i] : nullptr;
+  }
+
+  void tell_unit(Story& story, const Located& located) const {
+    story.source = evidence_.source.empty() && !is_temporary(located.source) ? located.source : evidence_.source;
+    if (evidence_.known_by == KnownBy::Nothing) return;
+    story.language = evidence_.unit.language;
+    story.standard = evidence_.unit.standard;
+    story.compiler = compiler_word(evidence_.unit);
+  }
+
+  /// Nothing in the object says where: the sources must.
+  void from_sources(std::size_t i, Answer& answer) const {
+    const source::Reading* read = reading(i);
+    if (read == nullptr) {
+      answer.place.why_unknown += ", " + evidence_.why_not;
+      return;
+    }
+    answer.story.declarations = read->declarations;
+    const bool exact = evidence_.known_by == KnownBy::Preprocessor;
+    if (read->definitions.size() == 1 && (exact || read->definitions.front().certain)) {
+      const Definition& definition = read->definitions.front();
+      if (const std::string newer = changed_since(definition); !newer.empty()) {
+        answer.place.why_unknown += fmt::format(", and {} has changed since the object was made", newer);
+        add_candidates(*read, answer);
+        return;
+      }
+      answer.place = {definition.at, evidence_.known_by, {}, definition.chain, evidence_.known_by};
+      answer.story.definition = definition;
+      return;
+    }
+    answer.place.why_unknown += read->definitions.empty() ? ", and no source that it was made of defines it as far as "
+                                                            "they could be read"
+                                                          : ", and the sources do not settle it";
+    for (const auto* doubts : {read->definitions.empty() ? &read->doubts : &read->definitions.front().doubts})
+      if (!doubts->empty()) answer.place.why_unknown += ": " + doubts->front();
+    add_candidates(*read, answer);
+  }
+
+  void add_candidates(const source::Reading& read, Answer& answer) const {
+    for (const Definition& definition : read.definitions)
+      answer.candidates.push_back(fmt::format("{}:{}", definition.at.file, definition.at.line));
+    if (answer.candidates.empty()) answer.candidates = evidence_.own_headers;
+    if (answer.candidates.size() > kMostCandidates) {
+      const std::size_t more = answer.candidates.size() - kMostCandidates;
+      answer.candidates.resize(kMostCandidates);
+      answer.candidates.push_back(fmt::format("{} more", more));
+    }
+  }
+
+  void with_debug_info(std::size_t i, Answer& answer) {
+    Place& place = answer.place;
+    const MacroInfo* macros = macro_info(located_[i].unit);
+    if (macros != nullptr) {
+      if (auto chain = macros->chain_to(place.at.file, place.at.line)) {
+        place.chain = *std::move(chain);
+        place.chain_known_by = KnownBy::MacroInfo;
+      }
+    }
+    if (const source::Reading* read = reading(i)) {
+      answer.story.declarations = read->declarations;
+      take_definition(*read, evidence_.known_by, macros, answer);
+    }
+    if (!answer.story.definition) read_alone(i, macros, answer);
+    // A file that is the translation unit itself is reached through no include.
+    if (place.chain.empty() && place.at.file == answer.story.source) place.chain_known_by = place.known_by;
+  }
+
+  void take_definition(const source::Reading& read, KnownBy known_by, const MacroInfo* macros, Answer& answer) const {
+    Place& place = answer.place;
+    const auto found = std::find_if(read.definitions.begin(), read.definitions.end(),
+                                    [&](const Definition& d) { return same_line(d.at, place.at); });
+    if (found == read.definitions.end()) return;
+    const bool sure = known_by == KnownBy::Preprocessor || found->certain;
+    if (sure && place.chain_known_by == KnownBy::Nothing) {
+      place.chain = found->chain;
+      place.chain_known_by = known_by;
+    }
+    // Without macro info the debug info speaks for it: had another branch been taken, this would be no definition.
+    if (sure || macros == nullptr || confirmed(*found, *macros)) answer.story.definition = *found;
+  }
+
+  /// Does the macro info say the same about each macro and each name that decided a branch?
+  static bool confirmed(const Definition& definition, const MacroInfo& info) {
+    for (const source::MacroCause& macro : definition.macros) {
+      const auto state = info.at(macro.macro, definition.at.file, definition.at.line);
+      if (!state || !state->defined || state->value != macro.value) return false;
+      for (const source::Branch& branch : macro.branches)
+        if (!confirmed(branch, info)) return false;
+    }
+    return std::all_of(definition.branches.begin(), definition.branches.end(),
+                       [&](const source::Branch& branch) { return confirmed(branch, info); });
+  }
+
+  static bool confirmed(const source::Branch& branch, const MacroInfo& info) {
+    const auto undefined = [&](const std::string& name) {
+      const auto state = info.at(name, branch.at.file, branch.at.line);
+      return state && !state->defined;
+    };
+    for (const source::FalseCondition& condition : branch.before)
+      if (!std::all_of(condition.undefined.begin(), condition.undefined.end(), undefined)) return false;
+    return std::all_of(branch.undefined.begin(), branch.undefined.end(), undefined);
+  }
+
+  /// Without a record of the build: the translation unit as debug info names it, then the file of the site by itself,
+  /// of which only what needs no knowledge of the rest is taken.
+  void read_alone(std::size_t i, const MacroInfo* macros, Answer& answer) const {
+    for (const std::string& file : {answer.story.source, answer.place.at.file}) {
+      std::error_code error;
+      if (file.empty() || answer.story.definition || !std::filesystem::is_regular_file(file, error)) continue;
+      BuildRecord record;
+      record.has_file_list = true;
+      record.unit.source = file;
+      record.unit.folder = working_folder();
+      record.unit.language = file.ends_with(".c") ? source::Language::C : evidence_.unit.language;
+      record.unit.compiler_known = false;
+      const SourceEvidence alone = read_sources(record, {asked_[i].symbol}, false);
+      if (alone.readings.empty()) continue;
+      source::Reading read = alone.readings.front();
+      if (file != answer.story.source)  // its chain is not the translation unit's
+        for (Definition& definition : read.definitions) definition.certain = false;
+      take_definition(read, KnownBy::SourceScan, macros, answer);
+    }
+  }
+
+  const MacroInfo* macro_info(const std::optional<std::size_t>& unit) {
+    if (!unit) return nullptr;
+    const auto [entry, added] = macros_.try_emplace(*unit);
+    std::string why_not;
+    if (added) entry->second = MacroInfo::read(origin_, unit, why_not);
+    return entry->second ? &*entry->second : nullptr;
+  }
+
+  /// The first file of the site or its chain that is newer than the object; empty when none is.
+  std::string changed_since(const Definition& definition) const {
+    std::error_code error;
+    const auto made = std::filesystem::last_write_time(object_file_, error);
+    if (error) return {};
+    std::vector<std::string> files{definition.at.file};
+    for (const SourceLine& step : definition.chain) files.push_back(step.file);
+    for (const std::string& file : files) {
+      const auto changed = std::filesystem::last_write_time(file, error);
+      if (!error && changed > made + kClockSlack) return file;
+    }
+    return {};
+  }
+
+  const Origin& origin_;
+  const std::vector<AskedDefinition>& asked_;
+  std::string object_file_;
+  std::vector<Located> located_;
+  SourceEvidence evidence_;
+  std::map<std::size_t, std::optional<MacroInfo>> macros_;  // by unit
+};
+
+}  // namespace
+
+std::vector<Answer> answer(const Origin& origin, const std::vector<AskedDefinition>& asked, BuildRecords& records,
+                           bool preprocess) {
+  Witnesses witnesses(origin, asked, records, preprocess);
+  std::vector<Answer> answers;
+  for (std::size_t i = 0; i < asked.size(); ++i) answers.push_back(witnesses.answer(i));
+  return answers;
+}
+
+}  // namespace elfaudit

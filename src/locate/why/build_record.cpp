@@ -1,0 +1,145 @@
+#include "locate/why/build_record.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "elfaudit/error.hpp"
+#include "input/build/depfile.hpp"
+#include "input/build/ninja_deps.hpp"
+#include "locate/shown_path.hpp"
+#include "locate/source/unit_of.hpp"
+
+namespace elfaudit {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostFoldersUp = 16;
+
+fs::path whole(const std::string& path) { return (fs::path(working_folder()) / path).lexically_normal(); }
+
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+/// How well a folder explains the names of a depfile: its source must be there; better when the target is the object.
+int fitness(const fs::path& folder, const Depfile& depfile, const fs::path& object) {
+  if (!is_there(folder / depfile.source())) return 0;
+  const bool is_target = std::any_of(depfile.targets.begin(), depfile.targets.end(), [&](const std::string& target) {
+    return (folder / target).lexically_normal() == object;
+  });
+  return is_target ? 2 : 1;
+}
+
+/// A depfile's names are relative to where the compiler ran, which it doesn't say: the working directory or a folder
+/// above the object, mostly.
+std::string folder_of(const Depfile& depfile, const fs::path& object) {
+  std::vector<fs::path> candidates{working_folder()};
+  fs::path folder = object.parent_path();
+  for (int i = 0; i < kMostFoldersUp; ++i, folder = folder.parent_path()) {
+    candidates.push_back(folder);
+    if (folder == folder.parent_path()) break;
+  }
+  int best = 0;
+  std::string found;
+  for (const fs::path& candidate : candidates) {
+    const int fit = fitness(candidate, depfile, object);
+    if (fit <= best) continue;
+    best = fit;
+    found = candidate.string();
+  }
+  return found;
+}
+
+struct FileList {
+  std::string folder;
+  Depfile depfile;
+  std::string found_in;
+};
+
+std::optional<FileList> file_list_of(const std::string& object) {
+  if (const std::optional<FoundDepfile> found = find_depfile(object)) {
+    const std::string folder = folder_of(found->depfile, whole(object));
+    // One that doesn't name the object, or whose source is gone, may be another compile's.
+    if (!folder.empty() && found->names_object) return FileList{folder, found->depfile, found->path};
+  }
+  if (std::optional<FoundNinjaDeps> found = find_ninja_deps(object)) {
+    Depfile depfile;
+    depfile.prerequisites = std::move(found->files);
+    return FileList{whole(found->folder).string(), std::move(depfile), found->log};
+  }
+  return std::nullopt;
+}
+
+/// The same files, seen from the folder of the command.
+Depfile seen_from(const FileList& list, const std::string& folder) {
+  Depfile depfile = list.depfile;
+  if (list.folder == folder) return depfile;
+  for (std::string& path : depfile.prerequisites) path = (fs::path(list.folder) / path).lexically_normal().string();
+  return depfile;
+}
+
+std::size_t source_number(const CompileCommand& command, const std::string& file) {
+  for (std::size_t i = 0; i < command.sources.size(); ++i)
+    if (whole((fs::path(command.folder) / command.sources[i]).string()) == whole(file)) return i;
+  return 0;
+}
+
+}  // namespace
+
+BuildRecords::BuildRecords(std::string compile_commands, std::string_view known)
+    : chosen_(std::move(compile_commands)),
+      known_(known.empty() ? nullptr : std::make_unique<CompileCommands>(known, std::string())) {}
+
+const CompileCommands* BuildRecords::commands_near(const std::string& object) {
+  const std::string path = chosen_.empty() ? find_compile_commands(object) : chosen_;
+  if (path.empty()) return nullptr;
+  const std::lock_guard lock(mutex_);
+  const auto [entry, added] = read_.try_emplace(path);
+  if (added) {
+    try {
+      entry->second = std::make_unique<CompileCommands>(path);
+    } catch (const InputError& error) {
+      problems_.push_back(error.path + ": " + error.what());
+    }
+  }
+  return entry->second.get();
+}
+
+std::optional<CompileMatch> BuildRecords::command_of(const std::string& object, const std::string& source) {
+  if (known_)
+    if (std::optional<CompileMatch> match = known_->find(object, source)) return match;
+  const CompileCommands* commands = commands_near(object);
+  return commands == nullptr ? std::nullopt : commands->find(object, source);
+}
+
+BuildRecord BuildRecords::of(const std::string& object, const std::string& source) {
+  BuildRecord record;
+  const std::optional<FileList> list = file_list_of(object);
+  std::string known_source = source;
+  if (list && known_source.empty()) known_source = (fs::path(list->folder) / list->depfile.source()).string();
+  if (list) {
+    record.has_file_list = true;
+    record.found_in = list->found_in;
+    record.unit = source::unit_of(list->depfile, list->folder);
+  }
+  std::optional<CompileMatch> match = command_of(object, known_source);
+  if (!match) return record;
+  record.source_number = source_number(match->command, match->file);
+  const Depfile depfile = list ? seen_from(*list, match->command.folder) : Depfile{};
+  record.unit = source::unit_of(match->command, list ? &depfile : nullptr, record.source_number);
+  record.command = std::move(match->command);
+  return record;
+}
+
+std::vector<std::string> BuildRecords::problems() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> sorted = problems_;
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
+}  // namespace elfaudit

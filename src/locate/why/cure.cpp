@@ -1,0 +1,200 @@
+#include "locate/why/cure.hpp"
+
+#include <fmt/format.h>
+
+#include <cctype>
+
+#include "locate/why/line_edit.hpp"
+
+namespace elfaudit {
+namespace {
+
+std::string line_text(const SourceLine& at) { return fmt::format("{}:{}", at.file, at.line); }
+
+std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+std::string line_at(const SourceLine& at) {
+  const auto lines = lines_of(at.file);
+  return lines && at.line != 0 && at.line <= lines->size() ? (*lines)[at.line - 1] : std::string();
+}
+
+std::size_t first_word(const std::string& line) { return std::min(line.find_first_not_of(" \t"), line.size()); }
+
+bool is_include(const std::string& line) {
+  const std::size_t hash = first_word(line);
+  return hash < line.size() && line[hash] == '#' && line.find("include", hash) != std::string::npos;
+}
+
+/// C++17 or later; when the command says no standard, that of g++ 11 and clang 16 on.
+bool has_inline_variables(const Story& story) {
+  if (story.language == source::Language::C) return false;
+  if (story.standard.empty()) return true;
+  for (const char* old : {"98", "03", "0x", "11", "1y", "14"})
+    if (story.standard.ends_with(old)) return false;
+  return true;
+}
+
+/// The line of the site, when the declaration begins on it and it can be edited; else empty.
+std::string editable_line(const CureContext& context) {
+  const Story& story = *context.story;
+  if (!context.project->owns(story.site->place.at.file)) return {};
+  const std::string line = line_at(story.site->place.at);
+  const std::string text = line.substr(first_word(line));
+  return !text.empty() && text.starts_with(story.definition->text.substr(0, text.size())) ? line : std::string();
+}
+
+/// Puts a word before the declaration, behind `template <...>`.
+std::string with_word(const std::string& line, std::string_view word) {
+  std::size_t at = first_word(line);
+  while (line.compare(at, 8, "template") == 0) {
+    std::size_t depth = 0;
+    std::size_t i = line.find('<', at);
+    for (; i < line.size(); ++i) {
+      if (line[i] == '<') ++depth;
+      if (line[i] == '>' && --depth == 0) break;
+    }
+    if (i >= line.size()) return {};
+    at = line.find_first_not_of(" \t", i + 1);
+    if (at == std::string::npos) return {};
+  }
+  return line.substr(0, at) + std::string(word) + " " + line.substr(at);
+}
+
+Fix add_word(const CureContext& context, std::string_view word, std::string text) {
+  const SourceLine& at = context.story->site->place.at;
+  Fix fix{std::move(text), at, {}};
+  const std::string line = editable_line(context);
+  const std::string edited = line.empty() ? std::string() : with_word(line, word);
+  if (!edited.empty()) fix.diff = replace_line(at, {edited});
+  return fix;
+}
+
+/// "int x = 3;" -> "extern int x;"; empty when the line is more than that.
+std::string as_declaration(const std::string& line) {
+  const std::size_t end = line.find(';');
+  if (end == std::string::npos || line.find_first_of("{(,", 0) < end) return {};
+  const std::size_t equals = line.find('=');
+  std::string declared = line.substr(0, std::min(equals, end));
+  declared.erase(declared.find_last_not_of(" \t") + 1);
+  return with_word(declared + line.substr(end), "extern");
+}
+
+Fix make_extern(const CureContext& context) {
+  const SourceLine& at = context.story->site->place.at;
+  Fix fix{fmt::format("declare it `extern` in {} and define it in one source file", line_text(at)), at, {}};
+  const std::string line = editable_line(context);
+  const std::string edited = line.empty() ? std::string() : as_declaration(line);
+  if (!edited.empty()) fix.diff = replace_line(at, {edited});
+  return fix;
+}
+
+/// The include that the project owns, put behind the macro that matters.
+std::optional<Fix> guard_include(const CureContext& context) {
+  const Place& place = context.story->site->place;
+  const auto step = context.project->last_owned_step(place);
+  if (!step) return std::nullopt;
+  const SourceLine& include = place.chain[*step];
+  Fix fix{fmt::format("include the header only where {} is defined ({}), or compile {} without it", context.condition,
+                      line_text(include), file_name(context.story->source)),
+          include,
+          {}};
+  const std::string line = line_at(include);
+  if (is_include(line)) fix.diff = replace_line(include, {"#if defined(" + context.condition + ")", line, "#endif"});
+  return fix;
+}
+
+std::vector<Fix> cure_macro(const CureContext& context) {
+  std::vector<Fix> fixes;
+  if (!context.condition.empty())
+    if (auto fix = guard_include(context)) fixes.push_back(std::move(*fix));
+  if (context.macro == nullptr || !context.project->owns(context.macro->defined_at.file)) return fixes;
+  const SourceLine& at = context.macro->defined_at;
+  Fix fix{fmt::format("let {} say extern in {} too, and define the variable in one source file", context.macro->macro,
+                      line_text(at)),
+          at,
+          {}};
+  const std::string line = line_at(at);
+  const std::size_t name = line.find(context.macro->macro);
+  if (name != std::string::npos && context.macro->value.empty())
+    fix.diff = replace_line(at, {line.substr(0, name + context.macro->macro.size()) + " extern"});
+  fixes.push_back(std::move(fix));
+  return fixes;
+}
+
+std::vector<Fix> cure_branch(const CureContext& context) {
+  if (context.condition.empty()) return {};
+  if (auto fix = guard_include(context)) return {std::move(*fix)};
+  return {{fmt::format("declare it `extern` in both branches ({}) and define it in one source file",
+                       line_text(context.story->site->place.at)),
+           context.story->site->place.at,
+           {}}};
+}
+
+/// A definition in somebody else's header can't be edited; what brings it in can.
+std::vector<Fix> outside_of_project(const CureContext& context) {
+  const Place& place = context.story->site->place;
+  const auto step = context.project->last_owned_step(place);
+  if (!step) return {};
+  return {{fmt::format("include it in one source file only: {} brings it into every file that includes {}",
+                       line_text(place.chain[*step]), file_name(place.chain[*step].file)),
+           place.chain[*step],
+           {}}};
+}
+
+std::vector<Fix> cure_variable(const CureContext& context) {
+  const SourceLine& at = context.story->site->place.at;
+  if (!context.project->owns(at.file)) return outside_of_project(context);
+  std::vector<Fix> fixes;
+  if (has_inline_variables(*context.story) && !context.story->definition->is_tentative)
+    fixes.push_back(add_word(context, "inline",
+                             fmt::format("make it `inline` in {}{}", line_text(at),
+                                         context.story->standard.empty() ? " (from C++17)" : "")));
+  fixes.push_back(make_extern(context));
+  return fixes;
+}
+
+std::vector<Fix> cure_function(const CureContext& context) {
+  const SourceLine& at = context.story->site->place.at;
+  if (!context.project->owns(at.file)) return outside_of_project(context);
+  const bool is_c = context.story->language == source::Language::C;
+  if (is_c)
+    return {add_word(context, "static", fmt::format("make it `static` or `static inline` in {}", line_text(at)))};
+  return {add_word(context, "inline",
+                   fmt::format("make it `inline` in {}, or move its body to a source file", line_text(at)))};
+}
+
+std::vector<Fix> cure_include_of_source(const CureContext& context) {
+  const SourceLine& at = *context.include;
+  Fix fix{fmt::format("remove the #include ({}), or compile that file no more by itself", line_text(at)), at, {}};
+  if (context.project->owns(at.file) && is_include(line_at(at))) fix.diff = replace_line(at, {});
+  return {std::move(fix)};
+}
+
+const Site& last_site(const CureContext& context) { return context.finding->sites.back(); }
+
+}  // namespace
+
+std::vector<Fix> cures_for(const Cause& cause, const CureContext& context) {
+  if (cause.kind == "empty-macro") return cure_macro(context);
+  if (cause.kind == "branch") return cure_branch(context);
+  if (cause.kind == "source-included") return cure_include_of_source(context);
+  if (cause.kind == "function-not-inline" || cause.kind == "specialisation-not-inline") return cure_function(context);
+  if (cause.kind == "variable-not-extern" || cause.kind == "tentative-definition") return cure_variable(context);
+  if (cause.kind == "input-twice") return {{"name it once", {}, {}}};
+  if (cause.kind == "copied-archive")
+    return {
+        {fmt::format("take one of the two archives off the link line: {}", last_site(context).origin.path), {}, {}}};
+  if (cause.kind == "copied-object" || cause.kind == "source-compiled-twice")
+    return {{fmt::format("leave {} or {} out of the link", context.finding->sites.front().origin.display(),
+                         last_site(context).origin.display()),
+             {},
+             {}}};
+  if (cause.kind == "two-definitions")
+    return {
+        {"rename one of them, or give it internal linkage (static, an unnamed namespace) if only its own file uses it",
+         {},
+         {}}};
+  return {};
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,131 @@
+#include "locate/why/source_evidence.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <optional>
+
+#include "locate/shown_path.hpp"
+#include "support/process.hpp"
+
+namespace elfaudit {
+namespace {
+
+source::Name name_of(const AskedSymbol& symbol) {
+  using Kind = source::Name::Kind;
+  auto name = source::name_of_symbol(symbol.name, symbol.is_function ? Kind::Function : Kind::Variable);
+  if (!name) return {};
+  name->is_strong = symbol.is_strong;
+  return *std::move(name);
+}
+
+std::string shown(const std::string& path, const std::string& folder) {
+  return shown_path((std::filesystem::path(folder) / path).string(), working_folder());
+}
+
+void show(SourceLine& line, const std::string& folder) {
+  if (!line.file.empty()) line.file = shown(line.file, folder);
+}
+
+void show(std::vector<source::Branch>& branches, const std::string& folder) {
+  for (source::Branch& branch : branches) show(branch.at, folder);
+}
+
+void show(std::vector<source::Definition>& definitions, const std::string& folder) {
+  for (source::Definition& definition : definitions) {
+    show(definition.at, folder);
+    for (SourceLine& step : definition.chain) show(step, folder);
+    for (SourceLine& step : definition.other_chain) show(step, folder);
+    show(definition.branches, folder);
+    show(definition.chain_branches, folder);
+    for (source::MacroCause& macro : definition.macros) {
+      show(macro.defined_at, folder);
+      show(macro.branches, folder);
+    }
+  }
+}
+
+/// Runs the compile again as preprocessor only. Nothing, and why, when it fails.
+std::optional<std::string> preprocess(const BuildRecord& record, std::string& why_not) {
+  PreprocessOptions options;
+  options.source = record.source_number;
+  std::vector<std::string> argv = preprocess_command(*record.command, options);
+  if (argv.empty()) {
+    why_not = "the compile command can't be run as preprocessor only";
+    return std::nullopt;
+  }
+  const std::vector<std::string> there{"env", "-C", record.command->folder.empty() ? "." : record.command->folder};
+  argv.insert(argv.begin(), there.begin(), there.end());
+  std::optional<ProcessOutput> output = run_process(argv);
+  if (output && output->exit_code == 0) return std::move(output->out);
+  why_not =
+      "the preprocessor failed: " + (output ? output->err.substr(0, output->err.find('\n')) : "it can't be started");
+  return std::nullopt;
+}
+
+/// What the compiler's own preprocessor says of places and chains, and what a reading of the sources says of macros.
+void take_exact(source::Reading& exact, const source::Reading& read) {
+  for (source::Definition& definition : exact.definitions) {
+    const auto same = std::find_if(read.definitions.begin(), read.definitions.end(), [&](const source::Definition& d) {
+      return d.at.line == definition.at.line && d.at.file == definition.at.file;
+    });
+    if (same == read.definitions.end()) continue;
+    definition.macros = same->macros;
+    definition.branches = same->branches;
+    definition.chain_branches = same->chain_branches;
+    definition.text = same->text;
+  }
+  exact.declarations = read.declarations;
+}
+
+bool is_system_file(const std::string& path) { return path.starts_with("/usr/") || path.starts_with("/opt/"); }
+
+SourceEvidence read(const BuildRecord& record, const std::vector<AskedSymbol>& symbols, bool may_preprocess) {
+  SourceEvidence evidence;
+  evidence.unit = record.unit;
+  const std::string& folder = record.unit.folder;
+  evidence.source = shown(record.unit.source, folder);
+  for (const std::string& file : record.unit.listed_files)
+    if (std::string path = shown(file, folder); !is_system_file(path) && path != evidence.source)
+      evidence.own_headers.push_back(std::move(path));
+
+  std::vector<source::Name> names;
+  for (const AskedSymbol& symbol : symbols) names.push_back(name_of(symbol));
+  evidence.readings = source::read_definitions(record.unit, names);
+  evidence.known_by = record.has_file_list ? KnownBy::Depfile : KnownBy::SourceScan;
+  for (source::Reading& reading : evidence.readings) {
+    show(reading.definitions, folder);
+    show(reading.declarations, folder);
+  }
+  if (!may_preprocess || !record.command) return evidence;
+
+  const std::optional<std::string> text = preprocess(record, evidence.why_not);
+  if (!text) return evidence;
+  evidence.known_by = KnownBy::Preprocessor;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    source::Reading exact = source::read_preprocessed(*text, names[i], record.unit.language, folder);
+    show(exact.definitions, folder);
+    show(exact.declarations, folder);
+    take_exact(exact, evidence.readings[i]);
+    evidence.readings[i] = std::move(exact);
+  }
+  return evidence;
+}
+
+}  // namespace
+
+SourceEvidence read_sources(const BuildRecord& record, const std::vector<AskedSymbol>& symbols, bool preprocess) {
+  SourceEvidence evidence;
+  if (record.empty()) {
+    evidence.why_not = "no depfile and no compile command";
+    return evidence;
+  }
+  try {
+    return read(record, symbols, preprocess);
+  } catch (const std::exception& error) {  // out of memory, a path the system refuses
+    evidence.why_not = std::string("the sources could not be read: ") + error.what();
+  }
+  return evidence;
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,29 @@
+// One definition's story: what the sources say about how it came to be one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "elfaudit/finding.hpp"
+#include "locate/source/source.hpp"
+
+namespace elfaudit {
+
+struct Story {
+  Site* site = nullptr;                          ///< borrowed from the finding
+  std::optional<source::Definition> definition;  ///< as read; its place is the site's
+  std::vector<source::Definition> declarations;  ///< of the same name, in the same translation unit
+  std::string source;                            ///< the translation unit, as reports spell it; empty: not known
+  source::Language language = source::Language::Cxx;
+  std::string standard;  ///< "c++17"; empty: not said
+  std::string compiler;  ///< "g++"; empty: not known
+
+  /// Is the definition in a file that the translation unit includes?
+  bool in_header() const {
+    return site->place.known_by != KnownBy::Nothing &&
+           (!site->place.chain.empty() || (!source.empty() && site->place.at.file != source));
+  }
+};
+
+}  // namespace elfaudit

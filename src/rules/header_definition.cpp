@@ -1,0 +1,49 @@
+// header-definition: a strong definition in a header links as long as one object alone includes it. Asked for, since
+// only debug info or the sources tell where a definition stands: every definition is a candidate until located.
+
+#include <algorithm>
+#include <set>
+
+#include "rules/rules.hpp"
+#include "support/demangle.hpp"
+
+namespace elfaudit {
+namespace {
+
+constexpr std::string_view kRule = "header-definition";
+
+}  // namespace
+
+std::vector<Finding> header_definition_candidates(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  for (std::uint32_t i = 0; i < evidence.inputs.size(); ++i) {
+    for (std::uint32_t o = 0; o < evidence.inputs[i].objects.size(); ++o) {
+      const ObjectFacts& object = evidence.object({i, o});
+      if (!evidence.resolution.linked[i][o] || object.kind != ObjectKind::Relocatable) continue;
+      for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
+        const SymbolId id{{i, o}, s};
+        if (evidence.resolution.fate(id) != Fate::Kept || object.symbols[s].binding != Binding::Global) continue;
+        const std::string_view name = object.name(object.symbols[s]);
+        findings.push_back(make_finding(kRule, name, demangle(name) + " is defined in a header"));
+        findings.back().sites.push_back(make_site(evidence, id, Role::Kept));
+      }
+    }
+  }
+  return findings;
+}
+
+void settle_header_definitions(std::vector<Finding>& findings) {
+  std::set<std::string> told;
+  for (const Finding& finding : findings)
+    if (finding.rule == "duplicate-definition" || finding.rule == "device-duplicate-definition")
+      told.insert(finding.symbol);
+  std::erase_if(findings, [&](const Finding& finding) {
+    return finding.rule == kRule && (!finding.sites.front().place.in_header || told.contains(finding.symbol));
+  });
+  for (Finding& finding : findings)
+    if (finding.rule == kRule)
+      finding.notes.push_back(
+          "it links, since no other object has it; the next file that includes the header has it too");
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,26 @@
+// Local symbols are no facts: only who asks for one by name gets it.
+#include <string>
+
+#include "scan/elf_file.hpp"
+#include "scan/elf_sections.hpp"
+#include "scan/scan.hpp"
+#include "scan/symbol_reader.hpp"
+
+namespace elfaudit {
+
+std::optional<std::uint32_t> find_local_symbol(const Origin& origin, std::string_view name) {
+  const ElfFile file = ElfFile::open(origin);
+  const ElfSections sections(file, origin);
+  for (std::size_t i = 1; i < sections.count(); ++i) {
+    if (sections.header(i).sh_type != SHT_SYMTAB) continue;
+    const SymbolTable table = open_symbol_table(sections, i);
+    for (std::uint32_t s = 1; s < table.first_global && s < table.count; ++s) {
+      GElf_Sym entry;
+      if (gelf_getsym(table.data, static_cast<int>(s), &entry) == nullptr) break;
+      if (GELF_ST_TYPE(entry.st_info) == STT_OBJECT && table.strings.at(entry.st_name) == name) return s;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace elfaudit
