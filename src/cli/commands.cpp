@@ -17,6 +17,8 @@ namespace elfaudit {
 namespace {
 
 Audit audit_of(const Request& request) {
+  for (const std::string& rule : request.audit.enable)
+    if (!is_rule(rule)) throw UsageError(fmt::format("--enable {}: there is no such rule", rule));
   if (request.has_command && !request.files.empty())
     throw UsageError("give files or a link command behind --, not both");
   if (request.has_command && request.command.empty()) throw UsageError("no command behind --");
@@ -25,12 +27,6 @@ Audit audit_of(const Request& request) {
   LinkJob job = request.has_command ? job_from_command(request.command) : job_from_files(request.files);
   choose_device_archs(job, request.archs);
   return audit(std::move(job), request.audit);
-}
-
-bool use_color(const std::string& choice) {
-  if (choice != "auto") return choice == "always";
-  const char* no_color = std::getenv("NO_COLOR");  // https://no-color.org: any value but the empty one
-  return (no_color == nullptr || *no_color == '\0') && ::isatty(STDOUT_FILENO) == 1;
 }
 
 /// One --format.
@@ -59,6 +55,12 @@ void write_all(const Output& output, const std::string& text) {
 }
 
 }  // namespace
+
+bool use_color(const std::string& choice) {
+  if (choice != "auto") return choice == "always";
+  const char* no_color = std::getenv("NO_COLOR");  // https://no-color.org: any value but the empty one
+  return (no_color == nullptr || *no_color == '\0') && ::isatty(STDOUT_FILENO) == 1;
+}
 
 int check_command(const Request& request) {
   std::vector<Output> outputs;

@@ -30,5 +30,9 @@ struct Request {
 int check_command(const Request& request);
 int explain_command(const Request& request);
 int list_command(const Request& request);
+int diagnose_command(const Request& request);
+
+/// --color: "auto" asks the terminal and NO_COLOR.
+bool use_color(const std::string& choice);
 
 }  // namespace elfaudit

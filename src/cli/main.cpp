@@ -26,9 +26,21 @@ void add_input_options(CLI::App& command, Request& request) {
   command.add_option("-j,--jobs", request.audit.jobs, "threads; 0: as many as the machine has")->option_text("N [0]");
 }
 
+void add_source_options(CLI::App& command, Request& request) {
+  command.add_flag(
+      "--preprocess", request.audit.preprocess,
+      "run the compile commands of objects with findings again, as preprocessor only, to know the includes "
+      "exactly");
+  command
+      .add_option("--compile-commands", request.audit.compile_commands,
+                  "compile_commands.json to use; else the nearest at or above each object")
+      ->option_text("FILE");
+}
+
 void add_check(CLI::App& app, Request& request) {
   CLI::App* check = app.add_subcommand("check", "say what the linker would reject");
   add_input_options(*check, request);
+  add_source_options(*check, request);
   check
       ->add_option("--format", request.formats,
                    "text or json; FORMAT=FILE writes to a file, and may be given several times")
@@ -43,6 +55,11 @@ void add_check(CLI::App& app, Request& request) {
       ->option_text("WHEN [auto]");
   check->add_flag("--undefined", request.list_undefined,
                   "with plain files, list the undefined symbols instead of counting them");
+  check
+      ->add_option("--enable", request.audit.enable,
+                   "run a rule that is off by default: header-definition, which opens every object's debug info")
+      ->option_text("RULE")
+      ->allow_extra_args(false);
   check->add_flag("--stats", request.stats, "say on standard error how long each stage took");
   check->footer(
       "A link command may stand in place of the files, behind --, word for word:\n"
@@ -87,6 +104,25 @@ void add_list(CLI::App& app, Request& request) {
   add_list_of(*list, request, ListWhat::Members, "members", "the members of archives");
 }
 
+void add_diagnose(CLI::App& app, Request& request) {
+  CLI::App* diagnose = app.add_subcommand("diagnose", "say what a failed build's log means and what to edit");
+  diagnose->add_option("log", request.files, "the log of the build; -: standard input")
+      ->required()
+      ->expected(1)
+      ->option_text("LOG");
+  diagnose->add_option("--format", request.formats, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->option_text("FORMAT [text]");
+  diagnose->add_option("--color", request.color, "auto, always or never; NO_COLOR is respected")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->option_text("WHEN [auto]");
+  diagnose->add_option("-j,--jobs", request.audit.jobs, "threads; 0: as many as the machine has")->option_text("N [0]");
+  diagnose->footer(
+      "Nothing that the log names is run. Objects that it names are audited where they are still there.\n"
+      "Exit code: 0 no error in the log, 1 errors, 2 the log can't be read.");
+  diagnose->callback([&request] { request.run = diagnose_command; });
+}
+
 /// Everything behind the first "--" is somebody else's command line.
 int split_command(int argc, char** argv, Request& request) {
   for (int i = 1; i < argc; ++i) {
@@ -108,6 +144,7 @@ int run(int argc, char** argv) {
   add_check(app, request);
   add_explain(app, request);
   add_list(app, request);
+  add_diagnose(app, request);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

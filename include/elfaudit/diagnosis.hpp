@@ -1,0 +1,90 @@
+// What a failed build's log says, and what the objects that it left behind add to that. Nothing that a log names is
+// run: its commands are read as words.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "elfaudit/finding.hpp"
+
+namespace elfaudit {
+
+/// A definition or reference as a message names it; what it doesn't say is empty.
+struct LogSite {
+  Role role = Role::Reference;
+  std::string input;                      ///< object, archive or shared object, as on the link line
+  std::string member;                     ///< of the archive: "y.o"
+  std::string section{};                  ///< ".bss"
+  std::optional<std::uint64_t> offset{};  ///< in the section
+  std::string function{};                 ///< as printed, mostly demangled
+  SourceLine at{};                        ///< source or header; empty file: not said
+  bool operator==(const LogSite&) const = default;
+};
+
+/// A file of the name that was missed, near where it was looked for.
+struct NearbyFile {
+  std::string folder;  ///< to use in -I or -L
+  std::string file;
+  bool exact = true;  ///< false: another name of the same library: libx.so.3 for libx.so
+};
+
+/// What the log says of one symbol or file in one command, however many lines that took.
+struct DiagnosedError {
+  std::string kind;                    ///< "duplicate-definition": public and stable, docs/diagnose.md lists them
+  std::string tool;                    ///< "bfd", "gold", "lld", "mold", "nvlink", "compiler", "build-tool", "unknown"
+  std::string text;                    ///< the first line, without what CI put before it
+  std::vector<std::uint32_t> lines{};  ///< of the log, from 1, ascending; never empty
+  std::string symbol{};                ///< mangled where that is known, else as printed; empty: about no symbol
+  std::string demangled{};
+  std::string name{};                   ///< the library, header or input that is missed, as the message names it
+  std::string arch{};                   ///< of nvlink, where it says so: "sm_80"
+  std::vector<LogSite> sites{};         ///< the definition that came first, then those rejected; or the references
+  std::vector<SourceLine> chain{};      ///< header-not-found: from the source to the #include that asks for it
+  std::uint32_t command_line = 0;       ///< line of the log with the command; 0: the log doesn't show it
+  std::optional<Finding> finding{};     ///< what the audit of that command's inputs says about the symbol
+  std::vector<std::string> searched{};  ///< the -I or -L folders of the command, as they are found here
+  std::vector<NearbyFile> nearby{};     ///< exact ones first, then the nearest
+  std::vector<std::string> fixes{};     ///< what to write instead
+  std::vector<std::string> notes{};     ///< what could not be done, and why
+};
+
+/// One link command that the log blames, audited once for all its errors.
+struct DiagnosedLink {
+  std::uint32_t command_line = 0;
+  std::string output;
+  bool audited = false;              ///< some of its objects are here
+  std::vector<std::string> notes{};  ///< why not, or what it was audited without
+};
+
+struct Diagnosis {
+  std::vector<DiagnosedError> errors;  ///< by line
+  std::vector<DiagnosedLink> links;    ///< by line
+  bool whole = true;                   ///< false: the log is longer than what is read
+};
+
+struct DiagnoseOptions {
+  unsigned jobs = 0;     ///< threads; 0: as many as the machine has
+  std::string folder{};  ///< where the log lies: its relative paths may start here; empty: the working directory
+};
+
+/// Any text is a log. Opens objects that it names where they exist, and lists folders near the -I and -L folders.
+Diagnosis diagnose(std::string_view log, const DiagnoseOptions& options = {});
+
+/// The same from a file. Throws InputError when it can't be read or is over 256 MiB.
+Diagnosis diagnose_file(const std::string& path, DiagnoseOptions options = {});
+
+/// 1 when the log shows errors, else 0.
+int exit_code(const Diagnosis& diagnosis);
+
+struct TextOptions;
+
+/// For people: each error with the finding about it, or with what the log alone shows.
+std::string text_report(const Diagnosis& diagnosis, const TextOptions& options);
+
+/// For programs: the document that schema/elfaudit-diagnosis-1.schema.json describes.
+std::string json_report(const Diagnosis& diagnosis);
+
+}  // namespace elfaudit

@@ -1,0 +1,112 @@
+#include "diagnose/remedies.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagnose/whereabouts.hpp"
+#include "input/build/shell_words.hpp"
+
+namespace elfaudit::diagnose_stage {
+namespace {
+
+constexpr std::size_t kMostNearby = 4;  // more places of one name are no answer
+constexpr std::size_t kMostSearches = 64;
+constexpr std::size_t kMostSites = 64;  // of one error, whose own folders are searched too
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+std::string parent_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
+}
+
+std::vector<std::string> seen_from(const std::string& folder, const std::vector<std::string>& paths) {
+  std::vector<std::string> seen;
+  for (const std::string& path : paths) {
+    std::string here = in_folder(folder, path);
+    if (std::find(seen.begin(), seen.end(), here) == seen.end()) seen.push_back(std::move(here));
+  }
+  return seen;
+}
+
+/// Where nothing is known of the folders that were searched.
+void have_one(std::vector<std::string>& near, const std::string& folder) {
+  if (near.empty()) near.push_back(folder.empty() ? "." : folder);
+}
+
+}  // namespace
+
+const LogCommand* Remedies::command_of(const OpenError& error) const {
+  return error.command == kNoCommand ? nullptr : &log_.commands[error.command];
+}
+
+std::string Remedies::folder_of(const OpenError& error) const {
+  const LogCommand* command = command_of(error);
+  return command == nullptr ? log_folder_ : find_whereabouts(*command, log_folder_).folder;
+}
+
+void Remedies::look(DiagnosedError& error, Search search, const std::string& what,
+                    const std::vector<std::string>& near) {
+  auto answer = answers_.find({what, near});
+  if (answer == answers_.end()) {
+    if (answers_.size() == kMostSearches) {
+      error.notes.emplace_back("not looked for: so many others are missing too");
+      return;
+    }
+    answer = answers_.emplace(Question{what, near}, search(what, near, {})).first;
+  }
+  if (!answer->second.whole)
+    error.notes.emplace_back("the search near these folders was cut short: there are too many files");
+  for (const Nearby& found : answer->second.found) {
+    if (error.nearby.size() == kMostNearby) return;
+    error.nearby.push_back({found.folder, found.file, found.exact});
+  }
+}
+
+void Remedies::find_header(OpenError& open) {
+  DiagnosedError& error = open.error;
+  const std::string folder = folder_of(open);
+  if (const LogCommand* command = command_of(open)) error.searched = seen_from(folder, command->include_dirs);
+  std::vector<std::string> near = error.searched;
+  // #include "x.h" looks first beside the file that asks.
+  for (std::size_t i = 0; i < error.chain.size() && i < kMostSites; ++i)
+    near.push_back(in_folder(folder, parent_of(error.chain[i].file)));
+  have_one(near, folder);
+  look(error, find_header_nearby, error.name, near);
+  for (const NearbyFile& file : error.nearby)
+    error.fixes.push_back(fmt::format("-I{} (the header is there)", file.folder));
+}
+
+void Remedies::find_library(OpenError& open) {
+  DiagnosedError& error = open.error;
+  const std::string folder = folder_of(open);
+  if (const LogCommand* command = command_of(open)) error.searched = seen_from(folder, command->library_dirs);
+  std::vector<std::string> near = error.searched;
+  have_one(near, folder);
+  look(error, find_library_nearby, error.name, near);
+  for (const NearbyFile& file : error.nearby) {
+    const std::string name = base_name(file.file);
+    error.fixes.push_back(file.exact ? fmt::format("-L{} ({} is there)", file.folder, name)
+                                     : fmt::format("-L{} -l:{} (it is there under this name only)", file.folder, name));
+  }
+}
+
+void Remedies::find_input(OpenError& open) {
+  DiagnosedError& error = open.error;
+  // "-l:NAME" is how a file is asked for by its whole name.
+  look(error, find_library_nearby, "-l:" + base_name(error.name), {in_folder(folder_of(open), parent_of(error.name))});
+  std::erase_if(error.nearby, [](const NearbyFile& file) { return !file.exact; });
+  for (const NearbyFile& file : error.nearby) error.fixes.push_back(fmt::format("{} (a file of that name)", file.file));
+}
+
+void Remedies::find(OpenError& open) {
+  DiagnosedError& error = open.error;
+  if (open.kind == LogErrorKind::HeaderNotFound) return find_header(open);
+  if (open.kind == LogErrorKind::LibraryNotFound) return find_library(open);
+  if (open.kind == LogErrorKind::InputNotFound) return find_input(open);
+  if (open.kind == LogErrorKind::LibraryNotOnLine)
+    error.fixes.push_back(fmt::format("put {} on the link line, behind what needs {}", error.name, error.demangled));
+}
+
+}  // namespace elfaudit::diagnose_stage

@@ -1,0 +1,142 @@
+// The diagnosis for people. Its shape:
+//
+//   log line 57: multiple definition of state
+//   error: state is defined twice [duplicate-definition]
+//     kept      a.o              .bss, 4 bytes
+//     ...
+//
+//   log line 60: undefined reference to f()
+//     the log alone shows:
+//     reference libx.a(b.o)  b.cpp:3
+//     note: its objects are not here: a.o, libx.a
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "elfaudit/diagnosis.hpp"
+#include "elfaudit/report.hpp"
+#include "report/findings.hpp"
+#include "report/words.hpp"
+
+namespace elfaudit {
+namespace {
+
+constexpr std::size_t kMostRows = 8;  // sites and folders of one error
+constexpr std::size_t kRoleWidth = 11;
+
+std::string bold(const std::string& text, bool color) { return color ? fmt::format("\033[1m{}\033[0m", text) : text; }
+
+std::string line_of(const SourceLine& at) { return at.line == 0 ? at.file : fmt::format("{}:{}", at.file, at.line); }
+
+/// "57", "57 (and 3 more)"
+std::string lines_of(const std::vector<std::uint32_t>& lines) {
+  const std::string first = std::to_string(lines.front());
+  return lines.size() == 1 ? first : fmt::format("{} (and {} more)", first, lines.size() - 1);
+}
+
+std::string headline(const DiagnosedError& error) {
+  if (error.kind == "duplicate-definition") return "multiple definition of " + error.demangled;
+  if (error.kind == "undefined-reference") return "undefined reference to " + error.demangled;
+  if (error.kind == "library-not-found") return "cannot find " + error.name;
+  if (error.kind == "input-not-found" || error.kind == "header-not-found") return error.name + ": no such file";
+  if (error.kind == "library-not-on-line") return fmt::format("{} is not on the link line", error.name);
+  return error.text;
+}
+
+/// "libx.a(y.o)  .bss+0x380  in function main  inc/h.h:351"
+std::string describe(const LogSite& site) {
+  std::string text = site.member.empty() ? site.input : fmt::format("{}({})", site.input, site.member);
+  const auto add = [&](const std::string& part) {
+    if (!part.empty()) text += (text.empty() ? "" : "  ") + part;
+  };
+  add(site.offset.value_or(0) == 0 ? site.section : fmt::format("{}+{:#x}", site.section, *site.offset));
+  add(site.function.empty() ? "" : "in function " + site.function);
+  add(site.at.file.empty() ? "" : line_of(site.at));
+  return text;
+}
+
+template <class Rows, class Print>
+void print_some(std::string& out, const Rows& rows, const Print& print) {
+  for (std::size_t i = 0; i < rows.size() && i < kMostRows; ++i) out += "  " + print(rows[i]) + "\n";
+  if (rows.size() > kMostRows) out += fmt::format("  and {} more\n", rows.size() - kMostRows);
+}
+
+void print_sites(std::string& out, const DiagnosedError& error) {
+  if (error.sites.empty()) return;
+  out += "  the log alone shows:\n";
+  print_some(out, error.sites, [](const LogSite& site) {
+    return fmt::format("{:<{}}{}", to_word(site.role), kRoleWidth, describe(site));
+  });
+}
+
+/// From the #include outwards.
+void print_chain(std::string& out, const std::vector<SourceLine>& chain) {
+  const std::vector<SourceLine> outwards(chain.rbegin(), chain.rend());
+  print_some(out, outwards, [](const SourceLine& step) { return "included from " + line_of(step); });
+}
+
+void print_searched(std::string& out, const DiagnosedError& error) {
+  print_some(out, error.searched, [](const std::string& folder) {
+    std::error_code failed;
+    const bool there = std::filesystem::is_directory(folder, failed);
+    return fmt::format("searched {}{}", folder, there ? "" : " (no such folder)");
+  });
+}
+
+void print_remedies(std::string& out, const DiagnosedError& error) {
+  for (std::size_t i = 0; i < error.fixes.size(); ++i)
+    out += fmt::format("  {}: {}\n", i == 0 ? "fix" : "or", error.fixes[i]);
+  const bool looked_for = error.kind == "header-not-found" || error.kind == "library-not-found";
+  if (looked_for && error.fixes.empty()) out += "  nothing of that name is near these folders\n";
+}
+
+const DiagnosedLink* link_of(const DiagnosedError& error, const Diagnosis& diagnosis) {
+  const auto found = std::find_if(diagnosis.links.begin(), diagnosis.links.end(),
+                                  [&](const DiagnosedLink& link) { return link.command_line == error.command_line; });
+  return found == diagnosis.links.end() ? nullptr : &*found;
+}
+
+void print_error(std::string& out, const DiagnosedError& error, const Diagnosis& diagnosis, bool color) {
+  out += bold("log line " + lines_of(error.lines) + ": " + headline(error), color) + "\n";
+  if (error.finding)
+    out += finding_text(*error.finding, color);
+  else
+    print_sites(out, error);
+  print_chain(out, error.chain);
+  if (!error.finding) print_searched(out, error);
+  print_remedies(out, error);
+  for (const std::string& note : error.notes) out += "  note: " + note + "\n";
+  const DiagnosedLink* link = link_of(error, diagnosis);
+  if (link != nullptr && !link->audited && !error.symbol.empty())
+    out += fmt::format("  note: the link in log line {} was not audited\n", link->command_line);
+  out += "\n";
+}
+
+std::string summary(const Diagnosis& diagnosis) {
+  if (diagnosis.errors.empty()) return "no error that elfaudit knows is in the log\n";
+  const auto found = std::count_if(diagnosis.errors.begin(), diagnosis.errors.end(),
+                                   [](const DiagnosedError& error) { return error.finding.has_value(); });
+  const auto audited = std::count_if(diagnosis.links.begin(), diagnosis.links.end(),
+                                     [](const DiagnosedLink& link) { return link.audited; });
+  std::string text = counted(diagnosis.errors.size(), "error") + " in the log";
+  if (!diagnosis.links.empty())
+    text +=
+        fmt::format("; {} of {} audited, which explains {}", audited, counted(diagnosis.links.size(), "link"), found);
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string text_report(const Diagnosis& diagnosis, const TextOptions& options) {
+  std::string out;
+  for (const DiagnosedError& error : diagnosis.errors) print_error(out, error, diagnosis, options.color);
+  for (const DiagnosedLink& link : diagnosis.links)
+    for (const std::string& note : link.notes)
+      out += fmt::format("note: the link in log line {}: {}\n", link.command_line, note);
+  if (!diagnosis.whole) out += "note: the log is longer than what was read\n";
+  return out + summary(diagnosis);
+}
+
+}  // namespace elfaudit

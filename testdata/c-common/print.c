@@ -1,0 +1,3 @@
+#include "options.h"
+#include <stdio.h>
+void print(void) { printf("%d\n", verbosity); }

@@ -1,0 +1,2 @@
+int ring_capacity();
+int main() { return ring_capacity(); }

@@ -1,0 +1,2 @@
+#include "name_of.h"
+const char* writer() { return name_of<float>(); }

@@ -1,0 +1,318 @@
+"""elfaudit diagnose: logs of failed builds in testdata/, with the objects that those builds left behind."""
+
+import json
+import os
+import re
+import shutil
+
+import pytest
+
+from elfaudit_test import SOURCE_DIR, need
+
+STATE = "nvshmemi_ibgda_device_state_d"
+EFA_STATE = "_ZN7deep_ep27nvshmemi_efa_device_state_dE"
+
+
+def case(lab, name, objects=""):
+    """Brings testdata/NAME here, with logs that name this folder, and compiles its sources: "g++ -g: a.cpp b.cpp"."""
+    shutil.copytree(SOURCE_DIR / "testdata" / name, lab.path, dirs_exist_ok=True)
+    for log in lab.path.glob("*.log"):
+        log.write_text(log.read_text().replace("@HERE@", str(lab.path)))
+    command, _, sources = objects.partition(":")
+    for source in sources.split():
+        lab.sh(f"{command} -c {source} -o {source.partition('.')[0]}.o")
+
+
+def valid(result):
+    """The JSON document of a diagnosis, held against its schema."""
+    document = result.json()
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads((SOURCE_DIR / "schema" / "elfaudit-diagnosis-1.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(document, schema, cls=jsonschema.Draft202012Validator)
+    return document
+
+
+def only_error(lab, log):
+    result = lab.audit("diagnose", "--format", "json", log)
+    assert result.code == 1, result
+    [error] = valid(result)["errors"]
+    return error
+
+
+def sites(finding):
+    return [(site["role"], os.path.basename(site["path"]), site["member"]) for site in finding["sites"]]
+
+
+# --- the library header that defines a variable in host code: docker, setuptools and ninja show it
+
+
+@pytest.mark.parametrize("log, line, command", [("docker.log", 9, 8), ("setuptools.log", 5, 4), ("ninja.log", 6, 5)])
+def test_variable_of_a_library_header(lab, log, line, command):
+    case(lab, "nvshmem-host")
+    error = only_error(lab, log)
+    assert (error["kind"], error["tool"], error["symbol"]) == ("duplicate-definition", "bfd", STATE)
+    assert (error["line"], error["command_line"]) == (line, command)
+    assert error["finding"]["rule"] == "duplicate-definition"
+    assert sites(error["finding"]) == [("kept", "deep_ep.o", None), ("rejected", "libnvshmem_device.a", "init_device.cu.o")]
+    kept = error["finding"]["sites"][0]
+    assert kept["file"].endswith("nvshmem_common_ibgda.h") and kept["chain"][-1]["file"].endswith("csrc/kernels/configs.cuh")
+    # The compile command that the log shows says what the macros were.
+    assert "EXTERN_CONSTANT is empty here" in error["finding"]["cause"]["text"]
+    assert "csrc/kernels/configs.cuh:7" in error["finding"]["fixes"][0]["text"]
+
+
+def test_text_is_that_of_check(lab):
+    case(lab, "efa-device")
+    words = (lab.path / "undefined.log").read_text().splitlines()[1].split()[1:]
+    checked = lab.audit("check", "--", "/gone/nvcc", *words).out
+    expected = "log line 3 (and 1 more): undefined reference to deep_ep::nvshmemi_efa_device_state_d\n" + checked.split("\n\n")[0]
+    assert lab.audit("diagnose", "undefined.log").out.startswith(expected)
+
+
+def test_log_alone(lab):
+    case(lab, "nvshmem-host")
+    shutil.rmtree(lab.path / "prebuilt")
+    result = lab.audit("diagnose", "setuptools.log")
+    assert result.code == 1
+    for expected in (f"log line 5: multiple definition of {STATE}", "the log alone shows:",
+                     "kept       prebuilt/deep_ep.o  include/device_host_transport/nvshmem_common_ibgda.h:32",
+                     "rejected   prebuilt/libnvshmem_device.a(init_device.cu.o)  .bss+0x380",
+                     "its objects are not here: prebuilt/deep_ep.o"):
+        assert expected in result.out, (expected, result.out)
+
+
+def test_libraries_that_are_not_here_are_named(lab):
+    case(lab, "nvshmem-host")
+    assert "the audit is without them" in lab.audit("diagnose", "docker.log").out
+
+
+# --- the port to another transport: three failures
+
+
+def test_device_variable_defined_twice(lab):
+    case(lab, "efa-device")
+    error = only_error(lab, "duplicate.log")
+    assert (error["tool"], error["arch"], error["symbol"]) == ("nvlink", "sm_80", EFA_STATE)
+    assert error["demangled"] == "deep_ep::nvshmemi_efa_device_state_d"
+    assert error["finding"]["rule"] == "device-duplicate-definition"
+    assert {site["file"] for site in error["finding"]["sites"]} == {"csrc/kernels/efa_state.cuh"}
+
+
+def test_device_variable_defined_nowhere(lab):
+    case(lab, "efa-device")
+    error = only_error(lab, "undefined.log")
+    assert error["lines"] == [3, 4], "one error, whoever refers to it"
+    assert error["finding"]["rule"] == "device-undefined-symbol"
+
+
+def test_header_of_a_wrong_directory(lab):
+    case(lab, "efa-device")
+    lab.write("nvshmem_src/build/src/include/nvshmem.h", "")
+    error = only_error(lab, "header.log")
+    assert (error["kind"], error["name"]) == ("header-not-found", "nvshmem.h")
+    assert error["chain"][-1] == {"file": "csrc/kernels/configs.cuh", "line": 80}
+    folder = f"{lab.path}/nvshmem_src/build/src/include"
+    assert error["nearby"] == [{"folder": folder, "file": f"{folder}/nvshmem.h", "exact": True}]
+    out = lab.audit("diagnose", "header.log").out
+    assert f"  fix: -I{folder} (the header is there)\n" in out
+    assert "searched nvshmem_src/include (no such folder)" in out
+
+
+def test_header_that_is_nowhere(lab):
+    case(lab, "efa-device")
+    assert only_error(lab, "header.log")["fixes"] == []
+    assert "nothing of that name is near these folders" in lab.audit("diagnose", "header.log").out
+
+
+# --- other well-known ones
+
+
+def test_header_without_extern_since_gcc_10(lab):
+    need("gcc")
+    case(lab, "c-common", "gcc -g -fno-common: main.c print.c")
+    error = only_error(lab, "build.log")
+    assert error["command_line"] == 4 and error["symbol"] == "verbosity"
+    assert "does not say extern" in error["finding"]["cause"]["text"]
+    assert error["finding"]["sites"][0]["file"] == "options.h"
+
+
+def test_function_in_a_header(lab):
+    need("g++")
+    case(lab, "header-function", "g++ -g: main.cpp filter.cpp")
+    error = only_error(lab, "build.log")
+    assert (error["tool"], error["symbol"]) == ("lld", "_Z13clamp_to_bytei")
+    assert "inline" in error["finding"]["fixes"][0]["text"]
+
+
+def test_specialisation_in_a_header(lab):
+    need("g++")
+    case(lab, "specialisation", "g++ -g -O2: reader.cpp writer.cpp")
+    error = only_error(lab, "build.log")
+    assert (error["tool"], error["demangled"]) == ("gold", "char const* name_of<float>()")
+    assert {site["file"] for site in error["finding"]["sites"]} == {"name_of.h"}
+
+
+def test_compile_commands_of_the_log_tell_the_cause(lab):
+    # No debug info, no depfile, no compile_commands.json: what the log shows is enough to read the sources.
+    need("g++")
+    case(lab, "specialisation", "g++ -fPIC -O2: reader.cpp writer.cpp")
+    finding = only_error(lab, "build.log")["finding"]
+    assert [(site["file"], site["known_by"], site["chain"][0]["file"]) for site in finding["sites"]] == [
+        ("name_of.h", "source-scan", "reader.cpp"), ("name_of.h", "source-scan", "writer.cpp")]
+    assert finding["cause"] and "inline" in finding["fixes"][0]["text"]
+
+
+def test_one_archive_under_two_names(lab):
+    need("g++", "ar")
+    case(lab, "copied-archive", "g++ -g: main.cpp ring.cpp")
+    lab.ar("libring.a", "ring.o")
+    (lab.path / "third_party").mkdir()
+    shutil.copy(lab.path / "libring.a", lab.path / "third_party")
+    result = lab.audit("diagnose", "--format", "json", "build.log")
+    document = valid(result)
+    assert [error["demangled"] for error in document["errors"]] == ["ring_size", "ring_capacity()"]
+    assert all("the same object" in error["finding"]["cause"]["text"] for error in document["errors"])
+    assert len(document["links"]) == 1, "one audit for all errors of a command"
+
+
+def test_undefined_host_symbol(lab):
+    need("g++")
+    lab.cc("a.o", "void gone(int); int main() { gone(1); }")
+    lab.write("x.log", "g++ a.o -o x\n/usr/bin/ld: a.o: in function `main':\na.cpp:(.text+0xa): undefined reference to `gone(int)'\n")
+    error = only_error(lab, "x.log")
+    assert error["symbol"] == "_Z4gonei" and error["finding"]["rule"] == "undefined-symbol"
+    assert sites(error["finding"]) == [("reference", "a.o", None)]
+
+
+def test_archive_that_stands_too_early(lab):
+    need("g++", "ar")
+    lab.cc("a.o", "void late(); int main() { late(); }")
+    lab.ar("liblate.a", lab.cc("late.o", "void late() {}"))
+    lab.write("x.log", "g++ liblate.a a.o -o x\n/usr/bin/ld: a.o: in function `main':\na.cpp:(.text+0x5): undefined reference to `late()'\n")
+    assert ("candidate", "liblate.a", "late.o") in sites(only_error(lab, "x.log")["finding"])
+
+
+def test_library_in_a_neighbouring_folder(lab):
+    lab.write("pkg/lib64/libshm.so.3", "")
+    lab.write("x.log", "g++ a.o -Lpkg/lib -lshm -o x\n/usr/bin/ld: cannot find -lshm: No such file or directory\n")
+    error = only_error(lab, "x.log")
+    assert (error["kind"], error["nearby"][0]["exact"]) == ("library-not-found", False)
+    assert error["fixes"] == [f"-L{lab.path}/pkg/lib64 -l:libshm.so.3 (it is there under this name only)"]
+
+
+def test_one_header_missed_by_many_is_one_error(lab):
+    lines = [f"g++ -Iinc -c {n}.cpp -o {n}.o\n{n}.cpp:1:10: fatal error: x.h: No such file or directory\n" for n in "abc"]
+    lab.write("x.log", "".join(lines))
+    assert only_error(lab, "x.log")["lines"] == [2, 4, 6]
+
+
+def test_objects_built_again_since(lab):
+    need("g++")
+    lab.cc("a.o", "int state; int main() {}")
+    lab.cc("b.o", "extern int state; int* p = &state;")
+    lab.write("x.log", "g++ a.o b.o -o x\n/usr/bin/ld: b.o:(.bss+0x0): multiple definition of `state'; a.o:(.bss+0x0): first defined here\n")
+    error = only_error(lab, "x.log")
+    assert error["finding"] is None and "now: defined by a.o" in error["note"]
+
+
+# --- the program
+
+
+def test_exit_codes(lab):
+    lab.write("good.log", "[1/1] g++ -c a.cpp -o a.o\n")
+    assert lab.audit("diagnose", "good.log").code == 0
+    assert lab.audit("diagnose", "gone.log").code == 2
+    assert lab.audit("diagnose").code == 2
+    lab.write("failed.log", "g++ -c a.cpp -o a.o\nmake: *** [Makefile:2: a.o] Error 1\n")
+    assert lab.audit("diagnose", "failed.log").code == 1, "a failure without a reason is an error too"
+
+
+def test_standard_input(lab):
+    case(lab, "efa-device")
+    result = lab.sh(f"'{os.environ['ELFAUDIT']}' diagnose - < duplicate.log", check=False)
+    assert result.code == 1 and "device-duplicate-definition" in result.out
+
+
+def test_log_elsewhere_than_the_build(lab):
+    case(lab, "efa-device")
+    (lab.path / "logs").mkdir()
+    shutil.move(lab.path / "duplicate.log", lab.path / "logs")
+    assert "device-duplicate-definition" in lab.audit("diagnose", "logs/duplicate.log").out
+
+
+def test_folder_that_the_log_names(lab):
+    need("g++")
+    for name in ("a", "b"):
+        lab.cc(f"out/{name}.o", "int state;")
+    lab.write("x.log", f"make: Entering directory '{lab.path}/out'\ng++ -shared a.o b.o -o x.so\n"
+                       "/usr/bin/ld: b.o:(.bss+0x0): multiple definition of `state'; a.o:(.bss+0x0): first defined here\n")
+    assert only_error(lab, "x.log")["finding"]["rule"] == "duplicate-definition"
+
+
+def response_file_case(lab, path):
+    for name in ("a", "b"):
+        lab.cc(f"{name}.o", "int state;")
+    lab.write(path, "b.o")
+    return f"g++ -shared a.o @{path} -o x.so\n/usr/bin/ld: b.o:(.bss+0x0): multiple definition of `state'; a.o:(.bss+0x0): first defined here\n"
+
+
+def test_response_file_below_the_folder(lab):
+    need("g++")
+    lab.write("x.log", response_file_case(lab, "objects.rsp"))
+    assert only_error(lab, "x.log")["finding"]["rule"] == "duplicate-definition"
+
+
+def test_response_file_elsewhere_is_not_read(lab, tmp_path_factory):
+    need("g++")
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "objects.rsp"
+    lab.write("x.log", response_file_case(lab, str(elsewhere)))
+    result = lab.audit("diagnose", "x.log")
+    assert "the words in @" in result.out and "are not known" in result.out and "[duplicate-definition]" not in result.out
+
+
+# --- nothing that a log names is run
+
+
+@pytest.mark.parametrize("program", ["g++", "c++", "clang++", "ld", "ld.lld", "nvcc", "nvlink", "ccache g++", "env X=1 nvcc"])
+@pytest.mark.parametrize("absolute", [False, True])
+def test_nothing_is_run(lab, monkeypatch, program, absolute):
+    need("g++")
+    for name in ("a", "b"):
+        lab.cc(f"{name}.o", "int state;", "g++ -g")
+    names = [word for word in program.split() if "=" not in word and word != "env"]
+    for name in [*names, "as", "cc1plus", "collect2", "ld", "nvlink", "ar"]:
+        lab.write(f"fake/{name}", f"#!/bin/sh\necho {name} >> '{lab.path}/was-run'\n")
+        (lab.path / "fake" / name).chmod(0o755)
+    from elfaudit_test import ENVIRONMENT
+    monkeypatch.setitem(ENVIRONMENT, "PATH", f"{lab.path}/fake:{ENVIRONMENT['PATH']}")
+    command = program.replace(names[-1], f"{lab.path}/fake/{names[-1]}") if absolute else program
+    device = "-dlink -arch=sm_80 " if "nvcc" in program else ""
+    lab.write("x.log", f"{command} -g -c a.cpp -o a.o\n{command} {device}a.o b.o -o x\n"
+                       "/usr/bin/ld: b.o:(.bss+0x0): multiple definition of `state'; a.o:(.bss+0x0): first defined here\n"
+                       "nvlink error   : Multiple definition of 'state' in 'b.o', first defined in 'a.o'\n"
+                       "a.cpp:1:10: fatal error: x.h: No such file or directory\n"
+                       "/usr/bin/ld: cannot find -lgone: No such file or directory\n")
+    result = lab.audit("diagnose", "x.log")
+    assert result.code == 1 and "1 of 1 link audited" in result.out, result
+    assert not (lab.path / "was-run").exists(), (lab.path / "was-run").read_text()
+
+
+def test_the_fakes_would_be_noticed(lab):
+    # `check --` asks the driver: the control of the test above.
+    lab.write("g++", f"#!/bin/sh\ntouch '{lab.path}/was-run'\n")
+    (lab.path / "g++").chmod(0o755)
+    lab.audit("check", "--", lab.path / "g++", "a.o", "-o", "x")
+    assert (lab.path / "was-run").exists()
+
+
+def test_every_option_is_in_the_docs(lab):
+    page = (SOURCE_DIR / "docs" / "diagnose.md").read_text()
+    options = set(re.findall(r"--[a-z][a-z-]+", lab.audit("diagnose", "--help").out)) - {"--help"}
+    assert options == {"--format", "--color", "--jobs"} and all(option in page for option in options)
+
+
+def test_every_kind_is_in_the_docs():
+    page = (SOURCE_DIR / "docs" / "diagnose.md").read_text()
+    schema = json.loads((SOURCE_DIR / "schema" / "elfaudit-diagnosis-1.schema.json").read_text())
+    assert [kind for kind in schema["$defs"]["error"]["properties"]["kind"]["enum"] if f"`{kind}`" not in page] == []
