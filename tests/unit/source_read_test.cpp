@@ -82,9 +82,54 @@ TEST_F(SourceRead, BranchThatAnUnknownCommandLineDecides) {
   EXPECT_TRUE(known.certain);
   EXPECT_EQ(known.at.line, 4U);
   EXPECT_THAT(known.branches.at(0).before.at(0).undefined, ElementsAre("FAST"));
-  const Definition guessed = read("state", false).definitions.at(0);
-  EXPECT_FALSE(guessed.certain);
-  EXPECT_THAT(guessed.doubts, testing::Contains(HasSubstr("FAST")));
+  const Reading guessed = read("state", false);
+  ASSERT_EQ(guessed.definitions.size(), 2U);
+  EXPECT_EQ(guessed.definitions[0].at.line, 4U);
+  EXPECT_EQ(guessed.definitions[1].at.line, 2U);
+  for (const Definition& candidate : guessed.definitions) EXPECT_FALSE(candidate.certain);
+  EXPECT_THAT(guessed.definitions[0].doubts, testing::Contains(HasSubstr("FAST")));
+}
+
+TEST_F(SourceRead, BranchThatWouldLeaveNoDefinition) {
+  write("a.cpp", "#ifdef USE_LIB\nextern int state;\n#else\nint state;\n#endif\n");
+  const Reading reading = read("state", false);
+  ASSERT_EQ(reading.definitions.size(), 1U);
+  EXPECT_TRUE(reading.definitions[0].certain);
+  EXPECT_EQ(reading.definitions[0].at.line, 4U);
+}
+
+TEST_F(SourceRead, BranchThatWouldMakeTwoDefinitions) {
+  write("a.cpp", "int state = 1;\n#ifdef EXTRA\nint state;\n#endif\n");
+  EXPECT_TRUE(read("state", false).definitions.at(0).certain);
+}
+
+TEST_F(SourceRead, TwoNamesTogetherMoveTheDefinition) {
+  write("a.cpp", "#include \"lib.h\"\n#ifdef OWNER\nint state;\n#endif\n");
+  write("lib.h", "#ifndef API\n#define API\n#endif\nAPI int state;\n");
+  const Reading reading = read("state", false);  // -DAPI=extern -DOWNER
+  ASSERT_EQ(reading.definitions.size(), 2U);
+  EXPECT_FALSE(reading.definitions[0].certain);
+  EXPECT_FALSE(reading.definitions[1].certain);
+}
+
+TEST_F(SourceRead, DepfileRefutesASupposition) {
+  write("a.cpp", "#ifdef FAST\n#include \"fast.h\"\nint state = 1;\n#else\nint state = 2;\n#endif\n");
+  write("other.h", "");
+  folder_.write("fast.h", "");
+  listed_ = {"a.cpp", "/usr/include/stdc-predef.h"};
+  EXPECT_TRUE(read("state", false).definitions.at(0).certain);  // fast.h is not listed
+  listed_.emplace_back("fast.h");
+  const Reading reading = read("state", false);
+  EXPECT_EQ(reading.definitions.at(0).at.line, 3U);
+  EXPECT_TRUE(reading.definitions.at(0).certain);
+}
+
+TEST_F(SourceRead, DefinitionThatOnlyTheCommandLineBrings) {
+  write("a.cpp", "#ifdef OWNER\nint state;\n#endif\n");
+  const Reading reading = read("state", false);
+  ASSERT_EQ(reading.definitions.size(), 1U);
+  EXPECT_EQ(reading.definitions[0].at.line, 2U);
+  EXPECT_FALSE(reading.definitions[0].certain);
 }
 
 TEST_F(SourceRead, OrderOfDepfileTellsWhichIncludesWereRead) {

@@ -50,7 +50,10 @@ void Preprocessor::directive(Frame& frame, const Token& hash) {
     case Word::Endif:
       endif_directive(frame, hash);
       break;
-    default:  // #error, #warning, #line, #ident, the null directive: nothing for a reader
+    case Word::Error:
+      refute();
+      break;
+    default:  // #warning, #line, #ident, the null directive: nothing for a reader
       break;
   }
   in_directive_ = was_in_directive;
@@ -67,7 +70,7 @@ void Preprocessor::note_guard(Frame& frame, Word word) {
     if (!defines) conditionals_[frame.open.front().index].guard = false;
     frame.guard = Guard::Inside;
   } else if (frame.guard == Guard::After) {
-    frame.guard = Guard::None;
+    drop_guard(frame);
   } else if (frame.guard == Guard::Start && word != Word::Ifndef && word != Word::If && word != Word::Pragma) {
     frame.guard = Guard::None;
   }
@@ -129,12 +132,12 @@ void Preprocessor::define(Frame& frame) {
   macro.text.remove_prefix(std::min(macro.text.find_first_not_of(" \t"), macro.text.size()));
   macro.doubt = doubt_here();
   if (std::find(unit_->guessed.begin(), unit_->guessed.end(), name.text) != unit_->guessed.end())
-    macro.doubt = doubts_.worse(
+    macro.doubt = doubts_.both(
         macro.doubt,
-        doubts_.add("that " + std::string(name.text) + " is defined was told by the order of the depfile", name.id));
+        doubts_.add("that " + std::string(name.text) + " is defined was told by the order of the depfile", {name.id}));
   if (frame.inclusion == built_in_ && depends_on_options(name.text, *unit_))
-    macro.doubt =
-        doubts_.add("whether " + std::string(name.text) + " is defined depends on options that are not known", name.id);
+    macro.doubt = doubts_.add("whether " + std::string(name.text) + " is defined depends on options that are not known",
+                              {name.id});
   maybe_defined_.erase(macro.name);
   macros_.define(std::move(macro));
 }
@@ -205,6 +208,7 @@ void Preprocessor::report_include(const Included& found, const std::string& oper
       } else {
         unread_others_.push_back(operand);
         doubt_everything(operand + " can't be found");
+        miss_include();
       }
       break;
     case Included::How::Ordered:
@@ -215,12 +219,23 @@ void Preprocessor::report_include(const Included& found, const std::string& oper
       break;
     case Included::How::Unlisted:
       doubt_everything("the depfile does not list " + operand + ", which the reading comes to");
+      miss_include();
       break;
     case Included::How::Suffix:
-      if (!search_.lists_system_headers()) doubt_everything("which file " + operand + " is was told by its name alone");
+      told_by_name_[found.file].insert(operand);
       break;
     case Included::How::Exact:
       break;
+  }
+}
+
+/// By the depfile no such file was read.
+void Preprocessor::miss_include() {
+  if (!search_.has_list()) return;
+  refute();
+  if (const Doubt doubt = doubt_here(); doubts_.is_mild(doubt)) {
+    entered_.push_back(kMissing);
+    add_supposition(kMissing, doubt);
   }
 }
 
@@ -232,13 +247,15 @@ void Preprocessor::include(Frame& frame, Word how, std::uint32_t line) {
   const std::uint32_t asking = frame.inclusion;
   frame.lexer.leave_line();
   if (operand.empty()) return doubt_everything("an #include was not understood in " + files_[frame.file].path);
+  if (std::find(unit_->left_out.begin(), unit_->left_out.end(), operand) != unit_->left_out.end())
+    return unread_others_.push_back(operand);
   const std::string name = operand.substr(1, operand.size() - 2);
   const IncludeRequest request{name, operand.front() == '"', parent_path(files_[frame.file].path), frame.directory,
                                how == Word::IncludeNext};
   const Included found = search_.find(request);
   report_include(found, operand);
   search_.mark_reached(found);
-  if (found.file == FileStore::kNone) return;
+  if (found.file == FileStore::kNone || is_given(found.file)) return;
   TextFile& file = files_[found.file];
   if (file.included.size() < 1000) file.included.push_back(std::uint64_t{asking} << 32 | line);
   if (already_guarded(found.file)) return;
@@ -286,6 +303,10 @@ bool Preprocessor::evaluate(Frame& frame, Word how, Clause& clause) {
   while (!contexts_.empty()) pop_context();
   if (on_stack) outer.swap(contexts_);
   clause.doubt = condition_doubt_;
+  if (clause.doubt != 0 && search_.is_system(files_[frame.file].path)) {
+    asked_by_system_.insert(clause.undefined.begin(), clause.undefined.end());
+    asked_by_system_.insert(doubts_.names(clause.doubt).begin(), doubts_.names(clause.doubt).end());
+  }
   marking_ = was_marking;
   return value;
 }
@@ -305,6 +326,8 @@ void Preprocessor::if_directive(Frame& frame, Word how, const Token& hash) {
     frame.guard = guards ? Frame::Guard::Candidate : Frame::Guard::None;
     if (guards) frame.guard_name = clause.undefined.front();
     conditional.guard = guards;
+    frame.guard_index = index;
+    frame.guard_doubt = clause.doubt;
     if (guards) clause.doubt = 0;  // what was not read has no say in a file's own guard
   }
   frame.open.push_back({index, value, clause.doubt, false});

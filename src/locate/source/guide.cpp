@@ -47,10 +47,10 @@ std::vector<std::string> values_in(const std::vector<std::string_view>& conditio
   return values;
 }
 
-Trial try_reading(const TranslationUnit& unit, FileStore& files) {
+Trial try_reading(const TranslationUnit& unit, FileStore& files, const std::string& system_macros) {
   files.forget_reading();
   Interner names = new_names();
-  Preprocessor preprocessor(unit, files, names, {});
+  Preprocessor preprocessor(unit, files, names, {}, &system_macros);
   while (preprocessor.next().kind != Kind::End) {
   }
   Trial trial;
@@ -86,10 +86,10 @@ TranslationUnit assuming(const TranslationUnit& unit, const Assumption& assumpti
 
 }  // namespace
 
-TranslationUnit guide(const TranslationUnit& unit, FileStore& files) {
+TranslationUnit guide(const TranslationUnit& unit, FileStore& files, const std::string& system_macros) {
   TranslationUnit result = unit;
   if (unit.options || unit.listed_files.size() < 2) return result;
-  Trial best = try_reading(result, files);
+  Trial best = try_reading(result, files, system_macros);
   unsigned readings = 1;
   std::set<Assumption> tried;
   for (std::size_t next = 0; best.left != 0 && next <= best.assumptions.size(); ++next) {
@@ -99,7 +99,7 @@ TranslationUnit guide(const TranslationUnit& unit, FileStore& files) {
     if (!tried.insert(assumption).second) continue;
     if (++readings > kMostReadings) break;
     TranslationUnit changed = assuming(result, assumption);
-    Trial trial = try_reading(changed, files);
+    Trial trial = try_reading(changed, files, system_macros);
     if (trial.left >= best.left) continue;
     best = std::move(trial);
     result = std::move(changed);

@@ -8,7 +8,7 @@ namespace elfaudit::source {
 
 /// `unit` with the names that have to be defined for the files to be entered in the depfile's order, which is found by
 /// reading it a few times, each with one name more. The same when the command is known (`unit.options`), when there is
-/// no depfile, or when nothing fits.
-TranslationUnit guide(const TranslationUnit& unit, FileStore& files);
+/// no depfile, or when nothing fits. `system_macros`: of a first reading (Preprocessor::system_macros()).
+TranslationUnit guide(const TranslationUnit& unit, FileStore& files, const std::string& system_macros);
 
 }  // namespace elfaudit::source

@@ -15,7 +15,7 @@ constexpr std::size_t kMostInclusions = 1U << 18;
 }  // namespace
 
 Preprocessor::Preprocessor(const TranslationUnit& unit, FileStore& files, Interner& names,
-                           std::unordered_set<std::string> wanted)
+                           std::unordered_set<std::string> wanted, const std::string* system_macros)
     : files_(files),
       names_(names),
       search_(unit, files),
@@ -24,7 +24,8 @@ Preprocessor::Preprocessor(const TranslationUnit& unit, FileStore& files, Intern
       compiler_(unit.compiler),
       options_known_(unit.options.has_value()),
       // C has raw strings only as a GNU extension; nobody writes R"( in C to mean a macro.
-      raw_strings_(true) {
+      raw_strings_(true),
+      given_macros_(system_macros) {
   frames_.reserve(kDeepestInclude + 1);
   const std::string path = normal_path(unit.source, unit.folder);
   const std::uint32_t source =
@@ -51,6 +52,7 @@ void Preprocessor::enter_forced(const TranslationUnit& unit, const std::string& 
   search_.mark_reached(found, true);
   if (std::find(unit.guessed.begin(), unit.guessed.end(), name) != unit.guessed.end())
     doubt_everything("that the command line includes " + name + " was told by the order of the depfile");
+  if (is_given(found.file)) return;
   if (found.file != FileStore::kNone) return enter_file(found.file, 0, 0, found.directory);
   // Without CUDA's headers __device__ and its like are read as the keywords they stand for.
   if (!must_exist) return unread_standard_.push_back("<" + name + ">");
@@ -66,6 +68,7 @@ void Preprocessor::enter_command_line(const TranslationUnit& unit) {
   search_.mark_reached(predef, true);
   if (predef.file != FileStore::kNone) enter_file(predef.file, 0, 0, predef.directory);
   enter_file(files_.add(make_text("<command-line>", text)), 0, 0, 0);
+  if (given_macros_ != nullptr) enter_file(files_.add(make_text("<system>", *given_macros_)), 0, 0, 0);
   enter_file(files_.add(make_text("<built-in>", predefined_macros(unit))), 0, 0, 0);
   built_in_ = static_cast<std::uint32_t>(inclusions_.size() - 1);
   unit_ = &unit;
@@ -86,6 +89,37 @@ void Preprocessor::enter_file(std::uint32_t file, std::uint32_t parent, std::uin
   const auto inclusion = static_cast<std::uint32_t>(inclusions_.size());
   inclusions_.push_back({file, parent, line});
   frames_.push_back({Lexer(files_[file], names_, inclusion, raw_strings_), file, inclusion, directory, {}});
+}
+
+/// Is that a header of the system, whose macros are there without its being read?
+bool Preprocessor::is_given(std::uint32_t file) const {
+  return given_macros_ != nullptr && file != FileStore::kNone && search_.is_system(files_[file].path);
+}
+
+/// -MMD leaves out system headers, and an operand may mean one of these. But something came to the listed file: when
+/// every #include of it says the same, it was that.
+std::vector<std::string> Preprocessor::unclear_operands() const {
+  std::vector<std::string> result;
+  if (search_.lists_system_headers()) return result;
+  for (const auto& [file, operands] : told_by_name_)
+    if (operands.size() > 1) result.insert(result.end(), operands.begin(), operands.end());
+  return result;
+}
+
+std::string Preprocessor::system_macros() const {
+  std::string result;
+  for (std::uint32_t number = 0; number < macros_.size(); ++number) {
+    const Macro& macro = macros_[number];
+    if (macros_.find(macro.name) != &macro || macro.at.inclusion >= inclusions_.size()) continue;
+    const TextFile& file = files_[inclusions_[macro.at.inclusion].file];
+    if (!search_.is_system(file.path)) continue;
+    // Back to where its line begins; a comment of several lines before the name is too rare to look for.
+    const auto from = static_cast<std::size_t>(macro.text.data() - file.text.data());
+    const std::size_t before = file.text.rfind('\n', from - 1);
+    const std::string_view line = file.view(before == std::string::npos ? 0 : before + 1, from + macro.text.size());
+    if (line.find_first_not_of(" \t") == line.find('#')) result.append(line).append("\n");
+  }
+  return result;
 }
 
 /// Back to the file that included this one. False when this was the last.
@@ -122,8 +156,18 @@ void Preprocessor::note_text(Frame& frame) {
     conditionals_[frame.open.front().index].guard = false;
     frame.guard = Frame::Guard::Inside;
   } else {
-    frame.guard = Frame::Guard::None;
+    drop_guard(frame);
   }
+}
+
+/// Something stands behind its #endif: `#ifndef API`, `#define API` at the head of a file is no guard.
+void Preprocessor::drop_guard(Frame& frame) {
+  if (frame.guard == Frame::Guard::After) {
+    Conditional& conditional = conditionals_[frame.guard_index];
+    conditional.guard = false;
+    conditional.clauses.front().doubt = frame.guard_doubt;
+  }
+  frame.guard = Frame::Guard::None;
 }
 
 void Preprocessor::stop(std::string why) {
@@ -137,21 +181,43 @@ void Preprocessor::doubt_everything(std::string why) {
   if (std::find(general_.begin(), general_.end(), doubt) == general_.end()) general_.push_back(doubt);
 }
 
+/// What is read here, a compile does not get over.
+void Preprocessor::refute() {
+  refuted_ = true;
+  refuted_by_ = doubts_.both(refuted_by_, doubt_here());
+}
+
+std::optional<std::set<std::uint32_t>> Preprocessor::blamed() {
+  std::set<std::uint32_t> result;
+  if (refuted_by_ != 0 && !doubts_.is_mild(refuted_by_)) return std::nullopt;
+  if (refuted_by_ != 0) result.insert(doubts_.names(refuted_by_).begin(), doubts_.names(refuted_by_).end());
+  const std::vector<std::uint32_t> listed = listed_order();
+  const std::vector<std::uint32_t> entered = entered_order();
+  const std::size_t at = first_difference();
+  for (const Supposition& supposition : suppositions_) {
+    const bool is_first = (at < listed.size() && supposition.file == listed[at]) ||
+                          (at < entered.size() && supposition.file == entered[at]);
+    const bool is_unreached = at == kNone && refuted_ && !entered_before(supposition.file);
+    if (is_first || is_unreached) result.insert(supposition.names.begin(), supposition.names.end());
+  }
+  return result;
+}
+
 Doubt Preprocessor::doubt_of_undefined(std::uint32_t name) {
   if (const auto maybe = maybe_defined_.find(name); maybe != maybe_defined_.end()) return maybe->second;
   const std::string text(names_.name(name));
   if (depends_on_options(text, *unit_))
-    return doubts_.add("whether " + text + " is defined depends on options that are not known", name);
+    return doubts_.add("whether " + text + " is defined depends on options that are not known", {name});
   if (text.starts_with("__cpp_") && assumed_row(text, *unit_) != 0)
     return doubts_.add("the compiler's version or the standard is not known");
   if (!unit_->compiler_known && is_compilers_own(text))
-    return doubts_.add("whether " + text + " is defined depends on the compiler, which is not known", name);
+    return doubts_.add("whether " + text + " is defined depends on the compiler, which is not known", {name});
   if (!unread_others_.empty() && !is_compilers_own(text))
     return doubts_.add(text + " is not defined in what was read, but " + unread_others_.front() + " was not read");
   if (!unread_standard_.empty() && is_standard_macro(text))
     return doubts_.add(text + " is not defined in what was read, but " + unread_standard_.front() + " was not read");
   if (!options_known_ && !is_compilers_own(text))
-    return doubts_.add("whether " + text + " is defined on the command line is not known", name);
+    return doubts_.add("whether " + text + " is defined on the command line is not known", {name});
   return 0;
 }
 
@@ -160,8 +226,9 @@ void Preprocessor::check_list() {
   const std::vector<std::string> unreached = search_.unreached(false);
   for (const std::string& path : unreached)
     doubt_everything("the depfile lists " + path + ", which the reading did not come to");
-  if (unreached.empty() && first_difference() != kNone)
-    doubt_everything("the reading comes to files in another order than the depfile");
+  const bool differs = first_difference() != kNone;
+  if (unreached.empty() && differs) doubt_everything("the reading comes to files in another order than the depfile");
+  refuted_ = refuted_ || differs || !unreached.empty();
 }
 
 /// Where entered_order() leaves listed_order(); kNone: nowhere. A list in alphabetical order tells nothing.
@@ -178,17 +245,18 @@ std::size_t Preprocessor::first_difference() {
 std::vector<std::uint32_t> Preprocessor::entered_order() const {
   std::vector<std::uint32_t> result;
   for (const std::uint32_t file : entered_)
-    if (search_.is_listed(files_[file].path) && !search_.is_system(files_[file].path)) result.push_back(file);
+    if (file == kMissing || (search_.is_listed(files_[file].path) && !search_.is_system(files_[file].path)))
+      result.push_back(file);
   return result;
 }
 
-/// The gravest doubt among the conditions around the place that is read.
-Doubt Preprocessor::doubt_here() const {
-  Doubt worst = 0;
+/// What the conditions around the place that is read depend on.
+Doubt Preprocessor::doubt_here() {
+  Doubt all = 0;
   for (const Frame& frame : frames_)
     for (const OpenConditional& open : frame.open)
-      if (!conditionals_[open.index].guard) worst = doubts_.worse(worst, open.doubt);
-  return worst;
+      if (!conditionals_[open.index].guard) all = doubts_.both(all, open.doubt);
+  return all;
 }
 
 }  // namespace elfaudit::source

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <deque>
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -20,7 +23,9 @@ class Preprocessor : public TokenSource {
  public:
   /// Keeps references. `wanted`: texts of the names whose definitions are looked for; when a group that is skipped on
   /// doubtful grounds has one in it, that is a doubt about it.
-  Preprocessor(const TranslationUnit& unit, FileStore& files, Interner& names, std::unordered_set<std::string> wanted);
+  /// `system_macros`: what another reading's system_macros() says; the system's headers are not read then.
+  Preprocessor(const TranslationUnit& unit, FileStore& files, Interner& names, std::unordered_set<std::string> wanted,
+               const std::string* system_macros = nullptr);
 
   Token next() override;
 
@@ -37,6 +42,17 @@ class Preprocessor : public TokenSource {
   }
   /// Was every file that the depfile lists reached, in its order? Ends the reading with a doubt when not.
   void check_list();
+  /// The #define lines of the macros that the system's headers have made so far.
+  std::string system_macros() const;
+  /// Does a condition in one of the system's headers depend on that name?
+  bool matters_to_system(std::string_view name) const { return asked_by_system_.contains(names_.find(name)); }
+  /// The compile can't have been like that: it would have failed, or read other files than the depfile lists.
+  bool is_refuted() const { return refuted_; }
+  /// Operands of #include that were told by their names to be listed files, to which others lead as well.
+  std::vector<std::string> unclear_operands() const;
+  /// Names that had to be defined otherwise for that not to be so. Nothing: it depends on something else.
+  std::optional<std::set<std::uint32_t>> blamed();
+  std::size_t bytes_read() const { return lexed_bytes_; }
   /// Why a file may have been included before the place where it was; 0: it wasn't.
   Doubt doubt_of_first(std::uint32_t file) const {
     const auto found = earlier_.find(file);
@@ -55,6 +71,8 @@ class Preprocessor : public TokenSource {
   std::vector<std::uint32_t> listed_order() { return search_.project_files(); }
   std::vector<std::uint32_t> entered_order() const;
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  /// Among the entered files: one that isn't there, or that the depfile does not list.
+  static constexpr std::uint32_t kMissing = FileStore::kNone - 1;
   std::size_t first_difference();
   /// Why a name that nothing defines may be defined after all; 0 when it is not.
   Doubt doubt_of_undefined(std::uint32_t name);
@@ -78,9 +96,12 @@ class Preprocessor : public TokenSource {
     // Recognises a file that is one #ifndef X ... #endif (libcpp does the same, "multiple-include optimization").
     enum class Guard : std::uint8_t { Start, Candidate, Inside, After, None } guard = Guard::Start;
     std::uint32_t guard_name = 0;
+    std::uint32_t guard_index = 0;  ///< in conditionals_
+    Doubt guard_doubt = 0;          ///< of its condition
   };
   void enter_file(std::uint32_t file, std::uint32_t parent, std::uint32_t line, std::size_t directory);
   bool leave_file();
+  bool is_given(std::uint32_t file) const;
   void enter_command_line(const TranslationUnit& unit);
   void enter_forced(const TranslationUnit& unit, const std::string& name, bool must_exist);
   Token from_file();
@@ -106,10 +127,14 @@ class Preprocessor : public TokenSource {
   void save_macro(std::uint32_t name, bool push);
   void note_text(Frame& frame);
   void note_guard(Frame& frame, Word word);
-  Doubt doubt_here() const;
-  void doubt_condition(Doubt doubt) { condition_doubt_ = doubts_.worse(condition_doubt_, doubt); }
+  void drop_guard(Frame& frame);
+  Doubt doubt_here();
+  Doubt derived(std::string sentence, Doubt doubt);
+  void doubt_condition(Doubt doubt) { condition_doubt_ = doubts_.both(condition_doubt_, doubt); }
   bool already_guarded(std::uint32_t file) const;
   void stop(std::string why);
+  void refute();
+  void miss_include();
   void doubt_everything(std::string why);
 
   // Expansion: expand.cpp
@@ -161,13 +186,18 @@ class Preprocessor : public TokenSource {
   std::unordered_map<std::string, Doubt> skipped_;          ///< by wanted names that doubtfully skipped text has in it
   std::unordered_map<std::uint32_t, std::vector<Macro*>> saved_macros_;
   std::vector<std::string> unread_standard_, unread_others_;
+  std::map<std::uint32_t, std::set<std::string>> told_by_name_;  ///< listed files and the operands that end as they do
   std::vector<std::uint32_t> entered_;  ///< files in the order of their first entering, behind what the command enters
   std::vector<bool> is_entered_;        ///< by file
   std::vector<Supposition> suppositions_;
   std::unordered_map<std::uint32_t, Doubt> earlier_;  ///< by files that a doubtfully skipped #include names
   std::unordered_map<std::uint32_t, std::string_view> skipped_strings_;  ///< by names that skipped text defines
-  Doubt unclear_include_ = 0;  ///< an #include that was skipped doubtfully names who knows what
+  Doubt unclear_include_ = 0;                          ///< an #include that was skipped doubtfully names who knows what
+  std::unordered_set<std::uint32_t> asked_by_system_;  ///< names that aren't known and on which conditions depend
+  const std::string* const given_macros_;
   bool supposing_ = false;
+  bool refuted_ = false;
+  Doubt refuted_by_ = 0;  ///< what the conditions around it depend on
 
   std::vector<Context> contexts_;
   std::deque<std::string> kept_;

@@ -229,40 +229,112 @@ std::string trimmed(const std::string& text) {
   return text.substr(first, std::min(last + 1 - first, kLongest));
 }
 
+/// May another declaration become the definition while this one stays? Another overload may be the symbol's own, and
+/// of tentative definitions a later one with an initialiser defines.
+bool may_be_outdone(const Entry& entry, const Name& name, Language language) {
+  const bool is_tentative = language == Language::C && !entry.is_function && !entry.found->what.has_initialiser;
+  const bool may_be_overload = entry.is_function && name.parameters && entry.alike != Alike::Same;
+  return is_tentative || may_be_overload || entry.found->is_specialisation;
+}
+
+/// Can a macro before its name make that a definition, or is it one?
+bool may_define(const Found& found) { return found.what.has_body || !found.what.is_function || found.is_instantiation; }
+
+void add(NameSet& names, const NameSet& more) { names.insert(more.begin(), more.end()); }
+
+class ReadingMaker {
+ public:
+  ReadingMaker(const Parser& parser, const Name& name, const Sorter& sorter, Language language, const Origins& origins)
+      : parser_(parser), name_(name), sorter_(sorter), language_(language), origins_(origins) {}
+
+  void add_entries(Compiler compiler) {
+    for (const Entry& entry : sorter_.entries()) {
+      Definition definition = make_definition(entry, sorter_.entries(), language_);
+      Grounds grounds;
+      if (may_be_other_overload(entry, name_, parser_.has_friends()))
+        add_doubt(definition.doubts,
+                  "its parameters are not written as the symbol has them: it may be another overload");
+      definition.at = origins_.place(compiler == Compiler::Clang ? entry.found->at : entry.found->qualified);
+      definition.chain = origins_.chain(entry.found->at.inclusion);
+      definition.text = trimmed(origins_.line_text(entry.found->first));
+      origins_.tell(*entry.found, definition, grounds);
+      if (entry.defines) {
+        defining_.push_back(&entry);
+        grounds_.push_back(std::move(grounds));
+      } else {
+        doubtful_declaration_ = doubtful_declaration_ || !definition.doubts.empty();
+      }
+      (entry.defines ? reading_.definitions : reading_.declarations).push_back(std::move(definition));
+    }
+  }
+
+  Leads leads(const LeftOut& left_out) const {
+    const Leads others = rivals(left_out);
+    const bool any_rival = others.other_reasons || !others.names.empty();
+    const bool stays = defining_.size() == 1 && (!any_rival || !may_be_outdone(*defining_.front(), name_, language_));
+    Leads result;
+    for (const Grounds& grounds : grounds_) {
+      add(result.names, grounds.way);
+      if (any_rival) add(result.names, grounds.site);
+    }
+    if (!stays) add(result.names, others.names);
+    result.other_reasons = others.other_reasons && !(stays && result.names.empty());
+    for (const Definition& definition : reading_.definitions)
+      result.other_reasons = result.other_reasons || !definition.doubts.empty();
+    return result;
+  }
+
+  Reading finish(std::vector<std::string> doubts, const LeftOut& left_out, const Leads& leads) {
+    doubt_ambiguity(reading_.definitions);
+    for (std::size_t i = 0; i < reading_.definitions.size(); ++i) {
+      Definition& definition = reading_.definitions[i];
+      for (const std::string& doubt : doubts) add_doubt(definition.doubts, doubt);
+      definition.certain = definition.doubts.empty() && leads.names.empty() && !leads.other_reasons;
+      if (!definition.certain && !left_out.sentence.empty()) add_doubt(definition.doubts, left_out.sentence);
+      for (const std::string& doubt : grounds_[i].sentences) add_doubt(definition.doubts, doubt);
+    }
+    if (!left_out.sentence.empty()) add_doubt(doubts, left_out.sentence);
+    reading_.doubts = std::move(doubts);
+    return std::move(reading_);
+  }
+
+ private:
+  /// What would make something else than the one definition define the name.
+  Leads rivals(const LeftOut& left_out) const {
+    Leads result{left_out.names, doubtful_declaration_ || (!left_out.sentence.empty() && left_out.names.empty())};
+    for (const Found& found : parser_.found()) {
+      const bool is_answer = defining_.size() == 1 && defining_.front()->found == &found;
+      if (is_answer || !may_define(found)) continue;
+      const Leads more = origins_.leads_of_macros(found);
+      add(result.names, more.names);
+      result.other_reasons = result.other_reasons || more.other_reasons;
+    }
+    return result;
+  }
+
+  const Parser& parser_;
+  const Name& name_;
+  const Sorter& sorter_;
+  const Language language_;
+  const Origins& origins_;
+  Reading reading_;
+  std::vector<const Entry*> defining_;  ///< the entries of reading_.definitions
+  std::vector<Grounds> grounds_;        ///< of them
+  bool doubtful_declaration_ = false;
+};
+
 }  // namespace
 
 Reading make_reading(const Parser& parser, const Name& name, Language language, Compiler compiler,
-                     const Origins& origins, std::vector<std::string> doubts) {
-  Reading reading;
+                     const Origins& origins, std::vector<std::string> doubts, const LeftOut& left_out, Leads& leads) {
   if (parser.unbalanced()) add_doubt(doubts, "braces are not in pairs");
   const Sorter sorter(parser.found(), name, language);
-  std::vector<MildDoubts> mild;  // of the definitions
-  std::size_t doubtful = 0;      // definitions and declarations
-  for (const Entry& entry : sorter.entries()) {
-    Definition definition = make_definition(entry, sorter.entries(), language);
-    MildDoubts own;
-    if (may_be_other_overload(entry, name, parser.has_friends()))
-      add_doubt(definition.doubts, "its parameters are not written as the symbol has them: it may be another overload");
-    definition.at = origins.place(compiler == Compiler::Clang ? entry.found->at : entry.found->qualified);
-    definition.chain = origins.chain(entry.found->at.inclusion);
-    definition.text = trimmed(origins.line_text(entry.found->first));
-    origins.tell(*entry.found, definition, own);
-    if (!definition.doubts.empty() || !own.sentences.empty()) ++doubtful;
-    if (entry.defines) mild.push_back(std::move(own));
-    (entry.defines ? reading.definitions : reading.declarations).push_back(std::move(definition));
-  }
-  doubt_ambiguity(reading.definitions);
+  ReadingMaker maker(parser, name, sorter, language, origins);
+  maker.add_entries(compiler);
   for (const std::string& doubt : sorter.doubts()) add_doubt(doubts, doubt);
-  reading.doubts = std::move(doubts);
-  for (std::size_t i = 0; i < reading.definitions.size(); ++i) {
-    Definition& definition = reading.definitions[i];
-    for (const std::string& doubt : reading.doubts) add_doubt(definition.doubts, doubt);
-    const bool is_doubtful = !definition.doubts.empty() || !mild[i].sentences.empty();
-    const bool has_rival = doubtful > (is_doubtful ? 1U : 0U);
-    definition.certain = definition.doubts.empty() && (mild[i].sentences.empty() || !(has_rival || mild[i].on_the_way));
-    for (const std::string& doubt : mild[i].sentences) add_doubt(definition.doubts, doubt);
-  }
-  return reading;
+  leads = maker.leads(left_out);
+  leads.other_reasons = leads.other_reasons || !doubts.empty();
+  return maker.finish(std::move(doubts), left_out, leads);
 }
 
 }  // namespace elfaudit::source

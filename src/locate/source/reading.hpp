@@ -1,6 +1,7 @@
 // From what the parser found to a Reading.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,10 +11,25 @@
 
 namespace elfaudit::source {
 
-/// What an unknown command line could change about a definition, and about the way to it when there is another way.
-struct MildDoubts {
-  std::vector<std::string> sentences;
-  bool on_the_way = false;
+using NameSet = std::set<std::uint32_t>;
+
+/// The names on whose being defined a declaration depends.
+struct Grounds {
+  std::vector<std::string> sentences;  ///< about them
+  NameSet site;                        ///< of the conditions around it and around its includes, and of its macros
+  NameSet way;                         ///< by which another #include may come first
+};
+
+/// Text that was left out and has a wanted name in it.
+struct LeftOut {
+  std::string sentence;  ///< empty: none was
+  NameSet names;         ///< that decided so; none: for another reason
+};
+
+/// What may change the answer about a name.
+struct Leads {
+  NameSet names;               ///< by being defined otherwise
+  bool other_reasons = false;  ///< something else may
 };
 
 /// Where the tokens of a reading came from, as a Reading tells it.
@@ -22,8 +38,10 @@ class Origins {
   virtual ~Origins() = default;
   virtual std::string path(std::uint32_t file) const = 0;
   virtual std::string line_text(const Spot& spot) const = 0;
-  /// Places and causes; doubts on the way are added to the definition's.
-  virtual void tell(const Found& found, Definition& definition, MildDoubts& mild) const = 0;
+  /// Places and causes; doubts that are not about names are added to the definition's.
+  virtual void tell(const Found& found, Definition& definition, Grounds& grounds) const = 0;
+  /// What the macros in a declaration depend on.
+  virtual Leads leads_of_macros(const Found& found) const = 0;
 
   SourceLine place(const Spot& spot) const;
   std::vector<SourceLine> chain(std::uint32_t inclusion) const;
@@ -36,7 +54,7 @@ class Origins {
 /// Sorts what was found into definitions and declarations of the wanted name. The line is the one that debug info of
 /// `compiler` has: gcc's is where A::B::x begins, clang's where x is.
 Reading make_reading(const Parser& parser, const Name& name, Language language, Compiler compiler,
-                     const Origins& origins, std::vector<std::string> doubts);
+                     const Origins& origins, std::vector<std::string> doubts, const LeftOut& left_out, Leads& leads);
 
 /// Relative to the working directory when below it.
 std::string shown_path(const std::string& path);

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "locate/source/macro.hpp"
@@ -18,34 +20,41 @@ struct Inclusion {
   std::uint32_t line = 0;  ///< of the #include in the parent; 0: the command line asks for it
 };
 
-/// Sentences, each once; numbers from 1. A mild one says that a name may be defined on a command line that is not
-/// known: it leaves the site of a definition certain when nothing else could be it.
+/// Sentences, each once; numbers from 1. A mild one depends on names that may be defined on a command line that is not
+/// known: what follows from them can be found out by supposing them.
 class Doubts {
  public:
-  static constexpr std::uint32_t kSevere = 0xffffffff;
+  using Names = std::vector<std::uint32_t>;  ///< ascending; empty: the doubt is not about names
 
-  /// `about`: the name that a mild doubt is about.
-  Doubt add(std::string sentence, std::uint32_t about = kSevere) {
-    const auto [known, is_new] = numbers_.try_emplace(sentence, static_cast<Doubt>(sentences_.size() + 1));
-    if (is_new) {
-      sentences_.push_back(std::move(sentence));
-      about_.push_back(about);
-    }
+  Doubt add(std::string sentence, Names names = {}) {
+    const auto [known, is_new] =
+        numbers_.try_emplace({std::move(sentence), std::move(names)}, static_cast<Doubt>(all_.size() + 1));
+    if (is_new) all_.push_back(&known->first);
     return known->second;
   }
-  const std::string& operator[](Doubt doubt) const { return sentences_[doubt - 1]; }
-  bool is_mild(Doubt doubt) const { return doubt != 0 && about_[doubt - 1] != kSevere; }
-  std::uint32_t about(Doubt doubt) const { return about_[doubt - 1]; }
-  /// The graver of two; 0 is none.
-  Doubt worse(Doubt left, Doubt right) const {
-    if (left == 0 || right == 0) return left == 0 ? right : left;
-    return is_mild(left) && !is_mild(right) ? right : left;
+  const std::string& operator[](Doubt doubt) const { return all_[doubt - 1]->first; }
+  bool is_mild(Doubt doubt) const { return doubt != 0 && !names(doubt).empty(); }
+  const Names& names(Doubt doubt) const { return all_[doubt - 1]->second; }
+  /// What depends on both: a grave one as it is, else the first with the names of the two. 0 is none.
+  Doubt both(Doubt left, Doubt right) {
+    if (left == right || left == 0 || right == 0) return left == 0 ? right : left;
+    if (names(left).empty() || names(right).empty()) return names(left).empty() ? left : right;
+    const auto [known, is_new] = pairs_.try_emplace({left, right}, left);
+    if (!is_new) return known->second;
+    Names together;
+    std::set_union(names(left).begin(), names(left).end(), names(right).begin(), names(right).end(),
+                   std::back_inserter(together));
+    if (together.size() > kMostNames) together.clear();  // more than can be supposed
+    if (together.size() != names(left).size()) known->second = add((*this)[left], std::move(together));
+    return known->second;
   }
 
  private:
-  std::vector<std::string> sentences_;
-  std::vector<std::uint32_t> about_;
-  std::unordered_map<std::string, Doubt> numbers_;
+  static constexpr std::size_t kMostNames = 64;
+  using Entry = std::pair<std::string, Names>;
+  std::map<Entry, Doubt> numbers_;
+  std::vector<const Entry*> all_;
+  std::map<std::pair<Doubt, Doubt>, Doubt> pairs_;
 };
 
 /// A directive of a chain of conditionals, up to the one that was taken.

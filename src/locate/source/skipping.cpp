@@ -7,7 +7,7 @@ namespace elfaudit::source {
 
 /// Reads over text until a branch is to be read or the conditional is over. The directive's line has been begun.
 void Preprocessor::skip_group(Frame& frame) {
-  const Doubt doubt = doubts_.worse(doubt_here(), frame.open.back().doubt);
+  const Doubt doubt = doubts_.both(doubt_here(), frame.open.back().doubt);
   frame.lexer.leave_line();
   unsigned depth = 0;
   frame.lexer.interning = false;
@@ -26,16 +26,21 @@ void Preprocessor::skip_group(Frame& frame) {
   frame.lexer.interning = true;
 }
 
+/// What follows from a doubt.
+Doubt Preprocessor::derived(std::string sentence, Doubt doubt) {
+  return doubts_.add(std::move(sentence) + ", and " + doubts_[doubt], doubts_.names(doubt));
+}
+
 /// A wanted name in text that is skipped on doubtful grounds. What a command line may define changes no system header
 /// so that it would define a program's names.
 void Preprocessor::note_skipped_name(const Token& token, Doubt doubt) {
   if (token.kind != Kind::Identifier) return;
   std::string name(token.text);
-  if (!wanted_.contains(name) || skipped_.contains(name)) return;
+  if (!wanted_.contains(name)) return;
   const std::string& path = files_[frames_.back().file].path;
   if (search_.is_compilers(path) || (doubts_.is_mild(doubt) && search_.is_system(path))) return;
-  const Doubt found = doubts_.add("a branch that was left out names " + name + ", and " + doubts_[doubt]);
-  skipped_.emplace(std::move(name), found);
+  Doubt& known = skipped_[name];
+  known = doubts_.both(known, derived("a branch that was left out names " + name, doubt));
 }
 
 /// An #include in skipped text that would be read if a name were defined that nothing defines.
@@ -59,9 +64,10 @@ void Preprocessor::suppose_skipped(Frame& frame, Doubt doubt) {
   const Included found =
       search_.find({name, operand.front() == '"', parent_path(files_[frame.file].path), frame.directory, false});
   if (found.file == FileStore::kNone) return;
-  if (!entered_before(found.file))
-    earlier_.try_emplace(found.file, doubts_.add("an #include that was left out names " + files_[found.file].path +
-                                                 ", and " + doubts_[doubt]));
+  if (!entered_before(found.file)) {
+    Doubt& known = earlier_[found.file];
+    known = doubts_.both(known, derived("an #include that was left out names " + files_[found.file].path, doubt));
+  }
   add_supposition(found.file, doubt);
 }
 
@@ -69,11 +75,10 @@ void Preprocessor::add_supposition(std::uint32_t file, Doubt doubt) {
   constexpr std::size_t kMost = 10000;
   if (suppositions_.size() >= kMost || entered_before(file)) return;
   Supposition supposition{file, static_cast<std::uint32_t>(entered_.size()), {}, {}};
-  if (doubts_.is_mild(doubt)) supposition.names.push_back(doubts_.about(doubt));
+  if (doubt != 0) supposition.names = doubts_.names(doubt);
   for (const Frame& frame : frames_)
     for (const OpenConditional& open : frame.open) {
       if (open.doubt == 0 || conditionals_[open.index].guard) continue;
-      if (doubts_.is_mild(open.doubt)) supposition.names.push_back(doubts_.about(open.doubt));
       for (const Clause& clause : conditionals_[open.index].clauses) {
         supposition.names.insert(supposition.names.end(), clause.undefined.begin(), clause.undefined.end());
         supposition.conditions.push_back(clause.text);
@@ -101,8 +106,9 @@ bool Preprocessor::skipped_directive(Frame& frame, const Token& hash, Doubt doub
       if (doubt != 0) {
         const Token name = frame.lexer.next();
         if (!name.is_name()) return false;
-        maybe_defined_[name.id] = doubts_.worse(maybe_defined_[name.id], doubt);
-        if (Macro* macro = macros_.find(name.id); macro != nullptr) macro->doubt = doubts_.worse(macro->doubt, doubt);
+        Doubt& maybe = maybe_defined_[name.id];
+        maybe = doubts_.both(maybe, doubt);
+        if (Macro* macro = macros_.find(name.id); macro != nullptr) macro->doubt = doubts_.both(macro->doubt, doubt);
         frame.lexer.interning = false;
         for (Token token = name; token.kind != Kind::End; token = frame.lexer.next()) {
           note_skipped_name(token, doubt);
@@ -129,7 +135,7 @@ bool Preprocessor::skipped_directive(Frame& frame, const Token& hash, Doubt doub
   Clause& clause = add_clause(frame, conditionals_[open.index], hash);
   open.in_else = word == Word::Else;
   open.taken = open.in_else || evaluate(frame, word, clause);
-  open.doubt = doubts_.worse(open.doubt, clause.doubt);
+  open.doubt = doubts_.both(open.doubt, clause.doubt);
   return open.taken;
 }
 

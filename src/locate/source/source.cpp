@@ -1,7 +1,9 @@
 #include "locate/source/source.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
+#include "locate/source/explore.hpp"
 #include "locate/source/guide.hpp"
 #include "locate/source/line_markers.hpp"
 #include "locate/source/preprocessor.hpp"
@@ -73,10 +75,14 @@ class SourceOrigins : public Origins {
     return line_of(files_[inclusions_[spot.inclusion].file], spot.line);
   }
 
-  void tell(const Found& found, Definition& definition, MildDoubts& mild) const override {
-    definition.branches = branches(found.at, definition, mild);
-    tell_chain(found.at.inclusion, definition, mild);
-    for (const std::uint32_t macro : found.macros) tell_macro(preprocessor_.macros()[macro], definition, mild);
+  void tell(const Found& found, Definition& definition, Grounds& grounds) const override {
+    definition.branches = branches(found.at);
+    note(grounds_of(found.at), definition, grounds);
+    tell_chain(found.at.inclusion, definition, grounds);
+    for (const std::uint32_t macro : found.macros) {
+      tell_macro(preprocessor_.macros()[macro], definition);
+      note(grounds_of(preprocessor_.macros()[macro]), definition, grounds);
+    }
     const Inclusion& inclusion = inclusions_[found.at.inclusion];
     for (const std::uint64_t asked : files_[inclusion.file].included) {
       const Spot spot{static_cast<std::uint32_t>(asked >> 32), static_cast<std::uint32_t>(asked)};
@@ -85,41 +91,83 @@ class SourceOrigins : public Origins {
     }
   }
 
+  Leads leads_of_macros(const Found& found) const override {
+    Leads result;
+    for (const std::uint32_t macro : found.macros)
+      for (const Doubt doubt : grounds_of(preprocessor_.macros()[macro])) {
+        add_names(doubt, result.names);
+        result.other_reasons = result.other_reasons || !preprocessor_.doubts().is_mild(doubt);
+      }
+    return result;
+  }
+
  private:
-  void note(Doubt doubt, Definition& definition, MildDoubts& mild) const {
-    if (doubt != 0)
-      add_doubt(preprocessor_.doubts().is_mild(doubt) ? mild.sentences : definition.doubts,
-                preprocessor_.doubts()[doubt]);
+  void add_names(Doubt doubt, NameSet& names) const {
+    const Doubts::Names& more = preprocessor_.doubts().names(doubt);
+    names.insert(more.begin(), more.end());
+  }
+
+  void note(const std::vector<Doubt>& doubts, Definition& definition, Grounds& grounds) const {
+    for (const Doubt doubt : doubts) {
+      const bool mild = preprocessor_.doubts().is_mild(doubt);
+      add_doubt(mild ? grounds.sentences : definition.doubts, preprocessor_.doubts()[doubt]);
+      add_names(doubt, grounds.site);
+    }
   }
 
   /// The conditions around the #include lines, and whether another #include may have come first.
-  void tell_chain(std::uint32_t inclusion, Definition& definition, MildDoubts& mild) const {
-    const std::size_t before = mild.sentences.size();
+  void tell_chain(std::uint32_t inclusion, Definition& definition, Grounds& grounds) const {
     bool other_way = false;
+    Grounds way;
     for (std::uint32_t at = inclusion; at != 0; at = inclusions_[at].parent) {
-      std::vector<Branch> around = branches({inclusions_[at].parent, inclusions_[at].line}, definition, mild);
+      const Spot include{inclusions_[at].parent, inclusions_[at].line};
+      std::vector<Branch> around = branches(include);
       definition.chain_branches.insert(definition.chain_branches.begin(), around.begin(), around.end());
+      note(grounds_of(include), definition, way);
       const std::uint32_t file = inclusions_[at].file;
       other_way = other_way || files_[file].included.size() > 1;
-      if (const Doubt doubt = preprocessor_.doubt_of_first(file); doubt != 0)
-        add_doubt(definition.doubts, preprocessor_.doubts()[doubt]);
+      if (const Doubt doubt = preprocessor_.doubt_of_first(file); doubt != 0) {
+        note({doubt}, definition, way);
+        add_names(doubt, grounds.way);
+      }
     }
-    mild.on_the_way = other_way && mild.sentences.size() > before;
+    for (const std::string& sentence : way.sentences) add_doubt(grounds.sentences, sentence);
+    grounds.site.insert(way.site.begin(), way.site.end());
+    if (other_way) grounds.way.insert(way.site.begin(), way.site.end());
   }
 
-  void tell_macro(const Macro& macro, Definition& definition, MildDoubts& mild) const {
-    const Inclusion& inclusion = inclusions_[macro.at.inclusion];
-    const bool from_command = macro.at.inclusion != 0 && files_[inclusion.file].path.starts_with('<');
+  bool is_from_command(const Macro& macro) const {
+    return macro.at.inclusion != 0 && files_[inclusions_[macro.at.inclusion].file].path.starts_with('<');
+  }
+
+  void tell_macro(const Macro& macro, Definition& definition) const {
     MacroCause cause;
     cause.macro = names_.name(macro.name);
     cause.value = macro.text;
     cause.defined_at = place(macro.at);
-    if (from_command) cause.defined_at.line = 0;
-    if (!from_command) cause.branches = branches(macro.at, definition, mild);
-    note(macro.doubt, definition, mild);
+    if (is_from_command(macro)) {
+      cause.defined_at.line = 0;
+    } else {
+      cause.branches = branches(macro.at);
+    }
     for (const MacroCause& other : definition.macros)
       if (other.macro == cause.macro && other.defined_at.line == cause.defined_at.line) return;
     definition.macros.push_back(std::move(cause));
+  }
+
+  std::vector<Doubt> grounds_of(const Macro& macro) const {
+    std::vector<Doubt> result = is_from_command(macro) ? std::vector<Doubt>() : grounds_of(macro.at);
+    if (macro.doubt != 0) result.push_back(macro.doubt);
+    return result;
+  }
+
+  /// What the conditions around a line depend on.
+  std::vector<Doubt> grounds_of(const Spot& spot) const {
+    std::vector<Doubt> result;
+    for (const Conditional* conditional : conditionals_around(spot))
+      for (const Clause& clause : conditional->clauses)
+        if (clause.doubt != 0) result.push_back(clause.doubt);
+    return result;
   }
 
   std::vector<std::string> texts(const std::vector<std::uint32_t>& names) const {
@@ -129,22 +177,26 @@ class SourceOrigins : public Origins {
   }
 
   /// The conditionals of its file around a line, outermost first.
-  std::vector<Branch> branches(const Spot& spot, Definition& definition, MildDoubts& mild) const {
+  std::vector<const Conditional*> conditionals_around(const Spot& spot) const {
+    std::vector<const Conditional*> result;
+    for (const Conditional& conditional : preprocessor_.conditionals())
+      if (conditional.inclusion == spot.inclusion && conditional.begin < spot.line && spot.line < conditional.end &&
+          !conditional.guard && !conditional.clauses.empty())
+        result.push_back(&conditional);
+    return result;
+  }
+
+  std::vector<Branch> branches(const Spot& spot) const {
     std::vector<Branch> result;
-    for (const Conditional& conditional : preprocessor_.conditionals()) {
-      const bool around = conditional.inclusion == spot.inclusion && conditional.begin < spot.line &&
-                          spot.line < conditional.end && !conditional.guard && !conditional.clauses.empty();
-      if (!around) continue;
-      const Clause& taken = conditional.clauses.back();
+    for (const Conditional* conditional : conditionals_around(spot)) {
+      const Clause& taken = conditional->clauses.back();
       Branch branch;
-      branch.at = place({conditional.inclusion, taken.line});
+      branch.at = place({conditional->inclusion, taken.line});
       branch.text = directive_text(taken.text);
       branch.undefined = texts(taken.undefined);
-      for (const Clause& clause : conditional.clauses) {
-        note(clause.doubt, definition, mild);
-        if (&clause == &taken) break;
-        branch.before.push_back({clause.line, directive_text(clause.text), texts(clause.undefined)});
-      }
+      for (const Clause& clause : conditional->clauses)
+        if (&clause != &taken)
+          branch.before.push_back({clause.line, directive_text(clause.text), texts(clause.undefined)});
       result.push_back(std::move(branch));
     }
     return result;
@@ -165,47 +217,109 @@ class MarkerOrigins : public Origins {
     return path.starts_with('<') ? path : normal_path(path, folder_);
   }
   std::string line_text(const Spot& spot) const override { return markers_.line_text(spot); }
-  void tell(const Found&, Definition&, MildDoubts&) const override {}
+  void tell(const Found&, Definition&, Grounds&) const override {}
+  Leads leads_of_macros(const Found&) const override { return {}; }
 
  private:
   const LineMarkers& markers_;
   const std::string folder_;
 };
 
-}  // namespace
-
-namespace {
-
-/// One reading of a unit whose paths are absolute. Nothing when the depfile has another order than the reading and the
-/// command is not known: guide() may know better.
-std::optional<std::vector<Reading>> read_unit(const TranslationUnit& unit, const std::vector<Name>& wanted,
-                                              FileStore& files, bool may_ask_guide) {
-  std::unordered_set<std::string> last_parts;
-  for (const Name& name : wanted) last_parts.insert(last_part(name));
-  Interner names = new_names();
-  Preprocessor preprocessor(unit, files, names, std::move(last_parts));
-  Recorder recorder(preprocessor, wanted.size() > 1);
-  std::vector<Parser> parsers;
-  parsers.reserve(wanted.size());
-  for (const Name& name : wanted) {
-    if (!recorder.complete()) break;
-    recorder.rewind();
-    parsers.emplace_back(recorder, names, name, unit.language).run();
+/// Of a unit whose paths are absolute.
+class UnitReader {
+ public:
+  UnitReader(const TranslationUnit& unit, FileStore& files, const std::vector<Name>& wanted,
+             const std::string* system_macros = nullptr)
+      : unit_(unit),
+        files_(files),
+        wanted_(wanted),
+        names_(new_names()),
+        preprocessor_(unit, files, names_, last_parts(wanted), system_macros),
+        recorder_(preprocessor_, wanted.size() > 1) {
+    files.forget_reading();
+    parsers_.reserve(wanted.size());
+    for (const Name& name : wanted) {
+      if (!recorder_.complete()) break;
+      recorder_.rewind();
+      parsers_.emplace_back(recorder_, names_, name, unit.language).run();
+    }
   }
-  if (may_ask_guide && !unit.options && preprocessor.first_difference() != Preprocessor::kNone) return std::nullopt;
-  preprocessor.check_list();
-  std::vector<std::string> doubts;
-  for (const Doubt doubt : preprocessor.general_doubts()) add_doubt(doubts, preprocessor.doubts()[doubt]);
-  const SourceOrigins origins(preprocessor, files, names);
-  std::vector<Reading> result;
-  for (std::size_t i = 0; i < parsers.size(); ++i) {
-    std::vector<std::string> own = doubts;
-    if (const Doubt doubt = preprocessor.doubt_about(last_part(wanted[i])); doubt != 0)
-      add_doubt(own, preprocessor.doubts()[doubt]);
-    result.push_back(make_reading(parsers[i], wanted[i], unit.language, unit.compiler, origins, std::move(own)));
+
+  /// The depfile has another order than the reading.
+  bool differs() { return preprocessor_.first_difference() != Preprocessor::kNone; }
+
+  std::string system_macros() const { return preprocessor_.system_macros(); }
+
+  UnitReading finish() {
+    preprocessor_.check_list();
+    UnitReading result;
+    result.bytes = preprocessor_.bytes_read();
+    std::vector<std::string> doubts;
+    for (const Doubt doubt : preprocessor_.general_doubts()) add_doubt(doubts, preprocessor_.doubts()[doubt]);
+    result.refuted = preprocessor_.is_refuted();
+    result.unclear_operands = preprocessor_.unclear_operands();
+    if (result.refuted)
+      if (const auto blamed = preprocessor_.blamed()) result.blamed = values_of(*blamed, nullptr);
+    const SourceOrigins origins(preprocessor_, files_, names_);
+    for (std::size_t i = 0; i < parsers_.size(); ++i) {
+      Leads leads;
+      result.readings.push_back(make_reading(parsers_[i], wanted_[i], unit_.language, unit_.compiler, origins, doubts,
+                                             left_out(last_part(wanted_[i])), leads));
+      result.leads.push_back(values_of(leads.names, &parsers_[i]));
+      result.settled.push_back(!leads.other_reasons);
+      for (const auto& [name, values] : result.leads.back())
+        result.system_asks = result.system_asks || preprocessor_.matters_to_system(name);
+    }
+    const bool explores =
+        std::any_of(result.leads.begin(), result.leads.end(), [](const Values& v) { return !v.empty(); });
+    if (explores && !result.system_asks) result.system_macros = preprocessor_.system_macros();
+    return result;
   }
-  return result;
-}
+
+ private:
+  static std::unordered_set<std::string> last_parts(const std::vector<Name>& wanted) {
+    std::unordered_set<std::string> result;
+    for (const Name& name : wanted) result.insert(last_part(name));
+    return result;
+  }
+
+  LeftOut left_out(const std::string& name) {
+    LeftOut result;
+    const Doubt doubt = preprocessor_.doubt_about(name);
+    if (doubt == 0) return result;
+    result.sentence = preprocessor_.doubts()[doubt];
+    const Doubts::Names& names = preprocessor_.doubts().names(doubt);
+    result.names.insert(names.begin(), names.end());
+    return result;
+  }
+
+  /// Names with the values that conditions tell apart; for macros of declarations, with what may stand there as well.
+  Values values_of(const NameSet& names, const Parser* parser) {
+    Values result;
+    if (names.empty()) return result;
+    for (const std::uint32_t name : names) result[std::string(names_.name(name))] = {std::nullopt, "1"};
+    if (parser != nullptr)
+      for (const Found& found : parser->found())
+        for (const std::uint32_t macro : found.macros)
+          if (const std::uint32_t name = preprocessor_.macros()[macro].name; names.contains(name))
+            result[std::string(names_.name(name))] = {std::nullopt, "", "extern"};
+    for (const Conditional& conditional : preprocessor_.conditionals())
+      for (const Clause& clause : conditional.clauses) {
+        if (clause.doubt == 0) continue;
+        for (const std::uint32_t name : preprocessor_.doubts().names(clause.doubt))
+          if (names.contains(name)) add_values(names_.name(name), clause.text, result[std::string(names_.name(name))]);
+      }
+    return result;
+  }
+
+  const TranslationUnit& unit_;
+  FileStore& files_;
+  const std::vector<Name>& wanted_;
+  Interner names_;
+  Preprocessor preprocessor_;
+  Recorder recorder_;
+  std::vector<Parser> parsers_;
+};
 
 }  // namespace
 
@@ -215,19 +329,27 @@ std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::ve
   std::error_code failed;
   absolute.folder = normal_path(unit.folder, std::filesystem::current_path(failed).string());
   FileStore files;
-  std::optional<std::vector<Reading>> read = read_unit(absolute, wanted, files, true);
-  if (!read) {
-    absolute = guide(absolute, files);
-    read = read_unit(absolute, wanted, files, false);
+  const ReadUnit read = [&](const TranslationUnit& supposed, const std::vector<Name>& names,
+                            const std::string* system_macros) {
+    return UnitReader(supposed, files, names, system_macros).finish();
+  };
+  UnitReading first;
+  {
+    UnitReader reader(absolute, files, wanted);
+    const bool ask_guide = !unit.options && reader.differs();
+    if (ask_guide) absolute = guide(absolute, files, reader.system_macros());
+    first = ask_guide ? read(absolute, wanted, nullptr) : reader.finish();
   }
-  std::vector<Reading> result = std::move(read).value_or(std::vector<Reading>{});
   // There were too many tokens to keep: the rest is read on its own.
-  for (std::size_t i = result.size(); i < wanted.size(); ++i) {
-    files.forget_reading();
-    std::vector<Reading> one = read_unit(absolute, {wanted[i]}, files, false).value_or(std::vector<Reading>(1));
-    result.push_back(std::move(one.front()));
+  for (std::size_t i = first.readings.size(); i < wanted.size(); ++i) {
+    UnitReading one = read(absolute, {wanted[i]}, nullptr);
+    first.readings.push_back(std::move(one.readings.front()));
+    first.leads.push_back(std::move(one.leads.front()));
+    first.settled.push_back(one.settled.front());
   }
-  return result;
+  explore(absolute, wanted, read, first);
+  doubt_operands(absolute, wanted, read, first);
+  return std::move(first.readings);
 }
 
 Reading read_definitions(const TranslationUnit& unit, const Name& name) {
@@ -243,7 +365,8 @@ Reading read_preprocessed(std::string_view text, const Name& name, Language lang
   std::vector<std::string> doubts;
   if (!markers.has_markers()) doubts.emplace_back("the preprocessor's output has no line markers");
   const MarkerOrigins origins(markers, folder.empty() ? markers.folder() : std::string(folder));
-  return make_reading(parser, name, language, Compiler::Gcc, origins, std::move(doubts));
+  Leads leads;
+  return make_reading(parser, name, language, Compiler::Gcc, origins, std::move(doubts), {}, leads);
 }
 
 }  // namespace elfaudit::source

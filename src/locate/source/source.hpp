@@ -31,6 +31,8 @@ struct TranslationUnit {
   /// From a depfile; the source itself may be among them. When there are any, an #include is one of these, or a file
   /// that the directories above hold when the depfile leaves system headers out (-MMD).
   std::vector<std::string> listed_files;
+  /// Operands of #include, `<a/b.h>` or `"b.h"`, that are supposed to mean headers which the depfile leaves out (-MMD).
+  std::vector<std::string> left_out;
   /// Other words of the command that predefine macros: -O2, -fPIC, -fopenmp, -pthread, -fno-exceptions, -mavx2 ...
   /// Without a value they are not known, and a branch that depends on __OPTIMIZE__ or __PIC__ is a doubt.
   std::optional<std::vector<std::string>> options;
@@ -102,7 +104,7 @@ struct Definition {
   std::vector<Branch> branches;        ///< around the definition in its file, outermost first
   std::vector<Branch> chain_branches;  ///< around the #include lines of the chain, in their order
   /// The site and the chain are known. Doubts may be left then about names that an unknown command line may define:
-  /// they concern the cause; as the object defines the name, and nothing else that was read could, the site stands.
+  /// they concern the cause; as the object defines the name, no values of these names could lead to another site.
   bool certain = false;
   std::vector<std::string> doubts;
   std::string text;  ///< first line of the declaration as written, without blanks at its ends

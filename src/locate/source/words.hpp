@@ -25,6 +25,7 @@ enum class Word : std::uint32_t {
   Else,
   Endif,
   Pragma,
+  Error,
   Once,
   // of the preprocessor
   Defined,
@@ -186,6 +187,7 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(Word::Cou
     "else",
     "endif",
     "pragma",
+    "error",
     "once",
     "defined",
     "__has_include",

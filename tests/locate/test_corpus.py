@@ -1,0 +1,141 @@
+"""The reader of sources against generated projects of which it is known what defines what: site, includes and cause.
+
+Three ways to know a compile: its command with its depfile, the depfile alone, and its preprocessed text. Whatever is said
+to be certain must be right; that no project may break. How much is right is counted over all of them.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+HERE = pathlib.Path(__file__).parent
+SITE_OF = os.environ.get("SITE_OF", "site_of")
+SEED = int(os.environ.get("CORPUS_SEED", "7"))
+COUNT = int(os.environ.get("CORPUS_COUNT", "60"))
+
+
+def run(command, folder):
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace")
+    assert result.returncode == 0, f"{folder}: {command}\n{result.stderr}"
+    return result.stdout
+
+
+def compile_words(unit):
+    words = unit.get("compiler", "gcc" if unit["language"] == "c" else "g++").split()
+    words += [f"-std={unit['standard']}"] + [f"-I{folder}" for folder in unit["include_dirs"]]
+    words += [f"-D{name}={value}" for name, value in unit["defines"]] + unit.get("options", [])
+    return words
+
+
+def prepare(folder, unit):
+    """Compiles the unit as a build does, for its depfile and its preprocessed text."""
+    stem = os.path.splitext(unit["source"])[0]
+    run(compile_words(unit) + ["-w", "-MD", "-MF", f"{stem}.d", "-c", unit["source"], "-o", f"{stem}.o"], folder)
+    run(compile_words(unit) + ["-w", "-E", unit["source"], "-o", f"{stem}.i"], folder)
+    return stem
+
+
+def ask(folder, unit, stem, way):
+    symbols = [f"{one['symbol']}:{one['kind']}" for one in unit["defined"] + unit["absent"]]
+    words = {
+        "command": ["--depfile", f"{stem}.d", *symbols, "--", *compile_words(unit), "-c", unit["source"]],
+        "depfile": ["--depfile", f"{stem}.d", *symbols],
+        "preprocessed": ["--preprocessed", f"{stem}.i", "--language", unit["language"], *symbols],
+    }[way]
+    answers = [json.loads(line) for line in run([SITE_OF, "--folder", str(folder), *words], folder).splitlines()]
+    return dict(zip(symbols, answers))
+
+
+def cause_is_right(truth, definition):
+    cause = truth["cause"]
+    if cause is None:
+        return True
+    for macro in definition["macros"]:
+        if macro["macro"] == cause["macro"]:
+            undefined = {name for branch in macro["branches"] for before in branch["before"] for name in before["undefined"]}
+            return macro["value"] == cause["value"] and macro["defined_at"] == [cause["header"], cause["line"]] and set(
+                cause["undefined"]) <= undefined
+    return False
+
+
+class Score:
+    """Counts for one way of asking."""
+
+    def __init__(self):
+        self.asked = self.site = self.chain = self.cause = self.certain = 0
+        self.wrong = []  # presented as certain
+        self.missed = []
+
+    def add(self, where, truth, answer, way):
+        definitions = answer["definitions"]
+        self.asked += 1
+        site = [truth["header"], truth["line"]]
+        right = len(definitions) == 1 and definitions[0]["at"] == site
+        self.certain += right and definitions[0]["certain"]
+        self.wrong += [f"{where} {truth['symbol']}: {d['at']}, not {site}" for d in definitions if d["certain"] and d["at"] != site]
+        if not right:
+            self.missed.append(f"{where} {truth['symbol']} {truth['kind']}: {[d['at'] for d in definitions]}, not {site}; {answer['doubts']}")
+            return
+        self.site += 1
+        chain = definitions[0]["chain"] == truth["chain"]
+        if not chain and definitions[0]["certain"]:
+            self.wrong.append(f"{where} {truth['symbol']}: chain {definitions[0]['chain']}, not {truth['chain']}")
+        self.chain += chain
+        self.cause += way == "preprocessed" or cause_is_right(truth, definitions[0])
+        if not chain:
+            self.missed.append(f"{where} {truth['symbol']}: chain {definitions[0]['chain']}, not {truth['chain']}")
+        elif way != "preprocessed" and not cause_is_right(truth, definitions[0]):
+            self.missed.append(f"{where} {truth['symbol']}: cause {definitions[0]['macros']}, not {truth['cause']}")
+
+    def add_absent(self, where, symbol, answer):
+        """What the unit does not define for others may be found as inline or internal, but not as a plain definition."""
+        self.wrong += [f"{where} {symbol}: said to be defined at {d['at']}" for d in answer["definitions"]
+                       if d["certain"] and not d["inline"] and not d["internal"]]
+
+    def __str__(self):
+        return f"{self.asked} asked, site {self.site}, chain {self.chain}, cause {self.cause}, certain {self.certain}"
+
+
+@pytest.fixture(scope="module")
+def scores(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus")
+    generator = os.environ.get("CORPUS_GENERATOR", str(HERE / "generate.py"))
+    run([sys.executable, generator, str(folder), "--count", str(COUNT), "--seed", str(SEED)], folder)
+    result = {way: Score() for way in ("command", "depfile", "preprocessed")}
+
+    def one(project):
+        answers = []
+        for unit in json.loads((project / "truth.json").read_text())["units"]:
+            stem = prepare(project, unit)
+            answers += [(unit, way, ask(project, unit, stem, way)) for way in result]
+        return project, answers
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for project, answers in pool.map(one, sorted(folder.glob("p*"))):
+            for unit, way, answer in answers:
+                for truth in unit["defined"]:
+                    result[way].add(f"{project}/{unit['source']}", truth, answer[f"{truth['symbol']}:{truth['kind']}"], way)
+                for truth in unit["absent"]:
+                    result[way].add_absent(f"{project}/{unit['source']}", truth["symbol"], answer[f"{truth['symbol']}:{truth['kind']}"])
+    return result
+
+
+LEAST = {"command": 1.0, "depfile": 0.95, "preprocessed": 1.0}
+
+
+@pytest.mark.parametrize("way", LEAST)
+def test_nothing_wrong_is_certain(scores, way):
+    assert not scores[way].wrong, "\n".join(scores[way].wrong)
+
+
+@pytest.mark.parametrize("way", LEAST)
+def test_site_chain_and_cause(scores, way):
+    score = scores[way]
+    print(way, score)
+    assert score.asked > COUNT
+    assert min(score.site, score.chain, score.cause) >= LEAST[way] * score.asked, "\n".join([str(score)] + score.missed[:60])

@@ -1,0 +1,184 @@
+"""Each cause with its cure: the program names it, the edit it shows is applied, and the link works.
+
+    broken(lab, kind)     the finding's fixes, after asserting its cause
+    apply(lab, fix)       patches the sources with a fix's diff
+"""
+
+import subprocess
+
+import pytest
+
+from elfaudit_test import need
+
+need("g++", "gcc", "patch")
+
+
+def build(lab, sources, command):
+    for source in sources:
+        lab.sh(f"{command} -MD -c {source} -o {source}.o")
+    return [f"{source}.o" for source in sources]
+
+
+def finding(lab, objects):
+    findings = lab.audit("check", *objects, "--format", "json").json()["findings"]
+    assert len(findings) == 1, findings
+    return findings[0]
+
+
+def apply(lab, fix):
+    assert fix["diff"], fix
+    done = subprocess.run(["patch", "-p0", "--no-backup-if-mismatch"], input=fix["diff"], cwd=lab.path, text=True, capture_output=True)
+    assert done.returncode == 0, f"{fix['diff']}\n{done.stdout}{done.stderr}"
+
+
+CASES = {
+    # cause: (compiler, header, sources, index of the fix that is one edit, what else the fix asks for)
+    "variable-not-extern, inline": ("g++ -std=c++17", "int state = 3;\n", 0, None),
+    "variable-not-extern, extern": ("g++ -std=c++11", "int state;\n", 1, "int state;\n"),
+    "variable-not-extern, in a namespace": ("g++ -std=c++20", "namespace a { namespace b {\nstruct S { int i; } ;\nS state{1};\n} }\n", 0, None),
+    "function-not-inline": ("g++", "int twice(int x) { return 2 * x; }\n", 0, None),
+    "function-not-inline, several lines": ("g++", "#include <string>\nstd::string name(int x)\n{\n  return std::to_string(x);\n}\n", 0, None),
+    "function-not-inline, C": ("gcc", "int twice(int x) { return 2 * x; }\n", 0, None),
+    "specialisation-not-inline": ("g++", "template <class T> T zero() { return T(); }\ntemplate <> int zero<int>() { return 0; }\n", 0, None),
+    "tentative-definition": ("gcc -fno-common", "int state;\n", 0, "int state;\n"),
+    "empty-macro": ("g++", "#ifdef OWNER_ELSEWHERE\n#define API extern\n#else\n#define API\n#endif\nAPI int state;\n", 1, "int state;\n"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_cure_links(lab, case):
+    compiler, header, number, definition = CASES[case]
+    extension = "c" if compiler.startswith("gcc") else "cpp"
+    lab.write("inc/state.h", "#pragma once\n" + header)
+    sources = [lab.write(f"src/{name}.{extension}", f'#include "../inc/state.h"\nint {name}_only;\n') for name in "ab"]
+    objects = build(lab, sources, compiler)
+    assert lab.sh(f"{compiler} -shared {' '.join(objects)} -o x.so", check=False).code != 0
+
+    broken = finding(lab, objects)
+    assert broken["cause"]["kind"] == case.split(",")[0]
+    assert all(site["file"] == "inc/state.h" and site["chain"] == [{"file": source, "line": 1}]
+               for site, source in zip(broken["sites"], sources))
+    apply(lab, broken["fixes"][number])
+    if definition:
+        sources.append(lab.write(f"src/owner.{extension}", '#include "../inc/state.h"\n' + definition))
+    objects = build(lab, sources, f"{compiler} -fPIC")
+    lab.sh(f"{compiler} -shared {' '.join(objects)} -o x.so")
+    assert lab.audit("check", *objects).code == 0
+
+
+def test_guard_the_include_of_a_header_that_is_not_ours(lab):
+    lab.write("third_party/lib/state.h", "#if defined(LIB_DEVICE_PASS) || defined(LIB_TOOLS)\n#define LIB_CONSTANT extern\n"
+              "#else\n#define LIB_CONSTANT\n#endif\nLIB_CONSTANT int lib_state;\n")
+    lab.write("csrc/configs.h", "#pragma once\n#include <string>\n#include <lib/state.h>\n#define LIMIT 3\n")
+    sources = [lab.write(f"csrc/{name}.cpp", "// comment\n#include \"configs.h\"\nint %s = LIMIT;\n" % name) for name in "ab"]
+    objects = build(lab, sources, "g++ -Ithird_party")
+    broken = finding(lab, objects)
+    assert broken["cause"] == {"kind": "empty-macro", "text": "LIB_CONSTANT is empty here: line 3 is taken because neither "
+                               "LIB_DEVICE_PASS nor LIB_TOOLS is defined when g++ compiles a.cpp"}
+    site = broken["sites"][0]
+    assert site["chain"] == [{"file": "csrc/a.cpp", "line": 2}, {"file": "csrc/configs.h", "line": 3}] and site["edit"] == 1
+    assert broken["fixes"][0]["file"] == "csrc/configs.h" and broken["fixes"][0]["line"] == 3
+    apply(lab, broken["fixes"][0])
+    lab.sh("g++ -shared " + " ".join(build(lab, sources, "g++ -fPIC -Ithird_party")) + " -o x.so")
+
+
+def test_declared_in_one_branch_and_defined_in_the_other(lab):
+    lab.write("inc/state.h", "#ifdef USE_LIB\nextern int state;\n#else\nint state;\n#endif\n")
+    sources = [lab.write(f"{name}.cpp", '#include "inc/state.h"\n') for name in "ab"]
+    broken = finding(lab, build(lab, sources, "g++"))
+    assert broken["cause"] == {"kind": "branch", "text": "the header declares it in one branch and defines it in the other: line 3 "
+                               "is taken because USE_LIB is not defined when g++ compiles a.cpp"}
+    apply(lab, broken["fixes"][0])
+    lab.sh("g++ -shared " + " ".join(build(lab, sources, "g++ -fPIC")) + " -o x.so")
+
+
+def test_a_source_is_included(lab):
+    lab.write("a.cpp", "int work() { return 1; }\n")
+    lab.write("b.cpp", '#include "a.cpp"\nint more() { return 2; }\n')
+    broken = finding(lab, build(lab, ["a.cpp", "b.cpp"], "g++"))
+    assert broken["cause"] == {"kind": "source-included", "text": "b.cpp:1 includes the source file a.cpp"}
+    apply(lab, broken["fixes"][0])
+    lab.sh("g++ -shared " + " ".join(build(lab, ["a.cpp", "b.cpp"], "g++ -fPIC")) + " -o x.so")
+
+
+def test_one_source_in_two_libraries(lab):
+    lab.write("a.cpp", "int work() { return 1; }\n")
+    lab.sh("g++ -g -c a.cpp -o one.o && g++ -g -O2 -c a.cpp -o two.o")
+    broken = finding(lab, ["one.o", "two.o"])
+    assert broken["cause"] == {"kind": "source-compiled-twice", "text": "a.cpp is compiled into both one.o and two.o"}
+    assert broken["fixes"][0]["text"] == "leave one.o or two.o out of the link"
+
+
+def test_an_archive_is_copied(lab):
+    lab.cc("a.o", "int work() { return 1; }")
+    lab.ar("libone.a", "a.o")
+    lab.ar("libtwo.a", "a.o")
+    broken = finding(lab, ["libone.a", "libtwo.a"])
+    assert broken["cause"]["kind"] == "copied-archive"
+    assert broken["fixes"][0]["text"] == "take one of the two archives off the link line: libtwo.a"
+
+
+def test_an_object_is_named_twice(lab):
+    lab.cc("a.o", "int work() { return 1; }")
+    assert finding(lab, ["a.o", "./a.o"])["cause"] == {"kind": "input-twice", "text": "a.o is named twice on the link line"}
+
+
+def test_two_authors(lab):
+    lab.cc("a.o", "int work() { return 1; }", "g++ -g")
+    lab.cc("b.o", "\nint work() { return 2; }", "g++ -g")
+    broken = finding(lab, ["a.o", "b.o"])
+    assert broken["cause"] == {"kind": "two-definitions", "text": "a.cpp:1 and b.cpp:2 each define it"}
+
+
+@pytest.mark.parametrize("flags, known_by, chain_known_by", [
+    ("-g -MD", "debug-info", "depfile"), ("-g3", "debug-info", "macro-info"), ("-MD", "depfile", "depfile"), ("", "none", "none")])
+def test_how_it_is_known(lab, flags, known_by, chain_known_by):
+    lab.write("inc/deep.h", "int state;\n")
+    lab.write("inc/outer.h", '\n#include "deep.h"\n')
+    for name in "ab":
+        lab.write(f"{name}.cpp", "#include <outer.h>\n")
+        lab.sh(f"g++ -Iinc {flags} -c {name}.cpp -o {name}.o")
+    site = finding(lab, ["a.o", "b.o"])["sites"][0]
+    assert (site["known_by"], site["chain_known_by"]) == (known_by, chain_known_by)
+    if known_by != "none":
+        assert (site["file"], site["line"]) == ("inc/deep.h", 1)
+        assert site["chain"] == [{"file": "a.cpp", "line": 1}, {"file": "inc/outer.h", "line": 2}]
+    else:
+        assert site["file"] is None and site["why_unknown"] == "no debug info, no depfile and no compile command"
+
+
+def test_the_preprocessor_runs_only_when_asked(lab):
+    """A compile command of a compile_commands.json is anybody's: it is not run without --preprocess."""
+    lab.write("inc/state.h", "int state;\n")
+    lab.write("bin/g++", "#!/bin/sh\ntouch ran\nexec g++ \"$@\"\n")
+    lab.sh("chmod +x bin/g++")
+    for name in "ab":
+        lab.write(f"{name}.cpp", '#include "inc/state.h"\n')
+        lab.sh(f"g++ -c {name}.cpp -o {name}.o")
+    entries = [f'{{"directory":"{lab.path}","file":"{n}.cpp","output":"{n}.o","command":"{lab.path}/bin/g++ -c {n}.cpp -o {n}.o"}}' for n in "ab"]
+    lab.write("compile_commands.json", "[" + ",".join(entries) + "]")
+    site = finding(lab, ["a.o", "b.o"])["sites"][0]
+    assert site["known_by"] == "source-scan" and not (lab.path / "ran").exists()
+    asked = lab.audit("check", "--preprocess", "a.o", "b.o", "--format", "json").json()["findings"][0]["sites"][0]
+    assert (asked["known_by"], asked["file"], asked["line"]) == ("preprocessor", "inc/state.h", 1)
+    assert asked["chain"] == [{"file": "a.cpp", "line": 1}] and (lab.path / "ran").exists()
+
+
+def test_a_header_that_changed_since_is_not_presented_as_known(lab):
+    lab.write("state.h", "int state;\n")
+    for name in "ab":
+        lab.write(f"{name}.cpp", '#include "state.h"\n')
+        lab.sh(f"g++ -MD -c {name}.cpp -o {name}.o")
+    lab.write("state.h", "\n\nint state;\n")
+    lab.sh("touch -d '+1 hour' state.h")
+    site = finding(lab, ["a.o", "b.o"])["sites"][0]
+    assert site["file"] is None and "state.h has changed since the object was made" in site["why_unknown"]
+
+
+def test_header_definition_is_asked_for(lab):
+    lab.write("state.h", "int state;\n")
+    lab.cc("a.o", '#include "state.h"\nint own;\ninline int fine = 1;\nint* use() { return &fine; }', "g++ -g -std=c++17")
+    assert lab.audit("check", "a.o").code == 0
+    result = lab.audit("check", "--enable", "header-definition", "--fail-on", "warning", "a.o", "--format", "json")
+    assert result.code == 1
+    assert [(f["rule"], f["symbol"], f["sites"][0]["file"]) for f in result.json()["findings"]] == [("header-definition", "state", "state.h")]

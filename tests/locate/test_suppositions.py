@@ -1,0 +1,95 @@
+"""What an unknown command line could change: random conditionals around definitions of one variable, compiled with random -D.
+
+The reader is given the depfile alone. What it presents as certain must be where the compiler's preprocessor leaves the
+definition; what -D could have moved elsewhere must not be certain.
+"""
+
+import json
+import os
+import random
+import re
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from elfaudit_test import need
+
+need("g++", "gcc")
+SITE_OF = os.environ.get("SITE_OF", "site_of")
+SEED = int(os.environ.get("CORPUS_SEED", "1"))
+COUNT = int(os.environ.get("CORPUS_COUNT", "300"))
+CONDITIONS = ["#ifdef {0}", "#ifndef {0}", "#if defined({0}) && defined({1})", "#if !defined({0}) && defined({1})",
+              "#if defined({0}) || {1} > 1", "#if {0} == {2}", "#if {0}"]
+LINES = ["int s;", "int s = 1;", "extern int s;", "API int s;", "API int s = 2;", "extern API int s;", "static int other;",
+         "int unrelated(int s);", "#define API extern", "#define API", "#undef API", "#ifndef API\n#define API\n#endif"]
+
+
+def condition(rng):
+    return rng.choice(CONDITIONS).format(rng.choice("ABC"), rng.choice("ABC"), rng.randint(1, 2))
+
+
+def body(rng, headers, depth):
+    lines = []
+    for _ in range(rng.randint(1, 4)):
+        choice = rng.random()
+        if choice < 0.45 and depth < 3:
+            lines += [condition(rng), *body(rng, headers, depth + 1)]
+            lines += ["#else", *body(rng, headers, depth + 1)] if rng.random() < 0.5 else []
+            lines.append("#endif")
+        else:
+            lines.append(f'#include "{rng.choice(headers)}"' if choice < 0.6 and headers else rng.choice(LINES))
+    return lines
+
+
+def definitions(preprocessed):
+    """(file, line) of each in the output of -E; one with an initialiser counts alone, as in C."""
+    found, initialised, file, line = [], [], None, 0
+    for text in preprocessed.splitlines():
+        marker = re.match(r'# (\d+) "([^"]*)"', text)
+        if marker:
+            line, file = int(marker[1]), marker[2]
+            continue
+        if " ".join(text.split()) == "int s;":
+            found.append([file, line])
+        elif re.match(r"(extern )*int s = \d;", " ".join(text.split())):
+            initialised.append([file, line])
+        line += 1
+    return initialised or found
+
+
+def ask(folder, seed):
+    """What is presented as certain, and the truth; nothing when the program does not compile or defines no s."""
+    rng, headers = random.Random(seed), []
+    source = rng.choice(["a.c", "a.cpp"])
+    for name in ["x.h", "y.h"][:rng.randint(0, 2)]:
+        once = ["#pragma once"] if rng.random() < 0.7 else []
+        (folder / name).write_text("\n".join(once + body(rng, list(headers), 1)) + "\n")
+        headers.append(name)
+    (folder / source).write_text("\n".join(["#define API"] + body(rng, headers, 0)) + "\n")
+    words = ["gcc" if source == "a.c" else "g++", "-w", *(f"-D{name}{rng.choice(['', '=0', '=2'])}" for name in "ABC" if rng.random() < 0.45)]
+    run = lambda command: subprocess.run(command, cwd=folder, capture_output=True, text=True)  # noqa: E731
+    if run([*words, "-fno-common", "-MD", "-c", source, "-o", "a.o"]).returncode != 0 or not re.search(r" [BDRG] s$", run(["nm", "a.o"]).stdout, re.M):
+        return None
+    answer = json.loads(run([SITE_OF, "--folder", str(folder), "--depfile", "a.d", "s:v"]).stdout)["definitions"]
+    certain = [one["at"] for one in answer if one["certain"]] if len(answer) == 1 else []
+    return [[os.path.relpath(folder / file, folder), line] for file, line in certain], definitions(run([*words, "-E", source]).stdout), words
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory):
+    folders = [tmp_path_factory.mktemp("case") for _ in range(COUNT)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        asked = list(pool.map(ask, folders, range(SEED * 100003, SEED * 100003 + COUNT)))
+    return [(folder, *one) for folder, one in zip(folders, asked) if one]
+
+
+def test_nothing_wrong_is_certain(answers):
+    wrong = [answer for answer in answers if answer[1] and answer[1] != answer[2]]
+    assert not wrong, wrong
+
+
+def test_much_is_certain_and_much_is_not(answers):
+    certain = sum(1 for answer in answers if answer[1])
+    print(f"{certain} certain of {len(answers)}")
+    assert len(answers) / 5 < certain < len(answers) * 4 / 5
