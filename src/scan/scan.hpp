@@ -42,8 +42,16 @@ bool has_section(const Origin& origin, std::string_view name);
 /// The index in .symtab of the first local variable of that name; nothing when there is none. Throws InputError.
 std::optional<std::uint32_t> find_local_symbol(const Origin& origin, std::string_view name);
 
-/// The compiler as the first entry of .comment names it ("GCC: (Debian 12.2.0-14) 12.2.0"). Empty when the object can't
-/// be read or has none, or when objects of several compilers were joined.
-std::string compiler_named_in(const Origin& origin);
+/// What an object shows of the command that made it.
+struct CompileTraces {
+  /// The compiler as the one entry of .comment names it ("GCC: (Debian 12.2.0-14) 12.2.0"). Empty when there is none,
+  /// or when objects of several compilers were joined.
+  std::string compiler;
+  bool relocatable_device_code = false;    ///< nvcc -rdc=true: its device code is in __nv_relfatbin
+  bool whole_program_device_code = false;  ///< nvcc without it: in .nv_fatbin
+};
+
+/// Nothing when the object can't be read.
+CompileTraces compile_traces(const Origin& origin);
 
 }  // namespace elfaudit

@@ -47,9 +47,14 @@ std::string compiler_word(const source::TranslationUnit& unit) {
   return {};
 }
 
-/// What a depfile doesn't say: the object itself does, in .comment.
+/// What a depfile doesn't say: the object itself does.
 void tell_compiler(const Origin& origin, source::TranslationUnit& unit) {
-  const std::string producer = compiler_named_in(origin);
+  const CompileTraces traces = compile_traces(origin);
+  const std::string& producer = traces.compiler;
+  if (!unit.options && unit.compiler == source::Compiler::Nvcc) {
+    if (traces.relocatable_device_code) unit.defines.emplace_back("__CUDACC_RDC__", "1");
+    if (traces.whole_program_device_code) unit.undefines.emplace_back("__CUDACC_RDC__");
+  }
   const bool is_clang = producer.find("clang version ") != std::string::npos;
   if (!is_clang && !producer.starts_with("GCC: ")) return;
   if (unit.compiler != source::Compiler::Nvcc)

@@ -1,4 +1,3 @@
-// .comment: a list of strings, each compiler's name for itself (GNU as .ident; merged by linkers).
 #include <cstring>
 #include <set>
 #include <string>
@@ -21,22 +20,29 @@ std::set<std::string> entries(std::string_view bytes) {
   return found;
 }
 
+/// .comment: a list of strings, each compiler's name for itself (GNU as .ident; merged by linkers).
+std::string only_compiler(const Elf_Data* data) {
+  if (data == nullptr || data->d_buf == nullptr) return {};
+  const auto found = entries({static_cast<const char*>(data->d_buf), data->d_size});
+  return found.size() == 1 ? *found.begin() : std::string();
+}
+
 }  // namespace
 
-std::string compiler_named_in(const Origin& origin) {
+CompileTraces compile_traces(const Origin& origin) {
+  CompileTraces traces;
   try {
     const ElfFile file = ElfFile::open(origin);
     const ElfSections sections(file, origin);
     for (std::size_t i = 1; i < sections.count(); ++i) {
-      if (sections.name(i, sections.header(i)) != ".comment") continue;
-      const Elf_Data* data = sections.table(i);
-      if (data == nullptr || data->d_buf == nullptr) return {};
-      const auto found = entries({static_cast<const char*>(data->d_buf), data->d_size});
-      return found.size() == 1 ? *found.begin() : std::string();
+      const std::string_view name = sections.name(i, sections.header(i));
+      if (name == ".comment") traces.compiler = only_compiler(sections.table(i));
+      traces.relocatable_device_code |= name == "__nv_relfatbin";
+      traces.whole_program_device_code |= name == ".nv_fatbin";
     }
   } catch (const InputError&) {
   }
-  return {};
+  return traces;
 }
 
 }  // namespace elfaudit

@@ -1,0 +1,99 @@
+"""Device and host globals of generated headers, compiled by nvcc into two objects: site and chain, for each source of truth."""
+
+import json
+import random
+
+import pytest
+
+from elfaudit_test import Lab, need
+
+need("nvcc", "g++")
+NVCC = "nvcc -w -std=c++17 -rdc=true -gencode arch=compute_80,code=sm_80 -Iinclude"
+DEFINITIONS = {  # what stands in the header
+    "device": "__device__ int {name} = 1;",
+    "constant": "__constant__ float {name}[4];",
+    "managed": "__managed__ long {name};",
+    "function": "__device__ int {name}(int x) {{ return x + 1; }}",
+    "both": "__host__ __device__ int {name}(int x) {{ return x - 1; }}",
+    "kernel": "__global__ void {name}(int* p) {{ *p = 1; }}",
+    "macro": "#ifdef __CUDACC_RDC__\n#define LIB_{name}\n#else\n#define LIB_{name} extern\n#endif\nLIB_{name} __device__ int {name};",
+    "aligned": "struct __align__(16) {name}_t {{ int words[4]; }};\n__device__ {name}_t {name};",
+    "host": "int {name} = 3;",
+}
+
+
+def header(rng, kind, name):
+    """The text and the line of the definition."""
+    depth = rng.randint(0, 2)
+    before = ["#pragma once" if rng.random() < 0.5 else f"#ifndef {name}_H\n#define {name}_H"]
+    before += ["// a comment that says int " + name + ";"] * rng.randint(0, 2) + [f"namespace n{i} {{" for i in range(depth)]
+    text = "\n".join([*before, DEFINITIONS[kind].format(name=name)])
+    after = ["}"] * depth + (["#endif"] if "#ifndef" in before[0] else [])
+    return "\n".join([text, *after]) + "\n", text.count("\n") + 1
+
+
+def make_project(lab, seed):
+    """Two units that come to each header by their own ways. Returns name -> (header, line, {unit: chain})."""
+    rng = random.Random(seed)
+    includes = {"a": [], "b": []}
+    truth = {}
+    for kind in DEFINITIONS:
+        name = f"{kind}_{rng.randint(10, 99)}"
+        text, line = header(rng, kind, name)
+        path = rng.choice(["", "lib/", "lib/detail/"]) + f"{name}.cuh"
+        lab.write(f"include/{path}", text)
+        chains = {}
+        for unit in includes:
+            steps, wanted = [], path
+            for level in range(rng.randint(0, 2)):
+                outer = f"{unit}/{name}_{level}.h"
+                lab.write(f"include/{outer}", f"#pragma once\n#include <{wanted}>\n")
+                steps.insert(0, [f"include/{outer}", 2])
+                wanted = outer
+            includes[unit].append(f'#include "{wanted}"')
+            chains[unit] = [[f"{unit}.cu", len(includes[unit])], *steps]
+        truth[name] = (f"include/{path}", line, chains)
+    for unit, lines in includes.items():
+        lab.write(f"{unit}.cu", "\n".join(lines) + "\n")
+    return truth
+
+
+@pytest.fixture(scope="module", params=[1, 2])
+def project(request, tmp_path_factory):
+    lab = Lab(tmp_path_factory.mktemp("cuda"))
+    truth = make_project(lab, request.param)
+    commands = []
+    for unit in "ab":
+        command = f"{NVCC} -MD -c {unit}.cu -o {unit}.o"
+        lab.sh(command)
+        lab.sh(f"{NVCC} -g -c {unit}.cu -o {unit}-g.o")
+        commands.append({"directory": str(lab.path), "file": f"{unit}.cu", "command": command})
+    lab.write("commands.json", json.dumps(commands))
+    return lab, truth
+
+
+WAYS = {
+    "debug info": ["a-g.o", "b-g.o"],
+    "depfile": ["a.o", "b.o"],
+    "compile command": ["--compile-commands", "commands.json", "a.o", "b.o"],
+    "preprocessor": ["--preprocess", "--compile-commands", "commands.json", "a.o", "b.o"],
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_sites_and_chains(project, way):
+    lab, truth = project
+    findings = lab.audit("check", "--format", "json", *WAYS[way]).json()["findings"]
+    answers = {}
+    for finding in findings:
+        for site in finding["sites"]:
+            unit = site["input"][0]
+            name = finding["demangled"].split("(")[0].split("::")[-1]
+            answers.setdefault((name, unit), set()).add((site["file"], site["line"], json.dumps(site["chain"])))
+    wrong = []
+    for name, (path, line, chains) in truth.items():
+        for unit, steps in chains.items():
+            chain = [] if way == "debug info" else [{"file": file, "line": at} for file, at in steps]
+            if answers.get((name, unit)) != {(path, line, json.dumps(chain))}:
+                wrong.append(f"{name} in {unit}: {answers.get((name, unit))}, not {path}:{line} through {chain}")
+    assert not wrong, "\n".join(wrong)
