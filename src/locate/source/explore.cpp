@@ -182,7 +182,10 @@ class Explorer {
     std::vector<Definition>& known = first_.readings[i].definitions;
     const bool tentative = std::any_of(found.begin(), found.end(), [](const Definition* d) { return d->is_tentative; });
     const bool is_answer = found.size() == 1 || (tentative && !found.empty());
-    const bool same = found.size() == 1 && cases_[i].answered && same_site(*found.front(), known.front());
+    // Where others join a tentative definition, it is one of the places that make the symbol's.
+    const bool same =
+        cases_[i].answered && (found.size() == 1 || tentative) &&
+        std::any_of(found.begin(), found.end(), [&](const Definition* one) { return same_site(*one, known.front()); });
     if (!is_answer || same) return propose(world, reading.leads[at], i);
     cases_[i].open = false;
     for (const Definition* other : found) {

@@ -213,9 +213,11 @@ Doubt Preprocessor::doubt_of_undefined(std::uint32_t name) {
   if (!unit_->compiler_known && is_compilers_own(text))
     return doubts_.add("whether " + text + " is defined depends on the compiler, which is not known", {name});
   if (!unread_others_.empty() && !is_compilers_own(text))
-    return doubts_.add(text + " is not defined in what was read, but " + unread_others_.front() + " was not read");
+    return doubts_.add(text + " is not defined in what was read, but " + unread_others_.front() + " was not read",
+                       {name});
   if (!unread_standard_.empty() && is_standard_macro(text))
-    return doubts_.add(text + " is not defined in what was read, but " + unread_standard_.front() + " was not read");
+    return doubts_.add(text + " is not defined in what was read, but " + unread_standard_.front() + " was not read",
+                       {name});
   if (!options_known_ && !is_compilers_own(text))
     return doubts_.add("whether " + text + " is defined on the command line is not known", {name});
   return 0;

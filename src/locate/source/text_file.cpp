@@ -113,6 +113,12 @@ std::uint32_t FileStore::open(const std::string& path, const std::string& spelle
   return known->second = same->second;
 }
 
+bool FileStore::is_copy_of_once(std::uint32_t file) const {
+  return std::any_of(files_.begin(), files_.end(), [&](const TextFile& other) {
+    return other.once && &other != &files_[file] && other.text == files_[file].text;
+  });
+}
+
 void FileStore::forget_reading() {
   for (TextFile& file : files_) {
     file.guard = 0xffffffff;

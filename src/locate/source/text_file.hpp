@@ -51,6 +51,8 @@ class FileStore {
   bool exists(const std::string& spelled);
   /// Makes the files new to a further reading.
   void forget_reading();
+  /// Has a file with #pragma once the same text? gcc takes such copies of one age for one file, and reads one of them.
+  bool is_copy_of_once(std::uint32_t file) const;
   /// Was that file opened, by whatever name?
   bool is_open(const std::string& spelled) const;
 
