@@ -20,6 +20,9 @@ class ByteView {
 
   std::uint64_t size() const { return bytes_.size(); }
 
+  /// The same bytes, read in another order.
+  ByteView with(ByteOrder order) const { return ByteView(bytes_, order); }
+
   /// Are there `count` bytes at `offset`? Safe for any two numbers.
   bool has(std::uint64_t offset, std::uint64_t count) const {
     return offset <= bytes_.size() && count <= bytes_.size() - offset;

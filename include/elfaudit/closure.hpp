@@ -1,0 +1,77 @@
+// The libraries that the dynamic loader would map for one file, and the rule that finds each: what `list closure`
+// prints. Nothing is loaded or run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "elfaudit/basics.hpp"
+#include "elfaudit/error.hpp"
+
+namespace elfaudit {
+
+/// None: a static executable, which nothing loads.
+enum class LoaderKind : std::uint8_t { None, Glibc, Musl };
+
+/// How the loader comes to a library. Configured: a directory of ld.so.conf or musl's path file, where there is no
+/// ld.so.cache; Loader: the dynamic loader itself, which is there before everything else.
+enum class FoundBy : std::uint8_t {
+  Nothing,
+  Given,
+  Loader,
+  AlreadyLoaded,
+  Path,
+  Rpath,
+  LibraryPath,
+  Runpath,
+  Cache,
+  Configured,
+  Default
+};
+
+/// One DT_NEEDED entry, answered.
+struct NeededLibrary {
+  std::string name;               ///< as DT_NEEDED spells it
+  std::uint32_t library = kNone;  ///< into Closure::libraries; kNone: not found
+  FoundBy found_by = FoundBy::Nothing;
+  std::string rule{};                        ///< the directory as the rule spells it: "$ORIGIN/../lib"
+  std::uint32_t rule_of = kNone;             ///< whose RPATH or RUNPATH that is, into Closure::libraries
+  std::vector<std::string> searched{};       ///< of one not found: every directory tried, in order
+  std::vector<std::string> wrong_machine{};  ///< files of that name that are for another machine and were passed over
+};
+
+struct LoadedLibrary {
+  std::string path;                 ///< as the loader would spell it, without the root
+  std::string soname{};             ///< DT_SONAME
+  std::uint32_t needed_by = kNone;  ///< who asked first, into Closure::libraries; kNone: the file itself
+  std::string rpath{};              ///< DT_RPATH as it stands; empty when a RUNPATH makes it void
+  std::string runpath{};            ///< DT_RUNPATH as it stands
+  std::vector<NeededLibrary> needed{};
+};
+
+struct Closure {
+  LoaderKind loader = LoaderKind::None;
+  std::string interpreter{};               ///< PT_INTERP, or what the machine's convention says for a library
+  std::vector<LoadedLibrary> libraries{};  ///< the file first, then in the loader's order: breadth first
+  std::vector<InputError> errors{};        ///< found, but not readable: what they need is not known
+  std::vector<std::string> notes{};        ///< what was assumed
+
+  bool complete() const { return errors.empty(); }
+};
+
+struct ClosureOptions {
+  std::string root{};                       ///< of an image that isn't this machine; empty: this machine
+  std::vector<std::string> library_path{};  ///< LD_LIBRARY_PATH; the environment is not looked at
+};
+
+/// Throws InputError when `file` itself can't be read or is no ELF file that is loaded or run.
+Closure closure(const std::string& file, const ClosureOptions& options = {});
+
+/// For people: the tree, each library's needs where it is first named.
+std::string text_closures(const std::vector<Closure>& closures);
+
+/// For programs: the document that schema/elfaudit-closure-1.schema.json describes.
+std::string json_closures(const std::vector<Closure>& closures);
+
+}  // namespace elfaudit

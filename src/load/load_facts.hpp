@@ -1,0 +1,34 @@
+// What the dynamic loader reads of a file before it looks for anything: the program headers and the dynamic section.
+// Sections are not needed, as they aren't by the loader.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace elfaudit {
+
+/// What must be the same in everything that is mapped together.
+struct LoadMachine {
+  std::uint16_t machine = 0;  ///< e_machine
+  bool is_64 = true;
+  bool big_endian = false;
+  bool operator==(const LoadMachine&) const = default;
+};
+
+struct LoadFacts {
+  LoadMachine machine;
+  bool dynamic = false;     ///< has PT_DYNAMIC; a static executable has none
+  std::string interpreter;  ///< PT_INTERP
+  std::string soname;
+  std::vector<std::string> needed;
+  std::string rpath;                  ///< DT_RPATH; empty when there is a DT_RUNPATH
+  std::string runpath;                ///< DT_RUNPATH
+  bool no_default_libraries = false;  ///< DF_1_NODEFLIB
+};
+
+/// `path` is opened as it stands and named in errors. Throws InputError: missing, no ELF file, not loadable (a
+/// relocatable object), or damaged. Format: gABI 5 "Program Header", "Dynamic Section".
+LoadFacts read_load_facts(const std::string& path);
+
+}  // namespace elfaudit
