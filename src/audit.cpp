@@ -13,7 +13,10 @@
 #include "rules/rules.hpp"
 #include "scan/device_code.hpp"
 #include "scan/device_suppliers.hpp"
+#include "scan/host_suppliers.hpp"
+#include "scan/needed_libraries.hpp"
 #include "scan/scan.hpp"
+#include "scan/section_graph.hpp"
 
 namespace elfaudit {
 namespace {
@@ -65,6 +68,15 @@ DeviceResolution resolve_device_code(const LinkJob& job, std::vector<InputFacts>
   return device;
 }
 
+/// Who would define what is missing; looked for only when everything else on the line is known.
+void look_for_suppliers(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
+  if (!job.missing.empty()) return;
+  std::vector<Unresolved*> missing;
+  for (Unresolved& name : resolution.unresolved)
+    if (is_reported(job, name)) missing.push_back(&name);
+  find_host_suppliers(job, inputs, resolution, missing);
+}
+
 bool complete(const std::vector<Finding>& findings) {
   return std::none_of(findings.begin(), findings.end(), [](const Finding& f) { return f.leaves_unread; });
 }
@@ -80,8 +92,11 @@ Audit audit(LinkJob job, const AuditOptions& options) {
   watch.lap("scan");
   result.resolution = resolve(result.job, result.inputs);
   watch.lap("resolve");
-  if (undefined_is_judged(result.job))
-    settle_unresolved(result.job, result.inputs, result.resolution, {find_uses, has_section});
+  if (undefined_is_judged(result.job)) {
+    settle_unresolved(result.job, result.inputs, result.resolution,
+                      {find_uses, has_section, read_section_graph, find_needed});
+    look_for_suppliers(result.job, result.inputs, result.resolution);
+  }
   watch.lap("references");
   result.resolution.device = resolve_device_code(result.job, result.inputs, result.resolution);
   watch.lap("device");

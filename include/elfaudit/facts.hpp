@@ -45,6 +45,7 @@ struct Section {
   std::uint32_t group = kNone;  ///< into ObjectFacts::groups; kNone when it is in no COMDAT group
   bool alloc = false;           ///< SHF_ALLOC
   bool excluded = false;        ///< SHF_EXCLUDE
+  bool merged = false;          ///< SHF_MERGE: equal strings or constants become one
 };
 
 /// A COMDAT group (SHT_GROUP with GRP_COMDAT), or a .gnu.linkonce section, which GNU ld treats as a group of one.

@@ -19,6 +19,7 @@ struct LinkInput {
   bool whole_archive = false;  ///< --whole-archive is on
   bool as_needed = false;      ///< --as-needed is on
   bool just_symbols = false;   ///< --just-symbols / -R FILE
+  bool lazy = false;           ///< between --start-lib and --end-lib
   bool device_only = false;    ///< given to the device link, not to the host link
 };
 
@@ -30,6 +31,7 @@ enum class LinkerKind : std::uint8_t { Bfd, Lld, Mold, Gold, Unknown };
 struct UnresolvedPolicy {
   bool report_in_objects = true;         ///< relocatable objects (false for -shared without -z defs)
   bool report_in_shared_objects = true;  ///< references made by shared objects on the line
+  bool report_hidden = true;             ///< references with hidden visibility: always, but for mold's ignore-all
   bool warn_only = false;                ///< --warn-unresolved-symbols, --noinhibit-exec
 };
 
@@ -39,6 +41,22 @@ struct Assignment {
   std::vector<std::string> uses;  ///< symbols its right-hand side names
   std::string where;              ///< "--defsym" or the script's path
   bool provide = false;           ///< PROVIDE(): only when referenced and not defined
+  std::size_t place{};            ///< how many of LinkJob::inputs stand before it; 0 for those of a -T script
+};
+
+/// A name or pattern in a version script or dynamic list.
+struct SymbolPattern {
+  std::string text;
+  bool cxx = false;      ///< extern "C++": matches the demangled name
+  bool literal = false;  ///< quoted: '*' and '?' stand for themselves
+};
+
+/// One node of a version script: `V1 { global: foo; local: *; };`. A dynamic list is one node without a name.
+struct VersionNode {
+  std::string name;  ///< empty: anonymous
+  std::vector<SymbolPattern> globals;
+  std::vector<SymbolPattern> locals;
+  std::string where;  ///< the file
 };
 
 /// The device half of a link: what nvlink is given.
@@ -58,9 +76,11 @@ struct LinkJob {
   OutputKind output = OutputKind::Executable;
   std::string output_path;
   LinkerKind linker = LinkerKind::Bfd;
+  int linker_version = 0;  ///< major version of lld ("14", "19"), whose rules differ; 0: not known, taken as the newest
   std::string linker_program;  ///< the program the driver would run, or that was named; empty when unknown
   std::string entry = "_start";
-  bool is_static = false;  ///< -static: no dynamic section
+  bool entry_given = false;  ///< by -e or ENTRY()
+  bool is_static = false;    ///< -static: no dynamic section
   bool pie = false;
 
   std::vector<std::string> required;     ///< -u, --require-defined, EXTERN(), and -e when given: they pull members
@@ -69,9 +89,23 @@ struct LinkJob {
   std::vector<Assignment> assignments;
   UnresolvedPolicy unresolved;
   bool allow_multiple_definition = false;  ///< -z muldefs
+  std::optional<bool> fortran_common;      ///< lld: members are extracted for commons too; nothing: no option has said
   bool gc_sections = false;
-  std::vector<std::string> search_dirs;  ///< -L and the linker's own, in search order
-  std::vector<std::string> rpath_link;   ///< -rpath-link and -rpath: where needed libraries are looked up
+  bool gc_keep_exported = false;
+  std::optional<bool> start_stop_gc;  ///< -z start-stop-gc: __start_X keeps no section X; lld does without it
+  bool export_dynamic = false;        ///< an executable exports everything
+  bool copy_dt_needed = false;        ///< --copy-dt-needed-entries: libraries that libraries need take part
+  std::string init = "_init";         ///< -init, -fini: what --gc-sections keeps as well
+  std::string fini = "_fini";
+  std::vector<VersionNode> versions;        ///< --version-script, VERSION { } of a script
+  std::vector<SymbolPattern> dynamic_list;  ///< --dynamic-list, --export-dynamic-symbol and -list
+  std::vector<std::string> exclude_libs;    ///< "libfoo.a", "libfoo", "ALL"
+  std::optional<bool> undefined_version;    ///< --undefined-version: a version script may name what isn't there
+  bool replaces_default_script = false;     ///< -T without INSERT: the linker's own names are not defined
+  std::vector<std::string> search_dirs;     ///< -L and the linker's own, in search order
+  std::vector<std::string> builtin_dirs;    ///< the linker's own part of search_dirs
+  bool has_rpath = false;                   ///< -rpath was given
+  std::vector<std::string> rpath_link;      ///< -rpath-link and -rpath: where needed libraries are looked up
 
   std::optional<DeviceLink> device;       ///< nothing when the command makes no device link
   bool device_linked = false;             ///< what the device link makes is linked too, first of all: it defines every

@@ -4,6 +4,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -68,9 +69,27 @@ struct Reference {
 /// A name that some linked object needs and nothing in the link defines.
 struct Unresolved {
   std::string symbol;
-  std::vector<Reference> references;  ///< in link order; weak ones are left out
-  bool hidden = false;                ///< a reference has hidden or protected visibility: always an error
-  std::string option;                 ///< "--require-defined", when no object refers to it
+  std::vector<Reference> references;   ///< in link order; weak ones are left out
+  bool hidden = false;                 ///< a reference has hidden or protected visibility: always an error
+  std::string option;                  ///< "--require-defined", when no object refers to it
+  bool in_shared = false;              ///< only shared objects refer to it: judged by report_in_shared_objects
+  bool discarded = false;              ///< a discarded COMDAT copy defines it: lld says that instead of "undefined"
+  std::vector<std::string> remarks{};  ///< who would define it; the scan stage fills them in
+};
+
+/// What makes a linker refuse the link besides duplicate and undefined symbols.
+struct Rejection {
+  enum class Kind : std::uint8_t {
+    HiddenFromShared,  ///< a shared object needs `first`, which the output does not export
+    TlsMismatch,       ///< `first` is thread-local and `other` is not, or the other way round
+    NoSuchVersion,     ///< the object defines foo@V, and no version script has a node V
+    VersionUnmatched,  ///< a version script gives a version to a name that nothing defines
+  };
+  Kind kind = Kind::HiddenFromShared;
+  std::string symbol;
+  SymbolId first;
+  SymbolId other;      ///< HiddenFromShared: the shared object's reference
+  std::string detail;  ///< NoSuchVersion, VersionUnmatched: the version; HiddenFromShared: why it is not exported
 };
 
 /// Points into the facts: the decoded symbols of image `image` of an object.
@@ -139,10 +158,13 @@ struct DeviceResolution {
 
 struct Resolution {
   bool whole_archives = false;  ///< archives alone were given: every member was taken in, as if linked
+  /// Of linked objects: the COMDAT groups that an earlier object brought, into ObjectFacts::groups. Left out: none.
+  std::map<ObjectId, std::vector<std::uint32_t>> discarded_groups;
   std::vector<std::vector<std::vector<Fate>>> fates;  ///< [input][object][symbol]
   std::vector<std::vector<bool>> linked;              ///< [input][object]: part of the link
   std::vector<Extraction> extractions;                ///< in the order of the link
   std::vector<Conflict> conflicts;                    ///< in the order of the link
+  std::vector<Rejection> rejections;                  ///< in the order of the link
   std::vector<Unresolved> unresolved;  ///< by name; candidates until their relocations have been looked at
 
   DeviceResolution device;

@@ -135,6 +135,13 @@ std::string linker_of_collect2(const std::vector<std::string>& words, std::strin
   return name;
 }
 
+/// "-fuse-ld=lld", "--ld-path=..." among the words.
+bool names_linker(const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word.starts_with("-fuse-ld=") || word.starts_with("--ld-path=");
+  });
+}
+
 LinkLine line_of(const std::vector<std::string>& command, std::string_view dry_run) {
   LinkLine line;
   line.words.assign(command.begin() + 1, command.end());
@@ -151,6 +158,7 @@ LinkLine line_from_words(const Command& command, const std::string& why, std::ve
                   "): its words are read as they are; start files, default libraries and default search directories "
                   "are not known, so undefined symbols are not judged");
   line->complete = false;
+  settle_linker(*line, command, false);
   return *std::move(line);
 }
 
@@ -178,6 +186,13 @@ Commands parse_dry_run(std::string_view text) {
   return commands;
 }
 
+void settle_linker(LinkLine& line, const Command& command, bool named) {
+  if (command.linker) line.linker = command.linker->kind;
+  line.linker_version = command.linker && command.linker->version != 0
+                            ? command.linker->version
+                            : linker_version(line.linker, line.program, named && command.environment.empty());
+}
+
 LinkLine ask_driver(const Command& command, std::vector<std::string>& notes) {
   if (asks_for_no_link(command.words)) throw UsageError("this command does not link");
   std::vector<std::string> argv = command.environment;
@@ -198,6 +213,7 @@ LinkLine ask_driver(const Command& command, std::vector<std::string>& notes) {
                            notes);
   }
   LinkLine line = line_of(*link, answer->err);
+  settle_linker(line, command, names_linker(command.words));
   line.not_built = objects_made(commands, command.words);
   line.refused = refused;
   return line;

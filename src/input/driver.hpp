@@ -10,6 +10,7 @@
 
 #include "elfaudit/link_job.hpp"
 #include "input/link_line.hpp"
+#include "input/linker_choice.hpp"
 
 namespace elfaudit {
 
@@ -22,13 +23,21 @@ ProgramKind classify_program(const std::string& program);
 /// followed.
 LinkerKind linker_kind(const std::string& program);
 
+/// The file that a program name means, looked up in PATH as the shell does; the name itself when there is none.
+std::string in_path(const std::string& program);
+
 /// A command without what only starts it (ccache, nice, time).
 struct Command {
   std::vector<std::string> environment;  ///< "env" and its words, to be put before the program; mostly empty
   std::string program;
   std::vector<std::string> words;
+  std::optional<LinkerChoice> linker{};  ///< the rules to judge it by, whatever it runs
 };
 Command strip_launchers(const std::vector<std::string>& argv);
+
+/// Sets whose rules the line is judged by. `named`: the user's own command names the linker, so it may be run with
+/// --version.
+void settle_linker(LinkLine& line, const Command& command, bool named);
 
 /// The commands that a driver prints with -###, one a line, after gcc's and clang's quoting.
 std::vector<std::vector<std::string>> parse_dry_run(std::string_view text);

@@ -22,6 +22,7 @@ LinkLine line_of_linker(const Command& command) {
   line.program = command.program;
   line.linker = linker_kind(command.program);
   line.ask_program = command.environment.empty();
+  settle_linker(line, command, true);
   return line;
 }
 
@@ -65,10 +66,14 @@ LinkJob job_from_host_command(Command command) {
 
 }  // namespace
 
-LinkJob job_from_files(const std::vector<std::string>& files) {
+LinkJob job_from_files(const std::vector<std::string>& files, const std::optional<LinkerChoice>& linker) {
   const std::vector<std::string> words = expand_response_files(files);
   LinkJob job;
   SearchPath search;
+  if (linker) {
+    job.linker = search.linker = linker->kind;
+    job.linker_version = linker->version;
+  }
   search.machine = first_machine(words);
   for (const std::string& dir : builtin_search_dirs(search.linker, {}, false, {}, search.machine)) {
     search.dirs.push_back(search.with_sysroot(dir));
@@ -80,8 +85,9 @@ LinkJob job_from_files(const std::vector<std::string>& files) {
   return job;
 }
 
-LinkJob job_from_command(const std::vector<std::string>& argv) {
-  const Command command = strip_launchers(argv);
+LinkJob job_from_command(const std::vector<std::string>& argv, const std::optional<LinkerChoice>& linker) {
+  Command command = strip_launchers(argv);
+  command.linker = linker;
   if (command.program.empty()) throw UsageError("no link command");
   LinkJob job;
   switch (classify_program(command.program)) {

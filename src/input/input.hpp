@@ -2,23 +2,29 @@
 // inputs.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "elfaudit/link_job.hpp"
+#include "input/linker_choice.hpp"
 
 namespace elfaudit {
 
 /// Plain files in link order, `@response` files and linker scripts expanded. Missing files go to LinkJob::missing. All
 /// of them take part in the device link too, for every architecture present.
-LinkJob job_from_files(const std::vector<std::string>& files);
+/// `linker`: whose rules to judge by; else GNU ld's.
+LinkJob job_from_files(const std::vector<std::string>& files, const std::optional<LinkerChoice>& linker = {});
 
 /// A link command, word for word: a compiler driver (gcc, g++, cc, c++, clang, clang++ and their cross and versioned
 /// names, behind ccache and the like) or a linker (ld, ld.bfd, ld.gold, ld.lld, mold). A driver is asked for its own
 /// linker line with -###, which runs nothing; when it can't be run, the words are read as they are and
 /// LinkJob::notes says what is not known. nvcc is asked with --dryrun, and then its host compiler as above; nvlink's
-/// words are read as they are. Throws UsageError when it is no link command.
-LinkJob job_from_command(const std::vector<std::string>& argv);
+/// words are read as they are. Throws UsageError when it is no link command. `linker`: whose rules to judge by, and
+/// read the options by; else those of the linker that the command runs. Its version is told by its name, or it is run
+/// with
+/// --version where the command names it (ld.lld, -fuse-ld=).
+LinkJob job_from_command(const std::vector<std::string>& argv, const std::optional<LinkerChoice>& linker = {});
 
 /// A link command that a build log shows, with its launchers. Nothing is asked or run: the words are read as they are,
 /// relative paths from `folder` (empty: the working directory), response files only below it. What is not known for

@@ -67,6 +67,7 @@ void InputCollector::add_found(const FoundFile& found, const std::string& spelle
   input.whole_archive = state.whole_archive;
   input.as_needed = state.as_needed;
   input.just_symbols = state.just_symbols;
+  input.lazy = state.lazy;
   job_.inputs.push_back(std::move(input));
 }
 
@@ -136,9 +137,11 @@ void InputCollector::run_statement(const ScriptStatement& statement, const Input
       // In an input script GNU ld takes the entry too late to pull a member for it.
       if (main) job_.required.push_back(statement.text);
       job_.entry = statement.text;
+      job_.entry_given = true;
       return;
     case ScriptStatement::Kind::Assign:
       job_.assignments.push_back(statement.assignment);
+      if (!main) job_.assignments.back().place = job_.inputs.size();
       return;
     case ScriptStatement::Kind::Include: {
       const std::string included = find_script_file(search_, statement.text);

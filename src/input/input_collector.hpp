@@ -25,6 +25,7 @@ struct InputState {
   bool as_needed = false;
   bool shared = true;  ///< -Bdynamic: -l finds shared libraries, and they may be linked
   bool just_symbols = false;
+  bool lazy = false;  ///< between --start-lib and --end-lib
   std::uint32_t group = 0;
 };
 

@@ -132,8 +132,8 @@ const std::vector<LinkerOption> kOptions{
     {"Bstatic dn non_shared", kFlag, SearchStatic},
     {"static", kFlag, Static},
     {"a", kValue, SearchKeyword},                       // HP/UX: -a archive is -Bstatic
-    {"copy-dt-needed-entries add-needed", kFlag, NotModelled},
-    {"no-copy-dt-needed-entries no-add-needed", kFlag, None},
+    {"copy-dt-needed-entries add-needed", kFlag, CopyDtNeeded},
+    {"no-copy-dt-needed-entries no-add-needed", kFlag, NoCopyDtNeeded},
 
     // The output
     {"shared Bshareable", kFlag, Shared},
@@ -162,6 +162,8 @@ const std::vector<LinkerOption> kOptions{
     {"ignore-unresolved-symbol", kValue, IgnoreUnresolved},
     {"allow-multiple-definition", kFlag, MultipleDefinitions},
     {"no-allow-multiple-definition", kFlag, NoMultipleDefinitions},
+    {"fortran-common", kFlag, FortranCommon},           // lld
+    {"no-fortran-common", kFlag, NoFortranCommon},
     {"gc-sections", kFlag, GcSections},
     {"no-gc-sections", kFlag, NoGcSections},
     {"z", kValue, Keyword},
@@ -173,7 +175,17 @@ const std::vector<LinkerOption> kOptions{
     {"allow-shlib-undefined", kFlag, AllowShlibUndefined},
     {"no-allow-shlib-undefined", kFlag, NoAllowShlibUndefined},
     {"weak-unresolved-symbols", kFlag, NotModelled},    // gold
-    {"version-script dynamic-list export-dynamic-symbol-list", kValue, ReadsFile},
+    {"version-script", kValue, VersionScript},
+    {"dynamic-list export-dynamic-symbol-list", kValue, DynamicList},
+    {"export-dynamic-symbol", kValue, ExportDynamicSymbol},
+    {"E export-dynamic", kFlag, ExportDynamic},
+    {"no-export-dynamic", kFlag, NoExportDynamic},
+    {"exclude-libs", kValue, ExcludeLibs},
+    {"undefined-version", kFlag, UndefinedVersion},
+    {"no-undefined-version", kFlag, NoUndefinedVersion},
+    {"gc-keep-exported", kFlag, GcKeepExported},
+    {"init", kValue, Init},
+    {"fini", kValue, Fini},
     {"symbol-ordering-file section-ordering-file call-graph-ordering-file in-implib", kValue, ReadsFile},
     {"retain-symbols-file", kValue, None},
     {"rpath", kValue, Rpath},
@@ -183,17 +195,17 @@ const std::vector<LinkerOption> kOptions{
     {"help version target-help print-sysroot print-output-format run", kFlag, NoLink},
 
     // No effect on symbols: flags
-    {"d dc dp define-common no-define-common E export-dynamic no-export-dynamic EB EL g p s S t v V M w x X q", kFlag},
+    {"d dc dp define-common no-define-common EB EL g p s S t v V M w x X q", kFlag},
     {"strip-all strip-debug strip-debug-gdb strip-debug-non-line strip-lto-sections strip-discarded no-strip-discarded", kFlag},
     {"discard-all discard-locals discard-none trace print-map emit-relocs emit-stub-syms no-emit-stub-syms Qy qmagic", kFlag},
     {"Bsymbolic Bsymbolic-functions Bsymbolic-non-weak Bsymbolic-non-weak-functions Bno-symbolic Bgroup", kFlag},
     {"accept-unknown-input-arch no-accept-unknown-input-arch check-sections no-check-sections cref no-cref", kFlag},
     {"eh-frame-hdr no-eh-frame-hdr ld-generated-unwind-info no-ld-generated-unwind-info no-dynamic-linker", kFlag},
-    {"enable-new-dtags disable-new-dtags default-symver default-imported-symver undefined-version no-undefined-version", kFlag},
+    {"enable-new-dtags disable-new-dtags default-symver default-imported-symver", kFlag},
     {"dynamic-list-data dynamic-list-cpp-new dynamic-list-cpp-typeinfo gnu-unique no-gnu-unique", kFlag},
     {"disable-multiple-abs-defs embedded-relocs fatal-warnings no-fatal-warnings force-exe-suffix no-warnings", kFlag},
     {"force-group-allocation enable-non-contiguous-regions enable-non-contiguous-regions-warnings", kFlag},
-    {"gc-keep-exported print-gc-sections no-print-gc-sections no-demangle no-keep-memory reduce-memory-overheads", kFlag},
+    {"print-gc-sections no-print-gc-sections no-demangle no-keep-memory reduce-memory-overheads", kFlag},
     {"warn-mismatch no-warn-mismatch warn-search-mismatch no-warn-search-mismatch relax no-relax relax-gp no-relax-gp", kFlag},
     {"stats traditional-format warn-common no-warn-common warn-constructors no-warn-constructors warn-once", kFlag},
     {"warn-execstack no-warn-execstack warn-rwx-segments no-warn-rwx-segments warn-multiple-gp warn-section-align", kFlag},
@@ -205,7 +217,7 @@ const std::vector<LinkerOption> kOptions{
     {"preread-archive-symbols mmap-output-file no-mmap-output-file posix-fallocate no-posix-fallocate", kFlag},
     {"apply-dynamic-relocs no-apply-dynamic-relocs be8 no-be8 execute-only no-execute-only rosegment no-rosegment", kFlag},
     {"gdb-index no-gdb-index debug-names no-debug-names no-build-id no-color-diagnostics vs-diagnostics", kFlag},
-    {"fortran-common no-fortran-common dependent-libraries no-dependent-libraries cmse-implib android-memtag-heap android-memtag-stack", kFlag},
+    {"dependent-libraries no-dependent-libraries cmse-implib android-memtag-heap android-memtag-stack", kFlag},
     {"fat-lto-objects no-fat-lto-objects fix-cortex-a53-843419 no-fix-cortex-a53-843419 fix-cortex-a8 no-fix-cortex-a8", kFlag},
     {"fix-arm1176 no-fix-arm1176 fix-cortex-a53-835769 no-fix-cortex-a53-835769 fix-v4bx fix-v4bx-interworking", kFlag},
     {"ignore-data-address-equality ignore-function-address-equality merge-exidx-entries no-merge-exidx-entries", kFlag},
@@ -217,7 +229,7 @@ const std::vector<LinkerOption> kOptions{
     {"detect-odr-violations no-detect-odr-violations no-threads incremental no-incremental incremental-full incremental-update", kFlag},
     {"incremental-changed incremental-unchanged incremental-unknown incremental-startup-unchanged", kFlag},
     {"lto-legacy-pass-manager no-lto-legacy-pass-manager no-call-graph-profile-sort", kFlag},
-    {"perf fork no-fork quick-exit no-quick-exit repro reverse-sections save-temps", kFlag},
+    {"perf fork no-fork quick-exit no-quick-exit repro reverse-sections", kFlag},
     {"no-lto-basic-block-address-map lto-basic-block-address-map lto-cs-profile-generate lto-debug-pass-manager lto-emit-llvm lto-emit-asm", kFlag},
     {"lto-pgo-warn-mismatch no-lto-pgo-warn-mismatch lto-unique-basic-block-section-names no-lto-unique-basic-block-section-names", kFlag},
     {"lto-validate-all-vtables-have-type-infos no-lto-validate-all-vtables-have-type-infos", kFlag},
@@ -225,12 +237,12 @@ const std::vector<LinkerOption> kOptions{
     {"lto-O0 lto-O1 lto-O2 lto-O3 lto-CGO0 lto-CGO1 lto-CGO2 lto-CGO3", kFlag},
 
     // No effect on symbols: with a value
-    {"f auxiliary F filter h soname I dynamic-linker O y trace-symbol G gpsize assert init fini Map", kValue},
-    {"plugin plugin-opt mllvm exclude-libs export-dynamic-symbol dependency-file error-handling-script depaudit P audit", kValue},
+    {"f auxiliary F filter h soname I dynamic-linker O y trace-symbol G gpsize assert Map", kValue},
+    {"plugin plugin-opt mllvm dependency-file error-handling-script depaudit P audit", kValue},
     {"hash-size hash-style max-cache-size sort-section section-start Tbss Tdata Ttext Ttext-segment Trodata-segment Tldata-segment", kValue},
     {"spare-dynamic-tags task-link version-exports-section ctf-share-types image-base reproduce why-extract", kValue},
-    {"keep-unique warn-backrefs-exclude call-graph-profile-sort print-symbol-order print-archive-stats load-pass-plugin", kValue},
-    {"pack-dyn-relocs power10-stubs split-stack-adjust-size target2 android-memtag-mode compress-sections randomize-section-padding", kValue},
+    {"keep-unique warn-backrefs-exclude print-symbol-order print-archive-stats load-pass-plugin", kValue},
+    {"pack-dyn-relocs split-stack-adjust-size target2 android-memtag-mode compress-sections randomize-section-padding", kValue},
     {"lto-aa-pipeline lto-basic-block-sections lto-cs-profile-file lto-known-safe-vtables lto-newpm-passes lto-partitions", kValue},
     {"lto-sample-profile lto-obj-path thinlto-cache-dir thinlto-cache-policy thinlto-jobs thinlto-single-module", kValue},
     {"thinlto-index-only-object-suffix thinlto-object-suffix-replace thinlto-prefix-replace", kValue},
@@ -242,7 +254,7 @@ const std::vector<LinkerOption> kOptions{
     // No effect on symbols: a value only after "="
     {"build-id compress-debug-sections package-metadata demangle unique sort-common split-by-file split-by-reloc verbose", kMaybe},
     {"color-diagnostics icf threads time-trace shuffle-sections lto flto flto-partition fuse-ld plt-align", kMaybe},
-    {"debug thinlto-index-only", kMaybe},
+    {"debug thinlto-index-only call-graph-profile-sort power10-stubs save-temps", kMaybe},
 };
 // clang-format on
 

@@ -48,7 +48,7 @@ std::optional<Match> find_long(std::string_view name, bool two_dashes) {
 
 class Tokenizer {
  public:
-  explicit Tokenizer(const std::vector<std::string>& words) : words_(words) {}
+  Tokenizer(const std::vector<std::string>& words, LinkerKind linker) : words_(words), linker_(linker) {}
 
   std::vector<LineItem> run() {
     for (at_ = 0; at_ < words_.size(); ++at_) take(words_[at_]);
@@ -91,7 +91,7 @@ class Tokenizer {
 
   /// Notes an option; its value is in the same word or, for those that need one, the next word.
   bool add(const std::string& word, const Match& match, std::optional<std::string> value) {
-    if (!value && match.option->value == OptionValue::Separate) {
+    if (!value && takes_a_word(match)) {
       if (at_ + 1 == words_.size()) return false;
       value = words_[++at_];
     }
@@ -100,7 +100,14 @@ class Tokenizer {
     return true;
   }
 
+  bool takes_a_word(const Match& match) const {
+    // "--unique PATTERN" in mold, "--unique[=SECTION]" in GNU ld.
+    if (match.name == "unique" || match.name == "compress-debug-sections") return linker_ == LinkerKind::Mold;
+    return match.option->value == OptionValue::Separate;
+  }
+
   const std::vector<std::string>& words_;
+  LinkerKind linker_;
   std::size_t at_ = 0;
   bool only_inputs_ = false;
   std::vector<LineItem> items_;
@@ -108,6 +115,8 @@ class Tokenizer {
 
 }  // namespace
 
-std::vector<LineItem> tokenize_link_line(const std::vector<std::string>& words) { return Tokenizer(words).run(); }
+std::vector<LineItem> tokenize_link_line(const std::vector<std::string>& words, LinkerKind linker) {
+  return Tokenizer(words, linker).run();
+}
 
 }  // namespace elfaudit

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "elfaudit/link_job.hpp"
+
 namespace elfaudit {
 
 /// What an option does to the link job. `None`: it changes nothing about which symbols meet which.
@@ -56,6 +58,8 @@ enum class OptionEffect : std::uint8_t {
   Defsym,
   IgnoreUnresolved,
   MultipleDefinitions,
+  FortranCommon,
+  NoFortranCommon,
   NoMultipleDefinitions,
   GcSections,
   NoGcSections,
@@ -67,6 +71,20 @@ enum class OptionEffect : std::uint8_t {
   NoInhibitExec,
   AllowShlibUndefined,
   NoAllowShlibUndefined,
+  // what is exported and what --gc-sections keeps
+  VersionScript,
+  DynamicList,
+  ExportDynamicSymbol,
+  ExportDynamic,
+  NoExportDynamic,
+  ExcludeLibs,
+  UndefinedVersion,
+  NoUndefinedVersion,
+  GcKeepExported,
+  Init,
+  Fini,
+  CopyDtNeeded,
+  NoCopyDtNeeded,
   // where needed libraries are looked up
   Rpath,
   RpathLink,
@@ -105,7 +123,8 @@ struct LineItem {
 };
 
 /// Cuts a linker's words (without the program) into items. Abbreviations of long options are accepted where they are
-/// unique, as GNU ld does. Nothing is dropped: a word that no linker knows becomes Unknown.
-std::vector<LineItem> tokenize_link_line(const std::vector<std::string>& words);
+/// unique, as GNU ld does. Nothing is dropped: a word that no linker knows becomes Unknown. `linker` tells apart the
+/// few options that take a word of their own in one linker only.
+std::vector<LineItem> tokenize_link_line(const std::vector<std::string>& words, LinkerKind linker = LinkerKind::Bfd);
 
 }  // namespace elfaudit

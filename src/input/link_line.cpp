@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "input/export_options.hpp"
 #include "input/input_collector.hpp"
 #include "input/ld_options.hpp"
 #include "input/linker_script.hpp"
@@ -40,13 +41,14 @@ class LineReader {
  public:
   explicit LineReader(const LinkLine& line) : line_(line), unresolved_(line.linker) {
     job_.linker = line.linker;
+    job_.linker_version = line.linker_version;
     job_.linker_program = line.program;
     job_.from_command = line.complete;
     job_.missing = line.refused;
   }
 
   LinkJob read() {
-    for (const LineItem& item : tokenize_link_line(line_.words)) take(item);
+    for (const LineItem& item : tokenize_link_line(line_.words, line_.linker)) take(item);
     finish_policy();
     finish_search_path();
     open_inputs();
@@ -63,8 +65,10 @@ class LineReader {
       case LineItem::Kind::Option:
         break;
     }
-    if (take_place(item) || take_state(item) || take_output(item) || take_symbols(item) || take_unresolved(item))
+    if (take_place(item) || take_state(item) || take_output(item) || take_symbols(item) || take_unresolved(item) ||
+        exports_.take(item)) {
       return;
+    }
     take_rest(item);
   }
 
@@ -105,7 +109,8 @@ class LineReader {
       case OptionEffect::DefaultScript:
       case OptionEffect::Script:
         // The built-in directories are SEARCH_DIRs of the linker's own script, which -T replaces.
-        if (line_.linker == LinkerKind::Bfd) builtin_dirs_ = builtin_dirs_ && script_inserts(item.value);
+        job_.replaces_default_script = !script_inserts(item.value);
+        if (line_.linker == LinkerKind::Bfd) builtin_dirs_ = builtin_dirs_ && !job_.replaces_default_script;
         pending(PendingInput::Kind::Script, item.value, item.spelled);
         return true;
       case OptionEffect::JustSymbols:
@@ -118,6 +123,7 @@ class LineReader {
         emulation_ = item.value;
         return true;
       case OptionEffect::Rpath:
+        job_.has_rpath = true;
         add_colon_separated(item.value, rpath_);
         return true;
       case OptionEffect::RpathLink:
@@ -198,9 +204,10 @@ class LineReader {
 
   void pop_state() {
     if (saved_.empty()) throw UsageError("--pop-state without --push-state");
-    const std::uint32_t group = state_.group;  // groups are not part of what --push-state saves
+    const InputState now = state_;
     state_ = saved_.back();
-    state_.group = group;
+    state_.group = now.group;  // groups and --start-lib are not part of what --push-state saves
+    state_.lazy = now.lazy;
     saved_.pop_back();
   }
 
@@ -211,11 +218,7 @@ class LineReader {
 
   void take_lib(const LineItem& item) {
     if (line_.linker == LinkerKind::Bfd) return not_understood(item.spelled);  // unknown to GNU ld 2.40
-    if (item.effect == OptionEffect::StartLib) {
-      note(
-          "--start-lib: the objects up to --end-lib are taken as linked, though the linker takes them only when "
-          "needed");
-    }
+    state_.lazy = item.effect == OptionEffect::StartLib;
   }
 
   bool take_output(const LineItem& item) {
@@ -275,6 +278,10 @@ class LineReader {
       case OptionEffect::GcSections:
         job_.gc_sections = true;
         return true;
+      case OptionEffect::FortranCommon:
+      case OptionEffect::NoFortranCommon:
+        job_.fortran_common = item.effect == OptionEffect::FortranCommon;
+        return true;
       case OptionEffect::NoGcSections:
         job_.gc_sections = false;
         return true;
@@ -288,7 +295,7 @@ class LineReader {
     if (equals == std::string::npos) throw UsageError("--defsym " + item.value + ": no '=' in it");
     job_.assignments.push_back({item.value.substr(0, equals),
                                 symbols_in_expression(std::string_view(item.value).substr(equals + 1)), "--defsym",
-                                false});
+                                false, pending_.size()});
   }
 
   bool take_unresolved(const LineItem& item) {
@@ -306,6 +313,8 @@ class LineReader {
     const std::string keyword = item.value.substr(0, item.value.find('='));
     if (keyword == "muldefs") {
       job_.allow_multiple_definition = true;
+    } else if (keyword == "start-stop-gc" || keyword == "nostart-stop-gc") {
+      job_.start_stop_gc = keyword == "start-stop-gc";
     } else if (!unresolved_.take_keyword(keyword) && !is_z_keyword(keyword)) {
       not_understood("-z " + item.value);
     }
@@ -326,6 +335,7 @@ class LineReader {
     job_.unresolved = unresolved_.policy(job_.output);
     if (entry_) {
       job_.entry = *entry_;
+      job_.entry_given = true;
       job_.required.push_back(*entry_);
     }
     if (job_.output == OutputKind::SharedObject || job_.pie)
@@ -341,6 +351,7 @@ class LineReader {
       const std::vector<std::string> own =
           builtin_search_dirs(line_.linker, line_.program, line_.ask_program, emulation_, search_.machine);
       dirs_.insert(dirs_.end(), own.begin(), own.end());
+      for (const std::string& dir : own) job_.builtin_dirs.push_back(search_.with_sysroot(dir));
     }
     for (const std::string& dir : dirs_) search_.dirs.push_back(search_.with_sysroot(dir));
     job_.search_dirs = search_.dirs;
@@ -358,7 +369,10 @@ class LineReader {
 
   void open_inputs() {
     InputCollector collector(job_, search_, line_.not_built, groups_);
+    const std::size_t options = job_.assignments.size();
+    std::vector<std::size_t> places;  // a word of the line may stand for many inputs, or for none
     for (const PendingInput& input : pending_) {
+      places.push_back(job_.inputs.size());
       switch (input.kind) {
         case PendingInput::Kind::File:
           collector.add_file(input.text, input.state);
@@ -371,10 +385,13 @@ class LineReader {
           break;
       }
     }
+    places.push_back(job_.inputs.size());
+    for (std::size_t i = 0; i < options; ++i) job_.assignments[i].place = places[job_.assignments[i].place];
     if (entry_) job_.entry = *entry_;  // -e outranks ENTRY()
     for (const std::string& file : read_files_) {
       if (find_script_file(search_, file).empty()) job_.missing.emplace_back(file, "no such file");
     }
+    exports_.finish(search_, job_);
   }
 
   const LinkLine& line_;
@@ -391,6 +408,7 @@ class LineReader {
   std::string emulation_;
   std::optional<std::string> entry_;
   UnresolvedOptions unresolved_;
+  ExportOptions exports_;
   bool builtin_dirs_ = true;
   bool binary_ = false;
   SearchPath search_;

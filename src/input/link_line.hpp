@@ -12,6 +12,7 @@ namespace elfaudit {
 struct LinkLine {
   std::vector<std::string> words;  ///< without the program; response files expanded
   LinkerKind linker = LinkerKind::Bfd;
+  int linker_version = 0;    ///< see LinkJob
   std::string program;       ///< the linker; empty when unknown
   bool ask_program = false;  ///< the user named that linker: it may be asked for its built-in directories
   bool complete = true;      ///< nothing that the link uses is missing from the words

@@ -89,7 +89,8 @@ class ResponseWords {
 bool names_a_path(OptionEffect effect) {
   return effect == OptionEffect::LibraryPath || effect == OptionEffect::Script ||
          effect == OptionEffect::DefaultScript || effect == OptionEffect::JustSymbols ||
-         effect == OptionEffect::ReadsFile || effect == OptionEffect::Sysroot;
+         effect == OptionEffect::ReadsFile || effect == OptionEffect::VersionScript ||
+         effect == OptionEffect::DynamicList || effect == OptionEffect::Sysroot;
 }
 
 /// "=/lib" and "$SYSROOT/lib" are below the sysroot, not below the folder.
@@ -136,6 +137,7 @@ LinkLine line_of(const Command& command) {
     line.words = command.words;
     line.program = command.program;
     line.linker = linker_kind(command.program);
+    settle_linker(line, command, false);
     return line;
   }
   std::optional<LinkLine> line = read_driver_words(command.words);

@@ -115,9 +115,10 @@ LinkJob host_job(const Command& command, const NvccLink& link, bool asked) {
   const Words words(link.host.begin() + 1, link.host.end());
   LinkLine line;
   if (asked && classify_program(link.host.front()) == ProgramKind::Driver) {
-    line = ask_driver({command.environment, link.host.front(), words}, notes);
+    line = ask_driver({command.environment, link.host.front(), words, command.linker}, notes);
   } else {
     line = read_driver_words(words).value_or(LinkLine{});
+    settle_linker(line, command, false);
     line.complete = false;
     if (asked) {
       notes.push_back("the host compiler " + link.host.front() +

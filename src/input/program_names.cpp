@@ -56,21 +56,6 @@ LinkerKind kind_of_name(std::string_view name) {
   return LinkerKind::Unknown;
 }
 
-/// The file that a program name means, looked up in PATH as the shell does; the name itself when there is none.
-std::string in_path(const std::string& program) {
-  if (program.find('/') != std::string::npos) return program;
-  const char* variable = std::getenv("PATH");
-  std::string_view path = variable != nullptr ? variable : "";
-  while (!path.empty()) {
-    const std::size_t colon = std::min(path.find(':'), path.size());
-    const std::string file = std::string(path.substr(0, colon)) + "/" + program;
-    std::error_code error;
-    if (std::filesystem::exists(file, error)) return file;
-    path.remove_prefix(std::min(colon + 1, path.size()));
-  }
-  return program;
-}
-
 /// Words of a launcher before the program that it starts.
 std::size_t launcher_words(std::string_view launcher, const std::vector<std::string>& argv) {
   const auto takes_value = [&](const std::string& word) {
@@ -90,6 +75,20 @@ std::size_t launcher_words(std::string_view launcher, const std::vector<std::str
 }
 
 }  // namespace
+
+std::string in_path(const std::string& program) {
+  if (program.find('/') != std::string::npos) return program;
+  const char* variable = std::getenv("PATH");
+  std::string_view path = variable != nullptr ? variable : "";
+  while (!path.empty()) {
+    const std::size_t colon = std::min(path.find(':'), path.size());
+    const std::string file = std::string(path.substr(0, colon)) + "/" + program;
+    std::error_code error;
+    if (std::filesystem::exists(file, error)) return file;
+    path.remove_prefix(std::min(colon + 1, path.size()));
+  }
+  return program;
+}
 
 ProgramKind classify_program(const std::string& program) {
   const std::string_view name = base_name(program);

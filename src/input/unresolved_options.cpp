@@ -54,6 +54,7 @@ bool UnresolvedOptions::take_method(std::string_view method) {
   if (!all && method != "ignore-all" && method != "ignore-in-object-files" && method != "ignore-in-shared-libs") {
     return false;
   }
+  ignore_all_ = method == "ignore-all";
   in_objects_ = all || method == "ignore-in-shared-libs";
   in_shared_ = all || method == "ignore-in-object-files";
   return true;
@@ -67,6 +68,7 @@ UnresolvedPolicy UnresolvedOptions::policy(OutputKind output) const {
     return policy;
   }
   policy.report_in_objects = in_objects_.value_or(true);
+  policy.report_hidden = linker_ != LinkerKind::Mold || !ignore_all_;
   policy.report_in_shared_objects = in_shared_.value_or(true);
   // mold 1.10 doesn't listen to --unresolved-symbols=report-all in a shared object.
   if (linker_ == LinkerKind::Mold && output == OutputKind::SharedObject) policy.report_in_objects = defs_;

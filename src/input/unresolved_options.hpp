@@ -34,6 +34,7 @@ class UnresolvedOptions {
   bool defs_ = false;               ///< -z defs or --no-undefined
   std::optional<bool> in_objects_;  ///< report those of objects; nothing: no option has said
   std::optional<bool> in_shared_;   ///< report those of shared objects
+  bool ignore_all_ = false;         ///< --unresolved-symbols=ignore-all
   bool warn_ = false;
   bool no_inhibit_exec_ = false;
 };

@@ -89,14 +89,22 @@ Json duplicates(const Audit& audit) {
   return list;
 }
 
-Json extracted_members(const Audit& audit) {
+/// Members of archives, or the objects between --start-lib and --end-lib.
+Json extracted(const Audit& audit, bool members) {
   Json list = Json::array();
-  for (const Extraction& extraction : audit.resolution.extractions)
+  for (const Extraction& extraction : audit.resolution.extractions) {
+    if (members != (audit.inputs[extraction.object.input].kind == InputKind::Archive)) continue;
     list.push_back({{"input", input_name(audit, extraction.object)},
                     {"because", extraction.symbol.empty() ? extraction.option : extraction.symbol},
                     {"needed_by", extraction.needed_by.valid() ? Json(input_name(audit, extraction.needed_by))
                                                                : or_null(extraction.option)}});
+  }
   return list;
+}
+
+/// Whose rules were used: gold has none of its own.
+LinkerKind judged_as(LinkerKind linker) {
+  return linker == LinkerKind::Lld || linker == LinkerKind::Mold ? linker : LinkerKind::Bfd;
 }
 
 std::string_view kind_word(const InputFacts& input) {
@@ -141,7 +149,8 @@ std::string json_report(const Audit& audit, const TextOptions& options) {
   const Json document = {{"schema", "elfaudit/1"},
                          {"version", ELFAUDIT_VERSION},
                          {"complete", audit.complete},
-                         {"linker", "bfd"},
+                         {"linker", to_word(judged_as(audit.job.linker))},
+                         {"linker_version", audit.job.linker_version},
                          {"link_uses", to_word(audit.job.linker)},
                          {"whole_archives", audit.resolution.whole_archives},
                          {"findings", std::move(findings)},
@@ -149,7 +158,8 @@ std::string json_report(const Audit& audit, const TextOptions& options) {
                          {"undefined", list_undefined ? undefined : std::vector<std::string>{}},
                          {"undefined_judged", audit.job.from_command},
                          {"undefined_count", undefined.size()},
-                         {"extracted_members", extracted_members(audit)},
+                         {"extracted_members", extracted(audit, true)},
+                         {"extracted_objects", extracted(audit, false)},
                          {"inputs", inputs(audit)},
                          {"options_not_understood", audit.job.options_not_understood},
                          {"notes", audit.job.notes}};

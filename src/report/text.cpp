@@ -126,7 +126,7 @@ void print_remarks(std::string& out, const Audit& audit) {
   const LinkJob& job = audit.job;
   if (audit.resolution.whole_archives)
     out += "note: archives alone: every member was taken in, as if something needed it\n";
-  if (job.linker != LinkerKind::Bfd)
+  if (job.linker == LinkerKind::Gold || job.linker == LinkerKind::Unknown)
     out += fmt::format("note: the link uses {}; the verdict is by the rules of GNU ld\n",
                        job.linker_program.empty() ? std::string(to_word(job.linker)) : job.linker_program);
   for (const std::string& note : job.notes) out += "note: " + note + "\n";

@@ -4,23 +4,26 @@
 //  2. The first COMDAT group with a signature is kept. In later ones every section is discarded, and the symbols these
 //     sections define become references. A .gnu.linkonce section is discarded when one of the same name was there, or a
 //     group with its key that defines the same symbol with the same binding, and the other way round.
-//  3. Symbols of SHF_EXCLUDE sections become references too.
+//  3. Symbols of SHF_EXCLUDE sections become references too. What a dropped section defines, no archive is asked for.
 //  4. Among relocatable objects: strong (global, unique) beats common beats weak; the first weak stays; of two commons
 //     the larger stays, the first when equal; two strong ones are an error, unless both are absolute with the same
 //     value, or the line gives the symbol a value itself.
 //  5. A relocatable object's definition beats a shared object's, in either order. A common loses to a strong shared
-//     definition and wins against a weak one. Of two shared objects the first wins. None of these is an error.
+//     definition and wins against a weak one. Of two shared objects the first wins. None of these is an error,
+//     except a strong definition after a shared object's absolute one with another value.
 //  6. A reference with hidden, internal or protected visibility is never satisfied by a shared object.
 //  7. foo@@V defines foo@V, and plain foo as well unless a relocatable object already defines that. foo@V1 defines only
 //     itself. A reference to foo@V is satisfied by foo@V or foo@@V alone.
-//  8. An --as-needed shared object takes part only when it defines a name that a relocatable object before it refers
-//  to,
-//     not weakly, and that is undefined then.
+//  8. An --as-needed shared object takes part only when it defines a name that is undefined then and that a relocatable
+//     object before it refers to, not weakly; or a shared object, unless one that takes part needs the library anyway.
+//  9. A name that is thread-local in one file and not in another ends the link, definitions and references alike; but
+//     not when a shared object defines what a relocatable object before it has defined.
 //
 // Every rule was tried with binutils 2.40; tests/link/ holds them against the ld that is installed.
 
 #include "resolve/bfd.hpp"
 
+#include <algorithm>
 #include <cassert>
 
 namespace elfaudit {
@@ -35,6 +38,7 @@ void BfdLink::add_object(ObjectId id) {
     if (symbol.defined() && discarded(id, symbol, lost_groups)) {
       const bool excluded = facts.sections[symbol.section].excluded;
       refer(at, symbol);
+      table_[table_.canonical(entry_for(facts, symbol))].discarded = true;
       fate(at) = excluded ? Fate::DiscardedExclude : Fate::DiscardedComdat;
     } else if (!symbol.defined()) {
       refer(at, symbol);
@@ -60,6 +64,8 @@ std::vector<bool> BfdLink::claim_groups(ObjectId id) {
     const auto [owner, first] = linkonce_.try_emplace(facts.text(section.name), GroupOwner{id, true});
     if (!first && owner->second.object != id) lost[section.group] = true;
   }
+  for (std::uint32_t g = 0; g < lost.size(); ++g)
+    if (lost[g]) out_.discarded_groups[id].push_back(g);
   return lost;
 }
 
@@ -81,6 +87,25 @@ bool BfdLink::discarded(ObjectId id, const Symbol& symbol, const std::vector<boo
   const Group& rival_group = other.groups[other.sections[rival.section].group];
   return rival_group.linkonce != group.linkonce && rival.binding == symbol.binding &&
          other.text(rival_group.signature) == facts.text(group.signature);
+}
+
+/// Rule 9. ld stops at the first; the others are told as well.
+void BfdLink::check_tls(std::uint32_t id, SymbolId at, const Symbol& symbol) {
+  if (id >= first_mentions_.size()) first_mentions_.resize(table_.size());
+  SymbolId& first = first_mentions_[id];
+  if (!first.valid()) {
+    first = at;
+    return;
+  }
+  const Symbol& other = this->symbol(first);
+  if ((other.type == SymbolType::Tls) == (symbol.type == SymbolType::Tls)) return;
+  // ld asks which file the old definition's section is of, and an absolute one has none.
+  const SymbolId definition = table_[id].definition;
+  if (definition.valid() && this->symbol(definition).placement == Placement::Absolute) return;
+  const std::string name(table_.name(id));
+  const auto told = [&](const Rejection& rejection) { return rejection.symbol == name; };
+  if (std::none_of(out_.rejections.begin(), out_.rejections.end(), told))
+    out_.rejections.push_back({Rejection::Kind::TlsMismatch, name, first, at, {}});
 }
 
 std::uint32_t BfdLink::entry_for(const ObjectFacts& object, const Symbol& symbol) {
@@ -107,7 +132,9 @@ void BfdLink::make_undefined(Entry& entry, SymbolId at) {
 
 void BfdLink::refer(SymbolId at, const Symbol& symbol) {
   fate(at) = Fate::Reference;
-  Entry& entry = table_[table_.canonical(entry_for_reference(object(at.in), symbol))];
+  const std::uint32_t id = table_.canonical(entry_for_reference(object(at.in), symbol));
+  Entry& entry = table_[id];
+  check_tls(id, at, symbol);
   if (symbol.visibility != Visibility::Default) {  // rule 6
     entry.not_default = true;
     if (entry.dynamic && entry.defined()) {
@@ -137,14 +164,18 @@ void BfdLink::define(SymbolId at, const Symbol& symbol) {
   const ObjectFacts& facts = object(at.in);
   const std::uint32_t id = table_.canonical(entry_for(facts, symbol));
   Entry& entry = table_[id];
+  check_tls(id, at, symbol);
   if (symbol.visibility != Visibility::Default) entry.not_default = true;
   const Entry::State state = symbol.weak() ? Entry::State::DefinedWeak : Entry::State::Defined;
-  if (entry.assigned) {
-    fate(at) = Fate::Ignored;  // the line's own value overrides whatever defines it
+  if (entry.assigned && !entry.definition.valid()) {
+    take(entry, state, false, at, Fate::Overridden);
+    fate(at) = Fate::Ignored;  // the line's own value overrides whatever defines it; two that do still collide
   } else if (!entry.defined()) {
     take(entry, state, false, at, Fate::Overridden);
   } else if (entry.dynamic) {
-    take(entry, state, false, at, Fate::SharedLost);
+    const bool absolute = this->symbol(entry.definition).placement == Placement::Absolute;
+    if (absolute && !symbol.weak()) collide(id, at, symbol);
+    if (fate(at) != Fate::Rejected) take(entry, state, false, at, Fate::SharedLost);
   } else if (symbol.weak()) {
     fate(at) = Fate::Overridden;
   } else if (entry.state == Entry::State::DefinedWeak) {
@@ -168,28 +199,32 @@ void BfdLink::collide(std::uint32_t id, SymbolId at, const Symbol& second) {
     return;
   }
   fate(at) = Fate::Rejected;
-  out_.conflicts.push_back({printed_name(id, second), entry.definition, at});
+  out_.conflicts.push_back({printed_name(id, first), entry.definition, at});
 }
 
 void BfdLink::define_common(SymbolId at, const Symbol& symbol) {
-  Entry& entry = table_[table_.canonical(entry_for(object(at.in), symbol))];
+  const std::uint32_t id = table_.canonical(entry_for(object(at.in), symbol));
+  Entry& entry = table_[id];
+  check_tls(id, at, symbol);
   if (symbol.visibility != Visibility::Default) entry.not_default = true;
-  const bool beaten = entry.assigned || entry.state == Entry::State::Defined;
+  const bool beaten = entry.state == Entry::State::Defined && entry.definition.valid();
   const bool smaller = entry.state == Entry::State::Common && symbol.size <= this->symbol(entry.definition).size;
   if (beaten || smaller) {
     fate(at) = Fate::MergedCommon;
     return;
   }
-  if (!entry.defined()) ++additions_;
+  if (entry.state == Entry::State::New) ++additions_;
   const Fate previous = entry.dynamic                         ? Fate::SharedLost
                         : entry.state == Entry::State::Common ? Fate::MergedCommon
                                                               : Fate::Overridden;
   take(entry, Entry::State::Common, false, at, previous);
+  if (entry.assigned) fate(at) = Fate::Ignored;
 }
 
 void BfdLink::add_shared_object(ObjectId id) {
   const ObjectFacts& facts = object(id);
   out_.linked[id.input][id.object] = true;
+  needed_.insert(facts.needed.begin(), facts.needed.end());
   for (std::uint32_t i = 0; i < facts.symbols.size(); ++i) {
     const Symbol& symbol = facts.symbols[i];
     if (symbol.defined())
@@ -205,12 +240,14 @@ void BfdLink::define_shared(SymbolId at, const Symbol& symbol) {
   const bool visible = symbol.visibility == Visibility::Default || symbol.visibility == Visibility::Protected;
   const std::uint32_t id = table_.canonical(entry_for(facts, symbol));
   Entry& entry = table_[id];
+  if (!entry.defined() || entry.dynamic) check_tls(id, at, symbol);
   const Entry::State state = symbol.weak() ? Entry::State::DefinedWeak : Entry::State::Defined;
   fate(at) = Fate::SharedLost;
   if (!visible) return;
-  if (!entry.assigned && !entry.not_default) {
+  if (!entry.not_default) {
     const bool beats_common = entry.state == Entry::State::Common && !entry.dynamic && !symbol.weak();
     if (!entry.defined() || beats_common) take(entry, state, true, at, Fate::MergedCommon);
+    if (entry.assigned) fate(at) = Fate::SharedLost;
   }
   if (symbol.default_version) alias_default_version(facts, symbol, id, true);
 }
@@ -219,8 +256,11 @@ void BfdLink::define_shared(SymbolId at, const Symbol& symbol) {
 /// do.
 void BfdLink::refer_shared(SymbolId at, const Symbol& symbol) {
   fate(at) = Fate::Reference;
-  Entry& entry = table_[table_.canonical(entry_for(object(at.in), symbol))];
-  if (entry.state == Entry::State::New && !symbol.weak()) make_undefined(entry, at);
+  const std::uint32_t id = table_.canonical(entry_for_reference(object(at.in), symbol));
+  Entry& entry = table_[id];
+  check_tls(id, at, symbol);
+  const bool open = entry.state == Entry::State::New || entry.state == Entry::State::UndefinedWeak;
+  if (open && !symbol.weak()) make_undefined(entry, at);
 }
 
 /// Rule 7: lets plain "foo" stand for foo@V as well.
@@ -242,12 +282,16 @@ void BfdLink::alias_default_version(const ObjectFacts& object, const Symbol& sym
 
 /// Rule 8.
 bool BfdLink::shared_object_is_needed(const ObjectFacts& facts) {
+  const std::string_view path = facts.origin.path;
+  const std::string_view soname = facts.soname.empty() ? path.substr(path.rfind('/') + 1) : facts.soname;
+  const bool comes_anyway = needed_.contains(soname);
   for (const Symbol& symbol : facts.symbols) {
     if (!symbol.defined()) continue;
     const auto wanted = [&](std::uint32_t id) {
       if (id == kNone) return false;
       const Entry& entry = table_[table_.canonical(id)];
-      return entry.undefined() && entry.strong_reference && !entry.not_default;
+      if (!entry.undefined() || entry.not_default) return false;
+      return entry.strong_reference || (entry.first_reference.valid() && !comes_anyway);
     };
     const std::string_view name = facts.name(symbol);
     const bool answers_plain = symbol.version.empty() || symbol.default_version;

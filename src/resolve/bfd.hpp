@@ -36,19 +36,24 @@ class BfdLink {
 
   // The line (bfd_line.cpp)
   void apply_options();
+  void assign(const Assignment& assignment);
   void require(std::string_view symbol, const std::string& option);  ///< both outlive the link
   void visit(std::uint32_t input);
   void visit_shared_object(std::uint32_t input);
   void visit_archive(std::uint32_t input);
+  void require_provided();
   void search_archive(std::uint32_t input);
   const ArchiveIndex& index_of(std::uint32_t input);
   bool wanted_from_archive(const Entry& entry, std::string_view name, const ObjectFacts& member) const;
   void extract(ObjectId id, const Entry& entry, std::string_view symbol);
   void take_whole(ObjectId id);
   void add_device_link_object();  // bfd_device_link.cpp
+  std::map<std::string_view, std::string_view> must_be_defined() const;
   void collect_unresolved();
+  void keep_unknown_operands();
 
   // One object (bfd.cpp)
+  void check_tls(std::uint32_t id, SymbolId at, const Symbol& symbol);
   void add_object(ObjectId id);
   void add_shared_object(ObjectId id);
   bool shared_object_is_needed(const ObjectFacts& object);
@@ -79,6 +84,8 @@ class BfdLink {
   std::map<std::string_view, GroupOwner> linkonce_;  ///< by section name
   std::vector<ArchiveIndex> indexes_;
   std::set<std::string_view> wrapped_;
+  std::set<std::string_view> needed_;     ///< DT_NEEDED of the shared objects that take part so far
+  std::vector<SymbolId> first_mentions_;  ///< by entry: who says first whether the name is thread-local
   std::uint64_t additions_ = 0;  ///< names that became undefined or common: whether a group must be searched again
 };
 

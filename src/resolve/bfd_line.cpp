@@ -1,9 +1,7 @@
 // How GNU ld (bfd) walks the line: which files take part, and which archive members.
 //
 //  1. Options first: -u, --require-defined, EXTERN() and a given -e make names undefined, and so does the entry point
-//  of
-//     an executable, given or not (`ld libmain.a` works); --defsym and script assignments define theirs and make the
-//     names they use undefined.
+//     of an executable, given or not (`ld libmain.a` works).
 //  2. An archive is searched when it is reached, through its index, over and over until nothing more is extracted. A
 //     member is extracted for an undefined name (not for a weak reference); for a common one only when it defines it
 //     strongly and not as a function. A name that is defined never extracts.
@@ -11,27 +9,18 @@
 //  4. --whole-archive takes every member, in the order of the archive.
 //  5. The index is believed, even where it contradicts the members.
 //  6. Archives inside archives are not searched.
+//  7. --defsym and the assignments of a script are made at their place among the files. They make the names they use
+//     undefined, and define theirs: no archive is asked for it from there on. Where an operand has no value yet, only a
+//     name that nothing has mentioned so far becomes defined.
 
 #include <algorithm>
 
 #include "resolve/bfd.hpp"
+#include "resolve/link_output.hpp"
 #include "resolve/resolve.hpp"
 
 namespace elfaudit {
 namespace {
-
-/// Archives alone: nothing on the line could pull a member in, so the user means all of them.
-bool only_archives(const LinkJob& job, const std::vector<InputFacts>& inputs) {
-  if (job.from_command || !job.required.empty()) return false;
-  bool any = false;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const InputFacts& input = inputs[i];
-    if (input.kind == InputKind::Unreadable || job.inputs[i].device_only) continue;
-    if (input.kind != InputKind::Archive) return false;
-    any = true;
-  }
-  return any;
-}
 
 /// Rule 2 for commons, after binutils' elf_link_is_defined_archive_symbol.
 bool defines_data(const ObjectFacts& member, std::string_view name) {
@@ -44,21 +33,22 @@ bool defines_data(const ObjectFacts& member, std::string_view name) {
 }  // namespace
 
 BfdLink::BfdLink(const LinkJob& job, const std::vector<InputFacts>& inputs)
-    : job_(job), inputs_(inputs), indexes_(inputs.size()), wrapped_(job.wrapped.begin(), job.wrapped.end()) {
-  out_.whole_archives = only_archives(job, inputs);
-  for (const InputFacts& input : inputs) {
-    out_.linked.emplace_back(input.objects.size(), false);
-    auto& fates = out_.fates.emplace_back();
-    for (const ObjectFacts& object : input.objects) {
-      const bool shared = object.kind != ObjectKind::Relocatable;
-      fates.emplace_back(object.symbols.size(), shared ? Fate::NotNeeded : Fate::NotExtracted);
-    }
-  }
-}
+    : job_(job),
+      inputs_(inputs),
+      out_(blank_resolution(job, inputs)),
+      indexes_(inputs.size()),
+      wrapped_(job.wrapped.begin(), job.wrapped.end()) {}
 
 Resolution BfdLink::run() {
   apply_options();
+  std::multimap<std::size_t, const Assignment*> assignments;
+  for (const Assignment& assignment : job_.assignments) assignments.emplace(assignment.place, &assignment);
+  auto next = assignments.begin();
+  const auto assign_up_to = [&](std::size_t place) {
+    for (; next != assignments.end() && next->first <= place; ++next) assign(*next->second);
+  };
   for (std::uint32_t i = 0; i < inputs_.size();) {
+    assign_up_to(i);
     const std::uint32_t group = job_.inputs[i].group;
     std::uint32_t end = i + 1;
     while (group != 0 && end < inputs_.size() && job_.inputs[end].group == group) ++end;
@@ -69,6 +59,7 @@ Resolution BfdLink::run() {
     } while (group != 0 && additions_ != before);
     i = end;
   }
+  assign_up_to(inputs_.size());
   collect_unresolved();
   return std::move(out_);
 }
@@ -77,11 +68,6 @@ void BfdLink::apply_options() {
   for (const Assignment& assignment : job_.assignments) {
     Entry& entry = table_[table_.id(assignment.symbol)];
     (assignment.provide ? entry.provided : entry.assigned) = true;
-    if (!assignment.provide) entry.state = Entry::State::Defined;
-  }
-  for (const Assignment& assignment : job_.assignments) {
-    if (assignment.provide) continue;  // PROVIDE(t = s) pulls nothing while t is unreferenced
-    for (const std::string& used : assignment.uses) require(used, assignment.where);
   }
   static const std::string kUndefined = "-u";
   static const std::string kRequireDefined = "--require-defined";
@@ -90,6 +76,23 @@ void BfdLink::apply_options() {
   for (const std::string& symbol : job_.must_define) require(symbol, kRequireDefined);
   if (job_.from_command && job_.output == OutputKind::Executable) require(job_.entry, kEntry);
   add_device_link_object();
+}
+
+/// Rule 7, when the line has been read up to the assignment.
+void BfdLink::assign(const Assignment& assignment) {
+  const std::uint32_t id = table_.canonical(table_.id(assignment.symbol));
+  // Nothing before it refers to the name: GNU ld comes back to PROVIDE() when all files are read.
+  if (assignment.provide && (assignment.place == 0 || !table_[id].undefined())) return;
+  bool known = true;
+  for (const std::string& used : assignment.uses) {
+    known &= table_[table_.canonical(table_.id(used))].defined();
+    require(used, assignment.where);
+  }
+  Entry& entry = table_[id];
+  if (!known && entry.state != Entry::State::New) return;
+  entry.state = Entry::State::Defined;
+  if (entry.dynamic) entry.definition = {};
+  entry.dynamic = false;
 }
 
 void BfdLink::require(std::string_view symbol, const std::string& option) {
@@ -174,11 +177,21 @@ const BfdLink::ArchiveIndex& BfdLink::index_of(std::uint32_t input) {
 }
 
 bool BfdLink::wanted_from_archive(const Entry& entry, std::string_view name, const ObjectFacts& member) const {
-  if (entry.undefined()) return true;
+  if (entry.undefined()) return !entry.discarded;
   return entry.state == Entry::State::Common && !entry.dynamic && defines_data(member, name);
 }
 
+/// PROVIDE(t = s) needs s once t is referred to.
+void BfdLink::require_provided() {
+  for (const Assignment& assignment : job_.assignments) {
+    const bool wanted = assignment.provide && table_[table_.id(assignment.symbol)].undefined();
+    for (const std::string& used : assignment.uses)
+      if (wanted) require(used, assignment.where);
+  }
+}
+
 void BfdLink::search_archive(std::uint32_t input) {
+  require_provided();
   const ArchiveIndex& index = index_of(input);
   const InputFacts& archive = inputs_[input];
   std::uint64_t before = 0;
@@ -210,19 +223,31 @@ void BfdLink::extract(ObjectId id, const Entry& entry, std::string_view symbol) 
   add_object(id);
 }
 
+/// Names that an option makes an error when nothing defines them, and that option.
+std::map<std::string_view, std::string_view> BfdLink::must_be_defined() const {
+  std::map<std::string_view, std::string_view> names;
+  for (const Assignment& assignment : job_.assignments)
+    for (const std::string& used : assignment.uses)
+      if (!assignment.provide) names.emplace(used, assignment.where);
+  for (const std::string& name : job_.must_define) names[name] = "--require-defined";
+  return names;
+}
+
 /// What a relocatable object needs and nothing defines. The caller decides which of these the linker would report.
 void BfdLink::collect_unresolved() {
+  const std::map<std::string_view, std::string_view> asked_for = must_be_defined();
   std::vector<std::uint32_t> slot(table_.size(), kNone);
   for (std::uint32_t id = 0; id < table_.size(); ++id) {
     const Entry& entry = table_[id];
-    const bool demanded = entry.strong_reference || std::find(job_.must_define.begin(), job_.must_define.end(),
-                                                              table_.name(id)) != job_.must_define.end();
-    if (entry.alias != kNone || !entry.undefined() || entry.provided || !demanded) continue;
+    if (entry.alias != kNone || !entry.undefined() || entry.provided || entry.assigned) continue;
+    const auto asked = asked_for.find(table_.name(id));
+    if (!entry.strong_reference && asked == asked_for.end()) continue;
     slot[id] = static_cast<std::uint32_t>(out_.unresolved.size());
     Unresolved& name = out_.unresolved.emplace_back();
     name.symbol = table_.name(id);
     name.hidden = entry.not_default;
-    if (!entry.strong_reference) name.option = "--require-defined";
+    // Asked for, it is missed whether a relocation uses it or not, and in every kind of output.
+    if (asked != asked_for.end()) name.option = asked->second;
   }
   if (out_.unresolved.empty()) return;
   for (std::uint32_t input = 0; input < inputs_.size(); ++input) {
@@ -239,41 +264,21 @@ void BfdLink::collect_unresolved() {
       }
     }
   }
+  keep_unknown_operands();
   std::sort(out_.unresolved.begin(), out_.unresolved.end(),
             [](const Unresolved& a, const Unresolved& b) { return a.symbol < b.symbol; });
 }
 
-Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs) { return BfdLink(job, inputs).run(); }
-
-bool defined_by_linker(std::string_view name, const LinkJob& job) {
-  // Read off GNU ld's default scripts (ld --verbose) and ldemul; asked only about names nothing defines.
-  static constexpr std::string_view kAlways[] = {"_end",
-                                                 "end",
-                                                 "__end",
-                                                 "_edata",
-                                                 "edata",
-                                                 "__edata",
-                                                 "_etext",
-                                                 "etext",
-                                                 "__etext",
-                                                 "__bss_start",
-                                                 "__executable_start",
-                                                 "_GLOBAL_OFFSET_TABLE_",
-                                                 "__ehdr_start",
-                                                 "__init_array_start",
-                                                 "__init_array_end",
-                                                 "__fini_array_start",
-                                                 "__fini_array_end",
-                                                 "__preinit_array_start",
-                                                 "__preinit_array_end",
-                                                 "__rela_iplt_start",
-                                                 "__rela_iplt_end",
-                                                 "__rel_iplt_start",
-                                                 "__rel_iplt_end",
-                                                 "_PROCEDURE_LINKAGE_TABLE_",
-                                                 "_TLS_MODULE_BASE_"};
-  if (std::find(std::begin(kAlways), std::end(kAlways), name) != std::end(kAlways)) return true;
-  return name == "_DYNAMIC" && !job.is_static;
+/// An expression that can't be evaluated ends the link before any relocation is looked at.
+void BfdLink::keep_unknown_operands() {
+  std::set<std::string_view> operands;
+  for (const Assignment& assignment : job_.assignments)
+    if (!assignment.provide) operands.insert(assignment.uses.begin(), assignment.uses.end());
+  const auto unknown = [&](const Unresolved& name) {
+    return operands.contains(name.symbol) && !defined_by_linker(name.symbol, job_, true);
+  };
+  if (std::any_of(out_.unresolved.begin(), out_.unresolved.end(), unknown))
+    std::erase_if(out_.unresolved, [&](const Unresolved& name) { return !unknown(name); });
 }
 
 }  // namespace elfaudit

@@ -1,4 +1,5 @@
 // The global symbols of one link while it is played through. Versions are part of the name: "foo@V1".
+// What is known of a name differs between the engines; Entry is GNU ld's.
 #pragma once
 
 #include <deque>
@@ -12,7 +13,7 @@
 
 namespace elfaudit {
 
-/// What the link knows of one name so far.
+/// What GNU ld's engine knows of one name so far.
 struct Entry {
   enum class State : std::uint8_t { New, UndefinedWeak, Undefined, DefinedWeak, Defined, Common };
 
@@ -22,6 +23,7 @@ struct Entry {
   bool provided = false;                ///< PROVIDE() would give it one
   bool strong_reference = false;        ///< a linked relocatable object refers to it, not weakly
   bool not_default = false;             ///< a relocatable object mentions it hidden, internal or protected
+  bool discarded = false;               ///< a COMDAT copy or an SHF_EXCLUDE section that is dropped defines it
   std::uint32_t alias = kNone;          ///< "foo" stands for this entry, "foo@V2", whose version is the default one
   SymbolId definition;                  ///< the surviving one; invalid while undefined or assigned
   SymbolId first_reference;             ///< the first one that made it undefined; invalid when an option did
@@ -31,7 +33,9 @@ struct Entry {
   bool defined() const { return state >= State::DefinedWeak; }
 };
 
-class LinkSymbols {
+/// Names to numbers, and what an engine knows of each.
+template <class Entry>
+class SymbolTable {
  public:
   /// The entry's number for a name without version. `name` must outlive the table.
   std::uint32_t id(std::string_view name) { return grown(names_.intern(name)); }
@@ -53,11 +57,6 @@ class LinkSymbols {
   Entry& operator[](std::uint32_t id) { return entries_[id]; }
   const Entry& operator[](std::uint32_t id) const { return entries_[id]; }
 
-  /// The entry that really stands for `id`, aliases followed.
-  std::uint32_t canonical(std::uint32_t id) const {
-    return entries_[id].alias == kNone ? id : entries_[id].alias;  // one step: an alias's target has a version, so none
-  }
-
   std::string_view name(std::uint32_t id) const { return names_.name(id); }
   std::uint32_t size() const { return names_.size(); }
 
@@ -70,6 +69,15 @@ class LinkSymbols {
   Interner names_;
   std::vector<Entry> entries_;
   std::deque<std::string> composed_;  // a deque: views into its strings stay good
+};
+
+class LinkSymbols : public SymbolTable<Entry> {
+ public:
+  /// The entry that really stands for `id`, aliases followed.
+  std::uint32_t canonical(std::uint32_t id) const {
+    const std::uint32_t alias = (*this)[id].alias;
+    return alias == kNone ? id : alias;  // one step: an alias's target has a version, so none
+  }
 };
 
 }  // namespace elfaudit

@@ -10,12 +10,14 @@
 
 namespace elfaudit {
 
-/// Plays the link through, with GNU ld's rules (src/resolve/bfd.cpp has them). `inputs` are the facts of job.inputs.
+/// Plays the link through with the rules of LinkJob::linker: GNU ld's (bfd_line.cpp, bfd.cpp), lld's (lld_line.cpp,
+/// lld.cpp) or mold's (mold.cpp); gold has none of its own and gets GNU ld's. `inputs` are the facts of job.inputs.
 /// Archives alone, with nothing that could pull a member in, are taken whole: Resolution::whole_archives.
 Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs);
 
 /// A name that the linker itself defines when something refers to it: "_end", "__bss_start", "_GLOBAL_OFFSET_TABLE_".
 /// Not the __start_SECTION kind, which need the section.
-bool defined_by_linker(std::string_view name, const LinkJob& job);
+/// `dynamic`: a shared object takes part in the link.
+bool defined_by_linker(std::string_view name, const LinkJob& job, bool dynamic);
 
 }  // namespace elfaudit

@@ -1,100 +1,242 @@
-// GNU ld reports an undefined name only where a relocation of a section it keeps uses it: a bare entry in the symbol
-// table is nothing. Relocations are most of an object's bytes, so they are read only for the names left over, object by
-// object.
+// Which of the names that nothing defines a linker reports, and where.
+//
+//  1. Only what a relocation of a kept section uses: a bare entry in the symbol table is nothing. Kept: not in a COMDAT
+//     group that an earlier object brought, not SHF_EXCLUDE, not removed by --gc-sections.
+//  2. GNU ld and mold look at sections without SHF_ALLOC (debug info) too, lld does not.
+//  3. GNU ld and lld 14 report what only R_*_NONE uses, later lld and mold don't.
+//  4. What the linker defines itself is not missing: its own names, and __start_X where a section X is linked.
+//  5. Where only a discarded COMDAT copy defines the name, lld says so instead of calling it undefined.
+//  6. GNU ld refuses an undefined hidden name even when no relocation uses it ("hidden symbol isn't defined").
+//  7. mold prints names without their versions.
+//
+// Relocations are most of an object's bytes, so they are read only for the names left over, object by object; all of
+// them only when --gc-sections decides whether something is reported.
 
 #include "resolve/unresolved.hpp"
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
+#include "resolve/linker_traits.hpp"
 #include "resolve/resolve.hpp"
+#include "resolve/version_nodes.hpp"
 
 namespace elfaudit {
 namespace {
 
-/// Sections of one object that a COMDAT twin or SHF_EXCLUDE removed: their relocations are gone with them.
-std::set<std::uint32_t> dropped_sections(const ObjectFacts& object, const std::vector<Fate>& fates) {
-  std::set<std::uint32_t> dropped;
-  std::set<std::uint32_t> lost_groups;
-  for (std::size_t s = 0; s < object.symbols.size(); ++s) {
-    if (fates[s] != Fate::DiscardedComdat && fates[s] != Fate::DiscardedExclude) continue;
-    const Section& section = object.sections[object.symbols[s].section];
-    dropped.insert(section.index);
-    if (fates[s] == Fate::DiscardedComdat) lost_groups.insert(section.group);
-  }
-  for (const Section& section : object.sections)
-    if (section.group != kNone && lost_groups.contains(section.group)) dropped.insert(section.index);
-  return dropped;
-}
-
-/// "__start_foo" and "__stop_foo" exist when a linked object has a section foo.
-bool section_bound_exists(const std::string& symbol, const std::vector<InputFacts>& inputs,
-                          const Resolution& resolution, const Reader& reader) {
-  std::string_view section = symbol;
-  if (section.starts_with("__start_"))
-    section.remove_prefix(8);
-  else if (section.starts_with("__stop_"))
-    section.remove_prefix(7);
-  else
-    return false;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    for (std::size_t o = 0; o < inputs[i].objects.size(); ++o) {
-      const ObjectFacts& object = inputs[i].objects[o];
-      if (!resolution.linked[i][o] || object.kind != ObjectKind::Relocatable) continue;
-      if (reader.has_section(object.origin, section)) return true;
-    }
-  }
-  return false;
-}
-
-/// What one object refers to: symbol table index -> the references to fill in.
+/// What one object refers to: symbol table index -> the reference to fill in.
 using Questions = std::map<ObjectId, std::map<std::uint32_t, Reference*>>;
 
-Questions collect_questions(const std::vector<InputFacts>& inputs, std::vector<Unresolved>& unresolved) {
-  Questions questions;
-  for (Unresolved& name : unresolved) {
-    for (Reference& reference : name.references) {
-      const ObjectFacts& object = inputs[reference.id.in.input].objects[reference.id.in.object];
-      questions[reference.id.in][object.symbols[reference.id.symbol].index] = &reference;
-    }
-  }
-  return questions;
-}
+class Settler {
+ public:
+  Settler(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution, const Reader& reader)
+      : job_(job), inputs_(inputs), out_(resolution), reader_(reader) {}
 
-void fill_in_uses(std::vector<InputFacts>& inputs, const Resolution& resolution, const Questions& questions,
-                  const Reader& reader) {
-  for (const auto& [id, wanted] : questions) {
-    const ObjectFacts& object = inputs[id.input].objects[id.object];
-    std::vector<std::uint32_t> symbols;
-    for (const auto& [index, reference] : wanted) symbols.push_back(index);
-    const std::set<std::uint32_t> dropped = dropped_sections(object, resolution.fates[id.input][id.object]);
-    try {
-      for (const Use& use : reader.uses(object.origin, symbols)) {
-        Reference& reference = *wanted.at(use.symbol);
-        if (!reference.section.empty() || dropped.contains(use.section_index)) continue;
-        reference.section = use.section;
-        reference.offset = use.offset;
-      }
-    } catch (const InputError& error) {
-      inputs[id.input].errors.push_back(error);
+  void run() {
+    auto& names = out_.unresolved;
+    note_discarded();
+    const bool dynamic = any_shared_object();
+    std::erase_if(names, [&](const Unresolved& name) { return defined_by_linker(name.symbol, job_, dynamic); });
+    read_uses();
+    fill_in_uses();
+    drop_unused();
+    if (gc_decides()) {
+      live_.emplace(job_, inputs_, out_, reader_.graph);
+      fill_in_uses();
+      drop_unused();
+      drop_dead_duplicates();
+    }
+    std::erase_if(names, [&](const Unresolved& name) { return section_bound_exists(name.symbol); });
+    if (!stops_at_expression()) look_for_indirect(settle_shared_references(job_, inputs_, out_, reader_.needed));
+    check_versions(job_, inputs_, out_);
+    std::sort(names.begin(), names.end(), [](const Unresolved& a, const Unresolved& b) { return a.symbol < b.symbol; });
+  }
+
+ private:
+  /// Rule 5, which lld's engine has followed already: there it depends on which mention came first.
+  void note_discarded() {
+    if (job_.linker == LinkerKind::Lld) return;
+    for (Unresolved& name : out_.unresolved) {
+      name.discarded = std::any_of(name.references.begin(), name.references.end(), [&](const Reference& reference) {
+        const Fate fate = out_.fate(reference.id);
+        return fate == Fate::DiscardedComdat || fate == Fate::DiscardedExclude;
+      });
     }
   }
-}
+
+  /// lld counts those that --as-needed drops.
+  bool any_shared_object() const {
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      if (inputs_[i].kind == InputKind::SharedObject && (job_.linker == LinkerKind::Lld || out_.linked[i][0]))
+        return true;
+    return false;
+  }
+
+  /// GNU ld gives up at an operand of --defsym that nothing defines, before it asks what shared objects refer to.
+  bool stops_at_expression() const {
+    if (job_.linker == LinkerKind::Lld || job_.linker == LinkerKind::Mold) return false;
+    std::set<std::string_view> operands;
+    for (const Assignment& assignment : job_.assignments)
+      if (!assignment.provide) operands.insert(assignment.uses.begin(), assignment.uses.end());
+    return std::any_of(out_.unresolved.begin(), out_.unresolved.end(),
+                       [&](const Unresolved& name) { return operands.contains(name.symbol); });
+  }
+
+  bool gc_decides() const {
+    if (!job_.gc_sections || job_.output == OutputKind::Relocatable) return false;
+    return !out_.unresolved.empty() || (job_.linker == LinkerKind::Mold && !out_.conflicts.empty());
+  }
+
+  Questions questions() {
+    Questions questions;
+    for (Unresolved& name : out_.unresolved)
+      for (Reference& reference : name.references) questions[reference.id.in][symbol(reference.id).index] = &reference;
+    return questions;
+  }
+
+  void read_uses() {
+    for (const auto& [id, wanted] : questions()) {
+      std::vector<std::uint32_t> symbols;
+      for (const auto& [index, reference] : wanted) symbols.push_back(index);
+      try {
+        uses_[id] = reader_.uses(object(id).origin, symbols);
+      } catch (const InputError& error) {
+        inputs_[id.input].errors.push_back(error);
+      }
+    }
+  }
+
+  /// Rules 1 to 3; the first use that counts.
+  void fill_in_uses() {
+    for (const auto& [id, wanted] : questions()) {
+      for (const auto& [index, reference] : wanted) reference->section.clear();
+      const std::vector<std::uint32_t> dropped = dropped_sections(object(id), id, out_);
+      for (const Use& use : uses_[id]) {
+        const auto found = wanted.find(use.symbol);
+        if (found == wanted.end() || !found->second->section.empty()) continue;
+        if (std::binary_search(dropped.begin(), dropped.end(), use.section_index) || !counts(id, use)) continue;
+        found->second->section = use.section;
+        found->second->offset = use.offset;
+      }
+    }
+  }
+
+  bool counts(ObjectId id, const Use& use) const {
+    if (use.excluded && job_.linker != LinkerKind::Mold) return false;
+    if (!use.alloc && job_.linker == LinkerKind::Lld) return false;
+    if (use.section == ".eh_frame" && job_.linker == LinkerKind::Mold) return false;  // mold looks for what is defined
+    if (use.none && (job_.linker == LinkerKind::Mold || lld_since(job_, 15))) return false;
+    return !live_ || live_->uses(id, use.symbol, use.section_index);
+  }
+
+  void drop_unused() {
+    const bool bare_hidden = job_.linker != LinkerKind::Lld && job_.linker != LinkerKind::Mold;
+    for (Unresolved& name : out_.unresolved) {
+      if (name.hidden && bare_hidden && !job_.gc_sections) continue;  // rule 6
+      std::erase_if(name.references, [](const Reference& reference) { return reference.section.empty(); });
+    }
+    std::erase_if(out_.unresolved,
+                  [](const Unresolved& name) { return name.references.empty() && name.option.empty(); });
+  }
+
+  /// Rule 7. "foo", "foo@V1" and "foo@V2" are one line then.
+  void drop_versions() {
+    std::vector<Unresolved> merged;
+    for (Unresolved& name : out_.unresolved) {
+      name.symbol.erase(std::min(name.symbol.find('@'), name.symbol.size()));
+      if (merged.empty() || merged.back().symbol != name.symbol) {
+        merged.push_back(std::move(name));
+        continue;
+      }
+      std::vector<Reference>& references = merged.back().references;
+      references.insert(references.end(), name.references.begin(), name.references.end());
+    }
+    out_.unresolved = std::move(merged);
+  }
+
+  /// mold looks for duplicates once the sections are gone.
+  void drop_dead_duplicates() {
+    if (job_.linker != LinkerKind::Mold) return;
+    std::erase_if(out_.conflicts, [&](const Conflict& conflict) {
+      const Symbol& rejected = symbol(conflict.rejected);
+      if (rejected.section == kNone) return false;
+      const bool dead =
+          !live_->live(conflict.rejected.in, object(conflict.rejected.in).sections[rejected.section].index);
+      if (dead)
+        out_.fates[conflict.rejected.in.input][conflict.rejected.in.object][conflict.rejected.symbol] = Fate::Ignored;
+      return dead;
+    });
+  }
+
+  /// "__start_foo" and "__stop_foo" exist when a linked object has a section foo.
+  bool section_bound_exists(const std::string& symbol) const {
+    std::string_view section = symbol;
+    if (section.starts_with("__start_"))
+      section.remove_prefix(8);
+    else if (section.starts_with("__stop_"))
+      section.remove_prefix(7);
+    else
+      return false;
+    if (live_) return live_->keeps_section_named(section);
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      for (std::size_t o = 0; o < inputs_[i].objects.size(); ++o) {
+        const ObjectFacts& object = inputs_[i].objects[o];
+        if (!out_.linked[i][o] || object.kind != ObjectKind::Relocatable) continue;
+        if (reader_.has_section(object.origin, section)) return true;
+      }
+    }
+    return false;
+  }
+
+  /// A library that only another library names: GNU ld finds the symbol there and refuses ("DSO missing from command
+  /// line"), unless --copy-dt-needed-entries is on.
+  void look_for_indirect(const std::vector<IndirectLibrary>& needed) {
+    std::erase_if(out_.unresolved, [&](Unresolved& name) {
+      if (name.in_shared || name.hidden) return false;
+      for (const IndirectLibrary& library : needed) {
+        if (!defines(library.facts, name.symbol)) continue;
+        if (job_.copy_dt_needed) return true;
+        name.remarks.push_back(library.path + " defines it, which " + library.by +
+                               " needs; it must be named on the line itself (\"DSO missing from command line\")");
+        return false;
+      }
+      return false;
+    });
+  }
+
+  static bool defines(const ObjectFacts& library, const std::string& wanted) {
+    return std::any_of(library.symbols.begin(), library.symbols.end(), [&](const Symbol& symbol) {
+      if (!symbol.defined()) return false;
+      const std::string_view name = library.name(symbol);
+      if (name == wanted) return symbol.version.empty() || symbol.default_version;
+      return wanted == std::string(name) + "@" + std::string(library.text(symbol.version));
+    });
+  }
+
+  const ObjectFacts& object(ObjectId id) const { return inputs_[id.input].objects[id.object]; }
+  const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }
+
+  const LinkJob& job_;
+  std::vector<InputFacts>& inputs_;
+  Resolution& out_;
+  const Reader& reader_;
+  std::map<ObjectId, std::vector<Use>> uses_;
+  std::optional<LiveSections> live_;
+};
 
 }  // namespace
 
 void settle_unresolved(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,
                        const Reader& reader) {
-  auto& names = resolution.unresolved;
-  std::erase_if(names, [&](const Unresolved& name) { return defined_by_linker(name.symbol, job); });
-  fill_in_uses(inputs, resolution, collect_questions(inputs, names), reader);
-  for (Unresolved& name : names)
-    std::erase_if(name.references, [](const Reference& reference) { return reference.section.empty(); });
-  std::erase_if(names, [&](const Unresolved& name) {
-    return (name.references.empty() && name.option.empty()) ||
-           section_bound_exists(name.symbol, inputs, resolution, reader);
-  });
+  Settler(job, inputs, resolution, reader).run();
+}
+
+bool is_reported(const LinkJob& job, const Unresolved& name) {
+  if (!name.option.empty() || name.in_shared) return true;  // of the latter only those that count are there
+  if (job.output == OutputKind::Relocatable) return false;
+  return job.unresolved.report_in_objects || (name.hidden && job.unresolved.report_hidden);
 }
 
 }  // namespace elfaudit

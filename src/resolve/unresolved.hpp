@@ -10,6 +10,8 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
+#include "resolve/live_sections.hpp"
+#include "resolve/shared_references.hpp"
 #include "scan/scan.hpp"
 
 namespace elfaudit {
@@ -20,11 +22,17 @@ struct Reader {
   std::function<std::vector<Use>(const Origin&, std::span<const std::uint32_t>)> uses;
   /// See has_section. May throw InputError.
   std::function<bool(const Origin&, std::string_view)> has_section;
+  GraphReaderFunction graph;
+  NeededFinder needed;
 };
 
 /// Drops from Resolution::unresolved what no relocation of a kept section uses, and what the linker defines itself;
-/// fills in where the rest is used. Errors met on the way are added to the inputs they concern.
+/// fills in where the rest is used; adds what shared objects need. With --gc-sections, mold's duplicates in removed
+/// sections are dropped as well. Errors met on the way are added to the inputs they concern.
 void settle_unresolved(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,
                        const Reader& reader);
+
+/// Would the linker report it? A hidden or protected one always, unless nothing is final yet (-r).
+bool is_reported(const LinkJob& job, const Unresolved& name);
 
 }  // namespace elfaudit

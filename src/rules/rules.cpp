@@ -23,6 +23,16 @@ constexpr Rule kRules[] = {
     {"header-definition", Severity::Warning,
      "a header defines a strong global: the next file to include it breaks the link", false},
     {"undefined-symbol", Severity::Error, "a linked object needs it and no input defines it"},
+    {"discarded-definition", Severity::Error,
+     "the link discards the only section that defines it: lld will reject the reference"},
+    {"symbol-not-exported", Severity::Error,
+     "a shared object of the link needs a symbol that is hidden or made local: the linker will reject it"},
+    {"tls-mismatch", Severity::Error, "thread-local in one input and not in another: the linker will reject it"},
+    {"version-not-defined", Severity::Error,
+     "a symbol version without its node in a version script, or a node's name "
+     "that nothing defines: the linker will reject it"},
+    {"shadowed-definition", Severity::Note,
+     "another archive member also defines it and was not taken: the order of the line decides"},
     {"unreadable-input", Severity::Error, "an input or a part of it could not be read: the audit is incomplete"},
 };
 
@@ -57,9 +67,9 @@ const Rule& rule(std::string_view id) {
 
 std::vector<Finding> apply_rules(const Evidence& evidence, const std::vector<std::string>& enabled) {
   std::vector<Finding> findings;
-  for (const auto family :
-       {unreadable_inputs, duplicate_definitions, undefined_symbols, device_duplicates, device_mismatches,
-        device_undefined_symbols, device_links_missing, device_code_dropped, split_states}) {
+  for (const auto family : {unreadable_inputs, duplicate_definitions, undefined_symbols, refused_links,
+                            shadowed_definitions, device_duplicates, device_mismatches, device_undefined_symbols,
+                            device_links_missing, device_code_dropped, split_states}) {
     auto found = family(evidence);
     findings.insert(findings.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
   }

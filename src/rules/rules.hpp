@@ -37,6 +37,8 @@ std::vector<Finding> apply_rules(const Evidence& evidence, const std::vector<std
 // The families.
 std::vector<Finding> duplicate_definitions(const Evidence& evidence);
 std::vector<Finding> undefined_symbols(const Evidence& evidence);
+std::vector<Finding> refused_links(const Evidence& evidence);
+std::vector<Finding> shadowed_definitions(const Evidence& evidence);
 std::vector<Finding> unreadable_inputs(const Evidence& evidence);
 std::vector<Finding> device_duplicates(const Evidence& evidence);
 std::vector<Finding> device_mismatches(const Evidence& evidence);

@@ -23,4 +23,23 @@ std::optional<std::uint32_t> find_local_symbol(const Origin& origin, std::string
   return std::nullopt;
 }
 
+std::vector<std::string_view> names_kept_local(const Origin& origin, const std::set<std::string_view>& names) {
+  std::vector<std::string_view> found;
+  const ElfFile file = ElfFile::open(origin);
+  const ElfSections sections(file, origin);
+  for (std::size_t i = 1; i < sections.count(); ++i) {
+    if (sections.header(i).sh_type != SHT_SYMTAB) continue;
+    const SymbolTable table = open_symbol_table(sections, i);
+    for (std::uint32_t s = 1; s < table.first_global && s < table.count; ++s) {
+      GElf_Sym entry;
+      if (gelf_getsym(table.data, static_cast<int>(s), &entry) == nullptr) break;
+      const int type = GELF_ST_TYPE(entry.st_info);
+      if (entry.st_shndx == SHN_UNDEF || type == STT_FILE || type == STT_SECTION) continue;
+      const auto known = table.strings.holds(entry.st_name) ? names.find(table.strings.at(entry.st_name)) : names.end();
+      if (known != names.end()) found.push_back(*known);
+    }
+  }
+  return found;
+}
+
 }  // namespace elfaudit

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +30,7 @@ struct Use {
   bool alloc = false;        ///< that section is SHF_ALLOC
   bool none = false;         ///< R_*_NONE
   std::uint32_t section_index = 0;
+  bool excluded = false;  ///< that section is SHF_EXCLUDE
 };
 
 /// The first use of each of `symbols` (.symtab indexes) in each section of a relocatable object; by symbol, then
@@ -41,6 +43,10 @@ bool has_section(const Origin& origin, std::string_view name);
 
 /// The index in .symtab of the first local variable of that name; nothing when there is none. Throws InputError.
 std::optional<std::uint32_t> find_local_symbol(const Origin& origin, std::string_view name);
+
+/// Which of `names` an object defines for itself alone: local functions and variables of its .symtab. Throws
+/// InputError.
+std::vector<std::string_view> names_kept_local(const Origin& origin, const std::set<std::string_view>& names);
 
 /// What an object shows of the command that made it.
 struct CompileTraces {

@@ -97,6 +97,7 @@ void UsedSections::record(const ElfSections& sections, Strings& strings, const s
     if (!group_of.empty()) section.group = group_of[index];
     section.alloc = (header.sh_flags & SHF_ALLOC) != 0;
     section.excluded = (header.sh_flags & SHF_EXCLUDE) != 0;
+    section.merged = (header.sh_flags & SHF_MERGE) != 0;
     place[index] = static_cast<std::uint32_t>(facts.sections.size());
     facts.sections.push_back(section);
   }

@@ -20,12 +20,13 @@ std::vector<std::string> folders(const NearbyResult& result) {
 // A variable that names the source tree of a library instead of what it was built into.
 TEST(BuildNearby, HeaderBelowTheBuildFolderOfASourceTree) {
   const TempDir dir;
-  dir.write("lib_src/build/src/include/device/core.h", "");
-  const auto result = find_header_nearby("device/core.h", {dir / "lib_src/include"});
-  EXPECT_THAT(folders(result), ElementsAre(dir / "lib_src/build/src/include"));
+  // So deep that what else lies in the folder for temporary files is not searched.
+  dir.write("home/work/lib_src/build/src/include/device/core.h", "");
+  const auto result = find_header_nearby("device/core.h", {dir / "home/work/lib_src/include"});
+  EXPECT_THAT(folders(result), ElementsAre(dir / "home/work/lib_src/build/src/include"));
   EXPECT_TRUE(result.found[0].exact);
-  EXPECT_EQ(result.found[0].from, dir / "lib_src/include");
-  EXPECT_EQ(result.found[0].file, dir / "lib_src/build/src/include/device/core.h");
+  EXPECT_EQ(result.found[0].from, dir / "home/work/lib_src/include");
+  EXPECT_EQ(result.found[0].file, dir / "home/work/lib_src/build/src/include/device/core.h");
   EXPECT_TRUE(result.whole);
 }
 

@@ -1,0 +1,24 @@
+// Version scripts and dynamic lists: text -> nodes. Opens no file. The language: GNU ld manual, "VERSION Command" and
+// --dynamic-list.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "elfaudit/link_job.hpp"
+
+namespace elfaudit {
+
+struct VersionScript {
+  std::vector<VersionNode> nodes;
+  std::string error;  ///< "line 3: syntax error"; empty when it was understood
+};
+
+/// `where` names the file in the nodes. A dynamic list is a script with nodes without names.
+VersionScript parse_version_script(std::string_view text, const std::string& where);
+
+/// --export-dynamic-symbol-list: "{ foo; bar*; };", the same language.
+std::vector<SymbolPattern> all_patterns(const VersionScript& script);
+
+}  // namespace elfaudit

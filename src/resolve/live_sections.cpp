@@ -1,0 +1,314 @@
+// What --gc-sections keeps.
+//
+//  1. Roots, in all linkers: the entry point, -u and --require-defined; .init, .fini and the arrays of constructors and
+//     destructors; SHF_GNU_RETAIN; notes outside of groups; visible names that a shared object mentions; what a shared
+//     object exports. In GNU ld and lld -init and -fini too. The dynamic list and --export-dynamic, in GNU ld only when
+//     the output has a dynamic section.
+//  2. A kept section keeps what its relocations name. In GNU ld and lld it also keeps the COMDAT group that it is in,
+//     and SHF_LINK_ORDER sections that belong to it.
+//  3. A reference to __start_X or __stop_X keeps every section X: in GNU ld, unless -z start-stop-gc is given; in lld
+//     only with -z nostart-stop-gc, or when X begins with "__libc_". mold keeps sections named like a C identifier
+//     anyhow.
+//  4. .eh_frame is taken apart: a kept function keeps its record and what that names. GNU ld keeps the personality
+//     routine with the functions that use it, lld and mold keep all personality routines; lld also keeps all tables of
+//     handlers that are in no group.
+//  5. Sections without SHF_ALLOC: lld and mold keep them; GNU ld keeps an object's when it keeps anything else of that
+//     object.
+
+#include "resolve/live_sections.hpp"
+
+#include <elf.h>
+
+#include <algorithm>
+
+#include "resolve/exports.hpp"
+
+namespace elfaudit {
+namespace {
+
+constexpr std::uint64_t kRetain = 1U << 21;  // SHF_GNU_RETAIN (gABI 4 "Sections", GNU extension)
+
+bool is_c_identifier(std::string_view name) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  if (name.empty() || !letter(name.front())) return false;
+  return std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+bool is_visible(const Symbol& symbol) {
+  return symbol.visibility == Visibility::Default || symbol.visibility == Visibility::Protected;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> dropped_sections(const ObjectFacts& object, ObjectId id, const Resolution& resolution) {
+  std::vector<std::uint32_t> lost;
+  if (const auto found = resolution.discarded_groups.find(id); found != resolution.discarded_groups.end())
+    lost = found->second;
+  std::vector<std::uint32_t> dropped;
+  const std::vector<Fate>& fates = resolution.fates[id.input][id.object];
+  for (std::size_t s = 0; s < object.symbols.size(); ++s) {
+    if (fates[s] != Fate::DiscardedComdat && fates[s] != Fate::DiscardedExclude) continue;
+    const Section& section = object.sections[object.symbols[s].section];
+    dropped.push_back(section.index);
+    if (fates[s] == Fate::DiscardedComdat && section.group != kNone) lost.push_back(section.group);
+  }
+  std::sort(lost.begin(), lost.end());
+  for (const Section& section : object.sections)
+    if (section.group != kNone && std::binary_search(lost.begin(), lost.end(), section.group))
+      dropped.push_back(section.index);
+  std::sort(dropped.begin(), dropped.end());
+  return dropped;
+}
+
+LiveSections::LiveSections(const LinkJob& job, std::vector<InputFacts>& inputs, const Resolution& resolution,
+                           const GraphReaderFunction& read)
+    : job_(job), inputs_(inputs), resolution_(resolution) {
+  load(inputs, read);
+  index_definitions();
+  mark_roots();
+  run();
+  keep_unallocated();
+  run();
+}
+
+void LiveSections::load(std::vector<InputFacts>& inputs, const GraphReaderFunction& read) {
+  for (std::uint32_t i = 0; i < inputs.size(); ++i) {
+    for (std::uint32_t o = 0; o < inputs[i].objects.size(); ++o) {
+      const ObjectFacts& object = inputs[i].objects[o];
+      const ObjectId id{i, o};
+      if (!resolution_.linked[i][o] || object.kind != ObjectKind::Relocatable) continue;
+      Node& node = nodes_[id];
+      try {
+        node.graph = read(object.origin);
+      } catch (const InputError& error) {
+        inputs[i].errors.push_back(error);
+        continue;
+      }
+      node.live.resize(node.graph.sections.size());
+      node.gone.resize(node.graph.sections.size());
+      for (const std::uint32_t section : dropped_sections(object, id, resolution_))
+        if (section < node.gone.size()) node.gone[section] = true;
+      for (std::uint32_t s = 1; s < node.graph.sections.size(); ++s) note_section(node, id, s);
+    }
+  }
+}
+
+void LiveSections::note_section(Node& node, ObjectId id, std::uint32_t section) {
+  const SectionNode& noted = node.graph.sections[section];
+  if (noted.group != 0) node.members[noted.group].push_back(section);
+  if (noted.link != 0) node.followers[noted.link].push_back(section);
+  if (is_c_identifier(noted.name) && (noted.flags & SHF_ALLOC) != 0)
+    bounded_sections_.emplace(noted.name, Place{id, section, true});
+}
+
+void LiveSections::index_definitions() {
+  for (const auto& [id, node] : nodes_) {
+    const ObjectFacts& object = inputs_[id.input].objects[id.object];
+    for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
+      const Symbol& symbol = object.symbols[s];
+      if (resolution_.fate({id, s}) != Fate::Kept || symbol.section == kNone) continue;
+      const Place place{id, object.sections[symbol.section].index, is_visible(symbol)};
+      const std::string name(object.name(symbol));
+      if (symbol.version.empty() || symbol.default_version) definitions_.emplace(name, place);
+      if (!symbol.version.empty()) definitions_.emplace(name + "@" + std::string(object.text(symbol.version)), place);
+    }
+  }
+}
+
+void LiveSections::mark_roots() {
+  for (const std::string& name : job_.required) mark_name(name);
+  mark_name(job_.entry);
+  if (job_.linker != LinkerKind::Mold)
+    for (const std::string& name : {job_.init, job_.fini}) mark_name(name);
+  for (const Assignment& assignment : job_.assignments)
+    for (const std::string& name : assignment.uses) mark_name(name);
+  mark_exported();
+  mark_kept_sections();
+}
+
+void LiveSections::mark_exported() {
+  const Exports exports(job_);
+  const bool dynamic = mark_shared_names() || job_.pie || job_.output == OutputKind::SharedObject;
+  const bool exports_at_all = dynamic || job_.gc_keep_exported || job_.linker != LinkerKind::Bfd;
+  if (!exports_at_all) return;
+  const bool everything = job_.output == OutputKind::SharedObject || job_.export_dynamic || job_.gc_keep_exported;
+  for (const auto& [id, node] : nodes_) {
+    const ObjectFacts& object = inputs_[id.input].objects[id.object];
+    for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
+      const Symbol& symbol = object.symbols[s];
+      if (resolution_.fate({id, s}) != Fate::Kept || symbol.section == kNone || !is_visible(symbol)) continue;
+      const std::string_view name = object.name(symbol);
+      if (!everything && !exports.in_dynamic_list(name)) continue;
+      if (exports.made_local(name) || exports.excluded(object.origin)) continue;
+      mark(id, object.sections[symbol.section].index);
+    }
+  }
+}
+
+/// Names that a shared object of the link mentions. Is there one?
+bool LiveSections::mark_shared_names() {
+  bool any = false;
+  for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
+    for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
+      const ObjectFacts& object = inputs_[i].objects[o];
+      if (!resolution_.linked[i][o] || object.kind == ObjectKind::Relocatable) continue;
+      any = true;
+      for (const Symbol& symbol : object.symbols) {
+        const auto found = definitions_.find(object.name(symbol));
+        if (found != definitions_.end() && found->second.visible) mark(found->second.object, found->second.section);
+      }
+    }
+  }
+  return any;
+}
+
+bool LiveSections::is_root(const SectionNode& node) const {
+  if (node.type == SHT_NULL || (node.flags & SHF_ALLOC) == 0) return false;
+  if ((node.flags & kRetain) != 0) return true;
+  switch (node.type) {
+    case SHT_INIT_ARRAY:
+    case SHT_FINI_ARRAY:
+    case SHT_PREINIT_ARRAY:
+      return true;
+    case SHT_NOTE:
+      return node.group == 0;
+    default:
+      break;
+  }
+  const std::string_view name = node.name;
+  for (const std::string_view prefix : {".init_array", ".fini_array", ".preinit_array", ".ctors", ".dtors"})
+    if (name.starts_with(prefix)) return true;
+  if (name == ".init" || name == ".fini" || name == ".jcr") return true;
+  return job_.linker == LinkerKind::Mold && is_c_identifier(name);
+}
+
+void LiveSections::mark_kept_sections() {
+  for (const auto& [id, node] : nodes_) {
+    for (std::uint32_t s = 1; s < node.graph.sections.size(); ++s)
+      if (is_root(node.graph.sections[s])) mark(id, s);
+    for (const SectionEdge& edge : node.graph.edges) {
+      if (!is_root(node, edge)) continue;
+      if (edge.section != 0) mark(id, edge.section);
+      if (edge.symbol != 0) mark_symbol(id, edge.symbol);
+    }
+  }
+}
+
+/// Rule 4.
+bool LiveSections::is_root(const Node& node, const SectionEdge& edge) const {
+  const bool lld = job_.linker == LinkerKind::Lld;
+  if (edge.kind == SectionEdge::Kind::Personality) return lld || job_.linker == LinkerKind::Mold;
+  if (edge.kind != SectionEdge::Kind::Handlers || !lld || edge.section == 0) return false;
+  const SectionNode& handlers = node.graph.sections[edge.section];
+  return (handlers.flags & (SHF_EXECINSTR | SHF_LINK_ORDER)) == 0 && handlers.group == 0;
+}
+
+/// Rule 5. GNU ld asks whether the object has anything in the output.
+void LiveSections::keep_unallocated() {
+  for (auto& [id, node] : nodes_) {
+    bool some = job_.linker == LinkerKind::Mold || job_.linker == LinkerKind::Lld;
+    for (std::uint32_t s = 1; s < node.live.size() && !some; ++s)
+      some = node.live[s] && (node.graph.sections[s].flags & SHF_ALLOC) != 0;
+    for (std::uint32_t s = 1; s < node.live.size(); ++s)
+      if (some && (node.graph.sections[s].flags & SHF_ALLOC) == 0 && !node.gone[s]) node.live[s] = true;
+  }
+}
+
+void LiveSections::mark_name(std::string_view name) {
+  if (const auto found = definitions_.find(name); found != definitions_.end())
+    mark(found->second.object, found->second.section);
+}
+
+void LiveSections::mark_symbol(ObjectId id, std::uint32_t symbol_index) {
+  const ObjectFacts& object = inputs_[id.input].objects[id.object];
+  const auto at = std::lower_bound(object.symbols.begin(), object.symbols.end(), symbol_index,
+                                   [](const Symbol& s, std::uint32_t index) { return s.index < index; });
+  if (at == object.symbols.end() || at->index != symbol_index) return;
+  const auto s = static_cast<std::uint32_t>(at - object.symbols.begin());
+  if (resolution_.fate({id, s}) == Fate::Kept && at->section != kNone)
+    return mark(id, object.sections[at->section].index);
+  std::string name(object.name(*at));
+  if (!at->version.empty()) name += "@" + std::string(object.text(at->version));
+  if (!at->defined() && !job_.wrapped.empty()) {
+    const auto wrapped = [&](std::string_view n) {
+      return std::find(job_.wrapped.begin(), job_.wrapped.end(), n) != job_.wrapped.end();
+    };
+    if (wrapped(name))
+      name.insert(0, "__wrap_");
+    else if (name.starts_with("__real_") && wrapped(std::string_view(name).substr(7)))
+      name.erase(0, 7);
+  }
+  mark_name(name);
+  for (const std::string_view bound : {"__start_", "__stop_"}) {
+    if (!name.starts_with(bound) || !keeps_bounded(std::string_view(name).substr(bound.size()))) continue;
+    const auto [from, to] = bounded_sections_.equal_range(std::string_view(name).substr(bound.size()));
+    for (auto section = from; section != to; ++section) mark(section->second.object, section->second.section);
+  }
+}
+
+/// Rule 3.
+bool LiveSections::keeps_bounded(std::string_view section) const {
+  const bool lld = job_.linker == LinkerKind::Lld;
+  return !job_.start_stop_gc.value_or(lld) || (lld && section.starts_with("__libc_"));
+}
+
+void LiveSections::mark(ObjectId id, std::uint32_t section) {
+  const auto found = nodes_.find(id);
+  if (found == nodes_.end() || section >= found->second.live.size()) return;
+  Node& node = found->second;
+  if (node.live[section] || node.gone[section]) return;
+  node.live[section] = true;
+  work_.push_back({id, section, true});
+}
+
+void LiveSections::run() {
+  while (!work_.empty()) {
+    const Place place = work_.back();
+    work_.pop_back();
+    visit(place);
+  }
+}
+
+void LiveSections::visit(const Place& place) {
+  const Node& node = nodes_.at(place.object);
+  const SectionGraph& graph = node.graph;
+  auto edge = std::lower_bound(graph.edges.begin(), graph.edges.end(), place.section,
+                               [](const SectionEdge& e, std::uint32_t from) { return e.from < from; });
+  for (; edge != graph.edges.end() && edge->from == place.section; ++edge) {
+    if (edge->section != 0) mark(place.object, edge->section);
+    if (edge->symbol != 0) mark_symbol(place.object, edge->symbol);
+  }
+  if (job_.linker == LinkerKind::Mold) return;
+  if (const auto found = node.followers.find(place.section); found != node.followers.end())
+    for (const std::uint32_t section : found->second) mark(place.object, section);
+  const std::uint32_t group = graph.sections[place.section].group;
+  if (group == 0) return;
+  for (const std::uint32_t section : node.members.at(group)) mark(place.object, section);
+}
+
+bool LiveSections::live(ObjectId id, std::uint32_t section) const {
+  const auto found = nodes_.find(id);
+  if (found == nodes_.end() || found->second.live.empty()) return true;
+  return section < found->second.live.size() && found->second.live[section];
+}
+
+bool LiveSections::uses(ObjectId id, std::uint32_t symbol_index, std::uint32_t written_in) const {
+  const auto found = nodes_.find(id);
+  if (found == nodes_.end() || found->second.live.empty()) return true;
+  const Node& node = found->second;
+  bool taken_apart = false;
+  for (const SectionEdge& edge : node.graph.edges) {
+    if (edge.symbol != symbol_index || edge.written_in != written_in || edge.from == written_in) continue;
+    taken_apart = true;
+    if (edge.kind == SectionEdge::Kind::Personality && job_.linker == LinkerKind::Lld) return true;
+    if (edge.from != 0 && node.live[edge.from]) return true;
+  }
+  return !taken_apart && live(id, written_in);
+}
+
+bool LiveSections::keeps_section_named(std::string_view name) const {
+  const auto [from, to] = bounded_sections_.equal_range(name);
+  return std::any_of(from, to, [&](const auto& entry) { return live(entry.second.object, entry.second.section); });
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,76 @@
+// Which sections --gc-sections keeps. Walked only when something would be reported: it reads every relocation.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "elfaudit/facts.hpp"
+#include "elfaudit/link_job.hpp"
+#include "elfaudit/resolution.hpp"
+#include "scan/section_graph.hpp"
+
+namespace elfaudit {
+
+/// See read_section_graph(); the scan stage does it. May throw InputError.
+using GraphReaderFunction = std::function<SectionGraph(const Origin&)>;
+
+class LiveSections {
+ public:
+  /// Walks the whole link. An object whose relocations can't be read is taken as kept; its error is added to its input.
+  LiveSections(const LinkJob& job, std::vector<InputFacts>& inputs, const Resolution& resolution,
+               const GraphReaderFunction& read);
+
+  bool live(ObjectId id, std::uint32_t section) const;
+
+  /// Does a relocation of a kept section use the symbol? `written_in` is the section that holds it: for .eh_frame the
+  /// functions that it describes decide.
+  bool uses(ObjectId id, std::uint32_t symbol_index, std::uint32_t written_in) const;
+
+  /// Is a section of that name, which is a C identifier, in the output?
+  bool keeps_section_named(std::string_view name) const;
+
+ private:
+  struct Node {
+    SectionGraph graph;
+    std::vector<bool> live;                                         ///< by section header index
+    std::vector<bool> gone;                                         ///< a COMDAT twin or SHF_EXCLUDE removed it
+    std::map<std::uint32_t, std::vector<std::uint32_t>> members;    ///< of each group
+    std::map<std::uint32_t, std::vector<std::uint32_t>> followers;  ///< SHF_LINK_ORDER sections of each section
+  };
+  struct Place {
+    ObjectId object;
+    std::uint32_t section = 0;
+    bool visible = true;
+  };
+
+  void note_section(Node& node, ObjectId id, std::uint32_t section);
+  void load(std::vector<InputFacts>& inputs, const GraphReaderFunction& read);
+  void index_definitions();
+  bool mark_shared_names();
+  void mark_roots();
+  void mark_exported();
+  void mark_kept_sections();
+  void keep_unallocated();
+  void mark_name(std::string_view name);
+  void mark_symbol(ObjectId id, std::uint32_t symbol_index);
+  void mark(ObjectId id, std::uint32_t section);
+  void run();
+  void visit(const Place& place);
+  bool is_root(const SectionNode& node) const;
+  bool is_root(const Node& node, const SectionEdge& edge) const;
+  bool keeps_bounded(std::string_view section) const;
+
+  const LinkJob& job_;
+  const std::vector<InputFacts>& inputs_;
+  const Resolution& resolution_;
+  std::map<ObjectId, Node> nodes_;
+  std::map<std::string, Place, std::less<>> definitions_;            ///< in relocatable objects, by name
+  std::multimap<std::string, Place, std::less<>> bounded_sections_;  ///< by name that is a C identifier
+  std::vector<Place> work_;
+};
+
+/// Sections of one object that a COMDAT twin or SHF_EXCLUDE removed, by header index.
+std::vector<std::uint32_t> dropped_sections(const ObjectFacts& object, ObjectId id, const Resolution& resolution);
+
+}  // namespace elfaudit

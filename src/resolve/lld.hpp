@@ -1,0 +1,127 @@
+// lld's model of symbol resolution: one pass in which archive members wait as lazy symbols. Rules: lld.cpp,
+// lld_line.cpp.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "elfaudit/facts.hpp"
+#include "elfaudit/link_job.hpp"
+#include "elfaudit/resolution.hpp"
+#include "resolve/link_symbols.hpp"
+
+namespace elfaudit {
+
+class LldLink {
+ public:
+  LldLink(const LinkJob& job, const std::vector<InputFacts>& inputs);
+
+  /// Plays the whole link through. Call once.
+  Resolution run();
+
+ private:
+  /// What lld knows of one name so far: its Symbol.
+  struct Entry {
+    enum class State : std::uint8_t { New, Undefined, Lazy, Shared, Common, Defined };
+    State state = State::New;
+    Binding binding = Binding::Global;
+    SymbolType type = SymbolType::NoType;
+    bool referenced = false;              ///< an object refers to it
+    bool not_default = false;             ///< an object mentions it hidden, internal or protected
+    bool discarded = false;               ///< Undefined because its section was discarded
+    std::uint32_t merged = kNone;         ///< "foo@V" is this entry, "foo@@V"
+    std::string_view version;             ///< "V": the name was seen as foo@@V
+    SymbolId definition;                  ///< for Shared, Common, Defined, and where discarded is set
+    ObjectId lazy;                        ///< Lazy: the member that would define it
+    SymbolId first_reference;             ///< why it is Undefined: valid when a file refers to it
+    const std::string* option = nullptr;  ///< or what asked for it
+    bool weak() const { return binding == Binding::Weak; }
+  };
+  /// An undefined name that comes in.
+  struct Demand {
+    SymbolId by;                          ///< invalid: an option
+    const std::string* option = nullptr;  ///< that option
+    Binding binding = Binding::Global;
+    SymbolType type = SymbolType::NoType;
+    bool not_default = false;
+    bool from_shared = false;
+    bool discarded = false;  ///< an object's own definition that went with its section
+  };
+  /// A file that is being read; an extraction interrupts it.
+  struct Reading {
+    enum class Kind : std::uint8_t { Object, References, SharedObject, LazyObject, Index };
+    Kind kind;
+    ObjectId id;
+    std::uint32_t next = 0;
+  };
+
+  // The line (lld_line.cpp)
+  void add_device_link();
+  void open_input(std::uint32_t input);
+  void open_archive(std::uint32_t input);
+  void open_shared_object(std::uint32_t input);
+  void open_object(ObjectId id);
+  void read(const Reading& reading);
+  void read_all();
+  bool step(Reading& reading);
+  void read_index_entry(const IndexEntry& entry, std::uint32_t input);
+  void read_symbol(const Reading& reading, SymbolId at);
+  void read_definition(SymbolId at, const Symbol& symbol);
+  void read_reference(SymbolId at, const Symbol& symbol, bool from_shared);
+  void read_shared_symbol(SymbolId at, const Symbol& symbol);
+  void demand(std::string_view name, const std::string& option);  ///< both outlive the link
+  void extract(ObjectId id, std::uint32_t name, const Demand& why);
+  void pull_entry_point();
+  void demand_assigned();
+  void demand_wrapped();
+
+  // One symbol (lld.cpp)
+  void claim_groups(ObjectId id);
+  bool discarded(SymbolId at) const;
+  void demand(std::uint32_t id, const Demand& demand);
+  void make_undefined(Entry& entry, const Demand& demand);
+  void offer_lazy(ObjectId member, std::uint32_t id);
+  bool pulls_for_common(ObjectId member, std::uint32_t id) const;
+  void take(Entry& entry, Entry::State state, SymbolId at, const Symbol& symbol);
+  void define(SymbolId at, const Symbol& symbol);
+  bool replaced_by(const Entry& entry, const Symbol& symbol) const;
+  bool replaced_by_in_lld14(std::uint32_t id, SymbolId at, const Symbol& second);
+  void define_discarded(SymbolId at, const Symbol& symbol);
+  void define_common(SymbolId at, const Symbol& symbol);
+  void define_shared(SymbolId at, const Symbol& symbol, std::uint32_t id);
+  std::uint32_t entry_for(const ObjectFacts& object, const Symbol& symbol);
+
+  // When all files are read (lld_verdict.cpp)
+  void settle();
+  void collide(std::uint32_t id, SymbolId kept, SymbolId rejected);
+  void find_duplicates();
+  void tls_mismatch(SymbolId first, SymbolId other);
+  void check_type(const Entry& entry, SymbolId at, SymbolType type);
+  void find_tls_mismatches();
+  void drop_discarded_winners();
+  void merge_versions();
+  void mark_needed_libraries();
+  std::uint32_t redirected(const ObjectFacts& object, const Symbol& symbol);
+  void collect_unresolved();
+
+  bool whole(std::uint32_t input) const;
+  const ObjectFacts& object(ObjectId id) const { return inputs_[id.input].objects[id.object]; }
+  const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }
+
+  const LinkJob& job_;
+  const std::vector<InputFacts>& inputs_;
+  const bool since15_;  ///< a discarded definition counts until all files are read, and duplicates are found then
+  SymbolTable<Entry> table_;
+  Resolution out_;
+  std::vector<Reading> readings_;                            ///< innermost last
+  std::map<std::string_view, ObjectId> comdat_;              ///< who brought a group first, by signature
+  std::vector<std::vector<std::vector<bool>>> lost_groups_;  ///< [input][object][group]; empty: none
+  std::map<std::string, std::uint32_t> sonames_;             ///< the first input of each
+  std::vector<ObjectId> order_;                              ///< objects in the order they were linked
+  std::set<std::string_view> wrapped_;
+  std::set<std::string, std::less<>> assigned_;  ///< the line gives them a value
+};
+
+}  // namespace elfaudit

@@ -1,0 +1,323 @@
+// How mold resolves symbols: not by order, but by rank over all files, in two elections.
+//
+//  1. Every file of the line is read, every member of every archive too. Objects, and members under --whole-archive,
+//  are
+//     alive from the start; members and what is between --start-lib and --end-lib are lazy; a shared object is alive
+//     unless --as-needed. An archive or shared object named twice is the one that came first, with the options that
+//     held there; so is a second shared object of the same soname. Objects named twice are two.
+//  2. Election: each name gets the definition of the best rank; the earlier file breaks ties. The ranks: strong in a
+//     live object; weak in a live object; strong in a shared object or a lazy member; weak there; common; common in a
+//     lazy member. GNU_UNIQUE is strong. What --defsym defines is before all files.
+//  3. Liveness: from the live files along the elected definitions. A strong undefined name of an object keeps the file
+//     that defines it, and so does a common one that a real definition beat; a shared object's undefined names, weak
+//     ones too, keep objects only. -u, --require-defined, the entry point and what --defsym uses keep theirs. What is
+//     kept is extracted.
+//  4. Dead files are dropped, and the first COMDAT group with a signature is kept among the rest; definitions in the
+//     other copies are gone. .gnu.linkonce sections are ordinary ones, but for i386's get_pc_thunk ones, which are
+//     gone; SHF_EXCLUDE means nothing.
+//  5. The second election, now among live files alone, decides. Every strong definition that did not win is a
+//  duplicate,
+//     unless it is gone, its section is SHF_MERGE (mold has taken these apart by then), the line gives the name a
+//     value, or the output is relocatable. Absolute values are compared with nothing.
+//  6. foo@@V is the name "foo", foo@V a name of its own ("foo@V"). A hidden version of a shared object is "foo@V" as
+//  well.
+//     A reference to foo@V that nothing defines is answered by a shared object that has elected foo@@V.
+//  7. A name is undefined when no definition was elected, or a shared object's where a live object mentions the name
+//     hidden or protected.
+//
+// Every rule was tried with mold 1.10.1; tests/link/ holds them against the mold that is installed.
+
+#include "resolve/mold.hpp"
+
+#include <algorithm>
+
+#include "resolve/link_output.hpp"
+
+namespace elfaudit {
+namespace {
+
+// Rule 2: the rank in the high bits, the file's number in the low ones.
+constexpr std::uint32_t kRankShift = 24;
+constexpr std::uint32_t kMostFiles = (1U << kRankShift) - 1;
+constexpr std::uint32_t kAssignedRank = 0;
+
+}  // namespace
+
+MoldLink::MoldLink(const LinkJob& job, const std::vector<InputFacts>& inputs)
+    : job_(job),
+      inputs_(inputs),
+      out_(blank_resolution(job, inputs)),
+      wrapped_(job.wrapped.begin(), job.wrapped.end()) {}
+
+Resolution MoldLink::run() {
+  list_files();
+  assign();
+  elect();
+  mark_live();
+  drop_dead();
+  assign();
+  elect();
+  if (job_.output != OutputKind::Relocatable && !job_.allow_multiple_definition) find_duplicates();
+  settle();
+  collect_unresolved();
+  return std::move(out_);
+}
+
+/// Rule 1.
+void MoldLink::list_files() {
+  std::set<std::string_view> visited;
+  std::set<std::string_view> sonames;
+  for (std::uint32_t input = 0; input < inputs_.size(); ++input) {
+    const InputFacts& file = inputs_[input];
+    if (job_.inputs[input].device_only) continue;
+    const bool again = file.kind != InputKind::Object && !visited.insert(file.path).second;
+    if (again) continue;
+    if (file.kind == InputKind::Object) add_file({input, 0}, !job_.inputs[input].lazy);
+    if (file.kind == InputKind::Archive) list_archive(input);
+    if (file.kind != InputKind::SharedObject && file.kind != InputKind::Executable) continue;
+    const std::string_view soname = file.objects[0].soname.empty() ? file.path : file.objects[0].soname;
+    if (sonames.insert(soname).second) add_file({input, 0}, !job_.inputs[input].as_needed);
+  }
+  for (std::uint32_t number = 0; number < files_.size(); ++number) name_symbols(files_[number]);
+}
+
+void MoldLink::list_archive(std::uint32_t input) {
+  const LinkInput& named = job_.inputs[input];
+  const bool whole = out_.whole_archives || (named.whole_archive && !named.lazy);
+  for (std::uint32_t member = 0; member < inputs_[input].objects.size(); ++member) {
+    const ObjectFacts& facts = inputs_[input].objects[member];
+    if (facts.kind != ObjectKind::Relocatable || (facts.nested && !out_.whole_archives)) continue;
+    add_file({input, member}, whole);
+    if (whole && !out_.whole_archives) out_.extractions.push_back({{input, member}, {}, {}, "--whole-archive"});
+  }
+}
+
+void MoldLink::add_file(ObjectId id, bool alive) {
+  if (files_.size() == kMostFiles) return;  // sixteen million: mold's own ranks end there too
+  File file;
+  file.id = id;
+  file.shared = object(id).kind != ObjectKind::Relocatable;
+  file.alive = alive;
+  numbers_[id] = static_cast<std::uint32_t>(files_.size());
+  files_.push_back(std::move(file));
+}
+
+void MoldLink::name_symbols(File& file) {
+  const ObjectFacts& facts = object(file);
+  file.ids.reserve(facts.symbols.size());
+  for (const Symbol& symbol : facts.symbols) file.ids.push_back(entry_for(facts, symbol));
+}
+
+/// Rule 6, and --wrap=foo: an undefined foo means __wrap_foo, an undefined __real_foo means foo.
+std::uint32_t MoldLink::entry_for(const ObjectFacts& object, const Symbol& symbol) {
+  const std::string_view name = object.name(symbol);
+  if (object.kind != ObjectKind::Relocatable) {
+    const bool hidden = symbol.defined() && !symbol.version.empty() && !symbol.default_version;
+    return hidden ? table_.id(name, object.text(symbol.version)) : table_.id(name);
+  }
+  if (!wrapped_.empty() && !symbol.defined()) {
+    constexpr std::string_view kReal = "__real_";
+    if (wrapped_.contains(name)) return table_.composed("__wrap_" + std::string(name));
+    if (name.starts_with(kReal) && wrapped_.contains(name.substr(kReal.size())))
+      return table_.id(name.substr(kReal.size()));
+  }
+  return symbol.default_version ? table_.id(name) : table_.id(name, object.text(symbol.version));
+}
+
+void MoldLink::assign() {
+  const auto give = [&](std::uint32_t id) {
+    table_[id].rank = kAssignedRank;
+    table_[id].assigned = true;
+  };
+  for (const Assignment& assignment : job_.assignments)
+    if (!assignment.provide) give(table_.id(assignment.symbol));
+  for (const std::string& name : device_link_object(job_, inputs_).defines) give(table_.composed(name));
+}
+
+/// Rule 2.
+void MoldLink::elect() {
+  for (std::uint32_t number = 0; number < files_.size(); ++number) {
+    const File& file = files_[number];
+    if (dead_are_dropped_ && !file.alive) continue;
+    const ObjectFacts& facts = object(file);
+    for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
+      const Symbol& symbol = facts.symbols[s];
+      if (!symbol.defined() || gone(file, symbol)) continue;
+      Entry& entry = table_[file.ids[s]];
+      const std::uint32_t rank = rank_of(file, symbol) << kRankShift | (number + 1);
+      if (rank >= entry.rank) continue;
+      entry.rank = rank;
+      entry.file = number;
+      entry.symbol = s;
+    }
+  }
+}
+
+std::uint32_t MoldLink::rank_of(const File& file, const Symbol& symbol) {
+  if (symbol.common() && !file.shared) return file.alive ? 5 : 6;
+  if (file.shared || !file.alive) return symbol.weak() ? 4 : 3;
+  return symbol.weak() ? 2 : 1;
+}
+
+/// Rule 4.
+bool MoldLink::gone(const File& file, const Symbol& symbol) const {
+  if (symbol.section == kNone || file.shared) return false;
+  const ObjectFacts& facts = object(file);
+  const Section& section = facts.sections[symbol.section];
+  if (section.group == kNone) return false;
+  if (facts.groups[section.group].linkonce) {
+    const std::string_view name = facts.text(section.name);
+    return name.starts_with(".gnu.linkonce.t.__x86.get_pc_thunk.") ||
+           name.starts_with(".gnu.linkonce.t.__i686.get_pc_thunk.");
+  }
+  return !file.lost_groups.empty() && file.lost_groups[section.group];
+}
+
+/// Rule 3.
+void MoldLink::mark_live() {
+  for (std::uint32_t number = 0; number < files_.size(); ++number)
+    if (files_[number].alive) work_.push_back(number);
+  std::reverse(work_.begin(), work_.end());  // the first file's references are followed first
+  mark_options();
+  while (!work_.empty()) {
+    const std::uint32_t number = work_.back();
+    work_.pop_back();
+    mark_from(files_[number]);
+  }
+}
+
+void MoldLink::mark_options() {
+  const auto asked = [&](std::string_view name, const std::string& option) {
+    if (const std::uint32_t id = table_.find(name); id != kNone) keep(id, {{}, std::string(name), {}, option});
+  };
+  for (const std::string& name : job_.required)
+    if (!job_.entry_given || name != job_.entry) asked(name, "-u");
+  for (const std::string& name : job_.must_define) asked(name, "--require-defined");
+  for (const Assignment& assignment : job_.assignments)
+    for (const std::string& used : assignment.uses) asked(used, assignment.where);
+  for (const std::string& name : device_link_object(job_, inputs_).needs) asked(name, "the device link");
+  const bool has_entry = job_.output == OutputKind::Executable ? job_.from_command : job_.entry_given;
+  if (has_entry) asked(job_.entry, "the entry point");
+}
+
+void MoldLink::mark_from(const File& file) {
+  const ObjectFacts& facts = object(file);
+  for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
+    const Symbol& symbol = facts.symbols[s];
+    Entry& entry = table_[file.ids[s]];
+    if (!file.shared && symbol.visibility != Visibility::Default) entry.not_default = true;
+    if (entry.file == kNone) continue;
+    const File& definer = files_[entry.file];
+    const bool follows = file.shared
+                             ? !symbol.defined() && !definer.shared
+                             : !symbol.weak() && (!symbol.defined() || (symbol.common() && !winner(entry).common()));
+    if (follows) keep(file.ids[s], {{}, std::string(table_.name(file.ids[s])), file.id, {}});
+  }
+}
+
+const Symbol& MoldLink::winner(const Entry& entry) const { return object(files_[entry.file]).symbols[entry.symbol]; }
+
+void MoldLink::keep(std::uint32_t id, Extraction why) {
+  const Entry& entry = table_[id];
+  if (entry.file == kNone || files_[entry.file].alive) return;
+  File& file = files_[entry.file];
+  file.alive = true;
+  work_.push_back(entry.file);
+  if (file.shared) return;
+  why.object = file.id;
+  out_.extractions.push_back(std::move(why));
+}
+
+/// Rule 4: between the elections. Nothing of the first one stays.
+void MoldLink::drop_dead() {
+  dead_are_dropped_ = true;
+  std::map<std::string_view, std::uint32_t> owners;
+  for (std::uint32_t number = 0; number < files_.size(); ++number) {
+    File& file = files_[number];
+    if (!file.alive) continue;
+    out_.linked[file.id.input][file.id.object] = true;
+    if (file.shared) continue;
+    const ObjectFacts& facts = object(file);
+    file.lost_groups.assign(facts.groups.size(), false);
+    for (std::uint32_t g = 0; g < facts.groups.size(); ++g) {
+      if (facts.groups[g].linkonce) continue;
+      const bool lost = !owners.try_emplace(facts.text(facts.groups[g].signature), number).second;
+      file.lost_groups[g] = lost;
+      if (lost) out_.discarded_groups[file.id].push_back(g);
+    }
+  }
+  for (std::uint32_t id = 0; id < table_.size(); ++id) {
+    Entry& entry = table_[id];
+    entry.rank = entry.file = entry.symbol = kNone;
+  }
+}
+
+/// Rule 5.
+void MoldLink::find_duplicates() {
+  for (const File& file : files_) {
+    if (!file.alive || file.shared) continue;
+    const ObjectFacts& facts = object(file);
+    for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
+      const Symbol& symbol = facts.symbols[s];
+      const Entry& entry = table_[file.ids[s]];
+      if (!symbol.defined() || symbol.common() || symbol.weak() || gone(file, symbol) || entry.file == kNone) continue;
+      const File& kept = files_[entry.file];
+      if (kept.id == file.id || (symbol.section != kNone && facts.sections[symbol.section].merged)) continue;
+      out_.conflicts.push_back({std::string(printed(file.ids[s])), {kept.id, entry.symbol}, {file.id, s}});
+    }
+  }
+}
+
+void MoldLink::settle() {
+  const auto winner_of = [&](SymbolId at) {
+    const Entry& entry = table_[files_[numbers_.at(at.in)].ids[at.symbol]];
+    return entry.file == kNone ? SymbolId{} : SymbolId{files_[entry.file].id, entry.symbol};
+  };
+  settle_fates(inputs_, out_, winner_of, [&](SymbolId at) {
+    const File& file = files_[numbers_.at(at.in)];
+    return gone(file, object(file).symbols[at.symbol]);
+  });
+}
+
+/// Rule 6: does a shared object's foo@@V answer to this foo@V?
+bool MoldLink::answered_by_version(const ObjectFacts& object, const Symbol& symbol) const {
+  if (symbol.version.empty()) return false;
+  const std::uint32_t id = table_.find(object.name(symbol));
+  if (id == kNone || table_[id].file == kNone) return false;
+  const File& definer = files_[table_[id].file];
+  const ObjectFacts& facts = this->object(definer);
+  return definer.shared && facts.text(winner(table_[id]).version) == object.text(symbol.version);
+}
+
+/// Rule 7.
+void MoldLink::collect_unresolved() {
+  UndefinedNames names(inputs_, out_);
+  names.each_symbol([&](SymbolId at, const ObjectFacts& facts, const Symbol& symbol) {
+    const File& file = files_[numbers_.at(at.in)];
+    const std::uint32_t id = file.ids[at.symbol];
+    const Entry& entry = table_[id];
+    const bool by_shared = entry.file != kNone && files_[entry.file].shared;
+    if (entry.assigned || (entry.file != kNone && !(by_shared && entry.not_default))) return;
+    const bool refers = symbol.defined() ? gone(file, symbol) : !symbol.weak();
+    if (!refers || answered_by_version(facts, symbol)) return;
+    Unresolved& name = names.name(id, printed(id));
+    name.hidden = entry.not_default;
+    name.references.push_back({at, {}, 0});
+  });
+  for (const std::string& symbol : job_.must_define) {
+    const std::uint32_t id = table_.id(symbol);
+    if (table_[id].file != kNone || table_[id].assigned) continue;
+    Unresolved& name = names.name(id, symbol);
+    // In a shared object a reference is enough: the name is imported, and mold takes that for a definition.
+    if (job_.output != OutputKind::SharedObject || name.references.empty()) name.option = "--require-defined";
+  }
+  names.finish();
+}
+
+/// mold calls foo@V9 "foo", in every message.
+std::string_view MoldLink::printed(std::uint32_t id) const {
+  const std::string_view name = table_.name(id);
+  return name.substr(0, std::max<std::size_t>(name.find('@'), 1));
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,255 @@
+// References of shared objects. An executable must satisfy them; a shared object only with --no-allow-shlib-undefined,
+// since it is completed when it is loaded.
+//
+//  1. GNU ld first loads what the shared objects of the link need and the line doesn't name, as the dynamic linker
+//  would
+//     find it, and what these need in turn. Their references count like the others'. One that is not found is a
+//     warning.
+//  2. GNU ld reports a name that a shared object refers to (not weakly) and nothing defines, unless a relocatable
+//  object
+//     refers to it too and not weakly: then that one's relocations decide. With --gc-sections they don't matter.
+//  3. lld looks only at shared objects of which all DT_NEEDED are on the line, but at those too that --as-needed drops.
+//  A
+//     name that relocatable objects refer to weakly, and only so, is not reported.
+//  4. mold 1.10 never reports any of this.
+//  5. A definition that is hidden, made local by a version script or by --exclude-libs doesn't count for a shared
+//     object, unless another shared object defines the name too: GNU ld and lld 15 and later refuse the link, with
+//     messages of their own.
+
+#include "resolve/shared_references.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+
+#include "resolve/exports.hpp"
+#include "resolve/linker_traits.hpp"
+#include "resolve/resolve.hpp"
+
+namespace elfaudit {
+namespace {
+
+/// A name that shared objects refer to.
+struct Want {
+  std::string_view version;
+  SymbolId first;       ///< invalid when only a library beside the line refers to it
+  std::string_view by;  ///< that library
+  bool defined = false;
+  bool by_shared = false;  ///< a shared object defines it
+  bool regular_strong = false;
+  bool regular_weak = false;
+  bool not_exported = false;  ///< a relocatable object mentions it hidden or internal
+  SymbolId definition;        ///< of a relocatable object
+};
+
+bool is_shared(const InputFacts& input) {
+  return (input.kind == InputKind::SharedObject || input.kind == InputKind::Executable) && !input.objects.empty();
+}
+
+class SharedReferences {
+ public:
+  SharedReferences(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution)
+      : job_(job),
+        inputs_(inputs),
+        out_(resolution),
+        lld_(job.linker == LinkerKind::Lld),
+        refuses_hidden_(lld_ ? lld_since(job, 15) : job.output == OutputKind::Executable) {
+    if (job.linker == LinkerKind::Lld) return;
+    for (const std::string& name : job.wrapped) {
+      wrapped_.emplace(name, "__wrap_" + name);
+      wrapped_.emplace("__real_" + name, name);
+    }
+  }
+
+  void collect(const std::vector<IndirectLibrary>& needed) {
+    std::set<std::string_view> on_line;
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i)
+      if (takes_part(i)) note_names(inputs_[i].objects[0], on_line);
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
+      if (!takes_part(i) || (lld_ && !all_on_line(inputs_[i].objects[0], on_line))) continue;
+      add_references(inputs_[i].objects[0], ObjectId{i, 0});
+    }
+    for (const IndirectLibrary& library : needed) add_references(library.facts, {});
+    if (wants_.empty()) return;
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i)
+      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o)
+        if (out_.linked[i][o] || (lld_ && is_shared(inputs_[i]))) look_at({i, o});
+    for (const IndirectLibrary& library : needed) look_at(library.facts);
+    for (const Assignment& assignment : job_.assignments)
+      if (const auto found = wants_.find(assignment.symbol); found != wants_.end())
+        for (Want& want : found->second) want.defined |= want.version.empty();
+  }
+
+  void report(bool undefined_too) {
+    const Exports exports(job_);
+    for (const auto& [name, wants] : wants_) {
+      for (const Want& want : wants) {
+        if (!want.defined) {
+          if (undefined_too && reported(want) && !defined_by_linker(name, job_, true)) add_unresolved(name, want);
+        } else if (refuses_hidden_ && want.first.valid() && want.definition.valid() && !want.by_shared) {
+          check_exported(name, want, exports);
+        }
+      }
+    }
+    std::sort(out_.rejections.begin(), out_.rejections.end(), [](const Rejection& a, const Rejection& b) {
+      return std::tie(a.kind, a.symbol) < std::tie(b.kind, b.symbol);
+    });
+  }
+
+ private:
+  bool takes_part(std::uint32_t input) const {
+    return is_shared(inputs_[input]) && !job_.inputs[input].just_symbols &&
+           (out_.linked[input][0] || (lld_ && !job_.inputs[input].device_only));
+  }
+
+  static void note_names(const ObjectFacts& object, std::set<std::string_view>& names) {
+    const std::string_view path = object.origin.path;
+    names.insert(object.soname.empty() ? path.substr(path.rfind('/') + 1) : std::string_view(object.soname));
+    names.insert(path);
+  }
+
+  static bool all_on_line(const ObjectFacts& object, const std::set<std::string_view>& names) {
+    return std::all_of(object.needed.begin(), object.needed.end(),
+                       [&](const std::string& name) { return names.contains(name); });
+  }
+
+  void add_references(const ObjectFacts& object, ObjectId id) {
+    for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
+      const Symbol& symbol = object.symbols[s];
+      if (symbol.defined() || symbol.weak()) continue;
+      const std::string_view version = object.text(symbol.version);
+      std::vector<Want>& wants = wants_[wrapped(object.name(symbol))];
+      const auto known =
+          std::find_if(wants.begin(), wants.end(), [&](const Want& want) { return want.version == version; });
+      if (known != wants.end()) continue;
+      Want& want = wants.emplace_back();
+      want.version = version;
+      want.by = object.origin.path;
+      if (id.valid()) want.first = {id, s};
+    }
+  }
+
+  static bool answers(const ObjectFacts& object, const Symbol& symbol, const Want& want) {
+    if (want.version.empty()) return symbol.version.empty() || symbol.default_version;
+    return object.text(symbol.version) == want.version;
+  }
+
+  /// GNU ld: --wrap changes what shared objects refer to as well.
+  std::string_view wrapped(std::string_view name) const {
+    const auto found = wrapped_.find(name);
+    return found == wrapped_.end() ? name : std::string_view(found->second);
+  }
+
+  /// A library beside the line.
+  void look_at(const ObjectFacts& object) {
+    for (const Symbol& symbol : object.symbols) {
+      if (!symbol.defined()) continue;
+      const auto found = wants_.find(object.name(symbol));
+      if (found == wants_.end()) continue;
+      for (Want& want : found->second)
+        if (answers(object, symbol, want)) want.defined = want.by_shared = true;
+    }
+  }
+
+  void look_at(ObjectId id) {
+    const ObjectFacts& object = inputs_[id.input].objects[id.object];
+    if (object.kind != ObjectKind::Relocatable) return look_at(object);
+    for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
+      const Symbol& symbol = object.symbols[s];
+      const auto found = wants_.find(symbol.defined() ? object.name(symbol) : wrapped(object.name(symbol)));
+      if (found == wants_.end()) continue;
+      for (Want& want : found->second)
+        if (answers(object, symbol, want)) mention({id, s}, symbol, want);
+    }
+  }
+
+  void mention(SymbolId at, const Symbol& symbol, Want& want) {
+    want.not_exported |= symbol.visibility == Visibility::Hidden || symbol.visibility == Visibility::Internal;
+    switch (out_.fate(at)) {
+      case Fate::Reference:
+      case Fate::DiscardedComdat:
+      case Fate::DiscardedExclude:
+        (symbol.weak() ? want.regular_weak : want.regular_strong) = true;
+        return;
+      case Fate::Kept:
+        want.definition = at;
+        [[fallthrough]];
+      default:
+        want.defined = true;
+    }
+  }
+
+  bool reported(const Want& want) const {
+    if (lld_) return want.regular_strong || !want.regular_weak;  // rule 3
+    return job_.gc_sections || !want.regular_strong;             // rule 2
+  }
+
+  void add_unresolved(std::string_view name, const Want& want) {
+    std::string full(name);
+    if (!want.version.empty()) full += "@" + std::string(want.version);
+    const auto known = std::find_if(out_.unresolved.begin(), out_.unresolved.end(),
+                                    [&](const Unresolved& other) { return other.symbol == full; });
+    if (known != out_.unresolved.end()) return;
+    Unresolved& made = out_.unresolved.emplace_back();
+    made.symbol = std::move(full);
+    made.in_shared = true;
+    if (want.first.valid())
+      made.references.push_back({want.first, {}, 0});
+    else
+      made.remarks.push_back("needed by " + std::string(want.by) + ", which a shared object of the link needs");
+  }
+
+  void check_exported(std::string_view name, const Want& want, const Exports& exports) {
+    const ObjectFacts& object = inputs_[want.definition.in.input].objects[want.definition.in.object];
+    std::string why;
+    if (want.not_exported)
+      why = "hidden";
+    else if (exports.made_local(name))
+      why = "made local by a version script";
+    else if (exports.excluded(object.origin))
+      why = "hidden by --exclude-libs";
+    if (why.empty()) return;
+    out_.rejections.push_back(
+        {Rejection::Kind::HiddenFromShared, std::string(name), want.definition, want.first, std::move(why)});
+  }
+
+  const LinkJob& job_;
+  const std::vector<InputFacts>& inputs_;
+  Resolution& out_;
+  bool lld_;
+  bool refuses_hidden_;                                      ///< rule 5
+  std::map<std::string, std::string, std::less<>> wrapped_;  ///< what a reference really means
+  std::unordered_map<std::string_view, std::vector<Want>> wants_;
+};
+
+/// Rule 1.
+std::vector<IndirectLibrary> load_needed(const LinkJob& job, const std::vector<InputFacts>& inputs,
+                                         const Resolution& resolution, const NeededFinder& find) {
+  std::vector<const ObjectFacts*> linked;
+  for (std::uint32_t i = 0; i < inputs.size(); ++i)
+    if (is_shared(inputs[i]) && resolution.linked[i][0]) linked.push_back(&inputs[i].objects[0]);
+  if (linked.empty() || job.linker == LinkerKind::Lld) return {};
+  return find(job, linked);
+}
+
+}  // namespace
+
+std::vector<IndirectLibrary> settle_shared_references(const LinkJob& job, const std::vector<InputFacts>& inputs,
+                                                      Resolution& resolution, const NeededFinder& find) {
+  const bool undefined_too = job.unresolved.report_in_shared_objects;
+  const bool loads = undefined_too || job.copy_dt_needed;
+  if (job.output == OutputKind::Relocatable || job.linker == LinkerKind::Mold) return {};
+  // Rule 5 holds for GNU ld's executables whatever the options say of undefined names.
+  const bool hidden_too = job.linker != LinkerKind::Lld && job.output == OutputKind::Executable;
+  if (!undefined_too && !hidden_too) return {};
+  std::vector<IndirectLibrary> needed;
+  if (loads) needed = load_needed(job, inputs, resolution, find);
+  SharedReferences references(job, inputs, resolution);
+  references.collect(needed);
+  references.report(undefined_too);
+  return needed;
+}
+
+}  // namespace elfaudit

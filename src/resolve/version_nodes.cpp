@@ -1,0 +1,110 @@
+//  1. A shared object that defines foo@V needs a node V in a version script; all linkers refuse it otherwise. An
+//     executable may define versions of its own.
+//  2. A version script may name what isn't there, except with --no-undefined-version, which is what lld takes for
+//  granted
+//     since version 16. Patterns may always match nothing. mold 1.10 only warns. For lld a member that could be
+//     extracted is there. foo in node V is foo@V, or foo without a version or with a default one.
+
+#include "resolve/version_nodes.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "resolve/linker_traits.hpp"
+#include "support/demangle.hpp"
+
+namespace elfaudit {
+namespace {
+
+bool is_pattern(const SymbolPattern& pattern) {
+  return !pattern.literal && pattern.text.find_first_of("*?[") != std::string::npos;
+}
+
+bool refuses_unmatched(const LinkJob& job) {
+  if (job.linker == LinkerKind::Mold) return false;
+  return !job.undefined_version.value_or(!lld_since(job, 16));
+}
+
+class VersionCheck {
+ public:
+  VersionCheck(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution)
+      : job_(job), inputs_(inputs), out_(resolution) {}
+
+  void run() {
+    const bool nodes_needed = job_.output == OutputKind::SharedObject;
+    const bool names_needed = !job_.versions.empty() && refuses_unmatched(job_);
+    if (!nodes_needed && !names_needed) return;
+    if (names_needed) collect_names();
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i)
+      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) look_at({i, o}, nodes_needed);
+    for (const auto& [name, nodes] : plain_)
+      for (const std::string_view version : nodes)
+        out_.rejections.push_back({Rejection::Kind::VersionUnmatched, std::string(name), {}, {}, std::string(version)});
+    for (const auto& [name, version] : cxx_)
+      out_.rejections.push_back({Rejection::Kind::VersionUnmatched, name, {}, {}, std::string(version)});
+  }
+
+ private:
+  void collect_names() {
+    const bool lld = job_.linker == LinkerKind::Lld;  // GNU ld doesn't ask it of "local:"
+    for (const VersionNode& node : job_.versions) {
+      collect(node.globals, node.name.empty() ? "global" : std::string_view(node.name));
+      if (lld) collect(node.locals, "local");
+    }
+  }
+
+  void collect(const std::vector<SymbolPattern>& patterns, std::string_view version) {
+    for (const SymbolPattern& pattern : patterns) {
+      if (is_pattern(pattern)) continue;
+      if (pattern.cxx)
+        cxx_.emplace(pattern.text, version);
+      else
+        plain_[pattern.text].insert(version);
+    }
+  }
+
+  void look_at(ObjectId id, bool nodes_needed) {
+    const ObjectFacts& object = inputs_[id.input].objects[id.object];
+    const bool linked = out_.linked[id.input][id.object];
+    if ((!linked && job_.linker != LinkerKind::Lld) || object.kind != ObjectKind::Relocatable) return;
+    for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
+      const Symbol& symbol = object.symbols[s];
+      if (!symbol.defined()) continue;
+      if (!plain_.empty() || !cxx_.empty()) found(object, symbol);
+      if (linked && nodes_needed && !symbol.version.empty() && out_.fate({id, s}) == Fate::Kept)
+        check_node({id, s}, object, symbol);
+    }
+  }
+
+  void found(const ObjectFacts& object, const Symbol& symbol) {
+    const std::string_view name = object.name(symbol);
+    if (symbol.version.empty() || symbol.default_version)
+      plain_.erase(name);
+    else if (const auto named = plain_.find(name); named != plain_.end())
+      named->second.erase(object.text(symbol.version));
+    if (!cxx_.empty()) cxx_.erase(demangle(name));
+  }
+
+  void check_node(SymbolId at, const ObjectFacts& object, const Symbol& symbol) {
+    const std::string version(object.text(symbol.version));
+    const auto has_name = [&](const VersionNode& node) { return node.name == version; };
+    if (std::any_of(job_.versions.begin(), job_.versions.end(), has_name)) return;
+    out_.rejections.push_back({Rejection::Kind::NoSuchVersion, std::string(object.name(symbol)), at, {}, version});
+  }
+
+  const LinkJob& job_;
+  const std::vector<InputFacts>& inputs_;
+  Resolution& out_;
+  /// Names that no definition was found for yet -> the nodes that name them.
+  std::map<std::string_view, std::set<std::string_view>> plain_;
+  std::map<std::string, std::string_view> cxx_;
+};
+
+}  // namespace
+
+void check_versions(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
+  VersionCheck(job, inputs, resolution).run();
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,15 @@
+// Symbol versions that a link refuses: without a node in a version script, or given to what isn't there.
+#pragma once
+
+#include <vector>
+
+#include "elfaudit/facts.hpp"
+#include "elfaudit/link_job.hpp"
+#include "elfaudit/resolution.hpp"
+
+namespace elfaudit {
+
+/// Adds to Resolution::rejections.
+void check_versions(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution);
+
+}  // namespace elfaudit

@@ -1,0 +1,179 @@
+#include "scan/section_graph.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "scan/eh_frame_records.hpp"
+#include "scan/elf_file.hpp"
+#include "scan/elf_sections.hpp"
+#include "scan/symbol_reader.hpp"
+
+namespace elfaudit {
+namespace {
+
+/// What a relocation names.
+struct Target {
+  std::uint64_t offset = 0;       ///< of the relocation
+  std::uint32_t section = 0;      ///< for a local symbol
+  std::uint32_t symbol = 0;       ///< for a global one
+  std::uint32_t own_section = 0;  ///< where this object itself has the symbol; 0 when undefined
+};
+
+class GraphReader {
+ public:
+  explicit GraphReader(const ElfSections& sections) : sections_(sections) {}
+
+  SectionGraph run() {
+    read_nodes();
+    for (std::size_t index = 1; index < sections_.count(); ++index) {
+      const GElf_Shdr header = sections_.header(index);
+      if (header.sh_type == SHT_REL || header.sh_type == SHT_RELA) read_relocations(index, header);
+    }
+    std::sort(graph_.edges.begin(), graph_.edges.end());
+    graph_.edges.erase(std::unique(graph_.edges.begin(), graph_.edges.end()), graph_.edges.end());
+    return std::move(graph_);
+  }
+
+ private:
+  void read_nodes() {
+    graph_.sections.resize(sections_.count());
+    for (std::size_t index = 1; index < sections_.count(); ++index) {
+      const GElf_Shdr header = sections_.header(index);
+      SectionNode& node = graph_.sections[index];
+      node.name = sections_.name(index, header);
+      node.type = header.sh_type;
+      node.flags = header.sh_flags;
+      if ((header.sh_flags & SHF_LINK_ORDER) != 0 && header.sh_link < sections_.count()) node.link = header.sh_link;
+      if (header.sh_type == SHT_SYMTAB && symbols_.index == 0) symbols_ = open_symbol_table(sections_, index);
+      if (header.sh_type == SHT_SYMTAB_SHNDX) extended_ = sections_.table(index);
+      if (header.sh_type == SHT_GROUP) read_group(index);
+    }
+  }
+
+  void read_group(std::size_t index) {
+    const Elf_Data* data = sections_.table(index);
+    if (data == nullptr) return;
+    const auto* words = static_cast<const Elf32_Word*>(data->d_buf);
+    for (std::size_t i = 1; i < data->d_size / sizeof(Elf32_Word); ++i)
+      if (words[i] < graph_.sections.size()) graph_.sections[words[i]].group = static_cast<std::uint32_t>(index);
+  }
+
+  void read_relocations(std::size_t index, const GElf_Shdr& header) {
+    if (header.sh_link != symbols_.index || symbols_.index == 0) return;
+    if (header.sh_info == SHN_UNDEF || header.sh_info >= sections_.count())
+      sections_.fail(index, fmt::format("relocates section {} of {}", header.sh_info, sections_.count()));
+    const bool addends = header.sh_type == SHT_RELA;
+    std::uint64_t count = 0;
+    Elf_Data* data = sections_.table(index, addends ? ELF_T_RELA : ELF_T_REL, count);
+    const bool eh_frame = graph_.sections[header.sh_info].name == ".eh_frame";
+    std::vector<Target> targets;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const Target target = addends ? read_rela(index, data, i) : read_rel(index, data, i);
+      if (eh_frame)
+        targets.push_back(target);
+      else
+        add(header.sh_info, target, SectionEdge::Kind::Plain, header.sh_info);
+    }
+    if (eh_frame) add_eh_frame(header.sh_info, std::move(targets));
+  }
+
+  Target read_rela(std::size_t index, Elf_Data* data, std::uint64_t i) const {
+    GElf_Rela entry;
+    if (gelf_getrela(data, static_cast<int>(i), &entry) == nullptr) sections_.fail(index, elf_errmsg(-1));
+    return target_of(entry.r_offset, GELF_R_SYM(entry.r_info));
+  }
+
+  Target read_rel(std::size_t index, Elf_Data* data, std::uint64_t i) const {
+    GElf_Rel entry;
+    if (gelf_getrel(data, static_cast<int>(i), &entry) == nullptr) sections_.fail(index, elf_errmsg(-1));
+    return target_of(entry.r_offset, GELF_R_SYM(entry.r_info));
+  }
+
+  Target target_of(std::uint64_t offset, std::uint64_t symbol) const {
+    Target target{offset, 0, 0, 0};
+    GElf_Sym entry;
+    if (symbol >= symbols_.count || gelf_getsym(symbols_.data, static_cast<int>(symbol), &entry) == nullptr)
+      return target;  // the linkers refuse such an object; nothing depends on what it would need
+    target.own_section = section_of(entry, symbol);
+    if (symbol < symbols_.first_global || GELF_ST_BIND(entry.st_info) == STB_LOCAL)
+      target.section = target.own_section;
+    else
+      target.symbol = static_cast<std::uint32_t>(symbol);
+    return target;
+  }
+
+  std::uint32_t section_of(const GElf_Sym& entry, std::uint64_t symbol) const {
+    std::uint32_t section = entry.st_shndx;
+    if (section == SHN_XINDEX && extended_ != nullptr && symbol < extended_->d_size / sizeof(Elf32_Word))
+      section = static_cast<const Elf32_Word*>(extended_->d_buf)[symbol];
+    else if (section >= SHN_LORESERVE)
+      return 0;
+    return section < sections_.count() ? section : 0;
+  }
+
+  void add(std::uint32_t from, const Target& target, SectionEdge::Kind kind, std::uint32_t written_in) {
+    // Text names its own section over and over, and the same callee too: what was just added is not added again.
+    const SectionEdge edge{from, target.section, target.symbol, kind, written_in};
+    if ((target.section == 0 && target.symbol == 0) || (target.section == from && kind == SectionEdge::Kind::Plain))
+      return;
+    if (graph_.edges.empty() || graph_.edges.back() != edge) graph_.edges.push_back(edge);
+  }
+
+  void add_eh_frame(std::uint32_t index, std::vector<Target> targets) {
+    std::sort(targets.begin(), targets.end(), [](const Target& a, const Target& b) { return a.offset < b.offset; });
+    const auto from_offset = [&](std::uint64_t offset) {
+      return std::lower_bound(targets.begin(), targets.end(), offset,
+                              [](const Target& t, std::uint64_t at) { return t.offset < at; });
+    };
+    std::vector<EhFrameRecord> records;
+    if (const Elf_Data* data = sections_.table(index); data != nullptr) {
+      const bool big = sections_.file_header().e_ident[EI_DATA] == ELFDATA2MSB;
+      records = read_eh_frame({static_cast<const std::byte*>(data->d_buf), data->d_size},
+                              big ? ByteOrder::Big : ByteOrder::Little);
+    }
+    if (records.empty()) {  // not to be taken apart: a section like any other
+      for (const Target& target : targets) add(index, target, SectionEdge::Kind::Plain, index);
+      return;
+    }
+    std::unordered_map<std::uint64_t, bool> used;  // CIE -> does a record use it?
+    for (const EhFrameRecord& record : records) {
+      if (record.is_cie()) {
+        used.emplace(record.begin, false);
+        continue;
+      }
+      auto target = from_offset(record.begin);
+      if (target == targets.end() || target->offset >= record.end) continue;
+      const std::uint32_t function = target->own_section;  // the first relocation of an FDE says what it describes
+      for (++target; target != targets.end() && target->offset < record.end; ++target)
+        add(function, *target, SectionEdge::Kind::Handlers, index);
+      used[record.cie] = true;
+      // A CIE has one relocation, its personality routine's; a crafted one with thousands, shared by thousands of
+      // records, must not multiply.
+      auto shared = from_offset(record.cie);
+      for (int i = 0; i < 4 && shared != targets.end() && shared->offset < record.cie_end; ++i, ++shared)
+        add(function, *shared, SectionEdge::Kind::Personality, index);
+    }
+    for (const EhFrameRecord& record : records) {
+      if (!record.is_cie() || used[record.begin]) continue;
+      for (auto target = from_offset(record.begin); target != targets.end() && target->offset < record.end; ++target)
+        add(0, *target, SectionEdge::Kind::Personality, index);
+    }
+  }
+
+  const ElfSections& sections_;
+  SectionGraph graph_;
+  SymbolTable symbols_;
+  const Elf_Data* extended_ = nullptr;
+};
+
+}  // namespace
+
+SectionGraph read_section_graph(const Origin& origin) {
+  const ElfFile file = ElfFile::open(origin);
+  const ElfSections sections(file, origin);
+  return GraphReader(sections).run();
+}
+
+}  // namespace elfaudit

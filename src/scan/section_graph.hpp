@@ -1,0 +1,42 @@
+// Which sections of a relocatable object need which others: what --gc-sections walks over.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "elfaudit/origin.hpp"
+
+namespace elfaudit {
+
+struct SectionNode {
+  std::string name;
+  std::uint32_t type = 0;   ///< sh_type
+  std::uint64_t flags = 0;  ///< sh_flags
+  std::uint32_t link = 0;   ///< for SHF_LINK_ORDER: the section it belongs to; else 0
+  std::uint32_t group = 0;  ///< header index of its SHT_GROUP; 0 when it is in none
+};
+
+/// "While `from` is in the output, the target is needed." The target is a section of this object or, for a global
+/// symbol, its symbol table index, whatever section that turns out to be in.
+struct SectionEdge {
+  /// Linkers take .eh_frame apart. A function's record (FDE) goes with the function and names its table of handlers;
+  /// what several records share (CIE) names the personality routine. `from` is the function's section then.
+  enum class Kind : std::uint8_t { Plain, Handlers, Personality };
+  std::uint32_t from = 0;  ///< 0: a CIE that no record uses
+  std::uint32_t section = 0;
+  std::uint32_t symbol = 0;
+  Kind kind = Kind::Plain;
+  std::uint32_t written_in = 0;  ///< the section whose relocation it is: `from`, or .eh_frame
+  auto operator<=>(const SectionEdge&) const = default;
+};
+
+struct SectionGraph {
+  std::vector<SectionNode> sections;  ///< by header index
+  std::vector<SectionEdge> edges;     ///< sorted, each once
+};
+
+/// Reads all relocations of a relocatable object (gABI 4 "Relocation"). Throws InputError.
+SectionGraph read_section_graph(const Origin& origin);
+
+}  // namespace elfaudit

@@ -1,0 +1,36 @@
+// When a missing name and a present one are one name in the source.
+#include <gtest/gtest.h>
+
+#include "scan/name_spellings.hpp"
+
+namespace elfaudit {
+namespace {
+
+Kinship kinship(const char* missing, const char* present) {
+  const Spelling spelling(missing);
+  return spelling.may_be_kin(present) ? spelling.kin_to(present) : Kinship::None;
+}
+
+TEST(NameSpellings, StringAbi) {
+  EXPECT_EQ(kinship("_Z4nameRKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE", "_Z4nameRKSs"),
+            Kinship::OtherStringAbi);
+  EXPECT_EQ(kinship("_Z4nameRKSs", "_Z4nameRKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"),
+            Kinship::OtherStringAbi);
+  EXPECT_EQ(kinship("_Z4nameB5cxx11v", "_Z4namev"), Kinship::OtherStringAbi);
+}
+
+TEST(NameSpellings, ExternC) {
+  EXPECT_EQ(kinship("wares", "_Z5waresi"), Kinship::MangledHere);
+  EXPECT_EQ(kinship("_Z5waresi", "wares"), Kinship::MangledThere);
+  EXPECT_EQ(kinship("wares", "_ZN2ns5waresEi"), Kinship::None) << "another name";
+  EXPECT_EQ(kinship("wares", "wares2"), Kinship::None);
+}
+
+TEST(NameSpellings, Parameters) {
+  EXPECT_EQ(kinship("_ZN1n1fEi", "_ZN1n1fEl"), Kinship::OtherParameters);
+  EXPECT_EQ(kinship("_ZN1n1fEi", "_ZN1m1fEi"), Kinship::None);
+  EXPECT_EQ(kinship("_ZN1SC1Ev", "_ZN1SC2Ev"), Kinship::None) << "two variants of one constructor";
+}
+
+}  // namespace
+}  // namespace elfaudit
