@@ -1,11 +1,15 @@
 // What each subcommand does with its options.
 #pragma once
 
+#include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "elfaudit/audit.hpp"
+#include "elfaudit/closure.hpp"
 #include "elfaudit/listing.hpp"
+#include "input/linker_choice.hpp"
 
 namespace elfaudit {
 
@@ -16,23 +20,37 @@ struct Request {
   bool has_command = false;          ///< "--" was given
   std::vector<std::string> command;  ///< the words behind it
   std::vector<std::string> archs;    ///< --arch
+  std::string linker;                ///< --linker; empty: the one that the command runs
   std::string symbol;                ///< explain
   std::vector<std::string> formats;  ///< "text", "json=out.json"; empty: text
   std::string color = "auto";
   Severity fail_on = Severity::Error;
   bool list_undefined = false;
   bool stats = false;
+  bool gate = false;  ///< link: errors stop the command
   AuditOptions audit;
   ListOptions list;
+  ClosureOptions closure;
 };
 
 /// Each returns the exit code. They throw UsageError.
 int check_command(const Request& request);
 int explain_command(const Request& request);
 int list_command(const Request& request);
+int closure_command(const Request& request);
 int diagnose_command(const Request& request);
+int link_command(const Request& request);
 
-/// --color: "auto" asks the terminal and NO_COLOR.
-bool use_color(const std::string& choice);
+/// --linker. Throws UsageError.
+std::optional<LinkerChoice> linker_of(const Request& request);
+
+/// Throws UsageError when a --format or --linker can't be understood or an --enable names no rule.
+void check_audit_options(const Request& request);
+
+/// The reports that --format asks for, those without a file to `stream`; a null stream leaves these out.
+void write_reports(const Request& request, const Audit& audit, std::FILE* stream);
+
+/// --color: "auto" asks the terminal that `stream` is, and NO_COLOR.
+bool use_color(const std::string& choice, std::FILE* stream = stdout);
 
 }  // namespace elfaudit

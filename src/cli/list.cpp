@@ -1,4 +1,4 @@
-// elfaudit list images|symbols|members FILE...
+// elfaudit list images|symbols|members|closure FILE...
 
 #include <fmt/format.h>
 
@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "cli/commands.hpp"
+#include "elfaudit/closure.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/listing.hpp"
 
@@ -23,7 +24,33 @@ void say(const InputError& error) {
   std::fprintf(stderr, "elfaudit: %s: %s\n", origin.display().c_str(), error.what());
 }
 
+/// The last component of a root may say "/": paths are put together behind it.
+std::string without_slash(std::string path) {
+  while (path.ends_with('/')) path.pop_back();
+  return path;
+}
+
 }  // namespace
+
+int closure_command(const Request& request) {
+  ClosureOptions options = request.closure;
+  options.root = without_slash(options.root);
+  std::vector<Closure> closures;
+  bool complete = true;
+  for (const std::string& file : request.files) {
+    try {
+      closures.push_back(closure(file, options));
+      for (const InputError& error : closures.back().errors) say(error);
+      complete = complete && closures.back().complete();
+    } catch (const InputError& error) {
+      say(error);
+      complete = false;
+    }
+  }
+  const bool json = !request.formats.empty() && request.formats.back() == "json";
+  write(json ? json_closures(closures) : text_closures(closures));
+  return complete ? 0 : 2;
+}
 
 int list_command(const Request& request) {
   if (request.has_command) throw UsageError("list takes files, no link command");

@@ -12,18 +12,29 @@ namespace {
 
 using namespace elfaudit;
 
-void add_input_options(CLI::App& command, Request& request) {
-  command
-      .add_option("files", request.files,
-                  "objects, archives and shared objects in link order; @FILE reads words from FILE")
-      ->option_text("FILE...");
+/// How an audit is done.
+void add_audit_options(CLI::App& command, Request& request) {
   command
       .add_option("--arch", request.archs,
                   "device architecture to link for (sm_90a); may be given several times; else every one present, or "
                   "what the command says")
       ->option_text("ARCH")
       ->allow_extra_args(false);
+  command
+      .add_option(
+          "--linker", request.linker,
+          "judge by the rules of bfd (GNU ld), lld or mold, maybe of one version (lld:14); else of the one that "
+          "the command runs")
+      ->option_text("LINKER[:VERSION]");
   command.add_option("-j,--jobs", request.audit.jobs, "threads; 0: as many as the machine has")->option_text("N [0]");
+}
+
+void add_input_options(CLI::App& command, Request& request) {
+  command
+      .add_option("files", request.files,
+                  "objects, archives and shared objects in link order; @FILE reads words from FILE")
+      ->option_text("FILE...");
+  add_audit_options(command, request);
 }
 
 void add_source_options(CLI::App& command, Request& request) {
@@ -37,30 +48,35 @@ void add_source_options(CLI::App& command, Request& request) {
       ->option_text("FILE");
 }
 
+/// What is reported, how, and what it makes of the exit code.
+void add_report_options(CLI::App& command, Request& request) {
+  command
+      .add_option("--format", request.formats,
+                  "text or json; FORMAT=FILE writes to a file, and may be given several times")
+      ->option_text("FORMAT[=FILE]")
+      ->allow_extra_args(false);
+  command.add_option("--fail-on", request.fail_on, "least severity that makes the exit code 1: error, warning or note")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, Severity>{
+          {"error", Severity::Error}, {"warning", Severity::Warning}, {"note", Severity::Note}}))
+      ->option_text("SEVERITY [error]");
+  command.add_option("--color", request.color, "auto, always or never; NO_COLOR is respected")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->option_text("WHEN [auto]");
+  command
+      .add_option("--enable", request.audit.enable,
+                  "run a rule that is off by default: header-definition, which opens every object's debug info")
+      ->option_text("RULE")
+      ->allow_extra_args(false);
+  command.add_flag("--stats", request.stats, "say on standard error how long each stage took");
+}
+
 void add_check(CLI::App& app, Request& request) {
   CLI::App* check = app.add_subcommand("check", "say what the linker would reject");
   add_input_options(*check, request);
   add_source_options(*check, request);
-  check
-      ->add_option("--format", request.formats,
-                   "text or json; FORMAT=FILE writes to a file, and may be given several times")
-      ->option_text("FORMAT[=FILE]")
-      ->allow_extra_args(false);
-  check->add_option("--fail-on", request.fail_on, "least severity that makes the exit code 1: error, warning or note")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, Severity>{
-          {"error", Severity::Error}, {"warning", Severity::Warning}, {"note", Severity::Note}}))
-      ->option_text("SEVERITY [error]");
-  check->add_option("--color", request.color, "auto, always or never; NO_COLOR is respected")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
-      ->option_text("WHEN [auto]");
+  add_report_options(*check, request);
   check->add_flag("--undefined", request.list_undefined,
                   "with plain files, list the undefined symbols instead of counting them");
-  check
-      ->add_option("--enable", request.audit.enable,
-                   "run a rule that is off by default: header-definition, which opens every object's debug info")
-      ->option_text("RULE")
-      ->allow_extra_args(false);
-  check->add_flag("--stats", request.stats, "say on standard error how long each stage took");
   check->footer(
       "A link command may stand in place of the files, behind --, word for word:\n"
       "  elfaudit check -- g++ -shared a.o -L. -lfoo\n"
@@ -83,6 +99,7 @@ CLI::App* add_list_of(CLI::App& list, Request& request, ListWhat what, const cha
       ->required()
       ->option_text("FILE...");
   command->add_option("--format", request.formats, "text or json")
+      ->allow_extra_args(false)
       ->check(CLI::IsMember({"text", "json"}))
       ->option_text("FORMAT [text]");
   command->add_option("-j,--jobs", request.audit.jobs, "threads; 0: as many as the machine has")->option_text("N [0]");
@@ -93,8 +110,25 @@ CLI::App* add_list_of(CLI::App& list, Request& request, ListWhat what, const cha
   return command;
 }
 
+void add_closure(CLI::App& list, Request& request) {
+  CLI::App* closure = list.add_subcommand("closure", "the libraries that the loader would map, and what finds each");
+  closure->add_option("files", request.files, "programs and shared objects")->required()->option_text("FILE...");
+  closure->add_option("--root", request.closure.root, "the tree that is / when they run, instead of this machine's")
+      ->check(CLI::ExistingDirectory)
+      ->option_text("DIR");
+  closure->add_option("--library-path", request.closure.library_path, "LD_LIBRARY_PATH there")
+      ->allow_extra_args(false)
+      ->option_text("DIR:...");
+  closure->add_option("--format", request.formats, "text or json")
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"text", "json"}))
+      ->option_text("FORMAT [text]");
+  closure->callback([&request] { request.run = closure_command; });
+}
+
 void add_list(CLI::App& app, Request& request) {
-  CLI::App* list = app.add_subcommand("list", "list the device images, symbols or members of files");
+  CLI::App* list =
+      app.add_subcommand("list", "list what is in files: device images, symbols, members, needed libraries");
   list->require_subcommand(1);
   add_list_of(*list, request, ListWhat::Images, "images", "device images: kind, architecture, compression, sizes")
       ->add_flag("--details", request.list.details,
@@ -102,6 +136,7 @@ void add_list(CLI::App& app, Request& request) {
   add_list_of(*list, request, ListWhat::Symbols, "symbols", "the symbols that the linker sees")
       ->add_flag("--device", request.list.device_symbols, "those that the device linker sees, of every image");
   add_list_of(*list, request, ListWhat::Members, "members", "the members of archives");
+  add_closure(*list, request);
 }
 
 void add_diagnose(CLI::App& app, Request& request) {
@@ -111,6 +146,7 @@ void add_diagnose(CLI::App& app, Request& request) {
       ->expected(1)
       ->option_text("LOG");
   diagnose->add_option("--format", request.formats, "text or json")
+      ->allow_extra_args(false)
       ->check(CLI::IsMember({"text", "json"}))
       ->option_text("FORMAT [text]");
   diagnose->add_option("--color", request.color, "auto, always or never; NO_COLOR is respected")
@@ -121,6 +157,21 @@ void add_diagnose(CLI::App& app, Request& request) {
       "Nothing that the log names is run. Objects that it names are audited where they are still there.\n"
       "Exit code: 0 no error in the log, 1 errors, 2 the log can't be read.");
   diagnose->callback([&request] { request.run = diagnose_command; });
+}
+
+void add_link(CLI::App& app, Request& request) {
+  CLI::App* link = app.add_subcommand("link", "say what the linker would reject, then run the command");
+  link->add_flag("--gate", request.gate,
+                 "don't run a link that has errors or can't be audited: the exit code says which");
+  add_audit_options(*link, request);
+  add_source_options(*link, request);
+  add_report_options(*link, request);
+  link->footer(
+      "The link command stands behind --, word for word. Commands that don't link are run as they are, so this can\n"
+      "stand in front of a compiler everywhere:\n"
+      "  make CXX=\"elfaudit link -- g++\"\n"
+      "Reports go to standard error. Exit code: the command's own; with --gate also check's.");
+  link->callback([&request] { request.run = link_command; });
 }
 
 /// Everything behind the first "--" is somebody else's command line.
@@ -145,6 +196,7 @@ int run(int argc, char** argv) {
   add_explain(app, request);
   add_list(app, request);
   add_diagnose(app, request);
+  add_link(app, request);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

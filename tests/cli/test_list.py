@@ -196,3 +196,10 @@ def test_every_option_is_in_the_docs(lab):
         options = {word.rstrip(",") for word in lab.audit("list", what, "--help").out.split() if word.startswith("--")} - {"--help"}
         options = {option for word in options for option in word.split(",") if option.startswith("--")}
         assert options and [option for option in sorted(options) if option not in page] == []
+
+
+def test_format_before_several_files(lab):
+    lab.cc("a.o", "int a;", "g++")
+    lab.cc("b.o", "int b;", "g++")
+    rows = lab.audit("list", "symbols", "--format", "json", "a.o", "b.o").json()["symbols"]
+    assert [row["input"] for row in rows] == ["a.o", "b.o"]
