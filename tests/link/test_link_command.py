@@ -86,12 +86,68 @@ def test_driver_that_is_not_there_is_read_by_its_words(project):
     assert result.code == 1 and "helper() is defined twice" in result.out and "note: " in result.out, result
 
 
-def test_link_by_another_linker_says_whose_rules_were_used(project):
+def judged_by(project, *command):
+    document = project.audit("check", "--format", "json", *command).json()
+    return document["linker"], document["linker_version"]
+
+
+@pytest.mark.parametrize("command, linker", [
+    ("ld.bfd", ("bfd", 0)),
+    ("ld.lld-14", ("lld", 14)),
+    ("ld.lld-19", ("lld", 19)),
+    ("mold", ("mold", 0)),
+    ("g++ -fuse-ld=bfd", ("bfd", 0)),
+    ("g++ -fuse-ld=mold", ("mold", 0)),
+])
+def test_the_rules_are_those_of_the_linker_that_the_command_runs(project, command, linker):
+    need(command.split("-fuse-")[0].strip(), *(["mold"] if "mold" in command else []))
+    assert judged_by(project, "--", *command.split(), "main.o", "helper.o") == linker
+
+
+def test_version_of_a_linker_without_one_in_its_name(project):
     need("ld.lld")
-    result = project.audit("check", "--", "g++", "-fuse-ld=lld", "main.o", "helper.o", "-o", "out")
+    said = project.sh("ld.lld --version").out
+    assert judged_by(project, "--", "g++", "-fuse-ld=lld", "main.o", "helper.o") == ("lld", int(said.split("LLD ")[1].split(".")[0]))
+    project.sh("ln -s $(command -v ld.lld) plain; printf '#!/bin/sh\necho Custom LLD 17.0.1\n' > ld.lld; chmod +x ld.lld")
+    assert judged_by(project, "--", "./ld.lld", "main.o", "helper.o") == ("lld", 17)
+
+
+@pytest.mark.parametrize("choice, linker", [("bfd", ("bfd", 0)), ("lld", ("lld", 0)), ("lld:14", ("lld", 14)), ("mold:1", ("mold", 1))])
+def test_option_linker_outranks_the_command(project, choice, linker):
+    assert judged_by(project, "--linker", choice, "--", "ld.bfd", "main.o", "helper.o") == linker
+    assert judged_by(project, "--linker", choice, "main.o", "helper.o") == linker
+
+
+@pytest.mark.parametrize("choice", ["", "gold", "lld:", "lld:x", "bfd:0"][1:])
+def test_unknown_linker_is_a_usage_error(project, choice):
+    result = project.audit("check", "--linker", choice, "main.o")
+    assert result.code == 2 and f"--linker {choice}: " in result.err, result
+
+
+def test_link_by_gold_says_whose_rules_were_used(project):
+    need("ld.gold")
+    result = project.audit("check", "--", "g++", "-fuse-ld=gold", "main.o", "helper.o", "-o", "out")
     assert "by the rules of GNU ld" in result.out, result
+
+
+def test_start_lib_is_lazy(project):
+    """Only what is needed is linked: the second helper is not, and would clash if it were."""
+    words = ["main.o", "--start-lib", "helper.o", "--end-lib", "--start-lib", "twice.o", "--end-lib"]
+    assert project.audit("check", "--linker", "mold", "--", "ld.bfd", "-e", "main", *words).code == 0
+    assert project.audit("check", "--linker", "lld", "--", "ld.bfd", "-e", "main", *words).code == 0
+    assert "--start-lib" in project.audit("check", "--", "ld.bfd", "-e", "main", *words).out, "unknown to GNU ld 2.40"
 
 
 def test_unknown_option_is_named(project):
     result = project.audit("check", "--", "ld.bfd", "main.o", "helper.o", "--no-such-option=3")
     assert "not understood" in result.out and "--no-such-option=3" in result.out, result
+
+
+@pytest.mark.parametrize("linker", ["bfd", "lld", "mold"])
+def test_static_program_with_position_independent_libraries(lab, linker):
+    """libstdc++.a's eh_globals.o calls __tls_get_addr, which libc.a does not have."""
+    need(f"ld.{linker}")
+    lab.cc("main.o", "#include <iostream>\nint main() { std::cout << 1; }")
+    command = f"g++ -fuse-ld={linker} -static main.o -pthread -o out"
+    lab.sh(command)
+    assert lab.audit("check", "--", *command.split()).code == 0

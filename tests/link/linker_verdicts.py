@@ -1,0 +1,219 @@
+"""What GNU ld, lld and mold say of a link, in one form: which symbols are defined twice and where, which are undefined,
+which archive members take part. And what elfaudit says of the same words.
+
+A linker may stop before it has said everything. It is asked again with what stopped it switched off; when it still
+keeps something back, there is no verdict to compare with: Undecided."""
+
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+
+PROGRAMS = {"bfd": "ld.bfd", "lld14": "ld.lld-14", "lld19": "ld.lld-19", "mold": "mold"}
+ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8"}
+
+
+class Undecided(Exception):
+    """Why a linker gives no verdict."""
+
+
+class Refused(Exception):
+    """What elfaudit says instead of a report."""
+
+
+@dataclasses.dataclass
+class Verdict:
+    duplicates: set  # of (symbol, the input that defines it again)
+    undefined: set  # of symbols
+    extracted: set  # of "libx.a(y.o)"; None: the linker gave no list
+
+    def renamed(self, names):
+        """With other names for some inputs."""
+        new = lambda name: names.get(name, name)
+        extracted = None if self.extracted is None else {new(member) for member in self.extracted}
+        return Verdict({(symbol, new(where)) for symbol, where in self.duplicates}, self.undefined, extracted)
+
+    def differences(self, other):
+        """The names of the parts in which the two differ."""
+        return [
+            part
+            for part in ("duplicates", "undefined", "extracted")
+            if None not in (getattr(self, part), getattr(other, part)) and getattr(self, part) != getattr(other, part)
+        ]
+
+
+@dataclasses.dataclass
+class Messages:
+    """What one run of a linker said."""
+
+    code: int
+    out: str
+    duplicates: set = dataclasses.field(default_factory=set)
+    undefined: set = dataclasses.field(default_factory=set)
+    other: list = dataclasses.field(default_factory=list)  # errors of any other kind
+
+
+def run(words, folder):
+    result = subprocess.run(
+        words, cwd=folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=60
+    )
+    return Messages(result.returncode, result.stdout), result.stderr
+
+
+def named(path):
+    """One spelling for one input: some say "./libx.a(y.o)" or "libx.a(./y.o)" where others say "libx.a(y.o)"."""
+    return path and path.removeprefix("./").replace("(./", "(")
+
+
+def linker(name, words, folder):
+    """The verdict of the linker of that name. Throws Undecided."""
+    with tempfile.TemporaryDirectory() as scratch:
+        read = {"bfd": gnu_ld, "mold": mold}.get(name, lld)
+        verdict, messages = read(PROGRAMS[name], words, folder, scratch)
+    if messages.code != 0 and not verdict.duplicates and not verdict.undefined:
+        raise Undecided("; ".join(messages.other) or f"exit code {messages.code}")
+    return verdict
+
+
+# ---- GNU ld ----------------------------------------------------------------------------------------------------------
+
+FORCE_BFD = ["--noinhibit-exec", "-z", "muldefs", "--warn-unresolved-symbols"]
+STOPPED = re.compile(r"final link failed|nonrepresentable|is disallowed|cannot find (?!entry)|error adding")
+
+
+def gnu_ld(program, words, folder, scratch):
+    map_file = pathlib.Path(scratch, "map")
+    messages = gnu_ld_messages([program, *words, f"-Map={map_file}", "-o", scratch + "/out"], folder, map_file)
+    # A map that was never written says nothing about members.
+    extracted = {named(member) for member in map_members(map_file)} if map_file.exists() else None
+    undefined = messages.undefined
+    if messages.code != 0 and any(STOPPED.search(error) for error in messages.other):
+        again = gnu_ld_messages([program, *words, *FORCE_BFD, "-o", scratch + "/forced"], folder, map_file)
+        if any(STOPPED.search(error) for error in again.other):
+            raise Undecided("; ".join(again.other))
+        undefined = undefined | again.undefined
+    return Verdict(messages.duplicates, undefined, extracted), messages
+
+
+def map_members(map_file):
+    """The first table of GNU ld's map."""
+    if not map_file.exists():
+        return []
+    # Where ld stops in the middle, the table is the last thing in the map.
+    table = re.match(r"Archive member included[^\n]*\n\n(.*?)(?:\n\n|\Z)", map_file.read_text(errors="replace"), re.S)
+    # Among its rows stand remarks such as "Local IFUNC function `f' in a.o".
+    return re.findall(r"^(\S+)(?=$|\s+(?:\S+ )?\(.*\)$)", table[1], re.M) if table else []
+
+
+def gnu_ld_messages(command, folder, map_file):
+    messages, text = run([*command, "--no-demangle", "--trace"], folder)
+    known = set(messages.out.split()) | set(map_members(map_file))
+    function = None  # of which the next lines are about: "a.o: in function `f':"
+    for line in text.splitlines():
+        line = re.sub(r"^\S*ld(\.bfd)?: ", "", line).replace("warning: undefined", "undefined")
+        if m := re.fullmatch(r"(.*): in function `(.*)':", line):
+            function = m[1]
+        elif m := re.fullmatch(r"(.*?):? ?multiple definition of `([^']*)'(?:; .*: first defined here)?", line):
+            where = re.match(r"((?:[^:()]|\([^:()]*\)(?=:))*?\([^:()]*\)|[^:]+):", m[1] + ":")
+            messages.duplicates.add((m[2], named(where[1] if where and where[1] in known else function)))
+        elif m := re.search(r"(?:undefined reference to|more undefined references to)(?: symbol)? [`']([^']*)'", line):
+            messages.undefined.add(m[1])
+        elif m := re.search(r"required symbol `([^']*)' not defined|undefined symbol `([^']*)' referenced in expression", line):
+            messages.undefined.add(m[1] or m[2])
+        elif line.strip():
+            messages.other.append(line)
+    return messages
+
+
+# ---- lld -------------------------------------------------------------------------------------------------------------
+
+
+def lld(program, words, folder, scratch):
+    command = [program, *words, "--error-limit=0", "--no-demangle", "--color-diagnostics=never"]
+    messages = lld_messages([*command, "--trace", "-o", scratch + "/out"], folder)
+    undefined = messages.undefined
+    if messages.code != 0 and (messages.duplicates or not undefined):
+        again = lld_messages([*command, "-z", "muldefs", "-o", scratch + "/forced"], folder)
+        if [error for error in again.other if not error.startswith("cannot find entry")]:
+            raise Undecided("; ".join(again.other))
+        undefined = again.undefined
+    extracted = {named(line) for line in messages.out.splitlines() if re.fullmatch(r".+\([^()]*\)", line)}
+    return Verdict(messages.duplicates, undefined, extracted), messages
+
+
+def lld_messages(command, folder):
+    messages, text = run(command, folder)
+    for message in re.split(r"^(?:\S*lld\S*): (?:error|warning): ", text, flags=re.M)[1:]:
+        first, *places = message.splitlines()
+        if m := re.fullmatch(r"duplicate symbol: (.*)", first):
+            # ">>> defined at FILE:(SECTION+OFFSET) in archive ARCHIVE", after a line with the source if that is known.
+            sites = re.findall(r">>> (?:defined (?:at|in) |\s+)([^\s:]+)(?::\([^()]*\))?(?: in archive (\S+))?$", message, re.M)
+            where, archive = sites[-1]
+            messages.duplicates.add((m[1], named(f"{archive}({where})" if archive else where)))
+        elif m := re.fullmatch(r"undefined (?:(?:hidden|protected|internal) )?symbol: (.*)", first):
+            messages.undefined.add(m[1])
+        elif m := re.fullmatch(r"(?:undefined reference(?: due to --no-allow-shlib-undefined)?: |.*: undefined reference to )(\S+).*", first):
+            messages.undefined.add(m[1])
+        else:
+            messages.other.append(first)
+    return messages
+
+
+# ---- mold ------------------------------------------------------------------------------------------------------------
+
+FORCE_MOLD = ["-z", "muldefs", "--warn-unresolved-symbols", "--unresolved-symbols=ignore-all"]
+
+
+def mold(program, words, folder, scratch):
+    command = [program, *words, "--no-demangle"]
+    messages = mold_messages([*command, "-o", scratch + "/out"], folder)
+    undefined = messages.undefined
+    if messages.code != 0 and (messages.duplicates or not undefined):
+        again = mold_messages([*command, "-z", "muldefs", "-o", scratch + "/forced"], folder)
+        if again.other:
+            raise Undecided("; ".join(again.other))
+        undefined = again.undefined
+    return Verdict(messages.duplicates, undefined, mold_members(command, folder, scratch)), messages
+
+
+def mold_messages(command, folder):
+    messages, text = run(command, folder)
+    for message in re.findall(r"^mold: (?:error|fatal|warning): (.*)$", re.sub(r"\x1b\[[0-9;]*m", "", text), re.M):
+        if m := re.fullmatch(r"duplicate symbol: (.*?): (.*?): (.*)", message):
+            messages.duplicates.add((m[3], named(m[1])))
+        elif m := re.fullmatch(r"undefined symbol: (?:.*: )?(\S+)", message):
+            messages.undefined.add(m[1])
+        else:
+            messages.other.append(message)
+    return messages
+
+
+def mold_members(command, folder, scratch):
+    """mold lists no members; those with a section in the output are in the map of a link that is made to succeed. A
+    section that --gc-sections took away says nothing about its member."""
+    map_file = pathlib.Path(scratch, "map")
+    if "--gc-sections" in command:
+        return None
+    forced, _ = run([*command, *FORCE_MOLD, f"-Map={map_file}", "-o", scratch + "/mapped"], folder)
+    if forced.code != 0 or not map_file.exists():  # mold 1.10 asserts on --defsym=a=b with -Map
+        return None
+    return {named(member) for member in re.findall(r"(\S+\([^()\s]+\)):\(", map_file.read_text(errors="replace"))}
+
+
+# ---- elfaudit --------------------------------------------------------------------------------------------------------
+
+
+def elfaudit(name, words, folder):
+    command = [os.environ["ELFAUDIT"], "check", "--format", "json", "--", PROGRAMS[name], *words, "-o", "out"]
+    messages, error = run(command, folder)
+    if messages.code not in (0, 1, 2) or not messages.out.startswith("{"):
+        raise Refused(f"exit code {messages.code}: {error}")
+    document = json.loads(messages.out)
+    return Verdict(
+        {(d["symbol"], named(d["other"])) for d in document["duplicates"]},
+        set(document["undefined"]),
+        {named(m["input"]) for m in document["extracted_members"]},
+    )

@@ -1,0 +1,252 @@
+"""What each linker says of a link, and what elfaudit says of the same words, in one form that can be compared.
+
+    said = says(lab, "mold", "start.o libfoo.a")      a Verdict
+    agree(lab, "mold", "start.o libfoo.a")            fails the test where elfaudit differs, and prints both
+
+lld and mold print only duplicates where both kinds occur: they are run again with -z muldefs for what is undefined."""
+
+import concurrent.futures
+import dataclasses
+import os
+import re
+import shlex
+import shutil
+
+import pytest
+
+PROGRAMS = {"bfd": "ld.bfd", "lld14": "ld.lld-14", "lld19": "ld.lld-19", "mold": "mold"}
+AS_OPTION = {"bfd": "bfd", "lld14": "lld:14", "lld19": "lld:19", "mold": "mold"}
+EVERY = tuple(PROGRAMS)
+ASSEMBLER = '.section .note.GNU-stack,"",@progbits\n'
+
+# How a linker refuses a link besides duplicate and undefined symbols, by elfaudit's name for it.
+REFUSED = {
+    "symbol-not-exported": [
+        r"(?:hidden|local|internal) symbol `([^']*)' in \S+ is referenced by DSO",
+        r"non-exported symbol '([^']*)' in",
+    ],
+    "tls-mismatch": [r"([^\s:]+): TLS (?:definition|reference) in .* mismatches", r"TLS attribute mismatch: (\S+)"],
+    "version-not-defined": [
+        r"version node not found for symbol ([^@]*)@",
+        r"symbol ([^@ ]+)(?:@\S*)? has undefined version",
+        r"version script assignment of \S+ to symbol '([^']*)' failed",
+    ],
+    "discarded-definition": [r"relocation refers to a symbol in a discarded section: (\S+)"],
+}
+UNDEFINED = [
+    r"(?:undefined reference to|more undefined references to) `([^']*)'(?: follow)?$",
+    r"undefined reference to symbol '([^']*)'$",  # GNU ld: "DSO missing from command line" is the next line
+    r"required symbol `([^']*)' not defined",
+    r"undefined symbol `([^']*)' referenced in expression",
+    r"undefined (?:(?:hidden|protected|internal) )?symbol: (?:.*: )?(\S+)$",
+    r"undefined reference(?: due to --no-allow-shlib-undefined)?: (\S+)$",
+    r"undefined reference to (\S+) \[--no-allow-shlib-undefined\]$",
+]
+# Advice, and the second halves of messages.
+NOT_A_VERDICT = re.compile(
+    r"warning:|final link failed|error adding symbols: bad value|(?:hidden|protected|internal) symbol `.*' isn't defined|^NOTE: |missing --end-group|DSO missing from command line|"
+    r"use the --help option|^>>>|: in function `"
+)
+
+
+@dataclasses.dataclass
+class Verdict:
+    duplicates: set = dataclasses.field(default_factory=set)  # of (symbol, the input that defines it again)
+    undefined: set = dataclasses.field(default_factory=set)  # of symbols
+    extracted: set = dataclasses.field(default_factory=set)  # of "libx.a(y.o)"; None: it can't be seen
+    refused: set = dataclasses.field(default_factory=set)  # of (rule, symbol): a key of REFUSED
+    other: list = dataclasses.field(default_factory=list, compare=False)  # errors of any other kind
+    code: int = dataclasses.field(default=0, compare=False)
+
+
+def assemble(lab, name, text):
+    """Assembles a few lines; returns the object's name."""
+    assemble_all(lab, {name: text})
+    return name + ".o"
+
+
+def assemble_all(lab, sources):
+    """Assembles many in one go: name -> lines."""
+    for name, text in sources.items():
+        lab.write(name + ".s", text + "\n" + ASSEMBLER)
+    lab.sh("\n".join(f"as {shlex.quote(name)}.s -o {shlex.quote(name)}.o || exit" for name in sources))
+
+
+def installed():
+    return [linker for linker in EVERY if shutil.which(PROGRAMS[linker])]
+
+
+def every_linker(test):
+    """Gives the test an argument `linker`; one that is not installed is skipped, and the report says so."""
+    def param(linker):
+        missing = shutil.which(PROGRAMS[linker]) is None
+        return pytest.param(linker, marks=pytest.mark.skipif(missing, reason=f"needs {PROGRAMS[linker]}, which is not installed"))
+
+    return pytest.mark.parametrize("linker", [param(linker) for linker in EVERY])(test)
+
+
+def says(lab, linker, words):
+    """Links with the real linker and reads its messages, and its map or trace."""
+    return normal({"bfd": bfd_says, "mold": mold_says}.get(linker, lld_says)(lab, linker, words))
+
+
+def normal(verdict):
+    """mold prints "libx.a" for the others' "./libx.a"."""
+    verdict.duplicates = {(symbol, file and os.path.normpath(file)) for symbol, file in verdict.duplicates}
+    verdict.extracted = verdict.extracted and {os.path.normpath(file) for file in verdict.extracted}
+    return verdict
+
+
+def run(lab, linker, words, options, output="out"):
+    """One run with its own output file, so that runs can go side by side."""
+    name = f"{output}.{linker}.{abs(hash((words, options))):x}"
+    result = lab.sh(f"{PROGRAMS[linker]} {words} {options.replace('MAP', name + '.map')} -o {name}", check=False)
+    map_file = lab.path / (name + ".map")
+    result.map = map_file.read_text(errors="replace") if map_file.exists() else None
+    for leftover in (lab.path / name, map_file):
+        leftover.unlink(missing_ok=True)
+    return result
+
+
+def take_common(verdict, message):
+    """The kinds that are one line in every linker. False when it is none of them."""
+    for pattern in UNDEFINED:
+        if m := re.search(pattern, message):
+            verdict.undefined.add(m[1])
+            return True
+    for rule, patterns in REFUSED.items():
+        for m in filter(None, (re.search(p, message) for p in patterns)):
+            verdict.refused.add((rule, m[1]))
+            return True
+    return False
+
+
+# ---- GNU ld
+
+
+def bfd_says(lab, linker, words):
+    result = run(lab, linker, words, "--no-demangle --trace -Map=MAP")
+    verdict = Verdict(extracted=bfd_members(result.map), code=result.code)
+    known = set(result.out.split()) | verdict.extracted
+    function = None
+    for line in result.err.splitlines():
+        line = re.sub(r"^\S*ld(\.bfd)?: ", "", line)
+        if m := re.fullmatch(r"(.*): in function `(.*)':", line):
+            function = m[1]
+        elif m := re.fullmatch(r"(.*?):? ?multiple definition of `([^']*)'(?:; .*: first defined here)?", line):
+            where = re.match(r"((?:[^:()]|\([^:()]*\)(?=:))*?\([^:()]*\)|[^:]+):", m[1] + ":")
+            verdict.duplicates.add((m[2], where[1] if where and where[1] in known else function))
+        elif not take_common(verdict, line) and line.strip() and not NOT_A_VERDICT.search(line):
+            verdict.other.append(line)
+    return verdict
+
+
+def bfd_members(text):
+    block = re.match(r"Archive member included[^\n]*\n\n(.*?)\n\n", text or "", re.S)
+    return set(re.findall(r"^(\S+\([^()]*\))", block[1], re.M)) if block else set()
+
+
+# ---- lld
+
+
+def lld_says(lab, linker, words):
+    quiet = "--error-limit=0 --no-demangle --color-diagnostics=never"
+    result = run(lab, linker, words, quiet + " --trace")
+    members = {line for line in result.out.splitlines() if re.search(r"\([^()]*\)$", line)}
+    verdict = Verdict(extracted=members, code=result.code)
+    read_lld(verdict, result.err)
+    if verdict.duplicates:
+        read_lld(verdict, run(lab, linker, words, quiet + " -z muldefs").err)
+    return verdict
+
+
+def read_lld(verdict, text):
+    """An error is one line, and what it is about the lines behind it that begin with ">>>"."""
+    for block in re.split(r"^(?=\S*lld\S*: )", text, flags=re.M):
+        message, *details = [line for line in block.splitlines() if line] or [""]
+        message = re.sub(r"^\S*lld\S*: (?:error|warning): ", "", message)
+        if m := re.fullmatch(r"duplicate symbol: (.*)", message):
+            verdict.duplicates.add((m[1], lld_place(details)))
+        elif not take_common(verdict, message) and message and "warning:" not in block.splitlines()[0]:
+            verdict.other.append(message)
+
+
+def lld_place(details):
+    """The second place: "defined at FILE:(sec+0x0) in archive LIB", or with a source line "at a.c:1" and FILE below."""
+    sites = []
+    for line in details:
+        if m := re.match(r">>> defined (?:at|in) (.*)", line):
+            sites.append(m[1])
+        elif sites:
+            sites[-1] = line.removeprefix(">>>").strip()
+    m = re.fullmatch(r"(.*?)(?::\(.*\))?(?: in archive (.*))?", sites[1])
+    return f"{m[2]}({m[1]})" if m[2] else m[1]
+
+
+# ---- mold
+
+
+def mold_says(lab, linker, words):
+    result = run(lab, linker, words, "--no-demangle")
+    verdict = Verdict(code=result.code)
+    read_mold(verdict, result.err)
+    if verdict.duplicates:
+        read_mold(verdict, run(lab, linker, words, "--no-demangle -z muldefs").err)
+    # A map is written only for a link that works: it is made to. A member without live sections does not show.
+    if re.search(r"\.a\b|-l|\.ld\b|@", words):
+        forced = "-z muldefs --no-gc-sections --noinhibit-exec --unresolved-symbols=ignore-all -Map=MAP"
+        result = run(lab, linker, words, forced)
+        text = result.map if result.code == 0 else None  # mold 1.10 stops at an assertion for --defsym=a=b with -Map
+        verdict.extracted = None if text is None else set(re.findall(r"(\S+\([^()\s]+\)):\(", text))
+    return verdict
+
+
+def read_mold(verdict, text):
+    for line in text.splitlines():
+        message = re.sub(r"^mold: (?:error|fatal|warning): ", "", line)
+        if m := re.fullmatch(r"duplicate symbol: (.*?): (.*?): (.*)", message):
+            verdict.duplicates.add((m[3], m[1]))
+        elif not take_common(verdict, message) and not NOT_A_VERDICT.search(line):
+            verdict.other.append(line)
+
+
+# ---- elfaudit
+
+
+def elfaudit(lab, linker, words):
+    command = [PROGRAMS["bfd"], *shlex.split(words), "-o", "out"]
+    result = lab.audit("check", "--linker", AS_OPTION[linker], "--format", "json", "--", *command)
+    document = result.json()
+    return normal(Verdict(
+        {(d["symbol"], d["other"]) for d in document["duplicates"]},
+        set(document["undefined"]),
+        {m["input"] for m in document["extracted_members"]},
+        {(f["rule"], f["symbol"]) for f in document["findings"] if f["rule"] in REFUSED},
+        [f["message"] for f in document["findings"] if f["rule"] == "unreadable-input"],
+        result.code,
+    ))
+
+
+# ---- Comparing
+
+
+def difference(theirs, ours):
+    """What to print where two verdicts differ; empty when they agree."""
+    if theirs.extracted is None:
+        theirs = dataclasses.replace(theirs, extracted=ours.extracted)
+    return "" if ours == theirs else f"  linker   {theirs}\n  elfaudit {ours}"
+
+
+def agree(lab, linker, words):
+    """Fails the test when the two differ, and prints both."""
+    theirs, ours = says(lab, linker, words), elfaudit(lab, linker, words)
+    assert not theirs.other, f"{PROGRAMS[linker]} {words}: not a verdict to compare with: {theirs.other}"
+    assert not difference(theirs, ours), f"\n{PROGRAMS[linker]} {words}\n{difference(theirs, ours)}"
+    return theirs
+
+
+def both_at_once(lab, cases):
+    """{(linker, words): (theirs, ours)} of many, side by side."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        verdicts = pool.map(lambda case: (says(lab, *case), elfaudit(lab, *case)), cases)
+        return dict(zip(cases, verdicts))

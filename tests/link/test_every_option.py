@@ -1,0 +1,129 @@
+"""Every option that an installed linker's --help names is known here, and takes as many words as it takes there. A word
+that is misread is an input that is not there, or an option swallowed: a wrong verdict."""
+
+import re
+import subprocess
+
+import pytest
+
+from elfaudit_test import need
+from gnu_ld import assemble
+from undefined_names import LINKERS
+
+need("as")
+
+# What they do to the inputs has tests of its own, or they run a program.
+OPENS_ITS_VALUE = {"l", "library", "T", "script", "dT", "default-script", "R", "just-symbols", "c", "mri-script", "run"}
+# Words that need a partner.
+NEEDS_COMPANY = {"end-group", ")", "end-lib", "pop-state", "start-group", "("}
+# Options that the help shows without the value that they take.
+VALUE_NOT_SHOWN = {
+    "bfd": {"O", "orphan-handling", "sort-section"},
+    "mold": {"Tdata", "Ttext", "dynamic-list", "export-dynamic-symbol", "export-dynamic-symbol-list", "sort-section", "hash-style"},
+}
+VALUES = {"defsym": "a=b", "m": "elf_x86_64", "unresolved-symbols": "report-all", "format": "default", "b": "default"}
+
+
+def spellings(linker):
+    """Yields (name, dashes, value): value is "", "separate", "equals", "joined" or "maybe", as the help says."""
+    text = subprocess.run([LINKERS[linker], "--help"], capture_output=True, text=True).stdout
+    text = re.split(r"^i386pep?:|^ *elf_i386:", text, flags=re.M)[0]
+    for line in text.splitlines():
+        if not re.match(r"\s{2,8}-", line):
+            continue
+        for part in re.split(r",\s+(?=-)", re.split(r"\s{2,}|\t", line.strip())[0]):
+            m = re.match(r"(--?)([^\s=\[<]+)(.*)", part.strip())
+            if m and m[2] != "z":
+                yield m[2], m[1], kind_of_value(m[2], m[3], linker)
+
+
+def kind_of_value(name, rest, linker):
+    if name in VALUE_NOT_SHOWN.get(linker, ()):
+        return "separate"
+    if rest.startswith("="):
+        return "equals"
+    if linker == "mold" and name == "build-id":
+        return "maybe"  # shown as "--build-id [none,md5]"
+    if re.match(r" ?\[=", rest):
+        return "maybe"
+    if rest.startswith("<"):
+        return "joined"
+    # A name in capitals or brackets; small letters are the description already.
+    return "separate" if re.match(r" ([A-Z]{2,}|<|\[|sym|lib,)", rest) else ""
+
+
+def forms(name, dashes, value):
+    """The words that spell the option with its value."""
+    given = VALUES.get(name, "value.txt")
+    option = dashes + name
+    # lld lists "--opt=<value>" and "-opt <value>" as one; GNU ld takes a value both ways behind two dashes.
+    both = dashes == "--" and len(name) > 1
+    if value == "":
+        return [[option]]
+    if value == "maybe":
+        return [[option], [f"{option}={given}"]]
+    if value == "joined":
+        return [[option + "2"]]
+    if value == "equals":
+        return [[f"{option}={given}"]]
+    return [[option, given], [f"{option}={given}"]] if both else [[option, given]]
+
+
+def every_option():
+    for linker in LINKERS:
+        try:
+            options = sorted(set(spellings(linker)))
+        except FileNotFoundError:
+            yield pytest.param(linker, None, id=f"{linker}-missing", marks=pytest.mark.skip(reason="not installed"))
+            continue
+        yield pytest.param(linker, options, id=linker)
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    from elfaudit_test import Lab
+
+    lab = Lab(tmp_path_factory.mktemp("options"))
+    assemble(lab, "start", ".globl _start\n_start: nop")
+    lab.write("value.txt", "{ local: foo; };\n")
+    return lab
+
+
+@pytest.mark.parametrize("linker, options", every_option())
+def test_every_option_of_the_help_is_known(bench, linker, options):
+    wrong = []
+    for name, dashes, value in options:
+        if name in OPENS_ITS_VALUE or name in NEEDS_COMPANY:
+            continue
+        for words in forms(name, dashes, value):
+            result = bench.audit("check", "--format", "json", "--", LINKERS[linker], "start.o", *words, "-o", "out")
+            if "does not link" in result.err:
+                continue  # --help, --version
+            if not result.out.startswith("{"):
+                wrong.append((words, result.err.strip()))
+                continue
+            document = result.json()
+            inputs = {entry["path"] for entry in document["inputs"]}
+            if document["options_not_understood"] or inputs != {"start.o"}:
+                wrong.append((words, document["options_not_understood"], sorted(inputs)))
+    assert len(options) > 60, "the help was not understood"
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+KEYWORDS = re.compile(r"^\s+-z\s+([a-z0-9-]+)", re.M)
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+def test_every_keyword_of_z_is_known(bench, linker):
+    need(LINKERS[linker])
+    text = subprocess.run([LINKERS[linker], "--help"], capture_output=True, text=True).stdout
+    keywords = sorted(set(KEYWORDS.findall(text)) - {"x86-64-"})
+    words = [word for keyword in keywords for word in ("-z", keyword)]
+    document = bench.audit("check", "--format", "json", "--", LINKERS[linker], "start.o", *words, "-o", "out").json()
+    assert document["options_not_understood"] == []
+
+
+def test_an_option_that_nobody_knows_is_told_once(bench):
+    words = ["start.o", "--no-such-option", "--no-such-option", "-o", "out"]
+    document = bench.audit("check", "--format", "json", "--", "ld.bfd", *words).json()
+    assert document["options_not_understood"] == ["--no-such-option"]

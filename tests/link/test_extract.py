@@ -1,0 +1,98 @@
+"""What extracts an archive member: what stands before the archive, against the kind of definition in its only member."""
+
+import pytest
+
+from elfaudit_test import need
+from linkers import assemble_all, both_at_once, difference, every_linker
+from test_pairs import KINDS
+
+need("ld.bfd", "as", "ar")
+
+MEMBER_KINDS = ("strong", "weak", "common", "comdat", "unique", "hidden")
+DEFINITIONS = ("strong", "weak", "common", "comdat", "unique", "absolute", "hidden", "tls")
+BEFORE = {
+    "nothing": "empty.o",
+    "reference": "ref.o",
+    "weak reference": "ref-weak.o",
+    "option -u": "-u s empty.o",
+    "option -e": "empty.o -e s",
+    "weak definition and -u": "-u s empty.o A-weak.o",
+    "-u and --gc-sections": "--gc-sections -e _start -u s empty.o",
+    "shared object's reference": "empty.o refers.so",
+    "shared object's reference, -shared": "-shared empty.o refers.so",
+    "shared object's weak reference": "empty.o refers-weak.so",
+    "--defsym s": "--defsym=s=1 ref.o",
+    "--defsym t=s": "--defsym=t=s empty.o",
+    "--wrap": "--wrap=s ref.o",
+    "strong shared definition": "ref.o A-so-strong.so",
+    "weak shared definition": "ref.o A-so-weak.so",
+    "strong shared definition, weak reference": "ref-weak.o A-so-strong.so",
+    "strong shared definition alone": "empty.o A-so-strong.so",
+    "option -init": "empty.o -init s -shared",
+    "--export-dynamic-symbol": "empty.o --export-dynamic-symbol=s -pie",
+    "version script": "--version-script=names-s.map -shared empty.o",
+    "common, -shared": "-shared empty.o A-common.o",
+    "common, -r": "-r empty.o A-common.o",
+    **{f"definition {k}": f"empty.o A-{k}.o" for k in DEFINITIONS},
+}
+# What some linkers do not take: mold no assignments and EXTERN() in scripts, lld no --require-defined.
+BEFORE_OF = {
+    "option --require-defined": ("--require-defined=s empty.o", ("bfd", "mold")),
+    "script t = s": ("empty.o assign.ld", ("bfd", "lld14", "lld19")),
+    "script EXTERN(s)": ("empty.o extern.ld", ("bfd", "lld14", "lld19")),
+    "script PROVIDE(t = s)": ("empty.o provide.ld", ("bfd", "lld14", "lld19")),
+    "script PROVIDE(t = s), t referenced": ("empty.o ref-t.o provide.ld", ("bfd", "lld14", "lld19")),
+    "common, --fortran-common": ("--fortran-common empty.o A-common.o", ("lld14", "lld19")),
+    "common, --no-fortran-common": ("--no-fortran-common empty.o A-common.o", ("lld14", "lld19")),
+}
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    from elfaudit_test import Lab
+
+    lab = Lab(tmp_path_factory.mktemp("extract"))
+    assemble_all(lab, {f"A-{kind}": KINDS[kind](8) for kind in DEFINITIONS})
+    assemble_all(lab, {f"B-{kind}": KINDS[kind](16) for kind in MEMBER_KINDS})
+    assemble_all(lab, {
+        "empty": ".globl _start\n.data\n_start: .quad 0",
+        "ref": '.globl _start\n.section .data.ref,"aw"\n_start: .quad s',
+        "ref-weak": '.globl _start\n.weak s\n.section .data.ref,"aw"\n_start: .quad s',
+        "ref-t": ".data\n.quad t",
+        "refers": ".globl f\n.data\nf: .quad s",
+        "refers-weak": ".globl f\n.weak s\n.data\nf: .quad s",
+    })
+    for kind in MEMBER_KINDS:
+        lab.ar(f"lib-{kind}.a", f"B-{kind}.o")
+    for kind in ("strong", "weak"):
+        lab.sh(f"ld.bfd -shared -soname A-so-{kind}.so A-{kind}.o -o A-so-{kind}.so")
+    for name in ("refers", "refers-weak"):
+        lab.sh(f"ld.bfd -shared {name}.o -o {name}.so")
+    lab.write("assign.ld", "t = s;\n")
+    lab.write("extern.ld", "EXTERN(s)\n")
+    lab.write("provide.ld", "PROVIDE(t = s);\n")
+    lab.write("names-s.map", "{ global: s; local: *; };\n")
+    return lab
+
+
+def check(bench, linker, before):
+    # GNU ld and lld 19 stop where a hidden definition is needed by a shared object: nothing is said of members.
+    kinds = [k for k in MEMBER_KINDS if k != "hidden" or "refers" not in before]
+    found = both_at_once(bench, [(linker, f"{before} lib-{kind}.a") for kind in kinds])
+    problems = [f"{words}\n{difference(theirs, ours)}\n  {theirs.other}"
+                for (_, words), (theirs, ours) in found.items() if theirs.other or difference(theirs, ours)]
+    assert not problems, f"{linker}:\n" + "\n".join(problems)
+
+
+@pytest.mark.parametrize("before", BEFORE)
+@every_linker
+def test_what_extracts_a_member(bench, linker, before):
+    check(bench, linker, BEFORE[before])
+
+
+@pytest.mark.parametrize("before", BEFORE_OF)
+@every_linker
+def test_what_extracts_a_member_where_it_is_understood(bench, linker, before):
+    words, linkers = BEFORE_OF[before]
+    if linker in linkers:
+        check(bench, linker, words)

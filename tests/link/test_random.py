@@ -1,0 +1,69 @@
+"""Random links, each held against every installed linker: the same seeds on every machine. A link on which elfaudit
+disagrees is shrunk and printed as a case for this suite; scripts/random-links tries thousands."""
+
+import os
+
+import pytest
+
+import random_links
+import random_trial
+from elfaudit_test import need
+from linker_verdicts import PROGRAMS
+from random_generator import generate
+from random_trial import Trial, judge_all
+
+need("as", "ar", "ld.bfd")
+
+SEEDS = int(os.environ.get("RANDOM_LINKS", "90"))  # for each linker; all of them take less than a minute
+SHRUNK = 3  # disagreements shown
+
+
+@pytest.mark.parametrize("name", list(PROGRAMS))
+def test_random_links(name, tmp_path):
+    need(PROGRAMS[name])
+    trial = Trial(name, tmp_path)
+    judged = judge_all(trial, range(SEEDS))
+    assert len(judged) > SEEDS * 2 / 3, "too few of the links have a verdict"
+    wrong = [(seed, link) for seed, link, parts in judged if parts]
+    shown = "\n\n".join(f"seed {seed}:\n{trial.shrunk(link)}" for seed, link in wrong[:SHRUNK])
+    assert not wrong, f"{len(wrong)} of {len(judged)} differ: seeds {[seed for seed, _ in wrong]}\n{shown}"
+
+
+def test_a_disagreement_is_seen_and_shrunk(tmp_path, monkeypatch):
+    """An auditor that never sees s0 must be caught, and what is printed must be about s0 and little else."""
+    link = random_links.Link(
+        [
+            random_links.Object("start.o", {"s0": random_links.Symbol()}, [random_links.Section("data", "", [], [("s0", "quad")])]),
+            random_links.Object("o1.o", {"s1": random_links.Symbol()}, [random_links.Section("data", "", ["s1"])]),
+        ],
+        [["-L."], ["start.o"], ["o1.o"]],
+    )
+    trial = Trial("bfd", tmp_path)
+    assert trial.differences(link) == []
+
+    seeing = random_trial.elfaudit
+
+    def blind(name, words, folder):
+        verdict = seeing(name, words, folder)
+        verdict.undefined.discard("s0")
+        return verdict
+
+    monkeypatch.setattr(random_trial, "elfaudit", blind)
+    assert trial.differences(link) == ["undefined"]
+    text = trial.shrunk(link)
+    assert 'agree(lab, "bfd", "start.o")' in text and "s1" not in text, text
+
+
+def test_a_seed_always_gives_the_same_link():
+    for seed in range(20):
+        assert random_links.as_test(generate(seed), "bfd") == random_links.as_test(generate(seed), "bfd")
+
+
+def test_the_seeds_have_every_kind(tmp_path):
+    """Fails when a change of the generator loses a kind of definition, reference, file or option."""
+    text = "\n".join(random_links.as_test(generate(seed, name), name) for seed in range(SEEDS) for name in PROGRAMS)
+    kinds = [".weak ", ".hidden ", ".protected ", ".comm ", "comdat", "gnu_unique_object", "gnu_indirect_function", "@gottpoff"]
+    kinds += [' = 1', '.debug_', 'R_X86_64_NONE', '\\"awe\\"', "linkonce", ".symver", "__start_named", "ar rcs", "ld.bfd -shared"]
+    kinds += ["-shared", "-pie", "-r ", "-z defs", "-z muldefs", "-u s", "--defsym", "--wrap", "--gc-sections", "--as-needed"]
+    kinds += ["--whole-archive", "--start-group", "--start-lib", "--exclude-libs", "--require-defined", "GROUP ("]
+    assert [kind for kind in kinds if kind not in text] == []
