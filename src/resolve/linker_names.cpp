@@ -53,9 +53,6 @@ bool by_mold(std::string_view name) {
 
 bool defined_by_linker(std::string_view name, const LinkJob& job, bool dynamic) {
   if (name == "_GLOBAL_OFFSET_TABLE_") return true;
-  // Position independent code calls it for thread-local variables, as libstdc++.a's eh_globals.o does; in a program
-  // every linker puts the variable's address there instead of the call (ELF Handling For Thread-Local Storage, 5).
-  if (name == "__tls_get_addr" && job.output == OutputKind::Executable) return true;
   if (name == "_DYNAMIC" && (dynamic || job.pie || job.output == OutputKind::SharedObject)) return true;
   switch (job.linker) {
     case LinkerKind::Lld:

@@ -41,6 +41,11 @@ class Settler {
     std::erase_if(names, [&](const Unresolved& name) { return defined_by_linker(name.symbol, job_, dynamic); });
     read_uses();
     fill_in_uses();
+    // mold reports what only debug info and its like use when there is nothing else to report.
+    if (job_.linker == LinkerKind::Mold && !any_use()) {
+      unallocated_count_ = true;
+      fill_in_uses();
+    }
     drop_unused();
     if (gc_decides()) {
       live_.emplace(job_, inputs_, out_, reader_.graph);
@@ -117,13 +122,30 @@ class Settler {
         const auto found = wanted.find(use.symbol);
         if (found == wanted.end() || !found->second->section.empty()) continue;
         if (std::binary_search(dropped.begin(), dropped.end(), use.section_index) || !counts(id, use)) continue;
+        if (is_relaxed(found->second->id, use)) continue;
         found->second->section = use.section;
         found->second->offset = use.offset;
       }
     }
   }
 
+  /// Position independent code calls __tls_get_addr for thread-local variables, as libstdc++.a's eh_globals.o does. In
+  /// a program every linker puts the variable's address in the call's place (ELF Handling For Thread-Local Storage, 5).
+  bool is_relaxed(SymbolId id, const Use& use) const {
+    if (job_.output != OutputKind::Executable || !use.code) return false;
+    const ObjectFacts& from = object(id.in);
+    return from.name(from.symbols[id.symbol]) == "__tls_get_addr";
+  }
+
+  bool any_use() const {
+    return std::any_of(out_.unresolved.begin(), out_.unresolved.end(), [](const Unresolved& name) {
+      return std::any_of(name.references.begin(), name.references.end(),
+                         [](const Reference& reference) { return !reference.section.empty(); });
+    });
+  }
+
   bool counts(ObjectId id, const Use& use) const {
+    if (!use.alloc && job_.linker == LinkerKind::Mold && !unallocated_count_) return false;
     if (use.excluded && job_.linker != LinkerKind::Mold) return false;
     if (!use.alloc && job_.linker == LinkerKind::Lld) return false;
     if (use.section == ".eh_frame" && job_.linker == LinkerKind::Mold) return false;  // mold looks for what is defined
@@ -222,6 +244,7 @@ class Settler {
   std::vector<InputFacts>& inputs_;
   Resolution& out_;
   const Reader& reader_;
+  bool unallocated_count_ = false;  ///< for mold
   std::map<ObjectId, std::vector<Use>> uses_;
   std::optional<LiveSections> live_;
 };
@@ -236,6 +259,8 @@ void settle_unresolved(const LinkJob& job, std::vector<InputFacts>& inputs, Reso
 bool is_reported(const LinkJob& job, const Unresolved& name) {
   if (!name.option.empty() || name.in_shared) return true;  // of the latter only those that count are there
   if (job.output == OutputKind::Relocatable) return false;
+  // lld: a version that nothing defines is an error in a shared object too, and whatever --unresolved-symbols says.
+  if (job.linker == LinkerKind::Lld && name.symbol.find('@') != std::string::npos) return true;
   return job.unresolved.report_in_objects || (name.hidden && job.unresolved.report_hidden);
 }
 

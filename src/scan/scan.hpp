@@ -31,6 +31,7 @@ struct Use {
   bool none = false;         ///< R_*_NONE
   std::uint32_t section_index = 0;
   bool excluded = false;  ///< that section is SHF_EXCLUDE
+  bool code = false;      ///< that section is SHF_EXECINSTR
 };
 
 /// The first use of each of `symbols` (.symtab indexes) in each section of a relocatable object; by symbol, then

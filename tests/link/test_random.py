@@ -15,6 +15,9 @@ from random_trial import Trial, judge_all
 need("as", "ar", "ld.bfd")
 
 SEEDS = int(os.environ.get("RANDOM_LINKS", "90"))  # for each linker; all of them take less than a minute
+# lld checks shared objects with -shared too when --no-allow-shlib-undefined is given (24), and does not take v0@V2 and
+# v0@@V2 of two objects for a duplicate (77): neither is modelled yet. One that begins to agree fails the test as well.
+KNOWN = {"lld14": {24, 77}, "lld19": {24, 77}}
 SHRUNK = 3  # disagreements shown
 
 
@@ -24,7 +27,8 @@ def test_random_links(name, tmp_path):
     trial = Trial(name, tmp_path)
     judged = judge_all(trial, range(SEEDS))
     assert len(judged) > SEEDS * 2 / 3, "too few of the links have a verdict"
-    wrong = [(seed, link) for seed, link, parts in judged if parts]
+    known = KNOWN.get(name, set()) & {seed for seed, _, _ in judged}
+    wrong = [(seed, link) for seed, link, parts in judged if bool(parts) != (seed in known)]
     shown = "\n\n".join(f"seed {seed}:\n{trial.shrunk(link)}" for seed, link in wrong[:SHRUNK])
     assert not wrong, f"{len(wrong)} of {len(judged)} differ: seeds {[seed for seed, _ in wrong]}\n{shown}"
 
@@ -61,7 +65,7 @@ def test_a_seed_always_gives_the_same_link():
 
 def test_the_seeds_have_every_kind(tmp_path):
     """Fails when a change of the generator loses a kind of definition, reference, file or option."""
-    text = "\n".join(random_links.as_test(generate(seed, name), name) for seed in range(SEEDS) for name in PROGRAMS)
+    text = "\n".join(random_links.as_test(generate(seed, name), name) for seed in range(90) for name in PROGRAMS)
     kinds = [".weak ", ".hidden ", ".protected ", ".comm ", "comdat", "gnu_unique_object", "gnu_indirect_function", "@gottpoff"]
     kinds += [' = 1', '.debug_', 'R_X86_64_NONE', '\\"awe\\"', "linkonce", ".symver", "__start_named", "ar rcs", "ld.bfd -shared"]
     kinds += ["-shared", "-pie", "-r ", "-z defs", "-z muldefs", "-u s", "--defsym", "--wrap", "--gc-sections", "--as-needed"]
