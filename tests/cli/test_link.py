@@ -177,7 +177,7 @@ def sources(lab, main):
 def test_make(lab):
     need("make")
     lab.write("Makefile", "program: main.o helper.o\n\t$(CXX) $^ -o $@\n%.o: %.cpp\n\t$(CXX) -g -c $< -o $@\n")
-    build = f"make 'CXX={os.environ['ELFAUDIT']} link -- g++'"
+    build = "make " + shlex.quote(f"CXX={shlex.quote(os.environ['ELFAUDIT'])} link -- g++")
     sources(lab, WORKS)
     result = shell(lab, build)
     assert result.code == 0 and result.err == "" and lab.sh("./program").code == 0, result
@@ -204,7 +204,7 @@ def test_cmake(lab):
 
 def test_ldshared(lab):
     """How setuptools links an extension module: LDSHARED is cut into words, objects and -o follow."""
-    ldshared = shlex.split(f"{os.environ['ELFAUDIT']} link -- g++ -pthread -shared")
+    ldshared = shlex.split(f"{shlex.quote(os.environ['ELFAUDIT'])} link -- g++ -pthread -shared")
     lab.cc("build/a.o", "int state = 1; extern \"C\" void PyInit_a() {}", "g++ -fPIC")
     lab.cc("build/b.o", "int state = 2;", "g++ -fPIC")
     assert lab._run([*ldshared, "build/a.o", "-o", "a.so"]).code == 0
