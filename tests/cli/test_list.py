@@ -30,7 +30,7 @@ def device(lab):
     """Two relocatable CUDA objects in an archive: PTX aside, what nvcc -rdc=true makes for sm_80 and sm_90a."""
     if not (DEVICE / "internode.o").exists():
         pytest.skip("needs testdata/efa-device/prebuilt")
-    lab.sh(f"cp {DEVICE}/internode.o {DEVICE}/efa_device_state.o .")
+    lab.sh(f"cp '{DEVICE}/internode.o' '{DEVICE}/efa_device_state.o' .")
     lab.ar("libefa.a", "internode.o", "efa_device_state.o")
     return lab
 

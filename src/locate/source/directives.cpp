@@ -253,7 +253,8 @@ void Preprocessor::include(Frame& frame, Word how, std::uint32_t line) {
   const IncludeRequest request{name, operand.front() == '"', parent_path(files_[frame.file].path), frame.directory,
                                how == Word::IncludeNext};
   const Included found = search_.find(request);
-  if (found.how == Included::How::Unlisted && files_.is_copy_of_once(found.file)) return;
+  if (found.how == Included::How::Unlisted && found.file != FileStore::kNone && files_.is_copy_of_once(found.file))
+    return;
   report_include(found, operand);
   search_.mark_reached(found);
   if (found.file == FileStore::kNone || is_given(found.file)) return;
