@@ -100,7 +100,8 @@ Audit audit(LinkJob job, const AuditOptions& options) {
   watch.lap("references");
   result.resolution.device = resolve_device_code(result.job, result.inputs, result.resolution);
   watch.lap("device");
-  result.findings = apply_rules({result.job, result.inputs, result.resolution}, options.enable);
+  result.findings =
+      apply_rules({result.job, result.inputs, result.resolution, result.packages, result.images}, options.enable);
   watch.lap("rules");
   const std::vector<std::string> problems =
       locate(result.findings, result.inputs, {options.preprocess, options.compile_commands, options.known_commands});

@@ -8,6 +8,7 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/finding.hpp"
 #include "elfaudit/link_job.hpp"
+#include "elfaudit/package.hpp"
 #include "elfaudit/resolution.hpp"
 
 namespace elfaudit {
@@ -31,6 +32,8 @@ struct Pass {
 struct Audit {
   LinkJob job;
   std::vector<InputFacts> inputs;  ///< one for each of job.inputs, in that order
+  std::vector<Package> packages;   ///< the wheels and directories of the job, in its order
+  std::vector<Image> images;       ///< what would be loaded: of plain inputs first, then of packages
   Resolution resolution;
   std::vector<Finding> findings;  ///< most severe first, then by rule, symbol and place
   bool complete = true;           ///< every input was read whole

@@ -71,6 +71,7 @@ struct DeviceLink {
 /// A complete description of one link. Options that change nothing about symbols are not recorded.
 struct LinkJob {
   std::vector<LinkInput> inputs;
+  std::vector<std::string> packages;  ///< wheels and directories, which take no part in the link
   bool from_command =
       false;  ///< made from a link command: the system libraries are on the line, so undefined symbols can be judged
   OutputKind output = OutputKind::Executable;

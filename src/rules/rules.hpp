@@ -7,6 +7,7 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/finding.hpp"
 #include "elfaudit/link_job.hpp"
+#include "elfaudit/package.hpp"
 #include "elfaudit/resolution.hpp"
 
 namespace elfaudit {
@@ -16,6 +17,8 @@ struct Evidence {
   const LinkJob& job;
   const std::vector<InputFacts>& inputs;
   const Resolution& resolution;
+  std::span<const Package> packages{};
+  std::span<const Image> images{};
 
   const ObjectFacts& object(ObjectId id) const { return inputs[id.input].objects[id.object]; }
   const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }

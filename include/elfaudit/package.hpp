@@ -1,0 +1,43 @@
+// What ships: wheels, directories, and the files in them that are loaded, imported or linked later. They are no part of
+// the link that is audited; made by src/package, read by the rules about libraries, architectures and Python.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "elfaudit/closure.hpp"
+#include "elfaudit/facts.hpp"
+
+namespace elfaudit {
+
+/// What a wheel says of itself: its file name, WHEEL and METADATA (PyPA, "Binary distribution format", PEP 427).
+struct WheelFacts {
+  std::string name;               ///< "vllm"
+  std::string version;            ///< "0.20.0"
+  std::vector<std::string> tags;  ///< expanded: "cp38-abi3-manylinux_2_17_x86_64", as WHEEL or the name has them
+  std::string requires_python;    ///< ">=3.10,<3.15"; empty when it is not said
+  std::vector<std::string> requires_dist;  ///< "nvidia-nvshmem-cu12 (>=3.3)", as they stand
+  std::vector<std::string> entries;        ///< every path in it, in the order of its directory
+};
+
+enum class PackageKind : std::uint8_t { Directory, Wheel };
+
+/// A wheel or directory that was given to be looked at.
+struct Package {
+  PackageKind kind = PackageKind::Directory;
+  std::string path;                ///< as given
+  WheelFacts wheel{};              ///< of wheels
+  std::vector<InputFacts> files;   ///< its ELF files and archives, by path. In a wheel Origin::path is the wheel and
+                                   ///< Origin::member the entry: "x.whl(pkg/_C.abi3.so)"
+  std::vector<InputError> errors;  ///< of the package as a whole; those of a file are with the file
+};
+
+/// A program or shared object that a loader would map: one given by itself, or one of a package.
+struct Image {
+  const ObjectFacts* object = nullptr;  ///< owned by the audit's inputs or packages
+  std::uint32_t package = kNone;        ///< into the audit's packages
+  Closure closure{};                    ///< what would be loaded with it
+};
+
+}  // namespace elfaudit
