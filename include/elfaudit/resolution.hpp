@@ -3,8 +3,10 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -80,7 +82,7 @@ struct Unresolved {
 /// What makes a linker refuse the link besides duplicate and undefined symbols.
 struct Rejection {
   enum class Kind : std::uint8_t {
-    HiddenFromShared,  ///< a shared object needs `first`, which the output does not export
+    HiddenFromShared,  ///< a shared object needs `first`, which the output does not export; invalid: the linker's own
     TlsMismatch,       ///< `first` is thread-local and `other` is not, or the other way round
     NoSuchVersion,     ///< the object defines foo@V, and no version script has a node V
     VersionUnmatched,  ///< a version script gives a version to a name that nothing defines
@@ -90,6 +92,15 @@ struct Rejection {
   SymbolId first;
   SymbolId other;      ///< HiddenFromShared: the shared object's reference
   std::string detail;  ///< NoSuchVersion, VersionUnmatched: the version; HiddenFromShared: why it is not exported
+};
+
+/// What a shared object refers to and lld wants of the link: its SharedFile::requiredSymbols. Judged once it is known
+/// which sections are kept.
+struct SharedNeed {
+  std::string symbol;   ///< with its version, if it has one
+  SymbolId reference;   ///< the first shared object's
+  SymbolId definition;  ///< a relocatable object's; invalid: nothing defines it
+  bool hidden = false;  ///< a relocatable object mentions the name hidden or internal
 };
 
 /// Points into the facts: the decoded symbols of image `image` of an object.
@@ -165,7 +176,9 @@ struct Resolution {
   std::vector<Extraction> extractions;                ///< in the order of the link
   std::vector<Conflict> conflicts;                    ///< in the order of the link
   std::vector<Rejection> rejections;                  ///< in the order of the link
-  std::vector<Unresolved> unresolved;  ///< by name; candidates until their relocations have been looked at
+  std::vector<Unresolved> unresolved;            ///< by name; candidates until their relocations have been looked at
+  std::optional<std::size_t> undefined_count{};  ///< how many names are undefined, where `unresolved` is not filled in
+  std::vector<SharedNeed> shared_needs;          ///< lld only, in the order of the link
 
   DeviceResolution device;
 

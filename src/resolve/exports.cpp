@@ -41,12 +41,39 @@ bool Exports::made_local(std::string_view name) const {
   return local > global;
 }
 
+bool Exports::has_other_version(std::string_view name, std::string_view version) const {
+  const VersionNode* global = nullptr;
+  bool by_star = false;
+  bool local = false;
+  for (const VersionNode& node : job_.versions) {
+    const int as_global = fit(node.globals, name);
+    if (as_global == 3) return node.name != version;
+    if (as_global == 2 || (as_global == 1 && (global == nullptr || by_star))) {
+      global = &node;
+      by_star = as_global == 1;
+    }
+    const int as_local = fit(node.locals, name);
+    if (as_local == 3) return true;
+    local |= as_local == 2;
+    if (as_local == 1 && global == nullptr) return true;  // "*": what no other node names
+  }
+  if (global == nullptr || (by_star && local)) return local;
+  return global->name != version;
+}
+
 bool Exports::excluded(const Origin& origin) const {
   if (!origin.is_member() || job_.exclude_libs.empty()) return false;
   const std::string file = origin.path.substr(origin.path.rfind('/') + 1);
   return std::any_of(job_.exclude_libs.begin(), job_.exclude_libs.end(), [&](const std::string& name) {
     return name == "ALL" || name == file || name + ".a" == file || "lib" + name + ".a" == file;
   });
+}
+
+std::string Exports::why_not(std::string_view name, const Origin& origin, bool hidden) const {
+  if (hidden) return "hidden";
+  if (made_local(name)) return "made local by a version script";
+  if (excluded(origin)) return "hidden by --exclude-libs";
+  return {};
 }
 
 bool Exports::in_dynamic_list(std::string_view name) const {

@@ -1,6 +1,7 @@
 // Which definitions the output exports: visibility, version scripts, dynamic lists, --exclude-libs.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,8 +21,16 @@ class Exports {
   /// comes last (ld manual, VERSION).
   bool made_local(std::string_view name) const;
 
+  /// A version script gives the name without a version another one than `version`, or makes it local. As GNU ld looks
+  /// it up: the first exact name, else the last pattern, "*" after the others, "global:" before "local:".
+  bool has_other_version(std::string_view name, std::string_view version) const;
+
   /// --exclude-libs hides what this archive defines.
   bool excluded(const Origin& origin) const;
+
+  /// Why shared objects can't have a definition of that name in that object: "hidden", ...; empty when they can.
+  /// `hidden`: an object mentions the name hidden or internal.
+  std::string why_not(std::string_view name, const Origin& origin, bool hidden) const;
 
   bool in_dynamic_list(std::string_view name) const;
 

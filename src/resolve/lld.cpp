@@ -17,8 +17,14 @@
 //     if it won, the name is undefined after all ("relocation refers to a symbol in a discarded section").
 //  7. Duplicates: two strong definitions. Before lld 15 found when the second comes in, against the one that is there;
 //     since then when all files are read, against the one that won (lld_verdict.cpp). Equal absolute values are none.
-//  8. foo@@V is the name "foo", foo@V is a name of its own ("foo@V") until the end: then, where foo is defined as
-//     foo@@V, the two are one. A shared object's foo@@V answers to both.
+//  8. foo@@V is the name "foo", and what was read last, lazy or not, says which V foo has, whoever defines it. foo@V is
+//     a name of its own ("foo@V") until the end: then, where foo is defined and has that V, the two are one, but not
+//     with -r, and since lld 15 only where a version script names versions. A shared object's foo@@V answers to both.
+//  9. A name with a version that is undefined in the end is an error even if it is weak, and whatever the options say:
+//     foo@V, and foo where any input, a lazy one too, calls it foo@@V.
+//  10. What a shared object refers to, not weakly, is judged when all is read, if everything that it needs is on the
+//      line; by lld 14 only what was undefined when it read the shared object. Objects decide whether the name is weak
+//      then. With --wrap=foo its __real_foo is foo, and its foo stays foo. The rest is in shared_needs.cpp.
 //
 // Every rule was tried with lld 14.0.6 and 19.1.7; tests/link/ holds them against those that are installed.
 
@@ -30,9 +36,12 @@ namespace elfaudit {
 
 std::uint32_t LldLink::entry_for(const ObjectFacts& object, const Symbol& symbol) {
   if (!symbol.default_version) return table_.id(object.name(symbol), object.text(symbol.version));
-  const std::uint32_t id = table_.id(object.name(symbol));
-  if (object.kind == ObjectKind::Relocatable) table_[id].version = object.text(symbol.version);
-  return id;
+  return table_.id(object.name(symbol));
+}
+
+/// Rule 8.
+void LldLink::note_version(const ObjectFacts& object, const Symbol& symbol) {
+  if (symbol.default_version) table_[table_.id(object.name(symbol))].version = object.text(symbol.version);
 }
 
 /// Rule 6.
@@ -63,11 +72,17 @@ bool LldLink::discarded(SymbolId at) const {
   return lost_groups_[at.in.input][at.in.object][section.group];
 }
 
+void LldLink::Entry::see(Visibility visibility) {
+  not_default |= visibility != Visibility::Default;
+  hidden |= visibility == Visibility::Hidden || visibility == Visibility::Internal;
+}
+
 void LldLink::demand(std::uint32_t id, const Demand& demand) {
   Entry& entry = table_[id];
-  if (demand.not_default) entry.not_default = true;
+  entry.see(demand.visibility);
   const bool overwrites =
-      entry.state == Entry::State::New || (entry.state == Entry::State::Shared && demand.not_default) ||
+      entry.state == Entry::State::New ||
+      (entry.state == Entry::State::Shared && demand.visibility != Visibility::Default) ||
       (entry.state == Entry::State::Undefined && demand.binding != Binding::Weak && demand.discarded);
   if (overwrites) return make_undefined(entry, demand);
   if (entry.state == Entry::State::Lazy) {
@@ -79,7 +94,7 @@ void LldLink::demand(std::uint32_t id, const Demand& demand) {
   }
   if (demand.from_shared) return;
   if (entry.state != Entry::State::Undefined && entry.state != Entry::State::Shared) return;
-  if (demand.binding == Binding::Weak && entry.referenced) return;
+  if (demand.binding == Binding::Weak && (entry.referenced || entry.asked)) return;
   if (entry.weak() || !entry.first_reference.valid()) entry.first_reference = demand.by;
   entry.binding = demand.binding;
 }
@@ -137,7 +152,7 @@ void LldLink::take(Entry& entry, Entry::State state, SymbolId at, const Symbol& 
 void LldLink::define(SymbolId at, const Symbol& symbol) {
   const std::uint32_t id = entry_for(object(at.in), symbol);
   Entry& entry = table_[id];
-  if (symbol.visibility != Visibility::Default) entry.not_default = true;
+  entry.see(symbol.visibility);
   const bool replaced = since15_ ? replaced_by(entry, symbol) : replaced_by_in_lld14(id, at, symbol);
   if (replaced) take(entry, Entry::State::Defined, at, symbol);
 }
@@ -169,7 +184,7 @@ void LldLink::define_discarded(SymbolId at, const Symbol& symbol) {
   reference.by = at;
   reference.binding = symbol.binding;
   reference.type = symbol.type;
-  reference.not_default = symbol.visibility != Visibility::Default;
+  reference.visibility = symbol.visibility;
   reference.discarded = true;
   Entry& entry = table_[id];
   // The member was extracted for a definition that is now gone.
@@ -179,7 +194,7 @@ void LldLink::define_discarded(SymbolId at, const Symbol& symbol) {
 
 void LldLink::define_common(SymbolId at, const Symbol& symbol) {
   Entry& entry = table_[entry_for(object(at.in), symbol)];
-  if (symbol.visibility != Visibility::Default) entry.not_default = true;
+  entry.see(symbol.visibility);
   if (entry.state == Entry::State::Defined && !entry.weak()) return;
   if (entry.state == Entry::State::Common) {
     if (symbol.size > this->symbol(entry.definition).size) entry.definition = at;
@@ -192,6 +207,7 @@ void LldLink::define_common(SymbolId at, const Symbol& symbol) {
 /// Rule 4.
 void LldLink::define_shared(SymbolId at, const Symbol& symbol, std::uint32_t id) {
   Entry& entry = table_[id];
+  entry.in_shared = true;
   const bool open =
       entry.state == Entry::State::New || entry.state == Entry::State::Undefined || entry.state == Entry::State::Lazy;
   if (!open || entry.not_default) return;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "elfaudit/facts.hpp"
@@ -29,15 +31,19 @@ class LldLink {
     Binding binding = Binding::Global;
     SymbolType type = SymbolType::NoType;
     bool referenced = false;              ///< an object refers to it
+    bool asked = false;                   ///< -u asks for it: a weak reference does not make it weak
     bool not_default = false;             ///< an object mentions it hidden, internal or protected
+    bool hidden = false;                  ///< an object mentions it hidden or internal
+    bool in_shared = false;               ///< a shared object defines it too
     bool discarded = false;               ///< Undefined because its section was discarded
     std::uint32_t merged = kNone;         ///< "foo@V" is this entry, "foo@@V"
-    std::string_view version;             ///< "V": the name was seen as foo@@V
+    std::string_view version;             ///< "V": the name was last seen as foo@@V
     SymbolId definition;                  ///< for Shared, Common, Defined, and where discarded is set
     ObjectId lazy;                        ///< Lazy: the member that would define it
     SymbolId first_reference;             ///< why it is Undefined: valid when a file refers to it
     const std::string* option = nullptr;  ///< or what asked for it
     bool weak() const { return binding == Binding::Weak; }
+    void see(Visibility visibility);  ///< of an object's symbol
   };
   /// An undefined name that comes in.
   struct Demand {
@@ -45,7 +51,7 @@ class LldLink {
     const std::string* option = nullptr;  ///< that option
     Binding binding = Binding::Global;
     SymbolType type = SymbolType::NoType;
-    bool not_default = false;
+    Visibility visibility = Visibility::Default;
     bool from_shared = false;
     bool discarded = false;  ///< an object's own definition that went with its section
   };
@@ -70,11 +76,13 @@ class LldLink {
   void read_symbol(const Reading& reading, SymbolId at);
   void read_definition(SymbolId at, const Symbol& symbol);
   void read_reference(SymbolId at, const Symbol& symbol, bool from_shared);
+  void read_shared_reference(SymbolId at, const Symbol& symbol);
   void read_shared_symbol(SymbolId at, const Symbol& symbol);
   void demand(std::string_view name, const std::string& option);  ///< both outlive the link
   void extract(ObjectId id, std::uint32_t name, const Demand& why);
   void pull_entry_point();
   void demand_assigned();
+  void ask_for_wrapped(std::uint32_t id, Binding binding);
   void demand_wrapped();
 
   // One symbol (lld.cpp)
@@ -92,6 +100,7 @@ class LldLink {
   void define_common(SymbolId at, const Symbol& symbol);
   void define_shared(SymbolId at, const Symbol& symbol, std::uint32_t id);
   std::uint32_t entry_for(const ObjectFacts& object, const Symbol& symbol);
+  void note_version(const ObjectFacts& object, const Symbol& symbol);
 
   // When all files are read (lld_verdict.cpp)
   void settle();
@@ -103,8 +112,15 @@ class LldLink {
   void drop_discarded_winners();
   void merge_versions();
   void mark_needed_libraries();
+  bool has_version_nodes() const;
+  std::uint32_t unwrapped(std::string_view name);
   std::uint32_t redirected(const ObjectFacts& object, const Symbol& symbol);
+  bool has_version(std::uint32_t id) const;
+  std::string printed_name(std::uint32_t id) const;
+  std::optional<Binding> undefined_as(const Entry& entry) const;
   void collect_unresolved();
+  bool all_needed_on_line(const ObjectFacts& shared) const;
+  void collect_shared_needs();
 
   bool whole(std::uint32_t input) const;
   const ObjectFacts& object(ObjectId id) const { return inputs_[id.input].objects[id.object]; }
@@ -115,11 +131,12 @@ class LldLink {
   const bool since15_;  ///< a discarded definition counts until all files are read, and duplicates are found then
   SymbolTable<Entry> table_;
   Resolution out_;
-  std::vector<Reading> readings_;                            ///< innermost last
-  std::map<std::string_view, ObjectId> comdat_;              ///< who brought a group first, by signature
-  std::vector<std::vector<std::vector<bool>>> lost_groups_;  ///< [input][object][group]; empty: none
-  std::map<std::string, std::uint32_t> sonames_;             ///< the first input of each
-  std::vector<ObjectId> order_;                              ///< objects in the order they were linked
+  std::vector<Reading> readings_;                             ///< innermost last
+  std::map<std::string_view, ObjectId> comdat_;               ///< who brought a group first, by signature
+  std::vector<std::vector<std::vector<bool>>> lost_groups_;   ///< [input][object][group]; empty: none
+  std::map<std::string, std::uint32_t> sonames_;              ///< the first input of each
+  std::vector<ObjectId> order_;                               ///< objects in the order they were linked
+  std::vector<std::pair<std::uint32_t, SymbolId>> required_;  ///< names that shared objects refer to, not weakly
   std::set<std::string_view> wrapped_;
   std::set<std::string, std::less<>> assigned_;  ///< the line gives them a value
 };

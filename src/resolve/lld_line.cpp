@@ -1,6 +1,7 @@
 // How lld walks the line.
 //
-//  1. -u (and EXTERN() of scripts) first. Then the files in the order of the line, each once; groups mean nothing.
+//  1. -u (and EXTERN() of scripts) first; a weak reference does not make such a name weak. Then the files in the
+//     order of the line, each once; groups mean nothing.
 //  2. An object's definitions are merged first, then its references. A reference may extract a member: that one is read
 //     whole, with all that it extracts, before the object goes on.
 //  3. An archive offers every name that its members define as lazy: lld 14 those of its index, which it believes, later
@@ -10,10 +11,10 @@
 //     twice is twice that, and a lazy member of an earlier archive is another object than its twin.
 //  5. A shared object counts whether --as-needed drops it later or not: what it needs extracts members. One of the same
 //     soname as an earlier one is left out.
-//  6. When all files are read: the entry point (-e, or _start of an executable) is extracted if it is lazy then; names
-//     that --defsym and script assignments use; for each --wrap=foo where foo is known: __wrap_foo, and foo where
-//     __real_foo is known (lld 14: __real_foo itself instead). PROVIDE(t = s) asks for s when t is missing (lld 14:
-//     always).
+//  6. When all files are read: the entry point (-e, or _start but with -r) is extracted if it is lazy then; names
+//     that --defsym and script assignments use; for each --wrap=foo where foo is known: __wrap_foo, foo where
+//     __real_foo is known then, and __real_foo (lld 14: __real_foo, then __wrap_foo). PROVIDE(t = s) asks for s when t
+//     is missing (lld 14: always).
 //  7. A name given by --defsym or a script has that value whatever defines it; two objects that do are still
 //  duplicates.
 //  8. Archives inside archives are not searched.
@@ -46,8 +47,11 @@ LldLink::LldLink(const LinkJob& job, const std::vector<InputFacts>& inputs)
 
 Resolution LldLink::run() {
   add_device_link();
-  for (const std::string& name : job_.required)
-    if (!job_.entry_given || name != job_.entry) demand(name, kUndefinedOption);
+  for (const std::string& name : job_.required) {
+    if (job_.entry_given && name == job_.entry) continue;
+    demand(name, kUndefinedOption);
+    table_[table_.id(name)].asked = true;
+  }
   for (std::uint32_t input = 0; input < inputs_.size(); ++input) open_input(input);
   pull_entry_point();
   demand_assigned();
@@ -158,7 +162,9 @@ void LldLink::read_index_entry(const IndexEntry& entry, std::uint32_t input) {
   if (entry.object == kNone) return;
   const std::string_view name = inputs_[input].index_name(entry);
   const std::size_t versioned = name.find("@@");
-  offer_lazy({input, entry.object}, table_.id(name.substr(0, versioned)));
+  const std::uint32_t id = table_.id(name.substr(0, versioned));
+  if (versioned != std::string_view::npos) table_[id].version = name.substr(versioned + 2);
+  offer_lazy({input, entry.object}, id);
 }
 
 void LldLink::read_symbol(const Reading& reading, SymbolId at) {
@@ -166,11 +172,14 @@ void LldLink::read_symbol(const Reading& reading, SymbolId at) {
   const Symbol& symbol = facts.symbols[at.symbol];
   switch (reading.kind) {
     case Reading::Kind::Object:
+      note_version(facts, symbol);
       return read_definition(at, symbol);
     case Reading::Kind::References:
       return read_reference(at, symbol, false);
     case Reading::Kind::LazyObject:
-      if (symbol.defined()) offer_lazy(at.in, entry_for(facts, symbol));
+      if (!symbol.defined()) return;
+      note_version(facts, symbol);
+      offer_lazy(at.in, entry_for(facts, symbol));
       return;
     case Reading::Kind::SharedObject:
       return read_shared_symbol(at, symbol);
@@ -193,14 +202,21 @@ void LldLink::read_reference(SymbolId at, const Symbol& symbol, bool from_shared
   reference.by = at;
   reference.binding = symbol.binding;
   reference.type = symbol.type;
-  reference.not_default = !from_shared && symbol.visibility != Visibility::Default;
+  if (!from_shared) reference.visibility = symbol.visibility;
   reference.from_shared = from_shared;
   demand(id, reference);
   if (!from_shared) table_[id].referenced = true;
 }
 
+/// Rule 10 of lld.cpp.
+void LldLink::read_shared_reference(SymbolId at, const Symbol& symbol) {
+  read_reference(at, symbol, true);
+  const std::uint32_t id = entry_for(object(at.in), symbol);
+  if (!symbol.weak() && (since15_ || table_[id].state == Entry::State::Undefined)) required_.emplace_back(id, at);
+}
+
 void LldLink::read_shared_symbol(SymbolId at, const Symbol& symbol) {
-  if (!symbol.defined()) return read_reference(at, symbol, true);
+  if (!symbol.defined()) return read_shared_reference(at, symbol);
   const ObjectFacts& facts = object(at.in);
   if (symbol.version.empty() || symbol.default_version) define_shared(at, symbol, table_.id(facts.name(symbol)));
   if (!symbol.version.empty()) define_shared(at, symbol, table_.id(facts.name(symbol), facts.text(symbol.version)));
@@ -226,7 +242,7 @@ void LldLink::demand(std::string_view name, const std::string& option) {
 
 /// Rule 6.
 void LldLink::pull_entry_point() {
-  const bool has_one = job_.output == OutputKind::Executable ? job_.from_command : job_.entry_given;
+  const bool has_one = job_.entry_given || (job_.from_command && job_.output != OutputKind::Relocatable);
   if (!has_one) return;
   const std::uint32_t id = table_.find(job_.entry);
   if (id != kNone && table_[id].state == Entry::State::Lazy) demand(table_.name(id), kEntryPoint);
@@ -245,6 +261,14 @@ void LldLink::demand_assigned() {
   }
 }
 
+void LldLink::ask_for_wrapped(std::uint32_t id, Binding binding) {
+  Demand reference;
+  reference.option = &kWrap;
+  reference.binding = binding;
+  demand(id, reference);
+  read_all();
+}
+
 /// Rule 6.
 void LldLink::demand_wrapped() {
   for (const std::string& name : job_.wrapped) {
@@ -252,18 +276,14 @@ void LldLink::demand_wrapped() {
     if (id == kNone || table_[id].state == Entry::State::New || !wrapped_.insert(name).second) continue;
     const std::uint32_t wrap = table_.composed("__wrap_" + name);
     const std::uint32_t real = table_.composed("__real_" + name);
-    const bool real_known = table_[real].state != Entry::State::New;
-    Demand reference;
-    reference.option = &kWrap;
-    if (!since15_) demand(real, reference);
-    reference.binding = table_[id].binding;
-    demand(wrap, reference);
-    read_all();
-    if (since15_ && real_known) {
-      demand(id, reference);
+    if (!since15_) ask_for_wrapped(real, Binding::Global);
+    ask_for_wrapped(wrap, table_[id].binding);
+    if (!since15_) continue;
+    if (table_[real].state != Entry::State::New) {
+      ask_for_wrapped(id, table_[id].binding);
       table_[id].binding = table_[real].binding;
-      read_all();
     }
+    ask_for_wrapped(real, Binding::Global);
   }
 }
 

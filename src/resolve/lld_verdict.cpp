@@ -21,15 +21,14 @@ void LldLink::settle() {
   };
   settle_fates(inputs_, out_, winner, [&](SymbolId at) { return discarded(at); });
   collect_unresolved();
+  collect_shared_needs();
 }
 
 void LldLink::collide(std::uint32_t id, SymbolId kept, SymbolId rejected) {
   if (job_.allow_multiple_definition) return;
   // glibc before 2.32 has it in crti.o, in a linkonce section: later lld lets this one name pass.
   if (since15_ && table_.name(id) == "__x86.get_pc_thunk.bx") return;
-  std::string name(table_.name(id));
-  if (!table_[id].version.empty()) name += "@@" + std::string(table_[id].version);
-  out_.conflicts.push_back({std::move(name), kept, rejected});
+  out_.conflicts.push_back({printed_name(id), kept, rejected});
 }
 
 /// Rule 7, since lld 15.
@@ -90,20 +89,25 @@ void LldLink::drop_discarded_winners() {
   }
 }
 
+bool LldLink::has_version_nodes() const {
+  return std::any_of(job_.versions.begin(), job_.versions.end(),
+                     [](const VersionNode& node) { return !node.name.empty(); });
+}
+
 /// Rule 8.
 void LldLink::merge_versions() {
+  if (job_.output == OutputKind::Relocatable || (since15_ && !has_version_nodes())) return;
+  const bool stopped = !out_.conflicts.empty() || !out_.rejections.empty();  // lld does not come to it then
   for (std::uint32_t id = 0; id < table_.size(); ++id) {
     const std::string_view name = table_.name(id);
     const std::size_t at = name.find('@');
     if (at == std::string_view::npos || at == 0) continue;
     const std::uint32_t base = table_.find(name.substr(0, at));
     if (base == kNone || base == id || table_[base].state != Entry::State::Defined) continue;
-    const SymbolId winner = table_[base].definition;
-    const Symbol& definition = symbol(winner);
-    if (!definition.default_version || object(winner.in).text(definition.version) != name.substr(at + 1)) continue;
+    if (table_[base].version != name.substr(at + 1)) continue;
     Entry& entry = table_[id];
-    if (entry.state == Entry::State::Defined && !entry.weak() && !table_[base].weak())
-      collide(base, winner, entry.definition);
+    if (!stopped && entry.state == Entry::State::Defined && !entry.weak() && !table_[base].weak())
+      collide(base, table_[base].definition, entry.definition);
     entry.merged = base;
   }
 }
@@ -117,37 +121,88 @@ void LldLink::mark_needed_libraries() {
   }
 }
 
+/// With --wrap=foo, __real_foo means foo.
+std::uint32_t LldLink::unwrapped(std::string_view name) {
+  constexpr std::string_view kReal = "__real_";
+  const bool wrapped = name.starts_with(kReal) && wrapped_.contains(name.substr(kReal.size()));
+  return table_.id(wrapped ? name.substr(kReal.size()) : name);
+}
+
 /// Which name an object's relocations against the symbol really mean: --wrap=foo makes foo __wrap_foo and __real_foo
 /// foo, in the object that defines foo too.
 std::uint32_t LldLink::redirected(const ObjectFacts& object, const Symbol& symbol) {
   if (!wrapped_.empty() && symbol.version.empty()) {
     const std::string_view name = object.name(symbol);
-    constexpr std::string_view kReal = "__real_";
     if (wrapped_.contains(name)) return table_.composed("__wrap_" + std::string(name));
-    if (name.starts_with(kReal) && wrapped_.contains(name.substr(kReal.size())))
-      return table_.id(name.substr(kReal.size()));
+    return unwrapped(name);
   }
   const std::uint32_t id = entry_for(object, symbol);
   return table_[id].merged == kNone ? id : table_[id].merged;
 }
 
-/// Every mention counts, weak ones and lost definitions too: lld asks what became of the name.
+/// Some input calls it foo@V or foo@@V.
+bool LldLink::has_version(std::uint32_t id) const {
+  return !table_[id].version.empty() || table_.name(id).find('@', 1) != std::string_view::npos;
+}
+
+std::string LldLink::printed_name(std::uint32_t id) const {
+  std::string name(table_.name(id));
+  if (!table_[id].version.empty()) name += "@@" + std::string(table_[id].version);
+  return name;
+}
+
+/// How the name is undefined in the end, if it is. What was never extracted (--wrap=foo can ask for such a name) and
+/// what only a dropped library defines is so weakly.
+std::optional<Binding> LldLink::undefined_as(const Entry& entry) const {
+  switch (entry.state) {
+    case Entry::State::Undefined:
+      return entry.binding;
+    case Entry::State::Lazy:
+      return since15_ || out_.linked[entry.lazy.input][entry.lazy.object] ? entry.binding : Binding::Weak;
+    case Entry::State::Shared:
+      if (!out_.linked[entry.definition.in.input][0]) return Binding::Weak;
+      return {};
+    default:
+      return {};
+  }
+}
+
+/// Every mention counts, weak ones and lost definitions too: lld asks what became of the name. Rule 9.
 void LldLink::collect_unresolved() {
   UndefinedNames names(inputs_, out_);
   names.each_symbol([&](SymbolId at, const ObjectFacts& facts, const Symbol& symbol) {
     const std::uint32_t id = redirected(facts, symbol);
     const Entry& entry = table_[id];
-    // What was never extracted counts as weakly undefined in lld 14: --wrap=foo can ask for such a name.
-    const bool lazy = entry.state == Entry::State::Lazy;
-    const bool open = entry.state == Entry::State::Undefined ||
-                      (lazy && (since15_ || out_.linked[entry.lazy.input][entry.lazy.object]));
-    if (!open || entry.weak() || assigned_.contains(table_.name(id))) return;
-    Unresolved& name = names.name(id, table_.name(id));
+    const std::optional<Binding> binding = undefined_as(entry);
+    if (!binding || (*binding == Binding::Weak && !has_version(id)) || assigned_.contains(table_.name(id))) return;
+    Unresolved& name = names.name(id, printed_name(id));
     name.hidden = entry.not_default;
     name.discarded = entry.discarded;
     name.references.push_back({at, {}, 0});
   });
   names.finish();
+}
+
+bool LldLink::all_needed_on_line(const ObjectFacts& shared) const {
+  return std::all_of(shared.needed.begin(), shared.needed.end(),
+                     [&](const std::string& soname) { return sonames_.contains(soname); });
+}
+
+/// Rule 10. A name that another shared object defines needs nothing more.
+void LldLink::collect_shared_needs() {
+  std::set<std::uint32_t> told;
+  for (const auto& [required, by] : required_) {
+    if (!all_needed_on_line(object(by.in))) continue;
+    const std::uint32_t id = unwrapped(table_.name(required));
+    const Entry& entry = table_[id];
+    const bool dynamic = since15_ && entry.in_shared;
+    if (dynamic || entry.merged != kNone || assigned_.contains(table_.name(id)) || !told.insert(id).second) continue;
+    const std::optional<Binding> binding = undefined_as(entry);
+    if (binding && *binding != Binding::Weak)
+      out_.shared_needs.push_back({printed_name(id), by, {}, false});
+    else if (since15_ && (entry.state == Entry::State::Defined || entry.state == Entry::State::Common))
+      out_.shared_needs.push_back({printed_name(id), by, entry.definition, entry.hidden});
+  }
 }
 
 }  // namespace elfaudit

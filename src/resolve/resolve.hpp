@@ -20,4 +20,7 @@ Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs);
 /// `dynamic`: a shared object takes part in the link.
 bool defined_by_linker(std::string_view name, const LinkJob& job, bool dynamic);
 
+/// Can a shared object refer to that name of lld's own? All but the bounds of the output's parts are hidden.
+bool exported_by_lld(std::string_view name);
+
 }  // namespace elfaudit

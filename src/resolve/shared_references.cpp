@@ -6,26 +6,21 @@
 //     find it, and what these need in turn. Their references count like the others'. One that is not found is a
 //     warning.
 //  2. GNU ld reports a name that a shared object refers to (not weakly) and nothing defines, unless a relocatable
-//  object
-//     refers to it too and not weakly: then that one's relocations decide. With --gc-sections they don't matter.
-//  3. lld looks only at shared objects of which all DT_NEEDED are on the line, but at those too that --as-needed drops.
-//  A
-//     name that relocatable objects refer to weakly, and only so, is not reported.
-//  4. mold 1.10 never reports any of this.
-//  5. A definition that is hidden, made local by a version script or by --exclude-libs doesn't count for a shared
-//     object, unless another shared object defines the name too: GNU ld and lld 15 and later refuse the link, with
-//     messages of their own.
+//     object refers to it too, weakly or not: then that one's relocations decide. -u and -e count as such a reference.
+//     With --gc-sections neither matters.
+//  3. mold 1.10 never reports any of this; lld has rules of its own (shared_needs.cpp).
+//  4. A definition that is hidden, made local by a version script or by --exclude-libs doesn't count for a shared
+//     object of an executable's link, unless another shared object defines the name too: GNU ld refuses it, with a
+//     message of its own.
 
 #include "resolve/shared_references.hpp"
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string_view>
 #include <unordered_map>
 
 #include "resolve/exports.hpp"
-#include "resolve/linker_traits.hpp"
 #include "resolve/resolve.hpp"
 
 namespace elfaudit {
@@ -51,12 +46,7 @@ bool is_shared(const InputFacts& input) {
 class SharedReferences {
  public:
   SharedReferences(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution)
-      : job_(job),
-        inputs_(inputs),
-        out_(resolution),
-        lld_(job.linker == LinkerKind::Lld),
-        refuses_hidden_(lld_ ? lld_since(job, 15) : job.output == OutputKind::Executable) {
-    if (job.linker == LinkerKind::Lld) return;
+      : job_(job), inputs_(inputs), out_(resolution), refuses_hidden_(job.output == OutputKind::Executable) {
     for (const std::string& name : job.wrapped) {
       wrapped_.emplace(name, "__wrap_" + name);
       wrapped_.emplace("__real_" + name, name);
@@ -64,18 +54,13 @@ class SharedReferences {
   }
 
   void collect(const std::vector<IndirectLibrary>& needed) {
-    std::set<std::string_view> on_line;
     for (std::uint32_t i = 0; i < inputs_.size(); ++i)
-      if (takes_part(i)) note_names(inputs_[i].objects[0], on_line);
-    for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
-      if (!takes_part(i) || (lld_ && !all_on_line(inputs_[i].objects[0], on_line))) continue;
-      add_references(inputs_[i].objects[0], ObjectId{i, 0});
-    }
+      if (takes_part(i)) add_references(inputs_[i].objects[0], ObjectId{i, 0});
     for (const IndirectLibrary& library : needed) add_references(library.facts, {});
     if (wants_.empty()) return;
     for (std::uint32_t i = 0; i < inputs_.size(); ++i)
       for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o)
-        if (out_.linked[i][o] || (lld_ && is_shared(inputs_[i]))) look_at({i, o});
+        if (out_.linked[i][o]) look_at({i, o});
     for (const IndirectLibrary& library : needed) look_at(library.facts);
     for (const Assignment& assignment : job_.assignments)
       if (const auto found = wants_.find(assignment.symbol); found != wants_.end())
@@ -87,7 +72,7 @@ class SharedReferences {
     for (const auto& [name, wants] : wants_) {
       for (const Want& want : wants) {
         if (!want.defined) {
-          if (undefined_too && reported(want) && !defined_by_linker(name, job_, true)) add_unresolved(name, want);
+          if (undefined_too && reported(name, want) && !defined_by_linker(name, job_, true)) add_unresolved(name, want);
         } else if (refuses_hidden_ && want.first.valid() && want.definition.valid() && !want.by_shared) {
           check_exported(name, want, exports);
         }
@@ -100,19 +85,7 @@ class SharedReferences {
 
  private:
   bool takes_part(std::uint32_t input) const {
-    return is_shared(inputs_[input]) && !job_.inputs[input].just_symbols &&
-           (out_.linked[input][0] || (lld_ && !job_.inputs[input].device_only));
-  }
-
-  static void note_names(const ObjectFacts& object, std::set<std::string_view>& names) {
-    const std::string_view path = object.origin.path;
-    names.insert(object.soname.empty() ? path.substr(path.rfind('/') + 1) : std::string_view(object.soname));
-    names.insert(path);
-  }
-
-  static bool all_on_line(const ObjectFacts& object, const std::set<std::string_view>& names) {
-    return std::all_of(object.needed.begin(), object.needed.end(),
-                       [&](const std::string& name) { return names.contains(name); });
+    return is_shared(inputs_[input]) && !job_.inputs[input].just_symbols && out_.linked[input][0];
   }
 
   void add_references(const ObjectFacts& object, ObjectId id) {
@@ -136,7 +109,7 @@ class SharedReferences {
     return object.text(symbol.version) == want.version;
   }
 
-  /// GNU ld: --wrap changes what shared objects refer to as well.
+  /// --wrap changes what shared objects refer to as well.
   std::string_view wrapped(std::string_view name) const {
     const auto found = wrapped_.find(name);
     return found == wrapped_.end() ? name : std::string_view(found->second);
@@ -181,9 +154,11 @@ class SharedReferences {
     }
   }
 
-  bool reported(const Want& want) const {
-    if (lld_) return want.regular_strong || !want.regular_weak;  // rule 3
-    return job_.gc_sections || !want.regular_strong;             // rule 2
+  /// Rule 2.
+  bool reported(std::string_view name, const Want& want) const {
+    const bool by_option = std::find(job_.required.begin(), job_.required.end(), name) != job_.required.end() &&
+                           !job_.required_late.contains(std::string(name));
+    return job_.gc_sections || !(want.regular_strong || want.regular_weak || by_option);
   }
 
   void add_unresolved(std::string_view name, const Want& want) {
@@ -203,13 +178,7 @@ class SharedReferences {
 
   void check_exported(std::string_view name, const Want& want, const Exports& exports) {
     const ObjectFacts& object = inputs_[want.definition.in.input].objects[want.definition.in.object];
-    std::string why;
-    if (want.not_exported)
-      why = "hidden";
-    else if (exports.made_local(name))
-      why = "made local by a version script";
-    else if (exports.excluded(object.origin))
-      why = "hidden by --exclude-libs";
+    std::string why = exports.why_not(name, object.origin, want.not_exported);
     if (why.empty()) return;
     out_.rejections.push_back(
         {Rejection::Kind::HiddenFromShared, std::string(name), want.definition, want.first, std::move(why)});
@@ -218,8 +187,7 @@ class SharedReferences {
   const LinkJob& job_;
   const std::vector<InputFacts>& inputs_;
   Resolution& out_;
-  bool lld_;
-  bool refuses_hidden_;                                      ///< rule 5
+  bool refuses_hidden_;                                      ///< rule 4
   std::map<std::string, std::string, std::less<>> wrapped_;  ///< what a reference really means
   std::unordered_map<std::string_view, std::vector<Want>> wants_;
 };
@@ -230,7 +198,7 @@ std::vector<IndirectLibrary> load_needed(const LinkJob& job, const std::vector<I
   std::vector<const ObjectFacts*> linked;
   for (std::uint32_t i = 0; i < inputs.size(); ++i)
     if (is_shared(inputs[i]) && resolution.linked[i][0]) linked.push_back(&inputs[i].objects[0]);
-  if (linked.empty() || job.linker == LinkerKind::Lld) return {};
+  if (linked.empty()) return {};
   return find(job, linked);
 }
 
@@ -240,9 +208,10 @@ std::vector<IndirectLibrary> settle_shared_references(const LinkJob& job, const 
                                                       Resolution& resolution, const NeededFinder& find) {
   const bool undefined_too = job.unresolved.report_in_shared_objects;
   const bool loads = undefined_too || job.copy_dt_needed;
-  if (job.output == OutputKind::Relocatable || job.linker == LinkerKind::Mold) return {};
-  // Rule 5 holds for GNU ld's executables whatever the options say of undefined names.
-  const bool hidden_too = job.linker != LinkerKind::Lld && job.output == OutputKind::Executable;
+  if (job.output == OutputKind::Relocatable || job.linker == LinkerKind::Mold || job.linker == LinkerKind::Lld)
+    return {};
+  // Rule 4 holds for executables whatever the options say of undefined names.
+  const bool hidden_too = job.output == OutputKind::Executable;
   if (!undefined_too && !hidden_too) return {};
   std::vector<IndirectLibrary> needed;
   if (loads) needed = load_needed(job, inputs, resolution, find);

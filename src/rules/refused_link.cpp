@@ -11,7 +11,7 @@ Finding not_exported(const Evidence& evidence, const Rejection& rejection) {
   Finding finding = make_finding(
       "symbol-not-exported", rejection.symbol,
       demangle(rejection.symbol) + " is " + rejection.detail + ", and a shared object of the link needs it");
-  finding.sites.push_back(make_site(evidence, rejection.first, Role::Kept));
+  if (rejection.first.valid()) finding.sites.push_back(make_site(evidence, rejection.first, Role::Kept));
   finding.sites.push_back(make_site(evidence, rejection.other, Role::Reference));
   return finding;
 }

@@ -155,8 +155,11 @@ def lld_says(lab, linker, words):
     members = {line for line in result.out.splitlines() if re.search(r"\([^()]*\)$", line)}
     verdict = Verdict(extracted=members, code=result.code)
     read_lld(verdict, result.err)
-    if verdict.duplicates:
-        read_lld(verdict, run(lab, linker, words, quiet + " -z muldefs").err)
+    # It stops at duplicates and at a version script that names what is not there, before it looks at undefined names.
+    unmatched = "version script assignment" in result.err
+    if verdict.duplicates or unmatched:
+        goes_on = " -z muldefs" + (" --undefined-version" if unmatched else "")
+        read_lld(verdict, run(lab, linker, words, quiet + goes_on).err)
     return verdict
 
 
