@@ -2,12 +2,15 @@
 
 #include <elf.h>
 
-#include <array>
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string_view>
+#include <system_error>
+#include <utility>
 
+#include "input/embedded_script.hpp"
 #include "input/linker_script.hpp"
 #include "support/process.hpp"
 
@@ -16,30 +19,10 @@ namespace {
 
 constexpr std::size_t kMostScript = std::size_t{16} << 20;
 
-struct Format {
-  std::string_view name;
-  Machine machine;
-};
-
-// BFD's names of the formats that distributions put in OUTPUT_FORMAT() of libc.so.
-constexpr std::array kFormats{
-    Format{"elf64-x86-64", {EM_X86_64, true}},      Format{"elf32-x86-64", {EM_X86_64, false}},
-    Format{"elf32-i386", {EM_386, false}},          Format{"elf64-littleaarch64", {EM_AARCH64, true}},
-    Format{"elf32-littlearm", {EM_ARM, false}},     Format{"elf64-littleriscv", {EM_RISCV, true}},
-    Format{"elf32-littleriscv", {EM_RISCV, false}}, Format{"elf64-powerpcle", {EM_PPC64, true}},
-    Format{"elf64-powerpc", {EM_PPC64, true}},      Format{"elf32-powerpc", {EM_PPC, false}},
-    Format{"elf64-s390", {EM_S390, true}},          Format{"elf32-s390", {EM_S390, false}},
-    Format{"elf64-loongarch", {258, true}},         Format{"elf64-sparc", {EM_SPARCV9, true}},
-};
-
 Machine machine_of_script(const std::string& path) {
   const std::optional<std::string> text = read_text(path, kMostScript);
   if (!text || text->find("OUTPUT_FORMAT") == std::string::npos) return {};
-  const std::string format = parse_linker_script(*text, path, false).output_format;
-  for (const Format& known : kFormats) {
-    if (known.name == format) return known.machine;
-  }
-  return {};
+  return machine_of_format(parse_linker_script(*text, path, false).output_format);
 }
 
 /// A file that turned up in a search. GNU ld and mold pass over one for another machine and go on; lld takes it and
@@ -75,19 +58,6 @@ bool below(const std::string& path, const std::string& root) {
   const std::string real = std::filesystem::weakly_canonical(path, error).string();
   const std::string real_root = std::filesystem::weakly_canonical(root, error).string();
   return real.starts_with(real_root) && (real_root.ends_with('/') || real.substr(real_root.size()).starts_with('/'));
-}
-
-/// SEARCH_DIR("=/usr/lib") lines of `ld --verbose`.
-std::vector<std::string> search_dirs_in(std::string_view script) {
-  std::vector<std::string> dirs;
-  constexpr std::string_view kOpen = "SEARCH_DIR(\"";
-  for (std::size_t at = script.find(kOpen); at != std::string_view::npos; at = script.find(kOpen, at)) {
-    at += kOpen.size();
-    const std::size_t end = script.find('"', at);
-    if (end == std::string_view::npos) break;
-    dirs.emplace_back(script.substr(at, end - at));
-  }
-  return dirs;
 }
 
 std::string_view debian_triplet(Machine machine) {
@@ -173,6 +143,27 @@ FoundFile find_script_input(const SearchPath& search, const std::string& name, c
   return found;
 }
 
+std::string other_version(const SearchPath& search, const std::string& name) {
+  std::string stem = name.starts_with(':') ? name.substr(1) : "lib" + name + ".so";
+  if (const std::size_t so = stem.find(".so"); so != std::string::npos)
+    stem.resize(so + 3);
+  else
+    return {};
+  std::vector<std::string> found;
+  for (const std::string& dir : search.dirs) {
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(dir, error), end; !error && at != end; at.increment(error))
+      if (at->path().filename().string().starts_with(stem + "."))
+        found.push_back(join(search, dir, at->path().filename()));
+    if (!found.empty()) break;
+  }
+  // The shortest is the one that the others lead to: libx.so.3 and libx.so.3.4.5.
+  const auto shorter = [](const std::string& a, const std::string& b) {
+    return std::pair(a.size(), a) < std::pair(b.size(), b);
+  };
+  return found.empty() ? std::string() : *std::min_element(found.begin(), found.end(), shorter);
+}
+
 std::string find_script_file(const SearchPath& search, const std::string& name) {
   if (probe_file(name).usable()) return name;
   if (name.starts_with('/')) return {};
@@ -186,6 +177,10 @@ std::vector<std::string> builtin_search_dirs(LinkerKind linker, const std::strin
                                              const std::string& emulation, Machine machine) {
   if (linker == LinkerKind::Lld || linker == LinkerKind::Mold) return {};
   if (linker == LinkerKind::Bfd && ask && !program.empty()) {
+    // Without -m a linker of several machines takes the one that it was built for: a 64-bit one, or it must say.
+    const bool of_this_machine = emulation.empty() ? machine.is_64 : machine_of_emulation(emulation).known();
+    if (machine.known() && of_this_machine)
+      if (std::vector<std::string> dirs = embedded_search_dirs(program, machine); !dirs.empty()) return dirs;
     std::vector<std::string> command{program};
     if (!emulation.empty()) command.insert(command.end(), {"-m", emulation});
     command.emplace_back("--verbose");

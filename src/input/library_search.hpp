@@ -31,6 +31,10 @@ struct FoundFile {
 /// false.
 FoundFile find_library(const SearchPath& search, const std::string& name, bool shared);
 
+/// For a library that was not found: a file of it under its run-time name, as wheels ship them ("lib/libx.so.3" for
+/// "-lx" and "-l:libx.so"). Empty when there is none.
+std::string other_version(const SearchPath& search, const std::string& name);
+
 /// A file that a linker script names: an absolute path (below the sysroot when the script is), else in the script's
 /// directory, the current one and those of -L.
 FoundFile find_script_input(const SearchPath& search, const std::string& name, const std::string& script);

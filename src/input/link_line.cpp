@@ -7,6 +7,7 @@
 #include "input/export_options.hpp"
 #include "input/input_collector.hpp"
 #include "input/ld_options.hpp"
+#include "input/line_state.hpp"
 #include "input/linker_script.hpp"
 #include "input/unresolved_options.hpp"
 
@@ -39,7 +40,7 @@ std::string binary_symbol_stem(std::string path) {
 
 class LineReader {
  public:
-  explicit LineReader(const LinkLine& line) : line_(line), unresolved_(line.linker) {
+  explicit LineReader(const LinkLine& line) : line_(line), state_(line.linker), unresolved_(line.linker) {
     job_.linker = line.linker;
     job_.linker_version = line.linker_version;
     job_.linker_program = line.program;
@@ -65,7 +66,7 @@ class LineReader {
       case LineItem::Kind::Option:
         break;
     }
-    if (take_place(item) || take_state(item) || take_output(item) || take_symbols(item) || take_unresolved(item) ||
+    if (take_place(item) || state_.take(item) || take_output(item) || take_symbols(item) || take_unresolved(item) ||
         exports_.take(item)) {
       return;
     }
@@ -85,7 +86,7 @@ class LineReader {
   }
 
   void pending(PendingInput::Kind kind, const std::string& text, const std::string& spelled) {
-    pending_.push_back({kind, text, spelled, state_});
+    pending_.push_back({kind, text, spelled, state_.now()});
   }
 
   /// Options that name inputs or places to search.
@@ -142,83 +143,13 @@ class LineReader {
   /// -R of GNU ld takes a file for its symbols or a directory for the rpath; in the other linkers -R is -rpath only.
   void take_just_symbols(const LineItem& item) {
     const bool only_rpath = item.name == "R" && line_.linker != LinkerKind::Bfd;
-    if (only_rpath || probe_file(item.value).kind == ProbedKind::NotAFile)
-      return add_colon_separated(item.value, rpath_);
-    const InputState before = state_;
-    state_.just_symbols = true;
-    pending(PendingInput::Kind::File, item.value, item.value);
-    state_ = before;
-  }
-
-  /// Options that hold for the inputs after them.
-  bool take_state(const LineItem& item) {
-    switch (item.effect) {
-      case OptionEffect::WholeArchive:
-        state_.whole_archive = true;
-        return true;
-      case OptionEffect::NoWholeArchive:
-        state_.whole_archive = false;
-        return true;
-      case OptionEffect::AsNeeded:
-        state_.as_needed = true;
-        return true;
-      case OptionEffect::NoAsNeeded:
-        state_.as_needed = false;
-        return true;
-      case OptionEffect::SearchShared:
-        state_.shared = true;
-        return true;
-      case OptionEffect::SearchStatic:
-        state_.shared = false;
-        return true;
-      case OptionEffect::SearchKeyword:
-        state_.shared = item.value != "archive";
-        return true;
-      case OptionEffect::Static:
-        state_.shared = false;
-        job_.is_static = true;
-        return true;
-      case OptionEffect::Omagic:
-        if (line_.linker == LinkerKind::Bfd) state_.shared = false;
-        return true;
-      case OptionEffect::PushState:
-        saved_.push_back(state_);
-        return true;
-      case OptionEffect::PopState:
-        pop_state();
-        return true;
-      case OptionEffect::StartGroup:
-        if (group_depth_++ == 0) state_.group = ++groups_;
-        return true;
-      case OptionEffect::EndGroup:
-        end_group();
-        return true;
-      case OptionEffect::StartLib:
-      case OptionEffect::EndLib:
-        take_lib(item);
-        return true;
-      default:
-        return false;
+    const FileProbe probe = probe_file(item.value);
+    if (only_rpath || probe.kind == ProbedKind::NotAFile) return add_colon_separated(item.value, rpath_);
+    if (probe.fixed) {  // a kernel, a ROM: it has no dynamic symbols, which are those that are read
+      job_.from_command = false;
+      note(item.spelled + " " + item.value + ": its symbols are not read, so undefined symbols are not judged");
     }
-  }
-
-  void pop_state() {
-    if (saved_.empty()) throw UsageError("--pop-state without --push-state");
-    const InputState now = state_;
-    state_ = saved_.back();
-    state_.group = now.group;  // groups and --start-lib are not part of what --push-state saves
-    state_.lazy = now.lazy;
-    saved_.pop_back();
-  }
-
-  void end_group() {
-    if (group_depth_ == 0) throw UsageError("--end-group without --start-group");
-    if (--group_depth_ == 0) state_.group = 0;
-  }
-
-  void take_lib(const LineItem& item) {
-    if (line_.linker == LinkerKind::Bfd) return not_understood(item.spelled);  // unknown to GNU ld 2.40
-    state_.lazy = item.effect == OptionEffect::StartLib;
+    pending_.push_back({PendingInput::Kind::File, item.value, item.value, state_.just_symbols()});
   }
 
   bool take_output(const LineItem& item) {
@@ -229,7 +160,7 @@ class LineReader {
         return true;
       case OptionEffect::Relocatable:
         job_.output = OutputKind::Relocatable;
-        if (line_.linker == LinkerKind::Bfd) state_.shared = false;
+        if (line_.linker == LinkerKind::Bfd) state_.search_static();
         return true;
       case OptionEffect::Pie:
         job_.pie = true;
@@ -321,6 +252,7 @@ class LineReader {
   }
 
   void take_rest(const LineItem& item) {
+    if (item.effect == OptionEffect::StartLib || item.effect == OptionEffect::EndLib) not_understood(item.spelled);
     if (item.effect == OptionEffect::ReadsFile) read_files_.push_back(item.value);
     if (item.effect == OptionEffect::NotModelled) {
       note(item.spelled + (item.has_value ? " " + item.value : "") + ": its effect on symbols is not modelled");
@@ -338,8 +270,8 @@ class LineReader {
       job_.entry_given = true;
       job_.required.push_back(*entry_);
     }
-    if (job_.output == OutputKind::SharedObject || job_.pie)
-      job_.is_static = false;  // -static-pie has a dynamic section
+    // -static-pie has a dynamic section.
+    job_.is_static = state_.is_static() && job_.output != OutputKind::SharedObject && !job_.pie;
     job_.rpath_link.insert(job_.rpath_link.end(), rpath_.begin(), rpath_.end());
   }
 
@@ -368,7 +300,7 @@ class LineReader {
   }
 
   void open_inputs() {
-    InputCollector collector(job_, search_, line_.not_built, groups_);
+    InputCollector collector(job_, search_, line_.not_built, state_.groups());
     const std::size_t options = job_.assignments.size();
     std::vector<std::size_t> places;  // a word of the line may stand for many inputs, or for none
     for (const PendingInput& input : pending_) {
@@ -396,10 +328,7 @@ class LineReader {
 
   const LinkLine& line_;
   LinkJob job_;
-  InputState state_;
-  std::vector<InputState> saved_;
-  std::uint32_t group_depth_ = 0;
-  std::uint32_t groups_ = 0;
+  LineState state_;
   std::vector<PendingInput> pending_;
   std::vector<std::string> dirs_;
   std::vector<std::string> rpath_;

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <optional>
 #include <utility>
 
 #include "input/script_lexer.hpp"
+#include "input/version_script.hpp"
 
 namespace elfaudit {
 namespace {
@@ -116,6 +119,8 @@ class ScriptParser {
       script_.skipped.push_back(word);
       expect("{");
       section_commands();
+    } else if (word == "VERSION") {
+      versions();
     } else if (word == "INSERT") {
       script_.inserts = true;
       next();  // AFTER, BEFORE
@@ -124,6 +129,17 @@ class ScriptParser {
       return skipped_statement(word);
     }
     return true;
+  }
+
+  /// A language of its own, the one of version scripts.
+  void versions() {
+    expect("{");
+    const std::optional<std::string_view> text = lexer_.braced();
+    if (!text) throw SyntaxError();
+    VersionScript parsed = parse_version_script(*text, where_);
+    if (!parsed.error.empty()) throw SyntaxError();
+    script_.versions.insert(script_.versions.end(), std::make_move_iterator(parsed.nodes.begin()),
+                            std::make_move_iterator(parsed.nodes.end()));
   }
 
   /// Statements that say nothing about symbols.
@@ -135,7 +151,7 @@ class ScriptParser {
       skip_to_close("(", ")");
       return true;
     }
-    if (among(word, {"MEMORY", "PHDRS", "VERSION"})) {
+    if (among(word, {"MEMORY", "PHDRS"})) {
       script_.skipped.push_back(word);
       expect("{");
       skip_to_close("{", "}");

@@ -22,6 +22,7 @@ struct ScriptStatement {
 
 struct LinkerScript {
   std::vector<ScriptStatement> statements;  ///< in the order of the text
+  std::vector<VersionNode> versions;        ///< VERSION { }
   std::string output_format;                ///< the first name in OUTPUT_FORMAT(); empty when there is none
   std::vector<std::string> skipped;         ///< statements that lay out the output and were not followed: "SECTIONS"
   bool inserts = false;                     ///< INSERT: adds to the linker's own script instead of replacing it

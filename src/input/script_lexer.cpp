@@ -91,4 +91,17 @@ ScriptToken ScriptLexer::peek(ScriptMode mode) {
   return token;
 }
 
+std::optional<std::string_view> ScriptLexer::braced() {
+  const std::size_t begin = at_;
+  for (int depth = 1; at_ < text_.size();) {
+    if (!skip_space_and_comments()) return std::nullopt;
+    if (at_ == text_.size()) return std::nullopt;
+    const char c = text_[at_++];
+    if (c == '"') at_ = std::min(text_.find('"', at_), text_.size() - 1) + 1;
+    depth += c == '{' ? 1 : c == '}' ? -1 : 0;
+    if (depth == 0) return text_.substr(begin, at_ - 1 - begin);
+  }
+  return std::nullopt;
+}
+
 }  // namespace elfaudit

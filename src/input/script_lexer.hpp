@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,8 @@ class ScriptLexer {
 
   ScriptToken next(ScriptMode mode);
   ScriptToken peek(ScriptMode mode);
+  /// Behind an opening brace: the text up to the one that closes it, which is taken. Nothing when none does.
+  std::optional<std::string_view> braced();
   std::size_t line() const;  ///< of the next token, from 1
 
  private:

@@ -16,9 +16,11 @@ bool UnresolvedOptions::take(const LineItem& item) {
       return take_method(item.value);
     case OptionEffect::WarnUnresolved:
       warn_ = true;
+      mold_ = MoldMethod::Warn;
       return true;
     case OptionEffect::ErrorUnresolved:
       warn_ = false;
+      mold_ = MoldMethod::Error;
       return true;
     case OptionEffect::NoInhibitExec:
       no_inhibit_exec_ = true;
@@ -32,11 +34,9 @@ bool UnresolvedOptions::take_keyword(std::string_view keyword) {
   if (keyword == "defs") {
     in_objects_ = defs_ = true;
   } else if (keyword == "undefs") {
-    if (linker_ != LinkerKind::Mold) in_objects_ = false;  // mold 1.10 takes the option and reports all the same
-  } else if (keyword == "nodefs") {
-    defs_ = false;  // mold: undoes -z defs
-    in_objects_.reset();
-    if (shared_) in_objects_ = false;
+    in_objects_ = defs_ = false;
+  } else if (keyword == "nodefs") {  // mold only
+    defs_ = false;
   } else {
     return false;
   }
@@ -54,24 +54,32 @@ bool UnresolvedOptions::take_method(std::string_view method) {
   if (!all && method != "ignore-all" && method != "ignore-in-object-files" && method != "ignore-in-shared-libs") {
     return false;
   }
-  ignore_all_ = method == "ignore-all";
   in_objects_ = all || method == "ignore-in-shared-libs";
   in_shared_ = all || method == "ignore-in-object-files";
+  mold_ = *in_objects_ ? MoldMethod::Error : MoldMethod::Ignore;
   return true;
 }
 
 UnresolvedPolicy UnresolvedOptions::policy(OutputKind output) const {
+  if (linker_ == LinkerKind::Mold) return policy_of_mold(output);
   UnresolvedPolicy policy;
   policy.warn_only = warn_ || no_inhibit_exec_;
-  if (output == OutputKind::Relocatable) {  // everything may stay open
-    policy.report_in_objects = policy.report_in_shared_objects = false;
-    return policy;
-  }
-  policy.report_in_objects = in_objects_.value_or(true);
-  policy.report_hidden = linker_ != LinkerKind::Mold || !ignore_all_;
-  policy.report_in_shared_objects = in_shared_.value_or(true);
-  // mold 1.10 doesn't listen to --unresolved-symbols=report-all in a shared object.
-  if (linker_ == LinkerKind::Mold && output == OutputKind::SharedObject) policy.report_in_objects = defs_;
+  // -r: everything may stay open.
+  policy.report_in_objects = output != OutputKind::Relocatable && in_objects_.value_or(true);
+  policy.report_in_shared_objects = output != OutputKind::Relocatable && in_shared_.value_or(true);
+  return policy;
+}
+
+/// --unresolved-symbols and --warn-unresolved-symbols set the same thing, the last one wins, and it holds for hidden
+/// names too. -z defs and -z undefs matter for shared objects alone. Tried with mold 1.10.1.
+UnresolvedPolicy UnresolvedOptions::policy_of_mold(OutputKind output) const {
+  const bool ignored = mold_ == MoldMethod::Ignore;
+  UnresolvedPolicy policy;
+  policy.warn_only = mold_ == MoldMethod::Warn || no_inhibit_exec_;
+  policy.report_in_objects =
+      !ignored && (output == OutputKind::Executable || (output == OutputKind::SharedObject && defs_));
+  policy.report_in_shared_objects = false;
+  policy.report_hidden = !ignored;
   return policy;
 }
 

@@ -2,6 +2,7 @@
 // -z defs, --allow-shlib-undefined).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -27,14 +28,17 @@ class UnresolvedOptions {
   UnresolvedPolicy policy(OutputKind output) const;
 
  private:
+  enum class MoldMethod : std::uint8_t { Error, Warn, Ignore };
+
   bool take_method(std::string_view method);
+  UnresolvedPolicy policy_of_mold(OutputKind output) const;
 
   LinkerKind linker_;
   bool shared_ = false;
   bool defs_ = false;               ///< -z defs or --no-undefined
   std::optional<bool> in_objects_;  ///< report those of objects; nothing: no option has said
   std::optional<bool> in_shared_;   ///< report those of shared objects
-  bool ignore_all_ = false;         ///< --unresolved-symbols=ignore-all
+  MoldMethod mold_ = MoldMethod::Error;
   bool warn_ = false;
   bool no_inhibit_exec_ = false;
 };

@@ -7,13 +7,17 @@
 //  3. Symbols of SHF_EXCLUDE sections become references too. What a dropped section defines, no archive is asked for.
 //  4. Among relocatable objects: strong (global, unique) beats common beats weak; the first weak stays; of two commons
 //     the larger stays, the first when equal; two strong ones are an error, unless both are absolute with the same
-//     value, or the line gives the symbol a value itself.
+//     value, or the line gives the symbol a value itself, or one is of a --just-symbols file.
 //  5. A relocatable object's definition beats a shared object's, in either order. A common loses to a strong shared
 //     definition and wins against a weak one. Of two shared objects the first wins. None of these is an error,
 //     except a strong definition after a shared object's absolute one with another value.
 //  6. A reference with hidden, internal or protected visibility is never satisfied by a shared object.
-//  7. foo@@V defines foo@V, and plain foo as well unless a relocatable object already defines that. foo@V1 defines only
-//     itself. A reference to foo@V is satisfied by foo@V or foo@@V alone.
+//  7. foo@@V defines foo@V, and plain foo stands for it from then on. In an object, a weak or common plain foo makes
+//  way
+//     for a strong foo@@V, and a shared object's for every one; a strong one is an error ("foo"), and so is another
+//     strong foo@@V2 that plain foo stands for already. But where the version script gives plain foo another version
+//     than V the two have nothing to do with each other, and a weak foo@@V leaves a defined foo alone. foo@V1 defines
+//     only itself. A reference to foo@V is satisfied by foo@V or foo@@V alone.
 //  8. An --as-needed shared object takes part only when it defines a name that is undefined then and that a relocatable
 //     object before it refers to, not weakly; or a shared object, unless one that takes part needs the library anyway.
 //  9. A name that is thread-local in one file and not in another ends the link, definitions and references alike; but
@@ -25,6 +29,8 @@
 
 #include <algorithm>
 #include <cassert>
+
+#include "resolve/exports.hpp"
 
 namespace elfaudit {
 
@@ -114,14 +120,18 @@ std::uint32_t BfdLink::entry_for(const ObjectFacts& object, const Symbol& symbol
 
 /// --wrap=foo: an undefined foo means __wrap_foo, an undefined __real_foo means foo. Definitions keep their names.
 std::uint32_t BfdLink::entry_for_reference(const ObjectFacts& object, const Symbol& symbol) {
-  if (!wrapped_.empty() && !symbol.defined()) {
-    const std::string_view name = object.name(symbol);
+  if (!wrapped_.empty() && !symbol.defined() && symbol.version.empty()) return entry_for_reference(object.name(symbol));
+  return entry_for(object, symbol);
+}
+
+std::uint32_t BfdLink::entry_for_reference(std::string_view name) {
+  if (!wrapped_.empty()) {
     constexpr std::string_view kReal = "__real_";
     if (wrapped_.contains(name)) return table_.composed("__wrap_" + std::string(name));
     if (name.starts_with(kReal) && wrapped_.contains(name.substr(kReal.size())))
       return table_.id(name.substr(kReal.size()));
   }
-  return entry_for(object, symbol);
+  return table_.id(name);
 }
 
 void BfdLink::make_undefined(Entry& entry, SymbolId at) {
@@ -132,24 +142,33 @@ void BfdLink::make_undefined(Entry& entry, SymbolId at) {
 
 void BfdLink::refer(SymbolId at, const Symbol& symbol) {
   fate(at) = Fate::Reference;
-  const std::uint32_t id = table_.canonical(entry_for_reference(object(at.in), symbol));
+  const std::uint32_t named = entry_for_reference(object(at.in), symbol);
+  if (symbol.visibility != Visibility::Default) leave_shared_definition(named);
+  const std::uint32_t id = table_.canonical(named);
   Entry& entry = table_[id];
   check_tls(id, at, symbol);
-  if (symbol.visibility != Visibility::Default) {  // rule 6
-    entry.not_default = true;
-    if (entry.dynamic && entry.defined()) {
-      fate(entry.definition) = Fate::SharedLost;
-      entry.definition = {};
-      entry.dynamic = false;
-      entry.state = Entry::State::New;
-    }
-  }
+  if (symbol.visibility != Visibility::Default) entry.not_default = true;
   if (symbol.weak()) {
     if (entry.state == Entry::State::New) entry.state = Entry::State::UndefinedWeak;
     return;
   }
   entry.strong_reference = true;
   if (entry.state == Entry::State::New || entry.state == Entry::State::UndefinedWeak) make_undefined(entry, at);
+}
+
+/// Rule 6. Plain foo that stands for a shared object's foo@@V is a name of its own again.
+void BfdLink::leave_shared_definition(std::uint32_t id) {
+  const Entry& shared = table_[table_.canonical(id)];
+  if (!shared.dynamic || !shared.defined()) return;
+  fate(shared.definition) = Fate::SharedLost;
+  Entry& entry = table_[id];
+  entry.strong_reference |= shared.strong_reference;
+  if (!entry.first_reference.valid()) entry.first_reference = shared.first_reference;
+  entry.alias = kNone;
+  entry.definition = {};
+  entry.dynamic = false;
+  entry.state = Entry::State::New;
+  if (entry.strong_reference) make_undefined(entry, entry.first_reference);
 }
 
 void BfdLink::take(Entry& entry, Entry::State state, bool dynamic, SymbolId at, Fate fate_of_previous) {
@@ -167,7 +186,9 @@ void BfdLink::define(SymbolId at, const Symbol& symbol) {
   check_tls(id, at, symbol);
   if (symbol.visibility != Visibility::Default) entry.not_default = true;
   const Entry::State state = symbol.weak() ? Entry::State::DefinedWeak : Entry::State::Defined;
-  if (entry.assigned && !entry.definition.valid()) {
+  if (entry.settled) {
+    collide(id, at, symbol);  // a weak one too
+  } else if (entry.assigned && !entry.definition.valid()) {
     take(entry, state, false, at, Fate::Overridden);
     fate(at) = Fate::Ignored;  // the line's own value overrides whatever defines it; two that do still collide
   } else if (!entry.defined()) {
@@ -185,7 +206,14 @@ void BfdLink::define(SymbolId at, const Symbol& symbol) {
   } else {
     collide(id, at, symbol);
   }
-  if (symbol.default_version) alias_default_version(facts, symbol, id, false);
+  // The same foo@@V a second time says nothing new of plain foo.
+  const bool again = fate(at) == Fate::Rejected && this->symbol(table_[id].definition).default_version;
+  if (symbol.default_version && !again) alias_default_version(at, symbol, id, false);
+}
+
+bool BfdLink::tolerated(SymbolId first, SymbolId second) const {
+  return job_.allow_multiple_definition || job_.inputs[first.in.input].just_symbols ||
+         job_.inputs[second.in.input].just_symbols;
 }
 
 /// Two strong definitions: rule 4.
@@ -194,12 +222,12 @@ void BfdLink::collide(std::uint32_t id, SymbolId at, const Symbol& second) {
   const Symbol& first = symbol(entry.definition);
   const bool same_constant =
       first.placement == Placement::Absolute && second.placement == Placement::Absolute && first.value == second.value;
-  if (same_constant || job_.allow_multiple_definition) {
+  if (same_constant || tolerated(entry.definition, at)) {
     fate(at) = Fate::Ignored;
     return;
   }
   fate(at) = Fate::Rejected;
-  out_.conflicts.push_back({printed_name(id, first), entry.definition, at});
+  out_.conflicts.push_back({printed_name(entry.definition), entry.definition, at});
 }
 
 void BfdLink::define_common(SymbolId at, const Symbol& symbol) {
@@ -249,7 +277,7 @@ void BfdLink::define_shared(SymbolId at, const Symbol& symbol) {
     if (!entry.defined() || beats_common) take(entry, state, true, at, Fate::MergedCommon);
     if (entry.assigned) fate(at) = Fate::SharedLost;
   }
-  if (symbol.default_version) alias_default_version(facts, symbol, id, true);
+  if (symbol.default_version) alias_default_version(at, symbol, id, true);
 }
 
 /// References of a shared object pull archive members in, but the object's own library may define them: weak ones never
@@ -263,21 +291,51 @@ void BfdLink::refer_shared(SymbolId at, const Symbol& symbol) {
   if (open && !symbol.weak()) make_undefined(entry, at);
 }
 
+void BfdLink::forget_definition(Entry& entry, Fate why) {
+  if (entry.definition.valid()) fate(entry.definition) = why;
+  entry.definition = {};
+  entry.dynamic = false;
+}
+
 /// Rule 7: lets plain "foo" stand for foo@V as well.
-void BfdLink::alias_default_version(const ObjectFacts& object, const Symbol& symbol, std::uint32_t versioned,
-                                    bool dynamic) {
-  const std::uint32_t plain_id = table_.id(object.name(symbol));
+void BfdLink::alias_default_version(SymbolId at, const Symbol& symbol, std::uint32_t versioned, bool dynamic) {
+  const std::uint32_t plain_id = table_.id(object(at.in).name(symbol));
+  const std::uint32_t other_id = table_.canonical(plain_id);
+  if (other_id == versioned || table_[plain_id].assigned) return;
   Entry& plain = table_[plain_id];
-  if (plain_id == versioned || plain.alias != kNone || plain.assigned) return;
-  if (dynamic && plain.not_default) return;
-  const bool free = !plain.defined() || (plain.dynamic && !dynamic);
-  if (!free) return;
+  if (dynamic && (plain.alias != kNone || plain.not_default)) return;
+  if (!makes_way(at, symbol, plain_id, dynamic)) return;
+  Entry& other = table_[other_id];
   Entry& target = table_[versioned];
-  if (plain.definition.valid()) fate(plain.definition) = Fate::SharedLost;
-  target.strong_reference |= plain.strong_reference;
-  target.not_default |= plain.not_default;
-  if (!target.first_reference.valid()) target.first_reference = plain.first_reference;
+  target.strong_reference |= other.strong_reference;
+  target.not_default |= other.not_default;
+  if (!target.first_reference.valid()) target.first_reference = other.first_reference;
   plain.alias = versioned;
+  // A shared object's foo@@V1 stays what it is; an object's weak one is replaced whole.
+  if (other_id != plain_id && other.dynamic) return;
+  other.alias = versioned;
+  const Fate lost = other.dynamic                         ? Fate::SharedLost
+                    : other.state == Entry::State::Common ? Fate::MergedCommon
+                                                          : Fate::Overridden;
+  forget_definition(other, lost);
+}
+
+/// Rule 7: does what plain foo stands for so far leave it to foo@@V?
+bool BfdLink::makes_way(SymbolId at, const Symbol& symbol, std::uint32_t plain, bool dynamic) {
+  const std::uint32_t id = table_.canonical(plain);
+  const Entry& entry = table_[id];
+  if (!entry.defined()) return true;
+  if (dynamic) return entry.state == Entry::State::Common && !entry.dynamic && !symbol.weak();  // rule 5
+  if (entry.dynamic || !entry.definition.valid()) return true;
+  if (symbol.weak()) return false;
+  const ObjectFacts& facts = object(at.in);
+  const std::string_view name = facts.name(symbol);
+  if (id == plain && Exports(job_).has_other_version(name, facts.text(symbol.version))) return false;
+  if (entry.state != Entry::State::Defined) return true;
+  if (tolerated(entry.definition, at)) return false;
+  fate(at) = Fate::Rejected;
+  out_.conflicts.push_back({std::string(name), entry.definition, at});
+  return false;
 }
 
 /// Rule 8.
@@ -301,10 +359,13 @@ bool BfdLink::shared_object_is_needed(const ObjectFacts& facts) {
   return false;
 }
 
-/// As GNU ld spells it: "foo", "foo@V1", "foo@@V2".
-std::string BfdLink::printed_name(std::uint32_t id, const Symbol& symbol) const {
-  std::string name(table_.name(id));
-  if (symbol.default_version) name.insert(name.find('@'), "@");
+/// As GNU ld spells it: "foo", "foo@V1", "foo@@V2". A shared object's foo@@V1 that plain foo took the place of is
+/// "foo".
+std::string BfdLink::printed_name(SymbolId at) const {
+  const ObjectFacts& facts = object(at.in);
+  const Symbol& named = symbol(at);
+  std::string name(facts.name(named));
+  if (!named.version.empty()) name.append(named.default_version ? "@@" : "@").append(facts.text(named.version));
   return name;
 }
 

@@ -34,9 +34,16 @@ class BfdLink {
     std::vector<std::uint32_t> objects;   ///< into InputFacts::objects
   };
 
+  /// A name that an option makes an error when nothing defines it.
+  struct AskedFor {
+    std::string_view name;  ///< as the option says it: --wrap may give it another one
+    std::string_view option;
+  };
+
   // The line (bfd_line.cpp)
   void apply_options();
   void assign(const Assignment& assignment);
+  void require_up_to(std::size_t place);
   void require(std::string_view symbol, const std::string& option);  ///< both outlive the link
   void visit(std::uint32_t input);
   void visit_shared_object(std::uint32_t input);
@@ -48,7 +55,7 @@ class BfdLink {
   void extract(ObjectId id, const Entry& entry, std::string_view symbol);
   void take_whole(ObjectId id);
   void add_device_link_object();  // bfd_device_link.cpp
-  std::map<std::string_view, std::string_view> must_be_defined() const;
+  std::map<std::uint32_t, AskedFor> must_be_defined();
   void collect_unresolved();
   void keep_unknown_operands();
 
@@ -64,14 +71,19 @@ class BfdLink {
   void define_common(SymbolId at, const Symbol& symbol);
   void define_shared(SymbolId at, const Symbol& symbol);
   void refer_shared(SymbolId at, const Symbol& symbol);
+  bool tolerated(SymbolId first, SymbolId second) const;  ///< two strong definitions
   void collide(std::uint32_t id, SymbolId at, const Symbol& symbol);
   void take(Entry& entry, Entry::State state, bool dynamic, SymbolId at, Fate fate_of_previous);
   void make_undefined(Entry& entry, SymbolId at);
-  void alias_default_version(const ObjectFacts& object, const Symbol& symbol, std::uint32_t versioned, bool dynamic);
+  void forget_definition(Entry& entry, Fate why);
+  void alias_default_version(SymbolId at, const Symbol& symbol, std::uint32_t versioned, bool dynamic);
+  bool makes_way(SymbolId at, const Symbol& symbol, std::uint32_t plain, bool dynamic);
+  void leave_shared_definition(std::uint32_t id);
 
   std::uint32_t entry_for(const ObjectFacts& object, const Symbol& symbol);
   std::uint32_t entry_for_reference(const ObjectFacts& object, const Symbol& symbol);
-  std::string printed_name(std::uint32_t id, const Symbol& symbol) const;
+  std::uint32_t entry_for_reference(std::string_view name);
+  std::string printed_name(SymbolId at) const;
   const ObjectFacts& object(ObjectId id) const { return inputs_[id.input].objects[id.object]; }
   const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }
   Fate& fate(SymbolId id) { return out_.fates[id.in.input][id.in.object][id.symbol]; }

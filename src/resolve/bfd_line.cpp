@@ -11,7 +11,13 @@
 //  6. Archives inside archives are not searched.
 //  7. --defsym and the assignments of a script are made at their place among the files. They make the names they use
 //     undefined, and define theirs: no archive is asked for it from there on. Where an operand has no value yet, only a
-//     name that nothing has mentioned so far becomes defined.
+//     name that nothing has mentioned so far becomes defined. What an object defined before, weakly or not, they take
+//     the place of: every later definition, weak ones too, is an error then. A common one they forget.
+//  8. EXTERN() of an input script holds from its place on, and only for a name that nothing has mentioned: a weak
+//     reference before it stays one.
+//  9. A name is undefined as a whole: where an option, a shared object or an object's bare symbol table entry refers to
+//     it and not weakly, the relocations of weak references are reported too. What --defsym uses and what
+//     --require-defined names must be there even when all other references are weak.
 
 #include <algorithm>
 
@@ -45,17 +51,20 @@ Resolution BfdLink::run() {
   for (const Assignment& assignment : job_.assignments) assignments.emplace(assignment.place, &assignment);
   auto next = assignments.begin();
   const auto assign_up_to = [&](std::size_t place) {
+    require_up_to(place);
     for (; next != assignments.end() && next->first <= place; ++next) assign(*next->second);
   };
   for (std::uint32_t i = 0; i < inputs_.size();) {
-    assign_up_to(i);
     const std::uint32_t group = job_.inputs[i].group;
     std::uint32_t end = i + 1;
     while (group != 0 && end < inputs_.size() && job_.inputs[end].group == group) ++end;
     std::uint64_t before = 0;
     do {  // ends: each further round needs a name that was not undefined before, and names are finite
       before = additions_;
-      for (std::uint32_t member = i; member < end; ++member) visit(member);
+      for (std::uint32_t member = i; member < end; ++member) {
+        assign_up_to(member);
+        visit(member);
+      }
     } while (group != 0 && additions_ != before);
     i = end;
   }
@@ -72,10 +81,18 @@ void BfdLink::apply_options() {
   static const std::string kUndefined = "-u";
   static const std::string kRequireDefined = "--require-defined";
   static const std::string kEntry = "the entry point";
-  for (const std::string& symbol : job_.required) require(symbol, kUndefined);
+  for (const std::string& symbol : job_.required)
+    if (!job_.required_late.contains(symbol)) require(symbol, kUndefined);
   for (const std::string& symbol : job_.must_define) require(symbol, kRequireDefined);
   if (job_.from_command && job_.output == OutputKind::Executable) require(job_.entry, kEntry);
   add_device_link_object();
+}
+
+/// Rule 8. What was required before is required still.
+void BfdLink::require_up_to(std::size_t place) {
+  static const std::string kExtern = "EXTERN()";
+  for (const auto& [symbol, from] : job_.required_late)
+    if (from <= place) require(symbol, kExtern);
 }
 
 /// Rule 7, when the line has been read up to the assignment.
@@ -85,14 +102,15 @@ void BfdLink::assign(const Assignment& assignment) {
   if (assignment.provide && (assignment.place == 0 || !table_[id].undefined())) return;
   bool known = true;
   for (const std::string& used : assignment.uses) {
-    known &= table_[table_.canonical(table_.id(used))].defined();
-    require(used, assignment.where);
+    const std::uint32_t meant = entry_for_reference(used);  // --wrap holds here too
+    known &= table_[table_.canonical(meant)].defined();
+    require(table_.name(meant), assignment.where);
   }
   Entry& entry = table_[id];
   if (!known && entry.state != Entry::State::New) return;
+  if (entry.dynamic || entry.state == Entry::State::Common) forget_definition(entry, Fate::Overridden);
   entry.state = Entry::State::Defined;
-  if (entry.dynamic) entry.definition = {};
-  entry.dynamic = false;
+  entry.settled = entry.definition.valid();
 }
 
 void BfdLink::require(std::string_view symbol, const std::string& option) {
@@ -223,31 +241,33 @@ void BfdLink::extract(ObjectId id, const Entry& entry, std::string_view symbol) 
   add_object(id);
 }
 
-/// Names that an option makes an error when nothing defines them, and that option.
-std::map<std::string_view, std::string_view> BfdLink::must_be_defined() const {
-  std::map<std::string_view, std::string_view> names;
+std::map<std::uint32_t, BfdLink::AskedFor> BfdLink::must_be_defined() {
+  std::map<std::uint32_t, AskedFor> names;
   for (const Assignment& assignment : job_.assignments)
     for (const std::string& used : assignment.uses)
-      if (!assignment.provide) names.emplace(used, assignment.where);
-  for (const std::string& name : job_.must_define) names[name] = "--require-defined";
+      if (!assignment.provide) names.emplace(entry_for_reference(used), AskedFor{used, assignment.where});
+  for (const std::string& name : job_.must_define) names[table_.id(name)] = {name, "--require-defined"};
   return names;
 }
 
-/// What a relocatable object needs and nothing defines. The caller decides which of these the linker would report.
+/// What is needed and nothing defines, with the references of relocatable objects. The caller decides which of these
+/// the linker would report.
 void BfdLink::collect_unresolved() {
-  const std::map<std::string_view, std::string_view> asked_for = must_be_defined();
+  const std::map<std::uint32_t, AskedFor> asked_for = must_be_defined();
   std::vector<std::uint32_t> slot(table_.size(), kNone);
   for (std::uint32_t id = 0; id < table_.size(); ++id) {
     const Entry& entry = table_[id];
-    if (entry.alias != kNone || !entry.undefined() || entry.provided || entry.assigned) continue;
-    const auto asked = asked_for.find(table_.name(id));
-    if (!entry.strong_reference && asked == asked_for.end()) continue;
+    if (entry.alias != kNone || entry.defined() || entry.provided || entry.assigned) continue;
+    const auto asked = asked_for.find(id);
+    if (!entry.undefined() && asked == asked_for.end()) continue;  // rule 9
     slot[id] = static_cast<std::uint32_t>(out_.unresolved.size());
     Unresolved& name = out_.unresolved.emplace_back();
     name.symbol = table_.name(id);
     name.hidden = entry.not_default;
+    if (asked == asked_for.end()) continue;
     // Asked for, it is missed whether a relocation uses it or not, and in every kind of output.
-    if (asked != asked_for.end()) name.option = asked->second;
+    name.symbol = asked->second.name;
+    name.option = asked->second.option;
   }
   if (out_.unresolved.empty()) return;
   for (std::uint32_t input = 0; input < inputs_.size(); ++input) {
@@ -257,7 +277,7 @@ void BfdLink::collect_unresolved() {
       for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
         const Fate end = out_.fates[input][o][s];
         const bool refers = end == Fate::Reference || end == Fate::DiscardedComdat || end == Fate::DiscardedExclude;
-        if (!refers || facts.symbols[s].weak()) continue;
+        if (!refers) continue;
         const std::uint32_t id = table_.canonical(entry_for_reference(facts, facts.symbols[s]));
         if (id < slot.size() && slot[id] != kNone)
           out_.unresolved[slot[id]].references.push_back({{{input, o}, s}, {}, 0});

@@ -51,6 +51,10 @@ bool by_mold(std::string_view name) {
 
 }  // namespace
 
+bool exported_by_lld(std::string_view name) {
+  return is_layout_name(name) || name.starts_with("__start_") || name.starts_with("__stop_");
+}
+
 bool defined_by_linker(std::string_view name, const LinkJob& job, bool dynamic) {
   if (name == "_GLOBAL_OFFSET_TABLE_") return true;
   if (name == "_DYNAMIC" && (dynamic || job.pie || job.output == OutputKind::SharedObject)) return true;

@@ -3,7 +3,8 @@
 //  1. Roots, in all linkers: the entry point, -u and --require-defined; .init, .fini and the arrays of constructors and
 //     destructors; SHF_GNU_RETAIN; notes outside of groups; visible names that a shared object mentions; what a shared
 //     object exports. In GNU ld and lld -init and -fini too. The dynamic list and --export-dynamic, in GNU ld only when
-//     the output has a dynamic section.
+//     the output has a dynamic section. A name that any object calls hidden is not visible. lld takes --wrap to heart
+//     for names on the line too.
 //  2. A kept section keeps what its relocations name. In GNU ld and lld it also keeps the COMDAT group that it is in,
 //     and SHF_LINK_ORDER sections that belong to it.
 //  3. A reference to __start_X or __stop_X keeps every section X: in GNU ld, unless -z start-stop-gc is given; in lld
@@ -14,6 +15,7 @@
 //     handlers that are in no group.
 //  5. Sections without SHF_ALLOC: lld and mold keep them; GNU ld keeps an object's when it keeps anything else of that
 //     object.
+//  6. What --defsym=t=s names, lld keeps; GNU ld where t is kept, mold never.
 
 #include "resolve/live_sections.hpp"
 
@@ -34,8 +36,8 @@ bool is_c_identifier(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
-bool is_visible(const Symbol& symbol) {
-  return symbol.visibility == Visibility::Default || symbol.visibility == Visibility::Protected;
+bool is_hidden(const Symbol& symbol) {
+  return symbol.visibility == Visibility::Hidden || symbol.visibility == Visibility::Internal;
 }
 
 }  // namespace
@@ -64,6 +66,7 @@ LiveSections::LiveSections(const LinkJob& job, std::vector<InputFacts>& inputs, 
                            const GraphReaderFunction& read)
     : job_(job), inputs_(inputs), resolution_(resolution) {
   load(inputs, read);
+  note_hidden_names();
   index_definitions();
   mark_roots();
   run();
@@ -101,13 +104,37 @@ void LiveSections::note_section(Node& node, ObjectId id, std::uint32_t section) 
     bounded_sections_.emplace(noted.name, Place{id, section, true});
 }
 
+void LiveSections::note_hidden_names() {
+  for (const auto& [id, node] : nodes_) {
+    const ObjectFacts& object = inputs_[id.input].objects[id.object];
+    for (const Symbol& symbol : object.symbols)
+      if (is_hidden(symbol)) hidden_names_.emplace(object.name(symbol));
+  }
+}
+
+/// One object's word is enough to hide a name.
+bool LiveSections::visible(const Symbol& symbol, std::string_view name) const {
+  return !is_hidden(symbol) && !hidden_names_.contains(name);
+}
+
+bool LiveSections::is_wrapped(std::string_view name) const {
+  return std::find(job_.wrapped.begin(), job_.wrapped.end(), name) != job_.wrapped.end();
+}
+
+/// What a reference to that name means with --wrap.
+std::string LiveSections::unwrapped(std::string name) const {
+  if (is_wrapped(name)) return "__wrap_" + name;
+  if (name.starts_with("__real_") && is_wrapped(std::string_view(name).substr(7))) name.erase(0, 7);
+  return name;
+}
+
 void LiveSections::index_definitions() {
   for (const auto& [id, node] : nodes_) {
     const ObjectFacts& object = inputs_[id.input].objects[id.object];
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const Symbol& symbol = object.symbols[s];
       if (resolution_.fate({id, s}) != Fate::Kept || symbol.section == kNone) continue;
-      const Place place{id, object.sections[symbol.section].index, is_visible(symbol)};
+      const Place place{id, object.sections[symbol.section].index, visible(symbol, object.name(symbol))};
       const std::string name(object.name(symbol));
       if (symbol.version.empty() || symbol.default_version) definitions_.emplace(name, place);
       if (!symbol.version.empty()) definitions_.emplace(name + "@" + std::string(object.text(symbol.version)), place);
@@ -116,28 +143,30 @@ void LiveSections::index_definitions() {
 }
 
 void LiveSections::mark_roots() {
-  for (const std::string& name : job_.required) mark_name(name);
-  mark_name(job_.entry);
-  if (job_.linker != LinkerKind::Mold)
-    for (const std::string& name : {job_.init, job_.fini}) mark_name(name);
-  for (const Assignment& assignment : job_.assignments)
-    for (const std::string& name : assignment.uses) mark_name(name);
+  std::vector<std::string> names = job_.required;
+  names.push_back(job_.entry);
+  if (job_.linker != LinkerKind::Mold) names.insert(names.end(), {job_.init, job_.fini});
+  for (const std::string& name : names) mark_name(job_.linker == LinkerKind::Lld ? unwrapped(name) : name);
+  if (job_.linker == LinkerKind::Lld)
+    for (const Assignment& assignment : job_.assignments) mark_operands(assignment.symbol);
   mark_exported();
   mark_kept_sections();
 }
 
 void LiveSections::mark_exported() {
   const Exports exports(job_);
-  const bool dynamic = mark_shared_names() || job_.pie || job_.output == OutputKind::SharedObject;
+  const bool dynamic = mark_shared_names(exports) || job_.pie || job_.output == OutputKind::SharedObject;
   const bool exports_at_all = dynamic || job_.gc_keep_exported || job_.linker != LinkerKind::Bfd;
   if (!exports_at_all) return;
   const bool everything = job_.output == OutputKind::SharedObject || job_.export_dynamic || job_.gc_keep_exported;
+  if (everything && job_.linker == LinkerKind::Bfd)
+    for (const Assignment& assignment : job_.assignments) mark_operands(assignment.symbol);
   for (const auto& [id, node] : nodes_) {
     const ObjectFacts& object = inputs_[id.input].objects[id.object];
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const Symbol& symbol = object.symbols[s];
-      if (resolution_.fate({id, s}) != Fate::Kept || symbol.section == kNone || !is_visible(symbol)) continue;
       const std::string_view name = object.name(symbol);
+      if (resolution_.fate({id, s}) != Fate::Kept || symbol.section == kNone || !visible(symbol, name)) continue;
       if (!everything && !exports.in_dynamic_list(name)) continue;
       if (exports.made_local(name) || exports.excluded(object.origin)) continue;
       mark(id, object.sections[symbol.section].index);
@@ -146,16 +175,22 @@ void LiveSections::mark_exported() {
 }
 
 /// Names that a shared object of the link mentions. Is there one?
-bool LiveSections::mark_shared_names() {
+bool LiveSections::mark_shared_names(const Exports& exports) {
   bool any = false;
   for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
     for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
       const ObjectFacts& object = inputs_[i].objects[o];
-      if (!resolution_.linked[i][o] || object.kind == ObjectKind::Relocatable) continue;
+      // lld asks before it knows which libraries --as-needed drops.
+      const bool counts = resolution_.linked[i][o] || (job_.linker == LinkerKind::Lld && !job_.inputs[i].device_only);
+      if (!counts || object.kind == ObjectKind::Relocatable) continue;
       any = true;
       for (const Symbol& symbol : object.symbols) {
         const auto found = definitions_.find(object.name(symbol));
-        if (found != definitions_.end() && found->second.visible) mark(found->second.object, found->second.section);
+        if (found == definitions_.end() || !found->second.visible) continue;
+        const Place& place = found->second;
+        const Origin& origin = inputs_[place.object.input].objects[place.object.object].origin;
+        const bool exported = job_.linker != LinkerKind::Lld || exports.why_not(found->first, origin, false).empty();
+        if (exported) mark(place.object, place.section);
       }
     }
   }
@@ -217,6 +252,15 @@ void LiveSections::keep_unallocated() {
 void LiveSections::mark_name(std::string_view name) {
   if (const auto found = definitions_.find(name); found != definitions_.end())
     mark(found->second.object, found->second.section);
+  if (job_.linker != LinkerKind::Mold) mark_operands(name);
+}
+
+/// Rule 6.
+void LiveSections::mark_operands(std::string_view name) {
+  for (const Assignment& assignment : job_.assignments) {
+    if (assignment.symbol != name || !followed_.insert(&assignment).second) continue;
+    for (const std::string& used : assignment.uses) mark_name(used);
+  }
 }
 
 void LiveSections::mark_symbol(ObjectId id, std::uint32_t symbol_index) {
@@ -225,19 +269,12 @@ void LiveSections::mark_symbol(ObjectId id, std::uint32_t symbol_index) {
                                    [](const Symbol& s, std::uint32_t index) { return s.index < index; });
   if (at == object.symbols.end() || at->index != symbol_index) return;
   const auto s = static_cast<std::uint32_t>(at - object.symbols.begin());
-  if (resolution_.fate({id, s}) == Fate::Kept && at->section != kNone)
-    return mark(id, object.sections[at->section].index);
   std::string name(object.name(*at));
+  const bool redirected = (job_.linker == LinkerKind::Lld || !at->defined()) && unwrapped(name) != name;
+  if (resolution_.fate({id, s}) == Fate::Kept && at->section != kNone && !redirected)
+    return mark(id, object.sections[at->section].index);
   if (!at->version.empty()) name += "@" + std::string(object.text(at->version));
-  if (!at->defined() && !job_.wrapped.empty()) {
-    const auto wrapped = [&](std::string_view n) {
-      return std::find(job_.wrapped.begin(), job_.wrapped.end(), n) != job_.wrapped.end();
-    };
-    if (wrapped(name))
-      name.insert(0, "__wrap_");
-    else if (name.starts_with("__real_") && wrapped(std::string_view(name).substr(7)))
-      name.erase(0, 7);
-  }
+  if (redirected) name = unwrapped(std::move(name));
   mark_name(name);
   for (const std::string_view bound : {"__start_", "__stop_"}) {
     if (!name.starts_with(bound) || !keeps_bounded(std::string_view(name).substr(bound.size()))) continue;

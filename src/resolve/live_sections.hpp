@@ -3,11 +3,15 @@
 
 #include <functional>
 #include <map>
+#include <set>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
+#include "resolve/exports.hpp"
 #include "scan/section_graph.hpp"
 
 namespace elfaudit {
@@ -46,13 +50,18 @@ class LiveSections {
 
   void note_section(Node& node, ObjectId id, std::uint32_t section);
   void load(std::vector<InputFacts>& inputs, const GraphReaderFunction& read);
+  void note_hidden_names();
   void index_definitions();
-  bool mark_shared_names();
+  bool visible(const Symbol& symbol, std::string_view name) const;
+  bool is_wrapped(std::string_view name) const;
+  std::string unwrapped(std::string name) const;
+  bool mark_shared_names(const Exports& exports);
   void mark_roots();
   void mark_exported();
   void mark_kept_sections();
   void keep_unallocated();
   void mark_name(std::string_view name);
+  void mark_operands(std::string_view name);
   void mark_symbol(ObjectId id, std::uint32_t symbol_index);
   void mark(ObjectId id, std::uint32_t section);
   void run();
@@ -67,6 +76,8 @@ class LiveSections {
   std::map<ObjectId, Node> nodes_;
   std::map<std::string, Place, std::less<>> definitions_;            ///< in relocatable objects, by name
   std::multimap<std::string, Place, std::less<>> bounded_sections_;  ///< by name that is a C identifier
+  std::set<std::string, std::less<>> hidden_names_;  ///< a relocatable object mentions them hidden or internal
+  std::set<const Assignment*> followed_;
   std::vector<Place> work_;
 };
 

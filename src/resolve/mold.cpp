@@ -23,13 +23,17 @@
 //  well.
 //     A reference to foo@V that nothing defines is answered by a shared object that has elected foo@@V.
 //  7. A name is undefined when no definition was elected, or a shared object's where a live object mentions the name
-//     hidden or protected.
+//     hidden or protected. A weak reference doesn't mind the former, but the latter is an error for it too. Where the
+//     first object that mentions it does so weakly, a shared object imports it for all. --require-defined is content
+//     with a name that any live object mentions, and with every name under -r; else nothing else that is
+//     undefined is reported.
 //
 // Every rule was tried with mold 1.10.1; tests/link/ holds them against the mold that is installed.
 
 #include "resolve/mold.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "resolve/link_output.hpp"
 
@@ -40,6 +44,8 @@ namespace {
 constexpr std::uint32_t kRankShift = 24;
 constexpr std::uint32_t kMostFiles = (1U << kRankShift) - 1;
 constexpr std::uint32_t kAssignedRank = 0;
+
+enum class Mention : std::uint8_t { None, Weak, Strong };
 
 }  // namespace
 
@@ -292,26 +298,38 @@ bool MoldLink::answered_by_version(const ObjectFacts& object, const Symbol& symb
 /// Rule 7.
 void MoldLink::collect_unresolved() {
   UndefinedNames names(inputs_, out_);
+  std::vector<Mention> first(table_.size());
   names.each_symbol([&](SymbolId at, const ObjectFacts& facts, const Symbol& symbol) {
     const File& file = files_[numbers_.at(at.in)];
     const std::uint32_t id = file.ids[at.symbol];
     const Entry& entry = table_[id];
+    if (first[id] == Mention::None) first[id] = symbol.weak() ? Mention::Weak : Mention::Strong;
     const bool by_shared = entry.file != kNone && files_[entry.file].shared;
     if (entry.assigned || (entry.file != kNone && !(by_shared && entry.not_default))) return;
-    const bool refers = symbol.defined() ? gone(file, symbol) : !symbol.weak();
-    if (!refers || answered_by_version(facts, symbol)) return;
+    const bool imported = job_.output == OutputKind::SharedObject && first[id] == Mention::Weak && !entry.not_default;
+    const bool refers = symbol.defined() ? gone(file, symbol) : !symbol.weak() || by_shared;
+    if (!refers || imported || answered_by_version(facts, symbol)) return;
     Unresolved& name = names.name(id, printed(id));
     name.hidden = entry.not_default;
     name.references.push_back({at, {}, 0});
   });
-  for (const std::string& symbol : job_.must_define) {
-    const std::uint32_t id = table_.id(symbol);
-    if (table_[id].file != kNone || table_[id].assigned) continue;
-    Unresolved& name = names.name(id, symbol);
-    // In a shared object a reference is enough: the name is imported, and mold takes that for a definition.
-    if (job_.output != OutputKind::SharedObject || name.references.empty()) name.option = "--require-defined";
+  if (job_.output != OutputKind::Relocatable) {
+    for (const std::string& symbol : job_.must_define) {
+      const std::uint32_t id = table_.id(symbol);
+      const bool mentioned = id < first.size() && first[id] != Mention::None;
+      if (table_[id].file == kNone && !table_[id].assigned && !mentioned)
+        names.name(id, symbol).option = "--require-defined";
+    }
   }
+  keep_required();
   names.finish();
+}
+
+/// mold stops at names that --require-defined misses, before it looks at relocations.
+void MoldLink::keep_required() {
+  const auto missed = [](const Unresolved& name) { return !name.option.empty(); };
+  if (std::any_of(out_.unresolved.begin(), out_.unresolved.end(), missed))
+    std::erase_if(out_.unresolved, std::not_fn(missed));
 }
 
 /// mold calls foo@V9 "foo", in every message.

@@ -60,6 +60,7 @@ class MoldLink {
   void find_duplicates();
   void settle();
   void collect_unresolved();
+  void keep_required();
   bool answered_by_version(const ObjectFacts& object, const Symbol& symbol) const;
   std::string_view printed(std::uint32_t id) const;
 

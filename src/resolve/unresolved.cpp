@@ -2,7 +2,8 @@
 //
 //  1. Only what a relocation of a kept section uses: a bare entry in the symbol table is nothing. Kept: not in a COMDAT
 //     group that an earlier object brought, not SHF_EXCLUDE, not removed by --gc-sections.
-//  2. GNU ld and mold look at sections without SHF_ALLOC (debug info) too, lld does not.
+//  2. GNU ld and mold look at sections without SHF_ALLOC (debug info) too, lld does not. mold comes to them last: where
+//     it reports anything else it reports nothing of theirs.
 //  3. GNU ld and lld 14 report what only R_*_NONE uses, later lld and mold don't.
 //  4. What the linker defines itself is not missing: its own names, and __start_X where a section X is linked.
 //  5. Where only a discarded COMDAT copy defines the name, lld says so instead of calling it undefined.
@@ -21,6 +22,7 @@
 
 #include "resolve/linker_traits.hpp"
 #include "resolve/resolve.hpp"
+#include "resolve/shared_needs.hpp"
 #include "resolve/version_nodes.hpp"
 
 namespace elfaudit {
@@ -41,8 +43,7 @@ class Settler {
     std::erase_if(names, [&](const Unresolved& name) { return defined_by_linker(name.symbol, job_, dynamic); });
     read_uses();
     fill_in_uses();
-    // mold reports what only debug info and its like use when there is nothing else to report.
-    if (job_.linker == LinkerKind::Mold && !any_use()) {
+    if (job_.linker == LinkerKind::Mold && !any_reported_use()) {  // rule 2
       unallocated_count_ = true;
       fill_in_uses();
     }
@@ -54,6 +55,9 @@ class Settler {
       drop_dead_duplicates();
     }
     std::erase_if(names, [&](const Unresolved& name) { return section_bound_exists(name.symbol); });
+    settle_shared_needs(job_, inputs_, out_, live_ ? &*live_ : nullptr, [&](std::string_view name) {
+      return defined_by_linker(name, job_, dynamic) || section_bound_exists(name);
+    });
     if (!stops_at_expression()) look_for_indirect(settle_shared_references(job_, inputs_, out_, reader_.needed));
     check_versions(job_, inputs_, out_);
     std::sort(names.begin(), names.end(), [](const Unresolved& a, const Unresolved& b) { return a.symbol < b.symbol; });
@@ -71,8 +75,9 @@ class Settler {
     }
   }
 
-  /// lld counts those that --as-needed drops.
+  /// lld counts those that --as-needed drops, and for lld 14 --export-dynamic is enough.
   bool any_shared_object() const {
+    if (job_.linker == LinkerKind::Lld && !lld_since(job_, 15) && job_.export_dynamic) return true;
     for (std::size_t i = 0; i < inputs_.size(); ++i)
       if (inputs_[i].kind == InputKind::SharedObject && (job_.linker == LinkerKind::Lld || out_.linked[i][0]))
         return true;
@@ -91,6 +96,9 @@ class Settler {
 
   bool gc_decides() const {
     if (!job_.gc_sections || job_.output == OutputKind::Relocatable) return false;
+    const bool any_need = std::any_of(out_.shared_needs.begin(), out_.shared_needs.end(),
+                                      [](const SharedNeed& need) { return need.definition.valid(); });
+    if (any_need && job_.unresolved.report_in_shared_objects) return true;
     return !out_.unresolved.empty() || (job_.linker == LinkerKind::Mold && !out_.conflicts.empty());
   }
 
@@ -137,9 +145,10 @@ class Settler {
     return from.name(from.symbols[id.symbol]) == "__tls_get_addr";
   }
 
-  bool any_use() const {
-    return std::any_of(out_.unresolved.begin(), out_.unresolved.end(), [](const Unresolved& name) {
-      return std::any_of(name.references.begin(), name.references.end(),
+  bool any_reported_use() const {
+    return std::any_of(out_.unresolved.begin(), out_.unresolved.end(), [&](const Unresolved& name) {
+      return is_reported(job_, name) &&
+             std::any_of(name.references.begin(), name.references.end(),
                          [](const Reference& reference) { return !reference.section.empty(); });
     });
   }
@@ -193,8 +202,7 @@ class Settler {
   }
 
   /// "__start_foo" and "__stop_foo" exist when a linked object has a section foo.
-  bool section_bound_exists(const std::string& symbol) const {
-    std::string_view section = symbol;
+  bool section_bound_exists(std::string_view section) const {
     if (section.starts_with("__start_"))
       section.remove_prefix(8);
     else if (section.starts_with("__stop_"))
@@ -244,7 +252,7 @@ class Settler {
   std::vector<InputFacts>& inputs_;
   Resolution& out_;
   const Reader& reader_;
-  bool unallocated_count_ = false;  ///< for mold
+  bool unallocated_count_ = false;  ///< for mold: rule 2
   std::map<ObjectId, std::vector<Use>> uses_;
   std::optional<LiveSections> live_;
 };

@@ -81,7 +81,7 @@ def linker(name, words, folder):
 # ---- GNU ld ----------------------------------------------------------------------------------------------------------
 
 FORCE_BFD = ["--noinhibit-exec", "-z", "muldefs", "--warn-unresolved-symbols"]
-STOPPED = re.compile(r"final link failed|nonrepresentable|is disallowed|cannot find (?!entry)|error adding")
+STOPPED = re.compile(r"final link failed|version node not found|nonrepresentable|is disallowed|cannot find (?!entry)|error adding")
 
 
 def gnu_ld(program, words, folder, scratch):
@@ -173,8 +173,8 @@ def mold(program, words, folder, scratch):
     undefined = messages.undefined
     if messages.code != 0 and (messages.duplicates or not undefined):
         again = mold_messages([*command, "-z", "muldefs", "-o", scratch + "/forced"], folder)
-        if again.other:
-            raise Undecided("; ".join(again.other))
+        if again.other or (again.code != 0 and not again.undefined):  # 1.10 may crash on --defsym=a=b
+            raise Undecided("; ".join(again.other) or f"exit code {again.code}")
         undefined = again.undefined
     return Verdict(messages.duplicates, undefined, mold_members(command, folder, scratch)), messages
 
@@ -184,7 +184,7 @@ def mold_messages(command, folder):
     for message in re.findall(r"^mold: (?:error|fatal|warning): (.*)$", re.sub(r"\x1b\[[0-9;]*m", "", text), re.M):
         if m := re.fullmatch(r"duplicate symbol: (.*?): (.*?): (.*)", message):
             messages.duplicates.add((m[3], named(m[1])))
-        elif m := re.fullmatch(r"undefined symbol: (?:.*: )?(\S+)", message):
+        elif m := re.fullmatch(r"(?:--require-defined: )?undefined symbol: (?:.*: )?(\S+)", message):
             messages.undefined.add(m[1])
         else:
             messages.other.append(message)

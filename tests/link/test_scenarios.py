@@ -15,6 +15,11 @@ OBJECTS = {
     "weak-start": ".globl _start\n.weak foo\n.data\n_start: .quad foo",
     "hidden-start": ".globl _start\n.hidden foo\n.data\n_start: .quad foo",
     "protected-start": ".globl _start\n.protected foo\n.data\n_start: .quad foo",
+    "bare-foo": ".globl foo\n",
+    "weak-live": ".globl _start\n.weak foo\n.text\n_start: .quad foo",
+    "dead-foo-reference": '.section .text.dead,"ax"\n.quad foo',
+    "start-t": ".globl _start\n.text\n_start: .quad t",
+    "needs-nobody": ".globl d\n.data\nd: .quad nobody",
     "foo": ".globl foo\n.text\nfoo: nop",
     "foo2": ".globl foo\n.text\nfoo: nop\n.globl other\nother: nop",
     "weak-foo": ".weak foo\n.text\nfoo: nop",
@@ -76,6 +81,8 @@ OBJECTS = {
     "has-s": ".globl s\n.data\ns: .quad 0",
     "foo-default-v2": ".globl foo_k\n.symver foo_k,foo@@V2\n.text\nfoo_k: nop",
     "foo-default-v2-again": ".globl foo_q\n.symver foo_q,foo@@V2\n.text\nfoo_q: nop",
+    "foo-default-v1": ".globl foo_p\n.symver foo_p,foo@@V1\n.text\nfoo_p: nop",
+    "weak-default-v1": ".weak foo_w\n.symver foo_w,foo@@V1\n.text\nfoo_w: nop",
     "foo-v1": ".globl foo_j\n.symver foo_j,foo@V1\n.text\nfoo_j: nop",
     "foo-v2": ".globl foo_r\n.symver foo_r,foo@V2\n.text\nfoo_r: nop",
     "foo-v1-v2": ".globl foo_1,foo_2\n.text\n.symver foo_1,foo@V1\n.symver foo_2,foo@@V2\nfoo_1: nop\nfoo_2: nop",
@@ -128,12 +135,14 @@ SCRIPTS = {
     "assign.ld": "foo = 0x10;\n",
     "provide.ld": "PROVIDE(foo = 0x10);\n",
     "extern.ld": "EXTERN(foo)\n",
+    "extern-last.ld": "INPUT(libfoo.a)\nEXTERN(foo)\n",
     "words": "start.o 'foo.o'\n",
     "more-words": "@words foo2.o\n",
     "backslash-words": "start.o fo\\o.o\n",
     "v.map": "V1 { global: foo; };\nV2 { global: foo; } V1;\n",
     "v1.map": "V1 { global: foo; local: *; };\n",
     "hide.map": "{ local: *; };\n",
+    "versions.ld": "VERSION { V1 { global: foo; }; /* } */ V2 { } V1; }\n",
 }
 
 # A line; behind "#" the linkers that it is for, where it is not for all, and why.
@@ -189,7 +198,7 @@ SCENARIOS = """
     --whole-archive with-text.a --no-whole-archive start.o # mold: the others give up
     start.o nested.a # lld19 mold: the others give up
     start.o stale.a
-    start-fox.o stale.a # not lld14: it crashes after reporting
+    start-fox.o stale.a
     start.o thin.a foo2.o # not bfd: it names members of thin archives by their own paths
     start.o --start-lib foo.o --end-lib # not bfd: unknown to it
     start.o foo.o --start-lib foo2.o --end-lib # not bfd
@@ -201,6 +210,12 @@ SCENARIOS = """
     empty.o -u nobody
     -u foo empty.o libweak.a libfoo.a
     empty.o --require-defined=nobody # not lld14 lld19: unknown to them
+    -r empty.o --require-defined=nobody # not lld14 lld19
+    bare-zork.o --require-defined=zork # not lld14 lld19
+    weak-start.o --require-defined=foo # not lld14 lld19
+    bar.o --require-defined=nobody # not lld14 lld19
+    start.o foo.o foo-v1.o foo-default-v1.o # bfd: its own way
+    -shared start.o --require-defined=foo # not lld14 lld19
     empty.o -e nobody
     foo.o -e bar libbar.a
     libbar.a plain-bar.o empty.o foo.o -e bar
@@ -230,6 +245,16 @@ SCENARIOS = """
     empty.o shared-absolute5.so foo.o # bfd: a mistake of its own
     empty.o shared-absolute5.so absolute5.o # bfd: a mistake of its own
     empty.o shared-absolute5.so weak-foo.o # bfd: a mistake of its own
+    empty.o foo.o --defsym=foo=4 weak-foo.o # bfd: its own way
+    empty.o weak-foo.o --defsym=foo=4 foo.o # bfd: its own way
+    empty.o common8.o --defsym=foo=4 foo.o # bfd: its own way
+    empty.o common8.o --defsym=foo=4 foo.o foo2.o # bfd: its own way
+    weak-start.o --defsym=t=foo # bfd: its own way
+    --wrap=foo --defsym=t=foo empty.o libfoo.a # bfd: its own way
+    --wrap=foo --defsym=t=__real_foo empty.o libfoo.a # bfd: its own way
+    --gc-sections --defsym=t=d empty.o needs-nobody.o
+    --gc-sections --defsym=t=d start-t.o needs-nobody.o
+    -shared -z defs --gc-sections --defsym=t=d empty.o needs-nobody.o
     --wrap=foo empty.o shared-needs-real-foo.so libfoo.a # bfd: its own way
     --wrap=foo empty.o shared-needs-foo.so foo.o # bfd: its own way
     --wrap=foo wrap.o
@@ -253,6 +278,8 @@ SCENARIOS = """
     --unresolved-symbols=ignore-all start.o
     --unresolved-symbols=ignore-in-object-files start.o
     --warn-unresolved-symbols start.o
+    --unresolved-symbols=ignore-all --warn-unresolved-symbols start.o
+    --warn-unresolved-symbols --unresolved-symbols=report-all start.o
     --warn-unresolved-symbols --error-unresolved-symbols start.o
     -z undefs start.o
     -z defs start.o
@@ -317,6 +344,16 @@ SCENARIOS = """
     libfoo.a weak-start.o bar.o
     weak-start.o bar.o
     bar.o weak-start.o
+    -shared -z defs weak-start.o bar.o
+    -shared -z defs bar.o weak-start.o
+    weak-start.o bare-foo.o
+    -u foo weak-start.o # bfd mold
+    -u foo empty.o shared-needs-foo.so # bfd mold
+    -e foo empty.o shared-needs-foo.so # bfd mold
+    --unresolved-symbols=ignore-in-object-files weak-start.o shared-needs-foo.so
+    --allow-shlib-undefined weak-start.o shared-needs-foo.so
+    --gc-sections weak-live.o dead-foo-reference.o
+    --gc-sections -u foo weak-live.o # bfd mold
     start.o weak-foo.o libfoo.a
     start.o weak-foo.o foo.o
     start.o weak-foo.o weak-foo2.o
@@ -334,6 +371,10 @@ SCENARIOS = """
     start.o provide.ld # not mold
     start.o foo.o provide.ld # not mold
     empty.o extern.ld libfoo.a # not mold
+    empty.o libfoo.a extern.ld # not mold
+    empty.o extern-last.ld # not mold
+    weak-start.o extern.ld libfoo.a # bfd: its own way
+    extern.ld weak-start.o # bfd: its own way
     start.o -lfoo -L.
     start.o -L. -l:libfoo.a
     start.o -L. -Bstatic -lfoo
@@ -385,7 +426,7 @@ SCENARIOS = """
     start-v1.o shared-foo.so
     start-v1.o shared-foo-v1.so
     start-v1.o libfoo.a
-    start.o foo-v1.o --version-script=v.map # not lld19: it stops at the version script
+    start.o foo-v1.o --version-script=v.map
     start.o foo-default-v2.o --version-script=v.map
     start-v2.o foo-default-v2.o --version-script=v.map
     start.o libv2.a --version-script=v.map
@@ -397,6 +438,21 @@ SCENARIOS = """
     -shared foo-default-v2.o foo-v2.o --version-script=v.map
     -shared foo-v2.o foo-default-v2.o --version-script=v.map
     -shared foo-v1.o foo-v1.o --version-script=v.map
+    -shared foo-v1.o versions.ld # not mold: it warns
+    -shared foo-default-v2.o foo-v1.o versions.ld # not mold
+    start.o --just-symbols=foo.o foo2.o # bfd: unknown to mold, and a duplicate in lld
+    start.o foo2.o --just-symbols=foo.o # bfd
+    start.o foo-default-v1.o foo-default-v2.o
+    start.o weak-default-v1.o foo-default-v2.o
+    start.o foo-default-v2.o weak-default-v1.o
+    start.o foo.o foo-default-v2.o
+    start.o foo.o foo-default-v1.o --version-script=v.map
+    start.o foo.o foo-default-v2.o --version-script=v.map
+    start.o weak-foo.o foo-default-v2.o foo.o
+    start.o foo.o weak-default-v1.o
+    start.o shared-versions.so foo.o foo2.o
+    -shared shared-versions.so hidden-start.o bar.o
+    empty.o common8.o shared-versions.so libdata.a
     --exclude-libs ALL start.o libfoo.a
     --exclude-libs ALL empty.o foo.o --whole-archive libfoo.a
     --exclude-libs libfoo.a -shared empty.o foo.o libfoo.a
@@ -414,11 +470,8 @@ def linkers_for(restriction):
     return set(EVERY) - chosen if "not" in names or not chosen else chosen
 
 
-@pytest.fixture(scope="module")
-def bench(tmp_path_factory):
-    from elfaudit_test import Lab
-
-    lab = Lab(tmp_path_factory.mktemp("scenarios"))
+def make_bench(lab):
+    """Makes every file that a line names."""
     for name, text in SCRIPTS.items():
         lab.write(name, text)
     assemble_all(lab, OBJECTS | {"start-bar-only": ".globl only\n.data\nonly: .quad foo"})
@@ -430,6 +483,14 @@ def bench(tmp_path_factory):
     lab.sh("echo text > text.txt; ar rcD with-text.a text.txt foo.o; ar rcD nested.a libfoo.a")
     index = (lab.path / "libfoo.a").read_bytes()
     (lab.path / "stale.a").write_bytes(index.replace(b"foo\0", b"fox\0", 1))  # the index lies: the member defines foo
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    from elfaudit_test import Lab
+
+    lab = Lab(tmp_path_factory.mktemp("scenarios"))
+    make_bench(lab)
     return lab
 
 

@@ -16,6 +16,7 @@ OBJECTS = {
     "hidden-foo-ref": START + ".hidden foo\n.quad foo",
     "protected-foo-ref": START + ".protected foo\n.quad foo",
     "hidden-weak-foo-ref": START + ".hidden foo\n.weak foo\n.quad foo",
+    "hidden-debug-only": '.globl bar\n.hidden bar\n.section .debug_info,"",@progbits\n.quad bar',
     "hidden-bare": START + ".globl foo\n.hidden foo\n",
     "bare": START + ".globl foo\n",
     "none-relocation": START + ".quad 0\n.reloc 0, R_X86_64_NONE, foo",
@@ -96,6 +97,11 @@ CASES = """
     needs-foo.o --unresolved-symbols=ignore-in-shared-libs
     needs-foo.o --unresolved-symbols=ignore-all --unresolved-symbols=report-all
     needs-foo.o -z undefs
+    -shared -z defs needs-foo.o -z undefs
+    -shared -z defs needs-foo.o --unresolved-symbols=ignore-all
+    -shared needs-foo.o --unresolved-symbols=ignore-all -z defs
+    needs-foo.o --warn-unresolved-symbols --unresolved-symbols=ignore-all
+    needs-foo.o --unresolved-symbols=ignore-all --error-unresolved-symbols
     hidden-foo-ref.o
     hidden-foo-ref.o foo.so
     hidden-foo-ref.o foo.o
@@ -104,7 +110,12 @@ CASES = """
     protected-foo-ref.o foo.so
     hidden-weak-foo-ref.o
     hidden-weak-foo-ref.o foo.so
+    hidden-weak-foo-ref.o foo.so --unresolved-symbols=ignore-all
+    hidden-weak-foo-ref.o foo.so --gc-sections
+    -shared hidden-weak-foo-ref.o foo.so
     hidden-foo-ref.o --unresolved-symbols=ignore-all
+    hidden-foo-ref.o --unresolved-symbols=ignore-in-object-files
+    -shared needs-foo.o hidden-debug-only.o
     hidden-bare.o
     --defsym=foo=4 needs-foo.o
     --defsym=foo=4 hidden-foo-ref.o
@@ -166,13 +177,11 @@ CASES = """
     -pie linker-names.o
     -shared -z defs linker-names.o
 """
-# mold alone reports a weak hidden reference where a shared object defines the name; its engine leaves weak ones out.
-NOT_FOR = {"hidden-weak-foo-ref.o foo.so": ["mold"]}
 
 
 @pytest.mark.parametrize("words", [line.strip() for line in CASES.split("\n") if line.strip()])
 def test_agrees_with_the_linkers(bench, words):
-    agree(bench, words, [linker for linker in EVERY if linker not in NOT_FOR.get(words, ())])
+    agree(bench, words)
 
 
 GROUPS = ["needs-only.o group-without.o group-with.o", "needs-only.o group-with.o group-without.o"]

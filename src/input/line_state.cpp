@@ -1,0 +1,93 @@
+#include "input/line_state.hpp"
+
+#include "elfaudit/error.hpp"
+
+namespace elfaudit {
+
+bool LineState::take(const LineItem& item) {
+  switch (item.effect) {
+    case OptionEffect::WholeArchive:
+      now_.whole_archive = true;
+      return true;
+    case OptionEffect::NoWholeArchive:
+      now_.whole_archive = false;
+      return true;
+    case OptionEffect::AsNeeded:
+      now_.as_needed = true;
+      return true;
+    case OptionEffect::NoAsNeeded:
+      now_.as_needed = false;
+      return true;
+    case OptionEffect::PushState:
+      saved_.push_back(now_);
+      return true;
+    case OptionEffect::PopState:
+      pop();
+      return true;
+    case OptionEffect::StartGroup:
+      start_group();
+      return true;
+    case OptionEffect::EndGroup:
+      end_group();
+      return true;
+    case OptionEffect::StartLib:
+    case OptionEffect::EndLib:
+      if (linker_ == LinkerKind::Bfd) return false;  // unknown to GNU ld 2.40
+      now_.lazy = item.effect == OptionEffect::StartLib;
+      return true;
+    default:
+      return take_search(item);
+  }
+}
+
+/// What -l looks for.
+bool LineState::take_search(const LineItem& item) {
+  switch (item.effect) {
+    case OptionEffect::SearchShared:
+      now_.shared = true;
+      return true;
+    case OptionEffect::SearchStatic:
+      now_.shared = false;
+      return true;
+    case OptionEffect::SearchKeyword:
+      now_.shared = item.value != "archive";
+      return true;
+    case OptionEffect::Static:
+      now_.shared = false;
+      static_ = true;
+      return true;
+    case OptionEffect::Omagic:
+      if (linker_ == LinkerKind::Bfd) now_.shared = false;
+      return true;
+    default:
+      return false;
+  }
+}
+
+InputState LineState::just_symbols() const {
+  InputState state = now_;
+  state.just_symbols = true;
+  return state;
+}
+
+void LineState::pop() {
+  if (saved_.empty()) throw UsageError("--pop-state without --push-state");
+  const InputState before = now_;
+  now_ = saved_.back();
+  now_.group = before.group;  // groups and --start-lib are not part of what --push-state saves
+  now_.lazy = before.lazy;
+  saved_.pop_back();
+}
+
+/// mold takes no notice of groups: it searches every archive for everything anyhow.
+void LineState::start_group() {
+  if (linker_ != LinkerKind::Mold && group_depth_++ == 0) now_.group = ++groups_;
+}
+
+void LineState::end_group() {
+  if (linker_ == LinkerKind::Mold) return;
+  if (group_depth_ == 0) throw UsageError("--end-group without --start-group");
+  if (--group_depth_ == 0) now_.group = 0;
+}
+
+}  // namespace elfaudit
