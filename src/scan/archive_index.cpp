@@ -12,19 +12,54 @@ namespace {
 
 constexpr std::uint64_t kMaxStrings = std::numeric_limits<std::uint32_t>::max();  // Text counts in 32 bits
 
-bool is_member(const Archive& archive, std::uint64_t header) {
-  const auto member = std::lower_bound(archive.members.begin(), archive.members.end(), header,
-                                       [](const ArchiveMember& m, std::uint64_t offset) { return m.header < offset; });
-  return member != archive.members.end() && member->header == header;
-}
+/// Is there a member at this header? The entries of one member stand together, so most questions are asked twice.
+class Members {
+ public:
+  explicit Members(const Archive& archive) : archive_(archive) {}
+
+  bool at(std::uint64_t header) {
+    if (header == last_) return true;
+    const auto& members = archive_.members;
+    const auto member =
+        std::lower_bound(members.begin(), members.end(), header,
+                         [](const ArchiveMember& m, std::uint64_t offset) { return m.header < offset; });
+    if (member == members.end() || member->header != header) return false;
+    last_ = header;
+    return true;
+  }
+
+ private:
+  const Archive& archive_;
+  std::uint64_t last_ = kNoOffset;
+};
 
 std::string no_member(std::uint64_t symbol, std::uint64_t header) {
   return fmt::format("symbol {} is said to be in a member at {:#x}, where none begins", symbol, header);
 }
 
+/// std::count() goes byte by byte; this is done 16 or 32 at a time.
+std::uint64_t count_nuls(std::string_view bytes) {
+  std::uint64_t count = 0;
+  while (!bytes.empty()) {
+    const std::string_view block = bytes.substr(0, 240);  // fewer than an 8-bit count holds
+    unsigned char in_block = 0;
+    for (const char c : block) in_block = static_cast<unsigned char>(in_block + (c == '\0' ? 1 : 0));
+    count += in_block;
+    bytes.remove_prefix(block.size());
+  }
+  return count;
+}
+
+template <class Number>
+bool all_members(const ByteView& view, std::uint64_t count, Members& members) {
+  for (std::uint64_t i = 0; i < count; ++i)
+    if (!members.at(*view.read<Number>(sizeof(Number) * (i + 1)))) return false;
+  return true;
+}
+
 /// Count, that many header offsets, as many NUL-terminated names; all numbers big endian.
 template <class Number>
-std::string read_gnu(std::span<const std::byte> content, Archive& archive) {
+std::string read_gnu(std::span<const std::byte> content, IndexUse use, Archive& archive) {
   const ByteView view(content, ByteOrder::Big);
   const auto count = view.read<Number>(0);
   if (!count) return "it is too short";
@@ -33,17 +68,20 @@ std::string read_gnu(std::span<const std::byte> content, Archive& archive) {
   const std::uint64_t names_at = sizeof(Number) * (std::uint64_t{*count} + 1);
   const std::string_view names = view.text(names_at, view.size() - names_at);
   if (names.size() > kMaxStrings) return "its names take more than 4 GiB";
-  archive.index.reserve(*count);
+  Members members(archive);
+  if (use == IndexUse::Check && count_nuls(names) >= *count && all_members<Number>(view, *count, members)) return {};
+  if (use == IndexUse::Keep) archive.index.reserve(*count);
   std::size_t at = 0;
   for (std::uint64_t i = 0; i < *count; ++i) {
     const std::size_t end = names.find('\0', at);
     if (end == std::string_view::npos) return fmt::format("it ends in the name of symbol {} of {}", i, *count);
     const std::uint64_t header = *view.read<Number>(sizeof(Number) * (i + 1));
-    if (!is_member(archive, header)) return no_member(i, header);
-    archive.index.push_back({{static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(end - at)}, header});
+    if (!members.at(header)) return no_member(i, header);
+    if (use == IndexUse::Keep)
+      archive.index.push_back({{static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(end - at)}, header});
     at = end + 1;
   }
-  archive.index_strings = names;
+  if (use == IndexUse::Keep) archive.index_strings = names;
   return {};
 }
 
@@ -66,7 +104,7 @@ std::optional<BsdLayout> bsd_layout(const ByteView& view) {
 }
 
 template <class Number>
-std::string read_bsd(std::span<const std::byte> content, Archive& archive) {
+std::string read_bsd(std::span<const std::byte> content, IndexUse use, Archive& archive) {
   // In the byte order of the machine that made it, which nothing names; only one of the two fits.
   ByteView view(content, ByteOrder::Little);
   auto layout = bsd_layout<Number>(view);
@@ -77,32 +115,34 @@ std::string read_bsd(std::span<const std::byte> content, Archive& archive) {
   if (!layout) return "its sizes don't fit";
   const std::string_view strings = view.text(layout->strings, layout->strings_size);
   if (strings.size() > kMaxStrings) return "its names take more than 4 GiB";
-  archive.index.reserve(layout->entries);
+  Members members(archive);
+  if (use == IndexUse::Keep) archive.index.reserve(layout->entries);
   std::uint64_t total = 0;
   for (std::uint64_t i = 0; i < layout->entries; ++i) {
     const std::uint64_t name = *view.read<Number>(sizeof(Number) * (2 * i + 1));
     const std::uint64_t header = *view.read<Number>(sizeof(Number) * (2 * i + 2));
     const std::size_t end = name < strings.size() ? strings.find('\0', name) : std::string_view::npos;
     if (end == std::string_view::npos) return fmt::format("the name of symbol {} is outside of it", i);
-    if (!is_member(archive, header)) return no_member(i, header);
+    if (!members.at(header)) return no_member(i, header);
     total += end - name;
     if (total > kMaxStrings) return "its names take more than 4 GiB";  // they may overlap, and reading them takes time
-    archive.index.push_back({{static_cast<std::uint32_t>(name), static_cast<std::uint32_t>(end - name)}, header});
+    if (use == IndexUse::Keep)
+      archive.index.push_back({{static_cast<std::uint32_t>(name), static_cast<std::uint32_t>(end - name)}, header});
   }
-  archive.index_strings = strings;
+  if (use == IndexUse::Keep) archive.index_strings = strings;
   return {};
 }
 
-std::string read_form(std::span<const std::byte> content, IndexForm form, Archive& archive) {
+std::string read_form(std::span<const std::byte> content, IndexForm form, IndexUse use, Archive& archive) {
   switch (form) {
     case IndexForm::Gnu32:
-      return read_gnu<std::uint32_t>(content, archive);
+      return read_gnu<std::uint32_t>(content, use, archive);
     case IndexForm::Gnu64:
-      return read_gnu<std::uint64_t>(content, archive);
+      return read_gnu<std::uint64_t>(content, use, archive);
     case IndexForm::Bsd32:
-      return read_bsd<std::uint32_t>(content, archive);
+      return read_bsd<std::uint32_t>(content, use, archive);
     case IndexForm::Bsd64:
-      return read_bsd<std::uint64_t>(content, archive);
+      return read_bsd<std::uint64_t>(content, use, archive);
   }
   return {};
 }
@@ -117,8 +157,8 @@ std::optional<IndexForm> index_form(std::string_view name) {
   return std::nullopt;
 }
 
-std::string read_archive_index(std::span<const std::byte> content, IndexForm form, Archive& archive) {
-  std::string wrong = read_form(content, form, archive);
+std::string read_archive_index(std::span<const std::byte> content, IndexForm form, IndexUse use, Archive& archive) {
+  std::string wrong = read_form(content, form, use, archive);
   archive.has_index = wrong.empty();
   if (!wrong.empty()) archive.index.clear();
   return wrong;

@@ -19,6 +19,6 @@ std::optional<IndexForm> index_form(std::string_view name);
 
 /// Fills Archive::index and index_strings from the content of the index. Returns what is wrong with it, empty when it
 /// is sound; then the archive is left without an index. Archive::members must be complete.
-std::string read_archive_index(std::span<const std::byte> content, IndexForm form, Archive& archive);
+std::string read_archive_index(std::span<const std::byte> content, IndexForm form, IndexUse use, Archive& archive);
 
 }  // namespace elfaudit

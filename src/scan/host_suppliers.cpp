@@ -154,6 +154,20 @@ class SupplierSearch {
     }
   }
 
+  /// -L, and the linker's own folders where the line takes something from them: a kernel's or a firmware's line
+  /// doesn't, and what the machine has installed is no answer for it.
+  std::vector<std::string> folders_of_the_line() const {
+    const std::vector<std::string>& own = job_.builtin_dirs;
+    std::vector<std::string> folders = job_.search_dirs;
+    const auto from_own = [&](const LinkInput& input) {
+      return std::find(own.begin(), own.end(), input.path.substr(0, input.path.rfind('/'))) != own.end();
+    };
+    if (std::any_of(job_.inputs.begin(), job_.inputs.end(), from_own)) return folders;
+    const auto place = std::find_end(folders.begin(), folders.end(), own.begin(), own.end());
+    if (place != folders.end()) folders.erase(place, place + static_cast<std::ptrdiff_t>(own.size()));
+    return folders;
+  }
+
   void look_in_folders() {
     std::set<std::string_view> names;
     for (std::size_t i = 0; i < missing_.size(); ++i)
@@ -162,7 +176,7 @@ class SupplierSearch {
     std::set<std::string> on_line;
     for (const LinkInput& input : job_.inputs) on_line.insert(last_part(input.path));
     std::set<std::pair<std::size_t, std::string>> told;  // libz.so and libz.a are one -lz
-    for (const auto& [path, defined] : libraries_with(job_.search_dirs, names)) {
+    for (const auto& [path, defined] : libraries_with(folders_of_the_line(), names)) {
       if (on_line.contains(last_part(path))) continue;
       for (std::size_t i = 0; i < missing_.size(); ++i)
         if (defined.contains(missing_[i]->symbol) && told.emplace(i, as_option(path)).second)

@@ -1,14 +1,16 @@
 #include "scan/library_names.hpp"
 
-#include <tbb/parallel_for.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include "elfaudit/error.hpp"
 #include "scan/archive.hpp"
 #include "scan/file_kind.hpp"
+#include "scan/name_filter.hpp"
 #include "scan/scan.hpp"
 #include "support/mapped_file.hpp"
 
@@ -17,13 +19,25 @@ namespace {
 
 constexpr std::size_t kMostFiles = 3000;  // of all folders; a system's library folder has some hundred
 
-/// By folder, then by name.
+using FileId = std::pair<dev_t, ino_t>;
+
+std::optional<FileId> file_id(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  return FileId{status.st_dev, status.st_ino};
+}
+
+/// By folder, then by name. Folders are named twice, and libfoo.so is often a link to another one.
 std::vector<std::string> libraries_in(const std::vector<std::string>& folders) {
   std::vector<std::string> all;
-  std::set<std::filesystem::path> seen;  // folders are named twice, and libfoo.so is often a link to another one
+  std::set<FileId> seen;
+  const auto first_time = [&](const std::string& path) {
+    const std::optional<FileId> id = file_id(path);
+    return id && seen.insert(*id).second;
+  };
   for (const std::string& folder : folders) {
+    if (!first_time(folder)) continue;
     std::error_code error;
-    if (!seen.insert(std::filesystem::canonical(folder, error)).second || error) continue;
     std::vector<std::string> found;
     for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
          entry.increment(error)) {
@@ -35,8 +49,7 @@ std::vector<std::string> libraries_in(const std::vector<std::string>& folders) {
     std::sort(found.begin(), found.end());
     for (std::string& file : found) {
       if (all.size() == kMostFiles) return all;
-      if (const auto real = std::filesystem::canonical(file, error); !error && seen.insert(real).second)
-        all.push_back(std::move(file));
+      if (first_time(file)) all.push_back(std::move(file));
     }
   }
   return all;
@@ -70,23 +83,22 @@ std::set<std::string_view> names_in_shared_object(const std::string& path, const
 }
 
 std::set<std::string_view> names_in(const std::string& path, const std::set<std::string_view>& names) {
-  try {
-    return path.ends_with(".a") ? names_in_archive(path, names) : names_in_shared_object(path, names);
-  } catch (const InputError&) {
-    return {};
-  }
+  return path.ends_with(".a") ? names_in_archive(path, names) : names_in_shared_object(path, names);
 }
 
 }  // namespace
 
 std::map<std::string, std::set<std::string_view>> libraries_with(const std::vector<std::string>& folders,
                                                                  const std::set<std::string_view>& names) {
-  const std::vector<std::string> files = libraries_in(folders);
-  std::vector<std::set<std::string_view>> found(files.size());
-  tbb::parallel_for(std::size_t{0}, files.size(), [&](std::size_t i) { found[i] = names_in(files[i], names); });
+  const NameFilter filter(names);
   std::map<std::string, std::set<std::string_view>> result;
-  for (std::size_t i = 0; i < files.size(); ++i)
-    if (!found[i].empty()) result.emplace(files[i], std::move(found[i]));
+  for (const std::string& file : libraries_in(folders)) {
+    try {
+      if (!filter.may_define(file)) continue;
+      if (auto found = names_in(file, names); !found.empty()) result.emplace(file, std::move(found));
+    } catch (const InputError&) {
+    }
+  }
   return result;
 }
 
