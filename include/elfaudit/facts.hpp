@@ -56,6 +56,13 @@ struct Group {
 
 enum class ObjectKind : std::uint8_t { Relocatable, SharedObject, Executable };
 
+/// A version that a dynamic object needs of a library (LSB Core 10.7.3, Elfxx_Verneed and Elfxx_Vernaux).
+struct VersionNeed {
+  Text file;          ///< the library, as DT_NEEDED spells it
+  Text version;       ///< "GLIBC_2.34"
+  bool weak = false;  ///< VER_FLG_WEAK: the loader does without it
+};
+
 /// One object file, member or shared object.
 struct ObjectFacts {
   Origin origin;
@@ -66,14 +73,19 @@ struct ObjectFacts {
   bool has_device_code = false;  ///< has a section of device code: `device` is filled in
   bool nested = false;           ///< a member of an archive inside an archive, which no linker searches
 
-  std::string strings;               ///< the bytes behind every Text
-  std::vector<Symbol> symbols;       ///< in symbol table order
-  std::vector<Section> sections;     ///< by ascending index
-  std::vector<Group> groups;         ///< in section order, each signature once
-  DeviceFacts device;                ///< the device code inside
-  std::string soname;                ///< DT_SONAME; empty when there is none
-  std::vector<std::string> needed;   ///< DT_NEEDED in order
-  std::vector<std::string> runpath;  ///< DT_RUNPATH, else DT_RPATH, split at ':', not expanded
+  std::string strings;                     ///< the bytes behind every Text
+  std::vector<Symbol> symbols;             ///< in symbol table order
+  std::vector<Section> sections;           ///< by ascending index
+  std::vector<Group> groups;               ///< in section order, each signature once
+  DeviceFacts device;                      ///< the device code inside
+  std::string soname;                      ///< DT_SONAME; empty when there is none
+  std::vector<std::string> needed;         ///< DT_NEEDED in order
+  std::vector<std::string> runpath;        ///< DT_RUNPATH, else DT_RPATH, split at ':', not expanded
+  bool runpath_is_rpath = false;           ///< it is DT_RPATH
+  bool no_default_libraries = false;       ///< DF_1_NODEFLIB
+  bool symbolic = false;                   ///< DF_SYMBOLIC: it uses its own definitions first
+  std::vector<Text> versions;              ///< those it defines, its own name (VER_FLG_BASE) among them
+  std::vector<VersionNeed> version_needs;  ///< in the order of .gnu.version_r
 
   std::string_view text(Text t) const { return std::string_view(strings).substr(t.offset, t.size); }
   std::string_view name(const Symbol& s) const { return text(s.name); }
@@ -95,6 +107,7 @@ struct IndexEntry {
 /// silently.
 struct InputFacts {
   std::string path;
+  std::string entry{};  ///< of a file in a wheel, else empty: its name there
   InputKind kind = InputKind::Unreadable;
   bool thin = false;                 ///< a thin archive
   bool has_index = false;            ///< archives: a symbol index is present (always true for an empty archive)

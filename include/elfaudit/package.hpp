@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,17 +30,39 @@ enum class PackageKind : std::uint8_t { Directory, Wheel };
 struct Package {
   PackageKind kind = PackageKind::Directory;
   std::string path;                ///< as given
-  WheelFacts wheel{};              ///< of wheels
-  std::vector<InputFacts> files;   ///< its ELF files and archives, by path. In a wheel Origin::path is the wheel and
-                                   ///< Origin::member the entry: "x.whl(pkg/_C.abi3.so)"
+  WheelFacts wheel{};              ///< of wheels; of a directory that is one unpacked wheel all but the entries
+  std::vector<InputFacts> files;   ///< its ELF files and archives, by path. In a wheel Origin::path is the wheel,
+                                   ///< Origin::member what is in it, "x.whl(pkg/_C.abi3.so)", and
+                                   ///< Origin::entry and InputFacts::entry the entry that holds it
   std::vector<InputError> errors;  ///< of the package as a whole; those of a file are with the file
 };
 
 /// A program or shared object that a loader would map: one given by itself, or one of a package.
 struct Image {
-  const ObjectFacts* object = nullptr;  ///< owned by the audit's inputs or packages
-  std::uint32_t package = kNone;        ///< into the audit's packages
-  Closure closure{};                    ///< what would be loaded with it
+  const ObjectFacts* object = nullptr;       ///< owned by the audit's inputs or packages
+  std::uint32_t package = kNone;             ///< into the audit's packages
+  Closure closure{};                         ///< what would be loaded with it
+  std::vector<const ObjectFacts*> loaded{};  ///< of closure.libraries; null: it could not be read
+};
+
+/// A definition that a file has for itself alone, although another one of its closure exports the name: hidden, made
+/// local by a version script, or of a program that doesn't export it.
+struct KeptLocal {
+  std::string name;
+  std::string section;
+  std::uint64_t offset = 0;  ///< in the section
+  std::uint64_t size = 0;
+  bool data = false;      ///< STT_OBJECT or STT_TLS
+  bool writable = false;  ///< it is in a section that the program writes to
+};
+
+/// What is known of the files that images load. Owns the facts of those that are no input themselves.
+struct LoadedLibraries {
+  std::deque<ObjectFacts> objects;
+  std::map<const ObjectFacts*, std::vector<KeptLocal>> kept_local;
+  std::map<std::string, std::vector<std::string>>
+      elsewhere;                            ///< a needed name that was not found -> files that have it
+  std::set<std::string> writable_by_all{};  ///< directories of the images' RUNPATHs
 };
 
 }  // namespace elfaudit

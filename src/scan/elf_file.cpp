@@ -37,6 +37,13 @@ void check_image(const Origin& origin, std::uint64_t size, const ReadAt& read) {
   check_elf_header(origin, size, read);
 }
 
+/// The bytes of a member among those of its file.
+std::span<std::byte> image(const Origin& origin, std::span<std::byte> bytes) {
+  if (origin.offset > bytes.size() || origin.size > bytes.size() - origin.offset)
+    fail(origin, "the member reaches past the end of the file");
+  return bytes.subspan(origin.offset, origin.size);
+}
+
 /// pread until everything is there.
 bool read_from(int fd, std::uint64_t offset, std::span<std::byte> into) {
   while (!into.empty()) {
@@ -52,16 +59,19 @@ bool read_from(int fd, std::uint64_t offset, std::span<std::byte> into) {
 }  // namespace
 
 ElfFile ElfFile::open(const Origin& origin) {
+  if (!origin.entry.empty()) {
+    Buffer content = read_zip_entry(origin.bytes_path, origin.entry);
+    ElfFile file = open(origin, image(origin, content.bytes()));
+    file.content_ = std::move(content);
+    return file;
+  }
   // A member of a thin archive is a file of its own.
   if (!origin.is_member() || (origin.bytes_path != origin.path && origin.offset == 0)) {
     const std::string& path = origin.bytes_path.empty() ? origin.path : origin.bytes_path;
     return open(origin, open_for_reading(path.c_str()));
   }
   MappedFile mapping(origin.bytes_path);
-  const auto bytes = mapping.bytes();
-  if (origin.offset > bytes.size() || origin.size > bytes.size() - origin.offset)
-    fail(origin, "the member reaches past the end of the file");
-  ElfFile file = open(origin, bytes.subspan(origin.offset, origin.size));
+  ElfFile file = open(origin, image(origin, mapping.bytes()));
   file.mapping_.emplace(std::move(mapping));
   return file;
 }

@@ -13,6 +13,7 @@
 #include "elfaudit/origin.hpp"
 #include "support/file_descriptor.hpp"
 #include "support/mapped_file.hpp"
+#include "support/zip_file.hpp"
 
 namespace elfaudit {
 
@@ -26,7 +27,8 @@ using ElfHandle = std::unique_ptr<Elf, ElfCloser>;
 class ElfFile {
  public:
   /// Opens what `origin` names. A whole file is read piece by piece as sections are asked for (ELF_C_READ: libelf's
-  /// cheapest way for big objects); a member is read through a mapping of its archive. Throws InputError.
+  /// cheapest way for big objects); a member is read through a mapping of its archive, what is in a wheel
+  /// from memory. Throws InputError.
   static ElfFile open(const Origin& origin);
 
   /// Opens a file that is already open. Throws InputError that names `origin`.
@@ -43,6 +45,7 @@ class ElfFile {
  private:
   ElfFile() = default;
   std::optional<MappedFile> mapping_;
+  Buffer content_;  // of a wheel's entry
   FileDescriptor fd_;
   std::uint64_t size_ = 0;
   ElfHandle elf_;  // last: closed first

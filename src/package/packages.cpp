@@ -1,0 +1,91 @@
+#include "package/packages.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "elfaudit/link_job.hpp"
+#include "package/directory_walk.hpp"
+#include "package/wheel_reader.hpp"
+#include "package/wheel_text.hpp"
+#include "scan/scan.hpp"
+#include "support/mapped_file.hpp"
+
+namespace elfaudit {
+namespace {
+
+bool is_directory(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+bool is_regular_file(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+}
+
+std::string text_of(const std::string& path) {
+  constexpr std::size_t kLargestText = std::size_t{16} << 20;
+  try {
+    const MappedFile file(path);
+    const auto bytes = file.bytes().first(std::min(file.bytes().size(), kLargestText));
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  } catch (const InputError&) {
+    return {};
+  }
+}
+
+/// What an unpacked wheel says of itself. A site-packages folder holds many of these, and which of them a file belongs
+/// to is not looked into.
+WheelFacts unpacked_wheel(const std::string& directory) {
+  std::vector<std::string> infos;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(directory, error); !error && at != std::filesystem::directory_iterator();
+       at.increment(error))
+    if (std::string path = at->path().string(); path.ends_with(".dist-info")) infos.push_back(std::move(path));
+  if (infos.size() != 1 || !is_regular_file(infos[0] + "/WHEEL")) return {};
+  return read_wheel_text({}, text_of(infos[0] + "/WHEEL"), text_of(infos[0] + "/METADATA"));
+}
+
+Package read_directory(const std::string& path, std::vector<std::string>& wheels, unsigned jobs) {
+  DirectoryContent content = walk_directory(path);
+  Package package;
+  package.kind = PackageKind::Directory;
+  package.path = path;
+  package.errors = std::move(content.errors);
+  LinkJob job;
+  for (const std::string& file : content.files) job.inputs.push_back({file, file});
+  package.files = scan(job, jobs);
+  package.wheel = unpacked_wheel(path);
+  wheels = std::move(content.wheels);
+  // Somebody expected something there: a build that left nothing behind is not clean.
+  if (package.files.empty() && wheels.empty() && package.errors.empty())
+    package.errors.emplace_back(path, "holds no object, archive, shared object, program or wheel");
+  return package;
+}
+
+}  // namespace
+
+bool is_package(const std::string& path) {
+  if (is_directory(path)) return true;
+  return is_regular_file(path) && (path.ends_with(".whl") || is_readable_wheel(path));
+}
+
+std::vector<Package> read_packages(const std::vector<std::string>& paths, unsigned jobs) {
+  std::vector<Package> packages;
+  for (const std::string& path : paths) {
+    if (!is_directory(path)) {
+      packages.push_back(read_wheel(path, jobs));
+      continue;
+    }
+    std::vector<std::string> wheels;
+    packages.push_back(read_directory(path, wheels, jobs));
+    for (const std::string& wheel : wheels) packages.push_back(read_wheel(wheel, jobs));
+  }
+  return packages;
+}
+
+}  // namespace elfaudit

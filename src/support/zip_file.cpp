@@ -1,0 +1,203 @@
+#include "support/zip_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "elfaudit/error.hpp"
+#include "support/file_descriptor.hpp"
+
+namespace elfaudit {
+namespace {
+
+/// APPNOTE 4.3.7: what stands before each entry's content besides its name, which is there too.
+constexpr std::uint64_t kLocalHeader = 30;
+
+/// zlib's algorithm.txt: deflate makes at most 1032 bytes of one.
+constexpr std::uint64_t kMostDeflated = 1032;
+
+std::string error_text(int code) {
+  zip_error_t error;
+  zip_error_init_with_code(&error, code);
+  std::string text = zip_error_strerror(&error);
+  zip_error_fini(&error);
+  return text;
+}
+
+/// A name that an installer would not write where it says, or that could write on a terminal. APPNOTE 4.4.17: no
+/// drive, no leading slash, slashes forward.
+std::string name_damage(std::string_view name, const ZipLimits& limits) {
+  if (name.empty()) return "has no name";
+  if (name.size() > limits.name) return fmt::format("has a name of {} bytes", name.size());
+  if (name.front() == '/') return "has an absolute path";
+  if (name.find('\\') != std::string_view::npos) return "has a backslash in its path";
+  for (std::size_t at = 0; at <= name.size();) {
+    const std::size_t end = std::min(name.find('/', at), name.size());
+    if (name.substr(at, end - at) == "..") return "has a path that leads out of the package";
+    at = end + 1;
+  }
+  return {};
+}
+
+bool is_printable(std::string_view name) {
+  return std::none_of(name.begin(), name.end(), [](char c) {
+    const auto u = static_cast<unsigned char>(c);
+    return u < ' ' || u == 0x7f;
+  });
+}
+
+std::string size_damage(const zip_stat_t& stat, const ZipLimits& limits) {
+  if (stat.comp_method == ZIP_CM_STORE && stat.size != stat.comp_size)
+    return fmt::format("says {} bytes, but {} are stored", stat.size, stat.comp_size);
+  if (stat.size > limits.entry) return fmt::format("would be {} bytes, more than is read of one entry", stat.size);
+  const bool too_dense = stat.size > limits.small && stat.size / limits.ratio >= stat.comp_size;
+  const bool impossible = stat.comp_method == ZIP_CM_DEFLATE && stat.size / kMostDeflated > stat.comp_size;
+  if (too_dense || impossible)
+    return fmt::format("would be {} bytes made of {}: this is no honest compression", stat.size, stat.comp_size);
+  return {};
+}
+
+std::uint64_t file_size(const std::string& path) {
+  const FileDescriptor fd = open_for_reading(path.c_str());
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) throw InputError(path, "could not be read");
+  return static_cast<std::uint64_t>(info.st_size);
+}
+
+}  // namespace
+
+ZipFile::ZipFile(const std::string& path, const ZipLimits& limits) : path_(path) {
+  const std::uint64_t size = file_size(path);
+  int code = 0;
+  zip_.reset(zip_open(path.c_str(), ZIP_RDONLY, &code));
+  if (!zip_) throw InputError(path, "is no readable zip file: " + error_text(code));
+  read_directory(limits, size);
+}
+
+void ZipFile::read_directory(const ZipLimits& limits, std::uint64_t file_size) {
+  const auto count = static_cast<std::uint64_t>(std::max<zip_int64_t>(0, zip_get_num_entries(zip_.get(), 0)));
+  if (count > limits.entries) throw InputError(path_, fmt::format("has {} entries, more than are read", count));
+  std::uint64_t stored = 0;
+  std::uint64_t together = 0;
+  const auto add = [](std::uint64_t& sum, std::uint64_t more) {
+    sum =
+        more > std::numeric_limits<std::uint64_t>::max() - sum ? std::numeric_limits<std::uint64_t>::max() : sum + more;
+  };
+  for (std::uint64_t i = 0; i < count; ++i) {
+    entries_.push_back(read_entry(i, limits));
+    add(stored, entries_.back().stored);
+    add(stored, kLocalHeader + entries_.back().name.size());
+    add(together, entries_.back().size);
+  }
+  // Entries that share bytes are how a small file is made to say that it holds petabytes (D. Fifield, "A better zip
+  // bomb").
+  if (stored > file_size) throw InputError(path_, "has entries that overlap");
+  if (together > limits.together)
+    throw InputError(path_, fmt::format("would be {} bytes decompressed, more than is read", together));
+  std::vector<const ZipEntry*> by_name;
+  for (const ZipEntry& entry : entries_) by_name.push_back(&entry);
+  std::stable_sort(by_name.begin(), by_name.end(),
+                   [](const ZipEntry* a, const ZipEntry* b) { return a->name < b->name; });
+  for (std::size_t i = 1; i < by_name.size(); ++i)
+    if (by_name[i]->name == by_name[i - 1]->name && entries_[by_name[i]->index].damage.empty())
+      entries_[by_name[i]->index].damage = "has the name of another entry: which of them counts is up to the reader";
+}
+
+ZipEntry ZipFile::read_entry(std::uint64_t index, const ZipLimits& limits) const {
+  ZipEntry entry;
+  entry.index = index;
+  zip_stat_t stat;
+  zip_stat_init(&stat);
+  const char* name = zip_get_name(zip_.get(), index, ZIP_FL_ENC_RAW);
+  constexpr zip_uint64_t kNeeded = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
+  if (name == nullptr || zip_stat_index(zip_.get(), index, 0, &stat) != 0 || (stat.valid & kNeeded) != kNeeded) {
+    entry.name = fmt::format("entry {}", index);
+    entry.damage = zip_strerror(zip_.get());
+    return entry;
+  }
+  entry.name = name;
+  entry.size = stat.size;
+  entry.stored = stat.comp_size;
+  entry.damage = name_damage(entry.name, limits);
+  if (!is_printable(entry.name)) {
+    entry.name = fmt::format("entry {}", index);
+    entry.damage = "has control characters in its name";
+  }
+  if (entry.name.size() > limits.name) entry.name.resize(limits.name);
+  if (entry.damage.empty() && (stat.valid & ZIP_STAT_ENCRYPTION_METHOD) != 0 && stat.encryption_method != ZIP_EM_NONE)
+    entry.damage = "is encrypted";
+  if (entry.damage.empty()) entry.damage = size_damage(stat, limits);
+  return entry;
+}
+
+const ZipEntry* ZipFile::find(const std::string& name) const {
+  const auto found =
+      std::find_if(entries_.begin(), entries_.end(), [&](const ZipEntry& entry) { return entry.name == name; });
+  return found == entries_.end() ? nullptr : &*found;
+}
+
+void ZipFile::fail(const ZipEntry& entry, const std::string& reason) const {
+  throw InputError(path_, entry.name, 0, reason);
+}
+
+ZipFile::OpenEntry ZipFile::open(const ZipEntry& entry) const {
+  if (!entry.damage.empty()) fail(entry, entry.damage);
+  OpenEntry file(zip_fopen_index(zip_.get(), entry.index, 0));
+  if (!file) fail(entry, fmt::format("could not be read: {}", zip_strerror(zip_.get())));
+  return file;
+}
+
+std::size_t ZipFile::read_some(const ZipEntry& entry, zip_file_t* file, std::span<std::byte> into) const {
+  std::size_t have = 0;
+  while (have < into.size()) {
+    const zip_int64_t got = zip_fread(file, into.data() + have, into.size() - have);
+    if (got < 0) fail(entry, fmt::format("could not be decompressed: {}", zip_file_strerror(file)));
+    if (got == 0) break;
+    have += static_cast<std::size_t>(got);
+  }
+  return have;
+}
+
+std::vector<std::byte> ZipFile::head(const ZipEntry& entry, std::size_t most) const {
+  const OpenEntry file = open(entry);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(std::min<std::uint64_t>(most, entry.size)));
+  bytes.resize(read_some(entry, file.get(), bytes));
+  return bytes;
+}
+
+Buffer ZipFile::read(const ZipEntry& entry) const {
+  const OpenEntry file = open(entry);
+  Buffer buffer(static_cast<std::size_t>(entry.size));
+  const std::size_t got = read_some(entry, file.get(), buffer.bytes());
+  if (got < entry.size) fail(entry, fmt::format("says {} bytes, but has {}", entry.size, got));
+  std::byte more[1];  // the read that meets the end is also the one that checks the CRC
+  if (read_some(entry, file.get(), more) != 0)
+    fail(entry, fmt::format("has more than the {} bytes it says", entry.size));
+  return buffer;
+}
+
+Buffer read_zip_entry(const std::string& path, const std::string& name) {
+  const ZipFile zip(path);
+  const ZipEntry* entry = zip.find(name);
+  if (entry == nullptr) throw InputError(path, name, 0, "there is no such entry");
+  return zip.read(*entry);
+}
+
+bool looks_like_zip(const std::string& path) {
+  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat info {};
+  if (!fd || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  char magic[4] = {};
+  if (::pread(fd.get(), magic, sizeof magic, 0) != sizeof magic) return false;
+  // APPNOTE 4.3.7, 4.3.16: a local header, or the end record of a file without entries
+  const std::string_view four(magic, sizeof magic);
+  return four == "PK\x03\x04" || four == "PK\x05\x06";
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,98 @@
+// A zip file read in place: its entries, and the content of one at a time, decompressed into memory. Knows nothing of
+// ELF or wheels. Format: PKWARE APPNOTE 6.3.10; libzip does the reading.
+//
+// What is in it is hostile. Every entry is judged before a byte of it is decompressed, and again while it is.
+#pragma once
+
+#include <zip.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace elfaudit {
+
+/// Bytes that are not set to zero first: entries of gigabytes are common, and so is asking for their first bytes.
+class Buffer {
+ public:
+  Buffer() = default;
+  explicit Buffer(std::size_t size) : bytes_(std::make_unique_for_overwrite<std::byte[]>(size)), size_(size) {}
+
+  std::span<std::byte> bytes() const { return {bytes_.get(), size_}; }
+
+ private:
+  std::unique_ptr<std::byte[]> bytes_;
+  std::size_t size_ = 0;
+};
+
+struct ZipEntry {
+  std::string name;
+  std::uint64_t index = 0;
+  std::uint64_t size = 0;    ///< bytes, as the directory says; what is more or less is an error when it is read
+  std::uint64_t stored = 0;  ///< bytes in the file
+  std::string damage;        ///< why it is not read; empty for most
+
+  bool is_folder() const { return name.ends_with('/'); }
+};
+
+/// What no honest wheel comes near.
+struct ZipLimits {
+  std::uint64_t entries = 500'000;
+  std::uint64_t name = 4096;                         ///< bytes: PATH_MAX
+  std::uint64_t entry = std::uint64_t{4} << 30;      ///< bytes of one, decompressed; the largest seen is below 2 GiB
+  std::uint64_t ratio = 250;                         ///< decompressed to stored, of entries above `small`
+  std::uint64_t small = std::uint64_t{16} << 20;     ///< bytes
+  std::uint64_t together = std::uint64_t{32} << 30;  ///< bytes of all entries, decompressed
+};
+
+/// For one thread.
+class ZipFile {
+ public:
+  /// Reads the directory. Throws InputError: no zip file, a damaged directory, too many entries, entries that overlap
+  /// or are too large together.
+  explicit ZipFile(const std::string& path, const ZipLimits& limits = {});
+
+  const std::string& path() const { return path_; }
+
+  /// In the order of the directory, folders too.
+  const std::vector<ZipEntry>& entries() const { return entries_; }
+
+  /// The first entry of that name; null when there is none.
+  const ZipEntry* find(const std::string& name) const;
+
+  /// The first `most` bytes of an entry, fewer when it is shorter. Throws InputError that names the entry.
+  std::vector<std::byte> head(const ZipEntry& entry, std::size_t most) const;
+
+  /// All of an entry, its size and CRC checked. Throws InputError that names the entry.
+  Buffer read(const ZipEntry& entry) const;
+
+ private:
+  struct Closer {
+    void operator()(zip_t* zip) const { zip_discard(zip); }
+  };
+  struct FileCloser {
+    void operator()(zip_file_t* file) const { zip_fclose(file); }
+  };
+  using OpenEntry = std::unique_ptr<zip_file_t, FileCloser>;
+
+  void read_directory(const ZipLimits& limits, std::uint64_t file_size);
+  ZipEntry read_entry(std::uint64_t index, const ZipLimits& limits) const;
+  OpenEntry open(const ZipEntry& entry) const;
+  std::size_t read_some(const ZipEntry& entry, zip_file_t* file, std::span<std::byte> into) const;
+  [[noreturn]] void fail(const ZipEntry& entry, const std::string& reason) const;
+
+  std::string path_;
+  std::unique_ptr<zip_t, Closer> zip_;
+  std::vector<ZipEntry> entries_;
+};
+
+/// All of the entry `name` of the zip file at `path`. Throws InputError, also when there is none.
+Buffer read_zip_entry(const std::string& path, const std::string& name);
+
+/// Does the file begin as zip files do? Never throws.
+bool looks_like_zip(const std::string& path);
+
+}  // namespace elfaudit
