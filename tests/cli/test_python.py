@@ -1,0 +1,214 @@
+"""python-tag, python-abi and python-missing: what a module's suffix, its wheel's tag and its symbols say."""
+
+import pytest
+
+from elfaudit_test import need
+from elfaudit_wheels import errors, module, wheel
+
+need("cc")
+
+C312 = "deep_gemm/_C.cpython-312-x86_64-linux-gnu.so"
+STABLE = "deep_gemm/_C.abi3.so"
+
+
+def one_for_each(lab, *minors):
+    code = module(lab, "_C.so", ["_PyObject_GetDictPtr"])
+    return {f"deep_gemm/_C.cpython-3{minor}-x86_64-linux-gnu.so": code for minor in minors}
+
+
+def check(lab, *arguments):
+    return lab.audit("check", "--format", "json", *arguments)
+
+
+# --- python-tag
+
+
+def test_one_version_in_an_abi3_wheel(lab):
+    """vLLM 0.20.0: pybind11's _C was built once, in a wheel for every CPython from 3.8 on."""
+    name = wheel(lab, "vllm-1.0-cp38-abi3-linux_x86_64.whl", one_for_each(lab, 12), ">=3.10,<3.14")
+    result = lab.audit("check", name)
+    assert result.code == 1
+    assert (
+        "error: deep_gemm/_C is imported by CPython 3.12 only, but the tag cp38-abi3 promises CPython 3.10 to 3.13 [python-tag]"
+        in result.out
+    ), result
+
+
+def test_one_file_for_each_version_serves_the_tag(lab):
+    name = wheel(lab, "vllm-1.0-cp38-abi3-linux_x86_64.whl", one_for_each(lab, 10, 11, 12, 13, 14), ">=3.10,<3.15")
+    assert check(lab, name).code == 0
+
+
+def test_another_file_serves_the_others(lab):
+    files = {**one_for_each(lab, 12), STABLE: module(lab, "_C.abi3.so", ["PyList_New"])}
+    assert check(lab, wheel(lab, "x-1.0-cp38-abi3-linux_x86_64.whl", files)).code == 0
+
+
+def test_abi3_asked_of_the_wheel_but_not_of_the_extension(lab):
+    """uefi-firmware: bdist_wheel's py_limited_api without that of the Extension."""
+    files = {"pkg/efi.cpython-310-x86_64-linux-gnu.so": module(lab, "efi.so", ["PyList_New", "PyType_GetModule"])}
+    result = lab.audit("check", wheel(lab, "uefi-1.0-cp310-abi3-linux_x86_64.whl", files))
+    assert result.code == 1 and "[python-tag]" in result.out
+    assert "what it uses is in the stable ABI of 3.10" in result.out and "py_limited_api=True" in result.out, result
+
+
+@pytest.mark.parametrize(
+    "tag, suffix, good",
+    [
+        ("cp37-cp37m", "cpython-310-x86_64-linux-gnu", False),  # a build system that found another Python
+        ("cp37-cp37m", "cpython-37m-x86_64-linux-gnu", True),
+        ("cp312-cp312", "cpython-312-x86_64-linux-gnu", True),
+        ("cp312-cp312", "cpython-312-x86_64-linux-musl", True),
+        ("cp312-cp312", "cpython-312", True),
+        ("cp312-cp312", "cpython-312d-x86_64-linux-gnu", False),  # a debug build, which nobody installs
+        ("cp312-cp312", "cpython-311-x86_64-linux-gnu", False),
+        ("cp312-cp312", "abi3", True),
+        ("cp312-none", "cpython-312-x86_64-linux-gnu", True),
+        ("cp313-cp313t", "cpython-313t-x86_64-linux-gnu", True),
+        ("cp313-cp313t", "cpython-313-x86_64-linux-gnu", False),
+        ("cp313-cp313t", "abi3", False),  # free-threaded builds don't look for it
+        ("cp313-cp313", "cpython-313t-x86_64-linux-gnu", False),
+        ("pp310-pypy310_pp73", "pypy310-pp73-x86_64-linux-gnu", True),
+        ("pp310-pypy310_pp73", "cpython-310-x86_64-linux-gnu", False),
+        ("py3-none", "cpython-312-x86_64-linux-gnu", False),
+        ("py2.py3-none", "", True),
+        ("cp310.cp311-cp310.cp311", "cpython-310-x86_64-linux-gnu", False),
+    ],
+)
+def test_suffix_against_tag(lab, tag, suffix, good):
+    entry = f"pkg/_C.{suffix}.so" if suffix else "pkg/_C.so"
+    name = wheel(lab, f"pkg-1.0-{tag}-linux_x86_64.whl", {entry: module(lab, "_C.so")})
+    rules = {rule for rule, _ in errors(check(lab, name))}
+    assert rules == (set() if good else {"python-tag"})
+
+
+def test_helper_libraries_are_no_modules(lab):
+    helper = module(lab, "libfoo.so", ["_PyObject_GetDictPtr"], exports="")
+    files = {"pkg/libfoo.cpython-312-x86_64-linux-gnu.so": helper, "pkg/libfoo.so.1": helper}
+    assert check(lab, wheel(lab, "pkg-1.0-cp38-abi3-linux_x86_64.whl", files)).code == 0
+
+
+def test_a_module_in_the_data_folder_is_installed_over_the_package(lab):
+    files = {"pkg-1.0.data/platlib/deep_gemm/_C.cpython-311-x86_64-linux-gnu.so": module(lab, "_C.so"), **one_for_each(lab, 10)}
+    name = wheel(lab, "pkg-1.0-cp310-abi3-linux_x86_64.whl", files, ">=3.10,<3.12")
+    assert check(lab, name).code == 0
+
+
+def test_folders_that_name_a_version_are_one_module(lab):
+    files = {f"pkg/libs/py3{m}/_C.cpython-3{m}-x86_64-linux-gnu.so": module(lab, "_C.so") for m in (11, 12)}
+    assert check(lab, wheel(lab, "pkg-1.0-py3-none-linux_x86_64.whl", files, ">=3.11,<3.13")).code == 0
+
+
+# --- python-abi
+
+
+def test_symbols_outside_of_the_stable_abi(lab):
+    uses = ["PyList_New", "_PyObject_GetDictPtr", "_PyThreadState_UncheckedGet", "PyType_GetModule"]
+    name = wheel(lab, "pkg-1.0-cp38-abi3-linux_x86_64.whl", {STABLE: module(lab, "_C.abi3.so", uses)})
+    result = check(lab, name)
+    (finding,) = result.json()["findings"]
+    assert result.code == 1 and finding["rule"] == "python-abi"
+    assert finding["symbols"] == ["PyType_GetModule", "_PyObject_GetDictPtr", "_PyThreadState_UncheckedGet"]
+    assert finding["message"] == f"{STABLE} uses 3 symbols that the stable ABI of CPython 3.8 does not have"
+    notes = finding["sites"][0]["notes"]
+    assert "in no stable ABI: _PyObject_GetDictPtr, _PyThreadState_UncheckedGet" in notes
+    assert "since 3.10: PyType_GetModule" in notes
+    assert any("pybind11" in note for note in finding["notes"])
+
+
+def test_a_plain_suffix_under_an_abi3_tag_claims_abi3(lab):
+    name = wheel(lab, "pkg-1.0-cp38-abi3-linux_x86_64.whl", {"pkg/_C.so": module(lab, "_C.so", ["PyType_GetModule"])})
+    assert [rule for rule, _ in errors(check(lab, name))] == ["python-abi"]
+
+
+def test_the_tags_version_decides(lab):
+    files = {STABLE: module(lab, "_C.abi3.so", ["PyType_GetModule"])}
+    assert check(lab, wheel(lab, "pkg-1.0-cp310-abi3-linux_x86_64.whl", files)).code == 0
+    assert check(lab, wheel(lab, "pkg-1.0-cp39-abi3-linux_x86_64.whl", files)).code == 1
+
+
+def test_requires_python_keeps_it_from_breaking(lab):
+    files = {STABLE: module(lab, "_C.abi3.so", ["PyType_GetModule"])}
+    name = wheel(lab, "pkg-1.0-cp38-abi3-linux_x86_64.whl", files, ">=3.10")
+    result = check(lab, name)
+    assert result.code == 0 and [f["severity"] for f in result.json()["findings"]] == ["warning"]
+
+
+def test_a_loose_module_claims_by_its_suffix(lab):
+    module(lab, "_C.abi3.so", ["PyType_GetModule", "PyList_New"])
+    assert check(lab, "built/_C.abi3.so").code == 0  # the suffix names no version
+    assert check(lab, "--python", "3.10", "built/_C.abi3.so").code == 0
+    assert errors(check(lab, "--python", "3.9", "built/_C.abi3.so"))[0][0] == "python-abi"
+    module(lab, "_D.abi3.so", ["_PyObject_GetDictPtr"])
+    assert [rule for rule, _ in errors(check(lab, "built"))] == ["python-abi"]
+
+
+def test_what_a_file_defines_it_does_not_ask_of_python(lab):
+    lab.write("x.c", "int _PyOwn_Thing(void) { return 1; } void *PyInit__C(void) { return 0; }")
+    lab.sh("cc -shared -fPIC -o _C.abi3.so x.c")
+    assert check(lab, "_C.abi3.so").code == 0
+
+
+def test_a_library_may_have_names_like_pythons(lab):
+    """PySide's modules take PyDateTime_Get and PyRun_String from libshiboken6, which another wheel holds."""
+    lab.write("other.c", "int PyRun_String(void) { return 1; }")
+    lab.sh("cc -shared -fPIC -Wl,-soname,libother.so.6 -o libother.so other.c")
+
+    def needing(*uses):
+        calls = "".join(f"extern int {name}(void); int call_{name}(void) {{ return {name}(); }}\n" for name in uses)
+        lab.write("m.c", calls + "void *PyInit__C(void) { return 0; }")
+        lab.sh("cc -shared -fPIC -Wl,--no-as-needed -o m.so m.c ./libother.so")
+        return wheel(lab, "pkg-1.0-cp38-abi3-linux_x86_64.whl", {"pkg/_C.abi3.so": (lab.path / "m.so").read_bytes()})
+
+    def severities(*wheels):
+        findings = check(lab, *wheels).json()["findings"]
+        return [f["severity"] for f in findings if f["rule"] == "python-abi"]
+
+    library = wheel(lab, "other-1.0-py3-none-linux_x86_64.whl", {"other/libother.so": (lab.path / "libother.so").read_bytes()})
+    assert severities(needing("PyRun_String")) == ["warning"]
+    assert severities(needing("PyRun_String"), library) == ["note"]
+    assert severities(needing("PyRun_String", "_PyObject_GetDictPtr"), library) == ["error"]
+
+
+# --- python-missing
+
+
+def test_a_version_left_out_is_named(lab):
+    name = wheel(lab, "vllm-1.0-cp38-abi3-linux_x86_64.whl", one_for_each(lab, 10, 11, 13), ">=3.10,<3.15")
+    assert errors(check(lab, name)) == [("python-missing", "deep_gemm/_C has no file for CPython 3.12, 3.14")]
+
+
+def test_versions_that_the_user_asks_for(lab):
+    name = wheel(lab, "vllm-1.0-cp38-abi3-linux_x86_64.whl", one_for_each(lab, 10, 11, 13), ">=3.10,<3.15")
+    assert check(lab, "--python", "3.10,3.11", name).code == 0
+    assert errors(check(lab, "--python", "3.10-3.12", name)) == [("python-missing", "deep_gemm/_C has no file for CPython 3.12")]
+
+
+def test_wheels_of_one_release_serve_together(lab):
+    for minor in (11, 12):
+        files = {f"_C.cpython-3{minor}-x86_64-linux-gnu.so": module(lab, "_C.so")}
+        wheel(lab, f"pkg-1.0-cp3{minor}-cp3{minor}-linux_x86_64.whl", files)
+    lab.sh("mkdir dist; mv *.whl dist")
+    assert check(lab, "--python", "3.11-3.12", "dist").code == 0
+    result = check(lab, "--python", "3.11-3.13", "dist")
+    assert errors(result) == [("python-missing", "pkg 1.0: no wheel here is installed on CPython 3.13")]
+
+
+def test_an_unpacked_package(lab):
+    for path, code in one_for_each(lab, 11, 12).items():
+        (lab.path / "site" / path).parent.mkdir(parents=True, exist_ok=True)
+        (lab.path / "site" / path).write_bytes(code)
+    assert check(lab, "site").code == 0
+    assert errors(check(lab, "--python", "3.11-3.13", "site")) == [("python-missing", "deep_gemm/_C has no file for CPython 3.13")]
+
+
+def test_an_unpacked_wheel_keeps_its_tag(lab):
+    name = wheel(lab, "vllm-1.0-cp38-abi3-linux_x86_64.whl", one_for_each(lab, 12), ">=3.10,<3.14")
+    lab.sh(f"mkdir tree && cd tree && python3 -m zipfile -e ../{name} .")
+    assert [rule for rule, _ in errors(check(lab, "tree"))] == ["python-tag"]
+
+
+@pytest.mark.parametrize("words", ["3", "2.7", "3.x", "3.12-3.10", "", "3.10,,3.12", "3.1000"])
+def test_lists_that_are_none(lab, words):
+    result = lab.audit("check", "--python", words, lab.cc("a.o", "int x;", "cc"))
+    assert result.code == 2 and "--python" in result.err
