@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,24 @@ struct ClosureOptions {
 
 /// Throws InputError when `file` itself can't be read or is no ELF file that is loaded or run.
 Closure closure(const std::string& file, const ClosureOptions& options = {});
+
+class LoadTree;
+
+/// The same for many files: what several of them load is read once.
+class ClosureFinder {
+ public:
+  explicit ClosureFinder(const ClosureOptions& options = {});
+  ~ClosureFinder();
+  ClosureFinder(const ClosureFinder&) = delete;
+  ClosureFinder& operator=(const ClosureFinder&) = delete;
+
+  /// Throws as closure() does.
+  Closure of(const std::string& file);
+
+ private:
+  std::unique_ptr<LoadTree> tree_;
+  std::vector<std::string> library_path_;
+};
 
 /// For people: the tree, each library's needs where it is first named.
 std::string text_closures(const std::vector<Closure>& closures);

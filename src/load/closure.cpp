@@ -16,15 +16,14 @@
 
 #include "elfaudit/closure.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <map>
-#include <set>
+#include <optional>
 #include <utility>
 
+#include "load/closure_walk.hpp"
 #include "load/library_paths.hpp"
 #include "load/load_facts.hpp"
 #include "load/loader_config.hpp"
@@ -51,34 +50,36 @@ bool is_musl_libc(const std::string& name) {
 
 class Walk {
  public:
-  Walk(const std::string& file, const ClosureOptions& options) : root_(options.root) {
-    const std::string real = options.root.empty() ? file : root_.real(root_.inside(file));
-    facts_.push_back(read_load_facts(real));
+  Walk(LoadTree& tree, const std::string& file, const std::vector<std::string>& library_path)
+      : tree_(tree), root_(tree.root()) {
+    const std::string path = root_.inside(file);
+    std::optional<TreeFile> found = tree_.find(root_.is_this_machine() ? file : path);
+    if (!found) found = TreeFile{{}, root_.is_this_machine() ? file : root_.real(path)};  // read_load_facts() says why
+    facts_.push_back(tree_.load_facts(*found));
     machine_ = facts_.front().machine;
-    result_.libraries.push_back({root_.inside(file)});
-    describe(0, real);
+    result_.libraries.push_back({path});
+    describe(0, *found);
     choose_loader();
-    for (const std::string& directory : options.library_path)
+    for (const std::string& directory : library_path)
       for (SearchDirectory& one : search_directories(directory, tokens(0), ":;"))
         library_path_.push_back(std::move(one));
   }
 
-  Closure run() {
-    if (result_.loader == LoaderKind::None) return std::move(result_);
-    prepare_system();
-    for (std::uint32_t i = 0; i < result_.libraries.size(); ++i) {
-      const std::vector<std::string> names = facts_[i].needed;
-      for (const std::string& name : names) {
-        NeededLibrary answer = find(i, name);
-        result_.libraries[i].needed.push_back(std::move(answer));
+  WalkedClosure run() {
+    if (result_.loader != LoaderKind::None) {
+      prepare_system();
+      for (std::uint32_t i = 0; i < result_.libraries.size(); ++i) {
+        const std::vector<std::string> names = facts_[i].needed;
+        for (const std::string& name : names) {
+          NeededLibrary answer = find(i, name);
+          result_.libraries[i].needed.push_back(std::move(answer));
+        }
       }
     }
-    return std::move(result_);
+    return {std::move(result_), std::move(files_)};
   }
 
  private:
-  using FileId = std::pair<std::uint64_t, std::uint64_t>;
-
   void choose_loader() {
     const LoadFacts& file = facts_.front();
     if (!file.dynamic) return;  // static: it is what it is
@@ -100,26 +101,31 @@ class Walk {
         defaults_.push_back({directory, directory});
       return;
     }
-    cache_ = read_loader_cache(root_, machine_);
-    if (!cache_)
-      for (const std::string& directory : configured_directories(root_)) configured_.push_back({directory, directory});
-    for (const std::string& directory : default_directories(root_, machine_))
-      defaults_.push_back({directory, directory});
+    const SystemLibraries& system = tree_.system(machine_);
+    if (system.cache) cache_ = &*system.cache;
+    for (const std::string& directory : system.configured) configured_.push_back({directory, directory});
+    for (const std::string& directory : system.defaults) defaults_.push_back({directory, directory});
   }
 
   /// What stands in an object about itself.
-  void describe(std::uint32_t i, const std::string& real) {
+  void describe(std::uint32_t i, const TreeFile& file) {
     LoadedLibrary& library = result_.libraries[i];
     library.soname = facts_[i].soname;
     library.rpath = facts_[i].rpath;
     library.runpath = facts_[i].runpath;
-    struct stat status {};
-    if (::stat(real.c_str(), &status) == 0) by_file_[{status.st_dev, status.st_ino}] = i;
+    by_file_[file.id] = i;
+    files_.push_back(file);
     names_[library.path] = i;
   }
 
   /// The program is known by the file that the kernel starts, a library by the path it was found at.
-  PathTokens tokens(std::uint32_t i) const {
+  const PathTokens& tokens(std::uint32_t i) {
+    tokens_.resize(std::max<std::size_t>(tokens_.size(), i + 1));
+    if (!tokens_[i]) tokens_[i] = make_tokens(i);
+    return *tokens_[i];
+  }
+
+  PathTokens make_tokens(std::uint32_t i) const {
     std::error_code error;
     fs::path path = result_.libraries[i].path;
     if (path.is_relative()) path = fs::current_path(error) / path;
@@ -174,18 +180,21 @@ class Walk {
   void search_as_glibc(NeededLibrary& answer, std::uint32_t asker) {
     if (facts_[asker].runpath.empty() && search_rpaths(answer, asker)) return;
     if (search(answer, asker, library_path_, {FoundBy::LibraryPath, {}, kNone})) return;
-    if (search(answer, asker, search_directories(facts_[asker].runpath, tokens(asker)), {FoundBy::Runpath, {}, asker}))
-      return;
+    if (search(answer, asker, directories_of(facts_[asker].runpath, asker), {FoundBy::Runpath, {}, asker})) return;
     const bool defaults = !facts_[asker].no_default_libraries;
     if (cache_ && search_cache(answer, asker, defaults)) return;
     if (search(answer, asker, configured_, {FoundBy::Configured, {}, kNone})) return;
     if (defaults) search(answer, asker, defaults_, {FoundBy::Default, {}, kNone});
   }
 
+  /// Most objects have no path, and are not asked for what $ORIGIN means.
+  std::vector<SearchDirectory> directories_of(const std::string& path, std::uint32_t owner) {
+    return path.empty() ? std::vector<SearchDirectory>{} : search_directories(path, tokens(owner));
+  }
+
   bool search_rpaths(NeededLibrary& answer, std::uint32_t asker) {
     for (std::uint32_t owner = asker; owner != kNone; owner = result_.libraries[owner].needed_by)
-      if (search(answer, asker, search_directories(facts_[owner].rpath, tokens(owner)), {FoundBy::Rpath, {}, owner}))
-        return true;
+      if (search(answer, asker, directories_of(facts_[owner].rpath, owner), {FoundBy::Rpath, {}, owner})) return true;
     return false;
   }
 
@@ -204,8 +213,7 @@ class Walk {
       const LoadFacts& facts = facts_[owner];
       const bool is_rpath = facts.runpath.empty();
       const Rule rule{is_rpath ? FoundBy::Rpath : FoundBy::Runpath, {}, owner};
-      if (search(answer, asker, search_directories(is_rpath ? facts.rpath : facts.runpath, tokens(owner)), rule))
-        return;
+      if (search(answer, asker, directories_of(is_rpath ? facts.rpath : facts.runpath, owner), rule)) return;
     }
     search(answer, asker, defaults_, {FoundBy::Default, {}, kNone});
   }
@@ -224,13 +232,12 @@ class Walk {
 
   /// True when the search ends here: the loader takes the file, or stops at it.
   bool take(NeededLibrary& answer, std::uint32_t asker, const std::string& path, const Rule& rule) {
-    const std::string real = root_.real(path);
-    struct stat status {};
-    if (path.empty() || ::stat(real.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+    const std::optional<TreeFile>& file = tree_.find(path);
+    if (!file) return false;
     std::uint32_t library = kNone;
-    if (const auto known = by_file_.find({status.st_dev, status.st_ino}); known != by_file_.end()) {
+    if (const auto known = by_file_.find(file->id); known != by_file_.end()) {
       library = known->second;
-    } else if (!load(library, answer, asker, path, real)) {
+    } else if (!load(library, answer, asker, path, *file)) {
       return false;
     }
     names_.try_emplace(answer.name, library);
@@ -243,11 +250,12 @@ class Walk {
   }
 
   bool load(std::uint32_t& library, NeededLibrary& answer, std::uint32_t asker, const std::string& path,
-            const std::string& real) {
+            const TreeFile& file) {
     LoadFacts facts;
     try {
-      if (result_.libraries.size() >= kMostLibraries) throw InputError(real, "is one library too many: not followed");
-      facts = read_load_facts(real);
+      if (result_.libraries.size() >= kMostLibraries)
+        throw InputError(file.real, "is one library too many: not followed");
+      facts = tree_.load_facts(file);
     } catch (const InputError& error) {
       result_.errors.push_back(error);
     }
@@ -260,22 +268,36 @@ class Walk {
     result_.libraries.push_back({path});
     result_.libraries.back().needed_by = asker;
     facts_.push_back(std::move(facts));
-    describe(library, real);
+    describe(library, file);
     return true;
   }
 
-  Root root_;
+  LoadTree& tree_;
+  const Root& root_;
   Closure result_;
+  std::vector<TreeFile> files_;  ///< of result_.libraries
   LoadMachine machine_;
-  std::vector<LoadFacts> facts_;  ///< of result_.libraries
+  std::vector<LoadFacts> facts_;                   ///< of result_.libraries
+  std::vector<std::optional<PathTokens>> tokens_;  ///< of result_.libraries, of those that were asked
   std::map<std::string, std::uint32_t> names_;
-  std::map<FileId, std::uint32_t> by_file_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> by_file_;
   std::vector<SearchDirectory> library_path_, configured_, defaults_;
-  std::optional<LoaderCache> cache_;
+  const LoaderCache* cache_ = nullptr;
 };
 
 }  // namespace
 
-Closure closure(const std::string& file, const ClosureOptions& options) { return Walk(file, options).run(); }
+WalkedClosure walk_closure(LoadTree& tree, const std::string& file, const std::vector<std::string>& library_path) {
+  return Walk(tree, file, library_path).run();
+}
+
+Closure closure(const std::string& file, const ClosureOptions& options) { return ClosureFinder(options).of(file); }
+
+ClosureFinder::ClosureFinder(const ClosureOptions& options)
+    : tree_(std::make_unique<LoadTree>(options.root)), library_path_(options.library_path) {}
+
+ClosureFinder::~ClosureFinder() = default;
+
+Closure ClosureFinder::of(const std::string& file) { return walk_closure(*tree_, file, library_path_).closure; }
 
 }  // namespace elfaudit

@@ -77,9 +77,14 @@ class DynamicReader {
       if (entry.d_tag == DT_NEEDED) add_needed(text(entry));
       if (entry.d_tag == DT_RUNPATH) runpath = text(entry);
       if (entry.d_tag == DT_RPATH) rpath = text(entry);
-      if (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_PIE) != 0) facts_.kind = ObjectKind::Executable;
+      if (entry.d_tag == DT_SYMBOLIC) facts_.symbolic = true;
+      if (entry.d_tag == DT_FLAGS && (entry.d_un.d_val & DF_SYMBOLIC) != 0) facts_.symbolic = true;
+      if (entry.d_tag != DT_FLAGS_1) continue;
+      if ((entry.d_un.d_val & DF_1_PIE) != 0) facts_.kind = ObjectKind::Executable;
+      if ((entry.d_un.d_val & DF_1_NODEFLIB) != 0) facts_.no_default_libraries = true;
     }
     facts_.runpath = split_path(runpath.empty() ? rpath : runpath);
+    facts_.runpath_is_rpath = runpath.empty() && !rpath.empty();
   }
 
   void add_needed(std::string_view name) {
@@ -91,6 +96,8 @@ class DynamicReader {
 
   void read_symbols() {
     const SymbolVersions versions(sections_, symbols_, strings_);
+    facts_.versions = versions.defined();
+    facts_.version_needs = versions.needed();
     for (std::uint64_t index = symbols_.first_global; index < symbols_.count; ++index) {
       GElf_Sym entry;
       if (gelf_getsym(symbols_.data, static_cast<int>(index), &entry) == nullptr)

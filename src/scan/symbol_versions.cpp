@@ -46,7 +46,8 @@ void SymbolVersions::read_definitions(std::size_t index, const GElf_Shdr& header
         !fits(offset + definition.vd_aux) ||
         gelf_getverdaux(data, static_cast<int>(offset + definition.vd_aux), &name) == nullptr)
       sections_.fail(index, fmt::format("ends in version definition {} of {}", i + 1, header.sh_info));
-    add(index, definition.vd_ndx, strings_.text(header.sh_link, name.vda_name, "a version"));
+    defined_.push_back(strings_.text(header.sh_link, name.vda_name, "a version"));
+    add(index, definition.vd_ndx, defined_.back());
     if (definition.vd_next == 0) break;
     offset += definition.vd_next;
   }
@@ -61,19 +62,23 @@ void SymbolVersions::read_needs(std::size_t index, const GElf_Shdr& header) {
     GElf_Verneed library;
     if (data == nullptr || !fits(offset) || gelf_getverneed(data, static_cast<int>(offset), &library) == nullptr)
       sections_.fail(index, fmt::format("ends in library {} of {}", i + 1, header.sh_info));
-    read_needs_of_file(index, header, data, offset + library.vn_aux, library.vn_cnt);
+    read_needs_of_file(index, header, data, offset + library.vn_aux, library);
     if (library.vn_next == 0) break;
     offset += library.vn_next;
   }
 }
 
 void SymbolVersions::read_needs_of_file(std::size_t index, const GElf_Shdr& header, Elf_Data* data,
-                                        std::uint64_t offset, std::uint32_t count) {
+                                        std::uint64_t offset, const GElf_Verneed& library) {
+  const std::uint32_t count = library.vn_cnt;
+  const Text file = strings_.text(header.sh_link, library.vn_file, "a library");
   for (std::uint32_t i = 0; i < count; ++i) {
     GElf_Vernaux version;
     if (!fits(offset) || gelf_getvernaux(data, static_cast<int>(offset), &version) == nullptr)
       sections_.fail(index, fmt::format("ends in needed version {} of {}", i + 1, count));
-    add(index, version.vna_other, strings_.text(header.sh_link, version.vna_name, "a version"));
+    const Text name = strings_.text(header.sh_link, version.vna_name, "a version");
+    needed_.push_back({file, name, (version.vna_flags & VER_FLG_WEAK) != 0});
+    add(index, version.vna_other, name);
     if (version.vna_next == 0) break;
     offset += version.vna_next;
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 #include "scan/elf_sections.hpp"
 #include "scan/symbol_reader.hpp"
@@ -24,11 +25,14 @@ class SymbolVersions {
   /// Of one symbol; Plain when the object has no versions. Throws InputError when nothing defines it.
   Version of(std::uint64_t symbol) const;
 
+  const std::vector<Text>& defined() const { return defined_; }
+  const std::vector<VersionNeed>& needed() const { return needed_; }
+
  private:
   void read_definitions(std::size_t index, const GElf_Shdr& header);
   void read_needs(std::size_t index, const GElf_Shdr& header);
   void read_needs_of_file(std::size_t index, const GElf_Shdr& header, Elf_Data* data, std::uint64_t offset,
-                          std::uint32_t count);
+                          const GElf_Verneed& library);
   void add(std::size_t section, std::uint32_t number, Text name);
 
   const ElfSections& sections_;
@@ -38,6 +42,8 @@ class SymbolVersions {
   Elf_Data* of_symbol_ = nullptr;
   std::uint64_t count_ = 0;
   std::unordered_map<std::uint32_t, Text> names_;  // by version index
+  std::vector<Text> defined_;
+  std::vector<VersionNeed> needed_;
 };
 
 }  // namespace elfaudit

@@ -1,0 +1,133 @@
+// split-state, over what is loaded: a variable that two files of one process define, where one of them uses its own
+// copy. What is written to one is not read from the other, and no linker or loader says so. nvcc -rdc=true makes the
+// host variable behind a __constant__ hidden; g++ makes the same declaration a definition that everybody sees.
+
+#include <fmt/format.h>
+
+#include <set>
+#include <unordered_map>
+
+#include "rules/loaded.hpp"
+#include "support/demangle.hpp"
+
+namespace elfaudit {
+namespace {
+
+bool is_writable(std::string_view section) {
+  for (const std::string_view name : {".data", ".bss", ".tdata", ".tbss", ".ldata", ".lbss"})
+    if (section == name || (section.starts_with(name) && section[name.size()] == '.'))
+      return !section.starts_with(".data.rel.ro");
+  return section == "COMMON";
+}
+
+/// A variable that everybody who names it gets, strong: copies of inline variables are made on purpose.
+bool is_shared_variable(const ObjectFacts& object, const Symbol& symbol) {
+  const bool data = symbol.type == SymbolType::Object || symbol.type == SymbolType::Tls;
+  return data && symbol.defined() && symbol.binding == Binding::Global && symbol.size != 0 &&
+         is_writable(object.section_name(symbol));
+}
+
+struct Copy {
+  std::uint32_t library;
+  const Symbol* symbol;
+};
+
+class SplitStates {
+ public:
+  explicit SplitStates(const Evidence& evidence) : evidence_(evidence) {}
+
+  std::vector<Finding> run() {
+    if (evidence_.libraries == nullptr) return {};
+    for (const Image& image : evidence_.images) {
+      if (image.loaded.size() < 2) continue;
+      exported_.clear();
+      for (std::uint32_t i = 0; i < image.loaded.size(); ++i)
+        if (image.loaded[i] != nullptr) collect(image, i);
+      for (std::uint32_t i = 0; i < image.loaded.size(); ++i)
+        if (image.loaded[i] != nullptr) compare(image, i);
+    }
+    std::vector<Finding> findings;
+    for (auto& [key, finding] : findings_) findings.push_back(std::move(finding));
+    return findings;
+  }
+
+ private:
+  void collect(const Image& image, std::uint32_t library) {
+    const ObjectFacts& object = *image.loaded[library];
+    for (const Symbol& symbol : object.symbols)
+      if (is_shared_variable(object, symbol)) exported_[object.name(symbol)].push_back({library, &symbol});
+  }
+
+  void compare(const Image& image, std::uint32_t owner) {
+    const ObjectFacts& object = *image.loaded[owner];
+    const auto kept = evidence_.libraries->kept_local.find(&object);
+    if (kept != evidence_.libraries->kept_local.end())
+      for (const KeptLocal& local : kept->second)
+        if (local.data && local.writable && local.size != 0)
+          compare_with(image, owner, local, "not exported: hidden, or made local by a version script");
+    for (const Symbol& symbol : object.symbols) {
+      if (!is_shared_variable(object, symbol)) continue;
+      const bool is_protected = symbol.visibility == Visibility::Protected;
+      if (!is_protected && !object.symbolic) continue;
+      const KeptLocal own{
+          std::string(object.name(symbol)), std::string(object.section_name(symbol)), 0, symbol.size, true, true};
+      compare_with(image, owner, own,
+                   is_protected ? "protected: the file uses its own" : "linked with -Bsymbolic: the file uses its own");
+    }
+  }
+
+  void compare_with(const Image& image, std::uint32_t owner, const KeptLocal& own, const std::string& why) {
+    const auto found = exported_.find(own.name);
+    if (found == exported_.end()) return;
+    for (const Copy& other : found->second) {
+      // Two variables of one size are one variable, more likely than not; a program's own global called `debug` is not
+      // the one of a library.
+      if (other.library == owner || other.symbol->size != own.size) continue;
+      const std::string other_name = loaded_name(image, other.library);
+      const std::string own_name = loaded_name(image, owner);
+      if (findings_.count({own.name, own_name, other_name}) != 0 ||
+          findings_.count({own.name, other_name, own_name}) != 0)
+        continue;
+      findings_.emplace(std::tuple(own.name, own_name, other_name), finding(image, owner, own, why, other));
+    }
+  }
+
+  Finding finding(const Image& image, std::uint32_t owner, const KeptLocal& own, const std::string& why,
+                  const Copy& other) const {
+    const ObjectFacts& exporter = *image.loaded[other.library];
+    Finding finding =
+        make_finding("split-state", own.name,
+                     fmt::format("{} and {} each have a {} of their own, and are loaded together",
+                                 loaded_name(image, other.library), loaded_name(image, owner), demangle(own.name)));
+    Site shared = loaded_site(image, other.library, Role::Kept);
+    shared.section = exporter.section_name(*other.symbol);
+    shared.size = other.symbol->size;
+    shared.notes.push_back("exported");
+    Site hidden = loaded_site(image, owner, Role::Kept);
+    hidden.section = own.section;
+    hidden.size = own.size;
+    hidden.notes.push_back(why);
+    finding.sites = {std::move(shared), std::move(hidden)};
+    finding.notes.push_back("what one file writes to it, the other does not see");
+    if (image.loaded[owner]->has_device_code || exporter.has_device_code)
+      finding.notes.push_back(
+          "nvcc -rdc=true hides the host variable of a __constant__ or __device__ one; g++ makes a definition that is "
+          "exported of the same line");
+    finding.fixes.push_back(
+        {fmt::format("define {} in one of them and declare it extern in the other; link that one against it",
+                     demangle(own.name)),
+         {},
+         {}});
+    return finding;
+  }
+
+  const Evidence& evidence_;
+  std::unordered_map<std::string_view, std::vector<Copy>> exported_;  // of one closure
+  std::map<std::tuple<std::string, std::string, std::string>, Finding> findings_;
+};
+
+}  // namespace
+
+std::vector<Finding> split_loaded_states(const Evidence& evidence) { return SplitStates(evidence).run(); }
+
+}  // namespace elfaudit

@@ -1,0 +1,1 @@
+int nvshmemx_init(void) { return 0; }
