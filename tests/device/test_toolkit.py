@@ -119,3 +119,29 @@ def test_archive_has_no_device_finding(lab, name):
     result = lab.audit("check", "--format", "json", file)
     assert result.json()["complete"], result
     assert of_device(result.json()) == []
+
+
+ORDER = {"": 0, "a": 1, "f": 2}
+
+
+def table_of(file):
+    """{column: cell} that the table should have for one file of ELF."""
+    kinds = collections.defaultdict(set)
+    for _, _, kind, arch in images(file)[0]:
+        kinds[arch.partition("_")[2]].add(kind)
+    words = {("cubin",): "cubin", ("ptx",): "PTX", ("cubin", "ptx"): "both", ("lto-ir",): "LTO"}
+    return {arch: words.get(tuple(sorted(of)), "other") for arch, of in kinds.items()}
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_table_of_shared_library(lab, name):
+    need("readelf")
+    file = library(f"lib{name}.so*")
+    result = lab.audit("list", "images", "--table", file)
+    expected = table_of(file)
+    if not expected:
+        assert result.out == "0 of 1 object with device code, for 0 architectures\n"
+        return
+    header, row, _ = result.out.splitlines()
+    columns = sorted(expected, key=lambda arch: (int(arch.rstrip("af")), ORDER[arch.lstrip("0123456789")]))
+    assert header.split() == columns and row.split() == [file, *(expected[column] for column in columns)]

@@ -193,14 +193,17 @@ BuildLog read_build_log(std::string_view text) {
   const CleanLog clean = clean_log(text);
   bool whole = clean.whole;
   LogBuilder builder;
+  LogArchList arch_list;
   for (const LogStream& stream : clean.streams) {
     std::vector<LogCommand> commands = find_log_commands(stream.lines);
     std::vector<LogError> errors = find_log_errors(stream.lines);
+    read_arch_list(stream.lines, arch_list);
     whole = whole && commands.size() < kMostLogCommands && errors.size() < kMostLogErrors;
     builder.add(std::move(commands), std::move(errors));
   }
   BuildLog log = builder.take();
   log.whole = whole;
+  log.arch_list = std::move(arch_list);
   return log;
 }
 

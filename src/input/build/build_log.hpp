@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "input/build/log_arch_list.hpp"
 #include "input/build/log_commands.hpp"
 #include "input/build/log_errors.hpp"
 
@@ -13,6 +14,7 @@ namespace elfaudit {
 struct BuildLog {
   std::vector<LogCommand> commands;  ///< by line; one that the log shows again (docker's summary, ninja's FAILED) once
   std::vector<LogError> errors;      ///< by line, each once for its command
+  LogArchList arch_list;             ///< TORCH_CUDA_ARCH_LIST
   bool whole = true;                 ///< false: it has more lines, commands or errors than are read
 };
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "elfaudit/error.hpp"
+#include "input/build/ninja_manifest.hpp"
 #include "input/build/shell_words.hpp"
 #include "support/mapped_file.hpp"
 
@@ -110,18 +111,6 @@ class SameFile {
   fs::path canonical_;
 };
 
-/// The compiler's command in an entry. `ninja -t compdb` writes whole shell lines ("cd x && g++ ...").
-std::optional<CompileCommand> command_of(const CompileEntry& entry) {
-  if (!entry.arguments.empty()) return parse_compile_command(entry.arguments, entry.folder);
-  const auto line = parse_shell_line(entry.command);
-  if (!line) return std::nullopt;
-  for (const ShellCommand& command : *line) {
-    auto parsed = parse_compile_command(command.words, in_folder(entry.folder, command.folder));
-    if (parsed) return parsed;
-  }
-  return std::nullopt;
-}
-
 bool mentions(const CompileEntry& entry, const std::string& text) {
   if (entry.command.find(text) != std::string::npos) return true;
   for (const std::string& word : entry.arguments) {
@@ -137,7 +126,23 @@ bool may_make(const CompileEntry& entry, const SameFile& object) {
 
 }  // namespace
 
+std::optional<CompileCommand> command_of(const CompileEntry& entry) {
+  if (!entry.arguments.empty()) return parse_compile_command(entry.arguments, entry.folder);
+  // `ninja -t compdb` writes whole shell lines ("cd x && g++ ...").
+  const auto line = parse_shell_line(entry.command);
+  if (!line) return std::nullopt;
+  for (const ShellCommand& command : *line) {
+    auto parsed = parse_compile_command(command.words, in_folder(entry.folder, command.folder));
+    if (parsed) return parsed;
+  }
+  return std::nullopt;
+}
+
 CompileCommands::CompileCommands(const std::string& path) : path_(path) {
+  if (path.ends_with(".ninja")) {
+    entries_ = read_ninja_manifest(path);
+    return;
+  }
   const MappedFile file(path);
   if (file.bytes().size() > kMostBytes) throw InputError(path, "is larger than 1 GiB");
   entries_ = read_entries({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, path);
@@ -179,14 +184,18 @@ std::optional<CompileMatch> CompileCommands::find(const std::string& object, con
 std::string find_compile_commands(const std::string& file) {
   std::error_code error;
   fs::path folder = fs::absolute(file, error).lexically_normal().parent_path();
+  std::string manifest;
   for (int up = 0; up < kMostFoldersUp && !error; ++up) {
     const fs::path path = folder / "compile_commands.json";
     if (fs::is_regular_file(path, error)) return path.string();
+    // torch.utils.cpp_extension and CMake leave this one, and mostly not the other.
+    if (manifest.empty() && fs::is_regular_file(folder / "build.ninja", error))
+      manifest = (folder / "build.ninja").string();
     error.clear();
     if (folder == folder.parent_path()) break;
     folder = folder.parent_path();
   }
-  return {};
+  return manifest;
 }
 
 }  // namespace elfaudit

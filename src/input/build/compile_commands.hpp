@@ -33,7 +33,8 @@ struct CompileMatch {
 
 class CompileCommands {
  public:
-  /// Throws InputError when the file can't be read, is over 1 GiB or is no such list.
+  /// `path` may name a build.ninja instead. Throws InputError when the file can't be read, is over 1 GiB or is no such
+  /// list.
   explicit CompileCommands(const std::string& path);
 
   /// The same from text; `path` is for messages and for entries without a "directory".
@@ -50,7 +51,11 @@ class CompileCommands {
   std::vector<CompileEntry> entries_;
 };
 
-/// The nearest compile_commands.json at or above a file's folder (at most 32 folders up); empty when there is none.
+/// The compiler's command in an entry; nothing when it runs none that is known.
+std::optional<CompileCommand> command_of(const CompileEntry& entry);
+
+/// The nearest compile_commands.json at or above a file's folder (at most 32 folders up), else the nearest build.ninja;
+/// empty when there is neither.
 std::string find_compile_commands(const std::string& file);
 
 }  // namespace elfaudit

@@ -1,0 +1,135 @@
+#include "input/build/gpu_flags.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "input/gpu_arch_list.hpp"
+
+namespace elfaudit {
+namespace {
+
+bool take_prefix(std::string_view& text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+/// "sm_80,compute_80", "[sm_80,compute_80]", "\"sm_80,compute_80\"": how shells and build systems keep it together.
+std::vector<std::string> items_of(std::string_view list) {
+  std::vector<std::string> items(1);
+  for (const char c : list) {
+    if (c == ',')
+      items.emplace_back();
+    else if (c != '[' && c != ']' && c != '"' && c != '\'' && c != '\\' && c != ' ')
+      items.back() += c;
+  }
+  std::erase(items, std::string());
+  return items;
+}
+
+class FlagReader {
+ public:
+  GpuFlags read(const std::vector<std::string>& words) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::string* next = i + 1 < words.size() ? &words[i + 1] : nullptr;
+      if (take(words[i], next)) ++i;
+    }
+    settle();
+    return std::move(flags_);
+  }
+
+ private:
+  /// True when the next word is the option's value.
+  bool take(const std::string& word, const std::string* next) {
+    for (const auto& [name, reader] : kReaders) {
+      std::string_view rest = word;
+      if (!take_prefix(rest, name)) continue;
+      if (rest.empty() && next == nullptr) continue;
+      if (!rest.empty() && !take_prefix(rest, "=")) continue;
+      flags_.says = true;
+      const bool takes_next = rest.empty() && word.find('=') == std::string::npos;
+      (this->*reader)(takes_next ? std::string_view(*next) : rest);
+      return takes_next;
+    }
+    if (word.find("TORCH_EXTENSION_NAME") != std::string::npos)
+      flags_.of_torch = true;
+    else if (word.find("arch") != std::string::npos && word.starts_with('-'))
+      flags_.looks_like_arch.push_back(word);
+    return false;
+  }
+
+  /// "arch=compute_80,code=[sm_80,compute_80]"
+  void gencode(std::string_view value) {
+    const std::size_t code = value.find("code=");
+    std::string_view arch = value.substr(0, std::min(code, value.size()));
+    if (const std::size_t at = arch.find("arch="); at != std::string_view::npos) arch.remove_prefix(at + 5);
+    const std::vector<std::string> archs = items_of(arch);
+    const std::string virtual_arch = archs.empty() ? std::string() : archs.front();
+    const std::vector<std::string> codes =
+        code == std::string_view::npos ? std::vector{virtual_arch} : items_of(value.substr(code + 5));
+    for (const std::string& image : codes) {
+      const std::string pair = "arch=" + virtual_arch + ",code=" + image;
+      if (++pairs_[pair] == 2) flags_.repeated.push_back(pair);
+      add(image);
+    }
+  }
+
+  void arch(std::string_view value) { arch_ = std::string(value); }
+
+  void code(std::string_view value) {
+    for (const std::string& image : items_of(value)) codes_.push_back(image);
+  }
+
+  void add(const std::string& image) {
+    if (const auto archs = try_gpu_arch_list(image); archs && image.find('_') != std::string::npos)
+      images_.insert(archs->begin(), archs->end());
+    else
+      understood_ = false;
+  }
+
+  /// -arch=sm_80 alone is short for code and PTX of that number; with -code, it only says what to compile from.
+  void settle() {
+    for (const std::string& image : codes_) add(image);
+    if (!arch_.empty() && codes_.empty()) {
+      add(arch_);
+      if (arch_.starts_with("sm_")) add("compute_" + arch_.substr(3));
+    }
+    flags_.images.assign(images_.begin(), images_.end());
+    flags_.known = understood_ && !images_.empty();
+  }
+
+  using Reader = void (FlagReader::*)(std::string_view);
+  static constexpr std::pair<std::string_view, Reader> kReaders[] = {{"-gencode", &FlagReader::gencode},
+                                                                     {"--generate-code", &FlagReader::gencode},
+                                                                     {"-arch", &FlagReader::arch},
+                                                                     {"--gpu-architecture", &FlagReader::arch},
+                                                                     {"-code", &FlagReader::code},
+                                                                     {"--gpu-code", &FlagReader::code},
+                                                                     {"-generate-code", &FlagReader::gencode},
+                                                                     {"-gpu-architecture", &FlagReader::arch},
+                                                                     {"-gpu-code", &FlagReader::code},
+                                                                     {"--gencode", &FlagReader::gencode},
+                                                                     {"--arch", &FlagReader::arch}};
+
+  GpuFlags flags_;
+  std::map<std::string, int> pairs_;
+  std::set<GpuArch> images_;
+  std::string arch_;
+  std::vector<std::string> codes_;
+  bool understood_ = true;
+};
+
+}  // namespace
+
+std::optional<GpuFlags> gpu_flags_of(const CompileCommand& command) {
+  if (command.compiler != CompilerKind::Nvcc || command.language != SourceLanguage::Cuda || command.sources.empty())
+    return std::nullopt;
+  std::vector<std::string> words;
+  for (const CompilerWord& word : command.words) words.insert(words.end(), word.spelled.begin(), word.spelled.end());
+  return FlagReader().read(words);
+}
+
+}  // namespace elfaudit
