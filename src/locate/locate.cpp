@@ -1,7 +1,6 @@
 #include "locate/locate.hpp"
 
 #include <fmt/format.h>
-#include <tbb/parallel_for_each.h>
 
 #include <map>
 
@@ -9,9 +8,12 @@
 #include "locate/why/answer.hpp"
 #include "locate/why/cause.hpp"
 #include "scan/scan.hpp"
+#include "support/parallel.hpp"
 
 namespace elfaudit {
 namespace {
+
+constexpr std::uint64_t kCostOfDebugInfo = 8;  // to read it, against reading the same bytes' symbols
 
 /// One object to open, and the sites that wait for it.
 struct Question {
@@ -90,7 +92,10 @@ bool is_about_definitions(const Finding& finding) {
 Stories ask(const std::vector<Site*>& sites, const std::vector<InputFacts>& inputs, BuildRecords& records,
             const Project& project, bool preprocess) {
   std::vector<Question> questions = collect_questions(sites, inputs);
-  tbb::parallel_for_each(questions.begin(), questions.end(), [&](Question& question) {
+  std::uint64_t size = 0;
+  for (const Question& question : questions) size += question.object->origin.size * kCostOfDebugInfo;
+  for_each_index(questions.size(), size, [&](std::size_t i) {
+    Question& question = questions[i];
     question.answers = answer(question.object->origin, question.asked, records, preprocess);
   });
   Stories stories;

@@ -21,6 +21,7 @@ def build(lab, sources, command):
 
 def finding(lab, objects):
     findings = lab.audit("check", *objects, "--format", "json").json()["findings"]
+    findings = [f for f in findings if f["rule"] != "stale-object"]  # of a header that a test has changed
     assert len(findings) == 1, findings
     return findings[0]
 

@@ -130,21 +130,42 @@ NinjaDeps parse_ninja_deps(std::span<const std::byte> bytes, const std::string& 
   return NinjaDepsReader(view, kSignature.size() + 4, *version).read();
 }
 
-std::optional<FoundNinjaDeps> find_ninja_deps(const std::string& object) {
+const std::string& NinjaDepsLogs::nearest(const std::string& folder) {
+  const auto [entry, added] = nearest_.try_emplace(folder);
+  if (!added) return entry->second;
+  std::error_code error;
+  std::filesystem::path above = folder;
+  for (int up = 0; up < kMostFoldersUp; ++up) {
+    const std::filesystem::path log = above / ".ninja_deps";
+    if (std::filesystem::exists(log, error)) {
+      entry->second = log.string();
+      break;
+    }
+    if (above == above.parent_path()) break;
+    above = above.parent_path();
+  }
+  return entry->second;
+}
+
+bool NinjaDepsLogs::above(const std::string& folder) {
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::absolute(folder.empty() ? "." : folder, error);
+  std::string normal = whole.lexically_normal().string();
+  if (normal.size() > 1 && normal.ends_with('/')) normal.pop_back();
+  return !error && !nearest(normal).empty();
+}
+
+std::optional<FoundNinjaDeps> NinjaDepsLogs::find(const std::string& object) {
   std::error_code error;
   const std::filesystem::path file = std::filesystem::absolute(object, error).lexically_normal();
   if (error) return std::nullopt;
-  std::filesystem::path folder = file.parent_path();
-  for (int up = 0; up < kMostFoldersUp; ++up) {
-    const std::filesystem::path log = folder / ".ninja_deps";
-    if (std::filesystem::exists(log, error)) {
-      const std::optional<NinjaDeps> deps = read_log(log.string());
-      return deps ? look_up(*deps, log, file) : std::nullopt;
-    }
-    if (folder == folder.parent_path()) break;
-    folder = folder.parent_path();
-  }
-  return std::nullopt;
+  const std::string& log = nearest(file.parent_path().string());
+  if (log.empty()) return std::nullopt;
+  const auto [entry, added] = by_log_.try_emplace(log);
+  if (added) entry->second = read_log(log);
+  return entry->second ? look_up(*entry->second, log, file) : std::nullopt;
 }
+
+std::optional<FoundNinjaDeps> find_ninja_deps(const std::string& object) { return NinjaDepsLogs().find(object); }
 
 }  // namespace elfaudit

@@ -34,8 +34,24 @@ struct FoundNinjaDeps {
   std::vector<std::string> files;
 };
 
-/// What the nearest .ninja_deps above an object (at most 32 folders up) says of it. Nothing when there is none, when it
-/// doesn't know the object or can't be read.
+/// The logs above many objects; each is read once.
+class NinjaDepsLogs {
+ public:
+  /// What the nearest .ninja_deps above an object (at most 32 folders up) says of it. Nothing when there is none, when
+  /// it doesn't know the object or can't be read.
+  std::optional<FoundNinjaDeps> find(const std::string& object);
+
+  /// Is there a log at or above the folder (empty: the working directory)?
+  bool above(const std::string& folder);
+
+ private:
+  const std::string& nearest(const std::string& folder);
+
+  std::map<std::string, std::string> nearest_;              // folder -> log; empty: none
+  std::map<std::string, std::optional<NinjaDeps>> by_log_;  // nothing: can't be read
+};
+
+/// The same for one object.
 std::optional<FoundNinjaDeps> find_ninja_deps(const std::string& object);
 
 }  // namespace elfaudit

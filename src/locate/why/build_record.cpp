@@ -2,77 +2,19 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "elfaudit/error.hpp"
-#include "input/build/depfile.hpp"
-#include "input/build/ninja_deps.hpp"
 #include "locate/shown_path.hpp"
 #include "locate/source/unit_of.hpp"
+#include "locate/why/file_list.hpp"
 
 namespace elfaudit {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostFoldersUp = 16;
-
 fs::path whole(const std::string& path) { return (fs::path(working_folder()) / path).lexically_normal(); }
-
-bool is_there(const fs::path& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error);
-}
-
-/// How well a folder explains the names of a depfile: its source must be there; better when the target is the object.
-int fitness(const fs::path& folder, const Depfile& depfile, const fs::path& object) {
-  if (!is_there(folder / depfile.source())) return 0;
-  const bool is_target = std::any_of(depfile.targets.begin(), depfile.targets.end(), [&](const std::string& target) {
-    return (folder / target).lexically_normal() == object;
-  });
-  return is_target ? 2 : 1;
-}
-
-/// A depfile's names are relative to where the compiler ran, which it doesn't say: the working directory or a folder
-/// above the object, mostly.
-std::string folder_of(const Depfile& depfile, const fs::path& object) {
-  std::vector<fs::path> candidates{working_folder()};
-  fs::path folder = object.parent_path();
-  for (int i = 0; i < kMostFoldersUp; ++i, folder = folder.parent_path()) {
-    candidates.push_back(folder);
-    if (folder == folder.parent_path()) break;
-  }
-  int best = 0;
-  std::string found;
-  for (const fs::path& candidate : candidates) {
-    const int fit = fitness(candidate, depfile, object);
-    if (fit <= best) continue;
-    best = fit;
-    found = candidate.string();
-  }
-  return found;
-}
-
-struct FileList {
-  std::string folder;
-  Depfile depfile;
-  std::string found_in;
-};
-
-std::optional<FileList> file_list_of(const std::string& object) {
-  if (const std::optional<FoundDepfile> found = find_depfile(object)) {
-    const std::string folder = folder_of(found->depfile, whole(object));
-    // One that doesn't name the object, or whose source is gone, may be another compile's.
-    if (!folder.empty() && found->names_object) return FileList{folder, found->depfile, found->path};
-  }
-  if (std::optional<FoundNinjaDeps> found = find_ninja_deps(object)) {
-    Depfile depfile;
-    depfile.prerequisites = std::move(found->files);
-    return FileList{whole(found->folder).string(), std::move(depfile), found->log};
-  }
-  return std::nullopt;
-}
 
 /// The same files, seen from the folder of the command.
 Depfile seen_from(const FileList& list, const std::string& folder) {

@@ -1,0 +1,127 @@
+// stale-object, untracked-header: what was not compiled or linked again after what it was made from had changed.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <tuple>
+
+#include "rules/rules.hpp"
+
+namespace elfaudit {
+namespace {
+
+constexpr std::size_t kMostNamed = 8;
+constexpr std::size_t kMostMoved = 4;
+
+std::string some_of(const std::vector<std::string>& names) {
+  if (names.size() <= kMostNamed) return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{} and {} more", fmt::join(names.begin(), names.begin() + kMostNamed, ", "),
+                     names.size() - kMostNamed);
+}
+
+/// Objects with the same files are one finding: a header that changed is one story, however many include it.
+using Key = std::tuple<std::vector<std::string>, std::vector<std::string>, std::vector<std::string>>;
+using Alike = std::vector<const StaleObject*>;
+
+std::string message_of(const StaleObject& object, std::size_t objects) {
+  const bool one = objects == 1;
+  const std::string who = one ? object.origin.display() : fmt::format("{} objects", objects);
+  const auto& files = object.newer.empty() ? object.missing : object.newer;
+  if (object.newer.empty())
+    return fmt::format(
+        "{} {} made from {} no longer there", who, one ? "was" : "were",
+        files.size() == 1 ? files.front() + ", which is" : fmt::format("{} files that are", files.size()));
+  if (files.size() == 1) return fmt::format("{} {} older than {}", who, one ? "is" : "are", files.front());
+  return fmt::format("{} {} older than {} of the files {} made from", who, one ? "is" : "are", files.size(),
+                     one ? "it was" : "they were");
+}
+
+void note_moved(const StaleObject& object, Finding& finding) {
+  for (std::size_t i = 0; i < object.moved.size() && i < kMostMoved; ++i) {
+    const MovedDeclaration& moved = object.moved[i];
+    finding.notes.push_back(fmt::format("{}:{} no longer has {}, which the object was compiled with{}", moved.file,
+                                        moved.line, moved.name,
+                                        moved.now == 0 ? "" : fmt::format("; it is in line {} now", moved.now)));
+  }
+  if (object.moved.size() > kMostMoved)
+    finding.notes.push_back(fmt::format("and {} more", object.moved.size() - kMostMoved));
+  if (object.moved.empty() && object.in_place != 0)
+    finding.notes.emplace_back("what the debug info names of it is still in the same lines");
+}
+
+Finding stale(const Alike& group) {
+  const StaleObject& first = *group.front();
+  Finding finding = make_finding("stale-object", {}, message_of(first, group.size()));
+  for (const StaleObject* object : group) {
+    Site site;
+    site.role = Role::Candidate;
+    site.origin = object->origin;
+    site.notes.push_back("by " + object->listed_in);
+    finding.sites.push_back(std::move(site));
+  }
+  if (first.newer.size() > 1) finding.notes.push_back("newer: " + some_of(first.newer));
+  if (!first.missing.empty() && (!first.newer.empty() || first.missing.size() > 1))
+    finding.notes.push_back("gone: " + some_of(first.missing));
+  note_moved(first, finding);
+  if (first.untracked.empty())
+    finding.notes.emplace_back("the build knows of these files: run it again");
+  else
+    finding.notes.push_back(fmt::format(
+        "no depfile or ninja log lists {}: the build won't compile it again when they change; write depfiles (-MMD "
+        "-MF) or list the headers in the rule that makes the object",
+        some_of(first.untracked)));
+  return finding;
+}
+
+Finding stale(const StaleLibrary& library) {
+  Finding finding =
+      make_finding("stale-object", {},
+                   fmt::format("{} is older than {}", library.origin.display(),
+                               library.newer.size() == 1 ? library.newer.front()
+                                                         : fmt::format("{} of its objects", library.newer.size())));
+  Site site;
+  site.role = Role::Candidate;
+  site.origin = library.origin;
+  finding.sites.push_back(std::move(site));
+  if (library.newer.size() > 1) finding.notes.push_back("newer: " + some_of(library.newer));
+  finding.notes.emplace_back("it defines all that they export, and was not linked again since they were compiled");
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> stale_objects(const Evidence& evidence) {
+  std::map<Key, Alike> groups;
+  for (const StaleObject& object : evidence.stale_objects)
+    if (object.is_stale()) groups[{object.newer, object.missing, object.untracked}].push_back(&object);
+  std::vector<Finding> findings;
+  for (const auto& [key, group] : groups) findings.push_back(stale(group));
+  for (const StaleLibrary& library : evidence.stale_libraries) findings.push_back(stale(library));
+  return findings;
+}
+
+std::vector<Finding> untracked_headers(const Evidence& evidence) {
+  std::map<std::vector<std::string>, Alike> groups;
+  for (const StaleObject& object : evidence.stale_objects)
+    if (!object.untracked.empty()) groups[object.untracked].push_back(&object);
+  std::vector<Finding> findings;
+  for (const auto& [headers, group] : groups) {
+    Finding finding =
+        make_finding("untracked-header", {},
+                     fmt::format("nothing tracks {}: {} not compiled again when {} changes", some_of(headers),
+                                 group.size() == 1 ? group.front()->origin.display() + " is"
+                                                   : fmt::format("{} objects are", group.size()),
+                                 headers.size() == 1 ? "it" : "one of them"));
+    for (const StaleObject* object : group) {
+      Site site;
+      site.role = Role::Candidate;
+      site.origin = object->origin;
+      finding.sites.push_back(std::move(site));
+    }
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,199 @@
+#include "stale/stale.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+#include "locate/debug_files.hpp"
+#include "locate/shown_path.hpp"
+#include "stale/file_lists.hpp"
+#include "stale/file_times.hpp"
+#include "stale/moved.hpp"
+
+namespace elfaudit {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Debug info is opened for a handful of objects without being asked; for the thousands of a large link it is what takes
+// most of the time.
+constexpr std::size_t kMostOpenedUnasked = 64;
+constexpr std::size_t kMostMovedObjects = 32;
+
+std::string whole(const std::string& path, const std::string& folder) {
+  return (fs::path(folder) / path).lexically_normal().string();
+}
+
+/// Headers that no build tracks (-MMD leaves them out) and that change with the machine.
+bool is_system(std::string_view path) {
+  constexpr std::array<std::string_view, 6> kFolders{"/usr/include/",   "/usr/lib", "/usr/local/include/",
+                                                     "/usr/local/cuda", "/opt/",    "/lib"};
+  return std::any_of(kFolders.begin(), kFolders.end(), [&](std::string_view f) { return path.starts_with(f); });
+}
+
+/// Bazel goes by the content of files: there times say nothing.
+bool is_of_bazel(const std::string& path) { return path.find("bazel-out/") != std::string::npos; }
+
+bool is_header(const std::string& path) {
+  const std::string extension = fs::path(path).extension().string();
+  constexpr std::array<std::string_view, 9> kSources{".c", ".cc", ".cpp", ".cxx", ".C", ".cu", ".s", ".S", ".c++"};
+  return std::find(kSources.begin(), kSources.end(), extension) == kSources.end();
+}
+
+class Finder {
+ public:
+  explicit Finder(const StaleOptions& options) : options_(options), here_(working_folder()) {}
+
+  void take(const Origin& origin) {
+    const std::optional<FileList> list = lists_.of(origin.path);
+    if (!list && !options_.every_object && unlisted_.size() > kMostOpenedUnasked) return;  // none will be opened
+    const std::optional<std::int64_t> made = times_.of(origin.path);
+    if (!made || is_of_bazel(whole(origin.path, here_))) return;
+    StaleObject object;
+    object.origin = origin;
+    if (list) compare(*list, *made, object);
+    if (!list || options_.every_object)
+      unlisted_.push_back({std::move(object), *made, list ? paths_of(*list) : std::set<std::string>()});
+    else if (object.is_stale())
+      found_.push_back(std::move(object));
+  }
+
+  std::vector<StaleObject> finish() {
+    if (options_.every_object || unlisted_.size() <= kMostOpenedUnasked)
+      for (Unlisted& unlisted : unlisted_) open(unlisted);
+    std::size_t looked_into = 0;
+    for (StaleObject& object : found_)
+      if (object.is_stale() && looked_into++ < kMostMovedObjects) find_moved(object, here_);
+    for (StaleObject& object : found_) show(object);
+    std::sort(found_.begin(), found_.end(),
+              [](const StaleObject& a, const StaleObject& b) { return a.origin < b.origin; });
+    const auto same = [](const StaleObject& a, const StaleObject& b) { return a.origin == b.origin; };
+    found_.erase(std::unique(found_.begin(), found_.end(), same), found_.end());  // an object may be named twice
+    return std::move(found_);
+  }
+
+ private:
+  struct Unlisted {
+    StaleObject object;
+    std::int64_t made;
+    std::set<std::string> listed;  ///< by the build, normalised
+  };
+
+  static std::set<std::string> paths_of(const FileList& list) {
+    std::set<std::string> paths;
+    for (const std::string& file : list.depfile.prerequisites) paths.insert(whole(file, list.folder));
+    return paths;
+  }
+
+  /// Part of the project as it is here: of a build in a container, what the container had is missing for good.
+  bool can_be_missed(const std::string& path) const {
+    std::error_code error;
+    return !is_system(path) && path.find("/tmpxft_") == std::string::npos &&
+           fs::is_directory(fs::path(path).parent_path(), error);
+  }
+
+  void compare(const FileList& list, std::int64_t made, StaleObject& object) {
+    object.listed_in = list.found_in;
+    bool source_is_there = true;
+    for (const std::string& file : list.depfile.prerequisites) {
+      const std::string path = file.starts_with('/') ? file : list.folder + "/" + file;
+      const std::optional<std::int64_t> changed = times_.of(path);
+      if (&file == &list.depfile.prerequisites.front()) source_is_there = changed.has_value();
+      if (changed && *changed > made) object.newer.push_back(whole(path, {}));
+      if (!changed && source_is_there && can_be_missed(path)) object.missing.push_back(whole(path, {}));
+    }
+  }
+
+  void open(Unlisted& unlisted) {
+    StaleObject& object = unlisted.object;
+    for (const std::string& file : files_in_debug_info(object.origin)) {
+      if (is_system(file) || unlisted.listed.contains(file)) continue;
+      const std::optional<std::int64_t> changed = times_.of(file);
+      if (!changed) continue;
+      const bool newer = *changed > unlisted.made;
+      if (newer) object.newer.push_back(file);
+      if (is_header(file) && (newer || options_.every_object)) object.untracked.push_back(file);
+    }
+    if (object.listed_in.empty()) object.listed_in = "debug info";
+    if (object.is_stale() || !object.untracked.empty()) found_.push_back(std::move(object));
+  }
+
+  void show(StaleObject& object) const {
+    for (auto* files : {&object.newer, &object.missing, &object.untracked}) {
+      for (std::string& file : *files) file = shown_path(file, here_);
+      std::sort(files->begin(), files->end());
+      files->erase(std::unique(files->begin(), files->end()), files->end());
+    }
+    for (MovedDeclaration& moved : object.moved) moved.file = shown_path(moved.file, here_);
+    if (object.listed_in != "debug info") object.listed_in = shown_path(whole(object.listed_in, here_), here_);
+  }
+
+  const StaleOptions options_;
+  const std::string here_;
+  FileTimes times_;
+  FileLists lists_;
+  std::vector<Unlisted> unlisted_;
+  std::vector<StaleObject> found_;
+};
+
+// --- libraries
+
+bool is_exported(const Symbol& symbol) {
+  return symbol.defined() && symbol.binding == Binding::Global && symbol.visibility == Visibility::Default;
+}
+
+/// Was the library linked from the object? Everything that the object exports is in it.
+bool has_all_of(const std::unordered_set<std::string_view>& names, const ObjectFacts& object) {
+  std::size_t exported = 0;
+  for (const Symbol& symbol : object.symbols) {
+    if (!is_exported(symbol)) continue;
+    if (!names.contains(object.name(symbol))) return false;
+    ++exported;
+  }
+  return exported != 0;
+}
+
+std::unordered_set<std::string_view> definitions_of(const ObjectFacts& library) {
+  std::unordered_set<std::string_view> names;
+  for (const Symbol& symbol : library.symbols)
+    if (symbol.defined()) names.insert(library.name(symbol));
+  return names;
+}
+
+std::vector<StaleLibrary> stale_libraries(const std::vector<InputFacts>& inputs) {
+  FileTimes times;
+  std::vector<StaleLibrary> found;
+  for (const InputFacts& library : inputs) {
+    if (library.kind != InputKind::SharedObject || library.objects.size() != 1) continue;
+    const std::optional<std::int64_t> made = times.of(library.path);
+    if (!made) continue;
+    std::unordered_set<std::string_view> names;
+    StaleLibrary stale{library.objects.front().origin, {}};
+    for (const InputFacts& input : inputs) {
+      if (input.kind != InputKind::Object || input.objects.size() != 1) continue;
+      if (times.of(input.path).value_or(*made) <= *made) continue;
+      if (names.empty()) names = definitions_of(library.objects.front());
+      if (has_all_of(names, input.objects.front())) stale.newer.push_back(input.path);
+    }
+    if (!stale.newer.empty()) found.push_back(std::move(stale));
+  }
+  return found;
+}
+
+}  // namespace
+
+StaleFacts find_stale(const LinkJob& job, const std::vector<InputFacts>& inputs, const StaleOptions& options) {
+  StaleFacts facts;
+  Finder finder(options);
+  for (const InputFacts& input : inputs)
+    if (input.kind == InputKind::Object && !input.objects.empty()) finder.take(input.objects.front().origin);
+  facts.objects = finder.finish();
+  if (!job.from_command) facts.libraries = stale_libraries(inputs);
+  return facts;
+}
+
+}  // namespace elfaudit
