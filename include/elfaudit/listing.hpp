@@ -16,6 +16,7 @@ struct ListOptions {
   ListWhat what = ListWhat::Images;
   bool device_symbols = false;  ///< Symbols: those of the images, not those the host linker sees
   bool details = false;         ///< Images: read the images themselves, not their headers alone
+  bool table = false;           ///< Images, as text: files against architectures
   unsigned jobs = 0;            ///< threads; 0: as many as the machine has
 
   bool reads_images() const { return what == ListWhat::Images ? details : what == ListWhat::Symbols && device_symbols; }
@@ -39,7 +40,8 @@ struct Listing {
   std::vector<InputError> errors;     ///< of all inputs; what they name is missing from the list, or a part of it
 };
 
-/// `files`: paths, `@FILE` words expanded; linker scripts are not followed. Throws UsageError.
+/// `files`: paths, wheels and directories among them, whose files follow the others; `@FILE` words expanded; linker
+/// scripts are not followed. Throws UsageError.
 Listing list(const std::vector<std::string>& files, const ListOptions& options);
 
 /// For people: one line for each row, and one that sums up.

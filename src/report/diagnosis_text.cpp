@@ -36,15 +36,6 @@ std::string lines_of(const std::vector<std::uint32_t>& lines) {
   return lines.size() == 1 ? first : fmt::format("{} (and {} more)", first, lines.size() - 1);
 }
 
-std::string headline(const DiagnosedError& error) {
-  if (error.kind == "duplicate-definition") return "multiple definition of " + error.demangled;
-  if (error.kind == "undefined-reference") return "undefined reference to " + error.demangled;
-  if (error.kind == "library-not-found") return "cannot find " + error.name;
-  if (error.kind == "input-not-found" || error.kind == "header-not-found") return error.name + ": no such file";
-  if (error.kind == "library-not-on-line") return fmt::format("{} is not on the link line", error.name);
-  return error.text;
-}
-
 /// "libx.a(y.o)  .bss+0x380  in function main  inc/h.h:351"
 std::string describe(const LogSite& site) {
   std::string text = site.member.empty() ? site.input : fmt::format("{}({})", site.input, site.member);
@@ -129,9 +120,19 @@ std::string summary(const Diagnosis& diagnosis) {
 
 }  // namespace
 
-std::string text_report(const Diagnosis& diagnosis, const TextOptions& options) {
+std::string headline(const DiagnosedError& error) {
+  if (error.kind == "duplicate-definition") return "multiple definition of " + error.demangled;
+  if (error.kind == "undefined-reference") return "undefined reference to " + error.demangled;
+  if (error.kind == "library-not-found") return "cannot find " + error.name;
+  if (error.kind == "input-not-found" || error.kind == "header-not-found") return error.name + ": no such file";
+  if (error.kind == "library-not-on-line") return fmt::format("{} is not on the link line", error.name);
+  return error.text;
+}
+
+std::string text_report(const Diagnosis& diagnosis, const ReportOptions& options) {
   std::string out;
   for (const DiagnosedError& error : diagnosis.errors) print_error(out, error, diagnosis, options.color);
+  for (const Finding& finding : diagnosis.findings) out += finding_text(finding, options.color) + "\n";
   for (const DiagnosedLink& link : diagnosis.links)
     for (const std::string& note : link.notes)
       out += fmt::format("note: the link in log line {}: {}\n", link.command_line, note);

@@ -1,12 +1,11 @@
 // The document for programs: schema/elfaudit-1.schema.json.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "elfaudit/report.hpp"
 #include "report/findings.hpp"
+#include "report/fingerprint.hpp"
 #include "report/words.hpp"
 #include "version.hpp"
 
@@ -16,23 +15,6 @@ namespace {
 using Json = nlohmann::ordered_json;  // keys in the order they are written: easier to read, and stable
 
 Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
-/// Names a finding across builds: rule, symbol and the files that own it, never a path or a line.
-std::string fingerprint(const Finding& finding) {
-  std::vector<std::string> owners;
-  for (const Site& site : finding.sites)
-    owners.push_back(site.origin.path.substr(site.origin.path.rfind('/') + 1) + "\n" + site.origin.member);
-  std::sort(owners.begin(), owners.end());
-  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a: short, and the same everywhere
-  const auto add = [&](std::string_view text) {
-    for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3;
-    hash = (hash ^ 0xff) * 0x100000001b3;
-  };
-  add(finding.rule);
-  add(finding.symbol.empty() ? finding.message : finding.symbol);
-  for (const std::string& owner : owners) add(owner);
-  return fmt::format("{:016x}", hash);
-}
 
 Json to_json(const Site& site) {
   Json chain = Json::array();
@@ -72,6 +54,7 @@ Json to_json(const Finding& finding) {
     json["arch"] = finding.archs.front();
     json["archs"] = finding.archs;
   }
+  if (!finding.symbols.empty()) json["symbols"] = finding.symbols;
   json["cause"] = finding.cause ? Json{{"kind", finding.cause->kind}, {"text", finding.cause->text}} : Json(nullptr);
   json["fixes"] = Json::array();
   for (const Fix& fix : finding.fixes) json["fixes"].push_back(to_json(fix));
@@ -137,13 +120,38 @@ Json inputs(const Audit& audit) {
   return list;
 }
 
+Json packages(const Audit& audit) {
+  Json list = Json::array();
+  for (const Package& package : audit.packages) {
+    const bool read = package.errors.empty() && std::all_of(package.files.begin(), package.files.end(),
+                                                            [](const InputFacts& file) { return file.errors.empty(); });
+    list.push_back({{"path", package.path},
+                    {"kind", package.kind == PackageKind::Wheel ? "wheel" : "directory"},
+                    {"name", or_null(package.wheel.name)},
+                    {"version", or_null(package.wheel.version)},
+                    {"tags", package.wheel.tags},
+                    {"requires_python", or_null(package.wheel.requires_python)},
+                    {"files", package.files.size()},
+                    {"read", read}});
+  }
+  return list;
+}
+
 }  // namespace
 
 Json finding_json(const Finding& finding) { return to_json(finding); }
 
-std::string json_report(const Audit& audit, const TextOptions& options) {
+std::string json_report(const Audit& audit, const ReportOptions& options) {
   Json findings = Json::array();
   for (const Finding& finding : audit.findings) findings.push_back(to_json(finding));
+  Json suppressed = Json::array();
+  for (const SuppressedFinding& one : audit.suppressed) {
+    suppressed.push_back(to_json(one.finding));
+    suppressed.back()["reason"] = one.reason;
+    suppressed.back()["suppressed_by"] = one.where;
+  }
+  Json known = Json::array();
+  for (const Finding& finding : audit.known) known.push_back(to_json(finding));
   const std::vector<std::string> undefined = undefined_names(audit);
   const bool list_undefined = audit.job.from_command || options.list_undefined;
   const Json document = {{"schema", "elfaudit/1"},
@@ -154,13 +162,17 @@ std::string json_report(const Audit& audit, const TextOptions& options) {
                          {"link_uses", to_word(audit.job.linker)},
                          {"whole_archives", audit.resolution.whole_archives},
                          {"findings", std::move(findings)},
+                         {"suppressed", std::move(suppressed)},
+                         {"known", std::move(known)},
                          {"duplicates", duplicates(audit)},
                          {"undefined", list_undefined ? undefined : std::vector<std::string>{}},
                          {"undefined_judged", audit.job.from_command},
-                         {"undefined_count", undefined.size()},
+                         {"undefined_count", undefined_count(audit)},
                          {"extracted_members", extracted(audit, true)},
                          {"extracted_objects", extracted(audit, false)},
                          {"inputs", inputs(audit)},
+                         {"packages", packages(audit)},
+                         {"left_out", audit.job.left_out},
                          {"options_not_understood", audit.job.options_not_understood},
                          {"notes", audit.job.notes}};
   // Names are bytes; JSON is UTF-8: what is no UTF-8 becomes U+FFFD instead of an exception.

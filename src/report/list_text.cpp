@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "report/list_table.hpp"
 #include "report/list_words.hpp"
 #include "report/words.hpp"
 #include "support/demangle.hpp"
@@ -170,7 +171,7 @@ std::string text_members(const Listing& listing) {
 std::string text_listing(const Listing& listing) {
   switch (listing.options.what) {
     case ListWhat::Images:
-      return text_images(listing);
+      return listing.options.table ? text_table(listing) : text_images(listing);
     case ListWhat::Symbols:
       return listing.options.device_symbols ? text_device_symbols(listing) : text_symbols(listing);
     case ListWhat::Members:

@@ -121,20 +121,6 @@ void print_finding(std::string& out, const Finding& finding, const Painter& pain
   for (const std::string& note : finding.notes) out += fmt::format("  {:<{}}{}\n", "note", kRoleWidth, note);
 }
 
-/// What the reader must know about how the verdict was reached.
-void print_remarks(std::string& out, const Audit& audit) {
-  const LinkJob& job = audit.job;
-  if (audit.resolution.whole_archives)
-    out += "note: archives alone: every member was taken in, as if something needed it\n";
-  if (job.linker == LinkerKind::Gold || job.linker == LinkerKind::Unknown)
-    out += fmt::format("note: the link uses {}; the verdict is by the rules of GNU ld\n",
-                       job.linker_program.empty() ? std::string(to_word(job.linker)) : job.linker_program);
-  for (const std::string& note : job.notes) out += "note: " + note + "\n";
-  if (!job.options_not_understood.empty())
-    out +=
-        fmt::format("note: not understood, and left out of account: {}\n", fmt::join(job.options_not_understood, " "));
-}
-
 /// Objects that take part, in the host's link or in a device link.
 std::size_t linked_objects(const Audit& audit) {
   std::set<ObjectId> objects;
@@ -148,22 +134,53 @@ std::size_t linked_objects(const Audit& audit) {
   return objects.size();
 }
 
+/// "2 objects in 2 inputs, 5 files in 1 package"
+std::string what_was_read(const Audit& audit) {
+  std::vector<std::string> parts;
+  if (!audit.inputs.empty() || audit.packages.empty())
+    parts.push_back(counted(linked_objects(audit), "object") + " in " + counted(audit.inputs.size(), "input"));
+  std::size_t files = 0;
+  for (const Package& package : audit.packages) files += package.files.size();
+  if (!audit.packages.empty())
+    parts.push_back(counted(files, "file") + " in " + counted(audit.packages.size(), "package"));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace
+
+std::vector<std::string> remarks(const Audit& audit) {
+  const LinkJob& job = audit.job;
+  std::vector<std::string> out;
+  if (audit.resolution.whole_archives)
+    out.push_back("archives alone: every member was taken in, as if something needed it");
+  if (job.linker == LinkerKind::Gold || job.linker == LinkerKind::Unknown)
+    out.push_back(fmt::format("the link uses {}; the verdict is by the rules of GNU ld",
+                              job.linker_program.empty() ? std::string(to_word(job.linker)) : job.linker_program));
+  out.insert(out.end(), job.notes.begin(), job.notes.end());
+  if (!job.left_out.empty())
+    out.push_back(fmt::format("left out unread, as --never-read asks: {}", fmt::join(job.left_out, ", ")));
+  if (!job.options_not_understood.empty())
+    out.push_back(
+        fmt::format("not understood, and left out of account: {}", fmt::join(job.options_not_understood, " ")));
+  return out;
+}
+
 std::string summary(const Audit& audit) {
   std::size_t of[3] = {};
   for (const Finding& finding : audit.findings) ++of[static_cast<int>(finding.severity)];
   std::string text = audit.findings.empty() ? "clean" : counted(of[2], "error");
   if (of[1] != 0) text += ", " + counted(of[1], "warning");
   if (of[0] != 0) text += ", " + counted(of[0], "note");
-  text += fmt::format(": {} in {}", counted(linked_objects(audit), "object"), counted(audit.inputs.size(), "input"));
-  if (const std::size_t n = undefined_names(audit).size(); n != 0 && !audit.job.from_command)
+  text += ": " + what_was_read(audit);
+  if (const std::size_t n = undefined_count(audit); n != 0 && !audit.job.from_command)
     text += fmt::format("; {} undefined, not judged without a link command", counted(n, "symbol"));
+  if (!audit.suppressed.empty()) text += fmt::format("; {} suppressed", audit.suppressed.size());
+  if (!audit.known.empty()) text += fmt::format("; {} in the baseline", audit.known.size());
   if (!audit.complete) text += "; the audit is incomplete";
   return text;
 }
 
-}  // namespace
-
-std::string text_report(const Audit& audit, const TextOptions& options) {
+std::string text_report(const Audit& audit, const ReportOptions& options) {
   const Painter paint(options.color);
   std::string out;
   for (const Finding& finding : audit.findings) {
@@ -172,7 +189,7 @@ std::string text_report(const Audit& audit, const TextOptions& options) {
   }
   if (options.list_undefined && !audit.job.from_command)
     for (const std::string& name : undefined_names(audit)) out += "undefined: " + demangle(name) + "\n";
-  print_remarks(out, audit);
+  for (const std::string& remark : remarks(audit)) out += "note: " + remark + "\n";
   return out + summary(audit) + "\n";
 }
 

@@ -96,6 +96,14 @@ std::string input_name(const Audit& audit, ObjectId id) {
   return audit.inputs[id.input].objects[id.object].origin.display();
 }
 
+/// With plain files nothing is judged, and what a discarded COMDAT copy defines is no name that somebody has to supply.
+static bool discarded_copy_defines(const Resolution& resolution, const Unresolved& name) {
+  return std::any_of(name.references.begin(), name.references.end(), [&](const Reference& reference) {
+    const Fate fate = resolution.fate(reference.id);
+    return fate == Fate::DiscardedComdat || fate == Fate::DiscardedExclude;
+  });
+}
+
 std::vector<std::string> undefined_names(const Audit& audit) {
   std::vector<std::string> names;
   if (audit.job.from_command) {
@@ -106,9 +114,14 @@ std::vector<std::string> undefined_names(const Audit& audit) {
     }
     std::sort(names.begin(), names.end());
   } else {
-    for (const Unresolved& name : audit.resolution.unresolved) names.push_back(name.symbol);
+    for (const Unresolved& name : audit.resolution.unresolved)
+      if (!discarded_copy_defines(audit.resolution, name)) names.push_back(name.symbol);
   }
   return names;
+}
+
+std::size_t undefined_count(const Audit& audit) {
+  return audit.resolution.undefined_count ? *audit.resolution.undefined_count : undefined_names(audit).size();
 }
 
 }  // namespace elfaudit

@@ -1,0 +1,54 @@
+#include "report/fingerprint.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace elfaudit {
+namespace {
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+/// Where the message is all there is to know a finding by: each word without the folders and numbers in it.
+/// "/tmp/b1/x.o: section 7 ends at 0x380" is the same finding in another build folder, and in the next build.
+std::string without_places(const std::string& message) {
+  std::string out;
+  for (std::size_t start = 0; start < message.size();) {
+    const std::size_t end = std::min(message.find(' ', start), message.size());
+    for (const char c : base_name(message.substr(start, end - start)))
+      if (c < '0' || c > '9') out += c;
+    out += ' ';
+    start = end + 1;
+  }
+  return out;
+}
+
+/// FNV-1a: short, and the same everywhere.
+class Hash {
+ public:
+  void add(std::string_view text) {
+    for (const unsigned char c : text) mix(c);
+    mix(0xff);  // in no UTF-8 text: {"ab", "c"} is not {"a", "bc"}
+  }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  void mix(unsigned char c) { value_ = (value_ ^ c) * 0x100000001b3; }
+  std::uint64_t value_ = 0xcbf29ce484222325;
+};
+
+}  // namespace
+
+std::string fingerprint(const Finding& finding) {
+  std::vector<std::string> owners;
+  for (const Site& site : finding.sites) owners.push_back(base_name(site.origin.path) + "\n" + site.origin.member);
+  std::sort(owners.begin(), owners.end());
+  Hash hash;
+  hash.add(finding.rule);
+  hash.add(finding.symbol.empty() ? without_places(finding.message) : finding.symbol);
+  for (const std::string& owner : owners) hash.add(owner);
+  return fmt::format("{:016x}", hash.value());
+}
+
+}  // namespace elfaudit

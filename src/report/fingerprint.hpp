@@ -1,0 +1,15 @@
+// What tells one finding from another over time: baselines and code scanning know a finding again by it.
+#pragma once
+
+#include <string>
+
+#include "elfaudit/finding.hpp"
+
+namespace elfaudit {
+
+/// 16 hexadecimal digits of the rule, the symbol and the names of the files that own the sites. No folder, no line and
+/// no compiler is in it, so that it survives edits, another build folder and another machine. Two findings can have the
+/// same one: those that differ in nothing else.
+std::string fingerprint(const Finding& finding);
+
+}  // namespace elfaudit

@@ -1,0 +1,122 @@
+// One HTML file: the page of src/report/page with the audit as a JSON block in it. The page's script draws everything
+// from that block, and only ever as text.
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "elfaudit/report.hpp"
+#include "report/findings.hpp"
+#include "report/focus.hpp"
+#include "report/list_words.hpp"
+#include "report/page.hpp"
+#include "report/rule_help.hpp"
+#include "report/words.hpp"
+#include "rules/rules.hpp"
+#include "support/demangle.hpp"
+#include "version.hpp"
+
+namespace elfaudit {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// What the page's own lists group by: the file, and whether it is a source file or an object.
+Json to_json(const Focus& focus) {
+  return {{"file", focus.at.file}, {"line", focus.at.line}, {"source", focus.in_source}};
+}
+
+/// `status`: "new", "in the baseline" or "suppressed".
+Json to_json(const Finding& finding, const std::string& status, const std::string& reason = {}) {
+  Json json = finding_json(finding);
+  json["focus"] = to_json(focus_of(finding));
+  json["status"] = status;
+  json["reason"] = reason;
+  return json;
+}
+
+Json findings(const Audit& audit) {
+  Json list = Json::array();
+  for (const Finding& finding : audit.findings) list.push_back(to_json(finding, "new"));
+  for (const Finding& finding : audit.known) list.push_back(to_json(finding, "in the baseline"));
+  for (const SuppressedFinding& one : audit.suppressed) list.push_back(to_json(one.finding, "suppressed", one.reason));
+  return list;
+}
+
+/// The rules that found something.
+Json rules(const Audit& audit) {
+  std::set<std::string> found;
+  for (const Finding& finding : audit.findings) found.insert(finding.rule);
+  for (const Finding& finding : audit.known) found.insert(finding.rule);
+  for (const SuppressedFinding& one : audit.suppressed) found.insert(one.finding.rule);
+  Json list = Json::object();
+  for (const Rule& rule : rule_table())
+    if (found.count(std::string(rule.id)) != 0)
+      list[std::string(rule.id)] = {{"summary", rule.summary}, {"help", rule_help(rule)}, {"link", rule_link(rule)}};
+  return list;
+}
+
+/// Who pulled whom: one edge for each archive member in the link.
+Json pulls(const Audit& audit) {
+  Json list = Json::array();
+  for (const Extraction& extraction : audit.resolution.extractions)
+    list.push_back({{"object", input_name(audit, extraction.object)},
+                    {"by", extraction.needed_by.valid() ? input_name(audit, extraction.needed_by) : extraction.option},
+                    {"because", extraction.symbol.empty() ? extraction.option : demangle(extraction.symbol)}});
+  return list;
+}
+
+void add_images(Json& list, const std::vector<InputFacts>& inputs) {
+  for (const InputFacts& input : inputs)
+    for (const ObjectFacts& object : input.objects)
+      for (const DeviceImage& image : object.device.images)
+        list.push_back({{"object", object.origin.display()},
+                        {"target", image.target()},
+                        {"number", image.arch.number},
+                        {"kind", to_word(image.kind)},
+                        {"compression", to_word(image.compression)},
+                        {"stored", image.stored_size},
+                        {"real", image.real_size}});
+}
+
+/// The architecture matrix: every image of device code in the inputs and packages.
+Json images(const Audit& audit) {
+  Json list = Json::array();
+  add_images(list, audit.inputs);
+  for (const Package& package : audit.packages) add_images(list, package.files);
+  return list;
+}
+
+/// Inside a <script> element nothing but "</script" and "<!--" is special to HTML, and JSON can do without any '<':
+/// no name from a file can end the element.
+std::string without_markup(const std::string& json) {
+  std::string out;
+  out.reserve(json.size());
+  for (const char c : json) {
+    if (c == '<')
+      out += "\\u003c";
+    else if (c == '>')
+      out += "\\u003e";
+    else if (c == '&')
+      out += "\\u0026";
+    else
+      out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string html_report(const Audit& audit, const ReportOptions& options) {
+  const std::vector<std::string> undefined = undefined_names(audit);
+  const bool list_undefined = options.list_undefined && !audit.job.from_command;
+  const Json data = {
+      {"version", ELFAUDIT_VERSION}, {"output", audit.job.output_path},
+      {"complete", audit.complete},  {"summary", summary(audit)},
+      {"remarks", remarks(audit)},   {"rules", rules(audit)},
+      {"findings", findings(audit)}, {"pulls", pulls(audit)},
+      {"images", images(audit)},     {"undefined", list_undefined ? undefined : std::vector<std::string>{}}};
+  return kPageHead + without_markup(data.dump(-1, ' ', false, Json::error_handler_t::replace)) + kPageTail;
+}
+
+}  // namespace elfaudit

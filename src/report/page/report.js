@@ -1,0 +1,264 @@
+// The page around the findings: list, search, filters, the other two panels, keys.
+
+// --- the list: groups, filters, search
+
+const STATUSES = ["new", "in the baseline", "suppressed"];
+const news = data.findings.filter(f => f.status === "new");
+const state = {query: "", statuses: new Set(["new"]), severities: new Set(SEVERITIES), rules: new Set(data.findings.map(f => f.rule)), group: "header"};
+
+function prepare() {
+  const used = new Map();
+  for (const finding of data.findings) {
+    const n = (used.get(finding.fingerprint) || 0) + 1;
+    used.set(finding.fingerprint, n);
+    finding.id = "f-" + finding.fingerprint + (n > 1 ? "-" + n : "");
+    const words = [finding.message, finding.symbol, finding.demangled, finding.rule, finding.cause ? finding.cause.text : "", finding.focus.file];
+    for (const fix of finding.fixes) words.push(fix.text);
+    for (const site of finding.sites) words.push(site.input, site.file || "", ...site.notes, ...site.chain.map(step => step.file));
+    finding.words = words.join("\n").toLowerCase();
+  }
+}
+
+function groupName(finding) {
+  if (state.group === "rule") return finding.rule;
+  if (state.group === "object") return finding.sites.length ? finding.sites[0].input : "";
+  return finding.focus.file;
+}
+
+function groupTitle(name, findings) {
+  const bad = SEVERITIES.map(s => [s, findings.filter(f => f.severity === s).length]).filter(([, n]) => n);
+  const tally = bad.map(([s, n]) => counted(n, s)).join(", ");
+  const source = state.group === "header" && findings.some(f => f.focus.source);
+  const path = state.group === "rule" ? [el("b", name)] : [el("code", el("span.dim", folderOf(name)), el("b", baseOf(name) || "no place known"))];
+  return el("h2", ...path, state.group === "header" && name && !source ? el("span.dim", "no place in a source is known") : null, el("span.n", tally));
+}
+
+function drawList() {
+  const groups = new Map();
+  for (const finding of data.findings) {
+    const name = groupName(finding);
+    if (!groups.has(name)) groups.set(name, []);
+    groups.get(name).push(finding);
+  }
+  const rank = findings => Math.min(...findings.map(f => SEVERITIES.indexOf(f.severity)));
+  const sorted = [...groups].sort((a, b) => rank(a[1]) - rank(b[1]) || b[1].length - a[1].length || (a[0] < b[0] ? -1 : 1));
+  state.groups = sorted.map(([name, findings]) => {
+    const node = el("section.group", groupTitle(name, findings), ...findings.map(f => f.node || rowOf(f)));
+    return {node, findings};
+  });
+  byId("list").dataset.group = state.group;
+  byId("list").replaceChildren(...state.groups.map(g => g.node));
+  if (!news.length) byId("list").append(el("p.empty", data.complete ? "Nothing to report." : "The audit is incomplete."));
+  filter();
+}
+
+function filter() {
+  const words = state.query.toLowerCase().split(/\s+/).filter(Boolean);
+  let shown = 0;
+  for (const group of state.groups) {
+    let any = false;
+    for (const finding of group.findings) {
+      const fits = state.statuses.has(finding.status) && state.severities.has(finding.severity) && state.rules.has(finding.rule) && words.every(w => finding.words.includes(w));
+      finding.node.hidden = !fits;
+      shown += fits ? 1 : 0;
+      any = any || fits;
+    }
+    group.node.hidden = !any;
+  }
+  const total = news.length === data.findings.length || state.statuses.size > 1 ? data.findings.length : news.length;
+  byId("shown").textContent = shown === total ? (total ? counted(total, "finding") : "") : `${shown} of ${counted(total, "finding")} shown`;
+  for (const row of document.querySelectorAll("[data-words]")) row.hidden = !words.every(w => row.dataset.words.includes(w));
+}
+
+function checkbox(set, value, count, ...label) {
+  const box = el("input", {type: "checkbox"});
+  box.checked = set.has(value);
+  box.addEventListener("change", () => { box.checked ? set.add(value) : set.delete(value); filter(); });
+  return el("label", box, ...label, el("span.n", String(count)));
+}
+
+function drawFilters() {
+  const count = test => data.findings.filter(test).length;
+  const severities = SEVERITIES.map(s => [s, count(f => f.severity === s)]).filter(([, n]) => n);
+  const group = el("select", {"aria-label": "Group by"}, el("option", {value: "header"}, "Header or source"), el("option", {value: "rule"}, "Rule"), el("option", {value: "object"}, "Object"));
+  group.addEventListener("change", () => { state.group = group.value; drawList(); });
+  const all = el("button.plain", {type: "button"}, "Open all that are shown");
+  all.addEventListener("click", () => {
+    const shown = data.findings.filter(f => !f.node.hidden).slice(0, MOST_PRINTED), open = !shown.every(isOpen);
+    shown.forEach(f => setOpen(f, open));
+    all.textContent = open ? "Close them" : "Open all that are shown";
+  });
+  if (!data.findings.length) return byId("filters").remove();
+  byId("filters").append(
+    ...(news.length === data.findings.length ? [] : [el("div", el("h2", "Status"), ...STATUSES.filter(s => count(f => f.status === s)).map(s => checkbox(state.statuses, s, count(f => f.status === s), s)))]),
+    el("div", el("h2", "Severity"), ...severities.map(([s, n]) => checkbox(state.severities, s, n, el("span.dot." + s), s))),
+    el("div", el("h2", "Rule"), ...[...state.rules].sort().map(r => checkbox(state.rules, r, count(f => f.rule === r), el("span", {title: data.rules[r] ? data.rules[r].summary : r}, r)))),
+    el("div", el("h2", "Group by"), group), all);
+}
+
+// --- who pulled whom, the architectures
+
+function pullTree() {
+  const children = new Map(), pulled = new Set(data.pulls.map(p => p.object));
+  for (const pull of data.pulls) {
+    if (!children.has(pull.by)) children.set(pull.by, []);
+    children.get(pull.by).push(pull);
+  }
+  const item = (name, because, depth) => {
+    const words = (name + " " + because).toLowerCase(), below = children.get(name) || [];
+    const line = el("div", el("code", name), because ? el("span.dim", " needed for ", el("code", because)) : null);
+    if (!below.length) line.dataset.words = words;
+    return el("li", line, below.length && depth < 60 ? el("ul", ...below.map(p => item(p.object, p.because, depth + 1))) : null);
+  };
+  return el("div.tree", el("ul", ...[...children.keys()].filter(name => !pulled.has(name)).map(name => item(name, "", 0))));
+}
+
+function drawLink() {
+  const panel = byId("panel-link");
+  panel.append(el("p.lead", "Archive members take part in a link only when something before them needs them. These are the members that were pulled in, and by whom."));
+  if (data.pulls.length <= MOST_PULLS_DRAWN) {
+    const nodes = new Map(), edges = new Map();
+    for (const pull of data.pulls) {
+      for (const name of [pull.by, pull.object]) if (!nodes.has(name)) nodes.set(name, objectNode(name, "", ""));
+      addEdge(edges, pull.by, pull.object, pull.because);
+    }
+    panel.append(el("div.scroll", {tabindex: 0}, drawGraph([...nodes.values()], [...edges.values()], false, "who pulled whom; the list below says the same")));
+  }
+  panel.append(el("section", {style: "margin-top:20px"}, pullTree()));
+}
+
+const sizeOf = bytes => bytes < 1024 ? bytes + " B" : bytes < 1048576 ? (bytes / 1024).toFixed(1) + " KiB" : (bytes / 1048576).toFixed(1) + " MiB";
+
+function archCell(images) {
+  if (!images) return el("td", el("span.cell.dim", el("span.swatch.none"), "none"));
+  const kinds = [...new Set(images.map(i => i.kind))], stored = images.reduce((sum, i) => sum + i.stored, 0);
+  const packed = [...new Set(images.map(i => i.compression))].filter(c => c !== "none").join(", ");
+  const tip = images.map(i => `${i.kind} for ${i.target}: ${sizeOf(i.stored)} stored, ${sizeOf(i.real)} in all, compression ${i.compression}`).join("\n");
+  return el("td", {title: tip}, el("span.cell", ...kinds.map(k => el("span.swatch." + k)), `${images.length > 1 ? images.length + "× " : ""}${sizeOf(stored)}`, packed ? el("span.dim", packed) : null));
+}
+
+function drawArchs() {
+  const targets = [...new Map(data.images.map(i => [i.target, i.number]))].sort((a, b) => a[1] - b[1] || (a[0] < b[0] ? -1 : 1)).map(([t]) => t);
+  const rows = new Map();
+  for (const image of data.images) {
+    if (!rows.has(image.object)) rows.set(image.object, new Map());
+    const row = rows.get(image.object);
+    row.set(image.target, [...(row.get(image.target) || []), image]);
+  }
+  const body = [...rows].map(([object, row]) => {
+    const tr = el("tr", el("th", {scope: "row"}, el("code", object)), ...targets.map(t => archCell(row.get(t))));
+    tr.dataset.words = (object + " " + [...row.keys()].join(" ")).toLowerCase();
+    return tr;
+  });
+  const legend = [["cubin", "cubin: runs on that GPU"], ["ptx", "PTX: compiled when it is loaded or linked"], ["lto-ir", "LTO-IR: compiled by the device link"], ["none", "none"]];
+  byId("panel-archs").append(
+    el("p.lead", `Device code of ${counted(rows.size, "object")} for ${counted(targets.length, "architecture")}: what each object has, and where it has nothing.`),
+    el("div.legend", ...legend.map(([k, text]) => el("span.cell", el("span.swatch." + k), text))),
+    el("div.scroll", {tabindex: 0}, el("table", el("thead", el("tr", el("th", {scope: "col"}, "Object"), ...targets.map(t => el("th", {scope: "col"}, t)))), el("tbody", ...body))));
+}
+
+// --- the frame
+
+function drawVerdict() {
+  const worst = SEVERITIES.find(s => news.some(f => f.severity === s));
+  const [words, tone] = !data.complete ? ["The audit is incomplete", "bad"] : worst === "error" ? ["The link has errors", "bad"] : worst ? ["No error, but something to know", "care"] : ["Clean", "good"];
+  byId("verdict").append(el("h2." + tone, words), el("p.sub", data.output ? el("code", data.output) : null, data.output ? "  " : "", data.summary));
+  if (data.remarks.length) byId("verdict").append(el("ul", ...data.remarks.map(r => el("li", r))));
+  document.title = "elfaudit: " + data.summary;
+  byId("foot").append(el("span", `elfaudit ${data.version}`), el("span", el("kbd", "/"), " search"), el("span", el("kbd", "j"), " ", el("kbd", "k"), " next, previous"), el("span", el("kbd", "Enter"), " open"), el("span", el("kbd", "t"), " light or dark"));
+  if (data.undefined.length) byId("panel-findings").after(el("details", el("summary", counted(data.undefined.length, "undefined symbol")), el("ul", ...data.undefined.map(name => el("li", el("code", name))))));
+}
+
+const drawn = new Set(["findings"]);
+const PANELS = {link: drawLink, archs: drawArchs};
+
+/** Each panel is drawn when it is first looked at. */
+function draw(name) {
+  if (drawn.has(name)) return;
+  drawn.add(name);
+  PANELS[name]();
+  filter();
+}
+
+function show(name) {
+  draw(name);
+  for (const tab of byId("tabs").children) {
+    const selected = tab.id === "tab-" + name;
+    tab.setAttribute("aria-selected", selected);
+    tab.tabIndex = selected ? 0 : -1;
+    byId(tab.id.replace("tab", "panel")).hidden = !selected;
+  }
+}
+
+function drawTabs() {
+  const tabs = [["findings", "Findings", news.length], ["link", "Who pulled whom", data.pulls.length], ["archs", "Architectures", new Set(data.images.map(i => i.target)).size]];
+  for (const [name, words, n] of tabs) {
+    if (n === 0 && name !== "findings") { byId("panel-" + name).remove(); continue; }
+    const tab = el("button", {type: "button", role: "tab", id: "tab-" + name, "aria-controls": "panel-" + name}, words, el("span.count", String(n)));
+    tab.addEventListener("click", () => show(name));
+    byId("tabs").append(tab);
+  }
+  byId("tabs").addEventListener("keydown", event => {
+    const step = {ArrowRight: 1, ArrowLeft: -1}[event.key], all = [...byId("tabs").children];
+    if (!step) return;
+    const next = all[(all.indexOf(document.activeElement) + step + all.length) % all.length];
+    next.click();
+    next.focus();
+  });
+  show("findings");
+}
+
+function remembered(value) {
+  try {  // a page that was opened from a disk may have no storage
+    if (value) localStorage.setItem("elfaudit-theme", value);
+    return localStorage.getItem("elfaudit-theme");
+  } catch { return null; }
+}
+const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+function setTheme() { document.documentElement.dataset.theme = remembered() || (prefersDark.matches ? "dark" : "light"); }
+function switchTheme() {
+  const next = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+  remembered(next);
+  document.documentElement.dataset.theme = next;
+}
+
+function step(by) {
+  const shown = [...document.querySelectorAll(".group:not([hidden]) .finding:not([hidden]) h3 button")];
+  const at = shown.indexOf(document.activeElement);
+  const next = shown[at < 0 ? (by > 0 ? 0 : shown.length - 1) : at + by];
+  if (next) { next.focus(); next.scrollIntoView({block: "nearest"}); }
+}
+
+function onKey(event) {
+  const search = byId("search");
+  if (event.key === "Escape" && document.activeElement === search) { search.value = ""; state.query = ""; filter(); search.blur(); }
+  if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+  const action = {"/": () => search.focus(), j: () => step(1), k: () => step(-1), t: switchTheme}[event.key];
+  if (action) { event.preventDefault(); action(); }
+}
+
+function openLinked() {
+  const finding = data.findings.find(f => "#" + f.id === location.hash);
+  if (!finding) return;
+  show("findings");
+  setOpen(finding, true);
+  finding.node.scrollIntoView();
+}
+
+setTheme();
+prefersDark.addEventListener("change", setTheme);
+byId("theme").addEventListener("click", switchTheme);
+byId("search").addEventListener("input", event => { state.query = event.target.value; filter(); });
+document.addEventListener("keydown", onKey);
+window.addEventListener("hashchange", openLinked);
+window.addEventListener("beforeprint", () => {
+  for (const tab of byId("tabs").children) draw(tab.id.slice(4));
+  data.findings.filter(f => !f.node.hidden).slice(0, MOST_PRINTED).forEach(f => setOpen(f, true));
+});
+prepare();
+drawVerdict();
+drawTabs();
+drawFilters();
+drawList();
+if (data.findings.length && data.findings.length <= 3) data.findings.forEach(f => setOpen(f, true));
+openLinked();

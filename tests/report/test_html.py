@@ -1,0 +1,194 @@
+"""--format html, in a browser: what a person sees and does."""
+
+import time
+
+import pytest
+from browser import chromium, opened  # noqa: F401 (a fixture)
+from elfaudit_test import SOURCE_DIR, need
+from report_support import hostile, two_units
+
+need("g++", "as")
+
+NVSHMEM = SOURCE_DIR / "testdata/nvshmem-host"
+EFA = SOURCE_DIR / "testdata/efa-device/prebuilt"
+
+
+def report(lab, *arguments):
+    assert lab.audit("check", "--format=html=report.html", *arguments).code in (0, 1, 2)
+    return lab.path / "report.html"
+
+
+def texts(driver, selector):
+    return [node.text for node in driver.find_elements("css selector", selector) if node.is_displayed()]
+
+
+def click(driver, selector):
+    driver.find_element("css selector", selector).click()
+
+
+def many_kinds(lab):
+    """An error in a header, another without a place, and a warning."""
+    lab.write("inc/one.h", "int one() { return 1; }\n")
+    lab.cc("c.o", '#include "inc/one.h"\n', "g++ -g")
+    lab.cc("d.o", "int plain() { return 2; }\n")
+    lab.sh("rm d.cpp; cp d.o e.o")
+    return ("--enable", "header-definition", *two_units(lab), "c.o", "d.o", "e.o")
+
+
+def test_a_picture_and_a_click(lab, chromium):
+    with opened(chromium, report(lab, *many_kinds(lab))) as driver:
+        assert driver.title.startswith("elfaudit: 2 errors, ")
+        assert texts(driver, "#verdict h2") == ["The link has errors"]
+        (finding, *_) = [f for f in driver.find_elements("css selector", ".finding") if "n::state" in f.text]
+        button = finding.find_element("css selector", "h3 button")
+        body = lambda: [b for b in finding.find_elements("css selector", ".body") if b.is_displayed()]
+        before = driver.get_screenshot_as_png()
+        was_open = button.get_attribute("aria-expanded") == "true"
+        assert bool(body()) == was_open
+        button.click()
+        assert bool(body()) != was_open and button.get_attribute("aria-expanded") == str(not was_open).lower()
+        after = driver.get_screenshot_as_png()
+        assert before != after and min(len(before), len(after)) > 20_000
+
+
+def test_findings_stand_below_their_header(lab, chromium):
+    with opened(chromium, report(lab, *many_kinds(lab))) as driver:
+        groups = {group.find_element("css selector", "h2").text.split("\n")[0]: group.text for group in driver.find_elements("css selector", ".group")}
+        (state,) = [text for text in groups.values() if "n::state is defined twice" in text]
+        assert state.startswith("inc/state.h") and "plain" not in state
+        driver.execute_script("const s = document.querySelector('#filters select'); s.value = 'rule'; s.dispatchEvent(new Event('change'))")
+        assert {text.split("\n")[0] for text in texts(driver, ".group")} >= {"duplicate-definition", "header-definition"}
+
+
+def test_search_and_filters(lab, chromium):
+    with opened(chromium, report(lab, *many_kinds(lab))) as driver:
+        everything = len(texts(driver, ".finding"))
+        driver.find_element("css selector", "body").send_keys("/")
+        search = driver.switch_to.active_element
+        assert search.get_attribute("id") == "search"
+        search.send_keys("STATE.h n::")
+        assert len(texts(driver, ".finding")) == 1 and "n::state" in texts(driver, ".finding")[0]
+        assert texts(driver, "#shown") == [f"1 of {everything} findings shown"]
+        search.send_keys(" nothing-has-this")
+        assert texts(driver, ".finding") == [] and texts(driver, ".group") == []
+        search.send_keys("\ue00c")  # Escape
+        assert len(texts(driver, ".finding")) == everything
+        click(driver, "#filters input")  # the first is: errors
+        assert all("warning" in text or "note" in text for text in texts(driver, ".finding"))
+
+
+def test_the_graphs(lab, chromium):
+    lab.sh(f"cp -r '{NVSHMEM}/.' .")
+    with opened(chromium, report(lab, "prebuilt/deep_ep.o", "prebuilt/libnvshmem_device.a")) as driver:
+        boxes = ["".join(box.text.split()) for box in driver.find_elements("css selector", ".finding .graph .box")]
+        assert any("configs.cuh" in box and "csrc/kernels/" in box for box in boxes), boxes
+        labels = texts(driver, ".finding .graph .label")
+        assert "line 7" in labels and "nvshmemi_get_mem_handle" in labels
+        # Nothing is drawn outside of the picture, and no box covers another.
+        inside = """const svg = document.querySelector('.graph').getBoundingClientRect();
+            return [...document.querySelectorAll('.finding .graph')].every(svg => { const s = svg.getBoundingClientRect();
+              const boxes = [...svg.querySelectorAll('.box rect')].map(b => b.getBoundingClientRect());
+              return boxes.every(b => b.left >= s.left && b.right <= s.right && b.top >= s.top && b.bottom <= s.bottom) &&
+                boxes.every((a, i) => boxes.every((b, j) => i === j || a.right < b.left || b.right < a.left || a.bottom < b.top || b.bottom < a.top)); })"""
+        assert driver.execute_script(inside)
+        click(driver, "#tab-link")
+        assert any("init_device.cu.o" in text for text in texts(driver, "#panel-link li"))
+
+
+def test_the_architectures(lab, chromium):
+    with opened(chromium, report(lab, EFA / "internode.o", EFA / "internode_ll.o", NVSHMEM / "prebuilt/libnvshmem_device.a")) as driver:
+        click(driver, "#tab-archs")
+        assert texts(driver, "#panel-archs thead th") == ["Object", "sm_80", "sm_90", "sm_90a"]
+        (row,) = [text for text in texts(driver, "#panel-archs tbody tr") if "internode.o" in text]
+        assert row.count("none") == 1 and "KiB" in row
+
+
+def test_light_and_dark(lab, chromium):
+    colour = "return getComputedStyle(document.body).backgroundColor"
+    file = report(lab, *two_units(lab))
+    with opened(chromium, file) as driver:
+        light = driver.execute_script(colour)
+        click(driver, "#theme")
+        assert driver.execute_script(colour) != light
+        driver.find_element("css selector", "body").send_keys("t")
+        assert driver.execute_script(colour) == light
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+        driver.execute_script("try { localStorage.clear() } catch {}")
+        driver.refresh()
+        assert driver.execute_script(colour) != light
+
+
+def test_by_keyboard_alone(lab, chromium):
+    with opened(chromium, report(lab, *many_kinds(lab))) as driver:
+        driver.execute_script("document.querySelectorAll('.finding.open h3 button').forEach(b => b.click())")
+        keys = lambda text: driver.switch_to.active_element.send_keys(text)
+        keys("j")
+        keys("j")
+        keys("k")
+        focused = driver.switch_to.active_element
+        assert focused.get_attribute("aria-expanded") == "false"
+        keys("\ue007")  # Enter
+        assert focused.get_attribute("aria-expanded") == "true" and len(texts(driver, ".finding .body")) == 1
+
+
+def test_a_link_to_a_finding_opens_it(lab, chromium):
+    objects = many_kinds(lab)
+    findings = lab.audit("check", "--format", "json", *objects).json()["findings"]
+    file = report(lab, *objects)
+    with opened(chromium, file) as driver:
+        driver.execute_script("document.querySelectorAll('.finding.open h3 button').forEach(b => b.click())")
+        driver.execute_script(f"location.hash = 'f-{findings[1]['fingerprint']}'")
+        time.sleep(0.2)
+        (shown,) = texts(driver, ".finding.open")
+        assert findings[1]["message"] in shown
+
+
+HOSTILE = [
+    "</script><script>document.title='owned'</script>",
+    "<!--<script>",
+    "<img src=x onerror=\"document.title='owned'\">",
+    "{{data}}",
+    "a\u202e\u2028`${document.title='owned'}`",
+    "javascript:document.title='owned'",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_name_is_only_text(lab, chromium, name):
+    """As a symbol, as the name of a file, in the debug info."""
+    objects = hostile(lab, name)
+    lab.write("x.cpp", '# 1 "<img src=x onerror=document.title=1>.h" 1\nint other;\n')
+    lab.sh("g++ -g -c x.cpp -o x.o; cp x.o 'y<script>document.title=2<script>.o'")
+    with opened(chromium, report(lab, *objects, "x.o", "y<script>document.title=2<script>.o")) as driver:
+        driver.execute_script("document.querySelectorAll('.finding:not(.open) h3 button').forEach(b => b.click())")
+        assert driver.title.startswith("elfaudit: 2 errors")
+        shown = driver.execute_script("return [...document.querySelectorAll('.what')].map(n => n.textContent)")
+        assert any(name in text for text in shown), shown
+        assert driver.execute_script("return document.querySelectorAll('img, iframe, object, #list script, #list a').length") == 0
+        assert driver.execute_script("return document.scripts.length") == 2
+
+
+def test_two_thousand_findings_are_quick(lab, chromium):
+    lab.write("many.s", "".join(f".globl symbol_{i}\nsymbol_{i}: .long 1\n" for i in range(2000)))
+    lab.sh("as many.s -o many1.o && cp many1.o many2.o")
+    with opened(chromium, report(lab, "many1.o", "many2.o")) as driver:
+        measure = """const search = document.getElementById('search'), start = performance.now();
+            search.value = 'symbol_19'; search.dispatchEvent(new Event('input')); document.body.getBoundingClientRect();
+            return [performance.getEntriesByType('navigation')[0].domComplete, performance.now() - start]"""
+        loaded, filtered = driver.execute_script(measure)
+        assert len(driver.find_elements("css selector", ".finding:not([hidden])")) == 111
+        assert loaded < 6000 and filtered < 1000, (loaded, filtered)  # ms; a tenth of it on an idle machine
+
+
+def test_clean(lab, chromium):
+    lab.cc("a.o", "int main() {}")
+    with opened(chromium, report(lab, "a.o")) as driver:
+        assert texts(driver, "#verdict h2") == ["Clean"] and "Nothing to report" in driver.find_element("id", "list").text
+
+
+def test_a_narrow_window_and_paper(lab, chromium):
+    with opened(chromium, report(lab, *many_kinds(lab)), width=500) as driver:
+        assert driver.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
+        pdf = driver.execute_cdp_cmd("Page.printToPDF", {})["data"]
+        assert len(pdf) > 10_000
+        assert driver.execute_script("return document.querySelectorAll('.finding:not(.open)').length") == 0
