@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 #include <string_view>
 
 #include "scan/archive_index.hpp"
-#include "support/bytes.hpp"
 
 namespace elfaudit {
 namespace {
@@ -35,13 +35,15 @@ std::string_view without_trailing(std::string_view text, char c) {
 
 class ArchiveReader {
  public:
-  explicit ArchiveReader(std::span<const std::byte> bytes) : bytes_(bytes), view_(bytes) {
-    archive_.thin = view_.text(0, kMagicBytes) == kThinMagic;
+  ArchiveReader(ArchiveBytes& bytes, IndexUse use) : bytes_(bytes), use_(use) {
+    std::array<char, kMagicBytes> magic{};
+    bytes_.read(0, magic);
+    archive_.thin = std::string_view(magic.data(), magic.size()) == kThinMagic;
   }
 
   Archive run() {
     std::uint64_t at = kMagicBytes;
-    while (at < view_.size() && !only_padding_from(at))
+    while (at < bytes_.size() && !only_padding_from(at))
       if (!read_member(at)) break;
     if (index_) read_index();
     if (archive_.members.empty() && archive_.damage.empty() && !index_) archive_.has_index = true;
@@ -56,19 +58,22 @@ class ArchiveReader {
 
   /// Some tools pad an archive with newlines; there is nothing to miss in these.
   bool only_padding_from(std::uint64_t at) const {
-    if (view_.size() - at >= kHeaderBytes) return false;
-    const std::string_view rest = view_.text(at, view_.size() - at);
+    if (bytes_.size() - at >= kHeaderBytes) return false;
+    std::string rest(bytes_.size() - at, '\0');
+    bytes_.read(at, rest);
     return std::all_of(rest.begin(), rest.end(), [](char c) { return c == '\n'; });
   }
 
   /// Reads the member whose header is at `at` and moves on to the next; false when that can't be found.
   bool read_member(std::uint64_t& at) {
     const std::uint64_t header = at;
-    if (!view_.has(header, kHeaderBytes)) return damaged(header, {}, "the archive is truncated in a member's header");
+    std::array<char, kHeaderBytes> bytes;
+    if (!bytes_.read(header, bytes)) return damaged(header, {}, "the archive is truncated in a member's header");
     // struct ar_hdr: name 16, date 12, uid 6, gid 6, mode 8, size 10, "`\n"
-    const std::string_view raw_name = without_trailing(view_.text(header, 16), ' ');
-    const auto size = decimal(view_.text(header + 48, 10));
-    if (view_.text(header + 58, 2) != kHeaderEnd || !size)
+    const std::string_view fields(bytes.data(), bytes.size());
+    const std::string_view raw_name = without_trailing(fields.substr(0, 16), ' ');
+    const auto size = decimal(fields.substr(48, 10));
+    if (fields.substr(58) != kHeaderEnd || !size)
       return damaged(header, {}, fmt::format("the archive is damaged: no member header at {:#x}", header));
     Content content{header + kHeaderBytes, *size};
     const bool special = is_special(raw_name);
@@ -77,11 +82,11 @@ class ArchiveReader {
       add_thin_member(raw_name, header, content);
       return true;
     }
-    if (!view_.has(content.offset, content.size))
+    if (!bytes_.has(content.offset, content.size))
       return damaged(
           header, special ? std::string() : member_name(raw_name, content).value_or(std::string(raw_name)),
           fmt::format("the archive is truncated: the member at {:#x} has {:#x} bytes, of which {:#x} are there", header,
-                      content.size, view_.size() - content.offset));
+                      content.size, bytes_.size() - content.offset));
     at = content.offset + content.size;
     at += at % 2;  // members begin at even offsets
     if (special)
@@ -96,7 +101,7 @@ class ArchiveReader {
 
   void add_special(std::string_view name, Content content) {
     if (name == "//") {
-      long_names_ = view_.text(content.offset, content.size);
+      long_names_ = bytes_.keep_text(content.offset, content.size);
     } else if (!index_ && archive_.members.empty()) {  // Windows import libraries have a second "/"
       index_ = content;
       index_form_ = *index_form(name);
@@ -139,8 +144,9 @@ class ArchiveReader {
   std::optional<std::string> member_name(std::string_view raw, Content& content) const {
     if (raw.starts_with("#1/")) {
       const auto length = decimal(raw.substr(3));
-      if (!length || *length > content.size || !view_.has(content.offset, *length)) return std::nullopt;
-      const std::string_view name = view_.text(content.offset, *length);
+      if (!length || *length > content.size || !bytes_.has(content.offset, *length)) return std::nullopt;
+      std::string name(std::min(*length, kMaxName), '\0');
+      bytes_.read(content.offset, name);
       content.offset += *length;
       content.size -= *length;
       return std::string(without_trailing(name, '\0'));
@@ -159,7 +165,8 @@ class ArchiveReader {
   }
 
   void read_index() {
-    const std::string wrong = read_archive_index(bytes_.subspan(index_->offset, index_->size), index_form_, archive_);
+    const std::string wrong =
+        read_archive_index(bytes_.keep(index_->offset, index_->size), index_form_, use_, archive_);
     if (!wrong.empty()) damaged(index_->offset, {}, "the symbol index is damaged: " + wrong);
   }
 
@@ -168,8 +175,8 @@ class ArchiveReader {
     return false;
   }
 
-  std::span<const std::byte> bytes_;
-  ByteView view_;
+  ArchiveBytes& bytes_;
+  IndexUse use_;
   Archive archive_;
   std::string_view long_names_;
   std::optional<Content> index_;
@@ -178,6 +185,11 @@ class ArchiveReader {
 
 }  // namespace
 
-Archive read_archive(std::span<const std::byte> bytes) { return ArchiveReader(bytes).run(); }
+Archive read_archive(std::span<const std::byte> bytes) {
+  ArchiveBytes at_hand(bytes);
+  return ArchiveReader(at_hand, IndexUse::Keep).run();
+}
+
+Archive read_archive(ArchiveBytes& bytes, IndexUse use) { return ArchiveReader(bytes, use).run(); }
 
 }  // namespace elfaudit

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "elfaudit/facts.hpp"
+#include "scan/archive_bytes.hpp"
 
 namespace elfaudit {
 
@@ -50,7 +51,10 @@ struct Archive {
   std::vector<ArchiveDamage> damage;  ///< by offset; members after a damaged header are not found
 };
 
+enum class IndexUse : std::uint8_t { Keep, Check };  ///< Check: index and index_strings stay empty
+
 /// `bytes` begins with "!<arch>\n" or "!<thin>\n". Never throws for what it finds.
 Archive read_archive(std::span<const std::byte> bytes);
+Archive read_archive(ArchiveBytes& bytes, IndexUse use);
 
 }  // namespace elfaudit

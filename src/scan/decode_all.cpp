@@ -1,15 +1,14 @@
 #include "scan/decode_all.hpp"
 
-#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "scan/device.hpp"
 #include "scan/object_bytes.hpp"
+#include "support/threads.hpp"
 
 namespace elfaudit {
 namespace {
@@ -39,8 +38,7 @@ class ImageDecoder {
   }
 
   void run(unsigned jobs) {
-    const int available = tbb::info::default_concurrency();
-    tbb::task_arena arena(jobs == 0 ? available : std::min(available, static_cast<int>(std::min(jobs, 1024U))));
+    tbb::task_arena arena(thread_count(jobs));
     arena.execute([&] { tbb::parallel_for(std::size_t{0}, tasks_.size(), [&](std::size_t i) { decode(tasks_[i]); }); });
     for (Task& task : tasks_) {
       if (task.error) task.input->errors.push_back(*task.error);

@@ -70,6 +70,19 @@ FileKind kind_of_open_file(const std::string& path, const FileDescriptor& fd) {
   return file_kind(std::span(head).first(static_cast<std::size_t>(got)));
 }
 
+bool is_scanned(FileKind kind) {
+  switch (kind) {
+    case FileKind::Elf:
+    case FileKind::Archive:
+    case FileKind::ThinArchive:
+    case FileKind::Cubin:
+    case FileKind::Fatbin:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::string_view why_not_readable(FileKind kind) {
   switch (kind) {
     case FileKind::Empty:

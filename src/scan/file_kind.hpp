@@ -34,6 +34,9 @@ FileKind file_kind(std::span<const std::byte> head);
 /// The same for an open file. Throws InputError, naming `path`.
 FileKind kind_of_open_file(const std::string& path, const FileDescriptor& fd);
 
+/// Is it a file that scanning makes facts of: ELF, an archive or device code?
+bool is_scanned(FileKind kind);
+
 /// Why a file of this kind can't be audited, for people. Not for those that can be.
 std::string_view why_not_readable(FileKind kind);
 

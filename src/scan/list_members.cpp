@@ -95,7 +95,8 @@ class ArchiveLister {
 std::vector<ListedMember> list_members(std::vector<InputFacts>& inputs) {
   std::vector<ListedMember> rows;
   for (InputFacts& input : inputs) {
-    if (input.kind != InputKind::Archive) {
+    // What lies in a wheel isn't read again: of an archive there the objects are listed, and nothing else.
+    if (input.kind != InputKind::Archive || !input.entry.empty()) {
       for (const ObjectFacts& object : input.objects) rows.push_back(row_of(object));
       continue;
     }

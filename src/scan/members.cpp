@@ -1,7 +1,6 @@
 #include "scan/members.hpp"
 
 #include <fmt/format.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -20,10 +19,12 @@
 #include "scan/elf_object.hpp"
 #include "scan/file_kind.hpp"
 #include "support/mapped_file.hpp"
+#include "support/parallel.hpp"
 
 namespace elfaudit {
 namespace {
 
+constexpr std::uint64_t kUsualObject = 64 << 10;
 constexpr unsigned kMaxDepth = 4;  // archives in archives in archives; nobody makes more than two
 
 /// What one member turned out to be: an object, something else, or an archive that holds many of these.
@@ -89,7 +90,9 @@ class ArchiveScan {
     std::vector<ObjectFacts> objects(archive.members.size());
     std::map<std::size_t, Found> others;  // members that aren't one object: few
     std::mutex others_mutex;
-    tbb::parallel_for(std::size_t{0}, objects.size(), [&](std::size_t i) {
+    // A thin archive's members are files of any size: as large as objects usually are.
+    const std::uint64_t size = archive.thin ? objects.size() * kUsualObject : bytes.size();
+    for_each_index(objects.size(), size, [&](std::size_t i) {
       const ArchiveMember& member = archive.members[i];
       Found found = archive.thin ? read_outer(member)
                                  : read_bytes(origin_of(member), bytes.subspan(member.offset, member.size), 0);

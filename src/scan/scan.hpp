@@ -22,6 +22,10 @@ std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs = 0);
 /// Facts of one file: object, shared object, executable or archive.
 InputFacts scan_input(const std::string& path);
 
+/// Facts of the entry `entry` of a wheel, whose decompressed content is `bytes`, with the device code in it: the bytes
+/// are not needed again. Never throws for what it finds in them. InputFacts::path is "x.whl(pkg/libx.a)".
+InputFacts scan_wheel_entry(const std::string& wheel, const std::string& entry, std::span<std::byte> bytes);
+
 /// A relocation that uses a symbol.
 struct Use {
   std::uint32_t symbol = 0;  ///< symbol table index

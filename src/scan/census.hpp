@@ -1,0 +1,50 @@
+// A first, cheap look at everything: enough to tell which objects can matter to a finding, so that only these are read
+// in full. What it costs is counted per global symbol; nothing is kept of an object but 8 bytes for each of these.
+//
+// Why the verdict is the same. It is taken only where every object of the line is linked whatever its symbols are:
+// plain files that are all objects, or all archives (which are then taken whole), judged by GNU ld's rules, with no
+// option that concerns symbols. There
+//
+//  1. each name is settled by itself: what becomes of "foo" depends on the mentions of foo, and on which object brought
+//     the COMDAT groups that its definitions are in; nothing is extracted because of another name;
+//  2. only strong definitions collide, so a name with at most one of these ends well; weak and common ones and
+//     references never do any harm. Equal names have equal hashes, so a hash that has one strong definition stands for
+//     names that have at most one;
+//  3. strong definitions that are all in COMDAT groups named like themselves (the unique variables of g++) are one
+//     definition: whichever object brought the group, the others are discarded;
+//  4. a name with several strong definitions outside of groups is settled by the objects that define it: these are
+//     read in full, and the engine judges them. What they mention besides is either settled by points 2 and 3, with
+//     fewer definitions than there are, or is such a name too, and all its definers are there;
+//  5. whatever is left makes the census step back, and everything is read: strong definitions some of which are in
+//     groups, in groups with another name, in linkonce or excluded sections; names that are thread-local for some;
+//     symbol versions; shared objects; thin or nested archives; a file named twice.
+//
+// Objects that the hot reader gives up on are read by the other one, which alone words errors. Objects with device code
+// are read in full. The one figure that rests on hashes alone is the number of undefined names: 60 bits, so that one in
+// fifty thousand runs over ten million names may be off, by one. Nothing is judged by it.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "elfaudit/audit.hpp"
+#include "elfaudit/facts.hpp"
+#include "elfaudit/link_job.hpp"
+
+namespace elfaudit {
+
+struct Census {
+  /// One for each path, in their order. Objects that can't matter have an origin and a machine, but no symbols.
+  std::vector<InputFacts> inputs;
+  std::size_t undefined = 0;  ///< names that objects need, not weakly, and none defines
+};
+
+/// Nothing when everything has to be read. Parallel; the result does not depend on it.
+std::optional<Census> take_census(const std::vector<std::string>& paths, unsigned jobs);
+
+/// May a census stand for the scan of this job? Decided before a file is opened.
+bool census_suffices(const LinkJob& job, const AuditOptions& options);
+
+}  // namespace elfaudit

@@ -1,0 +1,68 @@
+// Mentions of all objects, sorted by hash into partitions while they are read, then counted partition by partition:
+// which hashes are defined more than once, and how many are needed and not defined.
+//
+// Ten million names fit: a mention is 8 bytes, a marker goes before those of an object in each partition it reaches,
+// and what a thread has just written about a name (the hundredth object that needs memcpy) is not written again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "elfaudit/resolution.hpp"
+
+namespace elfaudit {
+
+/// What one thread has read. Not to be moved while others write theirs; no locks.
+class Tally {
+ public:
+  static constexpr std::size_t kPartitions = 256;
+
+  Tally();
+  void add(ObjectId object, std::span<const std::uint64_t> mentions);
+
+  /// Calls `visit(object, mention)` for everything in one partition.
+  template <class Visit>
+  void each(std::size_t partition, const Visit& visit) const;
+  std::size_t words(std::size_t partition) const;
+
+ private:
+  static constexpr std::size_t kChunk = 256;  ///< words
+  static constexpr std::size_t kFirstChunk = 32;
+  static constexpr std::size_t kRecent = 32768;
+
+  struct Stream {
+    std::vector<std::uint64_t*> chunks;
+    std::size_t used = 0;  ///< of the last chunk
+    std::size_t room = 0;  ///< in the last chunk
+    std::uint64_t object = ~std::uint64_t{0};
+  };
+  struct Freer {
+    void operator()(void* block) const;
+  };
+
+  void write(Stream& stream, std::uint64_t word);
+  void add_chunk(Stream& stream);
+
+  std::vector<std::unique_ptr<void, Freer>> blocks_;
+  std::uint64_t* next_ = nullptr;
+  std::size_t left_ = 0;  ///< words
+  std::vector<Stream> streams_;
+  std::unique_ptr<std::uint64_t[], Freer> recent_;  ///< by hash: the last mention that was written
+};
+
+/// What all of it comes to.
+struct TallyResult {
+  std::size_t undefined = 0;       ///< hashes that are needed, not weakly, and not defined
+  std::vector<ObjectId> suspects;  ///< objects that define, strongly, what another one does too; ascending, each once
+  /// A name has strong definitions of which groups or options decide which one stays, or is thread-local for some and
+  /// not for others.
+  bool intricate = false;
+};
+
+/// In parallel, in the calling arena.
+TallyResult count(std::span<const Tally* const> tallies);
+
+}  // namespace elfaudit

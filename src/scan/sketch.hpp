@@ -1,0 +1,48 @@
+// The hot reader: which globals an object mentions, and how, as 8 bytes each. It reads what nearly every object is made
+// of (ELF64, little-endian, ET_REL, sections counted in the header, no symbol versions, no .gnu.linkonce, no LTO) and
+// gives up on everything else, also on whatever is wrong: the reader behind read_object() then says what it is. So it
+// accepts only what that one accepts, and never has to word an error.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "scan/object_image.hpp"
+
+namespace elfaudit {
+
+struct ObjectFacts;
+
+/// How an object mentions a global. In the low bits of a mention, with kThreadLocal.
+enum class MentionKind : std::uint8_t {
+  Strong,       ///< defines it, GLOBAL or GNU_UNIQUE, whatever other objects hold
+  OwnGroup,     ///< the same in the COMDAT group that has its name: the first such group of the line wins
+  Conditional,  ///< the same in another group, a linkonce or SHF_EXCLUDE section: other objects or options decide
+  Defined,      ///< weak or common: never in anybody's way
+  Needed,       ///< refers to it
+  WeakNeeded,   ///< refers to it weakly
+  Marker,       ///< no mention: the object that the following ones are of (census_tally.hpp)
+};
+constexpr std::uint64_t kKindMask = 7;
+constexpr std::uint64_t kThreadLocal = 8;
+constexpr std::uint64_t kMentionBits = 15;  ///< of kind and kThreadLocal; the bits above are the hash's own
+
+constexpr std::uint64_t make_mention(std::uint64_t hash, MentionKind kind, bool thread_local_symbol) {
+  return (hash & ~kMentionBits) | static_cast<std::uint64_t>(kind) | (thread_local_symbol ? kThreadLocal : 0);
+}
+
+/// What the census keeps of one object.
+struct Sketch {
+  std::uint16_t machine = 0;
+  bool has_device_code = false;
+  std::vector<std::uint64_t> mentions;  ///< in symbol table order
+  std::vector<std::uint32_t> group_of;  ///< scratch: by section, the signature's symbol index
+};
+
+/// Fills in `sketch`, whose vectors are used again. False: to be read by read_object(); `sketch` is void then.
+bool sketch_object(ObjectImage& image, Sketch& sketch);
+
+/// The same from facts. False when they can't be told so: shared objects, symbol versions.
+bool sketch_facts(const ObjectFacts& facts, Sketch& sketch);
+
+}  // namespace elfaudit

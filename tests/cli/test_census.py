@@ -1,0 +1,147 @@
+"""`check` reads in full only what a first, cheap look can't rule out. --undefined makes it read everything: the two ways,
+and every number of threads, must print the same bytes, whatever the inputs are."""
+
+import random
+
+import pytest
+
+from elfaudit_test import need
+
+need("as", "ar", "objcopy")
+
+NAMES = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta"]
+
+# What one object says of one name: section, symbol attributes, and what the value stands in.
+STRONG = ".data\n.globl {0}\n.type {0}, @object\n.size {0}, 4\n{0}: .long 1\n"
+MENTIONS = [
+    STRONG,
+    STRONG,
+    ".bss\n.globl {0}\n{0}: .zero 8\n",
+    ".data\n.weak {0}\n{0}: .long 1\n",
+    ".comm {0}, 4, 4\n",
+    ".globl {0}\n.set {0}, 7\n",  # absolute
+    ".data\n.long {0}\n",  # a reference
+    ".data\n.long {0}\n",
+    ".weak {0}\n.data\n.long {0}\n",
+    ".data\n.globl {0}\n.hidden {0}\n{0}: .long 1\n",
+    '.section .data.{0},"awG",@progbits,{0},comdat\n.globl {0}\n.type {0}, @gnu_unique_object\n{0}: .long 1\n',
+    '.section .data.{0},"awG",@progbits,{0},comdat\n.weak {0}\n{0}: .long 1\n',
+]
+# Rarer ones, which make the first look step back.
+ODD_MENTIONS = [
+    '.section .data.{0},"awG",@progbits,shared_key,comdat\n.globl {0}\n{0}: .long 1\n',
+    '.section .gnu.linkonce.d.{0},"aw",@progbits\n.globl {0}\n{0}: .long 1\n',
+    '.section .left_out,"e",@progbits\n.globl {0}\n{0}: .long 1\n',
+    '.section .tdata,"awT",@progbits\n.globl {0}\n.type {0}, @object\n{0}: .long 1\n',
+    ".data\n.globl {0}_old\n{0}_old: .long 1\n.symver {0}_old, {0}@@V2\n",
+    ".data\n.globl {0}_old\n{0}_old: .long 1\n.symver {0}_old, {0}@V1\n",
+    '.section __nv_relfatbin,"a",@progbits\n.long 1\n',
+    '.section .nv_fatbin,"a",@progbits\n.long 1\n',
+]
+
+
+def source(rng, odd):
+    text = ""
+    for name in rng.sample(NAMES, rng.randint(1, 5)):
+        text += rng.choice(ODD_MENTIONS if rng.random() < odd else MENTIONS).format(name)
+    return text + '.section .note.GNU-stack,"",@progbits\n'
+
+
+def assert_same_both_ways(lab, *files):
+    skimmed = lab.audit("check", "--format", "json", "-j", "1", *files)
+    assert lab.audit("check", "--format", "json", "-j", "8", *files).out == skimmed.out
+    full = lab.audit("check", "--undefined", "--format", "json", *files)
+    short, long = skimmed.json(), full.json()
+    assert short["undefined_count"] == len(long["undefined"]), (skimmed, full)
+    long["undefined"] = []
+    assert (skimmed.code, short) == (full.code, long), (skimmed, full)
+    text, whole = lab.audit("check", *files).out, lab.audit("check", "--undefined", *files).out
+    assert text == "".join(line for line in whole.splitlines(True) if not line.startswith("undefined: "))
+    return skimmed
+
+
+@pytest.mark.parametrize("odd", [0.0, 0.1])
+@pytest.mark.parametrize("seed", range(12))
+def test_random_objects(lab, seed, odd):
+    rng = random.Random(1000 * odd + seed)
+    objects = [lab.cc(f"o{i}.o", source(rng, odd), "as") for i in range(rng.randint(2, 5))]
+    assert_same_both_ways(lab, *objects)
+    archives = [lab.ar(f"lib{i}.a", *rng.sample(objects, rng.randint(1, len(objects)))) for i in range(2)]
+    assert_same_both_ways(lab, *archives)  # archives alone: every member is taken
+    assert_same_both_ways(lab, objects[0], *archives)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_damaged_objects(lab, seed):
+    rng = random.Random(seed)
+    objects = [lab.cc(f"o{i}.o", source(rng, 0), "as") for i in range(3)]
+    victim = lab.path / objects[1]
+    whole = victim.read_bytes()
+    for _ in range(12):
+        bytes_ = bytearray(whole)
+        if rng.random() < 0.3:
+            del bytes_[rng.randrange(len(bytes_)) :]
+        else:  # the ELF header, and the tables at the end, where most of what can contradict itself stands
+            for _ in range(rng.randint(1, 3)):
+                place = rng.choice([rng.randrange(64), rng.randrange(len(bytes_) // 2, len(bytes_))])
+                bytes_[place] = rng.choice([0, 1, 0x7F, 0xFF, rng.randrange(256)])
+        victim.write_bytes(bytes_)
+        assert_same_both_ways(lab, *objects)
+        lab.sh("rm -f lib.a && ar rcSD lib.a o0.o o1.o o2.o")  # S: no index, for which ar would read them
+        assert_same_both_ways(lab, "lib.a")
+
+
+def test_two_strong_definitions_are_found(lab):
+    for name in "ab":
+        lab.cc(f"{name}.o", STRONG.format("state"), "as")
+    result = assert_same_both_ways(lab, "a.o", "b.o")
+    assert result.code == 1 and result.json()["duplicates"] == [{"symbol": "state", "first": "a.o", "other": "b.o"}]
+
+
+def test_unique_variables_of_one_group_are_one(lab):
+    for name in "abc":
+        lab.cc(f"{name}.o", MENTIONS[-2].format("state"), "as")
+    assert assert_same_both_ways(lab, "a.o", "b.o", "c.o").code == 0
+
+
+def test_definition_in_a_group_and_another_outside(lab):
+    lab.cc("a.o", MENTIONS[-2].format("state"), "as")
+    lab.cc("b.o", STRONG.format("state"), "as")
+    assert assert_same_both_ways(lab, "a.o", "b.o").code == 1
+
+
+def test_groups_of_another_name_decide(lab):
+    """The first object's group has neither name, and discards the second's definition: the third one is alone."""
+    lab.cc("a.o", '.section .data.x,"awG",@progbits,key,comdat\n.globl x\nx: .long 1\n', "as")
+    lab.cc("b.o", '.section .data.y,"awG",@progbits,key,comdat\n.globl y\ny: .long 1\n', "as")
+    lab.cc("c.o", STRONG.format("y"), "as")
+    assert assert_same_both_ways(lab, "a.o", "b.o", "c.o").code == 0
+    assert assert_same_both_ways(lab, "b.o", "c.o").code == 1
+
+
+def test_what_only_a_discarded_copy_defines_is_not_counted_as_undefined(lab):
+    lab.cc("a.o", '.section .data.x,"awG",@progbits,key,comdat\n.weak x\nx: .long 1\n', "as")
+    lab.cc("b.o", '.section .data.y,"awG",@progbits,key,comdat\n.weak y\ny: .long 1\n.data\n.long y, nowhere\n', "as")
+    assert assert_same_both_ways(lab, "a.o", "b.o").json()["undefined_count"] == 1
+
+
+def test_versions_and_plain_names_meet(lab):
+    lab.cc("a.o", ODD_MENTIONS[4].format("state"), "as")
+    lab.cc("b.o", STRONG.format("state"), "as")
+    assert_same_both_ways(lab, "a.o", "b.o")
+
+
+def test_32_bit_objects(lab):
+    for name in "ab":
+        lab.cc(f"{name}.o", STRONG.format("state"), "as --32")
+    assert assert_same_both_ways(lab, "a.o", "b.o").code == 1
+
+
+def test_object_named_twice_and_members_that_are_no_objects(lab):
+    lab.cc("a.o", STRONG.format("state"), "as")
+    assert assert_same_both_ways(lab, "a.o", "a.o").code == 1
+    lab.write("note.txt", "words\n")
+    lab.ar("lib.a", "a.o", "note.txt")
+    assert_same_both_ways(lab, "lib.a")
+    lab.sh("ar rcDT thin.a a.o")
+    assert_same_both_ways(lab, "thin.a", "lib.a")
