@@ -1,0 +1,172 @@
+#include "cli/policy_options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <ctime>
+
+#include "cli/config.hpp"
+#include "elfaudit/error.hpp"
+#include "gate/suppression.hpp"
+
+namespace elfaudit {
+namespace {
+
+/// Options that are no decision of a project's, and so no keys of its file.
+constexpr std::array<std::string_view, 9> kNoKeys = {
+    "help", "config", "no-config", "dump-config", "severity", "suppress", "write-baseline", "gate", "files"};
+
+const std::vector<std::string>& path_keys() {
+  static const std::vector<std::string> kKeys = {"baseline", "source-root", "compile-commands", "root", "cache"};
+  return kKeys;
+}
+
+/// "fail-on" of --fail-on; empty for what is no key.
+std::string key_of(const CLI::Option& option) {
+  const std::vector<std::string>& names = option.get_lnames();
+  if (names.empty() || std::find(kNoKeys.begin(), kNoKeys.end(), names.front()) != kNoKeys.end()) return {};
+  return names.front();
+}
+
+std::vector<std::string> keys_of(const CLI::App& command) {
+  std::vector<std::string> keys;
+  for (const CLI::Option* option : command.get_options())
+    if (std::string key = key_of(*option); !key.empty()) keys.push_back(std::move(key));
+  return keys;
+}
+
+std::optional<Severity> level_of(const std::string& rule, const std::string& level) {
+  if (level == "off") return std::nullopt;
+  if (level == "note") return Severity::Note;
+  if (level == "warning") return Severity::Warning;
+  if (level == "error") return Severity::Error;
+  throw UsageError(fmt::format("severity of {}: '{}' is none of off, note, warning and error", rule, level));
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::localtime_r(&now, &parts);
+  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+}
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+bool is_list(const CLI::Option& option) { return option.get_items_expected_max() > 1; }
+
+std::string toml_value(const CLI::Option& option) {
+  const std::vector<std::string>& results = option.results();
+  if (option.get_items_expected_max() == 0) return results.empty() || results.back() == "false" ? "false" : "true";
+  if (!is_list(option)) return quoted(results.empty() ? "" : results.back());
+  std::string list;
+  for (const std::string& result : results) list += (list.empty() ? "" : ", ") + quoted(result);
+  return "[" + list + "]";
+}
+
+}  // namespace
+
+void add_policy_options(CLI::App& command, PolicyRequest& request) {
+  command
+      .add_option("--severity", request.severities,
+                  "make a rule's findings errors, warnings or notes, or switch it off: RULE=error|warning|note|off")
+      ->option_text("RULE=LEVEL")
+      ->allow_extra_args(false);
+  command
+      .add_option("--suppress", request.suppressions,
+                  "accept findings: rule=..., symbol=..., input=..., file=... (patterns), until=2027-01-31, "
+                  "reason=... (required, last)")
+      ->option_text("WHAT")
+      ->allow_extra_args(false);
+  command.add_option("--never-read", request.never_read, "leave out inputs that fit a pattern, unread")
+      ->option_text("PATTERN")
+      ->allow_extra_args(false);
+  command.add_option("--baseline", request.baseline, "only findings that are not in FILE count")->option_text("FILE");
+  command.add_option("--write-baseline", request.write_baseline, "write the findings there are to FILE, and succeed")
+      ->option_text("FILE");
+  command.add_flag("-v,--verbose", request.verbose, "say how many findings each suppression fits");
+  command.add_option("--config", request.config, "read FILE instead of the nearest .elfaudit.toml")
+      ->check(CLI::ExistingFile)
+      ->option_text("FILE");
+  command.add_flag("--no-config", request.no_config, "read no .elfaudit.toml");
+  command.add_flag("--dump-config", request.dump_config, "print the configuration in force, as a file would have it");
+}
+
+void read_config_for(CLI::App& command, PolicyRequest& request) {
+  if (request.no_config) return;
+  const std::string path = request.config.empty() ? find_config(".") : request.config;
+  if (path.empty()) return;
+  // Keys of every command are keys of the file: one file serves check and link.
+  std::vector<std::string> known;
+  for (const CLI::App* each : command.get_parent()->get_subcommands([](const CLI::App*) { return true; })) {
+    const std::vector<std::string> keys = keys_of(*each);
+    known.insert(known.end(), keys.begin(), keys.end());
+  }
+  Config config = read_config(path, known, path_keys());
+  request.config = config.path;
+  request.from_config = std::move(config.suppressions);
+  request.severities_from_config = std::move(config.severities);
+  for (const ConfigValue& value : config.values) {
+    CLI::Option* option = command.get_option_no_throw("--" + value.key);
+    if (option == nullptr || option->count() != 0) continue;  // another command's, or the command line says it
+    try {
+      if (option->get_items_expected_max() == 0 && value.values == std::vector<std::string>{"false"}) continue;
+      for (const std::string& one : value.values) option->add_result(one);
+      option->run_callback();
+    } catch (const CLI::Error& error) {
+      throw UsageError(fmt::format("{}: {}: {}", value.where, value.key, error.what()));
+    }
+  }
+}
+
+std::string dumped_config(const CLI::App& command, const PolicyRequest& request) {
+  std::string out = request.config.empty() ? "# no configuration file\n" : "# from " + request.config + "\n";
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string key = key_of(*option);
+    if (key.empty()) continue;
+    const bool set = option->count() != 0;
+    out += fmt::format("{}{} = {}  # {}\n", set ? "" : "# ", key, toml_value(*option), option->get_description());
+  }
+  const Policy policy = policy_of(request);
+  if (!policy.severities.empty()) out += "\n[severity]\n";
+  constexpr std::array<const char*, 3> kLevels = {"note", "warning", "error"};
+  for (const auto& [rule, severity] : policy.severities)
+    out += fmt::format("{} = \"{}\"\n", rule, severity ? kLevels[static_cast<std::size_t>(*severity)] : "off");
+  for (const Suppression& one : policy.suppressions) {
+    out += fmt::format("\n[[suppress]]  # {}\n", one.where);
+    const std::pair<const char*, const std::string*> fields[] = {{"rule", &one.rule},     {"symbol", &one.symbol},
+                                                                 {"input", &one.input},   {"file", &one.file},
+                                                                 {"reason", &one.reason}, {"until", &one.until}};
+    for (const auto& [key, text] : fields)
+      if (!text->empty()) out += fmt::format("{} = {}\n", key, quoted(*text));
+  }
+  return out;
+}
+
+Policy policy_of(const PolicyRequest& request) {
+  Policy policy;
+  for (const auto& [rule, level] : request.severities_from_config) policy.severities[rule] = level_of(rule, level);
+  for (const std::string& spec : request.severities) {
+    const std::size_t equals = spec.find('=');
+    if (equals == std::string::npos) throw UsageError(fmt::format("--severity {}: not RULE=LEVEL", spec));
+    policy.severities[spec.substr(0, equals)] = level_of(spec.substr(0, equals), spec.substr(equals + 1));
+  }
+  policy.suppressions = request.from_config;
+  for (const std::string& spec : request.suppressions) policy.suppressions.push_back(parse_suppression(spec));
+  policy.today = today();
+  if (!request.baseline.empty() && request.write_baseline.empty()) policy.baseline = read_baseline(request.baseline);
+  policy.baseline_path = request.baseline;
+  check_policy(policy);
+  return policy;
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,146 @@
+#include "elfaudit/policy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <unordered_map>
+#include <utility>
+
+#include "elfaudit/error.hpp"
+#include "gate/suppression.hpp"
+#include "report/fingerprint.hpp"
+#include "rules/rules.hpp"
+
+namespace elfaudit {
+namespace {
+
+std::string described(const Suppression& suppression) {
+  std::string text;
+  const auto add = [&](const char* key, const std::string& value) {
+    if (!value.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key, value);
+  };
+  add("rule", suppression.rule);
+  add("symbol", suppression.symbol);
+  add("input", suppression.input);
+  add("file", suppression.file);
+  return text;
+}
+
+/// A finding about the policy itself.
+Finding about(std::string_view rule_id, std::string message) {
+  Finding finding = make_finding(rule_id, {}, std::move(message));
+  finding.demangled.clear();
+  return finding;
+}
+
+void change_severities(const Policy& policy, std::vector<Finding>& findings) {
+  if (policy.severities.empty()) return;
+  std::erase_if(findings, [&](Finding& finding) {
+    const auto said = policy.severities.find(finding.rule);
+    if (said == policy.severities.end() || finding.leaves_unread) return false;
+    if (said->second) finding.severity = *said->second;
+    return !said->second;
+  });
+}
+
+void suppress(const Policy& policy, Audit& audit) {
+  std::vector<std::size_t> used(policy.suppressions.size());
+  std::vector<std::size_t> ended(policy.suppressions.size());
+  std::vector<Finding> left;
+  for (Finding& finding : audit.findings) {
+    bool taken = false;
+    for (std::size_t i = 0; i < policy.suppressions.size() && !taken && !finding.leaves_unread; ++i) {
+      const Suppression& suppression = policy.suppressions[i];
+      if (!fits(suppression, finding)) continue;
+      const bool over = !suppression.until.empty() && suppression.until < policy.today;
+      ++(over ? ended : used)[i];
+      if (over) continue;
+      audit.suppressed.push_back({std::move(finding), suppression.reason, suppression.where});
+      taken = true;
+    }
+    if (!taken) left.push_back(std::move(finding));
+  }
+  audit.findings = std::move(left);
+  for (std::size_t i = 0; i < policy.suppressions.size(); ++i) {
+    const Suppression& suppression = policy.suppressions[i];
+    if (ended[i] != 0)
+      audit.findings.push_back(
+          about("suppression-ended", fmt::format("{}: the suppression of {} ended on {} and still fits {}",
+                                                 suppression.where, described(suppression), suppression.until,
+                                                 ended[i] == 1 ? "a finding" : fmt::format("{} findings", ended[i]))));
+    else if (used[i] == 0)
+      audit.findings.push_back(about("suppression-unused", fmt::format("{}: the suppression of {} fits no finding",
+                                                                       suppression.where, described(suppression))));
+  }
+  audit.suppression_uses = std::move(used);
+}
+
+void compare_with_baseline(const Policy& policy, Audit& audit) {
+  if (!policy.baseline) return;
+  std::unordered_map<std::string, std::size_t> known;
+  for (const BaselineEntry& entry : *policy.baseline) known[entry.fingerprint] += entry.count;
+  std::vector<Finding> fresh;
+  for (Finding& finding : audit.findings) {
+    const auto found = finding.leaves_unread ? known.end() : known.find(fingerprint(finding));
+    if (found == known.end() || found->second == 0) {
+      fresh.push_back(std::move(finding));
+    } else {
+      --found->second;
+      audit.known.push_back(std::move(finding));
+    }
+  }
+  audit.findings = std::move(fresh);
+  std::vector<std::string> gone;
+  for (const BaselineEntry& entry : *policy.baseline) {
+    std::size_t& left = known[entry.fingerprint];
+    const std::size_t of_this = std::min(left, entry.count);
+    left -= of_this;
+    if (of_this != 0)
+      gone.push_back(
+          fmt::format("[{}] {}{}", entry.rule, entry.message, of_this == 1 ? "" : fmt::format(" ({} times)", of_this)));
+  }
+  // An audit that stopped half-way hasn't seen everything: what it didn't meet may still be there.
+  if (gone.empty() || !audit.complete) return;
+  Finding finding =
+      about("baseline-outdated", fmt::format("{}: {} of its findings {} gone; write it again with --write-baseline",
+                                             policy.baseline_path, gone.size(), gone.size() == 1 ? "is" : "are"));
+  finding.notes = std::move(gone);
+  audit.findings.push_back(std::move(finding));
+}
+
+void check(const Suppression& suppression) {
+  const auto refuse = [&](const std::string& why) { throw UsageError(suppression.where + ": " + why); };
+  if (suppression.rule.empty() && suppression.symbol.empty()) refuse("a suppression names a rule or a symbol");
+  if (suppression.reason.find_first_not_of(" \t\n") == std::string::npos)
+    refuse("a suppression has a reason: reason = \"...\"");
+  if (!suppression.until.empty() && !is_date(suppression.until))
+    refuse(fmt::format("until = \"{}\" is no date like 2027-01-31", suppression.until));
+  if (suppression.rule == "unreadable-input")
+    refuse("what can't be read can't be suppressed, because nothing is known of it; never-read leaves an input out");
+  const auto rules = rule_table();
+  if (std::none_of(rules.begin(), rules.end(),
+                   [&](const Rule& rule) { return fits(suppression.rule, std::string(rule.id)); }))
+    refuse(fmt::format("no rule is called {}", suppression.rule));
+}
+
+}  // namespace
+
+void check_policy(const Policy& policy) {
+  for (const auto& [id, severity] : policy.severities) {
+    if (!is_rule(id)) throw UsageError(fmt::format("severity of {}: there is no such rule", id));
+    if (id == "unreadable-input") throw UsageError("unreadable-input is always an error: nothing unread passes");
+  }
+  for (const Suppression& suppression : policy.suppressions) check(suppression);
+}
+
+void apply_policy(const Policy& policy, Audit& audit) {
+  suppress(policy, audit);
+  compare_with_baseline(policy, audit);
+  change_severities(policy, audit.findings);
+  change_severities(policy, audit.known);
+  std::stable_sort(audit.findings.begin(), audit.findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
+}
+
+}  // namespace elfaudit

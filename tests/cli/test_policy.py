@@ -1,0 +1,166 @@
+"""What a project has decided: .elfaudit.toml, severities, suppressions and a baseline."""
+
+import json
+
+import pytest
+
+from elfaudit_test import need
+
+need("g++")
+
+
+@pytest.fixture
+def twice(lab):
+    """Two objects that define `legacy_state`, in a header."""
+    lab.write("inc/legacy.h", "int legacy_state;\n")
+    lab.cc("a.o", '#include "inc/legacy.h"\n', "g++ -g")
+    lab.cc("b.o", '#include "inc/legacy.h"\n', "g++ -g")
+    return lab
+
+
+def configured(lab, text):
+    lab.write(".elfaudit.toml", text)
+    return lab.audit("check", "a.o", "b.o")
+
+
+def test_a_suppression_takes_the_finding(twice):
+    result = configured(twice, '[[suppress]]\nsymbol = "legacy_*"\nfile = "inc/*.h"\nreason = "goes with 2.0"\n')
+    assert result.code == 0 and "; 1 suppressed" in result.out, result
+
+
+def test_verbose_counts_what_each_suppression_fits(twice):
+    twice.write(".elfaudit.toml", '[[suppress]]\nsymbol = "legacy_*"\nreason = "goes with 2.0"\n')
+    result = twice.audit("check", "-v", "a.o", "b.o")
+    assert ".elfaudit.toml:1: 1 suppressed (goes with 2.0)" in result.err, result
+
+
+@pytest.mark.parametrize("pattern", ['symbol = "other"', 'input = "libx.a(*)"\nrule = "*"', 'file = "*.hpp"\nrule = "*"', 'rule = "split-state"'])
+def test_a_suppression_that_fits_nothing_is_a_warning(twice, pattern):
+    result = configured(twice, f'[[suppress]]\n{pattern}\nreason = "old"\n')
+    assert result.code == 1 and "legacy_state is defined twice" in result.out, result
+    assert "warning: .elfaudit.toml:1: the suppression of" in result.out and "fits no finding [suppression-unused]" in result.out
+
+
+def test_a_suppression_ends(twice):
+    result = configured(twice, '[[suppress]]\nsymbol = "legacy_state"\nreason = "soon"\nuntil = 2020-02-29\n')
+    assert result.code == 1 and "legacy_state is defined twice" in result.out, result
+    assert "ended on 2020-02-29 and still fits a finding [suppression-ended]" in result.out
+
+
+def test_a_suppression_on_the_command_line(twice):
+    result = twice.audit("check", "a.o", "b.o", "--suppress", "rule=duplicate-definition,until=2999-01-01,reason=known, and told")
+    assert result.code == 0, result
+    document = twice.audit("check", "a.o", "b.o", "--format", "json", "--suppress", "symbol=legacy_state,reason=known, and told").json()
+    assert [(one["symbol"], one["reason"]) for one in document["suppressed"]] == [("legacy_state", "known, and told")]
+    assert document["duplicates"], "the linker's verdict stays what it is"
+
+
+@pytest.mark.parametrize("text, says", [
+    ("fial-on = 'note'\n", ":1: there is no key 'fial-on'; 'fail-on' is one"),
+    ("\n\nfail-on = 'fatal'\n", ":3: fail-on: "),
+    ("[[suppress]]\nsymbol = 'x'\n", ":1: a suppression has a reason"),
+    ("[[suppress]]\nreason = 'x'\n", ":1: a suppression names a rule or a symbol"),
+    ("[[suppress]]\nrule = 'duplicate'\nreason = 'x'\n", ":1: no rule is called duplicate"),
+    ("[[suppress]]\nrule = '*'\nreason = 'x'\nuntil = '2026-02-30'\n", "is no date"),
+    ("[[suppress]]\nsymbl = 'x'\nreason = 'x'\n", ":2: there is no key 'symbl'; 'symbol' is one"),
+    ("[[suppress]]\nrule = 'unreadable-input'\nreason = 'x'\n", "what can't be read can't be suppressed"),
+    ("[severity]\nno-such-rule = 'off'\n", "there is no such rule"),
+    ("[severity]\nduplicate-definition = 'fatal'\n", "none of off, note, warning and error"),
+    ("[severity]\nunreadable-input = 'off'\n", "nothing unread passes"),
+    ("= 1\n", ".elfaudit.toml:1: "),
+])
+def test_a_wrong_file_is_an_error_that_says_where(twice, text, says):
+    result = configured(twice, text)
+    assert result.code == 2 and says in result.err and result.out == "", result
+
+
+def test_what_is_unread_is_never_suppressed(twice):
+    twice.write("c.o", "no object")
+    twice.write(".elfaudit.toml", '[[suppress]]\nrule = "*"\nreason = "all"\n')
+    result = twice.audit("check", "a.o", "b.o", "c.o")
+    assert result.code == 2 and "c.o" in result.out and "[unreadable-input]" in result.out, result
+
+
+def test_severities(twice):
+    assert configured(twice, '[severity]\nduplicate-definition = "warning"\n').code == 0
+    assert configured(twice, 'fail-on = "warning"\n[severity]\nduplicate-definition = "warning"\n').code == 1
+    result = configured(twice, '[severity]\nduplicate-definition = "off"\n')
+    assert result.code == 0 and result.out.startswith("clean"), result
+
+
+def test_the_command_line_goes_before_the_file(twice):
+    twice.write(".elfaudit.toml", 'fail-on = "note"\n[severity]\nduplicate-definition = "off"\n')
+    result = twice.audit("check", "a.o", "b.o", "--severity", "duplicate-definition=note", "--fail-on", "error")
+    assert result.code == 0 and "note: legacy_state is defined twice" in result.out, result
+    assert twice.audit("check", "a.o", "b.o", "--no-config").code == 1
+
+
+def test_the_file_is_found_above_and_its_paths_are_its_own(twice):
+    twice.audit("check", "a.o", "b.o", "--write-baseline", "known.json")
+    twice.write(".elfaudit.toml", 'baseline = "known.json"\n')
+    (twice.path / "deep/er").mkdir(parents=True)
+    result = twice.sh("cd deep/er; $ELFAUDIT check ../../a.o ../../b.o")
+    assert result.code == 0 and "; 1 in the baseline" in result.out, result
+
+
+def test_never_read(twice):
+    twice.write("broken.o", "no object")
+    result = twice.audit("check", "a.o", "broken.o", "--never-read", "broken.*")
+    assert result.code == 0 and "left out unread, as --never-read asks: broken.o" in result.out, result
+    result = twice.audit("check", "--never-read", "b.o", "--", "g++", "-shared", "a.o", "b.o")
+    assert result.code == 0 and "left out unread" in result.out, result
+
+
+def test_dump_config_is_a_config(twice):
+    twice.write(".elfaudit.toml", 'fail-on = "note"\n[[suppress]]\nsymbol = "a\\"b"\nreason = "r"\n')
+    dumped = twice.audit("check", "--dump-config", "--enable", "header-definition").out
+    assert 'fail-on = "note"' in dumped and 'enable = ["header-definition"]' in dumped, dumped
+    twice.write(".elfaudit.toml", dumped)
+    again = twice.audit("check", "--dump-config").out
+    strip = lambda text: [line for line in text.splitlines() if not line.startswith(("# from", "[[suppress]]"))]
+    assert strip(again) == strip(dumped)
+
+
+def test_only_what_is_new_fails(twice):
+    twice.audit("check", "a.o", "b.o", "--write-baseline", "known.json")
+    twice.cc("c.o", "int fresh; int g() { return 0; }")
+    twice.cc("d.o", "int fresh;")
+    result = twice.audit("check", "a.o", "b.o", "c.o", "d.o", "--baseline", "known.json")
+    assert result.code == 1 and "fresh is defined twice" in result.out and "legacy_state is" not in result.out, result
+
+
+def test_what_is_gone_is_told_so_that_the_baseline_shrinks(twice):
+    twice.audit("check", "a.o", "b.o", "--write-baseline", "known.json")
+    result = twice.audit("check", "a.o", "--baseline", "known.json")
+    assert result.code == 0 and "known.json: 1 of its findings is gone" in result.out, result
+    assert "[duplicate-definition] legacy_state is defined twice" in result.out
+
+
+def test_a_baseline_holds_in_another_folder_with_moved_lines_and_another_compiler(lab):
+    need("clang++")
+    source = '#include "inc/legacy.h"\nnamespace app { int counter = 1; }\n'
+    for folder, blank, compiler in (("one", "", "g++ -g"), ("two/build", "\n\n\n", "clang++ -O2")):
+        lab.write(f"{folder}/inc/legacy.h", blank + "int legacy_state;\n")
+        for name in "ab":
+            lab.write(f"{folder}/{name}.cpp", source)
+            assert lab.sh(f"cd {folder}; {compiler} -c {name}.cpp").code == 0
+    assert lab.audit("check", "one/a.o", "one/b.o", "--write-baseline", "known.json").code == 0
+    assert len(json.loads((lab.path / "known.json").read_text())["findings"]) == 2
+    result = lab.audit("check", "two/build/a.o", "two/build/b.o", "--baseline", "known.json")
+    assert result.code == 0 and "; 2 in the baseline" in result.out and "gone" not in result.out, result
+
+
+def test_a_baseline_knows_how_often(lab):
+    for name in "abc":
+        lab.cc(f"{name}/x.o" if name != "a" else "x.o", "int same;") if name == "a" else (lab.path / name).mkdir()
+    lab.sh("cp x.o b/x.o; cp x.o c/x.o")
+    lab.audit("check", "x.o", "b/x.o", "--write-baseline", "known.json")
+    assert lab.audit("check", "x.o", "b/x.o", "--baseline", "known.json").code == 0
+    assert lab.audit("check", "x.o", "b/x.o", "c/x.o", "--baseline", "known.json").code == 1
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": "elfaudit-baseline/1"}', '{"schema": "elfaudit-baseline/1", "findings": [{}]}'])
+def test_a_damaged_baseline_is_an_error(twice, text):
+    twice.write("known.json", text)
+    result = twice.audit("check", "a.o", "b.o", "--baseline", "known.json")
+    assert result.code == 2 and "baseline known.json" in result.err, result
