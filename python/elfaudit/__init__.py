@@ -1,0 +1,83 @@
+"""Audits what an extension module is linked from, between its compilation and its link.
+
+    from torch.utils.cpp_extension import BuildExtension       # or: from setuptools.command.build_ext import build_ext
+    import elfaudit
+    setup(..., cmdclass={"build_ext": elfaudit.audited(BuildExtension)})
+
+The link command that setuptools would run is handed to `elfaudit check -- COMMAND`, word for word, after everything is
+compiled (torch's device link included). Findings stop the build before the linker does, with header and line.
+"""
+
+import os
+import shutil
+import subprocess
+import sysconfig
+
+try:
+    from setuptools.errors import LinkError as _BuildError  # what setuptools reports in one line, without a traceback
+except ImportError:
+    _BuildError = RuntimeError
+
+__all__ = ["AuditFailed", "audited", "program"]
+
+
+class AuditFailed(_BuildError):
+    """The link has findings, or could not be audited."""
+
+
+def program():
+    """The path of the elfaudit program: $ELFAUDIT, the one installed with this package, else the one in PATH."""
+    named = os.environ.get("ELFAUDIT")
+    installed = os.path.join(sysconfig.get_path("scripts"), "elfaudit")
+    found = named or (installed if os.access(installed, os.X_OK) else shutil.which("elfaudit"))
+    if not found:
+        raise AuditFailed("the elfaudit program is not installed: pip install elfaudit, or name it in $ELFAUDIT")
+    return found
+
+
+def audited(build_ext, options=(), gate=True):
+    """A build_ext command that audits each link before it is made.
+
+    options: more words for `elfaudit check`, such as ["--gpu-arch", "9.0a"]; words in $ELFAUDIT_OPTIONS are added.
+    gate: whether findings stop the build; else they are only printed.
+    """
+
+    class Audited(build_ext):
+        def build_extension(self, ext):
+            compiler = self.compiler
+            plain_link = compiler.link_shared_object
+
+            def link_shared_object(*args, **kwargs):
+                plain_spawn = compiler.spawn
+
+                def spawn(command, *spawn_args, **spawn_kwargs):
+                    _audit(command, options, gate)
+                    return plain_spawn(command, *spawn_args, **spawn_kwargs)
+
+                compiler.spawn = spawn
+                try:
+                    return plain_link(*args, **kwargs)
+                finally:
+                    compiler.spawn = plain_spawn
+
+            compiler.link_shared_object = link_shared_object
+            try:
+                return super().build_extension(ext)
+            finally:
+                compiler.link_shared_object = plain_link
+
+    Audited.__name__ = build_ext.__name__  # setuptools names commands by their class
+    return Audited
+
+
+def _audit(command, options, gate):
+    words = [*options, *os.environ.get("ELFAUDIT_OPTIONS", "").split()]
+    outcome = subprocess.run([program(), "check", *words, "--", *map(str, command)])
+    if gate and outcome.returncode != 0:
+        says = "has findings" if outcome.returncode == 1 else "could not be audited"
+        raise AuditFailed(f"the link of {_output(command)} {says}: see above (elfaudit's exit code {outcome.returncode})")
+
+
+def _output(command):
+    words = list(map(str, command))
+    return words[words.index("-o") + 1] if "-o" in words[:-1] else "the extension module"
