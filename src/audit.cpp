@@ -1,10 +1,13 @@
-#include "elfaudit/audit.hpp"
+#include "audit.hpp"
 
 #include <algorithm>
 #include <chrono>
 
 #include "elfaudit/account.hpp"
+#include "input/build/gpu_compiles.hpp"
+#include "load/images.hpp"
 #include "locate/locate.hpp"
+#include "package/packages.hpp"
 #include "resolve/device_targets.hpp"
 #include "resolve/nvlink.hpp"
 #include "resolve/resolve.hpp"
@@ -17,6 +20,7 @@
 #include "scan/needed_libraries.hpp"
 #include "scan/scan.hpp"
 #include "scan/section_graph.hpp"
+#include "stale/stale.hpp"
 
 namespace elfaudit {
 namespace {
@@ -39,7 +43,9 @@ class Stopwatch {
 };
 
 /// With plain files the system libraries are not known: what is undefined is counted as it stands, at no cost.
-bool undefined_is_judged(const LinkJob& job) { return job.from_command && job.output != OutputKind::Relocatable; }
+bool undefined_is_judged(const LinkJob& job) {
+  return job.from_command && job.output != OutputKind::Relocatable && job.left_out.empty();
+}
 
 /// What a report about two host definitions has to know: is one of them the shadow of a device variable?
 std::vector<DeviceInput> images_behind(const std::vector<Conflict>& conflicts, const std::vector<InputFacts>& inputs) {
@@ -77,6 +83,29 @@ void look_for_suppliers(const LinkJob& job, const std::vector<InputFacts>& input
   find_host_suppliers(job, inputs, resolution, missing);
 }
 
+/// The commands of the objects that hold device code.
+std::vector<GpuCompile> gpu_compiles_of(const std::vector<InputFacts>& inputs, const AuditOptions& options,
+                                        std::vector<std::string>& notes) {
+  std::vector<std::string> objects;
+  for (const InputFacts& input : inputs)
+    if (input.kind == InputKind::Object && !input.objects.empty() && !input.objects.front().device.images.empty())
+      objects.push_back(input.path);
+  if (objects.empty() && !inputs.empty()) return {};
+  return gpu_compiles(objects, options.compile_commands, notes);
+}
+
+std::vector<std::string> paths_of(const LinkJob& job) {
+  std::vector<std::string> paths;
+  for (const LinkInput& input : job.inputs) paths.push_back(input.path);
+  return paths;
+}
+
+/// The objects that were read do not know what the others define.
+void take_undefined_from(const Census& census, Resolution& resolution) {
+  resolution.unresolved.clear();
+  resolution.undefined_count = census.undefined;
+}
+
 bool complete(const std::vector<Finding>& findings) {
   return std::none_of(findings.begin(), findings.end(), [](const Finding& f) { return f.leaves_unread; });
 }
@@ -84,13 +113,25 @@ bool complete(const std::vector<Finding>& findings) {
 }  // namespace
 
 Audit audit(LinkJob job, const AuditOptions& options) {
+  std::optional<Census> census;
+  if (census_suffices(job, options)) census = take_census(paths_of(job), options.jobs);
+  return audit(std::move(job), options, std::move(census));
+}
+
+Audit audit(LinkJob job, const AuditOptions& options, std::optional<Census> census) {
   Audit result;
   result.job = std::move(job);
   Stopwatch watch(result.passes);
 
-  result.inputs = scan(result.job, options.jobs);
+  result.inputs = census ? std::move(census->inputs) : scan(result.job, options.jobs);
+  result.packages = read_packages(result.job.packages, options.jobs);
   watch.lap("scan");
+  LoadedImages loaded = find_images(result.job, result.inputs, result.packages, options.closure);
+  result.images = std::move(loaded.images);
+  result.libraries = std::move(loaded.libraries);
+  watch.lap("images");
   result.resolution = resolve(result.job, result.inputs);
+  if (census) take_undefined_from(*census, result.resolution);
   watch.lap("resolve");
   if (undefined_is_judged(result.job)) {
     settle_unresolved(result.job, result.inputs, result.resolution,
@@ -100,8 +141,15 @@ Audit audit(LinkJob job, const AuditOptions& options) {
   watch.lap("references");
   result.resolution.device = resolve_device_code(result.job, result.inputs, result.resolution);
   watch.lap("device");
+  const std::vector<GpuCompile> compiles = gpu_compiles_of(result.inputs, options, result.job.notes);
+  const bool every_object =
+      std::find(options.enable.begin(), options.enable.end(), "untracked-header") != options.enable.end();
+  const StaleFacts stale = find_stale(result.job, result.inputs, {every_object});
+  watch.lap("stale");
   result.findings =
-      apply_rules({result.job, result.inputs, result.resolution, result.packages, result.images}, options.enable);
+      apply_rules({result.job, result.inputs, result.resolution, result.packages, result.images, options.pythons,
+                   options.gpu_archs, compiles, stale.objects, stale.libraries, &result.libraries},
+                  options.enable);
   watch.lap("rules");
   const std::vector<std::string> problems =
       locate(result.findings, result.inputs, {options.preprocess, options.compile_commands, options.known_commands});

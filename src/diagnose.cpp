@@ -8,6 +8,8 @@
 #include "diagnose/match.hpp"
 #include "diagnose/remedies.hpp"
 #include "elfaudit/diagnosis.hpp"
+#include "input/build/gpu_compiles.hpp"
+#include "rules/gpu_flags.hpp"
 
 namespace elfaudit {
 namespace {
@@ -60,6 +62,14 @@ void note_unknown_commands(std::vector<OpenError>& errors) {
       error.error.notes.emplace_back("the log doesn't show the command that said it: build verbosely");
 }
 
+/// Flags that the log shows, against the TORCH_CUDA_ARCH_LIST that it shows.
+std::vector<Finding> flag_findings(const BuildLog& log) {
+  const LogArchList& list = log.arch_list;
+  const bool known = !list.archs.empty() && !list.ambiguous;
+  return gpu_flag_findings(gpu_compiles(log.commands), known ? std::span(list.archs) : std::span<const GpuArch>(),
+                           known ? "TORCH_CUDA_ARCH_LIST=" + list.text : std::string());
+}
+
 Diagnosis diagnose_log(const BuildLog& log, const DiagnoseOptions& options) {
   Diagnosis result;
   result.whole = log.whole;
@@ -69,6 +79,7 @@ Diagnosis diagnose_log(const BuildLog& log, const DiagnoseOptions& options) {
   for (OpenError& error : errors) remedies.find(error);
   note_unknown_commands(errors);
   for (OpenError& error : errors) result.errors.push_back(std::move(error.error));
+  result.findings = flag_findings(log);
   return result;
 }
 

@@ -20,6 +20,12 @@ struct AuditOptions {
   std::string compile_commands{};     ///< compile_commands.json; empty: the nearest at or above each object
   std::string known_commands{};       ///< such a document itself, asked before any file: what a build's log shows
   std::vector<std::string> enable{};  ///< ids of rules that are off by default
+  /// Symbols that can't matter to a finding need not be kept. The reports are the same, unless they list undefined
+  /// names; explain() knows nothing of what is missing then.
+  bool skim = false;
+  ClosureOptions closure{};          ///< where the libraries are that programs and shared objects load
+  std::vector<int> pythons{};        ///< --python: minor versions of CPython 3 that packages should serve
+  std::vector<GpuArch> gpu_archs{};  ///< --gpu-arch: the images that every file with device code should have
 };
 
 /// How long one stage took.
@@ -28,16 +34,27 @@ struct Pass {
   double milliseconds = 0;  ///< wall time
 };
 
+/// A finding that the project has accepted.
+struct SuppressedFinding {
+  Finding finding;
+  std::string reason;
+  std::string where;  ///< the suppression's place
+};
+
 /// Everything the reports are written from. Owns its facts.
 struct Audit {
   LinkJob job;
   std::vector<InputFacts> inputs;  ///< one for each of job.inputs, in that order
   std::vector<Package> packages;   ///< the wheels and directories of the job, in its order
   std::vector<Image> images;       ///< what would be loaded: of plain inputs first, then of packages
+  LoadedLibraries libraries;       ///< what the images load
   Resolution resolution;
-  std::vector<Finding> findings;  ///< most severe first, then by rule, symbol and place
-  bool complete = true;           ///< every input was read whole
-  std::vector<Pass> passes;       ///< in the order they ran; the one part that differs from run to run
+  std::vector<Finding> findings;              ///< most severe first, then by rule, symbol and place
+  std::vector<SuppressedFinding> suppressed;  ///< by a policy, see elfaudit/policy.hpp
+  std::vector<Finding> known;                 ///< in the policy's baseline: no news
+  std::vector<std::size_t> suppression_uses;  ///< how many findings each of the policy's suppressions took
+  bool complete = true;                       ///< every input was read whole
+  std::vector<Pass> passes;                   ///< in the order they ran; the one part that differs from run to run
 };
 
 /// Is there a rule of that id?

@@ -63,6 +63,7 @@ struct Diagnosis {
   std::vector<DiagnosedError> errors;  ///< by line
   std::vector<DiagnosedLink> links;    ///< by line
   bool whole = true;                   ///< false: the log is longer than what is read
+  std::vector<Finding> findings;       ///< about the log's commands themselves, whatever failed
 };
 
 struct DiagnoseOptions {
@@ -79,10 +80,13 @@ Diagnosis diagnose_file(const std::string& path, DiagnoseOptions options = {});
 /// 1 when the log shows errors, else 0.
 int exit_code(const Diagnosis& diagnosis);
 
-struct TextOptions;
+struct ReportOptions;
 
 /// For people: each error with the finding about it, or with what the log alone shows.
-std::string text_report(const Diagnosis& diagnosis, const TextOptions& options);
+std::string text_report(const Diagnosis& diagnosis, const ReportOptions& options);
+
+/// For a GitHub Actions log: workflow commands, as of an audit.
+std::string github_report(const Diagnosis& diagnosis, const ReportOptions& options);
 
 /// For programs: the document that schema/elfaudit-diagnosis-1.schema.json describes.
 std::string json_report(const Diagnosis& diagnosis);

@@ -90,6 +90,7 @@ struct Finding {
   bool leaves_unread = false;          ///< something could not be read or checked: the audit is incomplete
   std::vector<std::string> missing{};  ///< device-link-missing: the host symbols that nothing defines
   std::vector<std::string> archs{};    ///< of device rules: every architecture it holds for, ascending
+  std::vector<std::string> symbols{};  ///< of a finding about several, by name: all of them
   std::vector<std::string> notes{};    ///< what else belongs to the story: "the host link will fail too: ..."
 };
 

@@ -1,7 +1,9 @@
 // What would be linked, in what order, with which options. Made by the input stage.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -84,9 +86,11 @@ struct LinkJob {
   bool is_static = false;    ///< -static: no dynamic section
   bool pie = false;
 
-  std::vector<std::string> required;     ///< -u, --require-defined, EXTERN(), and -e when given: they pull members
-  std::vector<std::string> must_define;  ///< --require-defined: an error when nothing defines them
-  std::vector<std::string> wrapped;      ///< --wrap
+  std::vector<std::string> required;  ///< -u, --require-defined, EXTERN(), and -e when given: they pull members
+  std::map<std::string, std::size_t> required_late;  ///< those that only EXTERN() of an input script names: how many of
+                                                     ///< inputs stand before it. Matters to GNU ld alone
+  std::vector<std::string> must_define;              ///< --require-defined: an error when nothing defines them
+  std::vector<std::string> wrapped;                  ///< --wrap
   std::vector<Assignment> assignments;
   UnresolvedPolicy unresolved;
   bool allow_multiple_definition = false;  ///< -z muldefs
@@ -113,6 +117,7 @@ struct LinkJob {
                                           ///< __cudaRegisterLinkedBinary_X and refers to every __fatbinwrap_X
   std::vector<std::string> library_dirs;  ///< the user's own -L: where a missing library is looked for
 
+  std::vector<std::string> left_out;                ///< inputs that the user wants unread: undefined isn't judged then
   std::vector<InputError> missing;                  ///< what the line names and no file answers to
   std::vector<std::string> options_not_understood;  ///< each once, as spelled
   std::vector<std::string> notes;                   ///< what could not be found out about the line, for the reader

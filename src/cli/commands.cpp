@@ -3,43 +3,91 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
+#include "audit.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/report.hpp"
 #include "input/input.hpp"
+#include "input/leave_out.hpp"
+#include "input/response_file.hpp"
 
 namespace elfaudit {
 namespace {
+
+/// With thousands of objects each look at a file counts: the one that reads its symbols is the first.
+Audit audit_of_files(const Request& request, const std::optional<LinkerChoice>& linker) {
+  std::vector<std::string> left_out;
+  const std::vector<std::string> words =
+      leave_out(expand_response_files(request.files), request.policy.never_read, left_out);
+  std::optional<Census> census;
+  if (request.audit.skim && !request.list_undefined) census = take_census(words, request.audit.jobs);
+  LinkJob job = job_from_files(words, linker, census.has_value());
+  job.left_out = std::move(left_out);
+  choose_device_archs(job, request.archs);
+  if (!census_suffices(job, request.audit)) census.reset();
+  return audit(std::move(job), request.audit, std::move(census));
+}
+
+Audit audit_of_command(const Request& request, const std::optional<LinkerChoice>& linker) {
+  LinkJob job = job_from_command(request.command, linker);
+  leave_out(job, request.policy.never_read);
+  choose_device_archs(job, request.archs);
+  return audit(std::move(job), request.audit);
+}
 
 Audit audit_of(const Request& request) {
   if (request.has_command && !request.files.empty())
     throw UsageError("give files or a link command behind --, not both");
   if (request.has_command && request.command.empty()) throw UsageError("no command behind --");
-  if (!request.has_command && request.files.empty())
+  // The commands of a compile_commands.json can be checked by themselves.
+  if (!request.has_command && request.files.empty() && request.audit.compile_commands.empty())
     throw UsageError("no input: give files, or a link command behind --");
   const std::optional<LinkerChoice> linker = linker_of(request);
-  LinkJob job = request.has_command ? job_from_command(request.command, linker) : job_from_files(request.files, linker);
-  choose_device_archs(job, request.archs);
-  return audit(std::move(job), request.audit);
+  return request.has_command ? audit_of_command(request, linker) : audit_of_files(request, linker);
 }
+
+/// With -v: what each suppression is good for.
+void say_suppression_uses(const Policy& policy, const Audit& audit) {
+  for (std::size_t i = 0; i < policy.suppressions.size(); ++i)
+    std::fprintf(stderr, "elfaudit: %s: %zu suppressed (%s)\n", policy.suppressions[i].where.c_str(),
+                 audit.suppression_uses[i], policy.suppressions[i].reason.c_str());
+}
+
+/// What --format knows: a new format is a row here.
+struct Format {
+  std::string_view name;
+  std::string (*report)(const Audit&, const ReportOptions&);
+};
+constexpr Format kFormats[] = {{"text", text_report},     {"json", json_report},   {"sarif", sarif_report},
+                               {"github", github_report}, {"junit", junit_report}, {"html", html_report}};
 
 /// One --format.
 struct Output {
-  std::string format;
+  const Format* format;
   std::string path;  ///< empty: standard output
 };
+
+const Format& format_of(const std::string& name) {
+  std::string known;
+  for (const Format& format : kFormats) {
+    if (format.name == name) return format;
+    known += known.empty() ? "" : ", ";
+    known += format.name;
+  }
+  throw UsageError(fmt::format("unknown format '{}': {} are known", name, known));
+}
 
 Output parse_output(const std::string& spec) {
   const std::size_t equals = spec.find('=');
   const bool to_file = equals != std::string::npos;
-  Output output{spec.substr(0, equals), to_file ? spec.substr(equals + 1) : ""};
-  if (output.format != "text" && output.format != "json")
-    throw UsageError(fmt::format("unknown format '{}': text and json are known", output.format));
+  Output output{&format_of(spec.substr(0, equals)), to_file ? spec.substr(equals + 1) : ""};
   if (to_file && output.path.empty()) throw UsageError(fmt::format("--format {}: no file behind =", spec));
   return output;
 }
@@ -47,18 +95,19 @@ Output parse_output(const std::string& spec) {
 std::vector<Output> outputs_of(const Request& request) {
   std::vector<Output> outputs;
   for (const std::string& spec : request.formats) outputs.push_back(parse_output(spec));
-  if (outputs.empty()) outputs.push_back({"text", ""});
+  const auto printed = std::count_if(outputs.begin(), outputs.end(), [](const Output& o) { return o.path.empty(); });
+  if (printed > 1) throw UsageError("one --format can go to standard output; give the others a file: FORMAT=FILE");
+  if (outputs.empty()) outputs.push_back({&kFormats[0], ""});
   return outputs;
 }
 
 /// `stream`: where a report without a file goes.
-void write_all(const Output& output, const std::string& text, std::FILE* stream) {
-  std::FILE* file = output.path.empty() ? stream : std::fopen(output.path.c_str(), "wb");
+void write_all(const std::string& path, const std::string& text, std::FILE* stream) {
+  std::FILE* file = path.empty() ? stream : std::fopen(path.c_str(), "wb");
   const bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
   const bool closed = file != nullptr && (file == stream ? std::fflush(file) : std::fclose(file)) == 0;
   if (!written || !closed)
-    throw UsageError(
-        fmt::format("cannot write {}: {}", output.path.empty() ? "the report" : output.path, std::strerror(errno)));
+    throw UsageError(fmt::format("cannot write {}: {}", path.empty() ? "the report" : path, std::strerror(errno)));
 }
 
 }  // namespace
@@ -77,31 +126,55 @@ bool use_color(const std::string& choice, std::FILE* stream) {
 void check_audit_options(const Request& request) {
   static_cast<void>(outputs_of(request));
   static_cast<void>(linker_of(request));
+  static_cast<void>(path_map(request));
   for (const std::string& rule : request.audit.enable)
     if (!is_rule(rule)) throw UsageError(fmt::format("--enable {}: there is no such rule", rule));
+}
+
+PathMap path_map(const Request& request) {
+  PathMap map{request.source_root, {}};
+  for (const std::string& spec : request.path_maps) {
+    const std::size_t equals = spec.rfind('=');
+    if (equals == std::string::npos || equals == 0) throw UsageError(fmt::format("--map-path {}: not FROM=TO", spec));
+    map.prefixes.push_back({spec.substr(0, equals), spec.substr(equals + 1)});
+  }
+  return map;
 }
 
 void write_reports(const Request& request, const Audit& audit, std::FILE* stream) {
   for (const Output& output : outputs_of(request)) {
     if (output.path.empty() && stream == nullptr) continue;
-    const TextOptions options{output.path.empty() && use_color(request.color, stream), request.list_undefined};
-    write_all(output, output.format == "json" ? json_report(audit, options) : text_report(audit, options), stream);
+    ReportOptions options;
+    options.color = output.path.empty() && use_color(request.color, stream);
+    options.list_undefined = request.list_undefined;
+    options.fail_on = request.fail_on;
+    options.source_root = request.source_root;
+    write_all(output.path, output.format->report(audit, options), stream);
   }
 }
 
 int check_command(const Request& request) {
   check_audit_options(request);
-  const Audit result = audit_of(request);
+  const Policy policy = policy_of(request.policy);
+  // Left to the end of the process, which frees the facts of thousands of objects at once.
+  static Audit* const kept = new Audit(audit_of(request));
+  Audit& result = *kept;
+  map_paths(result, path_map(request));
+  apply_policy(policy, result);
+  if (request.policy.verbose) say_suppression_uses(policy, result);
   write_reports(request, result, stdout);
   if (request.stats) std::fputs(stats_report(result).c_str(), stderr);
-  return exit_code(result, request.fail_on);
+  if (request.policy.write_baseline.empty()) return exit_code(result, request.fail_on);
+  write_all(request.policy.write_baseline, baseline_document(result), nullptr);
+  return result.complete ? 0 : 2;
 }
 
 int explain_command(const Request& request) {
   const Audit result = audit_of(request);
-  const Account account = explain(result, request.symbol);
+  Account account = explain(result, request.symbol);
   if (account.symbol.empty()) throw UsageError(fmt::format("no input mentions '{}'", request.symbol));
-  write_all({"text", ""}, account_report(account), stdout);
+  map_paths(account, path_map(request));
+  write_all({}, account_report(account), stdout);
   for (const Finding& finding : result.findings)
     if (finding.rule == "unreadable-input") std::fprintf(stderr, "elfaudit: %s\n", finding.message.c_str());
   return result.complete ? 0 : 2;

@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "cli/policy_options.hpp"
 #include "elfaudit/audit.hpp"
 #include "elfaudit/closure.hpp"
 #include "elfaudit/listing.hpp"
+#include "elfaudit/report.hpp"
 #include "input/linker_choice.hpp"
 
 namespace elfaudit {
@@ -17,18 +19,21 @@ namespace elfaudit {
 struct Request {
   int (*run)(const Request&) = nullptr;
   std::vector<std::string> files;
-  bool has_command = false;          ///< "--" was given
-  std::vector<std::string> command;  ///< the words behind it
-  std::vector<std::string> archs;    ///< --arch
-  std::string linker;                ///< --linker; empty: the one that the command runs
-  std::string symbol;                ///< explain
-  std::vector<std::string> formats;  ///< "text", "json=out.json"; empty: text
+  bool has_command = false;            ///< "--" was given
+  std::vector<std::string> command;    ///< the words behind it
+  std::vector<std::string> archs;      ///< --arch
+  std::string linker;                  ///< --linker; empty: the one that the command runs
+  std::string symbol;                  ///< explain
+  std::vector<std::string> formats;    ///< "text", "json=out.json"; empty: text
+  std::string source_root;             ///< --source-root
+  std::vector<std::string> path_maps;  ///< --map-path, "FROM=TO"
   std::string color = "auto";
   Severity fail_on = Severity::Error;
   bool list_undefined = false;
   bool stats = false;
   bool gate = false;  ///< link: errors stop the command
   AuditOptions audit;
+  PolicyRequest policy;
   ListOptions list;
   ClosureOptions closure;
 };
@@ -43,6 +48,9 @@ int link_command(const Request& request);
 
 /// --linker. Throws UsageError.
 std::optional<LinkerChoice> linker_of(const Request& request);
+
+/// --source-root and --map-path. Throws UsageError.
+PathMap path_map(const Request& request);
 
 /// Throws UsageError when a --format or --linker can't be understood or an --enable names no rule.
 void check_audit_options(const Request& request);

@@ -36,15 +36,23 @@ Diagnosis diagnosis_of(const Request& request) {
   return log == "-" ? diagnose(standard_input(), options) : diagnose_file(log, options);
 }
 
+std::string report_of(const Diagnosis& diagnosis, const Request& request) {
+  const std::string format = request.formats.empty() ? "text" : request.formats.back();
+  ReportOptions options;
+  options.color = use_color(request.color);
+  options.source_root = request.source_root;
+  if (format == "json") return json_report(diagnosis);
+  return format == "github" ? github_report(diagnosis, options) : text_report(diagnosis, options);
+}
+
 }  // namespace
 
 int diagnose_command(const Request& request) {
   if (request.has_command) throw UsageError("diagnose takes a log, no link command");
   try {
-    const Diagnosis diagnosis = diagnosis_of(request);
-    const bool json = !request.formats.empty() && request.formats.back() == "json";
-    const TextOptions options{use_color(request.color), false};
-    const std::string text = json ? json_report(diagnosis) : text_report(diagnosis, options);
+    Diagnosis diagnosis = diagnosis_of(request);
+    map_paths(diagnosis, path_map(request));
+    const std::string text = report_of(diagnosis, request);
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
       throw UsageError(fmt::format("cannot write the report: {}", std::strerror(errno)));
     return exit_code(diagnosis);

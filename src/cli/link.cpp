@@ -14,6 +14,7 @@
 #include "elfaudit/error.hpp"
 #include "elfaudit/report.hpp"
 #include "input/input.hpp"
+#include "input/leave_out.hpp"
 #include "input/link_step.hpp"
 
 namespace elfaudit {
@@ -37,9 +38,13 @@ int become(const std::vector<std::string>& command) {
 
 /// Silent on a link without findings: build systems read what a compiler says on standard error as a complaint.
 int audit_and_report(const Request& request) {
+  const Policy policy = policy_of(request.policy);
   LinkJob job = job_from_command(request.command, linker_of(request));
+  leave_out(job, request.policy.never_read);
   choose_device_archs(job, request.archs);
-  const Audit result = audit(std::move(job), request.audit);
+  Audit result = audit(std::move(job), request.audit);
+  map_paths(result, path_map(request));
+  apply_policy(policy, result);
   write_reports(request, result, result.findings.empty() ? nullptr : stderr);
   if (request.stats) std::fputs(stats_report(result).c_str(), stderr);
   return exit_code(result, request.fail_on);

@@ -35,11 +35,12 @@ std::string without_slash(std::string path) {
 int closure_command(const Request& request) {
   ClosureOptions options = request.closure;
   options.root = without_slash(options.root);
+  ClosureFinder finder(options);
   std::vector<Closure> closures;
   bool complete = true;
   for (const std::string& file : request.files) {
     try {
-      closures.push_back(closure(file, options));
+      closures.push_back(finder.of(file));
       for (const InputError& error : closures.back().errors) say(error);
       complete = complete && closures.back().complete();
     } catch (const InputError& error) {

@@ -38,7 +38,8 @@ std::optional<FileProbe> probe_elf(std::string_view bytes) {
   const auto half = [&](std::size_t at) {
     return static_cast<std::uint16_t>(big ? byte(at) << 8 | byte(at + 1) : byte(at + 1) << 8 | byte(at));
   };
-  return FileProbe{ProbedKind::Elf, Machine{half(18), byte(EI_CLASS) == ELFCLASS64}, half(16) == ET_DYN};
+  const std::uint16_t type = half(16);
+  return FileProbe{ProbedKind::Elf, Machine{half(18), byte(EI_CLASS) == ELFCLASS64}, type == ET_DYN, type == ET_EXEC};
 }
 
 constexpr std::string_view kArchive = "!<arch>\n";

@@ -23,6 +23,7 @@ struct FileProbe {
   ProbedKind kind = ProbedKind::Missing;
   Machine machine;      ///< of the object, or of an archive's first object; unknown when there is none
   bool shared = false;  ///< an ELF file of type ET_DYN
+  bool fixed = false;   ///< of type ET_EXEC: a program that is loaded at one address
 
   bool usable() const { return kind >= ProbedKind::Elf; }
 };

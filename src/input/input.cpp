@@ -8,6 +8,7 @@
 #include "input/nvcc.hpp"
 #include "input/nvlink_line.hpp"
 #include "input/response_file.hpp"
+#include "package/packages.hpp"
 #include "scan/gpu_arch.hpp"
 
 namespace elfaudit {
@@ -66,8 +67,9 @@ LinkJob job_from_host_command(Command command) {
 
 }  // namespace
 
-LinkJob job_from_files(const std::vector<std::string>& files, const std::optional<LinkerChoice>& linker) {
-  const std::vector<std::string> words = expand_response_files(files);
+LinkJob job_from_files(const std::vector<std::string>& files, const std::optional<LinkerChoice>& linker,
+                       bool all_objects) {
+  const std::vector<std::string> words = all_objects ? files : expand_response_files(files);
   LinkJob job;
   SearchPath search;
   if (linker) {
@@ -80,7 +82,14 @@ LinkJob job_from_files(const std::vector<std::string>& files, const std::optiona
   }
   job.search_dirs = search.dirs;
   InputCollector collector(job, search);
-  for (const std::string& word : words) collector.add_file(word, {});
+  for (const std::string& word : words) {
+    if (all_objects)
+      collector.add_object(word);
+    else if (is_package(word))
+      job.packages.push_back(word);
+    else
+      collector.add_file(word, {});
+  }
   add_device_link_of_all_inputs(job);
   return job;
 }

@@ -51,6 +51,8 @@ void InputCollector::add_library(const std::string& name, const std::string& spe
   if (!found.path.empty()) return add_found(found, spelled, state);
   std::string reason = fmt::format("cannot find -l{} (searched: {})", name, fmt::join(search_.dirs, ", "));
   if (!found.skipped.empty()) reason += fmt::format("; passed over: {}", fmt::join(found.skipped, ", "));
+  if (const std::string other = other_version(search_, name); !other.empty())
+    reason += fmt::format("; {} is there: link with -l:{}", other, other.substr(other.rfind('/') + 1));
   add_missing("-l" + name, reason);
 }
 
@@ -93,7 +95,8 @@ void InputCollector::add_script(const std::string& path, const InputState& state
   }
   // GNU ld searches the folder of the script that was the input, not that of one it INCLUDEs.
   const bool outer_folder = included && gnu_ld && !open_scripts_.empty();
-  open_scripts_.push_back({path, outer_folder ? open_scripts_.back().searched_from : path, main});
+  const std::size_t first = open_scripts_.empty() ? job_.inputs.size() : open_scripts_.back().first_input;
+  open_scripts_.push_back({path, outer_folder ? open_scripts_.back().searched_from : path, main, first});
   run_script(script, state);
   open_scripts_.pop_back();
 }
@@ -106,6 +109,7 @@ void InputCollector::run_script(const LinkerScript& script, const InputState& st
                     "taken as kept",
                     path, fmt::join(script.skipped, ", ")));
   }
+  job_.versions.insert(job_.versions.end(), script.versions.begin(), script.versions.end());
   InputState inner = state;
   std::uint32_t depth = 0;
   for (const ScriptStatement& statement : script.statements) {
@@ -131,7 +135,7 @@ void InputCollector::run_statement(const ScriptStatement& statement, const Input
       job_.search_dirs = search_.dirs;
       return;
     case ScriptStatement::Kind::Extern:
-      job_.required.push_back(statement.text);
+      require_from_here(statement.text, main);
       return;
     case ScriptStatement::Kind::Entry:
       // In an input script GNU ld takes the entry too late to pull a member for it.
@@ -152,6 +156,14 @@ void InputCollector::run_statement(const ScriptStatement& statement, const Input
     case ScriptStatement::Kind::GroupEnd:
       return;
   }
+}
+
+/// The options of the line, and what -T names, count from the start; GNU ld reads an input script to its end before it
+/// opens the files that it names.
+void InputCollector::require_from_here(const std::string& symbol, bool main) {
+  const bool known = std::find(job_.required.begin(), job_.required.end(), symbol) != job_.required.end();
+  if (!known && !main) job_.required_late.emplace(symbol, open_scripts_.back().first_input);
+  job_.required.push_back(symbol);
 }
 
 void InputCollector::add_script_input(const ScriptStatement& statement, InputState state) {

@@ -41,6 +41,9 @@ class InputCollector {
   /// A word that is an input: opened as it stands.
   void add_file(const std::string& word, const InputState& state);
 
+  /// The same for a file that is known to be an object or archive: it is not opened.
+  void add_object(const std::string& path) { add_found({path, {ProbedKind::Elf, {}, false}, {}}, path, {}); }
+
   /// -lNAME; `spelled` is what the line says.
   void add_library(const std::string& name, const std::string& spelled, const InputState& state);
 
@@ -53,12 +56,14 @@ class InputCollector {
   void add_script(const std::string& path, const InputState& state, bool included, bool main);
   void run_script(const LinkerScript& script, const InputState& state);
   void run_statement(const ScriptStatement& statement, const InputState& state);
+  void require_from_here(const std::string& symbol, bool main);
   void add_script_input(const ScriptStatement& statement, InputState state);
 
   struct OpenScript {
     std::string path;
     std::string searched_from;  ///< the script whose folder is searched for the files named in this one
     bool main = false;          ///< read for -T
+    std::size_t first_input{};  ///< how many inputs stand before it, or before the one that includes it
   };
 
   LinkJob& job_;

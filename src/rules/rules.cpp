@@ -20,6 +20,23 @@ constexpr Rule kRules[] = {
      "relocatable device code is linked without a device link: the linker will miss __cudaRegisterLinkedBinary_*"},
     {"device-code-dropped", Severity::Warning, "nvlink leaves out device code, or it can't be read and isn't checked"},
     {"split-state", Severity::Warning, "one variable, and each object has a copy of its own"},
+    {"gpu-arch-missing", Severity::Error, "no code for a GPU architecture that --gpu-arch asks for"},
+    {"gpu-arch-no-ptx", Severity::Warning, "no PTX where --gpu-arch asks for some: it can't run on later GPUs"},
+    {"gpu-arch-unexpected", Severity::Warning, "code for a GPU architecture that --gpu-arch doesn't ask for"},
+    {"gpu-arch-differs", Severity::Warning, "objects of one link were compiled for different GPU architectures"},
+    {"gpu-flag-duplicate", Severity::Warning, "nvcc is given one -gencode twice: two places of the build add them"},
+    {"gpu-flag-mismatch", Severity::Warning,
+     "nvcc's flags ask for other GPU architectures than TORCH_CUDA_ARCH_LIST or --gpu-arch"},
+    {"stale-object", Severity::Warning, "older than a file that it was compiled or linked from"},
+    {"untracked-header", Severity::Note,
+     "an object was compiled with a header that no depfile or ninja log lists: it won't be compiled again", false},
+    {"needed-not-found", Severity::Error,
+     "a library that a program or shared object needs is not where it is searched"},
+    {"version-unmet", Severity::Error, "the library that is found does not define a symbol version that is needed"},
+    {"needed-unused", Severity::Warning, "a library is linked and nothing uses it"},
+    {"runpath-unsafe", Severity::Warning,
+     "libraries are searched in a directory that means another one elsewhere, or that others can write to"},
+    {"runtime-duplicated", Severity::Warning, "one library is loaded twice: two versions, two files or two kinds"},
     {"header-definition", Severity::Warning,
      "a header defines a strong global: the next file to include it breaks the link", false},
     {"undefined-symbol", Severity::Error, "a linked object needs it and no input defines it"},
@@ -33,6 +50,16 @@ constexpr Rule kRules[] = {
      "that nothing defines: the linker will reject it"},
     {"shadowed-definition", Severity::Note,
      "another archive member also defines it and was not taken: the order of the line decides"},
+    {"python-tag", Severity::Error,
+     "a wheel's tag promises interpreters that can't import an extension module in it: its file name names another "
+     "one"},
+    {"python-abi", Severity::Error,
+     "a file claims the stable ABI of a CPython version, abi3, and uses symbols that it does not have"},
+    {"python-missing", Severity::Error,
+     "an extension module has no file for an interpreter that Requires-Python, the tags or --python ask for"},
+    {"suppression-ended", Severity::Error, "a suppression is past its last day and still fits a finding"},
+    {"suppression-unused", Severity::Warning, "a suppression fits no finding: it can go"},
+    {"baseline-outdated", Severity::Note, "findings of the baseline are gone: it can shrink"},
     {"unreadable-input", Severity::Error, "an input or a part of it could not be read: the audit is incomplete"},
 };
 
@@ -67,15 +94,39 @@ const Rule& rule(std::string_view id) {
 
 std::vector<Finding> apply_rules(const Evidence& evidence, const std::vector<std::string>& enabled) {
   std::vector<Finding> findings;
-  for (const auto family : {unreadable_inputs, duplicate_definitions, undefined_symbols, refused_links,
-                            shadowed_definitions, device_duplicates, device_mismatches, device_undefined_symbols,
-                            device_links_missing, device_code_dropped, split_states}) {
+  for (const auto family : {unreadable_inputs,
+                            duplicate_definitions,
+                            undefined_symbols,
+                            refused_links,
+                            shadowed_definitions,
+                            device_duplicates,
+                            device_mismatches,
+                            device_undefined_symbols,
+                            device_links_missing,
+                            device_code_dropped,
+                            split_states,
+                            needed_libraries,
+                            unsafe_runpaths,
+                            unmet_versions,
+                            duplicated_runtimes,
+                            unloadable_symbols,
+                            split_loaded_states,
+                            requested_architectures,
+                            differing_architectures,
+                            gpu_flags,
+                            stale_objects,
+                            python_abis,
+                            python_modules}) {
     auto found = family(evidence);
     findings.insert(findings.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
   }
   join_host_and_device(evidence, findings);
-  if (std::find(enabled.begin(), enabled.end(), "header-definition") != enabled.end()) {
-    auto found = header_definition_candidates(evidence);
+  using Family = std::vector<Finding> (*)(const Evidence&);
+  constexpr std::pair<std::string_view, Family> kOffByDefault[] = {{"header-definition", header_definition_candidates},
+                                                                   {"untracked-header", untracked_headers}};
+  for (const auto& [id, family] : kOffByDefault) {
+    if (std::find(enabled.begin(), enabled.end(), id) == enabled.end()) continue;
+    auto found = family(evidence);
     findings.insert(findings.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
   }
   std::stable_sort(findings.begin(), findings.end(),

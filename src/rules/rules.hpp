@@ -9,6 +9,8 @@
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/package.hpp"
 #include "elfaudit/resolution.hpp"
+#include "input/build/gpu_flags.hpp"
+#include "stale/stale.hpp"
 
 namespace elfaudit {
 
@@ -19,6 +21,12 @@ struct Evidence {
   const Resolution& resolution;
   std::span<const Package> packages{};
   std::span<const Image> images{};
+  std::span<const int> pythons{};              ///< minor versions of CPython 3 that the user asks for
+  std::span<const GpuArch> gpu_archs{};        ///< what the user asks for; empty: nothing
+  std::span<const GpuCompile> gpu_compiles{};  ///< the nvcc commands that are known
+  std::span<const StaleObject> stale_objects{};
+  std::span<const StaleLibrary> stale_libraries{};
+  const LoadedLibraries* libraries = nullptr;  ///< what the images load
 
   const ObjectFacts& object(ObjectId id) const { return inputs[id.input].objects[id.object]; }
   const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }
@@ -49,6 +57,19 @@ std::vector<Finding> device_undefined_symbols(const Evidence& evidence);
 std::vector<Finding> device_links_missing(const Evidence& evidence);
 std::vector<Finding> device_code_dropped(const Evidence& evidence);
 std::vector<Finding> split_states(const Evidence& evidence);
+std::vector<Finding> needed_libraries(const Evidence& evidence);
+std::vector<Finding> unsafe_runpaths(const Evidence& evidence);
+std::vector<Finding> unmet_versions(const Evidence& evidence);
+std::vector<Finding> duplicated_runtimes(const Evidence& evidence);
+std::vector<Finding> unloadable_symbols(const Evidence& evidence);
+std::vector<Finding> split_loaded_states(const Evidence& evidence);
+std::vector<Finding> requested_architectures(const Evidence& evidence);
+std::vector<Finding> differing_architectures(const Evidence& evidence);
+std::vector<Finding> gpu_flags(const Evidence& evidence);
+std::vector<Finding> stale_objects(const Evidence& evidence);
+std::vector<Finding> untracked_headers(const Evidence& evidence);
+std::vector<Finding> python_abis(const Evidence& evidence);
+std::vector<Finding> python_modules(const Evidence& evidence);
 
 /// No input is missing and none has an error: what isn't found isn't there.
 bool everything_was_read(const Evidence& evidence);

@@ -16,6 +16,12 @@ Finding unreadable(const std::string& path, const std::string& member, const std
   return finding;
 }
 
+void unread(const Package& package, std::vector<Finding>& findings) {
+  for (const InputError& error : package.errors) findings.push_back(unreadable(error.path, error.member, error.what()));
+  for (const InputFacts& file : package.files)
+    for (const InputError& error : file.errors) findings.push_back(unreadable(error.path, error.member, error.what()));
+}
+
 /// The machine of the link: that of its first object, as GNU ld takes it.
 const ObjectFacts* first_object(const std::vector<InputFacts>& inputs) {
   for (const InputFacts& input : inputs)
@@ -57,13 +63,14 @@ std::vector<Finding> unreadable_inputs(const Evidence& evidence) {
   for (std::size_t i = 0; i < evidence.inputs.size(); ++i) {
     const InputFacts& input = evidence.inputs[i];
     // A file named twice is read once, and so is what is wrong with it.
-    bool seen = false;
+    bool seen = input.errors.empty();
     for (std::size_t before = 0; before < i && !seen; ++before) seen = evidence.inputs[before].path == input.path;
     if (!seen)
       for (const InputError& error : input.errors)
         findings.push_back(unreadable(error.path, error.member, error.what()));
     refused(evidence, i, findings);
   }
+  for (const Package& package : evidence.packages) unread(package, findings);
   return findings;
 }
 

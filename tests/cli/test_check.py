@@ -52,7 +52,7 @@ def test_why_a_member_is_there(lab):
         ("head -c 300 b.o > c.o; mv c.o b.o", "b.o"),
         ("printf 'MZ\\220' > b.o", "b.o"),
         (": > b.o", "empty"),
-        ("rm b.o; mkdir b.o", "not a regular file"),
+        ("rm b.o; mkdir b.o", "b.o: holds no object"),
         ("chmod 0 b.o; rm b.o; ln -s b.o b.o", "b.o"),
         ("gcc -flto -fno-fat-lto-objects -c -xc - -o b.o <<< 'int f(void) { return 1; }'", "LTO"),
     ],
