@@ -12,6 +12,7 @@
 
 #include "elfaudit/error.hpp"
 #include "support/file_descriptor.hpp"
+#include "support/libzip.hpp"
 
 namespace elfaudit {
 namespace {
@@ -22,11 +23,16 @@ constexpr std::uint64_t kLocalHeader = 30;
 /// zlib's algorithm.txt: deflate makes at most 1032 bytes of one.
 constexpr std::uint64_t kMostDeflated = 1032;
 
+const Libzip& lib() {
+  const char* why = nullptr;
+  return *libzip(why);  // every ZipFile has asked whether it is there
+}
+
 std::string error_text(int code) {
   zip_error_t error;
-  zip_error_init_with_code(&error, code);
-  std::string text = zip_error_strerror(&error);
-  zip_error_fini(&error);
+  lib().error_init_with_code(&error, code);
+  std::string text = lib().error_strerror(&error);
+  lib().error_fini(&error);
   return text;
 }
 
@@ -72,16 +78,21 @@ std::uint64_t file_size(const std::string& path) {
 
 }  // namespace
 
+void ZipFile::Closer::operator()(zip_t* zip) const { lib().discard(zip); }
+void ZipFile::FileCloser::operator()(zip_file_t* file) const { lib().fclose(file); }
+
 ZipFile::ZipFile(const std::string& path, const ZipLimits& limits) : path_(path) {
   const std::uint64_t size = file_size(path);
   int code = 0;
-  zip_.reset(zip_open(path.c_str(), ZIP_RDONLY, &code));
+  const char* why = nullptr;
+  if (libzip(why) == nullptr) throw InputError(path, fmt::format("needs libzip, which can't be loaded: {}", why));
+  zip_.reset(lib().open(path.c_str(), ZIP_RDONLY, &code));
   if (!zip_) throw InputError(path, "is no readable zip file: " + error_text(code));
   read_directory(limits, size);
 }
 
 void ZipFile::read_directory(const ZipLimits& limits, std::uint64_t file_size) {
-  const auto count = static_cast<std::uint64_t>(std::max<zip_int64_t>(0, zip_get_num_entries(zip_.get(), 0)));
+  const auto count = static_cast<std::uint64_t>(std::max<zip_int64_t>(0, lib().get_num_entries(zip_.get(), 0)));
   if (count > limits.entries) throw InputError(path_, fmt::format("has {} entries, more than are read", count));
   std::uint64_t stored = 0;
   std::uint64_t together = 0;
@@ -113,12 +124,12 @@ ZipEntry ZipFile::read_entry(std::uint64_t index, const ZipLimits& limits) const
   ZipEntry entry;
   entry.index = index;
   zip_stat_t stat;
-  zip_stat_init(&stat);
-  const char* name = zip_get_name(zip_.get(), index, ZIP_FL_ENC_RAW);
+  lib().stat_init(&stat);
+  const char* name = lib().get_name(zip_.get(), index, ZIP_FL_ENC_RAW);
   constexpr zip_uint64_t kNeeded = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
-  if (name == nullptr || zip_stat_index(zip_.get(), index, 0, &stat) != 0 || (stat.valid & kNeeded) != kNeeded) {
+  if (name == nullptr || lib().stat_index(zip_.get(), index, 0, &stat) != 0 || (stat.valid & kNeeded) != kNeeded) {
     entry.name = fmt::format("entry {}", index);
-    entry.damage = zip_strerror(zip_.get());
+    entry.damage = lib().strerror(zip_.get());
     return entry;
   }
   entry.name = name;
@@ -148,16 +159,16 @@ void ZipFile::fail(const ZipEntry& entry, const std::string& reason) const {
 
 ZipFile::OpenEntry ZipFile::open(const ZipEntry& entry) const {
   if (!entry.damage.empty()) fail(entry, entry.damage);
-  OpenEntry file(zip_fopen_index(zip_.get(), entry.index, 0));
-  if (!file) fail(entry, fmt::format("could not be read: {}", zip_strerror(zip_.get())));
+  OpenEntry file(lib().fopen_index(zip_.get(), entry.index, 0));
+  if (!file) fail(entry, fmt::format("could not be read: {}", lib().strerror(zip_.get())));
   return file;
 }
 
 std::size_t ZipFile::read_some(const ZipEntry& entry, zip_file_t* file, std::span<std::byte> into) const {
   std::size_t have = 0;
   while (have < into.size()) {
-    const zip_int64_t got = zip_fread(file, into.data() + have, into.size() - have);
-    if (got < 0) fail(entry, fmt::format("could not be decompressed: {}", zip_file_strerror(file)));
+    const zip_int64_t got = lib().fread(file, into.data() + have, into.size() - have);
+    if (got < 0) fail(entry, fmt::format("could not be decompressed: {}", lib().file_strerror(file)));
     if (got == 0) break;
     have += static_cast<std::size_t>(got);
   }

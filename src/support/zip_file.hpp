@@ -71,10 +71,10 @@ class ZipFile {
 
  private:
   struct Closer {
-    void operator()(zip_t* zip) const { zip_discard(zip); }
+    void operator()(zip_t* zip) const;
   };
   struct FileCloser {
-    void operator()(zip_file_t* file) const { zip_fclose(file); }
+    void operator()(zip_file_t* file) const;
   };
   using OpenEntry = std::unique_ptr<zip_file_t, FileCloser>;
 
