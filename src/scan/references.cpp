@@ -77,7 +77,8 @@ class UseFinder {
       const GElf_Shdr header = sections_.header(target);
       uses_.push_back({static_cast<std::uint32_t>(relocation.symbol), std::string(sections_.name(target, header)),
                        relocation.offset, (header.sh_flags & SHF_ALLOC) != 0, none, target,
-                       (header.sh_flags & SHF_EXCLUDE) != 0, (header.sh_flags & SHF_EXECINSTR) != 0});
+                       (header.sh_flags & SHF_EXCLUDE) != 0, (header.sh_flags & SHF_EXECINSTR) != 0,
+                       header.sh_size == 0});
     } else if (Use& known = uses_[place->second]; known.none && !none) {
       known.offset = relocation.offset;
       known.none = false;

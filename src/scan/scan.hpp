@@ -36,6 +36,7 @@ struct Use {
   std::uint32_t section_index = 0;
   bool excluded = false;  ///< that section is SHF_EXCLUDE
   bool code = false;      ///< that section is SHF_EXECINSTR
+  bool empty = false;     ///< that section has no bytes
 };
 
 /// The first use of each of `symbols` (.symtab indexes) in each section of a relocatable object; by symbol, then

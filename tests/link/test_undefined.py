@@ -20,6 +20,7 @@ OBJECTS = {
     "hidden-bare": START + ".globl foo\n.hidden foo\n",
     "bare": START + ".globl foo\n",
     "none-relocation": START + ".quad 0\n.reloc 0, R_X86_64_NONE, foo",
+    "none-in-empty": START + '.section .bare,"aw",@progbits\n.reloc 0, R_X86_64_NONE, foo',
     "none-and-real": START + ".reloc 0, R_X86_64_NONE, foo\n.quad 0\n.quad foo",
     "debug-only": START + '.section .debug_info,"",@progbits\n.quad foo',
     "unallocated": START + '.section .mine,"",@progbits\n.quad foo',
@@ -78,6 +79,7 @@ CASES = """
     weak-foo-ref.o
     bare.o
     none-relocation.o
+    none-in-empty.o
     none-and-real.o
     debug-only.o
     unallocated.o
