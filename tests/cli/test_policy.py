@@ -99,7 +99,7 @@ def test_the_file_is_found_above_and_its_paths_are_its_own(twice):
     twice.audit("check", "a.o", "b.o", "--write-baseline", "known.json")
     twice.write(".elfaudit.toml", 'baseline = "known.json"\n')
     (twice.path / "deep/er").mkdir(parents=True)
-    result = twice.sh("cd deep/er; $ELFAUDIT check ../../a.o ../../b.o")
+    result = twice.sh("cd deep/er; \"$ELFAUDIT\" check ../../a.o ../../b.o")
     assert result.code == 0 and "; 1 in the baseline" in result.out, result
 
 
