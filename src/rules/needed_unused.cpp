@@ -4,6 +4,7 @@
 // of these comes to be loaded.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -104,6 +105,27 @@ std::string option_for(const std::string& name) {
   return "-l" + file.substr(3, so - 3);
 }
 
+/// One finding for a file: a build that links everything with everything is one habit to mend, not a hundred.
+Finding unused_by(const Image& image, const std::vector<const NeededLibrary*>& unused) {
+  const std::string name = loaded_name(image, 0);
+  std::vector<std::string> libraries, options;
+  for (const NeededLibrary* needed : unused) {
+    libraries.push_back(needed->name);
+    options.push_back(option_for(needed->name));
+  }
+  Finding finding = make_finding("needed-unused", {},
+                                 fmt::format("{} needs {} and uses nothing of {}", name, fmt::join(libraries, ", "),
+                                             unused.size() == 1 ? "it" : "them"));
+  finding.sites.push_back(loaded_site(image, 0, Role::Reference));
+  for (const NeededLibrary* needed : unused)
+    finding.sites.push_back(loaded_site(image, needed->library, Role::Candidate));
+  finding.fixes.push_back({fmt::format("leave {} out of the link of {}, or put -Wl,--as-needed before {}",
+                                       fmt::join(options, " "), name, unused.size() == 1 ? "it" : "them"),
+                           {},
+                           {}});
+  return finding;
+}
+
 }  // namespace
 
 std::vector<Finding> unused_libraries(const Evidence& evidence) {
@@ -111,18 +133,8 @@ std::vector<Finding> unused_libraries(const Evidence& evidence) {
   Definitions definitions;
   for (const Image& image : evidence.images) {
     if (!closure_is_known(image)) continue;
-    for (const NeededLibrary* needed : Uses(image, definitions).unused()) {
-      const std::string name = loaded_name(image, 0);
-      Finding finding =
-          make_finding("needed-unused", {}, fmt::format("{} needs {} and uses nothing of it", name, needed->name));
-      finding.sites.push_back(loaded_site(image, 0, Role::Reference));
-      finding.sites.push_back(loaded_site(image, needed->library, Role::Candidate));
-      finding.fixes.push_back({fmt::format("leave {} out of the link of {}, or put -Wl,--as-needed before it",
-                                           option_for(needed->name), name),
-                               {},
-                               {}});
-      findings.push_back(std::move(finding));
-    }
+    if (const auto unused = Uses(image, definitions).unused(); !unused.empty())
+      findings.push_back(unused_by(image, unused));
   }
   return findings;
 }

@@ -114,6 +114,15 @@ def test_a_library_that_nothing_uses(lab):
     assert "libidle.so" in finding["message"] and "-lidle" in finding["fixes"][0]["text"]
 
 
+def test_idle_libraries_of_one_file_are_one_finding(lab):
+    for name in ("one", "two"):
+        library(lab, f"lib{name}.so", f"int {name}(void) {{ return 1; }}")
+    program(lab, "int main(void) { return 0; }", "-Wl,--no-as-needed -L. -lone -ltwo -Wl,-rpath,'$ORIGIN'")
+    finding = only(lab, "main", rule="needed-unused", severity="warning")
+    assert "needs libone.so, libtwo.so and uses nothing of them" in finding["message"] and len(finding["sites"]) == 3
+    assert "leave -lone -ltwo out" in finding["fixes"][0]["text"]
+
+
 def test_a_library_is_used_by_another_that_does_not_name_it(lab):
     library(lab, "libprovider.so", "int g(void) { return 1; }")
     library(lab, "libuser.so", "int g(void); int f(void) { return g(); }")
