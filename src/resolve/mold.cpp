@@ -325,8 +325,9 @@ void MoldLink::collect_unresolved() {
   names.finish();
 }
 
-/// mold stops at names that --require-defined misses, before it looks at relocations.
+/// mold stops at names that --require-defined misses, before it looks at relocations, unless such are only warnings.
 void MoldLink::keep_required() {
+  if (job_.unresolved.warn_only) return;
   const auto missed = [](const Unresolved& name) { return !name.option.empty(); };
   if (std::any_of(out_.unresolved.begin(), out_.unresolved.end(), missed))
     std::erase_if(out_.unresolved, std::not_fn(missed));

@@ -5,7 +5,7 @@
 //  2. GNU ld and mold look at sections without SHF_ALLOC (debug info) too, lld does not. mold comes to them last: where
 //     it reports anything else it reports nothing of theirs.
 //  3. GNU ld and lld 14 report what only R_*_NONE uses, later lld and mold don't. GNU ld passes over the relocations
-//     of a section without bytes.
+//     of an output section without bytes; one of the usual names has some in every real link.
 //  4. What the linker defines itself is not missing: its own names, and __start_X where a section X is linked.
 //  5. Where only a discarded COMDAT copy defines the name, lld says so instead of calling it undefined.
 //  6. GNU ld refuses an undefined hidden name even when no relocation uses it ("hidden symbol isn't defined").
@@ -17,6 +17,7 @@
 #include "resolve/unresolved.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -154,10 +155,17 @@ class Settler {
     });
   }
 
+  /// A default linker script joins it with others of its kind.
+  static bool has_usual_name(std::string_view section) {
+    constexpr std::array<std::string_view, 4> kUsual = {".text", ".data", ".rodata", ".bss"};
+    return std::any_of(kUsual.begin(), kUsual.end(), [&](std::string_view name) { return section.starts_with(name); });
+  }
+
   bool counts(ObjectId id, const Use& use) const {
     if (!use.alloc && job_.linker == LinkerKind::Mold && !unallocated_count_) return false;
     if (use.excluded && job_.linker != LinkerKind::Mold) return false;
-    if (use.empty && job_.linker != LinkerKind::Lld && job_.linker != LinkerKind::Mold) return false;
+    if (use.empty && job_.linker != LinkerKind::Lld && job_.linker != LinkerKind::Mold && !has_usual_name(use.section))
+      return false;
     if (!use.alloc && job_.linker == LinkerKind::Lld) return false;
     if (use.section == ".eh_frame" && job_.linker == LinkerKind::Mold) return false;  // mold looks for what is defined
     if (use.none && (job_.linker == LinkerKind::Mold || lld_since(job_, 15))) return false;

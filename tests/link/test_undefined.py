@@ -21,6 +21,8 @@ OBJECTS = {
     "bare": START + ".globl foo\n",
     "none-relocation": START + ".quad 0\n.reloc 0, R_X86_64_NONE, foo",
     "none-in-empty": START + '.section .bare,"aw",@progbits\n.reloc 0, R_X86_64_NONE, foo',
+    "none-in-empty-data": START + '.section .data.x,"aw",@progbits\n.reloc 0, R_X86_64_NONE, foo',
+    "start-data": ".data\n.quad 0",
     "none-and-real": START + ".reloc 0, R_X86_64_NONE, foo\n.quad 0\n.quad foo",
     "debug-only": START + '.section .debug_info,"",@progbits\n.quad foo',
     "unallocated": START + '.section .mine,"",@progbits\n.quad foo',
@@ -80,6 +82,7 @@ CASES = """
     bare.o
     none-relocation.o
     none-in-empty.o
+    none-in-empty-data.o start-data.o
     none-and-real.o
     debug-only.o
     unallocated.o
