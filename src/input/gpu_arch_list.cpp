@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "elfaudit/error.hpp"
+#include "support/take_prefix.hpp"
 
 namespace elfaudit {
 namespace {
@@ -51,12 +52,6 @@ std::string lower(std::string_view text) {
 bool take_suffix(std::string_view& text, std::string_view suffix) {
   if (!text.ends_with(suffix)) return false;
   text.remove_suffix(suffix.size());
-  return true;
-}
-
-bool take_prefix(std::string_view& text, std::string_view prefix) {
-  if (!text.starts_with(prefix)) return false;
-  text.remove_prefix(prefix.size());
   return true;
 }
 

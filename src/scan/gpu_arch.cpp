@@ -5,15 +5,10 @@
 #include <charconv>
 
 #include "elfaudit/error.hpp"
+#include "support/take_prefix.hpp"
 
 namespace elfaudit {
 namespace {
-
-bool take_prefix(std::string_view& text, std::string_view prefix) {
-  if (!text.starts_with(prefix)) return false;
-  text.remove_prefix(prefix.size());
-  return true;
-}
 
 std::string suffix_of(const GpuArch& arch) { return arch.suffix == 0 ? std::string() : std::string(1, arch.suffix); }
 

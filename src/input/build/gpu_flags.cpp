@@ -7,15 +7,10 @@
 #include <utility>
 
 #include "input/gpu_arch_list.hpp"
+#include "support/take_prefix.hpp"
 
 namespace elfaudit {
 namespace {
-
-bool take_prefix(std::string_view& text, std::string_view prefix) {
-  if (!text.starts_with(prefix)) return false;
-  text.remove_prefix(prefix.size());
-  return true;
-}
 
 /// "sm_80,compute_80", "[sm_80,compute_80]", "\"sm_80,compute_80\"": how shells and build systems keep it together.
 std::vector<std::string> items_of(std::string_view list) {
