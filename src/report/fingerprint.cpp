@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 namespace elfaudit {
@@ -10,14 +11,21 @@ namespace {
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-/// Where the message is all there is to know a finding by: each word without the folders and numbers in it.
-/// "/tmp/b1/x.o: section 7 ends at 0x380" is the same finding in another build folder, and in the next build.
+/// A count, an offset or an address: "7", "0x380".
+bool is_number(std::string_view word) {
+  while (!word.empty() && std::string_view(",;:.()").find(word.back()) != std::string_view::npos) word.remove_suffix(1);
+  if (word.starts_with("0x")) return true;
+  return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// Where the message is all there is to know a finding by: without folders, counts and offsets. "/tmp/b1/x.o: section 7
+/// ends at 0x380" is the same finding in another build folder, and in the next build; "3.12" and "sm_90" are what it is
+/// about.
 std::string without_places(const std::string& message) {
   std::string out;
   for (std::size_t start = 0; start < message.size();) {
     const std::size_t end = std::min(message.find(' ', start), message.size());
-    for (const char c : base_name(message.substr(start, end - start)))
-      if (c < '0' || c > '9') out += c;
+    if (const std::string word = base_name(message.substr(start, end - start)); !is_number(word)) out += word;
     out += ' ';
     start = end + 1;
   }

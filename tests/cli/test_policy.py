@@ -164,3 +164,14 @@ def test_a_damaged_baseline_is_an_error(twice, text):
     twice.write("known.json", text)
     result = twice.audit("check", "a.o", "b.o", "--baseline", "known.json")
     assert result.code == 2 and "baseline known.json" in result.err, result
+
+
+def test_a_baseline_tells_one_python_from_another(lab):
+    """The fingerprint of a finding without a symbol keeps the version that it is about."""
+    need("cc")
+    lab.write("m.c", "int PyInit_m(void) { return 0; }")
+    lab.write("package/x", "")
+    assert lab.sh("cc -shared -fPIC m.c -o package/m.cpython-311-x86_64-linux-gnu.so").code == 0
+    assert lab.audit("check", "package", "--python", "3.11,3.12", "--write-baseline", "known.json").code == 0
+    assert lab.audit("check", "package", "--python", "3.11,3.12", "--baseline", "known.json").code == 0
+    assert lab.audit("check", "package", "--python", "3.11,3.13", "--baseline", "known.json").code == 1

@@ -92,4 +92,6 @@ def test_nothing_wrong_is_certain(answers):
 def test_much_is_certain_and_much_is_not(answers):
     certain = sum(1 for answer in answers if answer[1])
     print(f"{certain} certain of {len(answers)}")
+    if len(answers) < 20:
+        pytest.skip(f"{len(answers)} programs say nothing of a part")
     assert len(answers) / 5 < certain < len(answers) * 4 / 5
