@@ -25,6 +25,8 @@
 //  10. What a shared object refers to, not weakly, is judged when all is read, if everything that it needs is on the
 //      line; by lld 14 only what was undefined when it read the shared object. Objects decide whether the name is weak
 //      then. With --wrap=foo its __real_foo is foo, and its foo stays foo. The rest is in shared_needs.cpp.
+//  11. What --defsym and a script's assignments use has to be defined by an object or by the linker, whatever
+//      --unresolved-symbols says; a shared object does not count ("symbol not found").
 //
 // Every rule was tried with lld 14.0.6 and 19.1.7; tests/link/ holds them against those that are installed.
 

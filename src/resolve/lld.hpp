@@ -16,6 +16,8 @@
 
 namespace elfaudit {
 
+class UndefinedNames;
+
 class LldLink {
  public:
   LldLink(const LinkJob& job, const std::vector<InputFacts>& inputs);
@@ -119,6 +121,7 @@ class LldLink {
   std::string printed_name(std::uint32_t id) const;
   std::optional<Binding> undefined_as(const Entry& entry) const;
   void collect_unresolved();
+  void add_unknown_operands(UndefinedNames& names);
   bool all_needed_on_line(const ObjectFacts& shared) const;
   void collect_shared_needs();
 

@@ -4,6 +4,7 @@
 
 #include "resolve/link_output.hpp"
 #include "resolve/lld.hpp"
+#include "resolve/resolve.hpp"
 
 namespace elfaudit {
 
@@ -180,7 +181,24 @@ void LldLink::collect_unresolved() {
     name.discarded = entry.discarded;
     name.references.push_back({at, {}, 0});
   });
+  add_unknown_operands(names);
   names.finish();
+}
+
+/// Rule 11.
+void LldLink::add_unknown_operands(UndefinedNames& names) {
+  for (const Assignment& assignment : job_.assignments) {
+    if (assignment.provide) continue;
+    for (const std::string& used : assignment.uses) {
+      const std::uint32_t id = wrapped_.contains(used) ? table_.composed("__wrap_" + used) : unwrapped(used);
+      const Entry::State state = table_[id].state;
+      const bool known = state == Entry::State::Defined || state == Entry::State::Common || assigned_.contains(used);
+      if (known || defined_by_linker(used, job_, true)) continue;
+      Unresolved& name = names.name(table_.id(used), used);
+      name.option = assignment.where;
+      name.discarded = false;  // not found is not found
+    }
+  }
 }
 
 bool LldLink::all_needed_on_line(const ObjectFacts& shared) const {

@@ -155,7 +155,7 @@ def lld_messages(command, folder):
             messages.duplicates.add((m[1], named(f"{archive}({where})" if archive else where)))
         elif m := re.fullmatch(r"undefined (?:(?:hidden|protected|internal) )?symbol: (.*)", first):
             messages.undefined.add(m[1])
-        elif m := re.fullmatch(r"(?:undefined reference(?: due to --no-allow-shlib-undefined)?: |.*: undefined reference to )(\S+).*", first):
+        elif m := re.fullmatch(r"(?:undefined reference(?: due to --no-allow-shlib-undefined)?: |.*: undefined reference to |.*: symbol not found: )(\S+).*", first):
             messages.undefined.add(m[1])
         else:
             messages.other.append(first)
