@@ -3,7 +3,16 @@
 include(CMakePackageConfigHelpers)
 set(ELFAUDIT_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/elfaudit)
 
-install(TARGETS elfaudit_program)
+# A wheel takes the component "program" alone, and has its programs in a folder that pip copies to the environment's bin.
+if(ELFAUDIT_WHEEL)
+  install(TARGETS elfaudit_program DESTINATION ${SKBUILD_SCRIPTS_DIR} COMPONENT program)
+  set(ELFAUDIT_CMAKE_DIR lib/cmake/elfaudit)
+  set(CMAKE_INSTALL_BINDIR bin)
+  set(ELFAUDIT_CMAKE_INSTALL ${SKBUILD_DATA_DIR}/${ELFAUDIT_CMAKE_DIR})
+else()
+  install(TARGETS elfaudit_program COMPONENT program)
+  set(ELFAUDIT_CMAKE_INSTALL ${ELFAUDIT_CMAKE_DIR})
+endif()
 install(TARGETS elfaudit EXPORT elfaudit)
 install(DIRECTORY include/elfaudit DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
@@ -14,7 +23,7 @@ configure_package_config_file(cmake/elfauditConfig.cmake.in ${PROJECT_BINARY_DIR
 # Before 1.0 a new minor version may break the interface.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/elfauditConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/generated/elfauditConfig.cmake ${PROJECT_BINARY_DIR}/generated/elfauditConfigVersion.cmake
-  DESTINATION ${ELFAUDIT_CMAKE_DIR})
+  cmake/elfauditAudit.cmake DESTINATION ${ELFAUDIT_CMAKE_INSTALL} COMPONENT program)
 
 # From lib/pkgconfig back to the prefix, whatever CMAKE_INSTALL_LIBDIR is (lib/x86_64-linux-gnu on Debian under /usr).
 file(RELATIVE_PATH ELFAUDIT_PREFIX_FROM_PC /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)

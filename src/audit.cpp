@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "elfaudit/account.hpp"
 #include "input/build/gpu_compiles.hpp"
@@ -15,12 +16,15 @@
 #include "rules/account.hpp"
 #include "rules/rules.hpp"
 #include "scan/device_code.hpp"
+#include "scan/device_content.hpp"
 #include "scan/device_suppliers.hpp"
 #include "scan/host_suppliers.hpp"
 #include "scan/needed_libraries.hpp"
 #include "scan/scan.hpp"
 #include "scan/section_graph.hpp"
 #include "stale/stale.hpp"
+#include "support/progress.hpp"
+#include "support/threads.hpp"
 
 namespace elfaudit {
 namespace {
@@ -106,8 +110,78 @@ void take_undefined_from(const Census& census, Resolution& resolution) {
   resolution.undefined_count = census.undefined;
 }
 
+bool enables(const AuditOptions& options, std::string_view rule) {
+  return std::find(options.enable.begin(), options.enable.end(), rule) != options.enable.end();
+}
+
+/// What an image loads is known only where it is.
+void note_images_not_at_hand(LinkJob& job, const std::vector<InputFacts>& inputs) {
+  for (const InputFacts& input : inputs) {
+    const bool image = input.kind == InputKind::SharedObject || input.kind == InputKind::Executable;
+    if (image && !job.from_command && !input.objects.empty() && !input.objects.front().at_hand)
+      job.notes.push_back(input.path + " is known from " + input.objects.front().indexed_in +
+                          " alone: the libraries that it loads are not looked for");
+  }
+}
+
 bool complete(const std::vector<Finding>& findings) {
   return std::none_of(findings.begin(), findings.end(), [](const Finding& f) { return f.leaves_unread; });
+}
+
+/// `given`: the inputs, read already, for several links. What concerns objects alone is then told once for all of
+/// these.
+Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census> census,
+                 std::optional<std::vector<InputFacts>> given = {}) {
+  Audit result;
+  result.job = std::move(job);
+  Stopwatch watch(result.passes);
+
+  const bool alone = !given;
+  progress_stage("reading files");
+  result.inputs = given ? *std::move(given) : census ? std::move(census->inputs) : scan(result.job, options.jobs);
+  result.packages = read_packages(result.job.packages, options.jobs);
+  watch.lap("scan");
+  progress_stage("finding libraries");
+  note_images_not_at_hand(result.job, result.inputs);
+  LoadedImages loaded = find_images(result.job, result.inputs, result.packages, options.closure);
+  result.images = std::move(loaded.images);
+  result.libraries = std::move(loaded.libraries);
+  watch.lap("images");
+  progress_stage("resolving symbols");
+  result.resolution = resolve(result.job, result.inputs);
+  if (census) take_undefined_from(*census, result.resolution);
+  watch.lap("resolve");
+  if (undefined_is_judged(result.job)) {
+    settle_unresolved(result.job, result.inputs, result.resolution,
+                      {find_uses, has_section, read_section_graph, find_needed});
+    look_for_suppliers(result.job, result.inputs, result.resolution);
+  }
+  watch.lap("references");
+  progress_stage("linking device code");
+  result.resolution.device = resolve_device_code(result.job, result.inputs, result.resolution);
+  watch.lap("device");
+  progress_stage("comparing times");
+  const std::vector<GpuCompile> compiles =
+      alone ? gpu_compiles_of(result.inputs, options, result.job.notes) : std::vector<GpuCompile>();
+  const StaleFacts stale =
+      alone ? find_stale(result.job, result.inputs, {enables(options, "untracked-header")}) : StaleFacts();
+  watch.lap("stale");
+  result.findings = apply_rules(
+      {result.job, result.inputs, result.resolution, result.packages, result.images, options.pythons, options.gpu_archs,
+       compiles, stale.objects, stale.libraries, &result.libraries, holds_functions_or_variables},
+      options.enable);
+  watch.lap("rules");
+  progress_stage("looking for definitions in debug info");
+  const std::vector<std::string> problems =
+      locate(result.findings, result.inputs,
+             {options.preprocess, options.compile_commands, options.known_commands, options.cache});
+  result.job.notes.insert(result.job.notes.end(), problems.begin(), problems.end());
+  settle_header_definitions(result.findings);
+  settle_split_states(result.resolution, result.findings);
+  watch.lap("locate");
+
+  result.complete = complete(result.findings);
+  return result;
 }
 
 }  // namespace
@@ -120,46 +194,35 @@ Audit audit(LinkJob job, const AuditOptions& options) {
 
 Audit audit(LinkJob job, const AuditOptions& options, std::optional<Census> census) {
   Audit result;
-  result.job = std::move(job);
-  Stopwatch watch(result.passes);
-
-  result.inputs = census ? std::move(census->inputs) : scan(result.job, options.jobs);
-  result.packages = read_packages(result.job.packages, options.jobs);
-  watch.lap("scan");
-  LoadedImages loaded = find_images(result.job, result.inputs, result.packages, options.closure);
-  result.images = std::move(loaded.images);
-  result.libraries = std::move(loaded.libraries);
-  watch.lap("images");
-  result.resolution = resolve(result.job, result.inputs);
-  if (census) take_undefined_from(*census, result.resolution);
-  watch.lap("resolve");
-  if (undefined_is_judged(result.job)) {
-    settle_unresolved(result.job, result.inputs, result.resolution,
-                      {find_uses, has_section, read_section_graph, find_needed});
-    look_for_suppliers(result.job, result.inputs, result.resolution);
-  }
-  watch.lap("references");
-  result.resolution.device = resolve_device_code(result.job, result.inputs, result.resolution);
-  watch.lap("device");
-  const std::vector<GpuCompile> compiles = gpu_compiles_of(result.inputs, options, result.job.notes);
-  const bool every_object =
-      std::find(options.enable.begin(), options.enable.end(), "untracked-header") != options.enable.end();
-  const StaleFacts stale = find_stale(result.job, result.inputs, {every_object});
-  watch.lap("stale");
-  result.findings =
-      apply_rules({result.job, result.inputs, result.resolution, result.packages, result.images, options.pythons,
-                   options.gpu_archs, compiles, stale.objects, stale.libraries, &result.libraries},
-                  options.enable);
-  watch.lap("rules");
-  const std::vector<std::string> problems =
-      locate(result.findings, result.inputs, {options.preprocess, options.compile_commands, options.known_commands});
-  result.job.notes.insert(result.job.notes.end(), problems.begin(), problems.end());
-  settle_header_definitions(result.findings);
-  settle_split_states(result.resolution, result.findings);
-  watch.lap("locate");
-
-  result.complete = complete(result.findings);
+  with_threads(options.jobs, [&] { result = run_stages(std::move(job), options, std::move(census)); });
   return result;
+}
+
+Audit audit_read(LinkJob job, const AuditOptions& options, std::vector<InputFacts> inputs) {
+  Audit result;
+  with_threads(options.jobs, [&] { result = run_stages(std::move(job), options, {}, std::move(inputs)); });
+  return result;
+}
+
+std::vector<Finding> audit_objects(const std::vector<InputFacts>& inputs, const AuditOptions& options,
+                                   std::vector<std::string>& notes) {
+  LinkJob job;
+  job.from_command = true;  // the links are about to be made anew
+  const std::vector<GpuCompile> compiles = gpu_compiles_of(inputs, options, notes);
+  const bool every_object = enables(options, "untracked-header");
+  const StaleFacts stale = find_stale(job, inputs, {every_object});
+  const Resolution none;
+  Evidence evidence{job, inputs, none};
+  evidence.gpu_archs = options.gpu_archs;
+  evidence.gpu_compiles = compiles;
+  evidence.stale_objects = stale.objects;
+  std::vector<Finding> findings = gpu_flags(evidence);
+  const auto add = [&](std::vector<Finding> more) {
+    findings.insert(findings.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  };
+  add(stale_objects(evidence));
+  if (every_object) add(untracked_headers(evidence));
+  return findings;
 }
 
 bool is_rule(std::string_view id) {

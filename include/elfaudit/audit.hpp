@@ -26,6 +26,7 @@ struct AuditOptions {
   ClosureOptions closure{};          ///< where the libraries are that programs and shared objects load
   std::vector<int> pythons{};        ///< --python: minor versions of CPython 3 that packages should serve
   std::vector<GpuArch> gpu_archs{};  ///< --gpu-arch: the images that every file with device code should have
+  std::string cache{};               ///< where to keep what debug info said, for the next audit; empty: nowhere
 };
 
 /// How long one stage took.
@@ -55,6 +56,9 @@ struct Audit {
   std::vector<std::size_t> suppression_uses;  ///< how many findings each of the policy's suppressions took
   bool complete = true;                       ///< every input was read whole
   std::vector<Pass> passes;                   ///< in the order they ran; the one part that differs from run to run
+  /// Of an audit that sums up several links: each, without findings, packages and the symbols of its inputs. The other
+  /// members are what they have together, but for `resolution`, which is each link's own.
+  std::vector<Audit> links;
 };
 
 /// Is there a rule of that id?

@@ -92,6 +92,7 @@ struct Finding {
   std::vector<std::string> archs{};    ///< of device rules: every architecture it holds for, ascending
   std::vector<std::string> symbols{};  ///< of a finding about several, by name: all of them
   std::vector<std::string> notes{};    ///< what else belongs to the story: "the host link will fail too: ..."
+  std::vector<std::string> links{};    ///< of an audit of several links: the outputs of those that have it
 };
 
 }  // namespace elfaudit

@@ -23,6 +23,7 @@ struct LinkInput {
   bool just_symbols = false;   ///< --just-symbols / -R FILE
   bool lazy = false;           ///< between --start-lib and --end-lib
   bool device_only = false;    ///< given to the device link, not to the host link
+  std::string facts{};         ///< the facts file that stands for it and was named in its place; empty: none
 };
 
 enum class OutputKind : std::uint8_t { Executable, SharedObject, Relocatable };

@@ -47,18 +47,13 @@ def audited(build_ext, options=(), gate=True):
             compiler = self.compiler
             plain_link = compiler.link_shared_object
 
-            def link_shared_object(*args, **kwargs):
-                plain_spawn = compiler.spawn
-
-                def spawn(command, *spawn_args, **spawn_kwargs):
-                    _audit(command, options, gate)
-                    return plain_spawn(command, *spawn_args, **spawn_kwargs)
-
-                compiler.spawn = spawn
-                try:
-                    return plain_link(*args, **kwargs)
-                finally:
-                    compiler.spawn = plain_spawn
+            def link_shared_object(objects, output, *args, **kwargs):
+                before = _changed(output)
+                with _Watched(compiler, lambda command: _audit(command, options, gate)) as watched:
+                    outcome = plain_link(objects, output, *args, **kwargs)
+                if not watched.commands and _changed(output) != before:
+                    raise AuditFailed(f"{output} was linked in a way that elfaudit doesn't know, and not audited")
+                return outcome
 
             compiler.link_shared_object = link_shared_object
             try:
@@ -70,14 +65,50 @@ def audited(build_ext, options=(), gate=True):
     return Audited
 
 
+class _Watched:
+    """Hands each command that a compiler object is about to run to `see`, once."""
+
+    # Newer versions of setuptools (84 does) run `call` where others run `spawn`, which they still have.
+    METHODS = ("spawn", "call")
+
+    def __init__(self, compiler, see):
+        self.compiler, self.see, self.commands = compiler, see, []
+
+    def __enter__(self):
+        self.plain = {name: getattr(self.compiler, name) for name in self.METHODS if hasattr(self.compiler, name)}
+        for name, run in self.plain.items():
+            setattr(self.compiler, name, self._watch(run))
+        return self
+
+    def __exit__(self, *_):
+        for name, run in self.plain.items():
+            setattr(self.compiler, name, run)
+
+    def _watch(self, run):
+        def watched(command, *args, **kwargs):
+            words = list(map(str, command))
+            if words not in self.commands:
+                self.commands.append(words)
+                self.see(words)
+            return run(command, *args, **kwargs)
+
+        return watched
+
+
+def _changed(path):
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return None
+
+
 def _audit(command, options, gate):
     words = [*options, *os.environ.get("ELFAUDIT_OPTIONS", "").split()]
-    outcome = subprocess.run([program(), "check", *words, "--", *map(str, command)])
+    outcome = subprocess.run([program(), "check", *words, "--", *command])
     if gate and outcome.returncode != 0:
         says = "has findings" if outcome.returncode == 1 else "could not be audited"
         raise AuditFailed(f"the link of {_output(command)} {says}: see above (elfaudit's exit code {outcome.returncode})")
 
 
 def _output(command):
-    words = list(map(str, command))
-    return words[words.index("-o") + 1] if "-o" in words[:-1] else "the extension module"
+    return command[command.index("-o") + 1] if "-o" in command[:-1] else "the extension module"

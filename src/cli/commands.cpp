@@ -12,11 +12,15 @@
 #include <utility>
 
 #include "audit.hpp"
+#include "audit_links.hpp"
+#include "cli/progress_line.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/report.hpp"
+#include "input/build_jobs.hpp"
 #include "input/input.hpp"
 #include "input/leave_out.hpp"
 #include "input/response_file.hpp"
+#include "rules/require_rule.hpp"
 
 namespace elfaudit {
 namespace {
@@ -42,9 +46,24 @@ Audit audit_of_command(const Request& request, const std::optional<LinkerChoice>
   return audit(std::move(job), request.audit);
 }
 
+Audit audit_of_build(const Request& request, const std::optional<LinkerChoice>& linker) {
+  std::vector<LinkJob> jobs = jobs_of(plan_of_build(request.build, request.files), request.ask, linker);
+  for (LinkJob& job : jobs) {
+    leave_out(job, request.policy.never_read);
+    if (job.device) choose_device_archs(job, request.archs);
+  }
+  return audit_links(std::move(jobs), request.audit);
+}
+
 Audit audit_of(const Request& request) {
+  const ProgressLine line(!request.quiet);
   if (request.has_command && !request.files.empty())
     throw UsageError("give files or a link command behind --, not both");
+  if (request.build.empty() && !request.ask.empty()) throw UsageError("--ask goes with -p");
+  if (!request.build.empty()) {
+    if (request.has_command) throw UsageError("give a build folder with -p or a link command behind --, not both");
+    return audit_of_build(request, linker_of(request));
+  }
   if (request.has_command && request.command.empty()) throw UsageError("no command behind --");
   // The commands of a compile_commands.json can be checked by themselves.
   if (!request.has_command && request.files.empty() && request.audit.compile_commands.empty())
@@ -112,6 +131,12 @@ void write_all(const std::string& path, const std::string& text, std::FILE* stre
 
 }  // namespace
 
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const Format& format : kFormats) names.emplace_back(format.name);
+  return names;
+}
+
 std::optional<LinkerChoice> linker_of(const Request& request) {
   if (request.linker.empty()) return std::nullopt;
   return parse_linker_choice(request.linker);
@@ -127,8 +152,7 @@ void check_audit_options(const Request& request) {
   static_cast<void>(outputs_of(request));
   static_cast<void>(linker_of(request));
   static_cast<void>(path_map(request));
-  for (const std::string& rule : request.audit.enable)
-    if (!is_rule(rule)) throw UsageError(fmt::format("--enable {}: there is no such rule", rule));
+  for (const std::string& rule : request.audit.enable) require_rule(rule, "--enable " + rule);
 }
 
 PathMap path_map(const Request& request) {
@@ -144,6 +168,8 @@ PathMap path_map(const Request& request) {
 void write_reports(const Request& request, const Audit& audit, std::FILE* stream) {
   for (const Output& output : outputs_of(request)) {
     if (output.path.empty() && stream == nullptr) continue;
+    const bool is_text = output.format == &kFormats[0];
+    if (request.quiet && is_text && audit.findings.empty() && audit.complete) continue;
     ReportOptions options;
     options.color = output.path.empty() && use_color(request.color, stream);
     options.list_undefined = request.list_undefined;

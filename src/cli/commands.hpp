@@ -21,9 +21,12 @@ struct Request {
   std::vector<std::string> files;
   bool has_command = false;            ///< "--" was given
   std::vector<std::string> command;    ///< the words behind it
+  std::string build;                   ///< -p; `files` are its targets then
+  std::vector<std::string> ask;        ///< --ask
   std::vector<std::string> archs;      ///< --arch
   std::string linker;                  ///< --linker; empty: the one that the command runs
   std::string symbol;                  ///< explain
+  std::string facts;                   ///< index: the file to write
   std::vector<std::string> formats;    ///< "text", "json=out.json"; empty: text
   std::string source_root;             ///< --source-root
   std::vector<std::string> path_maps;  ///< --map-path, "FROM=TO"
@@ -31,7 +34,8 @@ struct Request {
   Severity fail_on = Severity::Error;
   bool list_undefined = false;
   bool stats = false;
-  bool gate = false;  ///< link: errors stop the command
+  bool quiet = false;  ///< no progress, and no text where there is nothing to report
+  bool gate = false;   ///< link: errors stop the command
   AuditOptions audit;
   PolicyRequest policy;
   ListOptions list;
@@ -45,6 +49,11 @@ int list_command(const Request& request);
 int closure_command(const Request& request);
 int diagnose_command(const Request& request);
 int link_command(const Request& request);
+int rules_command(const Request& request);
+int index_command(const Request& request);
+
+/// What --format of check and link takes; the first one goes without saying.
+std::vector<std::string> format_names();
 
 /// --linker. Throws UsageError.
 std::optional<LinkerChoice> linker_of(const Request& request);

@@ -31,7 +31,4 @@ std::string find_config(const std::string& folder);
 Config read_config(const std::string& path, const std::vector<std::string>& known,
                    const std::vector<std::string>& paths);
 
-/// The one of `known` that is spelled most like `word`; empty when none is near.
-std::string nearest(const std::string& word, const std::vector<std::string>& known);
-
 }  // namespace elfaudit

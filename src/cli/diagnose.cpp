@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "cli/commands.hpp"
+#include "cli/progress_line.hpp"
 #include "elfaudit/diagnosis.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/report.hpp"
@@ -33,7 +34,9 @@ Diagnosis diagnosis_of(const Request& request) {
   DiagnoseOptions options;
   options.jobs = request.audit.jobs;
   const std::string& log = request.files.front();
-  return log == "-" ? diagnose(standard_input(), options) : diagnose_file(log, options);
+  const std::string text = log == "-" ? standard_input() : "";
+  const ProgressLine line;
+  return log == "-" ? diagnose(text, options) : diagnose_file(log, options);
 }
 
 std::string report_of(const Diagnosis& diagnosis, const Request& request) {

@@ -7,9 +7,11 @@
 #include <cstring>
 
 #include "cli/commands.hpp"
+#include "cli/progress_line.hpp"
 #include "elfaudit/closure.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/listing.hpp"
+#include "support/progress.hpp"
 
 namespace elfaudit {
 namespace {
@@ -28,6 +30,12 @@ void say(const InputError& error) {
 std::string without_slash(std::string path) {
   while (path.ends_with('/')) path.pop_back();
   return path;
+}
+
+Listing listing_of(const std::vector<std::string>& files, const ListOptions& options) {
+  const ProgressLine line;
+  progress_stage("reading files");
+  return list(files, options);
 }
 
 }  // namespace
@@ -57,7 +65,7 @@ int list_command(const Request& request) {
   if (request.has_command) throw UsageError("list takes files, no link command");
   ListOptions options = request.list;
   options.jobs = request.audit.jobs;
-  const Listing listing = list(request.files, options);
+  const Listing listing = listing_of(request.files, options);
   const bool json = !request.formats.empty() && request.formats.back() == "json";
   write(json ? json_listing(listing) : text_listing(listing));
   for (const InputError& error : listing.errors) say(error);

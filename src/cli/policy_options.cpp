@@ -15,9 +15,11 @@
 namespace elfaudit {
 namespace {
 
-/// Options that are no decision of a project's, and so no keys of its file.
-constexpr std::array<std::string_view, 9> kNoKeys = {
-    "help", "config", "no-config", "dump-config", "severity", "suppress", "write-baseline", "gate", "files"};
+/// Options that are no decision of a project's, and so no keys of its file. Which programs may be started
+/// (--ask, --preprocess) is for the user alone to say.
+constexpr std::array<std::string_view, 12> kNoKeys = {
+    "help",           "config", "no-config", "dump-config", "severity", "suppress",
+    "write-baseline", "gate",   "files",     "build",       "ask",      "preprocess"};
 
 const std::vector<std::string>& path_keys() {
   static const std::vector<std::string> kKeys = {"baseline", "source-root", "compile-commands", "root", "cache"};
@@ -67,7 +69,8 @@ bool is_list(const CLI::Option& option) { return option.get_items_expected_max()
 std::string toml_value(const CLI::Option& option) {
   const std::vector<std::string>& results = option.results();
   if (option.get_items_expected_max() == 0) return results.empty() || results.back() == "false" ? "false" : "true";
-  if (!is_list(option)) return quoted(results.empty() ? "" : results.back());
+  if (results.empty()) return is_list(option) ? "[]" : quoted(option.get_default_str());
+  if (!is_list(option)) return quoted(results.back());
   std::string list;
   for (const std::string& result : results) list += (list.empty() ? "" : ", ") + quoted(result);
   return "[" + list + "]";

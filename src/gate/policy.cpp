@@ -10,6 +10,7 @@
 #include "elfaudit/error.hpp"
 #include "gate/suppression.hpp"
 #include "report/fingerprint.hpp"
+#include "rules/require_rule.hpp"
 #include "rules/rules.hpp"
 
 namespace elfaudit {
@@ -128,7 +129,7 @@ void check(const Suppression& suppression) {
 
 void check_policy(const Policy& policy) {
   for (const auto& [id, severity] : policy.severities) {
-    if (!is_rule(id)) throw UsageError(fmt::format("severity of {}: there is no such rule", id));
+    require_rule(id, "severity of " + id);
     if (id == "unreadable-input") throw UsageError("unreadable-input is always an error: nothing unread passes");
   }
   for (const Suppression& suppression : policy.suppressions) check(suppression);

@@ -188,13 +188,27 @@ Commands parse_dry_run(std::string_view text) {
 
 void settle_linker(LinkLine& line, const Command& command, bool named) {
   if (command.linker) line.linker = command.linker->kind;
+  const bool may_run = named && command.environment.empty() && !command.may_ask;
   line.linker_version = command.linker && command.linker->version != 0
                             ? command.linker->version
-                            : linker_version(line.linker, line.program, named && command.environment.empty());
+                            : linker_version(line.linker, line.program, may_run);
+}
+
+std::string why_not_asked(const Command& command) {
+  if (!command.may_ask) return {};
+  if (!command.environment.empty()) return "env stands before it";
+  for (const std::string& word : command.words) {
+    if (word.find("-arch-tool=") != std::string::npos) return "it would start the program of " + word;
+    if (word.starts_with("-wrapper") || word.starts_with("-specs") || word.starts_with("--specs"))
+      return "it would do what " + word + " says";
+  }
+  if (command.may_ask(command.program)) return {};
+  return "it is in no folder of PATH, and no --ask names it";
 }
 
 LinkLine ask_driver(const Command& command, std::vector<std::string>& notes) {
   if (asks_for_no_link(command.words)) throw UsageError("this command does not link");
+  if (const std::string why = why_not_asked(command); !why.empty()) return line_from_words(command, why, notes);
   std::vector<std::string> argv = command.environment;
   argv.push_back(command.program);
   argv.emplace_back("-###");

@@ -14,9 +14,10 @@
 
 namespace elfaudit {
 
-enum class ProgramKind : std::uint8_t { Driver, Linker, DeviceCompiler, Launcher, Unknown };
+enum class ProgramKind : std::uint8_t { Driver, Linker, DeviceCompiler, Archiver, Launcher, Unknown };
 
-/// By the last part of its path: "/opt/x86_64-linux-gnu-g++-12" is a driver, "ld.lld-19" a linker, "ccache" a launcher.
+/// By the last part of its path: "/opt/x86_64-linux-gnu-g++-12" is a driver, "ld.lld-19" a linker, "ccache" a launcher,
+/// "gcc-ar" an archiver.
 ProgramKind classify_program(const std::string& program);
 
 /// Which linker a program is. A plain `ld` is looked up (in PATH when it has no folder) and its symbolic links
@@ -32,8 +33,21 @@ struct Command {
   std::string program;
   std::vector<std::string> words;
   std::optional<LinkerChoice> linker{};  ///< the rules to judge it by, whatever it runs
+  MayAsk may_ask{};                      ///< set: the command stands in a file
 };
 Command strip_launchers(const std::vector<std::string>& argv);
+
+/// What `ar` puts into its archive: the words behind the archive that "qc", "rcs" or another such operation names.
+/// Nothing for operations that add no file (ar t, ar x), and when there is no archive.
+struct ArchiveWords {
+  std::string archive;
+  std::vector<std::string> files;
+};
+std::optional<ArchiveWords> archive_words(const std::vector<std::string>& words);
+
+/// Why the command's program is not started; empty: it may be. "-arch-tool" and its like have a compiler start what the
+/// words name, and so may what env sets.
+std::string why_not_asked(const Command& command);
 
 /// Sets whose rules the line is judged by. `named`: the user's own command names the linker, so it may be run with
 /// --version.

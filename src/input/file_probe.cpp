@@ -11,6 +11,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "facts/document.hpp"
 #include "support/file_descriptor.hpp"
 
 namespace elfaudit {
@@ -103,6 +104,20 @@ bool is_text(std::string_view bytes) {
   });
 }
 
+/// One that is damaged stands for itself, and scanning says what is wrong with it.
+FileProbe probe_facts(const std::string& path) {
+  FileProbe probe;
+  probe.kind = ProbedKind::Facts;
+  probe.facts_of = path;
+  const std::optional<Document> document = peek_document(path);
+  if (!document || document->name.empty()) return probe;
+  probe.machine = {document->machine, document->is_64};
+  probe.shared = document->kind == DocumentKind::SharedObject;
+  probe.fixed = document->kind == DocumentKind::Executable;
+  probe.facts_of = document->name;
+  return probe;
+}
+
 ProbedKind why_not(int error) {
   return error == EACCES || error == EPERM ? ProbedKind::NoPermission : ProbedKind::Missing;
 }
@@ -166,6 +181,7 @@ FileProbe probe_file(const std::string& path) {
   if (head.starts_with(kArchive) || head.starts_with(kThinArchive)) {
     return {ProbedKind::Archive, first_member_machine(path, fd.get(), head.starts_with(kThinArchive)), false};
   }
+  if (head.starts_with(kDocumentMagic)) return probe_facts(path);
   // GNU ld takes an empty file for an empty script. It is what a full disk or a killed compiler leaves behind: not
   // passed.
   if (head.empty()) return {ProbedKind::Other, {}, false};

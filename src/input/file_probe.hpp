@@ -17,13 +17,14 @@ struct Machine {
   bool operator==(const Machine&) const = default;
 };
 
-enum class ProbedKind : std::uint8_t { Missing, NotAFile, NoPermission, Elf, Archive, Text, Other };
+enum class ProbedKind : std::uint8_t { Missing, NotAFile, NoPermission, Elf, Archive, Text, Facts, Other };
 
 struct FileProbe {
   ProbedKind kind = ProbedKind::Missing;
-  Machine machine;      ///< of the object, or of an archive's first object; unknown when there is none
-  bool shared = false;  ///< an ELF file of type ET_DYN
-  bool fixed = false;   ///< of type ET_EXEC: a program that is loaded at one address
+  Machine machine;         ///< of the object, or of an archive's first object; unknown when there is none
+  bool shared = false;     ///< an ELF file of type ET_DYN
+  bool fixed = false;      ///< of type ET_EXEC: a program that is loaded at one address
+  std::string facts_of{};  ///< of a facts file: the object that it stands for; the rest is said of that, too
 
   bool usable() const { return kind >= ProbedKind::Elf; }
 };

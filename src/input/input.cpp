@@ -22,7 +22,7 @@ LinkLine line_of_linker(const Command& command) {
     line.words.erase(line.words.begin(), line.words.begin() + 2);
   line.program = command.program;
   line.linker = linker_kind(command.program);
-  line.ask_program = command.environment.empty();
+  line.ask_program = command.environment.empty() && !command.may_ask;
   settle_linker(line, command, true);
   return line;
 }
@@ -65,6 +65,15 @@ LinkJob job_from_host_command(Command command) {
   return job;
 }
 
+/// Nothing is linked: what goes into the archive is looked at as plain files.
+LinkJob job_from_archiver(const Command& command) {
+  const std::optional<ArchiveWords> words = archive_words(expand_response_files(command.words));
+  if (!words) throw UsageError("this command adds nothing to an archive");
+  LinkJob job = job_from_files(words->files, command.linker);
+  job.output_path = words->archive;
+  return job;
+}
+
 }  // namespace
 
 LinkJob job_from_files(const std::vector<std::string>& files, const std::optional<LinkerChoice>& linker,
@@ -94,9 +103,11 @@ LinkJob job_from_files(const std::vector<std::string>& files, const std::optiona
   return job;
 }
 
-LinkJob job_from_command(const std::vector<std::string>& argv, const std::optional<LinkerChoice>& linker) {
+LinkJob job_from_command(const std::vector<std::string>& argv, const std::optional<LinkerChoice>& linker,
+                         const MayAsk& may_ask) {
   Command command = strip_launchers(argv);
   command.linker = linker;
+  command.may_ask = may_ask;
   if (command.program.empty()) throw UsageError("no link command");
   LinkJob job;
   switch (classify_program(command.program)) {
@@ -106,6 +117,9 @@ LinkJob job_from_command(const std::vector<std::string>& argv, const std::option
       break;
     case ProgramKind::DeviceCompiler:
       job = job_from_device_compiler(command);
+      break;
+    case ProgramKind::Archiver:
+      job = job_from_archiver(command);
       break;
     case ProgramKind::Launcher:
     case ProgramKind::Unknown:

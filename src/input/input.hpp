@@ -22,11 +22,14 @@ LinkJob job_from_files(const std::vector<std::string>& files, const std::optiona
 /// names, behind ccache and the like) or a linker (ld, ld.bfd, ld.gold, ld.lld, mold). A driver is asked for its own
 /// linker line with -###, which runs nothing; when it can't be run, the words are read as they are and
 /// LinkJob::notes says what is not known. nvcc is asked with --dryrun, and then its host compiler as above; nvlink's
-/// words are read as they are. Throws UsageError when it is no link command. `linker`: whose rules to judge by, and
-/// read the options by; else those of the linker that the command runs. Its version is told by its name, or it is run
-/// with
+/// words are read as they are. Of `ar` the files that it archives are taken as plain files. Throws UsageError when it
+/// is no link command. `linker`: whose rules to judge by, and read the options by; else those of the linker that the
+/// command runs. Its version is told by its name, or it is run with
 /// --version where the command names it (ld.lld, -fuse-ld=).
-LinkJob job_from_command(const std::vector<std::string>& argv, const std::optional<LinkerChoice>& linker = {});
+/// `may_ask`: of a command that stands in a file, the programs that are started; the words of another are read as they
+/// are, and no program is started that its words name.
+LinkJob job_from_command(const std::vector<std::string>& argv, const std::optional<LinkerChoice>& linker = {},
+                         const MayAsk& may_ask = {});
 
 /// A link command that a build log shows, with its launchers. Nothing is asked or run: the words are read as they are,
 /// relative paths from `folder` (empty: the working directory), response files only below it. What is not known for

@@ -70,6 +70,11 @@ void InputCollector::add_found(const FoundFile& found, const std::string& spelle
   input.as_needed = state.as_needed;
   input.just_symbols = state.just_symbols;
   input.lazy = state.lazy;
+  if (found.probe.kind == ProbedKind::Facts) {
+    input.facts = found.path;
+    input.path = found.probe.facts_of;
+    input.spelled = spelled == found.path ? input.path : spelled;
+  }
   job_.inputs.push_back(std::move(input));
 }
 

@@ -52,6 +52,12 @@ LinkStep step_of_nvcc(const Words& words) {
   return any ? LinkStep::Links : LinkStep::None;
 }
 
+/// CMake puts the launcher of its link commands before these as well: "cmake -E rm -f libx.a", "ranlib libx.a".
+bool stands_beside_links(const std::string& program) {
+  const std::string_view name = std::string_view(program).substr(program.rfind('/') + 1);
+  return name == "cmake" || name == "ranlib" || name.ends_with("-ranlib");
+}
+
 }  // namespace
 
 LinkStep link_step(const Words& argv) {
@@ -66,8 +72,12 @@ LinkStep link_step(const Words& argv) {
     case ProgramKind::DeviceCompiler:
       if (command.program.ends_with("nvlink")) return asks ? LinkStep::None : LinkStep::Links;
       return asks ? LinkStep::None : step_of_nvcc(words);
+    case ProgramKind::Archiver:
+      return archive_words(words) ? LinkStep::Links : LinkStep::None;
     case ProgramKind::Launcher:
+      break;
     case ProgramKind::Unknown:
+      if (stands_beside_links(command.program)) return LinkStep::None;
       break;
   }
   return LinkStep::Links;

@@ -11,7 +11,7 @@ namespace elfaudit {
 enum class LinkStep : std::uint8_t {
   None,           ///< -c, -E, --version, no inputs: no link
   CompilesFirst,  ///< links what it compiles itself: the objects don't exist before it runs
-  Links,
+  Links,          ///< or makes a static library of objects
 };
 
 /// `argv`: a command with its launchers (ccache). A program that is no compiler driver or linker counts as Links: what

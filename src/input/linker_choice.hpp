@@ -1,6 +1,7 @@
 // Which linker's rules a link is judged by.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,10 @@ struct LinkerChoice {
   LinkerKind kind = LinkerKind::Bfd;
   int version = 0;  ///< major; 0: not said
 };
+
+/// May a program that a command names be started, to ask it what it would do? Empty: every one. The user's own command
+/// is what they would run themselves; one that stands in a file may name anything.
+using MayAsk = std::function<bool(const std::string& program)>;
 
 /// --linker: "bfd", "lld", "mold", with a version behind a colon: "lld:14". Throws UsageError.
 LinkerChoice parse_linker_choice(std::string_view text);

@@ -115,7 +115,7 @@ LinkJob host_job(const Command& command, const NvccLink& link, bool asked) {
   const Words words(link.host.begin() + 1, link.host.end());
   LinkLine line;
   if (asked && classify_program(link.host.front()) == ProgramKind::Driver) {
-    line = ask_driver({command.environment, link.host.front(), words, command.linker}, notes);
+    line = ask_driver({command.environment, link.host.front(), words, command.linker, command.may_ask}, notes);
   } else {
     line = read_driver_words(words).value_or(LinkLine{});
     settle_linker(line, command, false);
@@ -204,6 +204,49 @@ LinkJob job_of(const NvccLink& link, const Command& command, bool asked) {
   return job;
 }
 
+/// nvcc asks its host compiler, too: a -ccbin from a file is started by nobody.
+std::string why_nvcc_not_asked(const Command& command) {
+  std::string why = why_not_asked(command);
+  if (!why.empty() || !command.may_ask) return why;
+  for (std::size_t i = 0; i < command.words.size(); ++i) {
+    const std::string& word = command.words[i];
+    const std::string name = word.substr(0, word.find('='));
+    if (name != "-ccbin" && name != "--compiler-bindir" && name != "-compiler-bindir") continue;
+    const bool has_next = i + 1 < command.words.size();
+    const std::string compiler = name.size() < word.size() ? word.substr(name.size() + 1)
+                                 : has_next                ? command.words[i + 1]
+                                                           : "";
+    if (!command.may_ask(compiler)) return compiler + " is in no folder of PATH, and no --ask names it";
+  }
+  return {};
+}
+
+LinkJob job_from_words(const Command& command, const std::string& why) {
+  LinkJob job = job_from_nvcc_link(read_nvcc_words(command.words), command);
+  job.notes.insert(job.notes.begin(),
+                   command.program + " could not be asked for its link commands (" + why +
+                       "): its words are read as they are; the toolkit's libraries are not known, so undefined host "
+                       "symbols are not judged");
+  return job;
+}
+
+LinkJob ask_nvcc(const Command& command) {
+  Words argv = command.environment;
+  argv.insert(argv.end(), {command.program, "--dryrun"});
+  argv.insert(argv.end(), command.words.begin(), command.words.end());
+  const std::optional<ProcessOutput> answer = run_process(argv);
+  const bool env_found_none = answer && !command.environment.empty() && answer->exit_code == 127;
+  if (!answer || env_found_none) return job_from_words(command, "it can't be started");
+  if (answer->exit_code != 0) {
+    const std::string why = complaint_in(answer->err);
+    throw UsageError(command.program + " refuses this command: " +
+                     (why.empty() ? "exit status " + std::to_string(answer->exit_code) : why));
+  }
+  const NvccLink link = parse_nvcc_dry_run(answer->err);
+  check_links(link);
+  return job_of(link, command, true);
+}
+
 }  // namespace
 
 NvccLink parse_nvcc_dry_run(std::string_view text) {
@@ -219,27 +262,8 @@ NvccLink parse_nvcc_dry_run(std::string_view text) {
 }
 
 LinkJob job_from_nvcc(const Command& command) {
-  Words argv = command.environment;
-  argv.insert(argv.end(), {command.program, "--dryrun"});
-  argv.insert(argv.end(), command.words.begin(), command.words.end());
-  const std::optional<ProcessOutput> answer = run_process(argv);
-  const bool env_found_none = answer && !command.environment.empty() && answer->exit_code == 127;
-  if (!answer || env_found_none) {
-    LinkJob job = job_from_nvcc_link(read_nvcc_words(command.words), command);
-    job.notes.insert(job.notes.begin(),
-                     command.program +
-                         " could not be asked for its link commands (it can't be started): its words are read as they "
-                         "are; the toolkit's libraries are not known, so undefined host symbols are not judged");
-    return job;
-  }
-  if (answer->exit_code != 0) {
-    const std::string why = complaint_in(answer->err);
-    throw UsageError(command.program + " refuses this command: " +
-                     (why.empty() ? "exit status " + std::to_string(answer->exit_code) : why));
-  }
-  const NvccLink link = parse_nvcc_dry_run(answer->err);
-  check_links(link);
-  return job_of(link, command, true);
+  const std::string why = why_nvcc_not_asked(command);
+  return why.empty() ? ask_nvcc(command) : job_from_words(command, why);
 }
 
 LinkJob job_from_nvcc_link(const NvccLink& link, const Command& command) {

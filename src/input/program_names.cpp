@@ -34,8 +34,9 @@ constexpr auto kDrivers = std::to_array<std::string_view>(
 constexpr auto kLinkers = std::to_array<std::string_view>(
     {"ld", "ld.bfd", "ld.gold", "gold", "ld.lld", "lld", "ld.mold", "mold", "collect2", "real-ld", "collect-ld"});
 constexpr auto kDeviceCompilers = std::to_array<std::string_view>({"nvcc", "nvlink"});
+constexpr auto kArchivers = std::to_array<std::string_view>({"ar"});
 constexpr auto kLaunchers = std::to_array<std::string_view>(
-    {"ccache", "sccache", "distcc", "icecc", "env", "nice", "time", "ionice", "stdbuf"});
+    {"ccache", "sccache", "distcc", "icecc", "env", "nice", "time", "ionice", "stdbuf", "elfaudit", "ctest"});
 
 bool in_table(const auto& table, std::string_view name) {
   // The name as it is first: "c99" would lose its version.
@@ -58,6 +59,12 @@ LinkerKind kind_of_name(std::string_view name) {
 
 /// Words of a launcher before the program that it starts.
 std::size_t launcher_words(std::string_view launcher, const std::vector<std::string>& argv) {
+  // "elfaudit link --gate -- c++", "ctest --launch --target-name app -- c++"; without "--" they start no other program.
+  if (launcher == "elfaudit" || launcher == "ctest") {
+    const auto end = std::find(argv.begin(), argv.end(), "--");
+    const bool starts = argv.size() > 1 && (argv[1] == "link" || argv[1] == "--launch") && end != argv.end();
+    return starts ? static_cast<std::size_t>(end - argv.begin()) + 1 : argv.size();
+  }
   const auto takes_value = [&](const std::string& word) {
     return (launcher == "env" && (word == "-u" || word == "-C")) || (launcher == "nice" && word == "-n") ||
            (launcher == "ionice" && (word == "-c" || word == "-n")) ||
@@ -99,6 +106,7 @@ ProgramKind classify_program(const std::string& program) {
     return ProgramKind::Unknown;
   }
   if (in_table(kLinkers, name)) return ProgramKind::Linker;
+  if (in_table(kArchivers, name)) return ProgramKind::Archiver;
   return in_table(kDrivers, name) ? ProgramKind::Driver : ProgramKind::Unknown;
 }
 
@@ -109,6 +117,15 @@ LinkerKind linker_kind(const std::string& program) {
   const LinkerKind linked = error ? LinkerKind::Unknown : kind_of_name(base_name(real));
   return linked == LinkerKind::Unknown ? LinkerKind::Bfd
                                        : linked;  // plain "ld" is GNU ld unless its file says otherwise
+}
+
+std::optional<ArchiveWords> archive_words(const std::vector<std::string>& words) {
+  // POSIX has "-q -c"; everybody writes "qc". binutils' manual, "ar".
+  std::size_t at = 0;
+  std::string operation;
+  for (; at < words.size() && (at == 0 || words[at].starts_with('-')); ++at) operation += words[at];
+  if (operation.find_first_of("rq") == std::string::npos || at == words.size()) return std::nullopt;
+  return ArchiveWords{words[at], {words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end()}};
 }
 
 Command strip_launchers(const std::vector<std::string>& argv) {

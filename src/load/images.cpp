@@ -1,7 +1,6 @@
 #include "load/images.hpp"
 
 #include <sys/stat.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -14,6 +13,7 @@
 #include "load/whereabouts.hpp"
 #include "scan/kept_local.hpp"
 #include "scan/scan.hpp"
+#include "support/threads.hpp"
 
 namespace elfaudit {
 namespace {
@@ -69,7 +69,8 @@ class ImageFinder {
     std::set<std::string> seen;  // a file named twice is one image
     if (!job_.from_command)
       for (const InputFacts& input : inputs_)
-        if (is_loaded(input) && seen.insert(input.path).second) add(input.objects.front(), input.path, kNone);
+        if (is_loaded(input) && input.objects.front().at_hand && seen.insert(input.path).second)
+          add(input.objects.front(), input.path, kNone);
     for (std::size_t p = 0; p < packages_.size(); ++p) {
       const bool wheel = packages_[p].kind == PackageKind::Wheel;
       for (const InputFacts& file : packages_[p].files) {
@@ -108,7 +109,7 @@ class ImageFinder {
         unread.emplace_back(file.id, file.real);
       }
     std::vector<InputFacts> read(unread.size());
-    tbb::parallel_for(std::size_t{0}, unread.size(), [&](std::size_t i) { read[i] = scan_input(unread[i].second); });
+    for_each_parallel(unread.size(), 1, [&](std::size_t i) { read[i] = scan_input(unread[i].second); });
     for (std::size_t i = 0; i < read.size(); ++i)
       if (is_loaded(read[i]))
         known_[unread[i].first] = &result_.libraries.objects.emplace_back(std::move(read[i].objects.front()));
@@ -139,7 +140,7 @@ class ImageFinder {
       }
     };
     const auto is_compressed = [&](std::size_t i) { return !objects[i]->origin.entry.empty(); };
-    tbb::parallel_for(std::size_t{0}, objects.size(), [&](std::size_t i) {
+    for_each_parallel(objects.size(), 1, [&](std::size_t i) {
       if (!is_compressed(i)) read(i);
     });
     // A file of a wheel is decompressed into memory, gigabytes of some: one at a time.

@@ -19,10 +19,10 @@ namespace {
 
 using namespace dwarf;
 
-Located unknown(std::string why) {
-  Located located;
-  located.place.why_unknown = std::move(why);
-  return located;
+WrittenAt unknown(std::string why) {
+  WrittenAt written;
+  written.why_unknown = std::move(why);
+  return written;
 }
 
 /// The symbols to be found, each one's address as debug info would give it.
@@ -80,9 +80,9 @@ class Question {
   std::vector<Target> targets_;
 };
 
-/// The place that the DIEs agree on. Nothing when there are none, or none names a line.
+/// The places that the DIEs name. None when there are none, or none names a line.
 struct Agreement {
-  std::set<std::pair<std::string, std::uint32_t>> places;
+  std::set<SourceLine> places;
   bool declaration_only = false;
   const Unit* unit = nullptr;  ///< of the first DIE that names a place
 
@@ -90,7 +90,7 @@ struct Agreement {
     if (definition.file_unit == nullptr || definition.line == 0) return;
     const std::string path = file_path(*definition.file_unit, definition.file);
     if (path.empty()) return;
-    places.emplace(shown_path(path, working_folder()), definition.line);
+    places.insert({shown_path(path, {}), definition.line});
     declaration_only |= of_declaration;
     if (unit == nullptr) unit = die.unit;
   }
@@ -101,26 +101,21 @@ std::string source_of(const Unit& unit) {
   const std::string_view name = unit.name.empty() ? unit.main().name : unit.name;
   if (name.empty()) return {};
   const std::string_view folder = unit.main().comp_dir.empty() ? unit.comp_dir : unit.main().comp_dir;
-  return shown_path((std::filesystem::path(folder) / name).string(), working_folder());
+  return shown_path((std::filesystem::path(folder) / name).string(), {});
 }
 
-Located place_of(const Agreement& agreement) {
+WrittenAt place_of(const Agreement& agreement) {
   if (agreement.places.empty()) return unknown("the debug info names no line for it");
-  std::string list;
-  for (const auto& [file, line] : agreement.places)
-    list += (list.empty() ? "" : ", ") + file + ":" + std::to_string(line);
-  if (agreement.places.size() > 1) return unknown("the debug info names several places: " + list);
-  if (agreement.declaration_only) return unknown("the debug info names only its declaration, " + list);
-  Located located;
-  located.place.known_by = KnownBy::DebugInfo;
-  located.place.at = {agreement.places.begin()->first, agreement.places.begin()->second};
-  located.unit = agreement.unit->main().number;
-  located.source = source_of(*agreement.unit);
-  return located;
+  WrittenAt written;
+  written.lines.assign(agreement.places.begin(), agreement.places.end());
+  written.declaration_only = agreement.declaration_only;
+  written.unit = agreement.unit->main().number;
+  written.source = source_of(*agreement.unit);
+  return written;
 }
 
 /// An address is proof when only this symbol is there; else the name decides.
-std::optional<Located> judge(const Target& target) {
+std::optional<WrittenAt> judge(const Target& target) {
   Agreement agreement;
   const bool certain = !target.address_shared && target.at_address.size() == 1;
   std::size_t taken = 0;
@@ -148,23 +143,25 @@ std::string why_not_found(const Target& target, const Met& met, const SplitFiles
   return "the debug info does not describe it";
 }
 
-std::vector<Target*> not_found(std::vector<Target>& targets, const std::vector<std::optional<Located>>& places) {
+std::vector<Target*> not_found(std::vector<Target>& targets, const std::vector<std::optional<WrittenAt>>& places) {
   std::vector<Target*> result;
   for (std::size_t i = 0; i < targets.size(); ++i)
     if (!places[i]) result.push_back(&targets[i]);
   return result;
 }
 
-std::vector<Located> locate(const Origin& origin, const std::vector<Wanted>& wanted, const DebugRoots& roots) {
+WrittenPlaces read(const Origin& origin, const std::vector<Wanted>& wanted, const DebugRoots& roots) {
   DebugSource source(origin, roots);
-  if (source.debug() == nullptr) return std::vector(wanted.size(), unknown(source.why_missing()));
+  // Separate debug files are looked for only where a linked file has no debug info of its own.
+  if (source.debug() == nullptr)
+    return {std::vector(wanted.size(), unknown(source.why_missing())), source.symbols().relocatable()};
 
   DebugFile& file = *source.debug();
   SplitFiles& split = source.split();
   DebugSections& symbols = source.symbols();
   Question question(symbols, wanted);
   std::vector<Target>& targets = question.targets();
-  std::vector<std::optional<Located>> places(wanted.size());
+  std::vector<std::optional<WrittenAt>> places(wanted.size());
   for (std::size_t i = 0; i < targets.size(); ++i) {
     if (targets[i].address.section == SymbolEntry::kUndefined && symbols.relocatable())
       places[i] = unknown("it is not defined there");
@@ -186,19 +183,19 @@ std::vector<Located> locate(const Origin& origin, const std::vector<Wanted>& wan
       if (!places[i]) places[i] = unknown(why_not_found(targets[i], met, split));
     }
   }
-  std::vector<Located> result;
-  for (auto& place : places) result.push_back(std::move(*place));
+  WrittenPlaces result;
+  for (auto& place : places) result.places.push_back(std::move(*place));
+  result.from_object_alone = symbols.relocatable() && !split.asked();
   return result;
 }
 
 }  // namespace
 
-std::vector<Located> locate_with_unit(const Origin& origin, const std::vector<Wanted>& wanted,
-                                      const DebugRoots& roots) {
+WrittenPlaces places_written(const Origin& origin, const std::vector<Wanted>& wanted, const DebugRoots& roots) {
   if (wanted.empty()) return {};
   std::string why;
   try {
-    return locate(origin, wanted, roots);
+    return read(origin, wanted, roots);
   } catch (const BadDebugInfo& error) {
     why = std::string("its debug info is damaged: ") + error.what();
   } catch (const InputError& error) {
@@ -206,7 +203,36 @@ std::vector<Located> locate_with_unit(const Origin& origin, const std::vector<Wa
   } catch (const std::exception& error) {  // out of memory, a path the system refuses
     why = std::string("its debug info could not be read: ") + error.what();
   }
-  return std::vector(wanted.size(), unknown(why));
+  return {std::vector(wanted.size(), unknown(why)), false};
+}
+
+Located located_from(const WrittenAt& written, const std::string& folder) {
+  std::set<SourceLine> places;
+  for (const SourceLine& at : written.lines) places.insert({shown_path(at.file, folder), at.line});
+  std::string list;
+  for (const SourceLine& at : places) list += (list.empty() ? "" : ", ") + at.file + ":" + std::to_string(at.line);
+  Located located;
+  if (places.empty())
+    located.place.why_unknown = written.why_unknown;
+  else if (places.size() > 1)
+    located.place.why_unknown = "the debug info names several places: " + list;
+  else if (written.declaration_only)
+    located.place.why_unknown = "the debug info names only its declaration, " + list;
+  if (places.size() != 1 || written.declaration_only) return located;
+  located.place.known_by = KnownBy::DebugInfo;
+  located.place.at = *places.begin();
+  located.unit = written.unit;
+  located.source = shown_path(written.source, folder);
+  return located;
+}
+
+std::vector<Located> locate_with_unit(const Origin& origin, const std::vector<Wanted>& wanted,
+                                      const DebugRoots& roots) {
+  const std::string folder = working_folder();
+  std::vector<Located> result;
+  for (const WrittenAt& written : places_written(origin, wanted, roots).places)
+    result.push_back(located_from(written, folder));
+  return result;
 }
 
 std::vector<Place> locate_in_debug_info(const Origin& origin, const std::vector<Wanted>& wanted,

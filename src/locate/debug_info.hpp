@@ -25,6 +25,27 @@ struct Located {
   std::string source;               ///< the source file that was compiled, as Place::at spells files; empty: not known
 };
 
+/// What the debug info says of where a symbol is written, in paths as the compiler wrote them: the same wherever and
+/// whenever it is asked.
+struct WrittenAt {
+  std::vector<SourceLine> lines;  ///< several when it contradicts itself; none when it doesn't say
+  bool declaration_only = false;  ///< these are where it is declared
+  std::string why_unknown;        ///< when there are none
+  std::string source;             ///< as Located::source
+  std::optional<std::size_t> unit;
+};
+
+struct WrittenPlaces {
+  std::vector<WrittenAt> places;   ///< in the order they were asked for
+  bool from_object_alone = false;  ///< no other file was looked for: the same bytes give the same answers
+};
+
+/// As locate_with_unit().
+WrittenPlaces places_written(const Origin& origin, const std::vector<Wanted>& wanted, const DebugRoots& roots = {});
+
+/// The place that it comes to, its paths as they are shown in `folder`.
+Located located_from(const WrittenAt& written, const std::string& folder);
+
 /// Where each of `wanted` is written, in that order, from the debug info of one object, its .dwo, its .dwp and its
 /// separate debug file included. One pass over the object serves all of them. What isn't known says why in
 /// Place::why_unknown; never throws.

@@ -8,7 +8,8 @@
 #include "locate/why/answer.hpp"
 #include "locate/why/cause.hpp"
 #include "scan/scan.hpp"
-#include "support/parallel.hpp"
+#include "support/progress.hpp"
+#include "support/threads.hpp"
 
 namespace elfaudit {
 namespace {
@@ -25,8 +26,17 @@ struct Question {
 
 using Stories = std::map<const Site*, Story>;
 
+struct AskedSite {
+  Site* site = nullptr;
+  bool only_in_header = false;  ///< as AskedDefinition's
+};
+
 /// The shadow of a private copy is local, so the facts don't have it.
 void ask_for_shadow(Site* site, const ObjectFacts& object, std::map<ObjectId, Question>& by_object) {
+  if (!object.at_hand) {
+    site->place.why_unknown = "the object is not at hand";
+    return;
+  }
   std::optional<std::uint32_t> index;
   try {
     index = find_local_symbol(object.origin, site->shadow);
@@ -44,9 +54,9 @@ void ask_for_shadow(Site* site, const ObjectFacts& object, std::map<ObjectId, Qu
   question.sites.push_back(site);
 }
 
-std::vector<Question> collect_questions(const std::vector<Site*>& sites, const std::vector<InputFacts>& inputs) {
+std::vector<Question> collect_questions(const std::vector<AskedSite>& sites, const std::vector<InputFacts>& inputs) {
   std::map<ObjectId, Question> by_object;
-  for (Site* site : sites) {
+  for (const auto& [site, only_in_header] : sites) {
     if (!site->shadow.empty())
       ask_for_shadow(site, inputs[site->device.in.input].objects[site->device.in.object], by_object);
     if (!site->id.valid() || site->role == Role::Reference) continue;
@@ -56,7 +66,8 @@ std::vector<Question> collect_questions(const std::vector<Site*>& sites, const s
     const std::string name(object.name(symbol));
     const bool is_function = symbol.type == SymbolType::Function || symbol.type == SymbolType::IndirectFunction;
     question.object = &object;
-    question.asked.push_back({{symbol.index, name}, {name, is_function, symbol.binding == Binding::Global}});
+    question.asked.push_back(
+        {{symbol.index, name}, {name, is_function, symbol.binding == Binding::Global}, only_in_header});
     question.sites.push_back(site);
   }
   std::vector<Question> questions;
@@ -72,8 +83,8 @@ void take_answer(Site& site, Answer& answer, const Project& project) {
 }
 
 /// Device definitions that the host's debug info doesn't know, because it has none or they have no host symbol.
-void locate_on_device(const std::vector<Site*>& sites, const std::vector<InputFacts>& inputs) {
-  for (Site* site : sites) {
+void locate_on_device(const std::vector<AskedSite>& sites, const std::vector<InputFacts>& inputs) {
+  for (const auto& [site, only_in_header] : sites) {
     if (!site->device.in.valid() || !site->shadow.empty() || site->role == Role::Reference ||
         site->place.known_by != KnownBy::Nothing)
       continue;
@@ -89,19 +100,45 @@ bool is_about_definitions(const Finding& finding) {
          finding.rule == "header-definition";
 }
 
-Stories ask(const std::vector<Site*>& sites, const std::vector<InputFacts>& inputs, BuildRecords& records,
-            const Project& project, bool preprocess) {
+/// Whom everything is asked, and for whom.
+struct Inquiry {
+  explicit Inquiry(const LocateOptions& options)
+      : records(options.compile_commands, options.known_commands),
+        cache(options.cache),
+        preprocess(options.preprocess) {}
+
+  std::vector<std::string> problems() const {
+    std::vector<std::string> problems = records.problems();
+    if (std::string problem = cache.problem(); !problem.empty()) problems.push_back(std::move(problem));
+    return problems;
+  }
+
+  BuildRecords records;
+  PlaceCache cache;
+  bool preprocess;
+  Project project;
+};
+
+/// A facts file outlives its object.
+void tell_what_is_not_at_hand(const ObjectFacts& object, Site& site) {
+  if (object.at_hand) return;
+  site.notes.push_back(fmt::format("as {} has it: the object is not at hand", object.indexed_in));
+}
+
+Stories ask(const std::vector<AskedSite>& sites, const std::vector<InputFacts>& inputs, Inquiry& inquiry) {
   std::vector<Question> questions = collect_questions(sites, inputs);
   std::uint64_t size = 0;
   for (const Question& question : questions) size += question.object->origin.size * kCostOfDebugInfo;
-  for_each_index(questions.size(), size, [&](std::size_t i) {
+  for_each_file(questions.size(), size, [&](std::size_t i) {
     Question& question = questions[i];
-    question.answers = answer(question.object->origin, question.asked, records, preprocess);
+    progress_step();
+    question.answers = answer(*question.object, question.asked, inquiry.records, inquiry.cache, inquiry.preprocess);
   });
   Stories stories;
   for (Question& question : questions) {
     for (std::size_t i = 0; i < question.sites.size(); ++i) {
-      take_answer(*question.sites[i], question.answers[i], project);
+      take_answer(*question.sites[i], question.answers[i], inquiry.project);
+      tell_what_is_not_at_hand(*question.object, *question.sites[i]);
       Story& story = stories.emplace(question.sites[i], std::move(question.answers[i].story)).first->second;
       story.site = question.sites[i];
       story.site->place.in_header = story.in_header();
@@ -116,24 +153,26 @@ Stories ask(const std::vector<Site*>& sites, const std::vector<InputFacts>& inpu
 
 std::vector<std::string> locate(std::vector<Finding>& findings, const std::vector<InputFacts>& inputs,
                                 const LocateOptions& options) {
-  std::vector<Site*> sites;
+  std::vector<AskedSite> sites;
   for (Finding& finding : findings)
-    for (Site& site : finding.sites) sites.push_back(&site);
-  BuildRecords records(options.compile_commands, options.known_commands);
-  const Project project;
-  const Stories stories = ask(sites, inputs, records, project, options.preprocess);
+    for (Site& site : finding.sites) sites.push_back({&site, finding.rule == "header-definition"});
+  Inquiry inquiry(options);
+  const Stories stories = ask(sites, inputs, inquiry);
   for (Finding& finding : findings) {
+    if (finding.rule == "header-definition" && !finding.sites.front().place.in_header) continue;  // it will be dropped
     std::vector<Story> of_finding;
     for (const Site& site : finding.sites)
       if (const auto story = stories.find(&site); story != stories.end()) of_finding.push_back(story->second);
-    if (!of_finding.empty() && is_about_definitions(finding)) explain_cause(finding, of_finding, project);
+    if (!of_finding.empty() && is_about_definitions(finding)) explain_cause(finding, of_finding, inquiry.project);
   }
-  return records.problems();
+  return inquiry.problems();
 }
 
 void locate(const std::vector<Site*>& sites, const std::vector<InputFacts>& inputs, const LocateOptions& options) {
-  BuildRecords records(options.compile_commands, options.known_commands);
-  ask(sites, inputs, records, Project(), options.preprocess);
+  std::vector<AskedSite> asked;
+  for (Site* site : sites) asked.push_back({site});
+  Inquiry inquiry(options);
+  ask(asked, inputs, inquiry);
 }
 
 }  // namespace elfaudit

@@ -14,11 +14,12 @@ struct LocateOptions {
   bool preprocess = false;         ///< the user allows compile commands to be run as preprocessor only
   std::string compile_commands{};  ///< compile_commands.json; empty: the nearest at or above each object
   std::string known_commands{};    ///< such a document itself, asked before any file
+  std::string cache{};             ///< the folder of the cache; empty: none
 };
 
 /// Fills in the places of all sites that are definitions, and each finding's cause and fixes. Returns what stood in the
-/// way, for the reader: a compile_commands.json that can't be read. Parallel over objects; the result does not depend
-/// on it.
+/// way, for the reader: a compile_commands.json that can't be read, a cache that can't be written. Parallel over
+/// objects; the result does not depend on it.
 std::vector<std::string> locate(std::vector<Finding>& findings, const std::vector<InputFacts>& inputs,
                                 const LocateOptions& options = {});
 

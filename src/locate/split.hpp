@@ -27,6 +27,9 @@ class SplitFiles {
   /// Why the last body() that failed did; empty when none has.
   const std::string& missing() const { return missing_; }
 
+  /// Was a unit asked about whose body is in another file, there or not?
+  bool asked() const { return !bodies_.empty(); }
+
  private:
   const std::string& object_path() const { return object_.bytes_path.empty() ? object_.path : object_.bytes_path; }
   Unit* find(Unit& skeleton);

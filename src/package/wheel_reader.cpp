@@ -1,8 +1,5 @@
 #include "package/wheel_reader.hpp"
 
-#include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <memory>
@@ -97,10 +94,9 @@ class WheelReader {
   void read_files(unsigned jobs) {
     std::sort(wanted_.begin(), wanted_.end(), [](const ZipEntry* a, const ZipEntry* b) { return a->name < b->name; });
     package_.files.resize(wanted_.size());
-    tbb::task_arena arena(thread_count(jobs));
-    tbb::enumerable_thread_specific<std::unique_ptr<ZipFile>> zips;  // libzip's handle is for one thread
-    arena.execute([&] {
-      tbb::parallel_for(std::size_t{0}, wanted_.size(), [&](std::size_t i) {
+    with_threads(jobs, [&] {
+      PerThread<std::unique_ptr<ZipFile>> zips;  // libzip's handle is for one thread
+      for_each_parallel(wanted_.size(), 1, [&](std::size_t i) {
         if (wanted_[i]->size > kLarge) return;
         std::unique_ptr<ZipFile>& zip = zips.local();
         try {

@@ -16,6 +16,9 @@ std::string summary(const Audit& audit);
 /// What the reader must know about how the verdict was reached.
 std::vector<std::string> remarks(const Audit& audit);
 
+/// The links of a build that have the finding: "bin/app", "bin/app, bin/test and 7 more".
+std::string links_text(const Finding& finding);
+
 /// In the shape that `elfaudit check` prints, ending with a newline.
 std::string finding_text(const Finding& finding, bool color);
 

@@ -55,6 +55,7 @@ std::string body(const Finding& finding) {
   if (finding.cause) text += "\ncause: " + finding.cause->text;
   for (const Fix& fix : finding.fixes) text += "\nfix: " + fix.text;
   for (const std::string& note : finding.notes) text += "\nnote: " + note;
+  if (!finding.links.empty()) text += "\nlink: " + links_text(finding);
   return text;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "elfaudit/report.hpp"
 #include "report/findings.hpp"
@@ -59,12 +60,23 @@ Json to_json(const Finding& finding) {
   json["fixes"] = Json::array();
   for (const Fix& fix : finding.fixes) json["fixes"].push_back(to_json(fix));
   json["notes"] = finding.notes;
+  if (!finding.links.empty()) json["links"] = finding.links;
   json["sites"] = std::move(sites);
   return json;
 }
 
-Json duplicates(const Audit& audit) {
+/// Of a build: what its links say, each thing once.
+Json joined(const std::vector<Audit>& links, Json (*of_link)(const Audit&)) {
   Json list = Json::array();
+  std::set<std::string> seen;
+  for (const Audit& link : links)
+    for (Json& row : of_link(link))
+      if (seen.insert(row.dump(-1, ' ', false, Json::error_handler_t::replace)).second) list.push_back(std::move(row));
+  return list;
+}
+
+Json duplicates(const Audit& audit) {
+  Json list = joined(audit.links, duplicates);
   for (const Conflict& conflict : audit.resolution.conflicts)
     list.push_back({{"symbol", conflict.symbol},
                     {"first", input_name(audit, conflict.kept.in)},
@@ -73,7 +85,7 @@ Json duplicates(const Audit& audit) {
 }
 
 /// Members of archives, or the objects between --start-lib and --end-lib.
-Json extracted(const Audit& audit, bool members) {
+Json extracted_of_one(const Audit& audit, bool members) {
   Json list = Json::array();
   for (const Extraction& extraction : audit.resolution.extractions) {
     if (members != (audit.inputs[extraction.object.input].kind == InputKind::Archive)) continue;
@@ -83,6 +95,12 @@ Json extracted(const Audit& audit, bool members) {
                                                                : or_null(extraction.option)}});
   }
   return list;
+}
+
+Json extracted(const Audit& audit, bool members) {
+  if (audit.links.empty()) return extracted_of_one(audit, members);
+  return members ? joined(audit.links, [](const Audit& link) { return extracted_of_one(link, true); })
+                 : joined(audit.links, [](const Audit& link) { return extracted_of_one(link, false); });
 }
 
 /// Whose rules were used: gold has none of its own.
@@ -120,6 +138,24 @@ Json inputs(const Audit& audit) {
   return list;
 }
 
+/// Of a build: one row for each link.
+Json links(const Audit& audit) {
+  Json list = Json::array();
+  for (const Audit& link : audit.links) {
+    Json paths = Json::array();
+    for (const InputFacts& input : link.inputs) paths.push_back(input.path);
+    list.push_back({{"output", link.job.output_path},
+                    {"complete", link.complete},
+                    {"linker", to_word(judged_as(link.job.linker))},
+                    {"linker_version", link.job.linker_version},
+                    {"undefined_judged", link.job.from_command},
+                    {"inputs", std::move(paths)},
+                    {"duplicates", duplicates(link)},
+                    {"notes", link.job.notes}});
+  }
+  return list;
+}
+
 Json packages(const Audit& audit) {
   Json list = Json::array();
   for (const Package& package : audit.packages) {
@@ -154,27 +190,28 @@ std::string json_report(const Audit& audit, const ReportOptions& options) {
   for (const Finding& finding : audit.known) known.push_back(to_json(finding));
   const std::vector<std::string> undefined = undefined_names(audit);
   const bool list_undefined = audit.job.from_command || options.list_undefined;
-  const Json document = {{"schema", "elfaudit/1"},
-                         {"version", ELFAUDIT_VERSION},
-                         {"complete", audit.complete},
-                         {"linker", to_word(judged_as(audit.job.linker))},
-                         {"linker_version", audit.job.linker_version},
-                         {"link_uses", to_word(audit.job.linker)},
-                         {"whole_archives", audit.resolution.whole_archives},
-                         {"findings", std::move(findings)},
-                         {"suppressed", std::move(suppressed)},
-                         {"known", std::move(known)},
-                         {"duplicates", duplicates(audit)},
-                         {"undefined", list_undefined ? undefined : std::vector<std::string>{}},
-                         {"undefined_judged", audit.job.from_command},
-                         {"undefined_count", undefined_count(audit)},
-                         {"extracted_members", extracted(audit, true)},
-                         {"extracted_objects", extracted(audit, false)},
-                         {"inputs", inputs(audit)},
-                         {"packages", packages(audit)},
-                         {"left_out", audit.job.left_out},
-                         {"options_not_understood", audit.job.options_not_understood},
-                         {"notes", audit.job.notes}};
+  Json document = {{"schema", "elfaudit/1"},
+                   {"version", ELFAUDIT_VERSION},
+                   {"complete", audit.complete},
+                   {"linker", to_word(judged_as(audit.job.linker))},
+                   {"linker_version", audit.job.linker_version},
+                   {"link_uses", to_word(audit.job.linker)},
+                   {"whole_archives", audit.resolution.whole_archives},
+                   {"findings", std::move(findings)},
+                   {"suppressed", std::move(suppressed)},
+                   {"known", std::move(known)},
+                   {"duplicates", duplicates(audit)},
+                   {"undefined", list_undefined ? undefined : std::vector<std::string>{}},
+                   {"undefined_judged", audit.job.from_command},
+                   {"undefined_count", undefined_count(audit)},
+                   {"extracted_members", extracted(audit, true)},
+                   {"extracted_objects", extracted(audit, false)},
+                   {"inputs", inputs(audit)},
+                   {"packages", packages(audit)},
+                   {"left_out", audit.job.left_out},
+                   {"options_not_understood", audit.job.options_not_understood},
+                   {"notes", audit.job.notes}};
+  if (!audit.links.empty()) document["links"] = links(audit);
   // Names are bytes; JSON is UTF-8: what is no UTF-8 becomes U+FFFD instead of an exception.
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -1,4 +1,4 @@
-// What a report says about a rule beyond its one line. The one place that knows where this comes from.
+// What is said about a rule beyond its one line: by the program, by reports and in docs/rules, all of it the same text.
 #pragma once
 
 #include <string>
@@ -9,6 +9,12 @@ namespace elfaudit {
 
 /// Markdown: what the rule means and what to do about it.
 std::string rule_help(const Rule& rule);
+
+/// The same without marks.
+std::string rule_help_text(const Rule& rule);
+
+/// The same for a terminal, below the rule's id.
+std::string rule_account(const Rule& rule, bool color);
 
 /// The address of the rule's page; empty when the build was not told where the documentation stands
 /// (cmake -DELFAUDIT_DOCS_URL=...).

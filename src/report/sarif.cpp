@@ -46,14 +46,13 @@ Json tags_of(const Rule& rule) {
 }
 
 Json to_json(const Rule& rule) {
-  const std::string help = rule_help(rule);
   const std::string link = rule_link(rule);
   Json json = {
       {"id", rule.id},
       {"name", pascal_case(rule.id)},
       {"shortDescription", {{"text", sarif_text(std::string(rule.summary) + ".")}}},
       {"fullDescription", {{"text", sarif_text(std::string(rule.summary) + ".")}}},
-      {"help", {{"text", sarif_text(help)}, {"markdown", help}}},
+      {"help", {{"text", sarif_text(rule_help_text(rule))}, {"markdown", rule_help(rule)}}},
       {"defaultConfiguration", {{"enabled", rule.on}, {"level", to_word(rule.severity)}}},
       {"properties",
        {{"tags", tags_of(rule)}, {"precision", "very-high"}, {"problem.severity", problem_severity(rule.severity)}}}};

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "locate/shown_path.hpp"
+#include "report/findings.hpp"
 #include "report/fingerprint.hpp"
 #include "report/focus.hpp"
 #include "report/words.hpp"
@@ -132,6 +133,7 @@ std::string text_of(const Finding& finding, const std::vector<const Site*>& rela
   for (std::size_t i = 0; i < finding.fixes.size(); ++i)
     text += (i == 0 ? "\nfix: " : "\nor: ") + sarif_text(finding.fixes[i].text);
   for (const std::string& note : finding.notes) text += "\nnote: " + sarif_text(note);
+  if (!finding.links.empty()) text += "\nlink: " + sarif_text(links_text(finding));
   return text;
 }
 
@@ -140,6 +142,7 @@ Json properties_of(const Finding& finding) {
   if (!finding.symbol.empty()) properties["symbol"] = finding.symbol;
   if (!finding.archs.empty()) properties["archs"] = finding.archs;
   if (finding.cause) properties["cause"] = finding.cause->kind;
+  if (!finding.links.empty()) properties["links"] = finding.links;
   return properties;
 }
 

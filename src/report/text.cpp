@@ -106,10 +106,14 @@ bool message_says_all(const Finding& finding) {
   return finding.rule == "unreadable-input" || finding.rule == "device-code-dropped";
 }
 
+void print_links(std::string& out, const Finding& finding) {
+  if (!finding.links.empty()) out += fmt::format("  {:<{}}{}\n", "link", kRoleWidth, links_text(finding));
+}
+
 void print_finding(std::string& out, const Finding& finding, const Painter& paint) {
   out += paint.severity(finding.severity, std::string(to_word(finding.severity)) + ":") + " " +
          paint.bold(finding.message) + " " + paint.dim("[" + finding.rule + "]") + "\n";
-  if (message_says_all(finding)) return;
+  if (message_says_all(finding)) return print_links(out, finding);
   const std::size_t width = column_width(finding);
   Chains printed;
   for (std::size_t i = 0; i < finding.sites.size() && i < kMostSites; ++i)
@@ -119,10 +123,11 @@ void print_finding(std::string& out, const Finding& finding, const Painter& pain
   for (std::size_t i = 0; i < finding.fixes.size(); ++i)
     out += fmt::format("  {:<{}}{}\n", i == 0 ? "fix" : "or", kRoleWidth, finding.fixes[i].text);
   for (const std::string& note : finding.notes) out += fmt::format("  {:<{}}{}\n", "note", kRoleWidth, note);
+  print_links(out, finding);
 }
 
 /// Objects that take part, in the host's link or in a device link.
-std::size_t linked_objects(const Audit& audit) {
+std::set<ObjectId> linked_objects(const Audit& audit) {
   std::set<ObjectId> objects;
   const auto& linked = audit.resolution.linked;
   for (std::uint32_t i = 0; i < linked.size(); ++i)
@@ -131,6 +136,14 @@ std::size_t linked_objects(const Audit& audit) {
   for (const DeviceTarget& target : audit.resolution.device.targets)
     for (const DeviceInput& input : target.inputs)
       if (audit.job.inputs[input.object.input].device_only) objects.insert(input.object);
+  return objects;
+}
+
+/// Of a build: an object of several links once.
+std::size_t linked_in(const std::vector<Audit>& links) {
+  std::set<std::string> objects;
+  for (const Audit& link : links)
+    for (const ObjectId id : linked_objects(link)) objects.insert(input_name(link, id));
   return objects.size();
 }
 
@@ -138,7 +151,9 @@ std::size_t linked_objects(const Audit& audit) {
 std::string what_was_read(const Audit& audit) {
   std::vector<std::string> parts;
   if (!audit.inputs.empty() || audit.packages.empty())
-    parts.push_back(counted(linked_objects(audit), "object") + " in " + counted(audit.inputs.size(), "input"));
+    parts.push_back(counted(audit.links.empty() ? linked_objects(audit).size() : linked_in(audit.links), "object") +
+                    " in " + counted(audit.inputs.size(), "input"));
+  if (!audit.links.empty()) parts.back() += " of " + counted(audit.links.size(), "link");
   std::size_t files = 0;
   for (const Package& package : audit.packages) files += package.files.size();
   if (!audit.packages.empty())
@@ -191,6 +206,15 @@ std::string text_report(const Audit& audit, const ReportOptions& options) {
     for (const std::string& name : undefined_names(audit)) out += "undefined: " + demangle(name) + "\n";
   for (const std::string& remark : remarks(audit)) out += "note: " + remark + "\n";
   return out + summary(audit) + "\n";
+}
+
+std::string links_text(const Finding& finding) {
+  constexpr std::size_t kMostNamed = 3;
+  const std::size_t named = std::min(finding.links.size(), kMostNamed);
+  std::string text = fmt::format(
+      "{}", fmt::join(finding.links.begin(), finding.links.begin() + static_cast<std::ptrdiff_t>(named), ", "));
+  if (named < finding.links.size()) text += fmt::format(" and {} more", finding.links.size() - named);
+  return text;
 }
 
 std::string finding_text(const Finding& finding, bool color) {

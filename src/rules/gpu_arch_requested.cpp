@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "rules/gpu_coverage.hpp"
-#include "scan/device_content.hpp"
 
 namespace elfaudit {
 namespace {
@@ -83,16 +82,15 @@ void explain_missing(const Covered& covered, Finding& finding) {
 
 using Files = std::vector<const GpuFile*>;
 
-void missing_code(const std::vector<GpuFile>& files, const GpuArch& wanted, const std::set<GpuArch>& linked_ptx,
-                  std::vector<Finding>& findings) {
+void missing_code(const Evidence& evidence, const std::vector<GpuFile>& files, const GpuArch& wanted,
+                  const std::set<GpuArch>& linked_ptx, std::vector<Finding>& findings) {
   std::map<std::tuple<Coverage, GpuArch>, Files> groups;
   for (const GpuFile& file : files) {
     Covered covered = what_runs_on(wanted, file.held);
     // The driver links the PTX of the objects behind it anew where no finished code fits.
     if (file.device_link_output && covered.how == Coverage::None) covered = what_runs_on(wanted, linked_ptx);
-    // libcufftw.so has an empty image for one GPU and runs on all: the object is opened only where this would be an
-    // error.
-    if (covered.how == Coverage::None && !holds_functions_or_variables(*file.object)) continue;
+    // libcufftw.so has an empty image for one GPU and runs on all.
+    if (covered.how == Coverage::None && !evidence.holds_device_content(*file.object)) continue;
     if (covered.how != Coverage::Exact) groups[{covered.how, covered.by}].push_back(&file);
   }
   for (const auto& [key, group] : groups) {
@@ -198,7 +196,7 @@ std::vector<Finding> requested_architectures(const Evidence& evidence) {
     if (wanted.is_virtual)
       missing_ptx(files, wanted, findings);
     else
-      missing_code(files, wanted, linked_ptx, findings);
+      missing_code(evidence, files, wanted, linked_ptx, findings);
   }
   unexpected(evidence, files, findings);
   return findings;

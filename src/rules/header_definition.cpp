@@ -5,7 +5,6 @@
 #include <set>
 
 #include "rules/rules.hpp"
-#include "support/demangle.hpp"
 
 namespace elfaudit {
 namespace {
@@ -24,7 +23,8 @@ std::vector<Finding> header_definition_candidates(const Evidence& evidence) {
         const SymbolId id{{i, o}, s};
         if (evidence.resolution.fate(id) != Fate::Kept || object.symbols[s].binding != Binding::Global) continue;
         const std::string_view name = object.name(object.symbols[s]);
-        findings.push_back(make_finding(kRule, name, demangle(name) + " is defined in a header"));
+        findings.push_back(make_finding(kRule, name, {}));
+        findings.back().message = findings.back().demangled + " is defined in a header";
         findings.back().sites.push_back(make_site(evidence, id, Role::Kept));
       }
     }

@@ -1,6 +1,7 @@
 // Resolution -> findings. One file per family of rules; pure functions.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -27,6 +28,8 @@ struct Evidence {
   std::span<const StaleObject> stale_objects{};
   std::span<const StaleLibrary> stale_libraries{};
   const LoadedLibraries* libraries = nullptr;  ///< what the images load
+  /// Is there a function or variable in its device code? Opens the object: only asked where an error hangs on it.
+  std::function<bool(const ObjectFacts&)> holds_device_content = nullptr;
 
   const ObjectFacts& object(ObjectId id) const { return inputs[id.input].objects[id.object]; }
   const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }

@@ -1,9 +1,6 @@
 #include "scan/census.hpp"
 
 #include <sys/stat.h>
-#include <tbb/blocked_range.h>
-#include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <atomic>
@@ -21,6 +18,7 @@
 #include "scan/scan.hpp"
 #include "scan/sketch.hpp"
 #include "support/file_descriptor.hpp"
+#include "support/progress.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {
@@ -72,12 +70,9 @@ class CensusTaker {
 
   void read_loose() {
     std::vector<char> is_archive(paths_.size(), 0);
-    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, paths_.size(), kLooseGrain),
-                      [&](const tbb::blocked_range<std::size_t>& range) {
-                        Worker& worker = workers_.local();
-                        for (std::size_t i = range.begin(); i != range.end() && !stop_; ++i)
-                          is_archive[i] = read_file(i, worker) == FileKind::Archive ? 1 : 0;
-                      });
+    for_each_parallel(paths_.size(), kLooseGrain, [&](std::size_t i) {
+      if (!stop_) is_archive[i] = read_file(i, workers_.local()) == FileKind::Archive ? 1 : 0;
+    });
     for (std::uint32_t i = 0; i < paths_.size(); ++i) {
       if (is_archive[i] != 0)
         archives_.push_back(i);
@@ -88,6 +83,7 @@ class CensusTaker {
 
   /// Returns what it is; archives are left for later.
   FileKind read_file(std::size_t i, Worker& worker) {
+    progress_step();
     try {
       const FileDescriptor fd = open_for_reading(paths_[i].c_str());
       struct stat info {};
@@ -144,7 +140,7 @@ class CensusTaker {
   }
 
   void read_archives() {
-    tbb::parallel_for(std::size_t{0}, archives_.size(), [&](std::size_t i) {
+    for_each_parallel(archives_.size(), 1, [&](std::size_t i) {
       try {
         if (!stop_) read_archive_file(archives_[i]);
       } catch (const InputError&) {
@@ -168,12 +164,9 @@ class CensusTaker {
     facts.has_index = archive.has_index;
     facts.members = static_cast<std::uint32_t>(archive.members.size());
     facts.objects.resize(archive.members.size());
-    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, archive.members.size(), kMemberGrain),
-                      [&](const tbb::blocked_range<std::size_t>& range) {
-                        Worker& worker = workers_.local();
-                        for (std::size_t m = range.begin(); m != range.end() && !stop_; ++m)
-                          read_member(input, fd.get(), archive.members[m], m, worker);
-                      });
+    for_each_parallel(archive.members.size(), kMemberGrain, [&](std::size_t m) {
+      if (!stop_) read_member(input, fd.get(), archive.members[m], m, workers_.local());
+    });
   }
 
   void read_member(std::uint32_t input, int fd, const ArchiveMember& member, std::size_t m, Worker& worker) {
@@ -188,7 +181,7 @@ class CensusTaker {
 
   TallyResult count_all() {
     std::vector<const Tally*> tallies;
-    for (const Worker& worker : workers_) tallies.push_back(&worker.tally);
+    workers_.each([&](const Worker& worker) { tallies.push_back(&worker.tally); });
     return count(tallies);
   }
 
@@ -200,7 +193,7 @@ class CensusTaker {
     std::sort(wanted.begin(), wanted.end());
     wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
     std::atomic<bool> good = true;
-    tbb::parallel_for(std::size_t{0}, wanted.size(), [&](std::size_t i) {
+    for_each_parallel(wanted.size(), kLooseGrain, [&](std::size_t i) {
       ObjectFacts& object = out_[wanted[i].input].objects[wanted[i].object];
       try {
         object = read_object(ElfFile::open(object.origin), object.origin);
@@ -217,13 +210,14 @@ class CensusTaker {
   std::vector<std::uint32_t> archives_;
   bool any_loose_ = false;  ///< an input that is no archive and can be read
   std::atomic<bool> stop_ = false;
-  tbb::enumerable_thread_specific<Worker> workers_;
+  PerThread<Worker> workers_;
 };
 
 }  // namespace
 
 std::optional<Census> take_census(const std::vector<std::string>& paths, unsigned jobs) {
   std::optional<Census> census;
+  progress_stage("reading files");
   with_threads(jobs, [&] { census = CensusTaker(paths).run(); });
   return census;
 }
@@ -232,7 +226,8 @@ bool census_suffices(const LinkJob& job, const AuditOptions& options) {
   const bool by_gnu_ld = job.linker != LinkerKind::Lld && job.linker != LinkerKind::Mold;
   const bool plain = !job.from_command && job.assignments.empty() && job.required.empty() && job.must_define.empty();
   const bool every_object_is_linked =
-      std::none_of(job.inputs.begin(), job.inputs.end(), [](const LinkInput& input) { return input.device_only; });
+      std::none_of(job.inputs.begin(), job.inputs.end(),
+                   [](const LinkInput& input) { return input.device_only || !input.facts.empty(); });
   return by_gnu_ld && plain && every_object_is_linked && job.packages.empty() && options.skim && options.enable.empty();
 }
 

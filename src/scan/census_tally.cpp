@@ -1,16 +1,15 @@
 #include "scan/census_tally.hpp"
 
 #include <sys/mman.h>
-#include <tbb/blocked_range.h>
-#include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <new>
+#include <numeric>
 
 #include "scan/sketch.hpp"
+#include "support/threads.hpp"
 
 namespace elfaudit {
 namespace {
@@ -196,18 +195,19 @@ std::size_t Tally::words(std::size_t partition) const {
 }
 
 TallyResult count(std::span<const Tally* const> tallies) {
-  tbb::enumerable_thread_specific<Part> parts;
-  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, Tally::kPartitions, 4),
-                    [&](const tbb::blocked_range<std::size_t>& range) {
-                      for (std::size_t i = range.begin(); i != range.end(); ++i)
-                        count_partition(tallies, i, parts.local());
-                    });
+  PerThread<Part> parts;
+  constexpr std::size_t kFewWords = std::size_t{1} << 16;
+  const std::size_t words = std::accumulate(tallies.begin(), tallies.end(), std::size_t{0},
+                                            [](std::size_t sum, const Tally* tally) { return sum + tally->words(0); }) *
+                            Tally::kPartitions;
+  for_each_parallel(Tally::kPartitions, words < kFewWords ? Tally::kPartitions : 4,
+                    [&](std::size_t i) { count_partition(tallies, i, parts.local()); });
   TallyResult all;
-  for (const Part& part : parts) {
+  parts.each([&](const Part& part) {
     all.undefined += part.result.undefined;
     all.intricate |= part.result.intricate;
     all.suspects.insert(all.suspects.end(), part.result.suspects.begin(), part.result.suspects.end());
-  }
+  });
   std::sort(all.suspects.begin(), all.suspects.end());
   all.suspects.erase(std::unique(all.suspects.begin(), all.suspects.end()), all.suspects.end());
   return all;

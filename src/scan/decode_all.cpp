@@ -1,7 +1,5 @@
 #include "scan/decode_all.hpp"
 
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <optional>
 #include <utility>
@@ -27,10 +25,11 @@ class ImageDecoder {
   /// One task for each image of each object, in order.
   void gather(InputFacts& input) {
     for (ObjectFacts& object : input.objects) {
-      if (object.device.images.empty()) continue;
+      if (object.device.decoded.size() == object.device.images.size()) continue;  // there are none, or all are
       try {
         const std::span<const std::byte> bytes = files_.of(object.origin);
-        for (std::uint32_t i = 0; i < object.device.images.size(); ++i) tasks_.push_back({&input, &object, i, bytes});
+        for (std::uint32_t i = 0; i < object.device.images.size(); ++i)
+          if (!object.device.decoded.contains(i)) tasks_.push_back({&input, &object, i, bytes});
       } catch (const InputError& error) {  // it was there a moment ago
         input.errors.push_back(error);
       }
@@ -38,8 +37,7 @@ class ImageDecoder {
   }
 
   void run(unsigned jobs) {
-    tbb::task_arena arena(thread_count(jobs));
-    arena.execute([&] { tbb::parallel_for(std::size_t{0}, tasks_.size(), [&](std::size_t i) { decode(tasks_[i]); }); });
+    with_threads(jobs, [&] { for_each_parallel(tasks_.size(), 1, [&](std::size_t i) { decode(tasks_[i]); }); });
     for (Task& task : tasks_) {
       if (task.error) task.input->errors.push_back(*task.error);
       if (task.symbols) task.object->device.decoded.emplace(task.image, std::move(*task.symbols));

@@ -23,7 +23,7 @@ void read_device_code(std::vector<InputFacts>& inputs) {
   for (InputFacts& input : inputs) {
     ObjectBytes bytes;
     for (ObjectFacts& object : input.objects) {
-      if (!object.has_device_code) continue;
+      if (!object.has_device_code || !object.indexed_in.empty()) continue;
       try {
         object.device = read_device_facts(object.origin, bytes.of(object.origin));
       } catch (const InputError& error) {

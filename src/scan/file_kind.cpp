@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "elfaudit/error.hpp"
+#include "facts/document.hpp"
 
 namespace elfaudit {
 namespace {
@@ -40,6 +41,7 @@ constexpr std::array kMagics = {
     Magic{"\x64\xaa"sv, FileKind::Coff},
     Magic{"\0asm"sv, FileKind::WebAssembly},
     Magic{"\x50\xed\x55\xba"sv, FileKind::Fatbin},
+    Magic{kDocumentMagic, FileKind::Facts},
 };
 
 bool is_text(std::string_view head) {
@@ -95,6 +97,8 @@ std::string_view why_not_readable(FileKind kind) {
       return "is a PE/COFF file (Windows), not ELF";
     case FileKind::WebAssembly:
       return "is a WebAssembly file, not ELF";
+    case FileKind::Facts:
+      return "is a facts file: the object that it is of is not at hand";
     case FileKind::Text:
       return "is a text file, not an ELF object or archive";
     default:

@@ -22,6 +22,7 @@ enum class FileKind : std::uint8_t {
   WebAssembly,
   Cubin,   ///< ELF for EM_CUDA
   Fatbin,  ///< a bare CUDA fatbin
+  Facts,   ///< a facts file (src/facts)
   Text,
   Unknown,
 };

@@ -19,7 +19,7 @@
 #include "scan/elf_object.hpp"
 #include "scan/file_kind.hpp"
 #include "support/mapped_file.hpp"
-#include "support/parallel.hpp"
+#include "support/threads.hpp"
 
 namespace elfaudit {
 namespace {
@@ -92,7 +92,7 @@ class ArchiveScan {
     std::mutex others_mutex;
     // A thin archive's members are files of any size: as large as objects usually are.
     const std::uint64_t size = archive.thin ? objects.size() * kUsualObject : bytes.size();
-    for_each_index(objects.size(), size, [&](std::size_t i) {
+    for_each_file(objects.size(), size, [&](std::size_t i) {
       const ArchiveMember& member = archive.members[i];
       Found found = archive.thin ? read_outer(member)
                                  : read_bytes(origin_of(member), bytes.subspan(member.offset, member.size), 0);

@@ -1,8 +1,6 @@
 #include "scan/scan.hpp"
 
 #include <fmt/format.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -12,6 +10,7 @@
 #include <utility>
 
 #include "elfaudit/error.hpp"
+#include "facts/facts_file.hpp"
 #include "scan/device.hpp"
 #include "scan/device_code.hpp"
 #include "scan/elf_object.hpp"
@@ -19,7 +18,7 @@
 #include "scan/members.hpp"
 #include "support/file_descriptor.hpp"
 #include "support/mapped_file.hpp"
-#include "support/parallel.hpp"
+#include "support/progress.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {
@@ -100,6 +99,7 @@ InputFacts scan_any(const std::string& path) {
   FileDescriptor fd = open_for_reading(path.c_str());
   const FileKind kind = kind_of_open_file(path, fd);
   if (kind == FileKind::Elf) return scan_loose(path, std::move(fd));
+  if (kind == FileKind::Facts) return read_facts_file(path);
   if (kind == FileKind::Fatbin || kind == FileKind::Cubin) return scan_device_file(path);
   if (kind != FileKind::Archive && kind != FileKind::ThinArchive)
     throw InputError(path, std::string(why_not_readable(kind)));
@@ -112,7 +112,8 @@ std::uint64_t size_of(const std::vector<LinkInput>& inputs, const std::vector<st
   std::uint64_t sum = 0;
   for (const std::size_t i : chosen) {
     std::error_code error;
-    const std::uintmax_t size = std::filesystem::file_size(inputs[i].path, error);
+    const std::string& path = inputs[i].facts.empty() ? inputs[i].path : inputs[i].facts;
+    const std::uintmax_t size = std::filesystem::file_size(path, error);
     if (!error) sum += size;
   }
   return sum;
@@ -136,6 +137,7 @@ InputFacts scan_wheel_entry(const std::string& wheel, const std::string& entry, 
 }
 
 InputFacts scan_input(const std::string& path) {
+  progress_step();
   try {
     return scan_any(path);
   } catch (const InputError& error) {
@@ -153,13 +155,11 @@ std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs) {
     if (first.try_emplace(job.inputs[i].path, i).second) to_read.push_back(i);
 
   std::vector<InputFacts> facts(job.inputs.size());
-  const auto read = [&](std::size_t i) { facts[to_read[i]] = scan_input(job.inputs[to_read[i]].path); };
-  if (worth_threads(to_read.size(), size_of(job.inputs, to_read))) {
-    tbb::task_arena arena(thread_count(jobs));
-    arena.execute([&] { tbb::parallel_for(std::size_t{0}, to_read.size(), read); });
-  } else {
-    for (std::size_t i = 0; i < to_read.size(); ++i) read(i);
-  }
+  const auto read = [&](std::size_t i) {
+    const LinkInput& input = job.inputs[to_read[i]];
+    facts[to_read[i]] = scan_input(input.facts.empty() ? input.path : input.facts);
+  };
+  with_threads(jobs, [&] { for_each_file(to_read.size(), size_of(job.inputs, to_read), read); });
   for (std::size_t i = 0; i < facts.size(); ++i)
     if (const std::size_t original = first.at(job.inputs[i].path); original != i) facts[i] = facts[original];
   read_device_code(facts);

@@ -190,7 +190,8 @@ StaleFacts find_stale(const LinkJob& job, const std::vector<InputFacts>& inputs,
   StaleFacts facts;
   Finder finder(options);
   for (const InputFacts& input : inputs)
-    if (input.kind == InputKind::Object && !input.objects.empty()) finder.take(input.objects.front().origin);
+    if (input.kind == InputKind::Object && !input.objects.empty() && input.objects.front().at_hand)
+      finder.take(input.objects.front().origin);
   facts.objects = finder.finish();
   if (!job.from_command) facts.libraries = stale_libraries(inputs);
   return facts;

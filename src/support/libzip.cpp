@@ -7,6 +7,8 @@
 namespace elfaudit {
 namespace {
 
+#ifdef ELFAUDIT_LIBZIP
+
 struct Loaded {
   Libzip functions{};
   std::string error;
@@ -40,12 +42,30 @@ struct Loaded {
   }
 };
 
+#endif
+
 }  // namespace
+
+#ifdef ELFAUDIT_LIBZIP
 
 const Libzip* libzip(const char*& why) {
   static const Loaded loaded;
   why = loaded.error.c_str();
   return loaded.error.empty() ? &loaded.functions : nullptr;
 }
+
+#else  // linked in: the machine that the program runs on may have none
+
+const Libzip* libzip(const char*& why) {
+  static const Libzip functions{
+      ::zip_open,           ::zip_discard,    ::zip_strerror,        ::zip_error_init_with_code,
+      ::zip_error_strerror, ::zip_error_fini, ::zip_get_num_entries, ::zip_get_name,
+      ::zip_stat_init,      ::zip_stat_index, ::zip_fopen_index,     ::zip_fread,
+      ::zip_file_strerror,  ::zip_fclose};
+  why = "";
+  return &functions;
+}
+
+#endif
 
 }  // namespace elfaudit

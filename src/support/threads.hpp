@@ -1,25 +1,102 @@
-// How many threads work.
+// Loops on several threads.
+//
+// Threads of our own and not oneTBB's: loading and starting that costs a small audit more than its whole work, and it
+// needs the shared libstdc++, whose relocation costs as much again. GNU ld links a few objects in less than both.
 #pragma once
 
-#include <tbb/info.h>
-#include <tbb/task_arena.h>
-
-#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
 
 namespace elfaudit {
 
-/// For an arena of `jobs` threads; 0: as many as the machine has. More than that gain nothing here, and oneTBB prints a
-/// warning when asked for them.
-inline int thread_count(unsigned jobs) {
-  const int available = tbb::info::default_concurrency();
-  return jobs == 0 ? available : std::min(available, static_cast<int>(std::min(jobs, 1024U)));
+/// 0: as many as this process may run on. More than that gain nothing here.
+unsigned thread_count(unsigned jobs);
+
+/// Threads that wait for loops. They are started by the first loop that is worth it, and share a loop inside a loop
+/// with whoever is idle. A thread that can't be started is done without.
+class Threads {
+ public:
+  using Work = std::function<void(std::size_t begin, std::size_t end)>;
+
+  explicit Threads(unsigned jobs);
+  ~Threads();
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+
+  /// Those of with_threads that the caller runs in, or nothing.
+  static Threads* current();
+  /// Which of them the caller is, below width(); 0 called with_threads.
+  static unsigned slot();
+
+  unsigned width() const { return width_; }
+
+  /// Calls work for parts of [0, count), `grain` each, in no order. The first exception of one ends the loop and comes
+  /// out.
+  void run(std::size_t count, std::size_t grain, const Work& work);
+
+ private:
+  struct Loop;
+
+  void start();
+  void help(unsigned slot);
+  Loop* open_loop() const;
+
+  const unsigned width_;
+  std::mutex mutex_;
+  std::condition_variable opened_;
+  std::condition_variable left_;
+  std::vector<Loop*> open_;  ///< the outermost first
+  std::vector<std::thread> helpers_;
+  bool stop_ = false;
+};
+
+/// Runs `work`, whose loops use that many threads. Inside another such call: those of that.
+void with_threads(unsigned jobs, const std::function<void()>& work);
+
+/// Calls work(i) for every i below `count`, in no order, on the threads of with_threads. `grain`: that many at a time.
+template <class Work>
+void for_each_parallel(std::size_t count, std::size_t grain, const Work& work) {
+  const auto part = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) work(i);
+  };
+  if (Threads* threads = Threads::current()) return threads->run(count, grain, part);
+  part(0, count);
 }
 
-/// Runs `work` where oneTBB's loops use that many.
+/// The same for input of `bytes`, all together, where one thread reads a small link's files before another has started.
 template <class Work>
-void with_threads(unsigned jobs, const Work& work) {
-  tbb::task_arena arena(thread_count(jobs));
-  arena.execute(work);
+void for_each_file(std::size_t count, std::uint64_t bytes, const Work& work) {
+  constexpr std::uint64_t kFew = std::uint64_t{1} << 20;
+  for_each_parallel(count, bytes > kFew ? 1 : count, work);
 }
+
+/// One T for each thread of the with_threads that it is made in.
+template <class T>
+class PerThread {
+ public:
+  PerThread() : parts_(Threads::current() == nullptr ? 1 : Threads::current()->width()) {}
+
+  /// The caller's.
+  T& local() {
+    std::unique_ptr<T>& part = parts_[Threads::slot()];
+    if (!part) part = std::make_unique<T>();
+    return *part;
+  }
+
+  template <class Visit>
+  void each(const Visit& visit) const {
+    for (const std::unique_ptr<T>& part : parts_)
+      if (part) visit(*part);
+  }
+
+ private:
+  std::vector<std::unique_ptr<T>> parts_;
+};
 
 }  // namespace elfaudit

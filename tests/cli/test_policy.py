@@ -111,6 +111,11 @@ def test_never_read(twice):
     assert result.code == 0 and "left out unread" in result.out, result
 
 
+def test_dump_config_has_the_defaults(twice):
+    dumped = twice.audit("check", "--no-config", "--dump-config").out
+    assert '# fail-on = "error"  #' in dumped and '# color = "auto"  #' in dumped and "# enable = []  #" in dumped
+
+
 def test_dump_config_is_a_config(twice):
     twice.write(".elfaudit.toml", 'fail-on = "note"\n[[suppress]]\nsymbol = "a\\"b"\nreason = "r"\n')
     dumped = twice.audit("check", "--dump-config", "--enable", "header-definition").out
@@ -175,3 +180,11 @@ def test_a_baseline_tells_one_python_from_another(lab):
     assert lab.audit("check", "package", "--python", "3.11,3.12", "--write-baseline", "known.json").code == 0
     assert lab.audit("check", "package", "--python", "3.11,3.12", "--baseline", "known.json").code == 0
     assert lab.audit("check", "package", "--python", "3.11,3.13", "--baseline", "known.json").code == 1
+
+
+@pytest.mark.parametrize("key", ["preprocess = true", 'ask = "cc"'])
+def test_a_file_starts_no_program(twice, key):
+    """What may be run is for the command line to say, not for a file that lies in a folder above."""
+    twice.write(".elfaudit.toml", f"{key}\n")
+    result = twice.audit("check", "a.o", "b.o")
+    assert result.code == 2 and f"there is no key '{key.split()[0]}'" in result.err, result

@@ -24,6 +24,13 @@ set(prefix ${WORK_DIR}/prefix)
 file(REMOVE_RECURSE ${WORK_DIR})
 run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefix})
 run(${prefix}/bin/elfaudit --version)
+foreach(file man/man1/elfaudit.1 bash-completion/completions/elfaudit zsh/site-functions/_elfaudit
+    fish/vendor_completions.d/elfaudit.fish)
+  file(READ ${prefix}/share/${file} text)
+  if(NOT text MATCHES "gpu.*arch")
+    message(FATAL_ERROR "share/${file} does not know the options")
+  endif()
+endforeach()
 
 run(${CMAKE_COMMAND} -S ${SOURCE_DIR}/tests/install_test -B ${WORK_DIR}/by-cmake -G ${GENERATOR}
   -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_PREFIX_PATH=${prefix})

@@ -1,5 +1,4 @@
-// build.ninja: which command makes which file. The language: ninja manual, "Ninja file reference", as lexer.in.cc and
-// manifest_parser.cc read it. Nothing is run.
+// build.ninja: which command makes which object. Nothing is run.
 #pragma once
 
 #include <string>

@@ -66,17 +66,18 @@ void tell_compiler(const Origin& origin, source::TranslationUnit& unit) {
 /// One object and everything that is known of it.
 class Witnesses {
  public:
-  Witnesses(const Origin& origin, const std::vector<AskedDefinition>& asked, BuildRecords& records, bool preprocess)
-      : origin_(origin), asked_(asked) {
+  Witnesses(const ObjectFacts& object, const std::vector<AskedDefinition>& asked, BuildRecords& records,
+            PlaceCache& cache, bool preprocess)
+      : object_(object), origin_(object.origin), asked_(asked) {
     std::vector<Wanted> wanted;
     std::vector<AskedSymbol> symbols;
     for (const AskedDefinition& one : asked) {
       wanted.push_back(one.wanted);
       symbols.push_back(one.symbol);
     }
-    located_ = locate_with_unit(origin, wanted);
+    located_ = locate_or_remember(object, wanted, cache);
     if (!need_sources()) return;
-    object_file_ = object_file_of(origin);
+    object_file_ = object_file();
     if (object_file_.empty()) {
       evidence_.why_not = "no object file beside the archive";
       return;
@@ -85,7 +86,7 @@ class Witnesses {
     for (const Located& one : located_)
       if (source.empty() && !is_temporary(one.source)) source = one.source;
     BuildRecord record = records.of(object_file_, source);
-    tell_compiler(origin, record.unit);
+    tell_compiler(origin_, record.unit);
     evidence_ = read_sources(record, symbols, preprocess);
   }
 
@@ -93,6 +94,7 @@ class Witnesses {
     Answer answer;
     answer.place = located_[i].place;
     tell_unit(answer.story, located_[i]);
+    if (asked_[i].only_in_header && is_in_source(located_[i])) return answer;
     if (answer.place.known_by == KnownBy::Nothing)
       from_sources(i, answer);
     else
@@ -101,11 +103,17 @@ class Witnesses {
   }
 
  private:
+  static bool is_in_source(const Located& one) {
+    return one.place.known_by != KnownBy::Nothing && one.place.at.file == one.source;
+  }
+
   /// What stands in the translation unit itself, as debug info says, was not included from anywhere.
-  bool need_sources() const {
-    return std::any_of(located_.begin(), located_.end(), [](const Located& one) {
-      return one.place.known_by == KnownBy::Nothing || one.place.at.file != one.source;
-    });
+  bool need_sources() const { return !std::all_of(located_.begin(), located_.end(), is_in_source); }
+
+  /// By whose name the build's records are found; it need not be there.
+  std::string object_file() const {
+    if (object_.at_hand) return object_file_of(origin_);
+    return origin_.is_member() ? std::string() : origin_.path;
   }
 
   const source::Reading* reading(std::size_t i) const {
@@ -123,8 +131,8 @@ class Witnesses {
   /// Nothing in the object says where: the sources must.
   void from_sources(std::size_t i, Answer& answer) const {
     const source::Reading* read = reading(i);
-    if (read == nullptr) {
-      answer.place.why_unknown += ", " + evidence_.why_not;
+    if (read == nullptr || !object_.at_hand) {  // have the sources changed since? Its time would tell
+      answer.place.why_unknown += ", " + (object_.at_hand ? evidence_.why_not : "the object is not at hand");
       return;
     }
     answer.story.declarations = read->declarations;
@@ -256,6 +264,7 @@ class Witnesses {
     return {};
   }
 
+  const ObjectFacts& object_;
   const Origin& origin_;
   const std::vector<AskedDefinition>& asked_;
   std::string object_file_;
@@ -266,9 +275,9 @@ class Witnesses {
 
 }  // namespace
 
-std::vector<Answer> answer(const Origin& origin, const std::vector<AskedDefinition>& asked, BuildRecords& records,
-                           bool preprocess) {
-  Witnesses witnesses(origin, asked, records, preprocess);
+std::vector<Answer> answer(const ObjectFacts& object, const std::vector<AskedDefinition>& asked, BuildRecords& records,
+                           PlaceCache& cache, bool preprocess) {
+  Witnesses witnesses(object, asked, records, cache, preprocess);
   std::vector<Answer> answers;
   for (std::size_t i = 0; i < asked.size(); ++i) answers.push_back(witnesses.answer(i));
   return answers;

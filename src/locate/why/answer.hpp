@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "elfaudit/origin.hpp"
-#include "locate/debug_info.hpp"
+#include "elfaudit/facts.hpp"
+#include "locate/remembered.hpp"
 #include "locate/why/build_record.hpp"
 #include "locate/why/source_evidence.hpp"
 #include "locate/why/story.hpp"
@@ -16,6 +16,8 @@ namespace elfaudit {
 struct AskedDefinition {
   Wanted wanted;
   AskedSymbol symbol;
+  /// Nothing more is asked of a definition that debug info places in the source file that was compiled.
+  bool only_in_header = false;
 };
 
 struct Answer {
@@ -26,7 +28,7 @@ struct Answer {
 
 /// Asks debug info, macro info and the sources, in that order, and puts together what they agree on. In the order of
 /// `asked`. Never throws.
-std::vector<Answer> answer(const Origin& origin, const std::vector<AskedDefinition>& asked, BuildRecords& records,
-                           bool preprocess);
+std::vector<Answer> answer(const ObjectFacts& object, const std::vector<AskedDefinition>& asked, BuildRecords& records,
+                           PlaceCache& cache, bool preprocess);
 
 }  // namespace elfaudit

@@ -23,24 +23,25 @@ std::string shown(const std::string& path, const std::string& folder) {
   return shown_path((std::filesystem::path(folder) / path).string(), working_folder());
 }
 
-void show(SourceLine& line, const std::string& folder) {
-  if (!line.file.empty()) line.file = shown(line.file, folder);
+/// The reader's places are seen from the working directory already, whatever folder the compile ran in.
+void show(SourceLine& line) {
+  if (!line.file.empty()) line.file = shown(line.file, {});
 }
 
-void show(std::vector<source::Branch>& branches, const std::string& folder) {
-  for (source::Branch& branch : branches) show(branch.at, folder);
+void show(std::vector<source::Branch>& branches) {
+  for (source::Branch& branch : branches) show(branch.at);
 }
 
-void show(std::vector<source::Definition>& definitions, const std::string& folder) {
+void show(std::vector<source::Definition>& definitions) {
   for (source::Definition& definition : definitions) {
-    show(definition.at, folder);
-    for (SourceLine& step : definition.chain) show(step, folder);
-    for (SourceLine& step : definition.other_chain) show(step, folder);
-    show(definition.branches, folder);
-    show(definition.chain_branches, folder);
+    show(definition.at);
+    for (SourceLine& step : definition.chain) show(step);
+    for (SourceLine& step : definition.other_chain) show(step);
+    show(definition.branches);
+    show(definition.chain_branches);
     for (source::MacroCause& macro : definition.macros) {
-      show(macro.defined_at, folder);
-      show(macro.branches, folder);
+      show(macro.defined_at);
+      show(macro.branches);
     }
   }
 }
@@ -94,8 +95,8 @@ SourceEvidence read(const BuildRecord& record, const std::vector<AskedSymbol>& s
   evidence.readings = source::read_definitions(record.unit, names);
   evidence.known_by = record.has_file_list ? KnownBy::Depfile : KnownBy::SourceScan;
   for (source::Reading& reading : evidence.readings) {
-    show(reading.definitions, folder);
-    show(reading.declarations, folder);
+    show(reading.definitions);
+    show(reading.declarations);
   }
   if (!may_preprocess || !record.command) return evidence;
 
@@ -104,8 +105,8 @@ SourceEvidence read(const BuildRecord& record, const std::vector<AskedSymbol>& s
   evidence.known_by = KnownBy::Preprocessor;
   for (std::size_t i = 0; i < names.size(); ++i) {
     source::Reading exact = source::read_preprocessed(*text, names[i], record.unit.language, folder);
-    show(exact.definitions, folder);
-    show(exact.declarations, folder);
+    show(exact.definitions);
+    show(exact.declarations);
     take_exact(exact, evidence.readings[i]);
     evidence.readings[i] = std::move(exact);
   }

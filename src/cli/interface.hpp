@@ -1,0 +1,52 @@
+// The commands and options as the parser knows them, in the form that help, man page and completions are written from:
+// what the program takes is said in one place.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace elfaudit {
+
+/// What may stand behind an option or in a position.
+enum class Takes { Nothing, Words, Files, Folders };
+
+struct OptionWords {
+  std::vector<std::string> names;  ///< "-j", "--jobs"; none: an argument by position
+  std::string value;               ///< "N", "FILE..."; empty: a flag
+  std::string standard;            ///< the value in force without the option, "" if there is none
+  std::string says;
+  std::string group;                 ///< the heading it stands below
+  std::vector<std::string> choices;  ///< the values there are; "RULE=" when something follows. Empty: not a list
+  Takes takes = Takes::Nothing;
+};
+
+struct CommandWords {
+  std::string name;  ///< with those above it: "elfaudit list images"
+  std::string says;
+  std::vector<OptionWords> positions;
+  std::vector<OptionWords> options;  ///< hidden ones are left out
+  std::string footer;                ///< lines that begin with two blanks are examples
+  std::vector<CommandWords> commands;
+};
+
+CommandWords words_of(const CLI::App& app);
+
+/// How it is called, one line for each way: "elfaudit check [OPTION]... FILE...".
+std::vector<std::string> usages_of(const CommandWords& command);
+
+/// The help of `app`, at most 80 columns wide where words allow it.
+std::string help_of(const CLI::App& app);
+
+/// `kind`: man, bash, zsh or fish. Throws UsageError for others.
+std::string generated(const CLI::App& app, const std::string& kind);
+
+std::string man_page(const CommandWords& program);
+std::string bash_completion(const CommandWords& program);
+std::string zsh_completion(const CommandWords& program);
+std::string fish_completion(const CommandWords& program);
+
+}  // namespace elfaudit

@@ -1,0 +1,43 @@
+// The options that several commands have.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/commands.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace elfaudit {
+
+void add_jobs(CLI::App& command, Request& request);
+void add_color(CLI::App& command, Request& request);
+
+/// --format of the commands that print one report.
+void add_format(CLI::App& command, Request& request, const std::vector<std::string>& formats);
+
+/// The options that `add` adds stand below a heading of their own.
+void below(const char* heading, CLI::App& command, const std::function<void()>& add);
+
+/// How an audit is done.
+void add_audit_options(CLI::App& command, Request& request);
+
+/// A link command stands behind "--", where the parser does not look: this names it in the help.
+void add_link_command(CLI::App& command, Request& request);
+
+void add_input_options(CLI::App& command, Request& request);
+void add_source_options(CLI::App& command, Request& request);
+void add_path_options(CLI::App& command, Request& request);
+
+/// What is reported, how, and what it makes of the exit code.
+void add_report_options(CLI::App& command, Request& request);
+
+void add_gpu_arch(CLI::App& command, Request& request);
+void add_closure_options(CLI::App& command, ClosureOptions& options);
+void add_python(CLI::App& command, Request& request);
+void add_build_options(CLI::App& command, Request& request);
+
+}  // namespace elfaudit

@@ -1,0 +1,64 @@
+// The envelope of what is kept of an object: which object, made by which program, whole or not.
+//
+//   0  magic, 8 bytes        8  format number, 4        12  e_machine, 2    14  ELFCLASS64, 1    15  what it is, 1
+//  16  size of the object, 8                            24  hash of the object, 16
+//  40  bytes of the payload when it is decompressed, 8  48  bytes of version, 4     52  bytes of name, 4
+//  56  version of the program, name of the object, payload; last 8 bytes: checksum of all bytes before it
+//
+// Numbers are little-endian. The payload is a zstd frame where that is smaller, but not incredibly much, else the bytes
+// as they are. A document of another format number or of another version of the program is no document: what it says
+// may have meant another thing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "facts/content.hpp"
+
+namespace elfaudit {
+
+/// Facts: an InputFacts, one value for each of its kinds. Places, Seen: of the cache.
+enum class DocumentKind : std::uint8_t {
+  Object,
+  Archive,
+  SharedObject,
+  Executable,
+  DeviceFile,
+  Places = 64,
+  Seen = 65
+};
+
+struct Document {
+  DocumentKind kind = DocumentKind::Object;
+  std::uint16_t machine = 0;  ///< e_machine of the object, or of an archive's first; 0 when it is not known
+  bool is_64 = false;
+  Content content;      ///< of the object
+  std::string name;     ///< of the object, as it was called when this was made
+  std::string payload;  ///< decompressed
+};
+
+/// Why some bytes are no document, in words that follow the name of a file.
+struct BadDocument : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+constexpr std::string_view kDocumentMagic{
+    "\x93"
+    "eafact\n",
+    8};
+constexpr std::uint64_t kLargestDocument = std::uint64_t{1} << 30;  ///< bytes of payload
+
+/// `version`: that of the program.
+std::string write_document(const Document& document, std::string_view version);
+
+/// Throws BadDocument for anything but a whole document of this format and version.
+Document read_document(std::string_view bytes, std::string_view version);
+
+/// What the beginning of a file says of the object, without its payload; nothing when it is no document. Not to be
+/// trusted: the rest is not looked at.
+std::optional<Document> peek_document(const std::string& path);
+
+}  // namespace elfaudit

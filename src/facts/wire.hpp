@@ -1,0 +1,82 @@
+// Numbers and texts in a run of bytes: 7 bits of a number a byte, the lowest first, the top bit set in all but the last
+// (LEB128, DWARF5 7.6); a text is its length and its bytes. Knows nothing of ELF.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace elfaudit {
+
+class WireWriter {
+ public:
+  void number(std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7) out_ += static_cast<char>(0x80 | (value & 0x7f));
+    out_ += static_cast<char>(value);
+  }
+  void text(std::string_view text) {
+    number(text.size());
+    out_ += text;
+  }
+  std::string take() { return std::move(out_); }
+
+ private:
+  std::string out_;
+};
+
+/// The bytes are not what they should be.
+struct BadWire : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Everything throws BadWire rather than read past the end.
+class WireReader {
+ public:
+  explicit WireReader(std::string_view bytes) : rest_(bytes) {}
+
+  std::uint64_t number() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      const auto byte = static_cast<unsigned char>(take(1).front());
+      const std::uint64_t bits = byte & 0x7f;
+      if (shift == 63 && bits > 1) break;
+      value |= bits << shift;
+      if (byte < 0x80) return value;
+    }
+    throw BadWire("a number is too large");
+  }
+
+  /// A number that is at most `most`.
+  std::uint64_t number_to(std::uint64_t most) {
+    const std::uint64_t value = number();
+    if (value > most) throw BadWire("a number is too large");
+    return value;
+  }
+  std::uint32_t number32() { return static_cast<std::uint32_t>(number_to(0xffffffff)); }
+  bool flag() { return number_to(1) == 1; }
+
+  /// How many things follow, each of which takes a byte at least: so no more of them are made room for than there are
+  /// bytes.
+  std::size_t count() { return static_cast<std::size_t>(number_to(rest_.size())); }
+
+  std::string_view text() { return take(static_cast<std::size_t>(number_to(rest_.size()))); }
+
+  /// Bytes behind what has been read are a contradiction, too.
+  void finish() const {
+    if (!rest_.empty()) throw BadWire("there are bytes behind its end");
+  }
+
+ private:
+  std::string_view take(std::size_t count) {
+    if (count > rest_.size()) throw BadWire("it ends too early");
+    const std::string_view taken = rest_.substr(0, count);
+    rest_.remove_prefix(count);
+    return taken;
+  }
+
+  std::string_view rest_;
+};
+
+}  // namespace elfaudit

@@ -1,0 +1,32 @@
+// A build folder -> the links that its build makes. Ninja (build.ninja, with its response files) and what CMake leaves
+// for make (link.txt, dlink.txt). Nothing is run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace elfaudit {
+
+/// One command that links, or that makes a static library.
+struct BuildLink {
+  std::string output;              ///< as the build names it, from its folder: "lib/libfoo.so"
+  std::string folder;              ///< where the command runs, seen from the working directory
+  std::vector<std::string> argv;   ///< ninja's response file is in its place
+  std::vector<std::string> needs;  ///< what it is made from, named like `output`; may lack what the line alone names
+  bool archive = false;            ///< ar puts objects together
+};
+
+/// What a build folder says.
+struct BuildPlan {
+  std::string folder;            ///< as the user named it
+  std::string program;           ///< "ninja" or "make"
+  std::vector<BuildLink> links;  ///< in the order of their outputs
+};
+
+/// The links that make `targets`: names that the build or CMake has for them, or outputs, from the build folder or from
+/// here. No target: what the build makes when none is named, without static libraries, which link nothing. The device
+/// link of a target comes along. Throws UsageError for a folder that isn't one, that has no link, or for a target that
+/// isn't there, and InputError for a file that can't be read.
+BuildPlan plan_of_build(const std::string& folder, const std::vector<std::string>& targets);
+
+}  // namespace elfaudit

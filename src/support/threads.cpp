@@ -1,0 +1,116 @@
+#include "support/threads.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <system_error>
+
+namespace elfaudit {
+namespace {
+
+thread_local Threads* current_threads = nullptr;
+thread_local unsigned current_slot = 0;
+
+}  // namespace
+
+unsigned thread_count(unsigned jobs) {
+  cpu_set_t set;
+  const int available = ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  const unsigned all = std::max(available, 1);
+  return jobs == 0 ? all : std::min(all, jobs);
+}
+
+struct Threads::Loop {
+  const Work& work;
+  const std::size_t count;
+  const std::size_t grain;
+  std::atomic<std::size_t> next = 0;
+  unsigned helpers = 0;           ///< under mutex_, as is:
+  std::exception_ptr error = {};  ///< the first
+
+  void take_parts(std::mutex& mutex) {
+    try {
+      for (std::size_t begin; (begin = next.fetch_add(grain)) < count;) work(begin, std::min(begin + grain, count));
+    } catch (...) {
+      next = count;
+      const std::lock_guard lock(mutex);
+      if (!error) error = std::current_exception();
+    }
+  }
+};
+
+Threads::Threads(unsigned jobs) : width_(thread_count(jobs)) {}
+
+Threads::~Threads() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  opened_.notify_all();
+  for (std::thread& helper : helpers_) helper.join();
+}
+
+Threads* Threads::current() { return current_threads; }
+
+unsigned Threads::slot() { return current_slot; }
+
+void Threads::run(std::size_t count, std::size_t grain, const Work& work) {
+  if (width_ < 2 || count <= grain) return work(0, count);
+  Loop loop{work, count, grain};
+  {
+    const std::lock_guard lock(mutex_);
+    start();
+    open_.push_back(&loop);
+  }
+  opened_.notify_all();
+  loop.take_parts(mutex_);
+  std::unique_lock lock(mutex_);
+  open_.erase(std::find(open_.begin(), open_.end(), &loop));
+  left_.wait(lock, [&] { return loop.helpers == 0; });
+  if (loop.error) std::rethrow_exception(loop.error);
+}
+
+void Threads::start() {
+  try {
+    while (helpers_.size() + 1 < width_)
+      helpers_.emplace_back([this, slot = static_cast<unsigned>(helpers_.size() + 1)] { help(slot); });
+  } catch (const std::system_error&) {
+    // A limit on threads: the caller does the work.
+  }
+}
+
+Threads::Loop* Threads::open_loop() const {
+  const auto found =
+      std::find_if(open_.begin(), open_.end(), [](const Loop* loop) { return loop->next < loop->count; });
+  return found == open_.end() ? nullptr : *found;
+}
+
+void Threads::help(unsigned slot) {
+  current_threads = this;
+  current_slot = slot;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    Loop* loop = nullptr;
+    opened_.wait(lock, [&] { return stop_ || (loop = open_loop()) != nullptr; });
+    if (stop_) return;
+    ++loop->helpers;
+    lock.unlock();
+    loop->take_parts(mutex_);
+    lock.lock();
+    if (--loop->helpers == 0) left_.notify_all();
+  }
+}
+
+void with_threads(unsigned jobs, const std::function<void()>& work) {
+  if (current_threads != nullptr) return work();
+  Threads threads(jobs);
+  struct Entered {
+    explicit Entered(Threads* threads) { current_threads = threads; }
+    ~Entered() { current_threads = nullptr; }
+  } const entered(&threads);
+  work();
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,3 @@
+#include "table.cuh"
+
+__global__ void look_up(float* out) { *out = table[threadIdx.x % 16]; }

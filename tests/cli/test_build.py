@@ -1,0 +1,258 @@
+"""check -p: the links of a build folder, from build.ninja and from what CMake leaves for make."""
+
+import json
+
+import pytest
+
+from elfaudit_test import need
+
+need("g++", "ar", "ninja")
+
+RULES = """
+cxx = g++
+rule cxx
+  command = $cxx $flags -c $in -o $out
+rule link
+  command = $cxx $in $libs -o $out
+rule link_rsp
+  command = $cxx @$out.rsp $libs -o $out
+  rspfile = $out.rsp
+  rspfile_content = $in
+rule ar
+  command = rm -f $out && ar rcs $out $in
+"""
+
+
+def ninja(lab, text, sources, build=True):
+    """A build folder b with these sources beside it, built."""
+    for name, source in sources.items():
+        lab.write(name, source)
+    lab.write("b/build.ninja", RULES + text)
+    if build:
+        lab.sh("ninja -C b", check=False)
+    return lab
+
+
+TWO_PROGRAMS = """
+build main.o: cxx ../main.cpp
+build state.o: cxx ../state.cpp
+build again.o: cxx ../again.cpp
+build lib/libstate.a: ar state.o again.o
+build bin/good: link main.o state.o
+build bin/bad: link main.o state.o again.o
+build good: phony bin/good
+build bad: phony bin/bad
+build both: phony good bad
+"""
+SOURCES = {
+    "main.cpp": "extern int state; int main() { return state; }",
+    "state.cpp": "int state = 1;",
+    "again.cpp": "int state = 2;",
+}
+
+
+@pytest.fixture
+def two(lab):
+    return ninja(lab, TWO_PROGRAMS, SOURCES)
+
+
+def test_every_link_is_a_job_of_its_own(two):
+    result = two.audit("check", "-p", "b")
+    assert result.code == 1 and "state is defined twice" in result.out, result
+    assert "  link      b/bin/bad\n" in result.out, result
+    assert result.out.splitlines()[-1].startswith("1 error: ") and "of 2 links" in result.out, result
+
+
+@pytest.mark.parametrize("name", ["good", "bin/good", "./bin/good", "b/bin/good"])
+def test_a_target_by_any_of_its_names(two, name):
+    result = two.audit("check", "-p", "b", name)
+    assert result.code == 0 and "of 1 link" in result.out, result
+
+
+def test_a_phony_stands_for_what_it_needs(two):
+    assert two.audit("check", "-p", "b", "both").code == 1
+
+
+def test_unknown_target(two):
+    result = two.audit("check", "-p", "b", "goood")
+    assert result.code == 2 and "b has no target 'goood'; 'good' is one" in result.err, result
+    result = two.audit("check", "-p", "b", "main.o")
+    assert result.code == 2 and "the target 'main.o' links nothing" in result.err, result
+
+
+def test_a_static_library_is_checked_when_it_is_named(two):
+    result = two.audit("check", "-p", "b", "lib/libstate.a")
+    assert result.code == 1 and "state is defined twice" in result.out, result
+
+
+def test_what_several_links_have_is_told_once(lab):
+    ninja(lab, TWO_PROGRAMS.replace("bin/good: link main.o state.o", "bin/good: link main.o state.o again.o"), SOURCES)
+    result = lab.audit("check", "-p", "b")
+    assert result.out.count("state is defined twice") == 1 and "link      b/bin/bad, b/bin/good\n" in result.out, result
+    document = lab.audit("check", "-p", "b", "--format", "json").json()
+    assert document["findings"][0]["links"] == ["b/bin/bad", "b/bin/good"]
+    assert [link["output"] for link in document["links"]] == ["b/bin/bad", "b/bin/good"]
+    assert len(document["duplicates"]) == 1 and sum(i["path"] == "b/main.o" for i in document["inputs"]) == 1
+
+
+def test_the_links_are_those_that_are_made_by_default(lab):
+    ninja(lab, TWO_PROGRAMS + "default good\n", SOURCES)
+    assert lab.audit("check", "-p", "b").code == 0
+    lab.sh("ninja -C b again.o")
+    assert lab.audit("check", "-p", "b", "bad").code == 1
+
+
+def test_undefined_symbols_are_judged_for_each_link(lab):
+    ninja(lab, "build main.o: cxx ../main.cpp\nbuild app: link main.o\n", {"main.cpp": "int f(); int main() { return f(); }"})
+    result = lab.audit("check", "-p", "b")
+    assert result.code == 1 and "f() is not defined by any input" in result.out, result
+
+
+def test_response_files_and_escapes(lab):
+    text = "build my$ main.o: cxx ../main.cpp\nbuild state.o: cxx ../state.cpp\nbuild again.o: cxx ../again.cpp\n"
+    ninja(lab, text + "build app: link_rsp my$ main.o state.o again.o\n", SOURCES)
+    (lab.path / "b/app.rsp").unlink(missing_ok=True)
+    result = lab.audit("check", "-p", "b")
+    assert result.code == 1 and "kept      b/state.o" in result.out and "rejected  b/again.o" in result.out, result
+
+
+def test_what_is_not_built_yet_is_said_once(lab):
+    ninja(lab, TWO_PROGRAMS, SOURCES, build=False)
+    result = lab.audit("check", "-p", "b", "bad")
+    assert result.code == 2 and "1 error: " in result.out, result
+    assert "b/bin/bad: 3 of its inputs are not built yet (b/main.o, b/state.o, b/again.o): run ninja -C b first" in result.out
+
+
+def test_a_device_link_comes_along(lab):
+    """What is linked into an object first, as nvcc -dlink does: here `g++ -r`."""
+    ninja(
+        lab,
+        "rule join\n  command = g++ -r $in -o $out\nbuild main.o: cxx ../main.cpp\nbuild state.o: cxx ../state.cpp\n"
+        "build again.o: cxx ../again.cpp\nbuild both.o: join state.o again.o\nbuild app: link main.o both.o\n",
+        SOURCES,
+    )
+    result = lab.audit("check", "-p", "b", "app")
+    assert "link      b/both.o\n" in result.out and "state is defined twice" in result.out, result
+
+
+def test_no_program_of_the_build_is_started(lab):
+    """A compiler beside the build: its words are read, and it is not run; --ask is the user's word for it."""
+    lab.write("b/g++", "#!/bin/sh\ntouch ran\nexec g++ \"$@\"\n")
+    (lab.path / "b/g++").chmod(0o755)
+    ninja(lab, f"build main.o: cxx ../main.cpp\nbuild app: link main.o\n", {"main.cpp": "int main() {}"})
+    lab.write("b/build.ninja", (RULES + "build app: link main.o\n").replace("cxx = g++", f"cxx = {lab.path}/b/g++"))
+    result = lab.audit("check", "-p", "b")
+    assert "it is in no folder of PATH, and no --ask names it" in result.out and not (lab.path / "b/ran").exists(), result
+    result = lab.audit("check", "-p", "b", "--ask", "b/g++")
+    assert result.code == 0 and "could not be asked" not in result.out and (lab.path / "b/ran").exists(), result
+
+
+def test_a_policy_holds_for_the_build(two):
+    lab = two
+    assert lab.audit("check", "-p", "b", "--write-baseline", "base.json").code == 0
+    result = lab.audit("check", "-p", "b", "--baseline", "base.json")
+    assert result.code == 0 and "1 in the baseline" in result.out, result
+
+
+@pytest.mark.parametrize("format", ["sarif", "github", "junit", "html"])
+def test_every_format_names_the_link(two, format):
+    assert "b/bin/bad" in two.audit("check", "-p", "b", "--format", format).out
+
+
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        ("build a: phony b\nbuild b: phony a\n", "has no command that links"),
+        ("include build.ninja\n", "includes too many files"),
+        ("rule x\n command = $command\nbuild a: x b\n", "has no command that links"),
+        ("{}", "is no build.ninja here"),
+    ],
+)
+def test_hostile_files(lab, text, says):
+    lab.write("b/build.ninja", text)
+    result = lab.audit("check", "-p", "b")
+    assert result.code == 2 and says in result.err, result
+
+
+def test_wrong_use(lab):
+    lab.write("empty/x", "")
+    result = lab.audit("check", "-p", "empty")
+    assert result.code == 2 and "neither build.ninja nor CMake's Makefiles are there" in result.err, result
+    assert lab.audit("check", "-p", "empty", "--", "g++", "a.o").code == 2
+    assert lab.audit("check", "--ask", "g++", "a.o").code == 2
+
+
+# ---- CMake
+
+
+PROJECT = """cmake_minimum_required(VERSION 3.22)
+project(p LANGUAGES CXX)
+add_library(core STATIC core.cpp)
+add_library(shared SHARED shared.cpp)
+add_subdirectory(sub)
+add_executable(app main.cpp)
+target_link_libraries(app core shared)
+add_executable(extra EXCLUDE_FROM_ALL main.cpp twice.cpp)
+target_link_libraries(extra core shared)
+"""
+
+
+@pytest.fixture(params=["Ninja", "Unix Makefiles"])
+def cmake(lab, request):
+    need("cmake", "make")
+    lab.write("CMakeLists.txt", PROJECT)
+    lab.write("core.cpp", "int core() { return 1; }")
+    lab.write("shared.cpp", "int shared() { return 1; }")
+    lab.write("main.cpp", "int core(); int shared(); int main() { return core() + shared(); }")
+    lab.write("twice.cpp", "int core() { return 2; }  int other() { return 3; }")
+    lab.write("sub/CMakeLists.txt", "add_executable(bad a.cpp b.cpp)\nset_target_properties(bad PROPERTIES OUTPUT_NAME worse)\n")
+    lab.write("sub/a.cpp", "int state = 1; int main() {}")
+    lab.write("sub/b.cpp", "int state = 2;")
+    lab.write("b/.cmake/api/v1/query/codemodel-v2", "")
+    lab.sh(f'cmake -S . -B b -G "{request.param}" -DCMAKE_BUILD_TYPE=Debug')
+    lab.sh("cmake --build b -- -k || cmake --build b -- -k 0", check=False)
+    return lab
+
+
+def test_cmake_targets(cmake):
+    result = cmake.audit("check", "-p", "b")
+    assert result.code == 1 and result.out.count("is defined twice") == 1, result
+    assert "link      b/sub/worse\n" in result.out and "of 3 links" in result.out, result  # extra is not made by default
+    assert "sub/b.cpp:1" in result.out  # debug info is found whatever folder the link runs in
+    for name in ["bad", "worse", "sub/worse"]:
+        assert cmake.audit("check", "-p", "b", name).code == 1, name
+    assert cmake.audit("check", "-p", "b", "app", "shared").code == 0
+
+
+def test_cmake_target_that_is_not_built(cmake):
+    result = cmake.audit("check", "-p", "b", "extra")
+    assert result.code == 2 and "2 of its inputs are not built yet" in result.out, result
+
+
+def test_cmake_static_library(cmake):
+    result = cmake.audit("check", "-p", "b", "core")
+    assert result.code == 0 and "1 object in 1 input of 1 link" in result.out, result
+
+
+def test_cmake_response_files(lab):
+    need("cmake", "make")
+    lab.write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.22)\nproject(p LANGUAGES CXX)\n"
+              "set(CMAKE_CXX_USE_RESPONSE_FILE_FOR_OBJECTS ON)\nset(CMAKE_NINJA_FORCE_RESPONSE_FILE ON)\nadd_executable(app a.cpp b.cpp)\n")
+    lab.write("a.cpp", "int state = 1; int main() {}")
+    lab.write("b.cpp", "int state = 2;")
+    for generator in ["Ninja", "Unix Makefiles"]:
+        lab.sh(f'rm -rf b; cmake -S . -B b -G "{generator}"; cmake --build b', check=False)
+        result = lab.audit("check", "-p", "b", "app")
+        assert result.code == 1 and "state is defined twice" in result.out, result
+
+
+def test_what_may_be_started_is_no_key_of_the_configuration(two):
+    two.write(".elfaudit.toml", 'ask = "b/g++"\n')
+    result = two.audit("check", "-p", "b")
+    assert result.code == 2 and "there is no key 'ask'" in result.err, result
+
+
+def test_places_known_by_the_sources_are_seen_from_here(two):
+    """No debug info: the compile command of build.ninja, whose folder is another one, leads to the source."""
+    result = two.audit("check", "-p", "b", "bad")
+    assert "  state.cpp:1 " in result.out and "b/state.cpp" not in result.out and "the header" not in result.out, result

@@ -1,0 +1,131 @@
+"""action.yml, the workflow and the snippets of docs/ci.md: well formed, and the action's own script run as GitHub would."""
+
+import ast
+import os
+import re
+import shlex
+
+import pytest
+
+from elfaudit_test import SOURCE_DIR, need
+
+yaml = pytest.importorskip("yaml", reason="needs PyYAML, which is not installed")
+need("g++")
+
+PAGE = (SOURCE_DIR / "docs" / "ci.md").read_text()
+ACTION = yaml.safe_load((SOURCE_DIR / "action.yml").read_text())
+
+
+def snippets(language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.M | re.S)
+
+
+def workflows(lab):
+    """The workflow of this repository and those of the page, as files."""
+    texts = [text for text in snippets("yaml") if "runs-on" in text]
+    assert len(texts) == 3
+    ours = SOURCE_DIR / ".github" / "workflows" / "test.yml"  # where it is, so that its `uses: ./` is action.yml
+    return [shlex.quote(str(ours))] + [lab.write(f"page-{i}.yml", text) for i, text in enumerate(texts)]
+
+
+def test_workflows_pass_actionlint(lab):
+    need("actionlint")
+    lab.sh("actionlint " + " ".join(workflows(lab)))
+
+
+def test_workflows_fit_their_schema(lab):
+    need("check-jsonschema")
+    lab.sh("check-jsonschema --builtin-schema vendor.github-workflows " + " ".join(workflows(lab)))
+    lab.sh(f"check-jsonschema --builtin-schema vendor.github-actions '{SOURCE_DIR}/action.yml'")
+    gitlab = [text for text in snippets("yaml") if "runs-on" not in text]
+    assert len(gitlab) == 1
+    lab.sh("check-jsonschema --builtin-schema vendor.gitlab-ci " + lab.write("gitlab.yml", gitlab[0]))
+
+
+def test_the_page_says_what_the_action_takes():
+    table = dict(re.findall(r"^\| `([a-z-]+)` \| (?:`(.+?)`|required) \|", PAGE, re.M))
+    assert table == {name: str(spec.get("default", "")) for name, spec in ACTION["inputs"].items()}
+
+
+def test_options_in_snippets_exist(lab):
+    known = {command: lab.audit(command, "--help").out for command in ("check", "diagnose", "link")}
+    for command, words in re.findall(r"elfaudit (check|diagnose|link) ([^\n`]*)", PAGE):
+        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", words):
+            assert f"{option} " in known[command] or f"{option}\n" in known[command], option
+
+
+def run_check(lab, check):
+    """The step `check` of the action; returns (its result, its outputs)."""
+    [step] = [step for step in ACTION["runs"]["steps"] if step.get("id") == "check"]
+    (lab.path / "bin").mkdir(exist_ok=True)
+    if not (lab.path / "bin" / "elfaudit").exists():
+        (lab.path / "bin" / "elfaudit").symlink_to(os.environ["ELFAUDIT"])
+    lab.write("step.sh", step["run"])
+    lab.write("outputs", "")
+    environment = f"PATH=$PWD/bin:$PATH GITHUB_WORKSPACE=$PWD GITHUB_OUTPUT=$PWD/outputs CHECK='{check}' FAIL_ON=error SARIF=out.sarif"
+    result = lab.sh(f"env {environment} bash --noprofile --norc -eo pipefail step.sh", check=False)
+    return result, dict(line.split("=", 1) for line in (lab.path / "outputs").read_text().splitlines())
+
+
+def test_the_action_waits_with_its_verdict(lab):
+    lab.cc("a.o", "int state;", "g++ -g")
+    lab.cc("b b.o", "int state;", "g++ -g")
+    result, outputs = run_check(lab, 'a.o "b b.o"')
+    assert result.code == 0 and "state is defined twice" in result.out
+    assert outputs == {"exit-code": "1", "sarif": str(lab.path / "out.sarif")}
+
+
+def test_the_action_takes_patterns_and_link_commands(lab):
+    lab.cc("a.o", "int main() {}", "g++ -g")
+    assert run_check(lab, "*.o")[1]["exit-code"] == "0"
+    assert run_check(lab, "-- g++ a.o -o a")[1]["exit-code"] == "0"
+
+
+def test_the_action_has_no_document_without_an_audit(lab):
+    assert run_check(lab, "--no-such-option")[1] == {"exit-code": "2"}
+
+
+def test_steps_of_the_action_are_sound_shell(lab):
+    need("shellcheck")
+    for i, step in enumerate(step for step in ACTION["runs"]["steps"] if "run" in step):
+        # SC2154: eval makes `words`; SC1090, SC1091: the sourced script is elsewhere.
+        lab.sh(f"shellcheck -s bash -e SC2154,SC1090,SC1091 {lab.write(f'step-{i}.sh', step['run'])}")
+
+
+class Anything:
+    """What Bazel hands to a rule: whatever is asked for."""
+
+    def __init__(self, **fields):
+        self.__dict__.update(fields)
+
+
+def test_bazel_rule(lab):
+    """Starlark is a subset of Python: the rule is called with what Bazel would hand to it, and the test it writes is run."""
+    rule_text, build_text = snippets("python")
+    ast.parse(build_text)
+    declared = {}
+    cc_info = object()
+    attr = Anything(label_list=lambda **_: [], string_list=lambda **_: [], label=lambda **_: None)
+    names = {"CcInfo": cc_info, "attr": attr, "DefaultInfo": Anything, "rule": lambda **given: declared.update(given)}
+    exec(compile(rule_text, "elfaudit.bzl", "exec"), names)
+
+    def library(name):
+        lab.cc(name, "int state;", "g++ -g")
+        files = dict.fromkeys(("pic_objects", "pic_static_library", "static_library", "dynamic_library"))
+        linker_input = Anything(libraries=[Anything(**files, objects=[Anything(short_path=name)])])
+        return {cc_info: Anything(linking_context=Anything(linker_inputs=Anything(to_list=lambda: [linker_input])))}
+
+    def write(file, text, is_executable):
+        lab.write(file, text)
+        assert is_executable
+
+    ctx = Anything(
+        attr=Anything(deps=[library("a.o"), library("b b.o")], options=["--fail-on", "warning"]),
+        executable=Anything(elfaudit=Anything(short_path=os.environ["ELFAUDIT"])),
+        actions=Anything(declare_file=lambda name: name, write=write),
+        label=Anything(name="core_links"),
+        runfiles=lambda files: files,
+    )
+    [info] = declared["implementation"](ctx)
+    result = lab.sh(f"sh {info.executable}", check=False)
+    assert result.code == 1 and "state is defined twice" in result.out and len(info.runfiles) == 3

@@ -1,0 +1,124 @@
+"""elfaudit_audit(): a target is audited before it is linked, by find_package(elfaudit) as an installed package has it."""
+
+import os
+import pathlib
+import shutil
+
+import pytest
+
+from elfaudit_test import SOURCE_DIR, need
+
+need("cmake", "ninja", "make", "g++")
+GENERATORS = ["Ninja", "Unix Makefiles"]
+
+
+@pytest.fixture
+def package(lab):
+    """The package as installed, with the program under test in it."""
+    build = pathlib.Path(os.environ["ELFAUDIT"]).parent
+    if not (build / "cmake_install.cmake").exists():
+        pytest.skip("needs a program that lies in its build folder")
+    lab.sh(f"cmake --install {build} --prefix prefix --component program")
+    return lab
+
+
+def project(lab, text, sources, languages="CXX"):
+    head = f"cmake_minimum_required(VERSION 3.22)\nproject(p LANGUAGES {languages})\nfind_package(elfaudit REQUIRED)\n"
+    lab.write("CMakeLists.txt", head + text)
+    for name, source in sources.items():
+        lab.write(name, source)
+
+
+def build(lab, generator="Ninja", *words):
+    """The configured and built project: its exit code and what it printed."""
+    shutil.rmtree(lab.path / "b", ignore_errors=True)
+    configured = lab.sh(f'cmake -S . -B b -G "{generator}" -DCMAKE_PREFIX_PATH=$PWD/prefix {" ".join(words)}', check=False)
+    return lab.sh("cmake --build b -v 2>&1", check=False) if configured.code == 0 else configured
+
+
+TWICE = {"a.cpp": "int state = 1; int main() {}", "b.cpp": "int state = 2;"}
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+@pytest.mark.parametrize("kind", ["add_executable(t", "add_library(t SHARED", "add_library(t MODULE", "add_library(t STATIC"])
+def test_stops_before_the_link(package, generator, kind):
+    project(package, f"{kind} a.cpp b.cpp)\nelfaudit_audit(TARGET t)\n", TWICE)
+    result = build(package, generator)
+    assert result.code != 0 and "error: state is defined twice" in result.out, result
+    assert "multiple definition of" not in result.out and not list((package.path / "b").glob("libt.*")), result
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+def test_a_clean_target_is_built_in_silence(package, generator):
+    project(package, "add_library(s STATIC b.cpp)\nadd_executable(t a.cpp)\ntarget_link_libraries(t s)\n"
+            "elfaudit_audit(TARGET t)\nelfaudit_audit(TARGET s)\n",
+            {"a.cpp": "int f(); int main() { return f(); }", "b.cpp": "int f() { return 0; }"})
+    result = build(package, generator)
+    assert result.code == 0 and (package.path / "b/t").exists() and "clean: " not in result.out, result
+    # What -p reads of it is the link command behind the audit.
+    result = package.audit("check", "-p", "b", "t")
+    assert result.code == 0 and "of 1 link" in result.out, result
+
+
+def test_options(package):
+    project(package, 'add_executable(t a.cpp)\nelfaudit_audit(TARGET t FAIL_ON warning GPU_ARCH "8.0;9.0a+PTX" OPTIONS --severity '
+            "gpu-arch-missing=off)\n", {"a.cpp": "int main() {}"})
+    result = build(package)
+    assert result.code == 0, result
+    assert "link --gate --severity gpu-arch-missing=off --fail-on warning --gpu-arch 8.0,9.0a+PTX -- /" in result.out, result
+
+
+def test_warn_only(package):
+    project(package, "add_executable(t a.cpp b.cpp)\nelfaudit_audit(TARGET t WARN_ONLY)\n", TWICE)
+    result = build(package)
+    assert result.code != 0 and "state is defined twice" in result.out and "multiple definition of" in result.out, result
+
+
+def test_a_launcher_that_is_there_stays(package):
+    package.write("say", '#!/bin/sh\necho said\nexec "$@"\n')
+    (package.path / "say").chmod(0o755)
+    project(package, "set_property(GLOBAL PROPERTY RULE_LAUNCH_LINK ${CMAKE_SOURCE_DIR}/say)\nadd_executable(t a.cpp)\n"
+            "elfaudit_audit(TARGET t OPTIONS --no-config)\n", {"a.cpp": "int main() {}"})
+    result = build(package)
+    assert result.code == 0 and "said" in result.out and "elfaudit link --gate --no-config --" in result.out, result
+
+
+@pytest.mark.parametrize(
+    "call, says",
+    [
+        ("elfaudit_audit()", "no TARGET"),
+        ("elfaudit_audit(TARGET nothing)", "there is no target nothing"),
+        ("add_library(i INTERFACE)\nelfaudit_audit(TARGET i)", "i is not linked by this project"),
+        ("add_executable(t a.cpp)\nelfaudit_audit(TARGET t GPUARCH 80)", "there is no argument GPUARCH"),
+    ],
+)
+def test_wrong_use(package, call, says):
+    project(package, call + "\n", {"a.cpp": "int main() {}"})
+    result = build(package)
+    assert result.code != 0 and says in result.err, result
+
+
+CUDA = "set_target_properties(t PROPERTIES CUDA_SEPARABLE_COMPILATION ON CUDA_ARCHITECTURES 80)\nelfaudit_audit(TARGET t)\n"
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+def test_the_device_link_is_audited_before_nvlink(package, generator):
+    need("nvcc")
+    project(package, "add_executable(t a.cu b.cu)\n" + CUDA,
+            {"a.cu": "__device__ int state;\nint main() {}", "b.cu": "__device__ int state;\n__global__ void k() { state = 1; }"}, "CXX CUDA")
+    result = build(package, generator)
+    assert result.code != 0 and "state is defined twice in the device code for sm_80" in result.out, result
+    assert "nvlink error" not in result.out, result
+    result = package.audit("check", "-p", "b", "t")  # two links, one story
+    assert result.out.count("is defined twice") == 1 and "the host link of b/t would fail of it too" in result.out, result
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+def test_a_clean_cuda_target(package, generator):
+    need("nvcc")
+    project(package, "add_executable(t a.cu b.cu)\n" + CUDA,
+            {"a.cu": "extern __device__ int state;\n__global__ void l() { state = 2; }\nint main() {}", "b.cu": "__device__ int state;"}, "CXX CUDA")
+    result = build(package, generator)
+    assert result.code == 0 and (package.path / "b/t").exists(), result
+    result = package.audit("check", "-p", "b")
+    assert result.code == 0 and "of 2 links" in result.out, result

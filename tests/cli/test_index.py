@@ -1,0 +1,278 @@
+"""Facts files stand for their objects, and the cache for what debug info says: the same report, byte for byte, or an
+honest word about why not."""
+
+import os
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from elfaudit_test import ENVIRONMENT, need
+
+need("g++", "ar")
+
+HEADER = "inline int fine;\nint counter = 1;\nint next() { return ++counter; }\n"
+
+
+@pytest.fixture
+def tree(lab):
+    """Two objects with the same header, one without duplicates, a library, and all of them indexed."""
+    lab.write("include/h.hpp", HEADER)
+    for name in ("a", "b"):
+        lab.cc(f"{name}.o", f'#include "h.hpp"\nint only_{name}() {{ return next(); }}\n', "g++ -g -Iinclude")
+    lab.cc("c.o", "#include <map>\nextern int counter;\nstd::map<int, int> m;\nint c() { return counter + m[1]; }\n", "g++ -g")
+    lab.cc("d.o", '#include "d.hpp"\nint d() { return in_d_hpp; }\n' if lab.write("d.hpp", "int in_d_hpp = 4;\n") else "", "g++ -g -I.")
+    lab.ar("libab.a", "a.o", "b.o")
+    lab.sh("g++ -shared -fPIC -g -x c++ -o libs.so - <<< 'int counter = 9; int s() { return counter; }'")
+    for name in ("a.o", "b.o", "c.o", "d.o", "libab.a", "libs.so"):
+        result = lab.audit("index", name, "-o", name + ".facts")
+        assert (result.code, result.out, result.err) == (0, "", ""), result
+    return lab
+
+
+def reports(lab, *arguments):
+    """Exit code, text, JSON and SARIF."""
+    text = lab.audit("check", *arguments)
+    return [text.code, text.out, text.err, *(lab.audit("check", "--format", format, *arguments).out for format in ("json", "sarif"))]
+
+
+LINES = [
+    ["a.o", "b.o", "c.o"],
+    ["c.o", "d.o"],
+    ["libab.a"],
+    ["c.o", "libab.a"],
+    ["a.o", "libs.so"],
+    ["--enable", "header-definition", "a.o", "c.o", "d.o"],
+    ["--undefined", "a.o", "b.o", "c.o"],
+    ["a.o", "b.o", "a.o"],
+]
+
+
+@pytest.mark.parametrize("line", LINES, ids=" ".join)
+def test_facts_give_the_report_of_their_objects(tree, line):
+    expected = reports(tree, *line)
+    facts = [word + ".facts" if os.path.exists(tree.path / (word + ".facts")) else word for word in line]
+    assert reports(tree, *facts) == expected
+    mixed = [fact if i % 2 else word for i, (word, fact) in enumerate(zip(line, facts))]
+    assert reports(tree, *mixed) == expected
+
+
+def test_the_report_of_objects_that_are_gone_says_so(tree):
+    with_objects = tree.audit("check", "a.o.facts", "b.o.facts").out
+    for name in ("a.o", "b.o", "libab.a"):
+        (tree.path / name).unlink()
+    result = tree.audit("check", "a.o.facts", "b.o.facts")
+    assert result.code == 1
+    note = "as a.o.facts has it: the object is not at hand"
+    assert note in result.out and note not in with_objects
+    # What the facts hold is there: places by debug info, and what the sources say of them.
+    kept = [line for line in result.out.splitlines() if "facts has it" not in line]
+    assert [line.strip() for line in kept] == [line.strip() for line in with_objects.splitlines()]
+    result = tree.audit("check", "libab.a.facts")
+    assert result.code == 1 and "include/h.hpp:2" in result.out, result
+
+
+def test_facts_of_an_object_that_was_made_anew_keep_to_their_own(tree):
+    tree.cc("a.o", "\n\n\n\nint counter = 2;\n", "g++ -g")
+    result = tree.audit("check", "a.o.facts", "b.o")
+    assert result.code == 1 and "include/h.hpp:2" in result.out and "a.o.facts has it" in result.out, result
+    assert "a.cpp:5" not in result.out
+
+
+def test_a_link_command_takes_facts(tree):
+    objects = tree.audit("check", "--", "g++", "-shared", "a.o", "b.o", "-o", "x.so")
+    facts = tree.audit("check", "--", "g++", "-shared", "a.o.facts", "b.o", "-o", "x.so")
+    assert (facts.code, facts.out) == (objects.code, objects.out) and facts.code == 1
+
+
+def test_facts_alone_do_not_pass_what_needs_the_object(tree):
+    tree.cc("n.o", "int nowhere();\nint n() { return nowhere(); }\n")
+    tree.audit("index", "n.o", "-o", "n.o.facts")
+    command = ["check", "--", "g++", "-shared", "-Wl,-z,defs", "n.o.facts", "-o", "x.so"]
+    assert "nowhere() is not defined" in tree.audit(*command).out
+    (tree.path / "n.o").unlink()
+    (tree.path / "libs.so").unlink()
+    result = tree.audit(*command)
+    assert result.code == 2 and "not at hand [unreadable-input]" in result.out, result
+    result = tree.audit("check", "c.o", "libs.so.facts")
+    assert "libs.so is known from libs.so.facts alone" in result.out + result.err, result
+
+
+def test_facts_are_small(tree):
+    assert (tree.path / "c.o.facts").stat().st_size < (tree.path / "c.o").stat().st_size / 10
+
+
+@pytest.mark.parametrize(
+    "damage, words",
+    [
+        (lambda data: data[: len(data) // 2], "damaged"),
+        (lambda data: data[:20], "damaged"),
+        (lambda data: data[:-1] + bytes([data[-1] ^ 1]), "checksum"),
+        (lambda data: data[:90] + bytes([data[90] ^ 1]) + data[91:], "damaged"),
+        (lambda data: data[:8] + b"\x63" + data[9:], "another version"),
+    ],
+)
+def test_damaged_facts_are_an_error_that_names_them(tree, damage, words):
+    path = tree.path / "a.o.facts"
+    path.write_bytes(damage(path.read_bytes()))
+    result = tree.audit("check", "a.o.facts", "b.o")
+    assert result.code == 2 and "a.o.facts" in result.out and words in result.out, result
+
+
+def test_what_can_not_be_indexed_leaves_nothing_behind(tree):
+    tree.write("text.o", "no object")
+    tree.sh("ar rcDT thin.a a.o && head -c 2000 a.o > short.o")
+    for name, words in [
+        ("text.o", "is a text file"),
+        ("none.o", "No such file"),
+        ("short.o", "short.o"),
+        ("thin.a", "thin archive"),
+        ("a.o.facts", "is a facts file already"),
+    ]:
+        result = tree.audit("index", name, "-o", "out.facts")
+        assert result.code == 2 and words in result.err and name in result.err, result
+        assert not (tree.path / "out.facts").exists()
+    result = tree.audit("index", "a.o", "-o", "nowhere/a.facts")
+    assert result.code == 2 and "nowhere/a.facts" in result.err, result
+    assert not [name for name in os.listdir(tree.path) if name.endswith(".tmp")]
+
+
+# --- the cache
+
+
+def entries(lab, kind="places"):
+    return sorted(path for path in (lab.path / "cache").rglob("*." + kind))
+
+
+def make_old(lab, *names):
+    """Waits until the state of the files is old enough to be believed."""
+    time.sleep(max(0, max((lab.path / name).stat().st_ctime for name in names) + 3.2 - time.time()))
+
+
+CACHED = ["--cache", "cache", "--enable", "header-definition"]
+LINE = ["a.o", "b.o", "c.o", "d.o"]
+
+
+def test_the_cache_changes_no_report(tree):
+    expected = reports(tree, "--enable", "header-definition", *LINE)
+    assert reports(tree, *CACHED, *LINE) == expected
+    assert len(entries(tree)) == 4
+    assert reports(tree, *CACHED, *LINE) == expected
+    make_old(tree, *LINE)
+    for _ in range(2):  # the states are kept, then believed
+        assert reports(tree, *CACHED, *LINE) == expected
+    assert len(entries(tree, "seen")) == 4
+    assert reports(tree, *CACHED, "libab.a", "d.o")[1:] == reports(tree, "--enable", "header-definition", "libab.a", "d.o")[1:]
+
+
+def test_the_second_run_does_not_open_debug_info(tree):
+    """What is only in the cache shows that the cache was asked: the objects' debug info is gone, their names are not."""
+    make_old(tree, "d.o")
+    first = tree.audit("check", *CACHED, "d.o").out
+    assert "d.hpp:1" in first
+    shutil.copytree(tree.path / "cache", tree.path / "other")
+    # The entry of d.o under the content of an object without debug info that has the same symbols.
+    tree.sh("objcopy --strip-debug d.o stripped.o && mv stripped.o d.o")
+    assert "d.hpp:1" not in tree.audit("check", *CACHED, "d.o").out
+    assert len(entries(tree)) == 2
+
+
+def test_a_changed_object_is_noticed(tree):
+    tree.audit("check", *CACHED, *LINE)
+    make_old(tree, *LINE)
+    tree.audit("check", *CACHED, *LINE)
+    before = (tree.path / "d.o").stat()
+    tree.write("d.hpp", "\nint in_d_hpp = 4;\n")  # one line down, every size the same
+    tree.sh("g++ -g -I. -c d.cpp -o d.o")
+    os.utime(tree.path / "d.o", ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (tree.path / "d.o").stat().st_size == before.st_size
+    result = tree.audit("check", *CACHED, "d.o")
+    assert "d.hpp:2" in result.out and "d.hpp:1" not in result.out, result
+
+
+def test_damaged_entries_are_made_anew(tree):
+    expected = reports(tree, *CACHED, *LINE)
+    make_old(tree, *LINE)
+    reports(tree, *CACHED, *LINE)
+    files = entries(tree) + entries(tree, "seen")
+    whole = [path.read_bytes() for path in files]
+    assert len(files) == 8
+    for damage in (
+        lambda data: b"",
+        lambda data: data[: len(data) // 2],
+        lambda data: data[:-9] + bytes([data[-9] ^ 4]) + data[-8:],
+        lambda data: b"garbage",
+        lambda data: data.replace(b"0.", b"9.", 1),  # the program's version
+        lambda data: data[:8] + b"\x07" + data[9:],  # the format
+    ):
+        for path, data in zip(files, whole):
+            path.write_bytes(damage(data))
+        assert reports(tree, *CACHED, *LINE) == expected
+        assert [path.read_bytes() for path in files] == whole
+
+
+def test_entries_under_another_name_are_not_believed(tree):
+    expected = reports(tree, *CACHED, *LINE)
+    make_old(tree, *LINE)
+    reports(tree, *CACHED, *LINE)
+    for kind in ("places", "seen"):
+        files = entries(tree, kind)
+        data = [path.read_bytes() for path in files]
+        for path, other in zip(files, data[1:] + data[:1]):
+            path.write_bytes(other)
+        assert reports(tree, *CACHED, *LINE) == expected
+
+
+def test_leftovers_of_a_killed_writer_do_no_harm(tree):
+    expected = reports(tree, *CACHED, *LINE)
+    for path in entries(tree):
+        (path.parent / f".{path.name}.{os.getpid()}-0.tmp").write_bytes(path.read_bytes()[:30])
+        path.unlink()
+    assert reports(tree, *CACHED, *LINE) == expected
+    assert len(entries(tree)) == 4
+
+
+def test_many_writers_at_once(tree):
+    expected = tree.audit("check", "--enable", "header-definition", *LINE).out
+    command = [os.environ["ELFAUDIT"], "check", *CACHED, *LINE]
+    for _ in range(5):
+        shutil.rmtree(tree.path / "cache", ignore_errors=True)
+        running = [subprocess.Popen(command, cwd=tree.path, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True) for _ in range(8)]
+        assert {process.communicate()[0] for process in running} == {expected}
+    assert len(entries(tree)) == 4
+    assert not [path for path in (tree.path / "cache").rglob("*.tmp")]
+
+
+def test_writers_that_are_killed_leave_no_wrong_answer(tree):
+    expected = tree.audit("check", "--enable", "header-definition", *LINE).out
+    command = [os.environ["ELFAUDIT"], "check", *CACHED, *LINE]
+    for i in range(15):
+        shutil.rmtree(tree.path / "cache", ignore_errors=True)
+        process = subprocess.Popen(command, cwd=tree.path, env=ENVIRONMENT, stdout=subprocess.DEVNULL)
+        time.sleep(i * 0.003)
+        process.kill()
+        process.wait()
+        assert tree.audit("check", *CACHED, *LINE).out == expected
+
+
+def test_a_cache_that_can_not_be_written_is_told_and_done_without(tree):
+    tree.write("cache", "a file")
+    result = tree.audit("check", *CACHED, *LINE)
+    assert result.code == 1 and "h.hpp:2" in result.out, result
+    assert "--cache cache: cannot write there" in result.out + result.err, result
+
+
+def test_the_configuration_names_the_cache(tree):
+    tree.write(".elfaudit.toml", 'cache = "cache"\n')
+    assert tree.audit("check", "a.o", "b.o").code == 1
+    assert len(entries(tree)) == 2
+    assert 'cache = "' in tree.audit("check", "--dump-config", "a.o").out
+
+
+def test_moved_objects_are_known_by_their_content(tree):
+    tree.audit("check", *CACHED, *LINE)
+    before = entries(tree)
+    tree.sh("mkdir moved && cp d.o moved/d.o")
+    assert "d.hpp:1" in tree.audit("check", *CACHED, "moved/d.o").out
+    assert entries(tree) == before

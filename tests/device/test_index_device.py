@@ -1,0 +1,49 @@
+"""Facts files of objects with device code: nvlink's verdict is the same without the objects' images."""
+
+import pytest
+
+from elfaudit_test import need
+
+need("nvcc", "g++")
+
+SOURCE = """
+__device__ int shared_state = 1;
+__constant__ float table[4];
+__device__ int helper(int x) { return x + shared_state; }
+__global__ void KERNEL(int *p) { *p = helper(*p) + MORE; }
+"""
+
+
+@pytest.fixture
+def objects(lab):
+    for name, command in [
+        ("rdc1.o", "nvcc -rdc=true -g -arch=sm_80"),
+        ("rdc2.o", "nvcc -rdc=true -arch=sm_80"),
+        ("whole1.o", "nvcc -gencode arch=compute_80,code=[sm_80,compute_80]"),
+        ("whole2.o", "nvcc -arch=sm_80"),
+    ]:
+        text = SOURCE.replace("KERNEL", f"kernel_{name[:-2]}").replace("MORE", "missing()" if "rdc2" in name else "1")
+        lab.cc(name, ("__device__ int missing();\n" if "rdc2" in name else "") + text, command)
+        assert lab.audit("index", name, "-o", name + ".facts").code == 0
+    return lab
+
+
+def test_device_findings_are_the_same(objects):
+    names = ["rdc1.o", "rdc2.o", "whole1.o", "whole2.o"]
+    for format in ("text", "json"):
+        expected = objects.audit("check", "--format", format, *names)
+        facts = objects.audit("check", "--format", format, *(name + ".facts" for name in names))
+        assert (facts.code, facts.out) == (expected.code, expected.out) and facts.code == 1
+    rules = {finding["rule"] for finding in expected.json()["findings"]}
+    assert {"device-duplicate-definition", "device-undefined-symbol", "split-state"} <= rules
+
+
+def test_device_findings_need_no_object(objects):
+    names = ["rdc1.o", "rdc2.o", "whole1.o", "whole2.o"]
+    def told(result):
+        return [(f["rule"], f["symbol"], f["message"]) for f in result.json()["findings"]]
+    expected = told(objects.audit("check", "--format", "json", *names))
+    objects.sh("rm *.o")
+    result = objects.audit("check", "--format", "json", *(name + ".facts" for name in names))
+    assert result.code == 1 and told(result) == expected
+    assert "the object is not at hand" in result.out

@@ -1,0 +1,327 @@
+// Facts files and the cache's entries: whole or refused, whatever the bytes are.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <functional>
+#include <random>
+
+#include "elfaudit/audit.hpp"
+#include "elfaudit/index.hpp"
+#include "facts/cache.hpp"
+#include "facts/codec.hpp"
+#include "facts/document.hpp"
+#include "facts/facts_file.hpp"
+#include "facts/places.hpp"
+#include "facts/read_whole.hpp"
+#include "facts/wire.hpp"
+#include "input/input.hpp"
+#include "support/compile.hpp"
+#include "support/facts_builder.hpp"
+#include "support/replace_file.hpp"
+#include "support/scan.hpp"
+#include "version.hpp"
+
+namespace elfaudit {
+namespace {
+
+using test::describe;
+using testing::HasSubstr;
+
+constexpr const char* kSource = R"(
+#include <map>
+int state = 1;
+static int local;
+inline int shared_state = 2;
+extern int elsewhere;
+std::map<int, int> table;
+thread_local int per_thread;
+int f() { return elsewhere + local++ + table[per_thread]; }
+)";
+
+std::string bytes_of(const std::string& path) { return read_whole(path, 1 << 30).value_or(""); }
+
+std::string index(const test::TempDir& dir, const std::string& object) {
+  EXPECT_TRUE(index_file(dir / object, dir / (object + ".facts")).empty());
+  return dir / (object + ".facts");
+}
+
+std::string why_refused(const std::string& path) {
+  try {
+    read_facts_file(path);
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.path, path);
+    return error.what();
+  }
+  return "";
+}
+
+/// A document with that payload, as a facts file that is right in everything else.
+std::string with_payload(const std::string& payload) {
+  Document document;
+  document.name = "a.o";
+  document.payload = payload;
+  return write_document(document, ELFAUDIT_VERSION);
+}
+
+TEST(Facts, SayWhatTheObjectSays) {
+  const test::TempDir dir;
+  dir.write("a.cpp", kSource);
+  dir.run("g++ -g -c a.cpp -o a.o && g++ -g -fPIC -shared -DSHARED a.cpp -o liba.so && ar rc liba.a a.o");
+  for (const char* file : {"a.o", "liba.so", "liba.a"}) {
+    const InputFacts facts = read_facts_file(index(dir, file));
+    EXPECT_EQ(describe(facts), describe(scan_input(dir / file))) << file;
+    EXPECT_TRUE(facts.objects.front().at_hand);
+    EXPECT_FALSE(decode_places(facts.objects.front().places).empty());
+  }
+}
+
+TEST(Facts, KnowAnotherObjectFromTheirs) {
+  const test::TempDir dir;
+  dir.write("a.cpp", kSource);
+  dir.run("g++ -g -c a.cpp -o a.o");
+  const std::string facts = index(dir, "a.o");
+  const std::string before = bytes_of(dir / "a.o");
+  dir.write("a.o", before.substr(0, before.size() - 1) + "x");  // the same size
+  EXPECT_FALSE(read_facts_file(facts).objects.front().at_hand);
+  EXPECT_EQ(read_facts_file(facts).objects.front().origin.bytes_path, facts);
+  dir.run("rm a.o");
+  EXPECT_FALSE(read_facts_file(facts).objects.front().at_hand);
+  EXPECT_EQ(read_facts_file(facts).path, dir / "a.o");
+}
+
+TEST(Facts, AreRefusedWhenOneBitIsWrong) {
+  const test::TempDir dir;
+  dir.write("a.cpp", kSource);
+  dir.run("g++ -g -c a.cpp -o a.o");
+  const std::string good = bytes_of(index(dir, "a.o"));
+  for (std::size_t i = 0; i < good.size(); i += 1 + good.size() / 400) {
+    std::string bad = good;
+    bad[i] = static_cast<char>(bad[i] ^ (1 << i % 8));
+    EXPECT_NE(why_refused(dir.write("bad.facts", bad)), "") << "byte " << i;
+  }
+}
+
+TEST(Facts, AreRefusedWhenTheyEndTooEarlyOrTooLate) {
+  const test::TempDir dir;
+  dir.write("a.cpp", kSource);
+  dir.run("g++ -g -c a.cpp -o a.o");
+  const std::string good = bytes_of(index(dir, "a.o"));
+  for (std::size_t size = 0; size < good.size(); size += 1 + good.size() / 300)
+    EXPECT_NE(why_refused(dir.write("bad.facts", good.substr(0, size))), "") << size;
+  EXPECT_THAT(why_refused(dir.write("bad.facts", good + '\0')), HasSubstr("checksum"));
+}
+
+TEST(Facts, AreRefusedFromAnotherVersion) {
+  const test::TempDir dir;
+  Document document;
+  document.payload = encode_facts({});
+  EXPECT_THAT(why_refused(dir.write("a.facts", write_document(document, "0.0.1"))), HasSubstr("another version"));
+  std::string other_format = write_document(document, ELFAUDIT_VERSION);
+  other_format[8] = 99;
+  EXPECT_THAT(why_refused(dir.write("b.facts", other_format)), HasSubstr("another version"));
+  document.kind = DocumentKind::Places;
+  EXPECT_THAT(why_refused(dir.write("c.facts", write_document(document, ELFAUDIT_VERSION))), HasSubstr("cache"));
+}
+
+/// With a checksum that is right, only the reader stands between a lie and the stages behind it.
+TEST(Facts, AreRefusedWhenTheyLie) {
+  const test::TempDir dir;
+  const auto refused = [&](const InputFacts& facts) {
+    return why_refused(dir.write("a.facts", with_payload(encode_facts(facts))));
+  };
+  InputFacts good;
+  Document nameless;
+  nameless.payload = encode_facts(good);
+  EXPECT_NE(why_refused(dir.write("nameless.facts", write_document(nameless, ELFAUDIT_VERSION))), "");
+  good.objects.push_back(test::FactsBuilder("a.o").defines("f").done());
+  good.objects.front().device.images.emplace_back();
+  good.objects.front().device.decoded[0].symbols.emplace_back();
+  EXPECT_EQ(refused(good), "");
+
+  const auto lie = [&](const std::function<void(ObjectFacts&)>& change) {
+    InputFacts facts = good;
+    change(facts.objects.front());
+    return refused(facts);
+  };
+  EXPECT_NE(lie([](ObjectFacts& o) { o.symbols[0].section = 1; }), "");
+  EXPECT_NE(lie([](ObjectFacts& o) { o.sections[0].group = 0; }), "");
+  EXPECT_NE(lie([](ObjectFacts& o) { o.symbols[0].name.size = 1000; }), "");
+  EXPECT_NE(lie([](ObjectFacts& o) { o.symbols[0].name.offset = 0xffffffff; }), "");
+  EXPECT_NE(lie([](ObjectFacts& o) { o.symbols[0].type = static_cast<SymbolType>(77); }), "");
+  EXPECT_NE(lie([](ObjectFacts& o) { o.device.decoded[5]; }), "");
+  EXPECT_NE(lie([](ObjectFacts& o) { o.device.decoded[0].symbols[0].prototype = {3, 4}; }), "");
+  EXPECT_NE(lie([](ObjectFacts& o) { o.origin.member = "m.o"; }), "");
+  InputFacts none = good;
+  none.objects.clear();
+  EXPECT_NE(refused(none), "");
+  InputFacts indexed = good;
+  indexed.index.push_back({{0, 0}, 7});
+  EXPECT_NE(refused(indexed), "");
+}
+
+/// Counts and sizes of all kinds: an error or facts, soon, and no more memory than there are bytes.
+TEST(Facts, SurviveAnyPayload) {
+  const test::TempDir dir;
+  dir.write("a.cpp", kSource);
+  dir.run("g++ -g -c a.cpp -o a.o");
+  const std::string good = encode_facts(read_facts_file(index(dir, "a.o")));
+  std::mt19937 random(7);
+  int passed = 0;
+  for (int i = 0; i < 3000; ++i) {
+    std::string bad = good;
+    for (unsigned changes = 1 + random() % 4; changes != 0; --changes)
+      bad[random() % (i % 2 == 0 ? 64 : bad.size())] = static_cast<char>(random() % 3 == 0 ? 0xff : random());
+    try {
+      const InputFacts facts = decode_facts(bad);
+      describe(facts);
+      for (const ObjectFacts& object : facts.objects) decode_places(object.places);
+      // Whatever gets past the reader, the stages behind it have to bear, beside the true object and alone.
+      if (++passed % 10 != 0) continue;
+      const std::string path = dir.write("bad.facts", with_payload(bad));
+      AuditOptions options;
+      options.enable = {"header-definition"};
+      audit(job_from_files({path, dir / "a.o"}, std::nullopt, false), options);
+    } catch (const BadWire&) {
+    }
+  }
+  EXPECT_GT(passed, 100);
+}
+
+TEST(Facts, AreNoBomb) {
+  Document document;
+  document.payload = std::string(100000, 'x');
+  std::string bytes = write_document(document, "1");
+  const std::uint64_t huge = std::uint64_t{1} << 40;
+  for (int i = 0; i < 8; ++i) bytes[40 + static_cast<std::size_t>(i)] = static_cast<char>(huge >> 8 * i);
+  bytes.resize(bytes.size() - 8);
+  const std::uint64_t sum = checksum(bytes);
+  for (int i = 0; i < 8; ++i) bytes += static_cast<char>(sum >> 8 * i);
+  EXPECT_THROW(read_document(bytes, "1"), BadDocument);
+}
+
+TEST(Facts, KeepWhatCompressesTooWell) {
+  Document document;
+  document.payload = std::string(1 << 20, '\0');
+  EXPECT_EQ(read_document(write_document(document, "1"), "1").payload, document.payload);
+  document.payload.clear();
+  for (int i = 0; i < 20000; ++i) document.payload += "_ZN5names" + std::to_string(i);
+  const std::string bytes = write_document(document, "1");
+  EXPECT_LT(bytes.size(), document.payload.size() / 3);
+  EXPECT_EQ(read_document(bytes, "1").payload, document.payload);
+}
+
+TEST(Wire, CountsNoMoreThanThereIs) {
+  EXPECT_THROW(WireReader("\xff\xff\xff\xff\x0f").count(), BadWire);
+  EXPECT_THROW(WireReader("\x05"
+                          "abc")
+                   .text(),
+               BadWire);
+  EXPECT_THROW(WireReader("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f").number(), BadWire);
+  EXPECT_THROW(WireReader("\x80").number(), BadWire);
+  EXPECT_THROW(WireReader("").flag(), BadWire);
+  WireWriter out;
+  for (const std::uint64_t value : {std::uint64_t{0}, std::uint64_t{127}, std::uint64_t{128}, ~std::uint64_t{0}})
+    out.number(value);
+  const std::string bytes = out.take();
+  WireReader in(bytes);
+  EXPECT_EQ(in.number(), 0U);
+  EXPECT_EQ(in.number(), 127U);
+  EXPECT_EQ(in.number(), 128U);
+  EXPECT_EQ(in.number(), ~std::uint64_t{0});
+  in.finish();
+}
+
+// --- the cache
+
+Places one_place(const std::string& file) {
+  WrittenAt written;
+  written.lines = {{file, 3}};
+  written.source = "/src/a.cpp";
+  written.unit = 0;
+  return {{7, written}};
+}
+
+Origin origin_of(const std::string& path) { return {path, {}, path, 0, 0}; }
+
+TEST(PlaceCache, FindsWhatItKeptByContent) {
+  const test::TempDir dir;
+  PlaceCache cache(dir / "cache");
+  const Origin a = origin_of(dir.write("a.o", "content"));
+  const Origin copy = origin_of(dir.write("copy.o", "content"));
+  const Origin other = origin_of(dir.write("other.o", "CONTENT"));
+  cache.keep(*cache.key_of(a), a, one_place("/src/a.hpp"));
+  ASSERT_EQ(cache.find(*cache.key_of(copy)).size(), 1U);
+  EXPECT_EQ(cache.find(*cache.key_of(copy)).at(7).lines, one_place("/src/a.hpp").at(7).lines);
+  EXPECT_TRUE(cache.find(*cache.key_of(other)).empty());
+  dir.write("a.o", "contents");
+  EXPECT_TRUE(cache.find(*cache.key_of(a)).empty());
+  EXPECT_EQ(cache.problem(), "");
+}
+
+/// The state of a file is kept only when it can't be written again in that state: not within the same tick of the
+/// clock.
+TEST(PlaceCache, BelievesNoStateThatIsFresh) {
+  const test::TempDir dir;
+  PlaceCache cache(dir / "cache");
+  const auto states = [&] {
+    std::size_t count = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(dir.path()))
+      count += entry.path().extension() == ".seen" ? 1 : 0;
+    return count;
+  };
+  const Origin fresh = origin_of(dir.write("a.o", "content"));
+  ASSERT_TRUE(cache.key_of(fresh));
+  EXPECT_EQ(states(), 0U);
+  const Origin old = origin_of("/bin/sh");  // older than three seconds
+  ASSERT_TRUE(cache.key_of(old));
+  EXPECT_EQ(states(), 1U);
+  EXPECT_EQ(cache.key_of(old)->content, content_of(old));
+}
+
+TEST(PlaceCache, DoesNotKeepWhatHasChangedMeanwhile) {
+  const test::TempDir dir;
+  PlaceCache cache(dir / "cache");
+  const Origin a = origin_of(dir.write("a.o", "content"));
+  const PlaceCache::Key key = *cache.key_of(a);
+  dir.write("a.o", "longer content");
+  cache.keep(key, a, one_place("/src/new.hpp"));
+  EXPECT_TRUE(cache.find(key).empty());
+}
+
+TEST(PlaceCache, TakesDamageForAbsence) {
+  const test::TempDir dir;
+  PlaceCache cache(dir / "cache");
+  const Origin a = origin_of(dir.write("a.o", "content"));
+  const PlaceCache::Key key = *cache.key_of(a);
+  cache.keep(key, a, one_place("/src/a.hpp"));
+  const std::string name = hex(key.content.hash);
+  const std::string entry = "cache/" + name.substr(0, 2) + "/" + name + ".places";
+  const std::string good = bytes_of(dir / entry);
+  for (std::size_t size = 0; size < good.size(); ++size) {
+    dir.write(entry, good.substr(0, size));
+    EXPECT_TRUE(cache.find(key).empty()) << size;
+  }
+  cache.keep(key, a, one_place("/src/a.hpp"));
+  EXPECT_EQ(bytes_of(dir / entry), good);
+  // Of another program, and of another content under this name.
+  Document document = read_document(good, ELFAUDIT_VERSION);
+  dir.write(entry, write_document(document, "0.0.1"));
+  EXPECT_TRUE(cache.find(key).empty());
+  document.content.size += 1;
+  dir.write(entry, write_document(document, ELFAUDIT_VERSION));
+  EXPECT_TRUE(cache.find(key).empty());
+}
+
+TEST(ReplaceFile, LeavesDevicesAlone) {
+  EXPECT_EQ(replace_file("/dev/null", "x"), EINVAL);
+  struct stat info {};
+  ASSERT_EQ(::stat("/dev/null", &info), 0);
+  EXPECT_TRUE(S_ISCHR(info.st_mode));
+}
+
+}  // namespace
+}  // namespace elfaudit
