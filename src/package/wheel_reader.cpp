@@ -1,6 +1,5 @@
 #include "package/wheel_reader.hpp"
 
-
 #include <algorithm>
 #include <memory>
 #include <string_view>

@@ -225,9 +225,9 @@ std::optional<Census> take_census(const std::vector<std::string>& paths, unsigne
 bool census_suffices(const LinkJob& job, const AuditOptions& options) {
   const bool by_gnu_ld = job.linker != LinkerKind::Lld && job.linker != LinkerKind::Mold;
   const bool plain = !job.from_command && job.assignments.empty() && job.required.empty() && job.must_define.empty();
-  const bool every_object_is_linked =
-      std::none_of(job.inputs.begin(), job.inputs.end(),
-                   [](const LinkInput& input) { return input.device_only || !input.facts.empty(); });
+  const bool every_object_is_linked = std::none_of(job.inputs.begin(), job.inputs.end(), [](const LinkInput& input) {
+    return input.device_only || !input.facts.empty();
+  });
   return by_gnu_ld && plain && every_object_is_linked && job.packages.empty() && options.skim && options.enable.empty();
 }
 

@@ -1,6 +1,5 @@
 #include "scan/decode_all.hpp"
 
-
 #include <optional>
 #include <utility>
 
