@@ -1,15 +1,30 @@
 """What every Python test has: the `lab` fixture, and an exit code that tells CTest when a file was skipped whole."""
 
+import collections
+import os
+
 import pytest
 
 from elfaudit_test import Lab
 
 SKIPPED = 77  # tests/CMakeLists.txt: SKIP_RETURN_CODE
+LONG_TABLE = 50  # cases
+EVERY_NTH = int(os.environ.get("EVERY_NTH_CASE", "1"))  # of a long table
 
 
 @pytest.fixture
 def lab(tmp_path):
     return Lab(tmp_path)
+
+
+def pytest_collection_modifyitems(config, items):
+    tables = collections.defaultdict(list)
+    for item in items:
+        tables[item.nodeid.split("[")[0]].append(item)
+    left_out = [item for table in tables.values() if len(table) > LONG_TABLE for i, item in enumerate(table) if i % EVERY_NTH]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.hookimpl(trylast=True)
