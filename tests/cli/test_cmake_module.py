@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shlex
 import shutil
 
 import pytest
@@ -18,7 +19,7 @@ def package(lab):
     build = pathlib.Path(os.environ["ELFAUDIT"]).parent
     if not (build / "cmake_install.cmake").exists():
         pytest.skip("needs a program that lies in its build folder")
-    lab.sh(f"cmake --install {build} --prefix prefix --component program")
+    lab.sh(f"cmake --install {shlex.quote(str(build))} --prefix prefix --component program")
     return lab
 
 

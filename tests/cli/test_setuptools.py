@@ -1,6 +1,7 @@
 """Extension modules: the command class of the Python package, and the launcher in LDSHARED."""
 
 import os
+import shlex
 import subprocess
 import sys
 
@@ -84,7 +85,7 @@ def test_a_missing_program_is_said(lab):
 def test_the_launcher_form(lab):
     """The environment alone: setup.py is as it was. In front of C++ links setuptools puts CXX, whatever LDSHARED says."""
     setup = SETUP.replace("import elfaudit\n", "").replace(',\n      cmdclass={"build_ext": elfaudit.audited(build_ext)}', "")
-    launcher = f"{os.environ['ELFAUDIT']} link --gate -- g++"
+    launcher = f"{shlex.quote(os.environ['ELFAUDIT'])} link --gate -- g++"
     words = {"CXX": launcher}
     result = build(extension(lab, "int state = 1;", "int state = 2;", setup), **words)
     assert result.code != 0 and "state is defined twice" in result.out and "multiple definition" not in result.out, result
@@ -96,5 +97,5 @@ def test_the_launcher_form_of_c(lab):
     lab.write("setup.py", "from setuptools import Extension, setup\nsetup(name='demo', ext_modules=[Extension('demo', ['a.c', 'b.c'])])")
     lab.write("a.c", "int state = 1;")
     lab.write("b.c", "int state = 2;")
-    result = build(lab, LDSHARED=f"{os.environ['ELFAUDIT']} link --gate -- gcc -shared")
+    result = build(lab, LDSHARED=f"{shlex.quote(os.environ['ELFAUDIT'])} link --gate -- gcc -shared")
     assert result.code != 0 and "state is defined twice" in result.out and "multiple definition" not in result.out, result
