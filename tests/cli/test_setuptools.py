@@ -44,7 +44,7 @@ def extension(lab, demo, state, setup=SETUP):
 def build(lab, **environment):
     python = python_with_setuptools()
     words = {"PYTHONPATH": SOURCE_DIR / "python", "ELFAUDIT": os.environ["ELFAUDIT"], **environment}
-    settings = " ".join(f"{name}='{value}'" for name, value in words.items())
+    settings = " ".join(f"{name}={shlex.quote(str(value))}" for name, value in words.items())
     return lab.sh(f"{settings} {python} setup.py -q build_ext --inplace 2>&1", check=False)
 
 
