@@ -1,15 +1,13 @@
 """What every Python test has: the `lab` fixture, and an exit code that tells CTest when a file was skipped whole."""
 
 import collections
-import os
 
 import pytest
 
-from elfaudit_test import Lab
+from elfaudit_test import EVERY_NTH, Lab
 
 SKIPPED = 77  # tests/CMakeLists.txt: SKIP_RETURN_CODE
 LONG_TABLE = 50  # cases
-EVERY_NTH = int(os.environ.get("EVERY_NTH_CASE", "1"))  # of a long table
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ import subprocess
 
 import pytest
 
+EVERY_NTH = int(os.environ.get("EVERY_NTH_CASE", "1"))  # case of a long table is run
 SOURCE_DIR = pathlib.Path(os.environ.get("ELFAUDIT_SOURCE_DIR", pathlib.Path(__file__).parent.parent))
 
 # Messages of the tools are compared, so they must not be translated or coloured.
