@@ -1,9 +1,12 @@
 // argv -> options -> calls. What the words mean is decided in the stages.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <iterator>
 #include <memory>
+#include <string_view>
 
 #include "cli/commands.hpp"
 #include "cli/interface.hpp"
@@ -188,7 +191,23 @@ class Help : public CLI::FormatterBase {
   std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override { return help_of(*app); }
 };
 
-void define(CLI::App& app, Request& request) {
+struct Command {
+  std::string_view name;
+  void (*add)(CLI::App&, Request&);
+};
+
+/// Where the first word is a command, only that one: defining the options of all takes half of a small audit's time.
+void define_commands(CLI::App& app, Request& request, std::string_view first_word) {
+  constexpr Command kCommands[] = {{"check", add_check},       {"explain", add_explain}, {"list", add_list},
+                                   {"diagnose", add_diagnose}, {"link", add_link},       {"index", add_index},
+                                   {"rules", add_rules}};
+  const auto asked = std::find_if(std::begin(kCommands), std::end(kCommands),
+                                  [&](const Command& command) { return command.name == first_word; });
+  for (const Command& command : kCommands)
+    if (asked == std::end(kCommands) || &command == asked) command.add(app, request);
+}
+
+void define(CLI::App& app, Request& request, std::string_view first_word) {
   app.formatter(std::make_shared<Help>());  // before the commands, which take it over
   app.set_help_flag("-h,--help", "print this and exit");
   app.set_version_flag("--version", "elfaudit " ELFAUDIT_VERSION, "print the version and exit");
@@ -203,13 +222,7 @@ void define(CLI::App& app, Request& request) {
       ->group("");
   app.require_subcommand(1);
   app.allow_extras(false);
-  add_check(app, request);
-  add_explain(app, request);
-  add_list(app, request);
-  add_diagnose(app, request);
-  add_link(app, request);
-  add_index(app, request);
-  add_rules(app, request);
+  define_commands(app, request, first_word);
   app.footer(
       "Examples:\n"
       "  elfaudit check build/*.o libcore.a\n"
@@ -234,7 +247,7 @@ int run(int argc, char** argv) {
   Request request;
   argc = split_command(argc, argv, request);
   CLI::App app("say what the linker will reject, which header did it and what to edit", "elfaudit");
-  define(app, request);
+  define(app, request, argc > 1 ? argv[1] : "");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

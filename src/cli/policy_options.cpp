@@ -165,7 +165,7 @@ Policy policy_of(const PolicyRequest& request) {
   }
   policy.suppressions = request.from_config;
   for (const std::string& spec : request.suppressions) policy.suppressions.push_back(parse_suppression(spec));
-  policy.today = today();
+  if (!policy.suppressions.empty()) policy.today = today();
   if (!request.baseline.empty() && request.write_baseline.empty()) policy.baseline = read_baseline(request.baseline);
   policy.baseline_path = request.baseline;
   check_policy(policy);
