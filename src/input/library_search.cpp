@@ -1,11 +1,15 @@
 #include "input/library_search.hpp"
 
+#include <dirent.h>
 #include <elf.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -18,6 +22,21 @@ namespace elfaudit {
 namespace {
 
 constexpr std::size_t kMostScript = std::size_t{16} << 20;
+
+/// The names in a folder that begin so. There are thousands of others in /usr/lib: no path is made of those.
+std::vector<std::string> names_in(const std::string& folder, std::string_view beginning) {
+  struct Close {
+    void operator()(DIR* open) const { ::closedir(open); }
+  };
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, Close> open(::opendir(folder.c_str()));
+  while (open) {
+    const dirent* entry = ::readdir(open.get());
+    if (entry == nullptr) break;
+    if (std::string_view(entry->d_name).starts_with(beginning)) names.emplace_back(entry->d_name);
+  }
+  return names;
+}
 
 Machine machine_of_script(const std::string& path) {
   const std::optional<std::string> text = read_text(path, kMostScript);
@@ -150,11 +169,11 @@ std::string other_version(const SearchPath& search, const std::string& name) {
   else
     return {};
   std::vector<std::string> found;
+  std::set<std::pair<dev_t, ino_t>> seen;  // a driver names one folder in half a dozen ways
   for (const std::string& dir : search.dirs) {
-    std::error_code error;
-    for (std::filesystem::directory_iterator at(dir, error), end; !error && at != end; at.increment(error))
-      if (at->path().filename().string().starts_with(stem + "."))
-        found.push_back(join(search, dir, at->path().filename()));
+    struct stat info {};
+    if (::stat(dir.c_str(), &info) != 0 || !seen.emplace(info.st_dev, info.st_ino).second) continue;
+    for (const std::string& file : names_in(dir, stem + ".")) found.push_back(join(search, dir, file));
     if (!found.empty()) break;
   }
   // The shortest is the one that the others lead to: libx.so.3 and libx.so.3.4.5.
