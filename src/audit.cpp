@@ -134,6 +134,7 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census>
                  std::optional<std::vector<InputFacts>> given = {}) {
   Audit result;
   result.job = std::move(job);
+  if (census) result.passes.push_back({"census", census->milliseconds});
   Stopwatch watch(result.passes);
 
   const bool alone = !given;

@@ -25,6 +25,15 @@
 namespace elfaudit {
 namespace {
 
+KnownFiles known_files(const Census& census) {
+  KnownFiles known;
+  for (const InputFacts& input : census.inputs)
+    known.device_archives.push_back(input.kind == InputKind::Archive &&
+                                    std::any_of(input.objects.begin(), input.objects.end(),
+                                                [](const ObjectFacts& object) { return object.has_device_code; }));
+  return known;
+}
+
 /// With thousands of objects each look at a file counts: the one that reads its symbols is the first.
 Audit audit_of_files(const Request& request, const std::optional<LinkerChoice>& linker) {
   std::vector<std::string> left_out;
@@ -32,7 +41,7 @@ Audit audit_of_files(const Request& request, const std::optional<LinkerChoice>& 
       leave_out(expand_response_files(request.files), request.policy.never_read, left_out);
   std::optional<Census> census;
   if (request.audit.skim && !request.list_undefined) census = take_census(words, request.audit.jobs);
-  LinkJob job = job_from_files(words, linker, census.has_value());
+  LinkJob job = job_from_files(words, linker, census ? std::optional(known_files(*census)) : std::nullopt);
   job.left_out = std::move(left_out);
   choose_device_archs(job, request.archs);
   if (!census_suffices(job, request.audit)) census.reset();

@@ -77,8 +77,8 @@ LinkJob job_from_archiver(const Command& command) {
 }  // namespace
 
 LinkJob job_from_files(const std::vector<std::string>& files, const std::optional<LinkerChoice>& linker,
-                       bool all_objects) {
-  const std::vector<std::string> words = all_objects ? files : expand_response_files(files);
+                       const std::optional<KnownFiles>& known) {
+  const std::vector<std::string> words = known ? files : expand_response_files(files);
   LinkJob job;
   SearchPath search;
   if (linker) {
@@ -92,14 +92,16 @@ LinkJob job_from_files(const std::vector<std::string>& files, const std::optiona
   job.search_dirs = search.dirs;
   InputCollector collector(job, search);
   for (const std::string& word : words) {
-    if (all_objects)
+    if (known)
       collector.add_object(word);
     else if (is_package(word))
       job.packages.push_back(word);
     else
       collector.add_file(word, {});
   }
-  add_device_link_of_all_inputs(job);
+  add_device_link_of_all_inputs(job, [&](std::uint32_t input) {
+    return known ? known->device_archives[input] : probe_file(job.inputs[input].path).kind == ProbedKind::Archive;
+  });
   return job;
 }
 

@@ -11,12 +11,17 @@
 
 namespace elfaudit {
 
+/// What has been read of the files already.
+struct KnownFiles {
+  std::vector<bool> device_archives;  ///< by file: an archive with device code, which nvlink takes in once
+};
+
 /// Plain files in link order, `@response` files and linker scripts expanded. Missing files go to LinkJob::missing;
 /// wheels and directories to LinkJob::packages, which take no part in the link. All others take part in the device link
 /// too, for every architecture present. `linker`: whose rules to judge by; else GNU ld's.
-/// `all_objects`: every file is known to be an object or archive; then none is looked at, and none is an @file.
+/// `known`: every file is an object or archive; then none is looked at, and none is an @file.
 LinkJob job_from_files(const std::vector<std::string>& files, const std::optional<LinkerChoice>& linker = {},
-                       bool all_objects = false);
+                       const std::optional<KnownFiles>& known = {});
 
 /// A link command, word for word: a compiler driver (gcc, g++, cc, c++, clang, clang++ and their cross and versioned
 /// names, behind ccache and the like) or a linker (ld, ld.bfd, ld.gold, ld.lld, mold). A driver is asked for its own

@@ -198,12 +198,11 @@ void add_device_link(LinkJob& job, const NvlinkLine& line, const std::map<std::s
   job.device->relocatable = line.relocatable;
 }
 
-void add_device_link_of_all_inputs(LinkJob& job) {
+void add_device_link_of_all_inputs(LinkJob& job, const std::function<bool(std::uint32_t input)>& is_archive) {
   job.device.emplace();
   std::set<std::string> archives;
   for (std::uint32_t i = 0; i < job.inputs.size(); ++i) {
-    const std::string& path = job.inputs[i].path;
-    if (probe_file(path).kind == ProbedKind::Archive && !archives.insert(canonical(path)).second) continue;  // rule 3
+    if (is_archive(i) && !archives.insert(canonical(job.inputs[i].path)).second) continue;  // rule 3
     job.device->order.push_back(i);
   }
 }

@@ -1,6 +1,8 @@
 // nvlink's own command line, and the device half of a LinkJob made from it.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -32,7 +34,7 @@ NvlinkLine read_nvlink_words(const std::vector<std::string>& words);
 void add_device_link(LinkJob& job, const NvlinkLine& line, const std::map<std::string, std::string>& not_built,
                      const std::vector<std::string>& more_dirs);
 
-/// For plain files: every input takes part.
-void add_device_link_of_all_inputs(LinkJob& job);
+/// For plain files: every input takes part, an archive once.
+void add_device_link_of_all_inputs(LinkJob& job, const std::function<bool(std::uint32_t input)>& is_archive);
 
 }  // namespace elfaudit

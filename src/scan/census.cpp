@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -45,13 +46,13 @@ class CensusTaker {
 
   std::optional<Census> run() {
     if (named_twice() || mixed_by_name()) return std::nullopt;
-    read_loose();
-    if (stop_ || (any_loose_ && !archives_.empty())) return std::nullopt;
-    read_archives();
-    if (stop_) return std::nullopt;
+    for_each_parallel(paths_.size(), named_archives() ? 1 : kLooseGrain, [&](std::size_t i) {
+      if (!stop_) read_file(i, workers_.local());
+    });
+    if (stop_ || (any_loose_ && any_archive_)) return std::nullopt;
     const TallyResult result = count_all();
     if (result.intricate || !read_in_full(result.suspects)) return std::nullopt;
-    return Census{std::move(out_), result.undefined};
+    return Census{std::move(out_), result.undefined, 0};
   }
 
  private:
@@ -61,6 +62,8 @@ class CensusTaker {
                         [&](const std::string& path) { return seen.insert(path).second; });
   }
 
+  bool named_archives() const { return !paths_.empty() && paths_.front().ends_with(".a"); }
+
   /// Objects and archives together: which members are linked depends on everything before them.
   bool mixed_by_name() const {
     const auto archive = [](const std::string& path) { return path.ends_with(".a"); };
@@ -68,21 +71,7 @@ class CensusTaker {
     return archives != 0 && static_cast<std::size_t>(archives) != paths_.size();
   }
 
-  void read_loose() {
-    std::vector<char> is_archive(paths_.size(), 0);
-    for_each_parallel(paths_.size(), kLooseGrain, [&](std::size_t i) {
-      if (!stop_) is_archive[i] = read_file(i, workers_.local()) == FileKind::Archive ? 1 : 0;
-    });
-    for (std::uint32_t i = 0; i < paths_.size(); ++i) {
-      if (is_archive[i] != 0)
-        archives_.push_back(i);
-      else
-        any_loose_ |= out_[i].kind != InputKind::Unreadable;
-    }
-  }
-
-  /// Returns what it is; archives are left for later.
-  FileKind read_file(std::size_t i, Worker& worker) {
+  void read_file(std::size_t i, Worker& worker) {
     progress_step();
     try {
       const FileDescriptor fd = open_for_reading(paths_[i].c_str());
@@ -92,24 +81,24 @@ class CensusTaker {
       ObjectImage image(fd.get(), 0, size, worker.buffers);
       const std::size_t head_size = std::min<std::uint64_t>(image.size(), kMagicSize);
       const std::byte* head = image.at(ObjectImage::Piece::Head, 0, head_size);
-      if (head == nullptr) return give_up();
-      const FileKind kind = file_kind({head, head_size});
-      if (kind == FileKind::Archive) return kind;
-      if (kind != FileKind::Elf) return give_up();  // a linker script, a device file, a thin archive
-      if (!sketch_object(image, worker.sketch)) return read_by_other_reader(i, worker);
-      add_loose(i, size, worker);
-      return kind;
+      const FileKind kind = head == nullptr ? FileKind::Unknown : file_kind({head, head_size});
+      if (kind == FileKind::Archive)
+        read_archive_file(i, fd.get(), size);
+      else if (kind != FileKind::Elf)
+        give_up();  // a linker script, a device file, a thin archive
+      else if (sketch_object(image, worker.sketch))
+        add_loose(i, size, worker);
+      else
+        read_by_other_reader(i, worker);
     } catch (const InputError&) {
-      return give_up();  // told where the line is read
+      give_up();  // told where the line is read
     }
   }
 
-  FileKind give_up() {
-    stop_ = true;
-    return FileKind::Unknown;
-  }
+  void give_up() { stop_ = true; }
 
   void add_loose(std::size_t i, std::uint64_t size, Worker& worker) {
+    any_loose_ = true;
     InputFacts& facts = out_[i];
     facts.path = paths_[i];
     facts.kind = InputKind::Object;
@@ -119,10 +108,10 @@ class CensusTaker {
     worker.tally.add({static_cast<std::uint32_t>(i), 0}, worker.sketch.mentions);
   }
 
-  FileKind read_by_other_reader(std::size_t i, Worker& worker) {
+  void read_by_other_reader(std::size_t i, Worker& worker) {
     out_[i] = scan_input(paths_[i]);
-    if (!add_facts(static_cast<std::uint32_t>(i), worker)) return give_up();
-    return FileKind::Elf;
+    if (out_[i].kind != InputKind::Unreadable) any_loose_ = true;
+    if (!add_facts(static_cast<std::uint32_t>(i), worker)) give_up();
   }
 
   /// What the other reader has made of an input takes part in the census, without its symbols.
@@ -139,44 +128,31 @@ class CensusTaker {
     return true;
   }
 
-  void read_archives() {
-    for_each_parallel(archives_.size(), 1, [&](std::size_t i) {
-      try {
-        if (!stop_) read_archive_file(archives_[i]);
-      } catch (const InputError&) {
-        give_up();
-      }
-    });
-  }
-
   /// An archive with anything else in it than objects that the hot reader knows is left to the scan.
-  void read_archive_file(std::uint32_t input) {
-    const std::string& path = paths_[input];
-    const FileDescriptor fd = open_for_reading(path.c_str());
-    struct stat info {};
-    if (::fstat(fd.get(), &info) != 0) return static_cast<void>(give_up());
-    ArchiveBytes bytes(fd.get(), static_cast<std::uint64_t>(info.st_size));
+  void read_archive_file(std::size_t input, int fd, std::uint64_t size) {
+    any_archive_ = true;
+    ArchiveBytes bytes(fd, size);
     const Archive archive = read_archive(bytes, IndexUse::Check);
-    if (!archive.damage.empty()) return static_cast<void>(give_up());
+    if (!archive.damage.empty()) return give_up();
     InputFacts& facts = out_[input];
-    facts.path = path;
+    facts.path = paths_[input];
     facts.kind = InputKind::Archive;
     facts.has_index = archive.has_index;
     facts.members = static_cast<std::uint32_t>(archive.members.size());
     facts.objects.resize(archive.members.size());
     for_each_parallel(archive.members.size(), kMemberGrain, [&](std::size_t m) {
-      if (!stop_) read_member(input, fd.get(), archive.members[m], m, workers_.local());
+      if (!stop_) read_member(input, fd, archive.members[m], m, workers_.local());
     });
   }
 
-  void read_member(std::uint32_t input, int fd, const ArchiveMember& member, std::size_t m, Worker& worker) {
+  void read_member(std::size_t input, int fd, const ArchiveMember& member, std::size_t m, Worker& worker) {
     ObjectImage image(fd, member.offset, member.size, worker.buffers);
-    if (!sketch_object(image, worker.sketch)) return static_cast<void>(give_up());
+    if (!sketch_object(image, worker.sketch)) return give_up();
     ObjectFacts& object = out_[input].objects[m];
     const std::string& path = paths_[input];
     object.origin = {path, member.name, path, member.offset, member.size};
     make_thin(object, worker.sketch);
-    worker.tally.add({input, static_cast<std::uint32_t>(m)}, worker.sketch.mentions);
+    worker.tally.add({static_cast<std::uint32_t>(input), static_cast<std::uint32_t>(m)}, worker.sketch.mentions);
   }
 
   TallyResult count_all() {
@@ -207,8 +183,8 @@ class CensusTaker {
 
   const std::vector<std::string>& paths_;
   std::vector<InputFacts> out_;
-  std::vector<std::uint32_t> archives_;
-  bool any_loose_ = false;  ///< an input that is no archive and can be read
+  std::atomic<bool> any_loose_ = false;  ///< an input that is no archive and can be read
+  std::atomic<bool> any_archive_ = false;
   std::atomic<bool> stop_ = false;
   PerThread<Worker> workers_;
 };
@@ -216,9 +192,12 @@ class CensusTaker {
 }  // namespace
 
 std::optional<Census> take_census(const std::vector<std::string>& paths, unsigned jobs) {
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
   std::optional<Census> census;
   progress_stage("reading files");
   with_threads(jobs, [&] { census = CensusTaker(paths).run(); });
+  if (census) census->milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
   return census;
 }
 

@@ -39,6 +39,7 @@ struct Census {
   /// One for each path, in their order. Objects that can't matter have an origin and a machine, but no symbols.
   std::vector<InputFacts> inputs;
   std::size_t undefined = 0;  ///< names that objects need, not weakly, and none defines
+  double milliseconds = 0;    ///< how long it took, for --stats
 };
 
 /// Nothing when everything has to be read. Parallel; the result does not depend on it.

@@ -158,13 +158,12 @@ void Tally::add(ObjectId object, std::span<const std::uint64_t> mentions) {
   const std::uint64_t mark = marker(object);
   for (const std::uint64_t mention : mentions) {
     // The partition is in bits that the mention keeps: kind and kThreadLocal lie below.
+    Stream& stream = streams_[mention >> 4 & (kPartitions - 1)];
     if ((mention & kKindMask) != static_cast<std::uint64_t>(MentionKind::Strong)) {
       std::uint64_t& recent = recent_[mention >> 12 & (kRecent - 1)];
       if (recent == mention) continue;
       recent = mention;
-    }
-    Stream& stream = streams_[mention >> 4 & (kPartitions - 1)];
-    if (stream.object != mark) {
+    } else if (stream.object != mark) {
       stream.object = mark;
       write(stream, mark);
     }

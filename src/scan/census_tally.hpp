@@ -1,8 +1,9 @@
 // Mentions of all objects, sorted by hash into partitions while they are read, then counted partition by partition:
 // which hashes are defined more than once, and how many are needed and not defined.
 //
-// Ten million names fit: a mention is 8 bytes, a marker goes before those of an object in each partition it reaches,
-// and what a thread has just written about a name (the hundredth object that needs memcpy) is not written again.
+// Ten million names fit: a mention is 8 bytes, a marker goes before an object's strong definitions in each partition
+// they reach (whose the others are is never asked), and what a thread has just written about a name (the hundredth
+// object that needs memcpy) is not written again.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,7 @@ class Tally {
   Tally();
   void add(ObjectId object, std::span<const std::uint64_t> mentions);
 
-  /// Calls `visit(object, mention)` for everything in one partition.
+  /// Calls `visit(object, mention)` for everything in one partition; `object` is whose a strong definition is.
   template <class Visit>
   void each(std::size_t partition, const Visit& visit) const;
   std::size_t words(std::size_t partition) const;

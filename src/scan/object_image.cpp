@@ -10,6 +10,8 @@ namespace {
 
 // Up to this size one pread costs less than several.
 constexpr std::uint64_t kSmall = 24 << 10;
+// A buffer's first size. What no object fills costs nothing; growing means fresh pages for the same bytes.
+constexpr std::uint64_t kRoom = 4 << 20;
 // The ELF header; compilers put section groups right behind it.
 constexpr std::uint64_t kHead = 4 << 10;
 
@@ -30,7 +32,7 @@ bool read_all(int fd, std::byte* into, std::uint64_t offset, std::uint64_t size)
 std::byte* PieceBuffers::get(std::size_t piece, std::uint64_t size) {
   Buffer& buffer = buffers_[piece];
   if (buffer.size < size) {
-    buffer.size = std::max<std::uint64_t>(size + size / 2, kSmall);
+    buffer.size = std::max<std::uint64_t>(size + size / 2, kRoom);
     buffer.bytes.reset(new std::byte[buffer.size]);  // not cleared, unlike make_unique's
   }
   return buffer.bytes.get();

@@ -184,6 +184,7 @@ class Sketcher {
 
   bool read_symbols() {
     std::uint64_t name_bytes = 0;
+    const bool any_at = names_.size != 0 && std::memchr(names_.begin, '@', names_.size) != nullptr;
     for (std::uint64_t index = first_global_; index < symbol_count_; ++index) {
       const Elf64_Sym entry = symbol(index);
       const unsigned binding = ELF64_ST_BIND(entry.st_info);
@@ -193,7 +194,8 @@ class Sketcher {
       const char* name = names_.at(entry.st_name);
       const NameHash hash = hash_name(name, names_.end_for(entry.st_name));
       name_bytes += hash.length;
-      if (hash.has_at || name_bytes > kMostNameBytes) return false;
+      if (name_bytes > kMostNameBytes) return false;
+      if (any_at && std::memchr(name, '@', hash.length) != nullptr) return false;
       MentionKind kind = MentionKind::Needed;
       if (!classify(entry, index, name, kind)) return false;
       out_.mentions.push_back(make_mention(hash.hash, kind, ELF64_ST_TYPE(entry.st_info) == STT_TLS));

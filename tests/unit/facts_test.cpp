@@ -184,7 +184,7 @@ TEST(Facts, SurviveAnyPayload) {
       const std::string path = dir.write("bad.facts", with_payload(bad));
       AuditOptions options;
       options.enable = {"header-definition"};
-      audit(job_from_files({path, dir / "a.o"}, std::nullopt, false), options);
+      audit(job_from_files({path, dir / "a.o"}), options);
     } catch (const BadWire&) {
     }
   }
