@@ -9,7 +9,19 @@
 namespace elfaudit {
 namespace {
 
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+/// The name of a file without its folders; of a wheel also without its version and build number, which each release
+/// changes: "foo-1.2-cp311-cp311-linux_x86_64.whl" is "foo-cp311-cp311-linux_x86_64.whl" (PyPA, "Binary distribution
+/// format", File name convention).
+std::string stable_name(const std::string& path) {
+  std::string name = path.substr(path.rfind('/') + 1);
+  const std::size_t end = name.find(".whl");
+  const std::size_t version = name.find('-');
+  if (end == std::string::npos || version > end) return name;
+  std::size_t tags = end;
+  for (int tag = 0; tag < 3 && tags != std::string::npos && tags > version; ++tag) tags = name.rfind('-', tags - 1);
+  if (tags == std::string::npos || tags <= version) return name;
+  return name.erase(version, tags - version);
+}
 
 /// A count, an offset or an address: "7", "0x380".
 bool is_number(std::string_view word) {
@@ -18,14 +30,14 @@ bool is_number(std::string_view word) {
   return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// Where the message is all there is to know a finding by: without folders, counts and offsets. "/tmp/b1/x.o: section 7
-/// ends at 0x380" is the same finding in another build folder, and in the next build; "3.12" and "sm_90" are what it is
-/// about.
+/// Where the message is all there is to know a finding by: without folders, counts, offsets and a wheel's version.
+/// "/tmp/b1/x.o: section 7 ends at 0x380" is the same finding in another build folder, and in the next build; "3.12"
+/// and "sm_90" are what it is about.
 std::string without_places(const std::string& message) {
   std::string out;
   for (std::size_t start = 0; start < message.size();) {
     const std::size_t end = std::min(message.find(' ', start), message.size());
-    if (const std::string word = base_name(message.substr(start, end - start)); !is_number(word)) out += word;
+    if (const std::string word = stable_name(message.substr(start, end - start)); !is_number(word)) out += word;
     out += ' ';
     start = end + 1;
   }
@@ -50,7 +62,7 @@ class Hash {
 
 std::string fingerprint(const Finding& finding) {
   std::vector<std::string> owners;
-  for (const Site& site : finding.sites) owners.push_back(base_name(site.origin.path) + "\n" + site.origin.member);
+  for (const Site& site : finding.sites) owners.push_back(stable_name(site.origin.path) + "\n" + site.origin.member);
   std::sort(owners.begin(), owners.end());
   Hash hash;
   hash.add(finding.rule);

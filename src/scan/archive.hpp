@@ -10,8 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "elfaudit/facts.hpp"
@@ -48,10 +50,12 @@ struct Archive {
   std::vector<ArchiveMember> members;  ///< in file order; without index and name table
   std::vector<ArchiveIndexEntry> index;
   std::string index_strings;
-  std::vector<ArchiveDamage> damage;  ///< by offset; members after a damaged header are not found
+  std::optional<std::string_view> index_names;  ///< IndexUse::Check, a GNU index: all its names, each ending in a NUL
+  std::vector<ArchiveDamage> damage;            ///< by offset; members after a damaged header are not found
 };
 
-enum class IndexUse : std::uint8_t { Keep, Check };  ///< Check: index and index_strings stay empty
+/// Check: index and index_strings stay empty; index_names is good as long as the ArchiveBytes live.
+enum class IndexUse : std::uint8_t { Keep, Check };
 
 /// `bytes` begins with "!<arch>\n" or "!<thin>\n". Never throws for what it finds.
 Archive read_archive(std::span<const std::byte> bytes);

@@ -69,7 +69,10 @@ std::string read_gnu(std::span<const std::byte> content, IndexUse use, Archive& 
   const std::string_view names = view.text(names_at, view.size() - names_at);
   if (names.size() > kMaxStrings) return "its names take more than 4 GiB";
   Members members(archive);
-  if (use == IndexUse::Check && count_nuls(names) >= *count && all_members<Number>(view, *count, members)) return {};
+  if (use == IndexUse::Check && count_nuls(names) >= *count && all_members<Number>(view, *count, members)) {
+    archive.index_names = names;
+    return {};
+  }
   if (use == IndexUse::Keep) archive.index.reserve(*count);
   std::size_t at = 0;
   for (std::uint64_t i = 0; i < *count; ++i) {

@@ -18,6 +18,7 @@
 #include "scan/file_kind.hpp"
 #include "scan/scan.hpp"
 #include "scan/sketch.hpp"
+#include "scan/wanted_names.hpp"
 #include "support/file_descriptor.hpp"
 #include "support/progress.hpp"
 #include "support/threads.hpp"
@@ -32,6 +33,7 @@ struct Worker {
   PieceBuffers buffers;
   Sketch sketch;
   Tally tally;
+  WantedNames wanted;
 };
 
 void make_thin(ObjectFacts& object, const Sketch& sketch) {
@@ -45,11 +47,16 @@ class CensusTaker {
   explicit CensusTaker(const std::vector<std::string>& paths) : paths_(paths), out_(paths.size()) {}
 
   std::optional<Census> run() {
-    if (named_twice() || mixed_by_name()) return std::nullopt;
-    for_each_parallel(paths_.size(), named_archives() ? 1 : kLooseGrain, [&](std::size_t i) {
-      if (!stop_) read_file(i, workers_.local());
-    });
-    if (stop_ || (any_loose_ && any_archive_)) return std::nullopt;
+    if (named_twice()) return std::nullopt;
+    std::vector<std::size_t> objects;
+    std::vector<std::size_t> archives;
+    for (std::size_t i = 0; i < paths_.size(); ++i) (named_archive(i) ? archives : objects).push_back(i);
+    archives_follow_ = !archives.empty();
+    read_files(objects, kLooseGrain);
+    beside_objects_ = any_loose_;
+    if (beside_objects_ && archives_follow_) sum_up_wanted();
+    read_files(archives, 1);
+    if (stop_ || (any_loose_ && any_archive_ && misnamed_)) return std::nullopt;
     const TallyResult result = count_all();
     if (result.intricate || !read_in_full(result.suspects)) return std::nullopt;
     return Census{std::move(out_), result.undefined, 0};
@@ -62,13 +69,17 @@ class CensusTaker {
                         [&](const std::string& path) { return seen.insert(path).second; });
   }
 
-  bool named_archives() const { return !paths_.empty() && paths_.front().ends_with(".a"); }
+  bool named_archive(std::size_t i) const { return paths_[i].ends_with(".a"); }
 
-  /// Objects and archives together: which members are linked depends on everything before them.
-  bool mixed_by_name() const {
-    const auto archive = [](const std::string& path) { return path.ends_with(".a"); };
-    const auto archives = std::count_if(paths_.begin(), paths_.end(), archive);
-    return archives != 0 && static_cast<std::size_t>(archives) != paths_.size();
+  void read_files(const std::vector<std::size_t>& files, std::size_t grain) {
+    for_each_parallel(files.size(), grain, [&](std::size_t i) {
+      if (!stop_) read_file(files[i], workers_.local());
+    });
+  }
+
+  void sum_up_wanted() {
+    workers_.each([&](const Worker& worker) { wanted_.add(worker.wanted); });
+    wanted_.sort();
   }
 
   void read_file(std::size_t i, Worker& worker) {
@@ -82,6 +93,7 @@ class CensusTaker {
       const std::size_t head_size = std::min<std::uint64_t>(image.size(), kMagicSize);
       const std::byte* head = image.at(ObjectImage::Piece::Head, 0, head_size);
       const FileKind kind = head == nullptr ? FileKind::Unknown : file_kind({head, head_size});
+      if ((kind == FileKind::Archive) != named_archive(i)) misnamed_ = true;
       if (kind == FileKind::Archive)
         read_archive_file(i, fd.get(), size);
       else if (kind != FileKind::Elf)
@@ -105,7 +117,12 @@ class CensusTaker {
     ObjectFacts& object = facts.objects.emplace_back();
     object.origin = {paths_[i], {}, paths_[i], 0, size};
     make_thin(object, worker.sketch);
-    worker.tally.add({static_cast<std::uint32_t>(i), 0}, worker.sketch.mentions);
+    add_mentions({static_cast<std::uint32_t>(i), 0}, worker);
+  }
+
+  void add_mentions(ObjectId object, Worker& worker) const {
+    if (archives_follow_) worker.wanted.add(worker.sketch.mentions);
+    worker.tally.add(object, worker.sketch.mentions);
   }
 
   void read_by_other_reader(std::size_t i, Worker& worker) {
@@ -119,7 +136,7 @@ class CensusTaker {
     for (std::uint32_t o = 0; o < out_[input].objects.size(); ++o) {
       ObjectFacts& object = out_[input].objects[o];
       if (object.nested || !sketch_facts(object, worker.sketch)) return false;
-      worker.tally.add({input, o}, worker.sketch.mentions);
+      add_mentions({input, o}, worker);
       object.symbols.clear();
       object.sections.clear();
       object.groups.clear();
@@ -134,6 +151,7 @@ class CensusTaker {
     ArchiveBytes bytes(fd, size);
     const Archive archive = read_archive(bytes, IndexUse::Check);
     if (!archive.damage.empty()) return give_up();
+    if (beside_objects_ && may_be_taken_from(archive)) return give_up();
     InputFacts& facts = out_[input];
     facts.path = paths_[input];
     facts.kind = InputKind::Archive;
@@ -152,7 +170,16 @@ class CensusTaker {
     const std::string& path = paths_[input];
     object.origin = {path, member.name, path, member.offset, member.size};
     make_thin(object, worker.sketch);
-    worker.tally.add({static_cast<std::uint32_t>(input), static_cast<std::uint32_t>(m)}, worker.sketch.mentions);
+    if (!beside_objects_)
+      worker.tally.add({static_cast<std::uint32_t>(input), static_cast<std::uint32_t>(m)}, worker.sketch.mentions);
+    else if (object.has_device_code)
+      give_up();  // nvlink goes by other names
+  }
+
+  /// Linkers go by the index.
+  bool may_be_taken_from(const Archive& archive) const {
+    if (archive.members.empty()) return false;
+    return !archive.has_index || !archive.index_names || wanted_.any_of(*archive.index_names);
   }
 
   TallyResult count_all() {
@@ -185,6 +212,10 @@ class CensusTaker {
   std::vector<InputFacts> out_;
   std::atomic<bool> any_loose_ = false;  ///< an input that is no archive and can be read
   std::atomic<bool> any_archive_ = false;
+  std::atomic<bool> misnamed_ = false;  ///< ".a" is no archive, or something else is: read in the wrong order
+  bool archives_follow_ = false;
+  bool beside_objects_ = false;  ///< archives: only what an object wants is taken from them
+  WantedNames wanted_;           ///< by the objects, once all are read
   std::atomic<bool> stop_ = false;
   PerThread<Worker> workers_;
 };

@@ -1,9 +1,9 @@
 // A first, cheap look at everything: enough to tell which objects can matter to a finding, so that only these are read
 // in full. What it costs is counted per global symbol; nothing is kept of an object but 8 bytes for each of these.
 //
-// Why the verdict is the same. It is taken only where every object of the line is linked whatever its symbols are:
-// plain files that are all objects, or all archives (which are then taken whole), judged by GNU ld's rules, with no
-// option that concerns symbols. There
+// Why the verdict is the same. It is taken only where it is plain which objects are linked: plain files that are all
+// objects, or all archives (which are then taken whole), or objects and archives in whose indexes there is nothing that
+// an object asks for (of which none is taken), judged by GNU ld's rules, with no option that concerns symbols. There
 //
 //  1. each name is settled by itself: what becomes of "foo" depends on the mentions of foo, and on which object brought
 //     the COMDAT groups that its definitions are in; nothing is extracted because of another name;

@@ -49,6 +49,7 @@ constexpr std::uint64_t known_by(MentionKind kind) {
     case MentionKind::Conditional:
       return kUncertain;
     case MentionKind::Defined:
+    case MentionKind::Common:
       return kDefined;
     case MentionKind::Needed:
       return kNeeded;

@@ -216,7 +216,7 @@ class Sketcher {
       return true;
     }
     if (entry.st_shndx == SHN_ABS) return true;
-    kind = MentionKind::Defined;
+    kind = MentionKind::Common;
     // Slim LTO says so by a common symbol. Reserved indexes of machines are left to the other reader.
     return entry.st_shndx == SHN_COMMON && std::strcmp(name, "__gnu_lto_slim") != 0;
   }
@@ -245,7 +245,8 @@ class Sketcher {
 
 MentionKind kind_of(const ObjectFacts& facts, const Symbol& symbol) {
   if (!symbol.defined()) return symbol.weak() ? MentionKind::WeakNeeded : MentionKind::Needed;
-  if (symbol.weak() || symbol.common()) return MentionKind::Defined;
+  if (symbol.common()) return MentionKind::Common;
+  if (symbol.weak()) return MentionKind::Defined;
   if (symbol.section == kNone) return MentionKind::Strong;
   const Section& section = facts.sections[symbol.section];
   if (section.excluded) return MentionKind::Conditional;

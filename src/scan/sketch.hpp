@@ -18,7 +18,8 @@ enum class MentionKind : std::uint8_t {
   Strong,       ///< defines it, GLOBAL or GNU_UNIQUE, whatever other objects hold
   OwnGroup,     ///< the same in the COMDAT group that has its name: the first such group of the line wins
   Conditional,  ///< the same in another group, a linkonce or SHF_EXCLUDE section: other objects or options decide
-  Defined,      ///< weak or common: never in anybody's way
+  Defined,      ///< weakly: never in anybody's way
+  Common,       ///< neither is this, but an archive's member with a definition is taken in for it
   Needed,       ///< refers to it
   WeakNeeded,   ///< refers to it weakly
   Marker,       ///< no mention: the object that the following ones are of (census_tally.hpp)

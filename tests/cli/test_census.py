@@ -43,9 +43,9 @@ ODD_MENTIONS = [
 ]
 
 
-def source(rng, odd):
+def source(rng, odd, names=NAMES):
     text = ""
-    for name in rng.sample(NAMES, rng.randint(1, 5)):
+    for name in rng.sample(names, rng.randint(1, 5)):
         text += rng.choice(ODD_MENTIONS if rng.random() < odd else MENTIONS).format(name)
     return text + '.section .note.GNU-stack,"",@progbits\n'
 
@@ -72,6 +72,8 @@ def test_random_objects(lab, seed, odd):
     archives = [lab.ar(f"lib{i}.a", *rng.sample(objects, rng.randint(1, len(objects)))) for i in range(2)]
     assert_same_both_ways(lab, *archives)  # archives alone: every member is taken
     assert_same_both_ways(lab, objects[0], *archives)
+    apart = [lab.cc(f"p{i}.o", source(rng, odd, [*NAMES[:1], "iota", "kappa", "lambda", "mu"]), "as") for i in range(2)]
+    assert_same_both_ways(lab, archives[0], *apart, archives[1])  # now and then nothing is taken from them
 
 
 @pytest.mark.parametrize("seed", range(-(-SEEDS // 2)))
@@ -92,6 +94,24 @@ def test_damaged_objects(lab, seed):
         assert_same_both_ways(lab, *objects)
         lab.sh("rm -f lib.a && ar rcSD lib.a o0.o o1.o o2.o")  # S: no index, for which ar would read them
         assert_same_both_ways(lab, "lib.a")
+
+
+def test_archives_that_nothing_is_taken_from(lab):
+    """LLVM's libraries and two objects that define the same, for which GNU ld takes no member in."""
+    for name in ("a", "b"):
+        lab.cc(f"{name}.o", STRONG.format("state") + ".long elsewhere\n", "as")
+    lab.cc("m.o", STRONG.format("state") + STRONG.format("other") + ".long unknown\n", "as")
+    lab.ar("lib.a", "m.o")
+    report = assert_same_both_ways(lab, "lib.a", "a.o", "b.o").json()
+    assert report["duplicates"] == [{"symbol": "state", "first": "a.o", "other": "b.o"}] and report["undefined_count"] == 1
+    lab.ar("also.a", lab.cc("n.o", STRONG.format("elsewhere"), "as"))
+    assert assert_same_both_ways(lab, "a.o", "also.a", "lib.a").json()["extracted_members"] != []
+
+
+def test_common_symbols_take_members_in(lab):
+    lab.cc("a.o", ".comm shared, 4, 4\n", "as")
+    lab.ar("lib.a", lab.cc("m.o", STRONG.format("shared"), "as"))
+    assert assert_same_both_ways(lab, "a.o", "lib.a").json()["extracted_members"] != []
 
 
 def test_two_strong_definitions_are_found(lab):

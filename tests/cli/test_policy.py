@@ -5,6 +5,7 @@ import json
 import pytest
 
 from elfaudit_test import need
+from elfaudit_wheels import module, wheel
 
 need("g++")
 
@@ -188,3 +189,13 @@ def test_a_file_starts_no_program(twice, key):
     twice.write(".elfaudit.toml", f"{key}\n")
     result = twice.audit("check", "a.o", "b.o")
     assert result.code == 2 and f"there is no key '{key.split()[0]}'" in result.err, result
+
+
+def test_a_baseline_of_a_wheel_holds_for_its_next_version(lab):
+    files = {"pkg/_C.cpython-311-x86_64-linux-gnu.so": module(lab, "_C.so")}  # not what the tag says
+    for name in ("pkg-1.0-cp312-cp312-linux_x86_64.whl", "pkg-1.1.post2-7-cp312-cp312-linux_x86_64.whl"):
+        wheel(lab, name, files)
+    wheel(lab, "pkg-1.1-cp313-cp313-linux_x86_64.whl", files)
+    assert lab.audit("check", "pkg-1.0-cp312-cp312-linux_x86_64.whl", "--write-baseline", "known.json").code == 0
+    assert lab.audit("check", "pkg-1.1.post2-7-cp312-cp312-linux_x86_64.whl", "--baseline", "known.json").code == 0
+    assert lab.audit("check", "pkg-1.1-cp313-cp313-linux_x86_64.whl", "--baseline", "known.json").code == 1

@@ -60,6 +60,14 @@ def test_findings_stand_below_their_header(lab, chromium):
         assert {text.split("\n")[0] for text in texts(driver, ".group")} >= {"duplicate-definition", "header-definition"}
 
 
+def test_a_finding_of_a_build_names_its_link(lab, chromium):
+    with opened(chromium, report(lab, "-p", SOURCE_DIR / "testdata/build")) as driver:
+        button = driver.find_element("css selector", ".finding h3 button")
+        if button.get_attribute("aria-expanded") == "false":
+            button.click()
+        assert [text for text in texts(driver, ".facts span") if text.startswith("link")] == [f"link {SOURCE_DIR}/testdata/build/deep_ep.cubin"]
+
+
 def test_search_and_filters(lab, chromium):
     with opened(chromium, report(lab, *many_kinds(lab))) as driver:
         everything = len(texts(driver, ".finding"))

@@ -154,6 +154,7 @@ function factsOf(finding) {
   });
   return el("section.facts",
     finding.symbol && finding.symbol !== finding.demangled ? el("span", "symbol ", el("code", finding.symbol)) : null,
+    finding.links ? el("span", finding.links.length > 1 ? "links " : "link ", el("code", finding.links.join(", "))) : null,
     finding.archs ? el("span", "architectures ", el("code", finding.archs.join(", "))) : null,
     el("span", "fingerprint ", el("code", finding.fingerprint), link));
 }
