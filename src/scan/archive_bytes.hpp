@@ -1,13 +1,13 @@
 // An archive's bytes as its reader asks for them: those at hand, or those of an open file, where 60 bytes every few
-// hundred kilobytes are cheaper to read than to map.
+// hundred kilobytes are cheaper to read than to map, and unmapping makes every thread wait.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string_view>
-#include <vector>
+
+#include "scan/object_image.hpp"
 
 namespace elfaudit {
 
@@ -16,13 +16,15 @@ class ArchiveBytes {
   /// Bytes that somebody else keeps.
   explicit ArchiveBytes(std::span<const std::byte> bytes) : whole_(bytes.data()), size_(bytes.size()) {}
 
-  /// An open file of `size` bytes, which stays open. What can't be read any more is NULs.
-  ArchiveBytes(int fd, std::uint64_t size) : fd_(fd), size_(size) {}
+  /// An open file of `size` bytes. What can't be read any more is NULs. File and buffers outlive it, and nobody else
+  /// uses the buffers meanwhile.
+  ArchiveBytes(int fd, std::uint64_t size, PieceBuffers& buffers) : fd_(fd), size_(size), buffers_(&buffers) {}
 
   std::uint64_t size() const { return size_; }
   bool has(std::uint64_t offset, std::uint64_t count) const { return offset <= size_ && count <= size_ - offset; }
 
-  /// Good as long as this lives. Empty when they are not all there.
+  /// Good until the next call but one: an archive has a table of long names and an index. Empty when they are not all
+  /// there.
   std::span<const std::byte> keep(std::uint64_t offset, std::uint64_t count);
   std::string_view keep_text(std::uint64_t offset, std::uint64_t count);
 
@@ -30,17 +32,11 @@ class ArchiveBytes {
   bool read(std::uint64_t offset, std::span<char> into) const;
 
  private:
-  std::span<const std::byte> map(std::uint64_t offset, std::uint64_t count);
-
   const std::byte* whole_ = nullptr;
   int fd_ = -1;
   std::uint64_t size_;
-  std::vector<std::unique_ptr<std::byte[]>> kept_;
-  struct Unmapper {
-    std::size_t size = 0;
-    void operator()(void* mapping) const;
-  };
-  std::vector<std::unique_ptr<void, Unmapper>> mapped_;
+  PieceBuffers* buffers_ = nullptr;
+  std::size_t piece_ = 0;
 };
 
 }  // namespace elfaudit

@@ -95,7 +95,7 @@ class CensusTaker {
       const FileKind kind = head == nullptr ? FileKind::Unknown : file_kind({head, head_size});
       if ((kind == FileKind::Archive) != named_archive(i)) misnamed_ = true;
       if (kind == FileKind::Archive)
-        read_archive_file(i, fd.get(), size);
+        read_archive_file(i, fd.get(), size, worker);
       else if (kind != FileKind::Elf)
         give_up();  // a linker script, a device file, a thin archive
       else if (sketch_object(image, worker.sketch))
@@ -146,9 +146,9 @@ class CensusTaker {
   }
 
   /// An archive with anything else in it than objects that the hot reader knows is left to the scan.
-  void read_archive_file(std::size_t input, int fd, std::uint64_t size) {
+  void read_archive_file(std::size_t input, int fd, std::uint64_t size, Worker& worker) {
     any_archive_ = true;
-    ArchiveBytes bytes(fd, size);
+    ArchiveBytes bytes(fd, size, worker.buffers);
     const Archive archive = read_archive(bytes, IndexUse::Check);
     if (!archive.damage.empty()) return give_up();
     if (beside_objects_ && may_be_taken_from(archive)) return give_up();

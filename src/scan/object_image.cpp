@@ -1,9 +1,8 @@
 #include "scan/object_image.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
+
+#include "support/file_descriptor.hpp"
 
 namespace elfaudit {
 namespace {
@@ -14,18 +13,6 @@ constexpr std::uint64_t kSmall = 24 << 10;
 constexpr std::uint64_t kRoom = 4 << 20;
 // The ELF header; compilers put section groups right behind it.
 constexpr std::uint64_t kHead = 4 << 10;
-
-bool read_all(int fd, std::byte* into, std::uint64_t offset, std::uint64_t size) {
-  while (size != 0) {
-    const ssize_t got = ::pread(fd, into, size, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    into += got;
-    offset += static_cast<std::uint64_t>(got);
-    size -= static_cast<std::uint64_t>(got);
-  }
-  return true;
-}
 
 }  // namespace
 

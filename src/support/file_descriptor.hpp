@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdint>
 #include <utility>
 
 namespace elfaudit {
@@ -25,6 +27,19 @@ class FileDescriptor {
  private:
   int fd_ = -1;
 };
+
+/// All `size` bytes at `offset`; false when they are not there any more or can't be read.
+inline bool read_all(int fd, void* into, std::uint64_t offset, std::uint64_t size) {
+  for (char* to = static_cast<char*>(into); size != 0;) {
+    const ssize_t got = ::pread(fd, to, size, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    to += got;
+    offset += static_cast<std::uint64_t>(got);
+    size -= static_cast<std::uint64_t>(got);
+  }
+  return true;
+}
 
 /// Opens a regular file for reading. Throws InputError that says why it can't be read (missing, a directory, no
 /// permission).
