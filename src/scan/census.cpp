@@ -1,7 +1,5 @@
 #include "scan/census.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -85,10 +83,8 @@ class CensusTaker {
   void read_file(std::size_t i, Worker& worker) {
     progress_step();
     try {
-      const FileDescriptor fd = open_for_reading(paths_[i].c_str());
-      struct stat info {};
-      if (::fstat(fd.get(), &info) != 0) return give_up();
-      const auto size = static_cast<std::uint64_t>(info.st_size);
+      std::uint64_t size = 0;
+      const FileDescriptor fd = open_for_reading(paths_[i].c_str(), &size);
       ObjectImage image(fd.get(), 0, size, worker.buffers);
       const std::size_t head_size = std::min<std::uint64_t>(image.size(), kMagicSize);
       const std::byte* head = image.at(ObjectImage::Piece::Head, 0, head_size);

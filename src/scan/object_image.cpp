@@ -12,7 +12,7 @@ constexpr std::uint64_t kSmall = 24 << 10;
 // A buffer's first size. What no object fills costs nothing; growing means fresh pages for the same bytes.
 constexpr std::uint64_t kRoom = 4 << 20;
 // The ELF header; compilers put section groups right behind it.
-constexpr std::uint64_t kHead = 4 << 10;
+constexpr std::uint64_t kHead = 2 << 10;
 
 }  // namespace
 

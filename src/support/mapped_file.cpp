@@ -13,7 +13,7 @@
 
 namespace elfaudit {
 
-FileDescriptor open_for_reading(const char* path) {
+FileDescriptor open_for_reading(const char* path, std::uint64_t* size) {
   // O_NONBLOCK: opening a FIFO someone named on the line must not hang; regular files ignore it.
   FileDescriptor fd(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) throw InputError(path, std::strerror(errno));
@@ -21,15 +21,14 @@ FileDescriptor open_for_reading(const char* path) {
   if (::fstat(fd.get(), &st) != 0) throw InputError(path, std::strerror(errno));
   if (S_ISDIR(st.st_mode)) throw InputError(path, "is a directory");
   if (!S_ISREG(st.st_mode)) throw InputError(path, "is not a regular file");
+  if (size != nullptr) *size = static_cast<std::uint64_t>(st.st_size);
   return fd;
 }
 
 MappedFile::MappedFile(const std::string& path) {
-  const FileDescriptor fd = open_for_reading(path.c_str());
-  struct stat st {};
-  if (::fstat(fd.get(), &st) != 0) throw InputError(path, std::strerror(errno));
-  if (st.st_size == 0) return;
-  const auto size = static_cast<std::size_t>(st.st_size);
+  std::uint64_t size = 0;
+  const FileDescriptor fd = open_for_reading(path.c_str(), &size);
+  if (size == 0) return;
   void* address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd.get(), 0);
   if (address == MAP_FAILED) throw InputError(path, std::strerror(errno));
   bytes_ = {static_cast<std::byte*>(address), size};

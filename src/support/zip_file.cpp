@@ -70,10 +70,9 @@ std::string size_damage(const zip_stat_t& stat, const ZipLimits& limits) {
 }
 
 std::uint64_t file_size(const std::string& path) {
-  const FileDescriptor fd = open_for_reading(path.c_str());
-  struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) throw InputError(path, "could not be read");
-  return static_cast<std::uint64_t>(info.st_size);
+  std::uint64_t size = 0;
+  open_for_reading(path.c_str(), &size);
+  return size;
 }
 
 }  // namespace
