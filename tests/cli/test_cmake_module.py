@@ -61,6 +61,13 @@ def test_a_clean_target_is_built_in_silence(package, generator):
     assert result.code == 0 and "of 1 link" in result.out, result
 
 
+def test_what_to_edit_lies_outside_of_the_build_folder(package):
+    project(package, "add_executable(t a.cpp b.cpp)\nelfaudit_audit(TARGET t)\n",
+            {"state.h": "int state = 1;", "a.cpp": '#include "state.h"\nint main() {}', "b.cpp": '#include "state.h"'})
+    result = build(package)
+    assert result.code != 0 and "make it `inline` in" in result.out and "state.h:1" in result.out, result
+
+
 def test_options(package):
     project(package, 'add_executable(t a.cpp)\nelfaudit_audit(TARGET t FAIL_ON warning GPU_ARCH "8.0;9.0a+PTX" OPTIONS --severity '
             "gpu-arch-missing=off)\n", {"a.cpp": "int main() {}"})

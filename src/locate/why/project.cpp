@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
+#include "input/file_probe.hpp"
 #include "locate/shown_path.hpp"
 
 namespace elfaudit {
@@ -20,12 +24,42 @@ bool is_foreign(std::string_view folder) {
   return std::find(kForeign.begin(), kForeign.end(), folder) != kForeign.end();
 }
 
-std::string root_above(const std::string& here) {
+/// Of a build folder of CMake's: the folder of its sources, which need not lie above it.
+std::optional<std::string> source_folder_of(const fs::path& build) {
+  constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+  constexpr std::string_view kKey = "\nCMAKE_HOME_DIRECTORY:INTERNAL=";
+  const std::optional<std::string> cache = read_text((build / "CMakeCache.txt").string(), kMostBytes);
+  const std::size_t at = cache ? cache->find(kKey) : std::string::npos;
+  if (at == std::string::npos) return std::nullopt;
+  const std::size_t value = at + kKey.size();
+  return cache->substr(value, cache->find('\n', value) - value);
+}
+
+bool is_checkout(const fs::path& folder) {
   std::error_code error;
-  for (fs::path folder = here; !folder.empty(); folder = folder.parent_path()) {
-    for (const char* mark : {".git", ".hg", ".svn"})
-      if (fs::exists(folder / mark, error)) return folder.string();
-    if (folder == folder.parent_path()) break;
+  return fs::exists(folder / ".git", error) || fs::exists(folder / ".hg", error) || fs::exists(folder / ".svn", error);
+}
+
+/// `folder` and those above it, the nearest first.
+std::vector<fs::path> upwards(const fs::path& folder) {
+  std::vector<fs::path> folders;
+  for (fs::path at = folder; !at.empty(); at = at.parent_path()) {
+    folders.push_back(at);
+    if (at == at.parent_path()) break;
+  }
+  return folders;
+}
+
+std::string checkout_above(const std::string& here) {
+  const std::vector<fs::path> folders = upwards(here);
+  const auto found = std::find_if(folders.begin(), folders.end(), is_checkout);
+  return found == folders.end() ? here : found->string();
+}
+
+std::string root_above(const std::string& here) {
+  for (const fs::path& folder : upwards(here)) {
+    if (is_checkout(folder)) return folder.string();
+    if (const std::optional<std::string> sources = source_folder_of(folder)) return checkout_above(*sources);
   }
   return here;
 }

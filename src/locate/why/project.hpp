@@ -11,8 +11,8 @@ namespace elfaudit {
 
 class Project {
  public:
-  /// The tree that holds the working directory: from the nearest folder above with a .git, .hg or .svn, else the
-  /// working directory itself.
+  /// The tree that holds the working directory, or the sources of the CMake build that it is in: from the nearest
+  /// folder above with a .git, .hg or .svn, else the working directory, or the folder of the sources, itself.
   Project();
 
   /// Is the file, as reports spell it, in the tree and not in a third party's or a build's folder?
