@@ -52,14 +52,12 @@ class MacroRecorder {
   }
 
   void end_file() {
-    if (place_lost_ || current_ == kNoReading) return;
-    into_.readings[current_].end = here();
-    current_ = into_.readings[current_].included_by;
+    if (!place_lost_ && current_ != kNoReading) leave_file();
   }
 
   /// At the end of the list. Files that were never left end there.
   void finish() {
-    while (current_ != kNoReading) end_file();
+    while (current_ != kNoReading) leave_file();
   }
 
  private:
@@ -68,6 +66,11 @@ class MacroRecorder {
 
   static std::uint32_t narrow(std::uint64_t line) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(line, std::numeric_limits<std::uint32_t>::max()));
+  }
+
+  void leave_file() {
+    into_.readings[current_].end = here();
+    current_ = into_.readings[current_].included_by;
   }
 
   std::uint32_t here() const { return static_cast<std::uint32_t>(into_.events.size()); }

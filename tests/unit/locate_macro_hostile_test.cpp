@@ -4,6 +4,7 @@
 #include <random>
 
 #include "locate/macro_info.hpp"
+#include "locate/macro_recorder.hpp"
 #include "support/compile.hpp"
 #include "support/locate.hpp"
 
@@ -54,6 +55,19 @@ void ask(const std::string& path, const std::string& folder) {
       info->at("TWO", readings.back(), line);
     }
   }
+}
+
+/// A flipped byte in clang's .debug_macro.dwo: an import that can't be followed, inside of a file.
+TEST(MacroRecorder, FilesEndThoughTheirPlacesAreLost) {
+  dwarf::MacroEvents events;
+  std::uint64_t budget = 10;
+  dwarf::MacroRecorder recorder(events, budget);
+  recorder.start_file(0, 1);
+  recorder.start_file(3, 2);
+  recorder.lose_place();
+  recorder.finish();
+  EXPECT_EQ(recorder.current(), dwarf::kNoReading);
+  EXPECT_EQ(events.readings.size(), 2U);
 }
 
 class MacroHostile : public testing::TestWithParam<const char*> {};
