@@ -172,10 +172,11 @@ class CensusTaker {
       give_up();  // nvlink goes by other names
   }
 
-  /// Linkers go by the index.
+  /// Linkers go by the index, and take "foo@@V1" for foo.
   bool may_be_taken_from(const Archive& archive) const {
     if (archive.members.empty()) return false;
-    return !archive.has_index || !archive.index_names || wanted_.any_of(*archive.index_names);
+    if (!archive.has_index || !archive.index_names) return true;
+    return archive.index_names->find('@') != std::string_view::npos || wanted_.any_of(*archive.index_names);
   }
 
   TallyResult count_all() {

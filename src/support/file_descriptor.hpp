@@ -42,7 +42,7 @@ inline bool read_all(int fd, void* into, std::uint64_t offset, std::uint64_t siz
 }
 
 /// Opens a regular file for reading. Throws InputError that says why it can't be read (missing, a directory, no
-/// permission).
+/// permission). `size`: where its bytes' number goes.
 FileDescriptor open_for_reading(const char* path, std::uint64_t* size = nullptr);
 
 }  // namespace elfaudit

@@ -104,6 +104,7 @@ def test_archives_that_nothing_is_taken_from(lab):
     lab.ar("lib.a", "m.o")
     report = assert_same_both_ways(lab, "lib.a", "a.o", "b.o").json()
     assert report["duplicates"] == [{"symbol": "state", "first": "a.o", "other": "b.o"}] and report["undefined_count"] == 1
+    assert "census" in lab.audit("check", "--stats", "lib.a", "a.o", "b.o").err
     lab.ar("also.a", lab.cc("n.o", STRONG.format("elsewhere"), "as"))
     assert assert_same_both_ways(lab, "a.o", "also.a", "lib.a").json()["extracted_members"] != []
 
