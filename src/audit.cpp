@@ -108,6 +108,7 @@ std::vector<std::string> paths_of(const LinkJob& job) {
 void take_undefined_from(const Census& census, Resolution& resolution) {
   resolution.unresolved.clear();
   resolution.undefined_count = census.undefined;
+  resolution.undefined_counted = census.undefined.has_value();
 }
 
 bool enables(const AuditOptions& options, std::string_view rule) {
@@ -189,7 +190,7 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census>
 
 Audit audit(LinkJob job, const AuditOptions& options) {
   std::optional<Census> census;
-  if (census_suffices(job, options)) census = take_census(paths_of(job), options.jobs);
+  if (census_suffices(job, options)) census = take_census(paths_of(job), options.jobs, options.count_undefined);
   return audit(std::move(job), options, std::move(census));
 }
 

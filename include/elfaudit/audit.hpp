@@ -23,6 +23,8 @@ struct AuditOptions {
   /// Symbols that can't matter to a finding need not be kept. The reports are the same, unless they list undefined
   /// names; explain() knows nothing of what is missing then.
   bool skim = false;
+  /// What is undefined is counted even where it is not judged. JSON reports have the figure.
+  bool count_undefined = true;
   ClosureOptions closure{};          ///< where the libraries are that programs and shared objects load
   std::vector<int> pythons{};        ///< --python: minor versions of CPython 3 that packages should serve
   std::vector<GpuArch> gpu_archs{};  ///< --gpu-arch: the images that every file with device code should have

@@ -178,6 +178,7 @@ struct Resolution {
   std::vector<Rejection> rejections;                  ///< in the order of the link
   std::vector<Unresolved> unresolved;            ///< by name; candidates until their relocations have been looked at
   std::optional<std::size_t> undefined_count{};  ///< how many names are undefined, where `unresolved` is not filled in
+  bool undefined_counted = true;                 ///< false: nobody asked, and neither of these two says anything
   std::vector<SharedNeed> shared_needs;          ///< lld only, in the order of the link
 
   DeviceResolution device;

@@ -40,7 +40,7 @@ Audit audit_of_files(const Request& request, const std::optional<LinkerChoice>& 
   const std::vector<std::string> words =
       leave_out(expand_response_files(request.files), request.policy.never_read, left_out);
   std::optional<Census> census;
-  if (request.audit.skim && !request.list_undefined) census = take_census(words, request.audit.jobs);
+  if (request.audit.skim) census = take_census(words, request.audit.jobs, request.audit.count_undefined);
   LinkJob job = job_from_files(words, linker, census ? std::optional(known_files(*census)) : std::nullopt);
   job.left_out = std::move(left_out);
   choose_device_archs(job, request.archs);
@@ -139,6 +139,11 @@ void write_all(const std::string& path, const std::string& text, std::FILE* stre
 }
 
 }  // namespace
+
+bool asks_for(const Request& request, std::string_view format) {
+  return std::any_of(request.formats.begin(), request.formats.end(),
+                     [&](const std::string& spec) { return spec.substr(0, spec.find('=')) == format; });
+}
 
 std::vector<std::string> format_names() {
   std::vector<std::string> names;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/policy_options.hpp"
@@ -54,6 +55,9 @@ int index_command(const Request& request);
 
 /// What --format of check and link takes; the first one goes without saying.
 std::vector<std::string> format_names();
+
+/// Is one of the reports in this format?
+bool asks_for(const Request& request, std::string_view format);
 
 /// --linker. Throws UsageError.
 std::optional<LinkerChoice> linker_of(const Request& request);

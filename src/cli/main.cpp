@@ -34,7 +34,7 @@ void add_check(CLI::App& app, Request& request) {
   below("Report", *check, [&] {
     add_report_options(*check, request);
     check->add_flag("--undefined", request.list_undefined,
-                    "with plain files, list the undefined symbols instead of counting them");
+                    "with plain files, list the undefined symbols and count them");
   });
   below("What the project has decided", *check, [&] { add_policy_options(*check, request.policy); });
   check->footer(
@@ -51,6 +51,7 @@ void add_check(CLI::App& app, Request& request) {
   check->callback([&request] {
     request.run = check_command;
     request.audit.skim = !request.list_undefined;
+    request.audit.count_undefined = asks_for(request, "json");
   });
 }
 

@@ -11,7 +11,7 @@
 namespace elfaudit {
 
 /// "1 error, 2 notes: 3 objects in 2 inputs": the last line of the text.
-std::string summary(const Audit& audit);
+std::string summary(const Audit& audit, const ReportOptions& options);
 
 /// What the reader must know about how the verdict was reached.
 std::vector<std::string> remarks(const Audit& audit);

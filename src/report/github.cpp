@@ -100,7 +100,7 @@ std::string github_report(const Audit& audit, const ReportOptions& options) {
   std::string out;
   for (const Finding& finding : audit.findings) out += annotation(finding, options.source_root);
   for (const std::string& remark : remarks(audit)) out += command("notice", {}, "elfaudit", remark);
-  return out + "elfaudit: " + escaped(summary(audit), false) + "\n";
+  return out + "elfaudit: " + escaped(summary(audit, options), false) + "\n";
 }
 
 }  // namespace elfaudit

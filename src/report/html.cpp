@@ -112,7 +112,7 @@ std::string html_report(const Audit& audit, const ReportOptions& options) {
   const bool list_undefined = options.list_undefined && !audit.job.from_command;
   const Json data = {
       {"version", ELFAUDIT_VERSION}, {"output", audit.job.output_path},
-      {"complete", audit.complete},  {"summary", summary(audit)},
+      {"complete", audit.complete},  {"summary", summary(audit, options)},
       {"remarks", remarks(audit)},   {"rules", rules(audit)},
       {"findings", findings(audit)}, {"pulls", pulls(audit)},
       {"images", images(audit)},     {"undefined", list_undefined ? undefined : std::vector<std::string>{}}};

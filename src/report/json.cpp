@@ -203,7 +203,7 @@ std::string json_report(const Audit& audit, const ReportOptions& options) {
                    {"duplicates", duplicates(audit)},
                    {"undefined", list_undefined ? undefined : std::vector<std::string>{}},
                    {"undefined_judged", audit.job.from_command},
-                   {"undefined_count", undefined_count(audit)},
+                   {"undefined_count", undefined_count(audit) ? Json(*undefined_count(audit)) : Json()},
                    {"extracted_members", extracted(audit, true)},
                    {"extracted_objects", extracted(audit, false)},
                    {"inputs", inputs(audit)},

@@ -180,15 +180,25 @@ std::vector<std::string> remarks(const Audit& audit) {
   return out;
 }
 
-std::string summary(const Audit& audit) {
+/// A count takes a third longer, and is nothing that anybody could act on: it goes with the names.
+std::string undefined_words(const Audit& audit, const ReportOptions& options) {
+  const bool to_be_linked = std::any_of(audit.inputs.begin(), audit.inputs.end(), [](const InputFacts& input) {
+    return input.kind == InputKind::Object || input.kind == InputKind::Archive;
+  });
+  if (audit.job.from_command || !to_be_linked) return {};
+  if (!options.list_undefined) return "; undefined symbols not judged without a link command";
+  const std::size_t n = undefined_count(audit).value_or(0);
+  return n == 0 ? "" : fmt::format("; {} undefined, not judged without a link command", counted(n, "symbol"));
+}
+
+std::string summary(const Audit& audit, const ReportOptions& options) {
   std::size_t of[3] = {};
   for (const Finding& finding : audit.findings) ++of[static_cast<int>(finding.severity)];
   std::string text = audit.findings.empty() ? "clean" : counted(of[2], "error");
   if (of[1] != 0) text += ", " + counted(of[1], "warning");
   if (of[0] != 0) text += ", " + counted(of[0], "note");
   text += ": " + what_was_read(audit);
-  if (const std::size_t n = undefined_count(audit); n != 0 && !audit.job.from_command)
-    text += fmt::format("; {} undefined, not judged without a link command", counted(n, "symbol"));
+  text += undefined_words(audit, options);
   if (!audit.suppressed.empty()) text += fmt::format("; {} suppressed", audit.suppressed.size());
   if (!audit.known.empty()) text += fmt::format("; {} in the baseline", audit.known.size());
   if (!audit.complete) text += "; the audit is incomplete";
@@ -205,7 +215,7 @@ std::string text_report(const Audit& audit, const ReportOptions& options) {
   if (options.list_undefined && !audit.job.from_command)
     for (const std::string& name : undefined_names(audit)) out += "undefined: " + demangle(name) + "\n";
   for (const std::string& remark : remarks(audit)) out += "note: " + remark + "\n";
-  return out + summary(audit) + "\n";
+  return out + summary(audit, options) + "\n";
 }
 
 std::string links_text(const Finding& finding) {

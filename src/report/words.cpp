@@ -120,7 +120,8 @@ std::vector<std::string> undefined_names(const Audit& audit) {
   return names;
 }
 
-std::size_t undefined_count(const Audit& audit) {
+std::optional<std::size_t> undefined_count(const Audit& audit) {
+  if (!audit.resolution.undefined_counted) return std::nullopt;
   return audit.resolution.undefined_count ? *audit.resolution.undefined_count : undefined_names(audit).size();
 }
 

@@ -1,6 +1,7 @@
 // The words that several reports share.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +28,7 @@ std::string input_name(const Audit& audit, ObjectId id);
 /// Undefined names that the linker would report, or, with plain files, that no input defines.
 std::vector<std::string> undefined_names(const Audit& audit);
 
-/// How many these are, also where their names were not kept.
-std::size_t undefined_count(const Audit& audit);
+/// How many these are, also where their names were not kept. Nothing when nobody asked for it.
+std::optional<std::size_t> undefined_count(const Audit& audit);
 
 }  // namespace elfaudit

@@ -10,8 +10,7 @@ std::span<const std::byte> ArchiveBytes::keep(std::uint64_t offset, std::uint64_
   if (!has(offset, count) || count == 0) return {};
   const auto size = static_cast<std::size_t>(count);
   if (whole_ != nullptr) return {whole_ + offset, size};
-  piece_ = (piece_ + 1) % 2;
-  std::byte* into = buffers_->get(piece_, count);
+  std::byte* into = buffer_->take(count);
   if (!read_all(fd_, into, offset, count)) std::memset(into, 0, size);
   return {into, size};
 }

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "scan/object_image.hpp"
+#include "scan/read_buffer.hpp"
 
 namespace elfaudit {
 
@@ -16,15 +16,16 @@ class ArchiveBytes {
   /// Bytes that somebody else keeps.
   explicit ArchiveBytes(std::span<const std::byte> bytes) : whole_(bytes.data()), size_(bytes.size()) {}
 
-  /// An open file of `size` bytes. What can't be read any more is NULs. File and buffers outlive it, and nobody else
-  /// uses the buffers meanwhile.
-  ArchiveBytes(int fd, std::uint64_t size, PieceBuffers& buffers) : fd_(fd), size_(size), buffers_(&buffers) {}
+  /// An open file of `size` bytes. What can't be read any more is NULs. File and buffer outlive it, and nobody else
+  /// uses the buffer meanwhile.
+  ArchiveBytes(int fd, std::uint64_t size, ReadBuffer& buffer) : fd_(fd), size_(size), buffer_(&buffer) {
+    buffer.reset();
+  }
 
   std::uint64_t size() const { return size_; }
   bool has(std::uint64_t offset, std::uint64_t count) const { return offset <= size_ && count <= size_ - offset; }
 
-  /// Good until the next call but one: an archive has a table of long names and an index. Empty when they are not all
-  /// there.
+  /// Good as long as this lives. Empty when they are not all there.
   std::span<const std::byte> keep(std::uint64_t offset, std::uint64_t count);
   std::string_view keep_text(std::uint64_t offset, std::uint64_t count);
 
@@ -35,8 +36,7 @@ class ArchiveBytes {
   const std::byte* whole_ = nullptr;
   int fd_ = -1;
   std::uint64_t size_;
-  PieceBuffers* buffers_ = nullptr;
-  std::size_t piece_ = 0;
+  ReadBuffer* buffer_ = nullptr;
 };
 
 }  // namespace elfaudit

@@ -14,6 +14,7 @@
 #include "scan/elf_file.hpp"
 #include "scan/elf_object.hpp"
 #include "scan/file_kind.hpp"
+#include "scan/name_starts.hpp"
 #include "scan/scan.hpp"
 #include "scan/sketch.hpp"
 #include "scan/wanted_names.hpp"
@@ -28,9 +29,10 @@ constexpr std::size_t kLooseGrain = 16;
 constexpr std::size_t kMemberGrain = 8;
 
 struct Worker {
-  PieceBuffers buffers;
+  ReadBuffer buffer;
   Sketch sketch;
   Tally tally;
+  NameStarts starts;
   WantedNames wanted;
 };
 
@@ -42,7 +44,7 @@ void make_thin(ObjectFacts& object, const Sketch& sketch) {
 
 class CensusTaker {
  public:
-  explicit CensusTaker(const std::vector<std::string>& paths) : paths_(paths), out_(paths.size()) {}
+  CensusTaker(const std::vector<std::string>& paths, SketchOf what) : paths_(paths), what_(what), out_(paths.size()) {}
 
   std::optional<Census> run() {
     if (named_twice()) return std::nullopt;
@@ -55,10 +57,15 @@ class CensusTaker {
     if (beside_objects_ && archives_follow_) sum_up_wanted();
     read_files(archives, 1);
     if (stop_ || (any_loose_ && any_archive_ && misnamed_)) return std::nullopt;
+    if (thread_local_names_may_clash()) return std::nullopt;
     const TallyResult result = count_all();
     if (result.intricate || !read_in_full(result.suspects)) return std::nullopt;
-    return Census{std::move(out_), result.undefined, 0};
+    const bool all_seen = what_ == SketchOf::Everything;
+    return Census{std::move(out_), all_seen ? std::optional(result.undefined) : std::nullopt, 0};
   }
+
+  /// Starts of names are alike, so that names as a whole have to be compared.
+  bool needs_everything() const { return needs_everything_; }
 
  private:
   bool named_twice() const {
@@ -85,16 +92,16 @@ class CensusTaker {
     try {
       std::uint64_t size = 0;
       const FileDescriptor fd = open_for_reading(paths_[i].c_str(), &size);
-      ObjectImage image(fd.get(), 0, size, worker.buffers);
+      ObjectImage image(fd.get(), 0, size, worker.buffer);
       const std::size_t head_size = std::min<std::uint64_t>(image.size(), kMagicSize);
-      const std::byte* head = image.at(ObjectImage::Piece::Head, 0, head_size);
+      const std::byte* head = image.at(0, head_size);
       const FileKind kind = head == nullptr ? FileKind::Unknown : file_kind({head, head_size});
       if ((kind == FileKind::Archive) != named_archive(i)) misnamed_ = true;
       if (kind == FileKind::Archive)
         read_archive_file(i, fd.get(), size, worker);
       else if (kind != FileKind::Elf)
         give_up();  // a linker script, a device file, a thin archive
-      else if (sketch_object(image, worker.sketch))
+      else if (sketch_object(image, archives_follow_ ? SketchOf::Everything : what_, worker.sketch))
         add_loose(i, size, worker);
       else
         read_by_other_reader(i, worker);
@@ -113,12 +120,17 @@ class CensusTaker {
     ObjectFacts& object = facts.objects.emplace_back();
     object.origin = {paths_[i], {}, paths_[i], 0, size};
     make_thin(object, worker.sketch);
-    add_mentions({static_cast<std::uint32_t>(i), 0}, worker);
+    add_loose_mentions({static_cast<std::uint32_t>(i), 0}, worker);
   }
 
-  void add_mentions(ObjectId object, Worker& worker) const {
+  void add_loose_mentions(ObjectId object, Worker& worker) const {
     if (archives_follow_) worker.wanted.add(worker.sketch.mentions);
+    add_mentions(object, worker);
+  }
+
+  static void add_mentions(ObjectId object, Worker& worker) {
     worker.tally.add(object, worker.sketch.mentions);
+    worker.starts.add(worker.sketch);
   }
 
   void read_by_other_reader(std::size_t i, Worker& worker) {
@@ -132,7 +144,7 @@ class CensusTaker {
     for (std::uint32_t o = 0; o < out_[input].objects.size(); ++o) {
       ObjectFacts& object = out_[input].objects[o];
       if (object.nested || !sketch_facts(object, worker.sketch)) return false;
-      add_mentions({input, o}, worker);
+      add_loose_mentions({input, o}, worker);
       object.symbols.clear();
       object.sections.clear();
       object.groups.clear();
@@ -144,8 +156,8 @@ class CensusTaker {
   /// An archive with anything else in it than objects that the hot reader knows is left to the scan.
   void read_archive_file(std::size_t input, int fd, std::uint64_t size, Worker& worker) {
     any_archive_ = true;
-    ArchiveBytes bytes(fd, size, worker.buffers);
-    const Archive archive = read_archive(bytes, IndexUse::Check);
+    ArchiveBytes bytes(fd, size, worker.buffer);
+    const Archive archive = read_archive(bytes, beside_objects_ ? IndexUse::Names : IndexUse::Members);
     if (!archive.damage.empty()) return give_up();
     if (beside_objects_ && may_be_taken_from(archive)) return give_up();
     InputFacts& facts = out_[input];
@@ -160,14 +172,14 @@ class CensusTaker {
   }
 
   void read_member(std::size_t input, int fd, const ArchiveMember& member, std::size_t m, Worker& worker) {
-    ObjectImage image(fd, member.offset, member.size, worker.buffers);
-    if (!sketch_object(image, worker.sketch)) return give_up();
+    ObjectImage image(fd, member.offset, member.size, worker.buffer);
+    if (!sketch_object(image, beside_objects_ ? SketchOf::Structure : what_, worker.sketch)) return give_up();
     ObjectFacts& object = out_[input].objects[m];
     const std::string& path = paths_[input];
     object.origin = {path, member.name, path, member.offset, member.size};
     make_thin(object, worker.sketch);
     if (!beside_objects_)
-      worker.tally.add({static_cast<std::uint32_t>(input), static_cast<std::uint32_t>(m)}, worker.sketch.mentions);
+      add_mentions({static_cast<std::uint32_t>(input), static_cast<std::uint32_t>(m)}, worker);
     else if (object.has_device_code)
       give_up();  // nvlink goes by other names
   }
@@ -179,13 +191,21 @@ class CensusTaker {
     return archive.index_names->find('@') != std::string_view::npos || wanted_.any_of(*archive.index_names);
   }
 
+  bool thread_local_names_may_clash() {
+    std::vector<const NameStarts*> starts;
+    workers_.each([&](const Worker& worker) { starts.push_back(&worker.starts); });
+    needs_everything_ = NameStarts::may_clash(starts);
+    return needs_everything_;
+  }
+
   TallyResult count_all() {
     std::vector<const Tally*> tallies;
     workers_.each([&](const Worker& worker) { tallies.push_back(&worker.tally); });
     return count(tallies);
   }
 
-  /// Suspects, and whatever has device code. False when a file has changed in between.
+  /// Suspects, and whatever has device code. False when these show what the sketches don't: linkonce sections, or a
+  /// file that has changed in between.
   bool read_in_full(std::vector<ObjectId> wanted) {
     for (std::uint32_t i = 0; i < out_.size(); ++i)
       for (std::uint32_t o = 0; o < out_[i].objects.size(); ++o)
@@ -197,6 +217,9 @@ class CensusTaker {
       ObjectFacts& object = out_[wanted[i].input].objects[wanted[i].object];
       try {
         object = read_object(ElfFile::open(object.origin), object.origin);
+        // What discards such a section may be in any object of the line.
+        if (std::any_of(object.groups.begin(), object.groups.end(), [](const Group& group) { return group.linkonce; }))
+          good = false;
       } catch (const InputError&) {
         good = false;
       }
@@ -206,6 +229,7 @@ class CensusTaker {
   }
 
   const std::vector<std::string>& paths_;
+  const SketchOf what_;
   std::vector<InputFacts> out_;
   std::atomic<bool> any_loose_ = false;  ///< an input that is no archive and can be read
   std::atomic<bool> any_archive_ = false;
@@ -214,17 +238,22 @@ class CensusTaker {
   bool beside_objects_ = false;  ///< archives: only what an object wants is taken from them
   WantedNames wanted_;           ///< by the objects, once all are read
   std::atomic<bool> stop_ = false;
+  bool needs_everything_ = false;
   PerThread<Worker> workers_;
 };
 
 }  // namespace
 
-std::optional<Census> take_census(const std::vector<std::string>& paths, unsigned jobs) {
+std::optional<Census> take_census(const std::vector<std::string>& paths, unsigned jobs, bool count_undefined) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   std::optional<Census> census;
   progress_stage("reading files");
-  with_threads(jobs, [&] { census = CensusTaker(paths).run(); });
+  with_threads(jobs, [&] {
+    CensusTaker first(paths, count_undefined ? SketchOf::Everything : SketchOf::Collisions);
+    census = first.run();
+    if (first.needs_everything()) census = CensusTaker(paths, SketchOf::Everything).run();
+  });
   if (census) census->milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
   return census;
 }

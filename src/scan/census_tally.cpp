@@ -1,7 +1,5 @@
 #include "scan/census_tally.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -14,7 +12,6 @@
 namespace elfaudit {
 namespace {
 
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kFirstBlock = std::size_t{512} << 10;  // bytes: small links are most links
 constexpr std::size_t kBlock = 2 * kHugePage;
 
@@ -131,18 +128,13 @@ Tally::Tally()
   if (!recent_) throw std::bad_alloc();
 }
 
-void Tally::Freer::operator()(void* block) const { std::free(block); }
-
 void Tally::add_chunk(Stream& stream) {
   stream.room = stream.chunks.empty() ? kFirstChunk : kChunk;
   stream.used = 0;
   if (left_ < stream.room) {
-    const bool first = blocks_.empty();
-    const std::size_t bytes = first ? kFirstBlock : kBlock;
-    blocks_.emplace_back(std::aligned_alloc(first ? 4096 : kHugePage, bytes));
-    if (!blocks_.back()) throw std::bad_alloc();
-    if (!first) ::madvise(blocks_.back().get(), bytes, MADV_HUGEPAGE);  // a wish: fewer page faults
-    next_ = static_cast<std::uint64_t*>(blocks_.back().get());
+    const std::size_t bytes = blocks_.empty() ? kFirstBlock : kBlock;
+    blocks_.push_back(make_pages(bytes));
+    next_ = reinterpret_cast<std::uint64_t*>(blocks_.back().get());
     left_ = bytes / sizeof(std::uint64_t);
   }
   stream.chunks.push_back(next_);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "elfaudit/resolution.hpp"
+#include "support/pages.hpp"
 
 namespace elfaudit {
 
@@ -40,18 +41,14 @@ class Tally {
     std::size_t room = 0;  ///< in the last chunk
     std::uint64_t object = ~std::uint64_t{0};
   };
-  struct Freer {
-    void operator()(void* block) const;
-  };
-
   void write(Stream& stream, std::uint64_t word);
   void add_chunk(Stream& stream);
 
-  std::vector<std::unique_ptr<void, Freer>> blocks_;
+  std::vector<Pages> blocks_;
   std::uint64_t* next_ = nullptr;
   std::size_t left_ = 0;  ///< words
   std::vector<Stream> streams_;
-  std::unique_ptr<std::uint64_t[], Freer> recent_;  ///< by hash: the last mention that was written
+  std::unique_ptr<std::uint64_t[], PagesFreer> recent_;  ///< by hash: the last mention that was written
 };
 
 /// What all of it comes to.

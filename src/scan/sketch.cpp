@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstring>
 #include <string_view>
 
@@ -14,11 +15,15 @@
 namespace elfaudit {
 namespace {
 
-using Piece = ObjectImage::Piece;
+using Window = ObjectImage::Window;
 
 // Beyond these the checks of the other reader (4 GiB, 2^31 entries) need more thought than such an object is worth.
 constexpr std::uint64_t kLargestTable = std::uint64_t{1} << 31;
 constexpr std::uint64_t kMostNameBytes = std::uint64_t{1} << 30;
+// Up to this size a table is read whole, with what is before it.
+constexpr std::uint64_t kSmallTable = 16 << 10;
+// Of those that matter: ".llvm.offloading".
+constexpr std::uint64_t kLongestSectionName = 16;
 
 /// Members of archives stand at any even offset.
 template <class T>
@@ -28,31 +33,63 @@ T load(const std::byte* at) {
   return value;
 }
 
+/// Of a section or symbol where it stands, what is asked for: copying all of it costs more than looking at it.
+#define ELFAUDIT_FIELD(Struct, field) load<decltype(Struct::field)>(at + offsetof(Struct, field))
+
+struct SectionHeader {
+  const std::byte* at;
+  auto name() const { return ELFAUDIT_FIELD(Elf64_Shdr, sh_name); }
+  auto type() const { return ELFAUDIT_FIELD(Elf64_Shdr, sh_type); }
+  auto flags() const { return ELFAUDIT_FIELD(Elf64_Shdr, sh_flags); }
+  auto offset() const { return ELFAUDIT_FIELD(Elf64_Shdr, sh_offset); }
+  auto size() const { return ELFAUDIT_FIELD(Elf64_Shdr, sh_size); }
+  auto link() const { return ELFAUDIT_FIELD(Elf64_Shdr, sh_link); }
+  auto info() const { return ELFAUDIT_FIELD(Elf64_Shdr, sh_info); }
+  auto entry_size() const { return ELFAUDIT_FIELD(Elf64_Shdr, sh_entsize); }
+  bool has(std::uint64_t any_of) const { return (flags() & any_of) != 0; }
+};
+
+struct SymbolEntry {
+  const std::byte* at;
+  auto name() const { return ELFAUDIT_FIELD(Elf64_Sym, st_name); }
+  unsigned binding() const { return ELF64_ST_BIND(ELFAUDIT_FIELD(Elf64_Sym, st_info)); }
+  unsigned type() const { return ELF64_ST_TYPE(ELFAUDIT_FIELD(Elf64_Sym, st_info)); }
+  auto section() const { return ELFAUDIT_FIELD(Elf64_Sym, st_shndx); }
+};
+
+#undef ELFAUDIT_FIELD
+
 /// A string table that ends in a NUL.
 struct Table {
-  const char* begin = nullptr;
+  const char* bytes = nullptr;  ///< from offset `from` on
+  std::uint64_t from = 0;       ///< nobody asks for what is before it
   std::uint64_t size = 0;
   bool holds(std::uint64_t offset) const { return offset < size || offset == 0; }
-  const char* at(std::uint64_t offset) const { return offset < size ? begin + offset : ""; }
-  const char* end_for(std::uint64_t offset) const { return offset < size ? begin + size : at(offset) + 1; }
+  const char* at(std::uint64_t offset) const { return offset < size ? bytes + (offset - from) : ""; }
+  const char* end_for(std::uint64_t offset) const { return offset < size ? bytes + (size - from) : at(offset) + 1; }
+  bool has_any(char c) const { return size != 0 && std::memchr(bytes, c, size - from) != nullptr; }
 };
 
 /// Every function that returns bool: false gives the object up.
 class Sketcher {
  public:
-  Sketcher(ObjectImage& image, Sketch& sketch) : image_(image), out_(sketch) {}
+  Sketcher(ObjectImage& image, SketchOf what, Sketch& sketch) : image_(image), what_(what), out_(sketch) {}
 
   bool run() {
     out_.mentions.clear();
+    out_.plain_starts.clear();
+    out_.thread_local_starts.clear();
     out_.has_device_code = false;
-    return read_header() && survey() && open_symbols() && read_groups() && read_symbols();
+    if (!read_header() || !survey() || !section_names_end()) return false;
+    return what_ == SketchOf::Structure || (open_symbols() && read_groups() && read_symbols());
   }
 
  private:
-  Elf64_Shdr section(std::uint64_t index) const { return load<Elf64_Shdr>(sections_ + index * sizeof(Elf64_Shdr)); }
+  SectionHeader section(std::uint64_t index) const { return {sections_ + index * sizeof(Elf64_Shdr)}; }
+  SymbolEntry symbol(std::uint64_t index) const { return {symbols_ + (index - first_read_) * sizeof(Elf64_Sym)}; }
 
   bool read_header() {
-    const std::byte* head = image_.at(Piece::Head, 0, sizeof(Elf64_Ehdr));
+    const std::byte* head = image_.at(0, sizeof(Elf64_Ehdr));
     if (head == nullptr) return false;
     const auto header = load<Elf64_Ehdr>(head);
     if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
@@ -64,89 +101,110 @@ class Sketcher {
     if (header.e_shstrndx == SHN_UNDEF || header.e_shstrndx >= header.e_shnum) return false;
     out_.machine = header.e_machine;
     count_ = header.e_shnum;
-    sections_ = image_.at(Piece::Sections, header.e_shoff, count_ * sizeof(Elf64_Shdr));
-    return sections_ != nullptr && open_strings(Piece::SectionNames, header.e_shstrndx, section_names_);
+    sections_ = image_.at(header.e_shoff, count_ * sizeof(Elf64_Shdr));
+    if (sections_ == nullptr) return false;
+    section_names_ = section(header.e_shstrndx);
+    return section_names_.type() == SHT_STRTAB && section_names_.size() <= kLargestTable &&
+           image_.has(section_names_.offset(), section_names_.size());
   }
 
-  bool open_strings(Piece piece, std::uint64_t index, Table& table) {
-    if (index == SHN_UNDEF || index >= count_) return false;
-    const Elf64_Shdr header = section(index);
-    if (header.sh_type != SHT_STRTAB || header.sh_size > kLargestTable) return false;
-    if (header.sh_size == 0) return true;
-    const std::byte* bytes = image_.at(piece, header.sh_offset, header.sh_size);
-    if (bytes == nullptr || bytes[header.sh_size - 1] != std::byte{0}) return false;
-    table = {reinterpret_cast<const char*>(bytes), header.sh_size};
-    return true;
+  /// In a NUL.
+  bool section_names_end() {
+    const std::uint64_t size = section_names_.size();
+    if (size == 0) return true;
+    const std::byte* last = image_.at(Window::SectionNames, section_names_.offset() + size - 1, 1);
+    return last != nullptr && *last == std::byte{0};
   }
 
   /// One look at every section header.
   bool survey() {
     for (std::uint64_t index = 1; index < count_; ++index) {
-      const Elf64_Shdr header = section(index);
-      if (header.sh_type != SHT_NOBITS && header.sh_type != SHT_NULL && !image_.has(header.sh_offset, header.sh_size))
+      const SectionHeader header = section(index);
+      if (header.type() != SHT_NOBITS && header.type() != SHT_NULL && !image_.has(header.offset(), header.size()))
         return false;
-      if (!section_names_.holds(header.sh_name)) return false;
-      if (header.sh_type == SHT_SYMTAB_SHNDX) return false;
-      if (header.sh_type == SHT_SYMTAB && symbols_index_ == 0) symbols_index_ = index;
-      if (header.sh_type == SHT_GROUP && first_group_ == 0) first_group_ = index;
-      if (header.sh_type == SHT_GROUP) {
+      if (header.name() != 0 && header.name() >= section_names_.size()) return false;
+      if (header.type() == SHT_SYMTAB_SHNDX) return false;
+      if (header.type() == SHT_SYMTAB && symbols_index_ == 0) symbols_index_ = index;
+      if (header.type() == SHT_GROUP && first_group_ == 0) first_group_ = index;
+      if (header.type() == SHT_GROUP) {
         last_group_ = index;
-        lowest_signature_ = std::min<std::uint64_t>(lowest_signature_, header.sh_info);
+        lowest_signature_ = std::min<std::uint64_t>(lowest_signature_, header.info());
       }
-      if (!read_section_name(section_names_.at(header.sh_name))) return false;
+      if (name_matters(header) && !read_section_name(header.name())) return false;
     }
     return true;
   }
 
-  /// Most names are told apart by two characters.
-  bool read_section_name(const char* name) {
-    if (name[0] != '.' && name[0] != '_') return true;
-    switch (name[1]) {
-      case 'g': {
-        const std::string_view text(name);
-        return !text.starts_with(".gnu.linkonce") && !text.starts_with(".gnu.lto_.lto.");
-      }
-      case '_':
-      case 'n':
-      case 'l':
-      case 'h':
-        out_.has_device_code |= holds_device_code(name);
-        return true;
+  /// Of a large object's bytes one in ten is a section's name. Device code, and GCC's LTO bytecode, is in sections
+  /// that are neither executed nor merged nor in a group, which leaves a few that stand side by side.
+  static bool name_matters(SectionHeader header) {
+    constexpr std::uint64_t kNeverDeviceCode = SHF_EXECINSTR | SHF_GROUP | SHF_MERGE;
+    switch (header.type()) {
+      case SHT_NULL:
+      case SHT_SYMTAB:
+      case SHT_STRTAB:
+      case SHT_RELA:
+      case SHT_NOBITS:
+      case SHT_INIT_ARRAY:
+      case SHT_FINI_ARRAY:
+      case SHT_GROUP:
+      case SHT_X86_64_UNWIND:
+        return false;
       default:
-        return true;
+        return header.size() != 0 && !header.has(kNeverDeviceCode);
     }
+  }
+
+  bool read_section_name(std::uint64_t offset) {
+    const std::uint64_t size = std::min<std::uint64_t>(kLongestSectionName + 1, section_names_.size() - offset);
+    if (size == 0) return true;
+    const std::byte* bytes = image_.at(Window::SectionNames, section_names_.offset() + offset, size);
+    if (bytes == nullptr) return false;
+    const std::string_view text(reinterpret_cast<const char*>(bytes), size);
+    if (text.starts_with(".gnu.lto_.lto.")) return false;
+    out_.has_device_code |= holds_device_code(text.substr(0, text.find('\0')));
+    return true;
   }
 
   bool open_symbols() {
     if (symbols_index_ == 0) return first_group_ == 0;  // a group's signature is a symbol
-    const Elf64_Shdr header = section(symbols_index_);
-    if (header.sh_entsize != sizeof(Elf64_Sym) || header.sh_size % sizeof(Elf64_Sym) != 0) return false;
-    if ((header.sh_flags & SHF_COMPRESSED) != 0 || header.sh_size > kLargestTable) return false;
-    symbol_count_ = header.sh_size / sizeof(Elf64_Sym);
-    if (header.sh_info > symbol_count_) return false;
-    first_global_ = std::max<std::uint64_t>(header.sh_info, 1);
+    const SectionHeader header = section(symbols_index_);
+    if (header.entry_size() != sizeof(Elf64_Sym) || header.size() % sizeof(Elf64_Sym) != 0) return false;
+    if (header.has(SHF_COMPRESSED) || header.size() > kLargestTable) return false;
+    symbol_count_ = header.size() / sizeof(Elf64_Sym);
+    if (header.info() > symbol_count_) return false;
+    first_global_ = std::max<std::uint64_t>(header.info(), 1);
     return read_symbol_bytes(header);
   }
 
   /// Globals and, mostly right behind them, the names: one read instead of two.
-  bool read_symbol_bytes(const Elf64_Shdr& header) {
+  bool read_symbol_bytes(SectionHeader header) {
     first_read_ = std::min({first_global_, symbol_count_, lowest_signature_});  // signatures may be locals
-    const std::uint64_t begin = header.sh_offset + first_read_ * sizeof(Elf64_Sym);
-    const std::uint64_t size = header.sh_size - first_read_ * sizeof(Elf64_Sym);
-    if (header.sh_link == SHN_UNDEF || header.sh_link >= count_) return false;
-    const Elf64_Shdr strings = section(header.sh_link);
-    const bool adjacent = strings.sh_offset == header.sh_offset + header.sh_size && strings.sh_size <= kLargestTable &&
-                          strings.sh_type == SHT_STRTAB && strings.sh_size != 0;
-    symbols_ = image_.at(Piece::Symbols, begin, adjacent ? size + strings.sh_size : size);
+    const std::uint64_t begin = header.offset() + first_read_ * sizeof(Elf64_Sym);
+    const std::uint64_t size = header.size() - first_read_ * sizeof(Elf64_Sym);
+    if (header.link() == SHN_UNDEF || header.link() >= count_) return false;
+    const SectionHeader strings = section(header.link());
+    if (strings.type() != SHT_STRTAB || strings.size() > kLargestTable) return false;
+    const bool together = strings.offset() == header.offset() + header.size() && strings.size() <= kSmallTable;
+    symbols_ = image_.at(begin, together ? size + strings.size() : size);
     if (symbols_ == nullptr) return false;
-    if (!adjacent) return open_strings(Piece::Strings, header.sh_link, names_);
-    if (symbols_[size + strings.sh_size - 1] != std::byte{0}) return false;
-    names_ = {reinterpret_cast<const char*>(symbols_ + size), strings.sh_size};
-    return true;
+    return together ? set_names(symbols_ + size, 0, strings.size()) : read_names(strings);
   }
 
-  Elf64_Sym symbol(std::uint64_t index) const {
-    return load<Elf64_Sym>(symbols_ + (index - first_read_) * sizeof(Elf64_Sym));
+  /// The names of locals come first, and are left out.
+  bool read_names(SectionHeader strings) {
+    std::uint64_t from = strings.size();
+    for (std::uint64_t index = first_global_; index < symbol_count_; ++index)
+      from = std::min<std::uint64_t>(from, symbol(index).name());
+    if (from == strings.size()) from = 0;  // none is asked for, or none is there
+    return set_names(image_.at(strings.offset() + from, strings.size() - from), from, strings.size());
+  }
+
+  bool set_names(const std::byte* bytes, std::uint64_t from, std::uint64_t size) {
+    if (size == 0) return true;
+    if (bytes == nullptr || bytes[size - from - 1] != std::byte{0}) return false;
+    names_ = {reinterpret_cast<const char*>(bytes), from, size};
+    return true;
   }
 
   bool read_groups() {
@@ -154,84 +212,92 @@ class Sketcher {
     out_.group_of.assign(count_, 0);
     std::uint64_t members = 0;
     for (std::uint64_t index = first_group_; index <= last_group_; ++index) {
-      const Elf64_Shdr header = section(index);
-      if (header.sh_type == SHT_GROUP && !read_group(header, members)) return false;
+      const SectionHeader header = section(index);
+      if (header.type() == SHT_GROUP && !read_group(header, members)) return false;
     }
     return true;
   }
 
   /// gABI 4 "Section Groups": flags, then section indexes; the signature is symbol sh_info.
-  bool read_group(const Elf64_Shdr& header, std::uint64_t& members) {
+  bool read_group(SectionHeader header, std::uint64_t& members) {
     constexpr std::uint64_t kWord = sizeof(Elf64_Word);
-    if (header.sh_size < kWord || header.sh_size % kWord != 0 || (header.sh_flags & SHF_COMPRESSED) != 0) return false;
-    members += header.sh_size / kWord - 1;
+    if (header.size() < kWord || header.size() % kWord != 0 || header.has(SHF_COMPRESSED)) return false;
+    members += header.size() / kWord - 1;
     if (members >= count_) return false;
-    const std::byte* words = image_.at(Piece::Content, header.sh_offset, header.sh_size);
+    const std::byte* words = image_.at(Window::Groups, header.offset(), header.size());
     if (words == nullptr) return false;
     if ((load<Elf64_Word>(words) & GRP_COMDAT) == 0) return true;
-    if (header.sh_link != symbols_index_ || header.sh_info >= symbol_count_) return false;
-    const Elf64_Sym signature = symbol(header.sh_info);
+    if (header.link() != symbols_index_ || header.info() >= symbol_count_) return false;
+    const SymbolEntry signature = symbol(header.info());
     // A section symbol without a name stands for the section's name: left to the other reader.
-    if (ELF64_ST_TYPE(signature.st_info) == STT_SECTION && signature.st_name == 0) return false;
-    if (!names_.holds(signature.st_name)) return false;
-    for (std::uint64_t at = kWord; at < header.sh_size; at += kWord) {
+    if (signature.type() == STT_SECTION && signature.name() == 0) return false;
+    if (!names_.holds(signature.name())) return false;
+    for (std::uint64_t at = kWord; at < header.size(); at += kWord) {
       const auto member = load<Elf64_Word>(words + at);
       if (member == SHN_UNDEF || member >= count_) return false;
-      out_.group_of[member] = header.sh_info + 1;
+      out_.group_of[member] = header.info() + 1;
     }
     return true;
   }
 
   bool read_symbols() {
     std::uint64_t name_bytes = 0;
-    const bool any_at = names_.size != 0 && std::memchr(names_.begin, '@', names_.size) != nullptr;
+    const bool any_version = names_.has_any('@');
     for (std::uint64_t index = first_global_; index < symbol_count_; ++index) {
-      const Elf64_Sym entry = symbol(index);
-      const unsigned binding = ELF64_ST_BIND(entry.st_info);
+      const SymbolEntry entry = symbol(index);
+      const unsigned binding = entry.binding();
       if (binding == STB_LOCAL) continue;
       if (binding != STB_GLOBAL && binding != STB_WEAK && binding != STB_GNU_UNIQUE) return false;
-      if (!names_.holds(entry.st_name)) return false;
-      const char* name = names_.at(entry.st_name);
-      const NameHash hash = hash_name(name, names_.end_for(entry.st_name));
-      name_bytes += hash.length;
-      if (name_bytes > kMostNameBytes) return false;
-      if (any_at && std::memchr(name, '@', hash.length) != nullptr) return false;
+      if (!names_.holds(entry.name())) return false;
+      const char* name = names_.at(entry.name());
+      const char* end = names_.end_for(entry.name());
       MentionKind kind = MentionKind::Needed;
       if (!classify(entry, index, name, kind)) return false;
-      out_.mentions.push_back(make_mention(hash.hash, kind, ELF64_ST_TYPE(entry.st_info) == STT_TLS));
+      const bool is_thread_local = entry.type() == STT_TLS;
+      if (is_thread_local) out_.thread_local_starts.push_back(hash_start(name, end));
+      if (what_ == SketchOf::Collisions && !is_thread_local && !is_strong(kind) && !any_version) {
+        out_.plain_starts.push_back(hash_start(name, end));
+        continue;
+      }
+      const NameHash hash = hash_name(name, end);
+      name_bytes += hash.length;
+      if (name_bytes > kMostNameBytes) return false;
+      if (any_version && std::memchr(name, '@', hash.length) != nullptr) return false;
+      out_.mentions.push_back(make_mention(hash.hash, kind, is_thread_local));
     }
     return true;
   }
 
-  bool classify(const Elf64_Sym& entry, std::uint64_t index, const char* name, MentionKind& kind) const {
-    const bool weak = ELF64_ST_BIND(entry.st_info) == STB_WEAK;
-    if (entry.st_shndx == SHN_UNDEF) {
+  bool classify(SymbolEntry entry, std::uint64_t index, const char* name, MentionKind& kind) const {
+    const bool weak = entry.binding() == STB_WEAK;
+    if (entry.section() == SHN_UNDEF) {
       kind = weak ? MentionKind::WeakNeeded : MentionKind::Needed;
       return true;
     }
     kind = weak ? MentionKind::Defined : MentionKind::Strong;
-    if (entry.st_shndx < SHN_LORESERVE) {
-      if (entry.st_shndx >= count_) return false;
-      if (!weak) kind = strong_kind(entry.st_shndx, index);
+    if (entry.section() < SHN_LORESERVE) {
+      if (entry.section() >= count_) return false;
+      if (!weak) kind = strong_kind(entry.section(), index);
       return true;
     }
-    if (entry.st_shndx == SHN_ABS) return true;
+    if (entry.section() == SHN_ABS) return true;
     kind = MentionKind::Common;
     // Slim LTO says so by a common symbol. Reserved indexes of machines are left to the other reader.
-    return entry.st_shndx == SHN_COMMON && std::strcmp(name, "__gnu_lto_slim") != 0;
+    return entry.section() == SHN_COMMON && std::strcmp(name, "__gnu_lto_slim") != 0;
   }
 
   MentionKind strong_kind(std::uint64_t in, std::uint64_t index) const {
-    if ((section(in).sh_flags & SHF_EXCLUDE) != 0) return MentionKind::Conditional;
+    if (section(in).has(SHF_EXCLUDE)) return MentionKind::Conditional;
     if (first_group_ == 0 || out_.group_of[in] == 0) return MentionKind::Strong;
     return out_.group_of[in] == index + 1 ? MentionKind::OwnGroup : MentionKind::Conditional;
   }
 
   ObjectImage& image_;
+  const SketchOf what_;
   Sketch& out_;
   const std::byte* sections_ = nullptr;
   std::uint64_t count_ = 0;
-  Table section_names_;
+  SectionHeader section_names_{};
   std::uint64_t symbols_index_ = 0;
   std::uint64_t first_group_ = 0;
   std::uint64_t last_group_ = 0;
@@ -258,9 +324,9 @@ MentionKind kind_of(const ObjectFacts& facts, const Symbol& symbol) {
 
 }  // namespace
 
-bool sketch_object(ObjectImage& image, Sketch& sketch) {
+bool sketch_object(ObjectImage& image, SketchOf what, Sketch& sketch) {
   if constexpr (std::endian::native != std::endian::little) return false;
-  return Sketcher(image, sketch).run();
+  return Sketcher(image, what, sketch).run();
 }
 
 bool sketch_facts(const ObjectFacts& facts, Sketch& sketch) {
@@ -268,12 +334,16 @@ bool sketch_facts(const ObjectFacts& facts, Sketch& sketch) {
   sketch.machine = facts.machine;
   sketch.has_device_code = facts.has_device_code;
   sketch.mentions.clear();
+  sketch.plain_starts.clear();
+  sketch.thread_local_starts.clear();
   std::string name;  // with the NUL that hash_name() looks for
   for (const Symbol& symbol : facts.symbols) {
     if (!symbol.version.empty()) return false;
     name = facts.name(symbol);
-    const std::uint64_t hash = hash_name(name.c_str(), name.c_str() + name.size() + 1).hash;
-    sketch.mentions.push_back(make_mention(hash, kind_of(facts, symbol), symbol.type == SymbolType::Tls));
+    const char* end = name.c_str() + name.size() + 1;
+    const bool is_thread_local = symbol.type == SymbolType::Tls;
+    if (is_thread_local) sketch.thread_local_starts.push_back(hash_start(name.c_str(), end));
+    sketch.mentions.push_back(make_mention(hash_name(name.c_str(), end).hash, kind_of(facts, symbol), is_thread_local));
   }
   return true;
 }

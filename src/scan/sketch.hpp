@@ -1,5 +1,5 @@
 // The hot reader: which globals an object mentions, and how, as 8 bytes each. It reads what nearly every object is made
-// of (ELF64, little-endian, ET_REL, sections counted in the header, no symbol versions, no .gnu.linkonce, no LTO) and
+// of (ELF64, little-endian, ET_REL, sections counted in the header, no symbol versions, no LTO) and
 // gives up on everything else, also on whatever is wrong: the reader behind read_object() then says what it is. So it
 // accepts only what that one accepts, and never has to word an error.
 #pragma once
@@ -17,7 +17,7 @@ struct ObjectFacts;
 enum class MentionKind : std::uint8_t {
   Strong,       ///< defines it, GLOBAL or GNU_UNIQUE, whatever other objects hold
   OwnGroup,     ///< the same in the COMDAT group that has its name: the first such group of the line wins
-  Conditional,  ///< the same in another group, a linkonce or SHF_EXCLUDE section: other objects or options decide
+  Conditional,  ///< the same in another group or an SHF_EXCLUDE section: other objects or options decide
   Defined,      ///< weakly: never in anybody's way
   Common,       ///< neither is this, but an archive's member with a definition is taken in for it
   Needed,       ///< refers to it
@@ -32,18 +32,30 @@ constexpr std::uint64_t make_mention(std::uint64_t hash, MentionKind kind, bool 
   return (hash & ~kMentionBits) | static_cast<std::uint64_t>(kind) | (thread_local_symbol ? kThreadLocal : 0);
 }
 
+/// Could it be in another definition's way?
+constexpr bool is_strong(MentionKind kind) { return kind <= MentionKind::Conditional; }
+
+/// Which mentions a sketch has.
+enum class SketchOf : std::uint8_t {
+  Structure,   ///< none: sections alone are looked at
+  Collisions,  ///< strong definitions and what is thread-local; of the others the first bytes of their names
+  Everything,
+};
+
 /// What the census keeps of one object.
 struct Sketch {
   std::uint16_t machine = 0;
   bool has_device_code = false;
-  std::vector<std::uint64_t> mentions;  ///< in symbol table order
-  std::vector<std::uint32_t> group_of;  ///< scratch: by section, the signature's symbol index
+  std::vector<std::uint64_t> mentions;             ///< in symbol table order
+  std::vector<std::uint32_t> plain_starts;         ///< hash_start() of those that SketchOf::Collisions leaves out
+  std::vector<std::uint32_t> thread_local_starts;  ///< and of the thread-local ones among the mentions
+  std::vector<std::uint32_t> group_of;             ///< scratch: by section, the signature's symbol index
 };
 
 /// Fills in `sketch`, whose vectors are used again. False: to be read by read_object(); `sketch` is void then.
-bool sketch_object(ObjectImage& image, Sketch& sketch);
+bool sketch_object(ObjectImage& image, SketchOf what, Sketch& sketch);
 
-/// The same from facts. False when they can't be told so: shared objects, symbol versions.
+/// The same from facts, with every mention. False when they can't be told so: shared objects, symbol versions.
 bool sketch_facts(const ObjectFacts& facts, Sketch& sketch);
 
 }  // namespace elfaudit

@@ -63,28 +63,57 @@ constexpr std::uint64_t kThird = 0xa4093822299f31d1;
 
 }  // namespace name_hash_detail
 
-/// `end`: end of the bytes that may be read; there is a NUL before it.
+/// Up to 32 bytes of a name, NULs behind it.
+class NameBlock {
+ public:
+  /// `end`: end of the bytes that may be read; there is a NUL before it.
+  NameBlock(const char* at, const char* end) : bytes_(at) {
+    using namespace name_hash_detail;
+    if (static_cast<std::size_t>(end - at) < kBlock) {
+      copy_.fill('\0');
+      std::memcpy(copy_.data(), at, static_cast<std::size_t>(end - at));
+      bytes_ = copy_.data();
+    }
+    length_ = length_in_block(bytes_);
+    masks_ = kMasks.data() + kBlock - length_;
+  }
+  NameBlock(const NameBlock&) = delete;
+  NameBlock& operator=(const NameBlock&) = delete;
+
+  std::size_t length() const { return length_; }
+  bool full() const { return length_ == name_hash_detail::kBlock; }
+  std::uint64_t word(std::size_t at) const {
+    return name_hash_detail::word_at(bytes_ + at) & name_hash_detail::word_at(masks_ + at);
+  }
+
+ private:
+  const char* bytes_;
+  const unsigned char* masks_ = nullptr;
+  std::size_t length_ = 0;
+  std::array<char, name_hash_detail::kBlock> copy_;  ///< used at the end of what may be read
+};
+
+/// `end` as for NameBlock.
 inline NameHash hash_name(const char* name, const char* end) {
   using namespace name_hash_detail;
   std::uint64_t left = kFirst;  // two chains of multiplications, which run side by side
   std::uint64_t right = kSecond;
-  std::array<char, kBlock> copy;
   for (const char* at = name;; at += kBlock) {
-    const char* block = at;
-    if (static_cast<std::size_t>(end - at) < kBlock) {
-      copy.fill('\0');
-      std::memcpy(copy.data(), at, static_cast<std::size_t>(end - at));
-      block = copy.data();
-    }
-    const std::size_t here = length_in_block(block);
-    const unsigned char* masks = kMasks.data() + kBlock - here;
-    const auto word = [&](std::size_t i) { return word_at(block + i) & word_at(masks + i); };
-    left = mix(word(0) ^ kFirst, word(8) ^ left);
-    right = mix(word(16) ^ kSecond, word(24) ^ right);
-    if (here == kBlock) continue;
-    const std::size_t length = static_cast<std::size_t>(at - name) + here;
+    const NameBlock block(at, end);
+    left = mix(block.word(0) ^ kFirst, block.word(8) ^ left);
+    right = mix(block.word(16) ^ kSecond, block.word(24) ^ right);
+    if (block.full()) continue;
+    const std::size_t length = static_cast<std::size_t>(at - name) + block.length();
     return {mix(left ^ length, right ^ kThird), length};
   }
+}
+
+/// Of the first 32 bytes alone, at a third of the cost: equal names have equal ones, and many others too.
+inline std::uint32_t hash_start(const char* name, const char* end) {
+  using namespace name_hash_detail;
+  const NameBlock block(name, end);
+  const std::uint64_t left = mix(block.word(0) ^ kFirst, block.word(8) ^ kSecond);
+  return static_cast<std::uint32_t>(mix(block.word(16) ^ left, block.word(24) ^ kThird) >> 32);
 }
 
 }  // namespace elfaudit

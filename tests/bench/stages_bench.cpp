@@ -44,13 +44,13 @@ void hash_names(benchmark::State& state) {
 BENCHMARK(hash_names)->Arg(8)->Arg(60)->Arg(500);
 
 void census(benchmark::State& state) {
-  for (auto _ : state) benchmark::DoNotOptimize(take_census(objects(), static_cast<unsigned>(state.range(0))));
+  for (auto _ : state) benchmark::DoNotOptimize(take_census(objects(), static_cast<unsigned>(state.range(0)), false));
 }
 BENCHMARK(census)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 void full_scan(benchmark::State& state) {
   const LinkJob job = job_of_objects();
-  for (auto _ : state) benchmark::DoNotOptimize(scan(job, static_cast<unsigned>(state.range(0))));
+  for (auto _ : state) benchmark::DoNotOptimize(scan(job, static_cast<unsigned>(state.range(0)), false));
 }
 BENCHMARK(full_scan)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
 

@@ -134,11 +134,14 @@ def test_colour_only_when_asked_for_or_on_a_terminal(lab):
     assert "\033[" not in lab.sh("export NO_COLOR=1; " + script, check=False).out
 
 
-def test_fail_on_note_and_undefined_count(lab):
+def test_undefined_symbols_of_plain_files(lab):
     lab.cc("main.o", "int nobody(); int main() { return nobody(); }")
     result = lab.audit("check", "main.o")
-    assert result.code == 0 and "1 symbol undefined, not judged" in result.out, result
-    assert "undefined: nobody()" in lab.audit("check", "main.o", "--undefined").out
+    assert result.code == 0 and "; undefined symbols not judged without a link command\n" in result.out, result
+    listed = lab.audit("check", "main.o", "--undefined").out
+    assert "undefined: nobody()\n" in listed and "; 1 symbol undefined, not judged without" in listed
+    assert lab.audit("check", "main.o", "--format", "json").json()["undefined_count"] == 1
+    assert "judged" not in lab.audit("check", "--", "ld", "main.o").out
 
 
 def test_archives_alone_are_audited_whole(lab):

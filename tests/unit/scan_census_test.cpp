@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,13 +21,13 @@
 namespace elfaudit::test {
 namespace {
 
-std::vector<std::uint64_t> sketched(const std::string& path) {
+Sketch sketch_of(const std::string& path, SketchOf what) {
   const FileDescriptor fd = open_for_reading(path.c_str());
-  PieceBuffers buffers;
-  ObjectImage image(fd.get(), 0, static_cast<std::uint64_t>(::lseek(fd.get(), 0, SEEK_END)), buffers);
+  ReadBuffer buffer;
+  ObjectImage image(fd.get(), 0, static_cast<std::uint64_t>(::lseek(fd.get(), 0, SEEK_END)), buffer);
   Sketch sketch;
-  EXPECT_TRUE(sketch_object(image, sketch)) << path;
-  return sketch.mentions;
+  EXPECT_TRUE(sketch_object(image, what, sketch)) << path;
+  return sketch;
 }
 
 std::vector<std::uint64_t> from_facts(const std::string& path) {
@@ -65,12 +66,36 @@ TEST(Census, BothReadersSeeTheSame) {
   )";
   for (const std::string flags : {"", "-g -O1", "-ffunction-sections -fdata-sections", "-fPIC -gdwarf-4"}) {
     const std::string object = folder.object("a.o", source, "g++ " + std::string(flags));
-    const auto mentions = sketched(object);
+    const auto mentions = sketch_of(object, SketchOf::Everything).mentions;
     EXPECT_EQ(mentions, from_facts(object)) << flags;
+    const Sketch colliding = sketch_of(object, SketchOf::Collisions);
+    EXPECT_EQ(mentions.size(), colliding.mentions.size() + colliding.plain_starts.size()) << flags;
+    std::vector<std::uint64_t> expected;
+    std::copy_if(mentions.begin(), mentions.end(), std::back_inserter(expected), [](std::uint64_t mention) {
+      return is_strong(static_cast<MentionKind>(mention & kKindMask)) || (mention & kThreadLocal) != 0;
+    });
+    EXPECT_EQ(colliding.mentions, expected) << flags;
+    EXPECT_FALSE(colliding.thread_local_starts.empty());
     const auto own_group = [](std::uint64_t m) {
       return (m & kKindMask) == static_cast<std::uint64_t>(MentionKind::OwnGroup);
     };
     EXPECT_TRUE(std::any_of(mentions.begin(), mentions.end(), own_group)) << "the unique variables of g++";
+  }
+}
+
+TEST(Census, FindsTheNamesOfDeviceSectionsAmongManyOthers) {
+  const TempDir folder;
+  const auto functions = [](int from) {
+    std::string text;
+    for (int i = from; i < from + 400; ++i)
+      text += "int a_function_with_a_long_name_" + std::to_string(i) + "() { return 1; }\n";
+    return text;
+  };
+  for (const std::string name : {"__nv_relfatbin", ".nv_fatbin", ".llvm.offloading", ".hip_fatbin", ".nv_fatbinary"}) {
+    const std::string source =
+        functions(0) + "__attribute__((section(\"" + name + "\"))) extern const int code = 1;" + functions(400);
+    const Sketch sketch = sketch_of(folder.object("a.o", source, "g++ -ffunction-sections"), SketchOf::Collisions);
+    EXPECT_EQ(sketch.has_device_code, name != ".nv_fatbinary") << name;
   }
 }
 
@@ -79,9 +104,9 @@ TEST(Census, KeepsNothingOfObjectsThatAreAlone) {
   const std::string a = folder.object("a.o", "int shared, of_a; extern int nowhere; int* p = &nowhere;");
   const std::string b = folder.object("b.o", "int shared;");
   const std::string c = folder.object("c.o", "extern int of_a; int c() { return of_a; }");
-  const std::optional<Census> census = take_census({a, b, c}, 1);
+  const std::optional<Census> census = take_census({a, b, c}, 1, true);
   ASSERT_TRUE(census);
-  EXPECT_EQ(census->undefined, 1u);
+  EXPECT_EQ(census->undefined, std::optional<std::size_t>(1));
   EXPECT_FALSE(census->inputs[0].objects[0].symbols.empty());
   EXPECT_FALSE(census->inputs[1].objects[0].symbols.empty());
   EXPECT_TRUE(census->inputs[2].objects[0].symbols.empty());
@@ -93,10 +118,24 @@ TEST(Census, StepsBack) {
   const std::string grouped =
       folder.object("grouped.o", "inline int f() { static int state; return ++state; } int g() { return f(); }");
   const std::string tls = folder.object("tls.o", "extern thread_local int state; int h() { return state; }");
-  EXPECT_TRUE(take_census({plain, grouped}, 1));
-  EXPECT_FALSE(take_census({plain, plain}, 1)) << "named twice";
-  EXPECT_FALSE(take_census({plain, "no such file"}, 1));
-  EXPECT_FALSE(take_census({plain, tls}, 1)) << "thread-local in one, not in the other";
+  EXPECT_TRUE(take_census({plain, grouped}, 1, false));
+  EXPECT_FALSE(take_census({plain, plain}, 1, false)) << "named twice";
+  EXPECT_FALSE(take_census({plain, "no such file"}, 1, false));
+  EXPECT_FALSE(take_census({plain, tls}, 1, false)) << "thread-local in one, not in the other";
+  const std::string user = folder.object("user.o", "extern int state; int u() { return state; }");
+  const std::string own = folder.object("own.o", "thread_local int state;");
+  EXPECT_FALSE(take_census({user, own}, 1, false)) << "a reference that is not thread-local";
+}
+
+TEST(Census, ComparesWholeNamesWhereTheirFirstBytesAreThoseOfAThreadLocalOne) {
+  const TempDir folder;
+  const std::string name = "a_name_whose_first_thirty_two_bytes_are_";
+  const std::string own = folder.object("own.o", "thread_local int " + name + "one;");
+  const std::string plain =
+      folder.object("plain.o", "extern int " + name + "another, nowhere; int* p[] = {&" + name + "another, &nowhere};");
+  const std::optional<Census> census = take_census({own, plain}, 1, false);
+  ASSERT_TRUE(census);
+  EXPECT_EQ(census->undefined, std::optional<std::size_t>(2)) << "counted, since all names were read";
 }
 
 }  // namespace
