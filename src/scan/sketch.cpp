@@ -22,6 +22,10 @@ constexpr std::uint64_t kLargestTable = std::uint64_t{1} << 31;
 constexpr std::uint64_t kMostNameBytes = std::uint64_t{1} << 30;
 // Up to this size a table is read whole, with what is before it.
 constexpr std::uint64_t kSmallTable = 16 << 10;
+// GNU as ends an object with the names of sections and their headers: as many bytes are read with these, or fewer where
+// there are few sections.
+constexpr std::uint64_t kBeforeSections = 16 << 10;
+constexpr std::uint64_t kUsualSectionName = 48;
 // Of those that matter: ".llvm.offloading".
 constexpr std::uint64_t kLongestSectionName = 16;
 
@@ -101,18 +105,26 @@ class Sketcher {
     if (header.e_shstrndx == SHN_UNDEF || header.e_shstrndx >= header.e_shnum) return false;
     out_.machine = header.e_machine;
     count_ = header.e_shnum;
-    sections_ = image_.at(header.e_shoff, count_ * sizeof(Elf64_Shdr));
+    before_sections_ = std::min<std::uint64_t>({header.e_shoff, kBeforeSections, count_ * kUsualSectionName});
+    sections_at_ = header.e_shoff;
+    sections_ = image_.at(header.e_shoff - before_sections_, before_sections_ + count_ * sizeof(Elf64_Shdr));
     if (sections_ == nullptr) return false;
+    sections_ += before_sections_;
     section_names_ = section(header.e_shstrndx);
     return section_names_.type() == SHT_STRTAB && section_names_.size() <= kLargestTable &&
            image_.has(section_names_.offset(), section_names_.size());
   }
 
+  const std::byte* section_name_bytes(std::uint64_t offset, std::uint64_t size) {
+    const std::uint64_t at = section_names_.offset() + offset;
+    const bool at_hand = at >= sections_at_ - before_sections_ && at + size <= sections_at_;
+    return at_hand ? sections_ - (sections_at_ - at) : image_.at(Window::SectionNames, at, size);
+  }
+
   /// In a NUL.
   bool section_names_end() {
-    const std::uint64_t size = section_names_.size();
-    if (size == 0) return true;
-    const std::byte* last = image_.at(Window::SectionNames, section_names_.offset() + size - 1, 1);
+    if (section_names_.size() == 0) return true;
+    const std::byte* last = section_name_bytes(section_names_.size() - 1, 1);
     return last != nullptr && *last == std::byte{0};
   }
 
@@ -158,7 +170,7 @@ class Sketcher {
   bool read_section_name(std::uint64_t offset) {
     const std::uint64_t size = std::min<std::uint64_t>(kLongestSectionName + 1, section_names_.size() - offset);
     if (size == 0) return true;
-    const std::byte* bytes = image_.at(Window::SectionNames, section_names_.offset() + offset, size);
+    const std::byte* bytes = section_name_bytes(offset, size);
     if (bytes == nullptr) return false;
     const std::string_view text(reinterpret_cast<const char*>(bytes), size);
     if (text.starts_with(".gnu.lto_.lto.")) return false;
@@ -296,6 +308,8 @@ class Sketcher {
   const SketchOf what_;
   Sketch& out_;
   const std::byte* sections_ = nullptr;
+  std::uint64_t sections_at_ = 0;
+  std::uint64_t before_sections_ = 0;  ///< bytes before them that are at hand
   std::uint64_t count_ = 0;
   SectionHeader section_names_{};
   std::uint64_t symbols_index_ = 0;
