@@ -38,30 +38,26 @@ T load(const std::byte* at) {
 }
 
 /// Of a section or symbol where it stands, what is asked for: copying all of it costs more than looking at it.
-#define ELFAUDIT_FIELD(Struct, field) load<decltype(Struct::field)>(at + offsetof(Struct, field))
-
 struct SectionHeader {
   const std::byte* at;
-  auto name() const { return ELFAUDIT_FIELD(Elf64_Shdr, sh_name); }
-  auto type() const { return ELFAUDIT_FIELD(Elf64_Shdr, sh_type); }
-  auto flags() const { return ELFAUDIT_FIELD(Elf64_Shdr, sh_flags); }
-  auto offset() const { return ELFAUDIT_FIELD(Elf64_Shdr, sh_offset); }
-  auto size() const { return ELFAUDIT_FIELD(Elf64_Shdr, sh_size); }
-  auto link() const { return ELFAUDIT_FIELD(Elf64_Shdr, sh_link); }
-  auto info() const { return ELFAUDIT_FIELD(Elf64_Shdr, sh_info); }
-  auto entry_size() const { return ELFAUDIT_FIELD(Elf64_Shdr, sh_entsize); }
+  Elf64_Word name() const { return load<Elf64_Word>(at + offsetof(Elf64_Shdr, sh_name)); }
+  Elf64_Word type() const { return load<Elf64_Word>(at + offsetof(Elf64_Shdr, sh_type)); }
+  Elf64_Xword flags() const { return load<Elf64_Xword>(at + offsetof(Elf64_Shdr, sh_flags)); }
+  Elf64_Off offset() const { return load<Elf64_Off>(at + offsetof(Elf64_Shdr, sh_offset)); }
+  Elf64_Xword size() const { return load<Elf64_Xword>(at + offsetof(Elf64_Shdr, sh_size)); }
+  Elf64_Word link() const { return load<Elf64_Word>(at + offsetof(Elf64_Shdr, sh_link)); }
+  Elf64_Word info() const { return load<Elf64_Word>(at + offsetof(Elf64_Shdr, sh_info)); }
+  Elf64_Xword entry_size() const { return load<Elf64_Xword>(at + offsetof(Elf64_Shdr, sh_entsize)); }
   bool has(std::uint64_t any_of) const { return (flags() & any_of) != 0; }
 };
 
 struct SymbolEntry {
   const std::byte* at;
-  auto name() const { return ELFAUDIT_FIELD(Elf64_Sym, st_name); }
-  unsigned binding() const { return ELF64_ST_BIND(ELFAUDIT_FIELD(Elf64_Sym, st_info)); }
-  unsigned type() const { return ELF64_ST_TYPE(ELFAUDIT_FIELD(Elf64_Sym, st_info)); }
-  auto section() const { return ELFAUDIT_FIELD(Elf64_Sym, st_shndx); }
+  Elf64_Word name() const { return load<Elf64_Word>(at + offsetof(Elf64_Sym, st_name)); }
+  unsigned binding() const { return ELF64_ST_BIND(load<unsigned char>(at + offsetof(Elf64_Sym, st_info))); }
+  unsigned type() const { return ELF64_ST_TYPE(load<unsigned char>(at + offsetof(Elf64_Sym, st_info))); }
+  Elf64_Section section() const { return load<Elf64_Section>(at + offsetof(Elf64_Sym, st_shndx)); }
 };
-
-#undef ELFAUDIT_FIELD
 
 /// A string table that ends in a NUL.
 struct Table {

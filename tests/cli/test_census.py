@@ -134,6 +134,28 @@ def test_common_symbols_take_members_in(lab):
     assert assert_same_both_ways(lab, "a.o", "lib.a").json()["extracted_members"] != []
 
 
+def test_damaged_indexes(lab):
+    """"!<arch>\\n", 60 bytes of header, then count, offsets and names: those of a member that is not there, or too many."""
+    lab.cc("m.o", STRONG.format("state") + STRONG.format("other"), "as")
+    lab.cc("a.o", STRONG.format("own"), "as")
+    whole = (lab.path / lab.ar("lib.a", "m.o")).read_bytes()
+    assert whole[68:72] == b"\0\0\0\2" and whole[80:92] == b"state\0other\0"
+    for place, wrong in ((71, 3), (71, 200), (68, 255), (75, 1), (79, 2), (76, 128)):
+        (lab.path / "lib.a").write_bytes(whole[:place] + bytes([wrong]) + whole[place + 1 :])
+        assert assert_same_both_ways(lab, "lib.a").code == 2, place
+        assert assert_same_both_ways(lab, "a.o", "lib.a").code == 2, place
+
+
+def test_index_that_no_link_goes_by(lab):
+    """GNU ld takes a name that is missing for an empty one, and whoever goes by the index is told."""
+    lab.cc("m.o", STRONG.format("state") + STRONG.format("other"), "as")
+    lab.cc("a.o", STRONG.format("own"), "as")
+    path = lab.path / lab.ar("lib.a", "m.o")
+    path.write_bytes(path.read_bytes().replace(b"state\0other\0", b"state_other\0", 1))
+    assert lab.audit("check", "lib.a").code == 0
+    assert assert_same_both_ways(lab, "a.o", "lib.a").code == 2
+
+
 def test_two_strong_definitions_are_found(lab):
     for name in "ab":
         lab.cc(f"{name}.o", STRONG.format("state"), "as")
