@@ -10,6 +10,7 @@
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -24,6 +25,23 @@ ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
 
 # Which extension makes a compiler take a source for what it is.
 EXTENSIONS = {"gcc": ".c", "cc": ".c", "clang": ".c", "g++": ".cpp", "c++": ".cpp", "clang++": ".cpp", "nvcc": ".cu", "as": ".s"}
+
+
+# `check` of plain files reads in full only what a first look can't rule out, and with --undefined everything. With this
+# set, every test that could tell the difference looks for one.
+BOTH_WAYS = os.environ.get("BOTH_WAYS", "") != ""
+OTHER_WAYS = {"--", "-p", "--undefined", "--write-baseline", "--stats", "--quiet", "--cache", "--help", "--dump-config", "html"}
+
+
+def may_be_skimmed(command):
+    return command[1:2] == ["check"] and not OTHER_WAYS & set(command) and not any("=" in word for word in command[2:])
+
+
+def without_undefined(report):
+    """A report as it is when undefined symbols are neither listed nor counted."""
+    report = "".join(line for line in report.splitlines(True) if not line.startswith("undefined: "))
+    report = re.sub(r'^  "undefined": \[(\n    .*)*\s*\],\n', '  "undefined": [],\n', report, flags=re.M)
+    return re.sub(r"; (\d+ symbols? undefined,|undefined symbols) not judged without a link command", "", report)
 
 
 def need(*programs):
@@ -84,8 +102,12 @@ class Lab:
         """Runs elfaudit. A crash, or a sanitizer's report, is never what a test wants."""
         program = os.environ.get("ELFAUDIT")
         assert program, "ELFAUDIT must name the program to test (ctest sets it)"
-        result = self._run([program, *map(str, arguments)])
+        command = [program, *map(str, arguments)]
+        result = self._run(command)
         assert result.code in (0, 1, 2) and "runtime error:" not in result.err and "Sanitizer" not in result.err, result
+        if BOTH_WAYS and may_be_skimmed(command) and not (self.path / ".elfaudit.toml").exists():
+            whole = self._run([*command, "--undefined"])
+            assert (result.code, without_undefined(result.out)) == (whole.code, without_undefined(whole.out)), whole
         return result
 
     def _run(self, command):
