@@ -18,7 +18,8 @@
 //     fewer definitions than there are, or is such a name too, and all its definers are there;
 //  5. whatever is left makes the census step back, and everything is read: strong definitions some of which are in
 //     groups, in groups with another name, in excluded sections or in objects with linkonce ones; names that are
-//     thread-local for some; symbol versions; shared objects; thin or nested archives; a file named twice.
+//     thread-local for some; definitions with symbol versions; shared objects; thin or nested archives; a file named
+//     twice.
 //
 // So it is strong definitions whose names are hashed, and what is thread-local; of the other names the first 32
 // bytes are, to see that none of them is a thread-local one's (name_starts.hpp). What no link goes by stays unread: the

@@ -250,7 +250,8 @@ class Sketcher {
 
   bool read_symbols() {
     std::uint64_t name_bytes = 0;
-    const bool any_version = names_.has_any('@');
+    // References to versions are in nobody's way.
+    const bool any_version = what_ == SketchOf::Collisions || names_.has_any('@');
     for (std::uint64_t index = first_global_; index < symbol_count_; ++index) {
       const SymbolEntry entry = symbol(index);
       const unsigned binding = entry.binding();
@@ -263,7 +264,7 @@ class Sketcher {
       if (!classify(entry, index, name, kind)) return false;
       const bool is_thread_local = entry.type() == STT_TLS;
       if (is_thread_local) out_.thread_local_starts.push_back(hash_start(name, end));
-      if (what_ == SketchOf::Collisions && !is_thread_local && !is_strong(kind) && !any_version) {
+      if (what_ == SketchOf::Collisions && !is_thread_local && !is_strong(kind)) {
         out_.plain_starts.push_back(hash_start(name, end));
         continue;
       }

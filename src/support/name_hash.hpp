@@ -29,17 +29,19 @@ inline std::uint64_t word_at(const void* at) {
   return word;
 }
 
-/// How many bytes of the block come before its first NUL; kBlock when there is none.
-inline std::size_t length_in_block(const char* block) {
+/// How many bytes of the block come before its first NUL or `stop`; kBlock when there is none.
+inline std::size_t length_in_block(const char* block, char stop) {
 #ifdef __SSE2__
-  const auto nuls = [](const char* at) {
+  const auto ends = [stop](const char* at) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-    return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_setzero_si128())));
+    const __m128i nuls = _mm_cmpeq_epi8(bytes, _mm_setzero_si128());
+    return static_cast<std::uint32_t>(
+        _mm_movemask_epi8(_mm_or_si128(nuls, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(stop)))));
   };
-  return static_cast<std::size_t>(std::countr_zero(nuls(block) | nuls(block + 16) << 16));
+  return static_cast<std::size_t>(std::countr_zero(ends(block) | ends(block + 16) << 16));
 #else
-  const void* end = std::memchr(block, 0, kBlock);
-  return end == nullptr ? kBlock : static_cast<std::size_t>(static_cast<const char*>(end) - block);
+  return static_cast<std::size_t>(
+      std::find_if(block, block + kBlock, [stop](char c) { return c == '\0' || c == stop; }) - block);
 #endif
 }
 
@@ -66,15 +68,15 @@ constexpr std::uint64_t kThird = 0xa4093822299f31d1;
 /// Up to 32 bytes of a name, NULs behind it.
 class NameBlock {
  public:
-  /// `end`: end of the bytes that may be read; there is a NUL before it.
-  NameBlock(const char* at, const char* end) : bytes_(at) {
+  /// `end`: end of the bytes that may be read; there is a NUL before it. `stop` ends a name too.
+  NameBlock(const char* at, const char* end, char stop = '\0') : bytes_(at) {
     using namespace name_hash_detail;
     if (static_cast<std::size_t>(end - at) < kBlock) {
       copy_.fill('\0');
       std::memcpy(copy_.data(), at, static_cast<std::size_t>(end - at));
       bytes_ = copy_.data();
     }
-    length_ = length_in_block(bytes_);
+    length_ = length_in_block(bytes_, stop);
     masks_ = kMasks.data() + kBlock - length_;
   }
   NameBlock(const NameBlock&) = delete;
@@ -108,10 +110,11 @@ inline NameHash hash_name(const char* name, const char* end) {
   }
 }
 
-/// Of the first 32 bytes alone, at a third of the cost: equal names have equal ones, and many others too.
+/// Of the first 32 bytes alone and without a version ("@V1"), at a third of the cost: equal names have equal ones, and
+/// many others too.
 inline std::uint32_t hash_start(const char* name, const char* end) {
   using namespace name_hash_detail;
-  const NameBlock block(name, end);
+  const NameBlock block(name, end, '@');
   const std::uint64_t left = mix(block.word(0) ^ kFirst, block.word(8) ^ kSecond);
   return static_cast<std::uint32_t>(mix(block.word(16) ^ left, block.word(24) ^ kThird) >> 32);
 }

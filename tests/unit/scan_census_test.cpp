@@ -49,6 +49,7 @@ TEST(NameHash, OfTheStartDependsOnThirtyTwoBytes) {
       EXPECT_EQ(start(name, "") == start(other, ""), at >= 32) << length << " " << at;
     }
     EXPECT_EQ(start(name, "") == start(name, "n"), length >= 32) << length;
+    EXPECT_EQ(start(name, ""), start(name, "@@V1")) << length;
   }
 }
 
@@ -126,6 +127,10 @@ TEST(Census, StepsBack) {
   const std::string user = folder.object("user.o", "extern int state; int u() { return state; }");
   const std::string own = folder.object("own.o", "thread_local int state;");
   EXPECT_FALSE(take_census({user, own}, 1, false)) << "a reference that is not thread-local";
+  const std::string to_version = folder.object("version.o", "asm(\".data\\n.symver other, state@V1\\n.long other\");");
+  EXPECT_FALSE(take_census({to_version, own}, 1, false)) << "the same, of a version";
+  EXPECT_TRUE(take_census({to_version, plain}, 1, false)) << "and one that is in nobody's way";
+  EXPECT_FALSE(take_census({to_version, plain}, 1, true)) << "which has another name when undefined ones are counted";
 }
 
 TEST(Census, ComparesWholeNamesWhereTheirFirstBytesAreThoseOfAThreadLocalOne) {
