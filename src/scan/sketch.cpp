@@ -126,19 +126,34 @@ class Sketcher {
 
   /// One look at every section header.
   bool survey() {
+    const std::uint64_t names = std::max<std::uint64_t>(section_names_.size(), 1);  // 0 is no name
     for (std::uint64_t index = 1; index < count_; ++index) {
       const SectionHeader header = section(index);
-      if (header.type() != SHT_NOBITS && header.type() != SHT_NULL && !image_.has(header.offset(), header.size()))
-        return false;
-      if (header.name() != 0 && header.name() >= section_names_.size()) return false;
-      if (header.type() == SHT_SYMTAB_SHNDX) return false;
-      if (header.type() == SHT_SYMTAB && symbols_index_ == 0) symbols_index_ = index;
-      if (header.type() == SHT_GROUP && first_group_ == 0) first_group_ = index;
-      if (header.type() == SHT_GROUP) {
-        last_group_ = index;
-        lowest_signature_ = std::min<std::uint64_t>(lowest_signature_, header.info());
+      const Elf64_Word type = header.type();
+      if (header.name() >= names) return false;
+      if (type != SHT_NOBITS && type != SHT_NULL && !image_.has(header.offset(), header.size())) return false;
+      switch (type) {
+        case SHT_NULL:
+        case SHT_NOBITS:
+        case SHT_RELA:
+        case SHT_STRTAB:
+        case SHT_INIT_ARRAY:
+        case SHT_FINI_ARRAY:
+        case SHT_X86_64_UNWIND:
+          break;
+        case SHT_SYMTAB_SHNDX:
+          return false;
+        case SHT_SYMTAB:
+          if (symbols_index_ == 0) symbols_index_ = index;
+          break;
+        case SHT_GROUP:
+          if (first_group_ == 0) first_group_ = index;
+          last_group_ = index;
+          lowest_signature_ = std::min<std::uint64_t>(lowest_signature_, header.info());
+          break;
+        default:
+          if (name_matters(header) && !read_section_name(header.name())) return false;
       }
-      if (name_matters(header) && !read_section_name(header.name())) return false;
     }
     return true;
   }
@@ -147,20 +162,7 @@ class Sketcher {
   /// that are neither executed nor merged nor in a group, which leaves a few that stand side by side.
   static bool name_matters(SectionHeader header) {
     constexpr std::uint64_t kNeverDeviceCode = SHF_EXECINSTR | SHF_GROUP | SHF_MERGE;
-    switch (header.type()) {
-      case SHT_NULL:
-      case SHT_SYMTAB:
-      case SHT_STRTAB:
-      case SHT_RELA:
-      case SHT_NOBITS:
-      case SHT_INIT_ARRAY:
-      case SHT_FINI_ARRAY:
-      case SHT_GROUP:
-      case SHT_X86_64_UNWIND:
-        return false;
-      default:
-        return header.size() != 0 && !header.has(kNeverDeviceCode);
-    }
+    return !header.has(kNeverDeviceCode) && header.size() != 0;
   }
 
   bool read_section_name(std::uint64_t offset) {
