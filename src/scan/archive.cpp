@@ -165,11 +165,8 @@ class ArchiveReader {
   }
 
   void read_index() {
-    std::array<char, 8> first{};
-    bytes_.read(index_->offset, std::span(first).first(std::min<std::uint64_t>(first.size(), index_->size)));
-    const std::uint64_t size = index_bytes_read(std::as_bytes(std::span(first)), index_->size, index_form_, use_);
     const std::string wrong =
-        read_archive_index(bytes_.keep(index_->offset, size), index_->size, index_form_, use_, archive_);
+        read_archive_index(bytes_.keep(index_->offset, index_->size), index_form_, use_, archive_);
     if (!wrong.empty()) damaged(index_->offset, {}, "the symbol index is damaged: " + wrong);
   }
 

@@ -50,16 +50,12 @@ struct Archive {
   std::vector<ArchiveMember> members;  ///< in file order; without index and name table
   std::vector<ArchiveIndexEntry> index;
   std::string index_strings;
-  std::optional<std::string_view> index_names;  ///< IndexUse::Names, a GNU index: all its names, each ending in a NUL
+  std::optional<std::string_view> index_names;  ///< IndexUse::Check, a GNU index: all its names, each ending in a NUL
   std::vector<ArchiveDamage> damage;            ///< by offset; members after a damaged header are not found
 };
 
-/// What an index is read for. It is checked as far as it is read.
-enum class IndexUse : std::uint8_t {
-  Keep,     ///< index and index_strings
-  Names,    ///< index_names, which is good as long as the ArchiveBytes live
-  Members,  ///< nothing: no link goes by it. The names of a GNU index, nearly all of it, stay unread
-};
+/// Check: index and index_strings stay empty; index_names is good as long as the ArchiveBytes live.
+enum class IndexUse : std::uint8_t { Keep, Check };
 
 /// `bytes` begins with "!<arch>\n" or "!<thin>\n". Never throws for what it finds.
 Archive read_archive(std::span<const std::byte> bytes);

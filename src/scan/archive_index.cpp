@@ -50,33 +50,26 @@ std::uint64_t count_nuls(std::string_view bytes) {
   return count;
 }
 
-/// The first symbol that is in no member, or `count`.
 template <class Number>
-std::uint64_t first_astray(const ByteView& view, std::uint64_t count, Members& members) {
+bool all_members(const ByteView& view, std::uint64_t count, Members& members) {
   for (std::uint64_t i = 0; i < count; ++i)
-    if (!members.at(*view.read<Number>(sizeof(Number) * (i + 1)))) return i;
-  return count;
+    if (!members.at(*view.read<Number>(sizeof(Number) * (i + 1)))) return false;
+  return true;
 }
 
 /// Count, that many header offsets, as many NUL-terminated names; all numbers big endian.
 template <class Number>
-std::string read_gnu(std::span<const std::byte> content, std::uint64_t size, IndexUse use, Archive& archive) {
+std::string read_gnu(std::span<const std::byte> content, IndexUse use, Archive& archive) {
   const ByteView view(content, ByteOrder::Big);
   const auto count = view.read<Number>(0);
   if (!count) return "it is too short";
-  if (*count > (size - sizeof(Number)) / sizeof(Number))
+  if (*count > (view.size() - sizeof(Number)) / sizeof(Number))
     return fmt::format("it counts {} symbols, more than it has room for", *count);
   const std::uint64_t names_at = sizeof(Number) * (std::uint64_t{*count} + 1);
-  if (!view.has(0, names_at)) return "it has changed while it was read";
-  Members members(archive);
-  if (use != IndexUse::Keep) {
-    const std::uint64_t astray = first_astray<Number>(view, *count, members);
-    if (astray != *count) return no_member(astray, *view.read<Number>(sizeof(Number) * (astray + 1)));
-  }
-  if (use == IndexUse::Members) return {};
   const std::string_view names = view.text(names_at, view.size() - names_at);
   if (names.size() > kMaxStrings) return "its names take more than 4 GiB";
-  if (use == IndexUse::Names && count_nuls(names) >= *count) {
+  Members members(archive);
+  if (use == IndexUse::Check && count_nuls(names) >= *count && all_members<Number>(view, *count, members)) {
     archive.index_names = names;
     return {};
   }
@@ -143,13 +136,12 @@ std::string read_bsd(std::span<const std::byte> content, IndexUse use, Archive& 
   return {};
 }
 
-std::string read_form(std::span<const std::byte> content, std::uint64_t size, IndexForm form, IndexUse use,
-                      Archive& archive) {
+std::string read_form(std::span<const std::byte> content, IndexForm form, IndexUse use, Archive& archive) {
   switch (form) {
     case IndexForm::Gnu32:
-      return read_gnu<std::uint32_t>(content, size, use, archive);
+      return read_gnu<std::uint32_t>(content, use, archive);
     case IndexForm::Gnu64:
-      return read_gnu<std::uint64_t>(content, size, use, archive);
+      return read_gnu<std::uint64_t>(content, use, archive);
     case IndexForm::Bsd32:
       return read_bsd<std::uint32_t>(content, use, archive);
     case IndexForm::Bsd64:
@@ -168,20 +160,8 @@ std::optional<IndexForm> index_form(std::string_view name) {
   return std::nullopt;
 }
 
-std::uint64_t index_bytes_read(std::span<const std::byte> first, std::uint64_t size, IndexForm form, IndexUse use) {
-  if (use != IndexUse::Members) return size;
-  const ByteView view(first, ByteOrder::Big);
-  std::uint64_t wanted = size;
-  if (form == IndexForm::Gnu32)
-    wanted = sizeof(std::uint32_t) * (std::uint64_t{view.read<std::uint32_t>(0).value_or(0)} + 1);
-  else if (form == IndexForm::Gnu64 && view.read<std::uint64_t>(0).value_or(size) < size)
-    wanted = sizeof(std::uint64_t) * (*view.read<std::uint64_t>(0) + 1);
-  return std::min(wanted, size);
-}
-
-std::string read_archive_index(std::span<const std::byte> content, std::uint64_t size, IndexForm form, IndexUse use,
-                               Archive& archive) {
-  std::string wrong = read_form(content, size, form, use, archive);
+std::string read_archive_index(std::span<const std::byte> content, IndexForm form, IndexUse use, Archive& archive) {
+  std::string wrong = read_form(content, form, use, archive);
   archive.has_index = wrong.empty();
   if (!wrong.empty()) archive.index.clear();
   return wrong;

@@ -157,7 +157,7 @@ class CensusTaker {
   void read_archive_file(std::size_t input, int fd, std::uint64_t size, Worker& worker) {
     any_archive_ = true;
     ArchiveBytes bytes(fd, size, worker.buffer);
-    const Archive archive = read_archive(bytes, beside_objects_ ? IndexUse::Names : IndexUse::Members);
+    const Archive archive = read_archive(bytes, IndexUse::Check);
     if (!archive.damage.empty()) return give_up();
     if (beside_objects_ && may_be_taken_from(archive)) return give_up();
     InputFacts& facts = out_[input];
@@ -173,7 +173,7 @@ class CensusTaker {
 
   void read_member(std::size_t input, int fd, const ArchiveMember& member, std::size_t m, Worker& worker) {
     ObjectImage image(fd, member.offset, member.size, worker.buffer);
-    if (!sketch_object(image, beside_objects_ ? SketchOf::Structure : what_, worker.sketch)) return give_up();
+    if (!sketch_object(image, what_, worker.sketch)) return give_up();
     ObjectFacts& object = out_[input].objects[m];
     const std::string& path = paths_[input];
     object.origin = {path, member.name, path, member.offset, member.size};

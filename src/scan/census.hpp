@@ -22,9 +22,7 @@
 //     twice.
 //
 // So it is strong definitions whose names are hashed, and what is thread-local; of the other names the first 32
-// bytes are, to see that none of them is a thread-local one's (name_starts.hpp). What no link goes by stays unread: the
-// names in the indexes of archives that are taken whole, and the symbols of members of which none is taken. Sections
-// are looked at everywhere.
+// bytes are, to see that none of them is a thread-local one's (name_starts.hpp).
 //
 // Objects that the hot reader gives up on are read by the other one, which alone words errors. Objects with device code
 // are read in full. When what is undefined is to be counted, all names are hashed: the one figure that rests on hashes

@@ -40,11 +40,11 @@ const std::byte* ObjectImage::at(std::uint64_t offset, std::uint64_t size) {
   return read_all(fd_, into, base_ + offset, size) ? into : nullptr;
 }
 
-const std::byte* ObjectImage::at(Window window, std::uint64_t offset, std::uint64_t size) {
+const std::byte* ObjectImage::near(std::uint64_t offset, std::uint64_t size) {
   if (!has(offset, size)) return nullptr;
   if (const std::byte* bytes = at_hand(offset, size)) return bytes;
   if (buffer_ == nullptr) return nullptr;
-  View& view = views_[static_cast<std::size_t>(window)];
+  View& view = view_;
   if (offset < view.offset || offset + size > view.offset + view.size) {
     const std::uint64_t wanted = std::min(std::max(size, kWindow), size_ - offset);
     if (wanted > view.room) {

@@ -2,7 +2,6 @@
 // object: cheaper than page faults, for members of archives too. Debug info is never touched.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -13,9 +12,6 @@ namespace elfaudit {
 
 class ObjectImage {
  public:
-  /// What is asked for often, and little of it at a time.
-  enum class Window : std::uint8_t { SectionNames, Groups };
-
   /// Bytes that somebody else keeps.
   explicit ObjectImage(std::span<const std::byte> bytes) : size_(bytes.size()), whole_(bytes.data()) {}
 
@@ -30,8 +26,8 @@ class ObjectImage {
   /// `size` bytes at `offset`; nullptr when they are not all there or can't be read.
   const std::byte* at(std::uint64_t offset, std::uint64_t size);
 
-  /// The same, good until the next call for this window.
-  const std::byte* at(Window window, std::uint64_t offset, std::uint64_t size);
+  /// The same for what is asked for often, little of it at a time (section groups); good until the next such call.
+  const std::byte* near(std::uint64_t offset, std::uint64_t size);
 
  private:
   /// Bytes that have been read, `room` of the buffer's for others.
@@ -50,7 +46,7 @@ class ObjectImage {
   std::uint64_t base_ = 0;
   ReadBuffer* buffer_ = nullptr;
   const std::byte* head_ = nullptr;  ///< the first kHead bytes
-  std::array<View, 2> views_{};      ///< by Window
+  View view_;                        ///< for near()
 };
 
 }  // namespace elfaudit

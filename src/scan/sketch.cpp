@@ -15,8 +15,6 @@
 namespace elfaudit {
 namespace {
 
-using Window = ObjectImage::Window;
-
 // Beyond these the checks of the other reader (4 GiB, 2^31 entries) need more thought than such an object is worth.
 constexpr std::uint64_t kLargestTable = std::uint64_t{1} << 31;
 constexpr std::uint64_t kMostNameBytes = std::uint64_t{1} << 30;
@@ -26,8 +24,6 @@ constexpr std::uint64_t kSmallTable = 16 << 10;
 // there are few sections.
 constexpr std::uint64_t kBeforeSections = 16 << 10;
 constexpr std::uint64_t kUsualSectionName = 48;
-// Of those that matter: ".llvm.offloading".
-constexpr std::uint64_t kLongestSectionName = 16;
 
 /// Members of archives stand at any even offset.
 template <class T>
@@ -80,8 +76,7 @@ class Sketcher {
     out_.plain_starts.clear();
     out_.thread_local_starts.clear();
     out_.has_device_code = false;
-    if (!read_header() || !survey() || !section_names_end()) return false;
-    return what_ == SketchOf::Structure || (open_symbols() && read_groups() && read_symbols());
+    return read_header() && read_section_names() && survey() && open_symbols() && read_groups() && read_symbols();
   }
 
  private:
@@ -111,17 +106,16 @@ class Sketcher {
            image_.has(section_names_.offset(), section_names_.size());
   }
 
-  const std::byte* section_name_bytes(std::uint64_t offset, std::uint64_t size) {
-    const std::uint64_t at = section_names_.offset() + offset;
+  /// Mostly they stand before the headers and have been read with these.
+  bool read_section_names() {
+    const std::uint64_t at = section_names_.offset();
+    const std::uint64_t size = section_names_.size();
+    if (size == 0) return true;
     const bool at_hand = at >= sections_at_ - before_sections_ && at + size <= sections_at_;
-    return at_hand ? sections_ - (sections_at_ - at) : image_.at(Window::SectionNames, at, size);
-  }
-
-  /// In a NUL.
-  bool section_names_end() {
-    if (section_names_.size() == 0) return true;
-    const std::byte* last = section_name_bytes(section_names_.size() - 1, 1);
-    return last != nullptr && *last == std::byte{0};
+    const std::byte* bytes = at_hand ? sections_ - (sections_at_ - at) : image_.at(at, size);
+    if (bytes == nullptr || bytes[size - 1] != std::byte{0}) return false;
+    names_of_sections_ = reinterpret_cast<const char*>(bytes);
+    return true;
   }
 
   /// One look at every section header.
@@ -132,48 +126,33 @@ class Sketcher {
       const Elf64_Word type = header.type();
       if (header.name() >= names) return false;
       if (type != SHT_NOBITS && type != SHT_NULL && !image_.has(header.offset(), header.size())) return false;
-      switch (type) {
-        case SHT_NULL:
-        case SHT_NOBITS:
-        case SHT_RELA:
-        case SHT_STRTAB:
-        case SHT_INIT_ARRAY:
-        case SHT_FINI_ARRAY:
-        case SHT_X86_64_UNWIND:
-          break;
-        case SHT_SYMTAB_SHNDX:
-          return false;
-        case SHT_SYMTAB:
-          if (symbols_index_ == 0) symbols_index_ = index;
-          break;
-        case SHT_GROUP:
-          if (first_group_ == 0) first_group_ = index;
-          last_group_ = index;
-          lowest_signature_ = std::min<std::uint64_t>(lowest_signature_, header.info());
-          break;
-        default:
-          if (name_matters(header) && !read_section_name(header.name())) return false;
+      if (type == SHT_SYMTAB_SHNDX) return false;
+      if (type == SHT_SYMTAB && symbols_index_ == 0) symbols_index_ = index;
+      if (type == SHT_GROUP) {
+        if (first_group_ == 0) first_group_ = index;
+        last_group_ = index;
+        lowest_signature_ = std::min<std::uint64_t>(lowest_signature_, header.info());
       }
+      if (!read_section_name(names_of_sections_ + header.name())) return false;
     }
     return true;
   }
 
-  /// Of a large object's bytes one in ten is a section's name. Device code, and GCC's LTO bytecode, is in sections
-  /// that are neither executed nor merged nor in a group, which leaves a few that stand side by side.
-  static bool name_matters(SectionHeader header) {
-    constexpr std::uint64_t kNeverDeviceCode = SHF_EXECINSTR | SHF_GROUP | SHF_MERGE;
-    return !header.has(kNeverDeviceCode) && header.size() != 0;
-  }
-
-  bool read_section_name(std::uint64_t offset) {
-    const std::uint64_t size = std::min<std::uint64_t>(kLongestSectionName + 1, section_names_.size() - offset);
-    if (size == 0) return true;
-    const std::byte* bytes = section_name_bytes(offset, size);
-    if (bytes == nullptr) return false;
-    const std::string_view text(reinterpret_cast<const char*>(bytes), size);
-    if (text.starts_with(".gnu.lto_.lto.")) return false;
-    out_.has_device_code |= holds_device_code(text.substr(0, text.find('\0')));
-    return true;
+  /// Most names are told apart by two characters.
+  bool read_section_name(const char* name) {
+    if (name[0] != '.' && name[0] != '_') return true;
+    switch (name[1]) {
+      case 'g':
+        return !std::string_view(name).starts_with(".gnu.lto_.lto.");
+      case '_':
+      case 'n':
+      case 'l':
+      case 'h':
+        out_.has_device_code |= holds_device_code(name);
+        return true;
+      default:
+        return true;
+    }
   }
 
   bool open_symbols() {
@@ -234,7 +213,7 @@ class Sketcher {
     if (header.size() < kWord || header.size() % kWord != 0 || header.has(SHF_COMPRESSED)) return false;
     members += header.size() / kWord - 1;
     if (members >= count_) return false;
-    const std::byte* words = image_.at(Window::Groups, header.offset(), header.size());
+    const std::byte* words = image_.near(header.offset(), header.size());
     if (words == nullptr) return false;
     if ((load<Elf64_Word>(words) & GRP_COMDAT) == 0) return true;
     if (header.link() != symbols_index_ || header.info() >= symbol_count_) return false;
@@ -311,6 +290,7 @@ class Sketcher {
   std::uint64_t before_sections_ = 0;  ///< bytes before them that are at hand
   std::uint64_t count_ = 0;
   SectionHeader section_names_{};
+  const char* names_of_sections_ = "";
   std::uint64_t symbols_index_ = 0;
   std::uint64_t first_group_ = 0;
   std::uint64_t last_group_ = 0;

@@ -37,7 +37,6 @@ constexpr bool is_strong(MentionKind kind) { return kind <= MentionKind::Conditi
 
 /// Which mentions a sketch has.
 enum class SketchOf : std::uint8_t {
-  Structure,   ///< none: sections alone are looked at
   Collisions,  ///< strong definitions and what is thread-local; of the others the first bytes of their names
   Everything,
 };

@@ -140,14 +140,29 @@ def test_damaged_indexes(lab):
         assert assert_same_both_ways(lab, "a.o", "lib.a").code == 2, place
 
 
-def test_index_that_no_link_goes_by(lab):
-    """GNU ld takes a name that is missing for an empty one, and whoever goes by the index is told."""
+def test_index_that_lacks_a_name(lab):
     lab.cc("m.o", STRONG.format("state") + STRONG.format("other"), "as")
     lab.cc("a.o", STRONG.format("own"), "as")
     path = lab.path / lab.ar("lib.a", "m.o")
     path.write_bytes(path.read_bytes().replace(b"state\0other\0", b"state_other\0", 1))
-    assert lab.audit("check", "--quiet", "lib.a").code == 0
+    assert assert_same_both_ways(lab, "lib.a").code == 2
     assert assert_same_both_ways(lab, "a.o", "lib.a").code == 2
+
+
+@pytest.mark.parametrize("flags", ['"ax"', '"aMS",@progbits,1', '"aG",@progbits,key,comdat', '""'])
+def test_damaged_device_code_is_seen_in_sections_of_any_kind(lab, flags):
+    lab.cc("a.o", STRONG.format("state") + f".section .nv_fatbin,{flags}\n.long 1\n", "as")
+    assert assert_same_both_ways(lab, "a.o").code == 2
+
+
+def test_members_that_are_not_taken_are_checked(lab):
+    lab.cc("m.o", BULK + STRONG.format("state"), "as")
+    lab.cc("a.o", STRONG.format("own"), "as")
+    whole = (lab.path / "m.o").read_bytes()
+    at = whole.rfind(b"\0state\0") + 6
+    (lab.path / "m.o").write_bytes(whole[:at] + b"x" * 2 + whole[at + 2 :])
+    lab.sh("rm -f lib.a && ar rcD lib.a m.o")
+    assert_same_both_ways(lab, "a.o", "lib.a")
 
 
 def test_two_strong_definitions_are_found(lab):
