@@ -35,7 +35,7 @@ std::string_view without_trailing(std::string_view text, char c) {
 
 class ArchiveReader {
  public:
-  ArchiveReader(ArchiveBytes& bytes, IndexUse use) : bytes_(bytes), use_(use) {
+  ArchiveReader(ArchiveBytes& bytes, const SeeNames* see) : bytes_(bytes), see_(see) {
     std::array<char, kMagicBytes> magic{};
     bytes_.read(0, magic);
     archive_.thin = std::string_view(magic.data(), magic.size()) == kThinMagic;
@@ -165,8 +165,11 @@ class ArchiveReader {
   }
 
   void read_index() {
-    const std::string wrong =
-        read_archive_index(bytes_.keep(index_->offset, index_->size), index_form_, use_, archive_);
+    if (see_ != nullptr && index_is_sound(bytes_, index_->offset, index_->size, index_form_, archive_, *see_)) {
+      archive_.has_index = archive_.index_seen = true;
+      return;
+    }
+    const std::string wrong = read_archive_index(bytes_.keep(index_->offset, index_->size), index_form_, archive_);
     if (!wrong.empty()) damaged(index_->offset, {}, "the symbol index is damaged: " + wrong);
   }
 
@@ -176,7 +179,7 @@ class ArchiveReader {
   }
 
   ArchiveBytes& bytes_;
-  IndexUse use_;
+  const SeeNames* see_;  ///< nullptr: the index is kept
   Archive archive_;
   std::string_view long_names_;
   std::optional<Content> index_;
@@ -187,9 +190,9 @@ class ArchiveReader {
 
 Archive read_archive(std::span<const std::byte> bytes) {
   ArchiveBytes at_hand(bytes);
-  return ArchiveReader(at_hand, IndexUse::Keep).run();
+  return ArchiveReader(at_hand, nullptr).run();
 }
 
-Archive read_archive(ArchiveBytes& bytes, IndexUse use) { return ArchiveReader(bytes, use).run(); }
+Archive read_archive(ArchiveBytes& bytes, const SeeNames& see) { return ArchiveReader(bytes, &see).run(); }
 
 }  // namespace elfaudit

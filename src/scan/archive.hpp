@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -50,15 +51,16 @@ struct Archive {
   std::vector<ArchiveMember> members;  ///< in file order; without index and name table
   std::vector<ArchiveIndexEntry> index;
   std::string index_strings;
-  std::optional<std::string_view> index_names;  ///< IndexUse::Check, a GNU index: all its names, each ending in a NUL
-  std::vector<ArchiveDamage> damage;            ///< by offset; members after a damaged header are not found
+  bool index_seen = false;            ///< SeeNames has seen all its names, which are not kept
+  std::vector<ArchiveDamage> damage;  ///< by offset; members after a damaged header are not found
 };
 
-/// Check: index and index_strings stay empty; index_names is good as long as the ArchiveBytes live.
-enum class IndexUse : std::uint8_t { Keep, Check };
+/// Sees the names of an index, some at a time, each ending in a NUL.
+using SeeNames = std::function<void(std::string_view names)>;
 
 /// `bytes` begins with "!<arch>\n" or "!<thin>\n". Never throws for what it finds.
 Archive read_archive(std::span<const std::byte> bytes);
-Archive read_archive(ArchiveBytes& bytes, IndexUse use);
+/// Mostly (index_seen) the names of the index are only seen: index and index_strings stay empty.
+Archive read_archive(ArchiveBytes& bytes, const SeeNames& see);
 
 }  // namespace elfaudit

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <limits>
 
 #include "support/bytes.hpp"
@@ -50,16 +52,71 @@ std::uint64_t count_nuls(std::string_view bytes) {
   return count;
 }
 
+/// A GNU index, read in pieces that stay in the cache. False: it is left to read_gnu().
 template <class Number>
-bool all_members(const ByteView& view, std::uint64_t count, Members& members) {
-  for (std::uint64_t i = 0; i < count; ++i)
-    if (!members.at(*view.read<Number>(sizeof(Number) * (i + 1)))) return false;
-  return true;
-}
+class GnuCheck {
+ public:
+  GnuCheck(const ArchiveBytes& bytes, std::uint64_t offset, std::uint64_t size, const Archive& archive)
+      : bytes_(bytes), at_(offset), end_(offset + size), members_(archive) {}
+
+  bool run(const SeeNames& see) {
+    if (end_ - at_ < sizeof(Number) || end_ - at_ > kMaxStrings) return false;
+    read(sizeof(Number), 0);
+    const std::uint64_t count = numbers(sizeof(Number)).template read<Number>(0).value_or(0);
+    return count <= (end_ - at_) / sizeof(Number) && check_members(count) && check_names(count, see);
+  }
+
+ private:
+  static constexpr std::uint64_t kPiece = 32 << 10;
+
+  void read(std::uint64_t size, std::uint64_t into) {
+    bytes_.read(at_, std::span(piece_).subspan(into, size));
+    at_ += size;
+  }
+
+  ByteView numbers(std::uint64_t size) const {
+    return ByteView(std::as_bytes(std::span(piece_).first(size)), ByteOrder::Big);
+  }
+
+  bool check_members(std::uint64_t count) {
+    for (std::uint64_t left = count * sizeof(Number); left != 0;) {
+      const std::uint64_t size = std::min(left, kPiece);
+      read(size, 0);
+      left -= size;
+      const ByteView view = numbers(size);
+      for (std::uint64_t at = 0; at < size; at += sizeof(Number))
+        if (!members_.at(*view.read<Number>(at))) return false;
+    }
+    return true;
+  }
+
+  /// There may be more names than are counted, and something behind the last NUL.
+  bool check_names(std::uint64_t count, const SeeNames& see) {
+    std::uint64_t found = 0;
+    for (std::uint64_t begun = 0; at_ != end_;) {
+      const std::uint64_t size = begun + std::min(end_ - at_, kPiece - begun);
+      if (size == begun) return false;  // a very long name
+      read(size - begun, begun);
+      const std::string_view text(piece_.data(), size);
+      const std::string_view names = text.substr(0, text.rfind('\0') + 1);  // npos + 1 is 0
+      found += count_nuls(names);
+      see(names);
+      begun = size - names.size();
+      std::memmove(piece_.data(), piece_.data() + names.size(), begun);
+    }
+    return found >= count;
+  }
+
+  const ArchiveBytes& bytes_;
+  std::uint64_t at_;
+  const std::uint64_t end_;
+  Members members_;
+  std::array<char, kPiece> piece_;
+};
 
 /// Count, that many header offsets, as many NUL-terminated names; all numbers big endian.
 template <class Number>
-std::string read_gnu(std::span<const std::byte> content, IndexUse use, Archive& archive) {
+std::string read_gnu(std::span<const std::byte> content, Archive& archive) {
   const ByteView view(content, ByteOrder::Big);
   const auto count = view.read<Number>(0);
   if (!count) return "it is too short";
@@ -69,22 +126,17 @@ std::string read_gnu(std::span<const std::byte> content, IndexUse use, Archive& 
   const std::string_view names = view.text(names_at, view.size() - names_at);
   if (names.size() > kMaxStrings) return "its names take more than 4 GiB";
   Members members(archive);
-  if (use == IndexUse::Check && count_nuls(names) >= *count && all_members<Number>(view, *count, members)) {
-    archive.index_names = names;
-    return {};
-  }
-  if (use == IndexUse::Keep) archive.index.reserve(*count);
+  archive.index.reserve(*count);
   std::size_t at = 0;
   for (std::uint64_t i = 0; i < *count; ++i) {
     const std::size_t end = names.find('\0', at);
     if (end == std::string_view::npos) return fmt::format("it ends in the name of symbol {} of {}", i, *count);
     const std::uint64_t header = *view.read<Number>(sizeof(Number) * (i + 1));
     if (!members.at(header)) return no_member(i, header);
-    if (use == IndexUse::Keep)
-      archive.index.push_back({{static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(end - at)}, header});
+    archive.index.push_back({{static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(end - at)}, header});
     at = end + 1;
   }
-  if (use == IndexUse::Keep) archive.index_strings = names;
+  archive.index_strings = names;
   return {};
 }
 
@@ -107,7 +159,7 @@ std::optional<BsdLayout> bsd_layout(const ByteView& view) {
 }
 
 template <class Number>
-std::string read_bsd(std::span<const std::byte> content, IndexUse use, Archive& archive) {
+std::string read_bsd(std::span<const std::byte> content, Archive& archive) {
   // In the byte order of the machine that made it, which nothing names; only one of the two fits.
   ByteView view(content, ByteOrder::Little);
   auto layout = bsd_layout<Number>(view);
@@ -119,7 +171,7 @@ std::string read_bsd(std::span<const std::byte> content, IndexUse use, Archive& 
   const std::string_view strings = view.text(layout->strings, layout->strings_size);
   if (strings.size() > kMaxStrings) return "its names take more than 4 GiB";
   Members members(archive);
-  if (use == IndexUse::Keep) archive.index.reserve(layout->entries);
+  archive.index.reserve(layout->entries);
   std::uint64_t total = 0;
   for (std::uint64_t i = 0; i < layout->entries; ++i) {
     const std::uint64_t name = *view.read<Number>(sizeof(Number) * (2 * i + 1));
@@ -129,23 +181,22 @@ std::string read_bsd(std::span<const std::byte> content, IndexUse use, Archive& 
     if (!members.at(header)) return no_member(i, header);
     total += end - name;
     if (total > kMaxStrings) return "its names take more than 4 GiB";  // they may overlap, and reading them takes time
-    if (use == IndexUse::Keep)
-      archive.index.push_back({{static_cast<std::uint32_t>(name), static_cast<std::uint32_t>(end - name)}, header});
+    archive.index.push_back({{static_cast<std::uint32_t>(name), static_cast<std::uint32_t>(end - name)}, header});
   }
-  if (use == IndexUse::Keep) archive.index_strings = strings;
+  archive.index_strings = strings;
   return {};
 }
 
-std::string read_form(std::span<const std::byte> content, IndexForm form, IndexUse use, Archive& archive) {
+std::string read_form(std::span<const std::byte> content, IndexForm form, Archive& archive) {
   switch (form) {
     case IndexForm::Gnu32:
-      return read_gnu<std::uint32_t>(content, use, archive);
+      return read_gnu<std::uint32_t>(content, archive);
     case IndexForm::Gnu64:
-      return read_gnu<std::uint64_t>(content, use, archive);
+      return read_gnu<std::uint64_t>(content, archive);
     case IndexForm::Bsd32:
-      return read_bsd<std::uint32_t>(content, use, archive);
+      return read_bsd<std::uint32_t>(content, archive);
     case IndexForm::Bsd64:
-      return read_bsd<std::uint64_t>(content, use, archive);
+      return read_bsd<std::uint64_t>(content, archive);
   }
   return {};
 }
@@ -160,11 +211,18 @@ std::optional<IndexForm> index_form(std::string_view name) {
   return std::nullopt;
 }
 
-std::string read_archive_index(std::span<const std::byte> content, IndexForm form, IndexUse use, Archive& archive) {
-  std::string wrong = read_form(content, form, use, archive);
+std::string read_archive_index(std::span<const std::byte> content, IndexForm form, Archive& archive) {
+  std::string wrong = read_form(content, form, archive);
   archive.has_index = wrong.empty();
   if (!wrong.empty()) archive.index.clear();
   return wrong;
+}
+
+bool index_is_sound(const ArchiveBytes& bytes, std::uint64_t offset, std::uint64_t size, IndexForm form,
+                    const Archive& archive, const SeeNames& see) {
+  if (form == IndexForm::Gnu32) return GnuCheck<std::uint32_t>(bytes, offset, size, archive).run(see);
+  if (form == IndexForm::Gnu64) return GnuCheck<std::uint64_t>(bytes, offset, size, archive).run(see);
+  return false;
 }
 
 }  // namespace elfaudit

@@ -19,6 +19,11 @@ std::optional<IndexForm> index_form(std::string_view name);
 
 /// Fills Archive::index and index_strings from the content of the index. Returns what is wrong with it, empty when it
 /// is sound; then the archive is left without an index. Archive::members must be complete.
-std::string read_archive_index(std::span<const std::byte> content, IndexForm form, IndexUse use, Archive& archive);
+std::string read_archive_index(std::span<const std::byte> content, IndexForm form, Archive& archive);
+
+/// The same of a GNU index of an open file, without keeping anything of it: `see` sees its names. False: it is not
+/// sound, or another kind; read_archive_index() knows. Archive::members must be complete.
+bool index_is_sound(const ArchiveBytes& bytes, std::uint64_t offset, std::uint64_t size, IndexForm form,
+                    const Archive& archive, const SeeNames& see);
 
 }  // namespace elfaudit

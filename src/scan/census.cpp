@@ -101,7 +101,7 @@ class CensusTaker {
         read_archive_file(i, fd.get(), size, worker);
       else if (kind != FileKind::Elf)
         give_up();  // a linker script, a device file, a thin archive
-      else if (sketch_object(image, archives_follow_ ? SketchOf::Everything : what_, worker.sketch))
+      else if (sketch_object(image, archives_follow_ ? SketchOf::Wants : what_, worker.sketch))
         add_loose(i, size, worker);
       else
         read_by_other_reader(i, worker);
@@ -124,7 +124,7 @@ class CensusTaker {
   }
 
   void add_loose_mentions(ObjectId object, Worker& worker) const {
-    if (archives_follow_) worker.wanted.add(worker.sketch.mentions);
+    if (archives_follow_) worker.wanted.add(worker.sketch);
     add_mentions(object, worker);
   }
 
@@ -157,9 +157,13 @@ class CensusTaker {
   void read_archive_file(std::size_t input, int fd, std::uint64_t size, Worker& worker) {
     any_archive_ = true;
     ArchiveBytes bytes(fd, size, worker.buffer);
-    const Archive archive = read_archive(bytes, IndexUse::Check);
+    bool wanted = false;
+    const Archive archive = read_archive(bytes, [&](std::string_view names) {
+      if (beside_objects_ && !wanted) wanted = any_wanted(names);
+    });
     if (!archive.damage.empty()) return give_up();
-    if (beside_objects_ && may_be_taken_from(archive)) return give_up();
+    const bool knows_all = archive.index_seen || archive.members.empty();
+    if (beside_objects_ && (wanted || !knows_all)) return give_up();
     InputFacts& facts = out_[input];
     facts.path = paths_[input];
     facts.kind = InputKind::Archive;
@@ -173,7 +177,7 @@ class CensusTaker {
 
   void read_member(std::size_t input, int fd, const ArchiveMember& member, std::size_t m, Worker& worker) {
     ObjectImage image(fd, member.offset, member.size, worker.buffer);
-    if (!sketch_object(image, what_, worker.sketch)) return give_up();
+    if (!sketch_object(image, beside_objects_ ? SketchOf::Soundness : what_, worker.sketch)) return give_up();
     ObjectFacts& object = out_[input].objects[m];
     const std::string& path = paths_[input];
     object.origin = {path, member.name, path, member.offset, member.size};
@@ -185,10 +189,8 @@ class CensusTaker {
   }
 
   /// Linkers go by the index, and take "foo@@V1" for foo.
-  bool may_be_taken_from(const Archive& archive) const {
-    if (archive.members.empty()) return false;
-    if (!archive.has_index || !archive.index_names) return true;
-    return archive.index_names->find('@') != std::string_view::npos || wanted_.any_of(*archive.index_names);
+  bool any_wanted(std::string_view names) const {
+    return names.find('@') != std::string_view::npos || wanted_.any_of(names);
   }
 
   bool thread_local_names_may_clash() {

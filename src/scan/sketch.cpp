@@ -20,6 +20,7 @@ constexpr std::uint64_t kLargestTable = std::uint64_t{1} << 31;
 constexpr std::uint64_t kMostNameBytes = std::uint64_t{1} << 30;
 // Up to this size a table is read whole, with what is before it.
 constexpr std::uint64_t kSmallTable = 16 << 10;
+constexpr std::uint64_t kSmallUnasked = 4 << 10;  // where no name in it is asked for
 // GNU as ends an object with the names of sections and their headers: as many bytes are read with these, or fewer where
 // there are few sections.
 constexpr std::uint64_t kBeforeSections = 16 << 10;
@@ -66,16 +67,21 @@ struct Table {
   bool has_any(char c) const { return size != 0 && std::memchr(bytes, c, size - from) != nullptr; }
 };
 
+void clear(Sketch& sketch) {
+  sketch.mentions.clear();
+  sketch.plain_starts.clear();
+  sketch.thread_local_starts.clear();
+  sketch.wanted_ends.clear();
+  sketch.has_device_code = false;
+}
+
 /// Every function that returns bool: false gives the object up.
 class Sketcher {
  public:
   Sketcher(ObjectImage& image, SketchOf what, Sketch& sketch) : image_(image), what_(what), out_(sketch) {}
 
   bool run() {
-    out_.mentions.clear();
-    out_.plain_starts.clear();
-    out_.thread_local_starts.clear();
-    out_.has_device_code = false;
+    clear(out_);
     return read_header() && read_section_names() && survey() && open_symbols() && read_groups() && read_symbols();
   }
 
@@ -174,19 +180,24 @@ class Sketcher {
     if (header.link() == SHN_UNDEF || header.link() >= count_) return false;
     const SectionHeader strings = section(header.link());
     if (strings.type() != SHT_STRTAB || strings.size() > kLargestTable) return false;
-    const bool together = strings.offset() == header.offset() + header.size() && strings.size() <= kSmallTable;
+    const std::uint64_t small = what_ == SketchOf::Soundness ? kSmallUnasked : kSmallTable;
+    const bool together = strings.offset() == header.offset() + header.size() && strings.size() <= small;
     symbols_ = image_.at(begin, together ? size + strings.size() : size);
     if (symbols_ == nullptr) return false;
     return together ? set_names(symbols_ + size, 0, strings.size()) : read_names(strings);
   }
 
-  /// The names of locals come first, and are left out.
+  /// The names that come before those that are asked for are left out: those of locals, or all but the last NUL.
   bool read_names(SectionHeader strings) {
     std::uint64_t from = strings.size();
     for (std::uint64_t index = first_global_; index < symbol_count_; ++index)
-      from = std::min<std::uint64_t>(from, symbol(index).name());
-    if (from == strings.size()) from = 0;  // none is asked for, or none is there
+      if (asks_for_name(symbol(index))) from = std::min<std::uint64_t>(from, symbol(index).name());
+    if (from == strings.size()) from = strings.size() - std::min<std::uint64_t>(strings.size(), 1);
     return set_names(image_.at(strings.offset() + from, strings.size() - from), from, strings.size());
+  }
+
+  bool asks_for_name(SymbolEntry entry) const {
+    return what_ != SketchOf::Soundness || entry.section() == SHN_COMMON;  // classify()
   }
 
   bool set_names(const std::byte* bytes, std::uint64_t from, std::uint64_t size) {
@@ -230,19 +241,17 @@ class Sketcher {
   }
 
   bool read_symbols() {
+    if (what_ == SketchOf::Soundness) return check_symbols();
     std::uint64_t name_bytes = 0;
     // References to versions are in nobody's way.
     const bool any_version = what_ == SketchOf::Collisions || names_.has_any('@');
     for (std::uint64_t index = first_global_; index < symbol_count_; ++index) {
       const SymbolEntry entry = symbol(index);
-      const unsigned binding = entry.binding();
-      if (binding == STB_LOCAL) continue;
-      if (binding != STB_GLOBAL && binding != STB_WEAK && binding != STB_GNU_UNIQUE) return false;
-      if (!names_.holds(entry.name())) return false;
+      if (entry.binding() == STB_LOCAL) continue;
+      MentionKind kind = MentionKind::Needed;
+      if (!classify(entry, index, kind)) return false;
       const char* name = names_.at(entry.name());
       const char* end = names_.end_for(entry.name());
-      MentionKind kind = MentionKind::Needed;
-      if (!classify(entry, index, name, kind)) return false;
       const bool is_thread_local = entry.type() == STT_TLS;
       if (is_thread_local) out_.thread_local_starts.push_back(hash_start(name, end));
       if (what_ == SketchOf::Collisions && !is_thread_local && !is_strong(kind)) {
@@ -254,11 +263,21 @@ class Sketcher {
       if (name_bytes > kMostNameBytes) return false;
       if (any_version && std::memchr(name, '@', hash.length) != nullptr) return false;
       out_.mentions.push_back(make_mention(hash.hash, kind, is_thread_local));
+      if (what_ == SketchOf::Wants && may_want(kind)) out_.wanted_ends.push_back(hash_end(name, hash.length));
     }
     return true;
   }
 
-  bool classify(SymbolEntry entry, std::uint64_t index, const char* name, MentionKind& kind) const {
+  bool check_symbols() const {
+    MentionKind kind = MentionKind::Needed;
+    for (std::uint64_t index = first_global_; index < symbol_count_; ++index)
+      if (symbol(index).binding() != STB_LOCAL && !classify(symbol(index), index, kind)) return false;
+    return true;
+  }
+
+  bool classify(SymbolEntry entry, std::uint64_t index, MentionKind& kind) const {
+    if (entry.binding() != STB_GLOBAL && entry.binding() != STB_WEAK && entry.binding() != STB_GNU_UNIQUE) return false;
+    if (!names_.holds(entry.name())) return false;
     const bool weak = entry.binding() == STB_WEAK;
     if (entry.section() == SHN_UNDEF) {
       kind = weak ? MentionKind::WeakNeeded : MentionKind::Needed;
@@ -273,7 +292,7 @@ class Sketcher {
     if (entry.section() == SHN_ABS) return true;
     kind = MentionKind::Common;
     // Slim LTO says so by a common symbol. Reserved indexes of machines are left to the other reader.
-    return entry.section() == SHN_COMMON && std::strcmp(name, "__gnu_lto_slim") != 0;
+    return entry.section() == SHN_COMMON && std::strcmp(names_.at(entry.name()), "__gnu_lto_slim") != 0;
   }
 
   MentionKind strong_kind(std::uint64_t in, std::uint64_t index) const {
@@ -325,10 +344,8 @@ bool sketch_object(ObjectImage& image, SketchOf what, Sketch& sketch) {
 bool sketch_facts(const ObjectFacts& facts, Sketch& sketch) {
   if (facts.kind != ObjectKind::Relocatable) return false;
   sketch.machine = facts.machine;
+  clear(sketch);
   sketch.has_device_code = facts.has_device_code;
-  sketch.mentions.clear();
-  sketch.plain_starts.clear();
-  sketch.thread_local_starts.clear();
   std::string name;  // with the NUL that hash_name() looks for
   for (const Symbol& symbol : facts.symbols) {
     if (!symbol.version.empty()) return false;
@@ -336,7 +353,9 @@ bool sketch_facts(const ObjectFacts& facts, Sketch& sketch) {
     const char* end = name.c_str() + name.size() + 1;
     const bool is_thread_local = symbol.type == SymbolType::Tls;
     if (is_thread_local) sketch.thread_local_starts.push_back(hash_start(name.c_str(), end));
-    sketch.mentions.push_back(make_mention(hash_name(name.c_str(), end).hash, kind_of(facts, symbol), is_thread_local));
+    const MentionKind kind = kind_of(facts, symbol);
+    if (may_want(kind)) sketch.wanted_ends.push_back(hash_end(name.c_str(), name.size()));
+    sketch.mentions.push_back(make_mention(hash_name(name.c_str(), end).hash, kind, is_thread_local));
   }
   return true;
 }

@@ -32,13 +32,21 @@ constexpr std::uint64_t make_mention(std::uint64_t hash, MentionKind kind, bool 
   return (hash & ~kMentionBits) | static_cast<std::uint64_t>(kind) | (thread_local_symbol ? kThreadLocal : 0);
 }
 
+/// May a member of an archive be taken in for it? Also for weak references, and for common definitions, where GNU ld
+/// takes in a member that defines them better.
+constexpr bool may_want(MentionKind kind) {
+  return kind == MentionKind::Needed || kind == MentionKind::WeakNeeded || kind == MentionKind::Common;
+}
+
 /// Could it be in another definition's way?
 constexpr bool is_strong(MentionKind kind) { return kind <= MentionKind::Conditional; }
 
 /// Which mentions a sketch has.
 enum class SketchOf : std::uint8_t {
+  Soundness,   ///< none: all is checked, and no name looked at
   Collisions,  ///< strong definitions and what is thread-local; of the others the first bytes of their names
   Everything,
+  Wants,  ///< the same, and the ends of the names that a member of an archive may be taken in for
 };
 
 /// What the census keeps of one object.
@@ -48,6 +56,7 @@ struct Sketch {
   std::vector<std::uint64_t> mentions;             ///< in symbol table order
   std::vector<std::uint32_t> plain_starts;         ///< hash_start() of those that SketchOf::Collisions leaves out
   std::vector<std::uint32_t> thread_local_starts;  ///< and of the thread-local ones among the mentions
+  std::vector<std::uint32_t> wanted_ends;          ///< SketchOf::Wants: hash_end() of mentions for which may_want()
   std::vector<std::uint32_t> group_of;             ///< scratch: by section, the signature's symbol index
 };
 

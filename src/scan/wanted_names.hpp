@@ -1,11 +1,12 @@
-// Names that would make a linker take a member of an archive in, as hashes: asked of every name of every index.
+// Names that would make a linker take a member of an archive in, as hashes: asked of every name of every index, of
+// which hardly any is one, so that the ends of the others are enough.
 #pragma once
 
 #include <algorithm>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <cstring>
 #include <string_view>
 #include <vector>
 
@@ -16,44 +17,44 @@ namespace elfaudit {
 
 class WantedNames {
  public:
-  /// References, also weak ones, and common definitions, for which GNU ld takes in a member that defines them better.
-  void add(std::span<const std::uint64_t> mentions) {
-    for (const std::uint64_t mention : mentions) {
-      const auto kind = static_cast<MentionKind>(mention & kKindMask);
-      if (kind == MentionKind::Needed || kind == MentionKind::WeakNeeded || kind == MentionKind::Common)
-        hashes_.push_back(mention & ~kMentionBits);
-    }
+  /// Of a SketchOf::Wants.
+  void add(const Sketch& sketch) {
+    for (const std::uint64_t mention : sketch.mentions)
+      if (may_want(static_cast<MentionKind>(mention & kKindMask))) hashes_.push_back(mention & ~kMentionBits);
+    ends_.insert(ends_.end(), sketch.wanted_ends.begin(), sketch.wanted_ends.end());
   }
 
-  void add(const WantedNames& others) { hashes_.insert(hashes_.end(), others.hashes_.begin(), others.hashes_.end()); }
+  void add(const WantedNames& others) {
+    hashes_.insert(hashes_.end(), others.hashes_.begin(), others.hashes_.end());
+    ends_.insert(ends_.end(), others.ends_.begin(), others.ends_.end());
+  }
 
   /// Before the first question.
   void sort() {
     std::sort(hashes_.begin(), hashes_.end());
     hashes_.erase(std::unique(hashes_.begin(), hashes_.end()), hashes_.end());
-    for (const std::uint64_t hash : hashes_) seen_.set(hash >> kShift);
+    for (const std::uint32_t end : ends_) seen_.set(end >> kShift);
   }
 
-  /// Is one of them among these names, each of which ends in a NUL? What comes after the last NUL is not looked at.
+  /// Is one of them among these names, each of which ends in a NUL?
   bool any_of(std::string_view names) const {
-    const char* end = names.data() + names.rfind('\0') + 1;  // npos + 1 is 0
+    const char* end = names.data() + names.size();
     for (const char* name = names.data(); name != end;) {
-      const NameHash found = hash_name(name, end);
-      if (has(found.hash & ~kMentionBits)) return true;
-      name += found.length + 1;
+      const std::size_t length = std::strlen(name);
+      if (seen_[hash_end(name, length) >> kShift] && has(hash_name(name, end).hash & ~kMentionBits)) return true;
+      name += length + 1;
     }
     return false;
   }
 
  private:
-  static constexpr int kShift = 48;
+  static constexpr int kShift = 14;
 
-  bool has(std::uint64_t hash) const {
-    return seen_[hash >> kShift] && std::binary_search(hashes_.begin(), hashes_.end(), hash);
-  }
+  bool has(std::uint64_t hash) const { return std::binary_search(hashes_.begin(), hashes_.end(), hash); }
 
   std::vector<std::uint64_t> hashes_;                  // ascending once sorted
-  std::bitset<std::size_t{1} << (64 - kShift)> seen_;  // by their first bits: answers for nearly all others
+  std::vector<std::uint32_t> ends_;                    // hash_end() of the same names
+  std::bitset<std::size_t{1} << (32 - kShift)> seen_;  // ends, by their first bits
 };
 
 }  // namespace elfaudit

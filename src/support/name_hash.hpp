@@ -119,4 +119,17 @@ inline std::uint32_t hash_start(const char* name, const char* end) {
   return static_cast<std::uint32_t>(mix(block.word(16) ^ left, block.word(24) ^ kThird) >> 32);
 }
 
+/// Of the last 16 bytes and the length, for a name whose end is known.
+inline std::uint32_t hash_end(const char* name, std::size_t length) {
+  using namespace name_hash_detail;
+  std::array<char, 16> copy;
+  const char* last = name + length - copy.size();
+  if (length < copy.size()) {
+    copy.fill('\0');
+    std::memcpy(copy.data(), name, length);
+    last = copy.data();
+  }
+  return static_cast<std::uint32_t>(mix(word_at(last) ^ kFirst ^ length, word_at(last + 8) ^ kSecond) >> 32);
+}
+
 }  // namespace elfaudit

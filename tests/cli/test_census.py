@@ -90,6 +90,8 @@ def test_random_objects(lab, seed, odd):
 def test_damaged_objects(lab, seed):
     rng = random.Random(seed)
     objects = [lab.cc(f"o{i}.o", source(rng, 0), "as") for i in range(3)]
+    lab.cc("own.o", STRONG.format("own"), "as")
+    archive = (lab.path / lab.ar("indexed.a", *objects)).read_bytes()
     victim = lab.path / objects[1]
     whole = victim.read_bytes()
     for _ in range(12):
@@ -107,6 +109,9 @@ def test_damaged_objects(lab, seed):
         assert_same_both_ways(lab, *objects)
         lab.sh("rm -f lib.a && ar rcSD lib.a o0.o o1.o o2.o")  # S: no index, for which ar would read them
         assert_same_both_ways(lab, "lib.a")
+        if len(bytes_) == len(whole):
+            (lab.path / "indexed.a").write_bytes(archive.replace(whole, bytes(bytes_)))
+            assert_same_both_ways(lab, "own.o", "indexed.a")
 
 
 def test_archives_that_nothing_is_taken_from(lab):
@@ -149,6 +154,35 @@ def test_index_that_lacks_a_name(lab):
     assert assert_same_both_ways(lab, "a.o", "lib.a").code == 2
 
 
+def test_names_are_found_wherever_they_stand_in_an_index(lab):
+    """It is read in pieces, and names are at the ends of these."""
+    names = [f"a_name_of_one_length_or_another{'_' * (i % 50)}{i}" for i in range(3000)]
+    lab.ar("lib.a", lab.cc("m.o", "".join(f".globl {name}\n{name}:\n" for name in names), "as"))
+    cut, room = [], 32768
+    for i, name in enumerate(names):
+        if room < len(name) + 1:  # as much of it as there is room for is moved to the front of the next piece
+            cut.append(i)
+            room = 32768
+        room -= len(name) + 1
+    assert cut
+    for name in [names[0], names[-1], *(names[i + step] for i in cut for step in (-1, 0, 1))]:
+        lab.cc("a.o", f".globl a\na: .quad {name}\n", "as")
+        assert assert_same_both_ways(lab, "a.o", "lib.a").json()["extracted_members"] != [], name
+    lab.cc("a.o", f".globl a\na: .quad {names[7]}_not\n", "as")
+    assert_same_both_ways(lab, "a.o", "lib.a")
+    assert "census" in lab.audit("check", "--stats", "a.o", "lib.a").err
+
+
+def test_very_long_names(lab):
+    name = "n" * 70000
+    lab.ar("lib.a", lab.cc("m.o", STRONG.format("other") + STRONG.format(name), "as"))
+    lab.cc("a.o", f".globl a\na: .quad {name}\n", "as")
+    assert assert_same_both_ways(lab, "a.o", "lib.a").json()["extracted_members"] != []
+    lab.cc("b.o", STRONG.format(name), "as")
+    assert assert_same_both_ways(lab, "lib.a", "a.o", "b.o").code == 0
+    assert assert_same_both_ways(lab, "a.o", "b.o", lab.cc("c.o", STRONG.format(name), "as")).code == 1
+
+
 @pytest.mark.parametrize("flags", ['"ax"', '"aMS",@progbits,1', '"aG",@progbits,key,comdat', '""'])
 def test_damaged_device_code_is_seen_in_sections_of_any_kind(lab, flags):
     lab.cc("a.o", STRONG.format("state") + f".section .nv_fatbin,{flags}\n.long 1\n", "as")
@@ -163,6 +197,8 @@ def test_members_that_are_not_taken_are_checked(lab):
     (lab.path / "m.o").write_bytes(whole[:at] + b"x" * 2 + whole[at + 2 :])
     lab.sh("rm -f lib.a && ar rcD lib.a m.o")
     assert_same_both_ways(lab, "a.o", "lib.a")
+    lab.ar("slim.a", lab.cc("s.o", BULK + ".comm __gnu_lto_slim, 1, 1\n", "as"))
+    assert assert_same_both_ways(lab, "a.o", "slim.a").code == 2
 
 
 def test_two_strong_definitions_are_found(lab):
