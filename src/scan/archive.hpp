@@ -38,6 +38,8 @@ struct ArchiveIndexEntry {
   std::uint64_t header = 0;  ///< of a member that exists
 };
 
+enum class IndexForm : std::uint8_t { Gnu32, Gnu64, Bsd32, Bsd64 };
+
 /// What is wrong with the archive itself.
 struct ArchiveDamage {
   std::uint64_t offset = 0;
@@ -60,7 +62,45 @@ using SeeNames = std::function<void(std::string_view names)>;
 
 /// `bytes` begins with "!<arch>\n" or "!<thin>\n". Never throws for what it finds.
 Archive read_archive(std::span<const std::byte> bytes);
-/// Mostly (index_seen) the names of the index are only seen: index and index_strings stay empty.
-Archive read_archive(ArchiveBytes& bytes, const SeeNames& see);
+
+/// The same, a member at a time.
+class ArchiveReader {
+ public:
+  /// Both outlive it. `see`: mostly (index_seen) the names of the index are only seen, before the first member, and
+  /// index and index_strings stay empty. nullptr: they are kept.
+  explicit ArchiveReader(ArchiveBytes& bytes, const SeeNames* see = nullptr);
+
+  /// Good until the next call; nullptr behind the last one or at damage.
+  const ArchiveMember* next();
+
+  bool index_seen() const { return headers_.has_value(); }
+
+  /// All that there was. Behind the last member, once.
+  Archive finish();
+
+ private:
+  struct Content {
+    std::uint64_t offset;
+    std::uint64_t size;
+  };
+
+  bool only_padding_from(std::uint64_t at) const;
+  bool read_member();
+  void add_special(std::string_view name, Content content);
+  void add_member(std::string_view raw_name, std::uint64_t header, Content content);
+  void add_thin_member(std::string_view raw_name, std::uint64_t header, Content content);
+  std::optional<std::string> member_name(std::string_view raw, Content& content) const;
+  void check_index();
+  bool damaged(std::uint64_t offset, std::string member, std::string reason);
+
+  ArchiveBytes& bytes_;
+  const SeeNames* see_;
+  std::uint64_t at_;  ///< the next header
+  Archive archive_;
+  std::string_view long_names_;
+  std::optional<Content> index_;
+  IndexForm index_form_ = IndexForm::Gnu32;
+  std::optional<std::vector<std::uint64_t>> headers_;  ///< that the index names, when it was only seen
+};
 
 }  // namespace elfaudit

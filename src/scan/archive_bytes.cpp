@@ -1,5 +1,6 @@
 #include "scan/archive_bytes.hpp"
 
+#include <array>
 #include <cstring>
 
 #include "support/file_descriptor.hpp"
@@ -18,6 +19,18 @@ std::span<const std::byte> ArchiveBytes::keep(std::uint64_t offset, std::uint64_
 std::string_view ArchiveBytes::keep_text(std::uint64_t offset, std::uint64_t count) {
   const auto bytes = keep(offset, count);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+bool ArchiveBytes::read_header(std::uint64_t offset, std::span<char> into) const {
+  if (ahead_ == nullptr || !has(offset, into.size())) return read(offset, into);
+  if (ahead_->at(offset, into.size()) == nullptr) {
+    std::array<char, ReadAhead::kBytes> bytes;
+    const std::uint64_t size = ahead_->wanted_behind(offset);
+    read(offset, std::span(bytes).first(size));
+    ahead_->keep(reinterpret_cast<const std::byte*>(bytes.data()), offset, size);
+  }
+  std::memcpy(into.data(), ahead_->at(offset, into.size()), into.size());
+  return true;
 }
 
 bool ArchiveBytes::read(std::uint64_t offset, std::span<char> into) const {

@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "scan/read_ahead.hpp"
 #include "scan/read_buffer.hpp"
 
 namespace elfaudit {
@@ -16,9 +17,10 @@ class ArchiveBytes {
   /// Bytes that somebody else keeps.
   explicit ArchiveBytes(std::span<const std::byte> bytes) : whole_(bytes.data()), size_(bytes.size()) {}
 
-  /// An open file of `size` bytes. What can't be read any more is NULs. File and buffer outlive it, and nobody else
-  /// uses the buffer meanwhile.
-  ArchiveBytes(int fd, std::uint64_t size, ReadBuffer& buffer) : fd_(fd), size_(size), buffer_(&buffer) {
+  /// An open file of `size` bytes. What can't be read any more is NULs. The file, the buffer and what was read ahead
+  /// outlive it, and nobody else uses the buffer meanwhile.
+  ArchiveBytes(int fd, std::uint64_t size, ReadBuffer& buffer, ReadAhead& ahead)
+      : fd_(fd), size_(size), buffer_(&buffer), ahead_(&ahead) {
     buffer.reset();
   }
 
@@ -32,11 +34,15 @@ class ArchiveBytes {
   /// Copies what is there: all of it, or nothing.
   bool read(std::uint64_t offset, std::span<char> into) const;
 
+  /// The same for a member's header, behind which the member is read soon.
+  bool read_header(std::uint64_t offset, std::span<char> into) const;
+
  private:
   const std::byte* whole_ = nullptr;
   int fd_ = -1;
   std::uint64_t size_;
   ReadBuffer* buffer_ = nullptr;
+  ReadAhead* ahead_ = nullptr;
 };
 
 }  // namespace elfaudit

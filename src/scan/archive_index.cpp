@@ -52,18 +52,20 @@ std::uint64_t count_nuls(std::string_view bytes) {
   return count;
 }
 
-/// A GNU index, read in pieces that stay in the cache. False: it is left to read_gnu().
+/// A GNU index, read in pieces that stay in the cache.
 template <class Number>
-class GnuCheck {
+class GnuPieces {
  public:
-  GnuCheck(const ArchiveBytes& bytes, std::uint64_t offset, std::uint64_t size, const Archive& archive)
-      : bytes_(bytes), at_(offset), end_(offset + size), members_(archive) {}
+  GnuPieces(const ArchiveBytes& bytes, std::uint64_t offset, std::uint64_t size)
+      : bytes_(bytes), at_(offset), end_(offset + size) {}
 
-  bool run(const SeeNames& see) {
-    if (end_ - at_ < sizeof(Number) || end_ - at_ > kMaxStrings) return false;
+  std::optional<std::vector<std::uint64_t>> run(const SeeNames& see) {
+    if (end_ - at_ < sizeof(Number) || end_ - at_ > kMaxStrings) return std::nullopt;
     read(sizeof(Number), 0);
     const std::uint64_t count = numbers(sizeof(Number)).template read<Number>(0).value_or(0);
-    return count <= (end_ - at_) / sizeof(Number) && check_members(count) && check_names(count, see);
+    if (count > (end_ - at_) / sizeof(Number)) return std::nullopt;
+    std::vector<std::uint64_t> headers = read_headers(count);
+    return read_names(see) >= count ? std::optional(std::move(headers)) : std::nullopt;
   }
 
  private:
@@ -78,24 +80,27 @@ class GnuCheck {
     return ByteView(std::as_bytes(std::span(piece_).first(size)), ByteOrder::Big);
   }
 
-  bool check_members(std::uint64_t count) {
+  std::vector<std::uint64_t> read_headers(std::uint64_t count) {
+    std::vector<std::uint64_t> headers;
     for (std::uint64_t left = count * sizeof(Number); left != 0;) {
       const std::uint64_t size = std::min(left, kPiece);
       read(size, 0);
       left -= size;
       const ByteView view = numbers(size);
-      for (std::uint64_t at = 0; at < size; at += sizeof(Number))
-        if (!members_.at(*view.read<Number>(at))) return false;
+      for (std::uint64_t at = 0; at < size; at += sizeof(Number)) {
+        const std::uint64_t header = *view.read<Number>(at);
+        if (headers.empty() || headers.back() != header) headers.push_back(header);
+      }
     }
-    return true;
+    return headers;
   }
 
-  /// There may be more names than are counted, and something behind the last NUL.
-  bool check_names(std::uint64_t count, const SeeNames& see) {
+  /// How many there are, which may be more than are counted, up to one that is longer than a piece. What stands behind
+  /// the last NUL is none.
+  std::uint64_t read_names(const SeeNames& see) {
     std::uint64_t found = 0;
-    for (std::uint64_t begun = 0; at_ != end_;) {
+    for (std::uint64_t begun = 0; at_ != end_ && begun != kPiece;) {
       const std::uint64_t size = begun + std::min(end_ - at_, kPiece - begun);
-      if (size == begun) return false;  // a very long name
       read(size - begun, begun);
       const std::string_view text(piece_.data(), size);
       const std::string_view names = text.substr(0, text.rfind('\0') + 1);  // npos + 1 is 0
@@ -104,13 +109,12 @@ class GnuCheck {
       begun = size - names.size();
       std::memmove(piece_.data(), piece_.data() + names.size(), begun);
     }
-    return found >= count;
+    return found;
   }
 
   const ArchiveBytes& bytes_;
   std::uint64_t at_;
   const std::uint64_t end_;
-  Members members_;
   std::array<char, kPiece> piece_;
 };
 
@@ -218,11 +222,16 @@ std::string read_archive_index(std::span<const std::byte> content, IndexForm for
   return wrong;
 }
 
-bool index_is_sound(const ArchiveBytes& bytes, std::uint64_t offset, std::uint64_t size, IndexForm form,
-                    const Archive& archive, const SeeNames& see) {
-  if (form == IndexForm::Gnu32) return GnuCheck<std::uint32_t>(bytes, offset, size, archive).run(see);
-  if (form == IndexForm::Gnu64) return GnuCheck<std::uint64_t>(bytes, offset, size, archive).run(see);
-  return false;
+std::optional<std::vector<std::uint64_t>> see_index(const ArchiveBytes& bytes, std::uint64_t offset, std::uint64_t size,
+                                                    IndexForm form, const SeeNames& see) {
+  if (form == IndexForm::Gnu32) return GnuPieces<std::uint32_t>(bytes, offset, size).run(see);
+  if (form == IndexForm::Gnu64) return GnuPieces<std::uint64_t>(bytes, offset, size).run(see);
+  return std::nullopt;
+}
+
+bool all_are_members(std::span<const std::uint64_t> headers, const Archive& archive) {
+  Members members(archive);
+  return std::all_of(headers.begin(), headers.end(), [&](std::uint64_t header) { return members.at(header); });
 }
 
 }  // namespace elfaudit

@@ -7,12 +7,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "scan/archive.hpp"
 
 namespace elfaudit {
-
-enum class IndexForm : std::uint8_t { Gnu32, Gnu64, Bsd32, Bsd64 };
 
 /// The form that the special member `name` ("/", "/SYM64/", "__.SYMDEF SORTED") has; nothing when it is no index.
 std::optional<IndexForm> index_form(std::string_view name);
@@ -21,9 +20,12 @@ std::optional<IndexForm> index_form(std::string_view name);
 /// is sound; then the archive is left without an index. Archive::members must be complete.
 std::string read_archive_index(std::span<const std::byte> content, IndexForm form, Archive& archive);
 
-/// The same of a GNU index of an open file, without keeping anything of it: `see` sees its names. False: it is not
-/// sound, or another kind; read_archive_index() knows. Archive::members must be complete.
-bool index_is_sound(const ArchiveBytes& bytes, std::uint64_t offset, std::uint64_t size, IndexForm form,
-                    const Archive& archive, const SeeNames& see);
+/// A GNU index of which nothing is kept but the headers that it names, each run of the same one once: `see` sees the
+/// names. Nothing when it is another kind, or when something is wrong; read_archive_index() knows.
+std::optional<std::vector<std::uint64_t>> see_index(const ArchiveBytes& bytes, std::uint64_t offset, std::uint64_t size,
+                                                    IndexForm form, const SeeNames& see);
+
+/// Does a member begin at each of these headers? Archive::members must be complete.
+bool all_are_members(std::span<const std::uint64_t> headers, const Archive& archive);
 
 }  // namespace elfaudit

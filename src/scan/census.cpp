@@ -27,19 +27,27 @@ namespace {
 
 constexpr std::size_t kLooseGrain = 16;
 constexpr std::size_t kMemberGrain = 8;
+constexpr std::uint64_t kLargeArchive = 64 << 20;  // bytes; those of LLVM have up to 40 MB
 
 struct Worker {
   ReadBuffer buffer;
+  ReadBuffer kept;  ///< what an archive's reader keeps meanwhile
   Sketch sketch;
   Tally tally;
   NameStarts starts;
   WantedNames wanted;
 };
 
-void make_thin(ObjectFacts& object, const Sketch& sketch) {
+/// All that is left of a sketch where it was.
+struct Sketched {
+  std::uint16_t machine = 0;
+  bool has_device_code = false;
+};
+
+void make_thin(ObjectFacts& object, Sketched sketched) {
   object.kind = ObjectKind::Relocatable;
-  object.machine = sketch.machine;
-  object.has_device_code = sketch.has_device_code;
+  object.machine = sketched.machine;
+  object.has_device_code = sketched.has_device_code;
 }
 
 class CensusTaker {
@@ -119,7 +127,7 @@ class CensusTaker {
     facts.kind = InputKind::Object;
     ObjectFacts& object = facts.objects.emplace_back();
     object.origin = {paths_[i], {}, paths_[i], 0, size};
-    make_thin(object, worker.sketch);
+    make_thin(object, {worker.sketch.machine, worker.sketch.has_device_code});
     add_loose_mentions({static_cast<std::uint32_t>(i), 0}, worker);
   }
 
@@ -153,39 +161,62 @@ class CensusTaker {
     return true;
   }
 
-  /// An archive with anything else in it than objects that the hot reader knows is left to the scan.
+  /// An archive with anything else in it than objects that the hot reader knows is left to the scan. Members are read
+  /// as they come; those of a large one by all threads, once they are all known.
   void read_archive_file(std::size_t input, int fd, std::uint64_t size, Worker& worker) {
     any_archive_ = true;
-    ArchiveBytes bytes(fd, size, worker.buffer);
     bool wanted = false;
-    const Archive archive = read_archive(bytes, [&](std::string_view names) {
+    const SeeNames see = [&](std::string_view names) {
       if (beside_objects_ && !wanted) wanted = any_wanted(names);
-    });
-    if (!archive.damage.empty()) return give_up();
-    const bool knows_all = archive.index_seen || archive.members.empty();
-    if (beside_objects_ && (wanted || !knows_all)) return give_up();
+    };
+    ReadAhead ahead(size);
+    ArchiveBytes bytes(fd, size, worker.kept, ahead);
+    ArchiveReader reader(bytes, &see);
+    const bool large = size > kLargeArchive;
+    std::vector<Sketched> sketched;
+    while (const ArchiveMember* member = reader.next()) {
+      if (beside_objects_ && (wanted || !reader.index_seen())) give_up();
+      if (stop_) return;
+      if (!large) sketched.push_back(read_member(input, fd, *member, sketched.size(), worker, &ahead));
+    }
+    const Archive archive = reader.finish();
+    if (!archive.damage.empty() || (beside_objects_ && !archive.members.empty() && !archive.index_seen))
+      return give_up();
+    if (large) {
+      sketched.resize(archive.members.size());
+      for_each_parallel(archive.members.size(), kMemberGrain, [&](std::size_t m) {
+        if (!stop_) sketched[m] = read_member(input, fd, archive.members[m], m, workers_.local(), nullptr);
+      });
+    }
+    if (!stop_) add_members(input, archive, sketched);
+  }
+
+  Sketched read_member(std::size_t input, int fd, const ArchiveMember& member, std::size_t m, Worker& worker,
+                       ReadAhead* ahead) {
+    ObjectImage image(fd, member.offset, member.size, worker.buffer, ahead);
+    const Sketch& sketch = worker.sketch;
+    if (!sketch_object(image, beside_objects_ ? SketchOf::Soundness : what_, worker.sketch))
+      give_up();
+    else if (!beside_objects_)
+      add_mentions({static_cast<std::uint32_t>(input), static_cast<std::uint32_t>(m)}, worker);
+    else if (sketch.has_device_code)
+      give_up();  // nvlink goes by other names
+    return {sketch.machine, sketch.has_device_code};
+  }
+
+  void add_members(std::size_t input, const Archive& archive, const std::vector<Sketched>& sketched) {
+    const std::string& path = paths_[input];
     InputFacts& facts = out_[input];
-    facts.path = paths_[input];
+    facts.path = path;
     facts.kind = InputKind::Archive;
     facts.has_index = archive.has_index;
     facts.members = static_cast<std::uint32_t>(archive.members.size());
     facts.objects.resize(archive.members.size());
-    for_each_parallel(archive.members.size(), kMemberGrain, [&](std::size_t m) {
-      if (!stop_) read_member(input, fd, archive.members[m], m, workers_.local());
-    });
-  }
-
-  void read_member(std::size_t input, int fd, const ArchiveMember& member, std::size_t m, Worker& worker) {
-    ObjectImage image(fd, member.offset, member.size, worker.buffer);
-    if (!sketch_object(image, beside_objects_ ? SketchOf::Soundness : what_, worker.sketch)) return give_up();
-    ObjectFacts& object = out_[input].objects[m];
-    const std::string& path = paths_[input];
-    object.origin = {path, member.name, path, member.offset, member.size};
-    make_thin(object, worker.sketch);
-    if (!beside_objects_)
-      add_mentions({static_cast<std::uint32_t>(input), static_cast<std::uint32_t>(m)}, worker);
-    else if (object.has_device_code)
-      give_up();  // nvlink goes by other names
+    for (std::size_t m = 0; m < sketched.size(); ++m) {
+      const ArchiveMember& member = archive.members[m];
+      facts.objects[m].origin = {path, member.name, path, member.offset, member.size};
+      make_thin(facts.objects[m], sketched[m]);
+    }
   }
 
   /// Linkers go by the index, and take "foo@@V1" for foo.

@@ -1,6 +1,7 @@
 #include "scan/object_image.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "support/file_descriptor.hpp"
 
@@ -12,19 +13,39 @@ constexpr std::uint64_t kSmall = 24 << 10;
 // The ELF header; compilers put section groups right behind it.
 constexpr std::uint64_t kHead = 2 << 10;
 constexpr std::uint64_t kWindow = 2 << 10;
+constexpr std::uint64_t kNearEnd = 16;  // bytes
 
 }  // namespace
 
-ObjectImage::ObjectImage(int fd, std::uint64_t base, std::uint64_t size, ReadBuffer& buffer)
-    : size_(size), fd_(fd), base_(base), buffer_(&buffer) {
+ObjectImage::ObjectImage(int fd, std::uint64_t base, std::uint64_t size, ReadBuffer& buffer, ReadAhead* ahead)
+    : size_(size), fd_(fd), base_(base), buffer_(&buffer), ahead_(ahead) {
   buffer.reset();
   const bool small = size <= kSmall;
-  const std::uint64_t wanted = small ? size : kHead;
-  std::byte* bytes = buffer.take(wanted);
-  if (!read_all(fd, bytes, base, wanted))
-    size_ = 0;  // it has become shorter
-  else
-    (small ? whole_ : head_) = bytes;
+  const std::byte* bytes = small ? read(0, size) : read_head(kHead);
+  if (bytes == nullptr) size_ = 0;  // it has become shorter
+  (small ? whole_ : head_) = bytes;
+}
+
+const std::byte* ObjectImage::read_head(std::uint64_t size) {
+  const std::byte* here = ahead_ == nullptr ? nullptr : ahead_->at(base_, size);
+  if (here == nullptr) return read(0, size);
+  return static_cast<const std::byte*>(std::memcpy(buffer_->take(size), here, size));
+}
+
+const std::byte* ObjectImage::read(std::uint64_t offset, std::uint64_t size) {
+  if (ahead_ != nullptr && size_ - offset - size < kNearEnd)
+    if (const std::byte* bytes = read_to_end_and_ahead(offset)) return bytes;
+  std::byte* into = buffer_->take(size);
+  return read_all(fd_, into, base_ + offset, size) ? into : nullptr;
+}
+
+const std::byte* ObjectImage::read_to_end_and_ahead(std::uint64_t offset) {
+  const std::uint64_t size = size_ - offset;
+  const std::uint64_t behind = ahead_->wanted_behind(base_ + size_);
+  std::byte* into = buffer_->take(size + behind);
+  if (!read_all(fd_, into, base_ + offset, size + behind)) return nullptr;
+  ahead_->keep(into + size, base_ + size_, behind);
+  return into;
 }
 
 const std::byte* ObjectImage::at_hand(std::uint64_t offset, std::uint64_t size) const {
@@ -35,9 +56,7 @@ const std::byte* ObjectImage::at_hand(std::uint64_t offset, std::uint64_t size) 
 const std::byte* ObjectImage::at(std::uint64_t offset, std::uint64_t size) {
   if (!has(offset, size)) return nullptr;
   if (const std::byte* bytes = at_hand(offset, size)) return bytes;
-  if (buffer_ == nullptr) return nullptr;
-  std::byte* into = buffer_->take(size);
-  return read_all(fd_, into, base_ + offset, size) ? into : nullptr;
+  return buffer_ == nullptr ? nullptr : read(offset, size);
 }
 
 const std::byte* ObjectImage::near(std::uint64_t offset, std::uint64_t size) {

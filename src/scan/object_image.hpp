@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "scan/read_ahead.hpp"
 #include "scan/read_buffer.hpp"
 
 namespace elfaudit {
@@ -16,8 +17,8 @@ class ObjectImage {
   explicit ObjectImage(std::span<const std::byte> bytes) : size_(bytes.size()), whole_(bytes.data()) {}
 
   /// `size` bytes at `base` of a file. Small ones are read at once. File and buffer outlive the image, and nobody else
-  /// uses the buffer meanwhile.
-  ObjectImage(int fd, std::uint64_t base, std::uint64_t size, ReadBuffer& buffer);
+  /// uses the buffer meanwhile. `ahead`: for one object after the other.
+  ObjectImage(int fd, std::uint64_t base, std::uint64_t size, ReadBuffer& buffer, ReadAhead* ahead = nullptr);
 
   std::uint64_t size() const { return size_; }
 
@@ -39,12 +40,16 @@ class ObjectImage {
   };
 
   const std::byte* at_hand(std::uint64_t offset, std::uint64_t size) const;
+  const std::byte* read_head(std::uint64_t size);
+  const std::byte* read(std::uint64_t offset, std::uint64_t size);
+  const std::byte* read_to_end_and_ahead(std::uint64_t offset);
 
   std::uint64_t size_;
   const std::byte* whole_ = nullptr;  ///< all of it, when it is at hand
   int fd_ = -1;
   std::uint64_t base_ = 0;
   ReadBuffer* buffer_ = nullptr;
+  ReadAhead* ahead_ = nullptr;
   const std::byte* head_ = nullptr;  ///< the first kHead bytes
   View view_;                        ///< for near()
 };

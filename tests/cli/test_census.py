@@ -173,6 +173,29 @@ def test_names_are_found_wherever_they_stand_in_an_index(lab):
     assert "census" in lab.audit("check", "--stats", "a.o", "lib.a").err
 
 
+@pytest.mark.parametrize("size", [0, 30000, 65 << 20], ids=["small", "larger", "so large that all threads share it"])
+def test_members_of_every_size(lab, size):
+    """They are read with what stands behind them, the next member's header among it, which begins at an even offset."""
+    bulk = f".section .bulk\n.zero {size}\n"
+    for i in range(5):
+        padding = f'.section .pad{i},"a"\n.zero {i}\n'
+        text = STRONG.format(f"of_{i}") + STRONG.format("state" if i in (1, 4) else f"own_{i}") + padding
+        lab.cc(f"m{i}.o", text + (bulk if i == 2 else ""), "as")
+        with (lab.path / f"m{i}.o").open("ab") as file:
+            file.write(b"\0" * i)  # odd sizes too
+    lab.ar("lib.a", *(f"m{i}.o" for i in range(5)))
+    result = assert_same_both_ways(lab, "lib.a")
+    assert [(d["first"], d["other"]) for d in result.json()["duplicates"]] == [("lib.a(m1.o)", "lib.a(m4.o)")]
+    assert "census" in lab.audit("check", "--stats", "lib.a").err
+    lab.cc("a.o", STRONG.format("elsewhere"), "as")
+    assert assert_same_both_ways(lab, "a.o", "lib.a").code == 0
+    assert "census" in lab.audit("check", "--stats", "a.o", "lib.a").err
+    whole = (lab.path / "lib.a").read_bytes()
+    for cut in (1, 100, 900, 5000):
+        (lab.path / "lib.a").write_bytes(whole[:-cut])
+        assert assert_same_both_ways(lab, "lib.a").code == 2
+
+
 def test_very_long_names(lab):
     name = "n" * 70000
     lab.ar("lib.a", lab.cc("m.o", STRONG.format("other") + STRONG.format(name), "as"))
