@@ -23,11 +23,11 @@ class NameStarts {
   void add(const Sketch& sketch) {
     thread_local_.insert(thread_local_.end(), sketch.thread_local_starts.begin(), sketch.thread_local_starts.end());
     for (const std::uint32_t start : sketch.plain_starts) {
-      std::uint32_t& recent = recent_[start % kRecent];
-      if (recent == start) continue;
-      recent = start;
       if (left_ == 0) add_chunk();
-      chunks_.back().starts[--left_] = start;
+      std::uint32_t& recent = recent_[start % kRecent];
+      starts_[left_ - 1] = start;
+      left_ -= recent != start ? 1 : 0;  // no branch: nobody can foresee it
+      recent = start;
     }
   }
 
@@ -62,6 +62,7 @@ class NameStarts {
     left_ = chunks_.empty() ? kFirstChunk : kChunk;
     Pages bytes = make_pages(left_ * sizeof(std::uint32_t));
     const std::span starts(reinterpret_cast<std::uint32_t*>(bytes.get()), left_);
+    starts_ = starts.data();
     chunks_.push_back({std::move(bytes), starts});
   }
 
@@ -74,8 +75,9 @@ class NameStarts {
   }
 
   std::vector<std::uint32_t> thread_local_;
-  std::vector<Chunk> chunks_;  ///< of plain starts
-  std::size_t left_ = 0;       ///< of the last chunk
+  std::vector<Chunk> chunks_;        ///< of plain starts
+  std::uint32_t* starts_ = nullptr;  ///< of the last chunk, of which
+  std::size_t left_ = 0;             ///< are not written
   /// By the last bits: what was just written (memcpy) is not written again. Before that, nothing that could be there.
   std::array<std::uint32_t, kRecent> recent_{1};
 };

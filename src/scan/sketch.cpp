@@ -126,30 +126,34 @@ class Sketcher {
 
   /// One look at every section header.
   bool survey() {
-    const std::uint64_t names = std::max<std::uint64_t>(section_names_.size(), 1);  // 0 is no name
-    for (std::uint64_t index = 1; index < count_; ++index) {
+    const std::uint64_t count = count_;
+    const std::uint64_t names_size = std::max<std::uint64_t>(section_names_.size(), 1);  // 0 is no name
+    const char* const names = names_of_sections_;
+    for (std::uint64_t index = 1; index < count; ++index) {
       const SectionHeader header = section(index);
       const Elf64_Word type = header.type();
-      if (header.name() >= names) return false;
+      if (header.name() >= names_size) return false;
       if (type != SHT_NOBITS && type != SHT_NULL && !image_.has(header.offset(), header.size())) return false;
       if (type == SHT_SYMTAB_SHNDX) return false;
       if (type == SHT_SYMTAB && symbols_index_ == 0) symbols_index_ = index;
-      if (type == SHT_GROUP) {
-        if (first_group_ == 0) first_group_ = index;
-        last_group_ = index;
-        lowest_signature_ = std::min<std::uint64_t>(lowest_signature_, header.info());
-      }
-      if (!read_section_name(names_of_sections_ + header.name())) return false;
+      if (type == SHT_GROUP) note_group(index, header);
+      if (!read_section_name(names + header.name())) return false;
     }
     return true;
   }
 
-  /// Most names are told apart by two characters.
+  void note_group(std::uint64_t index, SectionHeader header) {
+    if (first_group_ == 0) first_group_ = index;
+    last_group_ = index;
+    lowest_signature_ = std::min<std::uint64_t>(lowest_signature_, header.info());
+  }
+
+  /// Most names are told apart by two characters, and none is read to its end: ".gcc_except_table" is not ".gnu.lto_".
   bool read_section_name(const char* name) {
     if (name[0] != '.' && name[0] != '_') return true;
     switch (name[1]) {
       case 'g':
-        return !std::string_view(name).starts_with(".gnu.lto_.lto.");
+        return name[2] != 'n' || !std::string_view(name).starts_with(".gnu.lto_.lto.");
       case '_':
       case 'n':
       case 'l':
@@ -247,6 +251,10 @@ class Sketcher {
     const bool any_version = what_ == SketchOf::Collisions || names_.has_any('@');
     for (std::uint64_t index = first_global_; index < symbol_count_; ++index) {
       const SymbolEntry entry = symbol(index);
+      if (what_ == SketchOf::Collisions && is_plain(entry)) {
+        out_.plain_starts.push_back(hash_start(names_.at(entry.name()), names_.end_for(entry.name())));
+        continue;
+      }
       if (entry.binding() == STB_LOCAL) continue;
       MentionKind kind = MentionKind::Needed;
       if (!classify(entry, index, kind)) return false;
@@ -266,6 +274,16 @@ class Sketcher {
       if (what_ == SketchOf::Wants && may_want(kind)) out_.wanted_ends.push_back(hash_end(name, hash.length));
     }
     return true;
+  }
+
+  /// Referred to or defined weakly, and not thread-local. Nearly all are, and which nobody can foresee: no branches.
+  bool is_plain(SymbolEntry entry) const {
+    const unsigned binding = entry.binding();
+    const Elf64_Section in = entry.section();
+    const unsigned known = (binding == STB_GLOBAL ? 1U : 0U) | (binding == STB_WEAK ? 1U : 0U);
+    const unsigned harmless = (in == SHN_UNDEF ? 1U : 0U) | (binding == STB_WEAK ? 1U : 0U);
+    const unsigned sound = (in < count_ ? 1U : 0U) & (entry.name() < names_.size ? 1U : 0U);
+    return (known & harmless & sound & (entry.type() != STT_TLS ? 1U : 0U)) != 0;
   }
 
   bool check_symbols() const {
