@@ -21,6 +21,11 @@ std::string_view ArchiveBytes::keep_text(std::uint64_t offset, std::uint64_t cou
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+const std::byte* ArchiveBytes::at_hand(std::uint64_t offset, std::uint64_t count) const {
+  if (whole_ != nullptr) return whole_ + offset;
+  return ahead_ == nullptr ? nullptr : ahead_->at(offset, count);
+}
+
 bool ArchiveBytes::read_header(std::uint64_t offset, std::span<char> into) const {
   if (ahead_ == nullptr || !has(offset, into.size())) return read(offset, into);
   if (ahead_->at(offset, into.size()) == nullptr) {
@@ -35,8 +40,9 @@ bool ArchiveBytes::read_header(std::uint64_t offset, std::span<char> into) const
 
 bool ArchiveBytes::read(std::uint64_t offset, std::span<char> into) const {
   if (!has(offset, into.size())) return false;
-  if (whole_ != nullptr)
-    std::memcpy(into.data(), whole_ + offset, into.size());
+  const std::byte* here = at_hand(offset, into.size());
+  if (here != nullptr)
+    std::memcpy(into.data(), here, into.size());
   else if (!read_all(fd_, into.data(), offset, into.size()))
     std::memset(into.data(), 0, into.size());
   return true;

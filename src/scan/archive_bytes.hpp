@@ -38,6 +38,8 @@ class ArchiveBytes {
   bool read_header(std::uint64_t offset, std::span<char> into) const;
 
  private:
+  const std::byte* at_hand(std::uint64_t offset, std::uint64_t count) const;
+
   const std::byte* whole_ = nullptr;
   int fd_ = -1;
   std::uint64_t size_;

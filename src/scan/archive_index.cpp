@@ -69,7 +69,7 @@ class GnuPieces {
   }
 
  private:
-  static constexpr std::uint64_t kPiece = 32 << 10;
+  static constexpr std::uint64_t kPiece = 64 << 10;
 
   void read(std::uint64_t size, std::uint64_t into) {
     bytes_.read(at_, std::span(piece_).subspan(into, size));

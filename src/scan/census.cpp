@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <span>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -101,12 +102,12 @@ class CensusTaker {
       std::uint64_t size = 0;
       const FileDescriptor fd = open_for_reading(paths_[i].c_str(), &size);
       ObjectImage image(fd.get(), 0, size, worker.buffer);
-      const std::size_t head_size = std::min<std::uint64_t>(image.size(), kMagicSize);
-      const std::byte* head = image.at(0, head_size);
-      const FileKind kind = head == nullptr ? FileKind::Unknown : file_kind({head, head_size});
+      const std::size_t head_size = std::min(image.size(), ReadAhead::kHead);
+      const std::span head(image.at(0, head_size), head_size);
+      const FileKind kind = file_kind(head.first(std::min(head_size, kMagicSize)));
       if ((kind == FileKind::Archive) != named_archive(i)) misnamed_ = true;
       if (kind == FileKind::Archive)
-        read_archive_file(i, fd.get(), size, worker);
+        read_archive_file(i, fd.get(), size, head, worker);
       else if (kind != FileKind::Elf)
         give_up();  // a linker script, a device file, a thin archive
       else if (sketch_object(image, archives_follow_ ? SketchOf::Wants : what_, worker.sketch))
@@ -163,13 +164,15 @@ class CensusTaker {
 
   /// An archive with anything else in it than objects that the hot reader knows is left to the scan. Members are read
   /// as they come; those of a large one by all threads, once they are all known.
-  void read_archive_file(std::size_t input, int fd, std::uint64_t size, Worker& worker) {
+  void read_archive_file(std::size_t input, int fd, std::uint64_t size, std::span<const std::byte> head,
+                         Worker& worker) {
     any_archive_ = true;
     bool wanted = false;
     const SeeNames see = [&](std::string_view names) {
       if (beside_objects_ && !wanted) wanted = any_wanted(names);
     };
     ReadAhead ahead(size);
+    ahead.keep(head.data(), 0, head.size());
     ArchiveBytes bytes(fd, size, worker.kept, ahead);
     ArchiveReader reader(bytes, &see);
     const bool large = size > kLargeArchive;

@@ -10,9 +10,8 @@ namespace {
 
 // Up to this size one pread costs less than several.
 constexpr std::uint64_t kSmall = 24 << 10;
-// The ELF header; compilers put section groups right behind it.
-constexpr std::uint64_t kHead = 2 << 10;
-constexpr std::uint64_t kWindow = 2 << 10;
+constexpr std::uint64_t kHead = ReadAhead::kHead;
+constexpr std::uint64_t kWindow = 16 << 10;
 constexpr std::uint64_t kNearEnd = 16;  // bytes
 
 }  // namespace
@@ -59,13 +58,14 @@ const std::byte* ObjectImage::at(std::uint64_t offset, std::uint64_t size) {
   return buffer_ == nullptr ? nullptr : read(offset, size);
 }
 
-const std::byte* ObjectImage::near(std::uint64_t offset, std::uint64_t size) {
+const std::byte* ObjectImage::near(std::uint64_t offset, std::uint64_t size, std::uint64_t end) {
   if (!has(offset, size)) return nullptr;
   if (const std::byte* bytes = at_hand(offset, size)) return bytes;
   if (buffer_ == nullptr) return nullptr;
   View& view = view_;
   if (offset < view.offset || offset + size > view.offset + view.size) {
-    const std::uint64_t wanted = std::min(std::max(size, kWindow), size_ - offset);
+    const std::uint64_t window = end > offset ? std::min(end - offset, kWindow) : 0;
+    const std::uint64_t wanted = std::min(std::max(size, window), size_ - offset);
     if (wanted > view.room) {
       view.bytes = buffer_->take(wanted);
       view.room = wanted;

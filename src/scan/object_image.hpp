@@ -27,8 +27,9 @@ class ObjectImage {
   /// `size` bytes at `offset`; nullptr when they are not all there or can't be read.
   const std::byte* at(std::uint64_t offset, std::uint64_t size);
 
-  /// The same for what is asked for often, little of it at a time (section groups); good until the next such call.
-  const std::byte* near(std::uint64_t offset, std::uint64_t size);
+  /// The same for what is asked for often, little of it at a time (section groups); good until the next such call. All
+  /// of it ends before `end`.
+  const std::byte* near(std::uint64_t offset, std::uint64_t size, std::uint64_t end);
 
  private:
   /// Bytes that have been read, `room` of the buffer's for others.

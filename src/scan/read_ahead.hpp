@@ -12,8 +12,10 @@ namespace elfaudit {
 
 class ReadAhead {
  public:
-  /// A member's header, which begins at an even offset, and what an ObjectImage wants to see first.
-  static constexpr std::uint64_t kBytes = 64 + (2 << 10);
+  /// What an ObjectImage wants to see first: the ELF header; compilers put section groups right behind it.
+  static constexpr std::uint64_t kHead = 2 << 10;
+  /// A member's header, which begins at an even offset, and its head.
+  static constexpr std::uint64_t kBytes = 64 + kHead;
 
   /// Of a file of `file_size` bytes.
   explicit ReadAhead(std::uint64_t file_size) : file_size_(file_size) {}

@@ -146,6 +146,7 @@ class Sketcher {
     if (first_group_ == 0) first_group_ = index;
     last_group_ = index;
     lowest_signature_ = std::min<std::uint64_t>(lowest_signature_, header.info());
+    groups_end_ = std::max(groups_end_, header.offset() + header.size());
   }
 
   /// Most names are told apart by two characters, and none is read to its end: ".gcc_except_table" is not ".gnu.lto_".
@@ -228,7 +229,7 @@ class Sketcher {
     if (header.size() < kWord || header.size() % kWord != 0 || header.has(SHF_COMPRESSED)) return false;
     members += header.size() / kWord - 1;
     if (members >= count_) return false;
-    const std::byte* words = image_.near(header.offset(), header.size());
+    const std::byte* words = image_.near(header.offset(), header.size(), groups_end_);
     if (words == nullptr) return false;
     if ((load<Elf64_Word>(words) & GRP_COMDAT) == 0) return true;
     if (header.link() != symbols_index_ || header.info() >= symbol_count_) return false;
@@ -331,6 +332,7 @@ class Sketcher {
   std::uint64_t symbols_index_ = 0;
   std::uint64_t first_group_ = 0;
   std::uint64_t last_group_ = 0;
+  std::uint64_t groups_end_ = 0;                        ///< in the object; mostly they stand side by side
   std::uint64_t lowest_signature_ = ~std::uint64_t{0};  ///< of all groups, as a symbol's index
   const std::byte* symbols_ = nullptr;                  ///< from first_read_ on
   std::uint64_t first_read_ = 0;

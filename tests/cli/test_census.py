@@ -158,11 +158,12 @@ def test_names_are_found_wherever_they_stand_in_an_index(lab):
     """It is read in pieces, and names are at the ends of these."""
     names = [f"a_name_of_one_length_or_another{'_' * (i % 50)}{i}" for i in range(3000)]
     lab.ar("lib.a", lab.cc("m.o", "".join(f".globl {name}\n{name}:\n" for name in names), "as"))
-    cut, room = [], 32768
+    piece = 65536
+    cut, room = [], piece
     for i, name in enumerate(names):
         if room < len(name) + 1:  # as much of it as there is room for is moved to the front of the next piece
             cut.append(i)
-            room = 32768
+            room = piece
         room -= len(name) + 1
     assert cut
     for name in [names[0], names[-1], *(names[i + step] for i in cut for step in (-1, 0, 1))]:
