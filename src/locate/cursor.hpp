@@ -1,13 +1,14 @@
 // A bounds-checked reading position in bytes that came from a file. Every debug-info reader goes through it.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
 #include <stdexcept>
 #include <string_view>
+
+#include "support/bytes.hpp"
 
 namespace elfaudit::dwarf {
 
@@ -107,22 +108,14 @@ class Cursor {
   template <class T>
   T load() {
     need(sizeof(T));
-    T value;
-    std::memcpy(&value, bytes_.data() + at_, sizeof value);
-    at_ += sizeof value;
-    if (big_endian_ != (std::endian::native == std::endian::big)) value = swapped(value);
-    return value;
+    at_ += sizeof(T);
+    return number_at<T>(bytes_.data() + (at_ - sizeof(T)), big_endian_ ? ByteOrder::Big : ByteOrder::Little);
   }
 
   std::uint64_t u24() {
     const std::uint64_t a = u8(), b = u8(), c = u8();
     return big_endian_ ? a << 16 | b << 8 | c : c << 16 | b << 8 | a;
   }
-
-  static std::uint8_t swapped(std::uint8_t v) { return v; }
-  static std::uint16_t swapped(std::uint16_t v) { return __builtin_bswap16(v); }
-  static std::uint32_t swapped(std::uint32_t v) { return __builtin_bswap32(v); }
-  static std::uint64_t swapped(std::uint64_t v) { return __builtin_bswap64(v); }
 
   Bytes bytes_;
   std::uint64_t at_ = 0;

@@ -1,9 +1,11 @@
 // Numbers out of bytes that come from a file: any alignment, either byte order, every access checked.
 #pragma once
 
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -11,6 +13,21 @@
 namespace elfaudit {
 
 enum class ByteOrder : std::uint8_t { Little, Big };
+
+constexpr ByteOrder kNativeOrder = std::endian::native == std::endian::big ? ByteOrder::Big : ByteOrder::Little;
+
+inline std::uint8_t swapped(std::uint8_t v) { return v; }
+inline std::uint16_t swapped(std::uint16_t v) { return __builtin_bswap16(v); }
+inline std::uint32_t swapped(std::uint32_t v) { return __builtin_bswap32(v); }
+inline std::uint64_t swapped(std::uint64_t v) { return __builtin_bswap64(v); }
+
+/// The number that `at` points to, which need not be aligned.
+template <std::unsigned_integral Number>
+Number number_at(const std::byte* at, ByteOrder order) {
+  Number value;
+  std::memcpy(&value, at, sizeof value);
+  return order == kNativeOrder ? value : swapped(value);
+}
 
 /// A run of bytes that somebody else owns.
 class ByteView {
@@ -31,12 +48,7 @@ class ByteView {
   template <std::unsigned_integral Number>
   std::optional<Number> read(std::uint64_t offset) const {
     if (!has(offset, sizeof(Number))) return std::nullopt;
-    Number value = 0;
-    for (std::size_t i = 0; i < sizeof(Number); ++i) {
-      const std::size_t place = order_ == ByteOrder::Big ? i : sizeof(Number) - 1 - i;
-      value = static_cast<Number>(value << 8 | std::to_integer<Number>(bytes_[offset + place]));
-    }
-    return value;
+    return number_at<Number>(bytes_.data() + offset, order_);
   }
 
   /// The bytes as characters; empty when they are not all there.

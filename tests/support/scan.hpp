@@ -40,6 +40,13 @@ inline void expect_same_sketch(const std::string& path, const ObjectFacts& facts
   EXPECT_EQ(hot->thread_local_starts, other.thread_local_starts) << path;
   EXPECT_EQ(hot->has_device_code, other.has_device_code) << path;
   EXPECT_EQ(hot->machine, other.machine) << path;
+  const std::optional<Sketch> wants = sketch_of(path, SketchOf::Wants);
+  const std::optional<Sketch> sound = sketch_of(path, SketchOf::Soundness);
+  ASSERT_TRUE(wants && sound) << path;
+  EXPECT_EQ(wants->mentions, other.mentions) << path;
+  EXPECT_EQ(wants->wanted_ends, other.wanted_ends) << path;
+  EXPECT_TRUE(sound->mentions.empty()) << path;
+  EXPECT_EQ(sound->has_device_code, other.has_device_code) << path;
 }
 
 /// The facts of a file that holds exactly one readable object.

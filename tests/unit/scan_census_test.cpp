@@ -53,6 +53,21 @@ TEST(NameHash, OfTheStartDependsOnThirtyTwoBytes) {
   }
 }
 
+TEST(NameHash, OfTheEndDependsOnSixteenBytesAndTheLength) {
+  for (std::size_t length = 0; length < 50; ++length) {
+    const std::string name(length, 'n');
+    const std::string among = "before" + std::string(1, '\0') + name + std::string(1, '\0') + "behind";
+    const std::uint32_t end = hash_end(name.c_str(), length);
+    EXPECT_EQ(end, hash_end(among.c_str() + 7, length)) << length;
+    EXPECT_NE(end, hash_end((name + "n").c_str(), length + 1)) << length;
+    for (std::size_t at = 0; at < length; ++at) {
+      std::string other = name;
+      other[at] = 'm';
+      EXPECT_EQ(end == hash_end(other.c_str(), length), at + 16 < length) << length << " " << at;
+    }
+  }
+}
+
 TEST(Census, BothReadersSeeTheSame) {
   const TempDir folder;
   const std::string source = R"(
