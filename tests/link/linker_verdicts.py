@@ -64,8 +64,9 @@ def run(words, folder):
 
 
 def named(path):
-    """One spelling for one input: some say "./libx.a(y.o)" or "libx.a(./y.o)" where others say "libx.a(y.o)"."""
-    return path and path.removeprefix("./").replace("(./", "(")
+    """One spelling for one input: some say "./libx.a(y.o)" or "libx.a(./y.o)" where others say "libx.a(y.o)", and mold says
+    "/usr/lib/Scrt1.o" of "/usr/lib/gcc/../Scrt1.o"."""
+    return path and os.path.normpath(path).replace("(./", "(")
 
 
 def linker(name, words, folder):
