@@ -38,6 +38,7 @@ struct ArchiveIndexEntry {
   std::uint64_t header = 0;  ///< of a member that exists
 };
 
+/// How a symbol index is written: archive_index.hpp.
 enum class IndexForm : std::uint8_t { Gnu32, Gnu64, Bsd32, Bsd64 };
 
 /// What is wrong with the archive itself.

@@ -43,7 +43,7 @@ constexpr bool is_strong(MentionKind kind) { return kind <= MentionKind::Conditi
 
 /// Which mentions a sketch has.
 enum class SketchOf : std::uint8_t {
-  Soundness,   ///< none: all is checked, and no name looked at
+  Soundness,   ///< none: all is checked; of symbols, only common ones' names are looked at
   Collisions,  ///< strong definitions and what is thread-local; of the others the first bytes of their names
   Everything,
   Wants,  ///< the same, and the ends of the names that a member of an archive may be taken in for

@@ -123,11 +123,12 @@ inline std::uint32_t hash_start(const char* name, const char* end) {
 inline std::uint32_t hash_end(const char* name, std::size_t length) {
   using namespace name_hash_detail;
   std::array<char, 16> copy;
-  const char* last = name + length - copy.size();
+  const char* last = copy.data();
   if (length < copy.size()) {
     copy.fill('\0');
     std::memcpy(copy.data(), name, length);
-    last = copy.data();
+  } else {
+    last = name + (length - copy.size());
   }
   return static_cast<std::uint32_t>(mix(word_at(last) ^ kFirst ^ length, word_at(last + 8) ^ kSecond) >> 32);
 }
