@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 #include "support/bytes.hpp"
 
@@ -39,17 +40,22 @@ std::string no_member(std::uint64_t symbol, std::uint64_t header) {
   return fmt::format("symbol {} is said to be in a member at {:#x}, where none begins", symbol, header);
 }
 
-/// std::count() goes byte by byte; this is done 16 or 32 at a time.
+/// std::count() goes byte by byte; this is done a row at a time, each column in a counter of its own.
 std::uint64_t count_nuls(std::string_view bytes) {
+  constexpr std::size_t kColumns = 64;
+  constexpr std::size_t kRows = 255;  // what a counter holds
   std::uint64_t count = 0;
-  while (!bytes.empty()) {
-    const std::string_view block = bytes.substr(0, 240);  // fewer than an 8-bit count holds
-    unsigned char in_block = 0;
-    for (const char c : block) in_block = static_cast<unsigned char>(in_block + (c == '\0' ? 1 : 0));
-    count += in_block;
-    bytes.remove_prefix(block.size());
+  while (bytes.size() >= kColumns) {
+    const std::size_t rows = std::min(bytes.size() / kColumns, kRows);
+    std::array<unsigned char, kColumns> in_column{};
+    for (std::size_t row = 0; row < rows; ++row)
+      for (std::size_t column = 0; column < kColumns; ++column)
+        in_column[column] =
+            static_cast<unsigned char>(in_column[column] + (bytes[row * kColumns + column] == '\0' ? 1 : 0));
+    count = std::accumulate(in_column.begin(), in_column.end(), count);
+    bytes.remove_prefix(rows * kColumns);
   }
-  return count;
+  return count + static_cast<std::uint64_t>(std::count(bytes.begin(), bytes.end(), '\0'));
 }
 
 /// A GNU index, read in pieces that stay in the cache.
@@ -62,7 +68,7 @@ class GnuPieces {
   std::optional<std::vector<std::uint64_t>> run(const SeeNames& see) {
     if (end_ - at_ < sizeof(Number) || end_ - at_ > kMaxStrings) return std::nullopt;
     read(sizeof(Number), 0);
-    const std::uint64_t count = numbers(sizeof(Number)).template read<Number>(0).value_or(0);
+    const std::uint64_t count = number(0);
     if (count > (end_ - at_) / sizeof(Number)) return std::nullopt;
     std::vector<std::uint64_t> headers = read_headers(count);
     return read_names(see) >= count ? std::optional(std::move(headers)) : std::nullopt;
@@ -76,8 +82,8 @@ class GnuPieces {
     at_ += size;
   }
 
-  ByteView numbers(std::uint64_t size) const {
-    return ByteView(std::as_bytes(std::span(piece_).first(size)), ByteOrder::Big);
+  Number number(std::uint64_t at) const {
+    return number_at<Number>(std::as_bytes(std::span(piece_)).data() + at, ByteOrder::Big);
   }
 
   std::vector<std::uint64_t> read_headers(std::uint64_t count) {
@@ -86,9 +92,8 @@ class GnuPieces {
       const std::uint64_t size = std::min(left, kPiece);
       read(size, 0);
       left -= size;
-      const ByteView view = numbers(size);
       for (std::uint64_t at = 0; at < size; at += sizeof(Number)) {
-        const std::uint64_t header = *view.read<Number>(at);
+        const std::uint64_t header = number(at);
         if (headers.empty() || headers.back() != header) headers.push_back(header);
       }
     }
