@@ -21,8 +21,11 @@ ObjectImage::ObjectImage(int fd, std::uint64_t base, std::uint64_t size, ReadBuf
   buffer.reset();
   const bool small = size <= kSmall;
   const std::byte* bytes = small ? read(0, size) : read_head(kHead);
-  if (bytes == nullptr) size_ = 0;  // it has become shorter
   (small ? whole_ : head_) = bytes;
+  if (bytes == nullptr)
+    size_ = 0;  // it has become shorter
+  else
+    view_ = {bytes, 0, small ? size : kHead};
 }
 
 const std::byte* ObjectImage::read_head(std::uint64_t size) {
@@ -58,23 +61,17 @@ const std::byte* ObjectImage::at(std::uint64_t offset, std::uint64_t size) {
   return buffer_ == nullptr ? nullptr : read(offset, size);
 }
 
-const std::byte* ObjectImage::near(std::uint64_t offset, std::uint64_t size, std::uint64_t end) {
-  if (!has(offset, size)) return nullptr;
-  if (const std::byte* bytes = at_hand(offset, size)) return bytes;
-  if (buffer_ == nullptr) return nullptr;
-  View& view = view_;
-  if (offset < view.offset || offset + size > view.offset + view.size) {
-    const std::uint64_t window = end > offset ? std::min(end - offset, kWindow) : 0;
-    const std::uint64_t wanted = std::min(std::max(size, window), size_ - offset);
-    if (wanted > view.room) {
-      view.bytes = buffer_->take(wanted);
-      view.room = wanted;
-    }
-    view.offset = offset;
-    view.size = read_all(fd_, view.bytes, base_ + offset, wanted) ? wanted : 0;
-    if (view.size == 0) return nullptr;
+const std::byte* ObjectImage::move_view(std::uint64_t offset, std::uint64_t size, std::uint64_t end) {
+  if (!has(offset, size) || buffer_ == nullptr) return nullptr;
+  const std::uint64_t window = end > offset ? std::min(end - offset, kWindow) : 0;
+  const std::uint64_t wanted = std::min(std::max(size, window), size_ - offset);
+  if (wanted > window_size_) {
+    window_ = buffer_->take(wanted);
+    window_size_ = wanted;
   }
-  return view.bytes + (offset - view.offset);
+  const bool read = read_all(fd_, window_, base_ + offset, wanted);
+  view_ = {window_, offset, read ? wanted : 0};
+  return read ? window_ : nullptr;
 }
 
 }  // namespace elfaudit

@@ -14,7 +14,8 @@ namespace elfaudit {
 class ObjectImage {
  public:
   /// Bytes that somebody else keeps.
-  explicit ObjectImage(std::span<const std::byte> bytes) : size_(bytes.size()), whole_(bytes.data()) {}
+  explicit ObjectImage(std::span<const std::byte> bytes)
+      : size_(bytes.size()), whole_(bytes.data()), view_{bytes.data(), 0, bytes.size()} {}
 
   /// `size` bytes at `base` of a file. Small ones are read at once. File and buffer outlive the image, and nobody else
   /// uses the buffer meanwhile. `ahead`: for one object after the other.
@@ -29,21 +30,24 @@ class ObjectImage {
 
   /// The same for what is asked for often, little of it at a time (section groups); good until the next such call. All
   /// of it ends before `end`.
-  const std::byte* near(std::uint64_t offset, std::uint64_t size, std::uint64_t end);
+  const std::byte* near(std::uint64_t offset, std::uint64_t size, std::uint64_t end) {
+    const bool in_view = offset >= view_.offset && size <= view_.size && offset - view_.offset <= view_.size - size;
+    return in_view ? view_.bytes + (offset - view_.offset) : move_view(offset, size, end);
+  }
 
  private:
-  /// Bytes that have been read, `room` of the buffer's for others.
+  /// Some of the object's bytes.
   struct View {
-    std::byte* bytes = nullptr;
+    const std::byte* bytes = nullptr;
     std::uint64_t offset = 0;
     std::uint64_t size = 0;
-    std::uint64_t room = 0;
   };
 
   const std::byte* at_hand(std::uint64_t offset, std::uint64_t size) const;
   const std::byte* read_head(std::uint64_t size);
   const std::byte* read(std::uint64_t offset, std::uint64_t size);
   const std::byte* read_to_end_and_ahead(std::uint64_t offset);
+  const std::byte* move_view(std::uint64_t offset, std::uint64_t size, std::uint64_t end);
 
   std::uint64_t size_;
   const std::byte* whole_ = nullptr;  ///< all of it, when it is at hand
@@ -52,7 +56,9 @@ class ObjectImage {
   ReadBuffer* buffer_ = nullptr;
   ReadAhead* ahead_ = nullptr;
   const std::byte* head_ = nullptr;  ///< the first kHead bytes
-  View view_;                        ///< for near()
+  View view_;                        ///< for near(): all of it, the head, or what is in the window
+  std::byte* window_ = nullptr;
+  std::uint64_t window_size_ = 0;
 };
 
 }  // namespace elfaudit
