@@ -129,22 +129,18 @@ Tally::Tally()
 }
 
 void Tally::add_chunk(Stream& stream) {
-  stream.room = stream.chunks.empty() ? kFirstChunk : kChunk;
-  stream.used = 0;
-  if (left_ < stream.room) {
+  const std::size_t room = stream.chunks.empty() ? kFirstChunk : kChunk;
+  if (left_ < room) {
     const std::size_t bytes = blocks_.empty() ? kFirstBlock : kBlock;
     blocks_.push_back(make_pages(bytes));
     next_ = reinterpret_cast<std::uint64_t*>(blocks_.back().get());
     left_ = bytes / sizeof(std::uint64_t);
   }
   stream.chunks.push_back(next_);
-  next_ += stream.room;
-  left_ -= stream.room;
-}
-
-void Tally::write(Stream& stream, std::uint64_t word) {
-  if (stream.used == stream.room) add_chunk(stream);
-  stream.chunks.back()[stream.used++] = word;
+  stream.next = next_;
+  stream.end = next_ + room;
+  next_ += room;
+  left_ -= room;
 }
 
 void Tally::add(ObjectId object, std::span<const std::uint64_t> mentions) {
@@ -152,15 +148,21 @@ void Tally::add(ObjectId object, std::span<const std::uint64_t> mentions) {
   for (const std::uint64_t mention : mentions) {
     // The partition is in bits that the mention keeps: kind and kThreadLocal lie below.
     Stream& stream = streams_[mention >> 4 & (kPartitions - 1)];
+    if (stream.next == stream.end) add_chunk(stream);
+    *stream.next = mention;
     if ((mention & kKindMask) != static_cast<std::uint64_t>(MentionKind::Strong)) {
       std::uint64_t& recent = recent_[mention >> 12 & (kRecent - 1)];
-      if (recent == mention) continue;
+      stream.next += recent != mention ? 1 : 0;  // no branch: nobody can foresee it
       recent = mention;
-    } else if (stream.object != mark) {
-      stream.object = mark;
-      write(stream, mark);
+      continue;
     }
-    write(stream, mention);
+    if (stream.object != mark) {
+      stream.object = mark;
+      *stream.next++ = mark;
+      if (stream.next == stream.end) add_chunk(stream);
+      *stream.next = mention;
+    }
+    ++stream.next;
   }
 }
 
@@ -170,7 +172,7 @@ void Tally::each(std::size_t partition, const Visit& visit) const {
   ObjectId object;
   for (std::size_t chunk = 0; chunk < stream.chunks.size(); ++chunk) {
     const std::size_t room = chunk == 0 ? kFirstChunk : kChunk;
-    const std::size_t words = chunk + 1 == stream.chunks.size() ? stream.used : room;
+    const std::size_t words = chunk + 1 == stream.chunks.size() ? stream.used() : room;
     for (std::size_t i = 0; i < words; ++i) {
       const std::uint64_t word = stream.chunks[chunk][i];
       if ((word & kKindMask) == static_cast<std::uint64_t>(MentionKind::Marker))
@@ -183,7 +185,7 @@ void Tally::each(std::size_t partition, const Visit& visit) const {
 
 std::size_t Tally::words(std::size_t partition) const {
   const Stream& stream = streams_[partition];
-  return stream.chunks.size() <= 1 ? stream.used : kFirstChunk + (stream.chunks.size() - 2) * kChunk + stream.used;
+  return stream.chunks.size() <= 1 ? stream.used() : kFirstChunk + (stream.chunks.size() - 2) * kChunk + stream.used();
 }
 
 TallyResult count(std::span<const Tally* const> tallies) {

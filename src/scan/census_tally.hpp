@@ -37,11 +37,12 @@ class Tally {
 
   struct Stream {
     std::vector<std::uint64_t*> chunks;
-    std::size_t used = 0;  ///< of the last chunk
-    std::size_t room = 0;  ///< in the last chunk
+    std::uint64_t* next = nullptr;  ///< in the last chunk
+    std::uint64_t* end = nullptr;   ///< of that
     std::uint64_t object = ~std::uint64_t{0};
+
+    std::size_t used() const { return chunks.empty() ? 0 : static_cast<std::size_t>(next - chunks.back()); }
   };
-  void write(Stream& stream, std::uint64_t word);
   void add_chunk(Stream& stream);
 
   std::vector<Pages> blocks_;

@@ -4,10 +4,10 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <utility>
 #include <vector>
@@ -22,12 +22,12 @@ class NameStarts {
  public:
   void add(const Sketch& sketch) {
     thread_local_.insert(thread_local_.end(), sketch.thread_local_starts.begin(), sketch.thread_local_starts.end());
-    for (const std::uint32_t start : sketch.plain_starts) {
+    for (std::span<const std::uint32_t> starts = sketch.plain_starts; !starts.empty();) {
       if (left_ == 0) add_chunk();
-      std::uint32_t& recent = recent_[start % kRecent];
-      starts_[left_ - 1] = start;
-      left_ -= recent != start ? 1 : 0;  // no branch: nobody can foresee it
-      recent = start;
+      const std::size_t count = std::min(left_, starts.size());
+      left_ -= count;
+      std::memcpy(starts_ + left_, starts.data(), count * sizeof(std::uint32_t));
+      starts = starts.subspan(count);
     }
   }
 
@@ -50,7 +50,6 @@ class NameStarts {
  private:
   static constexpr std::size_t kFirstChunk = std::size_t{1} << 16;
   static constexpr std::size_t kChunk = kHugePage / sizeof(std::uint32_t);
-  static constexpr std::size_t kRecent = 4096;
   static constexpr int kShift = 16;
 
   struct Chunk {
@@ -78,8 +77,6 @@ class NameStarts {
   std::vector<Chunk> chunks_;        ///< of plain starts
   std::uint32_t* starts_ = nullptr;  ///< of the last chunk, of which
   std::size_t left_ = 0;             ///< are not written
-  /// By the last bits: what was just written (memcpy) is not written again. Before that, nothing that could be there.
-  std::array<std::uint32_t, kRecent> recent_{1};
 };
 
 }  // namespace elfaudit
