@@ -3,6 +3,7 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstring>
@@ -10,6 +11,7 @@
 
 #include "elfaudit/facts.hpp"
 #include "scan/device_code.hpp"
+#include "scan/object_tables.hpp"
 #include "support/name_hash.hpp"
 
 namespace elfaudit {
@@ -26,46 +28,32 @@ constexpr std::uint64_t kSmallUnasked = 4 << 10;  // where no name in it is aske
 constexpr std::uint64_t kBeforeSections = 16 << 10;
 constexpr std::uint64_t kUsualSectionName = 48;
 
-/// Members of archives stand at any even offset.
-template <class T>
-T load(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
+/// Plain: referred to or defined weakly, and not thread-local. By st_info: bit 0 when a reference is, bit 1 when a
+/// definition is.
+constexpr auto kPlain = [] {
+  std::array<unsigned char, 256> plain{};
+  for (unsigned type = 0; type < 16; ++type) {
+    if (type == STT_TLS) continue;
+    plain[ELF64_ST_INFO(STB_GLOBAL, type)] = 1;
+    plain[ELF64_ST_INFO(STB_WEAK, type)] = 3;
+  }
+  return plain;
+}();
 
-/// Of a section or symbol where it stands, what is asked for: copying all of it costs more than looking at it.
-struct SectionHeader {
-  const std::byte* at;
-  Elf64_Word name() const { return load<Elf64_Word>(at + offsetof(Elf64_Shdr, sh_name)); }
-  Elf64_Word type() const { return load<Elf64_Word>(at + offsetof(Elf64_Shdr, sh_type)); }
-  Elf64_Xword flags() const { return load<Elf64_Xword>(at + offsetof(Elf64_Shdr, sh_flags)); }
-  Elf64_Off offset() const { return load<Elf64_Off>(at + offsetof(Elf64_Shdr, sh_offset)); }
-  Elf64_Xword size() const { return load<Elf64_Xword>(at + offsetof(Elf64_Shdr, sh_size)); }
-  Elf64_Word link() const { return load<Elf64_Word>(at + offsetof(Elf64_Shdr, sh_link)); }
-  Elf64_Word info() const { return load<Elf64_Word>(at + offsetof(Elf64_Shdr, sh_info)); }
-  Elf64_Xword entry_size() const { return load<Elf64_Xword>(at + offsetof(Elf64_Shdr, sh_entsize)); }
-  bool has(std::uint64_t any_of) const { return (flags() & any_of) != 0; }
-};
-
-struct SymbolEntry {
-  const std::byte* at;
-  Elf64_Word name() const { return load<Elf64_Word>(at + offsetof(Elf64_Sym, st_name)); }
-  unsigned binding() const { return ELF64_ST_BIND(load<unsigned char>(at + offsetof(Elf64_Sym, st_info))); }
-  unsigned type() const { return ELF64_ST_TYPE(load<unsigned char>(at + offsetof(Elf64_Sym, st_info))); }
-  Elf64_Section section() const { return load<Elf64_Section>(at + offsetof(Elf64_Sym, st_shndx)); }
-};
-
-/// A string table that ends in a NUL.
-struct Table {
-  const char* bytes = nullptr;  ///< from offset `from` on
-  std::uint64_t from = 0;       ///< nobody asks for what is before it
-  std::uint64_t size = 0;
-  bool holds(std::uint64_t offset) const { return offset < size || offset == 0; }
-  const char* at(std::uint64_t offset) const { return offset < size ? bytes + (offset - from) : ""; }
-  const char* end_for(std::uint64_t offset) const { return offset < size ? bytes + (size - from) : at(offset) + 1; }
-  bool has_any(char c) const { return size != 0 && std::memchr(bytes, c, size - from) != nullptr; }
-};
+/// By character: bit 0 where it may be the second of device code's names, bit 1 where it may be of ".gnu.lto_".
+constexpr auto kSecond = [] {
+  std::array<unsigned char, 256> second{};
+  for (const char c : std::string_view("_nlh")) second[static_cast<unsigned char>(c)] = 1;
+  second['g'] = 2;
+  return second;
+}();
+/// The same for the third.
+constexpr auto kThird = [] {
+  std::array<unsigned char, 256> third{};
+  third.fill(1);
+  third['n'] = 3;
+  return third;
+}();
 
 void clear(Sketch& sketch) {
   sketch.mentions.clear();
@@ -86,13 +74,13 @@ class Sketcher {
   }
 
  private:
-  SectionHeader section(std::uint64_t index) const { return {sections_ + index * sizeof(Elf64_Shdr)}; }
-  SymbolEntry symbol(std::uint64_t index) const { return {symbols_ + (index - first_read_) * sizeof(Elf64_Sym)}; }
+  RawSection section(std::uint64_t index) const { return {sections_ + index * sizeof(Elf64_Shdr)}; }
+  RawSymbol symbol(std::uint64_t index) const { return {symbols_ + (index - first_read_) * sizeof(Elf64_Sym)}; }
 
   bool read_header() {
     const std::byte* head = image_.at(0, sizeof(Elf64_Ehdr));
     if (head == nullptr) return false;
-    const auto header = load<Elf64_Ehdr>(head);
+    const auto header = copy_at<Elf64_Ehdr>(head);
     if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
         header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_ident[EI_VERSION] != EV_CURRENT)
       return false;
@@ -120,70 +108,76 @@ class Sketcher {
     const bool at_hand = at >= sections_at_ - before_sections_ && at + size <= sections_at_;
     const std::byte* bytes = at_hand ? sections_ - (sections_at_ - at) : image_.at(at, size);
     if (bytes == nullptr || bytes[size - 1] != std::byte{0}) return false;
-    names_of_sections_ = reinterpret_cast<const char*>(bytes);
+    names_of_sections_ = {reinterpret_cast<const char*>(bytes), size};
     return true;
   }
 
   /// One look at every section header.
   bool survey() {
-    const std::uint64_t count = count_;
-    const std::uint64_t names_size = std::max<std::uint64_t>(section_names_.size(), 1);  // 0 is no name
-    const char* const names = names_of_sections_;
-    for (std::uint64_t index = 1; index < count; ++index) {
-      const SectionHeader header = section(index);
-      const Elf64_Word type = header.type();
-      if (header.name() >= names_size) return false;
-      if (type != SHT_NOBITS && type != SHT_NULL && !image_.has(header.offset(), header.size())) return false;
-      if (type == SHT_SYMTAB_SHNDX) return false;
-      if (type == SHT_SYMTAB && symbols_index_ == 0) symbols_index_ = index;
-      if (type == SHT_GROUP) note_group(index, header);
-      if (!read_section_name(names + header.name())) return false;
+    const std::byte* const end = sections_ + count_ * sizeof(Elf64_Shdr);
+    const std::uint64_t object_size = image_.size();
+    const std::string_view names = names_of_sections_;
+    for (const std::byte* at = sections_ + sizeof(Elf64_Shdr); at != end; at += sizeof(Elf64_Shdr)) {
+      const RawSection header{at};
+      const Elf64_Off offset = header.offset();
+      if (offset > object_size || header.size() > object_size - offset)
+        if (header.type() != SHT_NOBITS && header.type() != SHT_NULL) return false;
+      if (is_listed(header.type()) && !list(header)) return false;
+      if (!read_section_name(names, header.name())) return false;
     }
     return true;
   }
 
-  void note_group(std::uint64_t index, SectionHeader header) {
+  static bool is_listed(Elf64_Word type) {
+    constexpr std::uint32_t kTypes = 1U << SHT_SYMTAB | 1U << SHT_GROUP | 1U << SHT_SYMTAB_SHNDX;
+    return type < 32 && (kTypes >> type & 1) != 0;
+  }
+
+  bool list(RawSection header) {
+    const auto index = static_cast<std::uint64_t>(header.at - sections_) / sizeof(Elf64_Shdr);
+    if (header.type() == SHT_GROUP) note_group(index, header);
+    if (header.type() == SHT_SYMTAB && symbols_index_ == 0) symbols_index_ = index;
+    return header.type() != SHT_SYMTAB_SHNDX;
+  }
+
+  void note_group(std::uint64_t index, RawSection header) {
     if (first_group_ == 0) first_group_ = index;
     last_group_ = index;
     lowest_signature_ = std::min<std::uint64_t>(lowest_signature_, header.info());
     groups_end_ = std::max(groups_end_, header.offset() + header.size());
   }
 
-  /// Most names are told apart by two characters, and none is read to its end: ".gcc_except_table" is not ".gnu.lto_".
-  bool read_section_name(const char* name) {
-    if (name[0] != '.' && name[0] != '_') return true;
-    switch (name[1]) {
-      case 'g':
-        return name[2] != 'n' || !std::string_view(name).starts_with(".gnu.lto_.lto.");
-      case '_':
-      case 'n':
-      case 'l':
-      case 'h':
-        out_.has_device_code |= holds_device_code(name);
-        return true;
-      default:
-        return true;
-    }
+  /// Nearly all names are passed by for their second and third characters, and none is read to its end:
+  /// ".gcc_except_table" is not ".gnu.lto_".
+  bool read_section_name(std::string_view names, std::uint64_t at) {
+    if (at + 2 >= names.size()) return at < names.size() ? read_unusual_name(names.data() + at) : at == 0;
+    const auto character = [&](std::uint64_t i) { return static_cast<unsigned char>(names[at + i]); };
+    return (kSecond[character(1)] & kThird[character(2)]) == 0 || read_unusual_name(names.data() + at);
+  }
+
+  bool read_unusual_name(const char* name) {
+    out_.has_device_code |= holds_device_code(name);
+    return !std::string_view(name).starts_with(".gnu.lto_.lto.");
   }
 
   bool open_symbols() {
     if (symbols_index_ == 0) return first_group_ == 0;  // a group's signature is a symbol
-    const SectionHeader header = section(symbols_index_);
+    const RawSection header = section(symbols_index_);
     if (header.entry_size() != sizeof(Elf64_Sym) || header.size() % sizeof(Elf64_Sym) != 0) return false;
     if (header.has(SHF_COMPRESSED) || header.size() > kLargestTable) return false;
     symbol_count_ = header.size() / sizeof(Elf64_Sym);
     if (header.info() > symbol_count_) return false;
-    first_global_ = std::max<std::uint64_t>(header.info(), 1);
+    first_global_ = std::min(std::max<std::uint64_t>(header.info(), 1), symbol_count_);
     return read_symbol_bytes(header);
   }
 
   /// Globals and, mostly right behind them, the names: one read instead of two.
-  bool read_symbol_bytes(SectionHeader header) {
-    first_read_ = std::min({first_global_, symbol_count_, lowest_signature_});  // signatures may be locals
+  bool read_symbol_bytes(RawSection header) {
+    first_read_ = std::min(first_global_, lowest_signature_);  // signatures may be locals
     const std::uint64_t begin = header.offset() + first_read_ * sizeof(Elf64_Sym);
     const std::uint64_t size = header.size() - first_read_ * sizeof(Elf64_Sym);
     if (header.link() == SHN_UNDEF || header.link() >= count_) return false;
-    const SectionHeader strings = section(header.link());
+    const RawSection strings = section(header.link());
     if (strings.type() != SHT_STRTAB || strings.size() > kLargestTable) return false;
     const std::uint64_t small = what_ == SketchOf::Soundness ? kSmallUnasked : kSmallTable;
     const bool together = strings.offset() == header.offset() + header.size() && strings.size() <= small;
@@ -193,15 +187,17 @@ class Sketcher {
   }
 
   /// The names that come before those that are asked for are left out: those of locals, or all but the last NUL.
-  bool read_names(SectionHeader strings) {
+  bool read_names(RawSection strings) {
     std::uint64_t from = strings.size();
-    for (std::uint64_t index = first_global_; index < symbol_count_; ++index)
-      if (asks_for_name(symbol(index))) from = std::min<std::uint64_t>(from, symbol(index).name());
+    for_each_global([&](RawSymbol entry) {
+      if (asks_for_name(entry)) from = std::min<std::uint64_t>(from, entry.name());
+      return true;
+    });
     if (from == strings.size()) from = strings.size() - std::min<std::uint64_t>(strings.size(), 1);
     return set_names(image_.at(strings.offset() + from, strings.size() - from), from, strings.size());
   }
 
-  bool asks_for_name(SymbolEntry entry) const {
+  bool asks_for_name(RawSymbol entry) const {
     return what_ != SketchOf::Soundness || entry.section() == SHN_COMMON;  // classify()
   }
 
@@ -217,84 +213,111 @@ class Sketcher {
     out_.group_of.assign(count_, 0);
     std::uint64_t members = 0;
     for (std::uint64_t index = first_group_; index <= last_group_; ++index) {
-      const SectionHeader header = section(index);
+      const RawSection header = section(index);
       if (header.type() == SHT_GROUP && !read_group(header, members)) return false;
     }
     return true;
   }
 
   /// gABI 4 "Section Groups": flags, then section indexes; the signature is symbol sh_info.
-  bool read_group(SectionHeader header, std::uint64_t& members) {
+  bool read_group(RawSection header, std::uint64_t& members) {
     constexpr std::uint64_t kWord = sizeof(Elf64_Word);
     if (header.size() < kWord || header.size() % kWord != 0 || header.has(SHF_COMPRESSED)) return false;
     members += header.size() / kWord - 1;
     if (members >= count_) return false;
     const std::byte* words = image_.near(header.offset(), header.size(), groups_end_);
     if (words == nullptr) return false;
-    if ((load<Elf64_Word>(words) & GRP_COMDAT) == 0) return true;
+    if ((copy_at<Elf64_Word>(words) & GRP_COMDAT) == 0) return true;
     if (header.link() != symbols_index_ || header.info() >= symbol_count_) return false;
-    const SymbolEntry signature = symbol(header.info());
+    const RawSymbol signature = symbol(header.info());
     // A section symbol without a name stands for the section's name: left to the other reader.
     if (signature.type() == STT_SECTION && signature.name() == 0) return false;
     if (!names_.holds(signature.name())) return false;
-    for (std::uint64_t at = kWord; at < header.size(); at += kWord) {
-      const auto member = load<Elf64_Word>(words + at);
-      if (member == SHN_UNDEF || member >= count_) return false;
-      out_.group_of[member] = header.info() + 1;
-    }
+    // Most have one member or two, and which nobody can foresee: no branch for these.
+    const std::uint64_t size = header.size();
+    if (size == kWord) return true;
+    bool good = note_member(words + kWord, header.info());
+    good &= note_member(words + std::min(2 * kWord, size - kWord), header.info());
+    for (std::uint64_t at = 3 * kWord; at < size; at += kWord) good &= note_member(words + at, header.info());
+    return good;
+  }
+
+  bool note_member(const std::byte* word, Elf64_Word signature) {
+    const auto member = copy_at<Elf64_Word>(word);
+    if (member == SHN_UNDEF || member >= count_) return false;
+    out_.group_of[member] = signature + 1;
     return true;
   }
 
   bool read_symbols() {
     if (what_ == SketchOf::Soundness) return check_symbols();
-    std::uint64_t name_bytes = 0;
-    // References to versions are in nobody's way.
-    const bool any_version = what_ == SketchOf::Collisions || names_.has_any('@');
-    for (std::uint64_t index = first_global_; index < symbol_count_; ++index) {
-      const SymbolEntry entry = symbol(index);
-      if (what_ == SketchOf::Collisions && is_plain(entry)) {
-        out_.plain_starts.push_back(hash_start(names_.at(entry.name()), names_.end_for(entry.name())));
-        continue;
-      }
-      if (entry.binding() == STB_LOCAL) continue;
-      MentionKind kind = MentionKind::Needed;
-      if (!classify(entry, index, kind)) return false;
-      const char* name = names_.at(entry.name());
-      const char* end = names_.end_for(entry.name());
-      const bool is_thread_local = entry.type() == STT_TLS;
-      if (is_thread_local) out_.thread_local_starts.push_back(hash_start(name, end));
-      if (what_ == SketchOf::Collisions && !is_thread_local && !is_strong(kind)) {
-        out_.plain_starts.push_back(hash_start(name, end));
-        continue;
-      }
-      const NameHash hash = hash_name(name, end);
-      name_bytes += hash.length;
-      if (name_bytes > kMostNameBytes) return false;
-      if (any_version && std::memchr(name, '@', hash.length) != nullptr) return false;
-      out_.mentions.push_back(make_mention(hash.hash, kind, is_thread_local));
-      if (what_ == SketchOf::Wants && may_want(kind)) out_.wanted_ends.push_back(hash_end(name, hash.length));
+    if (what_ == SketchOf::Collisions) {
+      set_plain_aside();
+      return std::all_of(out_.others.begin(), out_.others.end(),
+                         [&](const std::byte* other) { return read_symbol({other}); });
     }
+    return for_each_global([&](RawSymbol entry) { return read_symbol(entry); });
+  }
+
+  /// Until one says false. Also symbols that say they are local, though they stand among the globals.
+  template <class Visit>
+  bool for_each_global(const Visit& visit) const {
+    const std::byte* const end = symbol(symbol_count_).at;
+    for (RawSymbol entry = symbol(first_global_); entry.at != end; entry.at += sizeof(Elf64_Sym))
+      if (!visit(entry)) return false;
     return true;
   }
 
-  /// Referred to or defined weakly, and not thread-local. Nearly all are, and which nobody can foresee: no branches.
-  bool is_plain(SymbolEntry entry) const {
-    const unsigned binding = entry.binding();
-    const Elf64_Section in = entry.section();
-    const unsigned known = (binding == STB_GLOBAL ? 1U : 0U) | (binding == STB_WEAK ? 1U : 0U);
-    const unsigned harmless = (in == SHN_UNDEF ? 1U : 0U) | (binding == STB_WEAK ? 1U : 0U);
-    const unsigned sound = (in < count_ ? 1U : 0U) & (entry.name() < names_.size ? 1U : 0U);
-    return (known & harmless & sound & (entry.type() != STT_TLS ? 1U : 0U)) != 0;
+  /// Nearly all are plain, and which nobody can foresee: no branches, but for what is unusual.
+  void set_plain_aside() {
+    out_.others.resize(symbol_count_ - first_global_);
+    out_.plain_starts.resize(symbol_count_ - first_global_);
+    const std::byte** other = out_.others.data();
+    std::uint32_t* start = out_.plain_starts.data();
+    const std::uint64_t section_count = count_;
+    const RawNames names = names_;
+    for_each_global([&](RawSymbol entry) {
+      *other = entry.at;
+      if (entry.section() >= section_count || entry.name() >= names.size) {
+        ++other;
+        return true;
+      }
+      const unsigned plain = kPlain[entry.info()] >> (entry.section() == SHN_UNDEF ? 0 : 1) & 1;
+      other += 1 - plain;
+      *start = hash_start(names.at(entry.name()), names.end());
+      start += plain;
+      return true;
+    });
+    out_.others.resize(static_cast<std::size_t>(other - out_.others.data()));
+    out_.plain_starts.resize(static_cast<std::size_t>(start - out_.plain_starts.data()));
+  }
+
+  bool read_symbol(RawSymbol entry) {
+    if (entry.binding() == STB_LOCAL) return true;
+    MentionKind kind = MentionKind::Needed;
+    if (!classify(entry, kind)) return false;
+    const char* name = names_.at(entry.name());
+    const char* end = names_.end_for(entry.name());
+    const bool is_thread_local = entry.type() == STT_TLS;
+    if (is_thread_local) out_.thread_local_starts.push_back(hash_start(name, end));
+    if (what_ == SketchOf::Collisions && !is_thread_local && !is_strong(kind)) {
+      out_.plain_starts.push_back(hash_start(name, end));
+      return true;
+    }
+    const NameHash hash = hash_name(name, end);
+    name_bytes_ += hash.length;
+    if (name_bytes_ > kMostNameBytes || hash.has_version) return false;
+    out_.mentions.push_back(make_mention(hash.hash, kind, is_thread_local));
+    if (what_ == SketchOf::Wants && may_want(kind)) out_.wanted_ends.push_back(hash_end(name, hash.length));
+    return true;
   }
 
   bool check_symbols() const {
     MentionKind kind = MentionKind::Needed;
-    for (std::uint64_t index = first_global_; index < symbol_count_; ++index)
-      if (symbol(index).binding() != STB_LOCAL && !classify(symbol(index), index, kind)) return false;
-    return true;
+    return for_each_global([&](RawSymbol entry) { return entry.binding() == STB_LOCAL || classify(entry, kind); });
   }
 
-  bool classify(SymbolEntry entry, std::uint64_t index, MentionKind& kind) const {
+  bool classify(RawSymbol entry, MentionKind& kind) const {
     if (entry.binding() != STB_GLOBAL && entry.binding() != STB_WEAK && entry.binding() != STB_GNU_UNIQUE) return false;
     if (!names_.holds(entry.name())) return false;
     const bool weak = entry.binding() == STB_WEAK;
@@ -305,7 +328,7 @@ class Sketcher {
     kind = weak ? MentionKind::Defined : MentionKind::Strong;
     if (entry.section() < SHN_LORESERVE) {
       if (entry.section() >= count_) return false;
-      if (!weak) kind = strong_kind(entry.section(), index);
+      if (!weak) kind = strong_kind(entry);
       return true;
     }
     if (entry.section() == SHN_ABS) return true;
@@ -314,10 +337,11 @@ class Sketcher {
     return entry.section() == SHN_COMMON && std::strcmp(names_.at(entry.name()), "__gnu_lto_slim") != 0;
   }
 
-  MentionKind strong_kind(std::uint64_t in, std::uint64_t index) const {
+  MentionKind strong_kind(RawSymbol entry) const {
+    const Elf64_Section in = entry.section();
     if (section(in).has(SHF_EXCLUDE)) return MentionKind::Conditional;
     if (first_group_ == 0 || out_.group_of[in] == 0) return MentionKind::Strong;
-    return out_.group_of[in] == index + 1 ? MentionKind::OwnGroup : MentionKind::Conditional;
+    return symbol(out_.group_of[in] - 1).at == entry.at ? MentionKind::OwnGroup : MentionKind::Conditional;
   }
 
   ObjectImage& image_;
@@ -327,8 +351,8 @@ class Sketcher {
   std::uint64_t sections_at_ = 0;
   std::uint64_t before_sections_ = 0;  ///< bytes before them that are at hand
   std::uint64_t count_ = 0;
-  SectionHeader section_names_{};
-  const char* names_of_sections_ = "";
+  RawSection section_names_{};
+  std::string_view names_of_sections_;  ///< the last one ends in a NUL
   std::uint64_t symbols_index_ = 0;
   std::uint64_t first_group_ = 0;
   std::uint64_t last_group_ = 0;
@@ -337,8 +361,9 @@ class Sketcher {
   const std::byte* symbols_ = nullptr;                  ///< from first_read_ on
   std::uint64_t first_read_ = 0;
   std::uint64_t symbol_count_ = 0;
-  std::uint64_t first_global_ = 1;
-  Table names_;
+  std::uint64_t first_global_ = 0;
+  RawNames names_;
+  std::uint64_t name_bytes_ = 0;
 };
 
 MentionKind kind_of(const ObjectFacts& facts, const Symbol& symbol) {

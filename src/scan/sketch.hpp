@@ -4,6 +4,7 @@
 // accepts only what that one accepts, and never has to word an error.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -58,6 +59,7 @@ struct Sketch {
   std::vector<std::uint32_t> thread_local_starts;  ///< and of the thread-local ones among the mentions
   std::vector<std::uint32_t> wanted_ends;          ///< SketchOf::Wants: hash_end() of mentions for which may_want()
   std::vector<std::uint32_t> group_of;             ///< scratch: by section, the signature's symbol index
+  std::vector<const std::byte*> others;            ///< scratch: symbol table entries
 };
 
 /// Fills in `sketch`, whose vectors are used again. False: to be read by read_object(); `sketch` is void then.

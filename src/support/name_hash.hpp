@@ -14,9 +14,11 @@
 
 namespace elfaudit {
 
+/// Of a name without its version.
 struct NameHash {
   std::uint64_t hash = 0;  ///< equal for equal names; the same on every machine of one byte order
   std::size_t length = 0;
+  bool has_version = false;  ///< "foo@V1"
 };
 
 namespace name_hash_detail {
@@ -29,21 +31,37 @@ inline std::uint64_t word_at(const void* at) {
   return word;
 }
 
-/// How many bytes of the block come before its first NUL or `stop`; kBlock when there is none.
-inline std::size_t length_in_block(const char* block, char stop) {
+/// Where a block has a NUL or a version's "@".
+class Ends {
+ public:
 #ifdef __SSE2__
-  const auto ends = [stop](const char* at) {
+  explicit Ends(const char* block) : first_(in_half(block)), second_(in_half(block + 16)) {}
+  bool any() const { return _mm_movemask_epi8(_mm_or_si128(first_, second_)) != 0; }
+  /// kBlock when there is none.
+  std::size_t first() const {
+    const auto places = [](__m128i half) { return std::uint64_t{static_cast<std::uint32_t>(_mm_movemask_epi8(half))}; };
+    constexpr std::uint64_t kBehind = std::uint64_t{1} << kBlock;
+    return static_cast<std::size_t>(std::countr_zero(places(first_) | places(second_) << 16 | kBehind));
+  }
+
+ private:
+  static __m128i in_half(const char* at) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-    const __m128i nuls = _mm_cmpeq_epi8(bytes, _mm_setzero_si128());
-    return static_cast<std::uint32_t>(
-        _mm_movemask_epi8(_mm_or_si128(nuls, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(stop)))));
-  };
-  return static_cast<std::size_t>(std::countr_zero(ends(block) | ends(block + 16) << 16));
+    return _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_setzero_si128()), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('@')));
+  }
+  __m128i first_;
+  __m128i second_;
 #else
-  return static_cast<std::size_t>(
-      std::find_if(block, block + kBlock, [stop](char c) { return c == '\0' || c == stop; }) - block);
+  explicit Ends(const char* block)
+      : first_(static_cast<std::size_t>(
+            std::find_if(block, block + kBlock, [](char c) { return c == '\0' || c == '@'; }) - block)) {}
+  bool any() const { return first_ != kBlock; }
+  std::size_t first() const { return first_; }
+
+ private:
+  std::size_t first_;
 #endif
-}
+};
 
 inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   __extension__ using Wide = unsigned __int128;
@@ -65,58 +83,80 @@ constexpr std::uint64_t kThird = 0xa4093822299f31d1;
 
 }  // namespace name_hash_detail
 
-/// Up to 32 bytes of a name, NULs behind it.
+/// The last bytes of a name, up to its version, NULs behind it.
 class NameBlock {
  public:
-  /// `end`: end of the bytes that may be read; there is a NUL before it. `stop` ends a name too.
-  NameBlock(const char* at, const char* end, char stop = '\0') : bytes_(at) {
-    using namespace name_hash_detail;
-    if (static_cast<std::size_t>(end - at) < kBlock) {
-      copy_.fill('\0');
-      std::memcpy(copy_.data(), at, static_cast<std::size_t>(end - at));
-      bytes_ = copy_.data();
-    }
-    length_ = length_in_block(bytes_, stop);
-    masks_ = kMasks.data() + kBlock - length_;
-  }
-  NameBlock(const NameBlock&) = delete;
-  NameBlock& operator=(const NameBlock&) = delete;
+  /// 32 bytes can be read there.
+  explicit NameBlock(const char* at)
+      : bytes_(at),
+        length_(name_hash_detail::Ends(at).first()),
+        masks_(name_hash_detail::kMasks.data() + name_hash_detail::kBlock - length_) {}
 
   std::size_t length() const { return length_; }
-  bool full() const { return length_ == name_hash_detail::kBlock; }
+  bool has_version() const { return length_ < name_hash_detail::kBlock && bytes_[length_] == '@'; }
   std::uint64_t word(std::size_t at) const {
-    return name_hash_detail::word_at(bytes_ + at) & name_hash_detail::word_at(masks_ + at);
+    using namespace name_hash_detail;
+    return word_at(bytes_ + at) & word_at(masks_ + at);
   }
 
  private:
   const char* bytes_;
-  const unsigned char* masks_ = nullptr;
-  std::size_t length_ = 0;
-  std::array<char, name_hash_detail::kBlock> copy_;  ///< used at the end of what may be read
+  std::size_t length_;
+  const unsigned char* masks_;
 };
 
-/// `end` as for NameBlock.
+/// What a name's last bytes are read from where fewer than a block's can be.
+class NameEnd {
+ public:
+  /// `end`: of the bytes that may be read.
+  NameEnd(const char* at, const char* end) {
+    bytes_.fill('\0');
+    std::memcpy(bytes_.data(), at, static_cast<std::size_t>(end - at));
+  }
+  const char* block() const { return bytes_.data(); }
+
+  static bool is_near(const char* at, const char* end) {
+    return static_cast<std::size_t>(end - at) < name_hash_detail::kBlock;
+  }
+
+ private:
+  std::array<char, name_hash_detail::kBlock> bytes_;
+};
+
+/// `end`: of the bytes that may be read; there is a NUL before it.
 inline NameHash hash_name(const char* name, const char* end) {
   using namespace name_hash_detail;
   std::uint64_t left = kFirst;  // two chains of multiplications, which run side by side
   std::uint64_t right = kSecond;
-  for (const char* at = name;; at += kBlock) {
-    const NameBlock block(at, end);
+  const char* at = name;
+  for (; !NameEnd::is_near(at, end) && !Ends(at).any(); at += kBlock) {
+    left = mix(word_at(at) ^ kFirst, word_at(at + 8) ^ left);
+    right = mix(word_at(at + 16) ^ kSecond, word_at(at + 24) ^ right);
+  }
+  const auto with_last = [&](const NameBlock& block) -> NameHash {
     left = mix(block.word(0) ^ kFirst, block.word(8) ^ left);
     right = mix(block.word(16) ^ kSecond, block.word(24) ^ right);
-    if (block.full()) continue;
     const std::size_t length = static_cast<std::size_t>(at - name) + block.length();
-    return {mix(left ^ length, right ^ kThird), length};
-  }
+    return {mix(left ^ length, right ^ kThird), length, block.has_version()};
+  };
+  return NameEnd::is_near(at, end) ? with_last(NameBlock(NameEnd(at, end).block())) : with_last(NameBlock(at));
 }
 
-/// Of the first 32 bytes alone and without a version ("@V1"), at a third of the cost: equal names have equal ones, and
-/// many others too.
-inline std::uint32_t hash_start(const char* name, const char* end) {
-  using namespace name_hash_detail;
-  const NameBlock block(name, end, '@');
+namespace name_hash_detail {
+
+inline std::uint32_t hash_block(const NameBlock& block) {
   const std::uint64_t left = mix(block.word(0) ^ kFirst, block.word(8) ^ kSecond);
   return static_cast<std::uint32_t>(mix(block.word(16) ^ left, block.word(24) ^ kThird) >> 32);
+}
+
+}  // namespace name_hash_detail
+
+/// Of the first 32 bytes alone, at a third of the cost: equal names have equal ones, and many others too.
+inline std::uint32_t hash_start(const char* name, const char* end) {
+  using namespace name_hash_detail;
+  if (NameEnd::is_near(name, end)) [[unlikely]]
+    return hash_block(NameBlock(NameEnd(name, end).block()));
+  return hash_block(NameBlock(name));
 }
 
 /// Of the last 16 bytes and the length, for a name whose end is known.

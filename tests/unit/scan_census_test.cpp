@@ -12,6 +12,7 @@
 
 #include "scan/sketch.hpp"
 #include "support/compile.hpp"
+#include "support/elf_writer.hpp"
 #include "support/name_hash.hpp"
 #include "support/scan.hpp"
 
@@ -32,6 +33,24 @@ TEST(NameHash, DependsOnEveryByteAndOnNothingBehindTheName) {
     }
     const std::string longer = name + "n";
     EXPECT_NE(hash.hash, hash_name(longer.c_str(), longer.c_str() + length + 2).hash) << length;
+  }
+}
+
+TEST(NameHash, LeavesTheVersionOutAndSaysSo) {
+  for (std::size_t length = 0; length < 100; ++length) {
+    const std::string name(length, 'n');
+    for (const std::string rest : {"@V1", "@@V1", "@a_version_that_is_longer_than_one_block"}) {
+      const std::string versioned = name + rest;
+      for (const std::string& behind : {std::string(), std::string(70, 'x')}) {
+        const std::string bytes = versioned + std::string(1, '\0') + behind;
+        const NameHash hash = hash_name(bytes.c_str(), bytes.c_str() + bytes.size() + 1);
+        EXPECT_TRUE(hash.has_version) << versioned;
+        EXPECT_EQ(hash.length, length);
+        EXPECT_EQ(hash.hash, hash_name(name.c_str(), name.c_str() + length + 1).hash) << versioned;
+      }
+    }
+    const std::string before = name + std::string(1, '\0') + "@V1";
+    EXPECT_FALSE(hash_name(before.c_str(), before.c_str() + before.size() + 1).has_version) << "it is the next one's";
   }
 }
 
@@ -114,6 +133,51 @@ TEST(Census, FindsTheNamesOfDeviceSectionsAmongManyOthers) {
         sketch_of(folder.object("a.o", source, "g++ -ffunction-sections"), SketchOf::Collisions).value();
     EXPECT_EQ(sketch.has_device_code, name != ".nv_fatbinary") << name;
   }
+}
+
+TEST(Census, ReadsSectionNamesThatBeginAnywhereInTheirTable) {
+  ElfWriter elf;
+  for (const char* name : {".nv_fatbin", ".gnu.lto", "__", "_g", ".gn", ".", "n"})
+    elf.add({name, SHT_PROGBITS, SHF_ALLOC, "content."});
+  elf.add_symbols({{"defined"}});
+  std::string bytes = elf.write();
+  const std::size_t first_header = bytes.size() - elf.sections.size() * sizeof(Elf64_Shdr);
+  const std::size_t names_size = bytes[bytes.size() - sizeof(Elf64_Shdr) + offsetof(Elf64_Shdr, sh_size)];
+  ASSERT_GT(names_size, 40u);
+  const TempDir folder;
+  for (std::size_t name = 0; name < names_size + 3; ++name) {
+    bytes[first_header] = static_cast<char>(name);
+    const std::string path = folder.write("a.o", bytes);
+    const InputFacts facts = scan_input(path);
+    const std::optional<Sketch> sketch = sketch_of(path, SketchOf::Collisions);
+    EXPECT_EQ(sketch.has_value(), name < names_size) << name;
+    EXPECT_EQ(facts.errors.empty(), name < names_size) << name;
+    if (!sketch) continue;
+    EXPECT_EQ(sketch->has_device_code, facts.objects.at(0).has_device_code) << name;
+  }
+}
+
+TEST(Census, PutsPlainSymbolsAsideAmongAllOthers) {
+  const TempDir folder;
+  const std::string object = folder.object("a.o", R"(
+    .globl strong, absolute, elsewhere
+    .weak weak_here, weak_elsewhere
+    .comm common, 4
+    absolute = 17
+    .data
+    strong: .long 1
+    weak_here: .quad weak_elsewhere, elsewhere
+    .section .tdata, "awT", @progbits
+    .globl own
+    .type own, @tls_object
+    own: .long 1
+  )",
+                                           "as");
+  scan_object(object);
+  const Sketch sketch = sketch_of(object, SketchOf::Collisions).value();
+  EXPECT_EQ(sketch.mentions.size(), 3u) << "strong, absolute, own";
+  EXPECT_EQ(sketch.plain_starts.size(), 4u) << "weak_here, weak_elsewhere, elsewhere, common";
+  EXPECT_EQ(sketch.thread_local_starts.size(), 1u);
 }
 
 TEST(Census, KeepsNothingOfObjectsThatAreAlone) {
