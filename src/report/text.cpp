@@ -180,7 +180,7 @@ std::vector<std::string> remarks(const Audit& audit) {
   return out;
 }
 
-/// A count takes a third longer, and is nothing that anybody could act on: it goes with the names.
+/// A count takes a quarter longer, and is nothing that anybody could act on: it goes with the names.
 std::string undefined_words(const Audit& audit, const ReportOptions& options) {
   const bool to_be_linked = std::any_of(audit.inputs.begin(), audit.inputs.end(), [](const InputFacts& input) {
     return input.kind == InputKind::Object || input.kind == InputKind::Archive;

@@ -50,7 +50,7 @@ struct Census {
 };
 
 /// Nothing when everything has to be read. Parallel; the result does not depend on it. Counting what is undefined takes
-/// a third longer.
+/// a quarter longer.
 std::optional<Census> take_census(const std::vector<std::string>& paths, unsigned jobs, bool count_undefined);
 
 /// May a census stand for the scan of this job? Decided before a file is opened.
