@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "elfaudit/report.hpp"
 #include "report/findings.hpp"
@@ -126,16 +127,18 @@ void print_finding(std::string& out, const Finding& finding, const Painter& pain
   print_links(out, finding);
 }
 
-/// Objects that take part, in the host's link or in a device link.
-std::set<ObjectId> linked_objects(const Audit& audit) {
-  std::set<ObjectId> objects;
+/// Objects that take part, in the host's link or in a device link, each once.
+std::vector<ObjectId> linked_objects(const Audit& audit) {
+  std::vector<ObjectId> objects;
   const auto& linked = audit.resolution.linked;
   for (std::uint32_t i = 0; i < linked.size(); ++i)
     for (std::uint32_t o = 0; o < linked[i].size(); ++o)
-      if (linked[i][o]) objects.insert({i, o});
+      if (linked[i][o]) objects.push_back({i, o});
   for (const DeviceTarget& target : audit.resolution.device.targets)
     for (const DeviceInput& input : target.inputs)
-      if (audit.job.inputs[input.object.input].device_only) objects.insert(input.object);
+      if (audit.job.inputs[input.object.input].device_only) objects.push_back(input.object);
+  std::sort(objects.begin(), objects.end());
+  objects.erase(std::unique(objects.begin(), objects.end()), objects.end());
   return objects;
 }
 

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstdlib>
 #include <new>
-#include <numeric>
 
 #include "scan/sketch.hpp"
 #include "support/threads.hpp"
@@ -59,7 +58,7 @@ constexpr std::uint64_t known_by(MentionKind kind) {
 class Table {
  public:
   void clear(std::size_t entries) {
-    const std::size_t size = std::bit_ceil(std::max<std::size_t>(entries + entries / 4, 16));
+    const std::size_t size = std::bit_ceil(std::max<std::size_t>(entries + entries / 2, 16));
     slots_.assign(size, 0);
     shift_ = 64 - std::countr_zero(size);
   }
@@ -99,10 +98,10 @@ bool intricate(std::uint64_t known) {
 }
 
 void count_partition(std::span<const Tally* const> tallies, std::size_t partition, Part& part) {
-  std::size_t words = 0;
-  for (const Tally* tally : tallies) words += tally->words(partition);
-  if (words == 0) return;
-  part.table.clear(words);
+  std::size_t mentions = 0;
+  for (const Tally* tally : tallies) mentions += tally->mentions(partition);
+  if (mentions == 0) return;
+  part.table.clear(mentions);
   bool suspicious = false;
   for (const Tally* tally : tallies)
     tally->each(partition, [&](ObjectId, std::uint64_t mention) { note(part.table, mention); });
@@ -158,6 +157,7 @@ void Tally::add(ObjectId object, std::span<const std::uint64_t> mentions) {
     }
     if (stream.object != mark) {
       stream.object = mark;
+      ++stream.markers;
       *stream.next++ = mark;
       if (stream.next == stream.end) add_chunk(stream);
       *stream.next = mention;
@@ -183,18 +183,18 @@ void Tally::each(std::size_t partition, const Visit& visit) const {
   }
 }
 
-std::size_t Tally::words(std::size_t partition) const {
+std::size_t Tally::mentions(std::size_t partition) const {
   const Stream& stream = streams_[partition];
-  return stream.chunks.size() <= 1 ? stream.used() : kFirstChunk + (stream.chunks.size() - 2) * kChunk + stream.used();
+  const std::size_t before = stream.chunks.size() <= 1 ? 0 : kFirstChunk + (stream.chunks.size() - 2) * kChunk;
+  return before + stream.used() - stream.markers;
 }
 
 TallyResult count(std::span<const Tally* const> tallies) {
   PerThread<Part> parts;
-  constexpr std::size_t kFewWords = std::size_t{1} << 16;
-  const std::size_t words = std::accumulate(tallies.begin(), tallies.end(), std::size_t{0},
-                                            [](std::size_t sum, const Tally* tally) { return sum + tally->words(0); }) *
-                            Tally::kPartitions;
-  for_each_parallel(Tally::kPartitions, words < kFewWords ? Tally::kPartitions : 4,
+  std::size_t in_one = 0;  // they are spread evenly
+  for (const Tally* tally : tallies) in_one += tally->mentions(0);
+  constexpr std::size_t kFew = 128;
+  for_each_parallel(Tally::kPartitions, in_one < kFew ? Tally::kPartitions : 4,
                     [&](std::size_t i) { count_partition(tallies, i, parts.local()); });
   TallyResult all;
   parts.each([&](const Part& part) {

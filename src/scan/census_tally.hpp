@@ -28,7 +28,8 @@ class Tally {
   /// Calls `visit(object, mention)` for everything in one partition; `object` is whose a strong definition is.
   template <class Visit>
   void each(std::size_t partition, const Visit& visit) const;
-  std::size_t words(std::size_t partition) const;
+  /// How many these are.
+  std::size_t mentions(std::size_t partition) const;
 
  private:
   static constexpr std::size_t kChunk = 256;  ///< words
@@ -40,6 +41,7 @@ class Tally {
     std::uint64_t* next = nullptr;  ///< in the last chunk
     std::uint64_t* end = nullptr;   ///< of that
     std::uint64_t object = ~std::uint64_t{0};
+    std::size_t markers = 0;
 
     std::size_t used() const { return chunks.empty() ? 0 : static_cast<std::size_t>(next - chunks.back()); }
   };
