@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <numeric>
 
 #include "support/bytes.hpp"
@@ -33,7 +34,7 @@ class Members {
 
  private:
   const Archive& archive_;
-  std::uint64_t last_ = kNoOffset;
+  std::optional<std::uint64_t> last_;
 };
 
 std::string no_member(std::uint64_t symbol, std::uint64_t header) {
@@ -88,13 +89,15 @@ class GnuPieces {
 
   std::vector<std::uint64_t> read_headers(std::uint64_t count) {
     std::vector<std::uint64_t> headers;
+    std::optional<std::uint64_t> last;  // the entries of one member stand together
     for (std::uint64_t left = count * sizeof(Number); left != 0;) {
       const std::uint64_t size = std::min(left, kPiece);
       read(size, 0);
       left -= size;
       for (std::uint64_t at = 0; at < size; at += sizeof(Number)) {
         const std::uint64_t header = number(at);
-        if (headers.empty() || headers.back() != header) headers.push_back(header);
+        if (header != last) headers.push_back(header);
+        last = header;
       }
     }
     return headers;

@@ -291,6 +291,21 @@ TEST(ScanArchive, ALyingIndexIsAnErrorAndNoIndex) {
   EXPECT_THAT(index_error(1, {78}, "a"), HasSubstr("ends in the name of symbol 0"));
 }
 
+TEST(ScanArchive, NoMemberBeginsAtTheLargestNumber) {
+  ArchiveWriter lib;
+  lib.add("/SYM64/", number(1, 8, true) + number(~std::uint64_t{0}, 8, true) + std::string("a\0", 2));
+  lib.add("a.o/", small_object("a"));
+  const test::TempDir dir;
+  EXPECT_THAT(only_error(scan_input(dir.write("lib.a", lib.bytes()))), HasSubstr("at 0xffffffffffffffff, where none"));
+  const std::string bytes = lib.bytes();
+  ArchiveBytes at_hand(std::as_bytes(std::span(bytes)));
+  const SeeNames see = [](std::string_view) {};
+  ArchiveReader reader(at_hand, &see);
+  while (reader.next() != nullptr) {
+  }
+  EXPECT_EQ(reader.finish().damage.size(), 1u) << "nor where the names are only seen";
+}
+
 TEST(ScanArchive, ADamagedHeaderEndsTheArchiveWithAnError) {
   const test::TempDir dir;
   ArchiveWriter lib;
