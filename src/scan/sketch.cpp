@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
+#include <span>
 #include <string_view>
 
 #include "elfaudit/facts.hpp"
@@ -251,12 +252,9 @@ class Sketcher {
 
   bool read_symbols() {
     if (what_ == SketchOf::Soundness) return check_symbols();
-    if (what_ == SketchOf::Collisions) {
-      set_plain_aside();
-      return std::all_of(out_.others.begin(), out_.others.end(),
-                         [&](const std::byte* other) { return read_symbol({other}); });
-    }
-    return for_each_global([&](RawSymbol entry) { return read_symbol(entry); });
+    if (what_ != SketchOf::Collisions) return for_each_global([&](RawSymbol entry) { return read_symbol(entry); });
+    const auto others = set_plain_aside();
+    return std::all_of(others.begin(), others.end(), [&](const std::byte* other) { return read_symbol({other}); });
   }
 
   /// Until one says false. Also symbols that say they are local, though they stand among the globals.
@@ -268,10 +266,11 @@ class Sketcher {
     return true;
   }
 
-  /// Nearly all are plain, and which nobody can foresee: no branches, but for what is unusual.
-  void set_plain_aside() {
-    out_.others.resize(symbol_count_ - first_global_);
-    out_.plain_starts.resize(symbol_count_ - first_global_);
+  /// Returns the others. Nearly all are plain, and which nobody can foresee: no branches, but for what is unusual.
+  std::span<const std::byte* const> set_plain_aside() {
+    const std::uint64_t count = symbol_count_ - first_global_;
+    if (out_.others.size() < count) out_.others.resize(count);
+    out_.plain_starts.resize(count);
     const std::byte** other = out_.others.data();
     std::uint32_t* start = out_.plain_starts.data();
     const std::uint64_t section_count = count_;
@@ -288,8 +287,8 @@ class Sketcher {
       start += plain;
       return true;
     });
-    out_.others.resize(static_cast<std::size_t>(other - out_.others.data()));
     out_.plain_starts.resize(static_cast<std::size_t>(start - out_.plain_starts.data()));
+    return std::span(out_.others).first(static_cast<std::size_t>(other - out_.others.data()));
   }
 
   bool read_symbol(RawSymbol entry) {

@@ -145,8 +145,9 @@ inline NameHash hash_name(const char* name, const char* end) {
 namespace name_hash_detail {
 
 inline std::uint32_t hash_block(const NameBlock& block) {
-  const std::uint64_t left = mix(block.word(0) ^ kFirst, block.word(8) ^ kSecond);
-  return static_cast<std::uint32_t>(mix(block.word(16) ^ left, block.word(24) ^ kThird) >> 32);
+  const std::uint64_t left = (block.word(0) ^ kFirst) + std::rotl(block.word(16), 23);
+  const std::uint64_t right = (block.word(8) ^ kSecond) + std::rotl(block.word(24), 41);
+  return static_cast<std::uint32_t>(mix(left, right) >> 32);
 }
 
 }  // namespace name_hash_detail
