@@ -121,8 +121,8 @@ class Sketcher {
     for (const std::byte* at = sections_ + sizeof(Elf64_Shdr); at != end; at += sizeof(Elf64_Shdr)) {
       const RawSection header{at};
       const Elf64_Off offset = header.offset();
-      if (offset > object_size || header.size() > object_size - offset)
-        if (header.type() != SHT_NOBITS && header.type() != SHT_NULL) return false;
+      const bool outside = offset > object_size || header.size() > object_size - offset;
+      if (outside && header.type() != SHT_NOBITS && header.type() != SHT_NULL) return false;
       if (is_listed(header.type()) && !list(header)) return false;
       if (!read_section_name(names, header.name())) return false;
     }

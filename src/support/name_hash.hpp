@@ -1,5 +1,5 @@
-// 64 bits out of a NUL-terminated name, which is read once: finding its end and hashing it are one loop. Knows nothing
-// of ELF.
+// 64 bits out of a NUL-terminated name, which is read once: finding its end, or the version behind it ("foo@V1"), and
+// hashing it are one loop.
 #pragma once
 
 #include <algorithm>
