@@ -6,8 +6,8 @@
 #include <array>
 #include <cstring>
 #include <limits>
-#include <optional>
 #include <numeric>
+#include <optional>
 
 #include "support/bytes.hpp"
 
@@ -22,19 +22,19 @@ class Members {
   explicit Members(const Archive& archive) : archive_(archive) {}
 
   bool at(std::uint64_t header) {
-    if (header == last_) return true;
+    if (last_ != nullptr && last_->header == header) return true;
     const auto& members = archive_.members;
     const auto member =
         std::lower_bound(members.begin(), members.end(), header,
                          [](const ArchiveMember& m, std::uint64_t offset) { return m.header < offset; });
     if (member == members.end() || member->header != header) return false;
-    last_ = header;
+    last_ = &*member;
     return true;
   }
 
  private:
   const Archive& archive_;
-  std::optional<std::uint64_t> last_;
+  const ArchiveMember* last_ = nullptr;
 };
 
 std::string no_member(std::uint64_t symbol, std::uint64_t header) {

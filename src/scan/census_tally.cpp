@@ -148,7 +148,7 @@ void Tally::add(ObjectId object, std::span<const std::uint64_t> mentions) {
     // The partition is in bits that the mention keeps: kind and kThreadLocal lie below.
     Stream& stream = streams_[mention >> 4 & (kPartitions - 1)];
     if (stream.next == stream.end) add_chunk(stream);
-    *stream.next = mention;
+    *stream.next = mention;  // stays when `next` moves on
     if ((mention & kKindMask) != static_cast<std::uint64_t>(MentionKind::Strong)) {
       std::uint64_t& recent = recent_[mention >> 12 & (kRecent - 1)];
       stream.next += recent != mention ? 1 : 0;  // no branch: nobody can foresee it

@@ -152,7 +152,7 @@ inline std::uint32_t hash_block(const NameBlock& block) {
 
 }  // namespace name_hash_detail
 
-/// Of the first 32 bytes alone, at a third of the cost: equal names have equal ones, and many others too.
+/// Of the first 32 bytes alone, which costs less: equal names have equal ones, and many others too.
 inline std::uint32_t hash_start(const char* name, const char* end) {
   using namespace name_hash_detail;
   if (NameEnd::is_near(name, end)) [[unlikely]]

@@ -306,6 +306,26 @@ TEST(ScanArchive, NoMemberBeginsAtTheLargestNumber) {
   EXPECT_EQ(reader.finish().damage.size(), 1u) << "nor where the names are only seen";
 }
 
+TEST(ScanArchive, CountsTheNamesOfAnIndexThatAreOnlySeen) {
+  constexpr std::uint64_t kCount = 70'001;  // all empty: a NUL in every place
+  const SeeNames see = [](std::string_view) {};
+  for (const std::uint64_t missing : {0, 1, 2}) {
+    ArchiveWriter lib;
+    std::string index = number(kCount, 4, true);
+    const std::uint64_t names = kCount - missing;
+    const std::uint64_t header = 8 + 60 + (4 + 4 * kCount + names + 1) / 2 * 2;
+    for (std::uint64_t i = 0; i < kCount; ++i) index += number(header, 4, true);
+    lib.add("/", index + std::string(names, '\0'));
+    ASSERT_EQ(lib.add("a.o/", small_object("a")), header);
+    const std::string bytes = lib.bytes();
+    ArchiveBytes at_hand(std::as_bytes(std::span(bytes)));
+    ArchiveReader reader(at_hand, &see);
+    while (reader.next() != nullptr) {
+    }
+    EXPECT_EQ(reader.finish().damage.size(), missing == 0 ? 0u : 1u) << missing;
+  }
+}
+
 TEST(ScanArchive, ADamagedHeaderEndsTheArchiveWithAnError) {
   const test::TempDir dir;
   ArchiveWriter lib;
