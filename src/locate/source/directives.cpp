@@ -138,6 +138,8 @@ void Preprocessor::define(Frame& frame) {
   if (frame.inclusion == built_in_ && depends_on_options(name.text, *unit_))
     macro.doubt = doubts_.add("whether " + std::string(name.text) + " is defined depends on options that are not known",
                               {name.id});
+  if (frame.inclusion == built_in_ && unit_->is_other_target && depends_on_target(name.text))
+    macro.doubt = doubt_of_target(std::string(name.text));
   maybe_defined_.erase(macro.name);
   macros_.define(std::move(macro));
 }

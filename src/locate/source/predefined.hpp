@@ -21,6 +21,8 @@ std::string_view assumed_value(std::uint8_t row, int variant);
 
 /// Does the compiler define that macro only with certain options, which are not known or whose effect is not?
 bool depends_on_options(std::string_view macro, const TranslationUnit& unit);
+/// Does the target decide whether that macro is defined, or what it says? "__x86_64__", "__SIZEOF_POINTER__".
+bool depends_on_target(std::string_view macro);
 /// Is that a name by which compilers and platforms make themselves known? No header defines those.
 bool is_compilers_own(std::string_view macro);
 /// __LINE__, __COUNTER__ ...

@@ -1,5 +1,5 @@
-// Which of the predefined macros are not known exactly: those with the compiler's version in them, and those that
-// options decide about.
+// Which of the predefined macros are not known exactly: those with the compiler's version in them, those that options
+// decide about, and those of another target.
 #include <algorithm>
 #include <array>
 
@@ -136,6 +136,29 @@ bool depends_on_options(std::string_view macro, const TranslationUnit& unit) {
   const auto any = [&](auto test) { return std::any_of(unit.options->begin(), unit.options->end(), test); };
   if (row->by == DecidedBy::Position) return !any([](const std::string& option) { return decides_position(option); });
   return any([&](const std::string& option) { return decides(option, row->by); });
+}
+
+bool depends_on_target(std::string_view macro) {
+  // By comparing `clang -dM -E` and `gcc -dM -E` for x86-64, i386, AArch64, Arm, RISC-V, Power, s390x, MIPS, LoongArch
+  // and SPARC: what is not the same for all of them begins with one of these.
+  constexpr std::string_view kPrefixes =
+      "MIPS _ABI _ARCH_ _ARM _BIG_ENDIAN _CALL_ _ILP32 _LITTLE_ENDIAN _LP64 _MIPS _R3000 __AARCH64 "
+      "__ALTIVEC __APCS __ARCH __ARM __AVX __BIGGEST_ALIGNMENT __BIG_ENDIAN__ __BYTE_ORDER__ "
+      "__CHAR_UNSIGNED__ __CMODEL __CRYPTO__ __DBL __DEC64 __FLOAT128 __FLOAT_WORD_ORDER __FLT __FP_FAST "
+      "__FXSR __GCC_ASM_FLAG __GCC_ATOMIC __GCC_HAVE __GCC_IEC __GLIBCXX_BITSIZE_INT __GLIBCXX_TYPE_INT "
+      "__HAVE_ __HTM__ __ILP32 __INT64 __INTMAX __INTPTR __INT_FAST __INT_LEAST64 __LAHF __LDBL "
+      "__LITTLE_ENDIAN__ __LONG __LP64 __MIPS __MMX __NATURAL_ALIGNMENT __NEXT_RUNTIME __NO_MATH_INLINES "
+      "__PIC__ __PIE__ __POINTER_WIDTH __POWER __PPC __PTRDIFF __REGISTER_PREFIX__ __RISCV __SEG_ __SIZE "
+      "__SOFTFP __SSE __SSSE __STRUCT_PARM __THUMB __UINT __VEC __VFP __VSX __WCHAR __WINT __aarch64 "
+      "__alpha __amd64 __arch __arm __code_model __hppa __i386 __i486 __i586 __i686 __ia64 __k8 __loongarch "
+      "__m68k __mips __pentium __pic__ __pie__ __powerpc __ppc __riscv __s390 __seg_ __sh __sparc __thumb "
+      "__tune_ __x86 __zarch _mips i386 mips sparc ";
+  for (std::size_t at = 0; at < kPrefixes.size();) {
+    const std::size_t end = kPrefixes.find(' ', at);
+    if (macro.starts_with(kPrefixes.substr(at, end - at))) return true;
+    at = end + 1;
+  }
+  return false;
 }
 
 bool is_compilers_own(std::string_view macro) {

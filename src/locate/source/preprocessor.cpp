@@ -203,9 +203,15 @@ std::optional<std::set<std::uint32_t>> Preprocessor::blamed() {
   return result;
 }
 
+/// No name goes with it: nothing is known of the values that another target gives, so none can be tried.
+Doubt Preprocessor::doubt_of_target(const std::string& macro) {
+  return doubts_.add("what " + macro + " is depends on the target, and only the macros of x86-64 are known");
+}
+
 Doubt Preprocessor::doubt_of_undefined(std::uint32_t name) {
   if (const auto maybe = maybe_defined_.find(name); maybe != maybe_defined_.end()) return maybe->second;
   const std::string text(names_.name(name));
+  if (unit_->is_other_target && depends_on_target(text)) return doubt_of_target(text);
   if (depends_on_options(text, *unit_))
     return doubts_.add("whether " + text + " is defined depends on options that are not known", {name});
   if (text.starts_with("__cpp_") && assumed_row(text, *unit_) != 0)

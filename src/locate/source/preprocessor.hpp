@@ -75,6 +75,7 @@ class Preprocessor : public TokenSource {
   static constexpr std::uint32_t kMissing = FileStore::kNone - 1;
   std::size_t first_difference();
   /// Why a name that nothing defines may be defined after all; 0 when it is not.
+  Doubt doubt_of_target(const std::string& macro);
   Doubt doubt_of_undefined(std::uint32_t name);
 
  private:

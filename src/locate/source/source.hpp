@@ -41,6 +41,8 @@ struct TranslationUnit {
   Compiler compiler = Compiler::Gcc;
   bool compiler_known = true;    ///< false: `compiler` is a guess
   std::string compiler_version;  ///< "12.2.0" (an object's .comment says it); empty: not known
+  /// Not compiled for 64-bit x86, whose predefined macros alone are known: a condition on another target's is a doubt.
+  bool is_other_target = false;
 };
 
 /// A global's name without parameters and template arguments: {"deep_ep", "state"}. Classes are parts like namespaces;

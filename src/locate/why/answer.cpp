@@ -1,5 +1,6 @@
 #include "locate/why/answer.hpp"
 
+#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -87,6 +88,7 @@ class Witnesses {
       if (source.empty() && !is_temporary(one.source)) source = one.source;
     BuildRecord record = records.of(object_file_, source);
     tell_compiler(origin_, record.unit);
+    record.unit.is_other_target = is_other_target();
     evidence_ = read_sources(record, symbols, preprocess);
   }
 
@@ -109,6 +111,9 @@ class Witnesses {
 
   /// What stands in the translation unit itself, as debug info says, was not included from anywhere.
   bool need_sources() const { return !std::all_of(located_.begin(), located_.end(), is_in_source); }
+
+  /// x32 has the machine of x86-64 and other macros.
+  bool is_other_target() const { return object_.machine != EM_X86_64 || !object_.is_64; }
 
   /// By whose name the build's records are found; it need not be there.
   std::string object_file() const {
@@ -233,6 +238,7 @@ class Witnesses {
       record.unit.folder = working_folder();
       record.unit.language = file.ends_with(".c") ? source::Language::C : evidence_.unit.language;
       record.unit.compiler_known = false;
+      record.unit.is_other_target = is_other_target();
       const SourceEvidence alone = read_sources(record, {asked_[i].symbol}, false);
       if (alone.readings.empty()) continue;
       source::Reading read = alone.readings.front();
