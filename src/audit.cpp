@@ -218,6 +218,7 @@ std::vector<Finding> audit_objects(const std::vector<InputFacts>& inputs, const 
   evidence.gpu_archs = options.gpu_archs;
   evidence.gpu_compiles = compiles;
   evidence.stale_objects = stale.objects;
+  evidence.stale_libraries = stale.libraries;
   std::vector<Finding> findings = gpu_flags(evidence);
   const auto add = [&](std::vector<Finding> more) {
     findings.insert(findings.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -57,6 +58,7 @@ Finding stale(const Alike& group) {
     Site site;
     site.role = Role::Candidate;
     site.origin = object->origin;
+    if (!object->copied_from.empty()) site.notes.push_back("a copy of " + object->copied_from);
     site.notes.push_back("by " + object->listed_in);
     finding.sites.push_back(std::move(site));
   }
@@ -65,7 +67,8 @@ Finding stale(const Alike& group) {
     finding.notes.push_back("gone: " + some_of(first.missing));
   note_moved(first, finding);
   if (first.untracked.empty())
-    finding.notes.emplace_back("the build knows of these files: run it again");
+    finding.notes.push_back("the build knows of these files: " +
+                            (first.again.empty() ? std::string("run it again") : "run " + first.again));
   else
     finding.notes.push_back(fmt::format(
         "no depfile or ninja log lists {}: the build won't compile it again when they change; write depfiles (-MMD "
@@ -74,7 +77,29 @@ Finding stale(const Alike& group) {
   return finding;
 }
 
+/// "ninja -C build libx.a" builds the object anew, too, where it has to be.
+Finding stale_archive(const StaleLibrary& archive) {
+  const StaleMember& first = archive.members.front();
+  const std::size_t n = archive.members.size();
+  const bool older = std::any_of(archive.members.begin(), archive.members.end(), [](const auto& m) { return m.older; });
+  Finding finding = make_finding("stale-object", {},
+                                 n == 1 ? fmt::format("{} {} {}, which it was made from", first.origin.display(),
+                                                      older ? "is older than" : "differs from", first.object)
+                                        : fmt::format("{} {} {} of the objects it was made from", archive.origin.path,
+                                                      older ? "is older than" : "differs from", n));
+  for (const StaleMember& member : archive.members) {
+    Site site;
+    site.role = Role::Candidate;
+    site.origin = member.origin;
+    site.notes.push_back(fmt::format("{} {}", member.object, member.older ? "is newer, and differs" : "differs"));
+    finding.sites.push_back(std::move(site));
+  }
+  finding.notes.push_back(fmt::format("what is linked is the member, not the object: run {}", archive.again));
+  return finding;
+}
+
 Finding stale(const StaleLibrary& library) {
+  if (!library.members.empty()) return stale_archive(library);
   Finding finding =
       make_finding("stale-object", {},
                    fmt::format("{} is older than {}", library.origin.display(),

@@ -13,6 +13,8 @@
 #include "stale/file_lists.hpp"
 #include "stale/file_times.hpp"
 #include "stale/moved.hpp"
+#include "stale/stale_archives.hpp"
+#include "stale/system_files.hpp"
 
 namespace elfaudit {
 namespace {
@@ -28,16 +30,6 @@ std::string whole(const std::string& path, const std::string& folder) {
   return (fs::path(folder) / path).lexically_normal().string();
 }
 
-/// Headers that no build tracks (-MMD leaves them out) and that change with the machine.
-bool is_system(std::string_view path) {
-  constexpr std::array<std::string_view, 6> kFolders{"/usr/include/",   "/usr/lib", "/usr/local/include/",
-                                                     "/usr/local/cuda", "/opt/",    "/lib"};
-  return std::any_of(kFolders.begin(), kFolders.end(), [&](std::string_view f) { return path.starts_with(f); });
-}
-
-/// Bazel goes by the content of files: there times say nothing.
-bool is_of_bazel(const std::string& path) { return path.find("bazel-out/") != std::string::npos; }
-
 bool is_header(const std::string& path) {
   const std::string extension = fs::path(path).extension().string();
   constexpr std::array<std::string_view, 9> kSources{".c", ".cc", ".cpp", ".cxx", ".C", ".cu", ".s", ".S", ".c++"};
@@ -48,13 +40,17 @@ class Finder {
  public:
   explicit Finder(const StaleOptions& options) : options_(options), here_(working_folder()) {}
 
-  void take(const Origin& origin) {
-    const std::optional<FileList> list = lists_.of(origin.path);
+  /// `copied_from`: the object on disk that the origin, a member of an archive, is a copy of.
+  void take(const Origin& origin, const std::string& copied_from = {}, const std::string& again = {}) {
+    const std::string& path = copied_from.empty() ? origin.path : copied_from;
+    const std::optional<FileList> list = lists_.of(path);
     if (!list && !options_.every_object && unlisted_.size() > kMostOpenedUnasked) return;  // none will be opened
-    const std::optional<std::int64_t> made = times_.of(origin.path);
-    if (!made || is_of_bazel(whole(origin.path, here_))) return;
+    const std::optional<std::int64_t> made = times_.of(path);
+    if (!made || is_of_bazel(path)) return;
     StaleObject object;
     object.origin = origin;
+    object.copied_from = copied_from;
+    object.again = again;
     if (list) compare(*list, *made, object);
     if (!list || options_.every_object)
       unlisted_.push_back({std::move(object), *made, list ? paths_of(*list) : std::set<std::string>()});
@@ -92,7 +88,7 @@ class Finder {
   /// Part of the project as it is here: of a build in a container, what the container had is missing for good.
   bool can_be_missed(const std::string& path) const {
     std::error_code error;
-    return !is_system(path) && path.find("/tmpxft_") == std::string::npos &&
+    return !is_of_system(path) && path.find("/tmpxft_") == std::string::npos &&
            fs::is_directory(fs::path(path).parent_path(), error);
   }
 
@@ -111,7 +107,7 @@ class Finder {
   void open(Unlisted& unlisted) {
     StaleObject& object = unlisted.object;
     for (const std::string& file : files_in_debug_info(object.origin)) {
-      if (is_system(file) || unlisted.listed.contains(file)) continue;
+      if (is_of_system(file) || unlisted.listed.contains(file)) continue;
       const std::optional<std::int64_t> changed = times_.of(file);
       if (!changed) continue;
       const bool newer = *changed > unlisted.made;
@@ -129,6 +125,7 @@ class Finder {
       files->erase(std::unique(files->begin(), files->end()), files->end());
     }
     for (MovedDeclaration& moved : object.moved) moved.file = shown_path(moved.file, here_);
+    if (!object.copied_from.empty()) object.copied_from = shown_path(whole(object.copied_from, here_), here_);
     if (object.listed_in != "debug info") object.listed_in = shown_path(whole(object.listed_in, here_), here_);
   }
 
@@ -172,7 +169,7 @@ std::vector<StaleLibrary> stale_libraries(const std::vector<InputFacts>& inputs)
     const std::optional<std::int64_t> made = times.of(library.path);
     if (!made) continue;
     std::unordered_set<std::string_view> names;
-    StaleLibrary stale{library.objects.front().origin, {}};
+    StaleLibrary stale{library.objects.front().origin, {}, {}, {}};
     for (const InputFacts& input : inputs) {
       if (input.kind != InputKind::Object || input.objects.size() != 1) continue;
       if (times.of(input.path).value_or(*made) <= *made) continue;
@@ -189,11 +186,21 @@ std::vector<StaleLibrary> stale_libraries(const std::vector<InputFacts>& inputs)
 StaleFacts find_stale(const LinkJob& job, const std::vector<InputFacts>& inputs, const StaleOptions& options) {
   StaleFacts facts;
   Finder finder(options);
-  for (const InputFacts& input : inputs)
-    if (input.kind == InputKind::Object && !input.objects.empty() && input.objects.front().at_hand)
-      finder.take(input.objects.front().origin);
+  std::vector<std::string> neighbours{job.output_path};
+  for (const InputFacts& input : inputs) {
+    if (input.kind != InputKind::Object || input.objects.empty() || !input.objects.front().at_hand) continue;
+    finder.take(input.objects.front().origin);
+    neighbours.push_back(input.path);
+  }
   facts.objects = finder.finish();
-  if (!job.from_command) facts.libraries = stale_libraries(inputs);
+  Finder members(options);
+  facts.libraries = stale_archives(inputs, neighbours,
+                                   [&](const Origin& member, const std::string& object, const std::string& again) {
+                                     members.take(member, object, again);
+                                   });
+  for (StaleObject& object : members.finish()) facts.objects.push_back(std::move(object));
+  if (!job.from_command)
+    for (StaleLibrary& library : stale_libraries(inputs)) facts.libraries.push_back(std::move(library));
   return facts;
 }
 

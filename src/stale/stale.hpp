@@ -22,6 +22,8 @@ struct MovedDeclaration {
 
 struct StaleObject {
   Origin origin;
+  std::string copied_from{};           ///< of an archive's member: the object on disk that it is a copy of
+  std::string again{};                 ///< of an archive's member: the command of the build that makes the archive
   std::vector<std::string> newer;      ///< files that were changed after the object was made, as reports show them
   std::vector<std::string> missing;    ///< headers that are no longer there
   std::string listed_in;               ///< "a.d", "build/.ninja_deps", "debug info"
@@ -32,9 +34,18 @@ struct StaleObject {
   bool is_stale() const { return !newer.empty() || !missing.empty(); }
 };
 
+/// A member that is no longer what the object is that it was made from.
+struct StaleMember {
+  Origin origin;
+  std::string object;  ///< the object on disk
+  bool older = false;  ///< the archive is older than the object; else only the contents differ
+};
+
 struct StaleLibrary {
   Origin origin;
-  std::vector<std::string> newer;  ///< objects whose definitions it has
+  std::vector<std::string> newer;    ///< of a shared object: objects whose definitions it has
+  std::vector<StaleMember> members;  ///< of an archive
+  std::string again;                 ///< of an archive: the command that makes it
 };
 
 struct StaleFacts {
@@ -48,8 +59,8 @@ struct StaleOptions {
   bool every_object = false;
 };
 
-/// Of the loose objects of the job; of shared objects when the job is made of plain files, for a link command makes
-/// them anew.
+/// Of the loose objects of the job and of the objects that its archives were made from; of shared objects when the job
+/// is made of plain files, for a link command makes them anew.
 StaleFacts find_stale(const LinkJob& job, const std::vector<InputFacts>& inputs, const StaleOptions& options = {});
 
 }  // namespace elfaudit

@@ -166,3 +166,180 @@ def test_library_of_other_objects(lab):
     lab.sh("g++ -c main.cpp -o main.o; echo 'int state;' > other.cpp; g++ -fPIC -shared other.cpp -o libother.so")
     age(lab, "libother.so", 60)
     assert stale(lab, "main.o", "libother.so") == []
+
+
+# --- archives: what is linked is the member, whatever the object on disk is by now
+
+OLD = "struct S { int a; int b; };\n"
+NEW = "struct S { int c; int a; int b; };\n"
+STATIC = """cmake_minimum_required(VERSION 3.21)
+project(p CXX)
+add_library(l STATIC l.cpp)
+add_executable(m m.cpp)
+target_link_libraries(m l)
+"""
+STATIC_SOURCES = {
+    "s.h": OLD,
+    "l.cpp": '#include "s.h"\nint f(S* s) { return s->b; }\n',
+    "m.cpp": '#include "s.h"\nint f(S*);\nint main() { S s{1, 2}; return f(&s); }\n',
+}
+LINE = ["--", "g++", "b/CMakeFiles/m.dir/m.cpp.o", "b/libl.a", "-o", "m"]
+
+
+def built_by_cmake(lab, generator="Ninja", options=""):
+    need("cmake", "ninja" if generator == "Ninja" else "make")
+    lab.write("CMakeLists.txt", STATIC)
+    for name, text in STATIC_SOURCES.items():
+        lab.write(name, text)
+    lab.sh(f"cmake -G '{generator}' {options} -S . -B b && cmake --build b")
+    return lab
+
+
+def compile_again(lab, target, object, generator="Ninja"):
+    """Runs the one step of the build that makes the object, and not the ones behind it."""
+    if generator == "Ninja":
+        lab.sh(f"ninja -C b CMakeFiles/{target}.dir/{object}")
+    else:
+        lab.sh(f"rm b/CMakeFiles/{target}.dir/{object}; make -C b -f CMakeFiles/{target}.dir/build.make CMakeFiles/{target}.dir/{object}")
+
+
+GENERATORS = pytest.mark.parametrize("generator", ["Ninja", "Unix Makefiles"])
+WAYS = pytest.mark.parametrize("way", [["-p", "b"], LINE, ["b/CMakeFiles/m.dir/m.cpp.o", "b/libl.a"]])
+
+
+@GENERATORS
+@WAYS
+def test_archive_is_older_than_its_object(lab, generator, way):
+    built_by_cmake(lab, generator)
+    assert stale(lab, *way) == []
+    lab.write("s.h", NEW)
+    compile_again(lab, "m", "m.cpp.o", generator)
+    compile_again(lab, "l", "l.cpp.o", generator)
+    assert lab.sh("g++ b/CMakeFiles/m.dir/m.cpp.o b/libl.a -o m; ./m", check=False).code == 2  # 0 is right
+    [finding] = stale(lab, *way)
+    assert finding["message"] == "b/libl.a(l.cpp.o) is older than b/CMakeFiles/l.dir/l.cpp.o, which it was made from"
+    assert [(s["path"], s["member"]) for s in finding["sites"]] == [("b/libl.a", "l.cpp.o")]
+    again = "ninja -C b libl.a" if generator == "Ninja" else "make -C b"
+    assert f"what is linked is the member, not the object: run {again}" in finding["notes"]
+    lab.sh(again)
+    assert stale(lab, *way) == []
+
+
+@GENERATORS
+@WAYS
+def test_header_is_newer_than_the_object_in_an_archive(lab, generator, way):
+    built_by_cmake(lab, generator)
+    lab.write("s.h", NEW)
+    compile_again(lab, "m", "m.cpp.o", generator)
+    [finding] = stale(lab, *way)
+    assert finding["message"] == "b/libl.a(l.cpp.o) is older than s.h"
+    assert finding["sites"][0]["notes"][0] == "a copy of b/CMakeFiles/l.dir/l.cpp.o"
+    again = "ninja -C b libl.a" if generator == "Ninja" else "make -C b"
+    assert f"the build knows of these files: run {again}" in finding["notes"]
+
+
+def test_member_differs_from_an_older_object(lab):
+    """The archive was touched, or came from a cache: its time says nothing."""
+    built_by_cmake(lab)
+    lab.write("s.h", NEW)
+    lab.sh("ninja -C b CMakeFiles/m.dir/m.cpp.o CMakeFiles/l.dir/l.cpp.o; sleep 0.01; touch b/libl.a")
+    [finding] = stale(lab, "-p", "b")
+    assert finding["message"] == "b/libl.a(l.cpp.o) differs from b/CMakeFiles/l.dir/l.cpp.o, which it was made from"
+
+
+@pytest.mark.parametrize("later", [
+    "touch b/CMakeFiles/l.dir/l.cpp.o",                                             # newer, and equal
+    "strip -g b/libl.a",                                                            # without its debug info
+    "strip -g b/libl.a; touch b/CMakeFiles/l.dir/l.cpp.o",
+    "objcopy --redefine-sym _Z1fP1S=_Z1gP1S b/libl.a",                              # a step behind ar
+    "rm -r b/CMakeFiles/l.dir",                                                     # no object to compare with
+])  # fmt: skip
+def test_archives_that_are_not_stale(lab, later):
+    built_by_cmake(lab, options="-DCMAKE_BUILD_TYPE=Debug")
+    lab.sh(later)
+    assert stale(lab, "b/libl.a") == [] and stale(lab, "b/CMakeFiles/m.dir/m.cpp.o", "b/libl.a") == []
+
+
+def test_archives_that_were_copied_or_installed(lab):
+    built_by_cmake(lab)
+    lab.sh("mkdir -p prefix/lib && cp b/libl.a prefix/lib && touch -d '1 hour ago' prefix/lib/libl.a")
+    lab.cc("prefix/lib/l.cpp.o", "int of_another_program();\nint other = of_another_program();")
+    assert stale(lab, "prefix/lib/libl.a") == []
+    assert stale(lab, "--", "g++", "b/CMakeFiles/m.dir/m.cpp.o", "prefix/lib/libl.a", "-o", "m") == []
+
+
+def test_archive_outside_of_the_build_folder(lab):
+    built_by_cmake(lab, options="-DCMAKE_ARCHIVE_OUTPUT_DIRECTORY=$PWD/lib")
+    lab.write("s.h", NEW)
+    compile_again(lab, "l", "l.cpp.o")
+    for way in (["-p", "b"], ["--", "g++", "b/CMakeFiles/m.dir/m.cpp.o", "lib/libl.a", "-o", "m"]):
+        [finding] = [f for f in stale(lab, *way) if "lib/libl.a" in f["message"]]
+        assert finding["message"].endswith("lib/libl.a(l.cpp.o) is older than b/CMakeFiles/l.dir/l.cpp.o, which it was made from")
+
+
+def test_members_of_one_name(lab):
+    need("ninja")
+    for folder, value in (("x", 1), ("y", 2)):
+        lab.write(f"{folder}/a.cpp", f"int {folder}() {{ return {value}; }}\n")
+    lab.write(
+        "build.ninja",
+        "rule cxx\n  command = g++ -c $in -o $out\nrule ar\n  command = rm -f $out && ar rcsD $out $in\n"
+        "build x/a.o: cxx x/a.cpp\nbuild y/a.o: cxx y/a.cpp\nbuild libxy.a: ar x/a.o y/a.o\n",
+    )
+    lab.sh("sed -i 's/rcsD/qcsD/' build.ninja; ninja")
+    assert stale(lab, "libxy.a") == []
+    lab.write("y/a.cpp", "int y() { return 33; }\n")
+    lab.sh("ninja y/a.o")
+    [finding] = stale(lab, "libxy.a")
+    assert finding["message"] == "libxy.a(a.o) is older than y/a.o, which it was made from"
+
+
+def test_many_members_are_one_finding(lab):
+    for name in "abc":
+        lab.cc(f"{name}.o", f"int {name}() {{ return 1; }}", "g++")
+    lab.ar("libabc.a", "a.o", "b.o", "c.o")
+    assert stale(lab, "libabc.a") == []
+    for name in "ac":
+        lab.cc(f"{name}.o", f"int {name}() {{ return 2; }}", "g++")
+    [finding] = stale(lab, "libabc.a")  # no build file: by the objects beside it
+    assert finding["message"] == "libabc.a is older than 2 of the objects it was made from" and len(finding["sites"]) == 2
+    assert "what is linked is the member, not the object: run ar rcs libabc.a a.o c.o" in finding["notes"]
+
+
+def test_libraries_of_setuptools(lab):
+    """build_clib keeps the folders of the sources below that of the archive."""
+    need("gcc")
+    lab.write("src/foo.c", "int foo(void) { return 1; }\n")
+    lab.write("setup.py", "from setuptools import setup\nsetup(name='p', version='1', libraries=[('foo', {'sources': ['src/foo.c']})])\n")
+    if lab.sh("/usr/bin/python3 setup.py -q build_clib", check=False).code != 0:
+        pytest.skip("needs setuptools, which is not installed")
+    [archive] = [str(p.relative_to(lab.path)) for p in lab.path.glob("build/temp*/libfoo.a")]
+    object = archive.replace("libfoo.a", "src/foo.o")
+    assert stale(lab, archive) == []
+    lab.write("src/foo.c", "int foo(void) { return 2; }\n")
+    lab.sh(f"gcc -c src/foo.c -o {object}")
+    [finding] = stale(lab, archive)
+    assert finding["message"] == f"{archive}(foo.o) is older than {object}, which it was made from"
+
+
+def test_thin_archive(lab):
+    """Its members are the objects: only what these were made from can be newer."""
+    project(lab)
+    lab.sh("g++ -MMD -c main.cpp -o main.o && ar rcT libmain.a main.o && touch main.o")
+    assert stale(lab, "libmain.a") == []
+    age(lab, "main.o", 60)
+    age(lab, "main.cpp", 120)
+    [finding] = stale(lab, "libmain.a")
+    assert finding["message"] == "libmain.a(main.o) is older than state.h"
+
+
+def test_fresh_with_meson(lab):
+    need("meson", "ninja")
+    for name, text in STATIC_SOURCES.items():
+        lab.write(name, text)
+    lab.write("meson.build", "project('p', 'cpp')\nl = static_library('l', 'l.cpp')\nexecutable('m', 'm.cpp', link_with: l)\n")
+    lab.sh("meson setup b && ninja -C b")
+    assert stale(lab, "-p", "b") == []
+    lab.write("s.h", NEW)
+    [finding] = [f for f in stale(lab, "-p", "b") if "older than s.h" in f["message"]]
+    assert any("libl.a" in site["path"] for site in finding["sites"])

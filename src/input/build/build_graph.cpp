@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
 #include "elfaudit/error.hpp"
@@ -135,6 +136,13 @@ void BuildGraph::add_device_links(Chosen& chosen) const {
       if (step != nullptr && step->link && chosen.insert(*step->link).second) open.push_back(*step->link);
     }
   }
+}
+
+std::vector<BuildLink> BuildGraph::archives() const {
+  std::vector<BuildLink> archives;
+  std::copy_if(links_.begin(), links_.end(), std::back_inserter(archives),
+               [](const BuildLink& link) { return link.archive; });
+  return archives;
 }
 
 std::vector<BuildLink> BuildGraph::select(const std::vector<std::string>& targets) const {

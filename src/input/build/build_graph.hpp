@@ -27,6 +27,9 @@ class BuildGraph {
 
   bool has_links() const { return !links_.empty(); }
 
+  /// What makes static libraries, in the order of the build's files.
+  std::vector<BuildLink> archives() const;
+
   /// See plan_of_build().
   std::vector<BuildLink> select(const std::vector<std::string>& targets) const;
 

@@ -23,6 +23,12 @@ struct BuildPlan {
   std::vector<BuildLink> links;  ///< in the order of their outputs
 };
 
+/// Is it the folder of a build that is read here?
+bool is_build_folder(const std::string& folder);
+
+/// The static libraries that the build of such a folder makes. Throws InputError for a file that can't be read.
+BuildPlan archives_of_build(const std::string& folder);
+
 /// The links that make `targets`: names that the build or CMake has for them, or outputs, from the build folder or from
 /// here. No target: what the build makes when none is named, without static libraries, which link nothing. The device
 /// link of a target comes along. Throws UsageError for a folder that isn't one, that has no link, or for a target that

@@ -1,0 +1,27 @@
+// Files whose times and neighbours say nothing about a build.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace elfaudit {
+
+/// What is installed for all: no build tracks these headers (-MMD leaves them out), and they change with the machine.
+inline bool is_of_system(std::string_view path) {
+  constexpr std::array<std::string_view, 6> kFolders{"/usr/include/",   "/usr/lib", "/usr/local/include/",
+                                                     "/usr/local/cuda", "/opt/",    "/lib"};
+  return std::any_of(kFolders.begin(), kFolders.end(), [&](std::string_view f) { return path.starts_with(f); });
+}
+
+/// Bazel goes by the content of files: there times say nothing.
+inline bool is_of_bazel(const std::string& path) {
+  std::error_code error;
+  const std::string whole = std::filesystem::absolute(path, error).lexically_normal().string();
+  return (error ? path : whole).find("bazel-out/") != std::string::npos;
+}
+
+}  // namespace elfaudit
