@@ -39,6 +39,8 @@ struct Policy {
   std::optional<std::vector<BaselineEntry>> baseline;
   std::string baseline_path;  ///< for messages
   std::string today;          ///< "2026-11-21"
+  /// The audit is of a part of a build: a suppression or a baseline's entry that fits nothing may fit another part.
+  bool partial = false;
 };
 
 /// Throws UsageError for a suppression without a reason, without rule and symbol, with a wrong date, or of what leaves
@@ -46,14 +48,16 @@ struct Policy {
 void check_policy(const Policy& policy);
 
 /// Moves findings from Audit::findings to Audit::suppressed and Audit::known, changes severities, and adds findings
-/// about the policy itself: suppressions that fit nothing or have ended, and what is gone from the baseline. What
+/// about the policy itself: suppressions that have ended and, unless the policy says `partial`, those that fit nothing
+/// and what is gone from the baseline. What
 /// leaves the audit incomplete stays a finding, whatever the policy says.
 void apply_policy(const Policy& policy, Audit& audit);
 
 /// Throws UsageError when the file can't be read or is no baseline.
 std::vector<BaselineEntry> read_baseline(const std::string& path);
 
-/// The findings that a gate would fail for, and those already known: the file for --baseline.
-std::string baseline_document(const Audit& audit);
+/// The findings that a gate would fail for, and those already known: the file for --baseline. `before`: what the file
+/// has of other links; of a finding that is in both, the larger count.
+std::string baseline_document(const Audit& audit, const std::vector<BaselineEntry>& before = {});
 
 }  // namespace elfaudit

@@ -104,7 +104,7 @@ def _changed(path):
 
 def _audit(command, options, gate):
     words = [*options, *os.environ.get("ELFAUDIT_OPTIONS", "").split()]
-    outcome = subprocess.run([program(), "check", *words, "--", *command])
+    outcome = subprocess.run([program(), "check", "--one-link", *words, "--", *command])
     if gate and outcome.returncode != 0:
         says = "has findings" if outcome.returncode == 1 else "could not be audited"
         raise AuditFailed(f"the link of {_output(command)} {says}: see above (elfaudit's exit code {outcome.returncode})")

@@ -14,6 +14,7 @@
 #include "audit.hpp"
 #include "audit_links.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/report_files.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/report.hpp"
 #include "input/build_jobs.hpp"
@@ -189,13 +190,28 @@ void write_reports(const Request& request, const Audit& audit, std::FILE* stream
     options.list_undefined = request.list_undefined;
     options.fail_on = request.fail_on;
     options.source_root = request.source_root;
-    write_all(output.path, output.format->report(audit, options), stream);
+    const std::string file =
+        output.path.empty() ? "" : report_file(output.path, audit.job.output_path, request.one_link);
+    write_all(file, output.format->report(audit, options), stream);
   }
+}
+
+bool is_partial(const Request& request) {
+  return request.one_link || (!request.build.empty() && !request.files.empty());
+}
+
+int write_baseline(const Request& request, const Audit& audit) {
+  if (is_partial(request))
+    add_to_baseline(request.policy.write_baseline, audit);
+  else
+    write_all(request.policy.write_baseline, baseline_document(audit), nullptr);
+  return audit.complete ? 0 : 2;
 }
 
 int check_command(const Request& request) {
   check_audit_options(request);
-  const Policy policy = policy_of(request.policy);
+  Policy policy = policy_of(request.policy);
+  policy.partial = is_partial(request);
   // Left to the end of the process, which frees the facts of thousands of objects at once.
   static Audit* const kept = new Audit(audit_of(request));
   Audit& result = *kept;
@@ -204,9 +220,7 @@ int check_command(const Request& request) {
   if (request.policy.verbose) say_suppression_uses(policy, result);
   write_reports(request, result, stdout);
   if (request.stats) std::fputs(stats_report(result).c_str(), stderr);
-  if (request.policy.write_baseline.empty()) return exit_code(result, request.fail_on);
-  write_all(request.policy.write_baseline, baseline_document(result), nullptr);
-  return result.complete ? 0 : 2;
+  return request.policy.write_baseline.empty() ? exit_code(result, request.fail_on) : write_baseline(request, result);
 }
 
 int explain_command(const Request& request) {

@@ -35,8 +35,9 @@ struct Request {
   Severity fail_on = Severity::Error;
   bool list_undefined = false;
   bool stats = false;
-  bool quiet = false;  ///< no progress, and no text where there is nothing to report
-  bool gate = false;   ///< link: errors stop the command
+  bool quiet = false;     ///< no progress, and no text where there is nothing to report
+  bool gate = false;      ///< link: errors stop the command
+  bool one_link = false;  ///< the files are one link of a build that has others
   AuditOptions audit;
   PolicyRequest policy;
   ListOptions list;
@@ -68,8 +69,14 @@ PathMap path_map(const Request& request);
 /// Throws UsageError when a --format or --linker can't be understood or an --enable names no rule.
 void check_audit_options(const Request& request);
 
+/// Is it a part of a build that is audited? See Policy::partial.
+bool is_partial(const Request& request);
+
 /// The reports that --format asks for, those without a file to `stream`; a null stream leaves these out.
 void write_reports(const Request& request, const Audit& audit, std::FILE* stream);
+
+/// --write-baseline. The exit code: nothing that was found counts then.
+int write_baseline(const Request& request, const Audit& audit);
 
 /// --color: "auto" asks the terminal that `stream` is, and NO_COLOR.
 bool use_color(const std::string& choice, std::FILE* stream = stdout);

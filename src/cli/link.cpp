@@ -38,7 +38,8 @@ int become(const std::vector<std::string>& command) {
 
 /// Silent on a link without findings: build systems read what a compiler says on standard error as a complaint.
 int audit_and_report(const Request& request) {
-  const Policy policy = policy_of(request.policy);
+  Policy policy = policy_of(request.policy);
+  policy.partial = true;
   LinkJob job = job_from_command(request.command, linker_of(request));
   leave_out(job, request.policy.never_read);
   choose_device_archs(job, request.archs);
@@ -47,7 +48,7 @@ int audit_and_report(const Request& request) {
   apply_policy(policy, result);
   write_reports(request, result, result.findings.empty() ? nullptr : stderr);
   if (request.stats) std::fputs(stats_report(result).c_str(), stderr);
-  return exit_code(result, request.fail_on);
+  return request.policy.write_baseline.empty() ? exit_code(result, request.fail_on) : write_baseline(request, result);
 }
 
 /// What goes wrong in the audit is said, and must not break a build that the linker has no complaint about.

@@ -36,7 +36,12 @@ void add_check(CLI::App& app, Request& request) {
     check->add_flag("--undefined", request.list_undefined,
                     "with plain files, list the undefined symbols and count them");
   });
-  below("What the project has decided", *check, [&] { add_policy_options(*check, request.policy); });
+  below("What the project has decided", *check, [&] {
+    add_policy_options(*check, request.policy);
+    check->add_flag("--one-link", request.one_link,
+                    "the files are one link of a build that has others, as for elfaudit link: what fits nothing here "
+                    "is not reported, and reports have a file for each link");
+  });
   check->footer(
       "Examples:\n"
       "  elfaudit check build/*.o libcore.a\n"
@@ -161,7 +166,10 @@ void add_link(CLI::App& app, Request& request) {
       "compiler everywhere.\n"
       "Reports go to standard error. Exit code: the command's own; with --gate also\n"
       "check's.");
-  link->callback([&request] { request.run = link_command; });
+  link->callback([&request] {
+    request.run = link_command;
+    request.one_link = true;
+  });
 }
 
 void add_index(CLI::App& app, Request& request) {

@@ -102,7 +102,7 @@ void add_report_options(CLI::App& command, Request& request) {
   command
       .add_option("--format", request.formats,
                   "text, json, sarif, github, junit or html; FORMAT=FILE writes to a file, and may be given several "
-                  "times")
+                  "times; %o in its name is what the link makes")
       ->option_text("FORMAT[=FILE]")
       ->default_str(format_names().front())
       ->allow_extra_args(false);

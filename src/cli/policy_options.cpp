@@ -17,9 +17,9 @@ namespace {
 
 /// Options that are no decision of a project's, and so no keys of its file. Which programs may be started
 /// (--ask, --preprocess) is for the user alone to say.
-constexpr std::array<std::string_view, 12> kNoKeys = {
-    "help",           "config", "no-config", "dump-config", "severity", "suppress",
-    "write-baseline", "gate",   "files",     "build",       "ask",      "preprocess"};
+constexpr std::array<std::string_view, 13> kNoKeys = {
+    "help", "config", "no-config", "dump-config", "severity",   "suppress", "write-baseline",
+    "gate", "files",  "build",     "ask",         "preprocess", "one-link"};
 
 const std::vector<std::string>& path_keys() {
   static const std::vector<std::string> kKeys = {"baseline", "source-root", "compile-commands", "root", "cache"};

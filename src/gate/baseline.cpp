@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -45,7 +46,7 @@ std::vector<BaselineEntry> read_baseline(const std::string& path) {
   }
 }
 
-std::string baseline_document(const Audit& audit) {
+std::string baseline_document(const Audit& audit, const std::vector<BaselineEntry>& before) {
   // Sorted by what doesn't change, so that the file's own history shows what came and went.
   std::map<std::tuple<std::string, std::string, std::string>, BaselineEntry> entries;
   for (const auto* findings : {&audit.findings, &audit.known}) {
@@ -58,6 +59,10 @@ std::string baseline_document(const Audit& audit) {
       else
         ++at->second.count;
     }
+  }
+  for (const BaselineEntry& entry : before) {
+    const auto [at, fresh] = entries.try_emplace({entry.rule, entry.symbol, entry.fingerprint}, entry);
+    if (!fresh) at->second.count = std::max(at->second.count, entry.count);
   }
   Json findings = Json::array();
   for (const auto& [key, entry] : entries)

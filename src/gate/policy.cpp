@@ -70,7 +70,7 @@ void suppress(const Policy& policy, Audit& audit) {
           about("suppression-ended", fmt::format("{}: the suppression of {} ended on {} and still fits {}",
                                                  suppression.where, described(suppression), suppression.until,
                                                  ended[i] == 1 ? "a finding" : fmt::format("{} findings", ended[i]))));
-    else if (used[i] == 0)
+    else if (used[i] == 0 && !policy.partial)
       audit.findings.push_back(about("suppression-unused", fmt::format("{}: the suppression of {} fits no finding",
                                                                        suppression.where, described(suppression))));
   }
@@ -92,6 +92,8 @@ void compare_with_baseline(const Policy& policy, Audit& audit) {
     }
   }
   audit.findings = std::move(fresh);
+  // What was not looked at, or not whole, may still have what this audit didn't meet.
+  if (policy.partial || !audit.complete) return;
   std::vector<std::string> gone;
   for (const BaselineEntry& entry : *policy.baseline) {
     std::size_t& left = known[entry.fingerprint];
@@ -101,8 +103,7 @@ void compare_with_baseline(const Policy& policy, Audit& audit) {
       gone.push_back(
           fmt::format("[{}] {}{}", entry.rule, entry.message, of_this == 1 ? "" : fmt::format(" ({} times)", of_this)));
   }
-  // An audit that stopped half-way hasn't seen everything: what it didn't meet may still be there.
-  if (gone.empty() || !audit.complete) return;
+  if (gone.empty()) return;
   Finding finding =
       about("baseline-outdated", fmt::format("{}: {} of its findings {} gone; write it again with --write-baseline",
                                              policy.baseline_path, gone.size(), gone.size() == 1 ? "is" : "are"));

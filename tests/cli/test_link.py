@@ -72,8 +72,106 @@ def test_unreadable_input_stops_only_the_gate(lab):
 def test_formats_to_files_and_standard_error(twice):
     result = link(twice, "g++", "a.o", "b.o", options=["--format", "json=audit.json", "--format", "text"])
     assert "state is defined twice" in result.err and result.out == ""
-    document = json.loads((twice.path / "audit.json").read_text())
+    document = json.loads((twice.path / "audit.a.out.json").read_text())
     assert [d["symbol"] for d in document["duplicates"]] == ["state"]
+
+
+@pytest.mark.parametrize(
+    "name, output, file",
+    [
+        ("%o.json", "app", "app.json"),
+        ("audit-%o.json", "bin/app", "audit-bin__app.json"),
+        ("audit.json", "bin/app", "audit.bin__app.json"),
+        ("reports/%o", "lib/libx.so", "reports/lib__libx.so"),  # seen from the folder that both are in
+        ("100%%.json", "app", "100%.app.json"),
+        ("%o.json", "out__put", "out+5f+5fput.json"),  # "out/put" is another link
+        ("%o.json", "../x y;$HOME", "+2e./x y"),
+    ],
+)
+def test_a_report_for_each_link(twice, name, output, file):
+    for folder in ("reports", "bin", "lib"):
+        (twice.path / folder).mkdir()
+    link(twice, "g++", "a.o", "b.o", "-o", output, options=["--format", f"json={name}"])
+    if output.startswith(".."):
+        written = [p.name for p in twice.path.glob("*.json")]
+        assert len(written) == 1 and not set(written[0]) & set("/ ;$"), written
+    else:
+        assert (twice.path / file).is_file(), list(twice.path.rglob("*"))
+
+
+def test_a_report_stays_in_its_folder(twice):
+    outside = twice.path.parent / "outside.json"
+    (twice.path / "app.json").symlink_to(outside)
+    result = link(twice, "g++", "a.o", "b.o", "-o", "app", options=["--format", "json=%o.json"])
+    assert "app.json is a symbolic link, and not written to" in result.err and not outside.exists(), result
+
+
+TUTORIAL_CMAKE = """cmake_minimum_required(VERSION 3.21)
+project(p CXX)
+add_executable(one one.cpp)
+add_executable(two two.cpp old_a.cpp old_b.cpp)
+"""
+TUTORIAL_CONFIG = """fail-on = "warning"
+[[suppress]]
+rule = "duplicate-definition"
+symbol = "old_state"
+reason = "two copies of a file from 1998, gone with 2.0"
+"""
+
+
+@pytest.fixture
+def two_targets(lab):
+    """The tutorial's configuration is about one of two programs."""
+    need("cmake", "ninja")
+    lab.write("CMakeLists.txt", TUTORIAL_CMAKE)
+    lab.write("one.cpp", "int main() {}\n")
+    lab.write("two.cpp", "int main() {}\n")
+    lab.write("old_a.cpp", "int old_state;\n")
+    lab.write("old_b.cpp", "int old_state = 2;\n")
+    return lab
+
+
+def with_launcher(lab, *options):
+    launcher = ";".join([os.environ["ELFAUDIT"], "link", *options, "--"])
+    lab.sh(f"cmake -G Ninja -S . -B b {shlex.quote('-DCMAKE_CXX_LINKER_LAUNCHER=' + launcher)}")
+    return lab.sh("cmake --build b -- -k 0", check=False)
+
+
+def test_a_suppression_for_one_of_two_links(two_targets):
+    two_targets.write(".elfaudit.toml", TUTORIAL_CONFIG)
+    result = with_launcher(two_targets, "--gate")
+    assert "suppression-unused" not in result.out and (two_targets.path / "b/one").exists(), result
+    assert "multiple definition of `old_state'" in result.out, result  # the gate let that link through
+    assert two_targets.audit("check", "-p", "b").code == 0
+    assert two_targets.audit("check", "-p", "b", "one").code == 0  # a part of the build
+    two_targets.write(".elfaudit.toml", TUTORIAL_CONFIG.replace("old_state", "older_state"))
+    result = two_targets.audit("check", "-p", "b")
+    assert "symbol older_state fits no finding [suppression-unused]" in result.out, result
+
+
+def test_a_baseline_of_all_links(lab):
+    for name in ("one", "two"):  # each link has one of its own
+        lab.cc(f"{name}_b.o", f"int {name}_state;")
+        lab.cc(f"{name}_a.o", f"int {name}_state; int main() {{}}")
+    words = {name: ["g++", f"{name}_a.o", f"{name}_b.o", "-o", name] for name in ("one", "two")}
+    writing = " & ".join(
+        f"{os.environ['ELFAUDIT']} link --write-baseline base.json -- {shlex.join(words[name])}" for name in ("one", "two", "one", "two")
+    )
+    lab.sh(f"({writing} & wait) 2>/dev/null", check=False)
+    entries = json.loads((lab.path / "base.json").read_text())["findings"]
+    assert [(e["symbol"], e["count"]) for e in entries] == [("one_state", 1), ("two_state", 1)]
+    for name in ("one", "two"):
+        result = link(lab, *words[name], options=["--gate", "--baseline", "base.json"])
+        assert "baseline-outdated" not in result.err and "multiple definition" in result.err, result  # the gate is open
+    result = lab.audit("check", "--baseline", "base.json", "--", *words["one"])  # one link is all there is
+    assert "1 of its findings is gone" in result.out, result
+
+
+def test_reports_of_two_links_from_the_configuration(two_targets):
+    two_targets.write(".elfaudit.toml", 'format = ["text", "json=audit.json"]\n')
+    with_launcher(two_targets)
+    written = sorted(p.name for p in two_targets.path.rglob("audit*.json"))
+    assert len(written) == 2 and "audit.json" not in written, written
 
 
 @pytest.mark.parametrize("command, code", [("exit 7", 7), ("kill -TERM $$", -15), ("kill -KILL $$", -9)])

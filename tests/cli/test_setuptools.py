@@ -71,6 +71,12 @@ def test_without_the_gate_the_linker_decides(lab):
     assert "state is defined twice" in result.out and "multiple definition" in result.out and not modules(lab), result
 
 
+def test_a_suppression_may_be_for_another_module(lab):
+    lab.write(".elfaudit.toml", 'fail-on = "warning"\n[[suppress]]\nsymbol = "of_another"\nreason = "known"\n')
+    result = build(extension(lab, "int state = 1;", "int other = 2;"))
+    assert result.code == 0 and "suppression-unused" not in result.out, result
+
+
 def test_options_of_the_code_and_of_the_environment(lab):
     setup = SETUP.replace("audited(build_ext)", "audited(build_ext, options=['--severity', 'duplicate-definition=warning'])")
     result = build(extension(lab, "int state = 1;", "int state = 2;", setup), ELFAUDIT_OPTIONS="--fail-on warning")
