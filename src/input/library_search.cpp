@@ -176,6 +176,10 @@ std::string other_version(const SearchPath& search, const std::string& name) {
     for (const std::string& file : names_in(dir, stem + ".")) found.push_back(join(search, dir, file));
     if (!found.empty()) break;
   }
+  // A plugin has no "lib" before its name: nvshmem_bootstrap_uid.so, which -lnvshmem_bootstrap_uid doesn't find.
+  for (std::size_t i = 0; i < search.dirs.size() && found.empty() && !name.starts_with(':'); ++i)
+    if (std::string file = join(search, search.dirs[i], name + ".so"); probe_file(file).usable())
+      found.push_back(std::move(file));
   // The shortest is the one that the others lead to: libx.so.3 and libx.so.3.4.5.
   const auto shorter = [](const std::string& a, const std::string& b) {
     return std::pair(a.size(), a) < std::pair(b.size(), b);

@@ -105,6 +105,11 @@ class ConfReader {
   std::vector<std::string> found_;
 };
 
+std::string without_slash(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
 bool has_multiarch(const Root& root, const MachineWords& words) {
   return is_folder(root.real(std::string("/usr/lib/") + words.multiarch));
 }
@@ -142,9 +147,25 @@ std::string Root::real(const std::string& path) const {
   return path_ + done.string();
 }
 
+Root::Root(std::string path) : path_(std::move(path)) {
+  if (path_.empty()) return;
+  std::error_code error;
+  spellings_.push_back(without_slash(fs::absolute(path_, error).lexically_normal().string()));
+  const std::string real = fs::weakly_canonical(path_, error).string();
+  if (!error && real != spellings_.front()) spellings_.push_back(real);
+}
+
 std::string Root::inside(const std::string& path) const {
-  const bool is_below = !path_.empty() && path.starts_with(path_ + "/");
-  return is_below ? path.substr(path_.size()) : path;
+  if (path_.empty()) return path;
+  if (path.starts_with(path_ + "/")) return path.substr(path_.size());
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error).lexically_normal();
+  // The last part may be a link that leads out of the root: only the folder is followed.
+  const fs::path real = fs::weakly_canonical(absolute.parent_path(), error) / absolute.filename();
+  for (const std::string& root : spellings_)
+    for (const std::string& file : {absolute.string(), real.string()})
+      if (file.starts_with(root + "/")) return file.substr(root.size());
+  return path;
 }
 
 std::vector<std::string> configured_directories(const Root& root) { return ConfReader(root).run(); }

@@ -16,16 +16,18 @@ namespace elfaudit {
 class Root {
  public:
   /// Empty: this machine.
-  explicit Root(std::string path) : path_(std::move(path)) {}
+  explicit Root(std::string path);
 
   bool is_this_machine() const { return path_.empty(); }
   /// The file on this machine that `path` names in the root; `path` itself when it can't be followed.
   std::string real(const std::string& path) const;
-  /// A path of this machine as the root spells it.
+  /// A path of this machine as the root spells it, however the two are written: one relative and the other absolute, or
+  /// one of them through a symbolic link. A path that is not below the root is taken to be spelled so already.
   std::string inside(const std::string& path) const;
 
  private:
   std::string path_;
+  std::vector<std::string> spellings_;  ///< absolute: as given, and without symbolic links
 };
 
 /// ld.so.conf with its includes, in order, each directory once. Empty when there is no such file.

@@ -27,6 +27,32 @@ bool is_shared_variable(const ObjectFacts& object, const Symbol& symbol) {
          is_writable(object.section_name(symbol));
 }
 
+/// What the compiler's runtime keeps in each file that it is linked into, filled alike in all of them or meant for that
+/// file alone. As readelf shows the globals of libgcc.a (x86, aarch64, and the others of GCC 12), libatomic.a,
+/// libgcov.a, crtbegin*.o and of LLVM's libclang_rt.{builtins,profile,safestack,xray,ubsan_standalone}; those for
+/// aarch64's and RISC-V's features are from later versions of both.
+bool is_of_the_compiler(std::string_view name) {
+  for (const std::string_view one :
+       {"__cpu_model", "__cpu_features2", "__aarch64_have_lse_atomics", "__aarch64_cpu_features",
+        "__riscv_feature_bits", "__riscv_vendor_feature_bits", "__riscv_cpu_model", "__libat_feat1", "__dso_handle",
+        "__TMC_END__", "__CTOR_LIST__", "__DTOR_LIST__", "__clz_tab", "__popcount_tab", "_IO_stdin_used",
+        "reset_fn_list", "writeout_fn_list"})
+    if (name == one) return true;
+  for (const std::string_view start : {"__morestack_", "__bid_", "__gcov_", "__llvm_profile_", "__llvm_prf_", "lprof",
+                                       "__safestack_", "XRay", "__xray_", "_ZN11__sanitizer", "_ZN7__ubsan"})
+    if (name.starts_with(start)) return true;
+  return false;
+}
+
+/// The C and C++ libraries themselves: a file that keeps a name of theirs was linked with their archive, so that it has
+/// one of its own (-static-libstdc++ with a version script).
+bool is_runtime_library(const ObjectFacts& object) {
+  for (const std::string_view stem : {"libgcc_s.so", "libstdc++.so", "libc++.so", "libc++abi.so", "libatomic.so",
+                                      "libc.so", "libm.so", "libpthread.so", "ld-linux", "libc.musl-", "ld-musl-"})
+    if (std::string_view(object.soname).starts_with(stem)) return true;
+  return false;
+}
+
 struct Copy {
   std::uint32_t library;
   const Symbol* symbol;
@@ -54,6 +80,7 @@ class SplitStates {
  private:
   void collect(const Image& image, std::uint32_t library) {
     const ObjectFacts& object = *image.loaded[library];
+    if (is_runtime_library(object)) return;
     for (const Symbol& symbol : object.symbols)
       if (is_shared_variable(object, symbol)) exported_[object.name(symbol)].push_back({library, &symbol});
   }
@@ -78,7 +105,7 @@ class SplitStates {
 
   void compare_with(const Image& image, std::uint32_t owner, const KeptLocal& own, const std::string& why) {
     const auto found = exported_.find(own.name);
-    if (found == exported_.end()) return;
+    if (found == exported_.end() || is_of_the_compiler(own.name)) return;
     for (const Copy& other : found->second) {
       // Two variables of one size are one variable, more likely than not; a program's own global called `debug` is not
       // the one of a library.
@@ -98,7 +125,7 @@ class SplitStates {
     Finding finding =
         make_finding("split-state", own.name,
                      fmt::format("{} and {} each have a {} of their own, and are loaded together",
-                                 loaded_name(image, other.library), loaded_name(image, owner), demangle(own.name)));
+                                 short_name(image, other.library), short_name(image, owner), demangle(own.name)));
     Site shared = loaded_site(image, other.library, Role::Kept);
     shared.section = exporter.section_name(*other.symbol);
     shared.size = other.symbol->size;

@@ -1,5 +1,7 @@
 // unreadable-input: whatever could not be read. Nothing unread passes: each of these makes the audit incomplete.
 
+#include <set>
+
 #include "rules/rules.hpp"
 
 namespace elfaudit {
@@ -54,6 +56,18 @@ void refused(const Evidence& evidence, std::size_t i, std::vector<Finding>& find
   }
 }
 
+/// A library that the loader finds and stops at ("file too short", "invalid ELF header"), each once, and a file that is
+/// not where --root says that files are.
+void unloadable(const Evidence& evidence, std::vector<Finding>& findings) {
+  std::set<std::string> seen;
+  for (const Image& image : evidence.images)
+    for (const InputError& error : image.closure.errors) {
+      if (!seen.insert(error.path + error.what()).second) continue;
+      findings.push_back(unreadable(error.path, error.member, error.what()));
+      findings.back().sites.front().notes.push_back("loaded by " + image.object->origin.display());
+    }
+}
+
 }  // namespace
 
 std::vector<Finding> unreadable_inputs(const Evidence& evidence) {
@@ -71,6 +85,7 @@ std::vector<Finding> unreadable_inputs(const Evidence& evidence) {
     refused(evidence, i, findings);
   }
   for (const Package& package : evidence.packages) unread(package, findings);
+  unloadable(evidence, findings);
   return findings;
 }
 

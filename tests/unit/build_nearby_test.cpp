@@ -57,6 +57,17 @@ TEST(BuildNearby, LibraryUnderItsVersionedName) {
   EXPECT_EQ(result.found[0].file, dir / "lib/libx_host.so.3");
 }
 
+// A plugin that is loaded by its name has no "lib" before it, and -l does not find it.
+TEST(BuildNearby, LibraryWithoutLibBeforeItsName) {
+  const TempDir dir;
+  dir.write("lib/x_bootstrap_uid.so", "");
+  dir.write("lib/x_bootstrap_uid_more.so", "");
+  const auto result = find_library_nearby("-lx_bootstrap_uid", {dir / "lib"});
+  ASSERT_EQ(result.found.size(), 1u);
+  EXPECT_FALSE(result.found[0].exact);
+  EXPECT_EQ(result.found[0].file, dir / "lib/x_bootstrap_uid.so");
+}
+
 TEST(BuildNearby, LibraryInLib64) {
   const TempDir dir;
   dir.write("p/lib64/libx.so", "");

@@ -173,7 +173,10 @@ NearbyResult find_library_nearby(const std::string& library, const std::vector<s
   const auto look = [&](const fs::path& folder, const std::vector<std::string>& files, const Search::Report& report) {
     for (const std::string& file : files) {
       const bool exact = by_file_name ? file == name : file == name + ".so" || file == name + ".a";
-      const bool other = file == stem + ".so" || file == stem + ".a" || file.starts_with(stem + ".so.");
+      // A plugin has no "lib" before its name, and -l finds it by its whole name alone: nvshmem_bootstrap_uid.so.
+      const std::string bare = by_file_name ? stem : stem.substr(3);
+      const bool other = file == stem + ".so" || file == stem + ".a" || file.starts_with(stem + ".so.") ||
+                         file == bare + ".so" || file.starts_with(bare + ".so.");
       if ((exact || other) && is_file(folder / file)) report((folder / file).string(), exact);
     }
   };
