@@ -22,6 +22,7 @@
 #include "scan/needed_libraries.hpp"
 #include "scan/scan.hpp"
 #include "scan/section_graph.hpp"
+#include "scan/symbol_lookups.hpp"
 #include "stale/stale.hpp"
 #include "support/progress.hpp"
 #include "support/threads.hpp"
@@ -170,7 +171,7 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census>
   watch.lap("stale");
   result.findings = apply_rules(
       {result.job, result.inputs, result.resolution, result.packages, result.images, options.pythons, options.gpu_archs,
-       compiles, stale.objects, stale.libraries, &result.libraries, holds_functions_or_variables},
+       compiles, stale.objects, stale.libraries, &result.libraries, holds_functions_or_variables, when_looked_up},
       options.enable);
   watch.lap("rules");
   progress_stage("looking for definitions in debug info");

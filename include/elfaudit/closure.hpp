@@ -16,7 +16,8 @@ namespace elfaudit {
 enum class LoaderKind : std::uint8_t { None, Glibc, Musl };
 
 /// How the loader comes to a library. Configured: a directory of ld.so.conf or musl's path file, where there is no
-/// ld.so.cache; Loader: the dynamic loader itself, which is there before everything else.
+/// ld.so.cache; Loader: the dynamic loader itself, which is there before everything else; LoadedBefore: no rule finds
+/// it, and the process has loaded it before, as `import torch` loads libtorch.so (an audit alone looks for these).
 enum class FoundBy : std::uint8_t {
   Nothing,
   Given,
@@ -28,7 +29,8 @@ enum class FoundBy : std::uint8_t {
   Runpath,
   Cache,
   Configured,
-  Default
+  Default,
+  LoadedBefore
 };
 
 /// One DT_NEEDED entry, answered.

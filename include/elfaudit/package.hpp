@@ -43,6 +43,32 @@ struct Image {
   std::uint32_t package = kNone;             ///< into the audit's packages
   Closure closure{};                         ///< what would be loaded with it
   std::vector<const ObjectFacts*> loaded{};  ///< of closure.libraries; null: it could not be read
+  /// Another image loads it as one of its libraries, and what it needs is judged there: DT_RPATH is inherited, and what
+  /// is loaded already is found.
+  bool judged_with_its_loaders = false;
+  /// Of a module of Python: what its interpreter has loaded for everybody (libm and its like), as far as it is there.
+  std::vector<const ObjectFacts*> host{};
+};
+
+/// A file with the name of a library that is not found where it is searched.
+struct Whereabouts {
+  std::string path;               ///< as the root spells it; of a wheel's file its display name
+  std::string entry{};            ///< of a wheel's file: its name there
+  std::uint16_t machine = 0;      ///< e_machine
+  bool is_64 = true;              ///< ELFCLASS64
+  bool big_endian = false;        ///< ELFDATA2MSB
+  std::uint32_t package = kNone;  ///< into the audit's packages, of a file of one
+};
+
+/// One name by which images ask for a library, and that leads two of them to different files. In one process the file
+/// that is loaded first answers to both.
+struct NameOfTwo {
+  std::string name;  ///< as DT_NEEDED spells it
+  struct File {
+    std::uint32_t image = kNone;    ///< the first image that gets this file
+    std::uint32_t library = kNone;  ///< into its closure
+  };
+  File first, second;
 };
 
 /// A definition that a file has for itself alone, although another one of its closure exports the name: hidden, made
@@ -60,9 +86,10 @@ struct KeptLocal {
 struct LoadedLibraries {
   std::deque<ObjectFacts> objects;
   std::map<const ObjectFacts*, std::vector<KeptLocal>> kept_local;
-  std::map<std::string, std::vector<std::string>>
+  std::map<std::string, std::vector<Whereabouts>>
       elsewhere;                            ///< a needed name that was not found -> files that have it
   std::set<std::string> writable_by_all{};  ///< directories of the images' RUNPATHs
+  std::vector<NameOfTwo> names_of_two{};    ///< by name
 };
 
 }  // namespace elfaudit

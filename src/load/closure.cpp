@@ -24,6 +24,7 @@
 #include <utility>
 
 #include "load/closure_walk.hpp"
+#include "load/host_libraries.hpp"
 #include "load/library_paths.hpp"
 #include "load/load_facts.hpp"
 #include "load/loader_config.hpp"
@@ -50,8 +51,8 @@ bool is_musl_libc(const std::string& name) {
 
 class Walk {
  public:
-  Walk(LoadTree& tree, const std::string& file, const std::vector<std::string>& library_path)
-      : tree_(tree), root_(tree.root()) {
+  Walk(LoadTree& tree, const std::string& file, const std::vector<std::string>& library_path, LoadedBy loaded_by)
+      : tree_(tree), root_(tree.root()), loaded_by_(loaded_by) {
     const std::string path = root_.inside(file);
     std::optional<TreeFile> found = tree_.find(root_.is_this_machine() ? file : path);
     if (!found) found = TreeFile{{}, root_.is_this_machine() ? file : root_.real(path)};  // read_load_facts() says why
@@ -75,6 +76,7 @@ class Walk {
           result_.libraries[i].needed.push_back(std::move(answer));
         }
       }
+      find_what_the_host_has_loaded();
     }
     return {std::move(result_), std::move(files_)};
   }
@@ -152,7 +154,37 @@ class Walk {
     } else {
       search_as_glibc(answer, asker);
     }
+    if (answer.library == kNone) find_loaded_before(answer, asker);
     return answer;
+  }
+
+  /// In the real process this comes first. Here what was loaded before is not known for certain, so that a rule of the
+  /// file's own counts for more.
+  void find_loaded_before(NeededLibrary& answer, std::uint32_t asker) {
+    if (loaded_by_ != LoadedBy::Host || host_of(answer.name) != Host::Torch) return;
+    std::vector<std::string> paths = tree_.loaded_before(answer.name);
+    std::error_code error;
+    const std::string& file = result_.libraries.front().path;
+    const std::string here = root_.is_this_machine() ? fs::absolute(file, error).lexically_normal().string() : file;
+    if (const std::string folder = torch_folder_beside(here); !folder.empty())
+      paths.push_back(folder + "/" + answer.name);
+    const std::vector<std::string> searched = answer.searched;
+    for (const std::string& path : paths)
+      if (take(answer, asker, path, {FoundBy::LoadedBefore, fs::path(path).parent_path().string(), kNone})) break;
+    if (answer.library == kNone) return;
+    answer.searched = searched;
+    host_is_here_ = true;
+  }
+
+  /// What the host's libraries have loaded in their turn is there before the file as well: libcudart.so.13 for torch.
+  void find_what_the_host_has_loaded() {
+    if (!host_is_here_) return;
+    for (LoadedLibrary& library : result_.libraries)
+      for (NeededLibrary& needed : library.needed) {
+        if (needed.library != kNone) continue;
+        needed.library = already_loaded(needed.name);
+        if (needed.library != kNone) needed.found_by = FoundBy::AlreadyLoaded;
+      }
   }
 
   std::uint32_t already_loaded(const std::string& name) {
@@ -274,6 +306,8 @@ class Walk {
 
   LoadTree& tree_;
   const Root& root_;
+  const LoadedBy loaded_by_;
+  bool host_is_here_ = false;  ///< a library was found that it has loaded
   Closure result_;
   std::vector<TreeFile> files_;  ///< of result_.libraries
   LoadMachine machine_;
@@ -285,10 +319,38 @@ class Walk {
   const LoaderCache* cache_ = nullptr;
 };
 
+bool is_for(LoadTree& tree, const TreeFile& file, const LoadMachine& machine) {
+  try {
+    return tree.load_facts(file).machine == machine;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
 }  // namespace
 
-WalkedClosure walk_closure(LoadTree& tree, const std::string& file, const std::vector<std::string>& library_path) {
-  return Walk(tree, file, library_path).run();
+WalkedClosure walk_closure(LoadTree& tree, const std::string& file, const std::vector<std::string>& library_path,
+                           LoadedBy loaded_by) {
+  return Walk(tree, file, library_path, loaded_by).run();
+}
+
+std::vector<TreeFile> find_in_system(LoadTree& tree, const LoadMachine& machine,
+                                     const std::vector<std::string>& names) {
+  const SystemLibraries& system = tree.system(machine);
+  std::vector<TreeFile> found;
+  for (const std::string& name : names) {
+    std::vector<std::string> paths;
+    if (system.cache)
+      if (const auto cached = system.cache->find(name); cached != system.cache->end()) paths.push_back(cached->second);
+    for (const std::vector<std::string>* folders : {&system.configured, &system.defaults})
+      for (const std::string& folder : *folders) paths.push_back(folder + "/" + name);
+    for (const std::string& path : paths)
+      if (const std::optional<TreeFile>& file = tree.find(path); file && is_for(tree, *file, machine)) {
+        found.push_back(*file);
+        break;
+      }
+  }
+  return found;
 }
 
 Closure closure(const std::string& file, const ClosureOptions& options) { return ClosureFinder(options).of(file); }

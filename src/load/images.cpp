@@ -4,14 +4,17 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
 
 #include "load/closure_walk.hpp"
+#include "load/host_libraries.hpp"
 #include "load/whereabouts.hpp"
 #include "scan/kept_local.hpp"
+#include "scan/object_bytes.hpp"
 #include "scan/scan.hpp"
 #include "support/threads.hpp"
 
@@ -49,6 +52,8 @@ class ImageFinder {
     install_packages();
     add_images();
     read_libraries();
+    find_loaders();
+    find_names_of_two();
     find_kept_locals();
     find_missing();
     find_writable_directories();
@@ -63,6 +68,22 @@ class ImageFinder {
       for (const InputFacts& file : package.files)
         if (is_loaded(file)) tree_.add(installed(file.objects.front().origin.entry), file.objects.front());
     }
+    for (const Package& package : packages_)
+      for (const InputFacts& file : package.files) offer(file, path_of(package, file));
+    if (!job_.from_command)
+      for (const InputFacts& input : inputs_) offer(input, input.path);
+  }
+
+  /// A library of torch that is given is the one that `import torch` loads.
+  void offer(const InputFacts& file, const std::string& path) {
+    const std::string name = fs::path(path).filename().string();
+    if (is_loaded(file) && file.objects.front().at_hand && host_of(name) == Host::Torch)
+      tree_.add_loaded_before(name, path);
+  }
+
+  static std::string path_of(const Package& package, const InputFacts& file) {
+    const bool wheel = package.kind == PackageKind::Wheel && is_loaded(file);
+    return wheel ? installed(file.objects.front().origin.entry) : file.path;
   }
 
   void add_images() {
@@ -75,11 +96,14 @@ class ImageFinder {
       const bool wheel = packages_[p].kind == PackageKind::Wheel;
       for (const InputFacts& file : packages_[p].files) {
         if (!is_loaded(file)) continue;
-        const ObjectFacts& object = file.objects.front();
-        const std::string path = wheel ? installed(object.origin.entry) : file.path;
-        if (wheel || seen.insert(path).second) add(object, path, static_cast<std::uint32_t>(p));
+        const std::string path = path_of(packages_[p], file);
+        if (wheel || seen.insert(path).second) add(file.objects.front(), path, static_cast<std::uint32_t>(p));
       }
     }
+  }
+
+  static LoadedBy loaded_by(const ObjectFacts& object) {
+    return object.kind == ObjectKind::Executable ? LoadedBy::System : LoadedBy::Host;
   }
 
   void add(const ObjectFacts& object, const std::string& path, std::uint32_t package) {
@@ -88,7 +112,7 @@ class ImageFinder {
     image.package = package;
     std::vector<TreeFile> files;
     try {
-      WalkedClosure walked = walk_closure(tree_, path, options_.library_path);
+      WalkedClosure walked = walk_closure(tree_, path, options_.library_path, loaded_by(object));
       image.closure = std::move(walked.closure);
       files = std::move(walked.files);
     } catch (const InputError& error) {
@@ -96,25 +120,152 @@ class ImageFinder {
     }
     // The file itself is known, and so is what wheels and other inputs have.
     if (!files.empty()) known_[files.front().id] = &object;
+    hosts_.push_back(!files.empty() && is_python_module(object) ? libraries_of_interpreter(object)
+                                                                : std::vector<TreeFile>{});
     files_.push_back(std::move(files));
     result_.images.push_back(std::move(image));
+  }
+
+  std::vector<TreeFile> libraries_of_interpreter(const ObjectFacts& module) {
+    return find_in_system(tree_, {module.machine, module.is_64, module.big_endian}, libraries_of_the_interpreter());
   }
 
   /// Facts of everything that is in a closure, each file once.
   void read_libraries() {
     std::vector<std::pair<FileId, std::string>> unread;
-    for (const std::vector<TreeFile>& files : files_)
-      for (const TreeFile& file : files) {
-        if (!known_.try_emplace(file.id, file.facts).second || file.facts != nullptr) continue;
-        unread.emplace_back(file.id, file.real);
-      }
+    for (const auto* lists : {&files_, &hosts_})
+      for (const std::vector<TreeFile>& files : *lists)
+        for (const TreeFile& file : files) {
+          if (!known_.try_emplace(file.id, file.facts).second || file.facts != nullptr) continue;
+          unread.emplace_back(file.id, file.real);
+        }
     std::vector<InputFacts> read(unread.size());
     for_each_parallel(unread.size(), 1, [&](std::size_t i) { read[i] = scan_input(unread[i].second); });
     for (std::size_t i = 0; i < read.size(); ++i)
       if (is_loaded(read[i]))
         known_[unread[i].first] = &result_.libraries.objects.emplace_back(std::move(read[i].objects.front()));
-    for (std::size_t i = 0; i < files_.size(); ++i)
+    for (std::size_t i = 0; i < files_.size(); ++i) {
       for (const TreeFile& file : files_[i]) result_.images[i].loaded.push_back(known_.at(file.id));
+      for (const TreeFile& file : hosts_[i])
+        if (known_.at(file.id) != nullptr) result_.images[i].host.push_back(known_.at(file.id));
+    }
+  }
+
+  /// A library that another image loads is judged there. Of files that load each other, each is judged by itself.
+  void find_loaders() {
+    std::map<const ObjectFacts*, std::size_t> image_of;
+    for (std::size_t i = 0; i < result_.images.size(); ++i) image_of.try_emplace(result_.images[i].object, i);
+    const auto loads = [&](const Image& image, const ObjectFacts* object) {
+      return std::find(image.loaded.begin(), image.loaded.end(), object) != image.loaded.end();
+    };
+    for (const Image& loader : result_.images)
+      for (std::size_t i = 1; i < loader.loaded.size(); ++i) {
+        const auto found = image_of.find(loader.loaded[i]);
+        if (loader.loaded[i] == nullptr || found == image_of.end()) continue;
+        Image& library = result_.images[found->second];
+        if (library.judged_with_its_loaders || &library == &loader || is_python_module(*library.object)) continue;
+        library.judged_with_its_loaders = !loads(library, loader.object);
+      }
+  }
+
+  /// May two images be loaded by one process? Shared objects that were named together, and what is installed together
+  /// for Python; programs are processes of their own, and so are builds of one module for several interpreters.
+  bool may_meet(const Image& a, const Image& b) const {
+    if (a.object->kind == ObjectKind::Executable || b.object->kind == ObjectKind::Executable) return false;
+    if (a.package == kNone && b.package == kNone) return true;
+    return is_for_python(a) && is_for_python(b) && !are_alternatives(a, b);
+  }
+
+  bool is_for_python(const Image& image) const {
+    if (image.package == kNone || packages_[image.package].kind == PackageKind::Wheel) return true;
+    if (is_python_module(*image.object)) return true;
+    return std::any_of(
+        packages_[image.package].files.begin(), packages_[image.package].files.end(),
+        [](const InputFacts& file) { return is_loaded(file) && is_python_module(file.objects.front()); });
+  }
+
+  /// Two wheels of one project, or modules for two interpreters: "_C.cpython-311-..." and "_C.cpython-312-...".
+  bool are_alternatives(const Image& a, const Image& b) const {
+    const auto wheel = [&](const Image& image) {
+      return image.package == kNone ? std::string() : packages_[image.package].wheel.name;
+    };
+    if (a.package != b.package && !wheel(a).empty() && wheel(a) == wheel(b)) return true;
+    const std::string first = interpreter_of(*a.object);
+    const std::string second = interpreter_of(*b.object);
+    return !first.empty() && !second.empty() && first != second;
+  }
+
+  /// "311" of "_C.cpython-311-x86_64-linux-gnu.so"; empty where the name doesn't say.
+  static std::string interpreter_of(const ObjectFacts& object) {
+    const std::string name = object.origin.display();
+    const std::size_t at = name.rfind(".cpython-");
+    if (at == std::string::npos) return {};
+    return name.substr(at + 9, name.find_first_of("-.", at + 9) - at - 9);
+  }
+
+  struct Answer {
+    std::uint32_t image;
+    std::uint32_t library;
+    const ObjectFacts* facts;
+  };
+
+  /// Each name that is asked for, and the files that it leads to. A file that was given answers to its DT_SONAME too.
+  void find_names_of_two() {
+    std::map<std::string, std::vector<Answer>> answers;
+    const auto add_answer = [&](const std::string& name, std::uint32_t image, std::uint32_t library) {
+      const ObjectFacts* facts = result_.images[image].loaded[library];
+      std::vector<Answer>& known = answers[name];
+      if (facts == nullptr) return;
+      for (auto at = known.rbegin(); at != known.rend() && at->image == image; ++at)
+        if (at->facts == facts) return;
+      known.push_back({image, library, facts});
+    };
+    for (std::uint32_t i = 0; i < result_.images.size(); ++i) {
+      const Image& image = result_.images[i];
+      if (image.loaded.empty()) continue;
+      for (const LoadedLibrary& library : image.closure.libraries)
+        for (const NeededLibrary& needed : library.needed)
+          if (needed.library != kNone && needed.name.find('/') == std::string::npos &&
+              needed.found_by != FoundBy::Loader)
+            add_answer(needed.name, i, needed.library);
+    }
+    for (std::uint32_t i = 0; i < result_.images.size(); ++i)
+      if (const std::string& soname = result_.images[i].object->soname;
+          !result_.images[i].loaded.empty() && answers.count(soname) != 0)
+        add_answer(soname, i, 0);
+    const auto other_than_first = [](const std::vector<Answer>& list) {
+      return std::any_of(list.begin(), list.end(), [&](const Answer& one) { return one.facts != list.front().facts; });
+    };
+    for (const auto& [name, list] : answers) {
+      if (!other_than_first(list)) continue;
+      if (std::optional<NameOfTwo> clash = first_clash(name, list)) result_.libraries.names_of_two.push_back(*clash);
+    }
+  }
+
+  std::optional<NameOfTwo> first_clash(const std::string& name, const std::vector<Answer>& answers) const {
+    for (std::size_t first = 0; first < answers.size(); ++first)
+      for (std::size_t second = first + 1; second < answers.size(); ++second) {
+        const Answer& a = answers[first];
+        const Answer& b = answers[second];
+        if (a.facts == b.facts || !may_meet(result_.images[a.image], result_.images[b.image])) continue;
+        if (a.facts->machine != b.facts->machine || a.facts->is_64 != b.facts->is_64 ||
+            is_one_build(*a.facts, *b.facts))
+          continue;
+        return NameOfTwo{name, {a.image, a.library}, {b.image, b.library}};
+      }
+    return std::nullopt;
+  }
+
+  /// Copies of one file are one library, whichever is loaded: wheels that were repaired have the same libgfortran.
+  static bool is_one_build(const ObjectFacts& a, const ObjectFacts& b) {
+    try {
+      ObjectBytes bytes;
+      const auto first = bytes.of(a.origin);
+      const auto second = bytes.of(b.origin);
+      return std::equal(first.begin(), first.end(), second.begin(), second.end());
+    } catch (const InputError&) {
+      return false;
+    }
   }
 
   /// Whoever exports a name is compared with whoever has it and doesn't export it.
@@ -164,10 +315,14 @@ class ImageFinder {
         }
     if (names.empty()) return;
     for (const std::string& path : find_by_name(tree_.root(), names, {folders.begin(), folders.end()}))
-      add_place(names, path);
-    for (const Package& package : packages_)
-      for (const InputFacts& file : package.files)
-        if (is_loaded(file)) add_place(names, file.objects.front().origin.display(), file.objects.front().origin.entry);
+      add_file(names, path);
+    for (std::uint32_t p = 0; p < packages_.size(); ++p)
+      for (const InputFacts& file : packages_[p].files) {
+        if (!is_loaded(file)) continue;
+        const ObjectFacts& object = file.objects.front();
+        add_place(names,
+                  {object.origin.display(), object.origin.entry, object.machine, object.is_64, object.big_endian, p});
+      }
   }
 
   static void add_neighbours(const std::string& file, std::set<std::string>& folders) {
@@ -177,13 +332,31 @@ class ImageFinder {
     folders.insert(folder.string());
   }
 
-  void add_place(const std::set<std::string>& names, const std::string& path, const std::string& entry = {}) {
-    const std::string name = fs::path(entry.empty() ? path : entry).filename().string();
-    for (const std::string& wanted : names) {
-      if (library_stem(wanted) != library_stem(name)) continue;
-      std::vector<std::string>& places = result_.libraries.elsewhere[wanted];
-      if (std::find(places.begin(), places.end(), path) == places.end()) places.push_back(path);
+  /// Linker scripts and what else has the name is no library.
+  void add_file(const std::set<std::string>& names, const std::string& path) {
+    try {
+      const LoadMachine machine = read_load_facts(tree_.root().real(path)).machine;
+      add_place(names, {path, {}, machine.machine, machine.is_64, machine.big_endian, kNone});
+    } catch (const InputError&) {
+      return;
     }
+  }
+
+  void add_place(const std::set<std::string>& names, const Whereabouts& place) {
+    const fs::path path = place.entry.empty() ? place.path : place.entry;
+    // The CUDA toolkit's stand-ins for libraries of the driver, to be linked against and never to be loaded.
+    if (path.parent_path().filename() == "stubs") return;
+    for (const std::string& wanted : names) {
+      if (library_stem(wanted) != library_stem(path.filename().string())) continue;
+      std::vector<Whereabouts>& places = result_.libraries.elsewhere[wanted];
+      const auto same = [&](const Whereabouts& known) { return normal(known.path) == normal(place.path); };
+      if (std::none_of(places.begin(), places.end(), same)) places.push_back(place);
+    }
+  }
+
+  static std::string normal(const std::string& path) {
+    std::error_code error;
+    return fs::absolute(path, error).lexically_normal().string();
   }
 
   /// Directories of RUNPATHs that anybody can write to, or make.
@@ -207,6 +380,7 @@ class ImageFinder {
   LoadTree tree_;
   LoadedImages result_;
   std::vector<std::vector<TreeFile>> files_;  // of the closure of each image
+  std::vector<std::vector<TreeFile>> hosts_;  // of what the interpreter of each has loaded
   std::map<FileId, const ObjectFacts*> known_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -50,8 +51,18 @@ void LoadTree::add(const std::string& path, const ObjectFacts& facts) { added_.t
 
 void LoadTree::mount(std::string directory) {
   std::error_code error;
-  directory = normal(fs::absolute(directory, error).string());
-  if (!error) mounts_.push_back(std::move(directory));
+  if (root_.is_this_machine()) directory = fs::absolute(directory, error).string();
+  if (!error) mounts_.push_back(normal(root_.inside(directory)));
+}
+
+void LoadTree::add_loaded_before(const std::string& name, const std::string& path) {
+  std::vector<std::string>& paths = loaded_before_[name];
+  if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
+}
+
+std::vector<std::string> LoadTree::loaded_before(const std::string& name) const {
+  const auto found = loaded_before_.find(name);
+  return found == loaded_before_.end() ? std::vector<std::string>{} : found->second;
 }
 
 const std::optional<TreeFile>& LoadTree::find(const std::string& path) {
@@ -81,7 +92,7 @@ std::optional<TreeFile> LoadTree::find_mounted(const std::string& path) const {
   if (!installed) return std::nullopt;
   if (std::optional<TreeFile> file = find_added(std::string(kSitePackages) + "/" + *installed)) return file;
   for (const std::string& mount : mounts_)
-    if (std::optional<TreeFile> file = regular_file(mount + "/" + *installed)) return file;
+    if (std::optional<TreeFile> file = regular_file(root_.real(mount + "/" + *installed))) return file;
   return std::nullopt;
 }
 

@@ -46,6 +46,10 @@ class LoadTree {
   /// other directories, and theirs in it.
   void mount(std::string directory);
 
+  /// A file that the process may have loaded under `name` before another one asks for it.
+  void add_loaded_before(const std::string& name, const std::string& path);
+  std::vector<std::string> loaded_before(const std::string& name) const;
+
   /// The regular file that a path leads to; nothing when there is none.
   const std::optional<TreeFile>& find(const std::string& path);
 
@@ -66,7 +70,8 @@ class LoadTree {
 
   Root root_;
   std::map<std::string, const ObjectFacts*> added_;
-  std::vector<std::string> mounts_;                                 ///< normalised, without a '/' at the end
+  std::vector<std::string> mounts_;  ///< as the root spells them, without a '/' at the end
+  std::map<std::string, std::vector<std::string>> loaded_before_;
   std::unordered_map<std::string, std::optional<TreeFile>> found_;  ///< what find() has answered
   std::map<std::pair<std::uint64_t, std::uint64_t>, LoadFacts> facts_;
   std::vector<std::pair<LoadMachine, SystemLibraries>> systems_;

@@ -35,6 +35,8 @@ const char* to_id(FoundBy found_by) {
       return "configured";
     case FoundBy::Default:
       return "default";
+    case FoundBy::LoadedBefore:
+      return "loaded-before";
   }
   return "not-found";
 }

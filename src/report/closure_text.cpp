@@ -35,6 +35,8 @@ std::string found_by_word(FoundBy found_by) {
       return "ld.so.conf";
     case FoundBy::Default:
       return "built-in directory";
+    case FoundBy::LoadedBefore:
+      return "loaded before";
   }
   return {};
 }

@@ -27,22 +27,6 @@ struct Unmet {
   std::vector<std::string> images;
 };
 
-/// Who answers to a name in one closure: what it was asked for by. A DT_SONAME that nobody asks for is no name
-/// (_dl_name_match_p), but for the loader's own.
-std::map<std::string, std::uint32_t> names_of(const Image& image) {
-  std::map<std::string, std::uint32_t> names;
-  for (const LoadedLibrary& library : image.closure.libraries)
-    for (const NeededLibrary& needed : library.needed) names.try_emplace(needed.name, needed.library);
-  names.try_emplace(std::filesystem::path(image.closure.interpreter).filename().string(), kNone);
-  return names;
-}
-
-bool defines(const ObjectFacts& library, std::string_view version) {
-  for (const Text defined : library.versions)
-    if (library.text(defined) == version) return true;
-  return false;
-}
-
 class VersionCheck {
  public:
   explicit VersionCheck(const Evidence& evidence) : evidence_(evidence) {}
@@ -50,7 +34,7 @@ class VersionCheck {
   std::vector<Finding> run() {
     for (const Image& image : evidence_.images) {
       if (image.closure.loader != LoaderKind::Glibc) continue;
-      const std::map<std::string, std::uint32_t> names = names_of(image);
+      const std::map<std::string, std::uint32_t> names = names_in(image);
       for (std::uint32_t i = 0; i < image.loaded.size(); ++i)
         if (image.loaded[i] != nullptr) check(image, i, names);
     }
@@ -69,7 +53,7 @@ class VersionCheck {
       // A name that is asked for and not found is told as that.
       const std::uint32_t library = named == names.end() ? kNone : named->second;
       if (named != names.end() && (library == kNone || image.loaded[library] == nullptr)) continue;
-      if (library != kNone && defines(*image.loaded[library], version)) continue;
+      if (library != kNone && defines_version(*image.loaded[library], version)) continue;
       Unmet& unmet = add(image, asker, library, file);
       unmet.versions.emplace(version);
       unmet.weak = unmet.weak && need.weak;
@@ -86,8 +70,8 @@ class VersionCheck {
       unmet.library = library;
       unmet.file = file;
     }
-    if (asker != 0 && (unmet.images.empty() || unmet.images.back() != loaded_name(image, 0)))
-      unmet.images.push_back(loaded_name(image, 0));
+    if (asker != 0 && (unmet.images.empty() || unmet.images.back() != short_name(image, 0)))
+      unmet.images.push_back(short_name(image, 0));
     return unmet;
   }
 
@@ -105,7 +89,7 @@ class VersionCheck {
   }
 
   Finding finding(const Unmet& unmet) const {
-    const std::string asker = loaded_name(*unmet.image, unmet.asker);
+    const std::string asker = short_name(*unmet.image, unmet.asker);
     const std::string versions = fmt::format("{}", fmt::join(unmet.versions, ", "));
     Finding finding = make_finding("version-unmet", {}, {});
     finding.sites.push_back(loaded_site(*unmet.image, unmet.asker, Role::Reference));
@@ -124,7 +108,7 @@ class VersionCheck {
       return finding;
     }
     finding.sites.push_back(loaded_site(*unmet.image, unmet.library, Role::Candidate));
-    const std::string library = loaded_name(*unmet.image, unmet.library);
+    const std::string library = short_name(*unmet.image, unmet.library);
     finding.message = fmt::format("{} needs version {} of {}, and {} doesn't define {}", asker, versions, unmet.file,
                                   library, unmet.versions.size() == 1 ? "it" : "them");
     if (unmet.unversioned || unmet.weak) {

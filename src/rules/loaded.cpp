@@ -14,6 +14,12 @@ std::string loaded_name(const Image& image, std::uint32_t library) {
   return shown_path(image.closure.libraries[library].path, working_folder());
 }
 
+std::string short_name(const Image& image, std::uint32_t library) {
+  const ObjectFacts* facts = library < image.loaded.size() ? image.loaded[library] : nullptr;
+  if (library == 0) facts = image.object;
+  return facts != nullptr && !facts->origin.entry.empty() ? facts->origin.entry : loaded_name(image, library);
+}
+
 Site loaded_site(const Image& image, std::uint32_t library, Role role) {
   Site site;
   site.role = role;
@@ -35,15 +41,6 @@ std::string shown_directory(const std::string& directory) {
 }
 
 bool is_program(const Image& image) { return image.object->kind == ObjectKind::Executable; }
-
-bool is_python_module(const ObjectFacts& object) {
-  const std::string name =
-      std::filesystem::path(object.origin.is_member() ? object.origin.member : object.origin.path).filename().string();
-  if (name.find(".cpython-") != std::string::npos || name.ends_with(".abi3.so")) return true;
-  return std::any_of(object.symbols.begin(), object.symbols.end(), [&](const Symbol& symbol) {
-    return symbol.defined() && object.name(symbol).starts_with("PyInit_");
-  });
-}
 
 bool closure_is_known(const Image& image) {
   if (!image.closure.complete() || image.loaded.empty()) return false;
@@ -68,13 +65,26 @@ const Definitions::Names& Definitions::names_of(const ObjectFacts& library) {
   return at->second;
 }
 
+namespace {
+
+/// A definition of the library's first version answers to a reference without one although it is hidden, as what was
+/// linked before the library had versions needs it (index 2 of .gnu.version; 1 is the library itself).
+bool is_first_version(const ObjectFacts& library, std::string_view version) {
+  return library.versions.size() < 2 || library.text(library.versions[1]) == version;
+}
+
+}  // namespace
+
 bool Definitions::answers(const ObjectFacts& library, const ObjectFacts& asker, const Symbol& reference) {
   const auto [from, to] = names_of(library).equal_range(asker.name(reference));
   const std::string_view wanted = asker.text(reference.version);
   return std::any_of(from, to, [&](const auto& entry) {
     const Symbol& definition = *entry.second;
-    // A library without versions has only one definition, which answers to every version.
-    return wanted.empty() || definition.version.empty() || library.text(definition.version) == wanted;
+    const std::string_view version = library.text(definition.version);
+    // A definition without a version answers to every one.
+    if (version.empty()) return true;
+    if (wanted.empty()) return definition.default_version || is_first_version(library, version);
+    return version == wanted;
   });
 }
 
@@ -82,6 +92,51 @@ std::uint32_t Definitions::first(const Image& image, const ObjectFacts& asker, c
   for (std::uint32_t i = 0; i < image.loaded.size(); ++i)
     if (image.loaded[i] != nullptr && answers(*image.loaded[i], asker, reference)) return i;
   return kNone;
+}
+
+const std::vector<const Symbol*>& Definitions::not_in(const Files& files, const ObjectFacts& asker) {
+  const auto [at, first] = not_in_.try_emplace({&asker, files});
+  if (first)
+    for (const Symbol* reference : needed_symbols(asker, false))
+      if (std::none_of(files.begin(), files.end(),
+                       [&](const ObjectFacts* file) { return answers(*file, asker, *reference); }))
+        at->second.push_back(reference);
+  return at->second;
+}
+
+std::vector<const Symbol*> Definitions::unanswered(const Image& image, std::uint32_t asker) {
+  // Nearly everything is answered by what a library loads itself, which is the same in the closures of thousands.
+  Files own;
+  for (const std::uint32_t library : reachable(image, asker))
+    if (image.loaded[library] != nullptr) own.insert(image.loaded[library]);
+  std::vector<const Symbol*> left = not_in(own, *image.loaded[asker]);
+  std::erase_if(left, [&](const Symbol* reference) { return first(image, *image.loaded[asker], *reference) != kNone; });
+  return left;
+}
+
+std::set<std::uint32_t> reachable(const Image& image, std::uint32_t from) {
+  std::set<std::uint32_t> seen = {from};
+  std::vector<std::uint32_t> open = {from};
+  while (!open.empty()) {
+    const std::uint32_t at = open.back();
+    open.pop_back();
+    for (const NeededLibrary& needed : image.closure.libraries[at].needed)
+      if (needed.library != kNone && seen.insert(needed.library).second) open.push_back(needed.library);
+  }
+  return seen;
+}
+
+std::map<std::string, std::uint32_t> names_in(const Image& image) {
+  std::map<std::string, std::uint32_t> names;
+  for (const LoadedLibrary& library : image.closure.libraries)
+    for (const NeededLibrary& needed : library.needed) names.try_emplace(needed.name, needed.library);
+  names.try_emplace(std::filesystem::path(image.closure.interpreter).filename().string(), kNone);
+  return names;
+}
+
+bool defines_version(const ObjectFacts& library, std::string_view version) {
+  return std::any_of(library.versions.begin(), library.versions.end(),
+                     [&](Text defined) { return library.text(defined) == version; });
 }
 
 std::vector<const Symbol*> needed_symbols(const ObjectFacts& object, bool weak_too) {

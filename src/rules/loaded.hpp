@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "rules/rules.hpp"
@@ -16,13 +18,13 @@ namespace elfaudit {
 /// directory, and "x.whl(pkg/lib.so)" for one of a wheel.
 std::string loaded_name(const Image& image, std::uint32_t library);
 
+/// The same for messages and fixes, where a wheel's long name stands in the site below: "pkg/lib.so".
+std::string short_name(const Image& image, std::uint32_t library);
+
 Site loaded_site(const Image& image, std::uint32_t library, Role role);
 
 /// Of a program that a person starts, or a library that something else loads?
 bool is_program(const Image& image);
-
-/// A module that a Python interpreter imports: it defines PyInit_*, or its name says so.
-bool is_python_module(const ObjectFacts& object);
 
 /// Everything of the closure was found and read.
 bool closure_is_known(const Image& image);
@@ -40,17 +42,35 @@ class Definitions {
   /// Does `library` define what symbol `reference` of `asker` needs?
   bool answers(const ObjectFacts& library, const ObjectFacts& asker, const Symbol& reference);
 
+  /// What nothing of a closure defines, of the references of one file of it.
+  std::vector<const Symbol*> unanswered(const Image& image, std::uint32_t asker);
+
   /// The first of the closure that defines it; kNone when nothing does.
   std::uint32_t first(const Image& image, const ObjectFacts& asker, const Symbol& reference);
 
  private:
   using Names = std::unordered_multimap<std::string_view, const Symbol*>;
+  using Files = std::set<const ObjectFacts*>;
   const Names& names_of(const ObjectFacts& library);
+  const std::vector<const Symbol*>& not_in(const Files& files, const ObjectFacts& asker);
   std::unordered_map<const ObjectFacts*, Names> names_;
+  std::map<std::pair<const ObjectFacts*, Files>, std::vector<const Symbol*>> not_in_;  ///< what not_in() has answered
 };
 
 /// The references of an object that the loader has to answer.
 std::vector<const Symbol*> needed_symbols(const ObjectFacts& object, bool weak_too);
+
+/// The library and all that it loads, directly or not, into Image::closure.
+std::set<std::uint32_t> reachable(const Image& image, std::uint32_t from);
+
+/// Who answers to a name in one closure: what it was asked for by. A DT_SONAME that nobody asks for is no name
+/// (_dl_name_match_p), but for the loader's own. kNone: asked for and not found, or the loader.
+std::map<std::string, std::uint32_t> names_in(const Image& image);
+
+bool defines_version(const ObjectFacts& library, std::string_view version);
+
+/// Why a directory should not be searched by `image`, as a RUNPATH of it or by advice of ours; empty when it may.
+std::string why_unsafe(const Evidence& evidence, const Image& image, const std::string& directory);
 
 /// needed-unused, a part of needed_libraries().
 std::vector<Finding> unused_libraries(const Evidence& evidence);

@@ -62,7 +62,7 @@ class Uses {
       if (const std::uint32_t by = definitions_.first(image_, *image_.object, *reference); by != kNone)
         if (!names(0, by)) used_.insert(by);
     for (std::uint32_t asker = 1; asker < image_.loaded.size(); ++asker) {
-      const std::set<std::uint32_t> own = reachable(asker);
+      const std::set<std::uint32_t> own = reachable(image_, asker);
       for (const Symbol* reference : needed_symbols(*image_.loaded[asker], false)) {
         const std::uint32_t by = definitions_.first(image_, *image_.loaded[asker], *reference);
         if (by != kNone && own.count(by) == 0) used_.insert(by);
@@ -76,20 +76,8 @@ class Uses {
   }
 
   bool reaches_use(std::uint32_t library) const {
-    const std::set<std::uint32_t> mine = reachable(library);
+    const std::set<std::uint32_t> mine = reachable(image_, library);
     return std::any_of(used_.begin(), used_.end(), [&](std::uint32_t used) { return mine.count(used) != 0; });
-  }
-
-  std::set<std::uint32_t> reachable(std::uint32_t from) const {
-    std::set<std::uint32_t> seen = {from};
-    std::vector<std::uint32_t> open = {from};
-    while (!open.empty()) {
-      const std::uint32_t at = open.back();
-      open.pop_back();
-      for (const NeededLibrary& needed : image_.closure.libraries[at].needed)
-        if (needed.library != kNone && seen.insert(needed.library).second) open.push_back(needed.library);
-    }
-    return seen;
   }
 
   const Image& image_;
@@ -107,7 +95,7 @@ std::string option_for(const std::string& name) {
 
 /// One finding for a file: a build that links everything with everything is one habit to mend, not a hundred.
 Finding unused_by(const Image& image, const std::vector<const NeededLibrary*>& unused) {
-  const std::string name = loaded_name(image, 0);
+  const std::string name = short_name(image, 0);
   std::vector<std::string> libraries, options;
   for (const NeededLibrary* needed : unused) {
     libraries.push_back(needed->name);

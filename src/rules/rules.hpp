@@ -11,6 +11,7 @@
 #include "elfaudit/package.hpp"
 #include "elfaudit/resolution.hpp"
 #include "input/build/gpu_flags.hpp"
+#include "scan/symbol_lookups.hpp"
 #include "stale/stale.hpp"
 
 namespace elfaudit {
@@ -30,6 +31,8 @@ struct Evidence {
   const LoadedLibraries* libraries = nullptr;  ///< what the images load
   /// Is there a function or variable in its device code? Opens the object: only asked where an error hangs on it.
   std::function<bool(const ObjectFacts&)> holds_device_content = nullptr;
+  /// When the loader looks up symbols of a file, by their indices. Opens the file: only asked of what nothing defines.
+  std::function<std::vector<LookedUp>(const Origin&, std::span<const std::uint32_t>)> when_looked_up = nullptr;
 
   const ObjectFacts& object(ObjectId id) const { return inputs[id.input].objects[id.object]; }
   const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }

@@ -28,7 +28,8 @@ std::string kind_of_work_directory(const std::string& path) {
   return {};
 }
 
-/// Why `directory` should not be searched; empty when it may.
+}  // namespace
+
 std::string why_unsafe(const Evidence& evidence, const Image& image, const std::string& directory) {
   if (directory.empty()) return "is empty: the directory that the program is started in";
   if (directory.starts_with("$ORIGIN") || directory.starts_with("${ORIGIN}")) return {};
@@ -43,8 +44,6 @@ std::string why_unsafe(const Evidence& evidence, const Image& image, const std::
   return {};
 }
 
-}  // namespace
-
 std::vector<Finding> unsafe_runpaths(const Evidence& evidence) {
   std::vector<Finding> findings;
   for (const Image& image : evidence.images) {
@@ -52,7 +51,7 @@ std::vector<Finding> unsafe_runpaths(const Evidence& evidence) {
     for (const std::string& directory : image.object->runpath) {
       const std::string why = why_unsafe(evidence, image, directory);
       if (why.empty()) continue;
-      const std::string name = loaded_name(image, 0);
+      const std::string name = short_name(image, 0);
       Finding finding =
           make_finding("runpath-unsafe", {}, fmt::format("'{}' in the {} of {} {}", directory, tag, name, why));
       finding.sites.push_back(loaded_site(image, 0, Role::Candidate));

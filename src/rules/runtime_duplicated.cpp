@@ -3,9 +3,13 @@
 //  1. Two files of one library: two majors (libcudart.so.12 and .13), or one that a wheel has renamed beside the
 //     system's (libgomp-947d5fa1.so.1 and libgomp.so.1).
 //  2. Two OpenMP runtimes, known by the functions that they define: libgomp, libomp and libiomp5 share no name.
-//  3. A library that is there as a shared object and was linked into another file from its archive as well.
+//  3. One name that leads two files to two libraries. The loader knows a library by its name, so that in one process
+//  the
+//     one that is loaded first serves both; where it lacks a symbol of the other it is an error.
+//  4. A library that is there as a shared object and was linked into another file from its archive as well.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -14,6 +18,7 @@
 #include <unordered_set>
 
 #include "rules/loaded.hpp"
+#include "support/demangle.hpp"
 
 namespace elfaudit {
 namespace {
@@ -75,6 +80,8 @@ class DuplicatedRuntimes {
       static_copies(image);
     }
     std::vector<Finding> findings;
+    if (evidence_.libraries != nullptr)
+      for (const NameOfTwo& name : evidence_.libraries->names_of_two) findings.push_back(one_name(name));
     for (auto& [key, found] : found_) {
       if (found.images.size() > 1 || found.images.front() != found.finding.sites.front().origin.display())
         found.finding.notes.push_back("both are loaded by " + loaded_by(found.images));
@@ -105,6 +112,59 @@ class DuplicatedRuntimes {
     found.finding.fixes.push_back({fix, {}, {}});
   }
 
+  Finding one_name(const NameOfTwo& name) {
+    const Image& one = evidence_.images[name.first.image];
+    const Image& other = evidence_.images[name.second.image];
+    Finding finding = make_finding(
+        "runtime-duplicated", {},
+        fmt::format("{} is {} for {} and {} for {}: in one process the one that is loaded first serves both", name.name,
+                    short_name(one, name.first.library), short_name(one, 0), short_name(other, name.second.library),
+                    short_name(other, 0)));
+    add_site(finding, one, name.first.library);
+    add_site(finding, other, name.second.library);
+    check_swap(finding, one, name.first.library, other, name.second.library);
+    check_swap(finding, other, name.second.library, one, name.first.library);
+    finding.fixes.push_back(
+        {fmt::format("let both find one {}: the same directory first in the RUNPATH of both, or build "
+                     "both against one version",
+                     name.name),
+         {},
+         {}});
+    return finding;
+  }
+
+  static void add_site(Finding& finding, const Image& image, std::uint32_t library) {
+    finding.sites.push_back(loaded_site(image, library, Role::Kept));
+    const std::uint32_t by = image.closure.libraries[library].needed_by;
+    finding.sites.back().notes.push_back(library == 0 ? "given"
+                                                      : "needed by " + short_name(image, by == kNone ? 0 : by));
+  }
+
+  /// What `image` gets from `own` alone, and would not get from the library that another one gets under the same name.
+  void check_swap(Finding& finding, const Image& image, std::uint32_t own, const Image& other, std::uint32_t instead) {
+    constexpr std::size_t kMost = 5;
+    std::set<std::string> lost;
+    std::string asker;
+    for (std::uint32_t i = 0; i < image.loaded.size(); ++i) {
+      if (image.loaded[i] == nullptr || i == own) continue;
+      for (const Symbol* symbol : needed_symbols(*image.loaded[i], false)) {
+        if (definitions_.first(image, *image.loaded[i], *symbol) != own) continue;
+        if (definitions_.answers(*other.loaded[instead], *image.loaded[i], *symbol)) continue;
+        lost.emplace(image.loaded[i]->name(*symbol));
+        if (asker.empty()) asker = short_name(image, i);
+      }
+    }
+    if (lost.empty()) return;
+    finding.severity = Severity::Error;
+    finding.symbols.insert(finding.symbols.end(), lost.begin(), lost.end());
+    std::vector<std::string> names;
+    for (const std::string& name : lost)
+      if (names.size() < kMost) names.push_back(demangle(name));
+    finding.notes.push_back(fmt::format("where {} is loaded first, {} lacks {}{}", short_name(other, instead), asker,
+                                        fmt::join(names, ", "),
+                                        lost.size() > kMost ? fmt::format(" and {} more", lost.size() - kMost) : ""));
+  }
+
   void by_name(const Image& image) {
     std::map<std::string, std::uint32_t> stems;
     for (std::uint32_t i = 0; i < image.closure.libraries.size(); ++i) {
@@ -123,7 +183,7 @@ class DuplicatedRuntimes {
 
   static std::string needer(const Image& image, std::uint32_t library) {
     const std::uint32_t by = image.closure.libraries[library].needed_by;
-    return loaded_name(image, by == kNone ? 0 : by);
+    return short_name(image, by == kNone ? 0 : by);
   }
 
   const std::vector<KeptLocal>* kept_by(const ObjectFacts& object) const {
@@ -141,7 +201,7 @@ class DuplicatedRuntimes {
         continue;
       }
       add(image, first, i,
-          fmt::format("{} and {} both are an OpenMP runtime", loaded_name(image, first), loaded_name(image, i)),
+          fmt::format("{} and {} both are an OpenMP runtime", short_name(image, first), short_name(image, i)),
           "build everything with one compiler's OpenMP, or link -liomp5 or -lomp alone: both stand in for libgomp");
     }
   }
@@ -178,15 +238,15 @@ class DuplicatedRuntimes {
         kept.begin(), kept.end(), [&](const KeptLocal& local) { return exported.count(local.name) != 0; }));
     if (shared < kFewestShared || shared * kLeastPart < exported.size()) return;
     add(image, owner, library,
-        fmt::format("{} has a copy of {} inside, which is loaded as well", loaded_name(image, owner),
+        fmt::format("{} has a copy of {} inside, which is loaded as well", short_name(image, owner),
                     file_name(image, library)),
-        fmt::format("link {} against the shared library, or everything against the archive",
-                    loaded_name(image, owner)));
+        fmt::format("link {} against the shared library, or everything against the archive", short_name(image, owner)));
     found_[{loaded_name(image, owner), loaded_name(image, library)}].finding.sites.front().notes = {
         fmt::format("keeps {} of its {} functions and variables for itself", shared, exported.size())};
   }
 
   const Evidence& evidence_;
+  Definitions definitions_;
   std::map<std::pair<std::string, std::string>, Found> found_;
   std::map<const ObjectFacts*, bool> open_mp_;
   std::unordered_map<const ObjectFacts*, std::unordered_set<std::string_view>> exports_;

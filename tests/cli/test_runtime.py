@@ -1,6 +1,7 @@
 """The rules about libraries that are loaded: what `elfaudit check` says of programs and shared objects, held against the
 real loader where it can judge (the program is run, ldd -r)."""
 
+import json
 import pathlib
 import re
 import struct
@@ -8,6 +9,7 @@ import struct
 import pytest
 
 from elfaudit_test import SOURCE_DIR, need
+from elfaudit_wheels import wheel
 
 need("gcc", "g++")
 
@@ -77,8 +79,8 @@ def test_a_library_of_a_library_is_told_once(lab):
 
 
 def test_a_module_of_python_may_find_it_loaded(lab):
-    library(lab, "lib/libtorch.so", "int f(void) { return 1; }")
-    library(lab, "_C.cpython-311-x86_64-linux-gnu.so", "int f(void); int PyInit__C(void) { return f(); }", "-Llib -ltorch")
+    library(lab, "lib/libwares.so", "int f(void) { return 1; }")
+    library(lab, "_C.cpython-311-x86_64-linux-gnu.so", "int f(void); int PyInit__C(void) { return f(); }", "-Llib -lwares")
     finding = only(lab, "_C.cpython-311-x86_64-linux-gnu.so", rule="needed-not-found", severity="warning")
     assert "imported before it" in " ".join(finding["notes"])
 
@@ -262,7 +264,208 @@ def test_weak_symbols_may_stay_undefined(lab):
 def test_a_plugin_gets_symbols_from_its_program(lab):
     library(lab, "plugin.so", "int host(void); int f(void) { return host(); }")
     finding = only(lab, "plugin.so", rule="undefined-symbol", severity="note")
-    assert finding["notes"] == ["host"] and "whoever loads it must" in finding["message"]
+    assert finding["notes"] == ["host"] and "the program that loads it must" in finding["message"]
+    assert finding["symbols"] == ["host"]
+
+
+def versioned_library(lab, path, names, versions="V1"):
+    """libl.so.3 with every name in the version V1."""
+    lab.write("l.map", f"{versions} {{ global: {'; '.join(names)}; local: *; }};\n")
+    source = "".join(f"int {name}(void) {{ return 1; }}\n" for name in names)
+    return library(lab, path, source, "-Wl,--version-script=l.map")
+
+
+def loads(lab, path):
+    """As Python's import loads it: every symbol at once."""
+    return lab.sh(f"LD_BIND_NOW=1 python3 -c 'import ctypes; ctypes.CDLL(\"{lab.path}/{path}\")' 2>&1", check=False)
+
+
+def test_a_library_of_the_right_name_and_version_without_the_symbol(lab):
+    """Its file says who must have it, so that it is an error whoever loads the shared object."""
+    versioned_library(lab, "new/libl.so.3", ["foo", "bar"])
+    versioned_library(lab, "old/libl.so.3", ["foo"])
+    library(lab, "mod.so", "int foo(void), bar(void); int use(void) { return foo() + bar(); }",
+            "new/libl.so.3 -Wl,-rpath,'$ORIGIN/cur'")
+    lab.sh("ln -s old cur")
+    assert "undefined symbol: bar, version V1" in loads(lab, "mod.so").out
+    finding = only(lab, "mod.so", rule="undefined-symbol", severity="error")
+    assert finding["symbol"] == "bar" and "mod.so needs bar@V1 of libl.so.3, and cur/libl.so.3 defines V1 without" in finding["message"]
+    assert [s["path"] for s in finding["sites"]] == ["mod.so", "cur/libl.so.3"]
+    assert any("first call" in note for note in finding["notes"])
+    lab.sh("rm cur; ln -s new cur")
+    assert loads(lab, "mod.so").code == 0 and findings(lab, "mod.so", code=0) == []
+
+
+def test_a_library_of_a_shared_objects_library_lacks_it(lab):
+    """torch's libtorch_nvshmem.so beside an older NVSHMEM, which libpplx_kernels.so has brought in."""
+    versioned_library(lab, "new/libl.so.3", ["foo", "bar", "baz"])
+    versioned_library(lab, "old/libl.so.3", ["foo"])
+    library(lab, "libmid.so", "extern int baz(void); int bar(void); int (*mid)(void) = bar; int mid2(void) { return baz(); }", "new/libl.so.3")
+    library(lab, "libtop.so", "int foo(void), mid2(void); int top(void) { return foo() + mid2(); }",
+            "old/libl.so.3 libmid.so -Wl,--allow-shlib-undefined,-rpath,'$ORIGIN/old:$ORIGIN' -Wl,-rpath-link,new")
+    assert loads(lab, "libtop.so").code != 0
+    finding = only(lab, "libtop.so", rule="undefined-symbol", severity="error")
+    assert finding["symbols"] == ["bar", "baz"] and "bar@V1, baz@V1" in finding["message"]
+    assert finding["sites"][0]["notes"] == ["loaded by libtop.so"] and not any("first call" in n for n in finding["notes"])
+
+
+@pytest.mark.parametrize("source, options", [
+    ("__attribute__((weak)) int bar(void); int use(void) { return bar ? 1 : 0; }", ""),  # weak: may stay undefined
+    ("int foo(void); int use(void) { return foo(); }", ""),
+])
+def test_references_that_the_loader_leaves_alone(lab, source, options):
+    versioned_library(lab, "new/libl.so.3", ["foo", "bar"])
+    library(lab, "mod.so", source, f"new/libl.so.3 -Wl,-rpath,'$ORIGIN/new' {options}")
+    versioned_library(lab, "new/libl.so.3", ["foo"])
+    assert loads(lab, "mod.so").code == 0
+    assert findings(lab, "mod.so", rule="undefined-symbol") == []
+
+
+def test_a_symbol_that_has_moved_to_another_library(lab):
+    """As pthread_create did from libpthread.so.0 to libc.so.6: the loader asks for name and version, not for the file."""
+    versioned_library(lab, "libl.so.3", ["foo", "bar"])
+    versioned_library(lab, "libother.so", ["bar"])
+    library(lab, "mod.so", "int bar(void); int use(void) { return bar(); }", "libl.so.3 libother.so -Wl,-rpath,'$ORIGIN'")
+    versioned_library(lab, "libl.so.3", ["foo"])
+    assert loads(lab, "mod.so").code == 0 and findings(lab, "mod.so", rule="undefined-symbol") == []
+
+
+def test_an_unversioned_definition_answers_to_every_version(lab):
+    versioned_library(lab, "libl.so.3", ["foo", "bar"])
+    lab.write("l.map", "V1 { global: foo; };\n")
+    library(lab, "mod.so", "int bar(void); int use(void) { return bar(); }", "libl.so.3 -Wl,-rpath,'$ORIGIN'")
+    library(lab, "libl.so.3", "int foo(void) { return 1; } int bar(void) { return 2; }", "-Wl,--version-script=l.map")
+    assert loads(lab, "mod.so").code == 0 and findings(lab, "mod.so", rule="undefined-symbol") == []
+
+
+@pytest.mark.parametrize("versions, loaded", [
+    ("V1 { global: foo; };", True),  # hidden, and the first version: for what was linked before there were versions
+    ("V0 { global: other; }; V1 { global: foo; };", False),
+])
+def test_a_reference_without_a_version_and_hidden_definitions(lab, versions, loaded):
+    library(lab, "libl.so.3", "int foo(void) { return 1; }")
+    library(lab, "mod.so", "int foo(void); int use(void) { return foo(); }", "libl.so.3 -Wl,-rpath,'$ORIGIN'")
+    lab.write("l.map", versions)
+    library(lab, "libl.so.3", '__asm__(".symver foo_1, foo@V1"); int foo_1(void) { return 1; } int other(void) { return 2; }',
+            "-Wl,--version-script=l.map")
+    assert (loads(lab, "mod.so").code == 0) == loaded
+    program(lab, "int use(void); int main(void) { return 0; }", "-Wl,--no-as-needed mod.so -Wl,--allow-shlib-undefined,-rpath,'$ORIGIN'")
+    assert (findings(lab, "main", rule="undefined-symbol") == []) == loaded
+
+
+def test_a_library_that_is_found_and_no_elf_file(lab):
+    library(lab, "libx.so", "int f(void) { return 1; }")
+    program(lab, "int f(void); int main(void) { return f() - 1; }", "-L. -lx -Wl,-rpath,'$ORIGIN'")
+    lab.write("libx.so", "")
+    assert not runs(lab, "./main")
+    finding = findings(lab, "main", rule="unreadable-input", code=2)[0]
+    assert "libx.so" in finding["message"] and finding["sites"][0]["notes"] == ["loaded by main"]
+
+
+# undefined-symbol: modules of Python
+
+MODULE = "typedef struct PyObject PyObject; PyObject *PyModule_Create2(void *, int); "
+
+
+def extension(lab, path, source, options=""):
+    stem = pathlib.Path(path).name.split(".")[0]
+    (lab.path / path).parent.mkdir(parents=True, exist_ok=True)
+    lab.write(f"{stem}.cpp", f'extern "C" {{ {MODULE} PyObject *PyInit_{stem}(void); }}\n{source}\n'
+                             f'PyObject *PyInit_{stem}(void) {{ return (PyObject *)use(); }}\n')
+    lab.sh(f"g++ -shared -fPIC {stem}.cpp -Wl,--no-as-needed {options} -o {path}")
+    return path
+
+
+def test_a_name_that_no_one_can_supply_to_a_module(lab):
+    extension(lab, "_c.so", "int nope(int); extern \"C\" double sin(double); void *use() { nope(1); sin(1); return PyModule_Create2(0, 0); }")
+    assert "undefined symbol: _Z4nopei" in loads(lab, "_c.so").out
+    finding = only(lab, "_c.so", rule="undefined-symbol", severity="error")
+    assert finding["symbol"] == "_Z4nopei" and "nope(int)" in finding["message"] and "the import fails" in finding["message"]
+    extension(lab, "_c.so", "extern \"C\" double sin(double); void *use() { sin(1); return PyModule_Create2(0, 0); }")
+    assert lab.sh("python3 -c 'import ctypes; ctypes.PyDLL(\"./_c.so\")'").code == 0
+    assert findings(lab, "_c.so", rule="undefined-symbol") == []
+
+
+def test_a_library_of_a_module_needs_it(lab):
+    library(lab, "libmid.so", "int missing_a(void), missing_b(void); int mid(void) { return missing_a() + missing_b(); }")
+    extension(lab, "_c.so", 'extern "C" int mid(); void *use() { mid(); return 0; }', "libmid.so -Wl,--allow-shlib-undefined,-rpath,'$ORIGIN'")
+    assert loads(lab, "_c.so").code != 0
+    finding = only(lab, "_c.so", rule="undefined-symbol", severity="error")
+    assert finding["symbols"] == ["missing_a", "missing_b"] and "libmid.so needs 2 symbols" in finding["message"]
+
+
+TORCH = "namespace c10 { void check(); } namespace at { int ones(); } namespace torch { int run(); }"
+
+
+def torch(lab, folder):
+    for name, source in (("libc10.so", "namespace c10 { void check() {} }"),
+                         ("libtorch_cpu.so", "namespace at { int ones() { return 1; } } namespace torch { int run() { return 1; } }")):
+        (lab.path / folder).mkdir(parents=True, exist_ok=True)
+        lab.write("t.cpp", source)
+        lab.sh(f"g++ -shared -fPIC -Wl,-soname,{name} t.cpp -o {folder}/{name}")
+
+
+def torch_module(lab, path, more=""):
+    return extension(lab, path, f"{TORCH} int nope(); void *use() {{ c10::check(); at::ones(); torch::run(); {more} return 0; }}",
+                     "-Lsite-packages/torch/lib -lc10 -ltorch_cpu")
+
+
+def test_libraries_of_torch_are_one_note(lab):
+    torch(lab, "site-packages/torch/lib")
+    torch_module(lab, "deep_ep.so")
+    finding = only(lab, "deep_ep.so", "site-packages", rule="needed-not-found", severity="note")
+    assert finding["message"] == ("libc10.so, libtorch_cpu.so: loaded by import torch (found in site-packages/torch/lib), "
+                                  "before deep_ep.so needs them")
+    assert findings(lab, "deep_ep.so", "site-packages", rule="undefined-symbol") == []
+    lab.sh("mv site-packages away")
+    finding = only(lab, "deep_ep.so", rule="needed-not-found", severity="note")
+    assert finding["message"].startswith("libc10.so, libtorch_cpu.so: loaded by import torch, before")
+
+
+def test_torch_beside_the_module(lab):
+    torch(lab, "site-packages/torch/lib")
+    torch_module(lab, "site-packages/deep_ep.so")
+    finding = only(lab, "site-packages/deep_ep.so", rule="needed-not-found", severity="note")
+    assert "(found in site-packages/torch/lib)" in finding["message"]
+
+
+def test_what_torch_does_not_define_is_missing(lab):
+    torch(lab, "site-packages/torch/lib")
+    torch_module(lab, "deep_ep.so", "nope();")
+    finding = only(lab, "deep_ep.so", "site-packages", rule="undefined-symbol", severity="error")
+    assert finding["symbol"] == "_Z4nopev"
+    lab.sh("mv site-packages away")  # now it may be torch's
+    finding = only(lab, "deep_ep.so", rule="undefined-symbol", severity="warning")
+    assert finding["symbol"] == "_Z4nopev" and "libc10.so, libtorch_cpu.so are not found here" in finding["notes"][0]
+
+
+def test_names_of_torch_without_its_libraries(lab):
+    """`import torch` loads its libraries for itself (RTLD_LOCAL): what another module needs, it must name."""
+    extension(lab, "ext.so", f"{TORCH} void *use() {{ c10::check(); return 0; }}")
+    finding = only(lab, "ext.so", rule="undefined-symbol", severity="error")
+    assert "-lc10" in " ".join(finding["notes"])
+
+
+def test_libraries_of_the_driver_are_one_note(lab):
+    for name in ("libcuda.so.1", "libnvidia-ml.so.1"):
+        library(lab, f"driver/{name}", "int cuInit(int f) { return f; } int nvmlInit_v2(void) { return 0; }")
+    extension(lab, "_c.so", 'extern "C" int cuInit(int), nvmlInit_v2(); void *use() { cuInit(0); nvmlInit_v2(); return 0; }',
+              "driver/libcuda.so.1 driver/libnvidia-ml.so.1")
+    lab.sh("mkdir stubs; mv driver/libcuda.so.1 stubs/libcuda.so")
+    lab.sh("rm driver/libnvidia-ml.so.1")
+    finding = only(lab, "_c.so", rule="needed-not-found", severity="note")
+    assert finding["message"] == "libcuda.so.1, libnvidia-ml.so.1: provided by the NVIDIA driver, before _c.so needs them"
+    assert "stubs" not in json.dumps(finding) and findings(lab, "_c.so", rule="undefined-symbol") == []
+
+
+@pytest.mark.parametrize("runtime, wheel", [("libcudart.so.13", "nvidia-nvshmem-cu13"), ("libcudart.so.12", "nvidia-nvshmem-cu12")])
+def test_the_wheel_for_the_cuda_that_the_file_needs(lab, runtime, wheel):
+    for name in (runtime, "libnvshmem_host.so.3"):
+        library(lab, f"lib/{name}", f"int f_{name[3:6]}(void) {{ return 1; }}")
+    library(lab, "x.so", "int f_cud(void), f_nvs(void); int f(void) { return f_cud() + f_nvs(); }", f"lib/{runtime} lib/libnvshmem_host.so.3")
+    lab.sh("rm -r lib")
+    finding = next(f for f in findings(lab, "x.so", rule="needed-not-found") if "nvshmem" in f["message"])
+    assert finding["fixes"][0]["text"].startswith(f"install {wheel} (")
 
 
 # split-state
@@ -306,3 +509,177 @@ def test_directories_are_installed_into_one_site_packages(lab):
             "-Lone/nvidia/nvshmem/lib -l:libnvshmem_host.so.3 -Wl,-rpath,'$ORIGIN/../nvidia/nvshmem/lib'")
     assert [f["severity"] for f in findings(lab, "two", rule="needed-not-found")] == ["error"]
     assert findings(lab, "one", "two", rule="needed-not-found") == []
+
+
+# DT_RPATH of the one that loads
+
+
+def scipy_like(lab, tags="--disable-new-dtags"):
+    """pkg/top.so loads pkg.libs/libmid.so, which needs libdeep.so beside it and has no path of its own."""
+    library(lab, "pkg.libs/libdeep.so", "int deep(void) { return 1; }")
+    library(lab, "pkg.libs/libmid.so", "int deep(void); int mid(void) { return deep(); }", "pkg.libs/libdeep.so")
+    extension(lab, "pkg/top.cpython-311-x86_64-linux-gnu.so", 'extern "C" int mid(); void *use() { return mid() ? 0 : (void *)1; }',
+              f"pkg.libs/libmid.so -Wl,{tags},-rpath,'$ORIGIN/../pkg.libs' -Wl,-rpath-link,pkg.libs")
+    return "pkg/top.cpython-311-x86_64-linux-gnu.so"
+
+
+def as_wheel(lab, requires=""):
+    files = {str(p.relative_to(lab.path)): p.read_bytes() for p in sorted(lab.path.glob("pkg*/*.so"))}
+    return wheel(lab, "pkg-1.0-cp311-cp311-linux_x86_64.whl", files, extra=requires)
+
+
+def test_a_library_is_judged_by_who_loads_it(lab):
+    top = scipy_like(lab)
+    lab.sh(f"python3 -c 'import ctypes; ctypes.PyDLL(\"{lab.path}/{top}\")'")
+    for given in (["."], ["pkg", "pkg.libs"], [top, "pkg.libs/libmid.so", "pkg.libs/libdeep.so"], [as_wheel(lab)]):
+        assert findings(lab, *given, code=0) == [], given
+    # By itself it does not load, as the loader says.
+    assert loads(lab, "pkg.libs/libmid.so").code != 0
+    only(lab, "pkg.libs/libmid.so", rule="needed-not-found", severity="error")
+
+
+def test_a_runpath_is_not_inherited(lab):
+    top = scipy_like(lab, "--enable-new-dtags")
+    assert loads(lab, top).code != 0
+    for given in (["."], ["pkg", "pkg.libs"]):
+        finding = only(lab, *given, rule="needed-not-found", severity="error")
+        assert "libmid.so needs libdeep.so" in finding["message"] and "pkg/top.cpython" in finding["sites"][0]["notes"][0]
+        assert "-Wl,-rpath,'$ORIGIN'" in finding["fixes"][0]["text"]
+    finding = only(lab, as_wheel(lab), rule="needed-not-found", severity="warning")
+    assert finding["message"] == "pkg.libs/libmid.so needs libdeep.so, which is in this wheel and not where it is searched"
+    assert "-Wl,-rpath,'$ORIGIN'" in finding["fixes"][0]["text"]
+
+
+def test_libraries_that_load_each_other_are_judged(lab):
+    library(lab, "libdeep.so", "int deep(void) { return 1; }")
+    library(lab, "liba.so", "int a(void) { return 1; }")
+    library(lab, "libb.so", "int b(void) { return 1; }", "liba.so libdeep.so -Wl,-rpath,'$ORIGIN'")
+    library(lab, "liba.so", "int a(void) { return 1; }", "libb.so -Wl,-rpath,'$ORIGIN'")
+    lab.sh("rm libdeep.so")
+    only(lab, "liba.so", "libb.so", rule="needed-not-found", severity="error")
+
+
+# advice
+
+
+def test_no_relative_path_is_advised(lab):
+    library(lab, "sp/other/lib/liby.so.1", "int f(void) { return 1; }")
+    library(lab, "sp/pkg/x.so", "int f(void); int g(void) { return f(); }", "sp/other/lib/liby.so.1")
+    finding = only(lab, "sp", rule="needed-not-found", severity="error")
+    assert [f["text"] for f in finding["fixes"]] == ["link sp/pkg/x.so with -Wl,-rpath,'$ORIGIN/../other/lib'",
+                                                     "patchelf --add-rpath '$ORIGIN/../other/lib' sp/pkg/x.so"]
+    lab.sh("patchelf --version >/dev/null 2>&1 && patchelf --add-rpath '$ORIGIN/../other/lib' sp/pkg/x.so || "
+           "gcc -shared -fPIC x.so.c sp/other/lib/liby.so.1 -Wl,-rpath,'$ORIGIN/../other/lib' -o sp/pkg/x.so")
+    assert loads(lab, "sp/pkg/x.so").code == 0 and findings(lab, "sp", code=0) == []
+
+
+def test_a_wheel_beside_a_site_packages(lab):
+    library(lab, "v/lib/python3.11/site-packages/wares/lib/libwares.so.1", "int f(void) { return 1; }")
+    extension(lab, "pkg/_c.so", 'extern "C" int f(); void *use() { f(); return 0; }', "v/lib/python3.11/site-packages/wares/lib/libwares.so.1")
+    name = wheel(lab, "pkg-1.0-cp311-cp311-linux_x86_64.whl", {"pkg/_c.so": (lab.path / "pkg/_c.so").read_bytes()})
+    finding = only(lab, name, "v/lib/python3.11/site-packages", rule="needed-not-found", severity="warning")
+    text = json.dumps(finding["fixes"])
+    assert "'$ORIGIN/../wares/lib'" in text and "site-packages" not in text and "ld.so.conf" not in text
+
+
+def test_another_site_packages_is_named_whole_or_not(lab):
+    library(lab, "one/site-packages/wares/libwares.so.1", "int f(void) { return 1; }")
+    library(lab, "two/site-packages/pkg/x.so", "int f(void); int g(void) { return f(); }", "one/site-packages/wares/libwares.so.1")
+    for finding in findings(lab, "two/site-packages/pkg/x.so", "one/site-packages", rule="needed-not-found"):
+        for fix in finding["fixes"]:
+            assert "ORIGIN" not in fix["text"] and "rpath,'.." not in fix["text"], fix
+
+
+def test_only_libraries_of_its_own_machine_are_proposed(lab):
+    library(lab, "away/libwares.so.1", "int f(void) { return 1; }")
+    program(lab, "int f(void); int main(void) { return f() - 1; }", "away/libwares.so.1")
+    image = bytearray((lab.path / "away/libwares.so.1").read_bytes())
+    image[18] = 183  # EM_AARCH64
+    (lab.path / "away/libwares.so.1").write_bytes(image)
+    finding = only(lab, "main", rule="needed-not-found", severity="error")
+    assert len(finding["sites"]) == 1 and finding["fixes"] == []
+
+
+# runtime-duplicated: one name, two files
+
+
+def two_of_a_name(lab, old="int foo(void) { return 1; } int bar(void) { return 2; }"):
+    """ext.so finds old/libl.so.3 and libtorch.so new/libl.so.3."""
+    library(lab, "new/libl.so.3", "int foo(void) { return 3; } int bar(void) { return 4; }")
+    library(lab, "old/libl.so.3", old)
+    library(lab, "libone.so", "int foo(void); int one(void) { return foo(); }", "old/libl.so.3 -Wl,-rpath,'$ORIGIN/old'")
+    library(lab, "libtwo.so", "int bar(void); int two(void) { return bar(); }", "new/libl.so.3 -Wl,-rpath,'$ORIGIN/new'")
+
+
+def test_one_name_that_leads_to_two_files(lab):
+    two_of_a_name(lab)
+    finding = only(lab, "libone.so", "libtwo.so", rule="runtime-duplicated", severity="warning")
+    assert "libl.so.3 is old/libl.so.3 for libone.so and new/libl.so.3 for libtwo.so" in finding["message"]
+    assert [s["path"] for s in finding["sites"]] == ["old/libl.so.3", "new/libl.so.3"]
+    script = f"import ctypes; ctypes.CDLL('{lab.path}/libone.so'); print(ctypes.CDLL('{lab.path}/libtwo.so').two())"
+    assert lab.sh(f'python3 -c "{script}"').out == "2\n"  # what old/libl.so.3 returns
+
+
+def test_the_one_that_is_loaded_first_lacks_a_symbol(lab):
+    two_of_a_name(lab, "int foo(void) { return 1; }")
+    script = f"import ctypes; ctypes.CDLL('{lab.path}/libone.so'); ctypes.CDLL('{lab.path}/libtwo.so')"
+    assert "undefined symbol: bar" in lab.sh(f'LD_BIND_NOW=1 python3 -c "{script}" 2>&1', check=False).out
+    finding = only(lab, "libone.so", "libtwo.so", rule="runtime-duplicated", severity="error")
+    assert finding["symbols"] == ["bar"] and "where old/libl.so.3 is loaded first, libtwo.so lacks bar" in finding["notes"]
+
+
+def test_a_given_file_has_the_name_too(lab):
+    two_of_a_name(lab)
+    finding = only(lab, "old/libl.so.3", "libtwo.so", rule="runtime-duplicated", severity="warning")
+    assert {s["path"] for s in finding["sites"]} == {"old/libl.so.3", "new/libl.so.3"}
+
+
+def test_copies_of_one_build_and_programs_do_not_clash(lab):
+    two_of_a_name(lab)
+    lab.sh("cp new/libl.so.3 old/libl.so.3")
+    assert findings(lab, "libone.so", "libtwo.so", code=0) == []
+    two_of_a_name(lab)
+    program(lab, "int one(void); int main(void) { return one(); }", "libone.so -Wl,-rpath,'$ORIGIN' -Wl,-rpath-link,old", "p1")
+    program(lab, "int two(void); int main(void) { return two(); }", "libtwo.so -Wl,-rpath,'$ORIGIN' -Wl,-rpath-link,new", "p2")
+    assert findings(lab, "p1", "p2", rule="runtime-duplicated") == []
+
+
+# split-state: what the compiler's runtime keeps in each file
+
+
+def test_the_compilers_own_variables_are_not_split(lab):
+    lab.write("a.cpp", """#include <stdexcept>
+        int f() { __builtin_cpu_init(); if (__builtin_cpu_supports("avx2")) throw std::runtime_error("x"); return 1; }""")
+    lab.sh("g++ -shared -fPIC a.cpp -o liba.so")
+    assert "__cpu_model" in lab.sh("readelf -sW liba.so").out
+    assert findings(lab, "--fail-on", "warning", "liba.so", code=0) == []
+
+
+def test_a_file_with_its_own_libstdcxx_inside(lab):
+    lab.write("a.cpp", '#include <iostream>\nextern "C" int b(); extern "C" void a() { std::cout << b(); }')
+    lab.write("b.cpp", '#include <iostream>\nextern "C" int b() { std::cerr << 1; return 1; }')
+    lab.write("b.map", "{ global: b; local: *; };")
+    lab.sh("g++ -shared -fPIC -static-libstdc++ -Wl,--version-script=b.map b.cpp -o libb.so")
+    lab.sh("g++ -shared -fPIC a.cpp -L. -lb -Wl,-rpath,'$ORIGIN' -o liba.so")
+    assert findings(lab, "liba.so", rule="split-state") == []
+
+
+# --root
+
+
+def test_the_root_and_the_file_may_be_spelled_differently(lab):
+    lab.sh("mkdir -p er/bin && cp /bin/true er/bin/tr && ln -s er link")
+    here = str(lab.path)
+    seen = set()
+    for root in ("er", "er/", "./er", f"{here}/er", "link", f"../{lab.path.name}/er"):
+        for file in ("er/bin/tr", "./er/bin/tr", f"{here}/er/bin/tr", "link/bin/tr"):
+            result = lab.audit("check", "--root", root, file)
+            listed = lab.audit("list", "closure", "--root", root, file)
+            seen.add((result.code, "libc.so.6, which is not found" in result.out, listed.code, listed.out.splitlines()[-1]))
+    assert seen == {(1, True, 0, "0 libraries, 1 not found")}
+
+
+def test_a_file_that_is_not_below_the_root(lab):
+    lab.sh("mkdir -p er/bin && cp /bin/true tr")
+    result = lab.audit("check", "--root", "er", "tr")
+    assert result.code == 2 and "tr" in result.out and "No such file" in result.out

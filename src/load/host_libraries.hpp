@@ -1,0 +1,32 @@
+// What the program that loads a file has loaded before it, whatever the file's own search finds: torch's libraries by
+// `import torch`, libpython by an interpreter that is linked with it, the driver's by the system.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "elfaudit/facts.hpp"
+
+namespace elfaudit {
+
+enum class Host : std::uint8_t { None, Torch, Python, Driver };
+
+/// Who has loaded a library of this name (a DT_NEEDED or a path) first.
+Host host_of(std::string_view name);
+
+/// Is `symbol` one that the host's libraries may define? For hosts whose libraries aren't there to be read.
+bool may_define(Host host, std::string_view symbol);
+
+/// A module that a Python interpreter imports: it defines PyInit_*, or its name says so.
+bool is_python_module(const ObjectFacts& object);
+
+/// Where `import torch` gets its libraries, for a file in a site-packages folder; empty for others.
+std::string torch_folder_beside(const std::string& path);
+
+/// The libraries that the interpreter has loaded for everything that it imports. Python 3 is linked with them on every
+/// distribution, or has what is in them inside.
+const std::vector<std::string>& libraries_of_the_interpreter();
+
+}  // namespace elfaudit
