@@ -40,15 +40,15 @@ void attach_finding(OpenError& open, const Audit& audit) {
 
 /// One audit for each command, however many errors it made; it is dropped before the next one begins.
 std::vector<DiagnosedLink> audit_links(std::vector<OpenError>& errors, const BuildLog& log,
-                                       const DiagnoseOptions& options) {
+                                       const DiagnoseOptions& options, CommandFolders& folders) {
   std::map<std::uint32_t, std::vector<OpenError*>> of_command;
   for (OpenError& error : errors)
     if (audit_may_help(error, log)) of_command[error.command].push_back(&error);
   if (of_command.empty()) return {};
-  const std::string compiles = known_commands(log, options.folder);
+  const std::string compiles = known_commands(log, folders);
   std::vector<DiagnosedLink> links;
   for (auto& [command, its_errors] : of_command) {
-    LinkAudit made = audit_link(log.commands[command], options, compiles);
+    LinkAudit made = audit_link(log.commands[command], options, folders, compiles);
     if (made.audit)
       for (OpenError* error : its_errors) attach_finding(*error, *made.audit);
     links.push_back(std::move(made.link));
@@ -74,8 +74,9 @@ Diagnosis diagnose_log(const BuildLog& log, const DiagnoseOptions& options) {
   Diagnosis result;
   result.whole = log.whole;
   std::vector<OpenError> errors = essentials_of(log);
-  result.links = audit_links(errors, log, options);
-  Remedies remedies(log, options.folder);
+  CommandFolders folders(options.folder);
+  result.links = audit_links(errors, log, options, folders);
+  Remedies remedies(log, folders);
   for (OpenError& error : errors) remedies.find(error);
   note_unknown_commands(errors);
   for (OpenError& error : errors) result.errors.push_back(std::move(error.error));

@@ -45,6 +45,7 @@ struct DiagnosedError {
   std::vector<SourceLine> chain{};      ///< header-not-found: from the source to the #include that asks for it
   std::uint32_t command_line = 0;       ///< line of the log with the command; 0: the log doesn't show it
   std::optional<Finding> finding{};     ///< what the audit of that command's inputs says about the symbol
+  bool ran_here = true;                 ///< false: nothing is here that the command names by a relative path
   std::vector<std::string> searched{};  ///< the -I or -L folders of the command, as they are found here
   std::vector<NearbyFile> nearby{};     ///< exact ones first, then the nearest
   std::vector<std::string> fixes{};     ///< what to write instead

@@ -25,6 +25,8 @@ std::string_view to_word(LogErrorKind kind) {
       return "input-not-found";
     case LogErrorKind::HeaderNotFound:
       return "header-not-found";
+    case LogErrorKind::CompileError:
+      return "compile-error";
     case LogErrorKind::LibraryNotOnLine:
       return "library-not-on-line";
     case LogErrorKind::LtoObjects:
@@ -100,8 +102,13 @@ void add_site(std::vector<LogSite>& sites, const LogPlace& place, Role role) {
   if (std::find(sites.begin(), sites.end(), site) == sites.end()) sites.push_back(std::move(site));
 }
 
+bool has_chain(LogErrorKind kind) { return kind == LogErrorKind::HeaderNotFound || kind == LogErrorKind::CompileError; }
+
+/// What was compiled, as far as the message says it.
+const LogPlace& source_of(const LogError& error) { return error.chain.empty() ? error.place : error.chain.front(); }
+
 void add_sites(DiagnosedError& to, const LogError& error) {
-  if (error.kind == LogErrorKind::HeaderNotFound) return;
+  if (has_chain(error.kind)) return;
   const bool two = has_two_definitions(error.kind);
   if (two) add_site(to.sites, error.first, Role::Kept);
   add_site(to.sites, error.place, two ? Role::Rejected : Role::Reference);
@@ -122,15 +129,19 @@ OpenError open(const LogError& from, const BuildLog& log) {
   error.name = from.name;
   error.arch = from.arch;
   if (from.command != kNoCommand) error.command_line = log.commands[from.command].line;
-  if (from.kind == LogErrorKind::HeaderNotFound) {
+  if (has_chain(from.kind)) {
     for (const LogPlace& place : from.chain) error.chain.push_back(line_of(place));
-    if (!from.place.file.empty()) error.chain.push_back(line_of(from.place));
+    if (from.kind == LogErrorKind::HeaderNotFound && !from.place.file.empty())
+      error.chain.push_back(line_of(from.place));
   }
   return to;
 }
 
-/// A message about neither a symbol nor a file is itself alone.
-const std::string& subject_of(const LogError& error) {
+/// A message about neither a symbol nor a file is itself alone. A compiler's second error is mostly of the first: all
+/// of a command, or of a file when the log doesn't show the command, are one.
+std::string subject_of(const LogError& error) {
+  if (error.kind == LogErrorKind::CompileError)
+    return error.command == kNoCommand && error.place.line != 0 ? source_of(error).file : std::string();
   if (!error.symbol.empty()) return error.symbol;
   return error.name.empty() ? error.text : error.name;
 }

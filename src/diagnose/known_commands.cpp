@@ -4,8 +4,6 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "diagnose/whereabouts.hpp"
-
 namespace elfaudit::diagnose_stage {
 namespace {
 
@@ -28,9 +26,9 @@ std::size_t bytes_of(const std::vector<std::string>& argv) {
   return bytes;
 }
 
-Json entry_of(const LogCommand& command, const std::string& log_folder) {
+Json entry_of(const LogCommand& command, CommandFolders& folders) {
   std::error_code error;
-  const std::string folder = find_whereabouts(command, log_folder).folder;
+  const std::string folder = folders.of(command).folder;
   const std::filesystem::path whole = std::filesystem::absolute(folder.empty() ? "." : folder, error);
   return {{"directory", whole.lexically_normal().string()},
           {"file", command.inputs.front()},
@@ -40,7 +38,7 @@ Json entry_of(const LogCommand& command, const std::string& log_folder) {
 
 }  // namespace
 
-std::string known_commands(const BuildLog& log, const std::string& log_folder) {
+std::string known_commands(const BuildLog& log, CommandFolders& folders) {
   Json list = Json::array();
   std::size_t bytes = 0;
   for (const LogCommand& command : log.commands) {
@@ -49,7 +47,7 @@ std::string known_commands(const BuildLog& log, const std::string& log_folder) {
     if (!useful) continue;
     bytes += bytes_of(command.argv);
     if (list.size() == kMostCommands || bytes > kMostBytes) break;
-    list.push_back(entry_of(command, log_folder));
+    list.push_back(entry_of(command, folders));
   }
   return list.empty() ? std::string() : list.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

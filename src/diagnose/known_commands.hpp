@@ -4,11 +4,12 @@
 
 #include <string>
 
+#include "diagnose/whereabouts.hpp"
 #include "input/build/build_log.hpp"
 
 namespace elfaudit::diagnose_stage {
 
 /// A compile_commands.json document for AuditOptions::known_commands; empty when the log shows no compile command.
-std::string known_commands(const BuildLog& log, const std::string& log_folder);
+std::string known_commands(const BuildLog& log, CommandFolders& folders);
 
 }  // namespace elfaudit::diagnose_stage

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "diagnose/whereabouts.hpp"
+#include <algorithm>
+
 #include "input/input.hpp"
 
 namespace elfaudit::diagnose_stage {
@@ -33,15 +34,22 @@ void note_doubts(const LinkJob& job, std::vector<std::string>& notes) {
 
 }  // namespace
 
-LinkAudit audit_link(const LogCommand& command, const DiagnoseOptions& options, const std::string& known_commands) {
+LinkAudit audit_link(const LogCommand& command, const DiagnoseOptions& options, CommandFolders& folders,
+                     const std::string& known_commands) {
   LinkAudit result;
   result.link.command_line = command.line;
   result.link.output = command.output;
-  const Whereabouts whereabouts = find_whereabouts(command, options.folder);
+  const Whereabouts whereabouts = folders.of(command);
   if (whereabouts.here.empty()) {
     result.link.notes.push_back("its objects are not here: " + some_of(whereabouts.absent));
+    const auto is_relative = [](const std::string& input) { return !input.starts_with('/'); };
+    if (std::any_of(whereabouts.absent.begin(), whereabouts.absent.end(), is_relative))
+      result.link.notes.back() += "; if they still exist, run elfaudit in the folder that the build ran in";
     return result;
   }
+  if (whereabouts.guessed)
+    result.link.notes.push_back(
+        fmt::format("it is taken to have run in {}, the build folder that has its objects", whereabouts.folder));
   try {
     LinkJob job = job_from_log_command(command.argv, whereabouts.folder);
     note_doubts(job, result.link.notes);

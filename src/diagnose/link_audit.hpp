@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "diagnose/whereabouts.hpp"
 #include "elfaudit/audit.hpp"
 #include "elfaudit/diagnosis.hpp"
 #include "input/build/build_log.hpp"
@@ -16,6 +17,7 @@ struct LinkAudit {
 };
 
 /// `known_commands`: as in AuditOptions. Never throws but for memory: what stands in the way is in link.notes.
-LinkAudit audit_link(const LogCommand& command, const DiagnoseOptions& options, const std::string& known_commands);
+LinkAudit audit_link(const LogCommand& command, const DiagnoseOptions& options, CommandFolders& folders,
+                     const std::string& known_commands);
 
 }  // namespace elfaudit::diagnose_stage

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
-#include "diagnose/whereabouts.hpp"
 #include "input/build/shell_words.hpp"
 
 namespace elfaudit::diagnose_stage {
@@ -43,7 +43,19 @@ const LogCommand* Remedies::command_of(const OpenError& error) const {
 
 std::string Remedies::folder_of(const OpenError& error) const {
   const LogCommand* command = command_of(error);
-  return command == nullptr ? log_folder_ : find_whereabouts(*command, log_folder_).folder;
+  return command == nullptr ? folders_.log_folder() : folders_.of(*command).folder;
+}
+
+/// Is anything there that the command names by a relative path?
+bool Remedies::ran_here(const LogCommand& command, const DiagnosedError& error) {
+  const Whereabouts whereabouts = folders_.of(command);
+  const auto is_there = [](const std::string& path) {
+    std::error_code failed;
+    return !path.starts_with('/') && std::filesystem::exists(path, failed);
+  };
+  return !whereabouts.here.empty() || std::any_of(error.searched.begin(), error.searched.end(), is_there) ||
+         std::any_of(error.chain.begin(), error.chain.end(),
+                     [&](const SourceLine& step) { return is_there(in_folder(whereabouts.folder, step.file)); });
 }
 
 void Remedies::look(DiagnosedError& error, Search search, const std::string& what,
@@ -67,7 +79,10 @@ void Remedies::look(DiagnosedError& error, Search search, const std::string& wha
 void Remedies::find_header(OpenError& open) {
   DiagnosedError& error = open.error;
   const std::string folder = folder_of(open);
-  if (const LogCommand* command = command_of(open)) error.searched = seen_from(folder, command->include_dirs);
+  if (const LogCommand* command = command_of(open)) {
+    error.searched = seen_from(folder, command->include_dirs);
+    error.ran_here = ran_here(*command, error);
+  }
   std::vector<std::string> near = error.searched;
   // #include "x.h" looks first beside the file that asks.
   for (std::size_t i = 0; i < error.chain.size() && i < kMostSites; ++i)
@@ -76,12 +91,33 @@ void Remedies::find_header(OpenError& open) {
   look(error, find_header_nearby, error.name, near);
   for (const NearbyFile& file : error.nearby)
     error.fixes.push_back(fmt::format("-I{} (the header is there)", file.folder));
+  if (error.nearby.empty()) note_generated(error, near);
+}
+
+/// Headers that CMake, autoconf and their like make of a template are in the folder of a build, or where it installs.
+void Remedies::note_generated(DiagnosedError& error, const std::vector<std::string>& near) {
+  const std::string stem = error.name.substr(0, error.name.rfind('.'));
+  const std::string extension = error.name.substr(stem.size());
+  for (const std::string& name : {error.name + ".in", stem + ".in" + extension, error.name + ".cmake",
+                                  error.name + ".cmakein", error.name + ".meson"}) {
+    DiagnosedError answer;
+    look(answer, find_header_nearby, name, near);
+    if (answer.nearby.empty()) continue;
+    error.notes.push_back(
+        fmt::format("{} is made of {} when that project is configured: its folder is a source tree, "
+                    "and the option has to name where it is built or installed",
+                    error.name, answer.nearby.front().file));
+    return;
+  }
 }
 
 void Remedies::find_library(OpenError& open) {
   DiagnosedError& error = open.error;
   const std::string folder = folder_of(open);
-  if (const LogCommand* command = command_of(open)) error.searched = seen_from(folder, command->library_dirs);
+  if (const LogCommand* command = command_of(open)) {
+    error.searched = seen_from(folder, command->library_dirs);
+    error.ran_here = ran_here(*command, error);
+  }
   std::vector<std::string> near = error.searched;
   have_one(near, folder);
   look(error, find_library_nearby, error.name, near);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "diagnose/essentials.hpp"
+#include "diagnose/whereabouts.hpp"
 #include "input/build/nearby.hpp"
 
 namespace elfaudit::diagnose_stage {
@@ -14,8 +15,8 @@ namespace elfaudit::diagnose_stage {
 /// Fills in searched, nearby and fixes of the errors about something that was not found.
 class Remedies {
  public:
-  /// Both are borrowed. `log_folder`: as in DiagnoseOptions.
-  Remedies(const BuildLog& log, const std::string& log_folder) : log_(log), log_folder_(log_folder) {}
+  /// Both are borrowed.
+  Remedies(const BuildLog& log, CommandFolders& folders) : log_(log), folders_(folders) {}
 
   void find(OpenError& error);
 
@@ -25,6 +26,8 @@ class Remedies {
 
   const LogCommand* command_of(const OpenError& error) const;
   std::string folder_of(const OpenError& error) const;
+  bool ran_here(const LogCommand& command, const DiagnosedError& error);
+  void note_generated(DiagnosedError& error, const std::vector<std::string>& near);
   /// Asks the file system once for each question, and not for more questions than a person would read the answers of.
   void look(DiagnosedError& error, Search search, const std::string& what, const std::vector<std::string>& near);
   void find_header(OpenError& error);
@@ -32,7 +35,7 @@ class Remedies {
   void find_input(OpenError& error);
 
   const BuildLog& log_;
-  const std::string& log_folder_;
+  CommandFolders& folders_;
   std::map<Question, NearbyResult> answers_;
 };
 

@@ -3,18 +3,22 @@
 #include <filesystem>
 #include <utility>
 
+#include "input/build/build_links.hpp"
 #include "input/build/shell_words.hpp"
 #include "input/file_probe.hpp"
 
 namespace elfaudit::diagnose_stage {
 namespace {
 
+namespace fs = std::filesystem;
+
 bool is_folder(const std::string& path) {
   std::error_code error;
-  return std::filesystem::is_directory(path, error);
+  return fs::is_directory(path, error);
 }
 
-std::vector<std::string> candidates(const std::string& named, const std::string& log_folder) {
+/// With the log's own folder and the working directory behind them, which is the empty one.
+std::vector<std::string> named_folders(const std::string& named, const std::string& log_folder) {
   if (!named.empty() && named.front() == '/' && is_folder(named)) return {named};
   std::vector<std::string> folders;
   const bool relative = !named.empty() && named.front() != '/';
@@ -35,17 +39,36 @@ Whereabouts look(const LogCommand& command, const std::string& folder) {
   return found;
 }
 
-}  // namespace
-
-Whereabouts find_whereabouts(const LogCommand& command, const std::string& log_folder) {
+/// The folder with most of the command's inputs, the first of several.
+Whereabouts best_of(const LogCommand& command, const std::vector<std::string>& folders) {
   Whereabouts best;
   bool first = true;
-  for (const std::string& folder : candidates(command.folder, log_folder)) {
+  for (const std::string& folder : folders) {
     Whereabouts found = look(command, folder);
     if (!std::exchange(first, false) && found.here.size() <= best.here.size()) continue;
     best = std::move(found);
   }
   return best;
+}
+
+}  // namespace
+
+const std::vector<std::string>& CommandFolders::builds() {
+  if (builds_) return *builds_;
+  builds_ = builds_below(log_folder_);
+  if (!log_folder_.empty())
+    for (std::string& build : builds_below({})) builds_->push_back(std::move(build));
+  return *builds_;
+}
+
+Whereabouts CommandFolders::of(const LogCommand& command) {
+  const std::vector<std::string> named = named_folders(command.folder, log_folder_);
+  Whereabouts best = best_of(command, named);
+  if (!best.here.empty() || command.inputs.empty() || named.size() != 2) return best;
+  Whereabouts below = best_of(command, builds());
+  if (below.here.empty()) return best;
+  below.guessed = true;
+  return below;
 }
 
 }  // namespace elfaudit::diagnose_stage

@@ -69,10 +69,14 @@ void print_chain(std::string& out, const std::vector<SourceLine>& chain) {
 }
 
 void print_searched(std::string& out, const DiagnosedError& error) {
-  print_some(out, error.searched, [](const std::string& folder) {
+  print_some(out, error.searched, [&](const std::string& folder) {
     std::error_code failed;
     const bool there = std::filesystem::is_directory(folder, failed);
-    return fmt::format("searched {}{}", folder, there ? "" : " (no such folder)");
+    const bool unknown = !error.ran_here && !folder.starts_with('/');
+    return fmt::format("searched {}{}", folder,
+                       there     ? ""
+                       : unknown ? " (from the folder that the command ran in, which is not known here)"
+                                 : " (no such folder)");
   });
 }
 

@@ -174,6 +174,16 @@ def test_hostile_files(lab, text, says):
     assert result.code == 2 and says in result.err, result
 
 
+@pytest.mark.parametrize("folder", ["build/temp.linux-x86_64-cpython-311", "build", "out/x/release"])
+def test_a_build_below_the_folder_is_named(lab, folder):
+    """setuptools with torch: build/temp.*; and the folder of the sources in place of the build's."""
+    ninja(lab, TWO_PROGRAMS, SOURCES)
+    lab.sh(f"mkdir -p {folder} && cp b/build.ninja {folder} && rm -r b && ln -s / root")
+    top = folder.partition("/")[0] if "/" in folder else "."
+    result = lab.audit("check", "-p", top)
+    assert result.code == 2 and f"-p {top}: no build ran in this folder, but below it: -p {folder}\n" in result.err, result
+
+
 def test_wrong_use(lab):
     lab.write("empty/x", "")
     result = lab.audit("check", "-p", "empty")

@@ -119,10 +119,81 @@ def test_header_of_a_wrong_directory(lab):
     assert "searched nvshmem_src/include (no such folder)" in out
 
 
+@pytest.mark.parametrize("name, template", [("made1.h", "made1.h.in"), ("made2.hpp", "made2.in.hpp"), ("made3.h", "made3.h.cmake")])
+def test_header_that_is_generated(lab, name, template):
+    need("g++")
+    lab.write(f"sdk/include/sub/{template}", "#define N @N@\n")
+    lab.write("a.cpp", f"#include <sub/{name}>\n")
+    lab.sh("(set -x; g++ -Isdk/include -c a.cpp) >build.log 2>&1", check=False)
+    out = lab.audit("diagnose", "build.log").out
+    assert f"sub/{name} is made of {lab.path}/sdk/include/sub/{template} when that project is configured" in out, out
+
+
+def test_folders_that_were_searched_elsewhere(lab):
+    """Read on another machine, or from another folder: that a folder isn't here says nothing."""
+    lab.write("build.log", "g++ -Icsrc/include -c csrc/a.cpp -o a.o\ncsrc/a.cpp:1:10: fatal error: x.h: No such file or directory\n")
+    out = lab.audit("diagnose", "build.log").out
+    assert "searched csrc/include (from the folder that the command ran in, which is not known here)" in out, out
+    lab.write("csrc/a.cpp", "#include <x.h>\n")
+    assert "searched csrc/include (no such folder)" in lab.audit("diagnose", "build.log").out
+
+
 def test_header_that_is_nowhere(lab):
     case(lab, "efa-device")
     assert only_error(lab, "header.log")["fixes"] == []
     assert "nothing of that name is near these folders" in lab.audit("diagnose", "header.log").out
+
+
+# --- what only the compiler has to say: the first message of each command is quoted
+
+def plain_quotes(text):
+    return text.replace("‘", "'").replace("’", "'")
+
+
+TWICE = "int v;\nint v;\nint w = u;\n"
+
+
+@pytest.mark.parametrize(
+    "compiler, name, source, says",
+    [
+        ("g++", "x.cpp", TWICE, "x.cpp:2:5: error: redefinition of 'int v'"),
+        ("clang++", "x.cpp", TWICE, "x.cpp:2:5: error: redefinition of 'v'"),
+        ("gcc", "x.c", "int f(void) { return g }\n", "x.c:1:22: error: 'g' undeclared"),
+        ("gcc", "x.s", "  nosuch %eax\n", "x.s:1: Error: no such instruction"),
+        ("nvcc", "x.cu", "__device__ int v;\n__device__ int v;\n", 'x.cu(2): error: variable "v" has already been defined'),
+        ("nvcc -arch=sm_10", "x.cu", "int v;\n", "nvcc fatal   : "),
+        ("g++ -fno-such-thing", "x.cpp", "int v;\n", "g++: error: unrecognized command-line option '-fno-such-thing'"),
+        ("g++ -std=c++17", "x.cpp", "static_assert(false, \"no\");\n", "x.cpp:1:15: error: static assertion failed: no"),
+    ],
+)
+@pytest.mark.parametrize("tool", ["ninja", "make"])
+def test_compile_errors_are_quoted(lab, compiler, name, source, says, tool):
+    need(compiler.split()[0], tool)
+    lab.write(name, source)
+    lab.write("build.ninja", f"rule cc\n  command = {compiler} -c $in -o $out\nbuild x.o: cc {name}\n")
+    lab.write("Makefile", f"x.o: {name}\n\t{compiler} -c $< -o $@\n")
+    lab.sh(f"{tool} >build.log 2>&1", check=False)
+    result = lab.audit("diagnose", "build.log")
+    headlines = [line for line in plain_quotes(result.out).splitlines() if line.startswith("log line")]
+    assert result.code == 1 and len(headlines) == 1 and says in headlines[0], result
+    [error] = valid(lab.audit("diagnose", "--format", "json", "build.log"))["errors"]
+    assert error["kind"] == "compile-error"
+
+
+def test_compile_error_in_a_header(lab):
+    need("g++")
+    lab.write("in.h", "int f() { return nothing; }\n")
+    lab.write("x.cpp", '\n#include "in.h"\n')
+    lab.sh("(set -x; g++ -c x.cpp) >build.log 2>&1", check=False)
+    error = only_error(lab, "build.log")
+    assert error["kind"] == "compile-error" and plain_quotes(error["text"]).startswith("in.h:1:18: error: 'nothing' was not declared")
+    assert error["chain"] == [{"file": "x.cpp", "line": 2}] and error["command_line"] == 1
+
+
+def test_no_compile_errors(lab):
+    """What configure tries, warnings, and prose."""
+    lab.write("build.log", "conftest.c:3:1: error: unknown type name 'x'\na.cpp:3:1: warning: error: no\nsee notes.md:3: error: is a word\n")
+    assert lab.audit("diagnose", "build.log").code == 0
 
 
 # --- other well-known ones
@@ -239,6 +310,35 @@ def test_log_elsewhere_than_the_build(lab):
     (lab.path / "logs").mkdir()
     shutil.move(lab.path / "duplicate.log", lab.path / "logs")
     assert "device-duplicate-definition" in lab.audit("diagnose", "logs/duplicate.log").out
+
+
+CMAKE_TWICE = """cmake_minimum_required(VERSION 3.21)
+project(p CXX)
+add_executable(app main.cpp other.cpp)
+"""
+
+
+@pytest.mark.parametrize("generator", ["Ninja", "Unix Makefiles"])
+@pytest.mark.parametrize("folder", ["build", "out/release"])
+def test_log_of_cmake_build_is_explained_from_the_source_folder(lab, generator, folder):
+    """cmake prints no "Entering directory", and ninja's paths are relative to the build folder."""
+    need("cmake", "g++", "ninja" if generator == "Ninja" else "make")
+    lab.write("CMakeLists.txt", CMAKE_TWICE)
+    lab.write("state.h", "int state;\n")
+    lab.write("main.cpp", '#include "state.h"\nint main() {}\n')
+    lab.write("other.cpp", '#include "state.h"\n')
+    lab.sh(f"cmake -G '{generator}' -S . -B {folder}; cmake --build {folder} -v 2>&1 | tee build.log")
+    error = only_error(lab, "build.log")
+    assert error["finding"]["rule"] == "duplicate-definition"
+    assert {os.path.relpath(lab.path / site["path"], lab.path) for site in error["finding"]["sites"]} == {f"{folder}/CMakeFiles/app.dir/{n}.cpp.o" for n in ("main", "other")}
+    assert [site["file"] for site in error["finding"]["sites"]] == ["state.h", "state.h"]
+    result = lab.audit("diagnose", "build.log")
+    assert "1 of 1 link audited, which explains 1" in result.out, result
+    if generator == "Ninja":
+        assert f"it is taken to have run in {folder}, the build folder that has its objects" in result.out, result
+    lab.sh(f"mkdir logs && cp build.log logs && rm -r {folder}")
+    result = lab.audit("diagnose", "logs/build.log")
+    assert "if they still exist, run elfaudit in the folder that the build ran in" in result.out or generator != "Ninja", result
 
 
 def test_folder_that_the_log_names(lab):

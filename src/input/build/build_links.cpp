@@ -1,7 +1,10 @@
 #include "input/build/build_links.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -32,6 +35,36 @@ bool is_make(const std::string& folder) {
   return cache && cache->find("CMAKE_GENERATOR:INTERNAL=Unix Makefiles") != std::string::npos;
 }
 
+/// The names of the folders in one, in order; without hidden ones and links, which may lead anywhere.
+std::vector<std::string> folders_in(const std::string& folder, std::size_t& looked_at) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator at(folder.empty() ? "." : folder, error), end; !error && at != end; at.increment(error)) {
+    ++looked_at;
+    std::error_code unknown;
+    std::string name = at->path().filename().string();
+    if (!name.starts_with('.') && at->is_directory(unknown) && !at->is_symlink(unknown))
+      names.push_back(std::move(name));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// A setuptools build is below build/temp.*, CMake's mostly in build.
+[[noreturn]] void refuse_folder(const std::string& folder) {
+  constexpr std::size_t kMostNamed = 4;
+  std::vector<std::string> below = builds_below(folder);
+  if (below.empty())
+    throw UsageError(
+        fmt::format("-p {}: neither build.ninja nor CMake's Makefiles are there: it takes the folder that "
+                    "ninja or make is run in",
+                    folder));
+  const std::size_t more = below.size() > kMostNamed ? below.size() - kMostNamed : 0;
+  below.resize(below.size() - more);
+  throw UsageError(fmt::format("-p {}: no build ran in this folder, but below it: -p {}{}", folder,
+                               fmt::join(below, ", -p "), more == 0 ? "" : fmt::format(" and {} more", more)));
+}
+
 /// Of a folder that is one.
 BuildGraph read_graph(const std::string& folder, bool make) {
   BuildGraph graph(folder);
@@ -43,6 +76,23 @@ const char* program_of(bool make) { return make ? "make" : "ninja"; }
 
 }  // namespace
 
+std::vector<std::string> builds_below(const std::string& folder) {
+  constexpr int kDeepest = 3;
+  constexpr std::size_t kMostEntries = 50'000;
+  std::vector<std::string> builds;
+  std::deque<std::pair<std::string, int>> open{{folder, 0}};
+  for (std::size_t looked_at = 0; !open.empty() && looked_at < kMostEntries; open.pop_front()) {
+    const auto& [at, depth] = open.front();
+    if (depth != 0 && is_build_folder(at)) {
+      builds.push_back(at);
+      continue;
+    }
+    if (depth == kDeepest) continue;
+    for (const std::string& name : folders_in(at, looked_at)) open.emplace_back(in_folder(at, name), depth + 1);
+  }
+  return builds;
+}
+
 bool is_build_folder(const std::string& folder) {
   return exists(folder, "build.ninja") || exists(folder, "CMakeFiles/TargetDirectories.txt");
 }
@@ -53,11 +103,7 @@ BuildPlan archives_of_build(const std::string& folder) {
 }
 
 BuildPlan plan_of_build(const std::string& folder, const std::vector<std::string>& targets) {
-  if (!is_build_folder(folder))
-    throw UsageError(
-        fmt::format("-p {}: neither build.ninja nor CMake's Makefiles are there: it takes the folder that "
-                    "ninja or make is run in",
-                    folder));
+  if (!is_build_folder(folder)) refuse_folder(folder);
   const bool make = is_make(folder);
   BuildGraph graph = read_graph(folder, make);
   if (!graph.has_links()) throw UsageError(fmt::format("-p {}: this build has no command that links", folder));

@@ -26,6 +26,10 @@ struct BuildPlan {
 /// Is it the folder of a build that is read here?
 bool is_build_folder(const std::string& folder);
 
+/// Such folders up to three levels below one, the nearest first: "build", "build/temp.linux-x86_64-cpython-311". No
+/// link to a folder is followed.
+std::vector<std::string> builds_below(const std::string& folder);
+
 /// The static libraries that the build of such a folder makes. Throws InputError for a file that can't be read.
 BuildPlan archives_of_build(const std::string& folder);
 

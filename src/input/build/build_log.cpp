@@ -28,7 +28,8 @@ bool fits(const LogCommand& command, const LogError& error) {
       return command.kind == LogCommandKind::DeviceLink || (link && is_nvcc(command));
     case LogTool::Compiler:
       if (error.kind == LogErrorKind::LinkFailed || error.kind == LogErrorKind::LtoObjects) return link;
-      return error.kind != LogErrorKind::HeaderNotFound || command.kind == LogCommandKind::Compile || link;
+      return (error.kind != LogErrorKind::HeaderNotFound && error.kind != LogErrorKind::CompileError) ||
+             command.kind == LogCommandKind::Compile || link;
     case LogTool::BuildTool:
       return true;
     default:
@@ -85,7 +86,7 @@ class CommandMatcher {
   static std::vector<std::string> files_of(const LogError& error) {
     std::vector<std::string> files;
     const std::string& source = error.chain.empty() ? error.place.file : error.chain.front().file;
-    const bool header = error.kind == LogErrorKind::HeaderNotFound;
+    const bool header = error.kind == LogErrorKind::HeaderNotFound || error.kind == LogErrorKind::CompileError;
     for (const std::string& path :
          header ? std::vector{source} : std::vector{error.place.input, error.first.input, error.name}) {
       if (!path.empty()) files.push_back(base_name(path));

@@ -20,6 +20,7 @@ enum class LogErrorKind : std::uint8_t {
   LibraryNotFound,      ///< `name` is "-lfoo" or "-l:libfoo.so"
   InputNotFound,        ///< an object or archive that isn't there; `name` is its path
   HeaderNotFound,       ///< `name` is what #include says
+  CompileError,         ///< any other error of a compiler, assembler or preprocessor
   LibraryNotOnLine,     ///< "DSO missing from command line": `name` is the shared object that has the symbol
   LtoObjects,           ///< link-time optimisation code that this link can't read
   OtherLinkError,       ///< said by a linker and none of the above

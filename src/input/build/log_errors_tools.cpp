@@ -1,5 +1,9 @@
 // nvlink, the compilers and the build tools.
+#include <algorithm>
+#include <array>
+
 #include "input/build/log_error_reader.hpp"
+#include "input/driver.hpp"
 
 namespace elfaudit::log_errors {
 namespace {
@@ -158,6 +162,61 @@ std::size_t read_link_failed(Reader& reader) {
   return 0;
 }
 
+bool is_source_name(std::string_view file) {
+  constexpr std::array<std::string_view, 24> kExtensions{
+      ".c",   ".cc",  ".cpp", ".cxx", ".c++", ".C",   ".cu",  ".h", ".hh", ".hpp", ".hxx", ".h++",
+      ".cuh", ".inc", ".inl", ".ipp", ".tpp", ".tcc", ".def", ".s", ".S",  ".m",   ".mm",  ".f90"};
+  // The C++ library's own headers have none: "/usr/include/c++/12/vector".
+  return file.starts_with('/') || std::any_of(kExtensions.begin(), kExtensions.end(), [&](std::string_view e) {
+           return file.size() > e.size() && file.ends_with(e);
+         });
+}
+
+/// "x.cpp:2:5: error: redefinition of 'int v'", nvcc's "x.cu(2): error: ...", gas's "x.s:3: Error: no such
+/// instruction". EDG numbers some: "error #20: ...".
+std::size_t read_error_at_line(Reader& reader) {
+  const std::string_view text = trim(reader.text());
+  for (const std::string_view phrase : {": error: ", ": fatal error: ", ": Error: ", ": internal compiler error: ",
+                                        ": error #", ": catastrophic error: "}) {
+    const Around parts = split_at(text, phrase);
+    if (!parts.found) continue;
+    const LogPlace place = source_place(parts.before);
+    if (place.line == 0 || place.file.find(' ') != std::string::npos || !is_source_name(place.file)) continue;
+    if (place.file.starts_with("conftest.")) return 0;  // configure tries what compiles
+    LogError error = reader.make(LogErrorKind::CompileError, LogTool::Compiler);
+    error.place = place;
+    error.chain.assign(reader.included_from.rbegin(), reader.included_from.rend());
+    reader.errors.push_back(std::move(error));
+    return 1;
+  }
+  return 0;
+}
+
+/// "g++: error: unrecognized command-line option '-x'", "g++: fatal error: Killed signal terminated program cc1plus",
+/// "cc1plus: error: ...", "nvcc fatal   : Unsupported gpu architecture", "ptxas error   : ...", and of ptxas with a
+/// place "ptxas x.ptx, line 5; error   : ...".
+std::size_t read_error_of_tool(Reader& reader) {
+  const std::string_view text = trim(reader.text());
+  bool found = false;
+  for (const std::string_view tool : {"nvcc ", "ptxas ", "cudafe++ ", "cicc ", "fatbinary "}) {
+    const Around parts = text.starts_with(tool) ? split_at(text, " : ") : Around();
+    const std::string_view severity = trim(parts.before);
+    found = found || (parts.found && (severity.ends_with(" error") || severity.ends_with(" fatal")));
+  }
+  for (const std::string_view phrase : {": error: ", ": fatal error: ", ": internal compiler error: "}) {
+    const Around parts = split_at(text, phrase);
+    const std::string_view program = parts.before.substr(parts.before.rfind('/') + 1);
+    found = found || (parts.found && parts.before.find(' ') == std::string_view::npos &&
+                      (program.starts_with("cc1") || classify_program(std::string(program)) == ProgramKind::Driver));
+  }
+  return found ? add(reader, LogErrorKind::CompileError, LogTool::Compiler, {}) : 0;
+}
+
+/// gcc's "in.h: In function 'int f()':" is between the includes and the message.
+bool is_scope_line(std::string_view text) {
+  return text.ends_with(':') && (text.find(": In ") != std::string_view::npos || text.ends_with(": At global scope:"));
+}
+
 /// "make[1]: *** [Makefile:2: x] Error 1" -> "x"; older make has "[x]".
 std::string_view make_target(std::string_view text) {
   std::string_view target = between(text, "*** [", "] Error");
@@ -194,9 +253,12 @@ std::size_t read_nvlink(Reader& reader) {
 
 std::size_t read_compiler(Reader& reader) {
   if (const std::size_t taken = read_included_from(reader)) return taken;
+  if (is_scope_line(trim(reader.text()))) return 1;
   std::size_t taken = read_missing_header(reader);
   if (taken == 0) taken = read_missing_input(reader);
   if (taken == 0) taken = read_link_failed(reader);
+  if (taken == 0) taken = read_error_at_line(reader);
+  if (taken == 0) taken = read_error_of_tool(reader);
   reader.included_from.clear();  // it belonged to this line, whatever that was
   return taken;
 }
