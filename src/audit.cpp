@@ -10,6 +10,7 @@
 #include "locate/locate.hpp"
 #include "package/packages.hpp"
 #include "resolve/device_targets.hpp"
+#include "resolve/judgement.hpp"
 #include "resolve/nvlink.hpp"
 #include "resolve/resolve.hpp"
 #include "resolve/unresolved.hpp"
@@ -47,11 +48,6 @@ class Stopwatch {
   Clock::time_point last_ = Clock::now();
 };
 
-/// With plain files the system libraries are not known: what is undefined is counted as it stands, at no cost.
-bool undefined_is_judged(const LinkJob& job) {
-  return job.from_command && job.output != OutputKind::Relocatable && job.left_out.empty();
-}
-
 /// What a report about two host definitions has to know: is one of them the shadow of a device variable?
 std::vector<DeviceInput> images_behind(const std::vector<Conflict>& conflicts, const std::vector<InputFacts>& inputs) {
   std::vector<DeviceInput> images;
@@ -81,10 +77,9 @@ DeviceResolution resolve_device_code(const LinkJob& job, std::vector<InputFacts>
 
 /// Who would define what is missing; looked for only when everything else on the line is known.
 void look_for_suppliers(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
-  if (!job.missing.empty()) return;
   std::vector<Unresolved*> missing;
   for (Unresolved& name : resolution.unresolved)
-    if (is_reported(job, name)) missing.push_back(&name);
+    if (name.reported) missing.push_back(&name);
   find_host_suppliers(job, inputs, resolution, missing);
 }
 
@@ -120,7 +115,7 @@ bool enables(const AuditOptions& options, std::string_view rule) {
 void note_images_not_at_hand(LinkJob& job, const std::vector<InputFacts>& inputs) {
   for (const InputFacts& input : inputs) {
     const bool image = input.kind == InputKind::SharedObject || input.kind == InputKind::Executable;
-    if (image && !job.from_command && !input.objects.empty() && !input.objects.front().at_hand)
+    if (image && !job.scope.command && !input.objects.empty() && !input.objects.front().at_hand)
       job.notes.push_back(input.path + " is known from " + input.objects.front().indexed_in +
                           " alone: the libraries that it loads are not looked for");
   }
@@ -154,11 +149,12 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census>
   result.resolution = resolve(result.job, result.inputs);
   if (census) take_undefined_from(*census, result.resolution);
   watch.lap("resolve");
-  if (undefined_is_judged(result.job)) {
+  result.resolution.judgement = judgement_of(result.job, result.inputs);
+  if (can_be_settled(result.job))
     settle_unresolved(result.job, result.inputs, result.resolution,
                       {find_uses, has_section, read_section_graph, find_needed});
-    look_for_suppliers(result.job, result.inputs, result.resolution);
-  }
+  conclude(result.job, result.inputs, result.resolution);
+  look_for_suppliers(result.job, result.inputs, result.resolution);
   watch.lap("references");
   progress_stage("linking device code");
   result.resolution.device = resolve_device_code(result.job, result.inputs, result.resolution);
@@ -210,7 +206,7 @@ Audit audit_read(LinkJob job, const AuditOptions& options, std::vector<InputFact
 std::vector<Finding> audit_objects(const std::vector<InputFacts>& inputs, const AuditOptions& options,
                                    std::vector<std::string>& notes) {
   LinkJob job;
-  job.from_command = true;  // the links are about to be made anew
+  job.scope.command = true;  // the links are about to be made anew
   const std::vector<GpuCompile> compiles = gpu_compiles_of(inputs, options, notes);
   const bool every_object = enables(options, "untracked-header");
   const StaleFacts stale = find_stale(job, inputs, {every_object});
@@ -227,11 +223,6 @@ std::vector<Finding> audit_objects(const std::vector<InputFacts>& inputs, const 
   add(stale_objects(evidence));
   if (every_object) add(untracked_headers(evidence));
   return findings;
-}
-
-bool is_rule(std::string_view id) {
-  const auto rules = rule_table();
-  return std::any_of(rules.begin(), rules.end(), [&](const Rule& rule) { return rule.id == id; });
 }
 
 Account explain(const Audit& audit, std::string_view symbol) {

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "audit.hpp"
+#include "resolve/judgement.hpp"
 #include "rules/rules.hpp"
 #include "scan/scan.hpp"
 #include "support/threads.hpp"
@@ -177,9 +178,9 @@ class Sum {
     std::stable_sort(sum_.findings.begin(), sum_.findings.end(),
                      [](const Finding& a, const Finding& b) { return order(a) < order(b); });
     sum_.job.notes = notes_.told(sum_.links.size());
-    // Plain archives alone judge no undefined symbol; one link command is enough to say that they are.
-    sum_.job.from_command =
-        std::any_of(sum_.links.begin(), sum_.links.end(), [](const Audit& link) { return link.job.from_command; });
+    std::vector<const Resolution*> resolutions;
+    for (const Audit& link : sum_.links) resolutions.push_back(&link.resolution);
+    sum_.resolution.judgement = judgement_of(resolutions);
     return std::move(sum_);
   }
 

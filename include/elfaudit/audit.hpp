@@ -59,12 +59,10 @@ struct Audit {
   bool complete = true;                       ///< every input was read whole
   std::vector<Pass> passes;                   ///< in the order they ran; the one part that differs from run to run
   /// Of an audit that sums up several links: each, without findings, packages and the symbols of its inputs. The other
-  /// members are what they have together, but for `resolution`, which is each link's own.
+  /// members are what they have together, but for `resolution`, which is each link's own; of it they have the
+  /// judgement.
   std::vector<Audit> links;
 };
-
-/// Is there a rule of that id?
-bool is_rule(std::string_view id);
 
 /// Runs every stage. Throws nothing but std::bad_alloc: unreadable inputs become findings.
 Audit audit(LinkJob job, const AuditOptions& options = {});

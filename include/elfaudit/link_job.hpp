@@ -28,7 +28,7 @@ struct LinkInput {
 
 enum class OutputKind : std::uint8_t { Executable, SharedObject, Relocatable };
 
-enum class LinkerKind : std::uint8_t { Bfd, Lld, Mold, Gold, Unknown };
+enum class LinkerKind : std::uint8_t { Bfd, Lld, Mold, Gold };
 
 /// --unresolved-symbols=, -z defs, -z undefs and their kin, reduced to who is asked.
 struct UnresolvedPolicy {
@@ -68,15 +68,27 @@ struct DeviceLink {
   std::vector<GpuArch> archs;        ///< one device link for each; empty: every architecture present
   bool lto = false;                  ///< -dlto / -lto: LTO-IR takes part
   bool relocatable = false;          ///< nvlink -r: the output is linked again, so symbols may stay undefined
+  bool part_left_out = false;        ///< an input of it is in LinkJob::left_out
   std::vector<std::string> ignored_libraries{};  ///< "-lfoo" that no directory has as libfoo.a: nvlink goes on without
+};
+
+/// What is known of the link. Each field has one meaning; the input stage sets them, with the job.
+struct LinkScope {
+  /// A command makes one link of the inputs: their order counts, and it is not they that will be loaded. False: files
+  /// that are looked at together, and that nothing is said of.
+  bool command = false;
+  /// Everything that the link uses is on the line, start files and default libraries too: what asks for the entry point
+  /// is known, and what nothing defines is missing.
+  bool whole_line = false;
+  /// Files that take part and whose symbols can't be read, each with the option that names it.
+  std::vector<std::string> symbols_not_read{};
 };
 
 /// A complete description of one link. Options that change nothing about symbols are not recorded.
 struct LinkJob {
   std::vector<LinkInput> inputs;
   std::vector<std::string> packages;  ///< wheels and directories, which take no part in the link
-  bool from_command =
-      false;  ///< made from a link command: the system libraries are on the line, so undefined symbols can be judged
+  LinkScope scope;
   OutputKind output = OutputKind::Executable;
   std::string output_path;
   LinkerKind linker = LinkerKind::Bfd;
@@ -118,7 +130,7 @@ struct LinkJob {
                                           ///< __cudaRegisterLinkedBinary_X and refers to every __fatbinwrap_X
   std::vector<std::string> library_dirs;  ///< the user's own -L: where a missing library is looked for
 
-  std::vector<std::string> left_out;                ///< inputs that the user wants unread: undefined isn't judged then
+  std::vector<std::string> left_out;                ///< inputs that the user wants unread
   std::vector<InputError> missing;                  ///< what the line names and no file answers to
   std::vector<std::string> options_not_understood;  ///< each once, as spelled
   std::vector<std::string> notes;                   ///< what could not be found out about the line, for the reader

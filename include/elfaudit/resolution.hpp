@@ -77,6 +77,7 @@ struct Unresolved {
   bool in_shared = false;              ///< only shared objects refer to it: judged by report_in_shared_objects
   bool discarded = false;              ///< a discarded COMDAT copy defines it: lld says that instead of "undefined"
   std::vector<std::string> remarks{};  ///< who would define it; the scan stage fills them in
+  bool reported = false;               ///< the linker would report it; false where that is not judged
 };
 
 /// What makes a linker refuse the link besides duplicate and undefined symbols.
@@ -167,7 +168,26 @@ struct DeviceResolution {
   std::vector<PrivateCopies> private_copies;
 };
 
+/// Is a verdict given, and why not.
+enum class Judged : std::uint8_t {
+  Yes,
+  FilesAlone,      ///< no command says what else is linked
+  PartOfLine,      ///< start files and default libraries are not known
+  InputLeftOut,    ///< the user wants an input unread
+  SymbolsNotRead,  ///< LinkScope::symbols_not_read
+  InputMissing,    ///< the line names a file that is not there
+  InputUnread,     ///< an input, or a part of it that matters, could not be read
+};
+
+/// What the resolution is a verdict on. Rules and reports ask this, and nothing else.
+struct Judgement {
+  Judged duplicates = Judged::Yes;  ///< `conflicts` are all that the inputs of the line have; else, at least these
+  Judged undefined = Judged::FilesAlone;  ///< Unresolved::reported are all names that the linker would report; else, at
+                                          ///< least these
+};
+
 struct Resolution {
+  Judgement judgement;
   bool whole_archives = false;  ///< archives alone were given: every member was taken in, as if linked
   /// Of linked objects: the COMDAT groups that an earlier object brought, into ObjectFacts::groups. Left out: none.
   std::map<ObjectId, std::vector<std::uint32_t>> discarded_groups;

@@ -44,6 +44,7 @@ Audit audit_of_files(const Request& request, const std::optional<LinkerChoice>& 
   if (request.audit.skim) census = take_census(words, request.audit.jobs, request.audit.count_undefined);
   LinkJob job = job_from_files(words, linker, census ? std::optional(known_files(*census)) : std::nullopt);
   job.left_out = std::move(left_out);
+  if (job.device) job.device->part_left_out = !job.left_out.empty();
   choose_device_archs(job, request.archs);
   if (!census_suffices(job, request.audit)) census.reset();
   return audit(std::move(job), request.audit, std::move(census));

@@ -138,7 +138,7 @@ std::vector<LinkJob> jobs_of(const BuildPlan& plan, const std::vector<std::strin
       jobs.push_back(std::move(job));
     } catch (const UsageError& error) {
       LinkJob unread;
-      unread.from_command = true;
+      unread.scope.command = true;
       unread.output_path = output;
       unread.missing.emplace_back(output, fmt::format("its link can't be read: {}", error.what()));
       jobs.push_back(std::move(unread));

@@ -82,11 +82,12 @@ LinkJob job_from_files(const std::vector<std::string>& files, const std::optiona
   LinkJob job;
   SearchPath search;
   if (linker) {
-    job.linker = search.linker = linker->kind;
+    job.linker = linker->kind;
     job.linker_version = linker->version;
   }
+  search.linker = &traits_of(job);
   search.machine = first_machine(words);
-  for (const std::string& dir : builtin_search_dirs(search.linker, {}, false, {}, search.machine)) {
+  for (const std::string& dir : builtin_search_dirs(*search.linker, {}, false, {}, search.machine)) {
     search.dirs.push_back(search.with_sysroot(dir));
   }
   job.search_dirs = search.dirs;

@@ -59,7 +59,7 @@ void InputCollector::add_library(const std::string& name, const std::string& spe
 void InputCollector::add_found(const FoundFile& found, const std::string& spelled, const InputState& state) {
   if (found.probe.kind == ProbedKind::Text) return add_script(found.path, state, false, false);
   const bool static_only = !state.shared || job_.output == OutputKind::Relocatable;
-  if (found.probe.shared && static_only && !state.just_symbols && search_.linker != LinkerKind::Mold) {
+  if (found.probe.shared && static_only && !state.just_symbols && search_.linker->refuses_shared_if_static) {
     return add_missing(found.path, "attempted static link of dynamic object");
   }
   LinkInput input;
@@ -92,14 +92,11 @@ void InputCollector::add_script(const std::string& path, const InputState& state
   }
   const std::optional<std::string> text = read_text(path, kMostScript);
   if (!text) return add_missing(path, "too large for a linker script");
-  // In GNU ld "a.o," of INPUT(a.o, b.o) is one name; mold and lld end it at the comma.
-  const bool gnu_ld = search_.linker == LinkerKind::Bfd;
-  const LinkerScript script = parse_linker_script(*text, path, gnu_ld);
+  const LinkerScript script = parse_linker_script(*text, path, search_.linker->comma_is_part_of_name);
   if (!script.error.empty()) {
     return add_missing(path, "file format not recognized; treating as linker script: " + script.error);
   }
-  // GNU ld searches the folder of the script that was the input, not that of one it INCLUDEs.
-  const bool outer_folder = included && gnu_ld && !open_scripts_.empty();
+  const bool outer_folder = included && search_.linker->searches_outer_script && !open_scripts_.empty();
   const std::size_t first = open_scripts_.empty() ? job_.inputs.size() : open_scripts_.back().first_input;
   open_scripts_.push_back({path, outer_folder ? open_scripts_.back().searched_from : path, main, first});
   run_script(script, state);

@@ -3,6 +3,8 @@
 #include <map>
 #include <optional>
 
+#include "linker/linker_traits.hpp"
+
 namespace elfaudit {
 namespace {
 
@@ -48,7 +50,7 @@ std::optional<Match> find_long(std::string_view name, bool two_dashes) {
 
 class Tokenizer {
  public:
-  Tokenizer(const std::vector<std::string>& words, LinkerKind linker) : words_(words), linker_(linker) {}
+  Tokenizer(const std::vector<std::string>& words, LinkerKind linker) : words_(words), linker_(traits_of(linker)) {}
 
   std::vector<LineItem> run() {
     for (at_ = 0; at_ < words_.size(); ++at_) take(words_[at_]);
@@ -101,13 +103,12 @@ class Tokenizer {
   }
 
   bool takes_a_word(const Match& match) const {
-    // "--unique PATTERN" in mold, "--unique[=SECTION]" in GNU ld.
-    if (match.name == "unique" || match.name == "compress-debug-sections") return linker_ == LinkerKind::Mold;
+    if (match.name == "unique" || match.name == "compress-debug-sections") return linker_.unique_takes_word;
     return match.option->value == OptionValue::Separate;
   }
 
   const std::vector<std::string>& words_;
-  LinkerKind linker_;
+  const LinkerTraits& linker_;
   std::size_t at_ = 0;
   bool only_inputs_ = false;
   std::vector<LineItem> items_;

@@ -39,7 +39,8 @@ void leave_out(LinkJob& job, const std::vector<std::string>& patterns) {
   for (Assignment& assignment : job.assignments)
     assignment.place = before[std::min(assignment.place, before.size() - 1)];
   if (job.device) {
-    std::erase_if(job.device->order, [&](std::uint32_t i) { return now[i] == kNone; });
+    const std::size_t gone = std::erase_if(job.device->order, [&](std::uint32_t i) { return now[i] == kNone; });
+    job.device->part_left_out = gone != 0;
     for (std::uint32_t& i : job.device->order) i = now[i];
   }
   job.packages = leave_out(job.packages, patterns, job.left_out);

@@ -44,10 +44,9 @@ Machine machine_of_script(const std::string& path) {
   return machine_of_format(parse_linker_script(*text, path, false).output_format);
 }
 
-/// A file that turned up in a search. GNU ld and mold pass over one for another machine and go on; lld takes it and
-/// fails.
+/// A file that turned up in a search.
 bool fits(const SearchPath& search, const std::string& path, const FileProbe& probe) {
-  if (search.linker == LinkerKind::Lld || !search.machine.known()) return true;
+  if (!search.linker->skips_other_machines || !search.machine.known()) return true;
   const Machine machine = probe.kind == ProbedKind::Text ? machine_of_script(path) : probe.machine;
   return !machine.known() || machine == search.machine;
 }
@@ -66,8 +65,8 @@ bool try_file(const SearchPath& search, const std::string& path, FoundFile& foun
 }
 
 std::string join(const SearchPath& search, const std::string& dir, const std::string& file) {
-  // GNU ld writes "dir//libx.a" for -Ldir/, the others don't; duplicates are told by these paths.
-  const bool slash_there = search.linker != LinkerKind::Bfd && dir.ends_with('/');
+  // Duplicates are told by these paths.
+  const bool slash_there = !search.linker->doubles_slash && dir.ends_with('/');
   return slash_there ? dir + file : dir + "/" + file;
 }
 
@@ -152,8 +151,7 @@ FoundFile find_script_input(const SearchPath& search, const std::string& name, c
   }
   const std::size_t slash = script.rfind('/');
   const std::string here = slash != std::string::npos ? script.substr(0, slash) : ".";
-  // GNU ld prints "./foo.o" for what a script in the current directory names, the others "foo.o".
-  const bool named_here = slash != std::string::npos || search.linker == LinkerKind::Bfd;
+  const bool named_here = slash != std::string::npos || search.linker->names_current_folder;
   if (named_here && try_file(search, here + "/" + name, found)) return found;
   if (try_file(search, name, found)) return found;
   for (const std::string& dir : search.dirs) {
@@ -196,10 +194,10 @@ std::string find_script_file(const SearchPath& search, const std::string& name) 
   return {};
 }
 
-std::vector<std::string> builtin_search_dirs(LinkerKind linker, const std::string& program, bool ask,
+std::vector<std::string> builtin_search_dirs(const LinkerTraits& linker, const std::string& program, bool ask,
                                              const std::string& emulation, Machine machine) {
-  if (linker == LinkerKind::Lld || linker == LinkerKind::Mold) return {};
-  if (linker == LinkerKind::Bfd && ask && !program.empty()) {
+  if (!linker.has_search_dirs) return {};
+  if (linker.search_dirs_in_script && ask && !program.empty()) {
     // Without -m a linker of several machines takes the one that it was built for: a 64-bit one, or it must say.
     const bool of_this_machine = emulation.empty() ? machine.is_64 : machine_of_emulation(emulation).known();
     if (machine.known() && of_this_machine)

@@ -7,12 +7,13 @@
 
 #include "elfaudit/link_job.hpp"
 #include "input/file_probe.hpp"
+#include "linker/linker_traits.hpp"
 
 namespace elfaudit {
 
 /// Where and for what machine one link searches.
 struct SearchPath {
-  LinkerKind linker = LinkerKind::Bfd;
+  const LinkerTraits* linker = &traits_of(LinkerKind::Bfd);
   std::string sysroot;            ///< --sysroot; empty: none
   Machine machine;                ///< of the output; unknown: every library fits
   std::vector<std::string> dirs;  ///< -L and the linker's own, sysroot put in
@@ -43,9 +44,9 @@ FoundFile find_script_input(const SearchPath& search, const std::string& name, c
 /// none.
 std::string find_script_file(const SearchPath& search, const std::string& name);
 
-/// The directories built into a linker, "=" first where they are below the sysroot. GNU ld is asked (`program
-/// --verbose`) when `ask` is set; else a list for the machine as distributions build it. lld and mold have none.
-std::vector<std::string> builtin_search_dirs(LinkerKind linker, const std::string& program, bool ask,
+/// The directories built into a linker, "=" first where they are below the sysroot. One that has them in its script is
+/// asked (`program --verbose`) when `ask` is set; else a list for the machine as distributions build it.
+std::vector<std::string> builtin_search_dirs(const LinkerTraits& linker, const std::string& program, bool ask,
                                              const std::string& emulation, Machine machine);
 
 }  // namespace elfaudit

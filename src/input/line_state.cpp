@@ -32,7 +32,7 @@ bool LineState::take(const LineItem& item) {
       return true;
     case OptionEffect::StartLib:
     case OptionEffect::EndLib:
-      if (linker_ == LinkerKind::Bfd) return false;  // unknown to GNU ld 2.40
+      if (!linker_.has_start_lib) return false;
       now_.lazy = item.effect == OptionEffect::StartLib;
       return true;
     default:
@@ -57,7 +57,7 @@ bool LineState::take_search(const LineItem& item) {
       static_ = true;
       return true;
     case OptionEffect::Omagic:
-      if (linker_ == LinkerKind::Bfd) now_.shared = false;
+      if (linker_.omagic_is_static) now_.shared = false;
       return true;
     default:
       return false;
@@ -79,13 +79,12 @@ void LineState::pop() {
   saved_.pop_back();
 }
 
-/// mold takes no notice of groups: it searches every archive for everything anyhow.
 void LineState::start_group() {
-  if (linker_ != LinkerKind::Mold && group_depth_++ == 0) now_.group = ++groups_;
+  if (linker_.has_groups && group_depth_++ == 0) now_.group = ++groups_;
 }
 
 void LineState::end_group() {
-  if (linker_ == LinkerKind::Mold) return;
+  if (!linker_.has_groups) return;
   if (group_depth_ == 0) throw UsageError("--end-group without --start-group");
   if (--group_depth_ == 0) now_.group = 0;
 }

@@ -7,13 +7,14 @@
 #include "elfaudit/link_job.hpp"
 #include "input/input_collector.hpp"
 #include "input/ld_options.hpp"
+#include "linker/linker_traits.hpp"
 
 namespace elfaudit {
 
 /// Reads them in the order of the line.
 class LineState {
  public:
-  explicit LineState(LinkerKind linker) : linker_(linker) {}
+  explicit LineState(const LinkerTraits& linker) : linker_(linker) {}
 
   /// False when the item is none of these options. Throws UsageError for --pop-state and --end-group without their
   /// first halves.
@@ -33,7 +34,7 @@ class LineState {
   void start_group();
   void end_group();
 
-  LinkerKind linker_;
+  const LinkerTraits& linker_;
   InputState now_;
   std::vector<InputState> saved_;
   std::uint32_t group_depth_ = 0;

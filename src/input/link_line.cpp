@@ -40,11 +40,13 @@ std::string binary_symbol_stem(std::string path) {
 
 class LineReader {
  public:
-  explicit LineReader(const LinkLine& line) : line_(line), state_(line.linker), unresolved_(line.linker) {
+  explicit LineReader(const LinkLine& line)
+      : line_(line), linker_(traits_of(line.linker, line.linker_version)), state_(linker_), unresolved_(linker_) {
     job_.linker = line.linker;
     job_.linker_version = line.linker_version;
     job_.linker_program = line.program;
-    job_.from_command = line.complete;
+    job_.scope.command = true;
+    job_.scope.whole_line = line.complete;
     job_.missing = line.refused;
   }
 
@@ -109,9 +111,8 @@ class LineReader {
         return true;
       case OptionEffect::DefaultScript:
       case OptionEffect::Script:
-        // The built-in directories are SEARCH_DIRs of the linker's own script, which -T replaces.
         job_.replaces_default_script = !script_inserts(item.value);
-        if (line_.linker == LinkerKind::Bfd) builtin_dirs_ = builtin_dirs_ && !job_.replaces_default_script;
+        if (linker_.search_dirs_in_script) builtin_dirs_ = builtin_dirs_ && !job_.replaces_default_script;
         pending(PendingInput::Kind::Script, item.value, item.spelled);
         return true;
       case OptionEffect::JustSymbols:
@@ -140,13 +141,13 @@ class LineReader {
     return text && parse_linker_script(*text, path, true).inserts;
   }
 
-  /// -R of GNU ld takes a file for its symbols or a directory for the rpath; in the other linkers -R is -rpath only.
+  /// -R takes a directory for the rpath; not every linker takes a file for its symbols.
   void take_just_symbols(const LineItem& item) {
-    const bool only_rpath = item.name == "R" && line_.linker != LinkerKind::Bfd;
+    const bool only_rpath = item.name == "R" && !linker_.just_symbols_by_R;
     const FileProbe probe = probe_file(item.value);
     if (only_rpath || probe.kind == ProbedKind::NotAFile) return add_colon_separated(item.value, rpath_);
     if (probe.fixed) {  // a kernel, a ROM: it has no dynamic symbols, which are those that are read
-      job_.from_command = false;
+      job_.scope.symbols_not_read.push_back(item.spelled + " " + item.value);
       note(item.spelled + " " + item.value + ": its symbols are not read, so undefined symbols are not judged");
     }
     pending_.push_back({PendingInput::Kind::File, item.value, item.value, state_.just_symbols()});
@@ -160,7 +161,7 @@ class LineReader {
         return true;
       case OptionEffect::Relocatable:
         job_.output = OutputKind::Relocatable;
-        if (line_.linker == LinkerKind::Bfd) state_.search_static();
+        if (linker_.relocatable_is_static) state_.search_static();
         return true;
       case OptionEffect::Pie:
         job_.pie = true;
@@ -276,12 +277,12 @@ class LineReader {
   }
 
   void finish_search_path() {
-    search_.linker = line_.linker;
+    search_.linker = &linker_;
     search_.sysroot = sysroot_;
     search_.machine = output_machine();
     if (builtin_dirs_) {
       const std::vector<std::string> own =
-          builtin_search_dirs(line_.linker, line_.program, line_.ask_program, emulation_, search_.machine);
+          builtin_search_dirs(linker_, line_.program, line_.ask_program, emulation_, search_.machine);
       dirs_.insert(dirs_.end(), own.begin(), own.end());
       for (const std::string& dir : own) job_.builtin_dirs.push_back(search_.with_sysroot(dir));
     }
@@ -327,6 +328,7 @@ class LineReader {
   }
 
   const LinkLine& line_;
+  const LinkerTraits& linker_;
   LinkJob job_;
   LineState state_;
   std::vector<PendingInput> pending_;

@@ -137,7 +137,7 @@ LinkJob host_job(const Command& command, const NvccLink& link, bool asked) {
 /// A job for a device link alone: to the host linker its output is an object like any other.
 LinkJob device_only_job() {
   LinkJob job;
-  job.from_command = true;
+  job.scope.command = job.scope.whole_line = true;
   job.output = OutputKind::Relocatable;
   job.unresolved.report_in_objects = job.unresolved.report_in_shared_objects = false;
   return job;

@@ -47,14 +47,14 @@ bool in_table(const auto& table, std::string_view name) {
   return false;
 }
 
-LinkerKind kind_of_name(std::string_view name) {
+std::optional<LinkerKind> kind_of_name(std::string_view name) {
   name = without_version(name);
   const std::string_view last = without_target(name);
   if (last == "ld.lld" || last == "lld") return LinkerKind::Lld;
   if (last == "ld.mold" || last == "mold") return LinkerKind::Mold;
   if (last == "ld.gold" || last == "gold") return LinkerKind::Gold;
   if (last == "ld.bfd") return LinkerKind::Bfd;
-  return LinkerKind::Unknown;
+  return std::nullopt;
 }
 
 /// Words of a launcher before the program that it starts.
@@ -111,12 +111,11 @@ ProgramKind classify_program(const std::string& program) {
 }
 
 LinkerKind linker_kind(const std::string& program) {
-  if (const LinkerKind named = kind_of_name(base_name(program)); named != LinkerKind::Unknown) return named;
+  if (const std::optional<LinkerKind> named = kind_of_name(base_name(program))) return *named;
   std::error_code error;
   const std::string real = std::filesystem::canonical(in_path(program), error).string();
-  const LinkerKind linked = error ? LinkerKind::Unknown : kind_of_name(base_name(real));
-  return linked == LinkerKind::Unknown ? LinkerKind::Bfd
-                                       : linked;  // plain "ld" is GNU ld unless its file says otherwise
+  // Plain "ld" is GNU ld unless its file says otherwise.
+  return error ? LinkerKind::Bfd : kind_of_name(base_name(real)).value_or(LinkerKind::Bfd);
 }
 
 std::optional<ArchiveWords> archive_words(const std::vector<std::string>& words) {

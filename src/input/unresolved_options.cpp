@@ -61,7 +61,7 @@ bool UnresolvedOptions::take_method(std::string_view method) {
 }
 
 UnresolvedPolicy UnresolvedOptions::policy(OutputKind output) const {
-  if (linker_ == LinkerKind::Mold) return policy_of_mold(output);
+  if (linker_.one_unresolved_setting) return policy_of_mold(output);
   UnresolvedPolicy policy;
   policy.warn_only = warn_ || no_inhibit_exec_;
   // -r: everything may stay open.

@@ -8,13 +8,14 @@
 
 #include "elfaudit/link_job.hpp"
 #include "input/ld_options.hpp"
+#include "linker/linker_traits.hpp"
 
 namespace elfaudit {
 
 /// Reads them in the order of the line; the last one of a kind wins.
 class UnresolvedOptions {
  public:
-  explicit UnresolvedOptions(LinkerKind linker) : linker_(linker) {}
+  explicit UnresolvedOptions(const LinkerTraits& linker) : linker_(linker) {}
 
   /// False when the item is none of these options, or a method of --unresolved-symbols that doesn't exist.
   bool take(const LineItem& item);
@@ -33,7 +34,7 @@ class UnresolvedOptions {
   bool take_method(std::string_view method);
   UnresolvedPolicy policy_of_mold(OutputKind output) const;
 
-  LinkerKind linker_;
+  const LinkerTraits& linker_;
   bool shared_ = false;
   bool defs_ = false;               ///< -z defs or --no-undefined
   std::optional<bool> in_objects_;  ///< report those of objects; nothing: no option has said

@@ -70,7 +70,7 @@ class ImageFinder {
     }
     for (const Package& package : packages_)
       for (const InputFacts& file : package.files) offer(file, path_of(package, file));
-    if (!job_.from_command)
+    if (!job_.scope.command)
       for (const InputFacts& input : inputs_) offer(input, input.path);
   }
 
@@ -88,7 +88,7 @@ class ImageFinder {
 
   void add_images() {
     std::set<std::string> seen;  // a file named twice is one image
-    if (!job_.from_command)
+    if (!job_.scope.command)
       for (const InputFacts& input : inputs_)
         if (is_loaded(input) && input.objects.front().at_hand && seen.insert(input.path).second)
           add(input.objects.front(), input.path, kNone);

@@ -108,14 +108,16 @@ std::string without_markup(const std::string& json) {
 }  // namespace
 
 std::string html_report(const Audit& audit, const ReportOptions& options) {
-  const std::vector<std::string> undefined = undefined_names(audit);
-  const bool list_undefined = options.list_undefined && !audit.job.from_command;
-  const Json data = {
-      {"version", ELFAUDIT_VERSION}, {"output", audit.job.output_path},
-      {"complete", audit.complete},  {"summary", summary(audit, options)},
-      {"remarks", remarks(audit)},   {"rules", rules(audit)},
-      {"findings", findings(audit)}, {"pulls", pulls(audit)},
-      {"images", images(audit)},     {"undefined", list_undefined ? undefined : std::vector<std::string>{}}};
+  const Json data = {{"version", ELFAUDIT_VERSION},
+                     {"output", audit.job.output_path},
+                     {"complete", audit.complete},
+                     {"summary", summary(audit, options)},
+                     {"remarks", remarks(audit)},
+                     {"rules", rules(audit)},
+                     {"findings", findings(audit)},
+                     {"pulls", pulls(audit)},
+                     {"images", images(audit)},
+                     {"undefined", options.list_undefined ? open_names(audit) : std::vector<std::string>{}}};
   return kPageHead + without_markup(data.dump(-1, ' ', false, Json::error_handler_t::replace)) + kPageTail;
 }
 

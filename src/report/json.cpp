@@ -1,6 +1,7 @@
 // The document for programs: schema/elfaudit-1.schema.json.
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -138,6 +139,16 @@ Json inputs(const Audit& audit) {
   return list;
 }
 
+/// The verdict; where there is none and they are asked for, what is open.
+std::vector<std::string> undefined(const Audit& audit, bool open_too) {
+  std::vector<std::string> names = undefined_names(audit);
+  if (!open_too) return names;
+  const std::vector<std::string> open = open_names(audit);
+  std::vector<std::string> all;
+  std::set_union(names.begin(), names.end(), open.begin(), open.end(), std::back_inserter(all));
+  return all;
+}
+
 /// Of a build: one row for each link.
 Json links(const Audit& audit) {
   Json list = Json::array();
@@ -148,7 +159,8 @@ Json links(const Audit& audit) {
                     {"complete", link.complete},
                     {"linker", to_word(judged_as(link.job.linker))},
                     {"linker_version", link.job.linker_version},
-                    {"undefined_judged", link.job.from_command},
+                    {"undefined_judged", link.resolution.judgement.undefined == Judged::Yes},
+                    {"undefined_not_judged", or_null(std::string(to_word(link.resolution.judgement.undefined)))},
                     {"inputs", std::move(paths)},
                     {"duplicates", duplicates(link)},
                     {"notes", link.job.notes}});
@@ -188,8 +200,7 @@ std::string json_report(const Audit& audit, const ReportOptions& options) {
   }
   Json known = Json::array();
   for (const Finding& finding : audit.known) known.push_back(to_json(finding));
-  const std::vector<std::string> undefined = undefined_names(audit);
-  const bool list_undefined = audit.job.from_command || options.list_undefined;
+  const Judgement& judgement = audit.resolution.judgement;
   Json document = {{"schema", "elfaudit/1"},
                    {"version", ELFAUDIT_VERSION},
                    {"complete", audit.complete},
@@ -201,8 +212,11 @@ std::string json_report(const Audit& audit, const ReportOptions& options) {
                    {"suppressed", std::move(suppressed)},
                    {"known", std::move(known)},
                    {"duplicates", duplicates(audit)},
-                   {"undefined", list_undefined ? undefined : std::vector<std::string>{}},
-                   {"undefined_judged", audit.job.from_command},
+                   {"undefined", undefined(audit, options.list_undefined)},
+                   {"duplicates_judged", judgement.duplicates == Judged::Yes},
+                   {"duplicates_not_judged", or_null(std::string(to_word(judgement.duplicates)))},
+                   {"undefined_judged", judgement.undefined == Judged::Yes},
+                   {"undefined_not_judged", or_null(std::string(to_word(judgement.undefined)))},
                    {"undefined_count", undefined_count(audit) ? Json(*undefined_count(audit)) : Json()},
                    {"extracted_members", extracted(audit, true)},
                    {"extracted_objects", extracted(audit, false)},

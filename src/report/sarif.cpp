@@ -109,6 +109,10 @@ Json invocation(const Audit& audit) {
     notifications.push_back(notification(
         "warning", fmt::format("{} findings are left out: a run has room for {}", all - kMostResults, kMostResults)));
   Json json = {{"executionSuccessful", audit.complete}};
+  const Judgement& judgement = audit.resolution.judgement;
+  json["properties"] = {{"duplicatesJudged", judgement.duplicates == Judged::Yes},
+                        {"undefinedJudged", judgement.undefined == Judged::Yes}};
+  if (judgement.undefined != Judged::Yes) json["properties"]["undefinedNotJudged"] = to_word(judgement.undefined);
   if (!notifications.empty()) json["toolExecutionNotifications"] = std::move(notifications);
   return json;
 }

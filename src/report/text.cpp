@@ -171,7 +171,7 @@ std::vector<std::string> remarks(const Audit& audit) {
   std::vector<std::string> out;
   if (audit.resolution.whole_archives)
     out.push_back("archives alone: every member was taken in, as if something needed it");
-  if (job.linker == LinkerKind::Gold || job.linker == LinkerKind::Unknown)
+  if (job.linker == LinkerKind::Gold)
     out.push_back(fmt::format("the link uses {}; the verdict is by the rules of GNU ld",
                               job.linker_program.empty() ? std::string(to_word(job.linker)) : job.linker_program));
   out.insert(out.end(), job.notes.begin(), job.notes.end());
@@ -188,10 +188,11 @@ std::string undefined_words(const Audit& audit, const ReportOptions& options) {
   const bool to_be_linked = std::any_of(audit.inputs.begin(), audit.inputs.end(), [](const InputFacts& input) {
     return input.kind == InputKind::Object || input.kind == InputKind::Archive;
   });
-  if (audit.job.from_command || !to_be_linked) return {};
-  if (!options.list_undefined) return "; undefined symbols not judged without a link command";
+  const Judged judged = audit.resolution.judgement.undefined;
+  if (judged == Judged::Yes || !to_be_linked) return {};
+  if (!options.list_undefined) return fmt::format("; undefined symbols not judged{}", why_not(judged));
   const std::size_t n = undefined_count(audit).value_or(0);
-  return n == 0 ? "" : fmt::format("; {} undefined, not judged without a link command", counted(n, "symbol"));
+  return n == 0 ? "" : fmt::format("; {} undefined, not judged{}", counted(n, "symbol"), why_not(judged));
 }
 
 std::string summary(const Audit& audit, const ReportOptions& options) {
@@ -215,8 +216,8 @@ std::string text_report(const Audit& audit, const ReportOptions& options) {
     print_finding(out, finding, paint);
     out += "\n";
   }
-  if (options.list_undefined && !audit.job.from_command)
-    for (const std::string& name : undefined_names(audit)) out += "undefined: " + demangle(name) + "\n";
+  if (options.list_undefined)
+    for (const std::string& name : open_names(audit)) out += "undefined: " + demangle(name) + "\n";
   for (const std::string& remark : remarks(audit)) out += "note: " + remark + "\n";
   return out + summary(audit, options) + "\n";
 }

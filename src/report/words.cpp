@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+
+#include "resolve/judgement.hpp"
 
 namespace elfaudit {
 
@@ -75,8 +78,6 @@ std::string_view to_word(LinkerKind linker) {
       return "mold";
     case LinkerKind::Gold:
       return "gold";
-    case LinkerKind::Unknown:
-      return "unknown";
   }
   return {};
 }
@@ -96,33 +97,87 @@ std::string input_name(const Audit& audit, ObjectId id) {
   return audit.inputs[id.input].objects[id.object].origin.display();
 }
 
-/// With plain files nothing is judged, and what a discarded COMDAT copy defines is no name that somebody has to supply.
-static bool discarded_copy_defines(const Resolution& resolution, const Unresolved& name) {
+namespace {
+
+/// What a discarded COMDAT copy defines is not a name that is missing.
+bool discarded_copy_defines(const Resolution& resolution, const Unresolved& name) {
   return std::any_of(name.references.begin(), name.references.end(), [&](const Reference& reference) {
     const Fate fate = resolution.fate(reference.id);
     return fate == Fate::DiscardedComdat || fate == Fate::DiscardedExclude;
   });
 }
 
-std::vector<std::string> undefined_names(const Audit& audit) {
+/// Of a build: those of its links, each once.
+std::vector<std::string> names_of(const Audit& audit, bool (*wanted)(const Audit&, const Unresolved&)) {
   std::vector<std::string> names;
-  if (audit.job.from_command) {
-    for (const Finding& finding : audit.findings) {
-      if (finding.rule == "undefined-symbol" && finding.severity != Severity::Note) names.push_back(finding.symbol);
-      if (finding.rule == "device-link-missing")
-        names.insert(names.end(), finding.missing.begin(), finding.missing.end());
-    }
-    std::sort(names.begin(), names.end());
-  } else {
-    for (const Unresolved& name : audit.resolution.unresolved)
-      if (!discarded_copy_defines(audit.resolution, name)) names.push_back(name.symbol);
-  }
+  for (const Audit& link : audit.links)
+    for (std::string& name : names_of(link, wanted)) names.push_back(std::move(name));
+  for (const Unresolved& name : audit.resolution.unresolved)
+    if (wanted(audit, name)) names.push_back(name.symbol);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
+}
+
+}  // namespace
+
+std::string_view to_word(Judged judged) {
+  switch (judged) {
+    case Judged::Yes:
+      break;
+    case Judged::FilesAlone:
+      return "files-alone";
+    case Judged::PartOfLine:
+      return "part-of-line";
+    case Judged::InputLeftOut:
+      return "input-left-out";
+    case Judged::SymbolsNotRead:
+      return "symbols-not-read";
+    case Judged::InputMissing:
+      return "input-missing";
+    case Judged::InputUnread:
+      return "input-unread";
+  }
+  return {};
+}
+
+std::string_view why_not(Judged judged) {
+  switch (judged) {
+    case Judged::Yes:
+      break;
+    case Judged::FilesAlone:
+      return " without a link command";
+    case Judged::PartOfLine:
+      return ": start files and default libraries are not known";
+    case Judged::InputLeftOut:
+      return ": an input is left out";
+    case Judged::SymbolsNotRead:
+      return ": the symbols of an input are not read";
+    case Judged::InputMissing:
+      return ": an input is missing";
+    case Judged::InputUnread:
+      return ": an input could not be read";
+  }
+  return {};
+}
+
+std::vector<std::string> undefined_names(const Audit& audit) {
+  return names_of(audit, [](const Audit& link, const Unresolved& name) {
+    return name.reported && !said_as_discarded(link.job, name);
+  });
+}
+
+std::vector<std::string> open_names(const Audit& audit) {
+  return names_of(audit, [](const Audit& link, const Unresolved& name) {
+    return link.resolution.judgement.undefined != Judged::Yes && !discarded_copy_defines(link.resolution, name);
+  });
 }
 
 std::optional<std::size_t> undefined_count(const Audit& audit) {
   if (!audit.resolution.undefined_counted) return std::nullopt;
-  return audit.resolution.undefined_count ? *audit.resolution.undefined_count : undefined_names(audit).size();
+  if (audit.resolution.undefined_count) return audit.resolution.undefined_count;
+  const bool judged = audit.resolution.judgement.undefined == Judged::Yes;
+  return judged ? undefined_names(audit).size() : open_names(audit).size();
 }
 
 }  // namespace elfaudit

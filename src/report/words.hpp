@@ -15,6 +15,8 @@ std::string_view to_word(Role role);           ///< "kept"
 std::string_view to_word(KnownBy known_by);    ///< "debug-info", as in the JSON
 std::string_view to_word(LinkerKind linker);   ///< "bfd"
 std::string_view to_phrase(KnownBy known_by);  ///< "debug info", for people
+std::string_view to_word(Judged judged);       ///< "input-left-out", as in the JSON; empty for Judged::Yes
+std::string_view why_not(Judged judged);       ///< " without a link command", ": an input is missing"
 
 /// "1 object", "2 objects".
 std::string counted(std::size_t n, std::string_view one);
@@ -25,10 +27,13 @@ std::string describe_position(const Site& site);
 /// The input as GNU ld names it, for a place in the facts.
 std::string input_name(const Audit& audit, ObjectId id);
 
-/// Undefined names that the linker would report, or, with plain files, that no input defines.
+/// The verdict on undefined symbols: the names that the linker would report, whatever became of their findings.
 std::vector<std::string> undefined_names(const Audit& audit);
 
-/// How many these are, also where their names were not kept. Nothing when nobody asked for it.
+/// What no input that was read defines, where there is no verdict.
+std::vector<std::string> open_names(const Audit& audit);
+
+/// How many names are undefined, also where they were not kept. Nothing when nobody asked for it.
 std::optional<std::size_t> undefined_count(const Audit& audit);
 
 }  // namespace elfaudit

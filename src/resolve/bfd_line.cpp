@@ -84,7 +84,7 @@ void BfdLink::apply_options() {
   for (const std::string& symbol : job_.required)
     if (!job_.required_late.contains(symbol)) require(symbol, kUndefined);
   for (const std::string& symbol : job_.must_define) require(symbol, kRequireDefined);
-  if (job_.from_command && job_.output == OutputKind::Executable) require(job_.entry, kEntry);
+  if (job_.scope.whole_line && job_.output == OutputKind::Executable) require(job_.entry, kEntry);
   add_device_link_object();
 }
 

@@ -44,7 +44,7 @@ class FateSettler {
 }  // namespace
 
 bool only_archives(const LinkJob& job, const std::vector<InputFacts>& inputs) {
-  if (job.from_command || !job.required.empty()) return false;
+  if (job.scope.whole_line || !job.required.empty()) return false;
   bool any = false;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const InputFacts& input = inputs[i];

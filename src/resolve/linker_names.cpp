@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "linker/linker_traits.hpp"
 #include "resolve/resolve.hpp"
 
 namespace elfaudit {
@@ -58,14 +59,15 @@ bool exported_by_lld(std::string_view name) {
 bool defined_by_linker(std::string_view name, const LinkJob& job, bool dynamic) {
   if (name == "_GLOBAL_OFFSET_TABLE_") return true;
   if (name == "_DYNAMIC" && (dynamic || job.pie || job.output == OutputKind::SharedObject)) return true;
-  switch (job.linker) {
-    case LinkerKind::Lld:
+  switch (traits_of(job).rules) {
+    case ResolutionRules::Lld:
       return by_lld(name, job);
-    case LinkerKind::Mold:
+    case ResolutionRules::Mold:
       return by_mold(name);
-    default:
-      return by_bfd(name, job);
+    case ResolutionRules::GnuLd:
+      break;
   }
+  return by_bfd(name, job);
 }
 
 }  // namespace elfaudit

@@ -64,7 +64,7 @@ std::vector<std::uint32_t> dropped_sections(const ObjectFacts& object, ObjectId 
 
 LiveSections::LiveSections(const LinkJob& job, std::vector<InputFacts>& inputs, const Resolution& resolution,
                            const GraphReaderFunction& read)
-    : job_(job), inputs_(inputs), resolution_(resolution) {
+    : job_(job), linker_(traits_of(job)), inputs_(inputs), resolution_(resolution) {
   load(inputs, read);
   note_hidden_names();
   index_definitions();
@@ -145,9 +145,9 @@ void LiveSections::index_definitions() {
 void LiveSections::mark_roots() {
   std::vector<std::string> names = job_.required;
   names.push_back(job_.entry);
-  if (job_.linker != LinkerKind::Mold) names.insert(names.end(), {job_.init, job_.fini});
-  for (const std::string& name : names) mark_name(job_.linker == LinkerKind::Lld ? unwrapped(name) : name);
-  if (job_.linker == LinkerKind::Lld)
+  if (linker_.keeps_init_and_fini) names.insert(names.end(), {job_.init, job_.fini});
+  for (const std::string& name : names) mark_name(linker_.wraps_options ? unwrapped(name) : name);
+  if (linker_.keeps_all_operands)
     for (const Assignment& assignment : job_.assignments) mark_operands(assignment.symbol);
   mark_exported();
   mark_kept_sections();
@@ -156,10 +156,10 @@ void LiveSections::mark_roots() {
 void LiveSections::mark_exported() {
   const Exports exports(job_);
   const bool dynamic = mark_shared_names(exports) || job_.pie || job_.output == OutputKind::SharedObject;
-  const bool exports_at_all = dynamic || job_.gc_keep_exported || job_.linker != LinkerKind::Bfd;
+  const bool exports_at_all = dynamic || job_.gc_keep_exported || linker_.exports_without_dynamic;
   if (!exports_at_all) return;
   const bool everything = job_.output == OutputKind::SharedObject || job_.export_dynamic || job_.gc_keep_exported;
-  if (everything && job_.linker == LinkerKind::Bfd)
+  if (everything && linker_.keeps_exported_operands)
     for (const Assignment& assignment : job_.assignments) mark_operands(assignment.symbol);
   for (const auto& [id, node] : nodes_) {
     const ObjectFacts& object = inputs_[id.input].objects[id.object];
@@ -180,8 +180,8 @@ bool LiveSections::mark_shared_names(const Exports& exports) {
   for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
     for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
       const ObjectFacts& object = inputs_[i].objects[o];
-      // lld asks before it knows which libraries --as-needed drops.
-      const bool counts = resolution_.linked[i][o] || (job_.linker == LinkerKind::Lld && !job_.inputs[i].device_only);
+      const bool counts =
+          resolution_.linked[i][o] || (linker_.counts_unneeded_libraries && !job_.inputs[i].device_only);
       if (!counts || object.kind == ObjectKind::Relocatable) continue;
       any = true;
       for (const Symbol& symbol : object.symbols) {
@@ -189,7 +189,8 @@ bool LiveSections::mark_shared_names(const Exports& exports) {
         if (found == definitions_.end() || !found->second.visible) continue;
         const Place& place = found->second;
         const Origin& origin = inputs_[place.object.input].objects[place.object.object].origin;
-        const bool exported = job_.linker != LinkerKind::Lld || exports.why_not(found->first, origin, false).empty();
+        const bool exported =
+            !linker_.shared_keeps_exports_only || exports.why_not(found->first, origin, false).empty();
         if (exported) mark(place.object, place.section);
       }
     }
@@ -214,7 +215,7 @@ bool LiveSections::is_root(const SectionNode& node) const {
   for (const std::string_view prefix : {".init_array", ".fini_array", ".preinit_array", ".ctors", ".dtors"})
     if (name.starts_with(prefix)) return true;
   if (name == ".init" || name == ".fini" || name == ".jcr") return true;
-  return job_.linker == LinkerKind::Mold && is_c_identifier(name);
+  return linker_.keeps_c_named_sections && is_c_identifier(name);
 }
 
 void LiveSections::mark_kept_sections() {
@@ -231,17 +232,16 @@ void LiveSections::mark_kept_sections() {
 
 /// Rule 4.
 bool LiveSections::is_root(const Node& node, const SectionEdge& edge) const {
-  const bool lld = job_.linker == LinkerKind::Lld;
-  if (edge.kind == SectionEdge::Kind::Personality) return lld || job_.linker == LinkerKind::Mold;
-  if (edge.kind != SectionEdge::Kind::Handlers || !lld || edge.section == 0) return false;
+  if (edge.kind == SectionEdge::Kind::Personality) return linker_.keeps_personalities;
+  if (edge.kind != SectionEdge::Kind::Handlers || !linker_.keeps_handlers || edge.section == 0) return false;
   const SectionNode& handlers = node.graph.sections[edge.section];
   return (handlers.flags & (SHF_EXECINSTR | SHF_LINK_ORDER)) == 0 && handlers.group == 0;
 }
 
-/// Rule 5. GNU ld asks whether the object has anything in the output.
+/// Rule 5. Some linkers ask whether the object has anything in the output.
 void LiveSections::keep_unallocated() {
   for (auto& [id, node] : nodes_) {
-    bool some = job_.linker == LinkerKind::Mold || job_.linker == LinkerKind::Lld;
+    bool some = linker_.keeps_unallocated;
     for (std::uint32_t s = 1; s < node.live.size() && !some; ++s)
       some = node.live[s] && (node.graph.sections[s].flags & SHF_ALLOC) != 0;
     for (std::uint32_t s = 1; s < node.live.size(); ++s)
@@ -252,7 +252,7 @@ void LiveSections::keep_unallocated() {
 void LiveSections::mark_name(std::string_view name) {
   if (const auto found = definitions_.find(name); found != definitions_.end())
     mark(found->second.object, found->second.section);
-  if (job_.linker != LinkerKind::Mold) mark_operands(name);
+  if (linker_.keeps_operands) mark_operands(name);
 }
 
 /// Rule 6.
@@ -270,7 +270,7 @@ void LiveSections::mark_symbol(ObjectId id, std::uint32_t symbol_index) {
   if (at == object.symbols.end() || at->index != symbol_index) return;
   const auto s = static_cast<std::uint32_t>(at - object.symbols.begin());
   std::string name(object.name(*at));
-  const bool redirected = (job_.linker == LinkerKind::Lld || !at->defined()) && unwrapped(name) != name;
+  const bool redirected = (linker_.wraps_definitions || !at->defined()) && unwrapped(name) != name;
   if (resolution_.fate({id, s}) == Fate::Kept && at->section != kNone && !redirected)
     return mark(id, object.sections[at->section].index);
   if (!at->version.empty()) name += "@" + std::string(object.text(at->version));
@@ -285,8 +285,8 @@ void LiveSections::mark_symbol(ObjectId id, std::uint32_t symbol_index) {
 
 /// Rule 3.
 bool LiveSections::keeps_bounded(std::string_view section) const {
-  const bool lld = job_.linker == LinkerKind::Lld;
-  return !job_.start_stop_gc.value_or(lld) || (lld && section.starts_with("__libc_"));
+  return !job_.start_stop_gc.value_or(linker_.start_stop_gc) ||
+         (linker_.start_stop_gc && section.starts_with("__libc_"));
 }
 
 void LiveSections::mark(ObjectId id, std::uint32_t section) {
@@ -315,7 +315,7 @@ void LiveSections::visit(const Place& place) {
     if (edge->section != 0) mark(place.object, edge->section);
     if (edge->symbol != 0) mark_symbol(place.object, edge->symbol);
   }
-  if (job_.linker == LinkerKind::Mold) return;
+  if (!linker_.keeps_groups_whole) return;
   if (const auto found = node.followers.find(place.section); found != node.followers.end())
     for (const std::uint32_t section : found->second) mark(place.object, section);
   const std::uint32_t group = graph.sections[place.section].group;
@@ -337,7 +337,7 @@ bool LiveSections::uses(ObjectId id, std::uint32_t symbol_index, std::uint32_t w
   for (const SectionEdge& edge : node.graph.edges) {
     if (edge.symbol != symbol_index || edge.written_in != written_in || edge.from == written_in) continue;
     taken_apart = true;
-    if (edge.kind == SectionEdge::Kind::Personality && job_.linker == LinkerKind::Lld) return true;
+    if (edge.kind == SectionEdge::Kind::Personality && linker_.keeps_handlers) return true;
     if (edge.from != 0 && node.live[edge.from]) return true;
   }
   return !taken_apart && live(id, written_in);

@@ -11,6 +11,7 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
+#include "linker/linker_traits.hpp"
 #include "resolve/exports.hpp"
 #include "scan/section_graph.hpp"
 
@@ -71,6 +72,7 @@ class LiveSections {
   bool keeps_bounded(std::string_view section) const;
 
   const LinkJob& job_;
+  const LinkerTraits& linker_;
   const std::vector<InputFacts>& inputs_;
   const Resolution& resolution_;
   std::map<ObjectId, Node> nodes_;

@@ -21,8 +21,8 @@
 
 #include <algorithm>
 
+#include "linker/linker_traits.hpp"
 #include "resolve/link_output.hpp"
-#include "resolve/linker_traits.hpp"
 #include "resolve/lld.hpp"
 
 namespace elfaudit {
@@ -41,7 +41,7 @@ std::string soname_of(const InputFacts& input, const LinkInput& spelled) {
 }  // namespace
 
 LldLink::LldLink(const LinkJob& job, const std::vector<InputFacts>& inputs)
-    : job_(job), inputs_(inputs), since15_(lld_since(job, 15)), out_(blank_resolution(job, inputs)) {
+    : job_(job), inputs_(inputs), since15_(traits_of(job).since >= 15), out_(blank_resolution(job, inputs)) {
   for (const InputFacts& input : inputs) lost_groups_.emplace_back(input.objects.size());
 }
 
@@ -242,7 +242,7 @@ void LldLink::demand(std::string_view name, const std::string& option) {
 
 /// Rule 6.
 void LldLink::pull_entry_point() {
-  const bool has_one = job_.entry_given || (job_.from_command && job_.output != OutputKind::Relocatable);
+  const bool has_one = job_.entry_given || (job_.scope.whole_line && job_.output != OutputKind::Relocatable);
   if (!has_one) return;
   const std::uint32_t id = table_.find(job_.entry);
   if (id != kNone && table_[id].state == Entry::State::Lazy) demand(table_.name(id), kEntryPoint);

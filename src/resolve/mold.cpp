@@ -202,7 +202,7 @@ void MoldLink::mark_options() {
   for (const Assignment& assignment : job_.assignments)
     for (const std::string& used : assignment.uses) asked(used, assignment.where);
   for (const std::string& name : device_link_object(job_, inputs_).needs) asked(name, "the device link");
-  const bool has_entry = job_.output == OutputKind::Executable ? job_.from_command : job_.entry_given;
+  const bool has_entry = job_.output == OutputKind::Executable ? job_.scope.whole_line : job_.entry_given;
   if (has_entry) asked(job_.entry, "the entry point");
 }
 

@@ -1,5 +1,6 @@
 #include "resolve/resolve.hpp"
 
+#include "linker/linker_traits.hpp"
 #include "resolve/bfd.hpp"
 #include "resolve/lld.hpp"
 #include "resolve/mold.hpp"
@@ -7,14 +8,12 @@
 namespace elfaudit {
 
 Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs) {
-  switch (job.linker) {
-    case LinkerKind::Lld:
+  switch (traits_of(job).rules) {
+    case ResolutionRules::Lld:
       return LldLink(job, inputs).run();
-    case LinkerKind::Mold:
+    case ResolutionRules::Mold:
       return MoldLink(job, inputs).run();
-    case LinkerKind::Bfd:
-    case LinkerKind::Gold:
-    case LinkerKind::Unknown:
+    case ResolutionRules::GnuLd:
       break;
   }
   return BfdLink(job, inputs).run();

@@ -10,8 +10,8 @@
 
 namespace elfaudit {
 
-/// Plays the link through with the rules of LinkJob::linker: GNU ld's (bfd_line.cpp, bfd.cpp), lld's (lld_line.cpp,
-/// lld.cpp) or mold's (mold.cpp); gold has none of its own and gets GNU ld's. `inputs` are the facts of job.inputs.
+/// Plays the link through with the rules that traits_of(job) names: GNU ld's (bfd_line.cpp, bfd.cpp), lld's
+/// (lld_line.cpp, lld.cpp) or mold's (mold.cpp). `inputs` are the facts of job.inputs.
 /// Archives alone, with nothing that could pull a member in, are taken whole: Resolution::whole_archives.
 Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs);
 

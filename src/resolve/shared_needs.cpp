@@ -14,10 +14,10 @@
 #include <string>
 #include <tuple>
 
+#include "linker/linker_traits.hpp"
 #include "resolve/exports.hpp"
-#include "resolve/linker_traits.hpp"
+#include "resolve/judgement.hpp"
 #include "resolve/resolve.hpp"
-#include "resolve/unresolved.hpp"
 
 namespace elfaudit {
 namespace {
@@ -55,7 +55,7 @@ void settle_shared_needs(const LinkJob& job, const std::vector<InputFacts>& inpu
   for (const SharedNeed& need : resolution.shared_needs) {
     const SymbolId& definition = need.definition;
     if (!definition.valid() && linker_defines(need.symbol)) {
-      if (lld_since(job, 15) && !exported_by_lld(need.symbol))
+      if (traits_of(job).refuses_hidden_own_names && !exported_by_lld(need.symbol))
         reject(need, "lld's own, and hidden", resolution.rejections);
       continue;
     }

@@ -20,6 +20,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "linker/linker_traits.hpp"
 #include "resolve/exports.hpp"
 #include "resolve/resolve.hpp"
 
@@ -208,8 +209,7 @@ std::vector<IndirectLibrary> settle_shared_references(const LinkJob& job, const 
                                                       Resolution& resolution, const NeededFinder& find) {
   const bool undefined_too = job.unresolved.report_in_shared_objects;
   const bool loads = undefined_too || job.copy_dt_needed;
-  if (job.output == OutputKind::Relocatable || job.linker == LinkerKind::Mold || job.linker == LinkerKind::Lld)
-    return {};
+  if (job.output == OutputKind::Relocatable || !traits_of(job).loads_needed_libraries) return {};
   // Rule 4 holds for executables whatever the options say of undefined names.
   const bool hidden_too = job.output == OutputKind::Executable;
   if (!undefined_too && !hidden_too) return {};

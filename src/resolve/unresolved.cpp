@@ -22,7 +22,8 @@
 #include <optional>
 #include <set>
 
-#include "resolve/linker_traits.hpp"
+#include "linker/linker_traits.hpp"
+#include "resolve/judgement.hpp"
 #include "resolve/resolve.hpp"
 #include "resolve/shared_needs.hpp"
 #include "resolve/version_nodes.hpp"
@@ -36,7 +37,7 @@ using Questions = std::map<ObjectId, std::map<std::uint32_t, Reference*>>;
 class Settler {
  public:
   Settler(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution, const Reader& reader)
-      : job_(job), inputs_(inputs), out_(resolution), reader_(reader) {}
+      : job_(job), linker_(traits_of(job)), inputs_(inputs), out_(resolution), reader_(reader) {}
 
   void run() {
     auto& names = out_.unresolved;
@@ -45,7 +46,7 @@ class Settler {
     std::erase_if(names, [&](const Unresolved& name) { return defined_by_linker(name.symbol, job_, dynamic); });
     read_uses();
     fill_in_uses();
-    if (job_.linker == LinkerKind::Mold && !any_reported_use()) {  // rule 2
+    if (linker_.asks_unallocated_last && !any_reported_use()) {  // rule 2
       unallocated_count_ = true;
       fill_in_uses();
     }
@@ -68,7 +69,7 @@ class Settler {
  private:
   /// Rule 5, which lld's engine has followed already: there it depends on which mention came first.
   void note_discarded() {
-    if (job_.linker == LinkerKind::Lld) return;
+    if (linker_.says_discarded) return;
     for (Unresolved& name : out_.unresolved) {
       name.discarded = std::any_of(name.references.begin(), name.references.end(), [&](const Reference& reference) {
         const Fate fate = out_.fate(reference.id);
@@ -77,18 +78,16 @@ class Settler {
     }
   }
 
-  /// lld counts those that --as-needed drops, and for lld 14 --export-dynamic is enough.
   bool any_shared_object() const {
-    if (job_.linker == LinkerKind::Lld && !lld_since(job_, 15) && job_.export_dynamic) return true;
+    if (linker_.export_makes_dynamic && job_.export_dynamic) return true;
     for (std::size_t i = 0; i < inputs_.size(); ++i)
-      if (inputs_[i].kind == InputKind::SharedObject && (job_.linker == LinkerKind::Lld || out_.linked[i][0]))
+      if (inputs_[i].kind == InputKind::SharedObject && (linker_.counts_unneeded_libraries || out_.linked[i][0]))
         return true;
     return false;
   }
 
-  /// GNU ld gives up at an operand of --defsym that nothing defines, before it asks what shared objects refer to.
   bool stops_at_expression() const {
-    if (job_.linker == LinkerKind::Lld || job_.linker == LinkerKind::Mold) return false;
+    if (!linker_.stops_at_expression) return false;
     std::set<std::string_view> operands;
     for (const Assignment& assignment : job_.assignments)
       if (!assignment.provide) operands.insert(assignment.uses.begin(), assignment.uses.end());
@@ -101,7 +100,7 @@ class Settler {
     const bool any_need = std::any_of(out_.shared_needs.begin(), out_.shared_needs.end(),
                                       [](const SharedNeed& need) { return need.definition.valid(); });
     if (any_need && job_.unresolved.report_in_shared_objects) return true;
-    return !out_.unresolved.empty() || (job_.linker == LinkerKind::Mold && !out_.conflicts.empty());
+    return !out_.unresolved.empty() || (linker_.drops_dead_duplicates && !out_.conflicts.empty());
   }
 
   Questions questions() {
@@ -162,20 +161,18 @@ class Settler {
   }
 
   bool counts(ObjectId id, const Use& use) const {
-    if (!use.alloc && job_.linker == LinkerKind::Mold && !unallocated_count_) return false;
-    if (use.excluded && job_.linker != LinkerKind::Mold) return false;
-    if (use.empty && job_.linker != LinkerKind::Lld && job_.linker != LinkerKind::Mold && !has_usual_name(use.section))
+    if (!use.alloc && (!linker_.asks_unallocated || (linker_.asks_unallocated_last && !unallocated_count_)))
       return false;
-    if (!use.alloc && job_.linker == LinkerKind::Lld) return false;
-    if (use.section == ".eh_frame" && job_.linker == LinkerKind::Mold) return false;  // mold looks for what is defined
-    if (use.none && (job_.linker == LinkerKind::Mold || lld_since(job_, 15))) return false;
+    if (use.excluded && !linker_.asks_excluded) return false;
+    if (use.empty && !linker_.asks_empty && !has_usual_name(use.section)) return false;
+    if (use.section == ".eh_frame" && !linker_.asks_eh_frame) return false;
+    if (use.none && !linker_.asks_relocation_none) return false;
     return !live_ || live_->uses(id, use.symbol, use.section_index);
   }
 
   void drop_unused() {
-    const bool bare_hidden = job_.linker != LinkerKind::Lld && job_.linker != LinkerKind::Mold;
     for (Unresolved& name : out_.unresolved) {
-      if (name.hidden && bare_hidden && !job_.gc_sections) continue;  // rule 6
+      if (name.hidden && linker_.asks_hidden_symbols && !job_.gc_sections) continue;  // rule 6
       std::erase_if(name.references, [](const Reference& reference) { return reference.section.empty(); });
     }
     std::erase_if(out_.unresolved,
@@ -199,7 +196,7 @@ class Settler {
 
   /// mold looks for duplicates once the sections are gone.
   void drop_dead_duplicates() {
-    if (job_.linker != LinkerKind::Mold) return;
+    if (!linker_.drops_dead_duplicates) return;
     std::erase_if(out_.conflicts, [&](const Conflict& conflict) {
       const Symbol& rejected = symbol(conflict.rejected);
       if (rejected.section == kNone) return false;
@@ -259,10 +256,11 @@ class Settler {
   const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }
 
   const LinkJob& job_;
+  const LinkerTraits& linker_;
   std::vector<InputFacts>& inputs_;
   Resolution& out_;
   const Reader& reader_;
-  bool unallocated_count_ = false;  ///< for mold: rule 2
+  bool unallocated_count_ = false;  ///< rule 2
   std::map<ObjectId, std::vector<Use>> uses_;
   std::optional<LiveSections> live_;
 };
@@ -272,14 +270,6 @@ class Settler {
 void settle_unresolved(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,
                        const Reader& reader) {
   Settler(job, inputs, resolution, reader).run();
-}
-
-bool is_reported(const LinkJob& job, const Unresolved& name) {
-  if (!name.option.empty() || name.in_shared) return true;  // of the latter only those that count are there
-  if (job.output == OutputKind::Relocatable) return false;
-  // lld: a version that nothing defines is an error in a shared object too, and whatever --unresolved-symbols says.
-  if (job.linker == LinkerKind::Lld && name.symbol.find('@') != std::string::npos) return true;
-  return job.unresolved.report_in_objects || (name.hidden && job.unresolved.report_hidden);
 }
 
 }  // namespace elfaudit

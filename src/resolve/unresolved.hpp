@@ -32,7 +32,4 @@ struct Reader {
 void settle_unresolved(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,
                        const Reader& reader);
 
-/// Would the linker report it? A hidden or protected one always, unless nothing is final yet (-r).
-bool is_reported(const LinkJob& job, const Unresolved& name);
-
 }  // namespace elfaudit

@@ -11,7 +11,7 @@
 #include <set>
 #include <string_view>
 
-#include "resolve/linker_traits.hpp"
+#include "linker/linker_traits.hpp"
 #include "support/demangle.hpp"
 
 namespace elfaudit {
@@ -22,14 +22,14 @@ bool is_pattern(const SymbolPattern& pattern) {
 }
 
 bool refuses_unmatched(const LinkJob& job) {
-  if (job.linker == LinkerKind::Mold) return false;
-  return !job.undefined_version.value_or(!lld_since(job, 16));
+  const LinkerTraits& linker = traits_of(job);
+  return linker.checks_version_names && !job.undefined_version.value_or(!linker.no_undefined_version);
 }
 
 class VersionCheck {
  public:
   VersionCheck(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution)
-      : job_(job), inputs_(inputs), out_(resolution) {}
+      : job_(job), linker_(traits_of(job)), inputs_(inputs), out_(resolution) {}
 
   void run() {
     const bool nodes_needed = job_.output == OutputKind::SharedObject;
@@ -47,10 +47,9 @@ class VersionCheck {
 
  private:
   void collect_names() {
-    const bool lld = job_.linker == LinkerKind::Lld;  // GNU ld doesn't ask it of "local:"
     for (const VersionNode& node : job_.versions) {
       collect(node.globals, node.name.empty() ? "global" : std::string_view(node.name));
-      if (lld) collect(node.locals, "local");
+      if (linker_.checks_local_names) collect(node.locals, "local");
     }
   }
 
@@ -67,7 +66,7 @@ class VersionCheck {
   void look_at(ObjectId id, bool nodes_needed) {
     const ObjectFacts& object = inputs_[id.input].objects[id.object];
     const bool linked = out_.linked[id.input][id.object];
-    if ((!linked && job_.linker != LinkerKind::Lld) || object.kind != ObjectKind::Relocatable) return;
+    if ((!linked && !linker_.members_answer_versions) || object.kind != ObjectKind::Relocatable) return;
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const Symbol& symbol = object.symbols[s];
       if (!symbol.defined()) continue;
@@ -94,6 +93,7 @@ class VersionCheck {
   }
 
   const LinkJob& job_;
+  const LinkerTraits& linker_;
   const std::vector<InputFacts>& inputs_;
   Resolution& out_;
   /// Names that no definition was found for yet -> the nodes that name them.

@@ -71,7 +71,7 @@ void per_target(const Evidence& evidence, std::vector<Finding>& findings) {
 }  // namespace
 
 bool told_as_missing_device_link(const LinkJob& job, const Unresolved& name) {
-  return job.from_command && job.output != OutputKind::Relocatable &&
+  return job.scope.command && job.output != OutputKind::Relocatable &&
          name.symbol.starts_with("__cudaRegisterLinkedBinary_");
 }
 
@@ -96,7 +96,7 @@ std::vector<Finding> device_links_missing(const Evidence& evidence) {
     for (const Reference& reference : name.references) objects.insert(reference.id.in);
     missing.push_back(name.symbol);
   }
-  if (objects.empty() || !everything_was_read(evidence)) return {};
+  if (objects.empty() || evidence.resolution.judgement.undefined != Judged::Yes) return {};
   Finding finding =
       make_finding("device-link-missing", {},
                    fmt::format("{} compiled with -rdc=true {} linked without a device link",

@@ -13,7 +13,7 @@ namespace elfaudit {
 namespace {
 
 bool all_read(const Evidence& evidence, const DeviceTarget& target) {
-  if (!target.unreadable.empty() || !evidence.job.missing.empty()) return false;
+  if (!target.unreadable.empty() || !evidence.job.missing.empty() || evidence.job.device->part_left_out) return false;
   return std::none_of(evidence.job.device->order.begin(), evidence.job.device->order.end(),
                       [&](std::uint32_t i) { return !evidence.inputs[i].errors.empty(); });
 }

@@ -158,7 +158,7 @@ void unexpected(const Evidence& evidence, const std::vector<GpuFile>& files, std
   const std::vector<GpuArch> wanted(evidence.gpu_archs.begin(), evidence.gpu_archs.end());
   std::map<GpuArch, Files> by_arch;
   for (const GpuFile& file : files) {
-    if (file.library && evidence.job.from_command) continue;  // an archive for more GPUs than these is no mistake
+    if (file.library && evidence.job.scope.command) continue;  // an archive for more GPUs than these is no mistake
     for (const GpuArch& image : file.held)
       if (std::find(wanted.begin(), wanted.end(), image) == wanted.end() && !comes_along(image, wanted) &&
           !is_stand_in(image, wanted, file.held))

@@ -53,7 +53,7 @@ void add(const ObjectFacts& object, bool library, std::vector<GpuFile>& files) {
 /// nvlink takes every member of an archive; the host linker has the last word on finished code.
 bool takes_part(const Evidence& evidence, ObjectId id) {
   const ObjectFacts& object = evidence.object(id);
-  if (object.kind != ObjectKind::Relocatable) return !evidence.job.from_command;
+  if (object.kind != ObjectKind::Relocatable) return !evidence.job.scope.command;
   if (evidence.inputs[id.input].kind != InputKind::Archive) return true;
   return object.device.containers != 0 || evidence.resolution.linked[id.input][id.object];
 }

@@ -201,7 +201,7 @@ void check(const PythonFiles& package, const Evidence& evidence, const GivenLibr
 std::vector<Finding> python_abis(const Evidence& evidence) {
   std::vector<Finding> findings;
   const GivenLibraries libraries(evidence);
-  if (!evidence.job.from_command) check(python_files(evidence.inputs), evidence, libraries, findings);
+  if (!evidence.job.scope.command) check(python_files(evidence.inputs), evidence, libraries, findings);
   for (const Package& package : evidence.packages) check(python_files(package), evidence, libraries, findings);
   return findings;
 }

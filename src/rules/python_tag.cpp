@@ -185,7 +185,7 @@ void check_releases(const Evidence& evidence, const Pythons& asked, std::vector<
 std::vector<Finding> python_modules(const Evidence& evidence) {
   std::vector<Finding> findings;
   const Pythons asked = asked_for(evidence);
-  if (!asked.empty() && !evidence.job.from_command) check_untagged(python_files(evidence.inputs), asked, findings);
+  if (!asked.empty() && !evidence.job.scope.command) check_untagged(python_files(evidence.inputs), asked, findings);
   for (const Package& package : evidence.packages) {
     if (!package.wheel.tags.empty())
       check_wheel(python_files(package), asked, findings);

@@ -77,9 +77,6 @@ std::vector<Finding> untracked_headers(const Evidence& evidence);
 std::vector<Finding> python_abis(const Evidence& evidence);
 std::vector<Finding> python_modules(const Evidence& evidence);
 
-/// No input is missing and none has an error: what isn't found isn't there.
-bool everything_was_read(const Evidence& evidence);
-
 /// Is the name's absence told by device_links_missing()?
 bool told_as_missing_device_link(const LinkJob& job, const Unresolved& name);
 

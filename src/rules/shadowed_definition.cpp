@@ -76,7 +76,7 @@ bool is_copy(const ObjectFacts& a, const ObjectFacts& b) {
 
 std::vector<Finding> shadowed_definitions(const Evidence& evidence) {
   std::vector<Finding> findings;
-  if (!evidence.job.from_command) return findings;
+  if (!evidence.job.scope.command) return findings;
   const auto taken = names_taken_from_archives(evidence);
   if (taken.empty()) return findings;
   // One finding for two members, however many names they share.

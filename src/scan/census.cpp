@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "elfaudit/error.hpp"
+#include "linker/linker_traits.hpp"
 #include "scan/archive.hpp"
 #include "scan/census_tally.hpp"
 #include "scan/device_code.hpp"
@@ -295,8 +296,8 @@ std::optional<Census> take_census(const std::vector<std::string>& paths, unsigne
 }
 
 bool census_suffices(const LinkJob& job, const AuditOptions& options) {
-  const bool by_gnu_ld = job.linker != LinkerKind::Lld && job.linker != LinkerKind::Mold;
-  const bool plain = !job.from_command && job.assignments.empty() && job.required.empty() && job.must_define.empty();
+  const bool by_gnu_ld = traits_of(job).rules == ResolutionRules::GnuLd;
+  const bool plain = !job.scope.command && job.assignments.empty() && job.required.empty() && job.must_define.empty();
   const bool every_object_is_linked = std::none_of(job.inputs.begin(), job.inputs.end(), [](const LinkInput& input) {
     return input.device_only || !input.facts.empty();
   });

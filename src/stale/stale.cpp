@@ -199,7 +199,7 @@ StaleFacts find_stale(const LinkJob& job, const std::vector<InputFacts>& inputs,
                                      members.take(member, object, again);
                                    });
   for (StaleObject& object : members.finish()) facts.objects.push_back(std::move(object));
-  if (!job.from_command)
+  if (!job.scope.command)
     for (StaleLibrary& library : stale_libraries(inputs)) facts.libraries.push_back(std::move(library));
   return facts;
 }

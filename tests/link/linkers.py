@@ -14,9 +14,10 @@ import shutil
 
 import pytest
 
-PROGRAMS = {"bfd": "ld.bfd", "lld14": "ld.lld-14", "lld19": "ld.lld-19", "mold": "mold"}
-AS_OPTION = {"bfd": "bfd", "lld14": "lld:14", "lld19": "lld:19", "mold": "mold"}
-EVERY = tuple(PROGRAMS)
+PROGRAMS = {"bfd": "ld.bfd", "gold": "ld.gold", "lld14": "ld.lld-14", "lld19": "ld.lld-19", "mold": "mold"}
+AS_OPTION = {"bfd": "bfd", "gold": "gold", "lld14": "lld:14", "lld19": "lld:19", "mold": "mold"}
+EVERY = ("bfd", "lld14", "lld19", "mold")  # those whose engines are their own
+GOLD_TOO = tuple(PROGRAMS)
 ASSEMBLER = '.section .note.GNU-stack,"",@progbits\n'
 
 # How a linker refuses a link besides duplicate and undefined symbols, by elfaudit's name for it.
@@ -29,15 +30,19 @@ REFUSED = {
     "version-not-defined": [
         r"version node not found for symbol ([^@]*)@",
         r"symbol ([^@ ]+)(?:@\S*)? has undefined version",
-        r"version script assignment of \S+ to symbol '([^']*)' failed",
+        r"version script assignment of \S+ to symbol '?([^ ']*)'? failed",
     ],
-    "discarded-definition": [r"relocation refers to a symbol in a discarded section: (\S+)"],
+    "discarded-definition": [
+        r"relocation refers to a symbol in a discarded section: (\S+)",
+        r"relocation refers to (?:global|local) symbol \"([^\"]*)\".*, which is defined in a discarded section",
+    ],
 }
 UNDEFINED = [
     r"(?:undefined reference to|more undefined references to) `([^']*)'(?: follow)?$",
     r"undefined reference to symbol '([^']*)'$",  # GNU ld: "DSO missing from command line" is the next line
     r"required symbol `([^']*)' not defined",
-    r"undefined symbol `([^']*)' referenced in expression",
+    r"undefined symbol [`']([^']*)' referenced in expression",
+    r"error: undefined reference to '([^']*)'$",
     r"undefined (?:(?:hidden|protected|internal) )?symbol: (?:.*: )?(\S+)$",
     r"undefined reference(?: due to --no-allow-shlib-undefined)?: (\S+)$",
     r"undefined reference to (\S+) \[--no-allow-shlib-undefined\]$",
@@ -51,7 +56,7 @@ NOT_A_VERDICT = re.compile(
 
 # What a linker has never learned: it says nothing of the link.
 UNKNOWN_TO_IT = re.compile(
-    r"unrecognized option|unknown argument|unknown command line option|unknown linker script token|does not support|"
+    r"unrecognized option|unknown argument|unknown option|unknown -z option|unknown command line option|unknown linker script token|does not support|"
     r"cannot open @|target emulation unknown"
 )
 # Where it gives up at an archive that another linker, and elfaudit, reads on in.
@@ -85,18 +90,18 @@ def installed():
     return [linker for linker in EVERY if shutil.which(PROGRAMS[linker])]
 
 
-def every_linker(test):
+def every_linker(test, among=EVERY):
     """Gives the test an argument `linker`; one that is not installed is skipped, and the report says so."""
     def param(linker):
         missing = shutil.which(PROGRAMS[linker]) is None
         return pytest.param(linker, marks=pytest.mark.skipif(missing, reason=f"needs {PROGRAMS[linker]}, which is not installed"))
 
-    return pytest.mark.parametrize("linker", [param(linker) for linker in EVERY])(test)
+    return pytest.mark.parametrize("linker", [param(linker) for linker in among])(test)
 
 
 def says(lab, linker, words):
     """Links with the real linker and reads its messages, and its map or trace."""
-    return normal({"bfd": bfd_says, "mold": mold_says}.get(linker, lld_says)(lab, linker, words))
+    return normal({"bfd": bfd_says, "gold": gold_says, "mold": mold_says}.get(linker, lld_says)(lab, linker, words))
 
 
 def normal(verdict):
@@ -156,6 +161,24 @@ def bfd_members(text):
     block = re.match(r"Archive member included[^\n]*\n\n(.*?)\n\n", text or "", re.S)
     rows = re.findall(r"^(\S+)(?=$|\s+(?:\S+ )?\(.*\)$)", block[1], re.M) if block else []
     return None if any("(" not in row for row in rows) else set(rows)
+
+
+# ---- gold
+
+
+def gold_says(lab, linker, words):
+    """Its map names the members in the form of GNU ld's, after the "./" of their folder."""
+    result = run(lab, linker, words, "--no-demangle --trace -Map=MAP")
+    verdict = Verdict(extracted={line for line in result.out.splitlines() if re.search(r"\([^()]*\)$", line)}, code=result.code)
+    for line in result.err.splitlines():
+        line = re.sub(r"^\S*ld(?:\.gold)?: (?:(?:fatal )?error: )?", "", line)
+        if m := re.fullmatch(r"(.*): multiple definition of '([^']*)'", line):
+            verdict.duplicates.add((m[2], m[1]))
+        elif re.search(r": previous definition here$|^  (?:section group|prevailing) ", line):
+            continue
+        elif not take_common(verdict, line) and line.strip() and not NOT_A_VERDICT.search(line):
+            verdict.other.append(line)
+    return verdict
 
 
 # ---- lld

@@ -155,7 +155,7 @@ TEST_F(DriverLine, SourcesAreNotBuilt) {
     EXPECT_EQ(found.missing[0].path, "c.c");
     EXPECT_THAT(found.missing[0].what(), HasSubstr("would be compiled by this command"));
     EXPECT_THAT(spelled(found), Contains("a.o"));
-    EXPECT_TRUE(found.from_command);
+    EXPECT_TRUE(found.scope.whole_line);
   }
 }
 
@@ -182,7 +182,7 @@ TEST_F(DriverLine, MissingInputs) {
   ASSERT_EQ(gcc.missing.size(), 2U);
   EXPECT_EQ(gcc.missing[0].path, "nosuch.o");
   EXPECT_EQ(gcc.missing[1].path, "-lnosuch");
-  EXPECT_TRUE(gcc.from_command);
+  EXPECT_TRUE(gcc.scope.whole_line);
   if (!test::have("clang")) GTEST_SKIP() << "no clang";
   const LinkJob clang = job("clang a.o nosuch.o");  // prints a line without that file
   ASSERT_EQ(clang.missing.size(), 1U);
@@ -190,13 +190,13 @@ TEST_F(DriverLine, MissingInputs) {
   const LinkJob alone = job("clang nosuch.o");  // prints none, so its words are read
   ASSERT_EQ(alone.missing.size(), 1U);
   EXPECT_EQ(alone.missing[0].path, "nosuch.o");
-  EXPECT_FALSE(alone.from_command);
+  EXPECT_FALSE(alone.scope.whole_line);
   EXPECT_THAT(alone.notes, ElementsAre(HasSubstr("nosuch.o: no such file")));
 }
 
 TEST_F(DriverLine, WhatTheDriverRefuses) {
   const LinkJob found = job("gcc -fuse-ld=nosuch a.o");
-  EXPECT_FALSE(found.from_command);
+  EXPECT_FALSE(found.scope.whole_line);
   EXPECT_THAT(found.notes, ElementsAre(HasSubstr("-fuse-ld=nosuch")));
   EXPECT_THAT(spelled(found), ElementsAre("a.o"));
 }
@@ -212,7 +212,7 @@ TEST_F(DriverLine, WithoutTheDriverItsWordsAreRead) {
   EXPECT_EQ(found.linker, LinkerKind::Lld);
   EXPECT_THAT(found.required, ElementsAre("s"));
   EXPECT_TRUE(found.unresolved.report_in_objects);
-  EXPECT_FALSE(found.from_command);
+  EXPECT_FALSE(found.scope.whole_line);
   EXPECT_THAT(found.notes, ElementsAre(HasSubstr("can't be started")));
   EXPECT_THAT(found.options_not_understood, IsEmpty());
   ASSERT_EQ(found.missing.size(), 1U);

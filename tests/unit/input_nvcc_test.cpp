@@ -204,7 +204,7 @@ TEST_F(DeviceJob, WithoutNvccItsWordsAreRead) {
   EXPECT_THAT(names(found.device->archs), ElementsAre("sm_80", "sm_90a"));
   EXPECT_EQ(found.output, OutputKind::SharedObject);
   EXPECT_EQ(found.output_path, "x y.so");
-  EXPECT_FALSE(found.from_command);
+  EXPECT_FALSE(found.scope.whole_line);
   EXPECT_TRUE(found.device_linked);
   EXPECT_THAT(found.notes, Contains(HasSubstr("/nowhere/nvcc could not be asked")));
   EXPECT_THAT(missing(found), IsEmpty());
@@ -282,7 +282,7 @@ TEST_F(RealNvcc, BothHalvesAreOneJob) {
   EXPECT_THAT(found.device->ignored_libraries, Contains("-lm"));
   EXPECT_THAT(found.library_dirs, ElementsAre(".", "my libs"));
   EXPECT_EQ(found.output_path, "my app");
-  EXPECT_TRUE(found.from_command && found.device_linked);
+  EXPECT_TRUE(found.scope.whole_line && found.device_linked);
   for (const LinkInput& input : found.inputs) EXPECT_THAT(input.path, Not(HasSubstr("dlink.o")));
 
   const LinkJob device = job("nvcc -arch=sm_90a -dlink use.o def.o");

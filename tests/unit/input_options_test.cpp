@@ -276,7 +276,7 @@ TEST_F(LinkLineTest, FilesAloneAreNoCommand) {
   dir_.write("files.rsp", "a.o libb.a");
   const LinkJob job = job_from_files({"@files.rsp", "nosuch.o"});
   EXPECT_THAT(paths(job), ElementsAre("a.o", "libb.a"));
-  EXPECT_FALSE(job.from_command);
+  EXPECT_FALSE(job.scope.whole_line);
   ASSERT_EQ(job.missing.size(), 1U);
   EXPECT_EQ(job.missing[0].path, "nosuch.o");
 }

@@ -73,7 +73,7 @@ class Trace : public testing::Test {
     SCOPED_TRACE(command);
     const LinkJob found = job(command);
     EXPECT_EQ(job_files(found), traced(command, flag));
-    EXPECT_TRUE(found.from_command);
+    EXPECT_TRUE(found.scope.whole_line);
     EXPECT_THAT(found.missing, testing::IsEmpty());
     EXPECT_THAT(found.notes, testing::IsEmpty());
     EXPECT_THAT(found.options_not_understood, testing::IsEmpty());

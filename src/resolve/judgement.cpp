@@ -1,0 +1,81 @@
+//  1. What collides among the inputs that are read does so whatever else is linked. Whether that is all is not known
+//     while an input is left out, missing or not read.
+//  2. A name that nothing defines is missing only when everything that the link uses was read.
+
+#include "resolve/judgement.hpp"
+
+#include <algorithm>
+
+#include "linker/linker_traits.hpp"
+
+namespace elfaudit {
+namespace {
+
+bool all_read(const std::vector<InputFacts>& inputs) {
+  return std::all_of(inputs.begin(), inputs.end(), [](const InputFacts& input) { return input.errors.empty(); });
+}
+
+/// Why the inputs are not all that the line names.
+Judged inputs_known(const LinkJob& job, const std::vector<InputFacts>& inputs) {
+  if (!job.missing.empty()) return Judged::InputMissing;
+  if (!all_read(inputs)) return Judged::InputUnread;
+  return job.left_out.empty() ? Judged::Yes : Judged::InputLeftOut;
+}
+
+Judged scope_known(const LinkScope& scope) {
+  if (!scope.command) return Judged::FilesAlone;
+  if (!scope.whole_line) return Judged::PartOfLine;
+  return scope.symbols_not_read.empty() ? Judged::Yes : Judged::SymbolsNotRead;
+}
+
+/// Rests on what no input has: one that is not read may have it.
+bool rests_on_absence(const Rejection& rejection) {
+  return rejection.kind == Rejection::Kind::HiddenFromShared || rejection.kind == Rejection::Kind::VersionUnmatched;
+}
+
+}  // namespace
+
+Judgement judgement_of(const LinkJob& job, const std::vector<InputFacts>& inputs) {
+  Judgement judgement;
+  judgement.duplicates = inputs_known(job, inputs);
+  judgement.undefined = scope_known(job.scope);
+  if (judgement.undefined == Judged::Yes) judgement.undefined = judgement.duplicates;
+  return judgement;
+}
+
+Judgement judgement_of(const std::vector<const Resolution*>& links) {
+  Judgement all;
+  bool any_command = false;
+  for (const Resolution* link : links) {
+    const Judgement& one = link->judgement;
+    if (all.duplicates == Judged::Yes) all.duplicates = one.duplicates;
+    if (one.undefined == Judged::FilesAlone) continue;
+    if (!any_command || all.undefined == Judged::Yes) all.undefined = one.undefined;
+    any_command = true;
+  }
+  return all;
+}
+
+bool can_be_settled(const LinkJob& job) { return job.scope.whole_line && job.output != OutputKind::Relocatable; }
+
+bool is_reported(const LinkJob& job, const Unresolved& name) {
+  if (!name.option.empty() || name.in_shared) return true;  // of the latter only those that count are there
+  if (job.output == OutputKind::Relocatable) return false;
+  if (traits_of(job).versions_must_be_there && name.symbol.find('@') != std::string::npos) return true;
+  return job.unresolved.report_in_objects || (name.hidden && job.unresolved.report_hidden);
+}
+
+bool said_as_discarded(const LinkJob& job, const Unresolved& name) {
+  return name.discarded && traits_of(job).says_discarded;
+}
+
+void conclude(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
+  if (resolution.judgement.undefined != Judged::Yes) {
+    std::erase_if(resolution.rejections, rests_on_absence);
+    return;
+  }
+  for (Unresolved& name : resolution.unresolved) name.reported = is_reported(job, name);
+  if (!all_read(inputs)) resolution.judgement.undefined = Judged::InputUnread;
+}
+
+}  // namespace elfaudit
