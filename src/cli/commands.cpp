@@ -41,7 +41,9 @@ Audit audit_of_files(const Request& request, const std::optional<LinkerChoice>& 
   const std::vector<std::string> words =
       leave_out(expand_response_files(request.files), request.policy.never_read, left_out);
   std::optional<Census> census;
-  if (request.audit.skim) census = take_census(words, request.audit.jobs, request.audit.count_undefined);
+  const LinkerChoice choice = linker.value_or(LinkerChoice{});
+  if (census_may_suffice(traits_of(choice.kind, choice.version), request.audit))
+    census = take_census(words, request.audit.jobs, request.audit.count_undefined);
   LinkJob job = job_from_files(words, linker, census ? std::optional(known_files(*census)) : std::nullopt);
   job.left_out = std::move(left_out);
   if (job.device) job.device->part_left_out = !job.left_out.empty();

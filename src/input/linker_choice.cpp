@@ -31,12 +31,14 @@ LinkerChoice parse_linker_choice(std::string_view text) {
   LinkerChoice choice;
   if (name == "bfd")
     choice.kind = LinkerKind::Bfd;
+  else if (name == "gold")
+    choice.kind = LinkerKind::Gold;
   else if (name == "lld")
     choice.kind = LinkerKind::Lld;
   else if (name == "mold")
     choice.kind = LinkerKind::Mold;
   else
-    throw UsageError("--linker " + std::string(text) + ": bfd, lld and mold are known");
+    throw UsageError("--linker " + std::string(text) + ": bfd, gold, lld and mold are known");
   if (colon == std::string_view::npos) return choice;
   choice.version = number_at_start(text.substr(colon + 1));
   if (choice.version == 0) throw UsageError("--linker " + std::string(text) + ": no version behind the colon");

@@ -55,7 +55,7 @@ bool UnresolvedOptions::take_method(std::string_view method) {
     return false;
   }
   in_objects_ = all || method == "ignore-in-shared-libs";
-  in_shared_ = all || method == "ignore-in-object-files";
+  if (linker_.unresolved_covers_shared) in_shared_ = all || method == "ignore-in-object-files";
   mold_ = *in_objects_ ? MoldMethod::Error : MoldMethod::Ignore;
   return true;
 }

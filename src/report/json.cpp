@@ -104,11 +104,6 @@ Json extracted(const Audit& audit, bool members) {
                  : joined(audit.links, [](const Audit& link) { return extracted_of_one(link, false); });
 }
 
-/// Whose rules were used: gold has none of its own.
-LinkerKind judged_as(LinkerKind linker) {
-  return linker == LinkerKind::Lld || linker == LinkerKind::Mold ? linker : LinkerKind::Bfd;
-}
-
 std::string_view kind_word(const InputFacts& input) {
   switch (input.kind) {
     case InputKind::Object:
@@ -157,7 +152,7 @@ Json links(const Audit& audit) {
     for (const InputFacts& input : link.inputs) paths.push_back(input.path);
     list.push_back({{"output", link.job.output_path},
                     {"complete", link.complete},
-                    {"linker", to_word(judged_as(link.job.linker))},
+                    {"linker", to_word(link.job.linker)},
                     {"linker_version", link.job.linker_version},
                     {"undefined_judged", link.resolution.judgement.undefined == Judged::Yes},
                     {"undefined_not_judged", or_null(std::string(to_word(link.resolution.judgement.undefined)))},
@@ -204,7 +199,7 @@ std::string json_report(const Audit& audit, const ReportOptions& options) {
   Json document = {{"schema", "elfaudit/1"},
                    {"version", ELFAUDIT_VERSION},
                    {"complete", audit.complete},
-                   {"linker", to_word(judged_as(audit.job.linker))},
+                   {"linker", to_word(audit.job.linker)},
                    {"linker_version", audit.job.linker_version},
                    {"link_uses", to_word(audit.job.linker)},
                    {"whole_archives", audit.resolution.whole_archives},

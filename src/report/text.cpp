@@ -171,9 +171,6 @@ std::vector<std::string> remarks(const Audit& audit) {
   std::vector<std::string> out;
   if (audit.resolution.whole_archives)
     out.push_back("archives alone: every member was taken in, as if something needed it");
-  if (job.linker == LinkerKind::Gold)
-    out.push_back(fmt::format("the link uses {}; the verdict is by the rules of GNU ld",
-                              job.linker_program.empty() ? std::string(to_word(job.linker)) : job.linker_program));
   out.insert(out.end(), job.notes.begin(), job.notes.end());
   if (!job.left_out.empty())
     out.push_back(fmt::format("left out unread, as --never-read asks: {}", fmt::join(job.left_out, ", ")));

@@ -9,6 +9,7 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
+#include "linker/linker_traits.hpp"
 #include "resolve/link_symbols.hpp"
 
 namespace elfaudit {
@@ -89,6 +90,7 @@ class BfdLink {
   Fate& fate(SymbolId id) { return out_.fates[id.in.input][id.in.object][id.symbol]; }
 
   const LinkJob& job_;
+  const LinkerTraits& linker_;
   const std::vector<InputFacts>& inputs_;
   LinkSymbols table_;
   Resolution out_;

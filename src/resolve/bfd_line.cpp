@@ -40,6 +40,7 @@ bool defines_data(const ObjectFacts& member, std::string_view name) {
 
 BfdLink::BfdLink(const LinkJob& job, const std::vector<InputFacts>& inputs)
     : job_(job),
+      linker_(traits_of(job)),
       inputs_(inputs),
       out_(blank_resolution(job, inputs)),
       indexes_(inputs.size()),
@@ -196,7 +197,7 @@ const BfdLink::ArchiveIndex& BfdLink::index_of(std::uint32_t input) {
 
 bool BfdLink::wanted_from_archive(const Entry& entry, std::string_view name, const ObjectFacts& member) const {
   if (entry.undefined()) return !entry.discarded;
-  return entry.state == Entry::State::Common && !entry.dynamic && defines_data(member, name);
+  return linker_.common_extracts && entry.state == Entry::State::Common && !entry.dynamic && defines_data(member, name);
 }
 
 /// PROVIDE(t = s) needs s once t is referred to.

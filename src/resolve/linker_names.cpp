@@ -1,11 +1,10 @@
-// The names that a linker defines itself. GNU ld: its default scripts (ld --verbose) and ldemul; lld: Writer.cpp; mold:
-// its output chunks. Every list was tried, for every kind of output: tests/link/test_undefined.py. Asked only about
-// names that nothing defines.
+// The names that a linker defines itself. GNU ld: its default scripts (ld --verbose) and ldemul; gold: defstd.cc; lld:
+// Writer.cpp; mold: its output chunks. Every list was tried, for every kind of output: tests/link/test_undefined.py.
+// Asked only about names that nothing defines.
 
 #include <algorithm>
 #include <initializer_list>
 
-#include "linker/linker_traits.hpp"
 #include "resolve/resolve.hpp"
 
 namespace elfaudit {
@@ -37,6 +36,12 @@ bool by_bfd(std::string_view name, const LinkJob& job) {
   return is_relative_plt_bound(name) && !job.pie;
 }
 
+bool by_gold(std::string_view name, const LinkJob& job) {
+  if (is_layout_name(name) || is_array_bound(name) || among(name, {"__etext", "__executable_start"})) return true;
+  if (name == "__ehdr_start") return !job.replaces_default_script;
+  return is_relative_plt_bound(name) && job.output == OutputKind::Executable && !job.pie;
+}
+
 bool by_lld(std::string_view name, const LinkJob& job) {
   if (among(name, {"__ehdr_start", "__executable_start", "__dso_handle", "_TLS_MODULE_BASE_"})) return true;
   if (is_layout_name(name)) return !job.replaces_default_script;
@@ -59,15 +64,17 @@ bool exported_by_lld(std::string_view name) {
 bool defined_by_linker(std::string_view name, const LinkJob& job, bool dynamic) {
   if (name == "_GLOBAL_OFFSET_TABLE_") return true;
   if (name == "_DYNAMIC" && (dynamic || job.pie || job.output == OutputKind::SharedObject)) return true;
-  switch (traits_of(job).rules) {
-    case ResolutionRules::Lld:
+  switch (job.linker) {
+    case LinkerKind::Bfd:
+      return by_bfd(name, job);
+    case LinkerKind::Gold:
+      return by_gold(name, job);
+    case LinkerKind::Lld:
       return by_lld(name, job);
-    case ResolutionRules::Mold:
+    case LinkerKind::Mold:
       return by_mold(name);
-    case ResolutionRules::GnuLd:
-      break;
   }
-  return by_bfd(name, job);
+  return false;
 }
 
 }  // namespace elfaudit

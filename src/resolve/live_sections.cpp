@@ -214,6 +214,8 @@ bool LiveSections::is_root(const SectionNode& node) const {
   const std::string_view name = node.name;
   for (const std::string_view prefix : {".init_array", ".fini_array", ".preinit_array", ".ctors", ".dtors"})
     if (name.starts_with(prefix)) return true;
+  if (linker_.keeps_except_tables && name.starts_with(".gcc_except_table")) return true;
+  if (!linker_.takes_records_apart && name == ".eh_frame") return true;
   if (name == ".init" || name == ".fini" || name == ".jcr") return true;
   return linker_.keeps_c_named_sections && is_c_identifier(name);
 }
@@ -312,6 +314,7 @@ void LiveSections::visit(const Place& place) {
   auto edge = std::lower_bound(graph.edges.begin(), graph.edges.end(), place.section,
                                [](const SectionEdge& e, std::uint32_t from) { return e.from < from; });
   for (; edge != graph.edges.end() && edge->from == place.section; ++edge) {
+    if (edge->written_in != edge->from && !linker_.takes_records_apart) continue;
     if (edge->section != 0) mark(place.object, edge->section);
     if (edge->symbol != 0) mark_symbol(place.object, edge->symbol);
   }
@@ -333,6 +336,7 @@ bool LiveSections::uses(ObjectId id, std::uint32_t symbol_index, std::uint32_t w
   const auto found = nodes_.find(id);
   if (found == nodes_.end() || found->second.live.empty()) return true;
   const Node& node = found->second;
+  if (!linker_.takes_records_apart) return live(id, written_in);
   bool taken_apart = false;
   for (const SectionEdge& edge : node.graph.edges) {
     if (edge.symbol != symbol_index || edge.written_in != written_in || edge.from == written_in) continue;

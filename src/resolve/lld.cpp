@@ -31,6 +31,7 @@
 // Every rule was tried with lld 14.0.6 and 19.1.7; tests/link/ holds them against those that are installed.
 
 #include "resolve/lld.hpp"
+#include "linker/linker_traits.hpp"
 
 #include <algorithm>
 
@@ -133,7 +134,7 @@ void LldLink::offer_lazy(ObjectId member, std::uint32_t id) {
 
 /// --fortran-common, which is the default before lld 15: a member that defines the name strongly is extracted for it.
 bool LldLink::pulls_for_common(ObjectId member, std::uint32_t id) const {
-  if (!job_.fortran_common.value_or(!since15_)) return false;
+  if (!job_.fortran_common.value_or(traits_of(job_).common_extracts)) return false;
   const ObjectFacts& facts = object(member);
   return std::any_of(facts.symbols.begin(), facts.symbols.end(), [&](const Symbol& symbol) {
     return symbol.defined() && !symbol.common() && symbol.binding == Binding::Global && symbol.version.empty() &&

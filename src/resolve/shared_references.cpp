@@ -47,7 +47,11 @@ bool is_shared(const InputFacts& input) {
 class SharedReferences {
  public:
   SharedReferences(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution)
-      : job_(job), inputs_(inputs), out_(resolution), refuses_hidden_(job.output == OutputKind::Executable) {
+      : job_(job),
+        inputs_(inputs),
+        out_(resolution),
+        linker_(traits_of(job)),
+        refuses_hidden_(linker_.refuses_unexported && job.output == OutputKind::Executable) {
     for (const std::string& name : job.wrapped) {
       wrapped_.emplace(name, "__wrap_" + name);
       wrapped_.emplace("__real_" + name, name);
@@ -56,7 +60,8 @@ class SharedReferences {
 
   void collect(const std::vector<IndirectLibrary>& needed) {
     for (std::uint32_t i = 0; i < inputs_.size(); ++i)
-      if (takes_part(i)) add_references(inputs_[i].objects[0], ObjectId{i, 0});
+      if (takes_part(i) && (linker_.loads_needed_libraries || is_complete(inputs_[i].objects[0])))
+        add_references(inputs_[i].objects[0], ObjectId{i, 0});
     for (const IndirectLibrary& library : needed) add_references(library.facts, {});
     if (wants_.empty()) return;
     for (std::uint32_t i = 0; i < inputs_.size(); ++i)
@@ -87,6 +92,20 @@ class SharedReferences {
  private:
   bool takes_part(std::uint32_t input) const {
     return is_shared(inputs_[input]) && !job_.inputs[input].just_symbols && out_.linked[input][0];
+  }
+
+  /// All libraries that it needs are on the line, under their names for the loader.
+  bool is_complete(const ObjectFacts& library) const {
+    return std::all_of(library.needed.begin(), library.needed.end(), [&](const std::string& name) {
+      for (std::uint32_t i = 0; i < inputs_.size(); ++i)
+        if (is_shared(inputs_[i]) && answers_to(inputs_[i], name)) return true;
+      return false;
+    });
+  }
+
+  static bool answers_to(const InputFacts& input, const std::string& name) {
+    const ObjectFacts& object = input.objects[0];
+    return object.soname.empty() ? input.path.substr(input.path.rfind('/') + 1) == name : object.soname == name;
   }
 
   void add_references(const ObjectFacts& object, ObjectId id) {
@@ -188,6 +207,7 @@ class SharedReferences {
   const LinkJob& job_;
   const std::vector<InputFacts>& inputs_;
   Resolution& out_;
+  const LinkerTraits& linker_;
   bool refuses_hidden_;                                      ///< rule 4
   std::map<std::string, std::string, std::less<>> wrapped_;  ///< what a reference really means
   std::unordered_map<std::string_view, std::vector<Want>> wants_;
@@ -207,14 +227,16 @@ std::vector<IndirectLibrary> load_needed(const LinkJob& job, const std::vector<I
 
 std::vector<IndirectLibrary> settle_shared_references(const LinkJob& job, const std::vector<InputFacts>& inputs,
                                                       Resolution& resolution, const NeededFinder& find) {
+  const LinkerTraits& linker = traits_of(job);
   const bool undefined_too = job.unresolved.report_in_shared_objects;
   const bool loads = undefined_too || job.copy_dt_needed;
-  if (job.output == OutputKind::Relocatable || !traits_of(job).loads_needed_libraries) return {};
+  if (job.output == OutputKind::Relocatable || !(linker.loads_needed_libraries || linker.asks_complete_libraries))
+    return {};
   // Rule 4 holds for executables whatever the options say of undefined names.
-  const bool hidden_too = job.output == OutputKind::Executable;
+  const bool hidden_too = linker.refuses_unexported && job.output == OutputKind::Executable;
   if (!undefined_too && !hidden_too) return {};
   std::vector<IndirectLibrary> needed;
-  if (loads) needed = load_needed(job, inputs, resolution, find);
+  if (loads && linker.loads_needed_libraries) needed = load_needed(job, inputs, resolution, find);
   SharedReferences references(job, inputs, resolution);
   references.collect(needed);
   references.report(undefined_too);

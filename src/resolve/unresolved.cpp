@@ -21,6 +21,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "linker/linker_traits.hpp"
 #include "resolve/judgement.hpp"
@@ -69,7 +70,7 @@ class Settler {
  private:
   /// Rule 5, which lld's engine has followed already: there it depends on which mention came first.
   void note_discarded() {
-    if (linker_.says_discarded) return;
+    if (linker_.rules == ResolutionRules::Lld) return;
     for (Unresolved& name : out_.unresolved) {
       name.discarded = std::any_of(name.references.begin(), name.references.end(), [&](const Reference& reference) {
         const Fate fate = out_.fate(reference.id);
@@ -117,7 +118,7 @@ class Settler {
       try {
         uses_[id] = reader_.uses(object(id).origin, symbols);
       } catch (const InputError& error) {
-        inputs_[id.input].errors.push_back(error);
+        add_error(id, error);
       }
     }
   }
@@ -209,7 +210,7 @@ class Settler {
   }
 
   /// "__start_foo" and "__stop_foo" exist when a linked object has a section foo.
-  bool section_bound_exists(std::string_view section) const {
+  bool section_bound_exists(std::string_view section) {
     if (section.starts_with("__start_"))
       section.remove_prefix(8);
     else if (section.starts_with("__stop_"))
@@ -217,14 +218,44 @@ class Settler {
     else
       return false;
     if (live_) return live_->keeps_section_named(section);
-    for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      for (std::size_t o = 0; o < inputs_[i].objects.size(); ++o) {
+    std::vector<ObjectId> asked;
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
+      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
         const ObjectFacts& object = inputs_[i].objects[o];
         if (!out_.linked[i][o] || object.kind != ObjectKind::Relocatable) continue;
-        if (reader_.has_section(object.origin, section)) return true;
+        if (records_section(object, section)) return true;
+        asked.push_back({i, o});
       }
     }
-    return false;
+    return any_has_section(asked, section);
+  }
+
+  static bool records_section(const ObjectFacts& object, std::string_view name) {
+    return std::any_of(object.sections.begin(), object.sections.end(),
+                       [&](const Section& section) { return object.text(section.name) == name; });
+  }
+
+  /// One that can't be asked may have it: then the name isn't reported, and the input is.
+  bool any_has_section(const std::vector<ObjectId>& objects, std::string_view name) {
+    std::vector<std::pair<ObjectId, InputError>> errors;
+    for (const ObjectId id : objects) {
+      try {
+        if (reader_.has_section(object(id).origin, name)) return true;
+      } catch (const InputError& error) {
+        errors.emplace_back(id, error);
+      }
+    }
+    for (const auto& [id, error] : errors) add_error(id, error);
+    return !errors.empty();
+  }
+
+  /// An object that can't be read again is asked for many names.
+  void add_error(ObjectId id, const InputError& error) {
+    std::vector<InputError>& known = inputs_[id.input].errors;
+    const bool told = std::any_of(known.begin(), known.end(), [&](const InputError& e) {
+      return e.member == error.member && std::string_view(e.what()) == error.what();
+    });
+    if (!told) known.push_back(error);
   }
 
   /// A library that only another library names: GNU ld finds the symbol there and refuses ("DSO missing from command

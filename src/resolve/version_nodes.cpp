@@ -32,7 +32,7 @@ class VersionCheck {
       : job_(job), linker_(traits_of(job)), inputs_(inputs), out_(resolution) {}
 
   void run() {
-    const bool nodes_needed = job_.output == OutputKind::SharedObject;
+    const bool nodes_needed = job_.output == OutputKind::SharedObject && linker_.needs_version_nodes;
     const bool names_needed = !job_.versions.empty() && refuses_unmatched(job_);
     if (!nodes_needed && !names_needed) return;
     if (names_needed) collect_names();

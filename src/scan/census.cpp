@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "elfaudit/error.hpp"
-#include "linker/linker_traits.hpp"
 #include "scan/archive.hpp"
 #include "scan/census_tally.hpp"
 #include "scan/device_code.hpp"
@@ -295,13 +294,16 @@ std::optional<Census> take_census(const std::vector<std::string>& paths, unsigne
   return census;
 }
 
+bool census_may_suffice(const LinkerTraits& linker, const AuditOptions& options) {
+  return linker.rules == ResolutionRules::GnuLd && options.skim && options.enable.empty();
+}
+
 bool census_suffices(const LinkJob& job, const AuditOptions& options) {
-  const bool by_gnu_ld = traits_of(job).rules == ResolutionRules::GnuLd;
   const bool plain = !job.scope.command && job.assignments.empty() && job.required.empty() && job.must_define.empty();
   const bool every_object_is_linked = std::none_of(job.inputs.begin(), job.inputs.end(), [](const LinkInput& input) {
     return input.device_only || !input.facts.empty();
   });
-  return by_gnu_ld && plain && every_object_is_linked && job.packages.empty() && options.skim && options.enable.empty();
+  return census_may_suffice(traits_of(job), options) && plain && every_object_is_linked && job.packages.empty();
 }
 
 }  // namespace elfaudit

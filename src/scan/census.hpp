@@ -38,6 +38,7 @@
 #include "elfaudit/audit.hpp"
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
+#include "linker/linker_traits.hpp"
 
 namespace elfaudit {
 
@@ -52,6 +53,9 @@ struct Census {
 /// Nothing when everything has to be read. Parallel; the result does not depend on it. Counting what is undefined takes
 /// a quarter longer.
 std::optional<Census> take_census(const std::vector<std::string>& paths, unsigned jobs, bool count_undefined);
+
+/// Can a census be of use at all? Known before there is a job.
+bool census_may_suffice(const LinkerTraits& linker, const AuditOptions& options);
 
 /// May a census stand for the scan of this job? Decided before a file is opened.
 bool census_suffices(const LinkJob& job, const AuditOptions& options);

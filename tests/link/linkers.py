@@ -42,7 +42,8 @@ UNDEFINED = [
     r"undefined reference to symbol '([^']*)'$",  # GNU ld: "DSO missing from command line" is the next line
     r"required symbol `([^']*)' not defined",
     r"undefined symbol [`']([^']*)' referenced in expression",
-    r"error: undefined reference to '([^']*)'$",
+    r"(?:error|warning): undefined reference to '([^']*)'$",
+    r"hidden symbol '([^']*)' is not defined locally$",
     r"undefined (?:(?:hidden|protected|internal) )?symbol: (?:.*: )?(\S+)$",
     r"undefined reference(?: due to --no-allow-shlib-undefined)?: (\S+)$",
     r"undefined reference to (\S+) \[--no-allow-shlib-undefined\]$",

@@ -23,8 +23,6 @@ Preprocessor::Preprocessor(const TranslationUnit& unit, FileStore& files, Intern
       language_(unit.language),
       compiler_(unit.compiler),
       options_known_(unit.options.has_value()),
-      // C has raw strings only as a GNU extension; nobody writes R"( in C to mean a macro.
-      raw_strings_(true),
       given_macros_(system_macros) {
   frames_.reserve(kDeepestInclude + 1);
   const std::string path = normal_path(unit.source, unit.folder);
@@ -88,7 +86,9 @@ void Preprocessor::enter_file(std::uint32_t file, std::uint32_t parent, std::uin
   if (frames_.size() >= kDeepestInclude) return doubt_everything("#includes nest too deeply");
   const auto inclusion = static_cast<std::uint32_t>(inclusions_.size());
   inclusions_.push_back({file, parent, line});
-  frames_.push_back({Lexer(files_[file], names_, inclusion, raw_strings_), file, inclusion, directory, {}});
+  // C has raw strings only as a GNU extension, but no C source means a macro by R"(.
+  constexpr bool kRawStrings = true;
+  frames_.push_back({Lexer(files_[file], names_, inclusion, kRawStrings), file, inclusion, directory, {}});
 }
 
 /// Is that a header of the system, whose macros are there without its being read?

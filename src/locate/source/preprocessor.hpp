@@ -175,7 +175,6 @@ class Preprocessor : public TokenSource {
   const Language language_;
   const Compiler compiler_;
   const bool options_known_;
-  const bool raw_strings_;
 
   MacroTable macros_;
   std::vector<Inclusion> inclusions_;
