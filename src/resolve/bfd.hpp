@@ -58,6 +58,7 @@ class BfdLink {
   void add_device_link_object();  // bfd_device_link.cpp
   std::map<std::uint32_t, AskedFor> must_be_defined();
   void collect_unresolved();
+  void drop_weak_references();
   void keep_unknown_operands();
 
   // One object (bfd.cpp)

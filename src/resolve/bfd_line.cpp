@@ -49,7 +49,8 @@ BfdLink::BfdLink(const LinkJob& job, const std::vector<InputFacts>& inputs)
 Resolution BfdLink::run() {
   apply_options();
   std::multimap<std::size_t, const Assignment*> assignments;
-  for (const Assignment& assignment : job_.assignments) assignments.emplace(assignment.place, &assignment);
+  for (const Assignment& assignment : job_.assignments)
+    assignments.emplace(linker_.assigns_in_order ? assignment.place : 0, &assignment);
   auto next = assignments.begin();
   const auto assign_up_to = [&](std::size_t place) {
     require_up_to(place);
@@ -146,7 +147,9 @@ void BfdLink::visit_shared_object(std::uint32_t input) {
     if (inputs_[earlier].path == inputs_[input].path && !out_.linked[earlier].empty() && out_.linked[earlier][0])
       return;
   }
-  if (job_.inputs[input].as_needed && !shared_object_is_needed(inputs_[input].objects[0])) return;
+  if (job_.inputs[input].as_needed && linker_.as_needed_asks_first &&
+      !shared_object_is_needed(inputs_[input].objects[0]))
+    return;
   add_shared_object({input, 0});
 }
 
@@ -196,7 +199,7 @@ const BfdLink::ArchiveIndex& BfdLink::index_of(std::uint32_t input) {
 }
 
 bool BfdLink::wanted_from_archive(const Entry& entry, std::string_view name, const ObjectFacts& member) const {
-  if (entry.undefined()) return !entry.discarded;
+  if (entry.undefined()) return !entry.discarded || linker_.discarded_extracts;
   return linker_.common_extracts && entry.state == Entry::State::Common && !entry.dynamic && defines_data(member, name);
 }
 
@@ -285,9 +288,19 @@ void BfdLink::collect_unresolved() {
       }
     }
   }
-  keep_unknown_operands();
+  if (!linker_.undefined_as_a_whole) drop_weak_references();
+  if (linker_.stops_at_expression) keep_unknown_operands();
   std::sort(out_.unresolved.begin(), out_.unresolved.end(),
             [](const Unresolved& a, const Unresolved& b) { return a.symbol < b.symbol; });
+}
+
+/// Rule 9, where no option or shared object makes a weak reference count.
+void BfdLink::drop_weak_references() {
+  const auto weak = [&](const Reference& reference) {
+    return object(reference.id.in).symbols[reference.id.symbol].weak();
+  };
+  for (Unresolved& name : out_.unresolved)
+    if (std::all_of(name.references.begin(), name.references.end(), weak)) name.references.clear();
 }
 
 /// An expression that can't be evaluated ends the link before any relocation is looked at.

@@ -176,7 +176,8 @@ class SharedReferences {
 
   /// Rule 2.
   bool reported(std::string_view name, const Want& want) const {
-    const bool by_option = std::find(job_.required.begin(), job_.required.end(), name) != job_.required.end() &&
+    const bool by_option = linker_.undefined_as_a_whole &&
+                           std::find(job_.required.begin(), job_.required.end(), name) != job_.required.end() &&
                            !job_.required_late.contains(std::string(name));
     return job_.gc_sections || !(want.regular_strong || want.regular_weak || by_option);
   }

@@ -43,7 +43,7 @@ UNDEFINED = [
     r"required symbol `([^']*)' not defined",
     r"undefined symbol [`']([^']*)' referenced in expression",
     r"(?:error|warning): undefined reference to '([^']*)'$",
-    r"hidden symbol '([^']*)' is not defined locally$",
+    r"(?:hidden|protected) symbol '([^']*)' is not defined locally$",
     r"undefined (?:(?:hidden|protected|internal) )?symbol: (?:.*: )?(\S+)$",
     r"undefined reference(?: due to --no-allow-shlib-undefined)?: (\S+)$",
     r"undefined reference to (\S+) \[--no-allow-shlib-undefined\]$",
@@ -51,17 +51,17 @@ UNDEFINED = [
 ]
 # Advice, and the second halves of messages.
 NOT_A_VERDICT = re.compile(
-    r"warning:|final link failed|error adding symbols: bad value|(?:hidden|protected|internal) symbol `.*' isn't defined|^NOTE: |missing --end-group|DSO missing from command line|"
+    r"warning:|final link failed|error adding symbols: bad value|(?:hidden|protected|internal) symbol `.*' isn't defined|^NOTE: |missing --end-group|missing group end|DSO missing from command line|"
     r"use the --help option|^>>>|: in function `"
 )
 
 # What a linker has never learned: it says nothing of the link.
 UNKNOWN_TO_IT = re.compile(
-    r"unrecognized option|unknown argument|unknown option|unknown -z option|unknown command line option|unknown linker script token|does not support|"
+    r"unrecognized option|unknown argument|unknown option|unknown -z option|unknown command line option|unknown linker script token|invalid use of VERSION in input file|does not support|"
     r"cannot open @|target emulation unknown"
 )
 # Where it gives up at an archive that another linker, and elfaudit, reads on in.
-GIVES_UP = re.compile(r"archive has no index|in archive is not an object|: not an ELF file|is neither ET_REL nor LLVM bitcode")
+GIVES_UP = re.compile(r"archive has no index|no archive symbol table|is not an ELF object|in archive is not an object|: not an ELF file|is neither ET_REL nor LLVM bitcode")
 
 
 @dataclasses.dataclass
@@ -173,9 +173,10 @@ def gold_says(lab, linker, words):
     verdict = Verdict(extracted={line for line in result.out.splitlines() if re.search(r"\([^()]*\)$", line)}, code=result.code)
     for line in result.err.splitlines():
         line = re.sub(r"^\S*ld(?:\.gold)?: (?:(?:fatal )?error: )?", "", line)
+        line = re.sub(r"undefined reference to '(.*)', version '(.*)'$", r"undefined reference to '\1@\2'", line)
         if m := re.fullmatch(r"(.*): multiple definition of '([^']*)'", line):
             verdict.duplicates.add((m[2], m[1]))
-        elif re.search(r": previous definition here$|^  (?:section group|prevailing) ", line):
+        elif re.search(r": previous definition (?:of \S+ )?here$|^  (?:section group|prevailing) ", line):
             continue
         elif not take_common(verdict, line) and line.strip() and not NOT_A_VERDICT.search(line):
             verdict.other.append(line)
@@ -256,8 +257,10 @@ def elfaudit(lab, linker, words):
     command = [PROGRAMS["bfd"], *shlex.split(words), "-o", "out"]
     result = lab.audit("check", "--linker", AS_OPTION[linker], "--format", "json", "--", *command)
     document = result.json()
+    # gold prints a duplicate without its version.
+    name = (lambda symbol: symbol.split("@")[0]) if linker == "gold" else (lambda symbol: symbol)
     return normal(Verdict(
-        {(d["symbol"], d["other"]) for d in document["duplicates"]},
+        {(name(d["symbol"]), d["other"]) for d in document["duplicates"]},
         set(document["undefined"]),
         {m["input"] for m in document["extracted_members"]},
         {(f["rule"], f["symbol"]) for f in document["findings"] if f["rule"] in REFUSED},

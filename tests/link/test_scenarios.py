@@ -6,12 +6,34 @@ import pathlib
 import pytest
 
 from elfaudit_test import Lab, need
-from linkers import agree, every_linker
+from linkers import GOLD_TOO, agree, every_linker
 from scenario_inputs import make_bench
 
 need("ld.bfd", "as", "ar")
 
 CASES = pathlib.Path(__file__).with_name("scenarios.txt").read_text().splitlines()
+
+
+# What gold does in its own way and elfaudit doesn't know, in docs/verdict.md.
+GOLD_ALONE = {
+    "libstart.a libfoo.a": "gold asks no archive for the entry point before it has read an object",
+    "libstart.a start.o libfoo.a": "gold asks no archive for the entry point before it has read an object",
+    "start.o --start-group libfoo.a": "gold refuses a group without an end",
+    "start.o foo.o foo-v1.o foo-default-v1.o": "gold counts a default version twice",
+    "empty.o shared-absolute5.so foo.o": "an absolute name of a shared object",
+    "--wrap=foo --defsym=t=foo empty.o libfoo.a": "--wrap does not hold for operands",
+    "--wrap=foo --defsym=t=__real_foo empty.o libfoo.a": "--wrap does not hold for operands",
+    "hidden-start.o shared-foo.so libfoo.a": "a shared object answers a hidden reference, which then fails",
+    "hidden-start.o --as-needed shared-foo.so libfoo.a": "a shared object answers a hidden reference, which then fails",
+    "weak-start.o extern.ld libfoo.a": "EXTERN() of an input script counts after a weak reference",
+    "own-end.o": "gold refuses a definition of its own name _end",
+    "-shared foo-default-v2.o foo.o --version-script=v.map": "gold only warns of a second default version",
+    "start.o foo-default-v1.o foo-default-v2.o": "gold only warns of a second default version",
+}
+
+
+def every_linker_and_gold(test):
+    return every_linker(test, GOLD_TOO)
 
 
 @pytest.fixture(scope="module")
@@ -22,8 +44,12 @@ def bench(tmp_path_factory):
 
 
 @pytest.mark.parametrize("words", CASES)
-@every_linker
+@every_linker_and_gold
 def test_agrees(bench, linker, words):
+    if linker == "gold" and words in GOLD_ALONE:
+        pytest.skip(f"not modelled for gold: {GOLD_ALONE[words]}")
+    if linker == "gold" and "--start-lib" in words:
+        pytest.skip("not modelled for gold: --start-lib")
     agree(bench, linker, words.replace(" -( ", " '-(' ").replace(" -)", " '-)'"))
 
 
