@@ -138,6 +138,7 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census>
   progress_stage("reading files");
   result.inputs = given ? *std::move(given) : census ? std::move(census->inputs) : scan(result.job, options.jobs);
   result.packages = read_packages(result.job.packages, options.jobs);
+  for (std::string& remark : remarks_on(result.packages)) result.job.notes.push_back(std::move(remark));
   watch.lap("scan");
   progress_stage("finding libraries");
   note_images_not_at_hand(result.job, result.inputs);

@@ -29,12 +29,16 @@ enum class PackageKind : std::uint8_t { Directory, Wheel };
 /// A wheel or directory that was given to be looked at.
 struct Package {
   PackageKind kind = PackageKind::Directory;
-  std::string path;                ///< as given
-  WheelFacts wheel{};              ///< of wheels; of a directory that is one unpacked wheel all but the entries
-  std::vector<InputFacts> files;   ///< its ELF files and archives, by path. In a wheel Origin::path is the wheel,
-                                   ///< Origin::member what is in it, "x.whl(pkg/_C.abi3.so)", and
-                                   ///< Origin::entry and InputFacts::entry the entry that holds it
-  std::vector<InputError> errors;  ///< of the package as a whole; those of a file are with the file
+  std::string path;                      ///< as given
+  WheelFacts wheel{};                    ///< of wheels; of a directory that is one unpacked wheel all but the entries
+  std::vector<InputFacts> files;         ///< its ELF files and archives, by path. In a wheel Origin::path is the wheel,
+                                         ///< Origin::member what is in it, "x.whl(pkg/_C.abi3.so)", and
+                                         ///< Origin::entry and InputFacts::entry the entry that holds it
+  std::vector<InputError> errors;        ///< of the package as a whole; those of a file are with the file
+  std::vector<std::string> leads_out{};  ///< of a directory: links in it to folders elsewhere, which are not followed
+
+  /// Objects in a directory: a link would take them together, an audit of the directory doesn't.
+  std::size_t unlinked_objects() const;
 };
 
 /// A program or shared object that a loader would map: one given by itself, or one of a package.

@@ -35,6 +35,8 @@ class DirectoryWalk {
   explicit DirectoryWalk(DirectoryContent& found) : found_(found) {}
 
   void run(const std::string& directory) {
+    std::error_code error;
+    top_ = std::filesystem::canonical(directory, error);
     walk(directory, 0);
     for (const auto& [identity, candidate] : files_) look_at(candidate.path);
     std::sort(found_.files.begin(), found_.files.end());
@@ -59,13 +61,22 @@ class DirectoryWalk {
       }
       const Identity identity{info.st_dev, info.st_ino};
       if (S_ISDIR(info.st_mode)) {
-        if (folders_.insert(identity).second) walk(path, depth + 1);
+        if (is_link && !is_below_top(path))
+          found_.leads_out.push_back(path);
+        else if (folders_.insert(identity).second)
+          walk(path, depth + 1);
       } else if (S_ISREG(info.st_mode)) {
         if (++seen_ == kMostFiles) add_error(directory, fmt::format("more than {} files", kMostFiles));
         if (seen_ >= kMostFiles) return;
         add_file(identity, {path, is_link});
       }
     }
+  }
+
+  bool is_below_top(const std::string& path) const {
+    std::error_code error;
+    const std::filesystem::path real = std::filesystem::canonical(path, error);
+    return !error && std::mismatch(top_.begin(), top_.end(), real.begin(), real.end()).first == top_.end();
   }
 
   /// Its names in order, real ones before symbolic links: a folder is walked under its own name.
@@ -103,6 +114,7 @@ class DirectoryWalk {
   }
 
   DirectoryContent& found_;
+  std::filesystem::path top_;  ///< the directory itself, without links
   std::set<Identity> folders_;
   std::map<Identity, Candidate> files_;
   std::size_t seen_ = 0;

@@ -1,5 +1,6 @@
 #include "package/packages.hpp"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "elfaudit/link_job.hpp"
+#include "input/build/build_links.hpp"
 #include "package/directory_walk.hpp"
 #include "package/wheel_reader.hpp"
 #include "package/wheel_text.hpp"
@@ -56,6 +58,7 @@ Package read_directory(const std::string& path, std::vector<std::string>& wheels
   package.kind = PackageKind::Directory;
   package.path = path;
   package.errors = std::move(content.errors);
+  package.leads_out = std::move(content.leads_out);
   LinkJob job;
   for (const std::string& file : content.files) job.inputs.push_back({file, file});
   package.files = scan(job, jobs);
@@ -67,7 +70,37 @@ Package read_directory(const std::string& path, std::vector<std::string>& wheels
   return package;
 }
 
+/// Which of a folder's objects belong to one link, only the build knows.
+std::string how_to_link(const std::string& folder) {
+  if (is_build_folder(folder)) return fmt::format("elfaudit check -p {} audits the links that the build makes", folder);
+  const std::vector<std::string> below = builds_below(folder);
+  if (!below.empty()) return fmt::format("elfaudit check -p {} audits the links that the build makes", below.front());
+  return "name them in link order, give the link command behind --, or a build folder with -p";
+}
+
 }  // namespace
+
+std::size_t Package::unlinked_objects() const {
+  return kind != PackageKind::Directory
+             ? 0
+             : static_cast<std::size_t>(std::count_if(
+                   files.begin(), files.end(), [](const InputFacts& file) { return file.kind == InputKind::Object; }));
+}
+
+std::vector<std::string> remarks_on(const std::vector<Package>& packages) {
+  std::vector<std::string> out;
+  for (const Package& package : packages) {
+    if (const std::size_t objects = package.unlinked_objects(); objects > 1)
+      out.push_back(fmt::format("{}: its {} objects were not linked together: {}", package.path, objects,
+                                how_to_link(package.path)));
+    if (package.leads_out.empty()) continue;
+    const std::size_t n = package.leads_out.size();
+    out.push_back(fmt::format("{}: {} to a folder outside of it {} not followed ({}{})", package.path,
+                              n == 1 ? "a link" : fmt::format("{} links", n), n == 1 ? "is" : "are",
+                              package.leads_out.front(), n == 1 ? "" : ", ..."));
+  }
+  return out;
+}
 
 bool is_package(const std::string& path) {
   if (is_directory(path)) return true;

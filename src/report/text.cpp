@@ -17,6 +17,7 @@
 #include "report/findings.hpp"
 #include "report/words.hpp"
 #include "support/demangle.hpp"
+#include "support/system_files.hpp"
 
 namespace elfaudit {
 namespace {
@@ -142,25 +143,43 @@ std::vector<ObjectId> linked_objects(const Audit& audit) {
   return objects;
 }
 
-/// Of a build: an object of several links once.
-std::size_t linked_in(const std::vector<Audit>& links) {
-  std::set<std::string> objects;
-  for (const Audit& link : links)
-    for (const ObjectId id : linked_objects(link)) objects.insert(input_name(link, id));
-  return objects.size();
+/// What the compiler adds to a line (crt1.o, libc) is nobody's work here.
+bool is_users(const InputFacts& input) { return !is_of_system(input.path); }
+
+/// The objects that take part and are not the system's; of a build, one of several links once. All of them where
+/// nothing else was given.
+std::size_t objects_that_count(const Audit& audit, bool system_too) {
+  std::set<std::string> of_links;
+  std::size_t count = 0;
+  const auto counts = [&](const Audit& link, ObjectId id) { return system_too || is_users(link.inputs[id.input]); };
+  for (const ObjectId id : linked_objects(audit)) count += counts(audit, id) ? 1 : 0;
+  for (const Audit& link : audit.links)
+    for (const ObjectId id : linked_objects(link))
+      if (counts(link, id)) of_links.insert(input_name(link, id));
+  return count + of_links.size();
+}
+
+/// "2 objects in 2 inputs (and 17 of the system)"
+std::string what_was_linked(const Audit& audit) {
+  const auto yours = static_cast<std::size_t>(std::count_if(audit.inputs.begin(), audit.inputs.end(), is_users));
+  const std::size_t others = yours == 0 ? 0 : audit.inputs.size() - yours;
+  std::string text = counted(objects_that_count(audit, yours == 0), "object") + " in " +
+                     counted(audit.inputs.size() - others, "input");
+  if (!audit.links.empty()) text += " of " + counted(audit.links.size(), "link");
+  return others == 0 ? text : text + fmt::format(" (and {} of the system)", others);
 }
 
 /// "2 objects in 2 inputs, 5 files in 1 package"
 std::string what_was_read(const Audit& audit) {
   std::vector<std::string> parts;
-  if (!audit.inputs.empty() || audit.packages.empty())
-    parts.push_back(counted(audit.links.empty() ? linked_objects(audit).size() : linked_in(audit.links), "object") +
-                    " in " + counted(audit.inputs.size(), "input"));
-  if (!audit.links.empty()) parts.back() += " of " + counted(audit.links.size(), "link");
+  if (!audit.inputs.empty() || audit.packages.empty()) parts.push_back(what_was_linked(audit));
   std::size_t files = 0;
   for (const Package& package : audit.packages) files += package.files.size();
   if (!audit.packages.empty())
     parts.push_back(counted(files, "file") + " in " + counted(audit.packages.size(), "package"));
+  std::size_t unlinked = 0;
+  for (const Package& package : audit.packages) unlinked += package.unlinked_objects();
+  if (unlinked > 1) parts.back() += fmt::format(" ({} objects not linked together)", unlinked);
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

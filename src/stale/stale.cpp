@@ -14,7 +14,7 @@
 #include "stale/file_times.hpp"
 #include "stale/moved.hpp"
 #include "stale/stale_archives.hpp"
-#include "stale/system_files.hpp"
+#include "support/system_files.hpp"
 
 namespace elfaudit {
 namespace {

@@ -14,7 +14,7 @@
 #include "input/build/archive_recipes.hpp"
 #include "stale/file_times.hpp"
 #include "stale/member_copy.hpp"
-#include "stale/system_files.hpp"
+#include "support/system_files.hpp"
 
 namespace elfaudit {
 namespace {

@@ -2,12 +2,20 @@
 
 import json
 import pathlib
+import re
 
 import pytest
 
 from elfaudit_test import SOURCE_DIR, need
 
 need("g++", "gcc", "ar")
+
+
+def test_what_the_compiler_adds_is_not_counted_as_the_user_s(lab):
+    lab.cc("a.o", "int f(); int main() { return f(); }")
+    lab.cc("b.o", "int f() { return 0; }")
+    summary = lab.audit("check", "--", "g++", "a.o", "b.o", "-o", "app").out.splitlines()[-1]
+    assert re.fullmatch(r"clean: 2 objects in 2 inputs \(and \d+ of the system\)", summary), summary
 
 
 def test_clean_input_exits_0(lab):

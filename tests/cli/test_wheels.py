@@ -89,6 +89,20 @@ def test_a_directory_is_walked_through_links_and_loops(lab):
     assert result.code == 0 and {row["input"] for row in result.json()["symbols"]} == {"tree/sub/libx.so.1"}, result
 
 
+def test_links_that_lead_out_of_a_directory_are_not_followed(lab):
+    (lab.path / "tree/sub").mkdir(parents=True)
+    (lab.path / "elsewhere").mkdir()
+    (lab.path / "tree/libx.so").write_bytes(module(lab, "libx.so", exports=""))
+    (lab.path / "elsewhere/liby.so").write_bytes(module(lab, "liby.so", exports=""))
+    (lab.path / "tree/out").symlink_to("../elsewhere")
+    (lab.path / "tree/treee").symlink_to(lab.path / "elsewhere")
+    result = lab.audit("check", "tree")
+    assert "clean: 1 file in 1 package" in result.out, result
+    assert "note: tree: 2 links to a folder outside of it are not followed (tree/out, ...)" in result.out, result
+    (lab.path / "door").symlink_to("tree")  # the directory itself may be one
+    assert "clean: 1 file in 1 package" in lab.audit("check", "door").out
+
+
 def test_a_directory_with_nothing_to_audit_is_not_clean(lab):
     (lab.path / "empty").mkdir()
     result = lab.audit("check", "empty")
