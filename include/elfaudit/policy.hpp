@@ -27,6 +27,7 @@ struct Suppression {
 /// One finding of a baseline, as often as it was there.
 struct BaselineEntry {
   std::string fingerprint;
+  std::string loose;  ///< holds when objects are named otherwise ("a.cpp.o" for "a.o"); empty in older files
   std::string rule;
   std::string symbol;   ///< for people who read the file
   std::string message;  ///< the same

@@ -22,6 +22,7 @@ constexpr const char* kSchema = "elfaudit-baseline/1";
 BaselineEntry entry_of(const Json& json) {
   BaselineEntry entry;
   entry.fingerprint = json.at("fingerprint").get<std::string>();
+  entry.loose = json.value("loose_fingerprint", "");
   entry.rule = json.at("rule").get<std::string>();
   entry.symbol = json.value("symbol", "");
   entry.message = json.value("message", "");
@@ -55,7 +56,7 @@ std::string baseline_document(const Audit& audit, const std::vector<BaselineEntr
       const std::string print = fingerprint(finding);
       const auto [at, fresh] = entries.try_emplace({finding.rule, finding.symbol, print});
       if (fresh)
-        at->second = {print, finding.rule, finding.symbol, finding.message};
+        at->second = {print, loose_fingerprint(finding), finding.rule, finding.symbol, finding.message};
       else
         ++at->second.count;
     }
@@ -67,6 +68,7 @@ std::string baseline_document(const Audit& audit, const std::vector<BaselineEntr
   Json findings = Json::array();
   for (const auto& [key, entry] : entries)
     findings.push_back({{"fingerprint", entry.fingerprint},
+                        {"loose_fingerprint", entry.loose},
                         {"rule", entry.rule},
                         {"symbol", entry.symbol},
                         {"message", entry.message},

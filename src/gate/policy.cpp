@@ -77,29 +77,63 @@ void suppress(const Policy& policy, Audit& audit) {
   audit.suppression_uses = std::move(used);
 }
 
-void compare_with_baseline(const Policy& policy, Audit& audit) {
-  if (!policy.baseline) return;
-  std::unordered_map<std::string, std::size_t> known;
-  for (const BaselineEntry& entry : *policy.baseline) known[entry.fingerprint] += entry.count;
-  std::vector<Finding> fresh;
-  for (Finding& finding : audit.findings) {
-    const auto found = finding.leaves_unread ? known.end() : known.find(fingerprint(finding));
-    if (found == known.end() || found->second == 0) {
-      fresh.push_back(std::move(finding));
-    } else {
-      --found->second;
-      audit.known.push_back(std::move(finding));
+/// The baseline's entries, each as often as it is still to be met.
+class Known {
+ public:
+  explicit Known(const std::vector<BaselineEntry>& entries) {
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      left_.push_back(entries[i].count);
+      exact_[entries[i].fingerprint].push_back(i);
+      if (!entries[i].loose.empty()) loose_[entries[i].loose].push_back(i);
     }
   }
+
+  bool take_exact(const Finding& finding) { return take(exact_, fingerprint(finding)); }
+  bool take_loose(const Finding& finding) { return !loose_.empty() && take(loose_, loose_fingerprint(finding)); }
+  std::size_t left(std::size_t entry) const { return left_[entry]; }
+
+ private:
+  using Entries = std::unordered_map<std::string, std::vector<std::size_t>>;
+
+  /// Those used up are dropped from the list: it is gone through once, however many findings share a fingerprint.
+  bool take(Entries& entries, const std::string& print) {
+    const auto found = entries.find(print);
+    if (found == entries.end()) return false;
+    std::vector<std::size_t>& list = found->second;
+    while (!list.empty() && left_[list.back()] == 0) list.pop_back();
+    if (list.empty()) return false;
+    --left_[list.back()];
+    return true;
+  }
+
+  std::vector<std::size_t> left_;
+  Entries exact_;
+  Entries loose_;
+};
+
+/// Moves what `known` takes from the audit's findings to those that are known.
+template <class Take>
+void take_known(Audit& audit, const Take& take) {
+  std::vector<Finding> fresh;
+  for (Finding& finding : audit.findings) {
+    const bool is_known = !finding.leaves_unread && take(finding);
+    (is_known ? audit.known : fresh).push_back(std::move(finding));
+  }
   audit.findings = std::move(fresh);
+}
+
+void compare_with_baseline(const Policy& policy, Audit& audit) {
+  if (!policy.baseline) return;
+  Known known(*policy.baseline);
+  take_known(audit, [&](const Finding& finding) { return known.take_exact(finding); });
+  // What is left may have been written down under the object names of another build system.
+  take_known(audit, [&](const Finding& finding) { return known.take_loose(finding); });
   // What was not looked at, or not whole, may still have what this audit didn't meet.
   if (policy.partial || !audit.complete) return;
   std::vector<std::string> gone;
-  for (const BaselineEntry& entry : *policy.baseline) {
-    std::size_t& left = known[entry.fingerprint];
-    const std::size_t of_this = std::min(left, entry.count);
-    left -= of_this;
-    if (of_this != 0)
+  for (std::size_t i = 0; i < policy.baseline->size(); ++i) {
+    const BaselineEntry& entry = (*policy.baseline)[i];
+    if (const std::size_t of_this = known.left(i); of_this != 0)
       gone.push_back(
           fmt::format("[{}] {}{}", entry.rule, entry.message, of_this == 1 ? "" : fmt::format(" ({} times)", of_this)));
   }

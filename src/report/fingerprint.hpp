@@ -12,4 +12,8 @@ namespace elfaudit {
 /// same one: those that differ in nothing else.
 std::string fingerprint(const Finding& finding);
 
+/// The same without what a build system adds to the names of objects: "a.o", "a.cpp.o" and "a.pic.o" are one. Several
+/// findings may share it where fingerprint() tells them apart.
+std::string loose_fingerprint(const Finding& finding);
+
 }  // namespace elfaudit

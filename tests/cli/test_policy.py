@@ -156,6 +156,29 @@ def test_a_baseline_holds_in_another_folder_with_moved_lines_and_another_compile
     assert result.code == 0 and "; 2 in the baseline" in result.out and "gone" not in result.out, result
 
 
+@pytest.mark.parametrize("first, second", [("%s.o", "%s.cpp.o"), ("%s.cpp.o", "%s.o"), ("%s.o", "CMakeFiles/x.dir/%s.cc.o"), ("%s.pic.o", "%s.o")])
+def test_a_baseline_holds_for_another_build_system(lab, first, second):
+    (lab.path / "CMakeFiles/x.dir").mkdir(parents=True)
+    for name in "abc":
+        for pattern in (first, second):
+            lab.sh(f"echo 'int state;' | g++ -x c++ -c - -o {pattern % name}")
+    assert lab.audit("check", first % "a", first % "b", "--write-baseline", "base.json").code == 0
+    result = lab.audit("check", "--baseline", "base.json", second % "a", second % "b")
+    assert result.code == 0 and "; 1 in the baseline" in result.out and "baseline-outdated" not in result.out, result
+    result = lab.audit("check", "--baseline", "base.json", second % "a", second % "c")  # another source
+    assert result.code == 1 and "baseline-outdated" in result.out, result
+
+
+def test_a_baseline_of_an_older_version(twice):
+    """It has no other fingerprint than that by object names."""
+    twice.audit("check", "a.o", "b.o", "--write-baseline", "base.json")
+    document = json.loads((twice.path / "base.json").read_text())
+    for finding in document["findings"]:
+        del finding["loose_fingerprint"]
+    twice.write("base.json", json.dumps(document))
+    assert twice.audit("check", "a.o", "b.o", "--baseline", "base.json").code == 0
+
+
 def test_a_baseline_knows_how_often(lab):
     for name in "abc":
         lab.cc(f"{name}/x.o" if name != "a" else "x.o", "int same;") if name == "a" else (lab.path / name).mkdir()
