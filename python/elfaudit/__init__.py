@@ -106,8 +106,9 @@ def _audit(command, options, gate):
     words = [*options, *os.environ.get("ELFAUDIT_OPTIONS", "").split()]
     outcome = subprocess.run([program(), "check", "--one-link", *words, "--", *command])
     if gate and outcome.returncode != 0:
-        says = "has findings" if outcome.returncode == 1 else "could not be audited"
-        raise AuditFailed(f"the link of {_output(command)} {says}: see above (elfaudit's exit code {outcome.returncode})")
+        link, code = f"the link of {_output(command)}", outcome.returncode
+        says = f"{link} has findings" if code == 1 else f"the audit of {link} could not be done, or not finished"
+        raise AuditFailed(f"{says}: see above (elfaudit's exit code {code})")
 
 
 def _output(command):

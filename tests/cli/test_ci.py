@@ -81,6 +81,15 @@ def test_the_action_takes_patterns_and_link_commands(lab):
     assert run_check(lab, "-- g++ a.o -o a")[1]["exit-code"] == "0"
 
 
+def test_the_action_says_what_was_not_read(lab):
+    lab.cc("a.o", "int state;", "g++ -g")
+    lab.cc("b.o", "int state;", "g++ -g")
+    lab.write("broken.o", "\x7fELF and no more")
+    result, outputs = run_check(lab, "a.o b.o broken.o")
+    assert "state is defined twice" in result.out and "broken.o" in result.out, result
+    assert outputs["exit-code"] == "2" and outputs["sarif"], outputs
+
+
 def test_the_action_has_no_document_without_an_audit(lab):
     assert run_check(lab, "--no-such-option")[1] == {"exit-code": "2"}
 

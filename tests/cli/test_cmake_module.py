@@ -76,6 +76,18 @@ def test_options(package):
     assert "link --gate --severity gpu-arch-missing=off --fail-on warning --gpu-arch 8.0,9.0a+PTX -- /" in result.out, result
 
 
+@pytest.mark.parametrize("generator", GENERATORS)
+def test_what_can_not_be_read_and_wrong_options_stop_the_link(package, generator):
+    package.write("libbroken.a", "!<arch>\nno header of a member, and long enough for one: 60 bytes and some more\n")
+    project(package, "add_executable(t a.cpp)\ntarget_link_libraries(t ${CMAKE_SOURCE_DIR}/libbroken.a)\nelfaudit_audit(TARGET t)\n",
+            {"a.cpp": "int main() {}"})
+    result = build(package, generator)
+    assert result.code != 0 and "libbroken.a" in result.out and "[unreadable-input]" in result.out and not (package.path / "b/t").exists(), result
+    project(package, "add_executable(t a.cpp)\nelfaudit_audit(TARGET t OPTIONS --no-such)\n", {"a.cpp": "int main() {}"})
+    result = build(package, generator)
+    assert result.code != 0 and "--no-such" in result.out and "undefined reference" not in result.out, result
+
+
 def test_warn_only(package):
     project(package, "add_executable(t a.cpp b.cpp)\nelfaudit_audit(TARGET t WARN_ONLY)\n", TWICE)
     result = build(package)

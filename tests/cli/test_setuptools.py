@@ -83,6 +83,17 @@ def test_options_of_the_code_and_of_the_environment(lab):
     assert "warning: state is defined twice" in result.out and "multiple definition" not in result.out, result
 
 
+def test_what_stopped_the_audit_is_said(lab):
+    """Exit code 2 may stand behind findings: the words hold for both."""
+    linked = SETUP.replace('["-g"]', '["-g"], extra_link_args=["libbroken.a"]')
+    lab.write("libbroken.a", "!<arch>\nno header of a member, and long enough for one: 60 bytes and some more\n")
+    result = build(extension(lab, "int state = 1;", "int state = 2;", linked))
+    assert result.code != 0 and "state is defined twice" in result.out and "libbroken.a" in result.out, result
+    assert "could not be done, or not finished: see above (elfaudit's exit code 2)" in result.out, result
+    result = build(lab, ELFAUDIT_OPTIONS="--no-such-option")
+    assert "--no-such-option" in result.out and "elfaudit's exit code 2" in result.out and not modules(lab), result
+
+
 def test_a_missing_program_is_said(lab):
     result = build(extension(lab, "", ""), ELFAUDIT="", PATH="/usr/bin:/bin")
     assert result.code != 0 and "the elfaudit program is not installed" in result.out, result
