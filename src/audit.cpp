@@ -166,15 +166,19 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census>
   const StaleFacts stale =
       alone ? find_stale(result.job, result.inputs, {enables(options, "untracked-header")}) : StaleFacts();
   watch.lap("stale");
-  result.findings = apply_rules(
-      {result.job, result.inputs, result.resolution, result.packages, result.images, options.pythons, options.gpu_archs,
-       compiles, stale.objects, stale.libraries, &result.libraries, holds_functions_or_variables, when_looked_up},
-      options.enable);
+  const LocateOptions locating{options.preprocess, options.compile_commands, options.known_commands, options.cache};
+  std::vector<std::string> problems;
+  const auto in_headers = [&](const std::vector<SymbolId>& definitions) {
+    return definitions_in_headers(definitions, result.inputs, locating, problems);
+  };
+  result.findings = apply_rules({result.job, result.inputs, result.resolution, result.packages, result.images,
+                                 options.pythons, options.gpu_archs, compiles, stale.objects, stale.libraries,
+                                 &result.libraries, holds_functions_or_variables, when_looked_up, in_headers},
+                                options.enable);
   watch.lap("rules");
   progress_stage("looking for definitions in debug info");
-  const std::vector<std::string> problems =
-      locate(result.findings, result.inputs,
-             {options.preprocess, options.compile_commands, options.known_commands, options.cache});
+  for (std::string& problem : locate(result.findings, result.inputs, locating))
+    if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(std::move(problem));
   result.job.notes.insert(result.job.notes.end(), problems.begin(), problems.end());
   settle_header_definitions(result.findings);
   settle_split_states(result.resolution, result.findings);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <span>
 
 #include "locate/image_debug_info.hpp"
 #include "locate/why/answer.hpp"
@@ -54,6 +55,12 @@ void ask_for_shadow(Site* site, const ObjectFacts& object, std::map<ObjectId, Qu
   question.sites.push_back(site);
 }
 
+AskedDefinition definition_of(const ObjectFacts& object, const Symbol& symbol, bool only_in_header) {
+  const std::string name(object.name(symbol));
+  const bool is_function = symbol.type == SymbolType::Function || symbol.type == SymbolType::IndirectFunction;
+  return {{symbol.index, name}, {name, is_function, symbol.binding == Binding::Global}, only_in_header};
+}
+
 std::vector<Question> collect_questions(const std::vector<AskedSite>& sites, const std::vector<InputFacts>& inputs) {
   std::map<ObjectId, Question> by_object;
   for (const auto& [site, only_in_header] : sites) {
@@ -61,13 +68,9 @@ std::vector<Question> collect_questions(const std::vector<AskedSite>& sites, con
       ask_for_shadow(site, inputs[site->device.in.input].objects[site->device.in.object], by_object);
     if (!site->id.valid() || site->role == Role::Reference) continue;
     const ObjectFacts& object = inputs[site->id.in.input].objects[site->id.in.object];
-    const Symbol& symbol = object.symbols[site->id.symbol];
     Question& question = by_object[site->id.in];
-    const std::string name(object.name(symbol));
-    const bool is_function = symbol.type == SymbolType::Function || symbol.type == SymbolType::IndirectFunction;
     question.object = &object;
-    question.asked.push_back(
-        {{symbol.index, name}, {name, is_function, symbol.binding == Binding::Global}, only_in_header});
+    question.asked.push_back(definition_of(object, object.symbols[site->id.symbol], only_in_header));
     question.sites.push_back(site);
   }
   std::vector<Question> questions;
@@ -159,13 +162,45 @@ std::vector<std::string> locate(std::vector<Finding>& findings, const std::vecto
   Inquiry inquiry(options);
   const Stories stories = ask(sites, inputs, inquiry);
   for (Finding& finding : findings) {
-    if (finding.rule == "header-definition" && !finding.sites.front().place.in_header) continue;  // it will be dropped
     std::vector<Story> of_finding;
     for (const Site& site : finding.sites)
       if (const auto story = stories.find(&site); story != stories.end()) of_finding.push_back(story->second);
     if (!of_finding.empty() && is_about_definitions(finding)) explain_cause(finding, of_finding, inquiry.project);
   }
   return inquiry.problems();
+}
+
+std::vector<SymbolId> definitions_in_headers(const std::vector<SymbolId>& definitions,
+                                             const std::vector<InputFacts>& inputs, const LocateOptions& options,
+                                             std::vector<std::string>& problems) {
+  std::vector<std::size_t> starts;  // of each object's definitions
+  std::uint64_t size = 0;
+  for (std::size_t i = 0; i < definitions.size(); ++i) {
+    if (i != 0 && definitions[i].in == definitions[i - 1].in) continue;
+    starts.push_back(i);
+    size += inputs[definitions[i].in.input].objects[definitions[i].in.object].origin.size * kCostOfDebugInfo;
+  }
+  starts.push_back(definitions.size());
+  Inquiry inquiry(options);
+  std::vector<std::vector<SymbolId>> found(starts.size() - 1);
+  for_each_file(found.size(), size, [&](std::size_t i) {
+    progress_step();
+    const std::span<const SymbolId> of_object(definitions.data() + starts[i], definitions.data() + starts[i + 1]);
+    const ObjectFacts& object = inputs[of_object.front().in.input].objects[of_object.front().in.object];
+    std::vector<AskedDefinition> asked;
+    for (const SymbolId id : of_object) asked.push_back(definition_of(object, object.symbols[id.symbol], true));
+    std::vector<Answer> answers = answer(object, asked, inquiry.records, inquiry.cache, inquiry.preprocess);
+    for (std::size_t a = 0; a < answers.size(); ++a) {
+      Site site;
+      site.place = std::move(answers[a].place);
+      answers[a].story.site = &site;
+      if (answers[a].story.in_header()) found[i].push_back(of_object[a]);
+    }
+  });
+  std::vector<SymbolId> all;
+  for (const std::vector<SymbolId>& of_object : found) all.insert(all.end(), of_object.begin(), of_object.end());
+  for (std::string& problem : inquiry.problems()) problems.push_back(std::move(problem));
+  return all;
 }
 
 void locate(const std::vector<Site*>& sites, const std::vector<InputFacts>& inputs, const LocateOptions& options) {

@@ -23,6 +23,13 @@ struct LocateOptions {
 std::vector<std::string> locate(std::vector<Finding>& findings, const std::vector<InputFacts>& inputs,
                                 const LocateOptions& options = {});
 
+/// Those of the definitions that are written in a header. `definitions`: of one object after another; tens of thousands
+/// are asked for, so nothing is kept of the others. Parallel over objects; in the order of `definitions`. Adds to
+/// `problems` what stood in the way, as locate() does.
+std::vector<SymbolId> definitions_in_headers(const std::vector<SymbolId>& definitions,
+                                             const std::vector<InputFacts>& inputs, const LocateOptions& options,
+                                             std::vector<std::string>& problems);
+
 /// The places alone.
 void locate(const std::vector<Site*>& sites, const std::vector<InputFacts>& inputs, const LocateOptions& options = {});
 

@@ -122,7 +122,7 @@ std::vector<Finding> apply_rules(const Evidence& evidence, const std::vector<std
   }
   join_host_and_device(evidence, findings);
   using Family = std::vector<Finding> (*)(const Evidence&);
-  constexpr std::pair<std::string_view, Family> kOffByDefault[] = {{"header-definition", header_definition_candidates},
+  constexpr std::pair<std::string_view, Family> kOffByDefault[] = {{"header-definition", header_definitions},
                                                                    {"untracked-header", untracked_headers}};
   for (const auto& [id, family] : kOffByDefault) {
     if (std::find(enabled.begin(), enabled.end(), id) == enabled.end()) continue;

@@ -34,6 +34,9 @@ struct Evidence {
   /// When the loader looks up symbols of a file, by their indices. Opens the file: only asked of what nothing defines.
   std::function<std::vector<LookedUp>(const Origin&, std::span<const std::uint32_t>)> when_looked_up = nullptr;
 
+  /// Which of some definitions are written in a header. Opens their objects' debug info and sources.
+  std::function<std::vector<SymbolId>(const std::vector<SymbolId>&)> in_headers = nullptr;
+
   const ObjectFacts& object(ObjectId id) const { return inputs[id.input].objects[id.object]; }
   const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }
   const DeviceImage& image(DeviceSymbolId id) const { return object(id.in).device.images[id.image]; }
@@ -84,7 +87,7 @@ bool told_as_missing_device_link(const LinkJob& job, const Unresolved& name);
 void settle_split_states(const Resolution& resolution, std::vector<Finding>& findings);
 
 /// Every strong definition, to be settled once its place is known.
-std::vector<Finding> header_definition_candidates(const Evidence& evidence);
+std::vector<Finding> header_definitions(const Evidence& evidence);
 
 /// Drops the candidates that are in no header, and those that are told as duplicates.
 void settle_header_definitions(std::vector<Finding>& findings);
