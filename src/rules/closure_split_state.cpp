@@ -136,7 +136,10 @@ class SplitStates {
     hidden.notes.push_back(why);
     finding.sites = {std::move(shared), std::move(hidden)};
     finding.notes.push_back("what one file writes to it, the other does not see");
-    if (image.loaded[owner]->has_device_code || exporter.has_device_code)
+    if (!is_of_the_user(evidence_, image, owner) && !is_of_the_user(evidence_, image, other.library))
+      finding.severity = Severity::Note;
+    // Where both hold device code, either copy may be nvcc's.
+    if (image.loaded[owner]->has_device_code && !exporter.has_device_code)
       finding.notes.push_back(
           "nvcc -rdc=true hides the host variable of a __constant__ or __device__ one; g++ makes a definition that is "
           "exported of the same line");

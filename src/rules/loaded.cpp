@@ -42,6 +42,25 @@ std::string shown_directory(const std::string& directory) {
 
 bool is_program(const Image& image) { return image.object->kind == ObjectKind::Executable; }
 
+bool is_in_packages_of_python(const std::string& path) {
+  return path.find("/site-packages/") != std::string::npos || path.find("/dist-packages/") != std::string::npos;
+}
+
+bool is_of_the_system(const std::string& path) {
+  return path.starts_with("/usr/") || path.starts_with("/opt/") || path.starts_with("/lib");
+}
+
+bool is_of_the_user(const Evidence& evidence, const Image& image, std::uint32_t library) {
+  const ObjectFacts* object = library == 0 ? image.object : image.loaded[library];
+  const auto is_plain = [](const Image& given) { return given.package == kNone; };
+  const bool by_name = std::any_of(evidence.images.begin(), evidence.images.end(), is_plain);
+  for (const Image& given : evidence.images)
+    if (given.object == object && (is_plain(given) || !by_name)) return true;
+  std::error_code error;
+  const std::string path = std::filesystem::absolute(image.closure.libraries[library].path, error).string();
+  return !is_in_packages_of_python(path) && !is_of_the_system(path);
+}
+
 bool closure_is_known(const Image& image) {
   if (!image.closure.complete() || image.loaded.empty()) return false;
   if (std::find(image.loaded.begin(), image.loaded.end(), nullptr) != image.loaded.end()) return false;

@@ -26,6 +26,16 @@ Site loaded_site(const Image& image, std::uint32_t library, Role role);
 /// Of a program that a person starts, or a library that something else loads?
 bool is_program(const Image& image);
 
+/// In site-packages or dist-packages.
+bool is_in_packages_of_python(const std::string& path);
+
+/// Below /usr, /opt or /lib.
+bool is_of_the_system(const std::string& path);
+
+/// Is the file one that the reader builds or has given by name? What is installed beside it, in site-packages or by the
+/// system, is not for him to mend.
+bool is_of_the_user(const Evidence& evidence, const Image& image, std::uint32_t library);
+
 /// Everything of the closure was found and read.
 bool closure_is_known(const Image& image);
 

@@ -41,14 +41,6 @@ struct Hosted {
 
 std::string folder_of(const std::string& path) { return fs::path(path).parent_path().string(); }
 
-bool is_in_packages_of_python(const std::string& path) {
-  return path.find("/site-packages/") != std::string::npos || path.find("/dist-packages/") != std::string::npos;
-}
-
-bool is_of_the_system(const std::string& path) {
-  return path.starts_with("/usr/") || path.starts_with("/opt/") || path.starts_with("/lib");
-}
-
 /// Directories that everything shares; what is below the last of them is a tree of something's own.
 bool is_common(const std::string& part) {
   static const std::set<std::string> names = {"/",    "usr",     "local", "opt", "bin",

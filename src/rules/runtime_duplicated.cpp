@@ -96,13 +96,17 @@ class DuplicatedRuntimes {
     std::vector<std::string> images;
   };
 
-  void add(const Image& image, std::uint32_t first, std::uint32_t second, const std::string& what,
-           const std::string& fix) {
+  /// `parties`: those of which one is to be changed. Where none of them is the user's, it is a note.
+  void add(const Image& image, std::uint32_t first, std::uint32_t second, const std::vector<std::uint32_t>& parties,
+           const std::string& what, const std::string& fix) {
     Found& found = found_[{loaded_name(image, first), loaded_name(image, second)}];
     if (found.images.empty() || found.images.back() != loaded_name(image, 0))
       found.images.push_back(loaded_name(image, 0));
     if (!found.finding.rule.empty()) return;
     found.finding = make_finding("runtime-duplicated", {}, what);
+    if (std::none_of(parties.begin(), parties.end(),
+                     [&](std::uint32_t party) { return is_of_the_user(evidence_, image, party); }))
+      found.finding.severity = Severity::Note;
     for (const std::uint32_t library : {first, second}) {
       found.finding.sites.push_back(loaded_site(image, library, Role::Kept));
       const std::uint32_t by = image.closure.libraries[library].needed_by;
@@ -173,12 +177,19 @@ class DuplicatedRuntimes {
       const auto [first, added] = stems.try_emplace(stem_of(name), i);
       if (added) continue;
       const std::string other = file_name(image, first->second);
-      add(image, first->second, i,
+      add(image, first->second, i, with_needers(image, first->second, i),
           fmt::format("{} and {} are loaded together: {} of one library", other, name,
                       other == name || major_of(other) == major_of(name) ? "two copies" : "two versions"),
           fmt::format("link everything against one of them: rebuild {} or {}", needer(image, first->second),
                       needer(image, i)));
     }
+  }
+
+  static std::vector<std::uint32_t> with_needers(const Image& image, std::uint32_t first, std::uint32_t second) {
+    std::vector<std::uint32_t> parties = {first, second};
+    for (const std::uint32_t library : {first, second})
+      if (const std::uint32_t by = image.closure.libraries[library].needed_by; by != kNone) parties.push_back(by);
+    return parties;
   }
 
   static std::string needer(const Image& image, std::uint32_t library) {
@@ -200,7 +211,7 @@ class DuplicatedRuntimes {
         first = i;
         continue;
       }
-      add(image, first, i,
+      add(image, first, i, with_needers(image, first, i),
           fmt::format("{} and {} both are an OpenMP runtime", short_name(image, first), short_name(image, i)),
           "build everything with one compiler's OpenMP, or link -liomp5 or -lomp alone: both stand in for libgomp");
     }
@@ -237,7 +248,7 @@ class DuplicatedRuntimes {
     const auto shared = static_cast<std::size_t>(std::count_if(
         kept.begin(), kept.end(), [&](const KeptLocal& local) { return exported.count(local.name) != 0; }));
     if (shared < kFewestShared || shared * kLeastPart < exported.size()) return;
-    add(image, owner, library,
+    add(image, owner, library, {owner, library},
         fmt::format("{} has a copy of {} inside, which is loaded as well", short_name(image, owner),
                     file_name(image, library)),
         fmt::format("link {} against the shared library, or everything against the archive", short_name(image, owner)));

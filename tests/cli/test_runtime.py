@@ -644,6 +644,19 @@ def test_copies_of_one_build_and_programs_do_not_clash(lab):
     assert findings(lab, "p1", "p2", rule="runtime-duplicated") == []
 
 
+@pytest.mark.parametrize("folder, severity", [("lib", "warning"), ("site-packages/nvidia/nvshmem/lib", "note")])
+def test_what_others_have_built_is_a_note(lab, folder, severity):
+    """libnvshmem_host.so.3 has libcudart inside, and every user of NVSHMEM loads libcudart.so as well."""
+    source = "\n".join(f"int api_{i}(void) {{ return {i}; }}" for i in range(20))
+    library(lab, f"{folder}/libcudart.so.13", source)
+    lab.write("all.map", "{ global: use; local: *; };")
+    library(lab, f"{folder}/libnvshmem_host.so.3", source + "\nint use(void) { return api_1(); }", "-Wl,--version-script=all.map")
+    library(lab, "libep.so", "int use(void), api_2(void); int f(void) { return use() + api_2(); }",
+            f"{folder}/libcudart.so.13 {folder}/libnvshmem_host.so.3 -Wl,-rpath,'$ORIGIN/{folder}'")
+    for given in (["libep.so"], ["libep.so", folder.split("/")[0]]):
+        only(lab, *given, rule="runtime-duplicated", severity="warning" if len(given) > 1 and folder == "lib" else severity)
+
+
 # split-state: what the compiler's runtime keeps in each file
 
 
