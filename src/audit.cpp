@@ -121,6 +121,18 @@ void note_images_not_at_hand(LinkJob& job, const std::vector<InputFacts>& inputs
   }
 }
 
+/// What an interpreter has loaded before the module that a link makes.
+std::vector<ObjectFacts> interpreter_of_link(const Audit& audit, const AuditOptions& options) {
+  const LinkJob& job = audit.job;
+  if (!job.scope.command || job.output != OutputKind::SharedObject ||
+      module_made_by(audit.inputs, audit.resolution).empty())
+    return {};
+  for (const InputFacts& input : audit.inputs)
+    if (input.kind == InputKind::Object && !input.objects.empty())
+      return read_interpreter_libraries(input.objects.front(), options.closure.root);
+  return {};
+}
+
 bool complete(const std::vector<Finding>& findings) {
   return std::none_of(findings.begin(), findings.end(), [](const Finding& f) { return f.leaves_unread; });
 }
@@ -171,10 +183,12 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census>
   const auto in_headers = [&](const std::vector<SymbolId>& definitions) {
     return definitions_in_headers(definitions, result.inputs, locating, problems);
   };
-  result.findings = apply_rules({result.job, result.inputs, result.resolution, result.packages, result.images,
-                                 options.pythons, options.gpu_archs, compiles, stale.objects, stale.libraries,
-                                 &result.libraries, holds_functions_or_variables, when_looked_up, in_headers},
-                                options.enable);
+  const std::vector<ObjectFacts> interpreter = interpreter_of_link(result, options);
+  result.findings =
+      apply_rules({result.job, result.inputs, result.resolution, result.packages, result.images, options.pythons,
+                   options.gpu_archs, compiles, stale.objects, stale.libraries, &result.libraries,
+                   holds_functions_or_variables, when_looked_up, in_headers, interpreter},
+                  options.enable);
   watch.lap("rules");
   progress_stage("looking for definitions in debug info");
   for (std::string& problem : locate(result.findings, result.inputs, locating))

@@ -57,6 +57,14 @@ bool may_define(Host host, std::string_view symbol) {
   return false;
 }
 
+bool comes_with_the_process(std::string_view name) {
+  if (may_define(Host::Python, name) || name == "__tls_get_addr") return true;
+  for (const std::string_view start :
+       {"__asan_", "__hwasan_", "__lsan_", "__msan_", "__tsan_", "__ubsan_", "__sanitizer_"})
+    if (name.starts_with(start)) return true;
+  return false;
+}
+
 bool is_python_module(const ObjectFacts& object) {
   const std::string name =
       std::filesystem::path(object.origin.is_member() ? object.origin.member : object.origin.path).filename().string();

@@ -19,6 +19,10 @@ Host host_of(std::string_view name);
 /// Is `symbol` one that the host's libraries may define? For hosts whose libraries aren't there to be read.
 bool may_define(Host host, std::string_view symbol);
 
+/// Is `symbol` one that the interpreter, the loader or a sanitizer's runtime, which is preloaded, provides to
+/// everything?
+bool comes_with_the_process(std::string_view symbol);
+
 /// A module that a Python interpreter imports: it defines PyInit_*, or its name says so.
 bool is_python_module(const ObjectFacts& object);
 

@@ -229,10 +229,13 @@ class ImageFinder {
               needed.found_by != FoundBy::Loader)
             add_answer(needed.name, i, needed.library);
     }
-    for (std::uint32_t i = 0; i < result_.images.size(); ++i)
-      if (const std::string& soname = result_.images[i].object->soname;
-          !result_.images[i].loaded.empty() && answers.count(soname) != 0)
-        add_answer(soname, i, 0);
+    for (std::uint32_t i = 0; i < result_.images.size(); ++i) {
+      const Image& image = result_.images[i];
+      // What lies in a package and nothing loads has no part in a process.
+      const bool takes_part = image.package == kNone || image.judged_with_its_loaders;
+      if (takes_part && !image.loaded.empty() && answers.count(image.object->soname) != 0)
+        add_answer(image.object->soname, i, 0);
+    }
     const auto other_than_first = [](const std::vector<Answer>& list) {
       return std::any_of(list.begin(), list.end(), [&](const Answer& one) { return one.facts != list.front().facts; });
     };
@@ -385,6 +388,16 @@ class ImageFinder {
 };
 
 }  // namespace
+
+std::vector<ObjectFacts> read_interpreter_libraries(const ObjectFacts& object, const std::string& root) {
+  LoadTree tree(root);
+  std::vector<ObjectFacts> libraries;
+  for (const TreeFile& file :
+       find_in_system(tree, {object.machine, object.is_64, object.big_endian}, libraries_of_the_interpreter()))
+    if (InputFacts facts = scan_input(file.real); is_loaded(facts))
+      libraries.push_back(std::move(facts.objects.front()));
+  return libraries;
+}
 
 LoadedImages find_images(const LinkJob& job, const std::vector<InputFacts>& inputs,
                          const std::vector<Package>& packages, const ClosureOptions& options) {

@@ -21,4 +21,7 @@ struct LoadedImages {
 LoadedImages find_images(const LinkJob& job, const std::vector<InputFacts>& inputs,
                          const std::vector<Package>& packages, const ClosureOptions& options);
 
+/// The libraries that an interpreter for the machine of `object` has loaded for every module, as far as they are there.
+std::vector<ObjectFacts> read_interpreter_libraries(const ObjectFacts& object, const std::string& root);
+
 }  // namespace elfaudit

@@ -232,8 +232,13 @@ std::string text_report(const Audit& audit, const ReportOptions& options) {
     print_finding(out, finding, paint);
     out += "\n";
   }
-  if (options.list_undefined)
+  if (options.list_undefined) {
     for (const std::string& name : open_names(audit)) out += "undefined: " + demangle(name) + "\n";
+    // Of a link that is judged: what nothing defines and the linker lets pass. The errors are told above.
+    if (audit.resolution.judgement.undefined == Judged::Yes)
+      for (const Unresolved& name : audit.resolution.unresolved)
+        if (!name.reported) out += "undefined: " + demangle(name.symbol) + "\n";
+  }
   for (const std::string& remark : remarks(audit)) out += "note: " + remark + "\n";
   return out + summary(audit, options) + "\n";
 }

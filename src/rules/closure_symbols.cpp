@@ -27,15 +27,6 @@ namespace {
 
 constexpr std::size_t kMostNames = 8;  // of one note
 
-/// What the loader itself or a sanitizer's runtime, which is preloaded, provides to everything.
-bool comes_with_the_process(std::string_view name) {
-  if (may_define(Host::Python, name) || name == "__tls_get_addr") return true;
-  for (const std::string_view start :
-       {"__asan_", "__hwasan_", "__lsan_", "__msan_", "__tsan_", "__ubsan_", "__sanitizer_"})
-    if (name.starts_with(start)) return true;
-  return false;
-}
-
 bool is_c_library(std::string_view name) {
   return name.starts_with("libc.so") || name.starts_with("libc.musl-") || name.starts_with("ld-");
 }

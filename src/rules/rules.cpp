@@ -97,6 +97,7 @@ std::vector<Finding> apply_rules(const Evidence& evidence, const std::vector<std
   for (const auto family : {unreadable_inputs,
                             duplicate_definitions,
                             undefined_symbols,
+                            module_links,
                             refused_links,
                             shadowed_definitions,
                             device_duplicates,

@@ -36,6 +36,7 @@ struct Evidence {
 
   /// Which of some definitions are written in a header. Opens their objects' debug info and sources.
   std::function<std::vector<SymbolId>(const std::vector<SymbolId>&)> in_headers = nullptr;
+  std::span<const ObjectFacts> interpreter{};  ///< of a link that makes a module of Python: see module_links()
 
   const ObjectFacts& object(ObjectId id) const { return inputs[id.input].objects[id.object]; }
   const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }
@@ -57,6 +58,7 @@ std::vector<Finding> apply_rules(const Evidence& evidence, const std::vector<std
 // The families.
 std::vector<Finding> duplicate_definitions(const Evidence& evidence);
 std::vector<Finding> undefined_symbols(const Evidence& evidence);
+std::vector<Finding> module_links(const Evidence& evidence);
 std::vector<Finding> refused_links(const Evidence& evidence);
 std::vector<Finding> shadowed_definitions(const Evidence& evidence);
 std::vector<Finding> unreadable_inputs(const Evidence& evidence);
@@ -79,6 +81,9 @@ std::vector<Finding> stale_objects(const Evidence& evidence);
 std::vector<Finding> untracked_headers(const Evidence& evidence);
 std::vector<Finding> python_abis(const Evidence& evidence);
 std::vector<Finding> python_modules(const Evidence& evidence);
+
+/// "_C" where an object that a link takes defines PyInit__C; empty for other links.
+std::string module_made_by(const std::vector<InputFacts>& inputs, const Resolution& resolution);
 
 /// Is the name's absence told by device_links_missing()?
 bool told_as_missing_device_link(const LinkJob& job, const Unresolved& name);

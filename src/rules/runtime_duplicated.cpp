@@ -119,11 +119,10 @@ class DuplicatedRuntimes {
   Finding one_name(const NameOfTwo& name) {
     const Image& one = evidence_.images[name.first.image];
     const Image& other = evidence_.images[name.second.image];
-    Finding finding = make_finding(
-        "runtime-duplicated", {},
-        fmt::format("{} is {} for {} and {} for {}: in one process the one that is loaded first serves both", name.name,
-                    short_name(one, name.first.library), short_name(one, 0), short_name(other, name.second.library),
-                    short_name(other, 0)));
+    Finding finding =
+        make_finding("runtime-duplicated", {},
+                     fmt::format("{} is {} and {}: in one process the one that is loaded first serves both", name.name,
+                                 file_for(one, name.first.library), file_for(other, name.second.library)));
     add_site(finding, one, name.first.library);
     add_site(finding, other, name.second.library);
     check_swap(finding, one, name.first.library, other, name.second.library);
@@ -135,6 +134,12 @@ class DuplicatedRuntimes {
          {},
          {}});
     return finding;
+  }
+
+  /// "old/libl.so.3 for ext.so"
+  static std::string file_for(const Image& image, std::uint32_t library) {
+    const std::string file = short_name(image, library);
+    return library == 0 ? file + " by its own DT_SONAME" : file + " for " + short_name(image, 0);
   }
 
   static void add_site(Finding& finding, const Image& image, std::uint32_t library) {

@@ -65,6 +65,34 @@ def test_a_clean_extension_is_built_and_can_be_imported(lab):
     assert lab.sh(f"{python_with_setuptools()} -c 'import demo'").code == 0
 
 
+def test_a_name_that_the_import_will_miss(lab):
+    """The linker lets it pass, since the interpreter could have it. Python's own names and libm's, it has."""
+    result = build(extension(lab, 'int nope(); extern "C" double sin(double); int call() { return nope() + int(sin(1)); }', ""))
+    assert result.code != 0 and not modules(lab), result
+    assert "error: nope() is not defined by any input: the link lets it pass, and the import of demo fails" in result.out, result
+    assert "Py" not in result.out.split("error:")[1].split("\n")[0] and result.out.count("error:") >= 1, result
+    result = build(extension(lab, "int nope(); int call() { return nope(); }", "int nope() { return 1; }"))
+    assert result.code == 0 and len(modules(lab)) == 1, result
+
+
+def test_undefined_names_of_a_link_are_listed(lab):
+    lab.cc("m.o", 'extern "C" void PyErr_Clear(); extern "C" void* PyInit_m() { PyErr_Clear(); return 0; }', "g++ -fPIC")
+    result = lab.audit("check", "--undefined", "--", "g++", "-shared", "m.o", "-o", "m.so")
+    assert result.code == 0 and "undefined: PyErr_Clear\n" in result.out, result
+
+
+def test_what_a_library_of_a_library_may_define(lab):
+    lab.write("deep.c", "int deep(void) { return 1; }")
+    lab.write("mid.c", "int deep(void); int mid(void) { return deep(); }")
+    lab.sh("gcc -shared -fPIC -Wl,-soname,libdeep.so deep.c -o libdeep.so")
+    lab.sh("gcc -shared -fPIC -Wl,-soname,libmid.so mid.c -L. -ldeep -o libmid.so")
+    lab.cc("m.o", 'extern "C" int mid(), deep(); extern "C" void* PyInit_m() { mid(); deep(); return 0; }', "g++ -fPIC")
+    result = lab.audit("check", "--format", "json", "--", "g++", "-shared", "m.o", "-L.", "-lmid", "-o", "m.so")
+    found = [(f["severity"], f["symbol"]) for f in result.json()["findings"]]
+    assert result.code == 0 and found == [("warning", "deep")], result
+    assert "libdeep.so" in result.json()["findings"][0]["notes"][0]
+
+
 def test_without_the_gate_the_linker_decides(lab):
     setup = SETUP.replace("audited(build_ext)", "audited(build_ext, gate=False)")
     result = build(extension(lab, "int state = 1;", "int state = 2;", setup))
