@@ -1,7 +1,10 @@
 #include "input/input_collector.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
+#include <set>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,6 +16,22 @@ constexpr std::size_t kMostScript = std::size_t{16} << 20;
 constexpr std::size_t kDeepest = 10;  // GNU ld: MAX_INCLUDE_DEPTH
 // Scripts that name each other's files many times over could grow without bound within the depth.
 constexpr std::size_t kMostStatements = 1 << 20;
+
+/// Those of the line come first. A driver names the system's in half a dozen ways, and more than the first few are of
+/// no use to a reader.
+std::string folders_searched(const std::vector<std::string>& folders) {
+  constexpr std::size_t kMostShown = 6;
+  std::vector<std::string> shown;
+  std::set<std::filesystem::path> seen;
+  for (const std::string& folder : folders) {
+    std::error_code error;
+    const std::filesystem::path real = std::filesystem::weakly_canonical(folder, error);
+    if (seen.insert(error ? std::filesystem::path(folder) : real).second && seen.size() <= kMostShown)
+      shown.push_back(std::filesystem::path(folder).lexically_normal().string());
+  }
+  const std::size_t more = seen.size() - shown.size();
+  return fmt::format("{}{}", fmt::join(shown, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
+}
 
 }  // namespace
 
@@ -49,7 +68,7 @@ void InputCollector::add_library(const std::string& name, const std::string& spe
   const bool shared = state.shared && job_.output != OutputKind::Relocatable;
   const FoundFile found = find_library(search_, name, shared);
   if (!found.path.empty()) return add_found(found, spelled, state);
-  std::string reason = fmt::format("cannot find -l{} (searched: {})", name, fmt::join(search_.dirs, ", "));
+  std::string reason = fmt::format("cannot find -l{} (searched: {})", name, folders_searched(search_.dirs));
   if (!found.skipped.empty()) reason += fmt::format("; passed over: {}", fmt::join(found.skipped, ", "));
   if (const std::string other = other_version(search_, name); !other.empty())
     reason += fmt::format("; {} is there: link with -l:{}", other, other.substr(other.rfind('/') + 1));

@@ -104,6 +104,15 @@ def test_the_link_name_of_a_library_that_has_only_a_soname(lab):
     assert result.code == 2 and "-l:libnvshmem_host.so.3" in result.out
 
 
+def test_the_link_name_of_a_plugin_without_lib(lab):
+    library(lab, "lib/nvshmem_bootstrap_uid.so")
+    lab.cc("a.o", "int f() { return 1; }")
+    result = lab.audit("check", "--", "g++", "-shared", "a.o", "-Llib", "-lnvshmem_bootstrap_uid", "-o", "x.so")
+    assert result.code == 2 and "link with -l:nvshmem_bootstrap_uid.so" in result.out
+    searched = result.out.split("(searched: ")[1].split(")")[0]
+    assert searched.startswith("lib, ") and ".." not in searched and " more" in searched and searched.count(",") == 5
+
+
 # needed-unused
 
 
