@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "input/build/shell_words.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit::diagnose_stage {
 namespace {
@@ -13,8 +14,6 @@ namespace {
 constexpr std::size_t kMostNearby = 4;  // more places of one name are no answer
 constexpr std::size_t kMostSearches = 64;
 constexpr std::size_t kMostSites = 64;  // of one error, whose own folders are searched too
-
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::string parent_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -122,7 +121,7 @@ void Remedies::find_library(OpenError& open) {
   have_one(near, folder);
   look(error, find_library_nearby, error.name, near);
   for (const NearbyFile& file : error.nearby) {
-    const std::string name = base_name(file.file);
+    const std::string name(base_name(file.file));
     error.fixes.push_back(file.exact ? fmt::format("-L{} ({} is there)", file.folder, name)
                                      : fmt::format("-L{} -l:{} (it is there under this name only)", file.folder, name));
   }
@@ -131,7 +130,8 @@ void Remedies::find_library(OpenError& open) {
 void Remedies::find_input(OpenError& open) {
   DiagnosedError& error = open.error;
   // "-l:NAME" is how a file is asked for by its whole name.
-  look(error, find_library_nearby, "-l:" + base_name(error.name), {in_folder(folder_of(open), parent_of(error.name))});
+  look(error, find_library_nearby, "-l:" + std::string(base_name(error.name)),
+       {in_folder(folder_of(open), parent_of(error.name))});
   std::erase_if(error.nearby, [](const NearbyFile& file) { return !file.exact; });
   for (const NearbyFile& file : error.nearby) error.fixes.push_back(fmt::format("{} (a file of that name)", file.file));
 }

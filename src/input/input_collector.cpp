@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "support/path.hpp"
+
 namespace elfaudit {
 namespace {
 
@@ -71,7 +73,7 @@ void InputCollector::add_library(const std::string& name, const std::string& spe
   std::string reason = fmt::format("cannot find -l{} (searched: {})", name, folders_searched(search_.dirs));
   if (!found.skipped.empty()) reason += fmt::format("; passed over: {}", fmt::join(found.skipped, ", "));
   if (const std::string other = other_version(search_, name); !other.empty())
-    reason += fmt::format("; {} is there: link with -l:{}", other, other.substr(other.rfind('/') + 1));
+    reason += fmt::format("; {} is there: link with -l:{}", other, base_name(other));
   add_missing("-l" + name, reason);
 }
 

@@ -7,6 +7,7 @@
 #include "input/ld_options.hpp"
 #include "input/nvcc.hpp"
 #include "input/response_file.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 namespace {
@@ -54,7 +55,7 @@ LinkStep step_of_nvcc(const Words& words) {
 
 /// CMake puts the launcher of its link commands before these as well: "cmake -E rm -f libx.a", "ranlib libx.a".
 bool stands_beside_links(const std::string& program) {
-  const std::string_view name = std::string_view(program).substr(program.rfind('/') + 1);
+  const std::string_view name = base_name(program);
   return name == "cmake" || name == "ranlib" || name.ends_with("-ranlib");
 }
 

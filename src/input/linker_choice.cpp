@@ -6,6 +6,7 @@
 
 #include "elfaudit/error.hpp"
 #include "input/driver.hpp"
+#include "support/path.hpp"
 #include "support/process.hpp"
 
 namespace elfaudit {
@@ -47,7 +48,7 @@ LinkerChoice parse_linker_choice(std::string_view text) {
 
 int linker_version(LinkerKind kind, const std::string& program, bool may_run) {
   if (kind != LinkerKind::Lld || program.empty()) return 0;
-  if (const int version = number_behind(program.substr(program.rfind('/') + 1), "lld-"); version != 0) return version;
+  if (const int version = number_behind(base_name(program), "lld-"); version != 0) return version;
   std::error_code error;
   const std::string real = std::filesystem::canonical(in_path(program), error).string();
   if (const int version = error ? 0 : number_behind(real, "/llvm-"); version != 0) return version;

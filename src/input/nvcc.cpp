@@ -6,14 +6,13 @@
 
 #include "input/input_collector.hpp"
 #include "input/link_line.hpp"
+#include "support/path.hpp"
 #include "support/process.hpp"
 
 namespace elfaudit {
 namespace {
 
 using Words = std::vector<std::string>;
-
-std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 /// "#$ PTXAS_FLAGS=": nvcc's own variables, printed like commands.
 bool is_assignment(const std::string& word) {

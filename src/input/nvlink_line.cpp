@@ -19,6 +19,7 @@
 #include "input/input_collector.hpp"
 #include "input/nv_words.hpp"
 #include "scan/gpu_arch.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 namespace {
@@ -107,7 +108,7 @@ std::string canonical(const std::string& path) {
 
 /// Rule 4.
 bool ignored_by_name(const std::string& path, const FileProbe& probe) {
-  const std::string name = path.substr(path.rfind('/') + 1);
+  const std::string_view name = base_name(path);
   return name.find('.') == std::string::npos || (probe.kind == ProbedKind::Elf && name.ends_with(".so"));
 }
 

@@ -3,12 +3,12 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "support/path.hpp"
+
 #include "input/driver.hpp"
 
 namespace elfaudit {
 namespace {
-
-std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 /// "g++-12" -> "g++", "ld.lld-19" -> "ld.lld", "clang15" -> "clang".
 std::string_view without_version(std::string_view name) {

@@ -8,6 +8,7 @@
 #include "locate/debug_source.hpp"
 #include "locate/macro_events.hpp"
 #include "locate/shown_path.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 
@@ -20,8 +21,6 @@ constexpr std::uint64_t kMostEntries = 2'000'000;
 
 // Boost.Preprocessor reads a file up to 1024 times.
 constexpr std::size_t kMostCompared = 4096;
-
-std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 /// "NAME", "NAME value" or "NAME(a,b) value", cut.
 struct MacroText {

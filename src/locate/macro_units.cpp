@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "support/path.hpp"
+
 namespace elfaudit::dwarf {
 namespace {
 
@@ -159,7 +161,7 @@ class ImportOrder {
     if (reading != kNoReading) {
       if (!first_in_file_) first_in_file_ = next_;
       const std::string_view path = events.files ? events.files->name(events.readings[reading].file) : "";
-      const auto [known, first_time] = importers_.try_emplace(path.substr(path.rfind('/') + 1), reading);
+      const auto [known, first_time] = importers_.try_emplace(base_name(path), reading);
       if (!first_time && known->second != reading && imports_ != sections_.macro_count() - 1) lost_ = true;
     }
     if (next_ >= sections_.macro_count()) lost_ = true;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "support/path.hpp"
+
 namespace elfaudit {
 namespace {
 
@@ -32,7 +34,7 @@ std::vector<std::string_view> split(std::string_view text, char at) {
 
 /// The parts of a wheel's file name without ".whl"; empty when it has not five or six.
 std::vector<std::string_view> name_parts(std::string_view path) {
-  std::string_view name = path.substr(path.rfind('/') + 1);
+  std::string_view name = base_name(path);
   if (!name.ends_with(".whl")) return {};
   name.remove_suffix(4);
   std::vector<std::string_view> parts = split(name, '-');

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "support/path.hpp"
+
 namespace elfaudit {
 namespace {
 
@@ -14,7 +16,7 @@ namespace {
 /// changes: "foo-1.2-cp311-cp311-linux_x86_64.whl" is "foo-cp311-cp311-linux_x86_64.whl" (PyPA, "Binary distribution
 /// format", File name convention).
 std::string stable_name(const std::string& path) {
-  std::string name = path.substr(path.rfind('/') + 1);
+  std::string name(base_name(path));
   const std::size_t end = name.find(".whl");
   const std::size_t version = name.find('-');
   if (end == std::string::npos || version > end) return name;

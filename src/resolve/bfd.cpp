@@ -31,6 +31,7 @@
 #include <cassert>
 
 #include "resolve/exports.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 
@@ -341,7 +342,7 @@ bool BfdLink::makes_way(SymbolId at, const Symbol& symbol, std::uint32_t plain, 
 /// Rule 8.
 bool BfdLink::shared_object_is_needed(const ObjectFacts& facts) {
   const std::string_view path = facts.origin.path;
-  const std::string_view soname = facts.soname.empty() ? path.substr(path.rfind('/') + 1) : facts.soname;
+  const std::string_view soname = facts.soname.empty() ? base_name(path) : facts.soname;
   const bool comes_anyway = needed_.contains(soname);
   for (const Symbol& symbol : facts.symbols) {
     if (!symbol.defined()) continue;

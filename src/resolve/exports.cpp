@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "support/demangle.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 namespace {
@@ -63,7 +64,7 @@ bool Exports::has_other_version(std::string_view name, std::string_view version)
 
 bool Exports::excluded(const Origin& origin) const {
   if (!origin.is_member() || job_.exclude_libs.empty()) return false;
-  const std::string file = origin.path.substr(origin.path.rfind('/') + 1);
+  const std::string file(base_name(origin.path));
   return std::any_of(job_.exclude_libs.begin(), job_.exclude_libs.end(), [&](const std::string& name) {
     return name == "ALL" || name == file || name + ".a" == file || "lib" + name + ".a" == file;
   });

@@ -24,6 +24,7 @@
 #include "linker/linker_traits.hpp"
 #include "resolve/link_output.hpp"
 #include "resolve/lld.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 namespace {
@@ -35,7 +36,7 @@ const std::string kWrap = "--wrap";
 
 std::string soname_of(const InputFacts& input, const LinkInput& spelled) {
   if (!input.objects[0].soname.empty()) return input.objects[0].soname;
-  return spelled.spelled.starts_with("-l") ? input.path.substr(input.path.rfind('/') + 1) : input.path;
+  return spelled.spelled.starts_with("-l") ? std::string(base_name(input.path)) : input.path;
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <map>
 #include <string_view>
 
+#include "support/path.hpp"
+
 namespace elfaudit {
 namespace {
 
@@ -94,7 +96,7 @@ std::vector<Module> modules_of(const PythonFiles& package) {
     if (file.kind != InputKind::SharedObject || file.objects.size() != 1) continue;
     SharedObjectName parts = shared_object_name(package, file);
     const ModuleSuffix suffix = module_suffix(parts.suffix);
-    const std::string stem = parts.name.substr(parts.name.rfind('/') + 1);
+    const std::string stem(base_name(parts.name));
     if (!parts.is_so || suffix.kind == SuffixKind::Unknown || !exports(file.objects[0], "PyInit_" + stem)) continue;
     Module& module = modules[without_version_folders(parts.name)];
     if (module.files.empty()) module.name = std::move(parts.name);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "support/path.hpp"
+
 namespace elfaudit {
 namespace {
 
@@ -34,7 +36,7 @@ void GivenLibraries::add(const std::vector<InputFacts>& files) {
     if (file.kind != InputKind::SharedObject || file.objects.size() != 1) continue;
     const ObjectFacts& object = file.objects[0];
     const std::string& path = file.entry.empty() ? file.path : file.entry;
-    by_name_.try_emplace(path.substr(path.rfind('/') + 1), &object);
+    by_name_.try_emplace(std::string(base_name(path)), &object);
     if (!object.soname.empty()) by_name_.try_emplace(object.soname, &object);
   }
 }

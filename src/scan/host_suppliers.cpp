@@ -10,6 +10,7 @@
 #include "scan/name_spellings.hpp"
 #include "scan/scan.hpp"
 #include "support/demangle.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 namespace {
@@ -18,15 +19,13 @@ constexpr std::size_t kMostNames = 200;     // more are missing when a whole lib
 constexpr std::size_t kMostRemarks = 4;     // of one kind and name
 constexpr std::size_t kMostObjects = 5000;  // that are opened again for their local symbols
 
-std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
 /// "libfoo.a", "libfoo.so" -> "-lfoo"
 std::string as_option(const std::string& path) {
-  const std::string name = last_part(path);
+  const std::string name(base_name(path));
   return "-l" + name.substr(3, name.rfind('.') - 3);
 }
 
-std::string base_name(const std::string& symbol) { return symbol.substr(0, symbol.find('@')); }
+std::string without_version(const std::string& symbol) { return symbol.substr(0, symbol.find('@')); }
 
 class SupplierSearch {
  public:
@@ -35,7 +34,7 @@ class SupplierSearch {
       : job_(job), inputs_(inputs), resolution_(resolution), missing_(missing) {
     if (missing_.size() > kMostNames) missing_.resize(kMostNames);
     for (const Unresolved* name : missing_) {
-      bases_.push_back(base_name(name->symbol));
+      bases_.push_back(without_version(name->symbol));
       spellings_.emplace_back(name->symbol);
     }
     for (std::size_t i = 0; i < missing_.size(); ++i) by_base_[bases_[i]].push_back(i);
@@ -173,11 +172,11 @@ class SupplierSearch {
     for (std::size_t i = 0; i < missing_.size(); ++i)
       if (missing_[i]->remarks.empty()) names.insert(missing_[i]->symbol);
     if (names.empty()) return;
-    std::set<std::string> on_line;
-    for (const LinkInput& input : job_.inputs) on_line.insert(last_part(input.path));
+    std::set<std::string_view> on_line;
+    for (const LinkInput& input : job_.inputs) on_line.insert(base_name(input.path));
     std::set<std::pair<std::size_t, std::string>> told;  // libz.so and libz.a are one -lz
     for (const auto& [path, defined] : libraries_with(folders_of_the_line(), names)) {
-      if (on_line.contains(last_part(path))) continue;
+      if (on_line.contains(base_name(path))) continue;
       for (std::size_t i = 0; i < missing_.size(); ++i)
         if (defined.contains(missing_[i]->symbol) && told.emplace(i, as_option(path)).second)
           remark(i, path + " defines it and is not on the line: " + as_option(path));

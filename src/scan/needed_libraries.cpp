@@ -9,14 +9,13 @@
 #include <sstream>
 
 #include "scan/scan.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 namespace {
 
 constexpr std::size_t kMostLibraries = 2000;  // of one link, found or not
 constexpr int kDeepestInclude = 10;           // of ld.so.conf
-
-std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 void add_colon_separated(const char* list, std::vector<std::string>& into) {
   std::istringstream text(list == nullptr ? "" : list);
@@ -64,7 +63,7 @@ class Search {
     for (const ObjectFacts* object : linked) {
       known_.insert(object->soname);
       known_.insert(object->origin.path);
-      known_.insert(last_part(object->origin.path));
+      known_.emplace(base_name(object->origin.path));
       machine_ = object->machine;
       class_64_ = object->is_64;
       queue_.push_back(object);

@@ -14,6 +14,7 @@
 #include "input/build/archive_recipes.hpp"
 #include "stale/file_times.hpp"
 #include "stale/member_copy.hpp"
+#include "support/path.hpp"
 #include "support/system_files.hpp"
 
 namespace elfaudit {
@@ -23,8 +24,6 @@ namespace fs = std::filesystem;
 
 // What times and sizes don't tell apart is read only up to here: a link may bring gigabytes of archives.
 constexpr std::uint64_t kMostComparedUnasked = std::uint64_t{64} << 20;  // bytes
-
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -36,7 +35,7 @@ using Candidates = std::map<std::string, std::vector<std::string>, std::less<>>;
 
 Candidates by_name(const std::vector<std::string>& objects) {
   Candidates found;
-  for (const std::string& object : objects) found[base_name(object)].push_back(object);
+  for (const std::string& object : objects) found[std::string(base_name(object))].push_back(object);
   return found;
 }
 
@@ -95,7 +94,7 @@ class Finder {
     for (const ObjectFacts& object : archive.objects) {
       const Origin& member = object.origin;
       if (!object.at_hand || object.nested) continue;
-      const std::string name = base_name(member.member);
+      const std::string name(base_name(member.member));
       const std::size_t nth = seen[name]++;
       if (archive.thin) {  // the member is the object
         copied_(member, member.bytes_path, recipe_ ? recipe_->command : std::string());

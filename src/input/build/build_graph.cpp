@@ -10,6 +10,7 @@
 #include "elfaudit/error.hpp"
 #include "input/build/shell_words.hpp"
 #include "support/nearest_word.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 namespace {
@@ -17,8 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string normal(const std::string& path) { return fs::path(path).lexically_normal().string(); }
-
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::string whole(const std::string& path) {
   std::error_code error;

@@ -8,6 +8,7 @@
 
 #include "elfaudit/error.hpp"
 #include "support/mapped_file.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 namespace {
@@ -15,8 +16,6 @@ namespace {
 constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 constexpr std::size_t kMostLookedAt = 8192;  // commands between an error and the one that said it
 constexpr std::size_t kMostFitting = 256;
-
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 bool is_nvcc(const LogCommand& command) { return base_name(command.program).find("nvcc") != std::string::npos; }
 
@@ -89,7 +88,7 @@ class CommandMatcher {
     const bool header = error.kind == LogErrorKind::HeaderNotFound || error.kind == LogErrorKind::CompileError;
     for (const std::string& path :
          header ? std::vector{source} : std::vector{error.place.input, error.first.input, error.name}) {
-      if (!path.empty()) files.push_back(base_name(path));
+      if (!path.empty()) files.emplace_back(base_name(path));
     }
     return files;
   }
@@ -98,7 +97,7 @@ class CommandMatcher {
   const std::unordered_set<std::string>& names_of(std::uint32_t command) {
     auto& names = names_[command];
     if (!names.empty()) return names;
-    for (const std::string& input : commands_[command].inputs) names.insert(base_name(input));
+    for (const std::string& input : commands_[command].inputs) names.emplace(base_name(input));
     for (const std::string& library : commands_[command].libraries) {
       names.insert(library);
       if (library.starts_with("-l:")) {

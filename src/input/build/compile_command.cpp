@@ -8,6 +8,7 @@
 #include "input/driver.hpp"
 #include "input/file_probe.hpp"
 #include "input/response_file.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 namespace {
@@ -17,8 +18,6 @@ using Words = std::vector<std::string>;
 constexpr std::size_t kMostResponseBytes = std::size_t{16} << 20;
 constexpr std::size_t kMostWords = std::size_t{1} << 20;
 constexpr int kDeepestResponse = 8;
-
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 /// Puts the words of response files in their place. What can't be read stays as it is written.
 class ResponseExpansion {
@@ -69,7 +68,7 @@ class ResponseExpansion {
 /// What starts a compiler and is no launcher of its own: "cmake -E __run_co_compile --tidy=... -- c++ ...",
 /// "libtool --mode=link g++ ...", "/bin/bash ../libtool --tag=CXX --mode=compile g++ ...".
 Words without_wrappers(Words argv) {
-  const std::string name = argv.empty() ? std::string() : base_name(argv.front());
+  const std::string name(argv.empty() ? std::string_view() : base_name(argv.front()));
   if (name == "cmake" && argv.size() > 1 && argv[1] == "-E") {
     if (argv.size() > 2 && argv[2] == "env") return Words(argv.begin() + 2, argv.end());
     const auto end = std::find(argv.begin(), argv.end(), "--");
@@ -105,7 +104,7 @@ constexpr auto kExtensions = std::to_array<Extension>({
 });
 
 SourceLanguage language_of_file(const std::string& path) {
-  const std::string name = base_name(path);
+  const std::string name(base_name(path));
   const std::size_t dot = name.rfind('.');
   if (dot == std::string::npos) return SourceLanguage::Unknown;
   for (const Extension& known : kExtensions) {

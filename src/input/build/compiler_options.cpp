@@ -8,6 +8,7 @@
 #include "input/build/shell_words.hpp"
 #include "input/driver.hpp"
 #include "input/response_file.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 namespace {
@@ -254,7 +255,7 @@ class WordReader {
 
 CompilerKind compiler_kind(const std::string& program) {
   const ProgramKind kind = classify_program(program);
-  const std::string_view name = std::string_view(program).substr(program.rfind('/') + 1);
+  const std::string_view name = base_name(program);
   if (kind == ProgramKind::DeviceCompiler) {
     return name.find("nvcc") != std::string_view::npos ? CompilerKind::Nvcc : CompilerKind::Unknown;  // not nvlink
   }

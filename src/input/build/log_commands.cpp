@@ -8,6 +8,7 @@
 #include "input/build/shell_words.hpp"
 #include "input/driver.hpp"
 #include "input/ld_options.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 namespace {
@@ -132,7 +133,7 @@ std::optional<LogCommand> from_linker(const Command& line) {
 
 /// "ar qc libx.a a.o b.o", "gcc-ar rcs libx.a a.o": POSIX ar; the operation is the first word.
 std::optional<LogCommand> from_archiver(const Command& line) {
-  const std::string name = line.program.substr(line.program.rfind('/') + 1);
+  const std::string_view name = base_name(line.program);
   if ((name != "ar" && !name.ends_with("-ar")) || line.words.size() < 3 || !looks_like_file(line.words[1])) {
     return std::nullopt;
   }

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "support/path.hpp"
+
 #include "input/build/log_error_reader.hpp"
 #include "input/driver.hpp"
 
@@ -55,7 +57,7 @@ std::pair<LogTool, std::string_view> split_linker(std::string_view text) {
   const std::string_view program = text.substr(0, colon);
   if (program.find(' ') != std::string_view::npos) return {LogTool::Unknown, whole};
   if (classify_program(std::string(program)) != ProgramKind::Linker) return {LogTool::Unknown, whole};
-  const std::string_view name = program.substr(program.rfind('/') + 1);
+  const std::string_view name = base_name(program);
   if (name.find("collect") != std::string_view::npos) return {LogTool::Unknown, whole};
   const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
   const LogTool tool = has("lld")    ? LogTool::Lld

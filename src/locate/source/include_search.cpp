@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "support/path.hpp"
+
 namespace elfaudit::source {
 namespace {
-
-std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 bool is_version(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789.") == std::string_view::npos;

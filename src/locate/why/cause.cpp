@@ -15,6 +15,7 @@
 #include "locate/why/cure.hpp"
 #include "locate/why/line_edit.hpp"
 #include "locate/why/same_bytes.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 namespace {
@@ -25,12 +26,10 @@ using source::MacroCause;
 
 std::string line_text(const SourceLine& at) { return fmt::format("{}:{}", at.file, at.line); }
 
-std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
 /// "when g++ compiles deep_ep.cpp"
 std::string when(const Story& story) {
   if (story.source.empty()) return "there";
-  const std::string source = file_name(story.source);
+  const std::string_view source = base_name(story.source);
   return story.compiler.empty() ? fmt::format("when {} is compiled", source)
                                 : fmt::format("when {} compiles {}", story.compiler, source);
 }

@@ -5,13 +5,12 @@
 #include <cctype>
 
 #include "locate/why/line_edit.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 namespace {
 
 std::string line_text(const SourceLine& at) { return fmt::format("{}:{}", at.file, at.line); }
-
-std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::string line_at(const SourceLine& at) {
   const auto lines = lines_of(at.file);
@@ -95,7 +94,7 @@ std::optional<Fix> guard_include(const CureContext& context) {
   if (!step) return std::nullopt;
   const SourceLine& include = place.chain[*step];
   Fix fix{fmt::format("include the header only where {} is defined ({}), or compile {} without it", context.condition,
-                      line_text(include), file_name(context.story->source)),
+                      line_text(include), base_name(context.story->source)),
           include,
           {}};
   const std::string line = line_at(include);
@@ -136,7 +135,7 @@ std::vector<Fix> outside_of_project(const CureContext& context) {
   const auto step = context.project->last_owned_step(place);
   if (!step) return {};
   return {{fmt::format("include it in one source file only: {} brings it into every file that includes {}",
-                       line_text(place.chain[*step]), file_name(place.chain[*step].file)),
+                       line_text(place.chain[*step]), base_name(place.chain[*step].file)),
            place.chain[*step],
            {}}};
 }
