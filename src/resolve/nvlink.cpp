@@ -6,9 +6,10 @@
 //     where both say it, in size. An `extern __shared__` array is held to neither; sizes of commons aren't.
 //  3. All mentions of a function must agree in prototype. One that only takes its address sets what later ones must
 //     agree with, and is not held against earlier ones.
-//  4. An undefined global name is an error, but for what the run-time provides, weak references, `extern __shared__`
+//  4. All mentions of a name must agree in what it is: a variable, be it `extern __shared__`, a function or a kernel.
+//  5. An undefined global name is an error, but for what the run-time provides, weak references, `extern __shared__`
 //     arrays, textures, and functions that only dead code calls (live_functions.hpp; libcudadevrt.a has such).
-//  5. nvlink stops at the first file with an error, and names as the first definition whoever mentions the name first.
+//  6. nvlink stops at the first file with an error, and names as the first definition whoever mentions the name first.
 //     Here all errors are found, and the definition that was first.
 
 #include "resolve/nvlink.hpp"
@@ -24,6 +25,7 @@ namespace elfaudit {
 namespace {
 
 struct Mentioned {
+  DeviceSymbolId first_in_kind;       ///< who said what it is
   DeviceSymbolId first_in_space;      ///< who fixed the memory space
   DeviceSymbolId first_in_size;       ///< who fixed the size
   DeviceSymbolId first_in_prototype;  ///< who fixed the prototype
@@ -34,7 +36,7 @@ struct Mentioned {
 
 bool valid(DeviceSymbolId id) { return id.in.valid(); }
 
-/// Rule 4.
+/// Rule 5.
 bool provided_by_runtime(std::string_view name) {
   constexpr std::array<std::string_view, 4> kBuiltIn = {"vprintf", "malloc", "free", "__assertfail"};
   return name.starts_with("__cuda_syscall_") || std::find(kBuiltIn.begin(), kBuiltIn.end(), name) != kBuiltIn.end();
@@ -42,6 +44,11 @@ bool provided_by_runtime(std::string_view name) {
 
 bool is_function(const DeviceSymbol& symbol) {
   return symbol.kind == DeviceSymbolKind::Function || symbol.kind == DeviceSymbolKind::Kernel;
+}
+
+/// Is it known what the symbol is?
+bool has_kind(const DeviceSymbol& symbol) {
+  return is_function(symbol) || (symbol.kind == DeviceSymbolKind::Variable && symbol.space != MemorySpace::None);
 }
 
 bool is_extern_shared(const DeviceSymbol& symbol) { return symbol.space == MemorySpace::Shared && !symbol.defined; }
@@ -78,6 +85,7 @@ class NvlinkTarget {
       const DeviceSymbol& symbol = symbols->symbols[i];
       Mentioned& mentioned = names_[symbols->name(symbol)];
       const DeviceSymbolId id{input.object, input.image, i};
+      if (has_kind(symbol)) compare_kind(mentioned, id, symbol);
       if (symbol.kind == DeviceSymbolKind::Variable) compare_variable(mentioned, id, symbol);
       if (is_function(symbol)) compare_prototype(mentioned, id, symbol, *symbols);
       if (symbol.defined)
@@ -91,6 +99,13 @@ class NvlinkTarget {
     const DeviceSymbols& symbols = symbols_of(other);
     out_.mismatches.push_back(
         {std::string(symbols.name(symbols.symbols[other.symbol])), target_.arch, kind, first, other});
+  }
+
+  void compare_kind(Mentioned& mentioned, DeviceSymbolId id, const DeviceSymbol& symbol_there) {
+    if (!valid(mentioned.first_in_kind))
+      mentioned.first_in_kind = id;
+    else if (symbol(mentioned.first_in_kind).kind != symbol_there.kind)
+      mismatch(MismatchKind::Space, mentioned.first_in_kind, id);
   }
 
   void compare_variable(Mentioned& mentioned, DeviceSymbolId id, const DeviceSymbol& variable) {
@@ -130,9 +145,7 @@ class NvlinkTarget {
   }
 
   void refer(Mentioned& mentioned, DeviceSymbolId id, const DeviceSymbol& symbol) {
-    const bool nameable =
-        is_function(symbol) || (symbol.kind == DeviceSymbolKind::Variable && symbol.space != MemorySpace::None);
-    if (symbol.binding != Binding::Global || !nameable || is_extern_shared(symbol)) return;
+    if (symbol.binding != Binding::Global || !has_kind(symbol) || is_extern_shared(symbol)) return;
     if (provided_by_runtime(symbols_of(id).name(symbol))) return;
     mentioned.references.push_back(id);
   }

@@ -1,9 +1,11 @@
 """Definitions of one name in two objects, made by nvcc: elfaudit's verdict against the real nvlink's."""
 
+import re
+
 import pytest
 
 from elfaudit_test import Lab, need
-from nvlink import agree, compile_all
+from nvlink import agree, compile_all, elfaudit
 
 need("nvcc", "nvlink")
 
@@ -170,3 +172,59 @@ def test_one_object_twice(bench):
 
 def test_no_device_code(bench):
     assert agree(bench, "host.o host.o") == set()
+
+
+# --- one name for things of two kinds: each with each, in both orders
+
+KINDS = {
+    "variable": {
+        "device": "__device__ int s = 1;",
+        "constant": "__constant__ int s = 1;",
+        "managed": "__managed__ int s = 1;",
+        "shared": "__shared__ int s; __global__ void KERNEL(int* p) { s = *p; __syncthreads(); *p = s; }",
+        "weak": "__attribute__((weak)) __device__ int s = 1; __global__ void KERNEL(int* p) { *p = s; }",
+        "extern-device": "extern __device__ int s; __global__ void KERNEL(int* p) { *p = s; }",
+        "extern-constant": "extern __constant__ int s; __global__ void KERNEL(int* p) { *p = s; }",
+        "extern-managed": "extern __managed__ int s; __global__ void KERNEL(int* p) { *p = s; }",
+        "extern-shared": "extern __shared__ int s[]; __global__ void KERNEL(int* p) { s[*p] = 1; __syncthreads(); *p = s[1]; }",
+    },
+    "function": {
+        "function": "__device__ int s() { return 1; }",
+        "weak-function": "__attribute__((weak)) __device__ int s() { return 1; }",
+        "called": "__device__ int s(); __global__ void KERNEL(int* p) { *p = s(); }",
+        "address-taken": "__device__ int s(); __global__ void KERNEL(int (**p)()) { *p = s; }",
+    },
+    "kernel": {
+        "kernel": "__global__ void s(int* p) { *p = 1; }",
+        "launched": "__global__ void s(int* p); __global__ void KERNEL(int* p) { s<<<1, 1>>>(p); }",
+    },
+}
+SORTS = {kind: sort for sort, kinds in KINDS.items() for kind in kinds}
+# As nvlink says it; it may crash after that.
+OTHER_KIND = r"Memory space doesn't match for 's'|Function 's' not declared __global__ in all source files"
+
+
+@pytest.fixture(scope="module")
+def kinds(tmp_path_factory):
+    lab = Lab(tmp_path_factory.mktemp("kinds"))
+    sources = {kind: source for group in KINDS.values() for kind, source in group.items()}
+    compile_all(lab, {k: 'extern "C" {\n' + s.replace("KERNEL", "k_" + k.replace("-", "_")) + "\n}" for k, s in sources.items()})
+    return lab
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])  # for sm_90 nvlink compiles the PTX
+@pytest.mark.parametrize("kind", SORTS)
+def test_another_kind_of_thing(kinds, kind, arch):
+    for other in (other for other, sort in SORTS.items() if sort != SORTS[kind]):
+        words = f"{kind}.o {other}.o"
+        theirs = kinds.sh(f"nvlink -arch={arch} {words} -L. -lcudadevrt -o linked.cubin", check=False)
+        assert theirs.code != 0 and re.search(OTHER_KIND, theirs.out + theirs.err), theirs
+        ours, result = elfaudit(kinds, ["--", "nvlink", f"-arch={arch}", *words.split(), "-o", "linked.cubin"])
+        assert "space s" in ours and f"{other}.o" in ours["space s"] and result.code == 1, (words, result)
+
+
+def test_the_kinds_are_named(kinds):
+    out = kinds.audit("check", "--arch", "sm_80", "called.o", "constant.o").out
+    assert "s is a __device__ function in one object and a __constant__ variable in another" in out
+    out = kinds.audit("check", "--arch", "sm_80", "kernel.o", "called.o").out
+    assert "s is a __global__ function in one object and a __device__ function in another" in out
