@@ -25,8 +25,8 @@ namespace {
 /// The facts of every file of the build, handed to the links that use it: the last one gets the facts themselves.
 class SharedInputs {
  public:
-  explicit SharedInputs(const std::vector<LinkJob>& jobs) {
-    for (const LinkJob& job : jobs)
+  explicit SharedInputs(const std::vector<BuildJob>& jobs) {
+    for (const auto& [job, not_built] : jobs)
       for (const LinkInput& input : job.inputs) {
         const auto [entry, first] = by_path_.try_emplace(input.path, Shared{everything_.inputs.size(), 0});
         if (first) everything_.inputs.push_back({input.path, input.path});
@@ -87,39 +87,6 @@ Key key_of(const Finding& finding) {
   return {finding.rule, finding.symbol, finding.message, std::move(sites)};
 }
 
-auto order(const Finding& finding) {
-  const std::string first = finding.sites.empty() ? std::string() : finding.sites.front().origin.display();
-  return std::tuple(-static_cast<int>(finding.severity), finding.rule, finding.symbol, first, finding.message);
-}
-
-/// The objects that a finding is about.
-std::set<std::string> owners(const Finding& finding) {
-  std::set<std::string> objects;
-  for (const Site& site : finding.sites) objects.insert(site.origin.display());
-  return objects;
-}
-
-bool tells_the_same(const Finding& host, const Finding& device) {
-  if (host.rule != "duplicate-definition" || device.rule != "device-duplicate-definition") return false;
-  const std::set<std::string> on_host = owners(host);
-  const std::set<std::string> on_device = owners(device);
-  return host.symbol == device.symbol &&
-         std::includes(on_device.begin(), on_device.end(), on_host.begin(), on_host.end());
-}
-
-/// As in one link (rules/one_story.cpp). In a build the device link of a target is a link of its own.
-void join_device_and_host_links(std::vector<Finding>& findings) {
-  std::set<const Finding*> told;
-  for (Finding& device : findings) {
-    if (device.rule != "device-duplicate-definition") continue;
-    for (const Finding& host : findings)
-      if (tells_the_same(host, device) && told.insert(&host).second)
-        device.notes.push_back(fmt::format("the host link of {} would fail of it too, at what nvcc makes of it there",
-                                           fmt::join(host.links, ", ")));
-  }
-  std::erase_if(findings, [&](const Finding& finding) { return told.contains(&finding); });
-}
-
 /// What several links have to say, each once and with those that say it.
 class Remarks {
  public:
@@ -174,9 +141,8 @@ class Sum {
 
   Audit finish(std::vector<Finding> about_objects) {
     std::move(about_objects.begin(), about_objects.end(), std::back_inserter(sum_.findings));
-    join_device_and_host_links(sum_.findings);
-    std::stable_sort(sum_.findings.begin(), sum_.findings.end(),
-                     [](const Finding& a, const Finding& b) { return order(a) < order(b); });
+    join_host_and_device(sum_.findings);
+    sort_findings(sum_.findings);
     sum_.job.notes = notes_.told(sum_.links.size());
     std::vector<const Resolution*> resolutions;
     for (const Audit& link : sum_.links) resolutions.push_back(&link.resolution);
@@ -197,6 +163,40 @@ class Sum {
   std::set<std::string> paths_;
 };
 
+bool is_not_built(const Finding& finding, const LinkJob& job) {
+  return finding.rule == "unreadable-input" && finding.sites.front().origin.path == job.output_path;
+}
+
+/// What lacks an input that is not made because of a finding in the link that makes it has nothing to answer for: the
+/// build makes it once that is mended.
+void excuse(const std::vector<std::string>& not_built, Audit& audit) {
+  LinkJob& job = audit.job;
+  std::erase_if(audit.findings, [&](const Finding& finding) { return is_not_built(finding, job); });
+  std::erase_if(job.missing, [&](const InputError& error) { return error.path == job.output_path; });
+  audit.complete =
+      std::none_of(audit.findings.begin(), audit.findings.end(), [](const Finding& f) { return f.leaves_unread; });
+  job.notes.push_back(
+      fmt::format("not made, because of the finding above in the link of {}", fmt::join(not_built, ", ")));
+}
+
+void excuse_what_findings_stop(const std::vector<BuildJob>& jobs, std::vector<Audit>& audits) {
+  std::set<std::string> stopped;
+  for (const Audit& audit : audits)
+    if (std::any_of(audit.findings.begin(), audit.findings.end(), stops_link)) stopped.insert(audit.job.output_path);
+  std::vector<bool> excused(audits.size());
+  for (bool again = !stopped.empty(); again;) {  // a library that is not made stops those that link it
+    again = false;
+    for (std::size_t i = 0; i < audits.size(); ++i) {
+      const std::vector<std::string>& needs = jobs[i].not_built;
+      const auto is_stopped = [&](const std::string& need) { return stopped.contains(need); };
+      if (excused[i] || needs.empty() || !std::all_of(needs.begin(), needs.end(), is_stopped)) continue;
+      excuse(needs, audits[i]);
+      stopped.insert(audits[i].job.output_path);
+      excused[i] = again = true;
+    }
+  }
+}
+
 void add_pass(std::vector<Pass>& passes, const Pass& pass) {
   const auto same = std::find_if(passes.begin(), passes.end(), [&](const Pass& p) { return p.name == pass.name; });
   if (same == passes.end())
@@ -205,7 +205,7 @@ void add_pass(std::vector<Pass>& passes, const Pass& pass) {
     same->milliseconds += pass.milliseconds;
 }
 
-Audit run(std::vector<LinkJob> jobs, const AuditOptions& options) {
+Audit run(std::vector<BuildJob> jobs, const AuditOptions& options) {
   using Clock = std::chrono::steady_clock;
   const auto since = [](Clock::time_point begin) {
     return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
@@ -223,10 +223,11 @@ Audit run(std::vector<LinkJob> jobs, const AuditOptions& options) {
 
   std::vector<Audit> audits(jobs.size());
   for_each_parallel(jobs.size(), 1, [&](std::size_t i) {
-    std::vector<InputFacts> inputs = shared.of(jobs[i]);
-    audits[i] = audit_read(std::move(jobs[i]), options, std::move(inputs));
+    std::vector<InputFacts> inputs = shared.of(jobs[i].job);
+    audits[i] = audit_read(std::move(jobs[i].job), options, std::move(inputs));
     drop_symbols(audits[i].inputs);
   });
+  excuse_what_findings_stop(jobs, audits);
   for (Audit& audit : audits) {
     for (const Pass& pass : audit.passes)
       if (pass.name != "scan" && pass.name != "stale") add_pass(passes, pass);
@@ -240,7 +241,7 @@ Audit run(std::vector<LinkJob> jobs, const AuditOptions& options) {
 
 }  // namespace
 
-Audit audit_links(std::vector<LinkJob> jobs, const AuditOptions& options) {
+Audit audit_links(std::vector<BuildJob> jobs, const AuditOptions& options) {
   Audit result;
   with_threads(options.jobs, [&] { result = run(std::move(jobs), options); });
   return result;

@@ -60,8 +60,8 @@ Audit audit_of_command(const Request& request, const std::optional<LinkerChoice>
 }
 
 Audit audit_of_build(const Request& request, const std::optional<LinkerChoice>& linker) {
-  std::vector<LinkJob> jobs = jobs_of(plan_of_build(request.build, request.files), request.ask, linker);
-  for (LinkJob& job : jobs) {
+  std::vector<BuildJob> jobs = jobs_of(plan_of_build(request.build, request.files), request.ask, linker);
+  for (auto& [job, not_built] : jobs) {
     leave_out(job, request.policy.never_read);
     if (job.device) choose_device_archs(job, request.archs);
   }

@@ -101,7 +101,8 @@ LinkJob job_of_command(const BuildLink& link, const Askable& askable, const std:
 constexpr std::size_t kMostNamed = 3;
 
 /// What the link needs and the build has not made yet is one story.
-void tell_not_built(const BuildPlan& plan, const BuildLink& link, LinkJob& job) {
+void tell_not_built(const BuildPlan& plan, const BuildLink& link, BuildJob& build_job) {
+  LinkJob& job = build_job.job;
   std::set<std::string> made;
   for (const std::string& need : link.needs) made.insert(in_folder(plan.folder, need));
   std::vector<std::string> absent;
@@ -113,6 +114,7 @@ void tell_not_built(const BuildPlan& plan, const BuildLink& link, LinkJob& job) 
       others.push_back(std::move(error));
   }
   if (absent.empty()) return;
+  build_job.not_built = absent;
   const std::size_t all = absent.size();
   absent.resize(std::min(all, kMostNamed));
   others.emplace_back(
@@ -125,15 +127,15 @@ void tell_not_built(const BuildPlan& plan, const BuildLink& link, LinkJob& job) 
 
 }  // namespace
 
-std::vector<LinkJob> jobs_of(const BuildPlan& plan, const std::vector<std::string>& ask,
-                             const std::optional<LinkerChoice>& linker) {
+std::vector<BuildJob> jobs_of(const BuildPlan& plan, const std::vector<std::string>& ask,
+                              const std::optional<LinkerChoice>& linker) {
   const Askable askable(ask);
-  std::vector<LinkJob> jobs;
+  std::vector<BuildJob> jobs;
   for (const BuildLink& link : plan.links) {
     const std::string output = in_folder(plan.folder, link.output);
     try {
-      LinkJob job = job_of_command(link, askable, linker);
-      job.output_path = output;
+      BuildJob job{job_of_command(link, askable, linker), {}};
+      job.job.output_path = output;
       tell_not_built(plan, link, job);
       jobs.push_back(std::move(job));
     } catch (const UsageError& error) {
@@ -141,7 +143,7 @@ std::vector<LinkJob> jobs_of(const BuildPlan& plan, const std::vector<std::strin
       unread.scope.command = true;
       unread.output_path = output;
       unread.missing.emplace_back(output, fmt::format("its link can't be read: {}", error.what()));
-      jobs.push_back(std::move(unread));
+      jobs.push_back({std::move(unread), {}});
     }
   }
   return jobs;

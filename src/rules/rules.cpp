@@ -121,7 +121,7 @@ std::vector<Finding> apply_rules(const Evidence& evidence, const std::vector<std
     auto found = family(evidence);
     findings.insert(findings.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
   }
-  join_host_and_device(evidence, findings);
+  join_host_and_device(findings);
   using Family = std::vector<Finding> (*)(const Evidence&);
   constexpr std::pair<std::string_view, Family> kOffByDefault[] = {{"header-definition", header_definitions},
                                                                    {"untracked-header", untracked_headers}};
@@ -130,9 +130,29 @@ std::vector<Finding> apply_rules(const Evidence& evidence, const std::vector<std
     auto found = family(evidence);
     findings.insert(findings.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
   }
+  sort_findings(findings);
+  return findings;
+}
+
+void sort_findings(std::vector<Finding>& findings) {
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return sort_key(a) < sort_key(b); });
-  return findings;
+}
+
+bool stops_link(const Finding& finding) {
+  constexpr std::string_view kRejected[] = {"duplicate-definition",
+                                            "undefined-symbol",
+                                            "discarded-definition",
+                                            "symbol-not-exported",
+                                            "tls-mismatch",
+                                            "version-not-defined",
+                                            "relocation-not-pic",
+                                            "device-duplicate-definition",
+                                            "device-undefined-symbol",
+                                            "device-declaration-mismatch",
+                                            "device-link-missing"};
+  return finding.severity == Severity::Error &&
+         std::find(std::begin(kRejected), std::end(kRejected), finding.rule) != std::end(kRejected);
 }
 
 Finding make_finding(std::string_view rule_id, std::string_view symbol, std::string message) {

@@ -51,8 +51,7 @@ std::span<const Rule> rule_table();
 /// The row of `id`, which must exist.
 const Rule& rule(std::string_view id);
 
-/// Runs all rules that are on, and those of `enabled` that are off by default. Findings are ordered: most severe first,
-/// then by rule, symbol and sites.
+/// Runs all rules that are on, and those of `enabled` that are off by default. Findings are sorted.
 std::vector<Finding> apply_rules(const Evidence& evidence, const std::vector<std::string>& enabled = {});
 
 // The families.
@@ -97,9 +96,15 @@ std::vector<Finding> header_definitions(const Evidence& evidence);
 /// Drops the candidates that are in no header, and those that are told as duplicates.
 void settle_header_definitions(std::vector<Finding>& findings);
 
-/// Host and device findings about one variable are one story: drops the host duplicates that `findings` already tell as
-/// device duplicates, and notes them there.
-void join_host_and_device(const Evidence& evidence, std::vector<Finding>& findings);
+/// Host and device findings about one variable or function are one story, of one link or of the links of a build: drops
+/// the host duplicates that `findings` already tell as device duplicates, and notes them there.
+void join_host_and_device(std::vector<Finding>& findings);
+
+/// Does it keep the link's output from being made?
+bool stops_link(const Finding& finding);
+
+/// Most severe first, then by rule, symbol and sites.
+void sort_findings(std::vector<Finding>& findings);
 
 /// A finding about `symbol` with the rule's own severity and no sites yet.
 Finding make_finding(std::string_view rule_id, std::string_view symbol, std::string message);

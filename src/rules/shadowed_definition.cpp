@@ -76,7 +76,8 @@ bool is_copy(const ObjectFacts& a, const ObjectFacts& b) {
 
 std::vector<Finding> shadowed_definitions(const Evidence& evidence) {
   std::vector<Finding> findings;
-  if (!evidence.job.scope.command) return findings;
+  // What can't be read might pull in the other member, as what a device link makes pulls in all that have device code.
+  if (!evidence.job.scope.command || evidence.resolution.judgement.duplicates != Judged::Yes) return findings;
   const auto taken = names_taken_from_archives(evidence);
   if (taken.empty()) return findings;
   // One finding for two members, however many names they share.

@@ -135,6 +135,38 @@ def test_a_device_link_comes_along(lab):
     assert "link      b/both.o\n" in result.out and "state is defined twice" in result.out, result
 
 
+JOINED = (
+    "rule join\n  command = g++ -r $in -o $out\nrule so\n  command = g++ -shared $in -o $out\n"
+    "build main.o: cxx ../main.cpp\nbuild state.o: cxx ../state.cpp\nbuild again.o: cxx ../again.cpp\n"
+    "build both.o: join state.o again.o\n"
+)
+
+
+@pytest.mark.parametrize("rest", ["build app: link main.o both.o\n", "build libs.so: so both.o\nbuild app: link main.o libs.so\n"])
+def test_what_a_finding_keeps_from_being_made(lab, rest):
+    """Running ninja again would not make it: it waits for the finding to be mended, and there is nothing to read."""
+    ninja(lab, JOINED + rest, SOURCES)
+    assert not (lab.path / "b/both.o").exists()
+    result = lab.audit("check", "-p", "b", "--format", "json")
+    report = result.json()
+    assert [f["rule"] for f in report["findings"]] == ["duplicate-definition"] and report["complete"], result
+    assert result.code == 1
+    text = lab.audit("check", "-p", "b").out
+    assert "not made, because of the finding above in the link of b/both.o" in text and "ninja -C" not in text
+
+
+def test_what_is_not_made_for_no_finding_is_unread(lab):
+    ninja(lab, JOINED + "build app: link main.o both.o\n", {**SOURCES, "again.cpp": "int other = 2;"}, build=False)
+    lab.sh("ninja -C b main.o state.o again.o")
+    result = lab.audit("check", "-p", "b")
+    assert result.code == 2 and "1 of its inputs is not built yet (b/both.o): run ninja -C b first" in result.out, result
+    (lab.path / "b/main.o").unlink()  # that one is missing for another reason than the finding
+    lab.write("again.cpp", "int state = 2;")
+    lab.sh("ninja -C b state.o again.o")
+    result = lab.audit("check", "-p", "b")
+    assert result.code == 2 and "state is defined twice" in result.out and "run ninja -C b first" in result.out, result
+
+
 def test_no_program_of_the_build_is_started(lab):
     """A compiler beside the build: its words are read, and it is not run; --ask is the user's word for it."""
     lab.write("b/g++", "#!/bin/sh\ntouch ran\nexec g++ \"$@\"\n")
