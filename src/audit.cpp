@@ -64,14 +64,15 @@ std::vector<DeviceInput> images_behind(const std::vector<Conflict>& conflicts, c
 }
 
 /// Payloads are decompressed only for what a device link uses, so the files are asked again once that is known.
-DeviceResolution resolve_device_code(const LinkJob& job, std::vector<InputFacts>& inputs, const Resolution& host) {
+DeviceResolution resolve_device_code(const LinkJob& job, std::vector<InputFacts>& inputs, const Resolution& host,
+                                     DeviceKin& kin) {
   std::vector<DeviceTarget> targets = device_targets(job, inputs);
   const std::vector<DeviceInput> whole = whole_program_images(inputs, host.linked);
   for (const DeviceTarget& target : targets) decode_images(inputs, target.inputs);
   decode_images(inputs, whole);
   decode_images(inputs, images_behind(host.conflicts, inputs));
   DeviceResolution device = resolve_device(std::move(targets), whole, inputs);
-  find_suppliers(job.library_dirs, device.unresolved);
+  if (job.missing.empty()) kin = find_device_suppliers(job, inputs, image_for, device);
   return device;
 }
 
@@ -170,7 +171,8 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census>
   look_for_suppliers(result.job, result.inputs, result.resolution);
   watch.lap("references");
   progress_stage("linking device code");
-  result.resolution.device = resolve_device_code(result.job, result.inputs, result.resolution);
+  DeviceKin kin;
+  result.resolution.device = resolve_device_code(result.job, result.inputs, result.resolution, kin);
   watch.lap("device");
   progress_stage("comparing times");
   const std::vector<GpuCompile> compiles =
@@ -187,7 +189,7 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census>
   result.findings =
       apply_rules({result.job, result.inputs, result.resolution, result.packages, result.images, options.pythons,
                    options.gpu_archs, compiles, stale.objects, stale.libraries, &result.libraries,
-                   holds_functions_or_variables, when_looked_up, in_headers, interpreter},
+                   holds_functions_or_variables, when_looked_up, in_headers, interpreter, &kin},
                   options.enable);
   watch.lap("rules");
   progress_stage("looking for definitions in debug info");

@@ -37,6 +37,19 @@ def fatbin(targets, hollow=False):
     return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(body)) + body
 
 
+def linked_library(lab, name, finished, *parts, hollow=()):
+    """Links libNAME.so as of `-rdc=true` objects: `finished` is what the device link made, and each of `parts` what one
+    of the objects had; those numbered in `hollow` have nothing in them."""
+    sections = [(".nv_fatbin", finished, False)] + [("__nv_relfatbin", part, i in hollow) for i, part in enumerate(parts)]
+    text = ""
+    for i, (section, targets, empty) in enumerate(sections):
+        (lab.path / f"{name}.{i}.fatbin").write_bytes(fatbin(targets, empty))
+        text += f'.section {section},"a",@progbits\n.balign 8\n.incbin "{name}.{i}.fatbin"\n'
+    lab.cc(f"{name}.parts.o", text, "as")
+    lab.sh(f"gcc -shared -nostdlib {name}.parts.o -o {name}")
+    return name
+
+
 def gpu_object(lab, name, targets, source="", hollow=False):
     """Assembles an object whose .nv_fatbin has these images; `source`: more of it, in assembly; hollow: with nothing in
     the images, as nvcc makes them of a source without kernels."""

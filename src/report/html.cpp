@@ -12,7 +12,9 @@
 #include "report/page.hpp"
 #include "report/rule_help.hpp"
 #include "report/words.hpp"
+#include "resolve/gpu_code.hpp"
 #include "rules/rules.hpp"
+#include "scan/device_content.hpp"
 #include "support/demangle.hpp"
 #include "version.hpp"
 
@@ -66,24 +68,30 @@ Json pulls(const Audit& audit) {
   return list;
 }
 
-void add_images(Json& list, const std::vector<InputFacts>& inputs) {
-  for (const InputFacts& input : inputs)
-    for (const ObjectFacts& object : input.objects)
-      for (const DeviceImage& image : object.device.images)
-        list.push_back({{"object", object.origin.display()},
-                        {"target", image.target()},
-                        {"number", image.arch.number},
-                        {"kind", to_word(image.kind)},
-                        {"compression", to_word(image.compression)},
-                        {"stored", image.stored_size},
-                        {"real", image.real_size}});
+/// Those that run, that is: not what single parts of a linked file have.
+void add_images_of(const ObjectFacts& object, Json& list) {
+  const std::set<GpuArch> held = held_by(gpu_code_of(object, holds_functions_or_variables));
+  for (const DeviceImage& image : object.device.images)
+    if (image.kind == ImageKind::Other || held.contains(image.arch))
+      list.push_back({{"object", object.origin.display()},
+                      {"target", image.target()},
+                      {"number", image.arch.number},
+                      {"kind", to_word(image.kind)},
+                      {"compression", to_word(image.compression)},
+                      {"stored", image.stored_size},
+                      {"real", image.real_size}});
 }
 
-/// The architecture matrix: every image of device code in the inputs and packages.
+void add_images(const std::vector<InputFacts>& inputs, Json& list) {
+  for (const InputFacts& input : inputs)
+    for (const ObjectFacts& object : input.objects) add_images_of(object, list);
+}
+
+/// The architecture matrix: the images of device code in the inputs and packages.
 Json images(const Audit& audit) {
   Json list = Json::array();
-  add_images(list, audit.inputs);
-  for (const Package& package : audit.packages) add_images(list, package.files);
+  add_images(audit.inputs, list);
+  for (const Package& package : audit.packages) add_images(package.files, list);
   return list;
 }
 

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "report/words.hpp"
+#include "resolve/gpu_code.hpp"
+#include "scan/device_content.hpp"
 
 namespace elfaudit {
 namespace {
@@ -17,6 +19,7 @@ using Column = std::pair<std::uint32_t, char>;
 
 struct Held {
   bool cubin = false;
+  bool jit = false;
   bool ptx = false;
   bool lto = false;
 };
@@ -35,14 +38,23 @@ void add(const DeviceImage& image, Row& row) {
   held.lto = held.lto || image.kind == ImageKind::LtoIr;
 }
 
+/// What runs, that is: not what single parts of a linked file have.
+Row row_of(const ObjectFacts& object) {
+  Row row{object.origin.display(), {}, object.device.foreign};
+  const GpuCode code = gpu_code_of(object, holds_functions_or_variables);
+  const std::set<GpuArch> held = held_by(code);
+  for (const DeviceImage& image : object.device.images)
+    if (held.contains(image.arch)) add(image, row);
+  for (const GpuArch& arch : compiled_for(code)) row.held[{arch.number, arch.suffix}].jit = true;
+  return row;
+}
+
 std::vector<Row> rows_of(const Listing& listing) {
   std::vector<Row> rows;
   for (const InputFacts& input : listing.inputs) {
     for (const ObjectFacts& object : input.objects) {
       if (object.device.images.empty() && object.device.foreign.empty()) continue;
-      Row row{object.origin.display(), {}, object.device.foreign};
-      for (const DeviceImage& image : object.device.images) add(image, row);
-      rows.push_back(std::move(row));
+      rows.push_back(row_of(object));
     }
   }
   return rows;
@@ -52,6 +64,7 @@ std::string cell(const Row& row, const Column& column) {
   const auto found = row.held.find(column);
   if (found == row.held.end()) return ".";
   const Held& held = found->second;
+  if (held.jit) return "JIT";
   const std::string code = held.cubin && held.ptx ? "both" : held.cubin ? "cubin" : held.ptx ? "PTX" : "";
   if (!held.lto) return code;
   return code.empty() ? "LTO" : "LTO+" + code;

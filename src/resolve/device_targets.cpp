@@ -44,20 +44,6 @@ std::optional<Rank> rank(const DeviceImage& image, std::uint32_t target) {
   return std::nullopt;
 }
 
-std::uint32_t choose(const DeviceFacts& facts, const GpuArch& target) {
-  std::uint32_t best = kNone;
-  std::optional<Rank> best_rank;
-  for (std::uint32_t i = 0; i < facts.images.size(); ++i) {
-    if (!linkable(facts.images[i])) continue;
-    const auto candidate = rank(facts.images[i], target.number);
-    if (candidate && (!best_rank || *candidate < *best_rank)) {
-      best = i;
-      best_rank = candidate;
-    }
-  }
-  return best;
-}
-
 bool takes_part(const InputFacts& input) {
   return input.kind == InputKind::Object || input.kind == InputKind::Archive || input.kind == InputKind::DeviceFile;
 }
@@ -97,7 +83,7 @@ void fill(DeviceTarget& target, const LinkJob& job, const std::vector<InputFacts
       const ObjectFacts& object = inputs[i].objects[o];
       const DeviceFacts& device = object.device;
       if (object.nested || std::none_of(device.images.begin(), device.images.end(), linkable)) continue;
-      const std::uint32_t image = choose(device, target.arch);
+      const std::uint32_t image = image_for(device, target.arch);
       const ObjectId id{i, o};
       if (image == kNone)
         target.skipped.push_back(id);
@@ -110,6 +96,20 @@ void fill(DeviceTarget& target, const LinkJob& job, const std::vector<InputFacts
 }
 
 }  // namespace
+
+std::uint32_t image_for(const DeviceFacts& facts, const GpuArch& target) {
+  std::uint32_t best = kNone;
+  std::optional<Rank> best_rank;
+  for (std::uint32_t i = 0; i < facts.images.size(); ++i) {
+    if (!linkable(facts.images[i])) continue;
+    const auto candidate = rank(facts.images[i], target.number);
+    if (candidate && (!best_rank || *candidate < *best_rank)) {
+      best = i;
+      best_rank = candidate;
+    }
+  }
+  return best;
+}
 
 std::vector<DeviceTarget> device_targets(const LinkJob& job, const std::vector<InputFacts>& inputs) {
   std::vector<DeviceTarget> targets;

@@ -1,6 +1,7 @@
 // Which device links there are, and which image of each object takes part in each. Pure: image headers only.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "elfaudit/facts.hpp"
@@ -8,6 +9,9 @@
 #include "elfaudit/resolution.hpp"
 
 namespace elfaudit {
+
+/// The image that nvlink takes of an object with this device code; kNone when it skips the object.
+std::uint32_t image_for(const DeviceFacts& facts, const GpuArch& target);
 
 /// One target for each architecture of the job, else for each that an object on the line (not in an archive: libraries
 /// bring many) has code for; without such objects, for each there is. Empty when the job makes no device link.

@@ -4,16 +4,13 @@
 #include <cassert>
 #include <set>
 
+#include "resolve/gpu_code.hpp"
+
 namespace elfaudit {
 namespace {
 
 constexpr std::string_view kWrapper = "__fatbinwrap";
 constexpr const char* kRegister = "__cudaRegisterLinkedBinary";
-
-/// nvlink drops the device runtime when no kernel launches another; then nothing refers to it.
-bool may_be_dropped(const Origin& origin) {
-  return std::string_view(origin.path).substr(origin.path.rfind('/') + 1) == "libcudadevrt.a";
-}
 
 class FateSettler {
  public:
@@ -85,7 +82,8 @@ DeviceLinkObject device_link_object(const LinkJob& job, const std::vector<InputF
         const std::string_view name = facts.name(symbol);
         if (!symbol.defined() || !name.starts_with(kWrapper)) continue;
         made.defines.push_back(kRegister + std::string(name.substr(kWrapper.size())));
-        if (!may_be_dropped(facts.origin)) made.needs.emplace_back(name);
+        // nvlink drops the device runtime when no kernel launches another; then nothing refers to it.
+        if (!is_device_runtime(facts.origin)) made.needs.emplace_back(name);
       }
     }
   }

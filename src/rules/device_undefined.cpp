@@ -8,6 +8,7 @@
 
 #include "rules/device_sites.hpp"
 #include "support/demangle.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 namespace {
@@ -20,8 +21,19 @@ bool all_read(const Evidence& evidence, const DeviceTarget& target) {
 
 /// "libnvshmem_device.a" -> "-lnvshmem_device"
 std::string as_option(const std::string& path) {
-  const std::string name = path.substr(path.rfind('/') + 1);
-  return "-l" + name.substr(3, name.size() - 5);
+  const std::string_view name = base_name(path);
+  return "-l" + std::string(name.substr(3, name.size() - 5));
+}
+
+/// What defines the name itself is the better answer than what defines one like it.
+std::vector<std::string> who_has(const Evidence& evidence, const DeviceUnresolved& name) {
+  std::vector<std::string> notes;
+  for (const std::string& supplier : name.suppliers)
+    notes.push_back(
+        fmt::format("{} defines it and is not on the device link's line: {}", supplier, as_option(supplier)));
+  if (!notes.empty() || evidence.device_kin == nullptr) return notes;
+  const auto kin = evidence.device_kin->find(name.symbol);
+  return kin == evidence.device_kin->end() ? notes : kin->second;
 }
 
 }  // namespace
@@ -45,9 +57,7 @@ std::vector<Finding> device_undefined_symbols(const Evidence& evidence) {
     std::string message =
         fmt::format("{} is not defined in any device code for {}", demangle(symbol), finding.arch_list());
     findings.push_back(std::move(finding).finish("device-undefined-symbol", symbol, std::move(message)));
-    for (const std::string& supplier : unresolved[symbol]->suppliers)
-      findings.back().notes.push_back(
-          fmt::format("{} defines it and is not on the device link's line: {}", supplier, as_option(supplier)));
+    findings.back().notes = who_has(evidence, *unresolved[symbol]);
   }
   return findings;
 }

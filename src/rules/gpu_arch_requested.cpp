@@ -63,6 +63,10 @@ std::string missing_message(const GpuArch& wanted, const Covered& covered, const
       return wanted.suffix == 0 ? fmt::format("{} is covered by {}: {} code for that GPU alone", name, by, subject)
                                 : fmt::format("{} is missing: {} {}, which runs there without what only {} has", name,
                                               subject, by, name);
+    case Coverage::AtLoad:
+      return fmt::format(
+          "{} is covered by a link when it is loaded: {} no linked code for it, but relocatable code ({})", name,
+          subject, by);
     case Coverage::LowerMinor:
       return fmt::format("{} is covered by {}: {} code of a lower minor version, which runs there too{}", name, by,
                          subject, is_tegra(wanted) ? " (not promised by NVIDIA: one of them is for Tegra)" : "");
@@ -71,26 +75,50 @@ std::string missing_message(const GpuArch& wanted, const Covered& covered, const
   }
 }
 
-void explain_missing(const Covered& covered, Finding& finding) {
-  if (covered.how == Coverage::None)
+using Files = std::vector<const GpuFile*>;
+
+/// The driver links relocatable code anew for a GPU only where none of its parts is left out.
+std::string why_not_linked(const GpuArch& wanted, const Files& group) {
+  const GpuCode& code = group.front()->code;
+  const std::size_t fit = parts_for(wanted, code);
+  if (group.size() != 1 || !code.linked || fit == 0) return {};
+  return fmt::format(
+      "{} of its {} relocatable parts {} code or PTX for {}, and the driver links them only where all have", fit,
+      code.parts.size(), fit == 1 ? "has" : "have", wanted.name());
+}
+
+void explain_missing(const GpuArch& wanted, const Covered& covered, const Files& group, Finding& finding) {
+  if (covered.how == Coverage::None) {
+    const bool relocatable = std::any_of(
+        group.begin(), group.end(), [](const GpuFile* file) { return file->code.linked && !file->code.parts.empty(); });
     finding.notes.emplace_back("kernels fail there with \"no kernel image is available for execution on the device\"");
+    if (relocatable)
+      finding.notes.back() +=
+          ", those of relocatable code with \"named symbol not found\" or \"device kernel image is invalid\"";
+    if (std::string why = why_not_linked(wanted, group); !why.empty()) finding.notes.push_back(std::move(why));
+  }
   if (covered.how == Coverage::Jit)
     finding.notes.emplace_back(
         "it works, but the driver compiles the PTX when it is first used, and keeps the result "
         "in a cache of the user's");
+  if (covered.how == Coverage::AtLoad)
+    finding.notes.emplace_back(
+        "the device link made no code for it; give -gencode there too to link it once and for all");
 }
 
-using Files = std::vector<const GpuFile*>;
+bool holds_anything(const Evidence& evidence, const ObjectFacts& object) {
+  for (std::uint32_t i = 0; i < object.device.images.size(); ++i)
+    if (evidence.holds_device_content(object, i)) return true;
+  return false;
+}
 
 void missing_code(const Evidence& evidence, const std::vector<GpuFile>& files, const GpuArch& wanted,
-                  const std::set<GpuArch>& linked_ptx, std::vector<Finding>& findings) {
+                  std::vector<Finding>& findings) {
   std::map<std::tuple<Coverage, GpuArch>, Files> groups;
   for (const GpuFile& file : files) {
-    Covered covered = what_runs_on(wanted, file.held);
-    // The driver links the PTX of the objects behind it anew where no finished code fits.
-    if (file.device_link_output && covered.how == Coverage::None) covered = what_runs_on(wanted, linked_ptx);
+    const Covered covered = what_runs_on(wanted, file.code);
     // libcufftw.so has an empty image for one GPU and runs on all.
-    if (covered.how == Coverage::None && !evidence.holds_device_content(*file.object)) continue;
+    if (covered.how == Coverage::None && !holds_anything(evidence, *file.object)) continue;
     if (covered.how != Coverage::Exact) groups[{covered.how, covered.by}].push_back(&file);
   }
   for (const auto& [key, group] : groups) {
@@ -98,7 +126,7 @@ void missing_code(const Evidence& evidence, const std::vector<GpuFile>& files, c
     const std::string subject = fmt::format("{} {}", who(group, files.size()), hold(group, files.size()));
     findings.push_back(about("gpu-arch-missing", severity_of(wanted, covered), wanted,
                              missing_message(wanted, covered, subject), group));
-    explain_missing(covered, findings.back());
+    explain_missing(wanted, covered, group, findings.back());
   }
 }
 
@@ -171,15 +199,6 @@ void unexpected(const Evidence& evidence, const std::vector<GpuFile>& files, std
                              group));
 }
 
-std::set<GpuArch> ptx_to_link(const std::vector<GpuFile>& files) {
-  std::set<GpuArch> ptx;
-  for (const GpuFile& file : files)
-    if (file.object->device.containers != 0)
-      for (const GpuArch& image : file.held)
-        if (image.is_virtual) ptx.insert(image);
-  return ptx;
-}
-
 }  // namespace
 
 std::vector<Finding> requested_architectures(const Evidence& evidence) {
@@ -191,12 +210,11 @@ std::vector<Finding> requested_architectures(const Evidence& evidence) {
     findings.back().severity = Severity::Warning;
     return findings;
   }
-  const std::set<GpuArch> linked_ptx = ptx_to_link(files);
   for (const GpuArch& wanted : evidence.gpu_archs) {
     if (wanted.is_virtual)
       missing_ptx(files, wanted, findings);
     else
-      missing_code(evidence, files, wanted, linked_ptx, findings);
+      missing_code(evidence, files, wanted, findings);
   }
   unexpected(evidence, files, findings);
   return findings;

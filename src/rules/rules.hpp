@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -29,14 +30,15 @@ struct Evidence {
   std::span<const StaleObject> stale_objects{};
   std::span<const StaleLibrary> stale_libraries{};
   const LoadedLibraries* libraries = nullptr;  ///< what the images load
-  /// Is there a function or variable in its device code? Opens the object: only asked where an error hangs on it.
-  std::function<bool(const ObjectFacts&)> holds_device_content = nullptr;
+  /// Is there a function or variable in one of its images? Opens the object: only asked where an error hangs on it.
+  std::function<bool(const ObjectFacts&, std::uint32_t image)> holds_device_content = nullptr;
   /// When the loader looks up symbols of a file, by their indices. Opens the file: only asked of what nothing defines.
   std::function<std::vector<LookedUp>(const Origin&, std::span<const std::uint32_t>)> when_looked_up = nullptr;
-
   /// Which of some definitions are written in a header. Opens their objects' debug info and sources.
   std::function<std::vector<SymbolId>(const std::vector<SymbolId>&)> in_headers = nullptr;
   std::span<const ObjectFacts> interpreter{};  ///< of a link that makes a module of Python: see module_links()
+  /// Who has functions like those that a device link is missing, by symbol.
+  const std::map<std::string, std::vector<std::string>>* device_kin = nullptr;
 
   const ObjectFacts& object(ObjectId id) const { return inputs[id.input].objects[id.object]; }
   const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }

@@ -1,5 +1,7 @@
 #include "scan/device_suppliers.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -10,13 +12,19 @@
 #include "elfaudit/error.hpp"
 #include "scan/archive.hpp"
 #include "scan/device_code.hpp"
+#include "scan/name_spellings.hpp"
 #include "scan/scan.hpp"
+#include "support/demangle.hpp"
 #include "support/mapped_file.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 namespace {
 
-constexpr std::size_t kMostArchives = 1000;  // of one directory
+constexpr std::size_t kMostArchives = 1000;                     // of one directory
+constexpr std::size_t kMostNames = 200;                         // more are missing when a whole library is
+constexpr std::size_t kMostRemarks = 4;                         // of one name
+constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;  // of images, once decompressed
 
 /// lib*.a of a directory, by name.
 std::vector<std::string> archives_in(const std::string& dir) {
@@ -32,62 +40,124 @@ std::vector<std::string> archives_in(const std::string& dir) {
   return found;
 }
 
-using Names = std::set<std::string_view>;
-
-/// Does a host symbol of the archive have one of the names?
-bool may_define(const Archive& archive, const Names& names) {
-  return std::any_of(archive.index.begin(), archive.index.end(), [&](const ArchiveIndexEntry& entry) {
-    return names.contains(std::string_view(archive.index_strings).substr(entry.symbol.offset, entry.symbol.size));
+/// Each object with relocatable device code defines a wrapper of its fatbin for the host linker, whatever the device
+/// code itself defines: most device functions have no host symbol of their name.
+bool holds_relocatable_code(const Archive& archive) {
+  return !archive.has_index || std::any_of(archive.index.begin(), archive.index.end(), [&](const ArchiveIndexEntry& e) {
+    return std::string_view(archive.index_strings).substr(e.symbol.offset, e.symbol.size).starts_with("__fatbinwrap_");
   });
 }
 
-/// Those of the names that the object's device code defines.
-void add_defined(ObjectFacts& object, const Names& names, std::set<std::string_view>& defined) {
-  for (std::uint32_t image = 0; image < object.device.images.size(); ++image) {
+class DeviceSupplierSearch {
+ public:
+  DeviceSupplierSearch(const ImageChooser& choose, std::vector<DeviceUnresolved>& unresolved) : choose_(choose) {
+    for (DeviceUnresolved& name : unresolved) {
+      const auto known = by_name_.find(name.symbol);
+      if (known == by_name_.end() && names_.size() == kMostNames) continue;
+      if (known == by_name_.end()) {
+        by_name_.emplace(name.symbol, names_.size());
+        names_.push_back({Spelling(name.symbol), {}, {}, {}});
+      }
+      names_[by_name_.find(name.symbol)->second].missing.push_back(&name);
+      archs_.insert(name.arch);
+    }
+  }
+
+  void look_on_the_line(const std::vector<InputFacts>& inputs, const std::vector<DeviceTarget>& targets) {
+    for (const DeviceTarget& target : targets)
+      for (const DeviceInput& input : target.inputs) {
+        const ObjectFacts& object = inputs[input.object.input].objects[input.object.object];
+        const auto decoded = object.device.decoded.find(input.image);
+        if (decoded != object.device.decoded.end()) look_for_kin(decoded->second, object.origin.display());
+      }
+  }
+
+  void look_into(const std::string& path) {
+    try {
+      if (!holds_relocatable_code(read_archive(MappedFile(path).bytes()))) return;
+      std::vector<InputFacts> facts{scan_input(path)};
+      read_device_code(facts);
+      for (ObjectFacts& object : facts.front().objects) look_into(object, path);
+    } catch (const InputError&) {
+    }
+  }
+
+  DeviceKin finish() {
+    DeviceKin kin;
+    for (Name& name : names_) {
+      for (DeviceUnresolved* missing : name.missing) missing->suppliers = name.definers;
+      if (!name.kin.empty()) kin.emplace(name.missing.front()->symbol, std::move(name.kin));
+    }
+    return kin;
+  }
+
+ private:
+  struct Name {
+    Spelling spelling;
+    std::vector<DeviceUnresolved*> missing;  ///< one for each architecture
+    std::vector<std::string> definers;
+    std::vector<std::string> kin;
+  };
+
+  static void remark(std::vector<std::string>& remarks, std::string text) {
+    if (remarks.size() < kMostRemarks && std::find(remarks.begin(), remarks.end(), text) == remarks.end())
+      remarks.push_back(std::move(text));
+  }
+
+  std::uint32_t image_of(const ObjectFacts& object) const {
+    for (const GpuArch& arch : archs_)
+      if (const std::uint32_t image = choose_(object.device, arch); image != kNone) return image;
+    return kNone;
+  }
+
+  void look_into(ObjectFacts& object, const std::string& path) {
+    const std::uint32_t image = image_of(object);
+    if (image == kNone || object.device.images[image].real_size > kMostBytes - read_) return;
+    read_ += object.device.images[image].real_size;
     try {
       decode_image(object, image);
     } catch (const InputError&) {
-      continue;
+      return;
     }
     const DeviceSymbols& symbols = object.device.decoded.at(image);
-    for (const DeviceSymbol& symbol : symbols.symbols)
-      if (const auto found = names.find(symbols.name(symbol)); symbol.defined && found != names.end())
-        defined.insert(*found);
-    if (!symbols.symbols.empty()) return;  // the other images are the same code for other architectures
-  }
-}
-
-std::set<std::string_view> defined_by(const std::string& path, const Names& names) {
-  std::set<std::string_view> defined;
-  try {
-    const MappedFile file(path);
-    if (!may_define(read_archive(file.bytes()), names)) return defined;
-    std::vector<InputFacts> facts{scan_input(path)};
-    read_device_code(facts);
-    for (ObjectFacts& object : facts.front().objects) {
-      const bool has_one = std::any_of(object.symbols.begin(), object.symbols.end(), [&](const Symbol& symbol) {
-        return symbol.defined() && names.contains(object.name(symbol));
-      });
-      if (has_one) add_defined(object, names, defined);
+    for (const DeviceSymbol& symbol : symbols.symbols) {
+      if (!symbol.defined) continue;
+      if (const auto found = by_name_.find(symbols.name(symbol)); found != by_name_.end())
+        remark(names_[found->second].definers, path);
     }
-  } catch (const InputError&) {
+    look_for_kin(symbols, path + ", which is not on the device link's line,");
   }
-  return defined;
-}
+
+  void look_for_kin(const DeviceSymbols& symbols, const std::string& who) {
+    for (const DeviceSymbol& symbol : symbols.symbols) {
+      if (!symbol.defined) continue;
+      const std::string_view present = symbols.name(symbol);
+      for (Name& name : names_)
+        if (name.spelling.may_be_kin(present) && name.spelling.kin_to(present) != Kinship::None)
+          remark(name.kin, fmt::format("{} defines {}", who, demangle(present)));
+    }
+  }
+
+  const ImageChooser& choose_;
+  std::set<GpuArch> archs_;
+  std::vector<Name> names_;
+  std::map<std::string, std::size_t, std::less<>> by_name_;  ///< into names_
+  std::uint64_t read_ = 0;                                   ///< bytes of images
+};
 
 }  // namespace
 
-void find_suppliers(const std::vector<std::string>& dirs, std::vector<DeviceUnresolved>& unresolved) {
-  if (unresolved.empty()) return;
-  Names names;
-  for (const DeviceUnresolved& symbol : unresolved) names.insert(symbol.symbol);
-  for (const std::string& dir : dirs) {
-    for (const std::string& archive : archives_in(dir)) {
-      const auto defined = defined_by(archive, names);
-      for (DeviceUnresolved& symbol : unresolved)
-        if (defined.contains(symbol.symbol)) symbol.suppliers.push_back(archive);
-    }
-  }
+DeviceKin find_device_suppliers(const LinkJob& job, const std::vector<InputFacts>& inputs, const ImageChooser& choose,
+                                DeviceResolution& device) {
+  if (device.unresolved.empty()) return {};
+  DeviceSupplierSearch search(choose, device.unresolved);
+  search.look_on_the_line(inputs, device.targets);
+  std::set<std::string_view> on_line;
+  for (const LinkInput& input : job.inputs) on_line.insert(base_name(input.path));
+  for (const std::string& dir : job.library_dirs)
+    for (const std::string& archive : archives_in(dir))
+      if (!on_line.contains(base_name(archive))) search.look_into(archive);
+  return search.finish();
 }
 
 }  // namespace elfaudit

@@ -34,10 +34,29 @@ std::string before_parameters(const std::string& text) {
   return text;
 }
 
+/// "ns::f" of "void ns::f<int>", as the demangler writes what is before the parameters of a template: without the
+/// result and the function's own arguments, but with those of a class ("ns::S<int>::f").
+std::string function_name(std::string text) {
+  if (text.find("operator") != std::string::npos) return text;  // "operator<<", "operator new"
+  const auto outermost = [&](char wanted) {
+    int depth = 0;
+    for (std::size_t i = text.size(); i-- > 0;) {
+      if (depth == 0 && text[i] == wanted) return i;
+      depth += text[i] == '>' || text[i] == ')' ? 1 : text[i] == '<' || text[i] == '(' ? -1 : 0;
+      if (depth == 0 && text[i] == wanted) return i;
+    }
+    return std::string::npos;
+  };
+  if (!text.ends_with('>')) return text;
+  text.resize(std::min(outermost('<'), text.size()));
+  const std::size_t result = outermost(' ');
+  return result == std::string::npos ? text : text.substr(result + 1);
+}
+
+/// "f" of "ns::S<int>::f"
 std::string last_identifier(const std::string& text) {
-  const std::size_t end = std::min(text.find('<'), text.size());
-  const std::size_t begin = text.rfind(':', end == 0 ? 0 : end - 1);
-  return text.substr(begin == std::string::npos ? 0 : begin + 1, end - (begin == std::string::npos ? 0 : begin + 1));
+  const std::size_t colon = text.rfind("::");
+  return colon == std::string::npos || text.ends_with('>') ? text.substr(0, text.find('<')) : text.substr(colon + 2);
 }
 
 std::string without_version(std::string_view name) { return std::string(name.substr(0, name.find('@'))); }
@@ -45,8 +64,11 @@ std::string without_version(std::string_view name) { return std::string(name.sub
 }  // namespace
 
 Spelling::Spelling(std::string_view name)
-    : name_(without_version(name)), plain_(without_abi(demangle(name_))), before_(before_parameters(plain_)) {
-  identifier_ = last_identifier(before_);
+    : name_(without_version(name)),
+      plain_(without_abi(demangle(name_))),
+      function_(function_name(before_parameters(plain_))) {
+  is_function_ = before_parameters(plain_) != plain_;
+  identifier_ = last_identifier(function_);
   in_mangled_name_ = std::to_string(identifier_.size()) + identifier_;
 }
 
@@ -58,13 +80,15 @@ bool Spelling::may_be_kin(std::string_view other) const {
 
 Kinship Spelling::kin_to(std::string_view other) const {
   const std::string bare = without_version(other);
-  if (is_mangled(name_) && !is_mangled(bare)) return before_ == bare ? Kinship::MangledThere : Kinship::None;
+  if (is_mangled(name_) && !is_mangled(bare)) return function_ == bare ? Kinship::MangledThere : Kinship::None;
   const std::string plain = without_abi(demangle(bare));
   if (plain == bare) return Kinship::None;  // not mangled after all
   if (!is_mangled(name_)) return before_parameters(plain) == name_ ? Kinship::MangledHere : Kinship::None;
   // Equal otherwise: the complete and the base variant of a constructor.
   if (plain == plain_) return is_new_abi(bare) != is_new_abi(name_) ? Kinship::OtherStringAbi : Kinship::None;
-  return before_ != plain_ && before_parameters(plain) == before_ ? Kinship::OtherParameters : Kinship::None;
+  const std::string before = before_parameters(plain);
+  return is_function_ && before != plain && function_name(before) == function_ ? Kinship::OtherParameters
+                                                                               : Kinship::None;
 }
 
 }  // namespace elfaudit

@@ -11,7 +11,7 @@ enum class Kinship {
   OtherStringAbi,   ///< std::string of before and after GCC 5: _GLIBCXX_USE_CXX11_ABI
   MangledHere,      ///< the definition is C++, the reference C: extern "C" is missing where it is defined
   MangledThere,     ///< the definition is C, the reference C++: extern "C" is missing where it is declared
-  OtherParameters,  ///< the same function name with other parameters
+  OtherParameters,  ///< the same function name with other parameters or template arguments
 };
 
 /// What is asked about a name again and again.
@@ -26,7 +26,8 @@ class Spelling {
  private:
   std::string name_;
   std::string plain_;            ///< demangled, one way for both ABIs
-  std::string before_;           ///< up to the parameters
+  std::string function_;         ///< with its namespaces and classes, without its own template arguments
+  bool is_function_ = false;     ///< has parameters
   std::string identifier_;       ///< the function's own name
   std::string in_mangled_name_;  ///< "4name" (Itanium C++ ABI, <source-name>)
 };

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from elfaudit_test import need
-from gpu_images import fatbin, gpu_object
+from gpu_images import fatbin, gpu_object, linked_library
 
 need("as")
 
@@ -131,6 +131,80 @@ def test_archive_for_more_gpus_than_asked_is_no_mistake(lab):
     gpu_object(lab, "b.o", "sm_75 sm_80", ".globl f\nf: ret\n")
     lab.ar("libb.a", "b.o")
     assert findings(lab.audit("check", "--format", "json", "--gpu-arch", "8.0", "--", "gcc", "a.o", "libb.a")) == []
+
+
+# --- linked files of relocatable code: tests/device/test_gpu_arch.py has the programs that were run
+
+LINKED = [  # asked for, what the device link made, what the objects had, severity
+    ("9.0", "sm_80", ("sm_80", "sm_80 sm_90"), "error"),
+    ("9.0", "sm_80", ("sm_80 compute_80", "sm_80"), "error"),
+    ("9.0", "sm_80", ("sm_80", "sm_80 compute_90"), "error"),
+    ("9.0", "sm_80", ("sm_80 sm_90a", "sm_80"), "error"),
+    ("10.3", "sm_80", ("sm_80 sm_100", "sm_80 sm_100a"), "error"),
+    ("9.0", "sm_80", ("sm_80 compute_80", "sm_80 compute_75"), "warning"),
+    ("9.0", "sm_80", ("sm_80 compute_80", "sm_80 sm_90"), "warning"),
+    ("9.0", "sm_80", ("sm_80 sm_90", "sm_80 sm_90"), "note"),
+    ("10.3", "sm_80", ("sm_80 sm_103", "sm_80 sm_100"), "note"),
+    ("9.0a", "sm_80", ("sm_80 sm_90a", "sm_80 sm_90"), "warning"),
+    ("8.6", "sm_80", ("sm_80", "sm_90"), "note"),
+    ("9.0", "sm_90", ("sm_80", "sm_80"), None),
+]
+
+
+@pytest.mark.parametrize("wanted, finished, parts, severity", LINKED)
+def test_linked_file(lab, wanted, finished, parts, severity):
+    need("gcc")
+    linked_library(lab, "x.so", finished, *parts)
+    result = check(lab, wanted, "x.so")
+    missing = [f[1] for f in findings(result) if f[0] == "gpu-arch-missing"]
+    assert missing == ([severity] if severity else []) and result.code == (severity == "error"), result
+
+
+def test_linked_file_says_which_parts_are_in_the_way(lab):
+    need("gcc")
+    linked_library(lab, "x.so", "sm_80", "sm_80", "sm_80 sm_90", "sm_80 compute_80")
+    out = lab.audit("check", "--gpu-arch", "8.0;9.0", "x.so").out
+    assert "error: sm_90 is missing: x.so holds nothing that runs there" in out and "holds sm_80\n" in out
+    assert "2 of its 3 relocatable parts have code or PTX for sm_90, and the driver links them only where all have" in out
+
+
+def test_part_without_any_code_is_in_nothings_way(lab):
+    need("gcc")
+    linked_library(lab, "x.so", "sm_80", "sm_80", "sm_80 sm_90", hollow=(0,))
+    assert [f[1] for f in findings(check(lab, "8.0;9.0", "x.so"))] == ["note"]
+
+
+def test_unexpected_is_what_all_parts_have(lab):
+    need("gcc")
+    linked_library(lab, "x.so", "sm_90", "sm_90", "sm_75 sm_80 sm_90 compute_90")
+    assert findings(check(lab, "9.0", "x.so")) == []
+    linked_library(lab, "x.so", "sm_90", "sm_75 sm_90", "sm_75 sm_80 sm_90")
+    assert findings(check(lab, "9.0", "x.so")) == [("gpu-arch-unexpected", "warning", ["sm_75"], ["x.so"])]
+
+
+def test_ptx_that_all_parts_have(lab):
+    need("gcc")
+    linked_library(lab, "x.so", "sm_80", "sm_80 compute_80", "sm_80 compute_75")
+    assert findings(check(lab, "8.0+PTX", "x.so")) == []
+    linked_library(lab, "x.so", "sm_80", "sm_80 compute_80", "sm_80")
+    assert findings(check(lab, "8.0+PTX", "x.so")) == [("gpu-arch-no-ptx", "warning", ["compute_80"], ["x.so"])]
+
+
+LINKED_TABLE = """\
+      80     86     90
+a.so  cubin  .      .
+b.so  cubin  cubin  .
+c.so  both   .      JIT
+3 of 3 objects with device code, for 3 architectures
+"""
+
+
+def test_table_of_linked_files(lab):
+    need("gcc")
+    linked_library(lab, "a.so", "sm_80", "sm_80", "sm_80 sm_90")
+    linked_library(lab, "b.so", "sm_80", "sm_80", "sm_86")
+    linked_library(lab, "c.so", "sm_80", "sm_80 compute_80", "sm_80 sm_90 compute_75")
+    assert lab.audit("list", "images", "--table", "a.so", "b.so", "c.so").out == LINKED_TABLE
 
 
 # --- objects of one link

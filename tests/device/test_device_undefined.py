@@ -82,3 +82,52 @@ def test_undefined(bench, name, arch):
 def test_live_because_of_another_object(bench, arch):
     for words in ("calls-f.o dead-function.o", "dead-function.o calls-f.o"):
         assert agree(bench, words, arch) == {"undefined und"}
+
+
+# --- who has it
+
+MEMBER = {  # what the archive in the library folder has -> what is said of f(int)
+    "as nvcc makes it": "__device__ int f(int x) { return x - 1; }",
+    "without a host symbol": "#ifdef __CUDA_ARCH__\n__device__ int f(int x) { return x - 1; }\n#endif",
+    "from a template": "template <class T> __device__ __noinline__ T g(T x) { return x - 1; }\n__device__ int f(int x) { return g(x); }",
+}
+OTHER = {  # another function of that name -> how it is spelled
+    "parameters": ("__device__ int f(int x, int y) { return x - y; }", "f(int, int)"),
+    "type": ("__device__ int f(long x) { return x; }", "f(long)"),
+    "no host symbol": ("#ifdef __CUDA_ARCH__\n__device__ int f(long x) { return x; }\n#endif", "f(long)"),
+    "template": ("template <int> __device__ int f(int x) { return x; } template __device__ int f<3>(int);", "int f<3>(int)"),
+}
+
+
+def notes(lab, words):
+    result = lab.audit("check", "--format", "json", "--", "nvcc", "-arch=sm_80", "-dlink", *words.split(), "-o", "x.o")
+    return {f["symbol"]: f["notes"] for f in result.json()["findings"] if f["rule"] == "device-undefined-symbol"}
+
+
+@pytest.mark.parametrize("member", MEMBER)
+def test_archive_in_the_library_folder(bench, member):
+    compile_all(bench, {"member": MEMBER[member]})
+    bench.sh("mkdir -p d; rm -f d/*")
+    bench.ar("d/libdev.a", "member.o")
+    assert notes(bench, "calls-f.o -Ld") == {"_Z1fi": ["d/libdev.a defines it and is not on the device link's line: -ldev"]}
+    assert notes(bench, "calls-f.o -Ld -ldev") == {}
+    bench.sh("nvlink -arch=sm_80 calls-f.o -Ld -ldev -o linked.cubin")
+
+
+@pytest.mark.parametrize("other", OTHER)
+def test_same_function_with_other_parameters(bench, other):
+    source, spelled = OTHER[other]
+    compile_all(bench, {"member": source})
+    bench.sh("mkdir -p d; rm -f d/*")
+    bench.ar("d/libdev.a", "member.o")
+    assert notes(bench, "calls-f.o -Ld -ldev") == {"_Z1fi": [f"d/libdev.a(member.o) defines {spelled}"]}
+    assert notes(bench, "calls-f.o member.o") == {"_Z1fi": [f"member.o defines {spelled}"]}
+    [said] = notes(bench, "calls-f.o -Ld")["_Z1fi"]
+    assert said == f"d/libdev.a, which is not on the device link's line, defines {spelled}"
+
+
+def test_archive_of_host_code_alone_is_no_supplier(bench):
+    bench.cc("host.o", "int f(int x) { return x; }", "g++")
+    bench.sh("mkdir -p d; rm -f d/*")
+    bench.ar("d/libhost.a", "host.o")
+    assert notes(bench, "calls-f.o -Ld") == {"_Z1fi": []}

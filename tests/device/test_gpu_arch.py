@@ -2,7 +2,9 @@
 
 import os
 
-from elfaudit_test import need
+import pytest
+
+from elfaudit_test import Lab, need
 
 need("nvcc")
 
@@ -52,7 +54,10 @@ def test_device_link(lab):
 def test_the_architecture_that_the_device_link_forgot(lab):
     compile(lab, "rdc.o", "-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -rdc=true")
     lab.sh("nvcc -dlink -gencode arch=compute_80,code=sm_80 rdc.o -o dlink.o")
-    assert findings(lab, "--gpu-arch", "8.0;9.0", "rdc.o", "dlink.o") == [("gpu-arch-missing", "error", ["sm_90"])]
+    # The driver links it when the program is loaded, as for test_what_a_linked_program_runs_on's "all-have-code".
+    assert findings(lab, "--gpu-arch", "8.0;9.0", "rdc.o", "dlink.o") == [("gpu-arch-missing", "note", ["sm_90"])]
+    compile(lab, "less.o", "-gencode arch=compute_80,code=sm_80 -rdc=true")
+    assert ("gpu-arch-missing", "error", ["sm_90"]) in findings(lab, "--gpu-arch", "8.0;9.0", "less.o", "dlink.o")
 
 
 def test_short_form(lab):
@@ -66,3 +71,72 @@ def test_freshly_compiled_is_not_stale(lab):
     header, made = lab.path / "scale.h", (lab.path / "a.o").stat().st_mtime_ns
     os.utime(header, ns=(made + 1, made + 1))
     assert findings(lab, "a.o") == [("stale-object", "warning", None)]
+
+
+# --- what a linked program of relocatable code runs on
+
+LINKED = {
+    "kernel": """extern __device__ int f(int);
+                 __global__ void k(int* p) { *p = f(*p); }
+                 void run() { k<<<1, 1>>>(nullptr); }""",
+    "function": "__device__ int f(int x) { return x + 1; }",
+    "main": "void run(); int main() { run(); }",  # no device code
+    "whole": "__global__ void w(int* p) { *p = 1; } void run_w() { w<<<1, 1>>>(nullptr); }",
+    "dynamic": """__device__ int v; __global__ void child() { v = 7; } __global__ void parent() { child<<<1, 1>>>(); }
+                  int main() { parent<<<1, 1>>>(); }""",
+}
+FLAGS = {
+    "75": "-gencode arch=compute_75,code=sm_75",
+    "75p": "-gencode arch=compute_75,code=[sm_75,compute_75]",
+    "80": "-gencode arch=compute_80,code=sm_80",
+    "80p": "-gencode arch=compute_80,code=[sm_80,compute_80]",
+    "80+90": "-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90",
+    "80+90a": "-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90a,code=sm_90a",
+    "80+90ap": "-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90a,code=compute_90a",
+    "90": "-gencode arch=compute_90,code=sm_90",
+}
+# Programs, the device link's flags, and what became of the kernel on an H100 and an H200 (sm_90).
+PROGRAMS = {
+    "one-has-no-code": ("kernel:80 function:80+90 main:80", "80", "cudaErrorSymbolNotFound", "error"),
+    "all-have-ptx": ("kernel:80p function:80p main:80", "80", "cudaSuccess", "warning"),
+    "ptx-and-code": ("kernel:80p function:80+90 main:80", "80", "cudaSuccess", "warning"),
+    "all-have-code": ("kernel:80+90 function:80+90 main:80", "80", "cudaSuccess", "note"),
+    "one-has-no-ptx": ("kernel:80p function:80 main:80", "80", "cudaErrorInvalidSource", "error"),
+    "device-link-for-both": ("kernel:80+90 function:80+90 main:80+90", "80+90", "cudaSuccess", None),
+    "code-for-that-gpu-alone": ("kernel:80+90a function:80+90a main:80", "80", "cudaSuccess", "note"),
+    "ptx-for-that-gpu-alone": ("kernel:80+90ap function:80+90 main:80", "80", "cudaSuccess", "warning"),
+    "dynamic-parallelism-75": ("dynamic:75", "75", "cudaErrorSymbolNotFound", "error"),
+    "dynamic-parallelism-75-ptx": ("dynamic:75p", "75", "cudaSuccess", "warning"),
+    "dynamic-parallelism-90": ("dynamic:90", "90", "cudaSuccess", None),
+    "whole-program-objects-beside": ("kernel:80+90 function:80+90 main:80 whole:80", "80", "cudaSuccess", "note"),
+}
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory):
+    lab = Lab(tmp_path_factory.mktemp("programs"))
+    for parts, flags, _, _ in PROGRAMS.values():
+        for name in (part.split(":")[0] for part in parts.split()):
+            lab.write(f"{name}.cu", LINKED[name] + "\n")
+        for name, archs in (part.split(":") for part in parts.split()):
+            if not (lab.path / f"{name}-{archs}.o").exists():
+                lab.sh(f"nvcc -w -rdc={'false' if name == 'whole' else 'true'} {FLAGS[archs]} -c {name}.cu -o {name}-{archs}.o")
+    return lab
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_a_linked_program_runs_on(programs, name):
+    parts, flags, outcome, severity = PROGRAMS[name]
+    objects = " ".join(part.replace(":", "-") + ".o" for part in parts.split())
+    programs.sh(f"nvcc -w {FLAGS[flags]} {objects} -o {name}")
+    result = programs.audit("check", "--format", "json", "--gpu-arch", "9.0", name)
+    missing = [f["severity"] for f in result.json()["findings"] if f["rule"] == "gpu-arch-missing"]
+    assert missing == ([severity] if severity else [])
+    assert (result.code == 0) == (outcome == "cudaSuccess"), result
+
+
+def test_what_was_built_is_expected(programs):
+    programs.sh(f"nvcc -w {FLAGS['90']} dynamic-90.o -o exactly")
+    assert findings(programs, "--gpu-arch", "9.0", "exactly") == []
+    table = programs.audit("list", "images", "--table", "exactly").out.splitlines()
+    assert table[0].split() == ["90"] and table[1].split() == ["exactly", "cubin"]

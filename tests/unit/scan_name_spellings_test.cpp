@@ -32,5 +32,14 @@ TEST(NameSpellings, Parameters) {
   EXPECT_EQ(kinship("_ZN1SC1Ev", "_ZN1SC2Ev"), Kinship::None) << "two variants of one constructor";
 }
 
+TEST(NameSpellings, TemplateArguments) {
+  EXPECT_EQ(kinship("_Z1fIiEvT_", "_Z1fIdEvT_"), Kinship::OtherParameters) << "f<int>(int), f<double>(double)";
+  EXPECT_EQ(kinship("_ZN1n1fIiEEvT_", "_ZN1n1fIiEEvT_S1_"), Kinship::OtherParameters) << "one parameter more";
+  EXPECT_EQ(kinship("_ZN1n1fIiEEvT_", "_ZN1n1fEi"), Kinship::OtherParameters) << "not a template";
+  EXPECT_EQ(kinship("_ZN1n1fIiEEvT_", "_ZN1m1fIiEEvT_"), Kinship::None) << "another namespace";
+  EXPECT_EQ(kinship("_ZN1SIiE1fEi", "_ZN1SIdE1fEi"), Kinship::None) << "S<int>::f and S<double>::f: two classes";
+  EXPECT_EQ(kinship("_ZN1SIiE1fEi", "_ZN1SIiE1fEl"), Kinship::OtherParameters);
+}
+
 }  // namespace
 }  // namespace elfaudit

@@ -1,0 +1,130 @@
+#include "resolve/gpu_code.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "support/path.hpp"
+
+namespace elfaudit {
+namespace {
+
+using Archs = std::set<GpuArch>;
+
+std::uint32_t major(const GpuArch& arch) { return arch.number / 10; }
+
+/// Does the image run on that GPU, as it stands or compiled there? 'a' is for one GPU alone, 'f' for its family, which
+/// is the later minor versions of the same major one.
+bool runs_on(const GpuArch& gpu, const GpuArch& image) {
+  if (image.number == gpu.number) return true;
+  if (image.suffix == 'a' || image.number > gpu.number) return false;
+  return (image.is_virtual && image.suffix == 0) || major(image) == major(gpu);
+}
+
+Coverage how(const GpuArch& wanted, const GpuArch& image) {
+  if (image == wanted) return Coverage::Exact;
+  if (!runs_on(wanted, image)) return Coverage::None;
+  if (image.is_virtual) return Coverage::Jit;
+  return image.number == wanted.number ? Coverage::OtherFeatures : Coverage::LowerMinor;
+}
+
+/// A link needs each of them.
+Covered worst_part(const GpuArch& wanted, const GpuCode& code) {
+  Covered worst;
+  for (const Archs& part : code.parts) {
+    const Covered covered = what_runs_on(wanted, part);
+    if (&part == &code.parts.front() || covered.how > worst.how) worst = covered;
+  }
+  return worst;
+}
+
+/// PTX from which code for the GPUs of `wanted` and all later ones can be made.
+bool has_ptx_for(const GpuArch& wanted, const Archs& part) {
+  return part.contains(wanted) || std::any_of(part.begin(), part.end(), [&](const GpuArch& image) {
+           return image.is_virtual && image.suffix == 0 && image.number <= wanted.number;
+         });
+}
+
+bool each_part_has(const GpuArch& arch, const GpuCode& code) {
+  return std::all_of(code.parts.begin(), code.parts.end(), [&](const Archs& part) {
+    return arch.is_virtual ? has_ptx_for(arch, part) : what_runs_on(arch, part).how < Coverage::AtLoad;
+  });
+}
+
+/// A part without functions and variables is in no link's way.
+bool holds_anything(const ObjectFacts& object, std::uint32_t part, const HoldsContent& holds_content) {
+  const std::vector<DeviceImage>& images = object.device.images;
+  for (std::uint32_t i = 0; i < images.size(); ++i)
+    if (images[i].found_in == DeviceContainer::RelocatableFatbin && images[i].container == part &&
+        holds_content(object, i))
+      return true;
+  return false;
+}
+
+Archs of_any_part(const GpuCode& code) {
+  Archs all;
+  for (const Archs& part : code.parts) all.insert(part.begin(), part.end());
+  return all;
+}
+
+}  // namespace
+
+GpuCode gpu_code_of(const ObjectFacts& object, const HoldsContent& holds_content) {
+  GpuCode code;
+  std::map<std::uint32_t, Archs> parts;
+  Archs of_all_parts;
+  for (const DeviceImage& image : object.device.images) {
+    if (image.kind == ImageKind::Other) continue;
+    if (image.found_in != DeviceContainer::RelocatableFatbin) {
+      code.finished.insert(image.arch);
+      continue;
+    }
+    parts[image.container].insert(image.arch);
+    of_all_parts.insert(image.arch);
+  }
+  code.linked = object.kind != ObjectKind::Relocatable || !code.finished.empty();
+  for (auto& [container, archs] : parts)
+    if (!code.linked || archs == of_all_parts || holds_anything(object, container, holds_content))
+      code.parts.push_back(std::move(archs));
+  return code;
+}
+
+bool is_device_runtime(const Origin& origin) { return base_name(origin.path) == "libcudadevrt.a"; }
+
+Covered what_runs_on(const GpuArch& wanted, const std::set<GpuArch>& images) {
+  Covered best;
+  for (const GpuArch& image : images) {  // ascending: of equals the highest is taken
+    const Coverage coverage = how(wanted, image);
+    if (coverage <= best.how && coverage != Coverage::None) best = {coverage, image};
+  }
+  return best;
+}
+
+std::size_t parts_for(const GpuArch& wanted, const GpuCode& code) {
+  return static_cast<std::size_t>(std::count_if(code.parts.begin(), code.parts.end(), [&](const Archs& part) {
+    return what_runs_on(wanted, part).how != Coverage::None;
+  }));
+}
+
+Covered what_runs_on(const GpuArch& wanted, const GpuCode& code) {
+  const Covered finished = what_runs_on(wanted, code.finished);
+  Covered parts = worst_part(wanted, code);
+  if (code.linked && (parts.how == Coverage::Exact || parts.how == Coverage::LowerMinor)) parts.how = Coverage::AtLoad;
+  return finished.how <= parts.how ? finished : parts;
+}
+
+std::set<GpuArch> held_by(const GpuCode& code) {
+  Archs held = code.finished;
+  for (const GpuArch& arch : of_any_part(code))
+    if (each_part_has(arch, code)) held.insert(arch);
+  return held;
+}
+
+std::set<GpuArch> compiled_for(const GpuCode& code) {
+  Archs compiled;
+  for (const GpuArch& arch : of_any_part(code))
+    if (!arch.is_virtual && !code.finished.contains(arch) && worst_part(arch, code).how == Coverage::Jit)
+      compiled.insert(arch);
+  return compiled;
+}
+
+}  // namespace elfaudit
