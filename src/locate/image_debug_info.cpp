@@ -44,7 +44,7 @@ std::vector<Place> locate_in_cubin(const ObjectFacts& object, std::uint32_t imag
 std::vector<Place> locate_in_image(const ObjectFacts& object, std::uint32_t image,
                                    const std::vector<std::uint32_t>& symbols) {
   Place unknown;
-  unknown.why_unknown = "no debug info";
+  unknown.why_unknown = "no debug info of its device code (nvcc -G)";
   if (object.device.images[image].kind != ImageKind::Cubin) return std::vector(symbols.size(), unknown);
   const DeviceSymbols& decoded = object.device.decoded.at(image);
   std::vector<Wanted> wanted;

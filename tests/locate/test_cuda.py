@@ -97,3 +97,75 @@ def test_sites_and_chains(project, way):
             if answers.get((name, unit)) != {(path, line, json.dumps(chain))}:
                 wrong.append(f"{name} in {unit}: {answers.get((name, unit))}, not {path}:{line} through {chain}")
     assert not wrong, "\n".join(wrong)
+
+
+# --- places without debug info: the depfile and the sources
+
+DECLARED = {  # what the header says; the sources define it, the second line of each
+    "variable": ("extern __device__ S st;", "__device__ S st;"),
+    "constant": ("extern __constant__ S st;", "__constant__ S st;"),
+    "in-a-namespace": ("namespace n { extern __device__ S st; }", "namespace n { __device__ S st; } using n::st;"),
+    "branch": ("#ifdef USE_EXTERN\nextern __device__ S st;\n#else\n__device__ S st;\n#endif", None),
+    "macro": ("#ifndef API\n#define API\n#endif\nAPI __device__ S st;", None),
+}
+
+
+def depfile_lab(lab, declaration, definition, flags):
+    lab.write("s.h", f"#pragma once\nstruct S {{ int a[6]; }};\n{declaration}\n")
+    for unit in "ab":
+        second = (definition or "// nothing") + "\n"
+        lab.write(f"{unit}.cu", f'#include "s.h"\n{second}__global__ void k_{unit}(int* p) {{ *p = st.a[1]; }}\n')
+        lab.sh(f"nvcc -w -rdc=true -gencode arch=compute_80,code=sm_80 {flags} -MD -c {unit}.cu -o {unit}.o")
+
+
+@pytest.mark.parametrize("shape", DECLARED)
+def test_variable_without_debug_info(lab, shape):
+    declaration, definition = DECLARED[shape]
+    depfile_lab(lab, declaration, definition, "")
+    [finding] = lab.audit("check", "--format", "json", "a.o", "b.o").json()["findings"]
+    expected = [("a.cu", 2), ("b.cu", 2)] if definition else [("s.h", 3 + declaration[: declaration.rfind("__device__")].count("\n"))] * 2
+    assert [(s["file"], s["line"]) for s in finding["sites"]] == expected, finding
+    assert finding["cause"] and finding["fixes"], finding
+    if not definition:
+        assert [s["chain"] for s in finding["sites"]] == [[{"file": f"{unit}.cu", "line": 1}] for unit in "ab"], finding
+
+
+@pytest.mark.parametrize("shape", ["branch", "macro"])
+def test_include_chain_beside_debug_info(lab, shape):
+    depfile_lab(lab, *DECLARED[shape], "-g")
+    [finding] = lab.audit("check", "--format", "json", "a.o", "b.o").json()["findings"]
+    assert [s["known_by"] for s in finding["sites"]] == ["debug-info"] * 2, finding
+    assert [s["chain"] for s in finding["sites"]] == [[{"file": f"{unit}.cu", "line": 1}] for unit in "ab"], finding
+
+
+@pytest.mark.parametrize("flags", ["", "-g", "-lineinfo"])
+@pytest.mark.parametrize(
+    "header, rule",
+    [
+        ("extern __device__ float table[{}];", "size"),
+        ("extern __{}__ float table[4];", "memory space"),
+    ],
+)
+def test_place_of_what_is_only_declared(lab, header, rule, flags):
+    """Two versions of a header: which one the other object saw is the answer."""
+    for version, word in (("v1", "4" if rule == "size" else "device"), ("v2", "8" if rule == "size" else "constant")):
+        lab.write(f"{version}/table.cuh", f"#pragma once\n// {version}\n{header.format(word)}\n")
+    lab.write("def.cu", '#include "table.cuh"\n' + header.format("4" if rule == "size" else "device").replace("extern ", "") + "\n")
+    lab.write("use.cu", '#include "table.cuh"\n__global__ void k(float* p) { *p = table[1]; }\n')
+    for unit, version in (("def", "v1"), ("use", "v2")):
+        lab.sh(f"nvcc -w -rdc=true {flags} -arch=sm_80 -I{version} -MD -c {unit}.cu -o {unit}.o")
+    [finding] = lab.audit("check", "--format", "json", "def.o", "use.o").json()["findings"]
+    assert finding["rule"] == "device-declaration-mismatch"
+    kept, rejected = finding["sites"]
+    assert (kept["file"], kept["line"]) == ("def.cu", 2), kept
+    assert (rejected["file"], rejected["line"]) == ("v2/table.cuh", 3), rejected
+    assert rejected["chain"] == [{"file": "use.cu", "line": 1}]
+
+
+def test_declared_without_a_record_of_the_build(lab):
+    lab.write("def.cu", "__device__ float table[4];\n")
+    lab.write("use.cu", "extern __device__ float table[8];\n__global__ void k(float* p) { *p = table[1]; }\n")
+    for unit in ("def", "use"):
+        lab.sh(f"nvcc -w -rdc=true -g -arch=sm_80 -c {unit}.cu -o {unit}.o")
+    out = lab.audit("check", "def.o", "use.o").out
+    assert "def.cu:1" in out and "no debug info" not in out and "it is not defined there, no depfile and no compile command" in out

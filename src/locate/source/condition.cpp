@@ -94,7 +94,8 @@ std::uint64_t read_character(std::string_view text) {
 
 void Condition::doubt(const std::string& why) { preprocessor_.doubt_condition(preprocessor_.doubts_.add(why)); }
 
-void Condition::add(bool value) {
+void Condition::add(bool value, Doubt doubt) {
+  if (doubt != 0) token_doubts_[tokens_.size()] = doubt;
   Token token;
   token.kind = Kind::Number;
   token.text = value ? "1" : "0";
@@ -102,15 +103,22 @@ void Condition::add(bool value) {
 }
 
 bool Condition::defined(const Token& name) {
+  Doubt doubt = 0;
+  const bool result = is_defined(name, doubt);
+  preprocessor_.doubt_condition(doubt);
+  return result;
+}
+
+bool Condition::is_defined(const Token& name, Doubt& doubt) {
   if (!name.is_name()) return false;
   if (const Macro* macro = preprocessor_.macros_.find(name.id)) {
-    preprocessor_.doubt_condition(macro->doubt);
+    doubt = macro->doubt;
     return true;
   }
   const Word word = word_of(name);
   if (is_builtin_macro(word) || has_operator(word, preprocessor_.compiler_)) return true;
   if (std::find(undefined_.begin(), undefined_.end(), name.id) == undefined_.end()) undefined_.push_back(name.id);
-  preprocessor_.doubt_condition(preprocessor_.doubt_of_undefined(name.id));
+  doubt = preprocessor_.doubt_of_undefined(name.id);
   return false;
 }
 
@@ -121,7 +129,9 @@ void Condition::defined_operator() {
   const bool parenthesis = token.is('(');
   if (parenthesis) token = preprocessor_.raw();
   if (!token.is_name()) return doubt("a malformed `defined` in a condition"), add(false);
-  add(defined(token));
+  Doubt why = 0;
+  const bool value = is_defined(token, why);
+  add(value, why);
   if (parenthesis && !preprocessor_.raw().is(')')) doubt("a malformed `defined` in a condition");
 }
 
@@ -185,8 +195,9 @@ void Condition::collect_name(const Token& token) {
       return;
     }
   }
-  if (preprocessor_.macros_.find(token.id) == nullptr) defined(token);
-  add(false);
+  Doubt why = 0;
+  if (preprocessor_.macros_.find(token.id) == nullptr) is_defined(token, why);
+  add(false, why);
 }
 
 void Condition::collect() {
@@ -208,6 +219,7 @@ bool Condition::evaluate() {
   tokens_.emplace_back();
   const Value value = ternary(0);
   if (peek().kind != Kind::End) malformed();
+  preprocessor_.doubt_condition(value.doubt);
   return value.truth();
 }
 
@@ -232,6 +244,8 @@ Condition::Value Condition::ternary(unsigned depth) {
   if (condition.truth()) --not_evaluated_;
   Value result = condition.truth() ? yes : no;
   result.is_unsigned = yes.is_unsigned || no.is_unsigned;
+  if (condition.doubt != 0)
+    result.doubt = preprocessor_.doubts_.both(condition.doubt, preprocessor_.doubts_.both(yes.doubt, no.doubt));
   return result;
 }
 
@@ -280,7 +294,9 @@ Condition::Value Condition::binary(int least, unsigned depth) {
     if (cut) ++not_evaluated_;
     const Value right = binary(level + 1, depth + 1);
     if (cut) --not_evaluated_;
+    const Doubt doubt = doubt_of(op, left, right);
     left = apply(op, left, right);
+    left.doubt = doubt;
   }
   return left;
 }
@@ -292,6 +308,7 @@ Condition::Value Condition::unary(unsigned depth) {
   Value value;
   if (token.kind == Kind::Number) {
     if (!read_number(token.text, value.bits, value.is_unsigned)) malformed();
+    if (const auto found = token_doubts_.find(at_ - 1); found != token_doubts_.end()) value.doubt = found->second;
   } else if (token.kind == Kind::Char) {
     value.bits = read_character(token.text);
   } else if (token.is('(')) {
@@ -299,7 +316,8 @@ Condition::Value Condition::unary(unsigned depth) {
     if (!peek().is(')')) return malformed(), Value{};
     ++at_;
   } else if (token.is('!')) {
-    value = {unary(depth + 1).truth() ? 0U : 1U, false};
+    value = unary(depth + 1);
+    value = {value.truth() ? 0U : 1U, false, value.doubt};
   } else if (token.is('-')) {
     value = unary(depth + 1);
     value.bits = 0 - value.bits;
@@ -312,6 +330,15 @@ Condition::Value Condition::unary(unsigned depth) {
     malformed();
   }
   return value;
+}
+
+/// What is true whatever the one side is depends on the other alone.
+Doubt Condition::doubt_of(std::uint16_t op, const Value& left, const Value& right) {
+  const auto settles = [&](const Value& side) {
+    return side.doubt == 0 && ((op == punct::Or && side.truth()) || (op == punct::And && !side.truth()));
+  };
+  if (settles(left) || settles(right)) return 0;
+  return preprocessor_.doubts_.both(left.doubt, right.doubt);
 }
 
 Condition::Value Condition::apply(std::uint16_t op, const Value& left, const Value& right) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "locate/source/preprocessor.hpp"
@@ -24,6 +25,7 @@ class Condition {
   struct Value {
     std::uint64_t bits = 0;
     bool is_unsigned = false;
+    Doubt doubt = 0;  ///< what it depends on: nothing for `defined(KNOWN) || defined(UNKNOWN)`
     bool truth() const { return bits != 0; }
   };
 
@@ -33,19 +35,22 @@ class Condition {
   void has_include(bool next);
   void has_feature(Word what);
   std::string include_operand(bool& quoted);
-  void add(bool value);
+  bool is_defined(const Token& name, Doubt& doubt);
+  void add(bool value, Doubt doubt = 0);
   void doubt(const std::string& why);
 
   Value ternary(unsigned depth);
   Value binary(int least, unsigned depth);
   Value unary(unsigned depth);
   Value apply(std::uint16_t op, const Value& left, const Value& right);
+  Doubt doubt_of(std::uint16_t op, const Value& left, const Value& right);
   static int precedence(const Token& token);
   const Token& peek() const { return tokens_[at_]; }
   bool malformed();
 
   Preprocessor& preprocessor_;
-  std::vector<Token> tokens_;  ///< the last is Kind::End
+  std::vector<Token> tokens_;                  ///< the last is Kind::End
+  std::map<std::size_t, Doubt> token_doubts_;  ///< by place in tokens_
   std::size_t at_ = 0;
   unsigned not_evaluated_ = 0;  ///< behind `0 &&` a division by zero is no error
   std::vector<std::uint32_t> undefined_;

@@ -208,6 +208,17 @@ Doubt Preprocessor::doubt_of_target(const std::string& macro) {
   return doubts_.add("what " + macro + " is depends on the target, and only the macros of x86-64 are known");
 }
 
+/// "__HOST_DEFINES_H__", asked about in CUDA's crt/host_defines.h, which has text around its guard: no command line
+/// defines the implementation's guards (C++20 5.10 (3): such names are reserved to it).
+bool Preprocessor::is_guard_of_system(std::string_view name) const {
+  if (frames_.empty() || name.size() < 3 || name[0] != '_' || (name[1] != '_' && (name[1] < 'A' || name[1] > 'Z')))
+    return false;
+  const std::size_t end = name.find_last_not_of('_');
+  const std::string_view word = name.substr(0, end == std::string_view::npos ? 0 : end + 1);
+  if (!word.ends_with("_H") && !word.ends_with("_HPP") && !word.ends_with("_INCLUDED")) return false;
+  return search_.is_system(files_[frames_.back().file].path);
+}
+
 Doubt Preprocessor::doubt_of_undefined(std::uint32_t name) {
   if (const auto maybe = maybe_defined_.find(name); maybe != maybe_defined_.end()) return maybe->second;
   const std::string text(names_.name(name));
@@ -224,7 +235,7 @@ Doubt Preprocessor::doubt_of_undefined(std::uint32_t name) {
   if (!unread_standard_.empty() && is_standard_macro(text))
     return doubts_.add(text + " is not defined in what was read, but " + unread_standard_.front() + " was not read",
                        {name});
-  if (!options_known_ && !is_compilers_own(text))
+  if (!options_known_ && !is_compilers_own(text) && !is_guard_of_system(text))
     return doubts_.add("whether " + text + " is defined on the command line is not known", {name});
   return 0;
 }

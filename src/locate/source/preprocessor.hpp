@@ -77,6 +77,7 @@ class Preprocessor : public TokenSource {
   /// Why a name that nothing defines may be defined after all; 0 when it is not.
   Doubt doubt_of_target(const std::string& macro);
   Doubt doubt_of_undefined(std::uint32_t name);
+  bool is_guard_of_system(std::string_view name) const;
 
  private:
   friend class Condition;

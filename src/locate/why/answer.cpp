@@ -97,7 +97,9 @@ class Witnesses {
     answer.place = located_[i].place;
     tell_unit(answer.story, located_[i]);
     if (asked_[i].only_in_header && is_in_source(located_[i])) return answer;
-    if (answer.place.known_by == KnownBy::Nothing)
+    if (asked_[i].only_declared)
+      where_declared(i, answer);
+    else if (answer.place.known_by == KnownBy::Nothing)
       from_sources(i, answer);
     else
       with_debug_info(i, answer);
@@ -146,7 +148,7 @@ class Witnesses {
       const Definition& definition = read->definitions.front();
       if (const std::string newer = changed_since(definition); !newer.empty()) {
         answer.place.why_unknown += fmt::format(", and {} has changed since the object was made", newer);
-        add_candidates(*read, answer);
+        add_candidates(read->definitions, answer);
         return;
       }
       answer.place = {definition.at, evidence_.known_by, {}, definition.chain, evidence_.known_by};
@@ -158,11 +160,33 @@ class Witnesses {
                                                           : ", and the sources do not settle it";
     for (const auto* doubts : {read->definitions.empty() ? &read->doubts : &read->definitions.front().doubts})
       if (!doubts->empty()) answer.place.why_unknown += ": " + doubts->front();
-    add_candidates(*read, answer);
+    add_candidates(read->definitions, answer);
   }
 
-  void add_candidates(const source::Reading& read, Answer& answer) const {
-    for (const Definition& definition : read.definitions)
+  /// Debug info describes what an object defines, so the sources must say where it is only declared.
+  void where_declared(std::size_t i, Answer& answer) const {
+    const source::Reading* read = reading(i);
+    if (read == nullptr || !object_.at_hand) {
+      answer.place.why_unknown += ", " + (object_.at_hand ? evidence_.why_not : "the object is not at hand");
+      return;
+    }
+    const std::vector<Definition>& found = read->declarations;
+    if (found.empty()) {
+      answer.place.why_unknown += ", and no source that it was made of declares it as far as they could be read";
+      return;
+    }
+    const std::string newer = changed_since(found.front());
+    if (found.size() == 1 && found.front().doubts.empty() && read->doubts.empty() && newer.empty()) {
+      answer.place = {found.front().at, evidence_.known_by, {}, found.front().chain, evidence_.known_by};
+      return;
+    }
+    if (!newer.empty())
+      answer.place.why_unknown += fmt::format(", and {} has changed since the object was made", newer);
+    add_candidates(found, answer);
+  }
+
+  void add_candidates(const std::vector<Definition>& found, Answer& answer) const {
+    for (const Definition& definition : found)
       answer.candidates.push_back(fmt::format("{}:{}", definition.at.file, definition.at.line));
     if (answer.candidates.empty()) answer.candidates = evidence_.own_headers;
     if (answer.candidates.size() > kMostCandidates) {
