@@ -7,6 +7,7 @@
 
 #include "input/file_probe.hpp"
 #include "input/version_script.hpp"
+#include "linker/linker_traits.hpp"
 
 namespace elfaudit {
 namespace {
@@ -61,10 +62,12 @@ bool ExportOptions::take(const LineItem& item) {
   }
 }
 
-void ExportOptions::finish(const SearchPath& search, LinkJob& job) {
+void ExportOptions::finish(const SearchPath& search, bool fatal_warnings, LinkJob& job) {
   job.dynamic_list = dynamic_symbols_;
   job.exclude_libs = exclude_libs_;
   job.undefined_version = undefined_version_;
+  if (!traits_of(job).checks_version_names)  // mold warns, unless --undefined-version is given
+    job.undefined_version = undefined_version_.value_or(false) || !fatal_warnings;
   job.export_dynamic = export_dynamic_;
   job.gc_keep_exported = gc_keep_exported_;
   job.copy_dt_needed = copy_dt_needed_;
@@ -84,9 +87,9 @@ void ExportOptions::read(const NamedFile& file, const SearchPath& search, LinkJo
     job.missing.emplace_back(path, "too large for a version script");
     return;
   }
-  VersionScript script = parse_version_script(*text, path);
+  VersionScript script = parse_version_script(*text, path, job.linker);
   if (!script.error.empty()) {
-    job.notes.push_back(path + ": " + script.error + ": not understood, and what it exports is not known");
+    job.missing.emplace_back(path, script.error);
     return;
   }
   if (file.dynamic_list) {

@@ -19,7 +19,7 @@ class ExportOptions {
 
   /// Reads the files that were named and writes what was found into the job; what can't be read goes to
   /// LinkJob::missing.
-  void finish(const SearchPath& search, LinkJob& job);
+  void finish(const SearchPath& search, bool fatal_warnings, LinkJob& job);
 
  private:
   struct NamedFile {

@@ -113,7 +113,7 @@ void InputCollector::add_script(const std::string& path, const InputState& state
   }
   const std::optional<std::string> text = read_text(path, kMostScript);
   if (!text) return add_missing(path, "too large for a linker script");
-  const LinkerScript script = parse_linker_script(*text, path, search_.linker->comma_is_part_of_name);
+  const LinkerScript script = parse_linker_script(*text, path, *search_.linker);
   if (!script.error.empty()) {
     return add_missing(path, "file format not recognized; treating as linker script: " + script.error);
   }

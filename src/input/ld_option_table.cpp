@@ -172,6 +172,8 @@ const std::vector<LinkerOption> kOptions{
     {"warn-unresolved-symbols", kFlag, WarnUnresolved},
     {"error-unresolved-symbols", kFlag, ErrorUnresolved},
     {"noinhibit-exec", kFlag, NoInhibitExec},
+    {"fatal-warnings", kFlag, FatalWarnings},
+    {"no-fatal-warnings", kFlag, NoFatalWarnings},
     {"allow-shlib-undefined", kFlag, AllowShlibUndefined},
     {"no-allow-shlib-undefined", kFlag, NoAllowShlibUndefined},
     {"weak-unresolved-symbols", kFlag, NotModelled},    // gold
@@ -203,7 +205,7 @@ const std::vector<LinkerOption> kOptions{
     {"eh-frame-hdr no-eh-frame-hdr ld-generated-unwind-info no-ld-generated-unwind-info no-dynamic-linker", kFlag},
     {"enable-new-dtags disable-new-dtags default-symver default-imported-symver", kFlag},
     {"dynamic-list-data dynamic-list-cpp-new dynamic-list-cpp-typeinfo gnu-unique no-gnu-unique", kFlag},
-    {"disable-multiple-abs-defs embedded-relocs fatal-warnings no-fatal-warnings force-exe-suffix no-warnings", kFlag},
+    {"disable-multiple-abs-defs embedded-relocs force-exe-suffix no-warnings", kFlag},
     {"force-group-allocation enable-non-contiguous-regions enable-non-contiguous-regions-warnings", kFlag},
     {"print-gc-sections no-print-gc-sections no-demangle no-keep-memory reduce-memory-overheads", kFlag},
     {"warn-mismatch no-warn-mismatch warn-search-mismatch no-warn-search-mismatch relax no-relax relax-gp no-relax-gp", kFlag},
@@ -229,7 +231,10 @@ const std::vector<LinkerOption> kOptions{
     {"detect-odr-violations no-detect-odr-violations no-threads incremental no-incremental incremental-full incremental-update", kFlag},
     {"incremental-changed incremental-unchanged incremental-unknown incremental-startup-unchanged", kFlag},
     {"lto-legacy-pass-manager no-lto-legacy-pass-manager no-call-graph-profile-sort", kFlag},
-    {"perf fork no-fork quick-exit no-quick-exit repro reverse-sections", kFlag},
+    {"perf fork no-fork detach no-detach quick-exit no-quick-exit repro reverse-sections nodefaultlibs print-dependencies", kFlag},
+    {"relocatable-merge-sections start-stop lto-pseudo-probe-for-profiling check-dynamic-relocations no-check-dynamic-relocations", kFlag},
+    {"no-android-memtag-heap no-android-memtag-stack no-separate-debug-file no-nmagic", kFlag},
+    {"enable-linker-version disable-linker-version plugin-save-temps warn-execstack-objects", kFlag},
     {"no-lto-basic-block-address-map lto-basic-block-address-map lto-cs-profile-generate lto-debug-pass-manager lto-emit-llvm lto-emit-asm", kFlag},
     {"lto-pgo-warn-mismatch no-lto-pgo-warn-mismatch lto-unique-basic-block-section-names no-lto-unique-basic-block-section-names", kFlag},
     {"lto-validate-all-vtables-have-type-infos no-lto-validate-all-vtables-have-type-infos", kFlag},
@@ -249,11 +254,13 @@ const std::vector<LinkerOption> kOptions{
     {"time-trace-granularity physical-image-base icf-iterations thread-count", kValue},
     {"thread-count-initial thread-count-middle thread-count-final stub-group-size print-symbol-counts rosegment-gap", kValue},
     {"build-id-chunk-size-for-treehash build-id-min-file-size-for-treehash hash-bucket-empty-fraction incremental-base incremental-patch", kValue},
+    {"filler section-order section-align mips-got-size spare-program-headers got", kValue},
     {"vfs-overlay error-limit rsp-quoting time-trace-file", kValue},
 
     // No effect on symbols: a value only after "="
     {"build-id compress-debug-sections package-metadata demangle unique sort-common split-by-file split-by-reloc verbose", kMaybe},
     {"color-diagnostics icf threads time-trace shuffle-sections lto flto flto-partition fuse-ld plt-align", kMaybe},
+    {"separate-debug-file", kMaybe},
     {"debug thinlto-index-only call-graph-profile-sort power10-stubs save-temps", kMaybe},
 };
 // clang-format on

@@ -32,16 +32,26 @@ struct Match {
   const LinkerOption* option;
 };
 
+/// Which linker's options are meant.
+struct Dialect {
+  std::optional<LinkerKind> linker;
+  int version;
+  bool knows(std::string_view name, bool two_dashes) const { return knows_option(linker, version, name, two_dashes); }
+  bool abbreviates() const { return !linker || traits_of(*linker).abbreviates_options; }
+};
+
 /// A long option by its name or by a prefix that fits only one option (getopt_long_only).
-std::optional<Match> find_long(std::string_view name, bool two_dashes) {
-  const auto allowed = [&](const LinkerOption& option) { return two_dashes || option.dashes == OptionDashes::Any; };
+std::optional<Match> find_long(std::string_view name, bool two_dashes, const Dialect& dialect) {
+  const auto allowed = [&](const LinkerOption& option, std::string_view spelled) {
+    return (two_dashes || option.dashes == OptionDashes::Any) && dialect.knows(spelled, two_dashes);
+  };
   if (name.size() < 2) return std::nullopt;
-  if (const auto exact = names().find(name); exact != names().end()) {
-    return allowed(*exact->second) ? std::optional(Match{exact->first, exact->second}) : std::nullopt;
-  }
+  if (const auto exact = names().find(name); exact != names().end() && allowed(*exact->second, name))
+    return Match{exact->first, exact->second};
+  if (!dialect.abbreviates()) return std::nullopt;
   std::optional<Match> found;
   for (auto i = names().lower_bound(name); i != names().end() && i->first.starts_with(name); ++i) {
-    if (!allowed(*i->second)) continue;
+    if (!allowed(*i->second, i->first)) continue;
     if (found && found->option != i->second) return std::nullopt;
     if (!found) found = Match{i->first, i->second};
   }
@@ -50,7 +60,7 @@ std::optional<Match> find_long(std::string_view name, bool two_dashes) {
 
 class Tokenizer {
  public:
-  Tokenizer(const std::vector<std::string>& words, LinkerKind linker) : words_(words), linker_(traits_of(linker)) {}
+  Tokenizer(const std::vector<std::string>& words, Dialect dialect) : words_(words), dialect_(dialect) {}
 
   std::vector<LineItem> run() {
     for (at_ = 0; at_ < words_.size(); ++at_) take(words_[at_]);
@@ -74,7 +84,7 @@ class Tokenizer {
     // GNU ld reads every "-lX" as --library=X, so that a library may be called "ibrary".
     if (!two_dashes && body.front() == 'l') return false;
     const std::size_t equals = body.find('=');
-    const std::optional<Match> match = find_long(body.substr(0, equals), two_dashes);
+    const std::optional<Match> match = find_long(body.substr(0, equals), two_dashes, dialect_);
     if (!match) return false;
     if (equals == std::string_view::npos) return add(word, *match, std::nullopt);
     if (match->option->value == OptionValue::None) return false;
@@ -84,7 +94,7 @@ class Tokenizer {
   bool take_short(const std::string& word) {
     if (word.starts_with("--")) return false;
     const auto found = names().find(std::string_view(word).substr(1, 1));
-    if (found == names().end()) return false;
+    if (found == names().end() || !dialect_.knows(found->first, false)) return false;
     const Match match{found->first, found->second};
     if (word.size() == 2) return add(word, match, std::nullopt);
     if (match.option->value == OptionValue::None) return false;  // "-nonsense": GNU ld refuses it too
@@ -103,12 +113,13 @@ class Tokenizer {
   }
 
   bool takes_a_word(const Match& match) const {
-    if (match.name == "unique" || match.name == "compress-debug-sections") return linker_.unique_takes_word;
+    if (match.option->value == OptionValue::Equals)
+      return takes_separate_value(dialect_.linker, dialect_.version, match.name);
     return match.option->value == OptionValue::Separate;
   }
 
   const std::vector<std::string>& words_;
-  const LinkerTraits& linker_;
+  Dialect dialect_;
   std::size_t at_ = 0;
   bool only_inputs_ = false;
   std::vector<LineItem> items_;
@@ -116,8 +127,9 @@ class Tokenizer {
 
 }  // namespace
 
-std::vector<LineItem> tokenize_link_line(const std::vector<std::string>& words, LinkerKind linker) {
-  return Tokenizer(words, linker).run();
+std::vector<LineItem> tokenize_link_line(const std::vector<std::string>& words, std::optional<LinkerKind> linker,
+                                         int version) {
+  return Tokenizer(words, {linker, version}).run();
 }
 
 }  // namespace elfaudit

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,6 +70,8 @@ enum class OptionEffect : std::uint8_t {
   WarnUnresolved,
   ErrorUnresolved,
   NoInhibitExec,
+  FatalWarnings,
+  NoFatalWarnings,
   AllowShlibUndefined,
   NoAllowShlibUndefined,
   // what is exported and what --gc-sections keeps
@@ -108,6 +111,13 @@ struct LinkerOption {
 /// The whole table, in ld_option_table.cpp.
 const std::vector<LinkerOption>& linker_options();
 
+/// Does that version of the linker (0: any) know the long option, or the short one of one letter? Spelled with one dash
+/// or two.
+bool knows_option(std::optional<LinkerKind> linker, int version, std::string_view name, bool two_dashes);
+
+/// Is the value of an option that the table has as Equals the next word in that linker?
+bool takes_separate_value(std::optional<LinkerKind> linker, int version, std::string_view name);
+
 /// Is it a keyword of -z that some linker knows ("relro", "max-page-size")? Without its "=value".
 bool is_z_keyword(std::string_view keyword);
 
@@ -123,8 +133,9 @@ struct LineItem {
 };
 
 /// Cuts a linker's words (without the program) into items. Abbreviations of long options are accepted where they are
-/// unique, as GNU ld does. Nothing is dropped: a word that no linker knows becomes Unknown. `linker` tells apart the
-/// few options that take a word of their own in one linker only.
-std::vector<LineItem> tokenize_link_line(const std::vector<std::string>& words, LinkerKind linker = LinkerKind::Bfd);
+/// unique, as GNU ld does. Nothing is dropped: a word that the linker does not know becomes Unknown. `version` is that
+/// of LinkJob::linker_version. Without a linker the options of all are known.
+std::vector<LineItem> tokenize_link_line(const std::vector<std::string>& words, std::optional<LinkerKind> linker = {},
+                                         int version = 0);
 
 }  // namespace elfaudit

@@ -41,7 +41,7 @@ std::vector<std::string> names_in(const std::string& folder, std::string_view be
 Machine machine_of_script(const std::string& path) {
   const std::optional<std::string> text = read_text(path, kMostScript);
   if (!text || text->find("OUTPUT_FORMAT") == std::string::npos) return {};
-  return machine_of_format(parse_linker_script(*text, path, false).output_format);
+  return machine_of_format(parse_linker_script(*text, path, traits_of(LinkerKind::Bfd)).output_format);
 }
 
 /// A file that turned up in a search.

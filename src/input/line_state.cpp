@@ -40,6 +40,16 @@ bool LineState::take(const LineItem& item) {
   }
 }
 
+/// Whatever --pop-state brings back.
+void LineState::begin(const std::vector<LineItem>& items) {
+  if (!linker_.last_search_is_first) return;
+  for (const LineItem& item : items) {
+    const bool is_static = item.effect == OptionEffect::Static || item.effect == OptionEffect::SearchStatic ||
+                           item.effect == OptionEffect::Omagic;
+    if (is_static || item.effect == OptionEffect::SearchShared) now_.shared = !is_static;
+  }
+}
+
 /// What -l looks for.
 bool LineState::take_search(const LineItem& item) {
   switch (item.effect) {

@@ -20,6 +20,9 @@ class LineState {
   /// first halves.
   bool take(const LineItem& item);
 
+  /// What holds before the first option, which in mold depends on the whole line. Call it first.
+  void begin(const std::vector<LineItem>& items);
+
   /// -r of GNU ld: -l finds archives only from here on.
   void search_static() { now_.shared = false; }
 

@@ -1,6 +1,7 @@
 #include "input/link_line.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <string_view>
 
@@ -51,8 +52,11 @@ class LineReader {
   }
 
   LinkJob read() {
-    for (const LineItem& item : tokenize_link_line(line_.words, line_.linker)) take(item);
+    const std::vector<LineItem> items = tokenize_link_line(line_.words, line_.linker, line_.linker_version);
+    state_.begin(items);
+    for (const LineItem& item : items) take(item);
     finish_policy();
+    check_output();
     finish_search_path();
     open_inputs();
     return std::move(job_);
@@ -64,7 +68,7 @@ class LineReader {
       case LineItem::Kind::Input:
         return take_input(item);
       case LineItem::Kind::Unknown:
-        return not_understood(item.spelled);
+        return refused(item.spelled);
       case LineItem::Kind::Option:
         break;
     }
@@ -78,6 +82,18 @@ class LineReader {
   void not_understood(const std::string& word) {
     auto& list = job_.options_not_understood;
     if (std::find(list.begin(), list.end(), word) == list.end()) list.push_back(word);
+  }
+
+  /// The linker does not know the word and links nothing. gold takes a word behind one dash for short options in a row.
+  void refused(const std::string& word) {
+    not_understood(word);
+    const bool short_ones = linker_.has_short_options_in_row && !word.starts_with("--");
+    if (short_ones) return;
+    const auto known = [&](const InputError& error) { return error.path == word; };
+    if (std::none_of(job_.missing.begin(), job_.missing.end(), known))
+      job_.missing.emplace_back(
+          word, std::string(linker_.name) +
+                    " has no such option, so it links nothing (or it is newer than what elfaudit knows)");
   }
 
   void take_input(const LineItem& item) {
@@ -138,7 +154,7 @@ class LineReader {
 
   static bool script_inserts(const std::string& path) {
     const std::optional<std::string> text = read_text(path, std::size_t{16} << 20);
-    return text && parse_linker_script(*text, path, true).inserts;
+    return text && parse_linker_script(*text, path, traits_of(LinkerKind::Bfd)).inserts;
   }
 
   /// -R takes a directory for the rpath; not every linker takes a file for its symbols.
@@ -237,7 +253,7 @@ class LineReader {
     }
     if (unresolved_.take(item)) return true;
     if (item.effect != OptionEffect::UnresolvedSymbols) return false;
-    not_understood(item.spelled);  // a method that no linker has
+    refused(item.spelled + (item.spelled.find('=') == std::string::npos ? " " + item.value : ""));  // no such method
     return true;
   }
 
@@ -248,12 +264,21 @@ class LineReader {
     } else if (keyword == "start-stop-gc" || keyword == "nostart-stop-gc") {
       job_.start_stop_gc = keyword == "start-stop-gc";
     } else if (!unresolved_.take_keyword(keyword) && !is_z_keyword(keyword)) {
-      not_understood("-z " + item.value);
+      take_unknown_keyword("-z " + item.value);
     }
   }
 
+  /// gold links nothing then; the others warn and go on, unless --fatal-warnings is given, in GNU ld and mold before
+  /// it.
+  void take_unknown_keyword(const std::string& word) {
+    not_understood(word);
+    if (linker_.fatal_warnings_anywhere)
+      unknown_keywords_.push_back(word);
+    else if (linker_.refuses_keywords || unresolved_.fatal_warnings())
+      refused(word);
+  }
+
   void take_rest(const LineItem& item) {
-    if (item.effect == OptionEffect::StartLib || item.effect == OptionEffect::EndLib) not_understood(item.spelled);
     if (item.effect == OptionEffect::ReadsFile) read_files_.push_back(item.value);
     if (item.effect == OptionEffect::NotModelled) {
       note(item.spelled + (item.has_value ? " " + item.value : "") + ": its effect on symbols is not modelled");
@@ -265,6 +290,8 @@ class LineReader {
   }
 
   void finish_policy() {
+    if (unresolved_.fatal_warnings())
+      for (const std::string& word : unknown_keywords_) refused(word);
     job_.unresolved = unresolved_.policy(job_.output);
     if (entry_) {
       job_.entry = *entry_;
@@ -274,6 +301,18 @@ class LineReader {
     // -static-pie has a dynamic section.
     job_.is_static = state_.is_static() && job_.output != OutputKind::SharedObject && !job_.pie;
     job_.rpath_link.insert(job_.rpath_link.end(), rpath_.begin(), rpath_.end());
+  }
+
+  /// No linker makes the folder. It is a note because the build may, before it links.
+  void check_output() {
+    std::error_code unknown;
+    const std::filesystem::path path = job_.output_path;
+    const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+    if (path.empty()) return;
+    if (!std::filesystem::is_directory(folder, unknown) && !unknown)
+      note(job_.output_path + ": the folder does not exist, and the linker does not make it");
+    else if (std::filesystem::is_directory(path, unknown))
+      note(job_.output_path + " is a folder: the linker can't write there");
   }
 
   void finish_search_path() {
@@ -324,7 +363,7 @@ class LineReader {
     for (const std::string& file : read_files_) {
       if (find_script_file(search_, file).empty()) job_.missing.emplace_back(file, "no such file");
     }
-    exports_.finish(search_, job_);
+    exports_.finish(search_, unresolved_.fatal_warnings(), job_);
   }
 
   const LinkLine& line_;
@@ -335,6 +374,7 @@ class LineReader {
   std::vector<std::string> dirs_;
   std::vector<std::string> rpath_;
   std::vector<std::string> read_files_;
+  std::vector<std::string> unknown_keywords_;
   std::string sysroot_;
   std::string emulation_;
   std::optional<std::string> entry_;

@@ -41,8 +41,8 @@ struct SyntaxError {};
 
 class ScriptParser {
  public:
-  ScriptParser(std::string_view text, const std::string& where, bool comma_in_names)
-      : lexer_(text, comma_in_names), where_(where) {}
+  ScriptParser(std::string_view text, const std::string& where, const LinkerTraits& linker)
+      : lexer_(text, linker.comma_is_part_of_name), where_(where), linker_(linker) {}
 
   LinkerScript parse() {
     try {
@@ -136,7 +136,7 @@ class ScriptParser {
     expect("{");
     const std::optional<std::string_view> text = lexer_.braced();
     if (!text) throw SyntaxError();
-    VersionScript parsed = parse_version_script(*text, where_);
+    VersionScript parsed = parse_version_script(*text, where_, linker_.kind);
     if (!parsed.error.empty()) throw SyntaxError();
     script_.versions.insert(script_.versions.end(), std::make_move_iterator(parsed.nodes.begin()),
                             std::make_move_iterator(parsed.nodes.end()));
@@ -294,18 +294,19 @@ class ScriptParser {
 
   ScriptLexer lexer_;
   std::string where_;
+  const LinkerTraits& linker_;
   LinkerScript script_;
 };
 
 }  // namespace
 
-LinkerScript parse_linker_script(std::string_view text, const std::string& where, bool comma_in_names) {
-  return ScriptParser(text, where, comma_in_names).parse();
+LinkerScript parse_linker_script(std::string_view text, const std::string& where, const LinkerTraits& linker) {
+  return ScriptParser(text, where, linker).parse();
 }
 
 std::vector<std::string> symbols_in_expression(std::string_view expression) {
   try {
-    return ScriptParser(expression, {}, false).expression_symbols();
+    return ScriptParser(expression, {}, traits_of(LinkerKind::Mold)).expression_symbols();
   } catch (const SyntaxError&) {
     return {};
   }

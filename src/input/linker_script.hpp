@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "elfaudit/link_job.hpp"
+#include "linker/linker_traits.hpp"
 
 namespace elfaudit {
 
@@ -29,9 +30,9 @@ struct LinkerScript {
   std::string error;                        ///< "line 3: syntax error"; empty when the text is a linker script
 };
 
-/// `where` names the script in the assignments made by it. `comma_in_names`: GNU ld takes "a.o," in INPUT(a.o, b.o) for
-/// a name that ends in a comma, the other linkers don't.
-LinkerScript parse_linker_script(std::string_view text, const std::string& where, bool comma_in_names);
+/// As that linker reads it: GNU ld takes "a.o," in INPUT(a.o, b.o) for a name that ends in a comma, the other linkers
+/// don't. `where` names the script in the assignments made by it.
+LinkerScript parse_linker_script(std::string_view text, const std::string& where, const LinkerTraits& linker);
 
 /// The symbols that an expression uses: "b" and "c" in "b + c - ALIGN(8) - SIZEOF(.text)".
 std::vector<std::string> symbols_in_expression(std::string_view expression);

@@ -25,6 +25,10 @@ bool UnresolvedOptions::take(const LineItem& item) {
     case OptionEffect::NoInhibitExec:
       no_inhibit_exec_ = true;
       return true;
+    case OptionEffect::FatalWarnings:
+    case OptionEffect::NoFatalWarnings:
+      fatal_ = item.effect == OptionEffect::FatalWarnings;
+      return true;
     default:
       return false;
   }
@@ -63,7 +67,8 @@ bool UnresolvedOptions::take_method(std::string_view method) {
 UnresolvedPolicy UnresolvedOptions::policy(OutputKind output) const {
   if (linker_.one_unresolved_setting) return policy_of_mold(output);
   UnresolvedPolicy policy;
-  policy.warn_only = warn_ || no_inhibit_exec_;
+  // --fatal-warnings makes errors of them again; what --noinhibit-exec leaves are no warnings in GNU ld.
+  policy.warn_only = (warn_ && !fatal_) || (no_inhibit_exec_ && !(fatal_ && linker_.fatal_warnings_anywhere));
   // -r: everything may stay open.
   policy.report_in_objects = output != OutputKind::Relocatable && in_objects_.value_or(true);
   policy.report_in_shared_objects = output != OutputKind::Relocatable && in_shared_.value_or(true);
@@ -75,7 +80,7 @@ UnresolvedPolicy UnresolvedOptions::policy(OutputKind output) const {
 UnresolvedPolicy UnresolvedOptions::policy_of_mold(OutputKind output) const {
   const bool ignored = mold_ == MoldMethod::Ignore;
   UnresolvedPolicy policy;
-  policy.warn_only = mold_ == MoldMethod::Warn || no_inhibit_exec_;
+  policy.warn_only = (mold_ == MoldMethod::Warn && !fatal_) || no_inhibit_exec_;
   policy.report_in_objects =
       !ignored && (output == OutputKind::Executable || (output == OutputKind::SharedObject && defs_));
   policy.report_in_shared_objects = false;

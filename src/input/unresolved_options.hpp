@@ -28,6 +28,8 @@ class UnresolvedOptions {
 
   UnresolvedPolicy policy(OutputKind output) const;
 
+  bool fatal_warnings() const { return fatal_; }  ///< as far as the line was taken
+
  private:
   enum class MoldMethod : std::uint8_t { Error, Warn, Ignore };
 
@@ -42,6 +44,7 @@ class UnresolvedOptions {
   MoldMethod mold_ = MoldMethod::Error;
   bool warn_ = false;
   bool no_inhibit_exec_ = false;
+  bool fatal_ = false;
 };
 
 }  // namespace elfaudit

@@ -12,11 +12,12 @@ namespace elfaudit {
 
 struct VersionScript {
   std::vector<VersionNode> nodes;
-  std::string error;  ///< "line 3: syntax error"; empty when it was understood
+  std::string error;  ///< "line 3: syntax error: ..."; empty when it was understood
 };
 
-/// `where` names the file in the nodes. A dynamic list is a script with nodes without names.
-VersionScript parse_version_script(std::string_view text, const std::string& where);
+/// As that linker reads it: they do not all accept the same. `where` names the file in the nodes. A dynamic list is a
+/// script with nodes without names.
+VersionScript parse_version_script(std::string_view text, const std::string& where, LinkerKind linker);
 
 /// --export-dynamic-symbol-list: "{ foo; bar*; };", the same language.
 std::vector<SymbolPattern> all_patterns(const VersionScript& script);

@@ -4,15 +4,12 @@
 
 #include <algorithm>
 
+#include "linker/linker_traits.hpp"
 #include "support/demangle.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit {
 namespace {
-
-bool is_pattern(const SymbolPattern& pattern) {
-  return !pattern.literal && pattern.text.find_first_of("*?[") != std::string::npos;
-}
 
 /// How well a list fits a name: 0 not at all, 1 by "*", 2 by another pattern, 3 exactly.
 int fit(const std::vector<SymbolPattern>& list, std::string_view name) {
@@ -25,6 +22,10 @@ int fit(const std::vector<SymbolPattern>& list, std::string_view name) {
 }
 
 }  // namespace
+
+bool is_pattern(const SymbolPattern& pattern) {
+  return !pattern.literal && pattern.text.find_first_of("*?[") != std::string::npos;
+}
 
 bool matches(const SymbolPattern& pattern, std::string_view name) {
   const std::string subject = pattern.cxx ? demangle(name) : std::string(name);
@@ -65,8 +66,9 @@ bool Exports::has_other_version(std::string_view name, std::string_view version)
 bool Exports::excluded(const Origin& origin) const {
   if (!origin.is_member() || job_.exclude_libs.empty()) return false;
   const std::string file(base_name(origin.path));
+  const bool stem_is_enough = traits_of(job_).excludes_by_stem;
   return std::any_of(job_.exclude_libs.begin(), job_.exclude_libs.end(), [&](const std::string& name) {
-    return name == "ALL" || name == file || name + ".a" == file || "lib" + name + ".a" == file;
+    return name == "ALL" || name == file || (stem_is_enough && name + ".a" == file);
   });
 }
 

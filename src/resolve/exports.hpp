@@ -10,6 +10,9 @@
 
 namespace elfaudit {
 
+/// Has it characters that stand for others?
+bool is_pattern(const SymbolPattern& pattern);
+
 /// fnmatch(3) without special treatment of '/', as all linkers do it.
 bool matches(const SymbolPattern& pattern, std::string_view name);
 
@@ -25,7 +28,7 @@ class Exports {
   /// it up: the first exact name, else the last pattern, "*" after the others, "global:" before "local:".
   bool has_other_version(std::string_view name, std::string_view version) const;
 
-  /// --exclude-libs hides what this archive defines.
+  /// --exclude-libs hides what this archive defines: "libfoo.a", in GNU ld and gold "libfoo" too.
   bool excluded(const Origin& origin) const;
 
   /// Why shared objects can't have a definition of that name in that object: "hidden", ...; empty when they can.

@@ -1,10 +1,10 @@
 // What --gc-sections keeps.
 //
 //  1. Roots, in all linkers: the entry point, -u and --require-defined; .init, .fini and the arrays of constructors and
-//     destructors; SHF_GNU_RETAIN; notes outside of groups; visible names that a shared object mentions; what a shared
-//     object exports. In GNU ld and lld -init and -fini too. The dynamic list and --export-dynamic, in GNU ld only when
-//     the output has a dynamic section. A name that any object calls hidden is not visible. lld takes --wrap to heart
-//     for names on the line too.
+//     destructors; SHF_GNU_RETAIN; notes, but in GNU ld and lld none of a group; visible names that a shared object
+//     mentions; what a shared object exports. In GNU ld and lld -init and -fini too. The dynamic list and
+//     --export-dynamic, in GNU ld only when the output has a dynamic section. A name that any object calls hidden is
+//     not visible. lld takes --wrap to heart for names on the line too.
 //  2. A kept section keeps what its relocations name. In GNU ld and lld it also keeps the COMDAT group that it is in,
 //     and SHF_LINK_ORDER sections that belong to it.
 //  3. A reference to __start_X or __stop_X keeps every section X: in GNU ld, unless -z start-stop-gc is given; in lld
@@ -207,7 +207,7 @@ bool LiveSections::is_root(const SectionNode& node) const {
     case SHT_PREINIT_ARRAY:
       return true;
     case SHT_NOTE:
-      return node.group == 0;
+      return node.group == 0 || linker_.keeps_grouped_notes;
     default:
       break;
   }

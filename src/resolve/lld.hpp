@@ -104,6 +104,13 @@ class LldLink {
   std::uint32_t entry_for(const ObjectFacts& object, const Symbol& symbol);
   void note_version(const ObjectFacts& object, const Symbol& symbol);
 
+  // Versions (lld_versions.cpp)
+  bool can_have_version(std::uint32_t id) const;
+  std::set<std::string> demangled_names() const;
+  void check_versions();
+  void check_version_script();
+  void check_nodes();
+
   // When all files are read (lld_verdict.cpp)
   void settle();
   void collide(std::uint32_t id, SymbolId kept, SymbolId rejected);

@@ -14,6 +14,7 @@ void LldLink::settle() {
     find_tls_mismatches();
     drop_discarded_winners();
   }
+  check_versions();
   merge_versions();
   mark_needed_libraries();
   const auto winner = [&](SymbolId at) {
@@ -177,7 +178,7 @@ void LldLink::collect_unresolved() {
     const std::optional<Binding> binding = undefined_as(entry);
     if (!binding || (*binding == Binding::Weak && !has_version(id)) || assigned_.contains(table_.name(id))) return;
     Unresolved& name = names.name(id, printed_name(id));
-    name.hidden = entry.not_default;
+    name.hidden = entry.not_default || name.symbol.find('@') != std::string::npos;  // no option makes that a warning
     name.discarded = entry.discarded;
     name.references.push_back({at, {}, 0});
   });

@@ -23,10 +23,10 @@
 //  well.
 //     A reference to foo@V that nothing defines is answered by a shared object that has elected foo@@V.
 //  7. A name is undefined when no definition was elected, or a shared object's where a live object mentions the name
-//     hidden or protected. A weak reference doesn't mind the former, but the latter is an error for it too. Where the
-//     first object that mentions it does so weakly, a shared object imports it for all. --require-defined is content
-//     with a name that any live object mentions, and with every name under -r; else nothing else that is
-//     undefined is reported.
+//     hidden or protected. A shared object may leave a protected name undefined, but no hidden one. A weak reference
+//     doesn't mind the former, but the latter is an error for it too. Where the first object that mentions it does so
+//     weakly, a shared object imports it for all. --require-defined is content with a name that any live object
+//     mentions, and with every name under -r; else nothing else that is undefined is reported.
 //
 // Every rule was tried with mold 1.10.1; tests/link/ holds them against the mold that is installed.
 
@@ -212,6 +212,8 @@ void MoldLink::mark_from(const File& file) {
     const Symbol& symbol = facts.symbols[s];
     Entry& entry = table_[file.ids[s]];
     if (!file.shared && symbol.visibility != Visibility::Default) entry.not_default = true;
+    if (!file.shared && (symbol.visibility == Visibility::Hidden || symbol.visibility == Visibility::Internal))
+      entry.hidden = true;
     if (entry.file == kNone) continue;
     const File& definer = files_[entry.file];
     const bool follows = file.shared
@@ -310,7 +312,7 @@ void MoldLink::collect_unresolved() {
     const bool refers = symbol.defined() ? gone(file, symbol) : !symbol.weak() || by_shared;
     if (!refers || imported || answered_by_version(facts, symbol)) return;
     Unresolved& name = names.name(id, printed(id));
-    name.hidden = entry.not_default;
+    name.hidden = (by_shared || entry.hidden) && !job_.unresolved.warn_only;  // --warn-unresolved-symbols holds for all
     name.references.push_back({at, {}, 0});
   });
   if (job_.output != OutputKind::Relocatable) {

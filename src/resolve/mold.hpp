@@ -37,6 +37,7 @@ class MoldLink {
     std::uint32_t file = kNone;  ///< into files_; kNone: the line's own value
     std::uint32_t symbol = kNone;
     bool not_default = false;  ///< a live object mentions it hidden, internal or protected
+    bool hidden = false;       ///< one mentions it hidden or internal
     bool assigned = false;     ///< --defsym
   };
 

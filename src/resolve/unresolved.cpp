@@ -9,7 +9,6 @@
 //  4. What the linker defines itself is not missing: its own names, and __start_X where a section X is linked.
 //  5. Where only a discarded COMDAT copy defines the name, lld says so instead of calling it undefined.
 //  6. GNU ld refuses an undefined hidden name even when no relocation uses it ("hidden symbol isn't defined").
-//  7. mold prints names without their versions.
 //
 // Relocations are most of an object's bytes, so they are read only for the names left over, object by object; all of
 // them only when --gc-sections decides whether something is reported.
@@ -43,21 +42,17 @@ class Settler {
   void run() {
     auto& names = out_.unresolved;
     note_discarded();
+    reject_open_versions(job_, out_);
     const bool dynamic = any_shared_object();
     std::erase_if(names, [&](const Unresolved& name) { return defined_by_linker(name.symbol, job_, dynamic); });
     read_uses();
-    fill_in_uses();
-    if (linker_.asks_unallocated_last && !any_reported_use()) {  // rule 2
-      unallocated_count_ = true;
-      fill_in_uses();
-    }
-    drop_unused();
+    judge_uses();
     if (gc_decides()) {
       live_.emplace(job_, inputs_, out_, reader_.graph);
-      fill_in_uses();
-      drop_unused();
+      judge_uses();
       drop_dead_duplicates();
     }
+    drop_unused();
     std::erase_if(names, [&](const Unresolved& name) { return section_bound_exists(name.symbol); });
     settle_shared_needs(job_, inputs_, out_, live_ ? &*live_ : nullptr, [&](std::string_view name) {
       return defined_by_linker(name, job_, dynamic) || section_bound_exists(name);
@@ -101,7 +96,9 @@ class Settler {
     const bool any_need = std::any_of(out_.shared_needs.begin(), out_.shared_needs.end(),
                                       [](const SharedNeed& need) { return need.definition.valid(); });
     if (any_need && job_.unresolved.report_in_shared_objects) return true;
-    return !out_.unresolved.empty() || (linker_.drops_dead_duplicates && !out_.conflicts.empty());
+    if (linker_.drops_dead_duplicates && !out_.conflicts.empty()) return true;
+    return std::any_of(out_.unresolved.begin(), out_.unresolved.end(),
+                       [&](const Unresolved& name) { return is_used(name); });
   }
 
   Questions questions() {
@@ -121,6 +118,14 @@ class Settler {
         add_error(id, error);
       }
     }
+  }
+
+  void judge_uses() {
+    unallocated_count_ = false;
+    fill_in_uses();
+    if (!linker_.asks_unallocated_last || any_reported_use()) return;  // rule 2
+    unallocated_count_ = true;
+    fill_in_uses();
   }
 
   /// Rules 1 to 3; the first use that counts.
@@ -171,28 +176,22 @@ class Settler {
     return !live_ || live_->uses(id, use.symbol, use.section_index);
   }
 
-  void drop_unused() {
-    for (Unresolved& name : out_.unresolved) {
-      if (name.hidden && linker_.asks_hidden_symbols && !job_.gc_sections) continue;  // rule 6
-      std::erase_if(name.references, [](const Reference& reference) { return reference.section.empty(); });
-    }
-    std::erase_if(out_.unresolved,
-                  [](const Unresolved& name) { return name.references.empty() && name.option.empty(); });
+  /// Rule 6.
+  bool needs_no_use(const Unresolved& name) const {
+    return name.hidden && !job_.gc_sections && linker_.asks_hidden_symbols;
   }
 
-  /// Rule 7. "foo", "foo@V1" and "foo@V2" are one line then.
-  void drop_versions() {
-    std::vector<Unresolved> merged;
-    for (Unresolved& name : out_.unresolved) {
-      name.symbol.erase(std::min(name.symbol.find('@'), name.symbol.size()));
-      if (merged.empty() || merged.back().symbol != name.symbol) {
-        merged.push_back(std::move(name));
-        continue;
-      }
-      std::vector<Reference>& references = merged.back().references;
-      references.insert(references.end(), name.references.begin(), name.references.end());
-    }
-    out_.unresolved = std::move(merged);
+  bool is_used(const Unresolved& name) const {
+    if (!name.option.empty() || needs_no_use(name)) return true;
+    return std::any_of(name.references.begin(), name.references.end(),
+                       [](const Reference& reference) { return !reference.section.empty(); });
+  }
+
+  void drop_unused() {
+    std::erase_if(out_.unresolved, [&](const Unresolved& name) { return !is_used(name); });
+    for (Unresolved& name : out_.unresolved)
+      if (!needs_no_use(name))
+        std::erase_if(name.references, [](const Reference& reference) { return reference.section.empty(); });
   }
 
   /// mold looks for duplicates once the sections are gone.

@@ -1,9 +1,12 @@
-//  1. A shared object that defines foo@V needs a node V in a version script; all linkers refuse it otherwise. An
-//     executable may define versions of its own.
-//  2. A version script may name what isn't there, except with --no-undefined-version, which is what lld takes for
-//  granted
-//     since version 16. Patterns may always match nothing. mold 1.10 only warns. For lld a member that could be
-//     extracted is there. foo in node V is foo@V, or foo without a version or with a default one.
+// lld's rules are in lld_versions.cpp.
+//
+//  1. A shared object that defines foo@V needs a node V in a version script. An executable may define versions of its
+//     own.
+//  2. GNU ld leaves no foo@V undefined in a shared object ("no symbol version section for versioned symbol"), used or
+//     not.
+//  3. A version script may name what isn't there, except with --no-undefined-version. Patterns may always match
+//     nothing. mold only warns, which --fatal-warnings makes an error. What --defsym and linker scripts give a value is
+//     there. foo in node V is foo@V, or foo without a version or with a default one.
 
 #include "resolve/version_nodes.hpp"
 
@@ -12,18 +15,14 @@
 #include <string_view>
 
 #include "linker/linker_traits.hpp"
+#include "resolve/exports.hpp"
 #include "support/demangle.hpp"
 
 namespace elfaudit {
 namespace {
 
-bool is_pattern(const SymbolPattern& pattern) {
-  return !pattern.literal && pattern.text.find_first_of("*?[") != std::string::npos;
-}
-
 bool refuses_unmatched(const LinkJob& job) {
-  const LinkerTraits& linker = traits_of(job);
-  return linker.checks_version_names && !job.undefined_version.value_or(!linker.no_undefined_version);
+  return !job.undefined_version.value_or(!traits_of(job).no_undefined_version);
 }
 
 class VersionCheck {
@@ -36,6 +35,8 @@ class VersionCheck {
     const bool names_needed = !job_.versions.empty() && refuses_unmatched(job_);
     if (!nodes_needed && !names_needed) return;
     if (names_needed) collect_names();
+    for (const Assignment& assignment : job_.assignments)
+      if (!assignment.provide && linker_.assigned_has_version) forget(assignment.symbol);
     for (std::uint32_t i = 0; i < inputs_.size(); ++i)
       for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) look_at({i, o}, nodes_needed);
     for (const auto& [name, nodes] : plain_)
@@ -47,10 +48,8 @@ class VersionCheck {
 
  private:
   void collect_names() {
-    for (const VersionNode& node : job_.versions) {
+    for (const VersionNode& node : job_.versions)
       collect(node.globals, node.name.empty() ? "global" : std::string_view(node.name));
-      if (linker_.checks_local_names) collect(node.locals, "local");
-    }
   }
 
   void collect(const std::vector<SymbolPattern>& patterns, std::string_view version) {
@@ -65,23 +64,25 @@ class VersionCheck {
 
   void look_at(ObjectId id, bool nodes_needed) {
     const ObjectFacts& object = inputs_[id.input].objects[id.object];
-    const bool linked = out_.linked[id.input][id.object];
-    if ((!linked && !linker_.members_answer_versions) || object.kind != ObjectKind::Relocatable) return;
+    if (!out_.linked[id.input][id.object] || object.kind != ObjectKind::Relocatable) return;
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const Symbol& symbol = object.symbols[s];
       if (!symbol.defined()) continue;
       if (!plain_.empty() || !cxx_.empty()) found(object, symbol);
-      if (linked && nodes_needed && !symbol.version.empty() && out_.fate({id, s}) == Fate::Kept)
+      if (nodes_needed && !symbol.version.empty() && out_.fate({id, s}) == Fate::Kept)
         check_node({id, s}, object, symbol);
     }
   }
 
   void found(const ObjectFacts& object, const Symbol& symbol) {
     const std::string_view name = object.name(symbol);
-    if (symbol.version.empty() || symbol.default_version)
-      plain_.erase(name);
-    else if (const auto named = plain_.find(name); named != plain_.end())
-      named->second.erase(object.text(symbol.version));
+    if (symbol.version.empty() || symbol.default_version) return forget(name);
+    if (const auto named = plain_.find(name); named != plain_.end()) named->second.erase(object.text(symbol.version));
+    if (!cxx_.empty()) cxx_.erase(demangle(name));
+  }
+
+  void forget(std::string_view name) {
+    plain_.erase(name);
     if (!cxx_.empty()) cxx_.erase(demangle(name));
   }
 
@@ -103,7 +104,21 @@ class VersionCheck {
 
 }  // namespace
 
+void reject_open_versions(const LinkJob& job, Resolution& resolution) {
+  if (job.output != OutputKind::SharedObject || !traits_of(job).leaves_no_version_open) return;
+  for (const Unresolved& name : resolution.unresolved) {
+    const std::size_t at = std::min(name.symbol.find('@', 1), name.symbol.size());
+    if (name.hidden || name.references.empty() || at + 1 >= name.symbol.size()) continue;
+    resolution.rejections.push_back({Rejection::Kind::NoSuchVersion,
+                                     name.symbol.substr(0, at),
+                                     name.references.front().id,
+                                     {},
+                                     name.symbol.substr(at + 1)});
+  }
+}
+
 void check_versions(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
+  if (traits_of(job).rules == ResolutionRules::Lld) return;
   VersionCheck(job, inputs, resolution).run();
 }
 

@@ -9,6 +9,10 @@
 
 namespace elfaudit {
 
+/// The names with a version that GNU ld does not leave undefined in a shared object. Of all that nothing defines,
+/// before it is known what uses them.
+void reject_open_versions(const LinkJob& job, Resolution& resolution);
+
 /// Adds to Resolution::rejections.
 void check_versions(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution);
 

@@ -37,8 +37,14 @@ Finding version_not_defined(const Evidence& evidence, const Rejection& rejection
       unmatched ? "a version script gives " + demangle(rejection.symbol) + " to " + rejection.detail +
                       ", and no input defines it"
                 : demangle(rejection.symbol) + " has version " + rejection.detail + ", which no version script defines";
+  if (rejection.first.valid() && !evidence.symbol(rejection.first).defined())
+    message = demangle(rejection.symbol) + "@" + rejection.detail +
+              " is not defined by any input, and GNU ld leaves no name with a version undefined in a shared object";
   Finding finding = make_finding("version-not-defined", rejection.symbol, std::move(message));
-  if (rejection.first.valid()) finding.sites.push_back(make_site(evidence, rejection.first, Role::Kept));
+  if (rejection.first.valid()) {
+    const Role role = evidence.symbol(rejection.first).defined() ? Role::Kept : Role::Reference;
+    finding.sites.push_back(make_site(evidence, rejection.first, role));
+  }
   return finding;
 }
 

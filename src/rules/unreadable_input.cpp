@@ -1,7 +1,9 @@
 // unreadable-input: whatever could not be read. Nothing unread passes: each of these makes the audit incomplete.
 
+#include <algorithm>
 #include <set>
 
+#include "linker/linker_traits.hpp"
 #include "rules/rules.hpp"
 
 namespace elfaudit {
@@ -35,17 +37,25 @@ bool same_machine(const ObjectFacts& a, const ObjectFacts& b) {
   return a.machine == b.machine && a.is_64 == b.is_64 && a.big_endian == b.big_endian;
 }
 
-/// What can be read and yet makes GNU ld refuse the input.
+/// What can be read and yet makes the linker refuse the input. lld and mold read members where there is no index; mold
+/// passes over what is not an object.
 void refused(const Evidence& evidence, std::size_t i, std::vector<Finding>& findings) {
   const InputFacts& input = evidence.inputs[i];
   const bool whole = evidence.job.inputs[i].whole_archive;
+  const LinkerTraits& linker = traits_of(evidence.job);
   if (input.kind == InputKind::Archive && !evidence.resolution.whole_archives) {
-    if (!whole && !input.has_index && input.members != 0)
+    if (!whole && linker.needs_archive_index && !input.has_index && input.members != 0)
       findings.push_back(
           unreadable(input.path, {}, "the archive has no symbol index, so the linker refuses it: run ranlib"));
-    if (whole)
+    if (whole ? linker.takes_only_objects_whole : linker.refuses_other_members && !input.has_index)
       for (const std::string& member : input.not_objects)
-        findings.push_back(unreadable(input.path, member, "is no object, and --whole-archive asks for every member"));
+        findings.push_back(unreadable(input.path, member,
+                                      whole ? "is not an object, and --whole-archive asks for every member"
+                                            : "is not an object, and without an index the linker reads every member"));
+    const auto nested = [](const ObjectFacts& object) { return object.nested; };
+    if (!whole && linker.refuses_other_members && !input.has_index &&
+        std::any_of(input.objects.begin(), input.objects.end(), nested))
+      findings.push_back(unreadable(input.path, {}, "an archive is in it, and without an index the linker reads it"));
   }
   const ObjectFacts* first = first_object(evidence.inputs);
   for (std::size_t o = 0; o < input.objects.size(); ++o) {

@@ -9,11 +9,40 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import tempfile
 
 PROGRAMS = {"bfd": "ld.bfd", "lld14": "ld.lld-14", "lld19": "ld.lld-19", "mold": "mold"}
 ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8"}
+
+
+# How a linker refuses a link besides duplicate and undefined symbols, by elfaudit's name for it.
+REFUSED = {
+    "symbol-not-exported": [
+        r"(?:hidden|local|internal) symbol `([^']*)' in \S+ is referenced by DSO",
+        r"non-exported symbol '([^']*)' in",
+    ],
+    "tls-mismatch": [r"([^\s:]+): TLS (?:definition|reference) in .* mismatches", r"TLS attribute mismatch: (\S+)"],
+    "version-not-defined": [
+        r"version node not found for symbol ([^@]*)@",
+        r"no symbol version section for versioned symbol `([^@]*)@",
+        r"symbol ([^@ ]+)(?:@\S*)? has undefined version",
+        r"version script assignment of \S+ to symbol '?([^ ']*)'? failed",
+        r"error: \S+: cannot assign version `[^`]*` to symbol `([^`]*)`",  # mold, with --fatal-warnings
+        r"^(?:ld\.bfd: )?(\S[^`]*): undefined version: ",
+    ],
+    "discarded-definition": [
+        r"relocation refers to a symbol in a discarded section: (\S+)",
+        r"relocation refers to (?:global|local) symbol \"([^\"]*)\".*, which is defined in a discarded section",
+    ],
+}
+# Where a linker stops before it has looked at symbols: only that it fails can be compared.
+STOPS = re.compile(
+    r"cannot find -l|cannot find (?!entry)\S+: No such file|unable to find library|library not found|cannot open \S+: No such file|"
+    r"attempted static link of dynamic object|syntax error in VERSION script|ignoring invalid character|duplicate expression|"
+    r"duplicate version tag|anonymous version tag cannot be combined|unable to find version dependency|parsing version script"
+)
 
 
 class Undecided(Exception):
@@ -26,23 +55,34 @@ class Refused(Exception):
 
 @dataclasses.dataclass
 class Verdict:
+    """Of a linker, parts are None where it says nothing of them."""
+
     duplicates: set  # of (symbol, the input that defines it again)
     undefined: set  # of symbols
-    extracted: set  # of "libx.a(y.o)"; None: the linker gave no list
+    extracted: set  # of "libx.a(y.o)"
+    refused: set  # of (rule, symbol): a key of REFUSED
+    fails: bool = False  # there is no output
 
     def renamed(self, names):
         """With other names for some inputs."""
         new = lambda name: names.get(name, name)
-        extracted = None if self.extracted is None else {new(member) for member in self.extracted}
-        return Verdict({(symbol, new(where)) for symbol, where in self.duplicates}, self.undefined, extracted)
+        renamed = dataclasses.replace(self)
+        if self.extracted is not None:
+            renamed.extracted = {new(member) for member in self.extracted}
+        if self.duplicates is not None:
+            renamed.duplicates = {(symbol, new(where)) for symbol, where in self.duplicates}
+        return renamed
 
     def differences(self, other):
         """The names of the parts in which the two differ."""
         return [
             part
-            for part in ("duplicates", "undefined", "extracted")
+            for part in PARTS
             if None not in (getattr(self, part), getattr(other, part)) and getattr(self, part) != getattr(other, part)
         ]
+
+
+PARTS = ("duplicates", "undefined", "extracted", "refused", "fails")
 
 
 @dataclasses.dataclass
@@ -53,14 +93,29 @@ class Messages:
     out: str
     duplicates: set = dataclasses.field(default_factory=set)
     undefined: set = dataclasses.field(default_factory=set)
+    refused: set = dataclasses.field(default_factory=set)
     other: list = dataclasses.field(default_factory=list)  # errors of any other kind
 
+    def take_refusal(self, message):
+        """Is it one of the other ways to refuse a link?"""
+        found = [(rule, m[1]) for rule, patterns in REFUSED.items() for m in (re.search(p, message) for p in patterns) if m]
+        self.refused |= set(found)
+        return bool(found)
 
-def run(words, folder):
-    result = subprocess.run(
-        words, cwd=folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=60
+
+def run(words, folder, limit=30):
+    """mold 1.10 works in a child of its own and may hang there: the whole group ends with it."""
+    process = subprocess.Popen(
+        words, cwd=folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        errors="replace", start_new_session=True,
     )
-    return Messages(result.returncode, result.stdout), result.stderr
+    try:
+        out, err = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise Undecided(f"no answer in {limit} seconds")
+    return Messages(process.returncode, out), err
 
 
 def named(path):
@@ -74,15 +129,18 @@ def linker(name, words, folder):
     with tempfile.TemporaryDirectory() as scratch:
         read = {"bfd": gnu_ld, "mold": mold}.get(name, lld)
         verdict, messages = read(PROGRAMS[name], words, folder, scratch)
-    if messages.code != 0 and not verdict.duplicates and not verdict.undefined:
+    if messages.code != 0 and any(STOPS.search(error) for error in messages.other):
+        return Verdict(None, None, None, None, True)
+    if messages.code != 0 and not verdict.duplicates and not verdict.undefined and not messages.refused:
         raise Undecided("; ".join(messages.other) or f"exit code {messages.code}")
+    verdict.fails = messages.code != 0
     return verdict
 
 
 # ---- GNU ld ----------------------------------------------------------------------------------------------------------
 
 FORCE_BFD = ["--noinhibit-exec", "-z", "muldefs", "--warn-unresolved-symbols"]
-STOPPED = re.compile(r"final link failed|version node not found|nonrepresentable|is disallowed|cannot find (?!entry)|error adding")
+STOPPED = re.compile(r"final link failed|nonrepresentable|is disallowed|cannot find (?!entry)|error adding")
 
 
 def gnu_ld(program, words, folder, scratch):
@@ -96,7 +154,9 @@ def gnu_ld(program, words, folder, scratch):
         if any(STOPPED.search(error) for error in again.other):
             raise Undecided("; ".join(again.other))
         undefined = undefined | again.undefined
-    return Verdict(messages.duplicates, undefined, extracted), messages
+    # At a version without a node it stops before it has looked for undefined names, and names the first one only.
+    stopped = any(rule == "version-not-defined" for rule, _ in messages.refused)
+    return Verdict(messages.duplicates, None if stopped else undefined, extracted, None if stopped else messages.refused), messages
 
 
 def map_members(map_file):
@@ -124,7 +184,7 @@ def gnu_ld_messages(command, folder, map_file):
             messages.undefined.add(m[1])
         elif m := re.search(r"required symbol `([^']*)' not defined|undefined symbol `([^']*)' referenced in expression", line):
             messages.undefined.add(m[1] or m[2])
-        elif line.strip():
+        elif not messages.take_refusal(line) and line.strip() and "warning:" not in line:
             messages.other.append(line)
     return messages
 
@@ -136,18 +196,23 @@ def lld(program, words, folder, scratch):
     command = [program, *words, "--error-limit=0", "--no-demangle", "--color-diagnostics=never"]
     messages = lld_messages([*command, "--trace", "-o", scratch + "/out"], folder)
     undefined = messages.undefined
-    if messages.code != 0 and (messages.duplicates or not undefined):
-        again = lld_messages([*command, "-z", "muldefs", "-o", scratch + "/forced"], folder)
+    # It stops at duplicates before it looks at versions, and at versions before it looks at undefined names.
+    for goes_on in (["-z", "muldefs"], ["-z", "muldefs", "--undefined-version"]):
+        if messages.code == 0 or undefined or any(map(STOPS.search, messages.other)):
+            break
+        again = lld_messages([*command, *goes_on, "-o", scratch + "/forced"], folder)
         if [error for error in again.other if not error.startswith("cannot find entry")]:
             raise Undecided("; ".join(again.other))
-        undefined = again.undefined
-    extracted = {named(line) for line in messages.out.splitlines() if re.fullmatch(r".+\([^()]*\)", line)}
-    return Verdict(messages.duplicates, undefined, extracted), messages
+        stopped = {rule for rule, _ in again.refused} & {"version-not-defined"}
+        undefined = None if stopped else again.undefined
+        messages.refused |= again.refused
+    extracted = {named(line) for line in messages.out.splitlines() if re.fullmatch(r"[^\s()]+\([^()\s]*\)", line)}
+    return Verdict(messages.duplicates, undefined, extracted, messages.refused), messages
 
 
 def lld_messages(command, folder):
     messages, text = run(command, folder)
-    for message in re.split(r"^(?:\S*lld\S*): (?:error|warning): ", text, flags=re.M)[1:]:
+    for kind, message in re.findall(r"^(?:\S*lld\S*): (error|warning): (.*(?:\n(?!\S*lld).*)*)", text, flags=re.M):
         first, *places = message.splitlines()
         if m := re.fullmatch(r"duplicate symbol: (.*)", first):
             # ">>> defined at FILE:(SECTION+OFFSET) in archive ARCHIVE", after a line with the source if that is known.
@@ -158,7 +223,7 @@ def lld_messages(command, folder):
             messages.undefined.add(m[1])
         elif m := re.fullmatch(r"(?:undefined reference(?: due to --no-allow-shlib-undefined)?: |.*: undefined reference to |.*: symbol not found: )(\S+).*", first):
             messages.undefined.add(m[1])
-        else:
+        elif kind == "error" and not messages.take_refusal(first):
             messages.other.append(first)
     return messages
 
@@ -172,22 +237,25 @@ def mold(program, words, folder, scratch):
     command = [program, *words, "--no-demangle"]
     messages = mold_messages([*command, "-o", scratch + "/out"], folder)
     undefined = messages.undefined
-    if messages.code != 0 and (messages.duplicates or not undefined):
+    if messages.code != 0 and (messages.duplicates or not undefined) and not any(map(STOPS.search, messages.other)):
         again = mold_messages([*command, "-z", "muldefs", "-o", scratch + "/forced"], folder)
         if again.other or (again.code != 0 and not again.undefined):  # 1.10 may crash on --defsym=a=b
             raise Undecided("; ".join(again.other) or f"exit code {again.code}")
         undefined = again.undefined
-    return Verdict(messages.duplicates, undefined, mold_members(command, folder, scratch)), messages
+        messages.refused |= again.refused
+    # A version without a node is found when undefined names have been reported.
+    refused = None if undefined and messages.code != 0 else messages.refused
+    return Verdict(messages.duplicates, undefined, mold_members(command, folder, scratch), refused), messages
 
 
 def mold_messages(command, folder):
     messages, text = run(command, folder)
-    for message in re.findall(r"^mold: (?:error|fatal|warning): (.*)$", re.sub(r"\x1b\[[0-9;]*m", "", text), re.M):
+    for kind, message in re.findall(r"^mold: (error|fatal|warning): (.*)$", re.sub(r"\x1b\[[0-9;]*m", "", text), re.M):
         if m := re.fullmatch(r"duplicate symbol: (.*?): (.*?): (.*)", message):
             messages.duplicates.add((m[3], named(m[1])))
         elif m := re.fullmatch(r"(?:--require-defined: )?undefined symbol: (?:.*: )?(\S+)", message):
             messages.undefined.add(m[1])
-        else:
+        elif kind != "warning" and not messages.take_refusal(f"{kind}: {message}"):
             messages.other.append(message)
     return messages
 
@@ -217,4 +285,6 @@ def elfaudit(name, words, folder):
         {(d["symbol"], named(d["other"])) for d in document["duplicates"]},
         set(document["undefined"]),
         {named(m["input"]) for m in document["extracted_members"]},
+        {(f["rule"], f["symbol"]) for f in document["findings"] if f["rule"] in REFUSED and f["severity"] == "error"},
+        messages.code != 0,
     )

@@ -14,29 +14,15 @@ import shutil
 
 import pytest
 
-PROGRAMS = {"bfd": "ld.bfd", "gold": "ld.gold", "lld14": "ld.lld-14", "lld19": "ld.lld-19", "mold": "mold"}
+from linker_verdicts import PROGRAMS as WITH_ENGINES
+from linker_verdicts import REFUSED
+
+PROGRAMS = {**WITH_ENGINES, "gold": "ld.gold"}
 AS_OPTION = {"bfd": "bfd", "gold": "gold", "lld14": "lld:14", "lld19": "lld:19", "mold": "mold"}
-EVERY = ("bfd", "lld14", "lld19", "mold")  # those whose engines are their own
+EVERY = tuple(WITH_ENGINES)  # those whose engines are their own
 GOLD_TOO = tuple(PROGRAMS)
 ASSEMBLER = '.section .note.GNU-stack,"",@progbits\n'
 
-# How a linker refuses a link besides duplicate and undefined symbols, by elfaudit's name for it.
-REFUSED = {
-    "symbol-not-exported": [
-        r"(?:hidden|local|internal) symbol `([^']*)' in \S+ is referenced by DSO",
-        r"non-exported symbol '([^']*)' in",
-    ],
-    "tls-mismatch": [r"([^\s:]+): TLS (?:definition|reference) in .* mismatches", r"TLS attribute mismatch: (\S+)"],
-    "version-not-defined": [
-        r"version node not found for symbol ([^@]*)@",
-        r"symbol ([^@ ]+)(?:@\S*)? has undefined version",
-        r"version script assignment of \S+ to symbol '?([^ ']*)'? failed",
-    ],
-    "discarded-definition": [
-        r"relocation refers to a symbol in a discarded section: (\S+)",
-        r"relocation refers to (?:global|local) symbol \"([^\"]*)\".*, which is defined in a discarded section",
-    ],
-}
 UNDEFINED = [
     r"(?:undefined reference to|more undefined references to) `([^']*)'(?: follow)?$",
     r"undefined reference to symbol '([^']*)'$",  # GNU ld: "DSO missing from command line" is the next line
@@ -55,11 +41,10 @@ NOT_A_VERDICT = re.compile(
     r"use the --help option|^>>>|: in function `"
 )
 
-# What a linker has never learned: it says nothing of the link.
-UNKNOWN_TO_IT = re.compile(
-    r"unrecognized option|unknown argument|unknown option|unknown -z option|unknown command line option|unknown linker script token|invalid use of VERSION in input file|does not support|"
-    r"cannot open @|target emulation unknown"
-)
+# Options that a linker does not know: it says nothing of the link, and elfaudit lets none pass.
+NOT_ITS_OPTION = re.compile(r"unrecognized option|unknown argument|unknown option|unknown -z option|unknown command line option")
+# What else it has never learned.
+UNKNOWN_TO_IT = re.compile(r"unknown linker script token|invalid use of VERSION in input file|does not support|cannot open @|target emulation unknown")
 # Where it gives up at an archive that another linker, and elfaudit, reads on in.
 GIVES_UP = re.compile(r"archive has no index|no archive symbol table|is not an ELF object|in archive is not an object|: not an ELF file|is neither ET_REL nor LLVM bitcode")
 
@@ -246,7 +231,7 @@ def read_mold(verdict, text):
         message = re.sub(r"^mold: (?:error|fatal|warning): ", "", line)
         if m := re.fullmatch(r"duplicate symbol: (.*?): (.*?): (.*)", message):
             verdict.duplicates.add((m[3], m[1]))
-        elif not take_common(verdict, message) and not NOT_A_VERDICT.search(line):
+        elif not take_common(verdict, message) and not take_common(verdict, line) and not NOT_A_VERDICT.search(line):
             verdict.other.append(line)
 
 
@@ -282,6 +267,9 @@ def difference(theirs, ours):
 def agree(lab, linker, words):
     """Fails the test when the two differ, and prints both."""
     theirs, ours = says(lab, linker, words), elfaudit(lab, linker, words)
+    if any(NOT_ITS_OPTION.search(message) for message in theirs.other):
+        assert ours.code == 2, f"{PROGRAMS[linker]} {words}\n  linker   {theirs.other}\n  elfaudit {ours}"
+        return theirs
     if any(UNKNOWN_TO_IT.search(message) for message in theirs.other):
         pytest.skip(f"{PROGRAMS[linker]}: {theirs.other[0]}")
     if theirs.other and all(GIVES_UP.search(message) for message in theirs.other):  # elfaudit may read on; nothing passes

@@ -164,7 +164,7 @@ class Generator:
         rnd = self.rnd
         link = Link([self.start()], [])
         self.objects(link)
-        output = list(weighted(rnd, OUTPUTS))
+        output = self.output()
         shared = self.shared(link) if output != ["-r"] else []
         items = self.object_items(link) + self.archives(link)
         for file in shared:
@@ -175,6 +175,9 @@ class Generator:
         items += self.assignments(link)
         link.words = self.options(output) + [words for item in items for words in flat(item)]
         return link
+
+    def output(self):
+        return list(weighted(self.rnd, OUTPUTS))
 
     def object_items(self, link):
         rnd = self.rnd
@@ -269,5 +272,13 @@ def flat(item):
     return item if isinstance(item[0], list) else [item]
 
 
-def generate(seed, linker="bfd"):
-    return Generator(seed, linker).link()
+def generate(seed, linker="bfd", kind="symbols"):
+    return generators()[kind](seed, linker).link()
+
+
+def generators():
+    """What a random link is about -> what makes one."""
+    from random_libraries import LibraryGenerator
+    from random_versions import VersionGenerator
+
+    return {"symbols": Generator, "versions": VersionGenerator, "libraries": LibraryGenerator}

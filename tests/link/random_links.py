@@ -21,6 +21,7 @@ class Symbol:
     binding: str = "globl"  # globl, weak
     visibility: str = ""  # hidden, protected
     type: str = ""  # gnu_unique_object, gnu_indirect_function, function
+    mode: str = ""  # remove: of a name with a version, the label it was made of is gone
 
 
 @dataclasses.dataclass
@@ -72,12 +73,21 @@ class Link:
 
     def named(self):
         """The files that the line names, itself or in a script."""
-        words = {word for words in self.words for word in words}
-        words |= {f"lib{word[2:]}{end}" for word in words if word.startswith("-l") for end in (".a", ".so")}
+        words = self.with_libraries({word for words in self.words for word in words})
         words |= {word.partition("=")[2] for word in words}
-        for script in words & set(self.scripts):
-            words |= set(self.scripts[script].split())
+        for _ in range(2):  # a script may name a script
+            for script in words & set(self.scripts):
+                words |= self.with_libraries(set(self.scripts[script].split()))
         return words | {file.needs for file in self.files if isinstance(file, Shared) and file.name in words}
+
+    def with_libraries(self, words):
+        """And what a -l among them may mean, in any folder."""
+        bases = {f"lib{word[2:]}{end}" for word in words if word.startswith("-l") for end in (".a", ".so")}
+        bases |= {word[3:] for word in words if word.startswith("-l:")}
+        return words | {name for name in self.names() if name.rpartition("/")[2] in bases}
+
+    def names(self):
+        return {file.name for file in self.files} | set(self.scripts)
 
 
 SECTIONS = {
@@ -102,7 +112,7 @@ def source(obj):
         name = label(versioned)
         lines.append(f".{symbol.binding} {name}")
         if name != versioned:
-            lines.append(f".symver {name}, {versioned}")
+            lines.append(f".symver {name}, {versioned}{', ' * bool(symbol.mode)}{symbol.mode}")
         if symbol.visibility:
             lines.append(f".{symbol.visibility} {name}")
         if symbol.type:
@@ -168,6 +178,7 @@ class Workshop:
 
     def make(self, link):
         for file in link.files:
+            os.makedirs(os.path.dirname(os.path.join(self.folder, file.name)), exist_ok=True)
             if isinstance(file, Object):
                 self._assemble(file)
             elif isinstance(file, Archive):
@@ -175,7 +186,9 @@ class Workshop:
             else:
                 self._share(file)
         for name, text in link.scripts.items():
-            with open(os.path.join(self.folder, name), "w") as script:
+            path = os.path.join(self.folder, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w") as script:
                 script.write(text)
 
     def _run(self, command, text=""):
@@ -210,7 +223,7 @@ class Workshop:
 
 
 def share_commands(shared):
-    words = ["ld.bfd", "-shared", "--no-as-needed", "-soname", shared.name, shared.object.name]
+    words = ["ld.bfd", "-shared", "--no-as-needed", "-soname", shared.name.rpartition("/")[2], shared.object.name]
     if shared.needs:
         words.append(shared.needs)
     if shared.script:
@@ -227,6 +240,8 @@ def as_test(link, linker, name="case"):
     lines = [f"def test_{name}(lab):"]
     quoted = lambda text: '"' + text.strip().replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
     objects = lambda objs: [f"    assemble(lab, {obj.name[:-2]!r}, {quoted(source(obj))})".replace("'", '"') for obj in objs]
+    folders = sorted({name.rpartition("/")[0] for name in link.names() if "/" in name})
+    lines += [f'    lab.sh("mkdir -p {" ".join(folders)}")'] if folders else []
     for file in link.files:
         if isinstance(file, Object):
             lines += objects([file])
@@ -239,7 +254,6 @@ def as_test(link, linker, name="case"):
             for command in share_commands(file):
                 text = command[2] if command[0] == "sh" else " ".join(command)
                 lines.append(f'    lab.sh("{text}")')
-    for script, text in link.scripts.items():
-        lines.append(f"    lab.write({script!r}, {text!r})")
+    lines += [f"    lab.write({script!r}, {text!r})" for script, text in link.scripts.items()]
     lines.append(f'    agree(lab, "{linker}", "{link.line()}")')
     return "\n".join(lines)

@@ -13,9 +13,10 @@ from random_shrink import shrink
 class Trial:
     """One random link and what two parties say of it."""
 
-    def __init__(self, name, folder):
+    def __init__(self, name, folder, kind="symbols"):
         self.name = name
         self.folder = str(folder)
+        self.kind = kind
 
     def verdicts(self, link, place):
         """The linker's and elfaudit's, or why elfaudit has none."""
@@ -44,7 +45,7 @@ class Trial:
         return f"{random_links.as_test(small, self.name, title)}\n  {PROGRAMS[self.name]:10} {theirs}\n  elfaudit   {ours}"
 
     def judge(self, seed):
-        link = generate(seed, self.name)
+        link = generate(seed, self.name, self.kind)
         parts = self.differences(link, str(seed))
         shutil.rmtree(os.path.join(self.folder, str(seed)), ignore_errors=True)
         return seed, link, parts

@@ -2,6 +2,7 @@
 that is misread is an input that is not there, or an option swallowed: a wrong verdict."""
 
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -125,5 +126,53 @@ def test_every_keyword_of_z_is_known(bench, linker):
 
 def test_an_option_that_nobody_knows_is_told_once(bench):
     words = ["start.o", "--no-such-option", "--no-such-option", "-o", "out"]
-    document = bench.audit("check", "--format", "json", "--", "ld.bfd", *words).json()
-    assert document["options_not_understood"] == ["--no-such-option"]
+    result = bench.audit("check", "--format", "json", "--", "ld.bfd", *words)
+    assert result.code == 2
+    assert result.json()["options_not_understood"] == ["--no-such-option"]
+    assert len([f for f in result.json()["findings"] if f["rule"] == "unreadable-input"]) == 1
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+def test_a_keyword_that_nobody_knows(bench, linker):
+    """A warning, which --fatal-warnings makes an error."""
+    need(LINKERS[linker])
+    for words in ("-z nosuch", "--fatal-warnings -z nosuch", "-z nosuch --fatal-warnings", "--unresolved-symbols=nosuch"):
+        linked = bench.sh(f"{LINKERS[linker]} start.o {words} -o out", check=False)
+        result = bench.audit("check", "--", LINKERS[linker], "start.o", *words.split(), "-o", "out")
+        assert result.code == (0 if linked.code == 0 else 2), f"{words}\n{linked}\n{result}"
+
+
+# What a linker says of an option that it does not know, or that takes no value there.
+REFUSAL = r"unrecogni[sz]ed option|unknown argument|unknown command line option|unknown option|doesn't allow an argument"
+# Known to later versions than those that are tried here, or to GNU ld for other machines: elfaudit lets them pass.
+LATER = {
+    "bfd": r"remap-inputs|section-ordering-file|rosegment|error-|fix-|stub|plt|toc|target|be8|tls|power10|pcrel|apply-dynamic|secure-plt|merge-exidx|"
+    r"pic-veneer|enum-size|wchar-size|implib|image-base|print-map-locals|emit-stub|got",
+    "mold": r"undefined-glob|nmagic|dynamic-list-data|Bsymbolic-non-weak|be8|^n$|detach",
+}
+
+
+def refused_by(linker, lab, words):
+    """One word at a time: mold and gold stop at the first that they do not know."""
+    refused = set()
+    for word in words:
+        linked = lab.sh(f"{LINKERS[linker]} start.o '{word}' -o out < /dev/null", check=False)
+        if re.search(REFUSAL, linked.err):
+            refused.add(word)
+    return refused
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+def test_options_of_other_linkers_are_refused(bench, linker):
+    need(LINKERS[linker])
+    own = {name for name, _, _ in spellings(linker)}
+    others = [option for other in LINKERS if shutil.which(LINKERS[other]) for option in spellings(other)]
+    named = {name: value for name, _, value in others if len(name) > 2 and name not in own}
+    words = sorted(f"--{name}" + ("=1" if value not in ("", "maybe") else "") for name, value in named.items())
+    words = [word for word in words if not re.match("--(help|version$|target-help|print-|run|chroot|directory|mri|defsym|unresolved-symbols|lto-O|lto-CGO|end-|start-|pop-|push-)", word)][::EVERY_NTH]
+    document = bench.audit("check", "--format", "json", "--", LINKERS[linker], "start.o", *words, "-o", "out").json()
+    ours = set(document["options_not_understood"])
+    theirs = refused_by(linker, bench, words)
+    assert not ours - theirs, f"{LINKERS[linker]} takes them: {sorted(ours - theirs)}"
+    passed = [word for word in theirs - ours if not re.search(LATER.get(linker, "^$"), word.lstrip("-").partition("=")[0])]
+    assert not passed, f"{LINKERS[linker]} refuses them: {sorted(passed)}"

@@ -14,19 +14,24 @@ from random_trial import Trial, judge_all
 
 need("as", "ar", "ld.bfd")
 
-SEEDS = int(os.environ.get("RANDOM_LINKS", "90"))  # for each linker; all of them take less than a minute
-# Seeds of disagreements that are known and not mended yet, by linker. One that begins to agree fails the test as well.
+# Links for each linker; all of them take less than a minute.
+SEEDS = {"symbols": 90, "versions": 60, "libraries": 60}
+if "RANDOM_LINKS" in os.environ:
+    SEEDS = dict.fromkeys(SEEDS, int(os.environ["RANDOM_LINKS"]))
+# Seeds of disagreements that are known and not mended yet, by kind and linker. One that begins to agree fails the test
+# as well.
 KNOWN = {}
 SHRUNK = 3  # disagreements shown
 
 
+@pytest.mark.parametrize("kind", list(SEEDS))
 @pytest.mark.parametrize("name", list(PROGRAMS))
-def test_random_links(name, tmp_path):
+def test_random_links(name, kind, tmp_path):
     need(PROGRAMS[name])
-    trial = Trial(name, tmp_path)
-    judged = judge_all(trial, range(SEEDS))
-    assert len(judged) > SEEDS * 2 / 3, "too few of the links have a verdict"
-    known = KNOWN.get(name, set()) & {seed for seed, _, _ in judged}
+    trial = Trial(name, tmp_path, kind)
+    judged = judge_all(trial, range(SEEDS[kind]))
+    assert len(judged) > SEEDS[kind] * 0.6, "too few of the links have a verdict"
+    known = KNOWN.get((kind, name), set()) & {seed for seed, _, _ in judged}
     wrong = [(seed, link) for seed, link, parts in judged if bool(parts) != (seed in known)]
     shown = "\n\n".join(f"seed {seed}:\n{trial.shrunk(link)}" for seed, link in wrong[:SHRUNK])
     assert not wrong, f"{len(wrong)} of {len(judged)} differ: seeds {[seed for seed, _ in wrong]}\n{shown}"
@@ -58,15 +63,21 @@ def test_a_disagreement_is_seen_and_shrunk(tmp_path, monkeypatch):
 
 
 def test_a_seed_always_gives_the_same_link():
-    for seed in range(20):
-        assert random_links.as_test(generate(seed), "bfd") == random_links.as_test(generate(seed), "bfd")
+    for kind in SEEDS:
+        for seed in range(20):
+            made = [random_links.as_test(generate(seed, "bfd", kind), "bfd") for _ in range(2)]
+            assert made[0] == made[1]
 
 
 def test_the_seeds_have_every_kind(tmp_path):
     """Fails when a change of the generator loses a kind of definition, reference, file or option."""
-    text = "\n".join(random_links.as_test(generate(seed, name), name) for seed in range(90) for name in PROGRAMS)
+    text = "\n".join(
+        random_links.as_test(generate(seed, name, kind), name) for kind in SEEDS for seed in range(SEEDS[kind]) for name in PROGRAMS
+    )
     kinds = [".weak ", ".hidden ", ".protected ", ".comm ", "comdat", "gnu_unique_object", "gnu_indirect_function", "@gottpoff"]
     kinds += [' = 1', '.debug_', 'R_X86_64_NONE', '\\"awe\\"', "linkonce", ".symver", "__start_named", "ar rcs", "ld.bfd -shared"]
     kinds += ["-shared", "-pie", "-r ", "-z defs", "-z muldefs", "-u s", "--defsym", "--wrap", "--gc-sections", "--as-needed"]
     kinds += ["--whole-archive", "--start-group", "--start-lib", "--exclude-libs", "--require-defined", "GROUP ("]
+    kinds += ["--version-script=", "extern \"C++\"", "local: *;", "f*;", "--undefined-version", "--no-undefined-version", ", remove"]
+    kinds += ["-Bstatic", "-Bdynamic", "-l:lib", "AS_NEEDED", "INPUT (", "-static", "d1/lib", "--push-state", "SEARCH_DIR"]
     assert [kind for kind in kinds if kind not in text] == []

@@ -1,9 +1,12 @@
 """Version scripts, TLS against ordinary storage, and what shared objects can't see, held against the real linkers."""
 
+import re
+
 import pytest
 
 from elfaudit_test import need
 from gnu_ld import assemble
+from linkers import PROGRAMS, every_linker
 from undefined_names import agree
 
 need("ld.bfd", "as")
@@ -14,6 +17,7 @@ OBJECTS = {
     "foo": ".globl foo\n.text\nfoo: nop",
     "foo-v1": ".globl foo_1\n.symver foo_1, foo@V1\n.text\nfoo_1: nop",
     "foo-v2-default": ".globl foo_2\n.symver foo_2, foo@@V2\n.text\nfoo_2: nop",
+    "needs-foo": ".globl g\n.text\ng: call foo@PLT",
     "tls": '.section .tdata,"awT",@progbits\n.globl s\n.type s,@tls_object\n.size s,8\ns: .quad 1',
     "data": '.data\n.globl s\n.type s,@object\n.size s,8\ns: .quad 1',
     "uses-tls": ".data\n.quad s@dtpoff",
@@ -34,6 +38,10 @@ def bench(tmp_path_factory):
     lab.write("pattern.map", 'V1 { global: no*; extern "C++" { ns::*; }; foo; };\n')
     lab.write("local-missing.map", "{ global: foo; local: nosuch; };\n")
     lab.write("anonymous-missing.map", "{ nosuch; };\n")
+    lab.write("only-foo.map", "V1 { foo; };\n")
+    lab.write("local-foo.map", "V1 { local: foo; };\n")
+    lab.write("assign.ld", "foo = _start;\n")
+    lab.sh("ar rcs libversioned.a foo-v2-default.o")
     for name in ("tls", "data", "uses-tls", "uses-data"):
         lab.sh(f"ld.bfd -shared {name}.o -o {name}.so")
     return lab
@@ -56,14 +64,79 @@ CASES = """
     -shared foo-v1.o --version-script v2.map
     -shared foo-v2-default.o --version-script v2.map
     -shared foo.o --version-script v2.map
+    -shared start.o --version-script only-foo.map --defsym foo=_start
+    -shared start.o --version-script only-foo.map --defsym foo=_start --no-undefined-version
+    -shared start.o --version-script only-foo.map assign.ld
+    -shared start.o --version-script only-foo.map assign.ld --no-undefined-version
+    -shared foo.o --version-script missing.map --fatal-warnings
+    -shared foo.o --version-script missing.map --fatal-warnings --undefined-version
+    -shared foo.o --version-script missing.map --fatal-warnings --no-fatal-warnings
+    -shared needs-foo.o libversioned.a
+    -shared needs-foo.o libversioned.a --exclude-libs ALL
+    -shared needs-foo.o libversioned.a --exclude-libs libversioned.a
+    -shared needs-foo.o libversioned.a --exclude-libs versioned
+    -shared foo.o libversioned.a
+    -shared foo-v2-default.o --version-script local-foo.map
+    -shared foo-v1.o --version-script local-foo.map
+"""
+# Not every linker reads all of them: where one refuses a script, elfaudit must.
+SCRIPTS = r"""
+{ local: * };
+{ global: foo; local: * };
+V1 { foo };
+V1 { foo; }
+{ foo; }
+V1 { foo; }; V1 { foo; };
+V1 { foo; }; { foo; };
+{ foo; }; V1 { foo; };
+V1 { foo; } V0;
+V0 { }; V1 { foo; } V0;
+V0 { }; V1 { foo; } V0; V2 { foo; } V0 V1;
+V1 { global: foo; local: foo; };
+V1 { foo; }; V2 { foo; };
+V1 { foo; }; V2 { local: foo; };
+V1 { foo*; }; V2 { local: foo*; };
+V1 { foo; local: *; };
+V1 { local: bar; global: foo; };
+V1 { global: foo; global: foo; };
+V1 { foo; foo; };
+V1 { extern "C++" { "ns::f()"; } };
+V1 { extern "C++" { ns::f(); }; };
+V1 { extern "C++" { "ns::*"; ns::f*; }; foo; };
+V1 { extern "C" { foo; }; };
+V1 { extern "Java" { foo; }; };
+V1 { extern "Basic" { foo; }; };
+V1 { global: ; };
+V1 { global: foo; local: };
+V1 { ;; foo; };
+V1 { foo; };;
+V1 { foo,bar; };
+V1 { foo bar; };
+V1 { global foo; };
+V1{global:foo;local:*;};
+VERSION { V1 { foo; }; };
+V1 { foo; }; # a comment
+V1 { foo; }; // no comment
+"V1" { "foo"; };
+garbage
 """
 TLS_INPUTS = ["tls.o", "data.o", "uses-tls.o", "uses-data.o", "tls.so", "data.so", "uses-tls.so", "uses-data.so"]
 
 
 @pytest.mark.parametrize("words", [line.strip() for line in CASES.split("\n") if line.strip()])
 def test_versions(bench, words):
-    # mold 1.10 does not know --undefined-version.
-    agree(bench, words, ["bfd", "lld14", "lld19"] + ([] if "undefined-version" in words else ["mold"]))
+    agree(bench, words)
+
+
+@every_linker
+@pytest.mark.parametrize("script", SCRIPTS.strip().split("\n"))
+def test_a_script_that_the_linker_refuses(bench, linker, script):
+    bench.write("script.map", script + "\n")
+    words = "-shared foo.o --version-script script.map" + (" --undefined-version" if linker != "bfd" else "")
+    linked = bench.sh(f"{PROGRAMS[linker]} {words} -o out", check=False)
+    result = bench.audit("check", "--", PROGRAMS[linker], *words.split(), "-o", "out")
+    assert (result.code == 0) == (linked.code == 0), f"{linked}\n{result}"
+    assert result.code == 0 or re.search(r"script.map: line \d: syntax error", result.out), result
 
 
 @pytest.mark.parametrize("first", TLS_INPUTS)

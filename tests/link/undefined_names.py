@@ -6,7 +6,9 @@ import re
 import shlex
 import shutil
 
-LINKERS = {"bfd": "ld.bfd", "lld14": "ld.lld-14", "lld19": "ld.lld-19", "mold": "mold"}
+from linker_verdicts import PROGRAMS as LINKERS
+from linker_verdicts import REFUSED
+
 EVERY = tuple(LINKERS)
 
 UNDEFINED = [
@@ -19,23 +21,6 @@ UNDEFINED = [
     r"error: \S+: undefined reference to (\S+) \[--no-allow-shlib-undefined\]$",
     r"mold: error: undefined symbol: (?:.*: )?(\S+)$",
 ]
-REFUSED = {
-    "symbol-not-exported": [
-        r"(?:hidden|local|internal) symbol `([^']*)' in \S+ is referenced by DSO",
-        r"non-exported symbol '([^']*)' in",
-    ],
-    "tls-mismatch": [
-        r"([^\s:]+): TLS (?:definition|reference) in .* mismatches",
-        r"TLS attribute mismatch: (\S+)",
-    ],
-    "version-not-defined": [
-        r"version node not found for symbol ([^@]*)@",
-        r"symbol ([^@ ]+)(?:@\S*)? has undefined version",
-        r"version script assignment of \S+ to symbol '([^']*)' failed",
-        r"ld\.bfd: ([^:\s]+): undefined version: ",
-    ],
-    "discarded-definition": [r"relocation refers to a symbol in a discarded section: (\S+)"],
-}
 
 
 @dataclasses.dataclass

@@ -18,8 +18,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 /// One line per statement: "a.o", "?a.o" for AS_NEEDED, "(" and ")" for groups, "b=c,d" for assignments.
-std::vector<std::string> read(const std::string& text, bool comma_in_names = false) {
-  const LinkerScript script = parse_linker_script(text, "x.ld", comma_in_names);
+std::vector<std::string> read(const std::string& text, LinkerKind linker = LinkerKind::Mold) {
+  const LinkerScript script = parse_linker_script(text, "x.ld", traits_of(linker));
   std::vector<std::string> out;
   for (const ScriptStatement& s : script.statements) {
     switch (s.kind) {
@@ -60,14 +60,15 @@ TEST(LinkerScript, GlibcsLibcSo) {
                    "OUTPUT_FORMAT(elf64-x86-64)\n"
                    "GROUP ( /lib/libc.so.6 /usr/lib/libc_nonshared.a  AS_NEEDED ( /lib64/ld-linux-x86-64.so.2 ) )\n"),
               ElementsAre("(", "/lib/libc.so.6", "/usr/lib/libc_nonshared.a", "?/lib64/ld-linux-x86-64.so.2", ")"));
-  EXPECT_EQ(parse_linker_script("OUTPUT_FORMAT(\"elf32-i386\", a, b)", "", false).output_format, "elf32-i386");
+  EXPECT_EQ(parse_linker_script("OUTPUT_FORMAT(\"elf32-i386\", a, b)", "", traits_of(LinkerKind::Bfd)).output_format,
+            "elf32-i386");
 }
 
 TEST(LinkerScript, NamesQuotesAndCommas) {
   EXPECT_THAT(read("INPUT(a.o \"b c.o\" -lfoo, dir/lib+x-1.a ,=/y.o)"),
               ElementsAre("a.o", "b c.o", "-lfoo", "dir/lib+x-1.a", "=/y.o"));
-  EXPECT_THAT(read("INPUT(a.o, b.o)", true), ElementsAre("a.o,", "b.o"));  // GNU ld 2.40: "cannot find a.o,"
-  EXPECT_THAT(read("INPUT(a.o , b.o)", true), ElementsAre("a.o", "b.o"));
+  EXPECT_THAT(read("INPUT(a.o, b.o)", LinkerKind::Bfd), ElementsAre("a.o,", "b.o"));  // GNU ld 2.40: "cannot find a.o,"
+  EXPECT_THAT(read("INPUT(a.o , b.o)", LinkerKind::Bfd), ElementsAre("a.o", "b.o"));
 }
 
 TEST(LinkerScript, OtherStatements) {
@@ -90,7 +91,7 @@ TEST(LinkerScript, SectionsAssignSymbolsToo) {
       ">ram AT>ram :text =0x90\n"
       "  PROVIDE(end = .);\n  /DISCARD/ : { *(.note) }\n}\nlast = end;";
   EXPECT_THAT(read(text), ElementsAre("start=", "provide end=", "last=end,"));
-  EXPECT_THAT(parse_linker_script(text, "x.ld", true).skipped, ElementsAre("MEMORY", "SECTIONS"));
+  EXPECT_THAT(parse_linker_script(text, "x.ld", traits_of(LinkerKind::Bfd)).skipped, ElementsAre("MEMORY", "SECTIONS"));
 }
 
 TEST(LinkerScript, WhatIsNoScript) {

@@ -1,0 +1,102 @@
+// What lld finds wrong with the versions of a link, when every name has its definition.
+//
+//  1. A version script may name only what an object defines, a member could, or the line gives a value, in
+//     "local:" too; patterns may match nothing. foo in node V is foo or foo@V. Of every link, not of shared objects
+//     alone, but not of -r. Standard since lld 16; --no-undefined-version asks for it and --undefined-version allows
+//     everything.
+//  2. In a shared object a name that was last seen as foo@V or foo@@V needs a node V. It doesn't matter whose
+//  definition
+//     was kept: a lazy member that is never extracted names foo as well. What "local:" names exactly, and with a
+//     default version what an archive of --exclude-libs defines, is not exported and needs none.
+
+#include <algorithm>
+#include <map>
+
+#include "linker/linker_traits.hpp"
+#include "resolve/exports.hpp"
+#include "resolve/lld.hpp"
+#include "support/demangle.hpp"
+
+namespace elfaudit {
+
+/// A node can be given to it: it is defined, or would be.
+bool LldLink::can_have_version(std::uint32_t id) const {
+  const Entry::State state = table_[id].state;
+  return state == Entry::State::Lazy || state == Entry::State::Common || state == Entry::State::Defined;
+}
+
+/// The names as extern "C++" patterns spell them: "ns::f()", and "ns::f()@V" for one that is not the default. lld 14
+/// demangles none that has a version.
+std::set<std::string> LldLink::demangled_names() const {
+  std::set<std::string> names;
+  for (std::uint32_t id = 0; id < table_.size(); ++id) {
+    if (!can_have_version(id)) continue;
+    const std::string_view name = table_.name(id);
+    if (!since15_ && has_version(id)) continue;
+    const std::size_t at = std::min(name.find('@', 1), name.size());
+    names.insert(demangle(name.substr(0, at)) + std::string(name.substr(at)));
+  }
+  return names;
+}
+
+void LldLink::check_versions() {
+  check_version_script();
+  if (job_.output == OutputKind::SharedObject) check_nodes();
+}
+
+/// Rule 1.
+void LldLink::check_version_script() {
+  if (job_.output == OutputKind::Relocatable || job_.versions.empty()) return;
+  if (job_.undefined_version.value_or(!traits_of(job_).no_undefined_version)) return;
+  std::optional<std::set<std::string>> demangled;
+  const auto known = [&](const SymbolPattern& pattern, const std::string& name) {
+    if (!pattern.cxx) {
+      if (assigned_.contains(name)) return true;
+      const std::uint32_t id = table_.find(name);
+      return id != kNone && can_have_version(id);
+    }
+    if (!demangled) demangled = demangled_names();
+    return demangled->contains(name);
+  };
+  const auto check = [&](const std::vector<SymbolPattern>& patterns, const std::string& node,
+                         const std::string& version) {
+    for (const SymbolPattern& pattern : patterns) {
+      if (is_pattern(pattern) || known(pattern, pattern.text) || known(pattern, pattern.text + "@" + node)) continue;
+      out_.rejections.push_back({Rejection::Kind::VersionUnmatched, pattern.text, {}, {}, version});
+    }
+  };
+  for (const VersionNode& node : job_.versions) {
+    check(node.globals, node.name, node.name.empty() ? "global" : node.name);
+    check(node.locals, node.name, "local");
+  }
+}
+
+/// Rule 2.
+void LldLink::check_nodes() {
+  const Exports exports(job_);
+  const auto made_local = [&](std::string_view name) {
+    return std::any_of(job_.versions.begin(), job_.versions.end(), [&](const VersionNode& node) {
+      return std::any_of(node.locals.begin(), node.locals.end(),
+                         [&](const SymbolPattern& pattern) { return !is_pattern(pattern) && matches(pattern, name); });
+    });
+  };
+  for (std::uint32_t id = 0; id < table_.size(); ++id) {
+    const Entry& entry = table_[id];
+    if (entry.state != Entry::State::Defined || !entry.definition.valid()) continue;
+    std::string_view name = table_.name(id);
+    std::string_view version = entry.version;
+    const std::size_t at = name.find('@', 1);
+    if (at != std::string_view::npos) {
+      version = name.substr(at + 1);
+      name = name.substr(0, at);
+    }
+    const auto has_name = [&](const VersionNode& node) { return node.name == version; };
+    if (version.empty() || std::any_of(job_.versions.begin(), job_.versions.end(), has_name)) continue;
+    if (exports.excluded(object(entry.definition.in).origin)) continue;
+    if (at == std::string_view::npos && made_local(name)) continue;
+    out_.rejections.push_back(
+        {Rejection::Kind::NoSuchVersion, std::string(name), entry.definition, {}, std::string(version)});
+  }
+}
+
+}  // namespace elfaudit
