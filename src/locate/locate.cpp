@@ -141,6 +141,7 @@ struct Inquiry {
   PlaceCache cache;
   bool preprocess;
   Project project;
+  FileContents files;
 };
 
 /// A facts file outlives its object.
@@ -186,7 +187,8 @@ std::vector<std::string> locate(std::vector<Finding>& findings, const std::vecto
     std::vector<Story> of_finding;
     for (const Site& site : finding.sites)
       if (const auto story = stories.find(&site); story != stories.end()) of_finding.push_back(story->second);
-    if (!of_finding.empty() && is_about_definitions(finding)) explain_cause(finding, of_finding, inquiry.project);
+    if (!of_finding.empty() && is_about_definitions(finding))
+      explain_cause(finding, of_finding, inquiry.project, inquiry.files);
   }
   return inquiry.problems();
 }

@@ -1,5 +1,5 @@
 // Sources that were made to hurt their reader: it ends soon, in bounded memory, and says what it left out.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <sys/stat.h>
 
 #include <random>
@@ -79,6 +79,20 @@ TEST(SourceHostile, Includes) {
   EXPECT_FALSE(reading.doubts.empty());
   for (const Definition& definition : reading.definitions) EXPECT_FALSE(definition.certain);
   EXPECT_LT(reading.definitions.size(), 1000U);
+}
+
+// gcc gives up at 200 levels; to go on with the next #include would be 2^200 of them.
+TEST(SourceHostile, IncludesThatDoubleAtEachLevel) {
+  for (const int times : {2, 3}) {
+    std::string text;
+    for (int i = 0; i < times; ++i) text += "#include \"a.cpp\"\n";
+    const test::TempDir folder;
+    folder.write("a.cpp", text + "int state;\n");
+    const Reading reading = read_definitions(unit_in(folder), wanted());
+    EXPECT_THAT(reading.doubts, testing::Contains(testing::HasSubstr("nest too deeply")));
+    for (const Definition& definition : reading.definitions) EXPECT_FALSE(definition.certain);
+    EXPECT_LT(reading.definitions.size(), 1000U);
+  }
 }
 
 TEST(SourceHostile, DeepNesting) {

@@ -57,9 +57,8 @@ struct Declared {
   std::uint32_t parameters_begin = 0, parameters_end = 0;  ///< tokens between a function's parentheses
 };
 
-/// What `declaration` declares under a name that ends in `last`, in order.
-std::vector<Declared> read_declarators(const Declaration& declaration, const std::string& last, Language language,
-                                       const Interner& names);
+/// What `declaration` declares, in order.
+std::vector<Declared> read_declarators(const Declaration& declaration, Language language, const Interner& names);
 
 /// `operator new[]` and `operator new []` are the same name.
 std::string without_blanks(std::string_view name);

@@ -24,7 +24,7 @@ class DeclaratorReader {
  public:
   DeclaratorReader(const Declaration& declaration, Language language, const Interner& names);
   /// The declared names that end in `last`.
-  std::vector<Declared> read(const std::string& last);
+  std::vector<Declared> read();
 
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);

@@ -297,7 +297,7 @@ bool DeclaratorReader::simple_specifier(Word word) {
   return is_qualifier(word);
 }
 
-std::vector<Declared> DeclaratorReader::read(const std::string& last) {
+std::vector<Declared> DeclaratorReader::read() {
   std::vector<Declared> result;
   std::size_t at = 0;
   if (!read_specifiers(at) || is_typedef_) return result;
@@ -307,16 +307,15 @@ std::vector<Declared> DeclaratorReader::read(const std::string& last) {
     if (!read_declarator(at, declared, shape, 0)) break;
     read_initialiser(at, declared);
     declared.is_alias = base_.is_alias;
-    if (last_ == last) result.push_back(std::move(declared));
+    result.push_back(std::move(declared));
     if (!has(at) || !tokens_[at].is(',')) break;
     ++at;
   }
   return result;
 }
 
-std::vector<Declared> read_declarators(const Declaration& declaration, const std::string& last, Language language,
-                                       const Interner& names) {
-  return DeclaratorReader(declaration, language, names).read(last);
+std::vector<Declared> read_declarators(const Declaration& declaration, Language language, const Interner& names) {
+  return DeclaratorReader(declaration, language, names).read();
 }
 
 }  // namespace elfaudit::source

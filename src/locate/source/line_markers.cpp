@@ -109,7 +109,7 @@ void LineMarkers::leave(const std::string& path, std::uint32_t line) {
 
 std::string LineMarkers::line_text(const Spot& spot) const {
   const auto found = text_lines_.find(std::uint64_t{spot.inclusion} << 32 | spot.line);
-  return found == text_lines_.end() ? std::string() : line_of(text_, found->second);
+  return found == text_lines_.end() ? std::string() : line_of(text_, line_starts_, found->second);
 }
 
 }  // namespace elfaudit::source

@@ -35,6 +35,7 @@ class LineMarkers : public TokenSource {
   std::uint32_t file_number(const std::string& path);
 
   TextFile text_;
+  std::vector<std::size_t> line_starts_ = line_starts(text_);
   Lexer lexer_;
   std::deque<std::string> paths_;
   std::unordered_map<std::string, std::uint32_t> by_path_;

@@ -1,6 +1,8 @@
 #include "locate/source/parser.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 #include <utility>
 
 namespace elfaudit::source {
@@ -64,18 +66,26 @@ Token Parser::as_c(Token token) {
   return token;
 }
 
-Parser::Parser(TokenSource& source, Interner& names, const Name& wanted, Language language)
-    : source_(source), names_(names), language_(language) {
-  for (std::size_t i = 0; i + 1 < wanted.parts.size(); ++i) wanted_.push_back(names.intern(wanted.parts[i]));
-  last_ = wanted.parts.empty() ? std::string() : without_blanks(wanted.parts.back());
-  if (!wanted.parts.empty()) key_ = names.intern(key_of(wanted.parts.back()));
+Parser::Parser(TokenSource& source, Interner& names, const std::vector<Name>& wanted, Language language)
+    : source_(source), names_(names), language_(language), parsed_(wanted.size()) {
+  for (const Name& name : wanted) {
+    last_.push_back(name.parts.empty() ? std::string() : without_blanks(name.parts.back()));
+    if (name.parts.empty()) continue;
+    std::uint32_t key = names.intern(key_of(name.parts.back()));
+    if (language_ == Language::C && is_cxx_word(key)) key = kPlainWord;
+    by_key_[key].push_back(last_.size() - 1);
+  }
+  if (!wanted.empty())
+    for (std::size_t i = 0; i + 1 < wanted.front().parts.size(); ++i)
+      wanted_.push_back(names.intern(wanted.front().parts[i]));
   anonymous_ = names.intern("(anonymous namespace)");
-  if (language_ == Language::C && is_cxx_word(key_)) key_ = kPlainWord;
 }
 
-void Parser::run() {
+std::vector<Parsed> Parser::run() {
   parse_scope();
   if (!scopes_.empty()) unbalanced_ = true;
+  for (Parsed& parsed : parsed_) parsed.unbalanced = unbalanced_;
+  return std::move(parsed_);
 }
 
 /// Reads declarations until the scope that is the innermost now is closed, or to the end.
@@ -286,36 +296,49 @@ bool Parser::matches(const Declared& declared) const {
   return at == path.size();
 }
 
-/// Keeps what the collected declaration says about the wanted name.
+/// Keeps what the collected declaration says about the wanted names.
 void Parser::record() {
-  const std::vector<Token>& tokens = declaration_.tokens;
-  const auto mentions = [&](const Token& token) { return token.kind == Kind::Identifier && token.id == key_; };
-  if (std::none_of(tokens.begin(), tokens.end(), mentions)) return;
-  for (Declared& declared : read_declarators(declaration_, last_, language_, names_)) {
-    if (declared.is_friend || !matches(declared)) continue;
-    Found found;
-    found.at = tokens[declared.name_token].at;
-    found.qualified = tokens[declared.first_token].at;
-    found.first = declaration_.first;
-    for (const auto& [index, macro] : declaration_.marks)
-      if (index <= declared.name_token) found.macros.push_back(macro);
-    if (declared.parameters_end > declared.parameters_begin)
-      found.parameters.assign(tokens.begin() + declared.parameters_begin, tokens.begin() + declared.parameters_end);
-    if (declared.arguments_end > declared.arguments_begin)
-      found.arguments.assign(tokens.begin() + declared.arguments_begin, tokens.begin() + declared.arguments_end);
-    found.is_template = declaration_.is_template || (!scopes_.empty() && scopes_.back().is_template);
-    found.is_specialisation = declaration_.is_specialisation;
-    found.is_instantiation = declaration_.is_instantiation;
-    found.extern_c = declaration_.extern_c;
-    found.has_linkage = declaration_.has_linkage;
-    found.in_anonymous = std::find(path_.begin(), path_.end(), anonymous_) != path_.end();
-    found.in_class = declaration_.in_class;
-    found.in_unknown = std::any_of(scopes_.begin(), scopes_.end(),
-                                   [](const Scope& scope) { return scope.kind == Scope::Kind::Unknown; });
-    found.too_long = declaration_.too_long;
-    found.what = std::move(declared);
-    found_.push_back(std::move(found));
+  const auto mentions = [&](const Token& token) {
+    return token.kind == Kind::Identifier && by_key_.contains(token.id);
+  };
+  std::set<std::size_t> mentioned;
+  for (const Token& token : declaration_.tokens)
+    if (mentions(token)) mentioned.insert(by_key_[token.id].begin(), by_key_[token.id].end());
+  if (mentioned.empty()) return;
+  std::unordered_map<std::string_view, std::vector<std::size_t>> by_last;
+  for (const std::size_t name : mentioned) by_last[last_[name]].push_back(name);
+  for (Declared& declared : read_declarators(declaration_, language_, names_)) {
+    const auto names = by_last.find(declared.last);
+    if (names == by_last.end() || declared.is_friend || !matches(declared)) continue;
+    const Found found = make_found(std::move(declared));
+    for (const std::size_t name : names->second) parsed_[name].found.push_back(found);
   }
+}
+
+Found Parser::make_found(Declared declared) const {
+  const std::vector<Token>& tokens = declaration_.tokens;
+  Found found;
+  found.at = tokens[declared.name_token].at;
+  found.qualified = tokens[declared.first_token].at;
+  found.first = declaration_.first;
+  for (const auto& [index, macro] : declaration_.marks)
+    if (index <= declared.name_token) found.macros.push_back(macro);
+  if (declared.parameters_end > declared.parameters_begin)
+    found.parameters.assign(tokens.begin() + declared.parameters_begin, tokens.begin() + declared.parameters_end);
+  if (declared.arguments_end > declared.arguments_begin)
+    found.arguments.assign(tokens.begin() + declared.arguments_begin, tokens.begin() + declared.arguments_end);
+  found.is_template = declaration_.is_template || (!scopes_.empty() && scopes_.back().is_template);
+  found.is_specialisation = declaration_.is_specialisation;
+  found.is_instantiation = declaration_.is_instantiation;
+  found.extern_c = declaration_.extern_c;
+  found.has_linkage = declaration_.has_linkage;
+  found.in_anonymous = std::find(path_.begin(), path_.end(), anonymous_) != path_.end();
+  found.in_class = declaration_.in_class;
+  found.in_unknown = std::any_of(scopes_.begin(), scopes_.end(),
+                                 [](const Scope& scope) { return scope.kind == Scope::Kind::Unknown; });
+  found.too_long = declaration_.too_long;
+  found.what = std::move(declared);
+  return found;
 }
 
 }  // namespace elfaudit::source

@@ -1,9 +1,10 @@
-// Finds the declarations of one name in a token stream: namespaces, linkage blocks and the classes on the way to it are
-// entered, bodies are skipped, and every other declaration is only delimited.
+// Finds the declarations of some names in a token stream: namespaces, linkage blocks and the classes on the way to it
+// are entered, bodies are skipped, and every other declaration is only delimited.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -27,18 +28,20 @@ struct Found {
   bool too_long = false;
 };
 
+/// What was read of one name.
+struct Parsed {
+  std::vector<Found> found;
+  bool unbalanced = false;   ///< the braces of all that was read are not in pairs
+  bool has_friends = false;  ///< a class that was not entered has a friend of that name, which may be another overload
+};
+
 class Parser {
  public:
-  Parser(TokenSource& source, Interner& names, const Name& wanted, Language language);
+  /// `wanted`: names that differ in their last part alone, so that one pass finds them all.
+  Parser(TokenSource& source, Interner& names, const std::vector<Name>& wanted, Language language);
 
-  /// Reads to the end of the source.
-  void run();
-
-  const std::vector<Found>& found() const { return found_; }
-  /// The braces of all that was read are not in pairs.
-  bool unbalanced() const { return unbalanced_; }
-  /// A class that was not entered has a friend of that name, which may be another overload.
-  bool has_friends() const { return has_friends_; }
+  /// Reads to the end of the source. In the order of the names.
+  std::vector<Parsed> run();
 
  private:
   struct Scope {
@@ -92,14 +95,16 @@ class Parser {
   bool is_parameter_list(const Shape& shape) const;
   bool is_old_style(const Shape& shape) const;
   void record();
+  Found make_found(Declared declared) const;
   bool matches(const Declared& declared) const;
 
   TokenSource& source_;
   Interner& names_;
   const Language language_;
   std::vector<std::uint32_t> wanted_;  ///< all parts but the last
-  std::string last_;
-  std::uint32_t key_ = 0;  ///< a name that each declaration of the wanted one has in it
+  std::vector<std::string> last_;      ///< of each name
+  /// By a name that each declaration of a wanted one has in it: the wanted ones.
+  std::unordered_map<std::uint32_t, std::vector<std::size_t>> by_key_;
   std::uint32_t anonymous_ = 0;
 
   std::optional<Token> given_back_;
@@ -111,8 +116,7 @@ class Parser {
   unsigned prefixes_ = 0;  ///< of the declaration that is begun: export, template<...>
   bool at_end_ = false;
   bool unbalanced_ = false;
-  bool has_friends_ = false;
-  std::vector<Found> found_;
+  std::vector<Parsed> parsed_;
 };
 
 }  // namespace elfaudit::source

@@ -244,14 +244,14 @@ void add(NameSet& names, const NameSet& more) { names.insert(more.begin(), more.
 
 class ReadingMaker {
  public:
-  ReadingMaker(const Parser& parser, const Name& name, const Sorter& sorter, Language language, const Origins& origins)
-      : parser_(parser), name_(name), sorter_(sorter), language_(language), origins_(origins) {}
+  ReadingMaker(const Parsed& parsed, const Name& name, const Sorter& sorter, Language language, const Origins& origins)
+      : parsed_(parsed), name_(name), sorter_(sorter), language_(language), origins_(origins) {}
 
   void add_entries(Compiler compiler) {
     for (const Entry& entry : sorter_.entries()) {
       Definition definition = make_definition(entry, sorter_.entries(), language_);
       Grounds grounds;
-      if (may_be_other_overload(entry, name_, parser_.has_friends()))
+      if (may_be_other_overload(entry, name_, parsed_.has_friends))
         add_doubt(definition.doubts,
                   "its parameters are not written as the symbol has them: it may be another overload");
       definition.at = origins_.place(compiler == Compiler::Clang ? entry.found->at : entry.found->qualified);
@@ -302,7 +302,7 @@ class ReadingMaker {
   /// What would make something else than the one definition define the name.
   Leads rivals(const LeftOut& left_out) const {
     Leads result{left_out.names, doubtful_declaration_ || (!left_out.sentence.empty() && left_out.names.empty())};
-    for (const Found& found : parser_.found()) {
+    for (const Found& found : parsed_.found) {
       const bool is_answer = defining_.size() == 1 && defining_.front()->found == &found;
       if (is_answer || !may_define(found)) continue;
       const Leads more = origins_.leads_of_macros(found);
@@ -312,7 +312,7 @@ class ReadingMaker {
     return result;
   }
 
-  const Parser& parser_;
+  const Parsed& parsed_;
   const Name& name_;
   const Sorter& sorter_;
   const Language language_;
@@ -325,11 +325,11 @@ class ReadingMaker {
 
 }  // namespace
 
-Reading make_reading(const Parser& parser, const Name& name, Language language, Compiler compiler,
+Reading make_reading(const Parsed& parsed, const Name& name, Language language, Compiler compiler,
                      const Origins& origins, std::vector<std::string> doubts, const LeftOut& left_out, Leads& leads) {
-  if (parser.unbalanced()) add_doubt(doubts, "braces are not in pairs");
-  const Sorter sorter(parser.found(), name, language);
-  ReadingMaker maker(parser, name, sorter, language, origins);
+  if (parsed.unbalanced) add_doubt(doubts, "braces are not in pairs");
+  const Sorter sorter(parsed.found, name, language);
+  ReadingMaker maker(parsed, name, sorter, language, origins);
   maker.add_entries(compiler);
   for (const std::string& doubt : sorter.doubts()) add_doubt(doubts, doubt);
   leads = maker.leads(left_out);

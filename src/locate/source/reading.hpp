@@ -53,7 +53,7 @@ class Origins {
 
 /// Sorts what was found into definitions and declarations of the wanted name. The line is the one that debug info of
 /// `compiler` has: gcc's is where A::B::x begins, clang's where x is.
-Reading make_reading(const Parser& parser, const Name& name, Language language, Compiler compiler,
+Reading make_reading(const Parsed& parsed, const Name& name, Language language, Compiler compiler,
                      const Origins& origins, std::vector<std::string> doubts, const LeftOut& left_out, Leads& leads);
 
 /// Relative to the working directory when below it.

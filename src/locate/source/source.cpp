@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <optional>
+#include <unordered_map>
 
 #include "locate/source/explore.hpp"
 #include "locate/source/guide.hpp"
@@ -68,11 +71,18 @@ class Recorder : public TokenSource {
 class SourceOrigins : public Origins {
  public:
   SourceOrigins(Preprocessor& preprocessor, const FileStore& files, const Interner& names)
-      : Origins(preprocessor.inclusions()), preprocessor_(preprocessor), files_(files), names_(names) {}
+      : Origins(preprocessor.inclusions()), preprocessor_(preprocessor), files_(files), names_(names) {
+    for (const Conditional& conditional : preprocessor.conditionals())
+      if (!conditional.guard && !conditional.clauses.empty())
+        conditionals_[conditional.inclusion].push_back(&conditional);
+  }
 
   std::string path(std::uint32_t file) const override { return files_[file].path; }
   std::string line_text(const Spot& spot) const override {
-    return line_of(files_[inclusions_[spot.inclusion].file], spot.line);
+    const std::uint32_t file = inclusions_[spot.inclusion].file;
+    const auto [lines, is_new] = lines_.try_emplace(file);
+    if (is_new) lines->second = line_starts(files_[file]);
+    return line_of(files_[file], lines->second, spot.line);
   }
 
   void tell(const Found& found, Definition& definition, Grounds& grounds) const override {
@@ -179,10 +189,13 @@ class SourceOrigins : public Origins {
   /// The conditionals of its file around a line, outermost first.
   std::vector<const Conditional*> conditionals_around(const Spot& spot) const {
     std::vector<const Conditional*> result;
-    for (const Conditional& conditional : preprocessor_.conditionals())
-      if (conditional.inclusion == spot.inclusion && conditional.begin < spot.line && spot.line < conditional.end &&
-          !conditional.guard && !conditional.clauses.empty())
-        result.push_back(&conditional);
+    const auto of_file = conditionals_.find(spot.inclusion);
+    if (of_file == conditionals_.end()) return result;
+    // They are in the order in which they begin.
+    for (const Conditional* conditional : of_file->second) {
+      if (conditional->begin >= spot.line) break;
+      if (spot.line < conditional->end) result.push_back(conditional);
+    }
     return result;
   }
 
@@ -205,6 +218,8 @@ class SourceOrigins : public Origins {
   Preprocessor& preprocessor_;
   const FileStore& files_;
   const Interner& names_;
+  std::unordered_map<std::uint32_t, std::vector<const Conditional*>> conditionals_;  // by inclusion
+  mutable std::unordered_map<std::uint32_t, std::vector<std::size_t>> lines_;        // where they begin, by file
 };
 
 class MarkerOrigins : public Origins {
@@ -225,6 +240,25 @@ class MarkerOrigins : public Origins {
   const std::string folder_;
 };
 
+/// Those that one pass of a parser finds together, by their numbers.
+std::vector<std::vector<std::size_t>> groups_of(const std::vector<Name>& names) {
+  std::map<std::vector<std::string>, std::vector<std::size_t>> by_scope;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    std::vector<std::string> scope = names[i].parts;
+    if (!scope.empty()) scope.pop_back();
+    by_scope[std::move(scope)].push_back(i);
+  }
+  std::vector<std::vector<std::size_t>> groups;
+  for (auto& [scope, group] : by_scope) groups.push_back(std::move(group));
+  return groups;
+}
+
+std::vector<Name> chosen(const std::vector<Name>& names, const std::vector<std::size_t>& numbers) {
+  std::vector<Name> result;
+  for (const std::size_t number : numbers) result.push_back(names[number]);
+  return result;
+}
+
 /// Of a unit whose paths are absolute.
 class UnitReader {
  public:
@@ -235,13 +269,15 @@ class UnitReader {
         wanted_(wanted),
         names_(new_names()),
         preprocessor_(unit, files, names_, last_parts(wanted), system_macros),
-        recorder_(preprocessor_, wanted.size() > 1) {
+        groups_(groups_of(wanted)),
+        recorder_(preprocessor_, groups_.size() > 1),
+        parsed_(wanted.size()) {
     files.forget_reading();
-    parsers_.reserve(wanted.size());
-    for (const Name& name : wanted) {
+    for (const std::vector<std::size_t>& group : groups_) {
       if (!recorder_.complete()) break;
       recorder_.rewind();
-      parsers_.emplace_back(recorder_, names_, name, unit.language).run();
+      std::vector<Parsed> parsed = Parser(recorder_, names_, chosen(wanted, group), unit.language).run();
+      for (std::size_t i = 0; i < group.size(); ++i) parsed_[group[i]] = std::move(parsed[i]);
     }
   }
 
@@ -261,12 +297,15 @@ class UnitReader {
     if (result.refuted)
       if (const auto blamed = preprocessor_.blamed()) result.blamed = values_of(*blamed, nullptr);
     const SourceOrigins origins(preprocessor_, files_, names_);
-    for (std::size_t i = 0; i < parsers_.size(); ++i) {
+    for (std::size_t i = 0; i < parsed_.size(); ++i) {
       Leads leads;
-      result.readings.push_back(make_reading(parsers_[i], wanted_[i], unit_.language, unit_.compiler, origins, doubts,
+      const bool was_read = parsed_[i].has_value();
+      if (!was_read) result.unread.push_back(i);
+      const Parsed parsed = was_read ? *std::move(parsed_[i]) : Parsed();
+      result.readings.push_back(make_reading(parsed, wanted_[i], unit_.language, unit_.compiler, origins, doubts,
                                              left_out(last_part(wanted_[i])), leads));
-      result.leads.push_back(values_of(leads.names, &parsers_[i]));
-      result.settled.push_back(!leads.other_reasons);
+      result.leads.push_back(values_of(leads.names, &parsed));
+      result.settled.push_back(was_read && !leads.other_reasons);
       for (const auto& [name, values] : result.leads.back())
         result.system_asks = result.system_asks || preprocessor_.matters_to_system(name);
     }
@@ -294,12 +333,12 @@ class UnitReader {
   }
 
   /// Names with the values that conditions tell apart; for macros of declarations, with what may stand there as well.
-  Values values_of(const NameSet& names, const Parser* parser) {
+  Values values_of(const NameSet& names, const Parsed* parsed) {
     Values result;
     if (names.empty()) return result;
     for (const std::uint32_t name : names) result[std::string(names_.name(name))] = {std::nullopt, "1"};
-    if (parser != nullptr)
-      for (const Found& found : parser->found())
+    if (parsed != nullptr)
+      for (const Found& found : parsed->found)
         for (const std::uint32_t macro : found.macros)
           if (const std::uint32_t name = preprocessor_.macros()[macro].name; names.contains(name))
             result[std::string(names_.name(name))] = {std::nullopt, "", "extern"};
@@ -317,8 +356,9 @@ class UnitReader {
   const std::vector<Name>& wanted_;
   Interner names_;
   Preprocessor preprocessor_;
+  std::vector<std::vector<std::size_t>> groups_;
   Recorder recorder_;
-  std::vector<Parser> parsers_;
+  std::vector<std::optional<Parsed>> parsed_;  // nothing: there were too many tokens to keep for a further pass
 };
 
 }  // namespace
@@ -341,11 +381,15 @@ std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::ve
     first = ask_guide ? read(absolute, wanted, nullptr) : reader.finish();
   }
   // There were too many tokens to keep: the rest is read on its own.
-  for (std::size_t i = first.readings.size(); i < wanted.size(); ++i) {
-    UnitReading one = read(absolute, {wanted[i]}, nullptr);
-    first.readings.push_back(std::move(one.readings.front()));
-    first.leads.push_back(std::move(one.leads.front()));
-    first.settled.push_back(one.settled.front());
+  const std::vector<Name> rest = chosen(wanted, first.unread);
+  for (const std::vector<std::size_t>& group : groups_of(rest)) {
+    UnitReading more = read(absolute, chosen(rest, group), nullptr);
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      const std::size_t number = first.unread[group[i]];
+      first.readings[number] = std::move(more.readings[i]);
+      first.leads[number] = std::move(more.leads[i]);
+      first.settled[number] = more.settled[i];
+    }
   }
   explore(absolute, wanted, read, first);
   doubt_operands(absolute, wanted, read, first);
@@ -356,17 +400,28 @@ Reading read_definitions(const TranslationUnit& unit, const Name& name) {
   return std::move(read_definitions(unit, std::vector<Name>{name}).front());
 }
 
+std::vector<Reading> read_preprocessed(std::string_view text, const std::vector<Name>& wanted, Language language,
+                                       std::string_view folder) {
+  std::vector<Reading> readings(wanted.size());
+  for (const std::vector<std::size_t>& group : groups_of(wanted)) {
+    Interner names = new_names();
+    LineMarkers markers(text, names);
+    const std::vector<Parsed> parsed = Parser(markers, names, chosen(wanted, group), language).run();
+    std::vector<std::string> doubts;
+    if (!markers.has_markers()) doubts.emplace_back("the preprocessor's output has no line markers");
+    const MarkerOrigins origins(markers, folder.empty() ? markers.folder() : std::string(folder));
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      Leads leads;
+      const Name& name = wanted[group[i]];
+      if (!name.parts.empty())
+        readings[group[i]] = make_reading(parsed[i], name, language, Compiler::Gcc, origins, doubts, {}, leads);
+    }
+  }
+  return readings;
+}
+
 Reading read_preprocessed(std::string_view text, const Name& name, Language language, std::string_view folder) {
-  if (name.parts.empty()) return {};
-  Interner names = new_names();
-  LineMarkers markers(text, names);
-  Parser parser(markers, names, name, language);
-  parser.run();
-  std::vector<std::string> doubts;
-  if (!markers.has_markers()) doubts.emplace_back("the preprocessor's output has no line markers");
-  const MarkerOrigins origins(markers, folder.empty() ? markers.folder() : std::string(folder));
-  Leads leads;
-  return make_reading(parser, name, language, Compiler::Gcc, origins, std::move(doubts), {}, leads);
+  return std::move(read_preprocessed(text, std::vector<Name>{name}, language, folder).front());
 }
 
 }  // namespace elfaudit::source

@@ -128,5 +128,8 @@ std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::ve
 /// `# 1 "/folder//"`, or they stay as they are.
 Reading read_preprocessed(std::string_view text, const Name& name, Language language = Language::Cxx,
                           std::string_view folder = {});
+/// The same for several names, in their order.
+std::vector<Reading> read_preprocessed(std::string_view text, const std::vector<Name>& names, Language language,
+                                       std::string_view folder);
 
 }  // namespace elfaudit::source

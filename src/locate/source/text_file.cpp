@@ -44,18 +44,25 @@ TextFile make_text(std::string path, std::string_view bytes) {
   return file;
 }
 
-std::string line_of(const TextFile& file, std::uint32_t line) {
-  std::size_t at = 0;
+std::vector<std::size_t> line_starts(const TextFile& file) {
+  std::vector<std::size_t> starts;
   std::size_t splice = 0;
-  for (std::uint32_t current = 1; at < file.size();) {
-    std::size_t end = std::min(file.text.find('\n', at), file.size());
+  for (std::size_t at = 0; at < file.size();) {
+    starts.push_back(at);
+    const std::size_t end = std::min(file.text.find('\n', at), file.size());
     const bool ends_in_splice = splice < file.splices.size() && file.splices[splice] <= end;
-    if (ends_in_splice) end = file.splices[splice++];
-    if (current == line) return std::string(file.view(at, end));
-    at = ends_in_splice ? end : end + 1;
-    ++current;
+    at = ends_in_splice ? file.splices[splice++] : end + 1;
   }
-  return {};
+  return starts;
+}
+
+std::string line_of(const TextFile& file, const std::vector<std::size_t>& starts, std::uint32_t line) {
+  if (line == 0 || line > starts.size()) return {};
+  const std::size_t from = starts[line - 1];
+  const std::size_t to = line < starts.size() ? starts[line] : file.size();
+  std::string_view text = file.view(from, to);
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  return std::string(text);
 }
 
 std::string normal_path(std::string_view path, std::string_view folder) {

@@ -31,8 +31,11 @@ struct TextFile {
 /// Makes a TextFile of bytes: splices removed, padded.
 TextFile make_text(std::string path, std::string_view bytes);
 
-/// The line of the file that holds `line`, counted from 1, as it is written; empty when there is none.
-std::string line_of(const TextFile& file, std::uint32_t line);
+/// Where the lines of the file begin in its text, as it is written: spliced ones are lines of their own.
+std::vector<std::size_t> line_starts(const TextFile& file);
+
+/// That line, counted from 1; empty when there is none. `starts`: line_starts().
+std::string line_of(const TextFile& file, const std::vector<std::size_t>& starts, std::uint32_t line);
 
 /// Joins with `folder` unless absolute; "." and ".." are resolved in the text alone, as depfiles and -I spell them.
 std::string normal_path(std::string_view path, std::string_view folder);

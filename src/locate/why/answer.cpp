@@ -71,10 +71,9 @@ class Witnesses {
             PlaceCache& cache, bool preprocess)
       : object_(object), origin_(object.origin), asked_(asked) {
     std::vector<Wanted> wanted;
-    std::vector<AskedSymbol> symbols;
     for (const AskedDefinition& one : asked) {
       wanted.push_back(one.wanted);
-      symbols.push_back(one.symbol);
+      symbols_.push_back(one.symbol);
     }
     located_ = locate_or_remember(object, wanted, cache);
     if (!need_sources()) return;
@@ -89,7 +88,7 @@ class Witnesses {
     BuildRecord record = records.of(object_file_, source);
     tell_compiler(origin_, record.unit);
     record.unit.is_other_target = is_other_target();
-    evidence_ = read_sources(record, symbols, preprocess);
+    evidence_ = read_sources(record, symbols_, preprocess);
   }
 
   Answer answer(std::size_t i) {
@@ -252,24 +251,31 @@ class Witnesses {
 
   /// Without a record of the build: the translation unit as debug info names it, then the file of the site by itself,
   /// of which only what needs no knowledge of the rest is taken.
-  void read_alone(std::size_t i, const MacroInfo* macros, Answer& answer) const {
+  void read_alone(std::size_t i, const MacroInfo* macros, Answer& answer) {
     for (const std::string& file : {answer.story.source, answer.place.at.file}) {
       std::error_code error;
       if (file.empty() || answer.story.definition || !std::filesystem::is_regular_file(file, error)) continue;
-      BuildRecord record;
-      record.has_file_list = true;
-      record.unit.source = file;
-      record.unit.folder = working_folder();
-      record.unit.language = file.ends_with(".c") ? source::Language::C : evidence_.unit.language;
-      record.unit.compiler_known = false;
-      record.unit.is_other_target = is_other_target();
-      const SourceEvidence alone = read_sources(record, {asked_[i].symbol}, false);
-      if (alone.readings.empty()) continue;
-      source::Reading read = alone.readings.front();
+      const SourceEvidence& alone = evidence_alone(file);
+      if (i >= alone.readings.size()) continue;
+      source::Reading read = alone.readings[i];
       if (file != answer.story.source)  // its chain is not the translation unit's
         for (Definition& definition : read.definitions) definition.certain = false;
       take_definition(read, KnownBy::SourceScan, macros, answer);
     }
+  }
+
+  /// One reading of the file for all the symbols.
+  const SourceEvidence& evidence_alone(const std::string& file) {
+    const auto [at, is_new] = alone_.try_emplace(file);
+    if (!is_new) return at->second;
+    BuildRecord record;
+    record.has_file_list = true;
+    record.unit.source = file;
+    record.unit.folder = working_folder();
+    record.unit.language = file.ends_with(".c") ? source::Language::C : evidence_.unit.language;
+    record.unit.compiler_known = false;
+    record.unit.is_other_target = is_other_target();
+    return at->second = read_sources(record, symbols_, false);
   }
 
   const MacroInfo* macro_info(const std::optional<std::size_t>& unit) {
@@ -297,10 +303,12 @@ class Witnesses {
   const ObjectFacts& object_;
   const Origin& origin_;
   const std::vector<AskedDefinition>& asked_;
+  std::vector<AskedSymbol> symbols_;  // in the order of asked_
   std::string object_file_;
   std::vector<Located> located_;
   SourceEvidence evidence_;
   std::map<std::size_t, std::optional<MacroInfo>> macros_;  // by unit
+  std::map<std::string, SourceEvidence> alone_;             // by file
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "locate/why/build_record.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <utility>
 
@@ -46,6 +47,8 @@ const CompileCommands* BuildRecords::commands_near(const std::string& object) {
       entry->second = std::make_unique<CompileCommands>(path);
     } catch (const InputError& error) {
       problems_.push_back(error.path + ": " + error.what());
+    } catch (const std::exception& error) {  // out of memory
+      problems_.push_back(path + ": " + error.what());
     }
   }
   return entry->second.get();

@@ -14,7 +14,6 @@
 
 #include "locate/why/cure.hpp"
 #include "locate/why/line_edit.hpp"
-#include "locate/why/same_bytes.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit {
@@ -63,10 +62,12 @@ std::string taken_because(const Branch& branch, const Story& story) {
 }
 
 /// Is there another #define of the macro in the same file, one that would make a declaration of it?
-bool would_declare_elsewhere(const MacroCause& macro) {
-  const auto lines = lines_of(macro.defined_at.file);
-  if (!lines) return false;
-  return std::any_of(lines->begin(), lines->end(), [&](const std::string& line) {
+bool would_declare_elsewhere(const MacroCause& macro, FileContents& files) {
+  const auto* lines = files.lines_of(macro.defined_at.file);
+  if (lines == nullptr) return false;
+  const std::vector<std::uint32_t>& naming = files.lines_with(macro.defined_at.file, macro.macro);
+  return std::any_of(naming.begin(), naming.end(), [&](std::uint32_t number) {
+    const std::string& line = (*lines)[number];
     const std::size_t define = line.find("define");
     if (define == std::string::npos || line.find('#') > define) return false;
     const std::size_t name = line.find(macro.macro, define);
@@ -77,7 +78,8 @@ bool would_declare_elsewhere(const MacroCause& macro) {
 
 std::optional<Cause> empty_macro(const Story& story, CureContext& cure) {
   for (const MacroCause& macro : story.definition->macros) {
-    if (has_word(macro.value, "extern") || macro.defined_at.line == 0 || !would_declare_elsewhere(macro)) continue;
+    if (has_word(macro.value, "extern") || macro.defined_at.line == 0 || !would_declare_elsewhere(macro, *cure.files))
+      continue;
     std::string text =
         macro.value.empty() ? macro.macro + " is empty here" : fmt::format("{} is `{}` here", macro.macro, macro.value);
     if (macro.branches.empty()) {
@@ -94,17 +96,18 @@ std::optional<Cause> empty_macro(const Story& story, CureContext& cure) {
 }
 
 /// Does the file declare the name elsewhere, in a branch that was not taken?
-bool declared_in_other_branch(const Definition& definition, const std::string& name) {
-  const auto lines = lines_of(definition.at.file);
-  if (!lines) return false;
-  for (std::size_t i = 0; i < lines->size(); ++i)
-    if (i + 1 != definition.at.line && has_word((*lines)[i], "extern") && has_word((*lines)[i], name)) return true;
-  return false;
+bool declared_in_other_branch(const Definition& definition, const std::string& name, FileContents& files) {
+  const auto* lines = files.lines_of(definition.at.file);
+  if (lines == nullptr) return false;
+  const std::vector<std::uint32_t>& naming = files.lines_with(definition.at.file, name);
+  return std::any_of(naming.begin(), naming.end(), [&](std::uint32_t number) {
+    return number + 1 != definition.at.line && has_word((*lines)[number], "extern");
+  });
 }
 
 std::optional<Cause> branch(const Story& story, const std::string& name, CureContext& cure) {
   const auto& branches = story.definition->branches;
-  if (branches.empty() || !declared_in_other_branch(*story.definition, name)) return std::nullopt;
+  if (branches.empty() || !declared_in_other_branch(*story.definition, name, *cure.files)) return std::nullopt;
   const auto names = undefined_names(branches.back());
   if (!names.empty()) cure.condition = names.front();
   return Cause{"branch", "the header declares it in one branch and defines it in the other: " +
@@ -154,14 +157,14 @@ const Story* header_story(const std::vector<Story>& stories) {
   return found == stories.end() ? nullptr : &*found;
 }
 
-std::optional<Cause> linked_twice(const Finding& finding, const std::vector<Story>& stories) {
+std::optional<Cause> linked_twice(const Finding& finding, const std::vector<Story>& stories, FileContents& files) {
   if (finding.sites.size() < 2) return std::nullopt;
   const Site& kept = finding.sites.front();
   for (std::size_t i = 1; i < finding.sites.size(); ++i) {
     const Site& other = finding.sites[i];
-    if (kept.origin.is_member() == other.origin.is_member() && same_file(kept.origin, other.origin))
+    if (kept.origin.is_member() == other.origin.is_member() && files.are_same_file(kept.origin, other.origin))
       return Cause{"input-twice", kept.origin.display() + " is named twice on the link line"};
-    if (same_bytes(kept.origin, other.origin))
+    if (files.have_same_bytes(kept.origin, other.origin))
       return kept.origin.is_member() && other.origin.is_member()
                  ? Cause{"copied-archive", fmt::format("{} and {} hold the same object: one archive under two names",
                                                        kept.origin.path, other.origin.path)}
@@ -199,7 +202,7 @@ std::optional<Cause> source_included(const std::vector<Story>& stories, CureCont
 }
 
 std::optional<Cause> cause_of(const Finding& finding, const std::vector<Story>& stories, CureContext& cure) {
-  if (auto cause = linked_twice(finding, stories)) return cause;
+  if (auto cause = linked_twice(finding, stories, *cure.files)) return cause;
   if (auto cause = source_included(stories, cure)) return cause;
   const Story* story = header_story(stories);
   if (story == nullptr) return two_authors(stories);
@@ -212,8 +215,8 @@ std::optional<Cause> cause_of(const Finding& finding, const std::vector<Story>& 
 
 }  // namespace
 
-void explain_cause(Finding& finding, const std::vector<Story>& stories, const Project& project) {
-  CureContext cure{.finding = &finding, .project = &project};
+void explain_cause(Finding& finding, const std::vector<Story>& stories, const Project& project, FileContents& files) {
+  CureContext cure{.finding = &finding, .project = &project, .files = &files};
   finding.cause = cause_of(finding, stories, cure);
   if (finding.cause) finding.fixes = cures_for(*finding.cause, cure);
 }

@@ -12,9 +12,9 @@ namespace {
 
 std::string line_text(const SourceLine& at) { return fmt::format("{}:{}", at.file, at.line); }
 
-std::string line_at(const SourceLine& at) {
-  const auto lines = lines_of(at.file);
-  return lines && at.line != 0 && at.line <= lines->size() ? (*lines)[at.line - 1] : std::string();
+std::string line_at(const CureContext& context, const SourceLine& at) {
+  const auto* lines = context.files->lines_of(at.file);
+  return lines != nullptr && at.line != 0 && at.line <= lines->size() ? (*lines)[at.line - 1] : std::string();
 }
 
 std::size_t first_word(const std::string& line) { return std::min(line.find_first_not_of(" \t"), line.size()); }
@@ -37,7 +37,7 @@ bool has_inline_variables(const Story& story) {
 std::string editable_line(const CureContext& context) {
   const Story& story = *context.story;
   if (!context.project->owns(story.site->place.at.file)) return {};
-  const std::string line = line_at(story.site->place.at);
+  const std::string line = line_at(context, story.site->place.at);
   const std::string text = line.substr(first_word(line));
   return !text.empty() && text.starts_with(story.definition->text.substr(0, text.size())) ? line : std::string();
 }
@@ -64,7 +64,7 @@ Fix add_word(const CureContext& context, std::string_view word, std::string text
   Fix fix{std::move(text), at, {}};
   const std::string line = editable_line(context);
   const std::string edited = line.empty() ? std::string() : with_word(line, word);
-  if (!edited.empty()) fix.diff = replace_line(at, {edited});
+  if (!edited.empty()) fix.diff = replace_line(*context.files, at, {edited});
   return fix;
 }
 
@@ -83,7 +83,7 @@ Fix make_extern(const CureContext& context) {
   Fix fix{fmt::format("declare it `extern` in {} and define it in one source file", line_text(at)), at, {}};
   const std::string line = editable_line(context);
   const std::string edited = line.empty() ? std::string() : as_declaration(line);
-  if (!edited.empty()) fix.diff = replace_line(at, {edited});
+  if (!edited.empty()) fix.diff = replace_line(*context.files, at, {edited});
   return fix;
 }
 
@@ -97,8 +97,9 @@ std::optional<Fix> guard_include(const CureContext& context) {
                       line_text(include), base_name(context.story->source)),
           include,
           {}};
-  const std::string line = line_at(include);
-  if (is_include(line)) fix.diff = replace_line(include, {"#if defined(" + context.condition + ")", line, "#endif"});
+  const std::string line = line_at(context, include);
+  if (is_include(line))
+    fix.diff = replace_line(*context.files, include, {"#if defined(" + context.condition + ")", line, "#endif"});
   return fix;
 }
 
@@ -112,10 +113,10 @@ std::vector<Fix> cure_macro(const CureContext& context) {
                       line_text(at)),
           at,
           {}};
-  const std::string line = line_at(at);
+  const std::string line = line_at(context, at);
   const std::size_t name = line.find(context.macro->macro);
   if (name != std::string::npos && context.macro->value.empty())
-    fix.diff = replace_line(at, {line.substr(0, name + context.macro->macro.size()) + " extern"});
+    fix.diff = replace_line(*context.files, at, {line.substr(0, name + context.macro->macro.size()) + " extern"});
   fixes.push_back(std::move(fix));
   return fixes;
 }
@@ -165,7 +166,8 @@ std::vector<Fix> cure_function(const CureContext& context) {
 std::vector<Fix> cure_include_of_source(const CureContext& context) {
   const SourceLine& at = *context.include;
   Fix fix{fmt::format("remove the #include ({}), or compile that file no more by itself", line_text(at)), at, {}};
-  if (context.project->owns(at.file) && is_include(line_at(at))) fix.diff = replace_line(at, {});
+  if (context.project->owns(at.file) && is_include(line_at(context, at)))
+    fix.diff = replace_line(*context.files, at, {});
   return {std::move(fix)};
 }
 

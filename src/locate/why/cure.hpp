@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "elfaudit/finding.hpp"
+#include "locate/why/file_contents.hpp"
 #include "locate/why/project.hpp"
 #include "locate/why/story.hpp"
 
@@ -14,6 +15,7 @@ namespace elfaudit {
 struct CureContext {
   const Finding* finding = nullptr;
   const Project* project = nullptr;
+  FileContents* files = nullptr;
   const Story* story = nullptr;               ///< the definition in a header; null when the cause is another
   const source::MacroCause* macro = nullptr;  ///< cause empty-macro
   std::string condition{};                    ///< the macro that is not defined and would make it a declaration

@@ -4,33 +4,18 @@
 
 #include <algorithm>
 
-#include "input/file_probe.hpp"
-
 namespace elfaudit {
 namespace {
 
-constexpr std::size_t kLargestFile = std::size_t{8} << 20;
 constexpr std::size_t kContext = 3;
 
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
 
 }  // namespace
 
-std::optional<std::vector<std::string>> lines_of(const std::string& file) {
-  const std::optional<std::string> text = read_text(file, kLargestFile);
-  if (!text) return std::nullopt;
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < text->size();) {
-    const std::size_t end = std::min(text->find('\n', at), text->size());
-    lines.push_back(text->substr(at, end - at));
-    at = end + 1;
-  }
-  return lines;
-}
-
-std::string replace_line(const SourceLine& at, const std::vector<std::string>& replacement) {
-  const auto lines = lines_of(at.file);
-  if (!lines || at.line == 0 || at.line > lines->size()) return {};
+std::string replace_line(FileContents& files, const SourceLine& at, const std::vector<std::string>& replacement) {
+  const auto* lines = files.lines_of(at.file);
+  if (lines == nullptr || at.line == 0 || at.line > lines->size()) return {};
   const std::size_t edited = at.line - 1;
   const std::size_t first = edited - std::min(edited, kContext);
   const std::size_t last = std::min(edited + kContext + 1, lines->size());

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "locate/why/same_bytes.hpp"
+#include "locate/why/file_contents.hpp"
 
 namespace elfaudit {
 namespace {

@@ -103,8 +103,9 @@ SourceEvidence read(const BuildRecord& record, const std::vector<AskedSymbol>& s
   const std::optional<std::string> text = preprocess(record, evidence.why_not);
   if (!text) return evidence;
   evidence.known_by = KnownBy::Preprocessor;
+  std::vector<source::Reading> readings = source::read_preprocessed(*text, names, record.unit.language, folder);
   for (std::size_t i = 0; i < names.size(); ++i) {
-    source::Reading exact = source::read_preprocessed(*text, names[i], record.unit.language, folder);
+    source::Reading& exact = readings[i];
     show(exact.definitions);
     show(exact.declarations);
     take_exact(exact, evidence.readings[i]);

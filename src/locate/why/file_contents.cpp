@@ -1,0 +1,110 @@
+#include "locate/why/file_contents.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <span>
+#include <system_error>
+
+#include "elfaudit/error.hpp"
+#include "input/file_probe.hpp"
+#include "support/mapped_file.hpp"
+
+namespace elfaudit {
+namespace {
+
+constexpr std::size_t kLargestSource = std::size_t{8} << 20;
+
+const std::string& path_of(const Origin& origin) { return origin.bytes_path.empty() ? origin.path : origin.bytes_path; }
+
+std::span<const std::byte> content(const MappedFile& file, const Origin& origin) {
+  const std::span<const std::byte> all = file.bytes();
+  if (!origin.is_member() || (origin.offset == 0 && origin.bytes_path != origin.path)) return all;
+  if (origin.offset > all.size() || origin.size > all.size() - origin.offset) return {};
+  return all.subspan(origin.offset, origin.size);
+}
+
+template <class Compare>
+bool remembered(std::map<std::pair<Origin, Origin>, bool>& answers, const Origin& a, const Origin& b,
+                const Compare& compare) {
+  const auto [at, is_new] = answers.try_emplace({a, b});
+  if (is_new) at->second = compare(a, b);
+  return at->second;
+}
+
+bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+
+/// Calls take(word) for each.
+template <class Take>
+void for_each_word(std::string_view line, const Take& take) {
+  for (std::size_t at = 0; at < line.size();) {
+    std::size_t end = at;
+    while (end < line.size() && is_word(line[end])) ++end;
+    if (end != at) take(line.substr(at, end - at));
+    at = std::max(end, at + 1);
+  }
+}
+
+std::vector<std::string> cut(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+}  // namespace
+
+bool same_file(const Origin& a, const Origin& b) {
+  std::error_code error;
+  return a.member == b.member && a.offset == b.offset && std::filesystem::equivalent(path_of(a), path_of(b), error) &&
+         !error;
+}
+
+bool same_bytes(const Origin& a, const Origin& b) {
+  try {
+    const MappedFile first(path_of(a));
+    const MappedFile second(path_of(b));
+    const auto one = content(first, a);
+    const auto other = content(second, b);
+    return !one.empty() && one.size() == other.size() && std::equal(one.begin(), one.end(), other.begin());
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+bool FileContents::are_same_file(const Origin& a, const Origin& b) { return remembered(same_file_, a, b, same_file); }
+
+bool FileContents::have_same_bytes(const Origin& a, const Origin& b) {
+  return remembered(same_bytes_, a, b, same_bytes);
+}
+
+FileContents::Source& FileContents::source(const std::string& file) {
+  const auto [at, is_new] = sources_.try_emplace(file);
+  Source& source = at->second;
+  if (!is_new) return source;
+  const std::optional<std::string> text = read_text(file, kLargestSource);
+  if (!text) return source;
+  source.lines = cut(*text);
+  for (std::uint32_t i = 0; i < source.lines->size(); ++i)
+    for_each_word((*source.lines)[i], [&](std::string_view word) {
+      std::vector<std::uint32_t>& lines = source.by_word[word];
+      if (lines.empty() || lines.back() != i) lines.push_back(i);
+    });
+  return source;
+}
+
+const std::vector<std::string>* FileContents::lines_of(const std::string& file) {
+  const Source& known = source(file);
+  return known.lines ? &*known.lines : nullptr;
+}
+
+const std::vector<std::uint32_t>& FileContents::lines_with(const std::string& file, std::string_view word) {
+  static const std::vector<std::uint32_t> kNone;
+  const Source& known = source(file);
+  const auto found = known.by_word.find(word);
+  return found == known.by_word.end() ? kNone : found->second;
+}
+
+}  // namespace elfaudit

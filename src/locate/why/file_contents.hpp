@@ -1,0 +1,50 @@
+// What is in the files that findings are about, each looked at once however many findings name it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "elfaudit/origin.hpp"
+
+namespace elfaudit {
+
+/// One place on disk: the same file, and in an archive the same member.
+bool same_file(const Origin& a, const Origin& b);
+
+/// Two places with the same content. False when one can't be read.
+bool same_bytes(const Origin& a, const Origin& b);
+
+/// For one thread.
+class FileContents {
+ public:
+  /// The answers of the functions above, remembered.
+  bool are_same_file(const Origin& a, const Origin& b);
+  bool have_same_bytes(const Origin& a, const Origin& b);
+
+  /// The lines of a source; null when it can't be read or is over 8 MiB. Valid as long as this object.
+  const std::vector<std::string>* lines_of(const std::string& file);
+
+  /// The numbers, from 0, of the lines that have the word, not as a part of a longer one; ascending.
+  const std::vector<std::uint32_t>& lines_with(const std::string& file, std::string_view word);
+
+ private:
+  struct Source {
+    std::optional<std::vector<std::string>> lines;
+    std::unordered_map<std::string_view, std::vector<std::uint32_t>> by_word;  // views into `lines`
+  };
+  using Pair = std::pair<Origin, Origin>;
+
+  Source& source(const std::string& file);
+
+  std::map<Pair, bool> same_file_;
+  std::map<Pair, bool> same_bytes_;
+  std::unordered_map<std::string, Source> sources_;
+};
+
+}  // namespace elfaudit
