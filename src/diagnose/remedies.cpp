@@ -57,15 +57,14 @@ bool Remedies::ran_here(const LogCommand& command, const DiagnosedError& error) 
                      [&](const SourceLine& step) { return is_there(in_folder(whereabouts.folder, step.file)); });
 }
 
-void Remedies::look(DiagnosedError& error, Search search, const std::string& what,
-                    const std::vector<std::string>& near) {
-  auto answer = answers_.find({what, near});
+void Remedies::look(DiagnosedError& error, Search search, const std::string& what, const SearchedFolders& near) {
+  auto answer = answers_.find({what, near.folders});
   if (answer == answers_.end()) {
     if (answers_.size() == kMostSearches) {
       error.notes.emplace_back("not looked for: so many others are missing too");
       return;
     }
-    answer = answers_.emplace(Question{what, near}, search(what, near, {})).first;
+    answer = answers_.emplace(Question{what, near.folders}, (finder_.*search)(what, near)).first;
   }
   if (!answer->second.whole)
     error.notes.emplace_back("the search near these folders was cut short: there are too many files");
@@ -87,20 +86,21 @@ void Remedies::find_header(OpenError& open) {
   for (std::size_t i = 0; i < error.chain.size() && i < kMostSites; ++i)
     near.push_back(in_folder(folder, parent_of(error.chain[i].file)));
   have_one(near, folder);
-  look(error, find_header_nearby, error.name, near);
+  const SearchedFolders searched{near, folder.empty() ? "." : folder};
+  look(error, &NearbyFinder::header, error.name, searched);
   for (const NearbyFile& file : error.nearby)
     error.fixes.push_back(fmt::format("-I{} (the header is there)", file.folder));
-  if (error.nearby.empty()) note_generated(error, near);
+  if (error.nearby.empty()) note_generated(error, searched);
 }
 
 /// Headers that CMake, autoconf and their like make of a template are in the folder of a build, or where it installs.
-void Remedies::note_generated(DiagnosedError& error, const std::vector<std::string>& near) {
+void Remedies::note_generated(DiagnosedError& error, const SearchedFolders& near) {
   const std::string stem = error.name.substr(0, error.name.rfind('.'));
   const std::string extension = error.name.substr(stem.size());
   for (const std::string& name : {error.name + ".in", stem + ".in" + extension, error.name + ".cmake",
                                   error.name + ".cmakein", error.name + ".meson"}) {
     DiagnosedError answer;
-    look(answer, find_header_nearby, name, near);
+    look(answer, &NearbyFinder::header, name, near);
     if (answer.nearby.empty()) continue;
     error.notes.push_back(
         fmt::format("{} is made of {} when that project is configured: its folder is a source tree, "
@@ -119,7 +119,7 @@ void Remedies::find_library(OpenError& open) {
   }
   std::vector<std::string> near = error.searched;
   have_one(near, folder);
-  look(error, find_library_nearby, error.name, near);
+  look(error, &NearbyFinder::library, error.name, {near, folder.empty() ? "." : folder});
   for (const NearbyFile& file : error.nearby) {
     const std::string name(base_name(file.file));
     error.fixes.push_back(file.exact ? fmt::format("-L{} ({} is there)", file.folder, name)
@@ -129,9 +129,10 @@ void Remedies::find_library(OpenError& open) {
 
 void Remedies::find_input(OpenError& open) {
   DiagnosedError& error = open.error;
+  const std::string folder = folder_of(open);
   // "-l:NAME" is how a file is asked for by its whole name.
-  look(error, find_library_nearby, "-l:" + std::string(base_name(error.name)),
-       {in_folder(folder_of(open), parent_of(error.name))});
+  look(error, &NearbyFinder::library, "-l:" + std::string(base_name(error.name)),
+       {{in_folder(folder, parent_of(error.name))}, folder.empty() ? "." : folder});
   std::erase_if(error.nearby, [](const NearbyFile& file) { return !file.exact; });
   for (const NearbyFile& file : error.nearby) error.fixes.push_back(fmt::format("{} (a file of that name)", file.file));
 }

@@ -22,20 +22,21 @@ class Remedies {
 
  private:
   using Question = std::pair<std::string, std::vector<std::string>>;  // what, near which folders
-  using Search = NearbyResult (*)(const std::string&, const std::vector<std::string>&, const NearbyLimits&);
+  using Search = NearbyResult (NearbyFinder::*)(const std::string&, const SearchedFolders&);
 
   const LogCommand* command_of(const OpenError& error) const;
   std::string folder_of(const OpenError& error) const;
   bool ran_here(const LogCommand& command, const DiagnosedError& error);
-  void note_generated(DiagnosedError& error, const std::vector<std::string>& near);
+  void note_generated(DiagnosedError& error, const SearchedFolders& near);
   /// Asks the file system once for each question, and not for more questions than a person would read the answers of.
-  void look(DiagnosedError& error, Search search, const std::string& what, const std::vector<std::string>& near);
+  void look(DiagnosedError& error, Search search, const std::string& what, const SearchedFolders& near);
   void find_header(OpenError& error);
   void find_library(OpenError& error);
   void find_input(OpenError& error);
 
   const BuildLog& log_;
   CommandFolders& folders_;
+  NearbyFinder finder_;
   std::map<Question, NearbyResult> answers_;
 };
 

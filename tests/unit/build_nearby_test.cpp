@@ -11,6 +11,15 @@ using test::TempDir;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+NearbyResult find_header_nearby(const std::string& header, const std::vector<std::string>& folders,
+                                const NearbyLimits& limits = {}) {
+  return NearbyFinder(limits).header(header, {folders});
+}
+
+NearbyResult find_library_nearby(const std::string& library, const std::vector<std::string>& folders) {
+  return NearbyFinder().library(library, {folders});
+}
+
 std::vector<std::string> folders(const NearbyResult& result) {
   std::vector<std::string> out;
   for (const Nearby& nearby : result.found) out.push_back(nearby.folder);
@@ -20,7 +29,6 @@ std::vector<std::string> folders(const NearbyResult& result) {
 // A variable that names the source tree of a library instead of what it was built into.
 TEST(BuildNearby, HeaderBelowTheBuildFolderOfASourceTree) {
   const TempDir dir;
-  // So deep that what else lies in the folder for temporary files is not searched.
   dir.write("home/work/lib_src/build/src/include/device/core.h", "");
   const auto result = find_header_nearby("device/core.h", {dir / "home/work/lib_src/include"});
   EXPECT_THAT(folders(result), ElementsAre(dir / "home/work/lib_src/build/src/include"));
@@ -98,6 +106,55 @@ TEST(BuildNearby, LimitsHold) {
   for (int i = 0; i < 20; ++i) dir.write("many/" + std::to_string(i), "");
   const auto cut = find_header_nearby("x.h", {dir / "many"}, {0, 4, 10});
   EXPECT_FALSE(cut.whole);
+}
+
+TEST(BuildNearby, AProjectEndsWhereItsCheckoutDoes) {
+  const TempDir dir;
+  dir.write("other/include/x.h", "");
+  dir.write("mine/deep/include/y.h", "");
+  dir.write("mine/parts/x.h", "");
+  // Without a mark of a project: the folder right above.
+  EXPECT_THAT(folders(find_header_nearby("x.h", {dir / "mine/deep/include"})), IsEmpty());
+  dir.write("mine/.git/HEAD", "");
+  EXPECT_THAT(folders(find_header_nearby("x.h", {dir / "mine/deep/include"})), ElementsAre(dir / "mine/parts"));
+  EXPECT_THAT(folders(find_header_nearby("x.h", {dir / "mine"})), ElementsAre(dir / "mine/parts"));
+}
+
+TEST(BuildNearby, AProjectIsAsLargeAsItsBuildFilesSay) {
+  const TempDir dir;
+  dir.write("other/x.h", "");
+  dir.write("mine/parts/x.h", "");
+  dir.write("mine/CMakeLists.txt", "");
+  dir.write("mine/lib/CMakeLists.txt", "");
+  EXPECT_THAT(folders(find_header_nearby("x.h", {dir / "mine/lib/core/include"})), ElementsAre(dir / "mine/parts"));
+}
+
+TEST(BuildNearby, TheFolderThatTheCommandRanInIsOfTheProject) {
+  const TempDir dir;
+  dir.write("other/x.h", "");
+  dir.write("mine/parts/x.h", "");
+  NearbyFinder finder;
+  EXPECT_THAT(folders(finder.header("x.h", {{dir / "mine/a/b"}, dir / "mine"})), ElementsAre(dir / "mine/parts"));
+  EXPECT_THAT(folders(finder.header("x.h", {{dir / "mine"}, dir / "mine"})), ElementsAre(dir / "mine/parts"));
+}
+
+TEST(BuildNearby, LinksOutOfTheProjectAreNotFollowed) {
+  const TempDir dir;
+  dir.write("other/x.h", "");
+  dir.write("mine/lib/y.h", "");
+  dir.run("ln -s ../other mine/out && ln -s lib mine/in");
+  EXPECT_THAT(find_header_nearby("x.h", {dir / "mine/include"}).found, IsEmpty());
+  EXPECT_EQ(find_header_nearby("y.h", {dir / "mine/include"}).found.size(), 1u);
+}
+
+// All projects of a machine meet in the folder for temporary files.
+TEST(BuildNearby, SharedFoldersAreOfNoProject) {
+  const TempDir dir;
+  dir.write("shared/other/x.h", "");
+  dir.write("shared/include/y.h", "");
+  dir.run("chmod 1777 shared");
+  EXPECT_THAT(find_header_nearby("x.h", {dir / "shared/include"}).found, IsEmpty());
+  EXPECT_EQ(find_header_nearby("y.h", {dir / "shared/include"}).found.size(), 1u);
 }
 
 }  // namespace
