@@ -169,6 +169,30 @@ TEST(BuildPreprocessCommand, OfGccKeepsWhatThePreprocessorSees) {
   EXPECT_THAT(preprocess_command(command, {CompileSide::Device, false, 0}), IsEmpty());
 }
 
+TEST(BuildPreprocessCommand, LeavesOutWhatWritesFiles) {
+  const auto left = [](const std::string& words) { return joined(preprocess_command(parse(words + " -c a.cpp"))); };
+  EXPECT_EQ(left("g++ -Xpreprocessor -MD -Xpreprocessor x.d"), "g++ -E a.cpp");
+  EXPECT_EQ(left("g++ -Xpreprocessor -MD -O2 -Xpreprocessor a.cpp"), "g++ -E -O2 a.cpp");
+  EXPECT_EQ(left("g++ -Xpreprocessor -MF -Xpreprocessor x.d -Xpreprocessor -DA"), "g++ -E -Xpreprocessor -DA a.cpp");
+  EXPECT_EQ(left("g++ -Xpreprocessor -include -Xpreprocessor p.h"),
+            "g++ -E -Xpreprocessor -include -Xpreprocessor p.h a.cpp");
+  EXPECT_EQ(left("g++ -Wp,-MD -Wp,x.d"), "g++ -E a.cpp");
+  EXPECT_EQ(left("g++ -fdiagnostics-format=sarif-file -time=t -fcallgraph-info"), "g++ -E a.cpp");
+  EXPECT_EQ(left("clang++ -Xclang -dependency-file -Xclang x.d -Xclang -fno-pch-timestamp"),
+            "clang++ -E -Xclang -fno-pch-timestamp a.cpp");
+  EXPECT_EQ(left("clang++ -Xarch_device -save-temps=obj -Xarch_host -DA"), "clang++ -E -Xarch_host -DA a.cpp");
+  EXPECT_EQ(left("env DEPENDENCIES_OUTPUT=x.d CPATH=/x g++"), "env CPATH=/x g++ -E a.cpp");
+}
+
+TEST(BuildPreprocessCommand, StartsNoPluginAndNoWrapper) {
+  const auto left = [](const std::string& words) { return joined(preprocess_command(parse(words + " -c a.cpp"))); };
+  EXPECT_EQ(left("g++ -wrapper ./w,x -fplugin=./p.so -fplugin-arg-p-x=1"), "g++ -E a.cpp");
+  EXPECT_EQ(left("clang++ -Xclang -load -Xclang ./p.so -Xclang -add-plugin -Xclang p -fpass-plugin=./p.so"),
+            "clang++ -E a.cpp");
+  EXPECT_EQ(left("clang++ -Xclang -plugin-arg-p -Xclang x"), "clang++ -E a.cpp");
+  EXPECT_EQ(left("env LD_PRELOAD=./p.so g++ -DA"), "env g++ -E -DA a.cpp");
+}
+
 TEST(BuildPreprocessCommand, OfClangWithAPrecompiledHeaderReadsTheHeader) {
   const CompileCommand command =
       parse("clang++ -Xclang -include-pch -Xclang p.pch -Xclang -include -Xclang p.hxx -c a.cpp -o a.o");

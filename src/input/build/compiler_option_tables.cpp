@@ -43,14 +43,17 @@ constexpr auto kHostOptions = std::to_array<CompilerOptionRow>({
     {"-l", Option::Library, Form::NextOrHere},
     {"-L", Option::LibraryDir, Form::NextOrHere},
     {"-### -P -save-temps --save-temps -save-stats -ftime-trace", Option::SideOutput, Form::None},
-    {"-save-temps= -save-stats= -ftime-trace= -fdump- -foptimization-record-file= -fsave-optimization-record",
+    {"-save-temps= -save-stats= -ftime-trace= -fdump- -foptimization-record-file= -fsave-optimization-record -time= "
+     "-fdiagnostics-format= -fdeps-file= -fmodule-output= -fcallgraph-info= -fcrash-diagnostics-dir= "
+     "-fproc-stat-report= -fplugin= -fpass-plugin= -fplugin-arg-",
      Option::SideOutput, Form::Here},
-    {"-aux-info --serialize-diagnostics -index-store-path", Option::SideOutput, Form::Next},
-    {"-Xlinker -Xassembler -Xpreprocessor -Xclang -Xarch_host -Xarch_device -mllvm --param -target -arch -wrapper "
+    {"-fmodule-output -fcallgraph-info -fproc-stat-report", Option::SideOutput, Form::None},
+    {"-aux-info --serialize-diagnostics -index-store-path -wrapper", Option::SideOutput, Form::Next},
+    {"-Xlinker -Xassembler -Xclang -Xarch_host -Xarch_device -mllvm --param -target -arch "
      "-dumpbase -dumpbase-ext -dumpdir -isysroot -imultilib -iprefix -iwithprefix -iwithprefixbefore -ivfsoverlay "
      "-Xcuda-ptxas -Xcuda-fatbinary -Xopenmp-target -Xthinlto -gcc-toolchain -install_name -framework -A -B -G -T -e "
      "-u "
-     "-z -specs -soname -rpath -fplugin-arg",
+     "-z -specs -soname -rpath",
      Option::Other, Form::Next},
     {"--sysroot --entry --undefined", Option::Other, Form::Equals},
 });

@@ -148,7 +148,9 @@ class WordReader {
       const Match match = match_with_value(host_compiler_options(), word, false);
       return keep(match.row != nullptr ? match.row->option : CompilerOption::Other, match.value.value_or(""), {word});
     }
-    if (word == "-Xclang" && take_forced_include()) return;
+    if (word == "-Xclang" && (take_forced_include() || take_cc1_output())) return;
+    if (word == "-Xpreprocessor") return take_preprocessor_words();
+    if ((word == "-Xarch_host" || word == "-Xarch_device") && at_ + 1 < words_.size()) return take_for_one_side(word);
     if (!take_from(host_compiler_options(), word, word, false)) keep(CompilerOption::Other, {}, {word});
   }
 
@@ -198,8 +200,62 @@ class WordReader {
     for (CompilerWord& word : read_compiler_words(CompilerKind::Gcc, split_at_commas(list))) {
       std::string spelled = "-Wp";
       for (const std::string& part : word.spelled) spelled += "," + part;
-      keep(word.option, word.value, {spelled});
+      keep(of_preprocessor(word), word.value, {spelled});
     }
+  }
+
+  /// The preprocessor's own -MD has a file behind it.
+  static CompilerOption of_preprocessor(const CompilerWord& word) {
+    return word.option == CompilerOption::Input ? CompilerOption::SideOutput : word.option;
+  }
+
+  /// "-Xpreprocessor -MD ... -Xpreprocessor x.d": wherever they stand, they are one list (gcc.cc,
+  /// add_preprocessor_option).
+  void take_preprocessor_words() {
+    if (std::exchange(preprocessor_words_taken_, true)) {
+      ++at_;
+      return;
+    }
+    Words list;
+    for (std::size_t i = at_; i + 1 < words_.size(); ++i)
+      if (words_[i] == "-Xpreprocessor") list.push_back(words_[++i]);
+    ++at_;
+    for (CompilerWord& word : read_compiler_words(CompilerKind::Gcc, list)) {
+      Words spelled;
+      for (std::string& part : word.spelled) {
+        spelled.emplace_back("-Xpreprocessor");
+        spelled.push_back(std::move(part));
+      }
+      keep(of_preprocessor(word), word.value, std::move(spelled));
+    }
+  }
+
+  /// "-Xclang -load -Xclang x.so": what clang's own command line writes or runs (clang/Driver/Options.td).
+  bool take_cc1_output() {
+    constexpr std::string_view kNames =
+        "-dependency-file -dependency-dot -module-dependency-dir -header-include-file -load -add-plugin -plugin -o "
+        "-diagnostic-log-file -serialize-diagnostic-file -MT -stats-file";
+    if (at_ + 1 == words_.size()) return false;
+    const std::string& option = words_[at_ + 1];
+    const bool has_value_here = option.starts_with("-plugin-arg-") || option.starts_with("-stats-file=");
+    if (!has_value_here && !has_name(kNames, option)) return false;
+    const bool has_value =
+        !option.starts_with("-stats-file=") && words_.size() - at_ >= 4 && words_[at_ + 2] == "-Xclang";
+    const std::size_t count = has_value ? 4 : 2;
+    keep(CompilerOption::SideOutput, {},
+         Words(words_.begin() + static_cast<std::ptrdiff_t>(at_),
+               words_.begin() + static_cast<std::ptrdiff_t>(at_ + count)));
+    at_ += count - 1;
+    return true;
+  }
+
+  /// "-Xarch_device -fplugin=x.so" is an option as any other.
+  void take_for_one_side(const std::string& word) {
+    const std::string& option = words_[++at_];
+    const std::vector<CompilerWord> read = read_compiler_words(CompilerKind::Clang, {option});
+    const CompilerOption kind = read.front().option;
+    const bool writes = kind == CompilerOption::SideOutput || kind == CompilerOption::Dependency;
+    keep(writes ? CompilerOption::SideOutput : CompilerOption::Other, option, {word, option});
   }
 
   /// "-Xclang -include -Xclang x.hxx" and the same with -include-pch: CMake's precompiled headers. A precompiled header
@@ -248,6 +304,7 @@ class WordReader {
   bool nvcc_;
   const Words& words_;
   std::size_t at_ = 0;
+  bool preprocessor_words_taken_ = false;
   std::vector<CompilerWord> out_;
 };
 

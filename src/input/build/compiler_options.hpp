@@ -44,7 +44,8 @@ enum class CompilerOption : std::uint8_t {
   Output,
   OutputDir,   ///< nvcc's -odir
   Dependency,  ///< -MMD, -MF x.d and the like
-  SideOutput,  ///< -save-temps, -ftime-trace, nvcc's -keep; -###, -P and nvcc's -clean, which spoil a dry run
+  SideOutput,  ///< -save-temps, -ftime-trace, nvcc's -keep; plugins and -wrapper, which do what they like; -###, -P and
+               ///< nvcc's -clean, which spoil a dry run
 };
 
 struct CompilerWord {

@@ -1,3 +1,6 @@
+#include <string_view>
+#include <vector>
+
 #include "input/build/compile_command.hpp"
 
 namespace elfaudit {
@@ -24,6 +27,14 @@ bool is_dropped(const CompilerWord& word) {
   }
 }
 
+/// Variables that make compilers write files (GCC manual, "Environment Variables Affecting GCC"; clang's CC_*) or a
+/// loader start other code.
+bool is_dropped_variable(const std::string& word) {
+  for (const std::string_view name : {"DEPENDENCIES_OUTPUT=", "SUNPRO_DEPENDENCIES=", "CC_PRINT_", "CC_LOG_", "LD_"})
+    if (word.starts_with(name)) return true;
+  return false;
+}
+
 bool is_cuda(const CompileCommand& command) { return command.language == SourceLanguage::Cuda; }
 
 /// nvcc -E gives the device side; these two macros are all that the host side doesn't have (nvcc --dryrun, the line
@@ -40,6 +51,8 @@ std::vector<std::string> preprocess_command(const CompileCommand& command, const
   if (options.side == CompileSide::Device && !is_cuda(command)) return {};
 
   std::vector<std::string> argv = command.environment;
+  std::erase_if(argv, is_dropped_variable);
+  const std::size_t program = argv.size();
   argv.push_back(command.program);
   std::size_t source = 0;
   for (const CompilerWord& word : command.words) {
@@ -65,7 +78,7 @@ std::vector<std::string> preprocess_command(const CompileCommand& command, const
   if (command.compiler == CompilerKind::Clang && is_cuda(command)) {
     added.push_back(options.side == CompileSide::Host ? "--cuda-host-only" : "--cuda-device-only");
   }
-  argv.insert(argv.begin() + static_cast<std::ptrdiff_t>(command.environment.size()) + 1, added.begin(), added.end());
+  argv.insert(argv.begin() + static_cast<std::ptrdiff_t>(program) + 1, added.begin(), added.end());
   return argv;
 }
 
