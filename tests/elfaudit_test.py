@@ -20,8 +20,11 @@ import pytest
 EVERY_NTH = int(os.environ.get("EVERY_NTH_CASE", "1"))  # case of a long table is run
 SOURCE_DIR = pathlib.Path(os.environ.get("ELFAUDIT_SOURCE_DIR", pathlib.Path(__file__).parent.parent))
 
+# Where scripts/setup puts the programs that it has from pip.
+TOOLS = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "elfaudit-tests" / "tools" / "bin"
+
 # Messages of the tools are compared, so they must not be translated or coloured.
-ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
+ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "PATH": f"{os.environ.get('PATH', os.defpath)}:{TOOLS}"}
 
 # Which extension makes a compiler take a source for what it is.
 EXTENSIONS = {"gcc": ".c", "cc": ".c", "clang": ".c", "g++": ".cpp", "c++": ".cpp", "clang++": ".cpp", "nvcc": ".cu", "as": ".s"}
@@ -47,7 +50,7 @@ def without_undefined(report):
 def need(*programs):
     """Skips the test (or, called at the top of a file, the file) when one of the programs is not installed."""
     for program in programs:
-        if shutil.which(program) is None:
+        if shutil.which(program, path=ENVIRONMENT["PATH"]) is None:
             pytest.skip(f"needs {program}, which is not installed", allow_module_level=True)
 
 
