@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <iterator>
+#include <new>
+#include <tuple>
 
 #include "elfaudit/account.hpp"
 #include "input/build/gpu_compiles.hpp"
@@ -25,6 +28,7 @@
 #include "scan/section_graph.hpp"
 #include "scan/symbol_lookups.hpp"
 #include "stale/stale.hpp"
+#include "support/mapped_file.hpp"
 #include "support/progress.hpp"
 #include "support/threads.hpp"
 
@@ -134,8 +138,70 @@ std::vector<ObjectFacts> interpreter_of_link(const Audit& audit, const AuditOpti
   return {};
 }
 
+/// What could hold files for a loader, and is not looked into.
+bool is_packed(std::string_view entry) {
+  for (const std::string_view end : {".whl", ".zip", ".egg", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz",
+                                     ".tar.zst", ".conda", ".jar", ".deb", ".rpm"})
+    if (entry.ends_with(end)) return true;
+  return false;
+}
+
+void note_packed_entries(LinkJob& job, const std::vector<Package>& packages) {
+  constexpr std::size_t kMostNamed = 3;
+  for (const Package& package : packages) {
+    std::string named;
+    std::size_t count = 0;
+    for (const std::string& entry : package.wheel.entries) {
+      if (!is_packed(entry)) continue;
+      if (++count <= kMostNamed) named += (named.empty() ? "" : ", ") + entry;
+    }
+    if (count > kMostNamed) named += " and " + std::to_string(count - kMostNamed) + " more";
+    if (count != 0) job.notes.push_back(package.path + " holds archives that are not looked into: " + named);
+  }
+}
+
 bool complete(const std::vector<Finding>& findings) {
   return std::none_of(findings.begin(), findings.end(), [](const Finding& f) { return f.leaves_unread; });
+}
+
+/// Runs the stages, each of which may fail for what it alone asks about: that costs its answer, never the verdict on
+/// the rest.
+class Attempts {
+ public:
+  /// What `stage` returns; a default value when it can't be done.
+  template <class Stage>
+  auto operator()(const char* what, const Stage& stage) -> decltype(stage()) {
+    try {
+      return stage();
+    } catch (const InputError& error) {
+      errors_.push_back(error);
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& error) {
+      errors_.emplace_back(what, std::string("could not be finished: ") + error.what());
+    }
+    return decltype(stage())();
+  }
+
+  const std::vector<InputError>& errors() const { return errors_; }
+
+ private:
+  std::vector<InputError> errors_;
+};
+
+/// What went wrong on the way, in its place among the findings. A build that goes on beside the audit makes files
+/// shorter: what was read of one is not all of it.
+void add_errors(std::vector<InputError> errors, std::vector<Finding>& findings) {
+  for (const std::string& file : take_shrunk_files())
+    errors.emplace_back(file, "became shorter while it was read: is a build still running?");
+  for (const InputError& error : errors) {
+    Finding finding = unreadable_input(error);
+    const auto comes_later = [&](const Finding& other) {
+      return std::tuple(-static_cast<int>(other.severity), std::string_view(other.rule)) >
+             std::tuple(-static_cast<int>(finding.severity), std::string_view(finding.rule));
+    };
+    findings.insert(std::find_if(findings.begin(), findings.end(), comes_later), std::move(finding));
+  }
 }
 
 /// `given`: the inputs, read already, for several links. What concerns objects alone is then told once for all of
@@ -146,16 +212,19 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census>
   result.job = std::move(job);
   if (census) result.passes.push_back({"census", census->milliseconds});
   Stopwatch watch(result.passes);
+  Attempts attempt;
 
   const bool alone = !given;
   progress_stage("reading files");
   result.inputs = given ? *std::move(given) : census ? std::move(census->inputs) : scan(result.job, options.jobs);
-  result.packages = read_packages(result.job.packages, options.jobs);
+  result.packages = attempt("packages", [&] { return read_packages(result.job.packages, options.jobs); });
   for (std::string& remark : remarks_on(result.packages)) result.job.notes.push_back(std::move(remark));
+  note_packed_entries(result.job, result.packages);
   watch.lap("scan");
   progress_stage("finding libraries");
   note_images_not_at_hand(result.job, result.inputs);
-  LoadedImages loaded = find_images(result.job, result.inputs, result.packages, options.closure);
+  LoadedImages loaded = attempt(
+      "loaded libraries", [&] { return find_images(result.job, result.inputs, result.packages, options.closure); });
   result.images = std::move(loaded.images);
   result.libraries = std::move(loaded.libraries);
   watch.lap("images");
@@ -165,27 +234,34 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census>
   watch.lap("resolve");
   result.resolution.judgement = judgement_of(result.job, result.inputs);
   if (can_be_settled(result.job))
-    settle_unresolved(result.job, result.inputs, result.resolution,
-                      {find_uses, has_section, read_section_graph, find_needed});
+    attempt("undefined symbols", [&] {
+      settle_unresolved(result.job, result.inputs, result.resolution,
+                        {find_uses, has_section, read_section_graph, find_needed});
+    });
   conclude(result.job, result.inputs, result.resolution);
-  look_for_suppliers(result.job, result.inputs, result.resolution);
+  attempt("suppliers", [&] { look_for_suppliers(result.job, result.inputs, result.resolution); });
   watch.lap("references");
   progress_stage("linking device code");
   DeviceKin kin;
-  result.resolution.device = resolve_device_code(result.job, result.inputs, result.resolution, kin);
+  result.resolution.device =
+      attempt("device code", [&] { return resolve_device_code(result.job, result.inputs, result.resolution, kin); });
   watch.lap("device");
   progress_stage("comparing times");
   const std::vector<GpuCompile> compiles =
-      alone ? gpu_compiles_of(result.inputs, options, result.job.notes) : std::vector<GpuCompile>();
+      alone ? attempt("compile commands", [&] { return gpu_compiles_of(result.inputs, options, result.job.notes); })
+            : std::vector<GpuCompile>();
   const StaleFacts stale =
-      alone ? find_stale(result.job, result.inputs, {enables(options, "untracked-header")}) : StaleFacts();
+      alone ? attempt("times of files",
+                      [&] { return find_stale(result.job, result.inputs, {enables(options, "untracked-header")}); })
+            : StaleFacts();
   watch.lap("stale");
   const LocateOptions locating{options.preprocess, options.compile_commands, options.known_commands, options.cache};
   std::vector<std::string> problems;
   const auto in_headers = [&](const std::vector<SymbolId>& definitions) {
     return definitions_in_headers(definitions, result.inputs, locating, problems);
   };
-  const std::vector<ObjectFacts> interpreter = interpreter_of_link(result, options);
+  const std::vector<ObjectFacts> interpreter =
+      attempt("the interpreter's libraries", [&] { return interpreter_of_link(result, options); });
   result.findings =
       apply_rules({result.job, result.inputs, result.resolution, result.packages, result.images, options.pythons,
                    options.gpu_archs, compiles, stale.objects, stale.libraries, &result.libraries,
@@ -193,9 +269,11 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census>
                   options.enable);
   watch.lap("rules");
   progress_stage("looking for definitions in debug info");
-  for (std::string& problem : locate(result.findings, result.inputs, locating))
+  for (std::string& problem :
+       attempt("places in sources", [&] { return locate(result.findings, result.inputs, locating); }))
     if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(std::move(problem));
   result.job.notes.insert(result.job.notes.end(), problems.begin(), problems.end());
+  add_errors(attempt.errors(), result.findings);
   settle_header_definitions(result.findings);
   settle_split_states(result.resolution, result.findings);
   watch.lap("locate");

@@ -97,6 +97,9 @@ Diagnosis diagnose_file(const std::string& path, DiagnoseOptions options) {
   return diagnose_log(read_build_log_file(path), options);
 }
 
-int exit_code(const Diagnosis& diagnosis) { return diagnosis.errors.empty() ? 0 : 1; }
+int exit_code(const Diagnosis& diagnosis) {
+  if (!diagnosis.whole) return 2;
+  return diagnosis.errors.empty() ? 0 : 1;
+}
 
 }  // namespace elfaudit

@@ -63,7 +63,7 @@ struct DiagnosedLink {
 struct Diagnosis {
   std::vector<DiagnosedError> errors;  ///< by line
   std::vector<DiagnosedLink> links;    ///< by line
-  bool whole = true;                   ///< false: the log is longer than what is read
+  bool whole = true;                   ///< false: of a log that is too long, only the end was read
   std::vector<Finding> findings;       ///< about the log's commands themselves, whatever failed
 };
 
@@ -78,7 +78,7 @@ Diagnosis diagnose(std::string_view log, const DiagnoseOptions& options = {});
 /// The same from a file. Throws InputError when it can't be read or is over 256 MiB.
 Diagnosis diagnose_file(const std::string& path, DiagnoseOptions options = {});
 
-/// 1 when the log shows errors, else 0.
+/// 1 when the log shows errors, else 0; 2 when it was not read whole.
 int exit_code(const Diagnosis& diagnosis);
 
 struct ReportOptions;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "elfaudit/error.hpp"
@@ -44,10 +46,16 @@ struct Listing {
 /// scripts are not followed. Throws UsageError.
 Listing list(const std::vector<std::string>& files, const ListOptions& options);
 
+/// Takes the text of a listing piece by piece: names of some kilobytes that are parts of one another add up to
+/// gigabytes.
+using TakeText = std::function<void(std::string_view)>;
+
 /// For people: one line for each row, and one that sums up.
+void text_listing(const Listing& listing, const TakeText& take);
 std::string text_listing(const Listing& listing);
 
 /// For programs: the document that schema/elfaudit-list-1.schema.json describes.
+void json_listing(const Listing& listing, const TakeText& take);
 std::string json_listing(const Listing& listing);
 
 }  // namespace elfaudit

@@ -34,6 +34,7 @@ struct ReportOptions {
   bool list_undefined = false;         ///< name the undefined symbols that are only counted else
   Severity fail_on = Severity::Error;  ///< junit: which findings are failures
   std::string source_root{};           ///< sarif, github: what relative paths start from; empty: the working directory
+  std::string config{};                ///< the configuration file in force, named in the summary; empty: none
 };
 
 /// For people: every finding with its sites, then one line that sums up.

@@ -4,19 +4,19 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string_view>
 #include <utility>
 
 #include "audit.hpp"
 #include "audit_links.hpp"
+#include "cli/output.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/report_files.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/report.hpp"
+#include "input/build/compile_commands.hpp"
 #include "input/build_jobs.hpp"
 #include "input/input.hpp"
 #include "input/leave_out.hpp"
@@ -88,8 +88,8 @@ Audit audit_of(const Request& request) {
 /// With -v: what each suppression is good for.
 void say_suppression_uses(const Policy& policy, const Audit& audit) {
   for (std::size_t i = 0; i < policy.suppressions.size(); ++i)
-    std::fprintf(stderr, "elfaudit: %s: %zu suppressed (%s)\n", policy.suppressions[i].where.c_str(),
-                 audit.suppression_uses[i], policy.suppressions[i].reason.c_str());
+    complain(fmt::format("{}: {} suppressed ({})", policy.suppressions[i].where, audit.suppression_uses[i],
+                         policy.suppressions[i].reason));
 }
 
 /// What --format knows: a new format is a row here.
@@ -134,12 +134,21 @@ std::vector<Output> outputs_of(const Request& request) {
 }
 
 /// `stream`: where a report without a file goes.
-void write_all(const std::string& path, const std::string& text, std::FILE* stream) {
-  std::FILE* file = path.empty() ? stream : std::fopen(path.c_str(), "wb");
-  const bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const bool closed = file != nullptr && (file == stream ? std::fflush(file) : std::fclose(file)) == 0;
-  if (!written || !closed)
-    throw UsageError(fmt::format("cannot write {}: {}", path.empty() ? "the report" : path, std::strerror(errno)));
+void write_report(const std::string& path, const std::string& text, std::FILE* stream) {
+  if (path.empty())
+    print(text, "the report", stream);
+  else
+    write_to(path, text);
+}
+
+/// Commands are looked for where a finding asks for them; a document that was named is read in any case.
+void check_named_commands(const std::string& path) {
+  if (path.empty()) return;
+  try {
+    static_cast<void>(CompileCommands(path));
+  } catch (const InputError& error) {
+    throw UsageError("--compile-commands " + message_of(error));
+  }
 }
 
 }  // namespace
@@ -171,6 +180,7 @@ void check_audit_options(const Request& request) {
   static_cast<void>(linker_of(request));
   static_cast<void>(path_map(request));
   for (const std::string& rule : request.audit.enable) require_rule(rule, "--enable " + rule);
+  check_named_commands(request.audit.compile_commands);
 }
 
 PathMap path_map(const Request& request) {
@@ -193,9 +203,10 @@ void write_reports(const Request& request, const Audit& audit, std::FILE* stream
     options.list_undefined = request.list_undefined;
     options.fail_on = request.fail_on;
     options.source_root = request.source_root;
+    if (!request.policy.no_config) options.config = request.policy.config;
     const std::string file =
         output.path.empty() ? "" : report_file(output.path, audit.job.output_path, request.one_link);
-    write_all(file, output.format->report(audit, options), stream);
+    write_report(file, output.format->report(audit, options), stream);
   }
 }
 
@@ -207,7 +218,7 @@ int write_baseline(const Request& request, const Audit& audit) {
   if (is_partial(request))
     add_to_baseline(request.policy.write_baseline, audit);
   else
-    write_all(request.policy.write_baseline, baseline_document(audit), nullptr);
+    write_to(request.policy.write_baseline, baseline_document(audit));
   return audit.complete ? 0 : 2;
 }
 
@@ -231,10 +242,10 @@ int explain_command(const Request& request) {
   Account account = explain(result, request.symbol);
   if (account.symbol.empty()) throw UsageError(fmt::format("no input mentions '{}'", request.symbol));
   map_paths(account, path_map(request));
-  write_all({}, account_report(account), stdout);
+  print(account_report(account), "the account");
   for (const Finding& finding : result.findings)
-    if (finding.rule == "unreadable-input") std::fprintf(stderr, "elfaudit: %s\n", finding.message.c_str());
-  return result.complete ? 0 : 2;
+    if (finding.rule == "unreadable-input") complain(finding.message);
+  return result.complete && !complain_of_shrunk_files() ? 0 : 2;
 }
 
 }  // namespace elfaudit

@@ -2,23 +2,56 @@
 
 #include <fmt/format.h>
 
+#include <sys/stat.h>
 #include <toml++/toml.h>
+#include <unistd.h>
 #include <algorithm>
 #include <filesystem>
 #include <sstream>
 
 #include "elfaudit/error.hpp"
 #include "support/nearest_word.hpp"
+#include "support/read_named.hpp"
 
 namespace elfaudit {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
+
+/// Whoever can put a file above the working directory would decide what is reported, and where to.
+void refuse_strangers(const std::string& path) {
+  struct stat file {};
+  struct stat link {};
+  if (::stat(path.c_str(), &file) != 0 || ::lstat(path.c_str(), &link) != 0) return;  // reading it says why
+  for (const uid_t owner : {file.st_uid, link.st_uid})
+    if (owner != ::geteuid())
+      throw UsageError(fmt::format(
+          "{} belongs to another user (id {}), so it is not read unasked: --config names it, --no-config leaves it out",
+          path, owner));
+}
+
+/// Does a file written there end up below `folder`, whatever links are on the way?
+bool is_below(const fs::path& file, const fs::path& folder) {
+  std::error_code error;
+  const fs::path whole = fs::absolute(file, error);
+  if (fs::is_symlink(whole, error) && !fs::exists(whole, error)) return false;  // it would be made where the link leads
+  const fs::path real = fs::weakly_canonical(whole, error);
+  if (error) return false;
+  const fs::path top = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
+  if (error) return false;
+  const fs::path relative = real.lexically_relative(top);
+  // What lies in .git is run, or says what is.
+  const auto leads_out = [](const fs::path& part) { return part == ".." || part == ".git"; };
+  return !relative.empty() && std::none_of(relative.begin(), relative.end(), leads_out);
+}
+
 class ConfigReader {
  public:
-  ConfigReader(std::string path, const std::vector<std::string>& known, const std::vector<std::string>& paths)
-      : path_(std::move(path)), known_(known), paths_(paths) {}
+  ConfigReader(std::string path, bool found, const std::vector<std::string>& known,
+               const std::vector<std::string>& paths)
+      : path_(std::move(path)), found_(found), known_(known), paths_(paths) {}
 
   Config run() {
     config_.path = path_;
@@ -38,7 +71,9 @@ class ConfigReader {
  private:
   toml::table parse() const {
     try {
-      return toml::parse_file(path_);
+      return toml::parse(read_named(path_, kMostBytes), path_);
+    } catch (const InputError& error) {
+      throw UsageError(fmt::format("{}: {}", path_, error.what()));
     } catch (const toml::parse_error& error) {
       throw UsageError(
           fmt::format("{}:{}: {}", path_, error.source().begin.line, std::string_view(error.description())));
@@ -73,8 +108,34 @@ class ConfigReader {
   /// What a file names is near that file, wherever the program is started.
   std::string resolved(const std::string& key, const std::string& text) const {
     if (std::find(paths_.begin(), paths_.end(), key) == paths_.end() || text.empty()) return text;
-    const fs::path folder = fs::path(path_).parent_path();
-    return fs::path(text).is_absolute() ? text : (folder / text).lexically_normal().string();
+    return fs::path(text).is_absolute() ? text : (folder() / text).lexically_normal().string();
+  }
+
+  fs::path folder() const { return fs::path(path_).parent_path(); }
+
+  /// "json=report.json": near the file as well.
+  std::string format_of(const std::string& text) const {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals + 1 == text.size()) return text;
+    const fs::path file = text.substr(equals + 1);
+    return text.substr(0, equals + 1) + (file.is_absolute() ? file : (folder() / file).lexically_normal()).string();
+  }
+
+  /// A file that nobody named must not write wherever its author likes.
+  void keep_below(const std::string& key, const std::string& value, const toml::node& node) const {
+    const std::size_t equals = value.find('=');
+    if (!found_ || (key != "cache" && (key != "format" || equals == std::string::npos))) return;
+    const std::string file = key == "format" ? value.substr(equals + 1) : value;
+    if (!file.empty() && !is_below(file, folder()))
+      refuse(node,
+             fmt::format("{}: {} is not below the folder of this file, which nobody named with --config", key, file));
+  }
+
+  std::string value_of(const std::string& key, const toml::node& node) const {
+    std::string value = text_of(key, node);
+    if (key == "format") value = format_of(value);
+    keep_below(key, value, node);
+    return value;
   }
 
   void read_value(const std::string& key, const toml::node& node) {
@@ -85,9 +146,9 @@ class ConfigReader {
     }
     ConfigValue value{key, {}, at(node)};
     if (const auto* list = node.as_array())
-      for (const toml::node& item : *list) value.values.push_back(text_of(key, item));
+      for (const toml::node& item : *list) value.values.push_back(value_of(key, item));
     else
-      value.values.push_back(text_of(key, node));
+      value.values.push_back(value_of(key, node));
     config_.values.push_back(std::move(value));
   }
 
@@ -122,6 +183,7 @@ class ConfigReader {
   }
 
   std::string path_;
+  bool found_;
   const std::vector<std::string>& known_;
   const std::vector<std::string>& paths_;
   Config config_;
@@ -133,15 +195,19 @@ std::string find_config(const std::string& folder) {
   std::error_code error;
   for (fs::path at = fs::absolute(folder, error); !at.empty(); at = at.parent_path()) {
     const fs::path file = at / ".elfaudit.toml";
-    if (fs::is_regular_file(file, error)) return fs::relative(file, error).string();
-    if (at == at.root_path()) break;
+    if (!fs::is_regular_file(file, error)) {
+      if (at == at.root_path()) break;
+      continue;
+    }
+    refuse_strangers(file.string());
+    return fs::relative(file, error).string();
   }
   return {};
 }
 
-Config read_config(const std::string& path, const std::vector<std::string>& known,
+Config read_config(const std::string& path, bool found, const std::vector<std::string>& known,
                    const std::vector<std::string>& paths) {
-  return ConfigReader(path, known, paths).run();
+  return ConfigReader(path, found, known, paths).run();
 }
 
 }  // namespace elfaudit

@@ -23,12 +23,14 @@ struct Config {
   std::vector<Suppression> suppressions;
 };
 
-/// The nearest .elfaudit.toml at or above `folder`; empty when there is none.
+/// The nearest .elfaudit.toml at or above `folder`; empty when there is none. Throws UsageError for one that belongs to
+/// another user.
 std::string find_config(const std::string& folder);
 
 /// `known`: the keys that are options, for the hint that goes with a wrong one. `paths`: those whose values are files
-/// or folders. Throws UsageError, naming file and line.
-Config read_config(const std::string& path, const std::vector<std::string>& known,
+/// or folders. `found`: nobody named it, so it may write below its own folder only. Throws UsageError, naming file and
+/// line.
+Config read_config(const std::string& path, bool found, const std::vector<std::string>& known,
                    const std::vector<std::string>& paths);
 
 }  // namespace elfaudit

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "cli/commands.hpp"
+#include "cli/output.hpp"
 #include "cli/progress_line.hpp"
 #include "elfaudit/diagnosis.hpp"
 #include "elfaudit/error.hpp"
@@ -56,8 +57,7 @@ int diagnose_command(const Request& request) {
     Diagnosis diagnosis = diagnosis_of(request);
     map_paths(diagnosis, path_map(request));
     const std::string text = report_of(diagnosis, request);
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-      throw UsageError(fmt::format("cannot write the report: {}", std::strerror(errno)));
+    print(text, "the report");
     return exit_code(diagnosis);
   } catch (const InputError& error) {
     throw UsageError(fmt::format("cannot read the log: {}: {}", error.path, error.what()));

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cli/commands.hpp"
+#include "cli/output.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/report.hpp"
 #include "input/input.hpp"
@@ -32,7 +33,7 @@ int become(const std::vector<std::string>& command) {
   std::fflush(nullptr);
   ::execvp(argv[0], argv.data());
   const int reason = errno;
-  std::fprintf(stderr, "elfaudit: cannot run %s: %s\n", argv[0], std::strerror(reason));
+  complain(fmt::format("cannot run {}: {}", argv[0], std::strerror(reason)));
   return reason == ENOENT ? 127 : 126;
 }
 
@@ -58,16 +59,18 @@ int audit_if_it_links(const Request& request) {
       case LinkStep::None:
         return 0;
       case LinkStep::CompilesFirst:
-        std::fputs("elfaudit: link not audited: this command compiles what it links\n", stderr);
+        complain("link not audited: this command compiles what it links");
         return 0;
       case LinkStep::Links:
         break;
     }
     return audit_and_report(request);
   } catch (const UsageError& error) {
-    std::fprintf(stderr, "elfaudit: link not audited: %s\n", error.what());
+    complain(fmt::format("link not audited: {}", error.what()));
+  } catch (const InputError& error) {
+    complain("link not audited: " + message_of(error));
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "elfaudit: link not audited: internal error: %s\n", error.what());
+    complain(fmt::format("link not audited: internal error: {}", error.what()));
   }
   return kNotDone;
 }

@@ -1,12 +1,7 @@
 // elfaudit list images|symbols|members|closure FILE...
 
-#include <fmt/format.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-
 #include "cli/commands.hpp"
+#include "cli/output.hpp"
 #include "cli/progress_line.hpp"
 #include "elfaudit/closure.hpp"
 #include "elfaudit/error.hpp"
@@ -16,15 +11,9 @@
 namespace elfaudit {
 namespace {
 
-void write(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    throw UsageError(fmt::format("cannot write the list: {}", std::strerror(errno)));
-}
+void write(std::string_view text) { print(text, "the list"); }
 
-void say(const InputError& error) {
-  const Origin origin{error.path, error.member, {}};
-  std::fprintf(stderr, "elfaudit: %s: %s\n", origin.display().c_str(), error.what());
-}
+void say(const InputError& error) { complain(message_of(error)); }
 
 /// The last component of a root may say "/": paths are put together behind it.
 std::string without_slash(std::string path) {
@@ -67,9 +56,9 @@ int list_command(const Request& request) {
   options.jobs = request.audit.jobs;
   const Listing listing = listing_of(request.files, options);
   const bool json = !request.formats.empty() && request.formats.back() == "json";
-  write(json ? json_listing(listing) : text_listing(listing));
+  json ? json_listing(listing, write) : text_listing(listing, write);
   for (const InputError& error : listing.errors) say(error);
-  return listing.errors.empty() ? 0 : 2;
+  return listing.errors.empty() && !complain_of_shrunk_files() ? 0 : 2;
 }
 
 }  // namespace elfaudit

@@ -6,11 +6,15 @@
 #include <exception>
 #include <iterator>
 #include <memory>
+#include <new>
+#include <sstream>
+#include <string>
 #include <string_view>
 
 #include "cli/commands.hpp"
 #include "cli/interface.hpp"
 #include "cli/options.hpp"
+#include "cli/output.hpp"
 #include "cli/policy_options.hpp"
 #include "cli/usage_error.hpp"
 #include "elfaudit/error.hpp"
@@ -223,7 +227,7 @@ void define(CLI::App& app, Request& request, std::string_view first_word) {
   app.add_option_function<std::string>(
          "--generate",
          [&app](const std::string& kind) {
-           std::fputs(generated(app, kind).c_str(), stdout);
+           print(generated(app, kind), kind);
            throw CLI::Success();
          },
          "man, bash, zsh or fish: what the build installs")
@@ -260,15 +264,22 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    if (error.get_exit_code() == 0) {  // --help, --version
+      std::ostringstream text;
+      app.exit(error, text);
+      print(text.str(), "the help");
+      return 0;
+    }
     std::fputs(usage_error(app, error).c_str(), stderr);
     return 2;
   }
   CLI::App& command = *app.get_subcommands().front();
   if (command.get_option_no_throw("--config") != nullptr) {
     read_config_for(command, request.policy);
-    if (request.policy.dump_config)
-      return std::fputs(dumped_config(command, request.policy).c_str(), stdout) < 0 ? 2 : 0;
+    if (request.policy.dump_config) {
+      print(dumped_config(command, request.policy), "the configuration");
+      return 0;
+    }
   }
   return request.run(request);
 }
@@ -279,9 +290,13 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const elfaudit::UsageError& error) {
-    std::fprintf(stderr, "elfaudit: %s\n", error.what());
+    elfaudit::complain(error.what());
+  } catch (const elfaudit::InputError& error) {
+    elfaudit::complain(elfaudit::message_of(error));
+  } catch (const std::bad_alloc&) {
+    std::fputs("elfaudit: out of memory\n", stderr);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "elfaudit: internal error: %s\n", error.what());
+    elfaudit::complain(std::string("internal error: ") + error.what());
   }
   return 2;
 }

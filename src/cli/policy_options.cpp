@@ -98,7 +98,6 @@ void add_policy_options(CLI::App& command, PolicyRequest& request) {
       ->option_text("FILE");
   command.add_flag("-v,--verbose", request.verbose, "say how many findings each suppression fits");
   command.add_option("--config", request.config, "read FILE instead of the nearest .elfaudit.toml")
-      ->check(CLI::ExistingFile)
       ->option_text("FILE");
   command.add_flag("--no-config", request.no_config, "read no .elfaudit.toml");
   command.add_flag("--dump-config", request.dump_config, "print the configuration in force, as a file would have it");
@@ -106,7 +105,8 @@ void add_policy_options(CLI::App& command, PolicyRequest& request) {
 
 void read_config_for(CLI::App& command, PolicyRequest& request) {
   if (request.no_config) return;
-  const std::string path = request.config.empty() ? find_config(".") : request.config;
+  const bool found = request.config.empty();
+  const std::string path = found ? find_config(".") : request.config;
   if (path.empty()) return;
   // Keys of every command are keys of the file: one file serves check and link.
   std::vector<std::string> known;
@@ -114,7 +114,7 @@ void read_config_for(CLI::App& command, PolicyRequest& request) {
     const std::vector<std::string> keys = keys_of(*each);
     known.insert(known.end(), keys.begin(), keys.end());
   }
-  Config config = read_config(path, known, path_keys());
+  Config config = read_config(path, found, known, path_keys());
   request.config = config.path;
   request.from_config = std::move(config.suppressions);
   request.severities_from_config = std::move(config.severities);

@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 
 #include "cli/commands.hpp"
+#include "cli/output.hpp"
 #include "elfaudit/error.hpp"
 #include "report/rule_help.hpp"
 #include "report/words.hpp"
@@ -44,8 +42,7 @@ int rules_command(const Request& request) {
   if (request.has_command) throw UsageError("rules takes ids of rules, no link command");
   const std::string text =
       request.files.empty() ? list_of_rules() : accounts_of(request.files, use_color(request.color));
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    throw UsageError(fmt::format("cannot write the rules: {}", std::strerror(errno)));
+  print(text, "the rules");
   return 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/interface.hpp"
 #include "support/nearest_word.hpp"
+#include "support/visible.hpp"
 
 namespace elfaudit {
 namespace {
@@ -54,7 +55,7 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& error, const C
 
 std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const CommandWords command = words_of(named_command(app));
-  return fmt::format("{}: {}\n`{} --help` says what it takes\n", command.name, complaint(app, error, command),
+  return fmt::format("{}: {}\n`{} --help` says what it takes\n", command.name, visible(complaint(app, error, command)),
                      command.name);
 }
 

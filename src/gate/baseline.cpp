@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
+#include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -11,6 +11,7 @@
 #include "elfaudit/error.hpp"
 #include "elfaudit/policy.hpp"
 #include "report/fingerprint.hpp"
+#include "support/read_named.hpp"
 
 namespace elfaudit {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "elfaudit-baseline/1";
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 
 BaselineEntry entry_of(const Json& json) {
   BaselineEntry entry;
@@ -30,13 +32,19 @@ BaselineEntry entry_of(const Json& json) {
   return entry;
 }
 
+std::string text_of(const std::string& path) {
+  try {
+    return read_named(path, kMostBytes);
+  } catch (const InputError& error) {
+    throw UsageError(fmt::format("baseline {}: {}; --write-baseline makes one", path, error.what()));
+  }
+}
+
 }  // namespace
 
 std::vector<BaselineEntry> read_baseline(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw UsageError(fmt::format("baseline {}: cannot be opened; --write-baseline makes one", path));
   try {
-    const Json document = Json::parse(file);
+    const Json document = Json::parse(text_of(path));
     if (document.value("schema", "") != kSchema)
       throw UsageError(fmt::format("baseline {}: its schema is not {}", path, kSchema));
     std::vector<BaselineEntry> entries;

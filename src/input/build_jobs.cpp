@@ -21,8 +21,10 @@ namespace fs = std::filesystem;
 /// The working directory for as long as it lives.
 class WorkingFolder {
  public:
-  explicit WorkingFolder(const std::string& folder) : before_(fs::current_path()) {
+  explicit WorkingFolder(const std::string& folder) {
     std::error_code error;
+    before_ = fs::current_path(error);
+    if (error) throw UsageError("the working directory: " + error.message());
     fs::current_path(folder, error);
     if (error) throw UsageError(fmt::format("{}: {}", folder, error.message()));
   }

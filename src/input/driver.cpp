@@ -171,6 +171,18 @@ bool asks_for_no_link(const std::vector<std::string>& words) {
   });
 }
 
+/// gcc's -wrapper puts a program of the user's before each command, which is no linker then. The linker's line is the
+/// same without it.
+std::vector<std::string> without_wrapper(const std::vector<std::string>& words) {
+  std::vector<std::string> kept;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    if (words[i] == "-wrapper")
+      ++i;
+    else
+      kept.push_back(words[i]);
+  return kept;
+}
+
 }  // namespace
 
 Commands parse_dry_run(std::string_view text) {
@@ -212,7 +224,8 @@ LinkLine ask_driver(const Command& command, std::vector<std::string>& notes) {
   std::vector<std::string> argv = command.environment;
   argv.push_back(command.program);
   argv.emplace_back("-###");
-  argv.insert(argv.end(), command.words.begin(), command.words.end());
+  const std::vector<std::string> words = without_wrapper(command.words);
+  argv.insert(argv.end(), words.begin(), words.end());
   const std::optional<ProcessOutput> answer = run_process(argv);
   if (!answer) return line_from_words(command, "it can't be started", notes);
 

@@ -119,7 +119,22 @@ FileProbe probe_facts(const std::string& path) {
 }
 
 ProbedKind why_not(int error) {
-  return error == EACCES || error == EPERM ? ProbedKind::NoPermission : ProbedKind::Missing;
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+    case ENAMETOOLONG:
+      return ProbedKind::Missing;
+    case EACCES:
+    case EPERM:
+      return ProbedKind::NoPermission;
+    case ENXIO:  // a socket
+    case ENODEV:
+      return ProbedKind::NotAFile;
+    case ELOOP:
+      return ProbedKind::LinkLoop;
+    default:
+      return ProbedKind::CantOpen;
+  }
 }
 
 struct Emulation {

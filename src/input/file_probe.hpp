@@ -17,7 +17,18 @@ struct Machine {
   bool operator==(const Machine&) const = default;
 };
 
-enum class ProbedKind : std::uint8_t { Missing, NotAFile, NoPermission, Elf, Archive, Text, Facts, Other };
+enum class ProbedKind : std::uint8_t {
+  Missing,
+  NotAFile,
+  NoPermission,
+  LinkLoop,
+  CantOpen,
+  Elf,
+  Archive,
+  Text,
+  Facts,
+  Other
+};
 
 struct FileProbe {
   ProbedKind kind = ProbedKind::Missing;
@@ -29,7 +40,8 @@ struct FileProbe {
   bool usable() const { return kind >= ProbedKind::Elf; }
 };
 
-/// Never throws; what can't be opened is Missing, NotAFile (a folder, a device) or NoPermission. An empty file is Text.
+/// Never throws; what can't be opened is Missing, NotAFile (a folder, a device, a socket), NoPermission, LinkLoop (a
+/// symbolic link that leads to itself) or CantOpen. An empty file is Text.
 FileProbe probe_file(const std::string& path);
 
 /// A regular file of at most `limit` bytes; nothing when it isn't there, can't be read or is larger.

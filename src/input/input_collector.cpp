@@ -43,6 +43,10 @@ std::string why_unusable(ProbedKind kind) {
       return "not a regular file";
     case ProbedKind::NoPermission:
       return "permission denied";
+    case ProbedKind::LinkLoop:
+      return "a symbolic link that leads to itself";
+    case ProbedKind::CantOpen:
+      return "can't be opened";
     default:
       return "no such file";
   }
@@ -194,7 +198,10 @@ void InputCollector::add_script_input(const ScriptStatement& statement, InputSta
   if (statement.text.starts_with("-l")) return add_library(statement.text.substr(2), statement.text, state);
   const OpenScript& script = open_scripts_.back();
   const FoundFile found = find_script_input(search_, statement.text, script.searched_from);
-  if (found.path.empty()) return add_missing(statement.text, "no such file, named by " + script.path);
+  if (found.path.empty()) {
+    const ProbedKind kind = probe_file(search_.with_sysroot(statement.text)).kind;
+    return add_missing(statement.text, why_unusable(kind) + ", named by " + script.path);
+  }
   add_found(found, statement.text, state);
 }
 

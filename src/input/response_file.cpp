@@ -5,6 +5,7 @@
 
 #include "elfaudit/error.hpp"
 #include "input/file_probe.hpp"
+#include "input/input_collector.hpp"
 
 namespace elfaudit {
 namespace {
@@ -32,7 +33,12 @@ class Expansion {
       throw UsageError("response file @" + path + " includes itself");
     }
     const std::optional<std::string> text = read_text(path, kMostBytes);
-    if (!text) return false;
+    if (!text) {
+      const ProbedKind kind = probe_file(path).kind;
+      if (kind == ProbedKind::Missing) return false;  // as compilers do: the word stays what it is
+      throw UsageError("response file @" + path + ": " +
+                       (kind >= ProbedKind::Elf ? "larger than 64 MiB" : why_unusable(kind)));
+    }
     open_.push_back(path);
     add(split_response(*text));
     open_.pop_back();

@@ -99,12 +99,13 @@ class Walk {
 
   void prepare_system() {
     if (result_.loader == LoaderKind::Musl) {
-      for (const std::string& directory : musl_directories(root_, result_.interpreter))
+      for (const std::string& directory : musl_directories(root_, result_.interpreter, result_.errors))
         defaults_.push_back({directory, directory});
       return;
     }
     const SystemLibraries& system = tree_.system(machine_);
     if (system.cache) cache_ = &*system.cache;
+    result_.errors.insert(result_.errors.end(), system.errors.begin(), system.errors.end());
     for (const std::string& directory : system.configured) configured_.push_back({directory, directory});
     for (const std::string& directory : system.defaults) defaults_.push_back({directory, directory});
   }

@@ -107,8 +107,8 @@ const SystemLibraries& LoadTree::system(const LoadMachine& machine) {
   for (const auto& [known, system] : systems_)
     if (known == machine) return system;
   SystemLibraries system;
-  system.cache = read_loader_cache(root_, machine);
-  if (!system.cache) system.configured = configured_directories(root_);
+  system.cache = read_loader_cache(root_, machine, system.errors);
+  if (!system.cache) system.configured = configured_directories(root_, system.errors);
   system.defaults = default_directories(root_, machine);
   return systems_.emplace_back(machine, std::move(system)).second;
 }

@@ -30,6 +30,7 @@ struct TreeFile {
 struct SystemLibraries {
   std::vector<std::string> configured, defaults;
   std::optional<LoaderCache> cache;
+  std::vector<InputError> errors;  ///< of their files that are there and can't be read
 };
 
 /// For one thread.

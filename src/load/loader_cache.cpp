@@ -3,6 +3,7 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 
 #include "elfaudit/error.hpp"
@@ -57,9 +58,13 @@ std::string_view string_at(const ByteView& bytes, std::uint64_t offset) {
 
 }  // namespace
 
-std::optional<LoaderCache> read_loader_cache(const Root& root, const LoadMachine& machine) {
+std::optional<LoaderCache> read_loader_cache(const Root& root, const LoadMachine& machine,
+                                             std::vector<InputError>& errors) {
+  const std::string path = root.real("/etc/ld.so.cache");
+  std::error_code failed;
+  if (!std::filesystem::exists(path, failed)) return std::nullopt;
   try {
-    const MappedFile file(root.real("/etc/ld.so.cache"));
+    const MappedFile file(path);
     const ByteView bytes(file.bytes(), machine.big_endian ? ByteOrder::Big : ByteOrder::Little);
     const std::uint64_t start = start_of(bytes);
     if (!bytes.has(start, kHeaderSize)) return std::nullopt;
@@ -77,7 +82,8 @@ std::optional<LoaderCache> read_loader_cache(const Root& root, const LoadMachine
       if (!name.empty() && path.starts_with('/')) cache.try_emplace(std::string(name), path);
     }
     return cache;
-  } catch (const InputError&) {
+  } catch (const InputError& error) {
+    errors.push_back(error);
     return std::nullopt;
   }
 }

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
+#include <optional>
 #include <sstream>
 #include <system_error>
 
-#include "elfaudit/error.hpp"
+#include "input/file_probe.hpp"
 
 namespace elfaudit {
 namespace {
@@ -55,6 +55,16 @@ const MachineWords* words_of(const LoadMachine& machine) {
   return nullptr;
 }
 
+/// A file that need not be there; what is there and can't be read is an error.
+std::optional<std::string> text_of_system(const std::string& path, std::vector<InputError>& errors) {
+  constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+  std::error_code error;
+  if (!fs::exists(path, error)) return std::nullopt;
+  std::optional<std::string> text = read_text(path, kMostBytes);
+  if (!text) errors.emplace_back(path, "can't be read");
+  return text;
+}
+
 std::string trimmed(const std::string& line) {
   const std::size_t from = line.find_first_not_of(" \t\r\f\v");
   if (from == std::string::npos) return {};
@@ -64,7 +74,7 @@ std::string trimmed(const std::string& line) {
 /// ldconfig(8): a directory a line, "include PATTERN" relative to the file that says it, "#" comments, "hwcap" lines.
 class ConfReader {
  public:
-  explicit ConfReader(const Root& root) : root_(root) {}
+  ConfReader(const Root& root, std::vector<InputError>& errors) : root_(root), errors_(errors) {}
 
   std::vector<std::string> run() {
     read("/etc/ld.so.conf", 0);
@@ -73,7 +83,8 @@ class ConfReader {
 
  private:
   void read(const std::string& path, int depth) {
-    std::ifstream file(root_.real(path));
+    const std::optional<std::string> text = text_of_system(root_.real(path), errors_);
+    std::istringstream file(text.value_or(""));
     for (std::string line; std::getline(file, line) && found_.size() < kMostDirectories;) {
       line = trimmed(line.substr(0, line.find('#')));
       if (line.empty() || line.starts_with("hwcap ")) continue;
@@ -102,6 +113,7 @@ class ConfReader {
   }
 
   const Root& root_;
+  std::vector<InputError>& errors_;
   std::vector<std::string> found_;
 };
 
@@ -168,7 +180,9 @@ std::string Root::inside(const std::string& path) const {
   return path;
 }
 
-std::vector<std::string> configured_directories(const Root& root) { return ConfReader(root).run(); }
+std::vector<std::string> configured_directories(const Root& root, std::vector<InputError>& errors) {
+  return ConfReader(root, errors).run();
+}
 
 std::vector<std::string> default_directories(const Root& root, const LoadMachine& machine) {
   const MachineWords* words = words_of(machine);
@@ -194,15 +208,16 @@ std::string usual_interpreter(const LoadMachine& machine) {
   return words == nullptr ? std::string() : words->interpreter;
 }
 
-std::vector<std::string> musl_directories(const Root& root, const std::string& interpreter) {
+std::vector<std::string> musl_directories(const Root& root, const std::string& interpreter,
+                                          std::vector<InputError>& errors) {
   // "/lib/ld-musl-x86_64.so.1" -> "/etc/ld-musl-x86_64.path", lines or colons between directories
   const std::string stem = fs::path(interpreter).filename().string();
-  std::ifstream file(root.real("/etc/" + stem.substr(0, stem.find(".so")) + ".path"));
-  if (!file) return {"/lib", "/usr/local/lib", "/usr/lib"};
+  std::optional<std::string> text =
+      text_of_system(root.real("/etc/" + stem.substr(0, stem.find(".so")) + ".path"), errors);
+  if (!text) return {"/lib", "/usr/local/lib", "/usr/lib"};
   std::vector<std::string> found;
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  std::replace(text.begin(), text.end(), '\n', ':');
-  std::istringstream words(text);
+  std::replace(text->begin(), text->end(), '\n', ':');
+  std::istringstream words(*text);
   for (std::string word; std::getline(words, word, ':') && found.size() < kMostDirectories;)
     if (!word.empty()) found.push_back(word);
   return found;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "elfaudit/error.hpp"
 #include "load/load_facts.hpp"
 
 namespace elfaudit {
@@ -30,8 +31,9 @@ class Root {
   std::vector<std::string> spellings_;  ///< absolute: as given, and without symbolic links
 };
 
-/// ld.so.conf with its includes, in order, each directory once. Empty when there is no such file.
-std::vector<std::string> configured_directories(const Root& root);
+/// ld.so.conf with its includes, in order, each directory once. Empty when there is no such file; one that is there and
+/// can't be read goes to `errors`.
+std::vector<std::string> configured_directories(const Root& root, std::vector<InputError>& errors);
 
 /// The directories built into glibc's loader for a machine: those of Debian where the root has them, else lib64 and
 /// lib.
@@ -47,11 +49,13 @@ std::string platform_word(const LoadMachine& machine);
 std::string usual_interpreter(const LoadMachine& machine);
 
 /// musl's own list, /etc/ld-musl-ARCH.path, or what it has built in.
-std::vector<std::string> musl_directories(const Root& root, const std::string& interpreter);
+std::vector<std::string> musl_directories(const Root& root, const std::string& interpreter,
+                                          std::vector<InputError>& errors);
 
 /// ld.so.cache: soname -> path, the loader's choice for one machine. Nothing when there is none or it can't be
-/// understood: then the loader goes by the directories.
+/// understood: then the loader goes by the directories. One that is there and can't be read goes to `errors`.
 using LoaderCache = std::unordered_map<std::string, std::string>;
-std::optional<LoaderCache> read_loader_cache(const Root& root, const LoadMachine& machine);
+std::optional<LoaderCache> read_loader_cache(const Root& root, const LoadMachine& machine,
+                                             std::vector<InputError>& errors);
 
 }  // namespace elfaudit

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -30,6 +31,15 @@ struct Candidate {
   bool is_link = false;  ///< the last part of its path is a symbolic link
 };
 
+/// Is a file of that name one that is audited? Of a symbolic link that leads nowhere there is only the name; editors
+/// leave such links as locks.
+bool is_binary_name(const std::string& name) {
+  constexpr std::array<std::string_view, 10> kEndings = {".o",  ".obj",   ".lo",     ".a",     ".so",
+                                                         ".ko", ".facts", ".fatbin", ".cubin", ".whl"};
+  return name.find(".so.") != std::string::npos ||
+         std::any_of(kEndings.begin(), kEndings.end(), [&](std::string_view end) { return name.ends_with(end); });
+}
+
 class DirectoryWalk {
  public:
   explicit DirectoryWalk(DirectoryContent& found) : found_(found) {}
@@ -55,8 +65,12 @@ class DirectoryWalk {
       if (::lstat(path.c_str(), &link) != 0) continue;  // gone since it was listed
       const bool is_link = S_ISLNK(link.st_mode);
       if (::stat(path.c_str(), &info) != 0) {
-        // A link that leads nowhere is no file; one that can't be followed may be one.
-        if (errno != ENOENT && errno != ELOOP) add_error(path, std::strerror(errno));
+        const int error = errno;
+        if (error != ENOENT && error != ELOOP)
+          add_error(path, std::strerror(error));
+        else if (is_binary_name(name))
+          add_error(path, error == ELOOP ? "is a symbolic link that leads to itself"
+                                         : "is a symbolic link to a file that is not there");
         continue;
       }
       const Identity identity{info.st_dev, info.st_ino};

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "elfaudit/closure.hpp"
 #include "report/closure_words.hpp"
+#include "report/for_display.hpp"
 #include "report/words.hpp"
 
 namespace elfaudit {
@@ -55,7 +57,7 @@ std::string rule_of(const Closure& closure, const NeededLibrary& needed, std::ui
 
 class Tree {
  public:
-  explicit Tree(const Closure& closure) : closure_(closure) {}
+  explicit Tree(Closure closure) : closure_(std::move(closure)) {}
 
   std::string run() {
     out_ = closure_.libraries.front().path + "\n";
@@ -108,7 +110,7 @@ class Tree {
   }
 
   static constexpr std::size_t kDeepestIndent = 40;
-  const Closure& closure_;
+  const Closure closure_;
   std::string out_;
   std::size_t missing_ = 0;
 };
@@ -117,7 +119,7 @@ class Tree {
 
 std::string text_closures(const std::vector<Closure>& closures) {
   std::string out;
-  for (const Closure& closure : closures) out += (out.empty() ? "" : "\n") + Tree(closure).run();
+  for (const Closure& closure : closures) out += (out.empty() ? "" : "\n") + Tree(for_display(closure)).run();
   return out;
 }
 

@@ -18,6 +18,7 @@
 #include "elfaudit/diagnosis.hpp"
 #include "elfaudit/report.hpp"
 #include "report/findings.hpp"
+#include "report/for_display.hpp"
 #include "report/words.hpp"
 
 namespace elfaudit {
@@ -93,7 +94,8 @@ const DiagnosedLink* link_of(const DiagnosedError& error, const Diagnosis& diagn
   return found == diagnosis.links.end() ? nullptr : &*found;
 }
 
-void print_error(std::string& out, const DiagnosedError& error, const Diagnosis& diagnosis, bool color) {
+void print_error(std::string& out, const DiagnosedError& made, const Diagnosis& diagnosis, bool color) {
+  const DiagnosedError error = for_display(made);
   out += bold("log line " + lines_of(error.lines) + ": " + headline(error), color) + "\n";
   if (error.finding)
     out += finding_text(*error.finding, color);
@@ -110,7 +112,9 @@ void print_error(std::string& out, const DiagnosedError& error, const Diagnosis&
 }
 
 std::string summary(const Diagnosis& diagnosis) {
-  if (diagnosis.errors.empty()) return "no error that elfaudit knows is in the log\n";
+  if (diagnosis.errors.empty())
+    return fmt::format("no error that elfaudit knows is in {}\n",
+                       diagnosis.whole ? "the log" : "what was read of the log");
   const auto found = std::count_if(diagnosis.errors.begin(), diagnosis.errors.end(),
                                    [](const DiagnosedError& error) { return error.finding.has_value(); });
   const auto audited = std::count_if(diagnosis.links.begin(), diagnosis.links.end(),
@@ -138,9 +142,11 @@ std::string text_report(const Diagnosis& diagnosis, const ReportOptions& options
   for (const DiagnosedError& error : diagnosis.errors) print_error(out, error, diagnosis, options.color);
   for (const Finding& finding : diagnosis.findings) out += finding_text(finding, options.color) + "\n";
   for (const DiagnosedLink& link : diagnosis.links)
-    for (const std::string& note : link.notes)
+    for (const std::string& note : for_display(link.notes))
       out += fmt::format("note: the link in log line {}: {}\n", link.command_line, note);
-  if (!diagnosis.whole) out += "note: the log is longer than what was read\n";
+  if (!diagnosis.whole)
+    out +=
+        "note: the log was not read whole: of more than 4,194,304 lines only the last are read, and of a line 4 MiB\n";
   return out + summary(diagnosis);
 }
 

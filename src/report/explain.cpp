@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "elfaudit/report.hpp"
+#include "report/for_display.hpp"
 #include "report/words.hpp"
 
 namespace elfaudit {
@@ -40,7 +41,8 @@ void print_mention(std::string& out, const Mention& mention) {
 
 }  // namespace
 
-std::string account_report(const Account& account) {
+std::string account_report(const Account& made) {
+  const Account account = for_display(made);
   std::string out = account.demangled;
   if (account.demangled != account.symbol) out += " (" + account.symbol + ")";
   out += "\n  " + account.verdict + "\n";

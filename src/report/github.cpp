@@ -10,8 +10,10 @@
 #include "locate/shown_path.hpp"
 #include "report/findings.hpp"
 #include "report/focus.hpp"
+#include "report/for_display.hpp"
 #include "report/words.hpp"
 #include "support/utf8.hpp"
+#include "support/visible.hpp"
 
 namespace elfaudit {
 namespace {
@@ -66,7 +68,8 @@ std::string command(std::string_view word, const SourceLine& at, const std::stri
   return fmt::format("::{} {}title={}::{}\n", word, properties, escaped(title, true), escaped(text, false));
 }
 
-std::string annotation(const Finding& finding, const std::string& root) {
+std::string annotation(const Finding& made, const std::string& root) {
+  const Finding finding = for_display(made);
   const Focus focus = focus_of(finding);
   return command(command_word(finding.severity), {file_of(focus, root), focus.at.line}, "elfaudit: " + finding.rule,
                  body(finding));
@@ -79,7 +82,8 @@ SourceLine place_in_log(const DiagnosedError& error) {
   return error.chain.empty() ? SourceLine() : error.chain.back();  // the #include that finds no header
 }
 
-std::string annotation(const DiagnosedError& error) {
+std::string annotation(const DiagnosedError& made) {
+  const DiagnosedError error = for_display(made);
   const SourceLine at = place_in_log(error);
   std::string text = headline(error);
   for (const std::string& fix : error.fixes) text += "\nfix: " + fix;
@@ -93,14 +97,15 @@ std::string github_report(const Diagnosis& diagnosis, const ReportOptions& optio
   std::string out;
   for (const DiagnosedError& error : diagnosis.errors)
     out += error.finding ? annotation(*error.finding, options.source_root) : annotation(error);
+  if (!diagnosis.whole) out += command("warning", {}, "elfaudit", "the log was not read whole");
   return out;
 }
 
 std::string github_report(const Audit& audit, const ReportOptions& options) {
   std::string out;
   for (const Finding& finding : audit.findings) out += annotation(finding, options.source_root);
-  for (const std::string& remark : remarks(audit)) out += command("notice", {}, "elfaudit", remark);
-  return out + "elfaudit: " + escaped(summary(audit, options), false) + "\n";
+  for (const std::string& remark : for_display(remarks(audit))) out += command("notice", {}, "elfaudit", remark);
+  return out + "elfaudit: " + escaped(visible(summary(audit, options)), false) + "\n";
 }
 
 }  // namespace elfaudit

@@ -2,6 +2,7 @@
 
 #include "report/json_rows.hpp"
 #include "report/list_words.hpp"
+#include "report/text_pieces.hpp"
 #include "support/demangle.hpp"
 #include "version.hpp"
 
@@ -11,22 +12,23 @@ namespace {
 /// The rows of one key, between brackets.
 class Rows {
  public:
-  Rows(std::string& out, std::string_view key) : out_(out) {
-    append_json(out_ += ",\n  ", key);
-    out_ += ": [";
+  Rows(TextPieces& out, std::string_view key) : out_(out) {
+    append_json(out_.next() += ",\n  ", key);
+    out_.next() += ": [";
   }
-  ~Rows() { out_ += first_ ? "]" : "\n  ]"; }
+  ~Rows() { out_.next() += first_ ? "]" : "\n  ]"; }
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
 
   std::string& next() {
-    out_ += first_ ? "\n    " : ",\n    ";
+    std::string& out = out_.next();
+    out += first_ ? "\n    " : ",\n    ";
     first_ = false;
-    return out_;
+    return out;
   }
 
  private:
-  std::string& out_;
+  TextPieces& out_;
   bool first_ = true;
 };
 
@@ -73,7 +75,7 @@ void add_image(std::string& out, const ObjectFacts& object, std::size_t i, bool 
   if (details) add_details(row, decoded(object.device, i));
 }
 
-void add_images(std::string& out, const Listing& listing) {
+void add_images(TextPieces& out, const Listing& listing) {
   {
     Rows rows(out, "images");
     each_object(listing, [&](const ObjectFacts& object) {
@@ -102,7 +104,7 @@ void add_symbol(std::string& out, const ObjectFacts& object, const Symbol& symbo
   row.add("placement", to_word(symbol.placement)).add_or_null("section", object.section_name(symbol));
 }
 
-void add_symbols(std::string& out, const Listing& listing) {
+void add_symbols(TextPieces& out, const Listing& listing) {
   Rows rows(out, "symbols");
   each_object(listing, [&](const ObjectFacts& object) {
     for (const Symbol& symbol : object.symbols) add_symbol(rows.next(), object, symbol);
@@ -123,7 +125,7 @@ void add_device_symbol(std::string& out, const Origin& origin, const DeviceImage
   row.add("private", listed.is_private).add("maybe_static", symbol.maybe_static);
 }
 
-void add_device_symbols(std::string& out, const Listing& listing) {
+void add_device_symbols(TextPieces& out, const Listing& listing) {
   Rows rows(out, "symbols");
   each_object(listing, [&](const ObjectFacts& object) {
     for (const auto& [i, symbols] : object.device.decoded)
@@ -134,7 +136,7 @@ void add_device_symbols(std::string& out, const Listing& listing) {
 
 // --- members
 
-void add_members(std::string& out, const Listing& listing) {
+void add_members(TextPieces& out, const Listing& listing) {
   Rows rows(out, "members");
   for (const ListedMember& member : listing.members) {
     JsonRow row(rows.next());
@@ -144,7 +146,7 @@ void add_members(std::string& out, const Listing& listing) {
   }
 }
 
-void add_errors(std::string& out, const Listing& listing) {
+void add_errors(TextPieces& out, const Listing& listing) {
   Rows rows(out, "errors");
   for (const InputError& error : listing.errors) {
     JsonRow row(rows.next());
@@ -155,10 +157,10 @@ void add_errors(std::string& out, const Listing& listing) {
 
 }  // namespace
 
-std::string json_listing(const Listing& listing) {
-  std::string out = "{\n  \"schema\": \"elfaudit/1\",\n  \"version\": ";
-  append_json(out, ELFAUDIT_VERSION);
-  out += listing.errors.empty() ? ",\n  \"complete\": true" : ",\n  \"complete\": false";
+void json_listing(const Listing& listing, const TakeText& take) {
+  TextPieces out(take);
+  append_json(out.next() += "{\n  \"schema\": \"elfaudit/1\",\n  \"version\": ", ELFAUDIT_VERSION);
+  out.next() += listing.errors.empty() ? ",\n  \"complete\": true" : ",\n  \"complete\": false";
   if (listing.options.what == ListWhat::Images)
     add_images(out, listing);
   else if (listing.options.what == ListWhat::Members)
@@ -168,7 +170,14 @@ std::string json_listing(const Listing& listing) {
   else
     add_symbols(out, listing);
   add_errors(out, listing);
-  return out + "\n}\n";
+  out.next() += "\n}\n";
+  out.finish();
+}
+
+std::string json_listing(const Listing& listing) {
+  std::string text;
+  json_listing(listing, [&](std::string_view piece) { text += piece; });
+  return text;
 }
 
 }  // namespace elfaudit

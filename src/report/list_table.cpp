@@ -7,9 +7,11 @@
 #include <map>
 #include <vector>
 
+#include "report/for_display.hpp"
 #include "report/words.hpp"
 #include "resolve/gpu_code.hpp"
 #include "scan/device_content.hpp"
+#include "support/visible.hpp"
 
 namespace elfaudit {
 namespace {
@@ -40,7 +42,7 @@ void add(const DeviceImage& image, Row& row) {
 
 /// What runs, that is: not what single parts of a linked file have.
 Row row_of(const ObjectFacts& object) {
-  Row row{object.origin.display(), {}, object.device.foreign};
+  Row row{visible(object.origin.display()), {}, for_display(object.device.foreign)};
   const GpuCode code = gpu_code_of(object, holds_functions_or_variables);
   const std::set<GpuArch> held = held_by(code);
   for (const DeviceImage& image : object.device.images)

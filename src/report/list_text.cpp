@@ -7,8 +7,10 @@
 
 #include "report/list_table.hpp"
 #include "report/list_words.hpp"
+#include "report/text_pieces.hpp"
 #include "report/words.hpp"
 #include "support/demangle.hpp"
+#include "support/visible.hpp"
 
 namespace elfaudit {
 namespace {
@@ -30,14 +32,14 @@ void each_object(const Listing& listing, const Wanted& wanted, const Row& row) {
   width = std::min(width, kWidestInput);
   for (const InputFacts& input : listing.inputs)
     for (const ObjectFacts& object : input.objects)
-      if (wanted(object)) row(object, fmt::format("{:<{}}  ", object.origin.display(), width));
+      if (wanted(object)) row(object, fmt::format("{:<{}}  ", visible(object.origin.display()), width));
 }
 
 // --- images
 
 std::string remarks(const DeviceImage& image) {
   return (image.debug ? std::string("  debug") : std::string()) +
-         (image.identifier.empty() ? std::string() : "  " + image.identifier);
+         (image.identifier.empty() ? std::string() : "  " + visible(image.identifier));
 }
 
 void print_details(std::string& out, const DeviceSymbols* symbols) {
@@ -46,10 +48,11 @@ void print_details(std::string& out, const DeviceSymbols* symbols) {
     return;
   }
   const std::vector<ListedDeviceSymbol> resident = resident_symbols(*symbols);
-  print(out, "  {}  {}\n", symbols->toolkit.empty() ? "-" : symbols->toolkit, counted(resident.size(), "symbol"));
+  print(out, "  {}  {}\n", symbols->toolkit.empty() ? "-" : visible(symbols->toolkit),
+        counted(resident.size(), "symbol"));
   for (const ListedDeviceSymbol& listed : resident)
     print(out, "  {:<8}  {:<8}  {:>10}  {}\n", to_word(listed.symbol->kind), to_word(listed.symbol->space),
-          listed.symbol->size, demangle(symbols->name(*listed.symbol)));
+          listed.symbol->size, visible(demangle(symbols->name(*listed.symbol))));
 }
 
 void print_images(std::string& out, const ObjectFacts& object, const std::string& input, bool details) {
@@ -64,24 +67,22 @@ void print_images(std::string& out, const ObjectFacts& object, const std::string
     else
       out += '\n';
   }
-  for (const std::string& foreign : object.device.foreign) print(out, "{}not read: {}\n", input, foreign);
+  for (const std::string& foreign : object.device.foreign) print(out, "{}not read: {}\n", input, visible(foreign));
 }
 
-std::string text_images(const Listing& listing) {
-  std::string out;
+void text_images(const Listing& listing, TextPieces& out) {
   std::size_t images = 0;
   std::size_t containers = 0;
   std::size_t objects = 0;
   const auto wanted = [](const ObjectFacts& o) { return !o.device.images.empty() || !o.device.foreign.empty(); };
   each_object(listing, wanted, [&](const ObjectFacts& object, const std::string& input) {
-    print_images(out, object, input, listing.options.details);
+    print_images(out.next(), object, input, listing.options.details);
     images += object.device.images.size();
     containers += count_containers(object.device);
     objects += object.device.images.empty() ? 0 : 1;
   });
-  print(out, "{} in {} of {}\n", counted(images, "image"), counted(containers, "container"),
+  print(out.next(), "{} in {} of {}\n", counted(images, "image"), counted(containers, "container"),
         counted(objects, "object"));
-  return out;
 }
 
 // --- symbols
@@ -89,71 +90,70 @@ std::string text_images(const Listing& listing) {
 std::string full_name(const ObjectFacts& object, const Symbol& symbol) {
   std::string name = demangle(object.name(symbol));
   if (!symbol.version.empty()) name.append(symbol.default_version ? "@@" : "@").append(object.text(symbol.version));
-  return name;
+  return visible(name);
 }
 
-std::string_view place(const ObjectFacts& object, const Symbol& symbol) {
+std::string place(const ObjectFacts& object, const Symbol& symbol) {
   const std::string_view section = object.section_name(symbol);
-  return section.empty() ? to_word(symbol.placement) : section;
+  return section.empty() ? std::string(to_word(symbol.placement)) : visible(section);
 }
 
-std::string text_symbols(const Listing& listing) {
-  std::string out;
+void text_symbols(const Listing& listing, TextPieces& out) {
   std::size_t symbols = 0;
   std::size_t objects = 0;
   const auto wanted = [](const ObjectFacts& object) { return !object.symbols.empty(); };
   each_object(listing, wanted, [&](const ObjectFacts& object, const std::string& input) {
     for (const Symbol& symbol : object.symbols)
-      print(out, "{}{:<6}  {:<8}  {:>8}  {:<16}  {}\n", input, to_word(symbol.binding), to_word(symbol.type),
+      print(out.next(), "{}{:<6}  {:<8}  {:>8}  {:<16}  {}\n", input, to_word(symbol.binding), to_word(symbol.type),
             symbol.size, place(object, symbol), full_name(object, symbol));
     symbols += object.symbols.size();
     ++objects;
   });
-  print(out, "{} of {}\n", counted(symbols, "symbol"), counted(objects, "object"));
-  return out;
+  print(out.next(), "{} of {}\n", counted(symbols, "symbol"), counted(objects, "object"));
 }
 
-std::string_view place(const DeviceSymbols& image, const DeviceSymbol& symbol) {
+std::string place(const DeviceSymbols& image, const DeviceSymbol& symbol) {
   if (!symbol.defined) return "undefined";
   if (symbol.common) return "common";
-  return symbol.section.empty() ? std::string_view("defined") : image.text(symbol.section);
+  return symbol.section.empty() ? std::string("defined") : visible(image.text(symbol.section));
 }
 
-void print_device_symbols(std::string& out, const std::string& input, const DeviceImage& image,
-                          const DeviceSymbols& symbols) {
-  for (const ListedDeviceSymbol& listed : all_symbols(symbols)) {
+/// Returns how many.
+std::size_t print_device_symbols(TextPieces& out, const std::string& input, const DeviceImage& image,
+                                 const DeviceSymbols& symbols) {
+  const std::vector<ListedDeviceSymbol> all = all_symbols(symbols);
+  for (const ListedDeviceSymbol& listed : all) {
     const DeviceSymbol& symbol = *listed.symbol;
-    print(out, "{}{:<12}  {:<5}  {:<7}  {:<8}  {:<8}  {:>8}  {:<16}  {}\n", input, image.target(), to_word(image.kind),
-          listed.is_private ? "private" : to_word(symbol.binding), to_word(symbol.kind), to_word(symbol.space),
-          symbol.size, place(symbols, symbol), demangle(symbols.name(symbol)));
+    print(out.next(), "{}{:<12}  {:<5}  {:<7}  {:<8}  {:<8}  {:>8}  {:<16}  {}\n", input, image.target(),
+          to_word(image.kind), listed.is_private ? "private" : to_word(symbol.binding), to_word(symbol.kind),
+          to_word(symbol.space), symbol.size, place(symbols, symbol), visible(demangle(symbols.name(symbol))));
   }
+  return all.size();
 }
 
-std::string text_device_symbols(const Listing& listing) {
-  std::string out;
+void text_device_symbols(const Listing& listing, TextPieces& out) {
+  std::size_t rows = 0;
   std::size_t images = 0;
   const auto wanted = [](const ObjectFacts& object) { return !object.device.decoded.empty(); };
   each_object(listing, wanted, [&](const ObjectFacts& object, const std::string& input) {
     for (const auto& [i, symbols] : object.device.decoded)
-      print_device_symbols(out, input, object.device.images[i], symbols);
+      rows += print_device_symbols(out, input, object.device.images[i], symbols);
     images += object.device.decoded.size();
   });
-  const auto lines = static_cast<std::size_t>(std::count(out.begin(), out.end(), '\n'));
-  print(out, "{} of {}\n", counted(lines, "symbol"), counted(images, "image"));
-  return out;
+  print(out.next(), "{} of {}\n", counted(rows, "symbol"), counted(images, "image"));
 }
 
 // --- members
 
-std::string text_members(const Listing& listing) {
-  std::string out;
+void text_members(const Listing& listing, TextPieces& pieces) {
   std::size_t width = 0;
   for (const ListedMember& member : listing.members) width = std::max(width, member.origin.display().size());
   width = std::min(width, kWidestInput);
   std::size_t definitions = 0;
   std::size_t references = 0;
   for (const ListedMember& member : listing.members) {
-    print(out, "{:<{}}  {:<13}  {:>10}  {:>10}", member.origin.display(), width, to_word(member.kind),
+    std::string& out = pieces.next();
+    print(out, "{:<{}}  {:<13}  {:>10}  {:>10}", visible(member.origin.display()), width, to_word(member.kind),
           member.origin.offset, member.origin.size);
     if (member.kind <= MemberKind::Executable)
       print(out, "  {:>6} defined  {:>6} undefined", member.definitions, member.references);
@@ -161,23 +161,35 @@ std::string text_members(const Listing& listing) {
     definitions += member.definitions;
     references += member.references;
   }
-  print(out, "{} in {}: {}, {}\n", counted(listing.members.size(), "member"), counted(listing.inputs.size(), "input"),
-        counted(definitions, "definition"), counted(references, "reference"));
-  return out;
+  print(pieces.next(), "{} in {}: {}, {}\n", counted(listing.members.size(), "member"),
+        counted(listing.inputs.size(), "input"), counted(definitions, "definition"), counted(references, "reference"));
+}
+
+void print_rows(const Listing& listing, TextPieces& out) {
+  switch (listing.options.what) {
+    case ListWhat::Images:
+      if (!listing.options.table) return text_images(listing, out);
+      out.next() += text_table(listing);
+      return;
+    case ListWhat::Symbols:
+      return listing.options.device_symbols ? text_device_symbols(listing, out) : text_symbols(listing, out);
+    case ListWhat::Members:
+      return text_members(listing, out);
+  }
 }
 
 }  // namespace
 
+void text_listing(const Listing& listing, const TakeText& take) {
+  TextPieces out(take);
+  print_rows(listing, out);
+  out.finish();
+}
+
 std::string text_listing(const Listing& listing) {
-  switch (listing.options.what) {
-    case ListWhat::Images:
-      return listing.options.table ? text_table(listing) : text_images(listing);
-    case ListWhat::Symbols:
-      return listing.options.device_symbols ? text_device_symbols(listing) : text_symbols(listing);
-    case ListWhat::Members:
-      return text_members(listing);
-  }
-  return {};
+  std::string text;
+  text_listing(listing, [&](std::string_view piece) { text += piece; });
+  return text;
 }
 
 }  // namespace elfaudit

@@ -15,9 +15,11 @@
 
 #include "elfaudit/report.hpp"
 #include "report/findings.hpp"
+#include "report/for_display.hpp"
 #include "report/words.hpp"
 #include "support/demangle.hpp"
 #include "support/system_files.hpp"
+#include "support/visible.hpp"
 
 namespace elfaudit {
 namespace {
@@ -112,7 +114,8 @@ void print_links(std::string& out, const Finding& finding) {
   if (!finding.links.empty()) out += fmt::format("  {:<{}}{}\n", "link", kRoleWidth, links_text(finding));
 }
 
-void print_finding(std::string& out, const Finding& finding, const Painter& paint) {
+void print_finding(std::string& out, const Finding& made, const Painter& paint) {
+  const Finding finding = for_display(made);
   out += paint.severity(finding.severity, std::string(to_word(finding.severity)) + ":") + " " +
          paint.bold(finding.message) + " " + paint.dim("[" + finding.rule + "]") + "\n";
   if (message_says_all(finding)) return print_links(out, finding);
@@ -222,6 +225,7 @@ std::string summary(const Audit& audit, const ReportOptions& options) {
   if (!audit.suppressed.empty()) text += fmt::format("; {} suppressed", audit.suppressed.size());
   if (!audit.known.empty()) text += fmt::format("; {} in the baseline", audit.known.size());
   if (!audit.complete) text += "; the audit is incomplete";
+  if (!options.config.empty()) text += "; configured by " + options.config;
   return text;
 }
 
@@ -233,14 +237,14 @@ std::string text_report(const Audit& audit, const ReportOptions& options) {
     out += "\n";
   }
   if (options.list_undefined) {
-    for (const std::string& name : open_names(audit)) out += "undefined: " + demangle(name) + "\n";
+    for (const std::string& name : open_names(audit)) out += "undefined: " + visible(demangle(name)) + "\n";
     // Of a link that is judged: what nothing defines and the linker lets pass. The errors are told above.
     if (audit.resolution.judgement.undefined == Judged::Yes)
       for (const Unresolved& name : audit.resolution.unresolved)
-        if (!name.reported) out += "undefined: " + demangle(name.symbol) + "\n";
+        if (!name.reported) out += "undefined: " + visible(demangle(name.symbol)) + "\n";
   }
-  for (const std::string& remark : remarks(audit)) out += "note: " + remark + "\n";
-  return out + summary(audit, options) + "\n";
+  for (const std::string& remark : for_display(remarks(audit))) out += "note: " + remark + "\n";
+  return out + visible(summary(audit, options)) + "\n";
 }
 
 std::string links_text(const Finding& finding) {

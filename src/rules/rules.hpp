@@ -63,6 +63,7 @@ std::vector<Finding> module_links(const Evidence& evidence);
 std::vector<Finding> refused_links(const Evidence& evidence);
 std::vector<Finding> shadowed_definitions(const Evidence& evidence);
 std::vector<Finding> unreadable_inputs(const Evidence& evidence);
+Finding unreadable_input(const InputError& error);  ///< found later than by the rule
 std::vector<Finding> device_duplicates(const Evidence& evidence);
 std::vector<Finding> device_mismatches(const Evidence& evidence);
 std::vector<Finding> device_undefined_symbols(const Evidence& evidence);

@@ -80,6 +80,8 @@ void unloadable(const Evidence& evidence, std::vector<Finding>& findings) {
 
 }  // namespace
 
+Finding unreadable_input(const InputError& error) { return unreadable(error.path, error.member, error.what()); }
+
 std::vector<Finding> unreadable_inputs(const Evidence& evidence) {
   std::vector<Finding> findings;
   for (const InputError& error : evidence.job.missing)

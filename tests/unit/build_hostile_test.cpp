@@ -8,6 +8,7 @@
 #include "input/build/compile_commands.hpp"
 #include "input/build/depfile.hpp"
 #include "input/build/ninja_deps.hpp"
+#include "input/build/ninja_manifest.hpp"
 #include "input/build/shell_words.hpp"
 
 namespace elfaudit {
@@ -41,6 +42,11 @@ const std::string kNinja(
     "\x10\0\0\x80\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0",
     60);
 
+constexpr std::string_view kManifest =
+    "ninja_required_version = 1.5\nrule cc\n  command = g++ -c $in -o $out\n  depfile = $out.d\n"
+    "build a.o | a.d: cc a.cpp | a.h || gen |@ check\n  flags = ${x} $\n  -O2\npool p\n  depth = 1\n"
+    "build all: phony a.o $:b $ c\ndefault all\n";
+
 void read_all(const std::string& bytes) {
   (void)read_build_log(bytes);
   (void)parse_depfile(bytes);
@@ -50,13 +56,17 @@ void read_all(const std::string& bytes) {
   } catch (const InputError&) {
   }
   try {
+    (void)parse_ninja_manifest(bytes, "build.ninja");
+  } catch (const InputError&) {
+  }
+  try {
     (void)parse_ninja_deps(std::as_bytes(std::span(bytes)), ".ninja_deps").files_of("a.o");
   } catch (const InputError&) {
   }
 }
 
 TEST(BuildHostile, EveryTruncation) {
-  for (const std::string_view whole : {kLog, kDepfile, kJson, std::string_view(kNinja)}) {
+  for (const std::string_view whole : {kLog, kDepfile, kJson, kManifest, std::string_view(kNinja)}) {
     for (std::size_t size = 0; size <= whole.size(); ++size) read_all(std::string(whole.substr(0, size)));
     for (std::size_t from = 0; from <= whole.size(); ++from) read_all(std::string(whole.substr(from)));
   }
@@ -64,7 +74,7 @@ TEST(BuildHostile, EveryTruncation) {
 
 TEST(BuildHostile, ChangedBytes) {
   std::mt19937 random(20260208);
-  for (const std::string_view whole : {kLog, kDepfile, kJson, std::string_view(kNinja)}) {
+  for (const std::string_view whole : {kLog, kDepfile, kJson, kManifest, std::string_view(kNinja)}) {
     for (int round = 0; round < 2000; ++round) {
       std::string bytes(whole);
       for (std::size_t changes = 1 + random() % 8; changes-- > 0;) {
@@ -88,6 +98,12 @@ TEST(BuildHostile, RandomBytes) {
     for (char& c : bytes) c = static_cast<char>(random());
     read_all(bytes);
   }
+}
+
+// "expected newline, got ':'" is what ninja says.
+TEST(BuildHostile, ASecondColonEndsTheManifest) {
+  for (const char* line : {"build a: b c:d", "build a: b c: d", "build a::", "build a: r | b:c", "build a: r || b:c"})
+    EXPECT_THROW(parse_ninja_manifest(std::string(line) + "\n", "build.ninja"), InputError) << line;
 }
 
 /// Nothing takes time or memory that grows faster than the log.

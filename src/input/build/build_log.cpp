@@ -6,9 +6,8 @@
 #include <tuple>
 #include <unordered_set>
 
-#include "elfaudit/error.hpp"
-#include "support/mapped_file.hpp"
 #include "support/path.hpp"
+#include "support/read_named.hpp"
 
 namespace elfaudit {
 namespace {
@@ -207,10 +206,6 @@ BuildLog read_build_log(std::string_view text) {
   return log;
 }
 
-BuildLog read_build_log_file(const std::string& path) {
-  const MappedFile file(path);
-  if (file.bytes().size() > kMostBytes) throw InputError(path, "is larger than 256 MiB");
-  return read_build_log({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()});
-}
+BuildLog read_build_log_file(const std::string& path) { return read_build_log(read_named(path, kMostBytes)); }
 
 }  // namespace elfaudit

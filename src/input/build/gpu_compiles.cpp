@@ -1,5 +1,6 @@
 #include "input/build/gpu_compiles.hpp"
 
+#include <exception>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -67,6 +68,8 @@ class Documents {
         entry->second.emplace(path);
       } catch (const InputError& error) {
         problems_.push_back(error.path + ": " + error.what());
+      } catch (const std::exception& error) {  // out of memory
+        problems_.push_back(path + ": " + error.what());
       }
     }
     return entry->second ? &*entry->second : nullptr;

@@ -53,21 +53,40 @@ struct Line {
   std::string stream;
 };
 
-std::vector<Line> cut_lines(std::string_view log) {
-  std::vector<Line> lines;
+/// Calls take(number, text) for each line. "\r[1/7] g++ ...\r[2/7] g++ ...": on a terminal the second hides the first;
+/// here both count. True when no line was cut.
+template <class Take>
+bool for_each_line(std::string_view log, const Take& take) {
+  bool whole = true;
   std::uint32_t number = 1;
-  for (std::size_t at = 0; at < log.size() && lines.size() <= kMostLines; ++number) {
+  for (std::size_t at = 0; at < log.size(); ++number) {
     const std::size_t end = std::min(log.find('\n', at), log.size());
+    whole = whole && end - at <= kLongestLine;
     std::string_view physical = log.substr(at, std::min(end - at, kLongestLine));
     at = end + 1;
     while (physical.ends_with('\r')) physical.remove_suffix(1);
-    // "\r[1/7] g++ ...\r[2/7] g++ ...": on a terminal the second hides the first; here both count.
     for (std::size_t from = 0; from <= physical.size();) {
       const std::size_t cut = std::min(physical.find('\r', from), physical.size());
-      if (cut > from) lines.push_back({number, without_escapes(physical.substr(from, cut - from)), {}});
+      if (cut > from) take(number, physical.substr(from, cut - from));
       from = cut + 1;
     }
   }
+  return whole;
+}
+
+/// Of too many the last ones: that is where a build says what it failed of.
+std::vector<Line> cut_lines(std::string_view log, bool& whole) {
+  std::size_t count = 0;
+  whole = for_each_line(log, [&](std::uint32_t, std::string_view) { ++count; }) && count <= kMostLines;
+  std::size_t to_skip = count - std::min(count, kMostLines);
+  std::vector<Line> lines;
+  lines.reserve(count - to_skip);
+  for_each_line(log, [&](std::uint32_t number, std::string_view text) {
+    if (to_skip != 0)
+      --to_skip;
+    else
+      lines.push_back({number, without_escapes(text), {}});
+  });
   return lines;
 }
 
@@ -262,9 +281,8 @@ void strip(std::vector<Line>& lines, const Layer& layer) {
 }  // namespace
 
 CleanLog clean_log(std::string_view log) {
-  std::vector<Line> lines = cut_lines(log);
   CleanLog clean;
-  clean.whole = lines.size() <= kMostLines;
+  std::vector<Line> lines = cut_lines(log, clean.whole);
   for (const Layer& layer : kLayers) strip(lines, layer);
 
   std::map<std::string, std::size_t> number_of;

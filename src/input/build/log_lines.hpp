@@ -22,7 +22,7 @@ struct LogStream {
 
 struct CleanLog {
   std::vector<LogStream> streams;
-  bool whole = true;  ///< false: it has over four million lines, and the rest was not read
+  bool whole = true;  ///< false: of over four million lines only the last were read, or a line was cut
 };
 
 /// What goes: escape sequences (ECMA-48); text before a carriage return becomes a line of its own; then time stamps

@@ -1,5 +1,7 @@
 #include "input/build/ninja_reader.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -121,7 +123,9 @@ class ManifestReader {
   }
 
  private:
-  [[noreturn]] void refuse() const { throw InputError(path_, {}, at_, "is no build.ninja here"); }
+  [[noreturn]] void refuse() const {
+    throw InputError(path_, {}, at_, fmt::format("not understood at byte {}: not a build.ninja", at_));
+  }
 
   /// With what `$` at its end joins to it.
   std::optional<std::string> next_line() {
@@ -197,10 +201,12 @@ class ManifestReader {
   }
 
   void follow(const std::string& file, bool same_scope, NinjaScope& scope, int depth) {
-    if (depth == kDeepest || ++includes_ > kMostIncludes) throw InputError(path_, "includes too many files");
+    if (depth == kDeepest) throw InputError(path_, fmt::format("its includes nest more than {} deep", kDeepest));
+    if (++includes_ > kMostIncludes) throw InputError(path_, fmt::format("includes more than {} files", kMostIncludes));
     const std::string path = in_folder(folder_, file);
     const MappedFile mapped(path);
     if (mapped.bytes().size() > kMostBytes) throw InputError(path, "is larger than 256 MiB");
+    count(mapped.bytes().size());  // a large file can be included often
     const auto before = std::tuple(text_, at_, path_);
     NinjaScope inner;
     if (!same_scope) inner = scope;
@@ -218,7 +224,8 @@ class ManifestReader {
     for (std::size_t at = 0; at < line.size();) {
       if (line[at] == ' ') {
         ++at;
-      } else if (line[at] == ':' && !behind_colon) {
+      } else if (line[at] == ':') {
+        if (behind_colon) refuse();  // "expected newline, got ':'"
         behind_colon = true;
         part = &edge.inputs;
         ++at;
