@@ -1,13 +1,14 @@
 // version-unmet: a symbol version that the library which is found does not define. glibc's loader checks every version
 // of every file before it starts a program (elf/dl-version.c):
 //  1. The file of a version must be one that is loaded: the loader ends in an assertion else.
-//  2. A library without any versions passes, with a word on standard error.
+//  2. A library that defines no versions passes, with a word on standard error. One without .gnu.version, which needs
+//     none either, ends in an assertion once a symbol of a version is found in it (elf/dl-lookup.c, check_match).
 //  3. A version that is missing ends the start, unless it is marked weak.
 // musl's loader has no such check.
 
 #include <fmt/format.h>
 
-#include <filesystem>
+#include <algorithm>
 #include <set>
 
 #include "rules/loaded.hpp"
@@ -24,6 +25,7 @@ struct Unmet {
   std::set<std::string> versions;
   bool weak = true;
   bool unversioned = false;
+  bool asserts = false;  ///< rule 2
   std::vector<std::string> images;
 };
 
@@ -58,7 +60,20 @@ class VersionCheck {
       unmet.versions.emplace(version);
       unmet.weak = unmet.weak && need.weak;
       unmet.unversioned = library != kNone && image.loaded[library]->versions.empty();
+      unmet.asserts = unmet.asserts || (unmet.unversioned && ends_in_assertion(*image.loaded[library], object, need));
     }
+  }
+
+  /// .gnu.version is there for versions that a file defines or needs.
+  static bool ends_in_assertion(const ObjectFacts& library, const ObjectFacts& asker, const VersionNeed& need) {
+    if (!library.version_needs.empty()) return false;
+    const std::string_view version = asker.text(need.version);
+    std::set<std::string_view> wanted;
+    for (const Symbol& symbol : asker.symbols)
+      if (!symbol.defined() && asker.text(symbol.version) == version) wanted.insert(asker.name(symbol));
+    return std::any_of(library.symbols.begin(), library.symbols.end(), [&](const Symbol& symbol) {
+      return symbol.defined() && wanted.count(library.name(symbol)) != 0;
+    });
   }
 
   Unmet& add(const Image& image, std::uint32_t asker, std::uint32_t library, const std::string& file) {
@@ -111,7 +126,10 @@ class VersionCheck {
     const std::string library = short_name(*unmet.image, unmet.library);
     finding.message = fmt::format("{} needs version {} of {}, and {} doesn't define {}", asker, versions, unmet.file,
                                   library, unmet.versions.size() == 1 ? "it" : "them");
-    if (unmet.unversioned || unmet.weak) {
+    if (unmet.asserts && !unmet.weak) {
+      finding.notes.push_back(
+          "it has no version information at all: the loader ends in an assertion where it finds such a symbol in it");
+    } else if (unmet.unversioned || unmet.weak) {
       finding.severity = Severity::Warning;
       finding.notes.push_back(unmet.weak ? "the need is weak: the loader goes on"
                                          : "it defines no versions at all: the loader says so and goes on");

@@ -191,6 +191,17 @@ def test_a_library_without_versions_passes_with_a_word(lab):
     only(lab, "main", rule="version-unmet", severity="warning")
 
 
+def test_a_library_without_any_version_information(lab):
+    """No .gnu.version, since it needs no versions either: the loader's check_match asserts that there is one."""
+    versioned(lab, (1,))
+    program(lab, "int f1(void); int main(void) { return f1() - 1; }", "-L. -lv -Wl,-rpath,'$ORIGIN'")
+    lab.sh("gcc -shared -nostdlib -fPIC libv.so.c -Wl,-soname,libv.so -o libv.so")
+    result = lab.sh("./main 2>&1", check=False)
+    assert result.code != 0 and "Assertion" in result.out
+    finding = only(lab, "main", rule="version-unmet", severity="error")
+    assert "ends in an assertion" in " ".join(finding["notes"])
+
+
 def test_a_library_renamed_in_dt_needed_alone(lab):
     """As a tool does that repairs wheels and forgets .gnu.version_r: ld.so ends in an assertion."""
     versioned(lab, (1,))
