@@ -294,6 +294,24 @@ def test_members_of_one_name(lab):
     assert finding["message"] == "libxy.a(a.o) is older than y/a.o, which it was made from"
 
 
+def test_archives_by_their_build_lines_alone(lab):
+    """Of build.ninja only the lines about archives are read: with all that ninja allows in them."""
+    need("ninja")
+    lab.write("a.cpp", "int a() { return 1; }\n")
+    lab.write("b.cpp", "int b() { return 1; }\n")
+    lab.write("rules.ninja", "rule cxx\n  command = g++ -c $in -o $out\nrule ar\n  command = rm -f $out && ar rcsD $out @$out.rsp\n"
+              "  rspfile = $out.rsp\n  rspfile_content = $in\n")
+    lab.write("build.ninja", "include rules.ninja\nlib = my$ libs\nbuild a.o: cxx $\n    a.cpp\n  depth = 1\nbuild b.o: cxx b.cpp\n"
+              "build $lib/libab.a $\n    : ar a.o $\n    b.o | a.cpp || b.cpp\n  pool = console\nbuild other: phony a.o\n")
+    lab.sh("mkdir 'my libs' && ninja")
+    assert stale(lab, "my libs/libab.a") == []
+    lab.write("b.cpp", "int b() { return 2; }\n")
+    lab.sh("ninja b.o")
+    [finding] = stale(lab, "my libs/libab.a")
+    assert finding["message"] == "my libs/libab.a(b.o) is older than b.o, which it was made from"
+    assert "what is linked is the member, not the object: run ninja -C . my libs/libab.a" in finding["notes"]
+
+
 def test_many_members_are_one_finding(lab):
     for name in "abc":
         lab.cc(f"{name}.o", f"int {name}() {{ return 1; }}", "g++")

@@ -99,7 +99,9 @@ bool is_build_folder(const std::string& folder) {
 
 BuildPlan archives_of_build(const std::string& folder) {
   const bool make = is_make(folder);
-  return {folder, program_of(make), read_graph(folder, make).archives()};
+  BuildGraph graph(folder);
+  make ? read_make_links(folder, graph) : read_ninja_archives(folder, graph);
+  return {folder, program_of(make), graph.archives()};
 }
 
 BuildPlan plan_of_build(const std::string& folder, const std::vector<std::string>& targets) {

@@ -10,6 +10,9 @@ namespace elfaudit {
 /// FOLDER/build.ninja and what it includes.
 void read_ninja_links(const std::string& folder, BuildGraph& graph);
 
+/// Of these only what makes static libraries: a large build has tens of thousands of other steps.
+void read_ninja_archives(const std::string& folder, BuildGraph& graph);
+
 /// What CMake's Makefile generators leave in FOLDER: CMakeFiles/TargetDirectories.txt lists a folder for each target,
 /// in which link.txt, and dlink.txt for CUDA, hold its link commands. CMakeFiles/Makefile2 says what "all" makes.
 /// (CMake: cmMakefileTargetGenerator.cxx, cmGlobalUnixMakefileGenerator3.cxx)

@@ -1,16 +1,21 @@
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "elfaudit/error.hpp"
 #include "input/build/build_readers.hpp"
 #include "input/build/link_words.hpp"
 #include "input/build/ninja_reader.hpp"
 #include "input/build/shell_words.hpp"
 #include "input/response_file.hpp"
+#include "support/mapped_file.hpp"
 
 namespace elfaudit {
 namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 
 /// Most edges compile, as their rule shows: their commands are not even put together.
 bool only_compiles(const NinjaRule& rule) {
@@ -68,13 +73,46 @@ class LinkEdges {
   BuildGraph& graph_;
 };
 
+/// "build libx.a: ..." and "build libx.a | more: ..."
+bool may_make_archive(std::string_view line) {
+  return line.substr(0, line.find(": ")).find(".a") != std::string_view::npos;
+}
+
+/// The manifest without the build lines of other files than archives, and what is indented below them.
+std::string only_archives(std::string_view manifest) {
+  std::string kept;
+  bool skips = false;
+  bool continues = false;  // the line before ended in "$"
+  for (std::size_t at = 0; at < manifest.size();) {
+    const std::size_t end = std::min(manifest.find('\n', at), manifest.size());
+    const std::string_view line = manifest.substr(at, end - at);
+    if (!continues && !line.starts_with(' ')) skips = line.starts_with("build ") && !may_make_archive(line);
+    if (!skips) kept.append(line) += '\n';
+    continues = line.ends_with('$') || line.ends_with("$\r");
+    at = end + 1;
+  }
+  return kept;
+}
+
+NinjaSink sink_of(LinkEdges& edges, BuildGraph& graph) {
+  return {[&](const auto& edge, const auto* rule, const auto& scope) { return edges.add(edge, rule, scope); },
+          [&](std::string target) { graph.add_default(std::move(target)); }};
+}
+
 }  // namespace
 
 void read_ninja_links(const std::string& folder, BuildGraph& graph) {
   LinkEdges edges(folder, graph);
-  read_ninja(in_folder(folder, "build.ninja"),
-             {[&](const auto& edge, const auto* rule, const auto& scope) { return edges.add(edge, rule, scope); },
-              [&](std::string target) { graph.add_default(std::move(target)); }});
+  read_ninja(in_folder(folder, "build.ninja"), sink_of(edges, graph));
+}
+
+void read_ninja_archives(const std::string& folder, BuildGraph& graph) {
+  LinkEdges edges(folder, graph);
+  const std::string path = in_folder(folder, "build.ninja");
+  const MappedFile file(path);
+  if (file.bytes().size() > kMostBytes) throw InputError(path, "is larger than 256 MiB");
+  const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+  parse_ninja(only_archives(text), path, sink_of(edges, graph));
 }
 
 }  // namespace elfaudit

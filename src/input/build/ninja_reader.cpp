@@ -74,12 +74,16 @@ class Bindings {
   Bindings(const NinjaEdge& edge, const NinjaRule& rule, const NinjaScope& scope)
       : edge_(edge), rule_(rule), scope_(scope) {}
 
-  std::string operator()(std::string_view name) { return lookup(name); }
+  std::string operator()(std::string_view name) {
+    for_shell_ = name != "rspfile" && name != "depfile";  // names of files (ninja, graph.cc, GetUnescapedRspfile)
+    return lookup(name);
+  }
 
  private:
-  static std::string joined(const std::vector<std::string>& paths, char separator) {
+  std::string joined(const std::vector<std::string>& paths, char separator) const {
     std::string out;
-    for (const std::string& path : paths) out += (out.empty() ? "" : std::string(1, separator)) + for_shell(path);
+    for (const std::string& path : paths)
+      out += (out.empty() ? "" : std::string(1, separator)) + (for_shell_ ? for_shell(path) : path);
     return out;
   }
 
@@ -102,6 +106,7 @@ class Bindings {
   const NinjaRule& rule_;
   const NinjaScope& scope_;
   int depth_ = 0;
+  bool for_shell_ = true;
 };
 
 class ManifestReader {
