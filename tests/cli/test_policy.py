@@ -112,6 +112,22 @@ def test_never_read(twice):
     assert result.code == 0 and "left out unread" in result.out, result
 
 
+@pytest.mark.parametrize("flags", ["", "-Wl,--gc-sections", "-shared -Wl,-z,defs"])
+@pytest.mark.parametrize("linker", ["bfd", "gold", "lld:14", "lld", "mold"])
+def test_an_archive_left_out_makes_nothing_undefined(lab, linker, flags):
+    """The system's libraries are full of names that nothing on the line defines and no linker reports."""
+    lab.cc("m.o", "int used(void); int main(void) { return used(); }", "gcc -fPIC")
+    lab.cc("a.o", "int used(void) { return 0; }", "gcc -fPIC")
+    lab.cc("dead.o", "extern int foo; int dead(void) { return foo; }", "gcc -fPIC -ffunction-sections")
+    lab.ar("libz_x.a", lab.cc("z.o", "int foo;", "gcc -fPIC"))
+    words = f"gcc {flags} m.o a.o dead.o libz_x.a -o app".split()
+    result = lab.audit("check", "--linker", linker, "--never-read", "libz_x.a", "--", *words)
+    assert result.code == 0 and "error" not in result.out, result
+    lab.write(".elfaudit.toml", 'never-read = ["libz_x.a"]\n')
+    configured = lab.audit("check", "--linker", linker, "--", *words)
+    assert (configured.code, configured.out) == (result.code, result.out)
+
+
 def test_dump_config_has_the_defaults(twice):
     dumped = twice.audit("check", "--no-config", "--dump-config").out
     assert '# fail-on = "error"  #' in dumped and '# color = "auto"  #' in dumped and "# enable = []  #" in dumped

@@ -141,3 +141,12 @@ def test_thin_archive(bench):
 def test_thin_archive_of_another_folder(bench):
     bench.sh("mkdir -p folder && cp def_b.o folder && rm -f libfolder.a && ar rcDT libfolder.a folder/def_b.o")
     assert agree(bench, "user.o libfolder.a") == set()
+
+
+def test_a_library_left_out_leaves_device_names_open(bench):
+    """user.o needs dv of liba.a: without it nothing is known of dv."""
+    rules = lambda *words: {f["rule"] for f in bench.audit("check", "--format", "json", *words).json()["findings"]}
+    assert "device-undefined-symbol" in rules("user.o")
+    assert "device-undefined-symbol" not in rules("user.o", "liba.a", "--never-read", "liba.a")
+    assert "device-undefined-symbol" not in rules("--never-read", "liba.a", "--", "nvcc", "-arch=sm_80", "user.o", "liba.a", "-o", "out")
+    assert "device-undefined-symbol" in rules("--never-read", "nothing.a", "--", "nvcc", "-arch=sm_80", "user.o", "fn.o", "-o", "out")

@@ -132,6 +132,19 @@ def test_link_by_gold_is_judged_by_its_own_rules(project):
     assert (document["linker"], document["link_uses"]) == ("gold", "gold")
 
 
+@pytest.mark.parametrize("linker", ["bfd", "gold"])
+def test_what_a_static_program_exports_is_kept_by_gold(project, linker):
+    """Without a dynamic section GNU ld exports nothing, so that nothing keeps the function."""
+    need("ld." + linker)
+    project.cc("dead.o", "void missing(); void dead() { missing(); }", "gcc -ffunction-sections")
+    project.cc("alone.o", "int main(void) { return 0; }", "gcc -ffunction-sections")
+    words = f"gcc -fuse-ld={linker} -static -no-pie -Wl,-E -Wl,--gc-sections alone.o dead.o -o out"
+    linked = project.sh(words, check=False)
+    assert ("missing" in linked.err) == (linker == "gold"), linked
+    document = project.audit("check", "--format", "json", "--", *words.split()).json()
+    assert document["undefined"] == (["missing"] if linker == "gold" else []) and document["linker"] == linker
+
+
 def test_start_lib_is_lazy(project):
     """Only what is needed is linked: the second helper is not, and would clash if it were."""
     words = ["main.o", "--start-lib", "helper.o", "--end-lib", "--start-lib", "twice.o", "--end-lib"]
