@@ -50,8 +50,8 @@ void add_audit_options(CLI::App& command, Request& request) {
   command
       .add_option(
           "--linker", request.linker,
-          "judge by the rules of bfd (GNU ld), lld or mold, maybe of one version (lld:14); else of the one that "
-          "the command runs")
+          "judge by the rules of bfd (GNU ld), gold, lld or mold, maybe of one version (lld:14); else of the one "
+          "that the command runs")
       ->option_text("LINKER[:VERSION]");
   add_jobs(command, request);
 }

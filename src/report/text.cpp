@@ -209,7 +209,8 @@ std::string undefined_words(const Audit& audit, const ReportOptions& options) {
   });
   const Judged judged = audit.resolution.judgement.undefined;
   if (judged == Judged::Yes || !to_be_linked) return {};
-  if (!options.list_undefined) return fmt::format("; undefined symbols not judged{}", why_not(judged));
+  const char* others = undefined_names(audit).empty() ? "" : "other ";
+  if (!options.list_undefined) return fmt::format("; {}undefined symbols not judged{}", others, why_not(judged));
   const std::size_t n = undefined_count(audit).value_or(0);
   return n == 0 ? "" : fmt::format("; {} undefined, not judged{}", counted(n, "symbol"), why_not(judged));
 }

@@ -23,7 +23,11 @@ REFUSED = {
         r"(?:hidden|local|internal) symbol `([^']*)' in \S+ is referenced by DSO",
         r"non-exported symbol '([^']*)' in",
     ],
-    "tls-mismatch": [r"([^\s:]+): TLS (?:definition|reference) in .* mismatches", r"TLS attribute mismatch: (\S+)"],
+    "tls-mismatch": [
+        r"([^\s:]+): TLS (?:definition|reference) in .* mismatches",
+        r"TLS attribute mismatch: (\S+)",
+        r"symbol '([^']*)' used as both __thread and non-__thread",
+    ],
     "version-not-defined": [
         r"version node not found for symbol ([^@]*)@",
         r"no symbol version section for versioned symbol `([^@]*)@",

@@ -85,6 +85,10 @@ def every_linker(test, among=EVERY):
     return pytest.mark.parametrize("linker", [param(linker) for linker in among])(test)
 
 
+def every_linker_and_gold(test):
+    return every_linker(test, GOLD_TOO)
+
+
 def says(lab, linker, words):
     """Links with the real linker and reads its messages, and its map or trace."""
     return normal({"bfd": bfd_says, "gold": gold_says, "mold": mold_says}.get(linker, lld_says)(lab, linker, words))

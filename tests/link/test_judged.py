@@ -8,7 +8,8 @@ import pytest
 
 import linkers
 from elfaudit_test import Lab, need
-from linkers import AS_OPTION, GOLD_TOO, PROGRAMS, assemble_all
+from linkers import AS_OPTION, PROGRAMS, assemble_all
+from linkers import every_linker_and_gold as every_linker
 
 need("as", "ar")
 
@@ -63,10 +64,6 @@ def verdict(document):
 def reported(document):
     """What the findings call undefined."""
     return {f["symbol"] for f in document["findings"] if f["rule"] == "undefined-symbol"}
-
-
-def every_linker(test):
-    return linkers.every_linker(test, GOLD_TOO)
 
 
 def every_option(test):
@@ -210,6 +207,7 @@ def test_a_driver_that_can_not_be_asked_leaves_undefined_names_open(bench, linke
 
 
 def test_every_report_says_what_is_not_judged(bench):
+    need("ninja")
     words = ["m.o", "a.o"]
     text = bench.audit("check", *words).out
     assert text.splitlines()[-1].endswith("; undefined symbols not judged without a link command")
@@ -217,5 +215,10 @@ def test_every_report_says_what_is_not_judged(bench):
     assert run == {"duplicatesJudged": True, "undefinedJudged": False, "undefinedNotJudged": "files-alone"}
     run = json.loads(bench.audit("check", "--format", "sarif", *command("")).out)["runs"][0]["invocations"][0]["properties"]
     assert run == {"duplicatesJudged": True, "undefinedJudged": True}
+    (bench.path / "b").mkdir()
+    (bench.path / "b/build.ninja").write_text(
+        "rule link\n  command = ld $in -o $out\nbuild app: link ../m.o\nbuild other: link ../a.o ../nowhere.o\n")
+    text = bench.audit("check", "-p", "b").out
+    assert "used is not defined by any input" in text and "; other undefined symbols not judged: an input is missing" in text, text
     html = bench.audit("check", "--format", "html", *words).out
     assert "undefined symbols not judged without a link command" in html

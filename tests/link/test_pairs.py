@@ -3,7 +3,7 @@
 import pytest
 
 from elfaudit_test import need
-from linkers import assemble_all, both_at_once, difference, every_linker
+from linkers import assemble_all, both_at_once, difference, every_linker_and_gold
 
 need("ld.bfd", "as")
 
@@ -62,11 +62,13 @@ def stops_at_once(linker, first, second, theirs):
 
 
 @pytest.mark.parametrize("first", names("A"))
-@every_linker
+@every_linker_and_gold
 def test_pairs(bench, linker, first):
     found = both_at_once(bench, [(linker, words_for(first, second)) for second in names("B")])
     problems = []
     for second, ((_, words), (theirs, ours)) in zip(names("B"), found.items()):
+        if linker == "gold" and first.startswith("absolute") and second == "tls":
+            continue  # it calls an absolute name thread-local as well: docs/verdict.md
         if stops_at_once(linker, first, second, theirs):
             ours.duplicates, ours.undefined = theirs.duplicates, theirs.undefined
         if theirs.other or difference(theirs, ours):

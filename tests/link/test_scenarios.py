@@ -6,7 +6,7 @@ import pathlib
 import pytest
 
 from elfaudit_test import Lab, need
-from linkers import GOLD_TOO, agree, every_linker
+from linkers import agree, every_linker_and_gold
 from scenario_inputs import make_bench
 
 need("ld.bfd", "as", "ar")
@@ -30,10 +30,6 @@ GOLD_ALONE = {
     "-shared foo-default-v2.o foo.o --version-script=v.map": "gold only warns of a second default version",
     "start.o foo-default-v1.o foo-default-v2.o": "gold only warns of a second default version",
 }
-
-
-def every_linker_and_gold(test):
-    return every_linker(test, GOLD_TOO)
 
 
 @pytest.fixture(scope="module")
