@@ -15,10 +15,12 @@
 #include "resolve/device_targets.hpp"
 #include "resolve/judgement.hpp"
 #include "resolve/nvlink.hpp"
+#include "resolve/refused_relocations.hpp"
 #include "resolve/resolve.hpp"
 #include "resolve/unresolved.hpp"
 #include "rules/account.hpp"
 #include "rules/rules.hpp"
+#include "scan/asked_relocations.hpp"
 #include "scan/device_code.hpp"
 #include "scan/device_content.hpp"
 #include "scan/device_suppliers.hpp"
@@ -241,6 +243,11 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census>
   conclude(result.job, result.inputs, result.resolution);
   attempt("suppliers", [&] { look_for_suppliers(result.job, result.inputs, result.resolution); });
   watch.lap("references");
+  if (can_judge_relocations(result.job)) {
+    progress_stage("reading relocations");
+    find_refused_relocations(result.job, result.inputs, result.resolution, read_asked_relocations, read_section_graph);
+  }
+  watch.lap("relocations");
   progress_stage("linking device code");
   DeviceKin kin;
   result.resolution.device =

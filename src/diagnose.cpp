@@ -20,9 +20,11 @@ bool is_link(const LogCommand& command) {
   return command.kind == LogCommandKind::HostLink || command.kind == LogCommandKind::DeviceLink;
 }
 
-/// About a symbol: an audit of the link can say more than the message.
+/// About a symbol or an object's code: an audit of the link can say more than the message.
 bool audit_may_help(const OpenError& error, const BuildLog& log) {
-  return !error.error.symbol.empty() && error.command != kNoCommand && is_link(log.commands[error.command]);
+  const bool about_code = error.kind == LogErrorKind::RelocationRefused && !error.error.sites.empty();
+  return (about_code || !error.error.symbol.empty()) && error.command != kNoCommand &&
+         is_link(log.commands[error.command]);
 }
 
 void attach_finding(OpenError& open, const Audit& audit) {

@@ -78,6 +78,15 @@ struct Fix {
   std::string diff;  ///< unified, for `patch -p0`; empty when it is more than a line
 };
 
+/// A relocation that a finding is about.
+struct FoundRelocation {
+  std::string type;      ///< "R_X86_64_32"
+  std::string symbol{};  ///< mangled; a section's name for what has no symbol of its own
+  std::string section;   ///< that it changes
+  std::uint64_t offset = 0;
+  std::uint32_t count = 1;  ///< how many of this type, symbol and section there are
+};
+
 struct Finding {
   std::string rule;
   Severity severity = Severity::Error;
@@ -87,12 +96,13 @@ struct Finding {
   std::vector<Site> sites;
   std::optional<Cause> cause{};
   std::vector<Fix> fixes{};
-  bool leaves_unread = false;          ///< something could not be read or checked: the audit is incomplete
-  std::vector<std::string> missing{};  ///< device-link-missing: the host symbols that nothing defines
-  std::vector<std::string> archs{};    ///< of device rules: every architecture it holds for, ascending
-  std::vector<std::string> symbols{};  ///< of a finding about several, by name: all of them
-  std::vector<std::string> notes{};    ///< what else belongs to the story: "the host link will fail too: ..."
-  std::vector<std::string> links{};    ///< of an audit of several links: the outputs of those that have it
+  bool leaves_unread = false;                  ///< something could not be read or checked: the audit is incomplete
+  std::vector<std::string> missing{};          ///< device-link-missing: the host symbols that nothing defines
+  std::vector<std::string> archs{};            ///< of device rules: every architecture it holds for, ascending
+  std::vector<std::string> symbols{};          ///< of a finding about several, by name: all of them
+  std::vector<std::string> notes{};            ///< what else belongs to the story: "the host link will fail too: ..."
+  std::vector<FoundRelocation> relocations{};  ///< relocation-not-pic: all of the object's
+  std::vector<std::string> links{};            ///< of an audit of several links: the outputs of those that have it
 };
 
 }  // namespace elfaudit

@@ -84,6 +84,20 @@ struct LinkScope {
   std::vector<std::string> symbols_not_read{};
 };
 
+/// -Bsymbolic and its kin: which definitions a shared object uses itself, whatever else the process defines.
+enum class SymbolicBinding : std::uint8_t { None, Functions, NonWeakFunctions, NonWeak, All };
+
+/// What decides, besides the kind of output, whether a relocation fits it.
+struct RelocationPolicy {
+  std::optional<bool> text;  ///< -z text: relocations of read-only sections are refused; -z notext; nothing: by default
+  SymbolicBinding symbolic = SymbolicBinding::None;
+  bool list_binds = false;      ///< --dynamic-list: a shared object uses what the list does not name itself
+  bool copies = true;           ///< false: -z nocopyreloc
+  bool overflow = false;        ///< -z noreloc-overflow: 32-bit addresses are left to the loader
+  bool dynamic_linker = true;   ///< false: --no-dynamic-linker
+  bool noinhibit_exec = false;  ///< --noinhibit-exec: the output is made whatever is refused
+};
+
 /// A complete description of one link. Options that change nothing about symbols are not recorded.
 struct LinkJob {
   std::vector<LinkInput> inputs;
@@ -106,6 +120,7 @@ struct LinkJob {
   std::vector<std::string> wrapped;                  ///< --wrap
   std::vector<Assignment> assignments;
   UnresolvedPolicy unresolved;
+  RelocationPolicy relocations;
   bool allow_multiple_definition = false;  ///< -z muldefs
   std::optional<bool> fortran_common;      ///< lld: members are extracted for commons too; nothing: no option has said
   bool gc_sections = false;

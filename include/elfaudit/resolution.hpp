@@ -95,6 +95,39 @@ struct Rejection {
   std::string detail;  ///< NoSuchVersion, VersionUnmatched: the version; HiddenFromShared: why it is not exported
 };
 
+/// Why a linker refuses a relocation.
+enum class RelocationProblem : std::uint8_t {
+  NotPic,            ///< the code is not position independent enough for the output
+  Text,              ///< an address in a read-only section, which the loader would have to write to
+  Protected,         ///< a library's protected symbol, which can't be copied or stood in for
+  NoCopy,            ///< a library's variable without a type or size, or -z nocopyreloc: it can't be copied
+  Absolute,          ///< an absolute symbol, whose distance changes with the load address
+  LocalExec,         ///< a thread-local variable reached as only a program's own can be
+  IndirectFunction,  ///< a function chosen at load time, which has no address here
+  Unsupported,       ///< the linker has no such relocation
+};
+
+/// A relocation that the linker refuses, and the others of the same type, section and symbol.
+struct RefusedRelocation {
+  RelocationProblem problem = RelocationProblem::NotPic;
+  std::string type;          ///< "R_X86_64_32"
+  std::string section;       ///< that it changes
+  std::uint64_t offset = 0;  ///< of the first, in that section
+  std::uint32_t count = 1;
+  std::string symbol;                ///< mangled; of a section symbol the section's name
+  SymbolId reference;                ///< invalid for a local symbol
+  SymbolId library;                  ///< a library's definition that is meant; else invalid
+  std::uint32_t section_index = 0;   ///< header index of `section`
+  std::uint32_t symbol_index = 0;    ///< in the symbol table
+  std::uint32_t symbol_section = 0;  ///< header index of a local symbol's section; 0: none
+};
+
+/// What one object has of them, by section and offset.
+struct RefusedRelocations {
+  ObjectId in;
+  std::vector<RefusedRelocation> relocations;
+};
+
 /// What a shared object refers to and lld wants of the link: its SharedFile::requiredSymbols. Judged once it is known
 /// which sections are kept.
 struct SharedNeed {
@@ -200,6 +233,8 @@ struct Resolution {
   std::optional<std::size_t> undefined_count{};  ///< how many names are undefined, where `unresolved` is not filled in
   bool undefined_counted = true;                 ///< false: nobody asked, and neither of these two says anything
   std::vector<SharedNeed> shared_needs;          ///< lld only, in the order of the link
+  std::vector<RefusedRelocations> relocations;   ///< in the order of the link
+  bool relocations_judged = false;               ///< false: not asked, or no rules are known for linker and machine
 
   DeviceResolution device;
 

@@ -29,6 +29,8 @@ std::string_view to_word(LogErrorKind kind) {
       return "compile-error";
     case LogErrorKind::LibraryNotOnLine:
       return "library-not-on-line";
+    case LogErrorKind::RelocationRefused:
+      return "relocation-not-pic";
     case LogErrorKind::LtoObjects:
       return "lto-objects";
     case LogErrorKind::OtherLinkError:
@@ -137,11 +139,12 @@ OpenError open(const LogError& from, const BuildLog& log) {
   return to;
 }
 
-/// A message about neither a symbol nor a file is itself alone. A compiler's second error is mostly of the first: all
-/// of a command, or of a file when the log doesn't show the command, are one.
+/// A message about neither a symbol nor a file is itself alone. Of relocations an object has many. A compiler's second
+/// error is mostly of the first: all of a command, or of a file when the log doesn't show the command, are one.
 std::string subject_of(const LogError& error) {
   if (error.kind == LogErrorKind::CompileError)
     return error.command == kNoCommand && error.place.line != 0 ? source_of(error).file : std::string();
+  if (error.kind == LogErrorKind::RelocationRefused && !error.place.input.empty()) return error.place.display_input();
   if (!error.symbol.empty()) return error.symbol;
   return error.name.empty() ? error.text : error.name;
 }

@@ -45,6 +45,20 @@ bool is_about(const Finding& finding, const std::string& key) {
                      [&](const std::string& name) { return spelling_key(name) == key; });
 }
 
+/// The finding about the object that a relocation error names, as the link line or only its last part spells it.
+const Finding* about_object(const LogSite& place, const Audit& audit) {
+  const std::string name = place.member.empty() ? place.input : place.input + "(" + place.member + ")";
+  const auto last_part = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
+  const Finding* near = nullptr;
+  for (const Finding& finding : audit.findings) {
+    if (finding.rule != "relocation-not-pic" || finding.sites.empty()) continue;
+    const std::string display = finding.sites.front().origin.display();
+    if (display == name) return &finding;
+    if (last_part(display) == last_part(name)) near = &finding;
+  }
+  return near;
+}
+
 /// The linker's name for what the log prints; empty when no undefined name is spelled so.
 std::string undefined_name(const Audit& audit, const std::string& key) {
   for (const Unresolved& name : audit.resolution.unresolved)
@@ -83,6 +97,10 @@ std::string spelling_key(std::string_view name) {
 }
 
 std::optional<Finding> finding_for(const OpenError& error, const Audit& audit) {
+  if (error.kind == LogErrorKind::RelocationRefused) {
+    const Finding* found = error.error.sites.empty() ? nullptr : about_object(error.error.sites.front(), audit);
+    return found == nullptr ? std::nullopt : std::optional(*found);
+  }
   const auto rules = rules_for(error.kind);
   if (rules.empty() || error.error.symbol.empty()) return std::nullopt;
   const std::string key = spelling_key(error.error.symbol);

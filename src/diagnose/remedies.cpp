@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "input/build/compile_command.hpp"
 #include "input/build/shell_words.hpp"
+#include "locate/why/pic_cause.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit::diagnose_stage {
@@ -137,8 +139,44 @@ void Remedies::find_input(OpenError& open) {
   for (const NearbyFile& file : error.nearby) error.fixes.push_back(fmt::format("{} (a file of that name)", file.file));
 }
 
+/// The one compile in the log that makes an object of that name; nullptr when there is none or several.
+const LogCommand* Remedies::compile_of(const LogSite& object) const {
+  const std::string name(base_name(object.member.empty() ? object.input : object.member));
+  const LogCommand* found = nullptr;
+  for (const LogCommand& command : log_.commands) {
+    if (command.kind != LogCommandKind::Compile || base_name(command.output) != name) continue;
+    if (object.member.empty() && command.output == object.input) return &command;
+    if (found != nullptr) return nullptr;
+    found = &command;
+  }
+  return found;
+}
+
+/// What the audit of the objects didn't say: from the message and the compile in the log alone.
+void Remedies::find_pic_option(OpenError& open) const {
+  DiagnosedError& error = open.error;
+  if (error.finding || error.sites.empty() || error.sites.front().input.empty()) return;
+  const LogSite& object = error.sites.front();
+  const bool program =
+      error.text.find("PIE object") != std::string::npos || error.text.find("PDE") != std::string::npos;
+  const LogCommand* command = compile_of(object);
+  const std::optional<CompileCommand> compile =
+      command == nullptr ? std::nullopt : parse_compile_command(command->argv, command->folder, ResponseFiles::Leave);
+  std::optional<PicAdvice> advice;
+  if (compile && !compile->sources.empty())
+    advice = pic_advice(*compile, compile->sources.front(), command->output, program);
+  if (advice) error.notes.push_back(advice->cause.text);
+  if (advice && !advice->fix.empty())
+    error.fixes.push_back(advice->fix + (object.member.empty() ? "" : " and rebuild " + object.input));
+  else if (object.member.empty())
+    error.fixes.push_back(fmt::format("compile {} with {}", object.input, program ? "-fPIE or -fPIC" : "-fPIC"));
+  else
+    error.fixes.push_back(fmt::format("rebuild {} (here its member {}) with -fPIC", object.input, object.member));
+}
+
 void Remedies::find(OpenError& open) {
   DiagnosedError& error = open.error;
+  if (open.kind == LogErrorKind::RelocationRefused) return find_pic_option(open);
   if (open.kind == LogErrorKind::HeaderNotFound) return find_header(open);
   if (open.kind == LogErrorKind::LibraryNotFound) return find_library(open);
   if (open.kind == LogErrorKind::InputNotFound) return find_input(open);

@@ -33,6 +33,8 @@ class Remedies {
   void find_header(OpenError& error);
   void find_library(OpenError& error);
   void find_input(OpenError& error);
+  void find_pic_option(OpenError& error) const;
+  const LogCommand* compile_of(const LogSite& object) const;
 
   const BuildLog& log_;
   CommandFolders& folders_;

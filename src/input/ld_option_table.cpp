@@ -193,6 +193,11 @@ const std::vector<LinkerOption> kOptions{
     {"rpath", kValue, Rpath},
     {"rpath-link", kValue, RpathLink},
 
+    // Whether relocations fit the output
+    {"Bsymbolic Bsymbolic-functions Bsymbolic-non-weak Bsymbolic-non-weak-functions Bno-symbolic", kFlag, Symbolic},
+    {"I dynamic-linker", kValue, DynamicLinker},
+    {"no-dynamic-linker", kFlag, NoDynamicLinker},
+
     // Nothing is linked
     {"help version target-help print-sysroot print-output-format run", kFlag, NoLink},
 
@@ -200,9 +205,9 @@ const std::vector<LinkerOption> kOptions{
     {"d dc dp define-common no-define-common EB EL g p s S t v V M w x X q", kFlag},
     {"strip-all strip-debug strip-debug-gdb strip-debug-non-line strip-lto-sections strip-discarded no-strip-discarded", kFlag},
     {"discard-all discard-locals discard-none trace print-map emit-relocs emit-stub-syms no-emit-stub-syms Qy qmagic", kFlag},
-    {"Bsymbolic Bsymbolic-functions Bsymbolic-non-weak Bsymbolic-non-weak-functions Bno-symbolic Bgroup", kFlag},
+    {"Bgroup", kFlag},
     {"accept-unknown-input-arch no-accept-unknown-input-arch check-sections no-check-sections cref no-cref", kFlag},
-    {"eh-frame-hdr no-eh-frame-hdr ld-generated-unwind-info no-ld-generated-unwind-info no-dynamic-linker", kFlag},
+    {"eh-frame-hdr no-eh-frame-hdr ld-generated-unwind-info no-ld-generated-unwind-info", kFlag},
     {"enable-new-dtags disable-new-dtags default-symver default-imported-symver", kFlag},
     {"dynamic-list-data dynamic-list-cpp-new dynamic-list-cpp-typeinfo gnu-unique no-gnu-unique", kFlag},
     {"disable-multiple-abs-defs embedded-relocs force-exe-suffix no-warnings", kFlag},
@@ -242,7 +247,7 @@ const std::vector<LinkerOption> kOptions{
     {"lto-O0 lto-O1 lto-O2 lto-O3 lto-CGO0 lto-CGO1 lto-CGO2 lto-CGO3", kFlag},
 
     // No effect on symbols: with a value
-    {"f auxiliary F filter h soname I dynamic-linker O y trace-symbol G gpsize assert Map", kValue},
+    {"f auxiliary F filter h soname O y trace-symbol G gpsize assert Map", kValue},
     {"plugin plugin-opt mllvm dependency-file error-handling-script depaudit P audit", kValue},
     {"hash-size hash-style max-cache-size sort-section section-start Tbss Tdata Ttext Ttext-segment Trodata-segment Tldata-segment", kValue},
     {"spare-dynamic-tags task-link version-exports-section ctf-share-types image-base reproduce why-extract", kValue},

@@ -88,6 +88,10 @@ enum class OptionEffect : std::uint8_t {
   Fini,
   CopyDtNeeded,
   NoCopyDtNeeded,
+  // what decides whether relocations fit
+  Symbolic,
+  NoDynamicLinker,
+  DynamicLinker,
   // where needed libraries are looked up
   Rpath,
   RpathLink,

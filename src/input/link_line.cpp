@@ -10,6 +10,7 @@
 #include "input/ld_options.hpp"
 #include "input/line_state.hpp"
 #include "input/linker_script.hpp"
+#include "input/relocation_options.hpp"
 #include "input/unresolved_options.hpp"
 
 namespace elfaudit {
@@ -42,7 +43,11 @@ std::string binary_symbol_stem(std::string path) {
 class LineReader {
  public:
   explicit LineReader(const LinkLine& line)
-      : line_(line), linker_(traits_of(line.linker, line.linker_version)), state_(linker_), unresolved_(linker_) {
+      : line_(line),
+        linker_(traits_of(line.linker, line.linker_version)),
+        state_(linker_),
+        unresolved_(linker_),
+        relocations_(line.linker) {
     job_.linker = line.linker;
     job_.linker_version = line.linker_version;
     job_.linker_program = line.program;
@@ -72,8 +77,8 @@ class LineReader {
       case LineItem::Kind::Option:
         break;
     }
-    if (take_place(item) || state_.take(item) || take_output(item) || take_symbols(item) || take_unresolved(item) ||
-        exports_.take(item)) {
+    if (relocations_.take(item) || take_place(item) || state_.take(item) || take_output(item) || take_symbols(item) ||
+        take_unresolved(item) || exports_.take(item)) {
       return;
     }
     take_rest(item);
@@ -263,7 +268,7 @@ class LineReader {
       job_.allow_multiple_definition = true;
     } else if (keyword == "start-stop-gc" || keyword == "nostart-stop-gc") {
       job_.start_stop_gc = keyword == "start-stop-gc";
-    } else if (!unresolved_.take_keyword(keyword) && !is_z_keyword(keyword)) {
+    } else if (!unresolved_.take_keyword(keyword) && !relocations_.take_keyword(keyword) && !is_z_keyword(keyword)) {
       take_unknown_keyword("-z " + item.value);
     }
   }
@@ -293,6 +298,7 @@ class LineReader {
     if (unresolved_.fatal_warnings())
       for (const std::string& word : unknown_keywords_) refused(word);
     job_.unresolved = unresolved_.policy(job_.output);
+    job_.relocations = relocations_.policy();
     if (entry_) {
       job_.entry = *entry_;
       job_.entry_given = true;
@@ -379,6 +385,7 @@ class LineReader {
   std::string emulation_;
   std::optional<std::string> entry_;
   UnresolvedOptions unresolved_;
+  RelocationOptions relocations_;
   ExportOptions exports_;
   bool builtin_dirs_ = true;
   bool binary_ = false;

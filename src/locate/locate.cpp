@@ -8,6 +8,7 @@
 #include "locate/image_debug_info.hpp"
 #include "locate/why/answer.hpp"
 #include "locate/why/cause.hpp"
+#include "locate/why/pic_cause.hpp"
 #include "scan/scan.hpp"
 #include "support/progress.hpp"
 #include "support/threads.hpp"
@@ -184,6 +185,7 @@ std::vector<std::string> locate(std::vector<Finding>& findings, const std::vecto
   Inquiry inquiry(options);
   const Stories stories = ask(sites, inputs, inquiry);
   for (Finding& finding : findings) {
+    if (finding.rule == "relocation-not-pic") explain_not_pic(finding, inquiry.records);
     std::vector<Story> of_finding;
     for (const Site& site : finding.sites)
       if (const auto story = stories.find(&site); story != stories.end()) of_finding.push_back(story->second);

@@ -57,6 +57,12 @@ Json to_json(const Finding& finding) {
     json["archs"] = finding.archs;
   }
   if (!finding.symbols.empty()) json["symbols"] = finding.symbols;
+  for (const FoundRelocation& relocation : finding.relocations)
+    json["relocations"].push_back({{"type", relocation.type},
+                                   {"symbol", relocation.symbol},
+                                   {"section", relocation.section},
+                                   {"offset", relocation.offset},
+                                   {"count", relocation.count}});
   json["cause"] = finding.cause ? Json{{"kind", finding.cause->kind}, {"text", finding.cause->text}} : Json(nullptr);
   json["fixes"] = Json::array();
   for (const Fix& fix : finding.fixes) json["fixes"].push_back(to_json(fix));
@@ -212,6 +218,7 @@ std::string json_report(const Audit& audit, const ReportOptions& options) {
                    {"duplicates_not_judged", or_null(std::string(to_word(judgement.duplicates)))},
                    {"undefined_judged", judgement.undefined == Judged::Yes},
                    {"undefined_not_judged", or_null(std::string(to_word(judgement.undefined)))},
+                   {"relocations_judged", audit.resolution.relocations_judged},
                    {"undefined_count", undefined_count(audit) ? Json(*undefined_count(audit)) : Json()},
                    {"extracted_members", extracted(audit, true)},
                    {"extracted_objects", extracted(audit, false)},

@@ -58,6 +58,11 @@ Judgement judgement_of(const std::vector<const Resolution*>& links) {
 
 bool can_be_settled(const LinkJob& job) { return job.scope.whole_line && job.output != OutputKind::Relocatable; }
 
+bool can_judge_relocations(const LinkJob& job) {
+  if (job.output == OutputKind::Relocatable || !job.left_out.empty()) return false;
+  return job.scope.whole_line || (job.scope.command && job.output == OutputKind::SharedObject);
+}
+
 bool is_reported(const LinkJob& job, const Unresolved& name) {
   if (!name.option.empty() || name.in_shared) return true;  // of the latter only those that count are there
   if (job.output == OutputKind::Relocatable) return false;

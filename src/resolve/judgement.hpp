@@ -18,6 +18,10 @@ Judgement judgement_of(const std::vector<const Resolution*>& links);
 /// Is it known enough of the link that the references to what nothing defines are worth reading?
 bool can_be_settled(const LinkJob& job);
 
+/// Is it known what the output is? Which relocations fit a shared object hardly depends on what else the link has; what
+/// a program is, only its whole command says.
+bool can_judge_relocations(const LinkJob& job);
+
 /// Would the linker report it? A hidden or protected one always, unless nothing is final yet (-r).
 bool is_reported(const LinkJob& job, const Unresolved& name);
 

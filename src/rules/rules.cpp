@@ -45,6 +45,8 @@ constexpr Rule kRules[] = {
     {"symbol-not-exported", Severity::Error,
      "a shared object of the link needs a symbol that is hidden or made local: the linker will reject it"},
     {"tls-mismatch", Severity::Error, "thread-local in one input and not in another: the linker will reject it"},
+    {"relocation-not-pic", Severity::Error,
+     "code that the output can't hold, mostly compiled without -fPIC: the linker will reject it"},
     {"version-not-defined", Severity::Error,
      "a symbol version without its node in a version script, or a node's name "
      "that nothing defines: the linker will reject it"},
@@ -99,6 +101,7 @@ std::vector<Finding> apply_rules(const Evidence& evidence, const std::vector<std
                             undefined_symbols,
                             module_links,
                             refused_links,
+                            relocations_not_pic,
                             shadowed_definitions,
                             device_duplicates,
                             device_mismatches,
@@ -158,6 +161,14 @@ bool stops_link(const Finding& finding) {
 Finding make_finding(std::string_view rule_id, std::string_view symbol, std::string message) {
   const Rule& row = rule(rule_id);
   return {std::string(row.id), row.severity, std::string(symbol), demangle(symbol), std::move(message), {}};
+}
+
+Site make_object_site(const Evidence& evidence, ObjectId id, Role role) {
+  Site site;
+  site.role = role;
+  site.origin = evidence.object(id).origin;
+  note_extraction(evidence, id, site);
+  return site;
 }
 
 Site make_site(const Evidence& evidence, SymbolId id, Role role) {

@@ -61,6 +61,7 @@ std::vector<Finding> duplicate_definitions(const Evidence& evidence);
 std::vector<Finding> undefined_symbols(const Evidence& evidence);
 std::vector<Finding> module_links(const Evidence& evidence);
 std::vector<Finding> refused_links(const Evidence& evidence);
+std::vector<Finding> relocations_not_pic(const Evidence& evidence);
 std::vector<Finding> shadowed_definitions(const Evidence& evidence);
 std::vector<Finding> unreadable_inputs(const Evidence& evidence);
 Finding unreadable_input(const InputError& error);  ///< found later than by the rule
@@ -111,6 +112,9 @@ void sort_findings(std::vector<Finding>& findings);
 
 /// A finding about `symbol` with the rule's own severity and no sites yet.
 Finding make_finding(std::string_view rule_id, std::string_view symbol, std::string message);
+
+/// An object, and why its member takes part in the link.
+Site make_object_site(const Evidence& evidence, ObjectId id, Role role);
 
 /// The site of a definition, its place still unknown, and why its member takes part in the link.
 Site make_site(const Evidence& evidence, SymbolId id, Role role);

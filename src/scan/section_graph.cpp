@@ -1,13 +1,12 @@
 #include "scan/section_graph.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <unordered_map>
 
 #include "scan/eh_frame_records.hpp"
 #include "scan/elf_file.hpp"
 #include "scan/elf_sections.hpp"
+#include "scan/relocation_entries.hpp"
 #include "scan/symbol_reader.hpp"
 
 namespace elfaudit {
@@ -29,7 +28,7 @@ class GraphReader {
     read_nodes();
     for (std::size_t index = 1; index < sections_.count(); ++index) {
       const GElf_Shdr header = sections_.header(index);
-      if (header.sh_type == SHT_REL || header.sh_type == SHT_RELA) read_relocations(index, header);
+      if (is_relocation_section(header)) read_relocations(index, header);
     }
     std::sort(graph_.edges.begin(), graph_.edges.end());
     graph_.edges.erase(std::unique(graph_.edges.begin(), graph_.edges.end()), graph_.edges.end());
@@ -62,33 +61,16 @@ class GraphReader {
 
   void read_relocations(std::size_t index, const GElf_Shdr& header) {
     if (header.sh_link != symbols_.index || symbols_.index == 0) return;
-    if (header.sh_info == SHN_UNDEF || header.sh_info >= sections_.count())
-      sections_.fail(index, fmt::format("relocates section {} of {}", header.sh_info, sections_.count()));
-    const bool addends = header.sh_type == SHT_RELA;
-    std::uint64_t count = 0;
-    Elf_Data* data = sections_.table(index, addends ? ELF_T_RELA : ELF_T_REL, count);
-    const bool eh_frame = graph_.sections[header.sh_info].name == ".eh_frame";
+    const bool eh_frame = header.sh_info < sections_.count() && graph_.sections[header.sh_info].name == ".eh_frame";
     std::vector<Target> targets;
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const Target target = addends ? read_rela(index, data, i) : read_rel(index, data, i);
+    each_relocation(sections_, index, header, [&](const RelocationEntry& entry) {
+      const Target target = target_of(entry.offset, entry.symbol);
       if (eh_frame)
         targets.push_back(target);
       else
         add(header.sh_info, target, SectionEdge::Kind::Plain, header.sh_info);
-    }
+    });
     if (eh_frame) add_eh_frame(header.sh_info, std::move(targets));
-  }
-
-  Target read_rela(std::size_t index, Elf_Data* data, std::uint64_t i) const {
-    GElf_Rela entry;
-    if (gelf_getrela(data, static_cast<int>(i), &entry) == nullptr) sections_.fail(index, elf_errmsg(-1));
-    return target_of(entry.r_offset, GELF_R_SYM(entry.r_info));
-  }
-
-  Target read_rel(std::size_t index, Elf_Data* data, std::uint64_t i) const {
-    GElf_Rel entry;
-    if (gelf_getrel(data, static_cast<int>(i), &entry) == nullptr) sections_.fail(index, elf_errmsg(-1));
-    return target_of(entry.r_offset, GELF_R_SYM(entry.r_info));
   }
 
   Target target_of(std::uint64_t offset, std::uint64_t symbol) const {

@@ -416,3 +416,71 @@ def test_every_kind_is_in_the_docs():
     page = (SOURCE_DIR / "docs" / "diagnose.md").read_text()
     schema = json.loads((SOURCE_DIR / "schema" / "elfaudit-diagnosis-1.schema.json").read_text())
     assert [kind for kind in schema["$defs"]["error"]["properties"]["kind"]["enum"] if f"`{kind}`" not in page] == []
+
+
+# --- code that the output can't hold: what each linker says of it, on x86-64 and aarch64
+
+NOT_PIC = [
+    ("bfd", "/usr/bin/ld: libtab.a(tab.o): relocation R_X86_64_32S against `.bss' can not be used when making a shared object; recompile with -fPIC",
+     "R_X86_64_32S", "", "libtab.a(tab.o)"),
+    ("bfd", "/usr/bin/ld: tab.o: relocation R_X86_64_PC32 against symbol `total' can not be used when making a shared object; recompile with -fPIC",
+     "R_X86_64_PC32", "total", "tab.o"),
+    ("bfd", "/usr/bin/ld: tab.o: relocation R_X86_64_32 against hidden symbol `total' can not be used when making a PIE object", "R_X86_64_32", "total", "tab.o"),
+    ("bfd", "/usr/bin/ld: tab.o: relocation R_X86_64_PC32 against undefined symbol `total' can not be used when making a shared object", "R_X86_64_PC32", "total", "tab.o"),
+    ("bfd", "/usr/bin/ld: tab.o: relocation R_X86_64_TPOFF32 against symbol `total' can not be used when making a PDE object; recompile with -fPIE",
+     "R_X86_64_TPOFF32", "total", "tab.o"),
+    ("bfd", "/usr/bin/ld: tab.o: relocation R_X86_64_PC32 against absolute symbol `total' in section `.text' is disallowed", "R_X86_64_PC32", "total", "tab.o"),
+    ("bfd", "/usr/bin/ld: tab.o: relocation R_X86_64_32 against STT_GNU_IFUNC symbol `total' isn't supported", "R_X86_64_32", "total", "tab.o"),
+    ("bfd", "/usr/bin/ld: tab.o: copy relocation against non-copyable protected symbol `total' in libsum.so", "", "total", "tab.o"),
+    ("bfd", "/usr/bin/ld: tab.o: non-canonical reference to canonical protected function `total' in libsum.so", "", "total", "tab.o"),
+    ("bfd", "/usr/bin/ld: tab.o: warning: relocation against `total' in read-only section `.text'\n/usr/bin/ld: read-only segment has dynamic relocations",
+     "", "total", "tab.o"),
+    ("bfd", "aarch64-linux-gnu-ld: tab.o: relocation R_AARCH64_ADR_PREL_PG_HI21 against symbol `total' which may bind externally can not be used when making a shared object; recompile with -fPIC",
+     "R_AARCH64_ADR_PREL_PG_HI21", "total", "tab.o"),
+    ("bfd", "aarch64-linux-gnu-ld: tab.o: relocation R_AARCH64_ABS32 against `a local symbol' can not be used when making a shared object", "R_AARCH64_ABS32", "", "tab.o"),
+    ("bfd", "aarch64-linux-gnu-ld: tab.o(.text+0x4): unresolvable R_AARCH64_ABS32 relocation against symbol `total'", "R_AARCH64_ABS32", "total", "tab.o"),
+    ("bfd", "aarch64-linux-gnu-ld: tab.o: TLS relocation R_AARCH64_TLSLE_ADD_TPREL_HI12 against undefined symbol `total'", "R_AARCH64_TLSLE_ADD_TPREL_HI12", "total", "tab.o"),
+    ("gold", "ld.gold: error: tab.o: requires dynamic R_X86_64_32 reloc against 'total' which may overflow at runtime; recompile with -fPIC", "R_X86_64_32", "total", "tab.o"),
+    ("gold", "ld.gold: error: tab.o: requires dynamic R_X86_64_32 reloc which may overflow at runtime; recompile with -fPIC", "R_X86_64_32", "", "tab.o"),
+    ("gold", "ld.gold: error: libtab.a(tab.o): requires unsupported dynamic reloc 11; recompile with -fPIC", "11", "", "libtab.a(tab.o)"),
+    ("gold", "ld.gold: error: tab.o: unsupported reloc 23 against global symbol total", "23", "total", "tab.o"),
+    ("gold", "ld.gold: error: tab.o: cannot make copy relocation for protected symbol 'total', defined in libsum.so", "", "total", "tab.o"),
+    ("lld", "ld.lld: error: relocation R_X86_64_32 cannot be used against symbol 'total'; recompile with -fPIC\n>>> defined in sum.o\n>>> referenced by tab.o:(.text+0x1)",
+     "R_X86_64_32", "total", "tab.o"),
+    ("lld", "ld.lld: error: relocation R_X86_64_32S cannot be used against local symbol; recompile with -fPIC\n>>> defined in libtab.a(tab.o)\n>>> referenced by tab.c:2 (/src/tab.c:2)\n>>>               tab.o:(f) in archive libtab.a",
+     "R_X86_64_32S", "", "libtab.a(tab.o)"),
+    ("lld", "ld.lld: error: relocation R_X86_64_TPOFF32 against total cannot be used with -shared\n>>> defined in tab.o\n>>> referenced by tab.o:(.text+0x4)", "R_X86_64_TPOFF32", "total", "tab.o"),
+    ("lld", "ld.lld: error: cannot preempt symbol: total\n>>> defined in libsum.so\n>>> referenced by tab.o:(.text+0x2)", "", "total", "tab.o"),
+    ("lld", "ld.lld: error: unresolvable relocation R_X86_64_PC32 against symbol 'total'; recompile with -fPIC or remove '-z nocopyreloc'\n>>> defined in libsum.so\n>>> referenced by tab.o:(.text+0x2)",
+     "R_X86_64_PC32", "total", "tab.o"),
+    ("lld", "ld.lld: error: relocation R_AARCH64_CALL26 cannot refer to absolute symbol: total\n>>> defined in sum.o\n>>> referenced by tab.o:(.text+0x0)", "R_AARCH64_CALL26", "total", "tab.o"),
+    ("lld", "ld.lld: error: tab.o:(.text+0x0): unknown relocation (513) against symbol total", "513", "total", "tab.o"),
+    ("mold", "mold: error: tab.o:(.text): R_X86_64_32 relocation at offset 0x1 against symbol `total' can not be used; recompile with -fPIC", "R_X86_64_32", "total", "tab.o"),
+    ("mold", "mold: error: libtab.a(tab.o):(.text): relocation R_X86_64_TPOFF32 against `total` can not be used when making a shared object; recompile with -fPIC",
+     "R_X86_64_TPOFF32", "total", "libtab.a(tab.o)"),
+    ("mold", "mold: error: tab.o:(.text): cannot make copy relocation for protected symbol 'total', defined in libsum.so; recompile with -fPIC", "", "total", "tab.o"),
+]
+
+
+@pytest.mark.parametrize("tool, message, relocation, symbol, place", NOT_PIC)
+def test_a_relocation_that_does_not_fit(lab, tool, message, relocation, symbol, place):
+    lab.write("build.log", f"gcc -O2 -fno-pic -c tab.c -o tab.o\n{message}\n")
+    error = only_error(lab, "build.log")
+    assert (error["kind"], error["tool"], error["symbol"] or "", error["name"] or "") == ("relocation-not-pic", tool, symbol, relocation)
+    site = error["sites"][0]
+    assert place == (f"{site['input']}({site['member']})" if site["member"] else site["input"])
+    # The log shows how the object was compiled.
+    assert any("gcc compiled tab.c with -fno-pic" in note for note in error["notes"])
+    assert error["fixes"][0].startswith("compile tab.c with -fPIC")
+
+
+@pytest.mark.parametrize("linker", ["bfd", "gold", "lld", "mold"])
+def test_the_objects_say_why_a_relocation_does_not_fit(lab, linker):
+    need("mold" if linker == "mold" else f"ld.{linker}")
+    lab.write("tab.c", "static int tab[9]; int *f(int i) { return &tab[i]; } int *g(int i) { return &tab[i + 1]; }")
+    commands = ["gcc -O1 -fno-pic -c tab.c -o tab.o", f"gcc -shared -fuse-ld={linker} tab.o -o tab.so"]
+    lab.sh(f"{commands[0]}; (printf '%s\\n' {' '.join(map(repr, commands))}; {commands[1]}) > build.log 2>&1 || true")
+    error = only_error(lab, "build.log")
+    assert error["kind"] == "relocation-not-pic" and error["finding"]["rule"] == "relocation-not-pic"
+    assert error["finding"]["cause"]["text"] == "gcc compiled tab.c with -fno-pic"
+    assert error["finding"]["fixes"][0]["text"].startswith("compile tab.c with -fPIC")

@@ -5,6 +5,7 @@
 #include <functional>
 #include <random>
 
+#include "scan/asked_relocations.hpp"
 #include "support/compile.hpp"
 #include "support/elf_writer.hpp"
 #include "support/scan.hpp"
@@ -176,6 +177,10 @@ void flip_bytes(const test::TempDir& dir, const std::string& whole, unsigned see
       std::vector<std::uint32_t> all;
       for (const Symbol& symbol : object.symbols) all.push_back(symbol.index);
       try {
+        RelocationQuestion everything;
+        everything.types.assign(64, {true, true, true, true});
+        everything.null_symbol = true;
+        (void)read_asked_relocations(object.origin, everything);
         (void)find_uses(object.origin, all);
       } catch (const InputError&) {
       }

@@ -34,12 +34,17 @@ struct Reader {
 
 /// Each looks at the first line and returns how many lines it took; 0: it is none of its messages.
 std::size_t read_nvlink(Reader& reader);
+std::size_t read_relocation(Reader& reader);
 std::size_t read_lld_or_mold(Reader& reader);
 std::size_t read_gold(Reader& reader);
 std::size_t read_bfd(Reader& reader);
 std::size_t read_compiler(Reader& reader);
 std::size_t read_build_tool(Reader& reader);
 std::size_t read_other_linker_line(Reader& reader);
+
+/// The lines of lld and mold below the one that is looked at that begin with ">>>": adds the places that refer to
+/// something to the error, and returns how many lines it took, the first one too.
+std::size_t read_referenced_block(const Reader& reader, LogError& error);
 
 /// "/usr/bin/ld.bfd: rest" -> its tool (Bfd for any plain ld) and "rest"; Unknown and the whole text when no linker is
 /// named.

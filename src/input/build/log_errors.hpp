@@ -22,6 +22,7 @@ enum class LogErrorKind : std::uint8_t {
   HeaderNotFound,       ///< `name` is what #include says
   CompileError,         ///< any other error of a compiler, assembler or preprocessor
   LibraryNotOnLine,     ///< "DSO missing from command line": `name` is the shared object that has the symbol
+  RelocationRefused,    ///< code that the output can't hold; `name` is the relocation's type, where it is said
   LtoObjects,           ///< link-time optimisation code that this link can't read
   OtherLinkError,       ///< said by a linker and none of the above
   LinkFailed,           ///< "collect2: error: ld returned 1 exit status"

@@ -158,9 +158,9 @@ std::size_t read_other_linker_line(Reader& reader) {
   const auto [tool, text] = split_linker(reader.text());
   if (tool == LogTool::Unknown) return 0;
   for (const std::string_view harmless :
-       {"warning: ", "note: ", ": note: ", ": warning: ", "final link failed", "DWARF error",
-        "more undefined references", "NOTE: ", "have you installed the static version", "too many errors emitted",
-        "link errors found"}) {
+       {"warning: ", "note: ", ": note: ", ": warning: ", "final link failed", "failed to set dynamic section sizes",
+        "DWARF error", "more undefined references", "NOTE: ", "have you installed the static version",
+        "too many errors emitted", "link errors found"}) {
     if (text.find(harmless) != std::string_view::npos) return 1;
   }
   LogError error = reader.make(LogErrorKind::OtherLinkError, tool);

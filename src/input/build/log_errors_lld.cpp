@@ -103,17 +103,12 @@ std::size_t read_duplicate(Reader& reader, LogTool tool, std::string_view symbol
 }
 
 std::size_t read_undefined(Reader& reader, LogTool tool, std::string_view symbol) {
-  std::size_t taken = 1;
-  std::vector<LogPlace> places = block_places(block_parts(reader, taken), "referenced");
   LogError error = reader.make(LogErrorKind::UndefinedReference, tool);
+  const std::size_t taken = read_referenced_block(reader, error);
   const Around object = split_at(symbol, ": ");
-  if (places.empty() && object.found && looks_like_input(object.before)) {
+  if (error.place == LogPlace() && object.found && looks_like_input(object.before)) {
     set_input(error.place, object.before);  // mold before 1.2: "undefined symbol: a.o: x"
     symbol = object.after;
-  }
-  if (!places.empty()) {
-    error.place = places.front();
-    error.more.assign(places.begin() + 1, places.end());
   }
   error.symbol = symbol;
   reader.errors.push_back(std::move(error));
@@ -140,6 +135,15 @@ std::size_t read_library_undefined(Reader& reader, LogTool tool, std::string_vie
 }
 
 }  // namespace
+
+std::size_t read_referenced_block(const Reader& reader, LogError& error) {
+  std::size_t taken = 1;
+  std::vector<LogPlace> places = block_places(block_parts(reader, taken), "referenced");
+  if (places.empty()) return taken;
+  error.place = places.front();
+  error.more.assign(places.begin() + 1, places.end());
+  return taken;
+}
 
 std::size_t read_lld_or_mold(Reader& reader) {
   auto [tool, text] = split_linker(reader.text());

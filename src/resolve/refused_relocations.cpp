@@ -1,0 +1,273 @@
+// A relocation is read only when its type can be refused in this kind of output, and judged only when it takes part:
+// its object is linked, its section not dropped with a COMDAT twin, SHF_EXCLUDE or --gc-sections.
+//
+// A program that is loaded at a fixed place can only be refused references to libraries, and nearly all libraries are
+// such that none is: then only the few objects that mention an odd symbol are read.
+
+#include "resolve/refused_relocations.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_set>
+
+#include "linker/linker_traits.hpp"
+#include "resolve/relocation_rules.hpp"
+#include "resolve/relocation_targets.hpp"
+#include "support/threads.hpp"
+
+namespace elfaudit {
+namespace {
+
+using enum RelocationClass;
+
+RelocationLink::Output output_of(const LinkJob& job) {
+  if (job.output == OutputKind::SharedObject) return RelocationLink::Output::SharedObject;
+  return job.pie ? RelocationLink::Output::PieProgram : RelocationLink::Output::Program;
+}
+
+/// An object that takes part, and what was read of it.
+struct Object {
+  ObjectId id;
+  const ObjectFacts* facts = nullptr;
+  AskedRelocations read;
+  std::optional<InputError> error;
+};
+
+class RelocationCheck {
+ public:
+  RelocationCheck(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution)
+      : job_(job), inputs_(inputs), out_(resolution), targets_(job, inputs, resolution) {
+    link_ = {job.linker, job.linker_version, 0, output_of(job), job.relocations};
+  }
+
+  void run(const RelocationReaderFunction& read, const GraphReaderFunction& read_graph) {
+    collect_objects();
+    if (!relocations_are_judged(link_)) return;
+    out_.relocations_judged = true;
+    if (!link_.pic() && !leave_what_may_be_refused()) return;
+    read_objects(read);
+    for (const Object& object : objects_)
+      for (const AskedRelocation& relocation : object.read.relocations)
+        if (const SymbolId id = global_of(object, relocation); id.valid()) targets_.want(id);
+    targets_.bind();
+    for (const Object& object : objects_) judge(object);
+    if (job_.gc_sections && !out_.relocations.empty()) drop_dead(read_graph);
+  }
+
+ private:
+  bool is_linker(LinkerKind kind) const { return job_.linker == kind; }
+
+  /// Those of the machine that most of the link is for: the first one's.
+  void collect_objects() {
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
+      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
+        const ObjectFacts& facts = inputs_[i].objects[o];
+        if (!out_.linked[i][o] || facts.kind != ObjectKind::Relocatable || !facts.is_64 || !facts.at_hand) continue;
+        if (link_.machine == 0) link_.machine = facts.machine;
+        if (facts.machine == link_.machine) objects_.push_back({{i, o}, &facts, {}, {}});
+      }
+    }
+  }
+
+  /// Of a program loaded at a fixed place. GNU ld refuses small addresses of any library's symbol in writable data.
+  bool leave_what_may_be_refused() {
+    std::unordered_set<std::string_view> odd;
+    bool any_library = false;
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
+      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
+        const ObjectFacts& library = inputs_[i].objects[o];
+        if (!out_.linked[i][o] || library.kind == ObjectKind::Relocatable) continue;
+        any_library = true;
+        for (std::uint32_t s = 0; s < library.symbols.size(); ++s)
+          if (out_.fate({{i, o}, s}) == Fate::Kept && is_odd(library.symbols[s]))
+            odd.insert(library.name(library.symbols[s]));
+      }
+    }
+    every_object_ = any_library && (is_linker(LinkerKind::Bfd) || !job_.relocations.copies);
+    if (every_object_) return true;
+    std::erase_if(objects_, [&](const Object& object) {
+      return std::none_of(object.facts->symbols.begin(), object.facts->symbols.end(), [&](const Symbol& symbol) {
+        return !symbol.defined() && odd.contains(object.facts->name(symbol));
+      });
+    });
+    return !objects_.empty();
+  }
+
+  static bool is_odd(const Symbol& symbol) {
+    return symbol.visibility == Visibility::Protected || symbol.type == SymbolType::NoType ||
+           symbol.type == SymbolType::Tls || symbol.size == 0 || symbol.placement == Placement::Absolute;
+  }
+
+  // What to read
+
+  RelocationQuestion question() const {
+    RelocationQuestion question;
+    question.null_symbol = link_.pic();
+    const bool absolute = any_absolute_symbol(job_, inputs_, out_);
+    for (const RelocationType& type : relocation_types(link_.machine)) {
+      question.types.resize(type.number + 1);
+      question.types.back() = places(type.what, absolute);
+    }
+    return question;
+  }
+
+  AskedPlaces places(RelocationClass what, bool absolute) const {
+    constexpr AskedPlaces kAll{true, true, true, true};
+    constexpr AskedPlaces kGlobal{false, false, true, true};
+    constexpr AskedPlaces kNone{};
+    const bool bfd = is_linker(LinkerKind::Bfd);
+    switch (what) {
+      case Word:
+        if (!link_.pic()) return {false, false, true, false};
+        return {refuses_text(), false, refuses_text() || bfd, false};
+      case Small:
+      case SmallPart:
+      case LowPart:
+        return link_.pic() ? kAll : kGlobal;
+      case LocalExec:
+        return link_.shared() ? kAll : kGlobal;
+      case LocalExecWord:
+        return kAll;
+      case TlsOffset:
+      case TlsModule:
+        return bfd ? kGlobal : kNone;
+      case TlsOffsetWord:
+        return bfd ? kAll : kNone;
+      case Call:
+        return absolute && link_.pic() ? kGlobal : kNone;
+      case Got:
+      case GotInstruction:
+      case GotLoad:
+        return kNone;
+      case GotOffset:
+      case GotOffset32:
+      case GotWide:
+      case FromGot:
+      case PltFromGot:
+      case Size:
+      case TraditionalTls:
+        return kAll;
+      case Distance:
+      case DistanceByte:
+      case DistancePart:
+      case DistanceWord:
+      case Page:
+      case InPage:
+      case InPageLoad:
+      case ShortBranch:
+        return kGlobal;
+    }
+    return kNone;
+  }
+
+  /// Are text relocations anything that is looked for?
+  bool refuses_text() const {
+    if (job_.relocations.text) return *job_.relocations.text;
+    return traits_of(job_).refuses_text_relocations;
+  }
+
+  void read_objects(const RelocationReaderFunction& read) {
+    const RelocationQuestion question = this->question();
+    std::uint64_t size = 0;
+    for (const Object& object : objects_) size += object.facts->origin.size;
+    for_each_file(objects_.size(), size, [&](std::size_t i) {
+      try {
+        objects_[i].read = read(objects_[i].facts->origin, question);
+      } catch (const InputError& error) {
+        objects_[i].error = error;
+      }
+    });
+    for (const Object& object : objects_)
+      if (object.error) inputs_[object.id.input].errors.push_back(*object.error);
+  }
+
+  // What it means
+
+  /// The facts' symbol; invalid for a local one.
+  static SymbolId global_of(const Object& object, const AskedRelocation& relocation) {
+    if (relocation.local) return {};
+    const std::vector<Symbol>& symbols = object.facts->symbols;
+    const auto at = std::lower_bound(symbols.begin(), symbols.end(), relocation.symbol,
+                                     [](const Symbol& s, std::uint32_t index) { return s.index < index; });
+    if (at == symbols.end() || at->index != relocation.symbol) return {};
+    return {object.id, static_cast<std::uint32_t>(at - symbols.begin())};
+  }
+
+  static RelocationTarget local_target(const AskedRelocation& relocation) {
+    RelocationTarget target;
+    target.local = true;
+    target.null_symbol = relocation.symbol == 0;
+    target.absolute = relocation.absolute;
+    target.type = relocation.symbol_type;
+    return target;
+  }
+
+  void judge(const Object& object) {
+    // GNU ld and gold have a fat object's code compiled anew; what it is by then can't be known.
+    if (object.read.lto && !traits_of(job_).links_fat_objects) return;
+    RefusedRelocations refused{object.id, {}};
+    std::optional<std::vector<std::uint32_t>> dropped;
+    for (const AskedRelocation& relocation : object.read.relocations) {
+      const SymbolId id = global_of(object, relocation);
+      if (!relocation.local && !id.valid()) continue;
+      const RelocationType* type = relocation_type(link_.machine, relocation.type);
+      const PatchedSection& section = object.read.sections[relocation.section];
+      if (type == nullptr || (section.excluded && !traits_of(job_).asks_excluded)) continue;
+      const RelocationTarget target = id.valid() ? targets_.target(id) : local_target(relocation);
+      const JudgedRelocation judged =
+          judge_relocation(link_, type->what, target, {section.name, section.writable, section.code});
+      if (!judged.refused) continue;
+      if (!dropped) dropped = dropped_sections(*object.facts, object.id, out_);
+      if (is_gone(*dropped, relocation, section)) continue;
+      refused.relocations.push_back({judged.problem, std::string(type->name), section.name, relocation.offset,
+                                     relocation.count, name_of(object, relocation, id), id,
+                                     target.library() ? targets_.definition(id) : SymbolId{}, relocation.section,
+                                     relocation.symbol, relocation.symbol_section});
+    }
+    if (!refused.relocations.empty()) out_.relocations.push_back(std::move(refused));
+  }
+
+  static std::string name_of(const Object& object, const AskedRelocation& relocation, SymbolId id) {
+    return id.valid() ? std::string(object.facts->name(object.facts->symbols[id.symbol])) : relocation.name;
+  }
+
+  /// A COMDAT twin's: the section itself or, in .eh_frame, the function that the record is about.
+  static bool is_gone(const std::vector<std::uint32_t>& dropped, const AskedRelocation& relocation,
+                      const PatchedSection& section) {
+    const auto is_dropped = [&](std::uint32_t index) {
+      return std::binary_search(dropped.begin(), dropped.end(), index);
+    };
+    if (is_dropped(relocation.section)) return true;
+    return section.name == ".eh_frame" && relocation.symbol_section != 0 && is_dropped(relocation.symbol_section);
+  }
+
+  void drop_dead(const GraphReaderFunction& read_graph) {
+    const LiveSections live(job_, inputs_, out_, read_graph);
+    for (RefusedRelocations& object : out_.relocations)
+      std::erase_if(object.relocations, [&](const RefusedRelocation& relocation) {
+        if (relocation.reference.valid())
+          return !live.uses(object.in, relocation.symbol_index, relocation.section_index);
+        return !live.live(object.in, relocation.section_index) ||
+               (relocation.section == ".eh_frame" && relocation.symbol_section != 0 &&
+                !live.live(object.in, relocation.symbol_section));
+      });
+    std::erase_if(out_.relocations, [](const RefusedRelocations& object) { return object.relocations.empty(); });
+  }
+
+  const LinkJob& job_;
+  std::vector<InputFacts>& inputs_;
+  Resolution& out_;
+  RelocationTargets targets_;
+  RelocationLink link_;
+  std::vector<Object> objects_;
+  bool every_object_ = false;
+};
+
+}  // namespace
+
+void find_refused_relocations(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,
+                              const RelocationReaderFunction& read, const GraphReaderFunction& read_graph) {
+  RelocationCheck(job, inputs, resolution).run(read, read_graph);
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,398 @@
+// Which relocations a linker refuses. Every rule was tried with GNU ld 2.40, gold 1.16, lld 14 and 19 and mold 1.10;
+// tests/link/ holds them against those that are installed.
+//
+//  1. Five things decide: the kind of output, the class of the relocation, whether the symbol is the output's own or
+//     can be replaced by another definition in the process, whether the section is read-only, and options. A symbol
+//     can be replaced when a shared object has it: in a program only what a library defines, in a shared object every
+//     visible one too. A name that nothing defines is reported as undefined, not here; where it may stay so, it can be
+//     replaced.
+//  2. A small address fits no output that may be loaded anywhere, in writable sections neither and whosever the
+//     symbol: only a fixed value (absolute, or undefined weak and 0) does, in all but GNU ld.
+//  3. A whole address in a read-only section is a text relocation: lld refuses it unless -z notext is given, the others
+//     with -z text only; GNU ld warns of it.
+//  4. A distance is fine to what is the output's own; in a shared object none is to a symbol that can be replaced. GNU
+//     ld judges read-only sections alone, mold has a stand-in for functions.
+//  5. A program that refers to a library's variable gets a copy of it, for a function a stand-in whose address counts
+//     everywhere; neither is possible for a protected one (functions: in GNU ld and lld), nor a copy of what has no
+//     type or size (in lld), nor in a position independent program a stand-in by GNU ld or gold.
+//  6. A variable's offset from the thread pointer is known in a program and for its own variables alone.
+//  7. An absolute symbol has no distance from code that can be moved; gold does not ask.
+//
+// One function a linker and machine; what is not refused there is accepted.
+
+#include "resolve/relocation_rules.hpp"
+
+#include <elf.h>
+
+namespace elfaudit {
+namespace {
+
+using enum RelocationClass;
+using Place = RelocationTarget::Place;
+using Output = RelocationLink::Output;
+
+constexpr JudgedRelocation kAccepted{};
+constexpr JudgedRelocation refused(RelocationProblem problem) { return {true, problem}; }
+constexpr JudgedRelocation kNotPic = refused(RelocationProblem::NotPic);
+constexpr JudgedRelocation kProtected = refused(RelocationProblem::Protected);
+constexpr JudgedRelocation kNoCopy = refused(RelocationProblem::NoCopy);
+constexpr JudgedRelocation kAbsolute = refused(RelocationProblem::Absolute);
+constexpr JudgedRelocation kLocalExec = refused(RelocationProblem::LocalExec);
+constexpr JudgedRelocation kIndirectFunction = refused(RelocationProblem::IndirectFunction);
+constexpr JudgedRelocation kUnsupported = refused(RelocationProblem::Unsupported);
+
+bool is_distance(RelocationClass what) {
+  return what == Distance || what == DistanceByte || what == DistancePart || what == DistanceWord || what == Page;
+}
+
+bool is_got(RelocationClass what) {
+  return what == Got || what == GotInstruction || what == GotLoad || what == GotOffset || what == GotOffset32 ||
+         what == GotWide;
+}
+
+/// One relocation in one link; what the rules of the linkers have in common.
+struct Case {
+  const RelocationLink& link;
+  RelocationClass what;
+  const RelocationTarget& to;
+  const RelocatedSection& section;
+
+  bool pic() const { return link.pic(); }
+  bool shared() const { return link.shared(); }
+  bool pie() const { return link.output == Output::PieProgram; }
+  bool read_only() const { return !section.writable; }
+  bool library() const { return to.library(); }
+  bool undefined_weak() const { return to.place == Place::Nowhere && to.weak_reference; }
+  bool undefined() const { return to.place == Place::Nowhere && !to.weak_reference; }
+  bool own() const { return to.place == Place::Own; }
+  bool own_absolute() const { return own() && to.absolute && !to.null_symbol; }
+  bool own_indirect() const { return own() && to.type == SymbolType::IndirectFunction; }
+  bool protected_library() const { return library() && to.visibility == Visibility::Protected; }
+  bool without_shape() const { return library() && (to.type == SymbolType::NoType || !to.has_size); }
+
+  /// Rule 1. `weak`: whether an undefined weak name counts.
+  bool replaceable(bool weak) const {
+    if (to.local || (!library() && to.visibility != Visibility::Default)) return false;
+    if (library()) return true;
+    if (to.place == Place::Nowhere) return to.weak_reference ? weak : true;
+    return shared() && !to.bound;
+  }
+
+  /// Rule 3, for GNU ld, gold and mold.
+  JudgedRelocation text_relocation() const {
+    if (link.policy.text == true) return refused(RelocationProblem::Text);
+    return kAccepted;
+  }
+};
+
+// GNU ld for x86-64: elf_x86_64_scan_relocs before layout, elf_x86_64_relocate_section while writing.
+
+JudgedRelocation bfd_small(const Case& c) {
+  if (c.pic()) return c.link.policy.overflow ? kAccepted : kNotPic;
+  if (c.library() && !c.read_only()) return kNotPic;  // it would need a relocation of 32 bits at run time
+  if (c.own_indirect() && !c.read_only()) return kIndirectFunction;
+  if (c.protected_library()) return kProtected;
+  if (c.library() && !c.to.is_function() && !c.link.policy.copies) return kNoCopy;
+  return kAccepted;
+}
+
+JudgedRelocation bfd_word(const Case& c) {
+  if (c.protected_library() && c.read_only() && !c.shared()) return kProtected;
+  if (!c.pic() || !c.read_only()) return kAccepted;
+  const bool replaceable = c.replaceable(true);
+  if (c.pie() && c.link.policy.dynamic_linker && c.own() && !c.to.local && c.to.visibility == Visibility::Protected)
+    return kProtected;
+  if (c.undefined_weak() && (!replaceable || !c.shared())) return kAccepted;
+  if (c.own_indirect() && c.to.local) return kAccepted;
+  if ((c.own_absolute() || c.to.null_symbol) && !replaceable) return kAccepted;
+  return c.text_relocation();
+}
+
+JudgedRelocation bfd_distance(const Case& c) {
+  const bool replaceable = c.replaceable(true);
+  const bool wide = c.what == DistanceWord;
+  const bool usual = c.what == Distance || wide;
+  if (c.own_indirect() && (c.what == DistanceByte || !c.read_only())) {
+    const bool left_to_loader = c.shared() && (usual || (replaceable && c.read_only()));
+    if (!left_to_loader) return kIndirectFunction;
+  }
+  if (c.own_indirect() && c.what == Distance && c.shared() && replaceable && c.read_only()) return c.text_relocation();
+  const bool protected_function = c.protected_library() && c.to.is_function();
+  if (protected_function && !c.shared()) {
+    if (!c.read_only()) return c.pie() || !wide ? kProtected : kAccepted;
+    if (!c.pie()) return usual ? kAccepted : kProtected;
+  }
+  if (!c.read_only()) return wide && c.pie() && c.library() && c.to.is_function() ? kNotPic : kAccepted;
+  if (c.shared() && replaceable) return wide ? c.text_relocation() : kNotPic;
+  if (c.undefined_weak() && c.pic() && !wide) return kNotPic;
+  if (c.shared() || !c.library()) return kAccepted;
+  if (c.pie() && c.without_shape()) return c.text_relocation();
+  if (c.pie() && c.to.is_function()) return wide ? c.text_relocation() : kNotPic;
+  if (c.protected_library()) return kProtected;
+  if (!c.to.is_function() && !c.link.policy.copies) return c.pie() ? c.text_relocation() : kNotPic;
+  return kAccepted;
+}
+
+/// `SIZE@` and what counts from the global offset table: large code model and hand-written assembly.
+JudgedRelocation bfd_rare(const Case& c) {
+  switch (c.what) {
+    case PltFromGot:
+    case GotOffset:
+    case GotOffset32:
+      return c.own_indirect() ? kIndirectFunction : kAccepted;
+    case FromGot:
+      if (c.own_indirect()) return kIndirectFunction;
+      if (!c.pic()) return c.library() && !c.to.absolute ? kNotPic : kAccepted;
+      return c.library() || c.to.place == Place::Nowhere ? kNotPic : kAccepted;
+    case Size:
+      if (c.own_indirect() && !(c.to.local && c.read_only())) return kIndirectFunction;
+      if (!c.read_only()) return kAccepted;
+      if (c.protected_library() && !c.shared()) return kProtected;
+      return c.library() || (c.shared() && c.replaceable(true)) ? c.text_relocation() : kAccepted;
+    default:
+      return kAccepted;
+  }
+}
+
+/// Rule 7. Where the symbol's slot is asked for, the instruction decides: a load is rewritten to take the address,
+/// which is then refused, a comparison is not. glibc's static setlocale compares, so slots are left alone.
+bool bfd_disallows_absolute(const Case& c) {
+  const bool slot = c.what == Got || c.what == GotInstruction || c.what == GotLoad;
+  return c.pic() && c.own_absolute() && !c.replaceable(true) && c.what != Word && !slot;
+}
+
+bool is_local_exec(RelocationClass what) { return what == LocalExec || what == LocalExecWord; }
+
+JudgedRelocation bfd_tls(const Case& c) {
+  if (is_local_exec(c.what)) return c.shared() || c.library() ? kLocalExec : kAccepted;
+  if (c.what == TlsOffsetWord && c.section.code) return kUnsupported;
+  return c.library() ? kLocalExec : kAccepted;
+}
+
+JudgedRelocation judge_bfd(const Case& c) {
+  if (c.what == Small) {
+    if (!c.pic() && c.undefined()) return kAccepted;
+    return bfd_small(c);
+  }
+  if (is_local_exec(c.what) || c.what == TlsOffset || c.what == TlsOffsetWord || c.what == TlsModule) return bfd_tls(c);
+  if (c.undefined() && !c.shared()) return kAccepted;
+  if (bfd_disallows_absolute(c)) return kAbsolute;
+  if (c.what == Word) return bfd_word(c);
+  return is_distance(c.what) ? bfd_distance(c) : bfd_rare(c);
+}
+
+// GNU ld for aarch64.
+
+JudgedRelocation bfd_aarch64_far(const Case& c) {
+  switch (c.what) {
+    case Small:
+      if (c.own_absolute() || c.to.null_symbol || (c.library() && c.to.absolute)) return kAccepted;
+      if (c.own_indirect()) return kIndirectFunction;
+      if (c.shared() && c.undefined()) return kAccepted;
+      if (c.pic()) return kNotPic;
+      return c.protected_library() ? kProtected : c.library() ? kNotPic : kAccepted;
+    case SmallPart:
+      if (c.to.null_symbol) return kAccepted;
+      if (c.own_indirect()) return kIndirectFunction;
+      if (c.pic()) return kNotPic;
+      return c.protected_library() ? kProtected : kAccepted;
+    case LowPart:  // whether it fits is known when addresses are
+    case DistancePart:
+      if (c.own_indirect()) return kIndirectFunction;
+      if (c.library() && !c.to.absolute) return kNotPic;
+      break;
+    default:
+      break;
+  }
+  return kAccepted;
+}
+
+JudgedRelocation bfd_aarch64_copy(const Case& c) {
+  return c.to.is_function() || c.to.absolute || c.link.policy.copies ? kAccepted : kNoCopy;
+}
+
+JudgedRelocation bfd_aarch64_distance(const Case& c) {
+  const bool absolute_library = c.library() && c.to.absolute;
+  if (c.own_indirect() && !(c.what == Page && !c.pic())) return kIndirectFunction;
+  if (!c.pic()) {
+    if (!c.library() || !c.read_only()) return kAccepted;
+    return c.protected_library() ? kProtected : bfd_aarch64_copy(c);
+  }
+  if (!c.read_only()) return c.library() && !absolute_library ? kNotPic : kAccepted;
+  if (c.shared()) return c.replaceable(true) ? kNotPic : kAccepted;
+  return c.library() || (c.replaceable(true) && c.link.policy.dynamic_linker) ? kNotPic : kAccepted;
+}
+
+JudgedRelocation bfd_aarch64_word(const Case& c) {
+  if (!c.read_only()) return kAccepted;
+  if (c.protected_library()) return kProtected;
+  if (!c.pic() || c.to.null_symbol || (c.own_indirect() && c.to.local)) return kAccepted;
+  const bool has_loader = c.shared() || c.link.policy.dynamic_linker;
+  if (has_loader && c.own() && !c.to.local && c.to.visibility == Visibility::Protected) return kProtected;
+  if (c.undefined_weak() && (c.to.visibility != Visibility::Default || !has_loader)) return kAccepted;
+  return c.text_relocation();
+}
+
+JudgedRelocation judge_bfd_aarch64(const Case& c) {
+  if (c.what == LocalExec) return c.library() || (c.shared() && c.undefined()) ? kLocalExec : kAccepted;
+  if (c.undefined() && !c.shared()) return kAccepted;
+  switch (c.what) {
+    case Word:
+      return bfd_aarch64_word(c);
+    case Distance:
+    case DistanceByte:
+    case DistanceWord:
+    case Page:
+      return bfd_aarch64_distance(c);
+    case DistancePart:
+      if (const JudgedRelocation far = bfd_aarch64_far(c); far.refused) return far;
+      return c.pic() ? bfd_aarch64_distance(c) : kAccepted;
+    case InPage:
+    case InPageLoad:
+      if (c.own_indirect()) return c.what == InPage && !c.pic() ? kAccepted : kIndirectFunction;
+      if (!c.library() || c.to.absolute) return kAccepted;
+      return c.pic() ? kNotPic : c.protected_library() ? kProtected : bfd_aarch64_copy(c);
+    case ShortBranch:  // it can't be sent through a stand-in
+      if (c.own_indirect()) return kIndirectFunction;
+      return c.library() && !c.to.absolute ? kNotPic : kAccepted;
+    default:
+      return bfd_aarch64_far(c);
+  }
+}
+
+// gold, x86-64: Scan::local and Scan::global of its x86_64.cc.
+
+JudgedRelocation judge_gold(const Case& c) {
+  if (is_local_exec(c.what)) {
+    if (c.shared() || c.library()) return kLocalExec;
+    return c.what == LocalExecWord ? kUnsupported : kAccepted;
+  }
+  if (c.undefined() && !c.shared()) return kAccepted;
+  if (c.what == Size) return c.to.local && c.read_only() ? kAccepted : kUnsupported;
+  if (c.what == GotOffset32) return c.to.local && c.pic() ? kUnsupported : kAccepted;
+  const bool fixed = c.to.absolute || (c.undefined_weak() && !c.shared());
+  if (c.what == Small && c.to.null_symbol) return c.pic() ? kNotPic : kAccepted;
+  if (fixed) return kAccepted;
+  if (c.what == Small && c.pic()) return kNotPic;
+  if (c.what == Word && c.pic()) return c.read_only() ? c.text_relocation() : kAccepted;
+  if (!is_distance(c.what) && c.what != Word && c.what != Small) return kAccepted;
+  if (is_distance(c.what) && c.shared() && (c.replaceable(false) || c.undefined_weak())) return kNotPic;
+  if (!c.library() || c.shared()) return kAccepted;
+  if (is_distance(c.what) && c.pie() && c.to.is_function()) return kNotPic;
+  if (!c.read_only() || c.to.is_function()) return kAccepted;
+  if (c.without_shape()) return c.text_relocation();
+  if (c.protected_library()) return kProtected;
+  return c.link.policy.copies ? kAccepted : kNoCopy;
+}
+
+// lld: Relocations.cpp, RelocationScanner::isStaticLinkTimeConstant and processAux; the same for all machines.
+
+/// The address written is the unrelocated one, without a word: lld before 15.
+bool old_lld_accepts(const Case& c) {
+  return c.pie() && c.own() && c.to.defined_as == Visibility::Default &&
+         (c.to.type == SymbolType::Object || c.to.type == SymbolType::Function);
+}
+
+JudgedRelocation lld_dynamic(const Case& c, bool replaceable) {
+  const bool writes = c.section.writable || c.link.policy.text == false;
+  const bool left_to_loader = c.link.machine == EM_X86_64 && (c.what == DistanceWord || c.what == Size);
+  if (writes && (c.what == Word || (replaceable && left_to_loader))) return kAccepted;
+  if (!c.shared() && c.library()) {
+    if (c.protected_library()) return kProtected;
+    if (c.to.is_function()) return kAccepted;
+    if (c.to.type != SymbolType::Object) return kNotPic;
+    return c.to.has_size && c.link.policy.copies ? kAccepted : kNoCopy;
+  }
+  if (c.link.old_lld() && old_lld_accepts(c)) return kAccepted;
+  const bool in_section = c.what == Word && c.read_only() && c.pic();
+  return in_section ? refused(RelocationProblem::Text) : kNotPic;
+}
+
+JudgedRelocation judge_lld(const Case& c) {
+  if (c.what == GotWide || c.what == TraditionalTls || (c.what == LocalExecWord && c.link.old_lld()))
+    return kUnsupported;
+  if (is_local_exec(c.what) && c.shared()) return kLocalExec;
+  if ((c.undefined() && !c.shared()) || is_got(c.what)) return kAccepted;
+  if (c.what == TlsOffset || c.what == TlsOffsetWord || c.what == TlsModule) return kAccepted;
+  const bool replaceable = c.replaceable(c.shared() || (c.pie() && c.link.policy.dynamic_linker));
+  if (is_local_exec(c.what)) return replaceable ? kLocalExec : kAccepted;
+  if ((c.what == Call || c.what == ShortBranch || c.what == PltFromGot) && replaceable) return kAccepted;
+  const bool relative =
+      is_distance(c.what) || c.what == Call || c.what == ShortBranch || c.what == FromGot || c.what == PltFromGot;
+  if (!replaceable) {
+    const bool fixed =
+        (c.to.absolute && !c.to.null_symbol && !c.library()) || c.undefined_weak() || c.to.type == SymbolType::Tls;
+    if (!c.pic() || c.what == Size || c.what == InPage || c.what == InPageLoad) return kAccepted;
+    if (relative && fixed && !c.undefined_weak()) return kAbsolute;
+    if (relative || fixed) return kAccepted;
+  }
+  return lld_dynamic(c, replaceable);
+}
+
+// mold: the tables of scan_absrel, scan_pcrel and scan_dyn_absrel in input-sections.cc.
+
+/// The columns of its tables.
+enum class MoldSymbol : std::uint8_t { Absolute, Own, ImportedData, ImportedCode };
+
+MoldSymbol mold_symbol(const Case& c) {
+  const bool imported = c.replaceable(c.shared());
+  const bool fixed = c.to.absolute || c.undefined_weak();
+  if (fixed && (!imported || c.library())) return MoldSymbol::Absolute;
+  if (!imported) return MoldSymbol::Own;
+  return c.to.type == SymbolType::Function || (c.library() && c.to.is_function()) ? MoldSymbol::ImportedCode
+                                                                                  : MoldSymbol::ImportedData;
+}
+
+JudgedRelocation mold_copy(const Case& c) {
+  if (c.protected_library()) return kProtected;
+  return c.link.policy.copies ? kAccepted : kNoCopy;
+}
+
+JudgedRelocation judge_mold(const Case& c) {
+  if (is_local_exec(c.what)) return c.shared() ? kLocalExec : kAccepted;
+  if ((c.undefined() && !c.shared()) || c.section.name == ".eh_frame") return kAccepted;
+  if (c.link.machine == EM_AARCH64 && c.what != Word && c.what != Page)
+    return c.what == Small ? kUnsupported : kAccepted;  // written as it is, or not known at all
+  const MoldSymbol symbol = mold_symbol(c);
+  if (c.what == Small || c.what == SmallPart || c.what == LowPart) {
+    if (c.pic()) return symbol == MoldSymbol::Absolute ? kAccepted : kNotPic;
+    return symbol == MoldSymbol::ImportedData ? mold_copy(c) : kAccepted;
+  }
+  if (c.what == Word) {
+    if (c.own_indirect() && !c.pic() && c.read_only()) return c.text_relocation();
+    if (symbol == MoldSymbol::Absolute || !c.read_only()) return kAccepted;
+    if (c.pic()) return c.text_relocation();
+    return symbol == MoldSymbol::ImportedData ? mold_copy(c) : kAccepted;
+  }
+  if (!is_distance(c.what)) return kAccepted;
+  if (symbol == MoldSymbol::Absolute) return c.pic() ? kNotPic : kAccepted;
+  if (symbol != MoldSymbol::ImportedData) return kAccepted;
+  return c.shared() ? kNotPic : mold_copy(c);
+}
+
+}  // namespace
+
+bool relocations_are_judged(const RelocationLink& link) {
+  const bool linker = link.linker == LinkerKind::Bfd || link.linker == LinkerKind::Lld ||
+                      link.linker == LinkerKind::Mold || link.linker == LinkerKind::Gold;
+  if (link.machine == EM_AARCH64) return linker && link.linker != LinkerKind::Gold;
+  return linker && link.machine == EM_X86_64;
+}
+
+JudgedRelocation judge_relocation(const RelocationLink& link, RelocationClass what, const RelocationTarget& target,
+                                  const RelocatedSection& section) {
+  const Case c{link, what, target, section};
+  switch (link.linker) {
+    case LinkerKind::Lld:
+      return judge_lld(c);
+    case LinkerKind::Mold:
+      return judge_mold(c);
+    case LinkerKind::Gold:
+      return judge_gold(c);
+    case LinkerKind::Bfd:
+      return link.machine == EM_AARCH64 ? judge_bfd_aarch64(c) : judge_bfd(c);
+  }
+  return kAccepted;
+}
+
+}  // namespace elfaudit

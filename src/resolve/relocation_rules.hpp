@@ -1,0 +1,109 @@
+// Which relocations a linker refuses in an output of one kind: the judgement about a single one, from plain words about
+// it. Rules: relocation_rules.cpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "elfaudit/facts.hpp"
+#include "elfaudit/link_job.hpp"
+#include "elfaudit/resolution.hpp"
+
+namespace elfaudit {
+
+/// What a relocation asks for, as far as linkers tell it apart.
+enum class RelocationClass : std::uint8_t {
+  Small,           ///< an address in fewer bits than it has: R_X86_64_32, 32S, 16, 8
+  SmallPart,       ///< aarch64, 16 bits of an address that has more: MOVW_UABS_G1
+  LowPart,         ///< aarch64, its lowest 16 bits, which must be all: MOVW_UABS_G0, MOVW_SABS_G0
+  Word,            ///< a whole address
+  Distance,        ///< from here, in 32 bits or an instruction
+  DistanceByte,    ///< in 8 or 16 bits
+  DistancePart,    ///< aarch64, 16 bits of it: MOVW_PREL
+  DistanceWord,    ///< in 64
+  Page,            ///< aarch64: the distance in pages, ADRP
+  InPage,          ///< aarch64: the place in its page, beside ADRP
+  InPageLoad,      ///< the same in a load or store
+  Call,            ///< of a function, or of what stands in for it
+  ShortBranch,     ///< aarch64: a conditional branch
+  Got,             ///< the symbol's slot in the global offset table
+  GotInstruction,  ///< the same, and the instruction may be rewritten: R_X86_64_GOTPCRELX
+  GotLoad,         ///< and it surely can be: R_X86_64_REX_GOTPCRELX
+  GotOffset,       ///< the slot's place in the table, in 64 bits: R_X86_64_GOT64
+  GotOffset32,     ///< in 32
+  GotWide,         ///< the distance of the slot in 64 bits
+  FromGot,         ///< the symbol's distance from the table
+  PltFromGot,      ///< that of what stands in for it
+  Size,            ///< of the symbol
+  LocalExec,       ///< a thread-local variable's offset from the thread pointer
+  LocalExecWord,   ///< in 64 bits
+  TlsOffset,       ///< its offset in its module's block
+  TlsOffsetWord,   ///< in 64 bits
+  TlsModule,       ///< that module
+  TraditionalTls,  ///< aarch64: of the dialect that lld does not have
+};
+
+struct RelocationType {
+  std::uint32_t number = 0;
+  RelocationClass what = RelocationClass::Small;
+  std::string_view name;  ///< "R_X86_64_32"
+};
+
+/// Those that some linker refuses somewhere, by ascending number; empty for a machine whose rules are not known.
+std::span<const RelocationType> relocation_types(std::uint16_t machine);
+
+/// nullptr when it isn't among them.
+const RelocationType* relocation_type(std::uint16_t machine, std::uint32_t number);
+
+/// What the output has for the symbol that a relocation names.
+struct RelocationTarget {
+  enum class Place : std::uint8_t { Own, Library, Nowhere };
+  Place place = Place::Own;
+  bool local = false;
+  bool null_symbol = false;  ///< symbol number 0
+  bool absolute = false;
+  bool weak_reference = false;  ///< Nowhere: an undefined weak symbol
+  bool bound = false;           ///< Own: an option makes the output use it itself
+  bool has_size = true;
+  Visibility visibility = Visibility::Default;  ///< of all mentions in the link; Library: the library's own word
+  Visibility defined_as = Visibility::Default;  ///< Own: what the definition alone says
+  SymbolType type = SymbolType::NoType;
+
+  bool library() const { return place == Place::Library; }
+  bool is_function() const { return type == SymbolType::Function || type == SymbolType::IndirectFunction; }
+};
+
+/// The section that it changes.
+struct RelocatedSection {
+  std::string_view name;
+  bool writable = false;
+  bool code = false;
+};
+
+/// The link, as far as it matters.
+struct RelocationLink {
+  enum class Output : std::uint8_t { Program, PieProgram, SharedObject };
+  LinkerKind linker = LinkerKind::Bfd;
+  int linker_version = 0;  ///< 0: the newest
+  std::uint16_t machine = 0;
+  Output output = Output::Program;
+  RelocationPolicy policy;
+
+  bool pic() const { return output != Output::Program; }
+  bool shared() const { return output == Output::SharedObject; }
+  bool old_lld() const { return linker == LinkerKind::Lld && linker_version != 0 && linker_version < 15; }
+};
+
+struct JudgedRelocation {
+  bool refused = false;
+  RelocationProblem problem = RelocationProblem::NotPic;  ///< when it is refused
+};
+
+/// Is there a linker and machine whose rules are known?
+bool relocations_are_judged(const RelocationLink& link);
+
+JudgedRelocation judge_relocation(const RelocationLink& link, RelocationClass what, const RelocationTarget& target,
+                                  const RelocatedSection& section);
+
+}  // namespace elfaudit

@@ -1,0 +1,242 @@
+"""relocation-not-pic against the linkers: random relocations in assembly, and code of compilers, on x86-64 and aarch64.
+RELOCATION_CELLS says how many of the former there are for each machine, RELOCATION_SEED of which seed."""
+
+import collections
+import concurrent.futures
+import functools
+import itertools
+import os
+import random
+import shlex
+import shutil
+
+import pytest
+
+from elfaudit_test import Lab, need
+from relocation_cells import ASSEMBLER, LINKERS, build, random_cell, refuses, words
+
+need("as", "ld.bfd")
+
+CELLS = int(os.environ.get("RELOCATION_CELLS", "150"))
+SEED = int(os.environ.get("RELOCATION_SEED", "1"))
+SHOWN = 12
+
+
+def program(machine, linker):
+    return LINKERS[machine][linker].split()[0]
+
+
+def cases():
+    """Machine and linker; what is not installed is skipped, and the report says so."""
+    for machine, linkers in LINKERS.items():
+        for linker in linkers:
+            missing = [p for p in (ASSEMBLER[machine], program(machine, linker), shared(machine)) if shutil.which(p) is None]
+            mark = pytest.mark.skipif(bool(missing), reason=f"needs {', '.join(missing)}")
+            yield pytest.param(machine, linker, marks=mark, id=f"{machine}-{linker}")
+
+
+def shared(machine):
+    return {"x86_64": "ld.bfd", "aarch64": "aarch64-linux-gnu-ld"}[machine]
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    """Cells of each machine, built."""
+    made = {}
+    for machine in LINKERS:
+        if shutil.which(ASSEMBLER[machine]) is None or shutil.which(shared(machine)) is None:
+            continue
+        rnd = random.Random(f"{machine} {SEED}")
+        cells = [random_cell(rnd, machine) for _ in range(CELLS)]
+        lab = Lab(tmp_path_factory.mktemp(machine))
+        build(lab, cells, {machine: shared(machine)})
+        made[machine] = lab, cells
+    return made
+
+
+def both(lab, number, command):
+    """Does the linker refuse the relocation, and does elfaudit say so? None: the linker has no verdict on it."""
+    output = f"out.{number}"
+    linked = lab.sh(f"{command} -o {output}", check=False)
+    (lab.path / output).unlink(missing_ok=True)
+    report = lab.audit("check", "--format", "json", "--", *shlex.split(command), "-o", output).json()
+    rules = {f["rule"] for f in report["findings"] if f["severity"] == "error"}
+    if "undefined-symbol" in rules:  # GNU ld may call it a relocation error and no more
+        return linked.code != 0, True, linked.err.splitlines()[:1]
+    ours = "relocation-not-pic" in rules
+    return refuses(linked.code, linked.out + linked.err), ours, linked.err.splitlines()[:1]
+
+
+def compare(lab, commands):
+    """(compared, what differs) of many links, side by side."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        verdicts = list(pool.map(lambda item: both(lab, *item), enumerate(commands)))
+    compared = [(c, *verdict) for c, verdict in zip(commands, verdicts) if verdict[0] is not None]
+    wrong = [f"{c}\n  linker {theirs}, elfaudit {ours}: {said}" for c, theirs, ours, said in compared if theirs != ours]
+    return len(compared), wrong
+
+
+@pytest.mark.parametrize("machine, linker", cases())
+def test_random_cells(bench, machine, linker):
+    lab, cells = bench[machine]
+    compared, wrong = compare(lab, [f"{LINKERS[machine][linker]} {words(cell)}" for cell in cells])
+    print(f"{machine} {linker}: {compared - len(wrong)} of {compared} agree")
+    assert compared > CELLS / 2, "too few of the links have a verdict"
+    assert not wrong, f"{len(wrong)} of {compared} differ:\n" + "\n".join(wrong[:SHOWN])
+
+
+# ---- What compilers write
+
+FEATURES = {
+    "own variable": "int n = 1; int f(void) { return n++; }",
+    "address of a variable": "int n; int *f(void) { return &n; }",
+    "static array": "static int a[9]; int *f(int i) { return &a[i]; }",
+    "string": 'const char *f(void) { return "text"; }',
+    "own function": "__attribute__((noinline)) int g(int i) { return i + 1; } int f(void) { return g(2) * 3; }",
+    "address of a function": "int g(int i) { return i; } void *f(void) { return (void *)g; }",
+    "table": "extern int n; int n; int *const table[] = {&n, &n}; int *const *f(void) { return table; }",
+    "library's variable": "extern int library_variable; int f(void) { return library_variable; }",
+    "library's function": "int library_function(int); int f(void) { return library_function(1) + 1; }",
+    "address of a library's function": "int library_function(int); void *f(void) { return (void *)library_function; }",
+    "protected in the library": "extern int library_protected; int f(void) { return library_protected; }",
+    "pointer to a library's variable": "extern int library_variable; int *p = &library_variable;",
+    "weak": "__attribute__((weak)) int absent(void); int f(void) { return absent ? absent() : 0; }",
+    "thread-local": "__thread int t; int f(void) { return t++; }",
+    "static thread-local": "static __thread int t; int f(void) { return t++; }",
+    "hidden": '__attribute__((visibility("hidden"))) int n; int *f(void) { return &n; }',
+    "protected": '__attribute__((visibility("protected"))) int n; int *f(void) { return &n; }',
+    "switch": "int f(int i) { switch (i) { case 0: return 7; case 1: return 3; case 2: return 99; case 3: return i * 7; "
+    "case 4: return 12; case 5: return i - 1; } return 0; }",
+    "number": "double f(double x) { return x * 1.25; }",
+}
+FLAGS = ["-fno-pic -fno-pie", "-fPIE", "-fPIC", "-fPIC -fvisibility=hidden", "-fno-pic -fno-pie -fvisibility=hidden"]
+FLAGS += ["-fPIC -ftls-model=local-exec", "-fno-pic -fno-pie -mcmodel=large", "-fPIC -mcmodel=large"]
+COMPILERS = {"x86_64": ["gcc", "clang"], "aarch64": ["aarch64-linux-gnu-gcc"]}
+LINKS = ["-shared", "-pie {start}", "-no-pie {start}", "-shared -Bsymbolic", "-shared -z notext"]
+LIBRARY = 'int library_variable = 1; int library_function(int i) { return i; } __attribute__((visibility("protected"))) int library_protected;'
+
+
+def compiled(lab, machine):
+    """Objects of every feature by compiler and flags; what a compiler refuses is left out."""
+    compilers = [c for c in COMPILERS[machine] if shutil.which(c)]
+    start = {"x86_64": "gcc", "aarch64": "aarch64-linux-gnu-gcc"}[machine]
+    if shutil.which(start) is None:
+        pytest.skip(f"needs {start}, which is not installed")
+    lab.write("start.c", "void _start(void) {}")
+    lab.write("library.c", LIBRARY)
+    lab.sh(f"{start} -fPIC -c start.c -o start.o && {start} -fPIC -shared -nostdlib library.c -o liblibrary.so")
+    objects = []
+    commands = []
+    for number, (compiler, flags, source) in enumerate(itertools.product(compilers, FLAGS, FEATURES.values())):
+        lab.write(f"o{number}.c", source)
+        commands.append(f"{compiler} -O1 {flags} -c o{number}.c -o o{number}.o 2>/dev/null")
+        objects.append(f"o{number}.o")
+    lab.sh("\n".join([*commands, "true"]))
+    return [name for name in objects if (lab.path / name).exists()]
+
+
+@pytest.fixture(scope="module")
+def compilers_bench(tmp_path_factory):
+    @functools.cache
+    def made(machine):
+        lab = Lab(tmp_path_factory.mktemp("compiled"))
+        return lab, compiled(lab, machine)
+
+    return made
+
+
+@pytest.mark.parametrize("machine, linker", cases())
+def test_compiled_code(compilers_bench, machine, linker):
+    lab, objects = compilers_bench(machine)
+    rnd = random.Random(f"{SEED} {machine}")
+    pairs = [(o, link) for o in objects for link in LINKS]
+    chosen = rnd.sample(pairs, min(len(pairs), CELLS))
+    commands = [f"{LINKERS[machine][linker]} {link.format(start='start.o')} {o} --no-as-needed liblibrary.so" for o, link in chosen]
+    compared, wrong = compare(lab, commands)
+    print(f"{machine} {linker}: {compared - len(wrong)} of {compared} agree")
+    assert compared > len(chosen) / 2, "too few of the links have a verdict"
+    assert not wrong, f"{len(wrong)} of {compared} differ:\n" + "\n".join(wrong[:SHOWN])
+
+
+# ---- What takes part, and what is said of it
+
+STRING = 'const char *f(void) { return "text"; }'
+
+
+def findings(lab, command):
+    report = lab.audit("check", "--format", "json", "--", *shlex.split(command)).json()
+    return [f for f in report["findings"] if f["rule"] == "relocation-not-pic"]
+
+
+def test_an_object_is_one_finding_with_all_its_relocations(lab):
+    lab.cc("a.o", "int n; const char *f(void) { n++; return \"text\"; } int *g(void) { return &n; }", "gcc -O1 -fno-pic")
+    [finding] = findings(lab, "gcc -shared a.o -o a.so")
+    types = collections.Counter(r["type"] for r in finding["relocations"])
+    assert types["R_X86_64_32"] >= 1 and all(r["section"] and r["count"] >= 1 for r in finding["relocations"])
+    assert [site["input"] for site in finding["sites"]] == ["a.o"] and "-fPIC" in finding["fixes"][0]["text"]
+
+
+def test_only_what_is_linked_counts(lab):
+    lab.cc("no.o", STRING, "gcc -O1 -fno-pic")
+    lab.cc("yes.o", "int other(void) { return 1; }", "gcc -O1 -fPIC")
+    lab.cc("main.o", "int other(void); int m(void) { return other(); }", "gcc -O1 -fPIC")
+    lab.ar("libx.a", "no.o", "yes.o")
+    assert findings(lab, "gcc -shared main.o libx.a -o a.so") == []
+    [finding] = findings(lab, "gcc -shared main.o -Wl,--whole-archive libx.a -Wl,--no-whole-archive -o a.so")
+    assert finding["sites"][0]["input"] == "libx.a(no.o)" and "libx.a" in finding["fixes"][0]["text"]
+
+
+def test_the_second_copy_of_a_comdat_group_is_not_linked(lab):
+    text = '#include <stdexcept>\nstruct A { ~A(); }; inline const char *f(int i) { A a; if (i) throw 1; return "text"; } const char *NAME() { return f(1); }'
+    lab.cc("pic.o", text.replace("NAME", "a"), "g++ -O0 -fPIC")
+    lab.cc("b.o", "inline const char *f(int) { return \"text\"; } void *b() { return (void *)1; }", "g++ -O0 -fno-pic")
+    assert findings(lab, "g++ -shared pic.o b.o -o a.so") == []
+
+
+def test_a_dead_section_is_not_judged(lab):
+    lab.cc("a.o", f'__attribute__((visibility("hidden"))) {STRING} int g(void) {{ return 1; }}',
+           "gcc -O1 -fno-pic -ffunction-sections -fdata-sections")
+    assert findings(lab, "gcc -shared a.o -Wl,--gc-sections -o a.so") == []
+    assert len(findings(lab, "gcc -shared a.o -o a.so")) == 1
+
+
+def test_what_the_report_says_of_the_compile(lab):
+    lab.write("a.c", STRING)
+    lab.sh("gcc -O1 -fno-pic -c a.c -o a.o")
+    lab.write("compile_commands.json", f'[{{"directory": "{lab.path}", "file": "a.c", "output": "a.o", "command": "gcc -O1 -fno-pic -c a.c -o a.o"}}]')
+    [finding] = findings(lab, "gcc -shared a.o -o a.so")
+    assert finding["cause"]["kind"] == "compiled-without-pic" and "-fno-pic" in finding["cause"]["text"]
+    assert finding["fixes"][0]["text"].startswith("compile a.c with -fPIC")
+
+
+def test_a_program_for_a_fixed_address_and_ordinary_programs_are_clean(lab):
+    lab.cc("a.o", f"{STRING} int main(void) {{ return f() != 0; }}", "gcc -O1 -fno-pic")
+    lab.cc("b.o", f"{STRING} int main(void) {{ return f() != 0; }}", "gcc -O1 -fPIE")
+    assert findings(lab, "gcc -no-pie a.o -o a") == [] and findings(lab, "gcc -pie b.o -o b") == []
+    [finding] = findings(lab, "gcc -pie a.o -o a")
+    assert "-no-pie" in finding["fixes"][-1]["text"]
+
+
+def test_noinhibit_exec_makes_it_a_warning_where_the_linker_does(lab):
+    need("ld.lld-19")
+    lab.cc("a.o", STRING, "gcc -O1 -fno-pic")
+    [finding] = findings(lab, "ld.lld-19 -shared --noinhibit-exec a.o -o a.so")
+    assert finding["severity"] == "warning"
+    [finding] = findings(lab, "ld.bfd -shared --noinhibit-exec a.o -o a.so")
+    assert finding["severity"] == "error"
+
+
+def test_text_relocations_are_warnings_that_an_option_makes_errors(lab):
+    lab.cc("a.o", ".globl f, n\n.text\nf: movabs $n, %rax\n.data\nn: .quad 0\n", "as")
+    assert findings(lab, "ld.bfd -shared a.o -o a.so") == []
+    for option in ("-z text", "--fatal-warnings"):
+        [finding] = findings(lab, f"ld.bfd -shared {option} a.o -o a.so")
+        assert "read-only section .text" in finding["message"]
+    assert findings(lab, "ld.bfd -shared --fatal-warnings -z notext a.o -o a.so") == []
+
+
+def test_other_machines_are_not_judged_and_the_report_says_so(lab):
+    lab.write("a.s", ".long x\n")
+    lab.sh("as --32 a.s -o a.o")
+    report = lab.audit("check", "--format", "json", "--", "ld.bfd", "-m", "elf_i386", "-shared", "a.o", "-o", "a.so").json()
+    assert report["relocations_judged"] is False and report["findings"] == []
