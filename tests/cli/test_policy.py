@@ -125,7 +125,7 @@ def test_an_archive_left_out_makes_nothing_undefined(lab, linker, flags):
     assert result.code == 0 and "error" not in result.out, result
     lab.write(".elfaudit.toml", 'never-read = ["libz_x.a"]\n')
     configured = lab.audit("check", "--linker", linker, "--", *words)
-    assert (configured.code, configured.out) == (result.code, result.out)
+    assert configured.code == 0 and configured.out.startswith(result.out.rstrip("\n")), configured
 
 
 def test_dump_config_has_the_defaults(twice):
