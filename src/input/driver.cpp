@@ -114,8 +114,22 @@ std::vector<InputError> complaints(const std::string& program, std::string_view 
   return all;
 }
 
+/// Is the compiler one for another machine than its own? It looks for "TARGET-ld.lld" in PATH then, not for "ld.lld".
+bool is_cross(std::string_view dry_run) {
+  // "Configured with: ../src/configure ... --host=x86_64-linux-gnu --target=aarch64-linux-gnu"
+  const std::string configured = line_that_starts_with(dry_run, "Configured with: ");
+  const auto value = [&](std::string_view option) {
+    const std::size_t at = configured.find(option);
+    if (at == std::string::npos) return std::string();
+    const std::size_t start = at + option.size();
+    return configured.substr(start, configured.find(' ', start) - start);
+  };
+  const std::string host = value(" --host=");
+  return !host.empty() && host != line_that_starts_with(dry_run, "Target: ");
+}
+
 /// collect2 starts the linker that -fuse-ld= asks for, else "ld": looked up where the compiler has its programs, then
-/// in PATH (gcc/collect2.cc; COMPILER_PATH is in what -### prints).
+/// in PATH (gcc/collect2.cc; COMPILER_PATH is in what -### prints). Only its name when it is nowhere.
 std::string linker_of_collect2(const std::vector<std::string>& words, std::string_view dry_run) {
   std::string name = "ld";
   for (const std::string& word : words) {
@@ -132,7 +146,9 @@ std::string linker_of_collect2(const std::vector<std::string>& words, std::strin
       at = end + 1;
     }
   }
-  return name;
+  const std::string in_folders = is_cross(dry_run) ? line_that_starts_with(dry_run, "Target: ") + "-" + name : name;
+  const std::string file = in_path(in_folders);
+  return file == in_folders ? name : file;
 }
 
 /// "-fuse-ld=lld", "--ld-path=..." among the words.
@@ -243,6 +259,8 @@ LinkLine ask_driver(const Command& command, std::vector<std::string>& notes) {
   settle_linker(line, command, names_linker(command.words));
   line.not_built = objects_made(commands, command.words);
   line.refused = refused;
+  if (line.program.find('/') == std::string::npos && !command.linker)
+    line.refused.emplace_back(line.program, command.program + " finds no linker " + line.program);
   return line;
 }
 

@@ -197,9 +197,7 @@ FileProbe probe_file(const std::string& path) {
     return {ProbedKind::Archive, first_member_machine(path, fd.get(), head.starts_with(kThinArchive)), false};
   }
   if (head.starts_with(kDocumentMagic)) return probe_facts(path);
-  // GNU ld takes an empty file for an empty script. It is what a full disk or a killed compiler leaves behind: not
-  // passed.
-  if (head.empty()) return {ProbedKind::Other, {}, false};
+  if (head.empty()) return {ProbedKind::Text, {}, false, false, true};
   return {is_text(read_at(fd.get(), 0, 4096)) ? ProbedKind::Text : ProbedKind::Other, {}, false};
 }
 

@@ -128,7 +128,9 @@ LinkJob job_from_command(const std::vector<std::string>& argv, const std::option
     case ProgramKind::Unknown:
       throw UsageError(command.program + " is no compiler driver or linker that elfaudit knows");
   }
-  if (job.inputs.empty() && job.missing.empty()) throw UsageError("this command names no input files");
+  // `-b binary` files are only names: `ld -r -b binary -o x.o data.bin` makes an object of one.
+  if (job.inputs.empty() && job.missing.empty() && job.assignments.empty())
+    throw UsageError("this command names no input files");
   if (job.output_path.empty()) job.output_path = "a.out";
   return job;
 }

@@ -35,6 +35,11 @@ std::string folders_searched(const std::vector<std::string>& folders) {
   return fmt::format("{}{}", fmt::join(shown, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
 }
 
+/// GNU ld defines __ehdr_start where a segment holds the file's headers.
+bool makes_room_for_headers(std::string_view script) {
+  return script.find("SIZEOF_HEADERS") != std::string_view::npos || script.find("FILEHDR") != std::string_view::npos;
+}
+
 }  // namespace
 
 std::string why_unusable(ProbedKind kind) {
@@ -82,7 +87,13 @@ void InputCollector::add_library(const std::string& name, const std::string& spe
 }
 
 void InputCollector::add_found(const FoundFile& found, const std::string& spelled, const InputState& state) {
-  if (found.probe.kind == ProbedKind::Text) return add_script(found.path, state, false, false);
+  const bool script = !found.probe.empty || (job_.scope.command && search_.linker->empty_is_script);
+  if (found.probe.kind == ProbedKind::Text && script) {
+    // It is what a full disk or a killed compiler leaves behind.
+    if (found.probe.empty)
+      job_.notes.push_back(found.path + " is empty: the linker takes it for a linker script that says nothing");
+    return add_script(found.path, state, false, false);
+  }
   const bool static_only = !state.shared || job_.output == OutputKind::Relocatable;
   if (found.probe.shared && static_only && !state.just_symbols && search_.linker->refuses_shared_if_static) {
     return add_missing(found.path, "attempted static link of dynamic object");
@@ -121,6 +132,8 @@ void InputCollector::add_script(const std::string& path, const InputState& state
   if (!script.error.empty()) {
     return add_missing(path, "file format not recognized; treating as linker script: " + script.error);
   }
+  if (main && makes_room_for_headers(*text))
+    job_.assignments.push_back({"__ehdr_start", {}, path, true});  // without a -T script every linker defines it
   const bool outer_folder = included && search_.linker->searches_outer_script && !open_scripts_.empty();
   const std::size_t first = open_scripts_.empty() ? job_.inputs.size() : open_scripts_.back().first_input;
   open_scripts_.push_back({path, outer_folder ? open_scripts_.back().searched_from : path, main, first});

@@ -101,8 +101,22 @@ std::string_view debian_triplet(Machine machine) {
   }
 }
 
-/// What GNU ld prints on Debian, Fedora and SUSE, put together: folders that don't exist cost nothing.
-std::vector<std::string> usual_search_dirs(Machine machine) {
+/// "/usr/bin/aarch64-linux-gnu-ld" and "/usr/aarch64-linux-gnu/bin/ld" are for "aarch64-linux-gnu".
+std::string_view target_of(std::string_view program) {
+  const std::size_t slash = program.rfind('/');
+  const std::string_view name = program.substr(slash == std::string_view::npos ? 0 : slash + 1);
+  if (const std::size_t end = name.rfind("-ld"); end != std::string_view::npos) return name.substr(0, end);
+  constexpr std::string_view kFolder = "/bin/ld";
+  const std::size_t folder = program.rfind(kFolder);
+  if (folder == std::string_view::npos || slash != folder + 4) return {};
+  const std::string_view parent = program.substr(0, folder);
+  const std::string_view target = parent.substr(parent.rfind('/') + 1);
+  return target.find('-') == std::string_view::npos ? std::string_view() : target;
+}
+
+/// What GNU ld prints on Debian, Fedora and SUSE, put together: folders that don't exist cost nothing. A linker for
+/// another machine has a folder of its target's last of all (binutils: ld/configure.tgt, NATIVE_LIB_DIRS and tooldir).
+std::vector<std::string> usual_search_dirs(Machine machine, std::string_view target) {
   std::vector<std::string> dirs;
   if (const std::string_view triplet = debian_triplet(machine); !triplet.empty()) {
     for (const char* root : {"=/usr/local/lib/", "=/lib/", "=/usr/lib/"}) dirs.push_back(root + std::string(triplet));
@@ -110,6 +124,12 @@ std::vector<std::string> usual_search_dirs(Machine machine) {
   if (machine.is_64) dirs.insert(dirs.end(), {"=/usr/local/lib64", "=/lib64", "=/usr/lib64"});
   if (machine.number == EM_386) dirs.insert(dirs.end(), {"=/usr/local/lib32", "=/lib32", "=/usr/lib32"});
   dirs.insert(dirs.end(), {"=/usr/local/lib", "=/lib", "=/usr/lib"});
+  if (!target.empty()) {
+    const std::string own = "=/usr/" + std::string(target) + "/lib";
+    if (machine.is_64) dirs.push_back(own + "64");
+    if (machine.number == EM_386) dirs.push_back(own + "32");
+    dirs.push_back(own);
+  }
   return dirs;
 }
 
@@ -197,11 +217,13 @@ std::string find_script_file(const SearchPath& search, const std::string& name) 
 std::vector<std::string> builtin_search_dirs(const LinkerTraits& linker, const std::string& program, bool ask,
                                              const std::string& emulation, Machine machine) {
   if (!linker.has_search_dirs) return {};
-  if (linker.search_dirs_in_script && ask && !program.empty()) {
+  if (linker.search_dirs_in_script && !program.empty()) {
     // Without -m a linker of several machines takes the one that it was built for: a 64-bit one, or it must say.
     const bool of_this_machine = emulation.empty() ? machine.is_64 : machine_of_emulation(emulation).known();
     if (machine.known() && of_this_machine)
       if (std::vector<std::string> dirs = embedded_search_dirs(program, machine); !dirs.empty()) return dirs;
+  }
+  if (linker.search_dirs_in_script && !program.empty() && ask) {
     std::vector<std::string> command{program};
     if (!emulation.empty()) command.insert(command.end(), {"-m", emulation});
     command.emplace_back("--verbose");
@@ -209,7 +231,7 @@ std::vector<std::string> builtin_search_dirs(const LinkerTraits& linker, const s
       if (std::vector<std::string> dirs = search_dirs_in(answer->out); !dirs.empty()) return dirs;
     }
   }
-  return usual_search_dirs(machine);
+  return usual_search_dirs(machine, target_of(program));
 }
 
 }  // namespace elfaudit

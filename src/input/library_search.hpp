@@ -44,8 +44,9 @@ FoundFile find_script_input(const SearchPath& search, const std::string& name, c
 /// none.
 std::string find_script_file(const SearchPath& search, const std::string& name);
 
-/// The directories built into a linker, "=" first where they are below the sysroot. One that has them in its script is
-/// asked (`program --verbose`) when `ask` is set; else a list for the machine as distributions build it.
+/// The directories built into a linker, "=" first where they are below the sysroot. One that has them in its script:
+/// read from the program's file; where they are not in there it is asked (`program --verbose`) when `ask` is set. Else
+/// a list for the machine as distributions build it.
 std::vector<std::string> builtin_search_dirs(const LinkerTraits& linker, const std::string& program, bool ask,
                                              const std::string& emulation, Machine machine);
 

@@ -34,6 +34,7 @@ bool LineState::take(const LineItem& item) {
     case OptionEffect::EndLib:
       if (!linker_.has_start_lib) return false;
       now_.lazy = item.effect == OptionEffect::StartLib;
+      if (linker_.start_lib_is_group && group_depth_ == 0) now_.group = now_.lazy ? ++groups_ : 0;
       return true;
     default:
       return take_search(item);

@@ -103,6 +103,8 @@ class LineReader {
 
   void take_input(const LineItem& item) {
     if (!binary_) return pending(PendingInput::Kind::File, item.value, item.spelled);
+    if (const FileProbe probe = probe_file(item.value); !probe.usable())
+      return job_.missing.emplace_back(item.value, why_unusable(probe.kind)), void();
     for (const char* end : {"_start", "_end", "_size"}) {
       job_.assignments.push_back({binary_symbol_stem(item.value) + end, {}, "-b binary " + item.value, false});
     }
@@ -125,14 +127,15 @@ class LineReader {
         add_colon_separated(item.value, dirs_);
         return true;
       case OptionEffect::Sysroot:
-        sysroot_ = item.value;
+        // Cross compilers say "/": "=/usr/lib" is "/usr/lib" then, as GNU ld prints it.
+        sysroot_ = item.value.substr(0, item.value.find_last_not_of('/') + 1);
         return true;
       case OptionEffect::NoDefaultPaths:
         builtin_dirs_ = false;
         return true;
       case OptionEffect::DefaultScript:
       case OptionEffect::Script:
-        job_.replaces_default_script = !script_inserts(item.value);
+        job_.replaces_default_script = replaces_default_script(item.value);
         if (linker_.search_dirs_in_script) builtin_dirs_ = builtin_dirs_ && !job_.replaces_default_script;
         pending(PendingInput::Kind::Script, item.value, item.spelled);
         return true;
@@ -157,16 +160,24 @@ class LineReader {
     }
   }
 
-  static bool script_inserts(const std::string& path) {
+  bool replaces_default_script(const std::string& path) const {
     const std::optional<std::string> text = read_text(path, std::size_t{16} << 20);
-    return text && parse_linker_script(*text, path, traits_of(LinkerKind::Bfd)).inserts;
+    if (!text) return true;
+    const LinkerScript script = parse_linker_script(*text, path, linker_);
+    const auto& parts = script.skipped;
+    const bool has_sections = std::find(parts.begin(), parts.end(), "SECTIONS") != parts.end();
+    return !script.inserts && (has_sections || linker_.script_is_whole);
   }
 
-  /// -R takes a directory for the rpath; not every linker takes a file for its symbols.
+  /// -R takes what is no file, there or not yet, for the rpath; not every linker takes a file for its symbols.
   void take_just_symbols(const LineItem& item) {
-    const bool only_rpath = item.name == "R" && !linker_.just_symbols_by_R;
+    const bool is_R = item.name == "R" || linker_.just_symbols_is_R;
     const FileProbe probe = probe_file(item.value);
-    if (only_rpath || probe.kind == ProbedKind::NotAFile) return add_colon_separated(item.value, rpath_);
+    const bool no_file = probe.kind == ProbedKind::NotAFile || probe.kind == ProbedKind::Missing;
+    if (is_R && (no_file || !linker_.just_symbols_by_R)) {
+      job_.has_rpath = true;
+      return add_colon_separated(item.value, rpath_);
+    }
     if (probe.fixed) {  // a kernel, a ROM: it has no dynamic symbols, which are those that are read
       job_.scope.symbols_not_read.push_back(item.spelled + " " + item.value);
       note(item.spelled + " " + item.value + ": its symbols are not read, so undefined symbols are not judged");
@@ -306,7 +317,7 @@ class LineReader {
     }
     // -static-pie has a dynamic section.
     job_.is_static = state_.is_static() && job_.output != OutputKind::SharedObject && !job_.pie;
-    job_.rpath_link.insert(job_.rpath_link.end(), rpath_.begin(), rpath_.end());
+    for (const std::string& dir : rpath_) job_.rpath_link.push_back((dir.starts_with('/') ? sysroot_ : "") + dir);
   }
 
   /// No linker makes the folder. It is a note because the build may, before it links.
@@ -366,6 +377,7 @@ class LineReader {
     places.push_back(job_.inputs.size());
     for (std::size_t i = 0; i < options; ++i) job_.assignments[i].place = places[job_.assignments[i].place];
     if (entry_) job_.entry = *entry_;  // -e outranks ENTRY()
+    if (!job_.entry_given && job_.replaces_default_script && linker_.script_is_whole) job_.entry = "start";
     for (const std::string& file : read_files_) {
       if (find_script_file(search_, file).empty()) job_.missing.emplace_back(file, "no such file");
     }

@@ -119,6 +119,9 @@ class ScriptParser {
       script_.skipped.push_back(word);
       expect("{");
       section_commands();
+    } else if (word == "OVERWRITE_SECTIONS" && linker_.overwrites_sections) {
+      expect("{");
+      section_commands();
     } else if (word == "VERSION") {
       versions();
     } else if (word == "INSERT") {

@@ -58,9 +58,10 @@ bool UnresolvedOptions::take_method(std::string_view method) {
   if (!all && method != "ignore-all" && method != "ignore-in-object-files" && method != "ignore-in-shared-libs") {
     return false;
   }
-  in_objects_ = all || method == "ignore-in-shared-libs";
+  const bool in_objects = all || method == "ignore-in-shared-libs";
   if (linker_.unresolved_covers_shared) in_shared_ = all || method == "ignore-in-object-files";
-  mold_ = *in_objects_ ? MoldMethod::Error : MoldMethod::Ignore;
+  if (linker_.unresolved_covers_shared || method != "ignore-in-shared-libs") in_objects_ = in_objects;
+  mold_ = in_objects ? MoldMethod::Error : MoldMethod::Ignore;
   return true;
 }
 

@@ -17,7 +17,9 @@
 //     for a strong foo@@V, and a shared object's for every one; a strong one is an error ("foo"), and so is another
 //     strong foo@@V2 that plain foo stands for already. But where the version script gives plain foo another version
 //     than V the two have nothing to do with each other, and a weak foo@@V leaves a defined foo alone. foo@V1 defines
-//     only itself. A reference to foo@V is satisfied by foo@V or foo@@V alone.
+//     only itself. A reference to foo@V is satisfied by foo@V or foo@@V alone. Where an object or the line defines
+//     plain foo before a shared object has foo@@V, foo@V stands for plain foo from then on. A reference to "foo@" is
+//     one to a shared object's foo of no version, where it has versions.
 //  8. An --as-needed shared object takes part only when it defines a name that is undefined then and that a relocatable
 //     object before it refers to, not weakly; or a shared object, unless one that takes part needs the library anyway.
 //  9. A name that is thread-local in one file and not in another ends the link, definitions and references alike; but
@@ -31,7 +33,7 @@
 #include <cassert>
 
 #include "resolve/exports.hpp"
-#include "support/path.hpp"
+#include "resolve/link_output.hpp"
 
 namespace elfaudit {
 
@@ -115,7 +117,19 @@ void BfdLink::check_tls(std::uint32_t id, SymbolId at, const Symbol& symbol) {
     out_.rejections.push_back({Rejection::Kind::TlsMismatch, name, first, at, {}});
 }
 
+/// A shared object's "foo@": of no version, but not what plain foo means. The record that stands for no version, the
+/// first one, is named after the library.
+bool BfdLink::has_base_version(const ObjectFacts& object, const Symbol& symbol) const {
+  if (!linker_.finds_base_version) return false;
+  if (object.kind == ObjectKind::Relocatable || !symbol.defined() || symbol.default_version || symbol.version.empty())
+    return false;
+  const std::string_view version = object.text(symbol.version);
+  return !object.versions.empty() && version == object.text(object.versions.front()) &&
+         (object.soname.empty() || version == object.soname);
+}
+
 std::uint32_t BfdLink::entry_for(const ObjectFacts& object, const Symbol& symbol) {
+  if (has_base_version(object, symbol)) return table_.composed(std::string(object.name(symbol)) + "@");
   return table_.id(object.name(symbol), object.text(symbol.version));
 }
 
@@ -228,7 +242,8 @@ void BfdLink::collide(std::uint32_t id, SymbolId at, const Symbol& second) {
     return;
   }
   fate(at) = Fate::Rejected;
-  out_.conflicts.push_back({printed_name(entry.definition), entry.definition, at});
+  const bool shared = object(entry.definition.in).kind != ObjectKind::Relocatable;
+  out_.conflicts.push_back({printed_name(shared ? at : entry.definition), entry.definition, at});
 }
 
 void BfdLink::define_common(SymbolId at, const Symbol& symbol) {
@@ -302,9 +317,10 @@ void BfdLink::forget_definition(Entry& entry, Fate why) {
 void BfdLink::alias_default_version(SymbolId at, const Symbol& symbol, std::uint32_t versioned, bool dynamic) {
   const std::uint32_t plain_id = table_.id(object(at.in).name(symbol));
   const std::uint32_t other_id = table_.canonical(plain_id);
-  if (other_id == versioned || table_[plain_id].assigned) return;
+  if (other_id == versioned) return;
   Entry& plain = table_[plain_id];
-  if (dynamic && (plain.alias != kNone || plain.not_default)) return;
+  if (dynamic && stands_before(plain)) return stand_for_version(plain_id, versioned);
+  if (dynamic && (plain.assigned || plain.alias != kNone || plain.not_default)) return;
   if (!makes_way(at, symbol, plain_id, dynamic)) return;
   Entry& other = table_[other_id];
   Entry& target = table_[versioned];
@@ -319,6 +335,24 @@ void BfdLink::alias_default_version(SymbolId at, const Symbol& symbol, std::uint
                     : other.state == Entry::State::Common ? Fate::MergedCommon
                                                           : Fate::Overridden;
   forget_definition(other, lost);
+}
+
+/// Rule 7: did an object or the line define plain foo before a shared object has foo@@V?
+bool BfdLink::stands_before(const Entry& plain) {
+  const bool defined = plain.state == Entry::State::Defined || plain.state == Entry::State::DefinedWeak;
+  return defined && !plain.dynamic && !plain.not_default && plain.alias == kNone;
+}
+
+void BfdLink::stand_for_version(std::uint32_t plain, std::uint32_t versioned) {
+  Entry& entry = table_[versioned];
+  if (!entry.dynamic) return;
+  if (table_[plain].definition.valid()) {
+    forget_definition(entry, Fate::SharedLost);
+    entry.alias = plain;
+  } else {  // the line's own value: what defines foo@V comes too late as well
+    entry.settled = true;
+    entry.dynamic = false;
+  }
 }
 
 /// Rule 7: does what plain foo stands for so far leave it to foo@@V?
@@ -340,10 +374,9 @@ bool BfdLink::makes_way(SymbolId at, const Symbol& symbol, std::uint32_t plain, 
 }
 
 /// Rule 8.
-bool BfdLink::shared_object_is_needed(const ObjectFacts& facts) {
-  const std::string_view path = facts.origin.path;
-  const std::string_view soname = facts.soname.empty() ? base_name(path) : facts.soname;
-  const bool comes_anyway = needed_.contains(soname);
+bool BfdLink::shared_object_is_needed(std::uint32_t input) {
+  const ObjectFacts& facts = inputs_[input].objects[0];
+  const bool comes_anyway = needed_.contains(known_name(job_.inputs[input], facts));
   for (const Symbol& symbol : facts.symbols) {
     if (!symbol.defined()) continue;
     const auto wanted = [&](std::uint32_t id) {
@@ -355,7 +388,7 @@ bool BfdLink::shared_object_is_needed(const ObjectFacts& facts) {
     const std::string_view name = facts.name(symbol);
     const bool answers_plain = symbol.version.empty() || symbol.default_version;
     if (answers_plain && wanted(table_.find(name))) return true;
-    if (!symbol.version.empty() && wanted(table_.id(name, facts.text(symbol.version)))) return true;
+    if (!symbol.version.empty() && wanted(entry_for(facts, symbol))) return true;
   }
   return false;
 }

@@ -47,6 +47,7 @@ class BfdLink {
   void require_up_to(std::size_t place);
   void require(std::string_view symbol, const std::string& option);  ///< both outlive the link
   void visit(std::uint32_t input);
+  void visit_object(std::uint32_t input);
   void visit_shared_object(std::uint32_t input);
   void visit_archive(std::uint32_t input);
   void require_provided();
@@ -58,14 +59,14 @@ class BfdLink {
   void add_device_link_object();  // bfd_device_link.cpp
   std::map<std::uint32_t, AskedFor> must_be_defined();
   void collect_unresolved();
-  void drop_weak_references();
+  void drop_weak_references(const std::vector<std::uint32_t>& slot);
   void keep_unknown_operands();
 
   // One object (bfd.cpp)
   void check_tls(std::uint32_t id, SymbolId at, const Symbol& symbol);
   void add_object(ObjectId id);
   void add_shared_object(ObjectId id);
-  bool shared_object_is_needed(const ObjectFacts& object);
+  bool shared_object_is_needed(std::uint32_t input);
   std::vector<bool> claim_groups(ObjectId id);
   bool discarded(ObjectId id, const Symbol& symbol, const std::vector<bool>& lost_groups);
   void refer(SymbolId at, const Symbol& symbol);
@@ -79,9 +80,12 @@ class BfdLink {
   void make_undefined(Entry& entry, SymbolId at);
   void forget_definition(Entry& entry, Fate why);
   void alias_default_version(SymbolId at, const Symbol& symbol, std::uint32_t versioned, bool dynamic);
+  static bool stands_before(const Entry& plain);
+  void stand_for_version(std::uint32_t plain, std::uint32_t versioned);
   bool makes_way(SymbolId at, const Symbol& symbol, std::uint32_t plain, bool dynamic);
   void leave_shared_definition(std::uint32_t id);
 
+  bool has_base_version(const ObjectFacts& object, const Symbol& symbol) const;
   std::uint32_t entry_for(const ObjectFacts& object, const Symbol& symbol);
   std::uint32_t entry_for_reference(const ObjectFacts& object, const Symbol& symbol);
   std::uint32_t entry_for_reference(std::string_view name);
@@ -99,7 +103,8 @@ class BfdLink {
   std::map<std::string_view, GroupOwner> linkonce_;  ///< by section name
   std::vector<ArchiveIndex> indexes_;
   std::set<std::string_view> wrapped_;
-  std::set<std::string_view> needed_;     ///< DT_NEEDED of the shared objects that take part so far
+  std::set<std::string_view> loaded_;     ///< by what the shared objects that take part so far are known
+  std::set<std::string_view> needed_;     ///< their DT_NEEDED, and that of dropped ones among these
   std::vector<SymbolId> first_mentions_;  ///< by entry: who says first whether the name is thread-local
   std::uint64_t additions_ = 0;  ///< names that became undefined or common: whether a group must be searched again
 };

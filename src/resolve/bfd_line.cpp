@@ -86,7 +86,9 @@ void BfdLink::apply_options() {
   for (const std::string& symbol : job_.required)
     if (!job_.required_late.contains(symbol)) require(symbol, kUndefined);
   for (const std::string& symbol : job_.must_define) require(symbol, kRequireDefined);
-  if (job_.scope.whole_line && job_.output == OutputKind::Executable) require(job_.entry, kEntry);
+  // Where no script says ENTRY() the name is only looked up in the end.
+  const bool named = job_.entry_given || !job_.replaces_default_script;
+  if (job_.scope.whole_line && job_.output == OutputKind::Executable && named) require(job_.entry, kEntry);
   add_device_link_object();
 }
 
@@ -125,7 +127,7 @@ void BfdLink::visit(std::uint32_t input) {
   if (job_.inputs[input].device_only) return;
   switch (inputs_[input].kind) {
     case InputKind::Object:
-      if (!out_.linked[input][0]) add_object({input, 0});
+      visit_object(input);
       break;
     case InputKind::SharedObject:
     case InputKind::Executable:
@@ -140,6 +142,18 @@ void BfdLink::visit(std::uint32_t input) {
   }
 }
 
+/// Between --start-lib and --end-lib, which gold knows, an object is taken when it defines what is undefined.
+void BfdLink::visit_object(std::uint32_t input) {
+  if (out_.linked[input][0]) return;
+  if (!job_.inputs[input].lazy || job_.inputs[input].whole_archive) return add_object({input, 0});
+  const ObjectFacts& facts = inputs_[input].objects[0];
+  for (const Symbol& symbol : facts.symbols) {
+    if (!symbol.defined()) continue;
+    const Entry& entry = table_[table_.canonical(entry_for(facts, symbol))];
+    if (wanted_from_archive(entry, facts.name(symbol), facts)) return extract({input, 0}, entry, facts.name(symbol));
+  }
+}
+
 void BfdLink::visit_shared_object(std::uint32_t input) {
   if (out_.linked[input][0]) return;
   // The same library named again (-lc twice, libc.so.6 once by script) is the one that is there.
@@ -147,9 +161,19 @@ void BfdLink::visit_shared_object(std::uint32_t input) {
     if (inputs_[earlier].path == inputs_[input].path && !out_.linked[earlier].empty() && out_.linked[earlier][0])
       return;
   }
-  if (job_.inputs[input].as_needed && linker_.as_needed_asks_first &&
-      !shared_object_is_needed(inputs_[input].objects[0]))
+  const ObjectFacts& facts = inputs_[input].objects[0];
+  const std::string_view known_as = known_name(job_.inputs[input], facts);
+  // Of a second file with the same soname only the names that it needs count.
+  if (loaded_.contains(known_as)) {
+    needed_.insert(facts.needed.begin(), facts.needed.end());
     return;
+  }
+  if (job_.inputs[input].as_needed && linker_.as_needed_asks_first && !shared_object_is_needed(input)) {
+    // What a dropped library needs comes anyway when the library itself does.
+    if (needed_.contains(known_as)) needed_.insert(facts.needed.begin(), facts.needed.end());
+    return;
+  }
+  loaded_.insert(known_as);
   add_shared_object({input, 0});
 }
 
@@ -288,19 +312,24 @@ void BfdLink::collect_unresolved() {
       }
     }
   }
-  if (!linker_.undefined_as_a_whole) drop_weak_references();
+  if (!linker_.undefined_as_a_whole) drop_weak_references(slot);
   if (linker_.stops_at_expression) keep_unknown_operands();
   std::sort(out_.unresolved.begin(), out_.unresolved.end(),
             [](const Unresolved& a, const Unresolved& b) { return a.symbol < b.symbol; });
 }
 
-/// Rule 9, where no option or shared object makes a weak reference count.
-void BfdLink::drop_weak_references() {
-  const auto weak = [&](const Reference& reference) {
-    return object(reference.id.in).symbols[reference.id.symbol].weak();
-  };
-  for (Unresolved& name : out_.unresolved)
-    if (std::all_of(name.references.begin(), name.references.end(), weak)) name.references.clear();
+/// Rule 9, where no option makes a weak reference count, and a shared object only when it comes first. `slot`: of each
+/// entry, into Resolution::unresolved.
+void BfdLink::drop_weak_references(const std::vector<std::uint32_t>& slot) {
+  for (std::uint32_t id = 0; id < slot.size(); ++id) {
+    if (slot[id] == kNone) continue;
+    std::vector<Reference>& references = out_.unresolved[slot[id]].references;
+    const SymbolId& first = table_[id].first_reference;
+    const bool by_shared = !references.empty() && first.valid() && first.in.input < references.front().id.in.input;
+    const bool weak = std::all_of(references.begin(), references.end(),
+                                  [&](const Reference& reference) { return symbol(reference.id).weak(); });
+    if (weak && !by_shared) references.clear();
+  }
 }
 
 /// An expression that can't be evaluated ends the link before any relocation is looked at.
@@ -309,7 +338,7 @@ void BfdLink::keep_unknown_operands() {
   for (const Assignment& assignment : job_.assignments)
     if (!assignment.provide) operands.insert(assignment.uses.begin(), assignment.uses.end());
   const auto unknown = [&](const Unresolved& name) {
-    return operands.contains(name.symbol) && !defined_by_linker(name.symbol, job_, true);
+    return operands.contains(name.symbol) && !defined_by_linker(name.symbol, job_, machine_of(inputs_), true);
   };
   if (std::any_of(out_.unresolved.begin(), out_.unresolved.end(), unknown))
     std::erase_if(out_.unresolved, [&](const Unresolved& name) { return !unknown(name); });

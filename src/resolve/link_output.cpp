@@ -72,6 +72,12 @@ Resolution blank_resolution(const LinkJob& job, const std::vector<InputFacts>& i
 //  2. refers to __fatbinwrap_X, which that object defines: so the host link extracts every member with device code.
 //
 // Found by experiment with CUDA 13.0. X is the module's id, the rest of the name.
+std::string_view known_name(const LinkInput& input, const ObjectFacts& facts) {
+  if (!facts.soname.empty()) return facts.soname;
+  const std::string_view path = facts.origin.path;
+  return input.spelled.starts_with("-l") ? path.substr(path.rfind('/') + 1) : path;
+}
+
 DeviceLinkObject device_link_object(const LinkJob& job, const std::vector<InputFacts>& inputs) {
   DeviceLinkObject made;
   if (!job.device_linked || !job.device) return made;

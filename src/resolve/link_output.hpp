@@ -19,6 +19,10 @@ bool only_archives(const LinkJob& job, const std::vector<InputFacts>& inputs);
 /// Nothing is linked yet.
 Resolution blank_resolution(const LinkJob& job, const std::vector<InputFacts>& inputs);
 
+/// By what a linker knows a shared object of the line: its soname, else the name of its file for "-lfoo", else the
+/// path.
+std::string_view known_name(const LinkInput& input, const ObjectFacts& facts);
+
 /// The object that nvcc wraps its device link's output in and puts first on the host link line ("x_dlink.o"). It is
 /// made on the way, so there is no file to read, but what is in it follows from the objects that were device-linked.
 struct DeviceLinkObject {

@@ -76,8 +76,10 @@ class LinkSymbols : public SymbolTable<Entry> {
  public:
   /// The entry that really stands for `id`, aliases followed.
   std::uint32_t canonical(std::uint32_t id) const {
-    const std::uint32_t alias = (*this)[id].alias;
-    return alias == kNone ? id : alias;  // one step: an alias's target has a version, so none
+    // Ends: plain foo stands for foo@V2, or foo@V2 for plain foo, whichever was defined first, and a name that stands
+    // for another one is not stood for again.
+    while ((*this)[id].alias != kNone) id = (*this)[id].alias;
+    return id;
   }
 };
 

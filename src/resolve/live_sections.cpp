@@ -63,8 +63,8 @@ std::vector<std::uint32_t> dropped_sections(const ObjectFacts& object, ObjectId 
 }
 
 LiveSections::LiveSections(const LinkJob& job, std::vector<InputFacts>& inputs, const Resolution& resolution,
-                           const GraphReaderFunction& read)
-    : job_(job), linker_(traits_of(job)), inputs_(inputs), resolution_(resolution) {
+                           const std::vector<IndirectLibrary>& needed, const GraphReaderFunction& read)
+    : job_(job), linker_(traits_of(job)), inputs_(inputs), resolution_(resolution), needed_(needed) {
   load(inputs, read);
   note_hidden_names();
   index_definitions();
@@ -184,18 +184,22 @@ bool LiveSections::mark_shared_names(const Exports& exports) {
           resolution_.linked[i][o] || (linker_.counts_unneeded_libraries && !job_.inputs[i].device_only);
       if (!counts || object.kind == ObjectKind::Relocatable) continue;
       any = true;
-      for (const Symbol& symbol : object.symbols) {
-        const auto found = definitions_.find(object.name(symbol));
-        if (found == definitions_.end() || !found->second.visible) continue;
-        const Place& place = found->second;
-        const Origin& origin = inputs_[place.object.input].objects[place.object.object].origin;
-        const bool exported =
-            !linker_.shared_keeps_exports_only || exports.why_not(found->first, origin, false).empty();
-        if (exported) mark(place.object, place.section);
-      }
+      mark_names_of(object, exports);
     }
   }
+  for (const IndirectLibrary& library : needed_) mark_names_of(library.facts, exports);
   return any;
+}
+
+void LiveSections::mark_names_of(const ObjectFacts& shared, const Exports& exports) {
+  for (const Symbol& symbol : shared.symbols) {
+    const auto found = definitions_.find(shared.name(symbol));
+    if (found == definitions_.end() || !found->second.visible) continue;
+    const Place& place = found->second;
+    const Origin& origin = inputs_[place.object.input].objects[place.object.object].origin;
+    const bool exported = !linker_.shared_keeps_exports_only || exports.why_not(found->first, origin, false).empty();
+    if (exported) mark(place.object, place.section);
+  }
 }
 
 bool LiveSections::is_root(const SectionNode& node) const {

@@ -13,6 +13,7 @@
 #include "elfaudit/resolution.hpp"
 #include "linker/linker_traits.hpp"
 #include "resolve/exports.hpp"
+#include "scan/needed_libraries.hpp"
 #include "scan/section_graph.hpp"
 
 namespace elfaudit {
@@ -23,8 +24,9 @@ using GraphReaderFunction = std::function<SectionGraph(const Origin&)>;
 class LiveSections {
  public:
   /// Walks the whole link. An object whose relocations can't be read is taken as kept; its error is added to its input.
+  /// `needed`: shared objects that take part and are not on the line.
   LiveSections(const LinkJob& job, std::vector<InputFacts>& inputs, const Resolution& resolution,
-               const GraphReaderFunction& read);
+               const std::vector<IndirectLibrary>& needed, const GraphReaderFunction& read);
 
   bool live(ObjectId id, std::uint32_t section) const;
 
@@ -57,6 +59,7 @@ class LiveSections {
   bool is_wrapped(std::string_view name) const;
   std::string unwrapped(std::string name) const;
   bool mark_shared_names(const Exports& exports);
+  void mark_names_of(const ObjectFacts& shared, const Exports& exports);
   void mark_roots();
   void mark_exported();
   void mark_kept_sections();
@@ -75,6 +78,7 @@ class LiveSections {
   const LinkerTraits& linker_;
   const std::vector<InputFacts>& inputs_;
   const Resolution& resolution_;
+  const std::vector<IndirectLibrary>& needed_;
   std::map<ObjectId, Node> nodes_;
   std::map<std::string, Place, std::less<>> definitions_;            ///< in relocatable objects, by name
   std::multimap<std::string, Place, std::less<>> bounded_sections_;  ///< by name that is a C identifier

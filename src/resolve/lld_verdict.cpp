@@ -194,7 +194,7 @@ void LldLink::add_unknown_operands(UndefinedNames& names) {
       const std::uint32_t id = wrapped_.contains(used) ? table_.composed("__wrap_" + used) : unwrapped(used);
       const Entry::State state = table_[id].state;
       const bool known = state == Entry::State::Defined || state == Entry::State::Common || assigned_.contains(used);
-      if (known || defined_by_linker(used, job_, true)) continue;
+      if (known || defined_by_linker(used, job_, machine_of(inputs_), true)) continue;
       Unresolved& name = names.name(table_.id(used), used);
       name.option = assignment.where;
       name.discarded = false;  // not found is not found

@@ -242,7 +242,8 @@ class RelocationCheck {
   }
 
   void drop_dead(const GraphReaderFunction& read_graph) {
-    const LiveSections live(job_, inputs_, out_, read_graph);
+    const std::vector<IndirectLibrary> beside;  // libraries that libraries need are not looked up for this
+    const LiveSections live(job_, inputs_, out_, beside, read_graph);
     for (RefusedRelocations& object : out_.relocations)
       std::erase_if(object.relocations, [&](const RefusedRelocation& relocation) {
         if (relocation.reference.valid())

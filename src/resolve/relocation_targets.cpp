@@ -110,7 +110,7 @@ RelocationTarget RelocationTargets::of_linker(std::string_view name, const Bound
     target.type = SymbolType::NoType;
   } else if (is_section_bound(name)) {
     target.visibility = Visibility::Protected;
-  } else if (defined_by_linker(name, job_, any_shared_object())) {
+  } else if (defined_by_linker(name, job_, machine_of(inputs_), any_shared_object())) {
     target.type = SymbolType::NoType;
     if (!exported_by_lld(name)) target.visibility = Visibility::Hidden;
   } else {

@@ -1,17 +1,18 @@
 // References of shared objects. An executable must satisfy them; a shared object only with --no-allow-shlib-undefined,
 // since it is completed when it is loaded.
 //
-//  1. GNU ld first loads what the shared objects of the link need and the line doesn't name, as the dynamic linker
-//  would
-//     find it, and what these need in turn. Their references count like the others'. One that is not found is a
-//     warning.
+//  1. GNU ld first loads what the shared objects of the link need and the line does not name, as the dynamic linker
+//     would find it, and what these need in turn; what --as-needed dropped takes part again when one that takes part
+//     needs it. Their references count like the others'. One that is not found is a warning.
 //  2. GNU ld reports a name that a shared object refers to (not weakly) and nothing defines, unless a relocatable
 //     object refers to it too, weakly or not: then that one's relocations decide. -u and -e count as such a reference.
 //     With --gc-sections neither matters.
+//     gold loads nothing. Where it finds something that a shared object needs not on the line, it says nothing of what
+//     the object refers to, nor of the references of libraries in its own directories.
 //  3. mold 1.10 never reports any of this; lld has rules of its own (shared_needs.cpp).
 //  4. A definition that is hidden, made local by a version script or by --exclude-libs doesn't count for a shared
 //     object of an executable's link, unless another shared object defines the name too: GNU ld refuses it, with a
-//     message of its own.
+//     message of its own. Not one that --gc-sections took away. gold links.
 
 #include "resolve/shared_references.hpp"
 
@@ -22,6 +23,7 @@
 
 #include "linker/linker_traits.hpp"
 #include "resolve/exports.hpp"
+#include "resolve/link_output.hpp"
 #include "resolve/resolve.hpp"
 
 namespace elfaudit {
@@ -32,6 +34,7 @@ struct Want {
   std::string_view version;
   SymbolId first;       ///< invalid when only a library beside the line refers to it
   std::string_view by;  ///< that library
+  bool weak = false;
   bool defined = false;
   bool by_shared = false;  ///< a shared object defines it
   bool regular_strong = false;
@@ -60,8 +63,7 @@ class SharedReferences {
 
   void collect(const std::vector<IndirectLibrary>& needed) {
     for (std::uint32_t i = 0; i < inputs_.size(); ++i)
-      if (takes_part(i) && (linker_.loads_needed_libraries || is_complete(inputs_[i].objects[0])))
-        add_references(inputs_[i].objects[0], ObjectId{i, 0});
+      if (takes_part(i)) add_references(inputs_[i].objects[0], ObjectId{i, 0});
     for (const IndirectLibrary& library : needed) add_references(library.facts, {});
     if (wants_.empty()) return;
     for (std::uint32_t i = 0; i < inputs_.size(); ++i)
@@ -73,14 +75,16 @@ class SharedReferences {
         for (Want& want : found->second) want.defined |= want.version.empty();
   }
 
-  void report(bool undefined_too) {
+  void report(bool undefined_too, const std::function<bool(const SymbolId&)>& removed) {
     const Exports exports(job_);
     for (const auto& [name, wants] : wants_) {
       for (const Want& want : wants) {
-        if (!want.defined) {
-          if (undefined_too && reported(name, want) && !defined_by_linker(name, job_, true)) add_unresolved(name, want);
+        // A shared object's definition is none for a name that an object calls hidden.
+        if (!want.defined && (!want.by_shared || want.not_exported)) {
+          if (undefined_too && reported(name, want) && !defined_by_linker(name, job_, machine_of(inputs_), true))
+            add_unresolved(name, want);
         } else if (refuses_hidden_ && want.first.valid() && want.definition.valid() && !want.by_shared) {
-          check_exported(name, want, exports);
+          check_exported(name, want, exports, removed);
         }
       }
     }
@@ -94,24 +98,10 @@ class SharedReferences {
     return is_shared(inputs_[input]) && !job_.inputs[input].just_symbols && out_.linked[input][0];
   }
 
-  /// All libraries that it needs are on the line, under their names for the loader.
-  bool is_complete(const ObjectFacts& library) const {
-    return std::all_of(library.needed.begin(), library.needed.end(), [&](const std::string& name) {
-      for (std::uint32_t i = 0; i < inputs_.size(); ++i)
-        if (is_shared(inputs_[i]) && answers_to(inputs_[i], name)) return true;
-      return false;
-    });
-  }
-
-  static bool answers_to(const InputFacts& input, const std::string& name) {
-    const ObjectFacts& object = input.objects[0];
-    return object.soname.empty() ? input.path.substr(input.path.rfind('/') + 1) == name : object.soname == name;
-  }
-
   void add_references(const ObjectFacts& object, ObjectId id) {
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const Symbol& symbol = object.symbols[s];
-      if (symbol.defined() || symbol.weak()) continue;
+      if (symbol.defined() || (symbol.weak() && !linker_.first_reference_decides)) continue;
       const std::string_view version = object.text(symbol.version);
       std::vector<Want>& wants = wants_[wrapped(object.name(symbol))];
       const auto known =
@@ -120,6 +110,7 @@ class SharedReferences {
       Want& want = wants.emplace_back();
       want.version = version;
       want.by = object.origin.path;
+      want.weak = symbol.weak();
       if (id.valid()) want.first = {id, s};
     }
   }
@@ -142,7 +133,7 @@ class SharedReferences {
       const auto found = wants_.find(object.name(symbol));
       if (found == wants_.end()) continue;
       for (Want& want : found->second)
-        if (answers(object, symbol, want)) want.defined = want.by_shared = true;
+        if (answers(object, symbol, want)) want.by_shared = true;
     }
   }
 
@@ -176,10 +167,27 @@ class SharedReferences {
 
   /// Rule 2.
   bool reported(std::string_view name, const Want& want) const {
+    if (want.weak) return false;
+    if (linker_.asks_complete_libraries)
+      return !want.regular_strong && !want.regular_weak && knows_all_of(want.first.in.input);
     const bool by_option = linker_.undefined_as_a_whole &&
                            std::find(job_.required.begin(), job_.required.end(), name) != job_.required.end() &&
                            !job_.required_late.contains(std::string(name));
     return job_.gc_sections || !(want.regular_strong || want.regular_weak || by_option);
+  }
+
+  /// Rule 2, of gold.
+  bool knows_all_of(std::uint32_t input) const {
+    const ObjectFacts& object = inputs_[input].objects[0];
+    const std::string& path = object.origin.path;
+    const auto own = [&](const std::string& dir) { return path.substr(0, path.rfind('/')) == dir; };
+    if (std::any_of(job_.builtin_dirs.begin(), job_.builtin_dirs.end(), own)) return false;
+    const auto is_there = [&](const std::string& name) {
+      for (std::size_t i = 0; i < inputs_.size(); ++i)
+        if (is_shared(inputs_[i]) && known_name(job_.inputs[i], inputs_[i].objects[0]) == name) return true;
+      return false;
+    };
+    return std::all_of(object.needed.begin(), object.needed.end(), is_there);
   }
 
   void add_unresolved(std::string_view name, const Want& want) {
@@ -197,10 +205,11 @@ class SharedReferences {
       made.remarks.push_back("needed by " + std::string(want.by) + ", which a shared object of the link needs");
   }
 
-  void check_exported(std::string_view name, const Want& want, const Exports& exports) {
+  void check_exported(std::string_view name, const Want& want, const Exports& exports,
+                      const std::function<bool(const SymbolId&)>& removed) {
     const ObjectFacts& object = inputs_[want.definition.in.input].objects[want.definition.in.object];
     std::string why = exports.why_not(name, object.origin, want.not_exported);
-    if (why.empty()) return;
+    if (why.empty() || removed(want.definition)) return;
     out_.rejections.push_back(
         {Rejection::Kind::HiddenFromShared, std::string(name), want.definition, want.first, std::move(why)});
   }
@@ -214,34 +223,41 @@ class SharedReferences {
   std::unordered_map<std::string_view, std::vector<Want>> wants_;
 };
 
+}  // namespace
+
 /// Rule 1.
 std::vector<IndirectLibrary> load_needed(const LinkJob& job, const std::vector<InputFacts>& inputs,
                                          const Resolution& resolution, const NeededFinder& find) {
-  std::vector<const ObjectFacts*> linked;
-  for (std::uint32_t i = 0; i < inputs.size(); ++i)
-    if (is_shared(inputs[i]) && resolution.linked[i][0]) linked.push_back(&inputs[i].objects[0]);
-  if (linked.empty()) return {};
-  return find(job, linked);
+  const bool loads = job.unresolved.report_in_shared_objects || job.copy_dt_needed;
+  if (!loads || job.output == OutputKind::Relocatable || !traits_of(job).loads_needed_libraries) return {};
+  std::vector<LineLibrary> line;
+  bool any = false;
+  for (std::uint32_t i = 0; i < inputs.size(); ++i) {
+    if (!is_shared(inputs[i]) || job.inputs[i].device_only) continue;
+    // A second file with a soname that is there already is not linked, but what it needs is loaded.
+    const bool takes_part = resolution.linked[i][0] || !job.inputs[i].as_needed;
+    any |= resolution.linked[i][0];
+    const ObjectFacts& object = inputs[i].objects[0];
+    const std::string_view path = object.origin.path;
+    const bool searched = job.inputs[i].spelled.starts_with("-l");
+    line.push_back({&object, takes_part, known_name(job.inputs[i], object),
+                    searched ? path.substr(path.rfind('/') + 1) : std::string_view()});
+  }
+  return any ? find(job, line) : std::vector<IndirectLibrary>();
 }
 
-}  // namespace
-
-std::vector<IndirectLibrary> settle_shared_references(const LinkJob& job, const std::vector<InputFacts>& inputs,
-                                                      Resolution& resolution, const NeededFinder& find) {
+void settle_shared_references(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution,
+                              const std::vector<IndirectLibrary>& needed,
+                              const std::function<bool(const SymbolId&)>& removed) {
   const LinkerTraits& linker = traits_of(job);
-  const bool undefined_too = job.unresolved.report_in_shared_objects;
-  const bool loads = undefined_too || job.copy_dt_needed;
   if (job.output == OutputKind::Relocatable || !(linker.loads_needed_libraries || linker.asks_complete_libraries))
-    return {};
+    return;
+  const bool undefined_too = job.unresolved.report_in_shared_objects;
   // Rule 4 holds for executables whatever the options say of undefined names.
-  const bool hidden_too = linker.refuses_unexported && job.output == OutputKind::Executable;
-  if (!undefined_too && !hidden_too) return {};
-  std::vector<IndirectLibrary> needed;
-  if (loads && linker.loads_needed_libraries) needed = load_needed(job, inputs, resolution, find);
+  if (!undefined_too && job.output != OutputKind::Executable) return;
   SharedReferences references(job, inputs, resolution);
   references.collect(needed);
-  references.report(undefined_too);
-  return needed;
+  references.report(undefined_too, removed);
 }
 
 }  // namespace elfaudit

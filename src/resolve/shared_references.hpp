@@ -13,13 +13,17 @@
 namespace elfaudit {
 
 /// See find_needed(); the scan stage does it.
-using NeededFinder =
-    std::function<std::vector<IndirectLibrary>(const LinkJob&, std::span<const ObjectFacts* const> linked)>;
+using NeededFinder = std::function<std::vector<IndirectLibrary>(const LinkJob&, std::span<const LineLibrary> line)>;
+
+/// The libraries that GNU ld loads besides those of the line; none for the other linkers.
+std::vector<IndirectLibrary> load_needed(const LinkJob& job, const std::vector<InputFacts>& inputs,
+                                         const Resolution& resolution, const NeededFinder& find);
 
 /// Adds to Resolution::unresolved what shared objects refer to and nothing defines, and to Resolution::rejections what
-/// is defined but not exported to them. Returns the libraries that GNU ld loads besides those of the line (none for the
-/// other linkers).
-std::vector<IndirectLibrary> settle_shared_references(const LinkJob& job, const std::vector<InputFacts>& inputs,
-                                                      Resolution& resolution, const NeededFinder& find);
+/// is defined but not exported to them. `needed`: what load_needed gave. `removed`: did --gc-sections take the
+/// definition away? Asked only where it matters.
+void settle_shared_references(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution,
+                              const std::vector<IndirectLibrary>& needed,
+                              const std::function<bool(const SymbolId&)>& removed);
 
 }  // namespace elfaudit

@@ -9,11 +9,15 @@
 //  4. What the linker defines itself is not missing: its own names, and __start_X where a section X is linked.
 //  5. Where only a discarded COMDAT copy defines the name, lld says so instead of calling it undefined.
 //  6. GNU ld refuses an undefined hidden name even when no relocation uses it ("hidden symbol isn't defined").
+//  7. A library that GNU ld loads only because another one needs it defines a name that an object refers to: it refuses
+//     that ("DSO missing from command line") before it looks at any relocation, unless --copy-dt-needed-entries is on.
 //
 // Relocations are most of an object's bytes, so they are read only for the names left over, object by object; all of
 // them only when --gc-sections decides whether something is reported.
 
 #include "resolve/unresolved.hpp"
+
+#include <elf.h>
 
 #include <algorithm>
 #include <array>
@@ -44,20 +48,26 @@ class Settler {
     note_discarded();
     reject_open_versions(job_, out_);
     const bool dynamic = any_shared_object();
-    std::erase_if(names, [&](const Unresolved& name) { return defined_by_linker(name.symbol, job_, dynamic); });
+    needed_ = load_needed(job_, inputs_, out_, reader_.needed);
+    std::vector<Unresolved> refused = take_indirect();
+    std::erase_if(names, [&](const Unresolved& name) {
+      return defined_by_linker(name.symbol, job_, machine_of(inputs_), dynamic);
+    });
     read_uses();
     judge_uses();
     if (gc_decides()) {
-      live_.emplace(job_, inputs_, out_, reader_.graph);
+      find_live();
       judge_uses();
       drop_dead_duplicates();
     }
     drop_unused();
     std::erase_if(names, [&](const Unresolved& name) { return section_bound_exists(name.symbol); });
     settle_shared_needs(job_, inputs_, out_, live_ ? &*live_ : nullptr, [&](std::string_view name) {
-      return defined_by_linker(name, job_, dynamic) || section_bound_exists(name);
+      return defined_by_linker(name, job_, machine_of(inputs_), dynamic) || section_bound_exists(name);
     });
-    if (!stops_at_expression()) look_for_indirect(settle_shared_references(job_, inputs_, out_, reader_.needed));
+    if (!stops_at_expression())
+      settle_shared_references(job_, inputs_, out_, needed_, [&](const SymbolId& id) { return removed(id); });
+    names.insert(names.end(), std::make_move_iterator(refused.begin()), std::make_move_iterator(refused.end()));
     check_versions(job_, inputs_, out_);
     std::sort(names.begin(), names.end(), [](const Unresolved& a, const Unresolved& b) { return a.symbol < b.symbol; });
   }
@@ -145,11 +155,23 @@ class Settler {
   }
 
   /// Position independent code calls __tls_get_addr for thread-local variables, as libstdc++.a's eh_globals.o does. In
-  /// a program every linker puts the variable's address in the call's place (ELF Handling For Thread-Local Storage, 5).
+  /// a program every linker puts the variable's address in the call's place (ELF Handling For Thread-Local Storage, 5);
+  /// the other machines either have no such call or keep it.
   bool is_relaxed(SymbolId id, const Use& use) const {
     if (job_.output != OutputKind::Executable || !use.code) return false;
     const ObjectFacts& from = object(id.in);
-    return from.name(from.symbols[id.symbol]) == "__tls_get_addr";
+    const std::string_view name = from.name(from.symbols[id.symbol]);
+    switch (from.machine) {
+      case EM_386:
+        return name == "___tls_get_addr";  // with the argument in a register
+      case EM_S390:
+        return name == "__tls_get_offset";
+      case EM_X86_64:
+      case EM_PPC64:
+        return name == "__tls_get_addr";
+      default:
+        return false;
+    }
   }
 
   bool any_reported_use() const {
@@ -192,6 +214,17 @@ class Settler {
     for (Unresolved& name : out_.unresolved)
       if (!needs_no_use(name))
         std::erase_if(name.references, [](const Reference& reference) { return reference.section.empty(); });
+  }
+
+  void find_live() {
+    if (!live_) live_.emplace(job_, inputs_, out_, needed_, reader_.graph);
+  }
+
+  bool removed(const SymbolId& definition) {
+    const Symbol& defined = symbol(definition);
+    if (!job_.gc_sections || defined.section == kNone) return false;
+    find_live();
+    return !live_->live(definition.in, object(definition.in).sections[defined.section].index);
   }
 
   /// mold looks for duplicates once the sections are gone.
@@ -257,20 +290,25 @@ class Settler {
     if (!told) known.push_back(error);
   }
 
-  /// A library that only another library names: GNU ld finds the symbol there and refuses ("DSO missing from command
-  /// line"), unless --copy-dt-needed-entries is on.
-  void look_for_indirect(const std::vector<IndirectLibrary>& needed) {
+  /// Rule 7: takes out the names that such a library defines, and those that it is refused for are returned.
+  std::vector<Unresolved> take_indirect() {
+    std::vector<Unresolved> refused;
+    if (needed_.empty()) return refused;
     std::erase_if(out_.unresolved, [&](Unresolved& name) {
-      if (name.in_shared || name.hidden) return false;
-      for (const IndirectLibrary& library : needed) {
-        if (!defines(library.facts, name.symbol)) continue;
-        if (job_.copy_dt_needed) return true;
-        name.remarks.push_back(library.path + " defines it, which " + library.by +
-                               " needs; it must be named on the line itself (\"DSO missing from command line\")");
-        return false;
-      }
-      return false;
+      if (name.hidden) return false;
+      const auto library = std::find_if(needed_.begin(), needed_.end(), [&](const IndirectLibrary& candidate) {
+        return defines(candidate.facts, name.symbol);
+      });
+      if (library == needed_.end()) return false;
+      const bool by_object = std::any_of(name.references.begin(), name.references.end(),
+                                         [&](const Reference& reference) { return !symbol(reference.id).weak(); });
+      if (job_.copy_dt_needed || !by_object) return true;
+      name.remarks.push_back(library->path + " defines it, which " + library->by +
+                             " needs; it must be named on the line itself (\"DSO missing from command line\")");
+      refused.push_back(std::move(name));
+      return true;
     });
+    return refused;
   }
 
   static bool defines(const ObjectFacts& library, const std::string& wanted) {
@@ -292,6 +330,7 @@ class Settler {
   const Reader& reader_;
   bool unallocated_count_ = false;  ///< rule 2
   std::map<ObjectId, std::vector<Use>> uses_;
+  std::vector<IndirectLibrary> needed_;
   std::optional<LiveSections> live_;
 };
 

@@ -96,12 +96,17 @@ class SupplierSearch {
     } else if (object.kind != ObjectKind::Relocatable && missing_[i]->hidden) {
       remark(i, who + " defines it, but the reference is hidden, so that only the output itself can");
     } else if (resolution_.fate(id) == Fate::NotNeeded) {
-      remark(i, who + " defines it and is on the line too early: --as-needed drops it before " + needed_by(i) +
-                    " asks for it");
+      if (stands_before_need(i, id.in.input))
+        remark(i, who + " defines it and is on the line too early: --as-needed drops it before " + needed_by(i) +
+                      " asks for it");
     } else if (resolution_.fate(id) == Fate::NotExtracted) {
       remark(i, who + " defines it, and the archive is on the line too early: move it behind " + needed_by(i) +
                     ", or put both between --start-group and --end-group");
     }
+  }
+
+  bool stands_before_need(std::size_t i, std::uint32_t input) const {
+    return missing_[i]->references.empty() || input < missing_[i]->references.back().id.in.input;
   }
 
   std::string needed_by(std::size_t i) const {

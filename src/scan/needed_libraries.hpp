@@ -1,4 +1,4 @@
-// The shared objects that a link's shared objects need and the line does not name.
+// The shared objects that a link's shared objects need and that take part because of it.
 #pragma once
 
 #include <span>
@@ -10,6 +10,14 @@
 
 namespace elfaudit {
 
+/// A shared object of the line.
+struct LineLibrary {
+  const ObjectFacts* facts = nullptr;
+  bool takes_part = true;      ///< false: --as-needed drops it
+  std::string_view known_as;   ///< known_name() in src/resolve/link_output.hpp
+  std::string_view file_name;  ///< of "-lfoo", which it answers to as well; else empty
+};
+
 /// A library that was looked up for a DT_NEEDED entry.
 struct IndirectLibrary {
   std::string name;  ///< as DT_NEEDED says it
@@ -18,9 +26,12 @@ struct IndirectLibrary {
   ObjectFacts facts;
 };
 
-/// GNU ld's search (ld manual, -rpath-link): -rpath-link, -rpath, LD_RUN_PATH when no -rpath is given, LD_LIBRARY_PATH,
-/// the DT_RUNPATH of the one that needs it, /etc/ld.so.conf, the linker's own directories; never -L. What is found is
-/// searched for further ones. `linked` are the shared objects that take part. Unreadable files count as not found.
-std::vector<IndirectLibrary> find_needed(const LinkJob& job, std::span<const ObjectFacts* const> linked);
+/// What GNU ld loads for the DT_NEEDED entries of the shared objects that take part, and of what it loads (binutils
+/// ld/ldelf.c, ldelf_handle_dt_needed). An entry that the line has under that name, with that soname or as that file is
+/// there already. One that --as-needed dropped is loaded from where the line found it. Else the ld manual's search
+/// (-rpath-link): -rpath-link, -rpath, LD_RUN_PATH when neither is given, LD_LIBRARY_PATH, the DT_RUNPATH of the one
+/// that needs it, /etc/ld.so.conf, the linker's own directories; never -L. `line`: in the order of the line. Unreadable
+/// files count as not found.
+std::vector<IndirectLibrary> find_needed(const LinkJob& job, std::span<const LineLibrary> line);
 
 }  // namespace elfaudit

@@ -1,4 +1,4 @@
-"""What GNU ld, lld and mold say of a link, in one form: which symbols are defined twice and where, which are undefined,
+"""What GNU ld, gold, lld and mold say of a link, in one form: which symbols are defined twice and where, which are undefined,
 which archive members take part. And what elfaudit says of the same words.
 
 A linker may stop before it has said everything. It is asked again with what stopped it switched off; when it still
@@ -13,7 +13,7 @@ import signal
 import subprocess
 import tempfile
 
-PROGRAMS = {"bfd": "ld.bfd", "lld14": "ld.lld-14", "lld19": "ld.lld-19", "mold": "mold"}
+PROGRAMS = {"bfd": "ld.bfd", "gold": "ld.gold", "lld14": "ld.lld-14", "lld19": "ld.lld-19", "mold": "mold"}
 ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8"}
 
 
@@ -66,6 +66,7 @@ class Verdict:
     extracted: set  # of "libx.a(y.o)"
     refused: set  # of (rule, symbol): a key of REFUSED
     fails: bool = False  # there is no output
+    stopped: bool = False  # at the first of several undefined symbols
 
     def renamed(self, names):
         """With other names for some inputs."""
@@ -79,6 +80,8 @@ class Verdict:
 
     def differences(self, other):
         """The names of the parts in which the two differ."""
+        if self.stopped and self.undefined <= other.undefined:
+            other = dataclasses.replace(other, undefined=self.undefined)
         return [
             part
             for part in PARTS
@@ -131,7 +134,7 @@ def named(path):
 def linker(name, words, folder):
     """The verdict of the linker of that name. Throws Undecided."""
     with tempfile.TemporaryDirectory() as scratch:
-        read = {"bfd": gnu_ld, "mold": mold}.get(name, lld)
+        read = {"bfd": gnu_ld, "gold": gold, "mold": mold}.get(name, lld)
         verdict, messages = read(PROGRAMS[name], words, folder, scratch)
     if messages.code != 0 and any(STOPS.search(error) for error in messages.other):
         return Verdict(None, None, None, None, True)
@@ -153,6 +156,8 @@ def gnu_ld(program, words, folder, scratch):
     # A map that was never written says nothing about members.
     extracted = {named(member) for member in map_members(map_file)} if map_file.exists() else None
     undefined = messages.undefined
+    if any("DSO missing from command line" in error for error in messages.other):
+        return Verdict(messages.duplicates, undefined, extracted, messages.refused, stopped=True), messages
     if messages.code != 0 and any(STOPPED.search(error) for error in messages.other):
         again = gnu_ld_messages([program, *words, *FORCE_BFD, "-o", scratch + "/forced"], folder, map_file)
         if any(STOPPED.search(error) for error in again.other):
@@ -191,6 +196,31 @@ def gnu_ld_messages(command, folder, map_file):
         elif not messages.take_refusal(line) and line.strip() and "warning:" not in line:
             messages.other.append(line)
     return messages
+
+
+# ---- gold ------------------------------------------------------------------------------------------------------------
+
+
+def gold(program, words, folder, scratch):
+    """It says everything in one run; a map has what it took from archives, unless it stops before."""
+    map_file = pathlib.Path(scratch, "map")
+    messages, text = run([program, *words, "--no-demangle", f"-Map={map_file}", "-o", scratch + "/out"], folder)
+    for line in text.splitlines():
+        line = re.sub(r"^\S*ld\.gold: ", "", line).replace("warning: undefined", "error: undefined")
+        if m := re.fullmatch(r"error: (.*?): multiple definition of '([^']*)'", line):
+            messages.duplicates.add((m[2], named(m[1])))
+        elif m := re.search(r"undefined reference to '([^']*)'$|undefined symbol '([^']*)' referenced in expression$", line):
+            name = m[1] or m[2]
+            messages.undefined.add(name.removesuffix(", version ''"))
+        elif "previous definition here" not in line and "error:" in line:
+            messages.other.append(line)
+    if messages.other:
+        raise Undecided("; ".join(messages.other))
+    extracted = None
+    if map_file.exists():
+        table = re.match(r"Archive member included[^\n]*\n\n(.*?)(?:\n\n|\Z)", map_file.read_text(errors="replace"), re.S)
+        extracted = {named(member) for member in re.findall(r"^(\S+\([^()]*\))", table[1] if table else "", re.M)}
+    return Verdict(messages.duplicates, messages.undefined, extracted, None), messages
 
 
 # ---- lld -------------------------------------------------------------------------------------------------------------

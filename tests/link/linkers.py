@@ -46,7 +46,7 @@ NOT_ITS_OPTION = re.compile(r"unrecognized option|unknown argument|unknown optio
 # What else it has never learned.
 UNKNOWN_TO_IT = re.compile(r"unknown linker script token|invalid use of VERSION in input file|does not support|cannot open @|target emulation unknown")
 # Where it gives up at an archive that another linker, and elfaudit, reads on in.
-GIVES_UP = re.compile(r"archive has no index|no archive symbol table|is not an ELF object|in archive is not an object|: not an ELF file|is neither ET_REL nor LLVM bitcode")
+GIVES_UP = re.compile(r"unknown file type|file is empty|archive has no index|no archive symbol table|is not an ELF object|in archive is not an object|: not an ELF file|is neither ET_REL nor LLVM bitcode")
 
 
 @dataclasses.dataclass

@@ -278,7 +278,8 @@ def generate(seed, linker="bfd", kind="symbols"):
 
 def generators():
     """What a random link is about -> what makes one."""
+    from random_chains import ChainGenerator
     from random_libraries import LibraryGenerator
     from random_versions import VersionGenerator
 
-    return {"symbols": Generator, "versions": VersionGenerator, "libraries": LibraryGenerator}
+    return {"symbols": Generator, "versions": VersionGenerator, "libraries": LibraryGenerator, "chains": ChainGenerator}

@@ -54,7 +54,10 @@ class Shared:
     name: str
     object: Object
     script: str = ""  # version script
-    needs: str = ""  # another shared object it was linked with
+    needs: str = ""  # other shared objects it was linked with
+    soname: str = ""  # none: it has none; empty: the file's name
+    options: str = ""  # of its own link
+    gone: bool = False  # removed when all that need it are made
 
 
 @dataclasses.dataclass
@@ -78,7 +81,10 @@ class Link:
         for _ in range(2):  # a script may name a script
             for script in words & set(self.scripts):
                 words |= self.with_libraries(set(self.scripts[script].split()))
-        return words | {file.needs for file in self.files if isinstance(file, Shared) and file.name in words}
+        for file in reversed(self.files):  # what a library needs is made before it
+            if isinstance(file, Shared) and os.path.normpath(file.name) in {os.path.normpath(word) for word in words}:
+                words |= {file.name, *file.needs.split()}
+        return words
 
     def with_libraries(self, words):
         """And what a -l among them may mean, in any folder."""
@@ -185,6 +191,9 @@ class Workshop:
                 self._archive(file)
             else:
                 self._share(file)
+        for file in link.files:
+            if isinstance(file, Shared) and file.gone:
+                os.unlink(os.path.join(self.folder, file.name))
         for name, text in link.scripts.items():
             path = os.path.join(self.folder, name)
             os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -223,9 +232,10 @@ class Workshop:
 
 
 def share_commands(shared):
-    words = ["ld.bfd", "-shared", "--no-as-needed", "-soname", shared.name.rpartition("/")[2], shared.object.name]
-    if shared.needs:
-        words.append(shared.needs)
+    words = ["ld.bfd", "-shared", "--no-as-needed", shared.object.name]
+    if shared.soname != "none":
+        words += ["-soname", shared.soname or shared.name.rpartition("/")[2]]
+    words += shared.options.split() + shared.needs.split()
     if shared.script:
         script = shared.name + ".map"
         return [["sh", "-c", f"echo '{shared.script}' > {script}"], words + ["--version-script", script, "-o", shared.name]]
@@ -254,6 +264,8 @@ def as_test(link, linker, name="case"):
             for command in share_commands(file):
                 text = command[2] if command[0] == "sh" else " ".join(command)
                 lines.append(f'    lab.sh("{text}")')
+    gone = [file.name for file in link.files if isinstance(file, Shared) and file.gone]
+    lines += [f'    lab.sh("rm {" ".join(gone)}")'] if gone else []
     lines += [f"    lab.write({script!r}, {text!r})" for script, text in link.scripts.items()]
     lines.append(f'    agree(lab, "{linker}", "{link.line()}")')
     return "\n".join(lines)

@@ -149,6 +149,7 @@ def make_bench(lab):
     lab.sh("\n".join(f"ld.bfd -shared -soname {name} {members} -o {name} || exit" for name, members in SHARED.items()))
     lab.sh("ar rcT thin.a foo.o; ar rcD empty.a; ar rcSD no-index.a foo.o")
     lab.sh("mkdir -p d; cp foo2.o d/foo.o; ar qcD same.a foo.o; ar qD same.a d/foo.o; ranlib same.a")
+    lab.sh(": > nothing.o; : > libnothing.so")
     lab.sh("echo text > text.txt; ar rcD with-text.a text.txt foo.o; ar rcD nested.a libfoo.a")
     index = (lab.path / "libfoo.a").read_bytes()
     (lab.path / "stale.a").write_bytes(index.replace(b"foo\0", b"fox\0", 1))  # the index lies: the member defines foo

@@ -3,6 +3,7 @@
 import pytest
 
 from elfaudit_test import need
+import linkers
 from gnu_ld import assemble
 from undefined_names import agree
 
@@ -147,3 +148,14 @@ def test_real_program_with_dead_functions(lab):
     assert lab.sh("g++ -Wl,--gc-sections main.o half.o -o out", check=False).code == 0
     assert lab.audit("check", "--", "g++", "-Wl,--gc-sections", "main.o", "half.o").code == 0
     assert lab.audit("check", "--", "g++", "main.o", "half.o").code == 1
+
+
+def test_a_library_that_a_library_needs_keeps_what_it_mentions(lab):
+    """GNU ld loads it before it asks which sections are kept."""
+    assemble(lab, "start", '.globl _start\n_start: nop\n.section .data.x,"aw"\n.globl shared_name\nshared_name: .quad nobody')
+    assemble(lab, "inner", ".globl shared_name\n.data\nshared_name: .quad 0")
+    assemble(lab, "outer", ".data\n.quad shared_name")
+    lab.sh("ld.bfd -shared inner.o -soname libinner.so -o libinner.so")
+    lab.sh("ld.bfd -shared --no-as-needed outer.o libinner.so -soname libouter.so -o libouter.so")
+    linkers.agree(lab, "bfd", "--gc-sections start.o libouter.so -rpath-link .")
+    linkers.agree(lab, "bfd", "--gc-sections start.o libouter.so")

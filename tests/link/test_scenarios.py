@@ -6,7 +6,7 @@ import pathlib
 import pytest
 
 from elfaudit_test import Lab, need
-from linkers import agree, every_linker_and_gold
+from linkers import PROGRAMS, agree, assemble, every_linker_and_gold
 from scenario_inputs import make_bench
 
 need("ld.bfd", "as", "ar")
@@ -61,3 +61,52 @@ def test_nested_archive(bench):
     assert "archive has no index" in bench.sh("ld.bfd start.o nested.a -o out", check=False).err
     result = bench.audit("check", "--", "ld.bfd", "start.o", "nested.a", "-o", "out")
     assert result.code == 2 and "nested.a: the archive has no symbol index" in result.out, result
+
+
+SCRIPTS = {
+    "whole.ld": "SECTIONS { .text : { *(.text*) } .data : { *(.data*) } }",
+    "entry.ld": "ENTRY(other) SECTIONS { .text : { *(.text*) } .data : { *(.data*) } }",
+    "room.ld": "SECTIONS { . = 0x400000 + SIZEOF_HEADERS; .text : { *(.text*) } .data : { *(.data*) } }",
+    "no-room.ld": "SECTIONS { . = 0x400000; .text : { *(.text*) } .data : { *(.data*) } }",
+    "overwrite.ld": "OVERWRITE_SECTIONS { .mine : { mine_begins = .; *(.mine) } }",
+}
+SCRIPT_LINKS = [
+    ("bfd", "-T whole.ld --gc-sections start.o"),  # no ENTRY(): the entry point is "start", and _start is not kept
+    ("bfd", "-T whole.ld start.o"),
+    ("bfd", "-T whole.ld --gc-sections -e _start start.o"),
+    ("bfd", "-T entry.ld --gc-sections start.o foo2.o"),
+    ("bfd", "-T whole.ld libstart.a libfoo.a"),
+    ("bfd", "-T whole.ld -e _start libstart.a libfoo.a"),
+    ("lld14", "-T whole.ld --gc-sections start.o"),
+    ("lld19", "-T whole.ld --gc-sections start.o"),
+    ("bfd", "-T room.ld headers.o"),
+    ("bfd", "-T no-room.ld headers.o"),
+    ("bfd", "headers.o"),
+    ("lld19", "-T no-room.ld headers.o"),
+    ("lld14", "overwrite.ld begins.o"),
+    ("lld19", "overwrite.ld begins.o"),
+    ("lld19", "-T overwrite.ld linker-names.o"),
+    ("bfd", "--just-symbols=nowhere start.o foo.o"),  # not there yet: for the rpath, as -R
+]
+
+
+@pytest.mark.parametrize("linker, words", SCRIPT_LINKS)
+def test_scripts_that_lay_out_the_output(bench, linker, words):
+    need(PROGRAMS[linker])
+    for name, text in SCRIPTS.items():
+        bench.write(name, text)
+    assemble(bench, "headers", ".globl _start\n.data\n_start: .quad __ehdr_start")
+    assemble(bench, "begins", '.globl _start\n.data\n_start: .quad mine_begins\n.quad nobody\n.section .mine,"aw"\n.quad 0')
+    agree(bench, linker, words)
+
+
+def test_an_object_of_a_file_that_is_not_there(bench):
+    assert bench.sh("ld.bfd -r -b binary nosuch.bin -o out", check=False).code == 1
+    result = bench.audit("check", "--", "ld.bfd", "-r", "-b", "binary", "nosuch.bin", "-o", "out")
+    assert result.code == 2 and "nosuch.bin: no such file" in result.out, result
+
+
+def test_an_empty_file_is_named(bench):
+    """The linker accepts what a full disk or a killed compiler left behind; looked at alone it is not an object."""
+    assert "nothing.o is empty" in bench.audit("check", "--", "ld.bfd", "empty.o", "nothing.o", "-o", "out").out
+    assert bench.audit("check", "empty.o", "nothing.o").code == 2

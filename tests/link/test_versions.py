@@ -5,6 +5,7 @@ import re
 import pytest
 
 from elfaudit_test import need
+import linkers
 from gnu_ld import assemble
 from linkers import PROGRAMS, every_linker
 from undefined_names import agree
@@ -146,3 +147,61 @@ def test_thread_local_against_ordinary(bench, first):
         # A module offset of another module's symbol: no linker can do that.
         if second != first and {first, second} != {"uses-tls.o", "tls.so"}:
             agree(bench, f"-shared start.o {first} {second}", ["bfd"])
+
+
+VERSIONED_NAMES = {
+    "start": ".globl _start\n.data\n_start: .quad f1",
+    "start-v2": ".globl _start\n.symver r,f1@V2\n.data\n_start: .quad r",
+    "start-base": ".globl _start\n.symver r,f1@\n.data\n_start: .quad r",
+    "plain": ".globl f1\n.data\nf1: .quad 1",
+    "default-v2": ".globl f_\n.symver f_,f1@@V2\n.data\nf_: .quad 1",
+    "hidden-v2": ".globl g_\n.symver g_,f1@V2\n.data\ng_: .quad 1",
+    "base": ".globl f_,bar\n.symver f_,f1@\n.data\nf_: .quad 1\nbar: .quad 2",
+}
+VERSIONED_LINKS = [
+    f"{start} {words}"
+    for start in ("start.o", "start-v2.o")
+    for words in (
+        "--defsym=f1=0x10 default.so default-v2.o",
+        "default.so default-v2.o --defsym=f1=0x10",
+        "default.so --defsym=f1=0x10 default-v2.o",
+        "--defsym=f1=0x10 default.so plain.o",
+        "--defsym=f1=0x10 plain.so default-v2.o",
+        "--defsym=f1=0x10 default-v2.o default.so",
+        "--defsym=f1=0x10 default-v2.o plain.o",
+        "--defsym=f1=0x10 plain.o default-v2.o",
+        "default-v2.o --defsym=f1=0x10 plain.o",
+        "--defsym=f1=0x10 default.so hidden-v2.o",
+        "--defsym=f1=0x10 hidden.so default-v2.o",
+        "plain.o default.so hidden-v2.o",
+        "plain.o default.so default-v2.o",
+        "plain.o hidden-v2.o default.so",
+        "plain.o default.so",
+    )
+] + ["start-base.o plain.so", "start-base.o versions.so", "start-base.o base.so", "start-base.o default.so", "start-base.o base.o", "start-base.o"]
+
+
+@pytest.fixture(scope="module")
+def versioned_names(tmp_path_factory):
+    from elfaudit_test import Lab
+
+    lab = Lab(tmp_path_factory.mktemp("versioned-names"))
+    for name, text in VERSIONED_NAMES.items():
+        assemble(lab, name, text)
+    lab.write("v.map", "V2 { };")
+    lab.write("bar.map", "V1 { global: bar; };")
+    for library, words in {
+        "plain": "plain.o",
+        "default": "--version-script v.map default-v2.o",
+        "hidden": "--version-script v.map hidden-v2.o",
+        "versions": "--version-script bar.map base.o --defsym f1=bar",
+        "base": "--version-script bar.map base.o",
+    }.items():
+        lab.sh(f"ld.bfd -shared -soname {library}.so {words} -o {library}.so")
+    return lab
+
+
+@pytest.mark.parametrize("words", VERSIONED_LINKS)
+def test_plain_names_and_versions_of_gnu_ld(versioned_names, words):
+    """Which of foo, foo@V and foo@@V of the line, an object and a shared object are one name."""
+    linkers.agree(versioned_names, "bfd", words)

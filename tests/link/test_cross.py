@@ -1,0 +1,148 @@
+"""Links for other machines, with every cross compiler of Debian that is installed: the linker accepts what elfaudit passes,
+and the names that each target's linkers define themselves are the same."""
+
+import re
+import shutil
+
+import pytest
+
+from elfaudit_test import EVERY_NTH, Lab, need
+
+TARGETS = {
+    "aarch64-linux-gnu": "8",
+    "arm-linux-gnueabihf": "4",
+    "i686-linux-gnu": "4",
+    "powerpc64-linux-gnu": "8",
+    "powerpc64le-linux-gnu": "8",
+    "riscv64-linux-gnu": "8",
+    "s390x-linux-gnu": "8",
+}
+LINKERS = {"bfd": None, "lld14": "ld.lld-14", "lld19": "ld.lld-19", "mold": "mold"}
+# As compiled by default for a linker other than GNU ld: lld and mold know fewer machines.
+UNSUPPORTED = {("lld14", "s390x-linux-gnu"), ("lld14", "powerpc64-linux-gnu"), ("lld19", "powerpc64-linux-gnu"), ("mold", "powerpc64-linux-gnu")}
+
+HELLO = {
+    "hello.c": '#include <stdio.h>\nint main(void) { printf("%d\\n", 1); }',
+    "hello.cpp": "#include <iostream>\n#include <thread>\nthread_local int count;\n"
+    "int main() { std::thread([] { ++count; }).join(); try { throw 1; } catch (int) { std::cout << count; } }",
+    "part.cpp": "#include <string>\nstd::string part(int n) { return std::to_string(n); }",
+}
+# Command words behind the driver and -o out.
+LINKS = [
+    "hello.c.o",
+    "-no-pie hello.c.o",
+    "-static hello.c.o",
+    "-static-pie hello.c.o",
+    "hello.cpp.o",
+    "-static hello.cpp.o",
+    "-static-pie hello.cpp.o",
+    "-static-libstdc++ -static-libgcc hello.cpp.o",
+    "-Wl,--gc-sections hello.cpp.o",
+    "-shared part.cpp.o",
+    "-shared -Wl,-z,defs part.cpp.o",
+]
+NAMES = """_end end _edata edata _etext etext __etext __bss_start __executable_start __ehdr_start __data_start __tdata_start
+__init_array_start __init_array_end __fini_array_start __preinit_array_end __rela_iplt_start __rela_iplt_end __rel_iplt_start
+__bss_start__ _bss_end__ __bss_end__ __end__ __exidx_start __exidx_end __global_pointer$ __DATA_BEGIN__ __SDATA_BEGIN__
+__BSS_END__ .TOC. _savegpr0_14 _restgpr0_29 _restgpr0_31 _savegpr1_20 _restgpr1_31 _savefpr_14
+_restfpr_31 _savevr_20 _restvr_31 _restgpr0_13 _restgpr0_32 _savevr_19 _restgpr0_3 _restgpr2_20 nobody""".split()
+
+
+def parameters():
+    for target in TARGETS:
+        for linker, program in LINKERS.items():
+            missing = [name for name in (f"{target}-g++", program) if name and shutil.which(name) is None]
+            marks = [pytest.mark.skip(reason=f"needs {missing[0]}, which is not installed")] if missing else []
+            if (linker, target) not in UNSUPPORTED:
+                yield pytest.param(target, linker, id=f"{target}-{linker}", marks=marks)
+
+
+every_target = pytest.mark.parametrize("target, linker", list(parameters()))
+
+
+@pytest.fixture(scope="module")
+def benches(tmp_path_factory):
+    """A folder a target, with its objects and the linkers by the names that a driver looks for."""
+    made = {}
+
+    def bench(target):
+        if target in made:
+            return made[target]
+        lab = Lab(tmp_path_factory.mktemp(target))
+        for name, text in HELLO.items():
+            lab.write(name, text)
+            lab.sh(f"{target}-{'g++' if name.endswith('pp') else 'gcc'} -O1 -fPIC -c {name} -o {name}.o")
+        text = "\n".join(f'extern char n{i}[] __asm__("{name}");' for i, name in enumerate(NAMES))
+        pointers = ", ".join(f"n{i}" for i in range(len(NAMES)))
+        lab.write("names.c", f"{text}\nvoid *pointers[] = {{{pointers}}};\nvoid _start(void) {{}}\n")
+        lab.sh(f"{target}-gcc -fPIC -c names.c -o names.o")
+        for linker, program in LINKERS.items():
+            if program and shutil.which(program):
+                name = "mold" if linker == "mold" else "lld"
+                lab.sh(f"mkdir -p {linker}; ln -s {shutil.which(program)} {linker}/ld.{name}")
+        made[target] = lab
+        return lab
+
+    return bench
+
+
+def driver(target, linker):
+    """The target's driver, made to start that linker."""
+    choice = "" if linker == "bfd" else f" -B{linker} -fuse-ld={'mold' if linker == 'mold' else 'lld'}"
+    return f"{target}-g++{choice}"
+
+
+def audit(lab, command):
+    return lab.audit("check", "--format", "json", "--", *command.split())
+
+
+@every_target
+def test_what_links_passes(benches, target, linker):
+    lab = benches(target)
+    judged = 0
+    for words in LINKS[::EVERY_NTH]:
+        command = f"{driver(target, linker)} {words} -o out"
+        real = lab.sh(command, check=False)
+        if real.code != 0:  # a start file that the cross C library lacks, a relocation that lld 14 does not know
+            assert not re.search(r"undefined|multiple definition|duplicate symbol", real.err), f"{command}\n{real.err}"
+            continue
+        judged += 1
+        ours = audit(lab, command)
+        assert ours.code == 0, f"{command}\n{ours.json()['findings'][:3]}"
+    assert judged > 0, "the linker made none of the links"
+
+
+@every_target
+@pytest.mark.parametrize("output", ["-no-pie", "-pie", "-shared -Wl,-z,defs", "-static"])
+def test_the_names_that_the_linker_defines(benches, target, linker, output):
+    lab = benches(target)
+    command = f"{driver(target, linker)} -nostdlib {output} names.o -o out"
+    options = " -Wl,--error-limit=0" if linker.startswith("lld") else ""
+    real = lab.sh(command + options, check=False).err
+    theirs = set(re.findall(r"undefined (?:reference to [`']|symbol: )([^'\s]+)", real))
+    if "nobody" not in theirs:
+        pytest.skip(f"no verdict: {real[:200]}")
+    assert set(audit(lab, command).json()["undefined"]) == theirs
+
+
+def test_paths_begin_with_one_slash(benches):
+    """A cross compiler passes --sysroot=/."""
+    need("aarch64-linux-gnu-g++")
+    lab = benches("aarch64-linux-gnu")
+    lab.sh("echo 'int later(void); int f(void) { return later(); }' | aarch64-linux-gnu-gcc -shared -fPIC -xc - -o libf.so")
+    lab.sh("echo 'int f(void); int main() { return f(); }' | aarch64-linux-gnu-gcc -c -xc - -o main.o")
+    result = lab.audit("check", "--format", "json", "--", "aarch64-linux-gnu-gcc", "main.o", "./libf.so", "-o", "out")
+    assert result.json()["undefined"] == ["later"] and '"//' not in result.out
+
+
+@pytest.mark.parametrize("choice", ["lld", "mold"])
+def test_a_linker_that_the_cross_compiler_does_not_have(benches, choice):
+    """gcc for another machine takes TARGET-ld.lld, not the ld.lld in PATH."""
+    need("aarch64-linux-gnu-g++")
+    if shutil.which("aarch64-linux-gnu-ld." + choice):
+        pytest.skip(f"aarch64-linux-gnu-ld.{choice} is installed")
+    lab = benches("aarch64-linux-gnu")
+    command = f"aarch64-linux-gnu-g++ -fuse-ld={choice} hello.cpp.o -o out"
+    assert "cannot find" in lab.sh(command, check=False).err
+    result = lab.audit("check", "--", *command.split())
+    assert result.code == 2 and f"aarch64-linux-gnu-g++ finds no linker ld.{choice}" in result.out, result

@@ -1,0 +1,113 @@
+"""Shared objects that other shared objects of a link need: what takes part because of it, and what is missing."""
+
+import pytest
+
+from elfaudit_test import Lab, need
+from linkers import agree, every_linker
+
+need("gcc", "ld.bfd")
+
+LIBRARIES = {
+    "libbar.so": ("int fn2(void) { return 1; }", ""),
+    "libbaz.so": ("int fn2(void); int fn3(void) { return fn2(); }", "-L. -lbar"),
+    "libtop.so": ("int fn3(void); int fn4(void) { return fn3(); }", "-L. -lbaz"),
+    "libghost.so": ("int nobody(void); int fn2(void); int ghost(void) { return nobody() + fn2(); }", "-L. -lbar"),
+    "other/libbar.so": ("int fn9(void) { return 9; }", "-Wl,-soname,libbar.so"),
+    "libodd.so": ("int odd(void) { return 1; }", "-Wl,-soname,libeven.so.3"),
+    "libneedsodd.so": ("int odd(void); int uses(void) { return odd(); }", "-L. -lodd"),
+}
+OBJECTS = {
+    "main.o": "int fn3(void); int main(void) { return fn3(); }",
+    "top.o": "int fn4(void); int main(void) { return fn4(); }",
+    "both.o": "int fn3(void); int fn2(void); int main(void) { return fn3() + fn2(); }",
+    "ghost.o": "int ghost(void); int main(void) { return ghost(); }",
+    "uses.o": "int uses(void); int main(void) { return uses(); }",
+    "weak.o": "int fn3(void); __attribute__((weak)) int fn2(void); int main(void) { return fn2 ? fn3() : 0; }",
+}
+LINKS = [
+    "main.o -lbaz -lbar",
+    "main.o -lbar -lbaz",
+    "main.o ./libbaz.so ./libbar.so",
+    "main.o -lbaz",
+    "main.o -lbaz -Wl,-rpath-link,.",
+    "top.o -ltop -lbaz -lbar",
+    "top.o -lbar -lbaz -ltop",
+    "top.o -ltop -lbar",
+    "top.o -ltop -lbar -Wl,-rpath-link,.",
+    "both.o -lbaz -Wl,-rpath-link,.",
+    "both.o -lbaz -lbar",
+    "ghost.o -lghost -lbar",
+    "ghost.o -lghost",
+    "uses.o -lneedsodd -lodd",
+    "uses.o -lneedsodd ./libodd.so",
+    "uses.o -lneedsodd -Wl,-rpath-link,.",
+    "main.o -lbaz other/libbar.so",
+    "main.o -lbaz other/libbar.so -lbar",
+    "main.o -lbaz -lbar other/libbar.so",
+    "weak.o -lbaz -lbar",
+    "weak.o -lbaz -Wl,-rpath-link,.",
+    "-shared -fPIC main.o -lbaz",
+    "-shared -fPIC -Wl,--no-allow-shlib-undefined main.o -lbaz -lbar",
+]
+DRIVERS = {"bfd": "gcc -fuse-ld=bfd", "gold": "gcc -fuse-ld=gold", "lld14": "gcc -fuse-ld=lld", "mold": "gcc -fuse-ld=mold"}
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    lab = Lab(tmp_path_factory.mktemp("needed"))
+    lab.sh("mkdir other")
+    for name, (source, words) in LIBRARIES.items():
+        soname = "" if "-soname" in words else f"-Wl,-soname,{name}"
+        lab.write("source.c", source)
+        lab.sh(f"gcc -fuse-ld=bfd -shared -fPIC -Wl,--no-as-needed source.c -o {name} {soname} {words} 2>&1")
+    for name, source in OBJECTS.items():
+        lab.cc(name, source, "gcc -fPIC")
+    return lab
+
+
+@pytest.mark.parametrize("as_needed", ["--as-needed", "--no-as-needed"])
+@pytest.mark.parametrize("words", LINKS)
+@pytest.mark.parametrize("linker", list(DRIVERS))
+def test_the_linker_agrees(bench, linker, words, as_needed):
+    """With the compiler's own line: Debian's gcc says --as-needed for everything that the user names."""
+    need("ld." + DRIVERS[linker].partition("=")[2])
+    command = f"{DRIVERS[linker]} -Wl,{as_needed} -L. {words} -o out"
+    real = bench.sh(command, check=False)
+    ours = bench.audit("check", "--format", "json", "--", *command.split())
+    assert ours.code == min(real.code, 1), f"{command}\n{real.err}\n{ours.out}"
+    missing = [name for name in ours.json()["undefined"] if name not in real.err]
+    assert not missing, f"{command}\n{real.err}\n{missing}"
+
+
+def test_a_dropped_library_is_not_said_to_stand_too_early(bench):
+    """--as-needed drops libbar.so, which comes after libghost.so and is loaded because that one needs it."""
+    result = bench.audit("check", "--", "gcc", "-fuse-ld=bfd", "-Wl,--as-needed", "ghost.o", "-L.", "-lghost", "-lbar", "-o", "out")
+    assert result.code == 1 and "nobody is needed by a shared object" in result.out and "too early" not in result.out, result
+
+
+def test_no_word_of_a_relocation_is_asked_where_a_library_is_missing_on_the_line(bench):
+    """GNU ld refuses a name that only a library of a library defines before it relaxes the call of __tls_get_addr."""
+    bench.write("thread.s", ".globl _start\n_start: call __tls_get_addr@PLT\n.section .note.GNU-stack\n")
+    bench.sh("as thread.s -o thread.o")
+    bench.sh("echo 'void *__tls_get_addr(void *p) { return p; }' | gcc -shared -fPIC -nostdlib -xc - -o libtls.so -Wl,-soname,libtls.so")
+    bench.sh("echo 'void *__tls_get_addr(void *); void *f(void) { return __tls_get_addr(0); }' | "
+             "gcc -shared -fPIC -nostdlib -xc - -o libusestls.so -Wl,--no-as-needed -L. -ltls")
+    theirs = agree(bench, "bfd", "thread.o --no-as-needed libusestls.so -rpath-link .")
+    assert theirs.undefined == {"__tls_get_addr"}
+
+
+@every_linker
+def test_a_hidden_definition_that_gc_sections_removes(bench, linker):
+    """What is not in the output is not refused for being hidden."""
+    for name, text in {
+        "start": ".globl _start\n_start: nop",
+        "keeps": '.globl _start\n_start: .quad x1',
+        "hidden": '.globl x1\n.hidden x1\n.section .text.x1,"ax"\nx1: nop',
+        "wants": '.globl w\n.data\nw: .quad x1',
+    }.items():
+        bench.write(name + ".s", text + '\n.section .note.GNU-stack,"",@progbits\n')
+        bench.sh(f"as {name}.s -o {name}.o")
+    bench.sh("ld.bfd -shared wants.o -soname libwants.so -o libwants.so")
+    agree(bench, linker, "--gc-sections start.o libwants.so hidden.o")
+    agree(bench, linker, "--gc-sections keeps.o libwants.so hidden.o")
+    agree(bench, linker, "start.o libwants.so hidden.o")
