@@ -168,11 +168,12 @@ class ImageFinder {
       }
   }
 
-  /// May two images be loaded by one process? Shared objects that were named together, and what is installed together
-  /// for Python; programs are processes of their own, and so are builds of one module for several interpreters.
+  /// May two images be loaded by one process? A shared object that is named, and what is given with it; what is
+  /// installed together for Python; programs are processes of their own, and so are builds of one module for several
+  /// interpreters.
   bool may_meet(const Image& a, const Image& b) const {
     if (a.object->kind == ObjectKind::Executable || b.object->kind == ObjectKind::Executable) return false;
-    if (a.package == kNone && b.package == kNone) return true;
+    if (a.package == kNone || b.package == kNone) return !are_alternatives(a, b);
     return is_for_python(a) && is_for_python(b) && !are_alternatives(a, b);
   }
 

@@ -78,9 +78,10 @@ class ClosureSymbols {
  private:
   void check(const Image& image) {
     const std::map<std::string, std::uint32_t> names = names_in(image);
+    const std::set<std::uint32_t> loaded_before = of_the_host(image);
     std::vector<Unanswered> left;
     for (std::uint32_t i = 0; i < image.loaded.size(); ++i) {
-      if (image.loaded[i] == nullptr) continue;
+      if (image.loaded[i] == nullptr || loaded_before.count(i) != 0) continue;
       for (const Symbol* symbol : definitions_.unanswered(image, i))
         if (const auto [file, library] = owner_of(image, names, i, *symbol); library != kNone)
           add_lacking(image, i, file, library, *symbol);
@@ -93,6 +94,16 @@ class ClosureSymbols {
       check_module(image, left);
     else if (closure_is_known(image))
       check_library(image, left);
+  }
+
+  /// What the host has loaded before the file was bound to other libraries then, and is in order where the host runs.
+  static std::set<std::uint32_t> of_the_host(const Image& image) {
+    std::set<std::uint32_t> libraries;
+    for (const LoadedLibrary& library : image.closure.libraries)
+      for (const NeededLibrary& needed : library.needed)
+        if (needed.found_by == FoundBy::LoadedBefore && libraries.count(needed.library) == 0)
+          libraries.merge(reachable(image, needed.library));
+    return libraries;
   }
 
   struct Owner {

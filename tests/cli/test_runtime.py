@@ -459,6 +459,21 @@ def test_what_torch_does_not_define_is_missing(lab):
     assert finding["symbol"] == "_Z4nopev" and "libc10.so, libtorch_cpu.so are not found here" in finding["notes"][0]
 
 
+def test_torch_is_bound_before_the_module_brings_another_library(lab):
+    """DeepEP's RUNPATH has an older NVSHMEM than torch's: torch, which is loaded first, has its own, and both get that."""
+    versioned_library(lab, "site-packages/nv/libnv.so.3", ["foo", "bar"])
+    versioned_library(lab, "old/libnv.so.3", ["foo"])
+    library(lab, "site-packages/torch/lib/libtorch_nv.so", "int bar(void); int t(void) { return bar(); }",
+            "site-packages/nv/libnv.so.3 -Wl,-rpath,'$ORIGIN/../../nv'")
+    extension(lab, "ep.so", 'extern "C" int foo(), t(); void *use() { foo(); t(); return 0; }',
+              "old/libnv.so.3 site-packages/torch/lib/libtorch_nv.so -Wl,-rpath,'$ORIGIN/old' -Wl,-rpath-link,site-packages/nv")
+    script = f"import ctypes; ctypes.CDLL('{lab.path}/site-packages/torch/lib/libtorch_nv.so'); ctypes.PyDLL('{lab.path}/ep.so')"
+    assert lab.sh(f'python3 -c "{script}"').code == 0
+    assert findings(lab, "ep.so", "site-packages", rule="undefined-symbol") == []
+    finding = only(lab, "ep.so", "site-packages", rule="runtime-duplicated", severity="error")
+    assert "where old/libnv.so.3 is loaded first, site-packages/torch/lib/libtorch_nv.so lacks bar" in finding["notes"]
+
+
 def test_names_of_torch_without_its_libraries(lab):
     """`import torch` loads its libraries for itself (RTLD_LOCAL): what another module needs, it must name."""
     extension(lab, "ext.so", f"{TORCH} void *use() {{ c10::check(); return 0; }}")
