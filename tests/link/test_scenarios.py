@@ -45,8 +45,6 @@ def bench(tmp_path_factory):
 def test_agrees(bench, linker, words):
     if linker == "gold" and words in GOLD_ALONE:
         pytest.skip(f"not modelled for gold: {GOLD_ALONE[words]}")
-    if linker == "gold" and "--start-lib" in words:
-        pytest.skip("not modelled for gold: --start-lib")
     agree(bench, linker, words.replace(" -( ", " '-(' ").replace(" -)", " '-)'"))
 
 
