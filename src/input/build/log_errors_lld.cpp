@@ -60,7 +60,10 @@ std::vector<LogPlace> block_places(const std::vector<std::string_view>& parts, s
       source_open = false;
       if (rest.starts_with(" at ") || rest.starts_with(" by ")) {
         places.emplace_back();
-        if (looks_like_input(rest.substr(4))) {
+        const Around object = split_at(rest.substr(4), ":(");  // "a.o:(.text+0x1)", "y.o:(.text+0x1) in archive libx.a"
+        if (object.found && looks_like_input(object.before)) {
+          set_object(places.back(), rest.substr(4));
+        } else if (looks_like_input(rest.substr(4))) {
           set_input(places.back(), rest.substr(4));  // "referenced by libx.so (disallowed by ...)" has no source
         } else {
           set_source(places.back(), rest.substr(4));

@@ -26,7 +26,8 @@ std::string symbol_in(std::string_view text) {
 
 std::string_view first_word(std::string_view text) { return text.substr(0, text.find(' ')); }
 
-bool is_relocation(std::string_view word) { return word.starts_with("R_") && word.size() < 64; }
+/// Does the text begin with the name of one?
+bool is_relocation(std::string_view text) { return text.starts_with("R_") && first_word(text).size() < 64; }
 
 /// "a.o:(.text)", "libx.a(y.o):(.text+0x3)", "a.o(.text+0x3)"
 void set_place(LogPlace& place, std::string_view text) {
