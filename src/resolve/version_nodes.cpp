@@ -90,6 +90,7 @@ class VersionCheck {
     const std::string version(object.text(symbol.version));
     const auto has_name = [&](const VersionNode& node) { return node.name == version; };
     if (std::any_of(job_.versions.begin(), job_.versions.end(), has_name)) return;
+    if (!linker_.needs_excluded_nodes && Exports(job_).excluded(object.origin)) return;
     out_.rejections.push_back({Rejection::Kind::NoSuchVersion, std::string(object.name(symbol)), at, {}, version});
   }
 
