@@ -43,6 +43,14 @@ bool Exports::made_local(std::string_view name) const {
   return local > global;
 }
 
+bool Exports::made_local(std::string_view name, std::string_view version, bool default_version) const {
+  if (version.empty() || traits_of(job_).rules != ResolutionRules::Lld) return made_local(name);
+  return std::any_of(job_.versions.begin(), job_.versions.end(), [&](const VersionNode& node) {
+    const int local = fit(node.locals, name);
+    return default_version ? local == 3 : node.name == version && local > fit(node.globals, name);
+  });
+}
+
 bool Exports::has_other_version(std::string_view name, std::string_view version) const {
   const VersionNode* global = nullptr;
   bool by_star = false;

@@ -24,6 +24,9 @@ class Exports {
   /// comes last (ld manual, VERSION).
   bool made_local(std::string_view name) const;
 
+  /// The same for a definition with a version; an empty one is none.
+  bool made_local(std::string_view name, std::string_view version, bool default_version) const;
+
   /// A version script gives the name without a version another one than `version`, or makes it local. As GNU ld looks
   /// it up: the first exact name, else the last pattern, "*" after the others, "global:" before "local:".
   bool has_other_version(std::string_view name, std::string_view version) const;

@@ -168,7 +168,9 @@ void LiveSections::mark_exported() {
       const std::string_view name = object.name(symbol);
       if (resolution_.fate({id, s}) != Fate::Kept || symbol.section == kNone || !visible(symbol, name)) continue;
       if (!everything && !exports.in_dynamic_list(name)) continue;
-      if (exports.made_local(name) || exports.excluded(object.origin)) continue;
+      if (exports.made_local(name, object.text(symbol.version), symbol.default_version) ||
+          exports.excluded(object.origin))
+        continue;
       mark(id, object.sections[symbol.section].index);
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "resolve/exports.hpp"
 #include "resolve/link_output.hpp"
 #include "resolve/lld.hpp"
 #include "resolve/resolve.hpp"
@@ -99,6 +100,7 @@ bool LldLink::has_version_nodes() const {
 /// Rule 8.
 void LldLink::merge_versions() {
   if (job_.output == OutputKind::Relocatable || (since15_ && !has_version_nodes())) return;
+  const Exports exports(job_);
   const bool stopped = !out_.conflicts.empty() || !out_.rejections.empty();  // lld does not come to it then
   for (std::uint32_t id = 0; id < table_.size(); ++id) {
     const std::string_view name = table_.name(id);
@@ -106,7 +108,12 @@ void LldLink::merge_versions() {
     if (at == std::string_view::npos || at == 0) continue;
     const std::uint32_t base = table_.find(name.substr(0, at));
     if (base == kNone || base == id || table_[base].state != Entry::State::Defined) continue;
-    if (table_[base].version != name.substr(at + 1)) continue;
+    const std::string_view version = name.substr(at + 1);
+    if (table_[base].version != version) continue;
+    const bool local =
+        table_[id].state == Entry::State::Defined && exports.made_local(name.substr(0, at), version, false);
+    if (local || exports.made_local(name.substr(0, at), version, true))
+      continue;  // its name keeps the version then, and is another one
     Entry& entry = table_[id];
     if (!stopped && entry.state == Entry::State::Defined && !entry.weak() && !table_[base].weak())
       collide(base, table_[base].definition, entry.definition);

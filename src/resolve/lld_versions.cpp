@@ -74,12 +74,6 @@ void LldLink::check_version_script() {
 /// Rule 2.
 void LldLink::check_nodes() {
   const Exports exports(job_);
-  const auto made_local = [&](std::string_view name) {
-    return std::any_of(job_.versions.begin(), job_.versions.end(), [&](const VersionNode& node) {
-      return std::any_of(node.locals.begin(), node.locals.end(),
-                         [&](const SymbolPattern& pattern) { return !is_pattern(pattern) && matches(pattern, name); });
-    });
-  };
   for (std::uint32_t id = 0; id < table_.size(); ++id) {
     const Entry& entry = table_[id];
     if (entry.state != Entry::State::Defined || !entry.definition.valid()) continue;
@@ -93,7 +87,7 @@ void LldLink::check_nodes() {
     const auto has_name = [&](const VersionNode& node) { return node.name == version; };
     if (version.empty() || std::any_of(job_.versions.begin(), job_.versions.end(), has_name)) continue;
     if (exports.excluded(object(entry.definition.in).origin)) continue;
-    if (at == std::string_view::npos && made_local(name)) continue;
+    if (at == std::string_view::npos && exports.made_local(name, version, true)) continue;
     out_.rejections.push_back(
         {Rejection::Kind::NoSuchVersion, std::string(name), entry.definition, {}, std::string(version)});
   }

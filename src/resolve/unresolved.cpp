@@ -46,7 +46,6 @@ class Settler {
   void run() {
     auto& names = out_.unresolved;
     note_discarded();
-    reject_open_versions(job_, out_);
     const bool dynamic = any_shared_object();
     needed_ = load_needed(job_, inputs_, out_, reader_.needed);
     std::vector<Unresolved> refused = take_indirect();
@@ -60,6 +59,7 @@ class Settler {
       judge_uses();
       drop_dead_duplicates();
     }
+    reject_open_versions(job_, out_, [&](const Unresolved& name) { return !job_.gc_sections || is_used(name); });
     drop_unused();
     std::erase_if(names, [&](const Unresolved& name) { return section_bound_exists(name.symbol); });
     settle_shared_needs(job_, inputs_, out_, live_ ? &*live_ : nullptr, [&](std::string_view name) {

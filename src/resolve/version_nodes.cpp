@@ -105,11 +105,12 @@ class VersionCheck {
 
 }  // namespace
 
-void reject_open_versions(const LinkJob& job, Resolution& resolution) {
+void reject_open_versions(const LinkJob& job, Resolution& resolution,
+                          const std::function<bool(const Unresolved&)>& counts) {
   if (job.output != OutputKind::SharedObject || !traits_of(job).leaves_no_version_open) return;
   for (const Unresolved& name : resolution.unresolved) {
     const std::size_t at = std::min(name.symbol.find('@', 1), name.symbol.size());
-    if (name.hidden || name.references.empty() || at + 1 >= name.symbol.size()) continue;
+    if (name.hidden || name.references.empty() || at + 1 >= name.symbol.size() || !counts(name)) continue;
     resolution.rejections.push_back({Rejection::Kind::NoSuchVersion,
                                      name.symbol.substr(0, at),
                                      name.references.front().id,

@@ -153,6 +153,8 @@ STOPPED = re.compile(r"final link failed|nonrepresentable|is disallowed|cannot f
 def gnu_ld(program, words, folder, scratch):
     map_file = pathlib.Path(scratch, "map")
     messages = gnu_ld_messages([program, *words, f"-Map={map_file}", "-o", scratch + "/out"], folder, map_file)
+    if messages.code != 0 and any(map(STOPS.search, messages.other)):
+        return Verdict(None, None, None, None, True), messages
     # A map that was never written says nothing about members.
     extracted = {named(member) for member in map_members(map_file)} if map_file.exists() else None
     undefined = messages.undefined
@@ -273,7 +275,7 @@ def mold(program, words, folder, scratch):
     undefined = messages.undefined
     if messages.code != 0 and (messages.duplicates or not undefined) and not any(map(STOPS.search, messages.other)):
         again = mold_messages([*command, "-z", "muldefs", "-o", scratch + "/forced"], folder)
-        if again.other or (again.code != 0 and not again.undefined):  # 1.10 may crash on --defsym=a=b
+        if again.other or (again.code != 0 and not again.undefined and not again.refused):  # 1.10 may crash on --defsym=a=b
             raise Undecided("; ".join(again.other) or f"exit code {again.code}")
         undefined = again.undefined
         messages.refused |= again.refused

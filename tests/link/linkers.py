@@ -14,12 +14,10 @@ import shutil
 
 import pytest
 
-from linker_verdicts import PROGRAMS as WITH_ENGINES
-from linker_verdicts import REFUSED
+from linker_verdicts import PROGRAMS, REFUSED
 
-PROGRAMS = {**WITH_ENGINES, "gold": "ld.gold"}
 AS_OPTION = {"bfd": "bfd", "gold": "gold", "lld14": "lld:14", "lld19": "lld:19", "mold": "mold"}
-EVERY = tuple(WITH_ENGINES)  # those whose engines are their own
+EVERY = ("bfd", "lld14", "lld19", "mold")  # those whose engines are their own
 GOLD_TOO = tuple(PROGRAMS)
 ASSEMBLER = '.section .note.GNU-stack,"",@progbits\n'
 

@@ -6,9 +6,9 @@ import re
 import shlex
 import shutil
 
-from linker_verdicts import PROGRAMS as LINKERS
-from linker_verdicts import REFUSED
+from linker_verdicts import PROGRAMS, REFUSED
 
+LINKERS = {name: program for name, program in PROGRAMS.items() if name != "gold"}
 EVERY = tuple(LINKERS)
 
 UNDEFINED = [
