@@ -13,7 +13,8 @@ import signal
 import subprocess
 import tempfile
 
-PROGRAMS = {"bfd": "ld.bfd", "gold": "ld.gold", "lld14": "ld.lld-14", "lld19": "ld.lld-19", "mold": "mold"}
+PROGRAMS = {"bfd": "ld.bfd", "lld14": "ld.lld-14", "lld19": "ld.lld-19", "mold": "mold"}
+WITH_GOLD = {**PROGRAMS, "gold": "ld.gold"}
 ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8"}
 
 
@@ -135,7 +136,7 @@ def linker(name, words, folder):
     """The verdict of the linker of that name. Throws Undecided."""
     with tempfile.TemporaryDirectory() as scratch:
         read = {"bfd": gnu_ld, "gold": gold, "mold": mold}.get(name, lld)
-        verdict, messages = read(PROGRAMS[name], words, folder, scratch)
+        verdict, messages = read(WITH_GOLD[name], words, folder, scratch)
     if messages.code != 0 and any(STOPS.search(error) for error in messages.other):
         return Verdict(None, None, None, None, True)
     if messages.code != 0 and not verdict.duplicates and not verdict.undefined and not messages.refused:
@@ -312,7 +313,7 @@ def mold_members(command, folder, scratch):
 
 
 def elfaudit(name, words, folder):
-    command = [os.environ["ELFAUDIT"], "check", "--format", "json", "--", PROGRAMS[name], *words, "-o", "out"]
+    command = [os.environ["ELFAUDIT"], "check", "--format", "json", "--", WITH_GOLD[name], *words, "-o", "out"]
     messages, error = run(command, folder)
     if messages.code not in (0, 1, 2) or not messages.out.startswith("{"):
         raise Refused(f"exit code {messages.code}: {error}")

@@ -5,7 +5,7 @@ import os
 import shutil
 
 import random_links
-from linker_verdicts import PROGRAMS, Refused, Undecided, elfaudit, linker
+from linker_verdicts import WITH_GOLD as PROGRAMS, Refused, Undecided, elfaudit, linker
 from random_generator import generate
 from random_shrink import shrink
 

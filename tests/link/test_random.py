@@ -8,7 +8,7 @@ import pytest
 import random_links
 import random_trial
 from elfaudit_test import need
-from linker_verdicts import PROGRAMS
+from linker_verdicts import WITH_GOLD as PROGRAMS
 from random_generator import generate
 from random_trial import Trial, judge_all
 
