@@ -234,7 +234,7 @@ TEST(BuildLog, OldBinutils) {
 
 TEST(BuildLog, LinkErrorsThatHaveNoKindAreKept) {
   const BuildLog log = read_build_log(
-      "/usr/bin/ld: a.o: relocation R_X86_64_32 against `.data' can not be used when making a shared object\n"
+      "/usr/bin/ld: a.o: bad reloc symbol index (0x5 >= 0x4) for offset 0x0 in section `.data'\n"
       "/usr/bin/ld: warning: b.o: missing .note.GNU-stack section implies executable stack\n"
       "/usr/bin/ld: NOTE: This behaviour is deprecated\n"
       "/usr/bin/ld: a.o: plugin needed to handle lto object\n"

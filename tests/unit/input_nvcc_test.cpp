@@ -264,7 +264,8 @@ TEST_F(RealNvcc, WorkingLinksAreClean) {
 }
 
 TEST_F(RealNvcc, DeviceAndHostLinkAsTwoCommands) {
-  const std::string device = "nvcc use.o def.o -o dlink.o -dlink -gencode arch=compute_90a,code=sm_90a -lcudadevrt";
+  const std::string device =
+      "nvcc use.o def.o -o dlink.o -dlink -gencode arch=compute_90a,code=sm_90a -lcudadevrt -Xcompiler -fPIC";
   dir_.run(device);
   EXPECT_THAT(rules(result(device)), IsEmpty());
   const std::string cudart = " -L \"$(dirname $(dirname $(command -v nvcc)))/lib64\" -lcudart -o x.so";
