@@ -3,7 +3,7 @@
 //  1. Two global definitions of one name are an error, whether used or not: variables of any memory space, functions,
 //     kernels. Weak ones (inline, templates) and PTX .common ones may meet each other and one global one.
 //  2. All mentions of a variable, definitions or not, weak or not, must agree in memory space (__managed__ is one) and,
-//     where both say it, in size. An `extern __shared__` array is held to neither; sizes of commons aren't.
+//     where both say it, in size. Sizes of commons and of `extern __shared__` arrays aren't compared.
 //  3. All mentions of a function must agree in prototype. One that only takes its address sets what later ones must
 //     agree with, and is not held against earlier ones.
 //  4. All mentions of a name must agree in what it is: a variable, be it `extern __shared__`, a function or a kernel.
@@ -109,12 +109,12 @@ class NvlinkTarget {
   }
 
   void compare_variable(Mentioned& mentioned, DeviceSymbolId id, const DeviceSymbol& variable) {
-    if (variable.space == MemorySpace::None || is_extern_shared(variable)) return;
+    if (variable.space == MemorySpace::None) return;
     if (!valid(mentioned.first_in_space))
       mentioned.first_in_space = id;
     else if (symbol(mentioned.first_in_space).space != variable.space)
       mismatch(MismatchKind::Space, mentioned.first_in_space, id);
-    if (variable.size == 0 || variable.common) return;
+    if (variable.size == 0 || variable.common || is_extern_shared(variable)) return;
     if (!valid(mentioned.first_in_size))
       mentioned.first_in_size = id;
     else if (symbol(mentioned.first_in_size).size != variable.size)
