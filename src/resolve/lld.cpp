@@ -128,7 +128,10 @@ void LldLink::offer_lazy(ObjectId member, std::uint32_t id) {
   Demand why;
   why.by = for_common ? entry.definition : entry.first_reference;
   why.option = entry.option;
-  if (for_common) entry.state = Entry::State::Lazy;  // the member's definition replaces the common one, even if weaker
+  if (for_common) {  // the member's definition replaces the common one, even if weaker
+    entry.state = Entry::State::Lazy;
+    entry.lazy = member;  // its own definition may be in a COMDAT group that is discarded
+  }
   extract(member, id, why);
 }
 
