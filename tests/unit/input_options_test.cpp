@@ -265,6 +265,7 @@ TEST_F(LinkLineTest, WhatIsNoLinkIsRefused) {
 }
 
 TEST_F(LinkLineTest, BinaryInputsDefineTheirSymbols) {
+  dir_.write("d/x-1.bin", "data");
   const LinkJob job = ld("a.o -b binary d/x-1.bin --format=elf64-x86-64 b.o");
   EXPECT_EQ(job.inputs.size(), 2U);
   ASSERT_EQ(job.assignments.size(), 3U);
