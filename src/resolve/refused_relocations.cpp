@@ -6,6 +6,8 @@
 
 #include "resolve/refused_relocations.hpp"
 
+#include <elf.h>
+
 #include <algorithm>
 #include <optional>
 #include <unordered_set>
@@ -71,6 +73,7 @@ class RelocationCheck {
 
   /// Of a program loaded at a fixed place. GNU ld refuses small addresses of any library's symbol in writable data.
   bool leave_what_may_be_refused() {
+    if (refuses_small_everywhere()) return true;
     std::unordered_set<std::string_view> odd;
     bool any_library = false;
     for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
@@ -92,6 +95,9 @@ class RelocationCheck {
     });
     return !objects_.empty();
   }
+
+  /// mold 1.10 does not know R_AARCH64_ABS32 and ABS16 at all.
+  bool refuses_small_everywhere() const { return is_linker(LinkerKind::Mold) && link_.machine == EM_AARCH64; }
 
   static bool is_odd(const Symbol& symbol) {
     return symbol.visibility == Visibility::Protected || symbol.type == SymbolType::NoType ||
@@ -121,6 +127,7 @@ class RelocationCheck {
         if (!link_.pic()) return {false, false, true, false};
         return {refuses_text(), false, refuses_text() || bfd, false};
       case Small:
+        return link_.pic() || refuses_small_everywhere() ? kAll : kGlobal;
       case SmallPart:
       case LowPart:
         return link_.pic() ? kAll : kGlobal;
