@@ -110,6 +110,7 @@ class RelocationCheck {
     RelocationQuestion question;
     question.null_symbol = link_.pic();
     const bool absolute = any_absolute_symbol(job_, inputs_, out_);
+    question.instructions = absolute && link_.pic() && is_linker(LinkerKind::Bfd) && link_.machine == EM_X86_64;
     for (const RelocationType& type : relocation_types(link_.machine)) {
       question.types.resize(type.number + 1);
       question.types.back() = places(type.what, absolute);
@@ -144,7 +145,9 @@ class RelocationCheck {
         return absolute && link_.pic() ? kGlobal : kNone;
       case Got:
       case GotInstruction:
+        return absolute && bfd && link_.pic() ? kGlobal : kNone;
       case GotLoad:
+      case GotRewritten:
         return kNone;
       case GotOffset:
       case GotOffset32:
@@ -221,8 +224,8 @@ class RelocationCheck {
       const PatchedSection& section = object.read.sections[relocation.section];
       if (type == nullptr || (section.excluded && !traits_of(job_).asks_excluded)) continue;
       const RelocationTarget target = id.valid() ? targets_.target(id) : local_target(relocation);
-      const JudgedRelocation judged =
-          judge_relocation(link_, type->what, target, {section.name, section.writable, section.code});
+      const JudgedRelocation judged = judge_relocation(link_, relocation.rewritten ? GotRewritten : type->what, target,
+                                                       {section.name, section.writable, section.code});
       if (!judged.refused) continue;
       if (!dropped) dropped = dropped_sections(*object.facts, object.id, out_);
       if (is_gone(*dropped, relocation, section)) continue;

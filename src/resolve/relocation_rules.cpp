@@ -46,8 +46,8 @@ bool is_distance(RelocationClass what) {
 }
 
 bool is_got(RelocationClass what) {
-  return what == Got || what == GotInstruction || what == GotLoad || what == GotOffset || what == GotOffset32 ||
-         what == GotWide;
+  return what == Got || what == GotInstruction || what == GotLoad || what == GotRewritten || what == GotOffset ||
+         what == GotOffset32 || what == GotWide;
 }
 
 /// One relocation in one link; what the rules of the linkers have in common.
@@ -155,7 +155,7 @@ JudgedRelocation bfd_rare(const Case& c) {
 }
 
 /// Rule 7. Where the symbol's slot is asked for, the instruction decides: a load is rewritten to take the address,
-/// which is then refused, a comparison is not. glibc's static setlocale compares, so slots are left alone.
+/// which is then refused, a comparison is not: glibc's static setlocale compares.
 bool bfd_disallows_absolute(const Case& c) {
   const bool slot = c.what == Got || c.what == GotInstruction || c.what == GotLoad;
   return c.pic() && c.own_absolute() && !c.replaceable(true) && c.what != Word && !slot;

@@ -30,6 +30,7 @@ enum class RelocationClass : std::uint8_t {
   Got,             ///< the symbol's slot in the global offset table
   GotInstruction,  ///< the same, and the instruction may be rewritten: R_X86_64_GOTPCRELX
   GotLoad,         ///< and it surely can be: R_X86_64_REX_GOTPCRELX
+  GotRewritten,    ///< one of the first two in a load, call or jump, which GNU ld rewrites to use the distance
   GotOffset,       ///< the slot's place in the table, in 64 bits: R_X86_64_GOT64
   GotOffset32,     ///< in 32
   GotWide,         ///< the distance of the slot in 64 bits

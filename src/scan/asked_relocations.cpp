@@ -30,6 +30,8 @@ SymbolType type_of(const GElf_Sym& entry) {
   }
 }
 
+constexpr std::uint64_t kRewritten = std::uint64_t{1} << 31;  // relocation types of x86-64 are below 64
+
 class AskedReader {
  public:
   AskedReader(const ElfSections& sections, const RelocationQuestion& question)
@@ -68,7 +70,9 @@ class AskedReader {
     std::unordered_map<std::uint64_t, std::size_t> place_of;  // symbol and type -> found_
     each_relocation(sections_, index, header, [&](const RelocationEntry& entry) {
       if (!asks_for(entry, writable)) return;
-      const auto [place, fresh] = place_of.try_emplace(entry.symbol << 32 | entry.type, found_.relocations.size());
+      const bool rewritten = question_.instructions && is_rewritten(header.sh_info, entry);
+      const std::uint64_t key = entry.symbol << 32 | (rewritten ? kRewritten : 0) | entry.type;
+      const auto [place, fresh] = place_of.try_emplace(key, found_.relocations.size());
       if (!fresh) {
         AskedRelocation& known = found_.relocations[place->second];
         known.offset = std::min(known.offset, entry.offset);
@@ -76,6 +80,7 @@ class AskedReader {
         return;
       }
       add(header.sh_info, entry);
+      found_.relocations.back().rewritten = rewritten;
     });
     if (!place_of.empty()) note_section(header.sh_info, target);
   }
@@ -87,6 +92,18 @@ class AskedReader {
     const AskedPlaces places = question_.types[entry.type];
     if (local) return writable ? places.of_local_in_writable : places.of_local_in_read_only;
     return writable ? places.of_global_in_writable : places.of_global_in_read_only;
+  }
+
+  /// `mov x@GOTPCREL(%rip)`; with the X also `call *` and `jmp *`. The relocation is of the instruction's last four
+  /// bytes, behind its opcode and ModRM.
+  bool is_rewritten(std::size_t section, const RelocationEntry& entry) const {
+    if (entry.type != R_X86_64_GOTPCREL && entry.type != R_X86_64_GOTPCRELX) return false;
+    const Elf_Data* code = section < sections_.count() ? sections_.table(section) : nullptr;
+    if (code == nullptr || entry.offset < 2 || entry.offset > code->d_size) return false;
+    const auto* at = static_cast<const std::uint8_t*>(code->d_buf) + entry.offset;
+    constexpr std::uint8_t kMov = 0x8b, kIndirect = 0xff, kCall = 0x15, kJump = 0x25;
+    if (at[-2] == kMov) return true;
+    return entry.type == R_X86_64_GOTPCRELX && at[-2] == kIndirect && (at[-1] == kCall || at[-1] == kJump);
   }
 
   void add(std::uint32_t section, const RelocationEntry& entry) {

@@ -22,7 +22,8 @@ struct RelocationQuestion {
   std::vector<AskedPlaces> types;  ///< by relocation type; what is beyond the end isn't asked for
   bool in_read_only = true;        ///< false: no type is asked for in read-only sections
   bool in_writable = true;
-  bool null_symbol = false;  ///< all that name symbol number 0, whatever the type
+  bool null_symbol = false;   ///< all that name symbol number 0, whatever the type
+  bool instructions = false;  ///< AskedRelocation::rewritten is wanted: section contents are looked at
 };
 
 /// One relocation and those that differ from it in their offset alone.
@@ -31,6 +32,9 @@ struct AskedRelocation {
   std::uint32_t section = 0;  ///< header index of the section that it changes
   std::uint64_t offset = 0;   ///< the smallest, in that section
   std::uint32_t count = 1;
+  /// R_X86_64_GOTPCREL and GOTPCRELX: of a load, call or jump, which a linker rewrites to do without the slot
+  /// (x86-64 psABI B.2).
+  bool rewritten = false;
   std::uint32_t symbol = 0;                     ///< symbol table index; 0: none
   bool local = false;                           ///< the symbol is, or there is none
   SymbolType symbol_type = SymbolType::NoType;  ///< of a local one
