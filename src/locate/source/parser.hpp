@@ -37,7 +37,7 @@ struct Parsed {
 
 class Parser {
  public:
-  /// `wanted`: names that differ in their last part alone, so that one pass finds them all.
+  /// `wanted`: names that differ in their last part alone, so that one pass finds them all. They outlive `names`.
   Parser(TokenSource& source, Interner& names, const std::vector<Name>& wanted, Language language);
 
   /// Reads to the end of the source. In the order of the names.

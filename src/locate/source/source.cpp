@@ -1,6 +1,7 @@
 #include "locate/source/source.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -276,7 +277,8 @@ class UnitReader {
     for (const std::vector<std::size_t>& group : groups_) {
       if (!recorder_.complete()) break;
       recorder_.rewind();
-      std::vector<Parsed> parsed = Parser(recorder_, names_, chosen(wanted, group), unit.language).run();
+      std::vector<Parsed> parsed =
+          Parser(recorder_, names_, names_of_.emplace_back(chosen(wanted, group)), unit.language).run();
       for (std::size_t i = 0; i < group.size(); ++i) parsed_[group[i]] = std::move(parsed[i]);
     }
   }
@@ -357,6 +359,7 @@ class UnitReader {
   Interner names_;
   Preprocessor preprocessor_;
   std::vector<std::vector<std::size_t>> groups_;
+  std::deque<std::vector<Name>> names_of_;  // each group's; names_ views their bytes
   Recorder recorder_;
   std::vector<std::optional<Parsed>> parsed_;  // nothing: there were too many tokens to keep for a further pass
 };
@@ -406,7 +409,8 @@ std::vector<Reading> read_preprocessed(std::string_view text, const std::vector<
   for (const std::vector<std::size_t>& group : groups_of(wanted)) {
     Interner names = new_names();
     LineMarkers markers(text, names);
-    const std::vector<Parsed> parsed = Parser(markers, names, chosen(wanted, group), language).run();
+    const std::vector<Name> together = chosen(wanted, group);  // `names` views their bytes
+    const std::vector<Parsed> parsed = Parser(markers, names, together, language).run();
     std::vector<std::string> doubts;
     if (!markers.has_markers()) doubts.emplace_back("the preprocessor's output has no line markers");
     const MarkerOrigins origins(markers, folder.empty() ? markers.folder() : std::string(folder));
