@@ -58,6 +58,7 @@ class BfdLink {
   void take_whole(ObjectId id);
   void add_device_link_object();  // bfd_device_link.cpp
   std::map<std::uint32_t, AskedFor> must_be_defined();
+  bool leaves_open_version(std::string_view name) const;
   void collect_unresolved();
   void drop_weak_references(const std::vector<std::uint32_t>& slot);
   void keep_unknown_operands();

@@ -278,6 +278,12 @@ std::map<std::uint32_t, BfdLink::AskedFor> BfdLink::must_be_defined() {
   return names;
 }
 
+/// Would a shared object refer to a version that no library on the line has?
+bool BfdLink::leaves_open_version(std::string_view name) const {
+  return linker_.leaves_no_version_open && job_.output == OutputKind::SharedObject &&
+         name.find('@', 1) != std::string_view::npos;
+}
+
 /// What is needed and nothing defines, with the references of relocatable objects. The caller decides which of these
 /// the linker would report.
 void BfdLink::collect_unresolved() {
@@ -287,7 +293,9 @@ void BfdLink::collect_unresolved() {
     const Entry& entry = table_[id];
     if (entry.alias != kNone || entry.defined() || entry.provided || entry.assigned) continue;
     const auto asked = asked_for.find(id);
-    if (!entry.undefined() && asked == asked_for.end()) continue;  // rule 9
+    // Rule 9; a weak foo@V is refused in a shared object all the same (version_nodes.cpp).
+    const bool open_version = entry.state == Entry::State::UndefinedWeak && leaves_open_version(table_.name(id));
+    if (!entry.undefined() && !open_version && asked == asked_for.end()) continue;
     slot[id] = static_cast<std::uint32_t>(out_.unresolved.size());
     Unresolved& name = out_.unresolved.emplace_back();
     name.symbol = table_.name(id);

@@ -44,7 +44,12 @@ bool Exports::made_local(std::string_view name) const {
 }
 
 bool Exports::made_local(std::string_view name, std::string_view version, bool default_version) const {
-  if (version.empty() || traits_of(job_).rules != ResolutionRules::Lld) return made_local(name);
+  if (version.empty()) return made_local(name);
+  if (job_.linker == LinkerKind::Bfd)
+    return std::any_of(job_.versions.begin(), job_.versions.end(), [&](const VersionNode& node) {
+      return node.name == version && fit(node.locals, name) > 0 && fit(node.globals, name) == 0;
+    });
+  if (traits_of(job_).rules != ResolutionRules::Lld) return made_local(name);
   return std::any_of(job_.versions.begin(), job_.versions.end(), [&](const VersionNode& node) {
     const int local = fit(node.locals, name);
     return default_version ? local == 3 : node.name == version && local > fit(node.globals, name);
@@ -80,9 +85,10 @@ bool Exports::excluded(const Origin& origin) const {
   });
 }
 
-std::string Exports::why_not(std::string_view name, const Origin& origin, bool hidden) const {
+std::string Exports::why_not(std::string_view name, const Origin& origin, bool hidden, std::string_view version,
+                             bool default_version) const {
   if (hidden) return "hidden";
-  if (made_local(name)) return "made local by a version script";
+  if (made_local(name, version, default_version)) return "made local by a version script";
   if (excluded(origin)) return "hidden by --exclude-libs";
   return {};
 }

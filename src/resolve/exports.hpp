@@ -24,7 +24,8 @@ class Exports {
   /// comes last (ld manual, VERSION).
   bool made_local(std::string_view name) const;
 
-  /// The same for a definition with a version; an empty one is none.
+  /// The same for a definition with a version; an empty one is none. GNU ld and lld have rules of their own for those:
+  /// GNU ld asks the node of that version alone.
   bool made_local(std::string_view name, std::string_view version, bool default_version) const;
 
   /// A version script gives the name without a version another one than `version`, or makes it local. As GNU ld looks
@@ -35,8 +36,9 @@ class Exports {
   bool excluded(const Origin& origin) const;
 
   /// Why shared objects can't have a definition of that name in that object: "hidden", ...; empty when they can.
-  /// `hidden`: an object mentions the name hidden or internal.
-  std::string why_not(std::string_view name, const Origin& origin, bool hidden) const;
+  /// `hidden`: an object mentions the name hidden or internal. `version` as in made_local.
+  std::string why_not(std::string_view name, const Origin& origin, bool hidden, std::string_view version = {},
+                      bool default_version = false) const;
 
   bool in_dynamic_list(std::string_view name) const;
 

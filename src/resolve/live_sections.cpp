@@ -168,9 +168,10 @@ void LiveSections::mark_exported() {
       const std::string_view name = object.name(symbol);
       if (resolution_.fate({id, s}) != Fate::Kept || symbol.section == kNone || !visible(symbol, name)) continue;
       if (!everything && !exports.in_dynamic_list(name)) continue;
-      if (exports.made_local(name, object.text(symbol.version), symbol.default_version) ||
-          exports.excluded(object.origin))
-        continue;
+      // GNU ld keeps the section of every name with a version, a local one's too.
+      const bool by_version = job_.linker == LinkerKind::Bfd && !symbol.version.empty();
+      if (!by_version && exports.made_local(name, object.text(symbol.version), symbol.default_version)) continue;
+      if (exports.excluded(object.origin)) continue;
       mark(id, object.sections[symbol.section].index);
     }
   }

@@ -7,7 +7,8 @@
 //  2. In a shared object a name that was last seen as foo@V or foo@@V needs a node V. It doesn't matter whose
 //  definition
 //     was kept: a lazy member that is never extracted names foo as well. What "local:" names exactly, and with a
-//     default version what an archive of --exclude-libs defines, is not exported and needs none.
+//     default version what an archive of --exclude-libs defines, is not exported and needs none. In lld 14 a value that
+//     the line gives the name takes the place of its default version.
 
 #include <algorithm>
 #include <map>
@@ -88,6 +89,7 @@ void LldLink::check_nodes() {
     if (version.empty() || std::any_of(job_.versions.begin(), job_.versions.end(), has_name)) continue;
     if (exports.excluded(object(entry.definition.in).origin)) continue;
     if (at == std::string_view::npos && exports.made_local(name, version, true)) continue;
+    if (at == std::string_view::npos && !since15_ && assigned_.contains(name)) continue;
     out_.rejections.push_back(
         {Rejection::Kind::NoSuchVersion, std::string(name), entry.definition, {}, std::string(version)});
   }

@@ -64,7 +64,9 @@ void settle_shared_needs(const LinkJob& job, const std::vector<InputFacts>& inpu
       continue;
     }
     const ObjectFacts& object = inputs[definition.in.input].objects[definition.in.object];
-    std::string why = exports.why_not(object.name(object.symbols[definition.symbol]), object.origin, need.hidden);
+    const Symbol& symbol = object.symbols[definition.symbol];
+    std::string why = exports.why_not(object.name(symbol), object.origin, need.hidden, object.text(symbol.version),
+                                      symbol.default_version);
     if (!why.empty()) reject(need, std::move(why), resolution.rejections);
   }
   std::sort(resolution.rejections.begin(), resolution.rejections.end(), [](const Rejection& a, const Rejection& b) {

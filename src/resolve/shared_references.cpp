@@ -208,10 +208,15 @@ class SharedReferences {
   void check_exported(std::string_view name, const Want& want, const Exports& exports,
                       const std::function<bool(const SymbolId&)>& removed) {
     const ObjectFacts& object = inputs_[want.definition.in.input].objects[want.definition.in.object];
-    std::string why = exports.why_not(name, object.origin, want.not_exported);
+    const Symbol& symbol = object.symbols[want.definition.symbol];
+    std::string why =
+        exports.why_not(name, object.origin, want.not_exported, object.text(symbol.version), symbol.default_version);
     if (why.empty() || removed(want.definition)) return;
+    std::string printed(name);
+    if (job_.linker == LinkerKind::Bfd && !symbol.version.empty())
+      printed.append(symbol.default_version ? "@@" : "@").append(object.text(symbol.version));
     out_.rejections.push_back(
-        {Rejection::Kind::HiddenFromShared, std::string(name), want.definition, want.first, std::move(why)});
+        {Rejection::Kind::HiddenFromShared, std::move(printed), want.definition, want.first, std::move(why)});
   }
 
   const LinkJob& job_;

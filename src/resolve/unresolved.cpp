@@ -60,6 +60,7 @@ class Settler {
       drop_dead_duplicates();
     }
     reject_open_versions(job_, out_, [&](const Unresolved& name) { return !job_.gc_sections || is_used(name); });
+    drop_weak_versions();
     drop_unused();
     std::erase_if(names, [&](const Unresolved& name) { return section_bound_exists(name.symbol); });
     settle_shared_needs(job_, inputs_, out_, live_ ? &*live_ : nullptr, [&](std::string_view name) {
@@ -90,6 +91,16 @@ class Settler {
       if (inputs_[i].kind == InputKind::SharedObject && (linker_.counts_unneeded_libraries || out_.linked[i][0]))
         return true;
     return false;
+  }
+
+  /// They were there for reject_open_versions.
+  void drop_weak_versions() {
+    if (!linker_.leaves_no_version_open || job_.output != OutputKind::SharedObject) return;
+    std::erase_if(out_.unresolved, [&](const Unresolved& name) {
+      return name.option.empty() && !name.references.empty() && name.symbol.find('@', 1) != std::string::npos &&
+             std::all_of(name.references.begin(), name.references.end(),
+                         [&](const Reference& reference) { return symbol(reference.id).weak(); });
+    });
   }
 
   bool stops_at_expression() const {

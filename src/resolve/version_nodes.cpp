@@ -3,10 +3,11 @@
 //  1. A shared object that defines foo@V needs a node V in a version script. An executable may define versions of its
 //     own.
 //  2. GNU ld leaves no foo@V undefined in a shared object ("no symbol version section for versioned symbol"), used or
-//     not.
+//     not, weak or not.
 //  3. A version script may name what isn't there, except with --no-undefined-version. Patterns may always match
-//     nothing. mold only warns, which --fatal-warnings makes an error. What --defsym and linker scripts give a value is
-//     there. foo in node V is foo@V, or foo without a version or with a default one.
+//     nothing. GNU ld looks only where the output has dynamic sections. mold only warns, which --fatal-warnings makes
+//     an error. What --defsym and linker scripts give a value is there. foo in node V is foo@V, or foo without a
+//     version or with a default one.
 
 #include "resolve/version_nodes.hpp"
 
@@ -21,7 +22,8 @@
 namespace elfaudit {
 namespace {
 
-bool refuses_unmatched(const LinkJob& job) {
+bool refuses_unmatched(const LinkJob& job, bool dynamic) {
+  if (job.linker == LinkerKind::Bfd && !dynamic) return false;
   return !job.undefined_version.value_or(!traits_of(job).no_undefined_version);
 }
 
@@ -32,7 +34,7 @@ class VersionCheck {
 
   void run() {
     const bool nodes_needed = job_.output == OutputKind::SharedObject && linker_.needs_version_nodes;
-    const bool names_needed = !job_.versions.empty() && refuses_unmatched(job_);
+    const bool names_needed = !job_.versions.empty() && refuses_unmatched(job_, is_dynamic());
     if (!nodes_needed && !names_needed) return;
     if (names_needed) collect_names();
     for (const Assignment& assignment : job_.assignments)
@@ -47,6 +49,14 @@ class VersionCheck {
   }
 
  private:
+  /// A linked shared object makes dynamic sections in a program too.
+  bool is_dynamic() const {
+    if (job_.output == OutputKind::SharedObject || job_.pie) return true;
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      if (inputs_[i].kind == InputKind::SharedObject && out_.linked[i][0]) return true;
+    return false;
+  }
+
   void collect_names() {
     for (const VersionNode& node : job_.versions)
       collect(node.globals, node.name.empty() ? "global" : std::string_view(node.name));

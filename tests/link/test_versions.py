@@ -18,6 +18,14 @@ OBJECTS = {
     "foo": ".globl foo\n.text\nfoo: nop",
     "foo-v1": ".globl foo_1\n.symver foo_1, foo@V1\n.text\nfoo_1: nop",
     "foo-v2-default": ".globl foo_2\n.symver foo_2, foo@@V2\n.text\nfoo_2: nop",
+    "start-foo-v1": START + '.globl foo_1\n.symver foo_1, foo@V1\n.section .foo,"aw"\nfoo_1: .quad 0',
+    "start-foo-v1-default": START + '.globl foo_1\n.symver foo_1, foo@@V1\n.section .foo,"aw"\nfoo_1: .quad 0',
+    "foo-v1-default-uses-bar-v1": ".globl foo_1\n.symver foo_1, foo@@V1\n.globl bar_1\n.symver bar_1, bar@V1\n.data\nfoo_1: .quad bar_1",
+    "uses-bar-v1": ".globl bar_1\n.symver bar_1, bar@V1\n.data\n.quad bar_1",
+    "weak-bar-v1": ".weak bar_1\n.symver bar_1, bar@V1\n.data\n.quad bar_1",
+    "weak-hidden-bar-v1": ".weak bar_1\n.hidden bar_1\n.symver bar_1, bar@V1\n.data\n.quad bar_1",
+    "bar": ".globl bar\n.data\nbar: .quad 0",
+    "bar-v1": ".globl bar_1\n.symver bar_1, bar@V1\n.data\nbar_1: .quad 0",
     "needs-foo": ".globl g\n.text\ng: call foo@PLT",
     "tls": '.section .tdata,"awT",@progbits\n.globl s\n.type s,@tls_object\n.size s,8\ns: .quad 1',
     "data": '.data\n.globl s\n.type s,@object\n.size s,8\ns: .quad 1',
@@ -41,8 +49,14 @@ def bench(tmp_path_factory):
     lab.write("anonymous-missing.map", "{ nosuch; };\n")
     lab.write("only-foo.map", "V1 { foo; };\n")
     lab.write("local-foo.map", "V1 { local: foo; };\n")
+    lab.write("local-pattern.map", "V1 { local: f*; };\n")
+    lab.write("local-rest.map", "V1 { global: b*; local: *; };\n")
+    lab.write("local-elsewhere.map", "V2 { local: *; };\n")
+    lab.write("empty.map", "V1 { };\n")
     lab.write("assign.ld", "foo = _start;\n")
     lab.sh("ar rcs libversioned.a foo-v2-default.o")
+    lab.sh("ld.bfd -shared needs-foo.o -soname libneeds-foo.so -o libneeds-foo.so")
+    lab.sh("ld.bfd -shared bar-v1.o --version-script empty.map -soname libbar.so -o libbar.so")
     for name in ("tls", "data", "uses-tls", "uses-data"):
         lab.sh(f"ld.bfd -shared {name}.o -o {name}.so")
     return lab
@@ -79,6 +93,36 @@ CASES = """
     -shared foo.o libversioned.a
     -shared foo-v2-default.o --version-script local-foo.map
     -shared foo-v1.o --version-script local-foo.map
+    -shared foo-v2-default.o --defsym foo=4
+    -shared foo-v1.o --defsym foo=4
+    start.o foo.o --version-script missing.map --no-undefined-version
+    -pie start.o foo.o --version-script missing.map --no-undefined-version
+    start.o foo.o libbar.so --version-script missing.map --no-undefined-version
+    start.o foo.o --as-needed libbar.so --version-script missing.map --no-undefined-version
+    --export-dynamic start.o foo.o --version-script missing.map --no-undefined-version
+    -shared uses-bar-v1.o
+    -shared weak-bar-v1.o
+    -shared weak-bar-v1.o --version-script empty.map
+    -shared weak-bar-v1.o --warn-unresolved-symbols
+    -shared weak-bar-v1.o bar.o
+    -shared weak-bar-v1.o libbar.so
+    -shared weak-bar-v1.o bar-v1.o --version-script empty.map
+    -shared weak-bar-v1.o uses-bar-v1.o
+    -shared weak-bar-v1.o --gc-sections
+    -shared weak-bar-v1.o weak-hidden-bar-v1.o
+    -shared weak-hidden-bar-v1.o
+    -pie start.o weak-bar-v1.o
+    start.o weak-bar-v1.o
+    -shared foo-v1-default-uses-bar-v1.o --version-script local-rest.map --gc-sections
+    -shared foo-v1-default-uses-bar-v1.o --version-script empty.map --gc-sections
+    start-foo-v1.o libneeds-foo.so
+    start-foo-v1-default.o libneeds-foo.so
+    start-foo-v1-default.o libneeds-foo.so --version-script local-foo.map
+    start-foo-v1-default.o libneeds-foo.so --version-script local-pattern.map
+    start-foo-v1-default.o libneeds-foo.so --version-script local-rest.map
+    start-foo-v1-default.o libneeds-foo.so --version-script v1.map
+    start-foo-v1-default.o libneeds-foo.so --version-script local-elsewhere.map
+    start-foo-v1.o libneeds-foo.so --version-script local-pattern.map
 """
 # Not every linker reads all of them: where one refuses a script, elfaudit must.
 SCRIPTS = r"""
