@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "linker/linker_traits.hpp"
 #include "support/demangle.hpp"
@@ -21,6 +22,19 @@ int fit(const std::vector<SymbolPattern>& list, std::string_view name) {
   return best;
 }
 
+/// lld takes the first exact name, else the last pattern but "*"; nothing where neither fits.
+std::optional<bool> local_by_order(const std::vector<VersionNode>& nodes, std::string_view name) {
+  for (const VersionNode& node : nodes) {
+    if (fit(node.globals, name) == 3) return false;
+    if (fit(node.locals, name) == 3) return true;
+  }
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+    if (fit(node->globals, name) == 2) return false;
+    if (fit(node->locals, name) == 2) return true;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool is_pattern(const SymbolPattern& pattern) {
@@ -34,6 +48,8 @@ bool matches(const SymbolPattern& pattern, std::string_view name) {
 }
 
 bool Exports::made_local(std::string_view name) const {
+  if (traits_of(job_).rules == ResolutionRules::Lld)
+    if (const std::optional<bool> local = local_by_order(job_.versions, name)) return *local;
   int global = 0;
   int local = 0;
   for (const VersionNode& node : job_.versions) {

@@ -21,7 +21,7 @@ class Exports {
   explicit Exports(const LinkJob& job) : job_(job) {}
 
   /// A version script makes it local. Exact names outrank patterns, and "global:" outranks "local:" among equals; "*"
-  /// comes last (ld manual, VERSION).
+  /// comes last (ld manual, VERSION). Of several nodes lld asks the first exact name, else the last pattern.
   bool made_local(std::string_view name) const;
 
   /// The same for a definition with a version; an empty one is none. GNU ld and lld have rules of their own for those:

@@ -110,6 +110,7 @@ void LldLink::merge_versions() {
     if (base == kNone || base == id || table_[base].state != Entry::State::Defined) continue;
     const std::string_view version = name.substr(at + 1);
     if (table_[base].version != version) continue;
+    if (!since15_ && assigned_.contains(table_.name(base))) continue;  // the value has no version there
     const bool local =
         table_[id].state == Entry::State::Defined && exports.made_local(name.substr(0, at), version, false);
     if (local || exports.made_local(name.substr(0, at), version, true))

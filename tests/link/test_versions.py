@@ -26,6 +26,8 @@ OBJECTS = {
     "weak-hidden-bar-v1": ".weak bar_1\n.hidden bar_1\n.symver bar_1, bar@V1\n.data\n.quad bar_1",
     "bar": ".globl bar\n.data\nbar: .quad 0",
     "bar-v1": ".globl bar_1\n.symver bar_1, bar@V1\n.data\nbar_1: .quad 0",
+    "start-foo": START + ".globl foo\nfoo: .quad 0",
+    "bar-v1-default": ".globl bar_1\n.symver bar_1, bar@@V1\n.data\nbar_1: .quad 0",
     "needs-foo": ".globl g\n.text\ng: call foo@PLT",
     "tls": '.section .tdata,"awT",@progbits\n.globl s\n.type s,@tls_object\n.size s,8\ns: .quad 1',
     "data": '.data\n.globl s\n.type s,@object\n.size s,8\ns: .quad 1',
@@ -52,6 +54,10 @@ def bench(tmp_path_factory):
     lab.write("local-pattern.map", "V1 { local: f*; };\n")
     lab.write("local-rest.map", "V1 { global: b*; local: *; };\n")
     lab.write("local-elsewhere.map", "V2 { local: *; };\n")
+    lab.write("local-first.map", "V3 { local: foo; }; V1 { foo; };\n")
+    lab.write("local-last.map", "V1 { foo; }; V3 { local: foo; };\n")
+    lab.write("local-pattern-first.map", "V3 { local: f*; }; V1 { fo*; };\n")
+    lab.write("local-pattern-last.map", "V1 { f*; }; V3 { local: fo*; };\n")
     lab.write("empty.map", "V1 { };\n")
     lab.write("assign.ld", "foo = _start;\n")
     lab.sh("ar rcs libversioned.a foo-v2-default.o")
@@ -115,6 +121,8 @@ CASES = """
     start.o weak-bar-v1.o
     -shared foo-v1-default-uses-bar-v1.o --version-script local-rest.map --gc-sections
     -shared foo-v1-default-uses-bar-v1.o --version-script empty.map --gc-sections
+    uses-bar-v1.o bar-v1-default.o start.o
+    uses-bar-v1.o bar-v1-default.o start.o --defsym bar=4
     start-foo-v1.o libneeds-foo.so
     start-foo-v1-default.o libneeds-foo.so
     start-foo-v1-default.o libneeds-foo.so --version-script local-foo.map
@@ -171,6 +179,13 @@ TLS_INPUTS = ["tls.o", "data.o", "uses-tls.o", "uses-data.o", "tls.so", "data.so
 @pytest.mark.parametrize("words", [line.strip() for line in CASES.split("\n") if line.strip()])
 def test_versions(bench, words):
     agree(bench, words)
+
+
+@pytest.mark.parametrize("script", ["local-first", "local-last", "local-pattern-first", "local-pattern-last"])
+@pytest.mark.parametrize("linker", ["lld14", "lld19"])
+def test_a_name_that_two_nodes_of_lld_have(bench, linker, script):
+    need(PROGRAMS[linker])
+    linkers.agree(bench, linker, f"start-foo.o libneeds-foo.so --version-script {script}.map")
 
 
 @every_linker
