@@ -130,6 +130,7 @@ void LldLink::offer_lazy(ObjectId member, std::uint32_t id) {
   why.option = entry.option;
   if (for_common) {  // the member's definition replaces the common one, even if weaker
     entry.state = Entry::State::Lazy;
+    entry.was_common = true;
     entry.lazy = member;  // its own definition may be in a COMDAT group that is discarded
   }
   extract(member, id, why);
@@ -193,6 +194,11 @@ void LldLink::define_discarded(SymbolId at, const Symbol& symbol) {
   reference.visibility = symbol.visibility;
   reference.discarded = true;
   Entry& entry = table_[id];
+  if (entry.state == Entry::State::Lazy && entry.lazy == at.in && !entry.was_common &&
+      object(at.in).origin.is_member()) {
+    entry.stays_lazy = true;  // a symbol of an archive is still lazy after its member was read, and is never reported
+    return;
+  }
   // The member was extracted for a definition that is now gone.
   if (entry.state == Entry::State::Lazy && entry.lazy == at.in) return make_undefined(entry, reference);
   demand(id, reference);

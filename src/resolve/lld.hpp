@@ -38,6 +38,8 @@ class LldLink {
     bool hidden = false;                  ///< an object mentions it hidden or internal
     bool in_shared = false;               ///< a shared object defines it too
     bool discarded = false;               ///< Undefined because its section was discarded
+    bool was_common = false;              ///< Lazy, for its member was extracted in place of a common one
+    bool stays_lazy = false;              ///< lld 14: extracted, and its definition is gone with its section
     std::uint32_t merged = kNone;         ///< "foo@V" is this entry, "foo@@V"
     std::string_view version;             ///< "V": the name was last seen as foo@@V
     SymbolId definition;                  ///< for Shared, Common, Defined, and where discarded is set

@@ -168,6 +168,7 @@ std::optional<Binding> LldLink::undefined_as(const Entry& entry) const {
     case Entry::State::Undefined:
       return entry.binding;
     case Entry::State::Lazy:
+      if (entry.stays_lazy) return Binding::Weak;
       return since15_ || out_.linked[entry.lazy.input][entry.lazy.object] ? entry.binding : Binding::Weak;
     case Entry::State::Shared:
       if (!out_.linked[entry.definition.in.input][0]) return Binding::Weak;

@@ -280,7 +280,9 @@ def mold(program, words, folder, scratch):
             raise Undecided("; ".join(again.other) or f"exit code {again.code}")
         undefined = again.undefined
         messages.refused |= again.refused
-    # A version without a node is found when undefined names have been reported.
+    # Of undefined names and versions without a node it reports one kind.
+    if undefined == set() and any(rule == "version-not-defined" for rule, _ in messages.refused):
+        undefined = None
     refused = None if undefined and messages.code != 0 else messages.refused
     return Verdict(messages.duplicates, undefined, mold_members(command, folder, scratch), refused), messages
 

@@ -22,6 +22,7 @@ OBJECTS = {
     "refers-bounds": ".data\n.quad __start_here",
     "refers-dynamic": START + ".data\n.quad _DYNAMIC",
     "common-x-and-group": START + '.comm x,8,8\n.section .data.g,"awG",@progbits,g,comdat\n.quad 0',
+    "excluded-x": '.globl x\n.section .data.x,"awe",@progbits\nx: .quad 0',
     "x-in-group": '.globl x\n.section .data.x,"awG",@progbits,g,comdat\nx: .quad 0',
     "bounds": START + '.section here,"aw"\n.quad 0',
     "wrap-x": ".globl __wrap_x\n.data\n__wrap_x: .quad gone",
@@ -49,7 +50,7 @@ def bench(tmp_path_factory):
     assemble_all(lab, OBJECTS)
     lab.write("v1.map", "V1 { global: x; };\n")
     lab.write("anonymous.map", "{ global: x; };\n")
-    for name in ("x", "hidden-x", "real-x", "real-x-and-x", "has-default-v1", "tls-x", "wrap-x-needs-real", "start", "x-in-group"):
+    for name in ("x", "hidden-x", "real-x", "real-x-and-x", "has-default-v1", "tls-x", "wrap-x-needs-real", "start", "x-in-group", "excluded-x"):
         lab.ar(f"lib{name}.a", f"{name}.o")
     for name in ("x", "refers-x", "refers-real-x", "refers-bounds", "refers-tls-x"):
         lab.sh(f"ld.bfd -shared -soname {name}.so {name}.o -o {name}.so")
@@ -128,6 +129,14 @@ CASES = """
     start.o has-v1.o has-default-v1.o
     start.o has-v1.o has-default-v1.o --version-script v1.map
     -r start.o has-v1.o has-default-v1.o
+
+    # a member whose definition is gone with its section: lld 14 says nothing when the reference came behind the archive
+    libexcluded-x.a start.o refers-x.o
+    start.o refers-x.o libexcluded-x.a
+    -u x libexcluded-x.a start.o refers-x.o
+    --start-lib excluded-x.o --end-lib start.o refers-x.o
+    common-x-and-group.o libx-in-group.a refers-x.o
+    start.o common-x-and-group.o libx-in-group.a refers-x.o
 
     # a member that is extracted for a common symbol, and whose definition goes with its COMDAT group
     common-x-and-group.o libx-in-group.a
