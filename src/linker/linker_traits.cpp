@@ -7,32 +7,56 @@ constexpr bool yes = true;
 constexpr bool no = false;
 
 constexpr LinkerTraits kColumns[] = {
-    {LinkerKind::Bfd, 0, "GNU ld", ResolutionRules::GnuLd,
+    {
+        LinkerKind::Bfd,
+        0,
+        "GNU ld",
+        ResolutionRules::GnuLd,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) bfd,
 #include "linker/linker_traits.def"
 #undef TRAIT
     },
-    {LinkerKind::Gold, 0, "gold", ResolutionRules::GnuLd,
+    {
+        LinkerKind::Gold,
+        0,
+        "gold",
+        ResolutionRules::GnuLd,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) gold,
 #include "linker/linker_traits.def"
 #undef TRAIT
     },
-    {LinkerKind::Lld, 0, "lld 14", ResolutionRules::Lld,
+    {
+        LinkerKind::Lld,
+        0,
+        "lld 14",
+        ResolutionRules::Lld,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) lld14,
 #include "linker/linker_traits.def"
 #undef TRAIT
     },
-    {LinkerKind::Lld, 15, "lld 15", ResolutionRules::Lld,
+    {
+        LinkerKind::Lld,
+        15,
+        "lld 15",
+        ResolutionRules::Lld,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) lld15,
 #include "linker/linker_traits.def"
 #undef TRAIT
     },
-    {LinkerKind::Lld, 16, "lld 16", ResolutionRules::Lld,
+    {
+        LinkerKind::Lld,
+        16,
+        "lld 16",
+        ResolutionRules::Lld,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) lld16,
 #include "linker/linker_traits.def"
 #undef TRAIT
     },
-    {LinkerKind::Mold, 0, "mold", ResolutionRules::Mold,
+    {
+        LinkerKind::Mold,
+        0,
+        "mold",
+        ResolutionRules::Mold,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) mold,
 #include "linker/linker_traits.def"
 #undef TRAIT

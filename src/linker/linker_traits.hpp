@@ -17,7 +17,7 @@ struct LinkerTraits {
   int since;              ///< the first version that behaves so; 0: all before the next column
   std::string_view name;  ///< "GNU ld", "lld 14"
   ResolutionRules rules;
-#define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) bool name; ///< sentence
+#define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) bool name;  ///< sentence
 #include "linker/linker_traits.def"
 #undef TRAIT
 };
