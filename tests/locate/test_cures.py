@@ -67,6 +67,16 @@ def test_cure_links(lab, case):
     assert lab.audit("check", *objects).code == 0
 
 
+def test_the_source_says_in_which_language_its_headers_are(lab):
+    """gcc ignores `inline` before a variable and clang refuses it; debug info alone names the source."""
+    lab.write("state.h", "int state = 3;\n")
+    for name in "ab":
+        lab.write(f"{name}.c", '#include "state.h"\n')
+        lab.sh(f"gcc -g -c {name}.c -o {name}.o")
+    assert [fix["text"] for fix in finding(lab, ["a.o", "b.o"])["fixes"]] == [
+        "declare it `extern` in state.h:1 and define it in one source file"]
+
+
 def test_guard_the_include_of_a_header_that_is_not_ours(lab):
     lab.write("third_party/lib/state.h", "#if defined(LIB_DEVICE_PASS) || defined(LIB_TOOLS)\n#define LIB_CONSTANT extern\n"
               "#else\n#define LIB_CONSTANT\n#endif\nLIB_CONSTANT int lib_state;\n")

@@ -18,14 +18,6 @@ Language language_of(SourceLanguage language) {
   return language == SourceLanguage::Cuda ? Language::Cuda : Language::Cxx;
 }
 
-/// By the file's extension, as gcc tells it (GCC manual, Overall Options).
-Language language_of(const std::string& source) {
-  const std::size_t dot = source.rfind('.');
-  const std::string extension = dot == std::string::npos ? std::string() : source.substr(dot);
-  if (extension == ".c" || extension == ".i") return Language::C;
-  return extension == ".cu" ? Language::Cuda : Language::Cxx;
-}
-
 /// The last of several options about one name decides.
 void add_macros(TranslationUnit& unit, const CompileCommand& command) {
   for (const MacroOption& option : command.macros) {
@@ -57,6 +49,13 @@ void add_directories(TranslationUnit& unit, const CompileCommand& command) {
 }
 
 }  // namespace
+
+Language language_of(const std::string& source) {
+  const std::size_t dot = source.rfind('.');
+  const std::string extension = dot == std::string::npos ? std::string() : source.substr(dot);
+  if (extension == ".c" || extension == ".i") return Language::C;
+  return extension == ".cu" ? Language::Cuda : Language::Cxx;
+}
 
 TranslationUnit unit_of(const CompileCommand& command, const Depfile* depfile, std::size_t source) {
   TranslationUnit unit;

@@ -15,4 +15,7 @@ TranslationUnit unit_of(const CompileCommand& command, const Depfile* depfile = 
 /// Only the depfile is known: neither -D nor -I nor the standard. `folder`: where the compiler ran.
 TranslationUnit unit_of(const Depfile& depfile, const std::string& folder);
 
+/// Of a source file by its extension, as gcc tells it (GCC manual, Overall Options).
+Language language_of(const std::string& source);
+
 }  // namespace elfaudit::source

@@ -11,6 +11,7 @@
 
 #include "locate/macro_info.hpp"
 #include "locate/shown_path.hpp"
+#include "locate/source/unit_of.hpp"
 #include "locate/why/object_file.hpp"
 #include "scan/scan.hpp"
 
@@ -128,7 +129,10 @@ class Witnesses {
 
   void tell_unit(Story& story, const Located& located) const {
     story.source = evidence_.source.empty() && !is_temporary(located.source) ? located.source : evidence_.source;
-    if (evidence_.known_by == KnownBy::Nothing) return;
+    if (evidence_.known_by == KnownBy::Nothing) {
+      story.language = source::language_of(story.source);
+      return;
+    }
     story.language = evidence_.unit.language;
     story.standard = evidence_.unit.standard;
     story.compiler = compiler_word(evidence_.unit);
@@ -255,7 +259,7 @@ class Witnesses {
     for (const std::string& file : {answer.story.source, answer.place.at.file}) {
       std::error_code error;
       if (file.empty() || answer.story.definition || !std::filesystem::is_regular_file(file, error)) continue;
-      const SourceEvidence& alone = evidence_alone(file);
+      const SourceEvidence& alone = evidence_alone(file, answer.story.language);
       if (i >= alone.readings.size()) continue;
       source::Reading read = alone.readings[i];
       if (file != answer.story.source)  // its chain is not the translation unit's
@@ -265,14 +269,14 @@ class Witnesses {
   }
 
   /// One reading of the file for all the symbols.
-  const SourceEvidence& evidence_alone(const std::string& file) {
-    const auto [at, is_new] = alone_.try_emplace(file);
+  const SourceEvidence& evidence_alone(const std::string& file, source::Language language) {
+    const auto [at, is_new] = alone_.try_emplace({file, language});
     if (!is_new) return at->second;
     BuildRecord record;
     record.has_file_list = true;
     record.unit.source = file;
     record.unit.folder = working_folder();
-    record.unit.language = file.ends_with(".c") ? source::Language::C : evidence_.unit.language;
+    record.unit.language = language;
     record.unit.compiler_known = false;
     record.unit.is_other_target = is_other_target();
     return at->second = read_sources(record, symbols_, false);
@@ -308,7 +312,8 @@ class Witnesses {
   std::vector<Located> located_;
   SourceEvidence evidence_;
   std::map<std::size_t, std::optional<MacroInfo>> macros_;  // by unit
-  std::map<std::string, SourceEvidence> alone_;             // by file
+  /// By file and the language of the unit that includes it: a header has none of its own.
+  std::map<std::pair<std::string, source::Language>, SourceEvidence> alone_;
 };
 
 }  // namespace
