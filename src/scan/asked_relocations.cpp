@@ -12,24 +12,6 @@
 namespace elfaudit {
 namespace {
 
-SymbolType type_of(const GElf_Sym& entry) {
-  switch (GELF_ST_TYPE(entry.st_info)) {
-    case STT_NOTYPE:
-      return SymbolType::NoType;
-    case STT_OBJECT:
-    case STT_COMMON:
-      return SymbolType::Object;
-    case STT_FUNC:
-      return SymbolType::Function;
-    case STT_TLS:
-      return SymbolType::Tls;
-    case STT_GNU_IFUNC:
-      return SymbolType::IndirectFunction;
-    default:
-      return SymbolType::Other;
-  }
-}
-
 constexpr std::uint64_t kRewritten = std::uint64_t{1} << 31;  // relocation types of x86-64 are below 64
 
 class AskedReader {
@@ -132,23 +114,14 @@ class AskedReader {
       relocation.absolute = true;
       return;
     }
-    relocation.symbol_type = type_of(entry);
+    relocation.symbol_type = symbol_type_from(GELF_ST_TYPE(entry.st_info));
     relocation.absolute = entry.st_shndx == SHN_ABS;
-    relocation.symbol_section = section_of(entry, relocation.symbol);
+    relocation.symbol_section = section_of(sections_, extended_, entry, relocation.symbol);
     const bool of_section = GELF_ST_TYPE(entry.st_info) == STT_SECTION;
     if (of_section && relocation.symbol_section != 0)
       relocation.name = sections_.name(relocation.symbol_section, sections_.header(relocation.symbol_section));
     else if (symbols_.strings.holds(entry.st_name))
       relocation.name = symbols_.strings.at(entry.st_name);
-  }
-
-  std::uint32_t section_of(const GElf_Sym& entry, std::uint64_t symbol) const {
-    std::uint32_t section = entry.st_shndx;
-    if (section == SHN_XINDEX && extended_ != nullptr && symbol < extended_->d_size / sizeof(Elf32_Word))
-      section = static_cast<const Elf32_Word*>(extended_->d_buf)[symbol];
-    else if (section >= SHN_LORESERVE)
-      return 0;
-    return section < sections_.count() ? section : 0;
   }
 
   void note_section(std::size_t index, const GElf_Shdr& header) {

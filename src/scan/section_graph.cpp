@@ -78,21 +78,12 @@ class GraphReader {
     GElf_Sym entry;
     if (symbol >= symbols_.count || gelf_getsym(symbols_.data, static_cast<int>(symbol), &entry) == nullptr)
       return target;  // the linkers refuse such an object; nothing depends on what it would need
-    target.own_section = section_of(entry, symbol);
+    target.own_section = section_of(sections_, extended_, entry, symbol);
     if (symbol < symbols_.first_global || GELF_ST_BIND(entry.st_info) == STB_LOCAL)
       target.section = target.own_section;
     else
       target.symbol = static_cast<std::uint32_t>(symbol);
     return target;
-  }
-
-  std::uint32_t section_of(const GElf_Sym& entry, std::uint64_t symbol) const {
-    std::uint32_t section = entry.st_shndx;
-    if (section == SHN_XINDEX && extended_ != nullptr && symbol < extended_->d_size / sizeof(Elf32_Word))
-      section = static_cast<const Elf32_Word*>(extended_->d_buf)[symbol];
-    else if (section >= SHN_LORESERVE)
-      return 0;
-    return section < sections_.count() ? section : 0;
   }
 
   void add(std::uint32_t from, const Target& target, SectionEdge::Kind kind, std::uint32_t written_in) {

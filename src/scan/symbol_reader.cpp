@@ -12,24 +12,6 @@ namespace {
 
 constexpr std::uint64_t kMaxText = std::numeric_limits<std::uint32_t>::max();  // Text counts in 32 bits
 
-SymbolType type_from(unsigned char type) {
-  switch (type) {
-    case STT_NOTYPE:
-      return SymbolType::NoType;
-    case STT_OBJECT:
-    case STT_COMMON:  // as --elf-stt-common=yes
-      return SymbolType::Object;
-    case STT_FUNC:
-      return SymbolType::Function;
-    case STT_TLS:
-      return SymbolType::Tls;
-    case STT_GNU_IFUNC:
-      return SymbolType::IndirectFunction;
-    default:
-      return SymbolType::Other;
-  }
-}
-
 Visibility visibility_from(unsigned char other) {
   switch (GELF_ST_VISIBILITY(other)) {
     case STV_INTERNAL:
@@ -112,7 +94,7 @@ Symbol symbol_from(const ElfSections& sections, const GElf_Sym& entry, std::uint
   symbol.value = entry.st_value;
   symbol.size = entry.st_size;
   symbol.index = index;
-  symbol.type = type_from(GELF_ST_TYPE(entry.st_info));
+  symbol.type = symbol_type_from(GELF_ST_TYPE(entry.st_info));
   symbol.visibility = visibility_from(entry.st_other);
   switch (GELF_ST_BIND(entry.st_info)) {
     case STB_GLOBAL:
@@ -129,6 +111,34 @@ Symbol symbol_from(const ElfSections& sections, const GElf_Sym& entry, std::uint
           fmt::format("symbol {} ({}) has the unknown binding {}", index, printed_name, GELF_ST_BIND(entry.st_info)));
   }
   return symbol;
+}
+
+SymbolType symbol_type_from(unsigned char type) {
+  switch (type) {
+    case STT_NOTYPE:
+      return SymbolType::NoType;
+    case STT_OBJECT:
+    case STT_COMMON:  // as --elf-stt-common=yes
+      return SymbolType::Object;
+    case STT_FUNC:
+      return SymbolType::Function;
+    case STT_TLS:
+      return SymbolType::Tls;
+    case STT_GNU_IFUNC:
+      return SymbolType::IndirectFunction;
+    default:
+      return SymbolType::Other;
+  }
+}
+
+std::uint32_t section_of(const ElfSections& sections, const Elf_Data* extended, const GElf_Sym& entry,
+                         std::uint64_t symbol) {
+  std::uint32_t section = entry.st_shndx;
+  if (section == SHN_XINDEX && extended != nullptr && symbol < extended->d_size / sizeof(Elf32_Word))
+    section = static_cast<const Elf32_Word*>(extended->d_buf)[symbol];
+  else if (section >= SHN_LORESERVE)
+    return 0;
+  return section < sections.count() ? section : 0;
 }
 
 bool is_common(std::uint32_t section, std::uint16_t machine) {

@@ -70,6 +70,14 @@ class UsedSections {
 Symbol symbol_from(const ElfSections& sections, const GElf_Sym& entry, std::uint32_t index, Text name,
                    std::string_view printed_name);
 
+/// Of STT_*.
+SymbolType symbol_type_from(unsigned char type);
+
+/// The header index of the section that holds the definition, 0 when none does (undefined, absolute, common) or the
+/// index is outside of the file. `extended`: the data of SHT_SYMTAB_SHNDX, null when the object has none.
+std::uint32_t section_of(const ElfSections& sections, const Elf_Data* extended, const GElf_Sym& entry,
+                         std::uint64_t symbol);
+
 /// Is it a common symbol? (gABI 4 "Symbol Table", SHN_COMMON; x86-64 psABI 4.2 SHN_X86_64_LCOMMON, from
 /// -mcmodel=medium)
 bool is_common(std::uint32_t section, std::uint16_t machine);
