@@ -140,28 +140,6 @@ std::vector<ObjectFacts> interpreter_of_link(const Audit& audit, const AuditOpti
   return {};
 }
 
-/// What could hold files for a loader, and is not looked into.
-bool is_packed(std::string_view entry) {
-  for (const std::string_view end : {".whl", ".zip", ".egg", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz",
-                                     ".tar.zst", ".conda", ".jar", ".deb", ".rpm"})
-    if (entry.ends_with(end)) return true;
-  return false;
-}
-
-void note_packed_entries(LinkJob& job, const std::vector<Package>& packages) {
-  constexpr std::size_t kMostNamed = 3;
-  for (const Package& package : packages) {
-    std::string named;
-    std::size_t count = 0;
-    for (const std::string& entry : package.wheel.entries) {
-      if (!is_packed(entry)) continue;
-      if (++count <= kMostNamed) named += (named.empty() ? "" : ", ") + entry;
-    }
-    if (count > kMostNamed) named += " and " + std::to_string(count - kMostNamed) + " more";
-    if (count != 0) job.notes.push_back(package.path + " holds archives that are not looked into: " + named);
-  }
-}
-
 bool complete(const std::vector<Finding>& findings) {
   return std::none_of(findings.begin(), findings.end(), [](const Finding& f) { return f.leaves_unread; });
 }
@@ -206,8 +184,20 @@ void add_errors(std::vector<InputError> errors, std::vector<Finding>& findings) 
   }
 }
 
-/// `given`: the inputs, read already, for several links. What concerns objects alone is then told once for all of
-/// these.
+/// Names that could not be settled are not reported: nobody knows which of them the linker would miss.
+void settle(Audit& audit, Attempts& attempt) {
+  const std::size_t before = attempt.errors().size();
+  attempt("undefined symbols", [&] {
+    settle_unresolved(audit.job, audit.inputs, audit.resolution,
+                      {find_uses, has_section, read_section_graph, find_needed});
+  });
+  if (attempt.errors().size() == before) return;
+  audit.resolution.unresolved.clear();
+  audit.resolution.judgement.undefined = Judged::InputUnread;
+}
+
+/// `given`: the inputs, read already, for several links. What concerns objects alone is then reported once for
+/// all of these.
 Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census> census,
                  std::optional<std::vector<InputFacts>> given = {}) {
   Audit result;
@@ -221,7 +211,6 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census>
   result.inputs = given ? *std::move(given) : census ? std::move(census->inputs) : scan(result.job, options.jobs);
   result.packages = attempt("packages", [&] { return read_packages(result.job.packages, options.jobs); });
   for (std::string& remark : remarks_on(result.packages)) result.job.notes.push_back(std::move(remark));
-  note_packed_entries(result.job, result.packages);
   watch.lap("scan");
   progress_stage("finding libraries");
   note_images_not_at_hand(result.job, result.inputs);
@@ -235,17 +224,16 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census>
   if (census) take_undefined_from(*census, result.resolution);
   watch.lap("resolve");
   result.resolution.judgement = judgement_of(result.job, result.inputs);
-  if (can_be_settled(result.job))
-    attempt("undefined symbols", [&] {
-      settle_unresolved(result.job, result.inputs, result.resolution,
-                        {find_uses, has_section, read_section_graph, find_needed});
-    });
+  if (can_be_settled(result.job)) settle(result, attempt);
   conclude(result.job, result.inputs, result.resolution);
   attempt("suppliers", [&] { look_for_suppliers(result.job, result.inputs, result.resolution); });
   watch.lap("references");
   if (can_judge_relocations(result.job)) {
     progress_stage("reading relocations");
-    find_refused_relocations(result.job, result.inputs, result.resolution, read_asked_relocations, read_section_graph);
+    attempt("relocations", [&] {
+      find_refused_relocations(result.job, result.inputs, result.resolution, read_asked_relocations,
+                               read_section_graph);
+    });
   }
   watch.lap("relocations");
   progress_stage("linking device code");

@@ -78,6 +78,36 @@ std::string how_to_link(const std::string& folder) {
   return "name them in link order, give the link command behind --, or a build folder with -p";
 }
 
+/// Could it hold files for a loader? It is not looked into.
+bool is_packed(std::string_view entry) {
+  for (const std::string_view end : {".whl", ".zip", ".egg", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz",
+                                     ".tar.zst", ".conda", ".jar", ".deb", ".rpm"})
+    if (entry.ends_with(end)) return true;
+  return false;
+}
+
+/// Empty when a wheel holds no such entry.
+std::string packed_entries(const Package& package) {
+  constexpr std::size_t kMostNamed = 3;
+  std::string named;
+  std::size_t count = 0;
+  for (const std::string& entry : package.wheel.entries) {
+    if (!is_packed(entry)) continue;
+    if (++count <= kMostNamed) named += (named.empty() ? "" : ", ") + entry;
+  }
+  if (count > kMostNamed) named += fmt::format(" and {} more", count - kMostNamed);
+  return named;
+}
+
+/// Empty when no link leads out of the folder.
+std::string links_that_lead_out(const Package& package) {
+  const std::size_t n = package.leads_out.size();
+  if (n == 0) return {};
+  return fmt::format("{}: {} to a folder outside of it {} not followed ({}{})", package.path,
+                     n == 1 ? "a link" : fmt::format("{} links", n), n == 1 ? "is" : "are", package.leads_out.front(),
+                     n == 1 ? "" : ", ...");
+}
+
 }  // namespace
 
 std::size_t Package::unlinked_objects() const {
@@ -93,11 +123,9 @@ std::vector<std::string> remarks_on(const std::vector<Package>& packages) {
     if (const std::size_t objects = package.unlinked_objects(); objects > 1)
       out.push_back(fmt::format("{}: its {} objects were not linked together: {}", package.path, objects,
                                 how_to_link(package.path)));
-    if (package.leads_out.empty()) continue;
-    const std::size_t n = package.leads_out.size();
-    out.push_back(fmt::format("{}: {} to a folder outside of it {} not followed ({}{})", package.path,
-                              n == 1 ? "a link" : fmt::format("{} links", n), n == 1 ? "is" : "are",
-                              package.leads_out.front(), n == 1 ? "" : ", ..."));
+    if (std::string links = links_that_lead_out(package); !links.empty()) out.push_back(std::move(links));
+    if (const std::string named = packed_entries(package); !named.empty())
+      out.push_back(package.path + " holds archives that are not looked into: " + named);
   }
   return out;
 }

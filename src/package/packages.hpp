@@ -18,7 +18,7 @@ bool is_package(const std::string& path);
 std::vector<Package> read_packages(const std::vector<std::string>& paths, unsigned jobs = 0);
 
 /// What was not done with packages, for the reader: objects in a directory are not linked, links that lead out of it
-/// are not followed.
+/// are not followed, archives in a wheel are not looked into.
 std::vector<std::string> remarks_on(const std::vector<Package>& packages);
 
 }  // namespace elfaudit
