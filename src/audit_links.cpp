@@ -168,7 +168,7 @@ bool is_not_built(const Finding& finding, const LinkJob& job) {
 }
 
 /// What lacks an input that is not made because of a finding in the link that makes it has nothing to answer for: the
-/// build makes it once that is mended.
+/// build makes it once that is fixed.
 void excuse(const std::vector<std::string>& not_built, Audit& audit) {
   LinkJob& job = audit.job;
   std::erase_if(audit.findings, [&](const Finding& finding) { return is_not_built(finding, job); });

@@ -121,14 +121,15 @@ class ConfigReader {
     return text.substr(0, equals + 1) + (file.is_absolute() ? file : (folder() / file).lexically_normal()).string();
   }
 
-  /// A file that nobody named must not write wherever its author likes.
+  /// A file that was found, not named, must not write wherever its author likes.
   void keep_below(const std::string& key, const std::string& value, const toml::node& node) const {
     const std::size_t equals = value.find('=');
     if (!found_ || (key != "cache" && (key != "format" || equals == std::string::npos))) return;
     const std::string file = key == "format" ? value.substr(equals + 1) : value;
     if (!file.empty() && !is_below(file, folder()))
       refuse(node,
-             fmt::format("{}: {} is not below the folder of this file, which nobody named with --config", key, file));
+             fmt::format("{}: {} is not below the folder of this file, which was found and not named with --config",
+                         key, file));
   }
 
   std::string value_of(const std::string& key, const toml::node& node) const {

@@ -28,7 +28,7 @@ struct Config {
 std::string find_config(const std::string& folder);
 
 /// `known`: the keys that are options, for the hint that goes with a wrong one. `paths`: those whose values are files
-/// or folders. `found`: nobody named it, so it may write below its own folder only. Throws UsageError, naming file and
+/// or folders. `found`: it was not named, so it may write below its own folder only. Throws UsageError, naming file and
 /// line.
 Config read_config(const std::string& path, bool found, const std::vector<std::string>& known,
                    const std::vector<std::string>& paths);

@@ -13,7 +13,7 @@ namespace elfaudit {
 /// could be written. `what`: "the list".
 void print(std::string_view text, std::string_view what, std::FILE* stream = stdout);
 
-/// Replaces the file at `path` as a whole, or writes to what is no regular file. Throws UsageError.
+/// Replaces the file at `path` as a whole, or writes to what is not a regular file. Throws UsageError.
 void write_to(const std::string& path, std::string_view text);
 
 /// One line on standard error, "elfaudit: TEXT", with nothing in it that a terminal or a CI system obeys.

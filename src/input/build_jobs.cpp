@@ -121,7 +121,7 @@ void tell_not_built(const BuildPlan& plan, const BuildLink& link, BuildJob& buil
   absent.resize(std::min(all, kMostNamed));
   others.emplace_back(
       job.output_path,
-      fmt::format("{} of its inputs {} not built yet ({}{}): run {} -C {} first, or mend the step of it that failed",
+      fmt::format("{} of its inputs {} not built yet ({}{}): run {} -C {} first, or fix the step of it that failed",
                   all, all == 1 ? "is" : "are", fmt::join(absent, ", "),
                   all > kMostNamed ? fmt::format(" and {} more", all - kMostNamed) : "", plan.program, plan.folder));
   job.missing = std::move(others);

@@ -65,7 +65,7 @@ bool try_file(const SearchPath& search, const std::string& path, FoundFile& foun
 }
 
 std::string join(const SearchPath& search, const std::string& dir, const std::string& file) {
-  // Duplicates are told by these paths.
+  // Duplicates are reported by these paths.
   const bool slash_there = !search.linker->doubles_slash && dir.ends_with('/');
   return slash_there ? dir + file : dir + "/" + file;
 }

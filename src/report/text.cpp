@@ -146,7 +146,7 @@ std::vector<ObjectId> linked_objects(const Audit& audit) {
   return objects;
 }
 
-/// What the compiler adds to a line (crt1.o, libc) is nobody's work here.
+/// What the compiler adds to a line (crt1.o, libc) is not the user's.
 bool is_users(const InputFacts& input) { return !is_of_system(input.path); }
 
 /// The objects that take part and are not the system's; of a build, one of several links once. All of them where
@@ -239,7 +239,7 @@ std::string text_report(const Audit& audit, const ReportOptions& options) {
   }
   if (options.list_undefined) {
     for (const std::string& name : open_names(audit)) out += "undefined: " + visible(demangle(name)) + "\n";
-    // Of a link that is judged: what nothing defines and the linker lets pass. The errors are told above.
+    // Of a link that is judged: what nothing defines and the linker lets pass. The errors are reported above.
     if (audit.resolution.judgement.undefined == Judged::Yes)
       for (const Unresolved& name : audit.resolution.unresolved)
         if (!name.reported) out += "undefined: " + visible(demangle(name.symbol)) + "\n";

@@ -33,7 +33,7 @@ std::vector<std::string> undefined_names(const Audit& audit);
 /// What no input that was read defines, where there is no verdict.
 std::vector<std::string> open_names(const Audit& audit);
 
-/// How many names are undefined, also where they were not kept. Nothing when nobody asked for it.
+/// How many names are undefined, also where they were not kept. Nothing when it was not asked for.
 std::optional<std::size_t> undefined_count(const Audit& audit);
 
 }  // namespace elfaudit

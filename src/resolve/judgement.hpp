@@ -29,7 +29,7 @@ bool is_reported(const LinkJob& job, const Unresolved& name);
 bool said_as_discarded(const LinkJob& job, const Unresolved& name);
 
 /// The last step: says which names are reported, and drops rejections that rest on what is not known. An input that
-/// could not be asked again costs the names that only it could tell of.
+/// could not be asked again costs the names that only it could answer for.
 void conclude(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution);
 
 }  // namespace elfaudit

@@ -4,7 +4,7 @@
 //     destructors; SHF_GNU_RETAIN; notes, but in GNU ld and lld none of a group; visible names that a shared object
 //     mentions; what a shared object exports. In GNU ld and lld -init and -fini too. The dynamic list and
 //     --export-dynamic, in GNU ld only when the output has a dynamic section. A name that any object calls hidden is
-//     not visible. lld takes --wrap to heart for names on the line too.
+//     not visible. lld applies --wrap to names given by options too.
 //  2. A kept section keeps what its relocations name. In GNU ld and lld it also keeps the COMDAT group that it is in,
 //     and SHF_LINK_ORDER sections that belong to it.
 //  3. A reference to __start_X or __stop_X keeps every section X: in GNU ld, unless -z start-stop-gc is given; in lld

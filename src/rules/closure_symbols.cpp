@@ -1,6 +1,6 @@
 // undefined-symbol, over what is loaded: names that nothing in a closure defines, as glibc looks them up.
 //  1. A versioned symbol belongs to the library that .gnu.version_r names. That library is loaded, and neither it nor
-//     another one of the closure defines the symbol with that version: an error whoever loads the file.
+//     another one of the closure defines the symbol with that version: an error, whatever loads the file.
 //  2. For a program the closure is everything there is, so that what nothing defines is an error: LD_BIND_NOW=1 ends
 //  its
 //     start, and `ldd -r` lists it.
@@ -8,9 +8,9 @@
 //  (RTLD_LOCAL):
 //     what neither its closure nor the interpreter defines ends the import. Where a library of it was not found, that
 //     one may define it.
-//  4. Another shared object may get it from whoever loads it, a plugin from its program: a note, and only of the file
+//  4. Another shared object may get it from what loads it, a plugin from its program: a note, and only of the file
 //     that was given.
-// Weak references may stay undefined. A version that the library lacks altogether is told by version-unmet.
+// Weak references may stay undefined. A version that the library lacks altogether is reported by version-unmet.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -251,7 +251,7 @@ class ClosureSymbols {
     if (std::any_of(not_found.begin(), not_found.end(), is_c_library)) return;  // a module for another system
     std::map<std::uint32_t, std::vector<const Symbol*>> by_asker;
     for (const Unanswered& one : left)
-      if (is_for_nobody(image, one, not_found)) by_asker[one.asker].push_back(one.symbol);
+      if (has_no_supplier(image, one, not_found)) by_asker[one.asker].push_back(one.symbol);
     for (auto& [asker, symbols] : by_asker) {
       const std::vector<LookedUp> when = lookups(*image.loaded[asker], symbols);
       std::vector<const Symbol*> needed;
@@ -272,10 +272,10 @@ class ClosureSymbols {
   }
 
   /// Neither the interpreter, nor what it has loaded, nor a library of a host that isn't here is known to define it.
-  bool is_for_nobody(const Image& image, const Unanswered& one, const std::vector<std::string>& not_found) {
+  bool has_no_supplier(const Image& image, const Unanswered& one, const std::vector<std::string>& not_found) {
     const ObjectFacts& object = *image.loaded[one.asker];
     const std::string_view name = object.name(*one.symbol);
-    if (!one.symbol->version.empty()) return false;  // version-unmet or needed-not-found tells it
+    if (!one.symbol->version.empty()) return false;  // version-unmet or needed-not-found reports it
     if (comes_with_the_process(name)) return false;
     if (std::any_of(image.host.begin(), image.host.end(),
                     [&](const ObjectFacts* host) { return definitions_.answers(*host, object, *one.symbol); }))

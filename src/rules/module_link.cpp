@@ -34,7 +34,7 @@ class ModuleLink {
     find_needs();
     std::vector<Finding> findings;
     for (const Unresolved& name : evidence_.resolution.unresolved)
-      if (is_for_nobody(name)) findings.push_back(finding(name, module));
+      if (has_no_supplier(name)) findings.push_back(finding(name, module));
     return findings;
   }
 
@@ -63,7 +63,7 @@ class ModuleLink {
     return false;
   }
 
-  bool is_for_nobody(const Unresolved& name) const {
+  bool has_no_supplier(const Unresolved& name) const {
     if (name.reported || name.in_shared || name.discarded || name.references.empty()) return false;
     if (comes_with_the_process(name.symbol) || (torch_ && may_define(Host::Torch, name.symbol))) return false;
     const std::string_view plain = std::string_view(name.symbol).substr(0, name.symbol.find('@'));

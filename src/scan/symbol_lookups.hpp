@@ -12,7 +12,7 @@ namespace elfaudit {
 
 enum class LookedUp : std::uint8_t { Never, AtLoad, AtFirstCall };
 
-/// For each of `symbols`, indices into the file's .dynsym. AtLoad where it can't be told (packed relocations, MIPS).
+/// For each of `symbols`, indices into the file's .dynsym. AtLoad where that is not known (packed relocations, MIPS).
 /// Format: gABI 5 "Dynamic Section" (DT_JMPREL, DF_BIND_NOW), 4 "Relocation". Throws InputError.
 std::vector<LookedUp> when_looked_up(const Origin& origin, std::span<const std::uint32_t> symbols);
 

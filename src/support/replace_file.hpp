@@ -13,7 +13,7 @@ int replace_file(const std::string& path, std::string_view bytes);
 
 /// Writes where a user asks for it. A regular file is replaced as by replace_file(): a symbolic link to it stays, and
 /// it keeps its mode. Where no file can be made beside it (its folder is read-only, or it is a mount point), and to
-/// what is no regular file (a FIFO, /dev/null, /dev/stdout), the bytes are written to the file itself. Returns 0, or
+/// what is not a regular file (a FIFO, /dev/null, /dev/stdout), the bytes are written to the file itself. Returns 0, or
 /// errno.
 int write_file(const std::string& path, std::string_view bytes);
 

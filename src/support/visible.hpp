@@ -1,4 +1,4 @@
-// Names of symbols, files and members are bytes that anybody may choose; terminals and CI systems obey some of them.
+// Names of symbols, files and members can hold any bytes; terminals and CI systems obey some of them.
 #pragma once
 
 #include <string>

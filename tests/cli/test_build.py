@@ -120,7 +120,7 @@ def test_what_is_not_built_yet_is_said_once(lab):
     ninja(lab, TWO_PROGRAMS, SOURCES, build=False)
     result = lab.audit("check", "-p", "b", "bad")
     assert result.code == 2 and "1 error: " in result.out, result
-    assert "b/bin/bad: 3 of its inputs are not built yet (b/main.o, b/state.o, b/again.o): run ninja -C b first, or mend the step of it that failed" in result.out
+    assert "b/bin/bad: 3 of its inputs are not built yet (b/main.o, b/state.o, b/again.o): run ninja -C b first, or fix the step of it that failed" in result.out
 
 
 def test_a_device_link_comes_along(lab):

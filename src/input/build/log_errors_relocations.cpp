@@ -14,7 +14,7 @@ LogError refused(const Reader& reader, LogTool tool, std::string_view relocation
   return error;
 }
 
-/// What is quoted in the text, in anybody's quotes; a section's name is no symbol, and neither are gas's own words.
+/// What is quoted in the text, in any style of quotes, but for sections' names and gas's own words.
 std::string symbol_in(std::string_view text) {
   const std::size_t quote = text.find_first_of("`'");
   if (quote == std::string_view::npos) return {};
