@@ -51,8 +51,9 @@ struct Declared {
   bool is_extern = false, is_inline = false, is_static = false, is_constexpr = false, is_const = false;
   bool is_volatile = false, is_thread_local = false, is_friend = false;
   bool is_function = false, has_body = false, has_initialiser = false, is_deleted = false, is_alias = false;
-  bool unclear = false;  ///< T x(y): a function when y is a type, else a variable
-  std::string unknown;   ///< a word among the specifiers that means nothing: a macro that was not read?
+  bool unclear = false;         ///< T x(y): a function when y is a type, else a variable
+  Word type_key = Word::Count;  ///< of a type that the declaration defines
+  std::string unknown;          ///< a word among the specifiers that means nothing: a macro that was not read?
   std::uint32_t arguments_begin = 0, arguments_end = 0;    ///< tokens between a specialisation's < and >
   std::uint32_t parameters_begin = 0, parameters_end = 0;  ///< tokens between a function's parentheses
 };

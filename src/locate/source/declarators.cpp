@@ -198,7 +198,7 @@ bool DeclaratorReader::is_specifier(std::size_t at) const {
 
 /// A class key, its name and what defines it.
 std::size_t DeclaratorReader::behind_class(std::size_t at) {
-  ++at;
+  const Word key = word_of(tokens_[at++]);
   if (has(at) && is_class_key(word_of(tokens_[at]))) ++at;  // enum class
   at = behind_attributes(at);
   QualifiedName name = read_name(at);
@@ -210,8 +210,9 @@ std::size_t DeclaratorReader::behind_class(std::size_t at) {
   if (has(at) && tokens_[at].is(':')) {
     while (has(at) && tokens_[at].kind != Kind::Braces) at = tokens_[at].is('(') ? behind_group(at) : at + 1;
   }
-  if (has(at) && tokens_[at].kind == Kind::Braces) ++at;
-  return at;
+  if (!has(at) || tokens_[at].kind != Kind::Braces) return at;
+  base_.type_key = key;
+  return at + 1;
 }
 
 void DeclaratorReader::note_unknown(const std::string& name) {

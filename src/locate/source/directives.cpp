@@ -141,6 +141,12 @@ void Preprocessor::define(Frame& frame) {
   if (frame.inclusion == built_in_ && unit_->is_other_target && depends_on_target(name.text))
     macro.doubt = doubt_of_target(std::string(name.text));
   maybe_defined_.erase(macro.name);
+  for (const OpenConditional& open : frame.open) {
+    Conditional& conditional = conditionals_[open.index];
+    const std::vector<Clause>& clauses = conditional.clauses;
+    if (clauses.size() == 1 && clauses[0].undefined.size() == 1 && clauses[0].undefined.front() == macro.name)
+      conditional.defines_own = true;
+  }
   macros_.define(std::move(macro));
 }
 
@@ -270,6 +276,7 @@ void Preprocessor::include(Frame& frame, Word how, std::uint32_t line) {
 Clause& Preprocessor::add_clause(Frame& frame, Conditional& conditional, const Token& hash) {
   Clause& clause = conditional.clauses.emplace_back();
   clause.line = hash.at.line;
+  clause.macros = static_cast<std::uint32_t>(macros_.size());
   const TextFile& file = files_[frame.file];
   const auto from = static_cast<std::size_t>(hash.text.data() - file.text.data());
   clause.text = file.view(from, std::min(file.text.find('\n', from), file.size()));
@@ -335,6 +342,7 @@ void Preprocessor::if_directive(Frame& frame, Word how, const Token& hash) {
     if (guards) clause.doubt = 0;  // what was not read has no say in a file's own guard
   }
   frame.open.push_back({index, value, clause.doubt, false});
+  conditional.taken = value;
   if (!value) skip_group(frame);
 }
 
@@ -355,6 +363,7 @@ void Preprocessor::endif_directive(Frame& frame, const Token& hash) {
   if (frame.open.empty()) return doubt_everything("an #endif without its #if in " + files_[frame.file].path);
   Conditional& conditional = conditionals_[frame.open.back().index];
   conditional.end = std::min(conditional.end, hash.at.line);
+  conditional.close = hash.at.line;
   frame.open.pop_back();
   if (frame.open.empty() && frame.guard == Frame::Guard::Inside && conditional.guard) frame.guard = Frame::Guard::After;
 }

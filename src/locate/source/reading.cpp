@@ -193,9 +193,11 @@ Definition make_definition(const Entry& entry, const std::vector<Entry>& all, La
   result.is_function = entry.is_function;
   result.is_tentative = language == Language::C && entry.defines && !entry.is_function && !result.has_initialiser;
   result.in_extern_c = found.extern_c;
+  result.has_linkage = found.has_linkage;
   result.in_anonymous_namespace = found.in_anonymous;
   result.in_class = found.in_class;
   result.is_internal = is_internal(entry, all, language);
+  if (what.type_key != Word::Count) result.type_key = kWords[static_cast<std::size_t>(what.type_key)];
   if (!what.unknown.empty())
     add_doubt(result.doubts, what.unknown + " stands in the declaration and nothing that was read defines it");
   if (found.in_unknown) add_doubt(result.doubts, "it stands in braces that nothing explains");

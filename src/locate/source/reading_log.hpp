@@ -62,14 +62,18 @@ struct Clause {
   std::uint32_t line = 0;
   std::string_view text;                 ///< of the directive as written, comments included
   std::vector<std::uint32_t> undefined;  ///< names in it that are not defined
+  std::uint32_t macros = 0;              ///< how many macros had been defined when it was evaluated
   Doubt doubt = 0;
 };
 
 /// A chain from #if to #endif in one entering of a file.
 struct Conditional {
   std::uint32_t inclusion = 0;
-  std::uint32_t begin = 0, end = 0xffffffff;  ///< lines of #if and #endif
+  std::uint32_t begin = 0, end = 0xffffffff;  ///< lines of the #if and of the directive that ends the taken branch
+  std::uint32_t close = 0xffffffff;           ///< line of the #endif
   bool guard = false;                         ///< #ifndef X, #define X at the head of a file
+  bool defines_own = false;                   ///< the same anywhere else
+  bool taken = false;                         ///< the last of the clauses
   std::vector<Clause> clauses;
 };
 

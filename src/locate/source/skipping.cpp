@@ -132,9 +132,10 @@ bool Preprocessor::skipped_directive(Frame& frame, const Token& hash, Doubt doub
   if (depth != 0) return false;
   if (frame.open.size() == 1) frame.guard = Frame::Guard::None;
   if (open.taken || open.in_else) return false;
-  Clause& clause = add_clause(frame, conditionals_[open.index], hash);
+  Conditional& conditional = conditionals_[open.index];
+  Clause& clause = add_clause(frame, conditional, hash);
   open.in_else = word == Word::Else;
-  open.taken = open.in_else || evaluate(frame, word, clause);
+  open.taken = conditional.taken = open.in_else || evaluate(frame, word, clause);
   open.doubt = doubts_.both(open.doubt, clause.doubt);
   return open.taken;
 }

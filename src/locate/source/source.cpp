@@ -1,6 +1,7 @@
 #include "locate/source/source.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <deque>
 #include <filesystem>
 #include <map>
@@ -74,16 +75,14 @@ class SourceOrigins : public Origins {
   SourceOrigins(Preprocessor& preprocessor, const FileStore& files, const Interner& names)
       : Origins(preprocessor.inclusions()), preprocessor_(preprocessor), files_(files), names_(names) {
     for (const Conditional& conditional : preprocessor.conditionals())
-      if (!conditional.guard && !conditional.clauses.empty())
+      if (!conditional.guard && !conditional.defines_own && !conditional.clauses.empty())
         conditionals_[conditional.inclusion].push_back(&conditional);
   }
 
   std::string path(std::uint32_t file) const override { return files_[file].path; }
   std::string line_text(const Spot& spot) const override {
     const std::uint32_t file = inclusions_[spot.inclusion].file;
-    const auto [lines, is_new] = lines_.try_emplace(file);
-    if (is_new) lines->second = line_starts(files_[file]);
-    return line_of(files_[file], lines->second, spot.line);
+    return line_of(files_[file], starts_of(file), spot.line);
   }
 
   void tell(const Found& found, Definition& definition, Grounds& grounds) const override {
@@ -91,7 +90,7 @@ class SourceOrigins : public Origins {
     note(grounds_of(found.at), definition, grounds);
     tell_chain(found.at.inclusion, definition, grounds);
     for (const std::uint32_t macro : found.macros) {
-      tell_macro(preprocessor_.macros()[macro], definition);
+      add_macro(preprocessor_.macros()[macro], definition);
       note(grounds_of(preprocessor_.macros()[macro]), definition, grounds);
     }
     const Inclusion& inclusion = inclusions_[found.at.inclusion];
@@ -151,7 +150,20 @@ class SourceOrigins : public Origins {
     return macro.at.inclusion != 0 && files_[inclusions_[macro.at.inclusion].file].path.starts_with('<');
   }
 
-  void tell_macro(const Macro& macro, Definition& definition) const {
+  void add_macro(const Macro& macro, Definition& definition) const {
+    const auto [known, is_new] = causes_.try_emplace(macro.number);
+    if (is_new) {
+      known->second = cause_of(macro, 0);
+      if (!is_from_command(macro)) known->second.skipped = skipped_defines(macro);
+    }
+    const MacroCause& cause = known->second;
+    for (const MacroCause& other : definition.macros)
+      if (other.macro == cause.macro && other.defined_at.line == cause.defined_at.line) return;
+    definition.macros.push_back(cause);
+  }
+
+  /// `depth`: how many conditions led there; a macro in a condition has conditions around its own #define.
+  MacroCause cause_of(const Macro& macro, unsigned depth) const {
     MacroCause cause;
     cause.macro = names_.name(macro.name);
     cause.value = macro.text;
@@ -159,11 +171,116 @@ class SourceOrigins : public Origins {
     if (is_from_command(macro)) {
       cause.defined_at.line = 0;
     } else {
-      cause.branches = branches(macro.at);
+      cause.branches = branches(macro.at, depth);
     }
-    for (const MacroCause& other : definition.macros)
-      if (other.macro == cause.macro && other.defined_at.line == cause.defined_at.line) return;
-    definition.macros.push_back(std::move(cause));
+    return cause;
+  }
+
+  /// The names of a condition that were defined when it was evaluated.
+  std::vector<MacroCause> defined_names(const Clause& clause, unsigned depth) const {
+    constexpr unsigned kDeepest = 3;
+    constexpr std::size_t kMost = 8;
+    std::vector<MacroCause> result;
+    if (depth >= kDeepest) return result;
+    for (const std::string_view word : words_of(clause.text)) {
+      const std::uint32_t name = names_.find(word);
+      const auto defines = defines_of(name);
+      const auto later =
+          std::find_if(defines.begin(), defines.end(), [&](std::uint32_t number) { return number >= clause.macros; });
+      if (later == defines.begin() ||
+          std::find(clause.undefined.begin(), clause.undefined.end(), name) != clause.undefined.end())
+        continue;
+      const Macro& macro = preprocessor_.macros()[*(later - 1)];
+      const bool is_known = std::any_of(result.begin(), result.end(), [&](const auto& m) { return m.macro == word; });
+      if (is_known || path(inclusions_[macro.at.inclusion].file) == "<built-in>") continue;
+      if (result.size() == kMost) break;
+      result.push_back(cause_of(macro, depth + 1));
+    }
+    return result;
+  }
+
+  /// The identifiers of a directive, behind its own name.
+  static std::vector<std::string_view> words_of(std::string_view directive) {
+    const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    std::vector<std::string_view> words;
+    for (std::size_t at = 0; at < directive.size();) {
+      std::size_t end = at;
+      while (end < directive.size() && is_word(directive[end])) ++end;
+      if (end > at && std::isdigit(static_cast<unsigned char>(directive[at])) == 0)
+        words.push_back(directive.substr(at, end - at));
+      at = std::max(end, at + 1);
+    }
+    if (!words.empty()) words.erase(words.begin());
+    return words;
+  }
+
+  /// Numbers of the macros of that name, ascending.
+  const std::vector<std::uint32_t>& defines_of(std::uint32_t name) const {
+    static const std::vector<std::uint32_t> kNone;
+    if (defines_.empty())
+      for (std::uint32_t number = 0; number < preprocessor_.macros().size(); ++number)
+        defines_[preprocessor_.macros()[number].name].push_back(number);
+    const auto found = defines_.find(name);
+    return found == defines_.end() ? kNone : found->second;
+  }
+
+  /// The other #define lines of the macro in its file that were not read, and why.
+  std::vector<SkippedDefine> skipped_defines(const Macro& macro) const {
+    constexpr std::size_t kMost = 8;
+    const std::uint32_t number = inclusions_[macro.at.inclusion].file;
+    const TextFile& file = files_[number];
+    const std::string_view name = names_.name(macro.name);
+    std::vector<SkippedDefine> result;
+    for (std::size_t at = file.text.find(name); at != std::string::npos && result.size() < kMost;
+         at = file.text.find(name, at + 1)) {
+      const auto value = value_of_define(file, at, name);
+      if (!value) continue;
+      const Spot spot{macro.at.inclusion, line_at(number, at)};
+      if (auto skipped = skipped_define(spot)) {
+        skipped->value = *value;
+        result.push_back(*std::move(skipped));
+      }
+    }
+    return result;
+  }
+
+  /// The replacement, when what stands at `at` is `#define NAME`.
+  static std::optional<std::string> value_of_define(const TextFile& file, std::size_t at, std::string_view name) {
+    const std::size_t begin = at == 0 ? 0 : file.text.rfind('\n', at - 1) + 1;
+    const std::size_t end = std::min(file.text.find('\n', at), file.size());
+    const std::string line = directive_text(file.view(begin, end));
+    const std::string head = "#define " + std::string(name);
+    if (!line.starts_with(head)) return std::nullopt;
+    std::string rest = line.substr(head.size());
+    if (rest.empty()) return rest;
+    if (rest.front() == '(') rest.erase(0, rest.find(')') + 1);
+    if (rest.empty()) return rest;
+    if (rest.front() != ' ') return std::nullopt;
+    return rest.substr(1);
+  }
+
+  /// Why the text there was left out. Nothing: it was not.
+  std::optional<SkippedDefine> skipped_define(const Spot& spot) const {
+    const auto of_file = conditionals_.find(spot.inclusion);
+    if (of_file == conditionals_.end()) return std::nullopt;
+    const Conditional* innermost = nullptr;
+    for (const Conditional* conditional : of_file->second) {
+      if (conditional->begin >= spot.line) break;
+      if (spot.line < conditional->close) innermost = conditional;
+    }
+    if (innermost == nullptr) return std::nullopt;
+    const std::vector<Clause>& clauses = innermost->clauses;
+    const Clause& last = clauses.back();
+    if (innermost->taken && spot.line > last.line && spot.line < innermost->end) return std::nullopt;
+    SkippedDefine result{place(spot), {}, {}, {}};
+    if (innermost->taken && spot.line > last.line) {
+      result.instead = branch_of(*innermost, 0);
+      return result;
+    }
+    const auto behind =
+        std::find_if(clauses.begin(), clauses.end(), [&](const Clause& c) { return c.line > spot.line; });
+    if (behind != clauses.begin()) result.condition = false_condition(*(behind - 1), 0);
+    return result;
   }
 
   std::vector<Doubt> grounds_of(const Macro& macro) const {
@@ -200,20 +317,40 @@ class SourceOrigins : public Origins {
     return result;
   }
 
-  std::vector<Branch> branches(const Spot& spot) const {
+  FalseCondition false_condition(const Clause& clause, unsigned depth) const {
+    return {clause.line, directive_text(clause.text), texts(clause.undefined), defined_names(clause, depth)};
+  }
+
+  Branch branch_of(const Conditional& conditional, unsigned depth) const {
+    const Clause& taken = conditional.clauses.back();
+    Branch branch;
+    branch.at = place({conditional.inclusion, taken.line});
+    branch.text = directive_text(taken.text);
+    branch.undefined = texts(taken.undefined);
+    branch.defined = defined_names(taken, depth);
+    branch.begin = conditional.begin;
+    branch.end = conditional.end;
+    branch.close = conditional.close;
+    for (const Clause& clause : conditional.clauses)
+      if (&clause != &taken) branch.before.push_back(false_condition(clause, depth));
+    return branch;
+  }
+
+  std::vector<Branch> branches(const Spot& spot, unsigned depth = 0) const {
     std::vector<Branch> result;
-    for (const Conditional* conditional : conditionals_around(spot)) {
-      const Clause& taken = conditional->clauses.back();
-      Branch branch;
-      branch.at = place({conditional->inclusion, taken.line});
-      branch.text = directive_text(taken.text);
-      branch.undefined = texts(taken.undefined);
-      for (const Clause& clause : conditional->clauses)
-        if (&clause != &taken)
-          branch.before.push_back({clause.line, directive_text(clause.text), texts(clause.undefined)});
-      result.push_back(std::move(branch));
-    }
+    for (const Conditional* conditional : conditionals_around(spot)) result.push_back(branch_of(*conditional, depth));
     return result;
+  }
+
+  std::uint32_t line_at(std::uint32_t file, std::size_t offset) const {
+    const std::vector<std::size_t>& starts = starts_of(file);
+    return static_cast<std::uint32_t>(std::upper_bound(starts.begin(), starts.end(), offset) - starts.begin());
+  }
+
+  const std::vector<std::size_t>& starts_of(std::uint32_t file) const {
+    const auto [lines, is_new] = lines_.try_emplace(file);
+    if (is_new) lines->second = line_starts(files_[file]);
+    return lines->second;
   }
 
   Preprocessor& preprocessor_;
@@ -221,6 +358,8 @@ class SourceOrigins : public Origins {
   const Interner& names_;
   std::unordered_map<std::uint32_t, std::vector<const Conditional*>> conditionals_;  // by inclusion
   mutable std::unordered_map<std::uint32_t, std::vector<std::size_t>> lines_;        // where they begin, by file
+  mutable std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> defines_;    // by name
+  mutable std::unordered_map<std::uint32_t, MacroCause> causes_;                     // by macro
 };
 
 class MarkerOrigins : public Origins {

@@ -62,27 +62,42 @@ struct Name {
 /// variables, lambdas, local statics.
 std::optional<Name> name_of_symbol(std::string_view symbol, Name::Kind kind);
 
+struct MacroCause;
+
 /// A condition of a chain of #if, #elif and #else that was false, so that a later branch was taken.
 struct FalseCondition {
   std::uint32_t line = 0;
   std::string text;                    ///< "#if defined(A) || defined(B)", comments and line breaks removed
   std::vector<std::string> undefined;  ///< names in it that are not defined, each once
+  std::vector<MacroCause> defined;     ///< names in it that are, but for the compiler's own
 };
 
-/// The taken branch of a conditional. Include guards are not told.
+/// The taken branch of a conditional. Not told is one that begins with #ifndef X and defines X: a guard.
 struct Branch {
   SourceLine at;
   std::string text;  ///< of the directive at that line: "#else"
   std::vector<FalseCondition> before;
   std::vector<std::string> undefined;  ///< names in the taken condition that are not defined: of #ifndef, for one
+  std::vector<MacroCause> defined;     ///< names in it that are, but for the compiler's own
+  /// Lines: of the #if, of the directive that ends the branch, of the #endif.
+  std::uint32_t begin = 0, end = 0, close = 0;
+};
+
+/// A #define of a macro that was left out.
+struct SkippedDefine {
+  SourceLine at;
+  std::string value;
+  std::optional<FalseCondition> condition;  ///< that left it out
+  std::optional<Branch> instead;            ///< or the branch that was taken before it was its turn
 };
 
 /// A macro in the declaration before the declared name.
 struct MacroCause {
   std::string macro;
-  std::string value;             ///< its replacement as written; empty when there is none
-  SourceLine defined_at;         ///< the #define; line 0 for -D and for the compiler's own
-  std::vector<Branch> branches;  ///< around the #define in its file, outermost first
+  std::string value;                   ///< its replacement as written; empty when there is none
+  SourceLine defined_at;               ///< the #define; line 0 for -D and for the compiler's own
+  std::vector<Branch> branches;        ///< around the #define in its file, outermost first
+  std::vector<SkippedDefine> skipped;  ///< others of the same macro in that file; none of a macro in a condition
 };
 
 struct Definition {
@@ -100,6 +115,7 @@ struct Definition {
   bool has_initialiser = false, is_function = false;
   bool is_tentative = false;  ///< C: no initialiser and no extern
   bool in_extern_c = false, in_anonymous_namespace = false;
+  bool has_linkage = false;            ///< extern "C" or extern "C++" without braces
   bool in_class = false;               ///< written inside its class
   bool is_internal = false;            ///< no other file sees it: static, unnamed namespace, C++ const without extern
   std::vector<MacroCause> macros;      ///< outermost first, in reading order
@@ -109,7 +125,8 @@ struct Definition {
   /// they concern the cause; as the object defines the name, no values of these names could lead to another site.
   bool certain = false;
   std::vector<std::string> doubts;
-  std::string text;  ///< first line of the declaration as written, without blanks at its ends
+  std::string text;      ///< first line of the declaration as written, without blanks at its ends
+  std::string type_key;  ///< "enum", "struct" ...: of the type that the same declaration defines
 };
 
 struct Reading {
