@@ -12,8 +12,8 @@
 #include "locate/macro_info.hpp"
 #include "locate/shown_path.hpp"
 #include "locate/source/unit_of.hpp"
+#include "locate/why/compiled_unit.hpp"
 #include "locate/why/object_file.hpp"
-#include "scan/scan.hpp"
 
 namespace elfaudit {
 namespace {
@@ -24,16 +24,6 @@ constexpr std::size_t kMostCandidates = 5;
 constexpr auto kClockSlack = std::chrono::seconds(2);  // a checkout writes its files in no order
 
 bool same_line(const SourceLine& a, const SourceLine& b) { return a.line == b.line && a.file == b.file; }
-
-/// nvcc compiles a temporary file for the host, and the debug info names that.
-bool is_temporary(const std::string& source) { return source.find("tmpxft_") != std::string::npos; }
-
-/// "GCC: (Debian 12.2.0-14) 12.2.0" -> "12.2.0"; "Debian clang version 14.0.6" -> "14.0.6"
-std::string version_in(const std::string& producer) {
-  const std::size_t clang = producer.find("clang version ");
-  const std::size_t at = clang == std::string::npos ? producer.rfind(' ') + 1 : clang + 14;
-  return producer.substr(at, producer.find_first_not_of("0123456789.", at) - at);
-}
 
 std::string compiler_word(const source::TranslationUnit& unit) {
   if (!unit.compiler_known) return {};
@@ -47,22 +37,6 @@ std::string compiler_word(const source::TranslationUnit& unit) {
       return "nvcc";
   }
   return {};
-}
-
-/// What a depfile doesn't say: the object itself does.
-void tell_compiler(const Origin& origin, source::TranslationUnit& unit) {
-  const CompileTraces traces = compile_traces(origin);
-  const std::string& producer = traces.compiler;
-  if (!unit.options && unit.compiler == source::Compiler::Nvcc) {
-    if (traces.relocatable_device_code) unit.defines.emplace_back("__CUDACC_RDC__", "1");
-    if (traces.whole_program_device_code) unit.undefines.emplace_back("__CUDACC_RDC__");
-  }
-  const bool is_clang = producer.find("clang version ") != std::string::npos;
-  if (!is_clang && !producer.starts_with("GCC: ")) return;
-  if (unit.compiler != source::Compiler::Nvcc)
-    unit.compiler = is_clang ? source::Compiler::Clang : source::Compiler::Gcc;
-  unit.compiler_known = true;
-  unit.compiler_version = version_in(producer);
 }
 
 /// One object and everything that is known of it.
@@ -87,16 +61,16 @@ class Witnesses {
     for (const Located& one : located_)
       if (source.empty() && !is_temporary(one.source)) source = one.source;
     BuildRecord record = records.of(object_file_, source);
-    tell_compiler(origin_, record.unit);
-    record.unit.is_other_target = is_other_target();
+    tell_itself(unit_of_first(), record.unit);
     evidence_ = read_sources(record, symbols_, preprocess);
   }
 
   Answer answer(std::size_t i) {
     Answer answer;
     answer.place = located_[i].place;
-    tell_unit(answer.story, located_[i]);
+    tell_source(answer.story, located_[i]);
     if (asked_[i].only_in_header && is_in_source(located_[i])) return answer;
+    tell_language(answer.story, located_[i]);
     if (asked_[i].only_declared)
       where_declared(i, answer);
     else if (answer.place.known_by == KnownBy::Nothing)
@@ -127,15 +101,40 @@ class Witnesses {
     return i < evidence_.readings.size() ? &evidence_.readings[i] : nullptr;
   }
 
-  void tell_unit(Story& story, const Located& located) const {
+  void tell_source(Story& story, const Located& located) const {
     story.source = evidence_.source.empty() && !is_temporary(located.source) ? located.source : evidence_.source;
+  }
+
+  void tell_language(Story& story, const Located& located) {
+    source::TranslationUnit unit = evidence_.unit;
     if (evidence_.known_by == KnownBy::Nothing) {
-      story.language = source::language_of(story.source);
-      return;
+      unit.language = source::language_of(story.source);
+      if (located.unit) tell_itself(located.unit, unit);
     }
-    story.language = evidence_.unit.language;
-    story.standard = evidence_.unit.standard;
-    story.compiler = compiler_word(evidence_.unit);
+    story.language = unit.language;
+    story.standard = unit.standard;
+    story.compiler = compiler_word(unit);
+  }
+
+  /// What the object says of the translation unit.
+  void tell_itself(const std::optional<std::size_t>& number, source::TranslationUnit& unit) {
+    unit.is_other_target = is_other_target();
+    tell_compiler(origin_, unit);
+    if (const Compilation* known = compilation(number)) tell_compilation(*known, unit);
+  }
+
+  /// Most objects are made of one.
+  std::optional<std::size_t> unit_of_first() const {
+    for (const Located& one : located_)
+      if (one.unit) return one.unit;
+    return std::nullopt;
+  }
+
+  const Compilation* compilation(const std::optional<std::size_t>& unit) {
+    if (!unit) return nullptr;
+    const auto [entry, added] = compilations_.try_emplace(*unit);
+    if (added) entry->second = compilation_of(origin_, *unit);
+    return entry->second ? &*entry->second : nullptr;
   }
 
   /// Nothing in the object says where: the sources must.
@@ -311,7 +310,8 @@ class Witnesses {
   std::string object_file_;
   std::vector<Located> located_;
   SourceEvidence evidence_;
-  std::map<std::size_t, std::optional<MacroInfo>> macros_;  // by unit
+  std::map<std::size_t, std::optional<MacroInfo>> macros_;          // by unit
+  std::map<std::size_t, std::optional<Compilation>> compilations_;  // by unit
   /// By file and the language of the unit that includes it: a header has none of its own.
   std::map<std::pair<std::string, source::Language>, SourceEvidence> alone_;
 };
