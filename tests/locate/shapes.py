@@ -151,6 +151,52 @@ void S::f(int) {}  //@ _ZN1S1fEi:f
 void S::f(char) {}  //@ _ZN1S1fEc:f
 """, compilers=("gcc",))
 
+cxx("member-qualifiers", """
+#define MY_CONST const
+struct S {
+  int value(int) &;
+  int value(int) &&;
+  int value(int) const&;
+  int other(int) volatile;
+  int other(int);
+  int plain();
+  int plain() MY_CONST noexcept;
+  auto trailing() const -> int const&;
+  auto trailing() -> int&;
+};
+int S::value(int x) & { return x; }  //@ _ZNR1S5valueEi:f
+int S::value(int x) && { return x; }  //@ _ZNO1S5valueEi:f
+int S::value(int x) const& { return x; }  //@ _ZNKR1S5valueEi:f
+int S::other(int x) volatile { return x; }  //@ _ZNV1S5otherEi:f
+int S::other(int x) { return x; }  //@ _ZN1S5otherEi:f
+int S::plain() { return 1; }  //@ _ZN1S5plainEv:f
+int S::plain() MY_CONST noexcept { return 2; }  //@ _ZNK1S5plainEv:f
+int v;  //@ v:v
+auto S::trailing() const -> int const& { return v; }  //@ _ZNK1S8trailingEv:f
+auto S::trailing() -> int& { return v; }  //@ _ZN1S8trailingEv:f
+""")
+
+cxx("pragma-operator", """
+#define TO_STRING(...) #__VA_ARGS__
+#define PRAGMA(x) _Pragma(TO_STRING(x))
+#define PRAGMAS(x, y) PRAGMA(x) PRAGMA(y)
+_Pragma(TO_STRING(GCC diagnostic push))
+int a;  //@ a:v
+_Pragma("GCC diagnostic pop") int b;  //@ b:v
+namespace n {
+PRAGMAS(GCC diagnostic push, GCC diagnostic ignored "-Wunused (variable)")
+int c;  //@ _ZN1n1cE:v
+PRAGMA(GCC diagnostic pop) int d = 1;  //@ _ZN1n1dE:v
+}
+#define word extern int
+PRAGMA(push_macro("word"))
+#undef word
+#define word int
+word e;  //@ e:v
+_Pragma("pop_macro(\\"word\\")")
+word f;  //! f:v
+""")
+
 cxx("decoys", r"""
 // int state;
 /* int state; */

@@ -56,6 +56,8 @@ struct Declared {
   std::string unknown;          ///< a word among the specifiers that means nothing: a macro that was not read?
   std::uint32_t arguments_begin = 0, arguments_end = 0;    ///< tokens between a specialisation's < and >
   std::uint32_t parameters_begin = 0, parameters_end = 0;  ///< tokens between a function's parentheses
+  std::string member_qualifiers;                           ///< behind them: "const", "constvolatile", "&", "const&&"
+  bool unclear_qualifiers = false;  ///< a word behind them means nothing: a macro that was not read?
 };
 
 /// What `declaration` declares, in order.

@@ -112,8 +112,23 @@ bool DeclaratorReader::read_parentheses(std::size_t& at, Declared& declared) {
   declared.unclear = like == Likeness::Unclear;
   declared.parameters_begin = static_cast<std::uint32_t>(begin);
   declared.parameters_end = static_cast<std::uint32_t>(std::max(begin, end));
+  read_member_qualifiers(at, declared);
   read_behind_parameters(at);
   return true;
+}
+
+/// const, volatile, & and && behind a function's parameters, which tell overloads apart.
+void DeclaratorReader::read_member_qualifiers(std::size_t& at, Declared& declared) const {
+  bool is_const = false;
+  bool is_volatile = false;
+  for (; has(at) && is_qualifier(word_of(tokens_[at])); ++at) {
+    is_const = is_const || is_const_word(word_of(tokens_[at]));
+    is_volatile = is_volatile || is_volatile_word(word_of(tokens_[at]));
+  }
+  declared.member_qualifiers = std::string(is_const ? "const" : "") + (is_volatile ? "volatile" : "");
+  if (has(at) && (tokens_[at].is('&') || tokens_[at].is(punct::And))) declared.member_qualifiers += tokens_[at++].text;
+  declared.unclear_qualifiers =
+      is_plain(at) && word_of(tokens_[at]) != Word::Final && word_of(tokens_[at]) != Word::Override;
 }
 
 /// const, noexcept(...), -> type and so on, to the body, the `=` or the end.

@@ -56,6 +56,7 @@ class DeclaratorReader {
   void read_pointers(std::size_t& at, Declared& declared, Shape& shape);
   void read_suffixes(std::size_t& at, Declared& declared, Shape& shape);
   bool read_parentheses(std::size_t& at, Declared& declared);
+  void read_member_qualifiers(std::size_t& at, Declared& declared) const;
   void read_behind_parameters(std::size_t& at);
   void read_initialiser(std::size_t& at, Declared& declared);
   Likeness likeness(std::size_t begin, std::size_t end) const;

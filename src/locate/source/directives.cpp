@@ -160,21 +160,22 @@ void Preprocessor::undefine(Frame& frame) {
 void Preprocessor::pragma(Frame& frame) {
   const Lexer::State before = frame.lexer.state();
   const Token what = frame.lexer.next();
-  if (word_of(what) == Word::Once) {
-    files_[frame.file].once = true;
-  } else if (what.text == "push_macro" || what.text == "pop_macro") {
-    const Token open = frame.lexer.next();
-    const Token name = frame.lexer.next();
-    if (open.is('(') && name.kind == Kind::String && name.text.size() > 2 && name.text.front() == '"')
-      save_macro(names_.intern(name.text.substr(1, name.text.size() - 2)), what.text == "push_macro");
-  }
+  frame.lexer.restore(before);
+  if (word_of(what) == Word::Once) files_[frame.file].once = true;
+  save_macro(frame.lexer);
   frame.lexer.restore(before);
 }
 
-/// #pragma push_macro("X") keeps what X is, pop_macro makes it that again (GCC, Push/Pop Macro Pragmas).
-void Preprocessor::save_macro(std::uint32_t name, bool push) {
+/// `push_macro("X")` keeps what X is, `pop_macro("X")` makes it that again (GCC, Push/Pop Macro Pragmas).
+void Preprocessor::save_macro(Lexer& lexer) {
+  const Token what = lexer.next();
+  if (what.text != "push_macro" && what.text != "pop_macro") return;
+  const Token open = lexer.next();
+  const Token string = lexer.next();
+  if (!open.is('(') || string.kind != Kind::String || string.text.size() < 3 || string.text.front() != '"') return;
+  const std::uint32_t name = names_.intern(keep(std::string(string.text.substr(1, string.text.size() - 2))));
   std::vector<Macro*>& saved = saved_macros_[name];
-  if (push) {
+  if (what.text == "push_macro") {
     saved.push_back(macros_.find(name));
   } else if (!saved.empty()) {
     macros_.restore(name, saved.back());

@@ -61,8 +61,8 @@ Token Preprocessor::next() {
     if (!token.is_name()) return token;
     Macro* macro = macros_.find(token.id);
     if (macro == nullptr) {
-      if (token.id == static_cast<std::uint32_t>(Word::PragmaOp)) {
-        skip_pragma();
+      if (token.id == static_cast<std::uint32_t>(Word::PragmaOp) && !in_pragma_) {
+        pragma_operator();
         continue;
       }
       if (token.id < static_cast<std::uint32_t>(Word::Count) && expand_builtin(token)) continue;
@@ -77,11 +77,29 @@ Token Preprocessor::next() {
   }
 }
 
-/// Behind _Pragma: its operand, which says nothing to a reader (C11 6.10.9).
-void Preprocessor::skip_pragma() {
+/// Behind _Pragma: its operand, a string that macros may make: _Pragma(STRING(GCC diagnostic push)) (C11 6.10.9).
+void Preprocessor::pragma_operator() {
   if (!next_is_parenthesis()) return;
-  for (Token token = raw(); token.kind != Kind::End && !token.is(')'); token = raw()) {
+  in_pragma_ = true;
+  std::string_view operand;
+  unsigned depth = 0;
+  for (Token token = next(); token.kind != Kind::End; token = next()) {
+    if (token.is(')') && depth-- == 0) break;
+    if (token.is('(')) ++depth;
+    if (token.kind == Kind::String) operand = token.text;
   }
+  in_pragma_ = false;
+  if (operand.find("_macro") == std::string_view::npos) return;
+  std::string text;
+  for (std::size_t i = 0; i < operand.size(); ++i) {
+    if (operand[i] == '\\' && i + 1 < operand.size()) ++i;
+    text += operand[i];
+  }
+  const std::size_t quote = text.find('"');
+  const TextFile line = make_text({}, std::string_view(text).substr(quote + 1, text.rfind('"') - quote - 1));
+  Lexer lexer(line, names_, 0, false);
+  lexer.interning = false;
+  save_macro(lexer);
 }
 
 /// Is `(` the next token? If it is, it is taken, and so are the marks before it.

@@ -110,6 +110,8 @@ class Splitter {
     if (end == std::string_view::npos || part_.empty()) return false;
     if (text_.find("::", end) != std::string_view::npos) return false;  // something local to a function
     name_.parameters = std::string(text_.substr(at_ + 1, end - at_ - 2));
+    for (const char c : text_.substr(end))
+      if (c != ' ') name_.qualifiers += c;
     return done_ = true;
   }
 

@@ -126,7 +126,7 @@ class Preprocessor : public TokenSource {
   void suppose_skipped(Frame& frame, Doubt doubt);
   void add_supposition(std::uint32_t file, Doubt doubt);
   bool entered_before(std::uint32_t file) const { return file < is_entered_.size() && is_entered_[file]; }
-  void save_macro(std::uint32_t name, bool push);
+  void save_macro(Lexer& lexer);
   void note_text(Frame& frame);
   void note_guard(Frame& frame, Word word);
   void drop_guard(Frame& frame);
@@ -156,7 +156,7 @@ class Preprocessor : public TokenSource {
   static constexpr std::size_t kMostExpandedAtOnce = 4U << 20;  // tokens
   Token raw();
   void pop_context();
-  void skip_pragma();
+  void pragma_operator();
   bool next_is_parenthesis();
   bool enter_macro(Macro& macro, const Token& name);
   bool expand_builtin(const Token& name);
@@ -209,6 +209,7 @@ class Preprocessor : public TokenSource {
   const TranslationUnit* unit_ = nullptr;
   bool in_directive_ = false;
   bool collecting_ = false;  ///< arguments: the end of a file ends them
+  bool in_pragma_ = false;   ///< the operand of _Pragma
   bool omitted_ = false;     ///< of the arguments collected last, the variadic one
   bool marking_ = true;
   bool stopped_ = false;

@@ -38,7 +38,7 @@ namespace {
 /// What was found, with what the other declarations of the name say about it.
 struct Entry {
   const Found* found = nullptr;
-  Alike alike = Alike::Unclear;  ///< its parameters and the symbol's
+  Alike alike = Alike::Unclear;  ///< to the symbol, by its parameters
   bool is_function = false;
   bool defines = false;
   bool c_linkage = false;
@@ -63,6 +63,7 @@ class Sorter {
   void select_arguments();
   void settle_tentative();
   bool defines(const Found& found, bool is_function) const;
+  Alike alike(const Found& found) const;
 
   const Name& name_;
   const Language language_;
@@ -78,6 +79,13 @@ bool Sorter::defines(const Found& found, bool is_function) const {
   if (found.is_instantiation) return !what.is_extern;
   if (found.is_specialisation && !what.qualifiers.empty() && !what.has_initialiser) return false;
   return what.has_initialiser || !what.is_extern;
+}
+
+/// Its parameters and what stands behind them, and the symbol's.
+Alike Sorter::alike(const Found& found) const {
+  const Alike parameters = compare_parameters(found.parameters, *name_.parameters);
+  if (found.what.member_qualifiers == name_.qualifiers) return parameters;
+  return std::max(parameters, found.what.unclear_qualifiers ? Alike::Unclear : Alike::Different);
 }
 
 void Sorter::add(const Found& found) {
@@ -99,7 +107,7 @@ void Sorter::add(const Found& found) {
     const bool direct_initialiser = !entry.is_function && found.what.is_function;
     entry.defines = direct_initialiser || defines(found, entry.is_function);
   }
-  if (entry.is_function && name_.parameters) entry.alike = compare_parameters(found.parameters, *name_.parameters);
+  if (entry.is_function && name_.parameters) entry.alike = alike(found);
   entry.c_linkage = found.extern_c;
   entries_.push_back(entry);
 }

@@ -52,6 +52,7 @@ struct Name {
   enum class Kind : std::uint8_t { Unknown, Function, Variable } kind = Kind::Unknown;
   /// Of a function: "int, char const*", as a demangler writes it, to tell overloads apart. Nothing: not known.
   std::optional<std::string> parameters;
+  std::string qualifiers;                ///< behind them, in a demangler's order: "const&"
   std::optional<bool> is_mangled;        ///< false: a function of that symbol has C linkage
   std::optional<bool> has_arguments;     ///< template arguments somewhere in the name
   std::optional<std::string> arguments;  ///< those behind the last part: "int, 3"
