@@ -179,6 +179,51 @@ TEST_F(SourceRead, SeveralNamesAtOnce) {
   EXPECT_THAT(readings[2].definitions, IsEmpty());
 }
 
+TEST_F(SourceRead, PlaceForAFurtherSpecifier) {
+  struct Case {
+    std::string text;
+    Position at;
+    std::string first;
+  };
+  const std::vector<Case> cases = {
+      {"int x = 3;", {1, 0}, "int"},
+      {"namespace n { extern int y; } extern \"C\" unsigned x = 3;", {1, 41}, "unsigned"},
+      {"[[gnu::used]] alignas(8) const long x = 3;", {1, 25}, "const"},
+      {"__attribute__((used))\n  S::T*\n  x = 0;", {2, 2}, "S"},
+      {"#define LONG unsigned long\n#define EMPTY\nEMPTY LONG x = 3;", {3, 6}, "unsigned"},
+      {"#define MAKE(type, name) type name = 1\n  MAKE(int, x);", {2, 2}, "int"},
+      {"#define MAKE(name) int name##_ = 1; int name = 2\nMAKE(x);", {0, 0}, "int"},
+      {"UNREAD int x = 3;", {1, 7}, "int"},
+      {"int \\\nx = 3;", {1, 0}, "int"},
+  };
+  for (const Case& one : cases) {
+    folder_.write("a.cpp", one.text + "\n");
+    listed_ = {"a.cpp"};
+    const Reading reading = read("x");
+    ASSERT_EQ(reading.definitions.size(), 1U) << one.text;
+    const Form& form = reading.definitions.front().form;
+    EXPECT_EQ(form.specifiers.line, one.at.line) << one.text;
+    EXPECT_EQ(form.specifiers.column, one.at.column) << one.text;
+    EXPECT_EQ(form.first_specifier, one.first) << one.text;
+  }
+}
+
+TEST_F(SourceRead, OtherTextInAFile) {
+  write("a.cpp", "#include \"a.h\"\n");
+  write("a.h", "#include \"b.h\"\nint x;\n");
+  write("b.h", "int y;\n");
+  TranslationUnit unit;
+  unit.source = "a.cpp";
+  unit.folder = folder_.path();
+  unit.listed_files = listed_;
+  const std::vector<Name> names = {*name_of_symbol("x", Name::Kind::Variable),
+                                   *name_of_symbol("y", Name::Kind::Variable)};
+  EXPECT_EQ(reread(unit, names, {}).files.size(), 3U);
+  const Rereading edited = reread(unit, names, {{folder_.path() + "/a.h", "inline int x;\n"}});
+  EXPECT_TRUE(edited.readings[0].definitions.front().is_inline);
+  EXPECT_TRUE(edited.readings[1].definitions.empty());
+}
+
 TEST(SourceReadPreprocessed, ChainAndSite) {
   const test::TempDir folder;
   folder.write("a.cpp", "\n#include <b.h>\nint x;\n");

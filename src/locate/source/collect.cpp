@@ -48,7 +48,8 @@ Token Parser::take() {
     const Token token = source_.next();
     if (token.kind == Kind::Mark) {
       if (declaration_.marks.size() < kMostTokens)
-        declaration_.marks.emplace_back(static_cast<std::uint32_t>(declaration_.tokens.size()), token.id);
+        declaration_.marks.push_back(
+            {static_cast<std::uint32_t>(declaration_.tokens.size()), token.id, token.text, token.at});
       continue;
     }
     if (token.kind == Kind::End) at_end_ = true;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,14 @@
 #include "locate/source/token.hpp"
 
 namespace elfaudit::source {
+
+/// A macro that was expanded in a declaration.
+struct MacroUse {
+  std::uint32_t before = 0;  ///< index of the token behind
+  std::uint32_t macro = 0;   ///< its number
+  std::string_view name;     ///< as written there
+  Spot at;
+};
 
 /// The tokens of a declaration without the contents of braces.
 struct Declaration {
@@ -20,7 +29,7 @@ struct Declaration {
     Stray,  ///< the scope or the file ends
   };
   std::vector<Token> tokens;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> marks;  ///< index of the token behind, number of the macro
+  std::vector<MacroUse> marks;
   End end = End::Stray;
   Spot first;  ///< of its first token, template heads included
   bool is_template = false, is_specialisation = false, is_instantiation = false;
@@ -51,6 +60,10 @@ struct Declared {
   bool is_extern = false, is_inline = false, is_static = false, is_constexpr = false, is_const = false;
   bool is_volatile = false, is_thread_local = false, is_friend = false;
   bool is_function = false, has_body = false, has_initialiser = false, is_deleted = false, is_alias = false;
+  std::uint32_t specifiers = 0;     ///< token that a further specifier can stand before
+  bool is_alone = true;             ///< the declaration declares nothing else
+  bool declares_functions = false;  ///< it declares functions besides
+  bool is_deduced = false, has_unnamed_class = false, has_section = false;
   bool unclear = false;         ///< T x(y): a function when y is a type, else a variable
   Word type_key = Word::Count;  ///< of a type that the declaration defines
   std::string unknown;          ///< a word among the specifiers that means nothing: a macro that was not read?

@@ -50,7 +50,7 @@ class DeclaratorReader {
   bool read_specifiers(std::size_t& at);
   bool simple_specifier(Word word);
   bool type_or_macro(std::size_t& at, bool& has_type);
-  void note_unknown(const std::string& name);
+  void note_unknown(const std::string& name, std::size_t behind);
 
   bool read_declarator(std::size_t& at, Declared& declared, Shape& shape, unsigned depth);
   void read_pointers(std::size_t& at, Declared& declared, Shape& shape);
@@ -70,8 +70,9 @@ class DeclaratorReader {
   Declared base_;                   ///< what the specifiers say of each declarator
   bool is_typedef_ = false;
   bool has_type_ = false;
-  std::string unknown_type_;  ///< a name taken for the type
-  std::string last_;          ///< of the declarator read last
+  std::size_t first_ = kNone;  ///< specifier
+  std::string unknown_type_;   ///< a name taken for the type
+  std::string last_;           ///< of the declarator read last
 };
 
 }  // namespace elfaudit::source

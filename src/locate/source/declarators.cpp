@@ -74,8 +74,10 @@ std::size_t DeclaratorReader::behind_attributes(std::size_t at) {
     } else {
       return at;
     }
-    for (std::size_t i = at; i < end; ++i)
+    for (std::size_t i = at; i < end; ++i) {
       if (tokens_[i].text == "alias" || tokens_[i].text == "__alias__") base_.is_alias = true;
+      if (tokens_[i].text == "section" || tokens_[i].text == "__section__") base_.has_section = true;
+    }
     at = end;
   }
   return at;
@@ -164,7 +166,7 @@ bool DeclaratorReader::type_or_macro(std::size_t& at, bool& has_type) {
   if (has_type) {
     if (ends_name(name.end)) return false;
     if (!is_plain(name.end) && !tokens_[name.end].is('*') && !tokens_[name.end].is('&')) return false;
-    note_unknown(unknown_type_);  // `MACRO type name`: the first was no type
+    note_unknown(unknown_type_, at);  // `MACRO type name`: the first was no type
     unknown_type_ = name.last;
     at = name.end;
     return true;
@@ -178,7 +180,7 @@ bool DeclaratorReader::type_or_macro(std::size_t& at, bool& has_type) {
       return has_type = true;
     }
     if (!is_plain(end) && !is_specifier(end)) return false;
-    note_unknown(name.last);  // MACRO(x) int name
+    note_unknown(name.last, end);  // MACRO(x) int name
     at = end;
     return true;
   }
@@ -202,6 +204,7 @@ std::size_t DeclaratorReader::behind_class(std::size_t at) {
   if (has(at) && is_class_key(word_of(tokens_[at]))) ++at;  // enum class
   at = behind_attributes(at);
   QualifiedName name = read_name(at);
+  base_.has_unnamed_class = name.end == 0;
   // class EXPORT_MACRO S {
   while (name.end != 0 && is_plain(name.end) && has(name.end + 1) &&
          (tokens_[name.end + 1].kind == Kind::Braces || tokens_[name.end + 1].is(':')) && !name.last.empty())
@@ -215,8 +218,10 @@ std::size_t DeclaratorReader::behind_class(std::size_t at) {
   return at + 1;
 }
 
-void DeclaratorReader::note_unknown(const std::string& name) {
+/// It may stand for an attribute or a linkage: a specifier is put behind it.
+void DeclaratorReader::note_unknown(const std::string& name, std::size_t behind) {
   if (base_.unknown.empty()) base_.unknown = name;
+  first_ = behind;
 }
 
 /// Reads to the first declarator. False when there is none.
@@ -229,6 +234,8 @@ bool DeclaratorReader::read_specifiers(std::size_t& at) {
       continue;
     }
     const Word word = word_of(tokens_[at]);
+    const bool is_linkage = at == 0 && declaration_.has_linkage && word == Word::Extern;
+    if (first_ == kNone && !is_linkage) first_ = at;
     if (simple_specifier(word)) {
       ++at;
     } else if (word == Word::Explicit) {
@@ -236,10 +243,12 @@ bool DeclaratorReader::read_specifiers(std::size_t& at) {
       if (has(at) && tokens_[at].is('(')) at = behind_group(at);
     } else if (is_typeof(word) || word == Word::Atomic) {
       ++at;
+      if (has(at + 1) && word_of(tokens_[at + 1]) == Word::Auto) base_.is_deduced = true;
       if (has(at) && tokens_[at].is('(')) at = behind_group(at), has_type = true;
     } else if (is_builtin_type(word) || word == Word::Auto) {
-      if (has_type && !unknown_type_.empty()) note_unknown(std::exchange(unknown_type_, {}));
+      if (has_type && !unknown_type_.empty()) note_unknown(std::exchange(unknown_type_, {}), at);
       has_type = true;
+      base_.is_deduced = base_.is_deduced || word == Word::Auto;
       ++at;
     } else if (is_class_key(word)) {
       at = behind_class(at);
@@ -302,15 +311,22 @@ std::vector<Declared> DeclaratorReader::read() {
   std::vector<Declared> result;
   std::size_t at = 0;
   if (!read_specifiers(at) || is_typedef_) return result;
+  base_.specifiers = static_cast<std::uint32_t>(std::min(first_, at));
   for (;;) {
     Declared declared = base_;
     Shape shape;
     if (!read_declarator(at, declared, shape, 0)) break;
     read_initialiser(at, declared);
     declared.is_alias = base_.is_alias;
+    declared.has_section = base_.has_section;
     result.push_back(std::move(declared));
     if (!has(at) || !tokens_[at].is(',')) break;
     ++at;
+  }
+  for (Declared& declared : result) {
+    declared.is_alone = result.size() == 1;
+    declared.declares_functions = std::any_of(
+        result.begin(), result.end(), [&](const Declared& other) { return &other != &declared && other.is_function; });
   }
   return result;
 }

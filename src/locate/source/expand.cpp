@@ -39,6 +39,7 @@ Token Preprocessor::raw() {
       mark.kind = Kind::Mark;
       mark.id = top.mark - 1;
       mark.at = top.spot;
+      mark.text = top.name;
       top.mark = 0;
       return mark;
     }
@@ -147,6 +148,7 @@ bool Preprocessor::enter_macro(Macro& macro, const Token& name) {
   context.begins = true;
   context.space = name.is_spaced();
   if (marking_) context.mark = macro.number + 1;
+  context.name = name.text;
   if (macro.assumed != Macro::kExact && assumed_variant_ != 0 && in_directive_) {
     context.owned.push_back(macro.body.front());
     context.owned.back().text = assumed_value(macro.assumed, assumed_variant_);

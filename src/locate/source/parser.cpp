@@ -321,8 +321,12 @@ Found Parser::make_found(Declared declared) const {
   found.at = tokens[declared.name_token].at;
   found.qualified = tokens[declared.first_token].at;
   found.first = declaration_.first;
-  for (const auto& [index, macro] : declaration_.marks)
-    if (index <= declared.name_token) found.macros.push_back(macro);
+  for (const MacroUse& use : declaration_.marks) {
+    if (use.before <= declared.name_token) found.macros.push_back(use.macro);
+    if (use.before == declared.specifiers) found.before_specifiers.push_back(use);
+  }
+  found.specifiers = tokens[declared.specifiers];
+  found.name = tokens[declared.name_token];
   if (declared.parameters_end > declared.parameters_begin)
     found.parameters.assign(tokens.begin() + declared.parameters_begin, tokens.begin() + declared.parameters_end);
   if (declared.arguments_end > declared.arguments_begin)

@@ -22,6 +22,8 @@ struct Found {
   std::vector<std::uint32_t> macros;  ///< expanded in it before the name
   std::vector<Token> parameters;      ///< of a function
   std::vector<Token> arguments;       ///< of a specialisation: f<int>
+  Token specifiers, name;             ///< as Declared's
+  std::vector<MacroUse> before_specifiers;
   bool is_template = false, is_specialisation = false, is_instantiation = false;
   bool extern_c = false, has_linkage = false, in_anonymous = false, in_class = false;
   bool in_unknown = false;  ///< in braces that nothing explains

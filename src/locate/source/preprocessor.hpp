@@ -150,6 +150,7 @@ class Preprocessor : public TokenSource {
     bool space = false;    ///< there is some before the macro's name
     Spot spot;
     std::uint32_t mark = 0;  ///< 1 + number of a macro to be marked first
+    std::string_view name;   ///< the macro's, as its use writes it
     std::vector<Token> owned;
   };
   using Tokens = std::vector<Token>;

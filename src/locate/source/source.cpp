@@ -4,8 +4,10 @@
 #include <cctype>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "locate/source/explore.hpp"
@@ -86,6 +88,7 @@ class SourceOrigins : public Origins {
   }
 
   void tell(const Found& found, Definition& definition, Grounds& grounds) const override {
+    definition.form = form_of(found);
     definition.branches = branches(found.at);
     note(grounds_of(found.at), definition, grounds);
     tell_chain(found.at.inclusion, definition, grounds);
@@ -101,6 +104,25 @@ class SourceOrigins : public Origins {
     }
   }
 
+  Form form_of(const Found& found) const {
+    Form form;
+    form.specifiers = position(found.specifiers.text, found.specifiers.at);
+    const bool is_written = form.specifiers.line != 0;
+    for (const MacroUse& use : found.before_specifiers)
+      if (const Position at = position(use.name, use.at); at.line != 0)
+        if (!is_written || is_argument(use.name, found.specifiers.text)) form.specifiers = at;
+    form.first_specifier = found.specifiers.text;
+    form.name = position(found.name.text, found.name.at);
+    form.is_alone = found.what.is_alone;
+    form.declares_functions = found.what.declares_functions;
+    form.is_deduced = found.what.is_deduced;
+    form.has_unnamed_class = found.what.has_unnamed_class;
+    form.is_qualified = !found.what.qualifiers.empty() || found.what.absolute;
+    form.is_alias = found.what.is_alias;
+    form.has_section = found.what.has_section;
+    return form;
+  }
+
   Leads leads_of_macros(const Found& found) const override {
     Leads result;
     for (const std::uint32_t macro : found.macros)
@@ -112,6 +134,26 @@ class SourceOrigins : public Origins {
   }
 
  private:
+  /// Of a token at `spot`, when its text is written there and not in a macro's definition.
+  Position position(std::string_view text, const Spot& spot) const {
+    const std::uint32_t file = inclusions_[spot.inclusion].file;
+    const std::string& all = files_[file].text;
+    const std::less<const char*> before;
+    if (text.empty() || before(text.data(), all.data()) || !before(text.data(), all.data() + all.size())) return {};
+    const auto offset = static_cast<std::size_t>(text.data() - all.data());
+    const std::vector<std::size_t>& starts = starts_of(file);
+    const auto line = std::upper_bound(starts.begin(), starts.end(), offset) - starts.begin();
+    if (line != static_cast<std::ptrdiff_t>(spot.line)) return {};
+    return {spot.line, static_cast<std::uint32_t>(offset - starts[static_cast<std::size_t>(line) - 1])};
+  }
+
+  /// Is the token, in the same file, in the parentheses behind the macro's name?
+  static bool is_argument(std::string_view macro, std::string_view token) {
+    if (!std::less<const char*>()(macro.data(), token.data())) return false;
+    const std::string_view between(macro.data(), static_cast<std::size_t>(token.data() - macro.data()));
+    return std::count(between.begin(), between.end(), '(') > std::count(between.begin(), between.end(), ')');
+  }
+
   void add_names(Doubt doubt, NameSet& names) const {
     const Doubts::Names& more = preprocessor_.doubts().names(doubt);
     names.insert(more.begin(), more.end());
@@ -427,6 +469,16 @@ class UnitReader {
 
   std::string system_macros() const { return preprocessor_.system_macros(); }
 
+  /// Those that were read, each once.
+  std::vector<std::string> files() const {
+    std::set<std::uint32_t> numbers;
+    for (const Inclusion& inclusion : preprocessor_.inclusions()) numbers.insert(inclusion.file);
+    std::vector<std::string> paths;
+    for (const std::uint32_t number : numbers)
+      if (!files_[number].path.starts_with('<')) paths.push_back(files_[number].path);
+    return paths;
+  }
+
   UnitReading finish() {
     preprocessor_.check_list();
     UnitReading result;
@@ -503,13 +555,33 @@ class UnitReader {
   std::vector<std::optional<Parsed>> parsed_;  // nothing: there were too many tokens to keep for a further pass
 };
 
-}  // namespace
-
-std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::vector<Name>& wanted) {
-  if (wanted.empty()) return {};
+TranslationUnit unit_with_absolute_folder(const TranslationUnit& unit) {
   TranslationUnit absolute = unit;
   std::error_code failed;
   absolute.folder = normal_path(unit.folder, std::filesystem::current_path(failed).string());
+  return absolute;
+}
+
+/// There were too many tokens to keep: the rest is read on its own.
+void read_rest(const TranslationUnit& unit, const std::vector<Name>& wanted, const ReadUnit& read, UnitReading& first) {
+  const std::vector<Name> rest = chosen(wanted, first.unread);
+  for (const std::vector<std::size_t>& group : groups_of(rest)) {
+    UnitReading more = read(unit, chosen(rest, group), nullptr);
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      const std::size_t number = first.unread[group[i]];
+      first.readings[number] = std::move(more.readings[i]);
+      first.leads[number] = std::move(more.leads[i]);
+      first.settled[number] = more.settled[i];
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::vector<Name>& wanted,
+                                      TranslationUnit* as_read) {
+  if (wanted.empty()) return {};
+  TranslationUnit absolute = unit_with_absolute_folder(unit);
   FileStore files;
   const ReadUnit read = [&](const TranslationUnit& supposed, const std::vector<Name>& names,
                             const std::string* system_macros) {
@@ -522,20 +594,28 @@ std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::ve
     if (ask_guide) absolute = guide(absolute, files, reader.system_macros());
     first = ask_guide ? read(absolute, wanted, nullptr) : reader.finish();
   }
-  // There were too many tokens to keep: the rest is read on its own.
-  const std::vector<Name> rest = chosen(wanted, first.unread);
-  for (const std::vector<std::size_t>& group : groups_of(rest)) {
-    UnitReading more = read(absolute, chosen(rest, group), nullptr);
-    for (std::size_t i = 0; i < group.size(); ++i) {
-      const std::size_t number = first.unread[group[i]];
-      first.readings[number] = std::move(more.readings[i]);
-      first.leads[number] = std::move(more.leads[i]);
-      first.settled[number] = more.settled[i];
-    }
-  }
+  read_rest(absolute, wanted, read, first);
   explore(absolute, wanted, read, first);
   doubt_operands(absolute, wanted, read, first);
+  if (as_read != nullptr) *as_read = std::move(absolute);
   return std::move(first.readings);
+}
+
+Rereading reread(const TranslationUnit& unit, const std::vector<Name>& names,
+                 const std::map<std::string, std::string>& edited) {
+  if (names.empty()) return {};
+  const TranslationUnit absolute = unit_with_absolute_folder(unit);
+  FileStore files(edited);
+  UnitReader reader(absolute, files, names);
+  UnitReading first = reader.finish();
+  Rereading result;
+  result.files = reader.files();
+  const ReadUnit read = [&](const TranslationUnit&, const std::vector<Name>& rest, const std::string*) {
+    return UnitReader(absolute, files, rest).finish();
+  };
+  read_rest(absolute, names, read, first);
+  result.readings = std::move(first.readings);
+  return result;
 }
 
 Reading read_definitions(const TranslationUnit& unit, const Name& name) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -101,6 +102,26 @@ struct MacroCause {
   std::vector<SkippedDefine> skipped;  ///< others of the same macro in that file; none of a macro in a condition
 };
 
+/// Where a token is written: the column in bytes, from 0. Line 0: a macro has made it.
+struct Position {
+  std::uint32_t line = 0, column = 0;
+};
+
+/// How a declaration is written, for who edits it.
+struct Form {
+  Position specifiers;              ///< its first specifier, behind attributes, template heads and extern "C", or the
+                                    ///< macro that makes that
+  std::string first_specifier;      ///< the token: "int", "inline"
+  Position name;                    ///< of the declared name, without qualifiers
+  bool is_alone = true;             ///< declares this name only
+  bool declares_functions = false;  ///< some of the other names it declares are functions'
+  bool is_deduced = false;          ///< auto
+  bool has_unnamed_class = false;   ///< struct {...} x;
+  bool is_qualified = false;        ///< A::x
+  bool is_alias = false;
+  bool has_section = false;  ///< an attribute says in which
+};
+
 struct Definition {
   SourceLine at;                        ///< of the declared name, or of the macro that spells it: DW_AT_decl_line
   std::vector<SourceLine> chain;        ///< the includes that led to it, from the translation unit; line 0 for -include
@@ -128,6 +149,7 @@ struct Definition {
   std::vector<std::string> doubts;
   std::string text;      ///< first line of the declaration as written, without blanks at its ends
   std::string type_key;  ///< "enum", "struct" ...: of the type that the same declaration defines
+  Form form;             ///< from sources only, not from a preprocessor's output
 };
 
 struct Reading {
@@ -138,8 +160,20 @@ struct Reading {
 
 /// Never throws for what files hold. A source that can't be read is an empty Reading with a doubt.
 Reading read_definitions(const TranslationUnit& unit, const Name& name);
-/// The same for several names of one translation unit, which is preprocessed once. In their order.
-std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::vector<Name>& names);
+/// The same for several names of one translation unit, which is preprocessed once. In their order. `as_read`: becomes
+/// the unit with what was found out about its command line.
+std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::vector<Name>& names,
+                                      TranslationUnit* as_read = nullptr);
+
+/// A unit once more, with other texts in some of its files.
+struct Rereading {
+  std::vector<Reading> readings;   ///< in the order of the names; suppositions are not followed
+  std::vector<std::string> files;  ///< that were read, absolute
+};
+
+/// `unit`: as read_definitions() has left it. `edited`: texts by absolute path, in the place of what the files hold.
+Rereading reread(const TranslationUnit& unit, const std::vector<Name>& names,
+                 const std::map<std::string, std::string>& edited);
 
 /// From the output of gcc, clang or nvcc -E with line markers (`# 12 "file" 1 3`: GNU cpp, Preprocessor Output). Exact
 /// places and chains; no macros and no branches. `folder` makes relative paths absolute; empty: the text's own

@@ -95,6 +95,12 @@ std::string_view parent_path(std::string_view path) {
   return path.substr(0, std::max<std::size_t>(slash, 1));
 }
 
+FileStore::FileStore(const std::map<std::string, std::string>& edited) {
+  struct stat st {};
+  for (const auto& [path, text] : edited)
+    if (::stat(path.c_str(), &st) == 0) edited_[inode_of(st)] = text;
+}
+
 std::uint32_t FileStore::add(TextFile file) {
   files_.push_back(std::move(file));
   return static_cast<std::uint32_t>(files_.size() - 1);
@@ -108,7 +114,10 @@ std::uint32_t FileStore::open(const std::string& path, const std::string& spelle
   if (static_cast<std::uint64_t>(st.st_size) > kLargestFile) return kNone;
   const std::string inode = inode_of(st);
   const auto [same, is_first] = by_inode_.try_emplace(inode, kNone);
-  if (is_first) {
+  const auto edited = edited_.find(inode);
+  if (is_first && edited != edited_.end()) {
+    same->second = add(make_text(path, edited->second));
+  } else if (is_first) {
     try {
       const MappedFile mapped(spelled);
       const auto bytes = mapped.bytes();

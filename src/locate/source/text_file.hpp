@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,6 +48,10 @@ class FileStore {
   static constexpr std::uint32_t kNone = 0xffffffff;
   static constexpr std::size_t kLargestFile = 32U << 20;
 
+  FileStore() = default;
+  /// With texts, by path, that stand in the place of what is in these files.
+  explicit FileStore(const std::map<std::string, std::string>& edited);
+
   /// The number of the file at `path`, read from `spelled` (its name before normalisation: behind a symbolic link ".."
   /// leads elsewhere). kNone when it can't be read; two names of one file have one number.
   std::uint32_t open(const std::string& path, const std::string& spelled);
@@ -67,6 +72,7 @@ class FileStore {
   std::unordered_map<std::string, std::uint32_t> by_path_;
   std::unordered_map<std::string, std::uint32_t> by_inode_;
   std::unordered_map<std::string, bool> exists_;
+  std::unordered_map<std::string, std::string> edited_;  ///< by inode
 };
 
 }  // namespace elfaudit::source

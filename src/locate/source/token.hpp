@@ -18,7 +18,7 @@ enum class Kind : std::uint8_t {
   Punct,
   Other,        ///< a byte that begins no token
   Placemarker,  ///< stands for an empty argument beside ##
-  Mark,         ///< a macro was expanded here: `id` is its number
+  Mark,         ///< a macro was expanded here: `id` is its number, `text` its name
   Braces,       ///< a whole {...} whose content does not matter
 };
 
