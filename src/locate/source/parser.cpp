@@ -296,18 +296,44 @@ bool Parser::matches(const Declared& declared) const {
   return at == path.size();
 }
 
+/// The wanted names that the declaration gives as a symbol: __asm__("wanted") behind a declarator (GCC, Asm Labels).
+std::vector<std::size_t> Parser::labelled() const {
+  const std::vector<Token>& tokens = declaration_.tokens;
+  for (std::size_t at = 0; at + 2 < tokens.size(); ++at) {
+    if (!is_asm(word_of(tokens[at])) || tokens[at + 2].kind != Kind::String || tokens[at + 2].text.size() < 2) continue;
+    const std::string_view text = tokens[at + 2].text;
+    const auto found = by_key_.find(names_.find(text.substr(1, text.size() - 2)));
+    if (found != by_key_.end()) return found->second;
+  }
+  return {};
+}
+
 /// Keeps what the collected declaration says about the wanted names.
 void Parser::record() {
   const auto mentions = [&](const Token& token) {
     return token.kind == Kind::Identifier && by_key_.contains(token.id);
   };
   std::set<std::size_t> mentioned;
-  for (const Token& token : declaration_.tokens)
+  bool uses_label = false;
+  for (const Token& token : declaration_.tokens) {
     if (mentions(token)) mentioned.insert(by_key_[token.id].begin(), by_key_[token.id].end());
-  if (mentioned.empty()) return;
+    uses_label = uses_label || is_asm(word_of(token)) || (token.is_name() && labelled_.contains(token.id));
+  }
+  const std::vector<std::size_t> label = uses_label ? labelled() : std::vector<std::size_t>();
+  if (mentioned.empty() && label.empty() && !uses_label) return;
   std::unordered_map<std::string_view, std::vector<std::size_t>> by_last;
   for (const std::size_t name : mentioned) by_last[last_[name]].push_back(name);
   for (Declared& declared : read_declarators(declaration_, language_, names_)) {
+    if (!label.empty()) {
+      by_label_[declared.last] = label;
+      labelled_.insert(declaration_.tokens[declared.name_token].id);
+    }
+    if (const auto names = by_label_.find(declared.last); names != by_label_.end() && path_.empty()) {
+      Found found = make_found(std::move(declared));
+      found.extern_c = true;
+      for (const std::size_t name : names->second) parsed_[name].found.push_back(found);
+      continue;
+    }
     const auto names = by_last.find(declared.last);
     if (names == by_last.end() || declared.is_friend || !matches(declared)) continue;
     const Found found = make_found(std::move(declared));

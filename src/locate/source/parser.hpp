@@ -97,6 +97,7 @@ class Parser {
   bool is_parameter_list(const Shape& shape) const;
   bool is_old_style(const Shape& shape) const;
   void record();
+  std::vector<std::size_t> labelled() const;
   Found make_found(Declared declared) const;
   bool matches(const Declared& declared) const;
 
@@ -107,6 +108,9 @@ class Parser {
   std::vector<std::string> last_;      ///< of each name
   /// By a name that each declaration of a wanted one has in it: the wanted ones.
   std::unordered_map<std::uint32_t, std::vector<std::size_t>> by_key_;
+  /// By a name whose declaration gives it a wanted one as its symbol: `int v __asm__("wanted");`.
+  std::unordered_map<std::string, std::vector<std::size_t>> by_label_;
+  std::unordered_set<std::uint32_t> labelled_;  ///< the keys of by_label_
   std::uint32_t anonymous_ = 0;
 
   std::optional<Token> given_back_;

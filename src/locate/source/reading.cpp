@@ -202,6 +202,7 @@ Definition make_definition(const Entry& entry, const std::vector<Entry>& all, La
   result.is_tentative = language == Language::C && entry.defines && !entry.is_function && !result.has_initialiser;
   result.in_extern_c = found.extern_c;
   result.has_linkage = found.has_linkage;
+  result.is_alias = what.is_alias;
   result.in_anonymous_namespace = found.in_anonymous;
   result.in_class = found.in_class;
   result.is_internal = is_internal(entry, all, language);

@@ -137,6 +137,7 @@ struct Definition {
   bool has_initialiser = false, is_function = false;
   bool is_tentative = false;  ///< C: no initialiser and no extern
   bool in_extern_c = false, in_anonymous_namespace = false;
+  bool is_alias = false;               ///< __attribute__((alias("other")))
   bool has_linkage = false;            ///< extern "C" or extern "C++" without braces
   bool in_class = false;               ///< written inside its class
   bool is_internal = false;            ///< no other file sees it: static, unnamed namespace, C++ const without extern

@@ -85,8 +85,13 @@ class Witnesses {
     return one.place.known_by != KnownBy::Nothing && one.place.at.file == one.source;
   }
 
-  /// What stands in the translation unit itself, as debug info says, was not included from anywhere.
-  bool need_sources() const { return !std::all_of(located_.begin(), located_.end(), is_in_source); }
+  /// What stands in the translation unit itself, as debug info says, was not included from anywhere; that a header
+  /// declares it besides is asked for a duplicate.
+  bool need_sources() const {
+    for (std::size_t i = 0; i < located_.size(); ++i)
+      if (!asked_[i].only_in_header || !is_in_source(located_[i])) return true;
+    return false;
+  }
 
   /// x32 has the machine of x86-64 and other macros.
   bool is_other_target() const { return object_.machine != EM_X86_64 || !object_.is_64; }
@@ -210,6 +215,7 @@ class Witnesses {
     if (const source::Reading* read = reading(i)) {
       answer.story.declarations = read->declarations;
       take_definition(*read, evidence_.known_by, macros, answer);
+      prefer_initialiser(*read, evidence_.known_by, answer);
     }
     if (!answer.story.definition) read_alone(i, macros, answer);
     // A file that is the translation unit itself is reached through no include.
@@ -228,6 +234,23 @@ class Witnesses {
     }
     // Without macro info the debug info speaks for it: had another branch been taken, this would be no definition.
     if (sure || macros == nullptr || confirmed(*found, *macros)) answer.story.definition = *found;
+  }
+
+  /// GCC describes `int x;` and `int x = 1;` of one unit by the line of the first, which defines nothing there (C11
+  /// 6.9.2). The other is what defines it.
+  void prefer_initialiser(const source::Reading& read, KnownBy known_by, Answer& answer) const {
+    Place& place = answer.place;
+    const bool is_declaration =
+        std::any_of(read.declarations.begin(), read.declarations.end(), [&](const Definition& d) {
+          return !d.is_extern && !d.is_function && !d.in_class && same_line(d.at, place.at);
+        });
+    if (!is_declaration || answer.story.definition || read.definitions.size() != 1) return;
+    const Definition& definition = read.definitions.front();
+    if (!definition.has_initialiser || (known_by != KnownBy::Preprocessor && !definition.certain)) return;
+    place.at = definition.at;
+    place.known_by = place.chain_known_by = known_by;
+    place.chain = definition.chain;
+    answer.story.definition = definition;
   }
 
   /// Does the macro info say the same about each macro and each name that decided a branch?
@@ -261,6 +284,7 @@ class Witnesses {
       const SourceEvidence& alone = evidence_alone(file, answer.story.language);
       if (i >= alone.readings.size()) continue;
       source::Reading read = alone.readings[i];
+      if (answer.story.declarations.empty()) answer.story.declarations = read.declarations;
       if (file != answer.story.source)  // its chain is not the translation unit's
         for (Definition& definition : read.definitions) definition.certain = false;
       take_definition(read, KnownBy::SourceScan, macros, answer);

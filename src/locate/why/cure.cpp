@@ -81,6 +81,9 @@ std::string as_declaration(const std::string& line) {
 Fix make_extern(const CureContext& context) {
   const SourceLine& at = context.story->site->place.at;
   Fix fix{fmt::format("declare it `extern` in {} and define it in one source file", line_text(at)), at, {}};
+  if (context.other_definition)
+    fix.text = fmt::format("declare it `extern` in {}: {} defines it already", line_text(at),
+                           line_text(*context.other_definition));
   const std::string line = editable_line(context);
   const std::string edited = line.empty() ? std::string() : as_declaration(line);
   if (!edited.empty()) fix.diff = replace_line(*context.files, at, {edited});
@@ -135,9 +138,15 @@ std::vector<Fix> outside_of_project(const CureContext& context) {
   const Place& place = context.story->site->place;
   const auto step = context.project->last_owned_step(place);
   if (!step) return {};
+  const SourceLine& at = place.chain[*step];
+  if (*step == 0)
+    return {{fmt::format("include {} in one source file only; {} is one that does", base_name(place.at.file),
+                         line_text(at)),
+             at,
+             {}}};
   return {{fmt::format("include it in one source file only: {} brings it into every file that includes {}",
-                       line_text(place.chain[*step]), base_name(place.chain[*step].file)),
-           place.chain[*step],
+                       line_text(at), base_name(at.file)),
+           at,
            {}}};
 }
 
@@ -171,6 +180,99 @@ std::vector<Fix> cure_include_of_source(const CureContext& context) {
   return {std::move(fix)};
 }
 
+/// STB_IMAGE_IMPLEMENTATION, on in several files: off in all but one.
+std::vector<Fix> cure_switch(const CureContext& context) {
+  const std::vector<SourceLine>& places = context.switched_at;
+  if (places.empty()) return {{fmt::format("define {} for one source file only", context.switch_name), {}, {}}};
+  if (places.size() == 1)
+    return {{fmt::format("define {} in one source file, not in {}", context.switch_name, line_text(places.front())),
+             places.front(),
+             {}}};
+  const SourceLine& last = places.back();
+  Fix fix{fmt::format("define {} in one source file only: remove {}", context.switch_name, line_text(last)), last, {}};
+  if (places.size() > 2) {
+    fix.text = fmt::format("define {} in one source file only", context.switch_name);
+    fix.at = {};
+  } else if (const std::string line = line_at(context, last);
+             context.project->owns(last.file) && line.find("define") != std::string::npos && !line.ends_with('\\')) {
+    fix.diff = replace_line(*context.files, last, {});
+  }
+  return {std::move(fix)};
+}
+
+/// A name that the compiler defines, or doesn't, whatever one would like: _MSC_VER, __cplusplus.
+bool is_compilers(const std::string& name) {
+  return name.starts_with("__") || name == "_MSC_VER" || name == "_WIN32" || name == "WIN32" || name == "_WIN64";
+}
+
+std::vector<Fix> cure_macro_not_inline(const CureContext& context) {
+  const Place& place = context.story->site->place;
+  std::vector<Fix> fixes;
+  if (!context.condition.empty() && !is_compilers(context.condition)) {
+    const std::string only = base_name(place.at.file).data();
+    fixes.push_back({fmt::format("define {} wherever {} is included, or include {} in one source file only",
+                                 context.condition, only, only),
+                     {},
+                     {}});
+  }
+  if (context.project->owns(context.macro->defined_at.file))
+    fixes.push_back({fmt::format("let {} say `{}` in {} too", context.macro->macro, context.word,
+                                 line_text(context.macro->defined_at)),
+                     context.macro->defined_at,
+                     {}});
+  return fixes.empty() ? outside_of_project(context) : fixes;
+}
+
+/// Fixes in words of what a definition in a header says, when it is the project's header.
+std::vector<Fix> in_header(const CureContext& context, std::vector<std::string> texts) {
+  const SourceLine& at = context.story->site->place.at;
+  if (!context.project->owns(at.file)) return outside_of_project(context);
+  std::vector<Fix> fixes;
+  for (std::string& text : texts) fixes.push_back({std::move(text), at, {}});
+  return fixes;
+}
+
+std::vector<Fix> cure_typedef(const CureContext& context) {
+  const SourceLine& at = context.story->site->place.at;
+  return in_header(context, {fmt::format("write `typedef` before the {} that ends in {}",
+                                         context.story->definition->type_key, line_text(at)),
+                             fmt::format("leave out the name in {}", line_text(at))});
+}
+
+std::vector<Fix> cure_extern_initialised(const CureContext& context) {
+  const std::string at = line_text(context.story->site->place.at);
+  std::vector<std::string> texts;
+  if (has_inline_variables(*context.story))
+    texts.push_back(fmt::format("write `inline` in place of `extern` in {}{}", at,
+                                context.story->standard.empty() ? " (from C++17)" : ""));
+  texts.push_back(fmt::format("take the initialiser out of {} and define it in one source file", at));
+  return in_header(context, std::move(texts));
+}
+
+std::vector<Fix> cure_static_member(const CureContext& context) {
+  const std::string at = line_text(context.story->site->place.at);
+  std::vector<std::string> texts;
+  if (has_inline_variables(*context.story))
+    texts.push_back(
+        fmt::format("make it `inline` in {}{}", at, context.story->standard.empty() ? " (from C++17)" : ""));
+  texts.push_back(fmt::format("move {} to one source file", at));
+  return in_header(context, std::move(texts));
+}
+
+std::vector<Fix> cure_two_definitions(const CureContext& context) {
+  if (context.declared_at)
+    return {{fmt::format("keep one of the definitions: {} declares it for all who include it",
+                         line_text(*context.declared_at)),
+             {},
+             {}}};
+  if (context.finding->symbol == "main")
+    return {{"they are the main functions of different programs: leave one of the objects out of the link", {}, {}}};
+  return {
+      {"rename one of them, or give it internal linkage (static, an unnamed namespace) if only its own file uses it",
+       {},
+       {}}};
+}
+
 const Site& last_site(const CureContext& context) { return context.finding->sites.back(); }
 
 }  // namespace
@@ -190,11 +292,19 @@ std::vector<Fix> cures_for(const Cause& cause, const CureContext& context) {
                          last_site(context).origin.display()),
              {},
              {}}};
-  if (cause.kind == "two-definitions")
-    return {
-        {"rename one of them, or give it internal linkage (static, an unnamed namespace) if only its own file uses it",
-         {},
-         {}}};
+  if (cause.kind == "two-definitions") return cure_two_definitions(context);
+  if (cause.kind == "implementation-switch") return cure_switch(context);
+  if (cause.kind == "macro-not-inline") return cure_macro_not_inline(context);
+  if (cause.kind == "typedef-forgotten") return cure_typedef(context);
+  if (cause.kind == "extern-initialised") return cure_extern_initialised(context);
+  if (cause.kind == "static-member-not-inline") return cure_static_member(context);
+  if (cause.kind == "inline-external")
+    return in_header(context, {fmt::format("make it `static inline` in {}", line_text(context.story->site->place.at))});
+  if (cause.kind == "alias-in-header")
+    return in_header(context,
+                     {fmt::format("move the alias ({}) to the source file that defines what it stands for, and "
+                                  "declare it `extern` in the header",
+                                  line_text(context.story->site->place.at))});
   return {};
 }
 

@@ -16,10 +16,15 @@ struct CureContext {
   const Finding* finding = nullptr;
   const Project* project = nullptr;
   FileContents* files = nullptr;
-  const Story* story = nullptr;               ///< the definition in a header; null when the cause is another
-  const source::MacroCause* macro = nullptr;  ///< cause empty-macro
-  std::string condition{};                    ///< the macro that is not defined and would make it a declaration
-  std::optional<SourceLine> include{};        ///< cause source-included: the #include of the source
+  const Story* story = nullptr;                  ///< the definition in a header; null when the cause is another
+  const source::MacroCause* macro = nullptr;     ///< cause empty-macro
+  std::string condition{};                       ///< the macro that is not defined and would make it a declaration
+  std::string word{};                            ///< what the macro, or the branch, says elsewhere: "static inline"
+  std::optional<SourceLine> include{};           ///< cause source-included: the #include of the source
+  std::string switch_name{};                     ///< cause implementation-switch
+  std::vector<SourceLine> switched_at{};         ///< its #define lines; empty: the command line
+  std::optional<SourceLine> other_definition{};  ///< in a source, where the header has a tentative one
+  std::optional<SourceLine> declared_at{};       ///< in a header, of what two sources define
 };
 
 std::vector<Fix> cures_for(const Cause& cause, const CureContext& context);

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "elfaudit/finding.hpp"
@@ -22,7 +23,16 @@ struct Story {
   /// Is the definition in a file that the translation unit includes?
   bool in_header() const {
     return site->place.known_by != KnownBy::Nothing &&
-           (!site->place.chain.empty() || (!source.empty() && site->place.at.file != source));
+           (!site->place.chain.empty() ||
+            (!source.empty() && site->place.at.file != source && !is_grammar(site->place.at.file)));
+  }
+
+ private:
+  /// lex.l, named by a #line of the lex.c that is compiled.
+  static bool is_grammar(const std::string& file) {
+    for (const std::string_view extension : {".l", ".ll", ".lex", ".lpp", ".y", ".yy", ".ypp", ".rl", ".re"})
+      if (file.ends_with(extension)) return true;
+    return false;
   }
 };
 

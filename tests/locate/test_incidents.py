@@ -1,0 +1,67 @@
+"""The cause and the fix of incidents.py's duplicates, however the compile is known. A diff that is offered mends the link."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from elfaudit_test import need
+from incidents import INCIDENTS, WAYS
+
+need("gcc", "g++", "clang", "clang++", "patch")
+
+
+def compile_all(lab, incident, compiler, way):
+    """Compiles the sources as that way asks, and returns the objects."""
+    sources = [name for name in incident.files if name.endswith((".c", ".cpp")) and not (name.startswith("impl."))]
+    flags = {"command": "", "preprocess": ""}.get(way, way)
+    entries = []
+    for source in sources:
+        command = f"{compiler} -fno-common -w {incident.options} {flags} -fPIC -c {source} -o {source}.o"
+        lab.sh(command)
+        entries.append({"directory": str(lab.path), "file": source, "output": f"{source}.o", "command": command})
+    if way in ("command", "preprocess"):
+        lab.write("compile_commands.json", json.dumps(entries))
+    return [f"{source}.o" for source in sources]
+
+
+def finding(lab, incident, objects, way):
+    options = ["--preprocess"] if way == "preprocess" else []
+    findings = lab.audit("check", *options, *objects, "--format", "json").json()["findings"]
+    findings = [f for f in findings if f["rule"] == "duplicate-definition" and incident.symbol in ("", f["symbol"])]
+    assert len(findings) == 1, findings
+    return findings[0]
+
+
+@pytest.mark.parametrize("incident", INCIDENTS, ids=lambda incident: incident.name)
+@pytest.mark.parametrize("way", WAYS)
+def test_cause_and_fix(lab, incident, way):
+    for compiler in incident.compilers:
+        (lab.path / "compile_commands.json").unlink(missing_ok=True)
+        for stale in lab.path.glob("*.d"):
+            stale.unlink()
+        for name, text in incident.files.items():
+            lab.write(name, text)
+        objects = compile_all(lab, incident, compiler, way)
+        found = finding(lab, incident, objects, way)
+        said = found["cause"] and found["cause"]["text"]
+        if way not in incident.only:
+            continue
+        lexer = "l:2" if "-g" in way else "lex.c:3"
+        expected = incident.cause.replace("{cc}", compiler).replace("{lexer}", lexer)
+        if way == "-g":
+            expected = expected.replace(f"when {compiler} compiles a.c", "when a.c is compiled")
+        assert (found["cause"] and found["cause"]["kind"], said) == (incident.kind, expected), (compiler, found)
+        if incident.fix:
+            assert found["fixes"] and found["fixes"][0]["text"] == incident.fix, (compiler, found["fixes"])
+        if incident.applied and way == "-MD":
+            mend(lab, incident, compiler, found["fixes"][0]["diff"])
+
+
+def mend(lab, incident, compiler, diff):
+    assert diff, "a fix that is one edit has a diff"
+    done = subprocess.run(["patch", "-p0"], input=diff, cwd=lab.path, text=True, capture_output=True)
+    assert done.returncode == 0, f"{diff}\n{done.stdout}{done.stderr}"
+    objects = compile_all(lab, incident, compiler, "-MD")
+    lab.sh(f"{compiler} -shared {' '.join(objects)} -o x.so")
