@@ -18,8 +18,10 @@
 //     strong foo@@V2 that plain foo stands for already. But where the version script gives plain foo another version
 //     than V the two have nothing to do with each other, and a weak foo@@V leaves a defined foo alone. foo@V1 defines
 //     only itself. A reference to foo@V is satisfied by foo@V or foo@@V alone. Where an object or the line defines
-//     plain foo before a shared object has foo@@V, foo@V stands for plain foo from then on. A reference to "foo@" is
-//     one to a shared object's foo of no version, where it has versions.
+//     what plain foo means before a shared object has foo@@V, foo@V stands for it from then on, unless the version
+//     script gives plain foo another version. With -r plain foo and foo@@V have nothing to do with each other. An error
+//     names the first definition: "foo@V" beside foo@@V, "foo@@V" where plain foo or foo@V took a weak foo@@V's place.
+//     A reference to "foo@" is one to a shared object's foo of no version, where it has versions.
 //  8. An --as-needed shared object takes part only when it defines a name that is undefined then and that a relocatable
 //     object before it refers to, not weakly; or a shared object, unless one that takes part needs the library anyway.
 //  9. A name that is thread-local in one file and not in another ends the link, definitions and references alike; but
@@ -188,6 +190,7 @@ void BfdLink::leave_shared_definition(std::uint32_t id) {
 
 void BfdLink::take(Entry& entry, Entry::State state, bool dynamic, SymbolId at, Fate fate_of_previous) {
   if (entry.definition.valid()) fate(entry.definition) = fate_of_previous;
+  if (!entry.named_by.valid() || entry.dynamic || symbol(at).default_version) entry.named_by = at;
   entry.state = state;
   entry.dynamic = dynamic;
   entry.definition = at;
@@ -203,6 +206,8 @@ void BfdLink::define(SymbolId at, const Symbol& symbol) {
   const Entry::State state = symbol.weak() ? Entry::State::DefinedWeak : Entry::State::Defined;
   if (entry.settled) {
     collide(id, at, symbol);  // a weak one too
+  } else if (entry.value_over.valid() && (symbol.weak() || !symbol.default_version || entry.shared_default == id)) {
+    meet_value(entry, at, symbol);
   } else if (entry.assigned && !entry.definition.valid()) {
     take(entry, state, false, at, Fate::Overridden);
     fate(at) = Fate::Ignored;  // the line's own value overrides whatever defines it; two that do still collide
@@ -214,6 +219,7 @@ void BfdLink::define(SymbolId at, const Symbol& symbol) {
     if (fate(at) != Fate::Rejected) take(entry, state, false, at, Fate::SharedLost);
   } else if (symbol.weak()) {
     fate(at) = Fate::Overridden;
+    if (symbol.default_version && id == entry_for(facts, symbol)) entry.named_by = at;
   } else if (entry.state == Entry::State::DefinedWeak) {
     take(entry, state, false, at, Fate::Overridden);
   } else if (entry.state == Entry::State::Common) {
@@ -222,7 +228,7 @@ void BfdLink::define(SymbolId at, const Symbol& symbol) {
     collide(id, at, symbol);
   }
   // The same foo@@V a second time says nothing new of plain foo.
-  const bool again = fate(at) == Fate::Rejected && this->symbol(table_[id].definition).default_version;
+  const bool again = fate(at) == Fate::Rejected && table_[id].default_definition != at;
   if (symbol.default_version && !again) alias_default_version(at, symbol, id, false);
 }
 
@@ -231,19 +237,33 @@ bool BfdLink::tolerated(SymbolId first, SymbolId second) const {
          job_.inputs[second.in.input].just_symbols;
 }
 
-/// Two strong definitions: rule 4.
+/// Two strong definitions: rule 4. Where foo@V and then foo@@V are defined, plain foo and every further foo@@V meet the
+/// latter.
 void BfdLink::collide(std::uint32_t id, SymbolId at, const Symbol& second) {
-  const Entry& entry = table_[id];
-  const Symbol& first = symbol(entry.definition);
+  Entry& entry = table_[id];
+  const bool beside = entry.default_definition.valid() && (second.version.empty() || second.default_version);
+  const SymbolId kept = beside ? entry.default_definition : entry.definition;
+  const Symbol& first = symbol(kept);
   const bool same_constant =
       first.placement == Placement::Absolute && second.placement == Placement::Absolute && first.value == second.value;
-  if (same_constant || tolerated(entry.definition, at)) {
+  if (same_constant || tolerated(kept, at)) {
     fate(at) = Fate::Ignored;
     return;
   }
   fate(at) = Fate::Rejected;
-  const bool shared = object(entry.definition.in).kind != ObjectKind::Relocatable;
-  out_.conflicts.push_back({printed_name(shared ? at : entry.definition), entry.definition, at});
+  const bool shared = object(kept.in).kind != ObjectKind::Relocatable;
+  out_.conflicts.push_back({printed_name(shared ? at : beside ? kept : entry.named_by), kept, at});
+  const bool by_version = !symbol(entry.named_by).version.empty() && !symbol(entry.named_by).default_version;
+  if (second.default_version && by_version && !beside) entry.default_definition = at;
+}
+
+/// Rule 7: the value that the line gives foo took the place of a shared object's foo@@V. What defines it by a name that
+/// only stands for the one with the value is an error.
+void BfdLink::meet_value(const Entry& entry, SymbolId at, const Symbol& symbol) {
+  fate(at) = symbol.weak() ? Fate::Overridden : Fate::Ignored;
+  if (symbol.weak() || tolerated(entry.value_over, at)) return;
+  fate(at) = Fate::Rejected;
+  out_.conflicts.push_back({printed_name(at), entry.value_over, at});
 }
 
 void BfdLink::define_common(SymbolId at, const Symbol& symbol) {
@@ -310,16 +330,22 @@ void BfdLink::refer_shared(SymbolId at, const Symbol& symbol) {
 void BfdLink::forget_definition(Entry& entry, Fate why) {
   if (entry.definition.valid()) fate(entry.definition) = why;
   entry.definition = {};
+  entry.named_by = {};
   entry.dynamic = false;
 }
 
 /// Rule 7: lets plain "foo" stand for foo@V as well.
 void BfdLink::alias_default_version(SymbolId at, const Symbol& symbol, std::uint32_t versioned, bool dynamic) {
+  if (job_.output == OutputKind::Relocatable) return;
   const std::uint32_t plain_id = table_.id(object(at.in).name(symbol));
   const std::uint32_t other_id = table_.canonical(plain_id);
   if (other_id == versioned) return;
   Entry& plain = table_[plain_id];
-  if (dynamic && stands_before(plain)) return stand_for_version(plain_id, versioned);
+  if (dynamic && stands_before(table_[other_id])) {
+    const bool apart = plain.definition.valid() && has_other_version(at, symbol);
+    return apart ? void() : stand_for_version(other_id, versioned);
+  }
+  if (dynamic && plain.assigned && plain.shared_default == kNone) plain.shared_default = versioned;
   if (dynamic && (plain.assigned || plain.alias != kNone || plain.not_default)) return;
   if (!makes_way(at, symbol, plain_id, dynamic)) return;
   Entry& other = table_[other_id];
@@ -337,21 +363,27 @@ void BfdLink::alias_default_version(SymbolId at, const Symbol& symbol, std::uint
   forget_definition(other, lost);
 }
 
-/// Rule 7: did an object or the line define plain foo before a shared object has foo@@V?
-bool BfdLink::stands_before(const Entry& plain) {
-  const bool defined = plain.state == Entry::State::Defined || plain.state == Entry::State::DefinedWeak;
-  return defined && !plain.dynamic && !plain.not_default && plain.alias == kNone;
+/// Rule 7: did an object or the line define what plain foo means before a shared object has foo@@V?
+bool BfdLink::stands_before(const Entry& meant) {
+  const bool defined = meant.state == Entry::State::Defined || meant.state == Entry::State::DefinedWeak;
+  return defined && !meant.dynamic && !meant.not_default;
 }
 
-void BfdLink::stand_for_version(std::uint32_t plain, std::uint32_t versioned) {
+/// Rule 7: the version script gives plain foo another version than foo@@V has.
+bool BfdLink::has_other_version(SymbolId at, const Symbol& symbol) const {
+  const ObjectFacts& facts = object(at.in);
+  return Exports(job_).has_other_version(facts.name(symbol), facts.text(symbol.version));
+}
+
+void BfdLink::stand_for_version(std::uint32_t meant, std::uint32_t versioned) {
   Entry& entry = table_[versioned];
   if (!entry.dynamic) return;
-  if (table_[plain].definition.valid()) {
+  if (table_[meant].definition.valid()) {
     forget_definition(entry, Fate::SharedLost);
-    entry.alias = plain;
+    entry.alias = meant;
   } else {  // the line's own value: what defines foo@V comes too late as well
-    entry.settled = true;
-    entry.dynamic = false;
+    entry.value_over = entry.definition;
+    entry.shared_default = versioned;
   }
 }
 
@@ -363,13 +395,11 @@ bool BfdLink::makes_way(SymbolId at, const Symbol& symbol, std::uint32_t plain, 
   if (dynamic) return entry.state == Entry::State::Common && !entry.dynamic && !symbol.weak();  // rule 5
   if (entry.dynamic || !entry.definition.valid()) return true;
   if (symbol.weak()) return false;
-  const ObjectFacts& facts = object(at.in);
-  const std::string_view name = facts.name(symbol);
-  if (id == plain && Exports(job_).has_other_version(name, facts.text(symbol.version))) return false;
+  if (id == plain && has_other_version(at, symbol)) return false;
   if (entry.state != Entry::State::Defined) return true;
   if (tolerated(entry.definition, at)) return false;
   fate(at) = Fate::Rejected;
-  out_.conflicts.push_back({std::string(name), entry.definition, at});
+  out_.conflicts.push_back({std::string(object(at.in).name(symbol)), entry.definition, at});
   return false;
 }
 

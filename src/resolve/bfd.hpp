@@ -33,6 +33,7 @@ class BfdLink {
     std::vector<std::uint32_t> ids;       ///< entry of each index name
     std::vector<std::uint32_t> fallback;  ///< for "foo@@V": the entry of plain "foo"; else kNone
     std::vector<std::uint32_t> objects;   ///< into InputFacts::objects
+    std::vector<bool> known;              ///< defined when the search under way met it
   };
 
   /// A name that an option makes an error when nothing defines it.
@@ -52,7 +53,8 @@ class BfdLink {
   void visit_archive(std::uint32_t input);
   void require_provided();
   void search_archive(std::uint32_t input);
-  const ArchiveIndex& index_of(std::uint32_t input);
+  ArchiveIndex& index_of(std::uint32_t input);
+  std::uint32_t looked_up(const ArchiveIndex& index, std::size_t i) const;
   bool wanted_from_archive(const Entry& entry, std::string_view name, const ObjectFacts& member) const;
   void extract(ObjectId id, const Entry& entry, std::string_view symbol);
   void take_whole(ObjectId id);
@@ -81,8 +83,10 @@ class BfdLink {
   void make_undefined(Entry& entry, SymbolId at);
   void forget_definition(Entry& entry, Fate why);
   void alias_default_version(SymbolId at, const Symbol& symbol, std::uint32_t versioned, bool dynamic);
-  static bool stands_before(const Entry& plain);
-  void stand_for_version(std::uint32_t plain, std::uint32_t versioned);
+  static bool stands_before(const Entry& meant);
+  bool has_other_version(SymbolId at, const Symbol& symbol) const;
+  void stand_for_version(std::uint32_t meant, std::uint32_t versioned);
+  void meet_value(const Entry& entry, SymbolId at, const Symbol& symbol);
   bool makes_way(SymbolId at, const Symbol& symbol, std::uint32_t plain, bool dynamic);
   void leave_shared_definition(std::uint32_t id);
 

@@ -4,7 +4,8 @@
 //     of an executable, given or not (`ld libmain.a` works).
 //  2. An archive is searched when it is reached, through its index, over and over until nothing more is extracted. A
 //     member is extracted for an undefined name (not for a weak reference); for a common one only when it defines it
-//     strongly and not as a function. A name that is defined never extracts.
+//     strongly and not as a function. A name that is defined never extracts, nor anew in the same search what it comes
+//     to mean. foo@@V of the index is foo@V where that has been mentioned, weakly or defined too, else plain foo.
 //  3. A group is searched over and over as long as a pass leaves more undefined (or common) names than it found.
 //  4. --whole-archive takes every member, in the order of the archive.
 //  5. The index is believed, even where it contradicts the members.
@@ -115,6 +116,9 @@ void BfdLink::assign(const Assignment& assignment) {
   if (entry.dynamic || entry.state == Entry::State::Common) forget_definition(entry, Fate::Overridden);
   entry.state = Entry::State::Defined;
   entry.settled = entry.definition.valid();
+  if (entry.shared_default == kNone || !table_[entry.shared_default].dynamic) return;
+  Entry& shared = table_[entry.shared_default];
+  entry.value_over = shared.value_over = shared.definition;
 }
 
 void BfdLink::require(std::string_view symbol, const std::string& option) {
@@ -192,7 +196,7 @@ void BfdLink::take_whole(ObjectId id) {
   add_object(id);
 }
 
-const BfdLink::ArchiveIndex& BfdLink::index_of(std::uint32_t input) {
+BfdLink::ArchiveIndex& BfdLink::index_of(std::uint32_t input) {
   ArchiveIndex& index = indexes_[input];
   if (index.built) return index;
   index.built = true;
@@ -236,23 +240,31 @@ void BfdLink::require_provided() {
   }
 }
 
+/// The entry that answers to a name of the index: for foo@@V the first of "foo@V" and "foo" that has been mentioned,
+/// whatever is known of it.
+std::uint32_t BfdLink::looked_up(const ArchiveIndex& index, std::size_t i) const {
+  const Entry& versioned = table_[index.ids[i]];
+  const bool mentioned = versioned.state != Entry::State::New || versioned.alias != kNone;
+  return index.fallback[i] == kNone || mentioned ? index.ids[i] : index.fallback[i];
+}
+
 void BfdLink::search_archive(std::uint32_t input) {
   require_provided();
-  const ArchiveIndex& index = index_of(input);
+  ArchiveIndex& index = index_of(input);
   const InputFacts& archive = inputs_[input];
+  index.known.assign(index.ids.size(), false);
   std::uint64_t before = 0;
   do {
     before = additions_;
     for (std::size_t i = 0; i < index.ids.size(); ++i) {
       const std::uint32_t member = index.objects[i];
-      if (member == kNone || out_.linked[input][member]) continue;
-      for (const std::uint32_t id : {index.ids[i], index.fallback[i]}) {
-        if (id == kNone) continue;
-        const Entry& entry = table_[table_.canonical(id)];
-        if (!wanted_from_archive(entry, table_.name(id), archive.objects[member])) continue;
+      if (member == kNone || out_.linked[input][member] || index.known[i]) continue;
+      const std::uint32_t id = looked_up(index, i);
+      const Entry& entry = table_[table_.canonical(id)];
+      if (wanted_from_archive(entry, table_.name(id), archive.objects[member]))
         extract({input, member}, entry, table_.name(id));
-        break;
-      }
+      else
+        index.known[i] = entry.defined() && entry.state != Entry::State::Common;
     }
   } while (additions_ != before);
 }

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "linker/linker_traits.hpp"
@@ -35,6 +36,38 @@ std::optional<bool> local_by_order(const std::vector<VersionNode>& nodes, std::s
   return std::nullopt;
 }
 
+/// The node, by how well its list fits: one for "*", one for other patterns. The last one counts.
+using ByFit = std::array<const VersionNode*, 3>;
+
+void note_fits(const std::vector<SymbolPattern>& list, std::string_view name, const VersionNode& node, ByFit& nodes) {
+  for (const SymbolPattern& pattern : list)
+    if (is_pattern(pattern) && matches(pattern, name)) nodes[pattern.text == "*" ? 1 : 2] = &node;
+}
+
+/// What GNU ld makes of a name without a version.
+struct Choice {
+  const VersionNode* node = nullptr;  ///< null: no node has the name
+  bool local = false;
+};
+
+/// The first exact name decides. Else patterns do: "*" comes after the others, "global:" before "local:", and of
+/// several nodes the last.
+Choice choose_node(const std::vector<VersionNode>& nodes, std::string_view name) {
+  ByFit global{};
+  ByFit local{};
+  for (const VersionNode& node : nodes) {
+    const int as_global = fit(node.globals, name);
+    if (as_global == 3) return {&node, false};
+    note_fits(node.globals, name, node, global);
+    if (fit(node.locals, name) == 3) return {&node, true};
+    note_fits(node.locals, name, node, local);
+  }
+  if (global[2] != nullptr) return {global[2], false};
+  if (local[2] != nullptr) return {local[2], true};
+  if (global[1] != nullptr) return {global[1], false};
+  return {local[1], local[1] != nullptr};
+}
+
 }  // namespace
 
 bool is_pattern(const SymbolPattern& pattern) {
@@ -48,6 +81,7 @@ bool matches(const SymbolPattern& pattern, std::string_view name) {
 }
 
 bool Exports::made_local(std::string_view name) const {
+  if (job_.linker == LinkerKind::Bfd) return choose_node(job_.versions, name).local;
   if (traits_of(job_).rules == ResolutionRules::Lld)
     if (const std::optional<bool> local = local_by_order(job_.versions, name)) return *local;
   int global = 0;
@@ -73,23 +107,8 @@ bool Exports::made_local(std::string_view name, std::string_view version, bool d
 }
 
 bool Exports::has_other_version(std::string_view name, std::string_view version) const {
-  const VersionNode* global = nullptr;
-  bool by_star = false;
-  bool local = false;
-  for (const VersionNode& node : job_.versions) {
-    const int as_global = fit(node.globals, name);
-    if (as_global == 3) return node.name != version;
-    if (as_global == 2 || (as_global == 1 && (global == nullptr || by_star))) {
-      global = &node;
-      by_star = as_global == 1;
-    }
-    const int as_local = fit(node.locals, name);
-    if (as_local == 3) return true;
-    local |= as_local == 2;
-    if (as_local == 1 && global == nullptr) return true;  // "*": what no other node names
-  }
-  if (global == nullptr || (by_star && local)) return local;
-  return global->name != version;
+  const Choice choice = choose_node(job_.versions, name);
+  return choice.local || (choice.node != nullptr && choice.node->name != version);
 }
 
 bool Exports::excluded(const Origin& origin) const {

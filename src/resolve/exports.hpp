@@ -21,7 +21,7 @@ class Exports {
   explicit Exports(const LinkJob& job) : job_(job) {}
 
   /// A version script makes it local. Exact names outrank patterns, and "global:" outranks "local:" among equals; "*"
-  /// comes last (ld manual, VERSION). Of several nodes lld asks the first exact name, else the last pattern.
+  /// comes last (ld manual, VERSION). Of several nodes GNU ld and lld ask the first exact name, else the last pattern.
   bool made_local(std::string_view name) const;
 
   /// The same for a definition with a version; an empty one is none. GNU ld and lld have rules of their own for those:
@@ -29,7 +29,7 @@ class Exports {
   bool made_local(std::string_view name, std::string_view version, bool default_version) const;
 
   /// A version script gives the name without a version another one than `version`, or makes it local. As GNU ld looks
-  /// it up: the first exact name, else the last pattern, "*" after the others, "global:" before "local:".
+  /// it up.
   bool has_other_version(std::string_view name, std::string_view version) const;
 
   /// --exclude-libs hides what this archive defines: "libfoo.a", in GNU ld and gold "libfoo" too.

@@ -18,17 +18,21 @@ struct Entry {
   enum class State : std::uint8_t { New, UndefinedWeak, Undefined, DefinedWeak, Defined, Common };
 
   State state = State::New;
-  bool dynamic = false;                 ///< the state comes from a shared object
-  bool assigned = false;                ///< --defsym or a script gives it a value
-  bool settled = false;                 ///< that value took the place of an object's definition
-  bool provided = false;                ///< PROVIDE() would give it one
-  bool strong_reference = false;        ///< a linked relocatable object refers to it, not weakly
-  bool not_default = false;             ///< a relocatable object mentions it hidden, internal or protected
-  bool discarded = false;               ///< a COMDAT copy or an SHF_EXCLUDE section that is dropped defines it
-  std::uint32_t alias = kNone;          ///< "foo" stands for this entry, "foo@V2", whose version is the default one
-  SymbolId definition;                  ///< the surviving one; invalid while undefined or assigned
-  SymbolId first_reference;             ///< the first one that made it undefined; invalid when an option did
-  const std::string* option = nullptr;  ///< that option
+  bool dynamic = false;                  ///< the state comes from a shared object
+  bool assigned = false;                 ///< --defsym or a script gives it a value
+  bool settled = false;                  ///< that value took the place of an object's definition
+  bool provided = false;                 ///< PROVIDE() would give it one
+  bool strong_reference = false;         ///< a linked relocatable object refers to it, not weakly
+  bool not_default = false;              ///< a relocatable object mentions it hidden, internal or protected
+  bool discarded = false;                ///< a COMDAT copy or an SHF_EXCLUDE section that is dropped defines it
+  std::uint32_t alias = kNone;           ///< "foo" stands for this entry, "foo@V2", whose version is the default one
+  SymbolId definition;                   ///< the surviving one; invalid while undefined or assigned
+  SymbolId named_by;                     ///< spells the name as messages do: "foo", "foo@V" or "foo@@V"
+  SymbolId default_definition;           ///< of foo@@V, where an object before it defines foo@V
+  std::uint32_t shared_default = kNone;  ///< a shared object's "foo@V" that foo means until the line gives it a value
+  SymbolId value_over;                   ///< the shared definition whose place the line's value took
+  SymbolId first_reference;              ///< the first one that made it undefined; invalid when an option did
+  const std::string* option = nullptr;   ///< that option
 
   bool undefined() const { return state == State::Undefined; }
   bool defined() const { return state >= State::DefinedWeak; }

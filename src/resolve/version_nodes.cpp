@@ -6,8 +6,8 @@
 //     not, weak or not.
 //  3. A version script may name what isn't there, except with --no-undefined-version. Patterns may always match
 //     nothing. GNU ld looks only where the output has dynamic sections. mold only warns, which --fatal-warnings makes
-//     an error. What --defsym and linker scripts give a value is there. foo in node V is foo@V, or foo without a
-//     version or with a default one.
+//     an error. What --defsym and linker scripts give a value is there. foo in node V is foo@V, foo@@V, or foo without
+//     a version; not for GNU ld, but for mold foo with another default version too.
 
 #include "resolve/version_nodes.hpp"
 
@@ -49,11 +49,14 @@ class VersionCheck {
   }
 
  private:
-  /// A linked shared object makes dynamic sections in a program too.
+  /// A linked shared object makes dynamic sections in a program too; without any linked object nothing does.
   bool is_dynamic() const {
-    if (job_.output == OutputKind::SharedObject || job_.pie) return true;
-    for (std::size_t i = 0; i < inputs_.size(); ++i)
-      if (inputs_[i].kind == InputKind::SharedObject && out_.linked[i][0]) return true;
+    const bool wanted = job_.output == OutputKind::SharedObject || job_.pie;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      const std::vector<bool>& linked = out_.linked[i];
+      if (inputs_[i].kind == InputKind::SharedObject && linked[0]) return true;
+      if (wanted && std::find(linked.begin(), linked.end(), true) != linked.end()) return true;
+    }
     return false;
   }
 
@@ -79,14 +82,20 @@ class VersionCheck {
       const Symbol& symbol = object.symbols[s];
       if (!symbol.defined()) continue;
       if (!plain_.empty() || !cxx_.empty()) found(object, symbol);
-      if (nodes_needed && !symbol.version.empty() && out_.fate({id, s}) == Fate::Kept)
+      if (nodes_needed && !symbol.version.empty() && keeps_name(out_.fate({id, s})))
         check_node({id, s}, object, symbol);
     }
   }
 
+  /// GNU ld's "foo@@V" keeps its name when a strong plain foo takes the weak one's place.
+  bool keeps_name(Fate fate) const {
+    return fate == Fate::Kept || (fate == Fate::Overridden && linker_.rules == ResolutionRules::GnuLd);
+  }
+
   void found(const ObjectFacts& object, const Symbol& symbol) {
     const std::string_view name = object.name(symbol);
-    if (symbol.version.empty() || symbol.default_version) return forget(name);
+    const bool any_node = symbol.default_version && job_.linker != LinkerKind::Bfd;
+    if (symbol.version.empty() || any_node) return forget(name);
     if (const auto named = plain_.find(name); named != plain_.end()) named->second.erase(object.text(symbol.version));
     if (!cxx_.empty()) cxx_.erase(demangle(name));
   }
@@ -101,6 +110,7 @@ class VersionCheck {
     const auto has_name = [&](const VersionNode& node) { return node.name == version; };
     if (std::any_of(job_.versions.begin(), job_.versions.end(), has_name)) return;
     if (!linker_.needs_excluded_nodes && Exports(job_).excluded(object.origin)) return;
+    if (!open_.emplace(object.name(symbol), version).second) return;
     out_.rejections.push_back({Rejection::Kind::NoSuchVersion, std::string(object.name(symbol)), at, {}, version});
   }
 
@@ -111,6 +121,7 @@ class VersionCheck {
   /// Names that no definition was found for yet -> the nodes that name them.
   std::map<std::string_view, std::set<std::string_view>> plain_;
   std::map<std::string, std::string_view> cxx_;
+  std::set<std::pair<std::string_view, std::string>> open_;  ///< names and their versions that no node has
 };
 
 }  // namespace

@@ -61,6 +61,8 @@ def bench(tmp_path_factory):
     lab.write("empty.map", "V1 { };\n")
     lab.write("assign.ld", "foo = _start;\n")
     lab.sh("ar rcs libversioned.a foo-v2-default.o")
+    lab.sh("ar rcs libbar-default.a bar-v1-default.o")
+    lab.sh("ar rcs libbar-v1.a bar-v1.o")
     lab.sh("ld.bfd -shared needs-foo.o -soname libneeds-foo.so -o libneeds-foo.so")
     lab.sh("ld.bfd -shared bar-v1.o --version-script empty.map -soname libbar.so -o libbar.so")
     for name in ("tls", "data", "uses-tls", "uses-data"):
@@ -183,9 +185,42 @@ def test_versions(bench, words):
 
 @pytest.mark.parametrize("script", ["local-first", "local-last", "local-pattern-first", "local-pattern-last"])
 @pytest.mark.parametrize("linker", ["lld14", "lld19"])
-def test_a_name_that_two_nodes_of_lld_have(bench, linker, script):
+def test_a_name_that_two_nodes_have(bench, linker, script):
     need(PROGRAMS[linker])
     linkers.agree(bench, linker, f"start-foo.o libneeds-foo.so --version-script {script}.map")
+
+
+@pytest.mark.parametrize("nodes", ["V3 { local: foo; }; V1 { f*; };", "V1 { f*; }; V3 { local: foo; };", "V1 { *; }; V3 { local: f*; };"])
+def test_a_name_that_two_nodes_of_gnu_ld_have(bench, nodes):
+    bench.write("nodes.map", nodes)
+    linkers.agree(bench, "bfd", "start-foo.o libneeds-foo.so --version-script nodes.map")
+
+
+@pytest.mark.parametrize(
+    "words", ["weak-default-v2.o plain.o", "default-v2.o --version-script v1-too.map --no-undefined-version"]
+)
+def test_a_version_that_gnu_ld_has_no_node_for(versioned_names, words):
+    linked = versioned_names.sh(f"ld.bfd -shared {words} -o out", check=False)
+    assert linked.code == 1, linked
+    assert versioned_names.audit("check", "--", "ld.bfd", "-shared", *words.split(), "-o", "out").code == 1
+
+
+OF_LLD = """
+    start.o --defsym=foo=4 libneeds-foo.so --version-script local-rest.map
+    start.o --defsym=foo=4 libneeds-foo.so --version-script local-rest.map --warn-unresolved-symbols
+    start-foo.o libneeds-foo.so --version-script local-rest.map --warn-unresolved-symbols
+    start-foo.o libneeds-foo.so --version-script local-rest.map --noinhibit-exec
+    start.o uses-bar-v1.o libbar-default.a --version-script empty.map
+    start.o uses-bar-v1.o libbar-default.a --version-script empty.map --exclude-libs ALL
+    start.o bar-v1-default.o uses-bar-v1.o libbar-v1.a --version-script empty.map --exclude-libs ALL
+    start.o uses-bar-v1.o libbar-default.a --version-script empty.map --defsym=bar=4
+"""
+
+
+@pytest.mark.parametrize("words", [line.strip() for line in OF_LLD.split("\n") if line.strip()])
+@pytest.mark.parametrize("linker", ["lld14", "lld19"])
+def test_versions_of_lld(bench, linker, words):
+    linkers.agree(bench, linker, words)
 
 
 @every_linker
@@ -215,6 +250,14 @@ VERSIONED_NAMES = {
     "plain": ".globl f1\n.data\nf1: .quad 1",
     "default-v2": ".globl f_\n.symver f_,f1@@V2\n.data\nf_: .quad 1",
     "hidden-v2": ".globl g_\n.symver g_,f1@V2\n.data\ng_: .quad 1",
+    "start-nothing": ".globl _start\n.data\n_start: nop",
+    "start-uses-v2": ".globl _start\n.weak r\n.symver r,f1@V2\n.data\n_start: .quad r,f1",
+    "other-hidden-v2": ".globl k_\n.symver k_,f1@V2\n.data\nk_: .quad 1",
+    "default-v1": ".globl h_\n.symver h_,f1@@V1,remove\n.data\nh_: .quad 1",
+    "other-default-v2": ".globl i_\n.symver i_,f1@@V2\n.data\ni_: .quad 1",
+    "weak-default-v2": ".weak j_\n.symver j_,f1@@V2,remove\n.data\nj_: .quad 1",
+    "weak-hidden-v2": ".weak j_\n.symver j_,f1@V2,remove\n.data\nj_: .quad 1",
+    "needs-f1": ".data\n.quad f1",
     "base": ".globl f_,bar\n.symver f_,f1@\n.data\nf_: .quad 1\nbar: .quad 2",
 }
 VERSIONED_LINKS = [
@@ -237,7 +280,26 @@ VERSIONED_LINKS = [
         "plain.o hidden-v2.o default.so",
         "plain.o default.so",
     )
-] + ["start-base.o plain.so", "start-base.o versions.so", "start-base.o base.so", "start-base.o default.so", "start-base.o base.o", "start-base.o"]
+] + [f"start-nothing.o {words}" for words in (
+    "hidden-v2.o default-v2.o",
+    "hidden-v2.o default-v2.o other-default-v2.o",
+    "hidden-v2.o default-v1.o default-v2.o other-default-v2.o",
+    "weak-default-v2.o plain.o plain.o",
+    "weak-default-v2.o hidden-v2.o plain.o",
+    "hidden-v2.o weak-default-v2.o other-hidden-v2.o",
+    "default-v1.o default.so hidden-v2.o",
+    "-r default-v1.o default-v2.o",
+    "default.so --defsym=f1=4 plain.o",
+    "default.so --defsym=f1=4 hidden-v2.o",
+    "default.so --defsym=f1=4 default-v2.o",
+    "default.so --defsym=f1=4 weak-hidden-v2.o",
+    "--defsym=f1=4 default.so weak-hidden-v2.o",
+    "plain.o default.so hidden-v2.o --version-script local.map",
+    "plain.o default.so other-default-v2.o --version-script local.map",
+    "plain.o default-v2.o --version-script local-then-v2.map",
+    "hidden-v2.o needs-f1.o libdefault.a",
+    "hidden-v2.o needs-f1.so libdefault.a",
+)] + ["start-uses-v2.o libdefault.a", "-shared libdefault.a --version-script v1-too.map --no-undefined-version", "start-base.o plain.so", "start-base.o versions.so", "start-base.o base.so", "start-base.o default.so", "start-base.o base.o", "start-base.o"]
 
 
 @pytest.fixture(scope="module")
@@ -249,12 +311,17 @@ def versioned_names(tmp_path_factory):
         assemble(lab, name, text)
     lab.write("v.map", "V2 { };")
     lab.write("bar.map", "V1 { global: bar; };")
+    lab.write("local.map", "{ local: f*; };")
+    lab.write("local-then-v2.map", "V1 { local: *; }; V2 { f1; };")
+    lab.write("v1-too.map", "V1 { f1; }; V2 { };")
+    lab.sh("ar rcs libdefault.a default-v2.o")
     for library, words in {
         "plain": "plain.o",
         "default": "--version-script v.map default-v2.o",
         "hidden": "--version-script v.map hidden-v2.o",
         "versions": "--version-script bar.map base.o --defsym f1=bar",
         "base": "--version-script bar.map base.o",
+        "needs-f1": "needs-f1.o",
     }.items():
         lab.sh(f"ld.bfd -shared -soname {library}.so {words} -o {library}.so")
     return lab
