@@ -19,7 +19,8 @@
 //     since then when all files are read, against the one that won (lld_verdict.cpp). Equal absolute values are none.
 //  8. foo@@V is the name "foo", and what was read last, lazy or not, says which V foo has, whoever defines it. foo@V is
 //     a name of its own ("foo@V") until the end: then, where foo is defined and has that V, the two are one, but not
-//     with -r, and since lld 15 only where a version script names versions. A shared object's foo@@V answers to both.
+//     with -r, and since lld 15 only where a version script names versions, and not what an archive of --exclude-libs
+//     defines. A shared object's foo@@V answers to both.
 //  9. A name with a version that is undefined in the end is an error even if it is weak, and whatever the options say:
 //     foo@V, and foo where any input, a lazy one too, calls it foo@@V.
 //  10. What a shared object refers to, not weakly, is judged when all is read, if everything that it needs is on the

@@ -132,6 +132,7 @@ class LldLink {
   void collect_unresolved();
   void add_unknown_operands(UndefinedNames& names);
   bool all_needed_on_line(const ObjectFacts& shared) const;
+  void check_exported_value(std::uint32_t id, SymbolId reference);
   void collect_shared_needs();
 
   bool whole(std::uint32_t input) const;

@@ -107,16 +107,22 @@ void LldLink::merge_versions() {
     const std::size_t at = name.find('@');
     if (at == std::string_view::npos || at == 0) continue;
     const std::uint32_t base = table_.find(name.substr(0, at));
-    if (base == kNone || base == id || table_[base].state != Entry::State::Defined) continue;
+    if (base == kNone || base == id) continue;
+    const bool assigned = assigned_.contains(table_.name(base));
+    if (table_[base].state != Entry::State::Defined && !assigned) continue;
     const std::string_view version = name.substr(at + 1);
     if (table_[base].version != version) continue;
-    if (!since15_ && assigned_.contains(table_.name(base))) continue;  // the value has no version there
-    const bool local =
-        table_[id].state == Entry::State::Defined && exports.made_local(name.substr(0, at), version, false);
-    if (local || exports.made_local(name.substr(0, at), version, true))
-      continue;  // its name keeps the version then, and is another one
+    if (!since15_ && assigned) continue;  // the value has no version there
+    const auto keeps_version = [&](std::uint32_t defined, bool default_version) {
+      const SymbolId& definition = table_[defined].definition;
+      return exports.made_local(name.substr(0, at), version, default_version) ||
+             (definition.valid() && exports.excluded(object(definition.in).origin));
+    };
+    // What is made local keeps the version in its name, and is another one.
+    if (keeps_version(base, true) || (table_[id].state == Entry::State::Defined && keeps_version(id, false))) continue;
     Entry& entry = table_[id];
-    if (!stopped && entry.state == Entry::State::Defined && !entry.weak() && !table_[base].weak())
+    const bool both = entry.state == Entry::State::Defined && table_[base].state == Entry::State::Defined;
+    if (!stopped && both && !entry.weak() && !table_[base].weak())
       collide(base, table_[base].definition, entry.definition);
     entry.merged = base;
   }
@@ -216,6 +222,16 @@ bool LldLink::all_needed_on_line(const ObjectFacts& shared) const {
                      [&](const std::string& soname) { return sonames_.contains(soname); });
 }
 
+/// The value that the line gives a name is exported like a definition.
+void LldLink::check_exported_value(std::uint32_t id, SymbolId reference) {
+  const bool judged = job_.output != OutputKind::Relocatable && job_.unresolved.report_in_shared_objects;
+  if (!since15_ || !judged) return;
+  std::string why = Exports(job_).why_not(table_.name(id), {}, table_[id].hidden);
+  if (!why.empty())
+    out_.rejections.push_back(
+        {Rejection::Kind::HiddenFromShared, std::string(table_.name(id)), {}, reference, std::move(why)});
+}
+
 /// Rule 10. A name that another shared object defines needs nothing more.
 void LldLink::collect_shared_needs() {
   std::set<std::uint32_t> told;
@@ -224,7 +240,11 @@ void LldLink::collect_shared_needs() {
     const std::uint32_t id = unwrapped(table_.name(required));
     const Entry& entry = table_[id];
     const bool dynamic = since15_ && entry.in_shared;
-    if (dynamic || entry.merged != kNone || assigned_.contains(table_.name(id)) || !told.insert(id).second) continue;
+    if (dynamic || entry.merged != kNone || !told.insert(id).second) continue;
+    if (assigned_.contains(table_.name(id))) {
+      check_exported_value(id, by);
+      continue;
+    }
     const std::optional<Binding> binding = undefined_as(entry);
     if (binding && *binding != Binding::Weak)
       out_.shared_needs.push_back({printed_name(id), by, {}, false});

@@ -6,7 +6,7 @@
 //  2. What nothing defines is undefined. Since lld 15 also what --gc-sections took away: a definition that is hidden,
 //     or that a version script or --exclude-libs makes local, is no root for it.
 //  3. Since lld 15 such a definition is refused when it is kept ("non-exported symbol"), and so are names of lld's own
-//     that it hides, such as __dso_handle.
+//     that it hides, such as __dso_handle. A warning with --warn-unresolved-symbols and --noinhibit-exec.
 
 #include "resolve/shared_needs.hpp"
 

@@ -1,6 +1,7 @@
 // What a linker refuses besides duplicate and undefined symbols: symbol-not-exported, tls-mismatch,
 // version-not-defined.
 
+#include "linker/linker_traits.hpp"
 #include "rules/rules.hpp"
 #include "support/demangle.hpp"
 
@@ -11,6 +12,8 @@ Finding not_exported(const Evidence& evidence, const Rejection& rejection) {
   Finding finding = make_finding(
       "symbol-not-exported", rejection.symbol,
       demangle(rejection.symbol) + " is " + rejection.detail + ", and a shared object of the link needs it");
+  const LinkJob& job = evidence.job;
+  if (job.unresolved.warn_only && traits_of(job).rules == ResolutionRules::Lld) finding.severity = Severity::Warning;
   if (rejection.first.valid()) finding.sites.push_back(make_site(evidence, rejection.first, Role::Kept));
   finding.sites.push_back(make_site(evidence, rejection.other, Role::Reference));
   return finding;
