@@ -9,6 +9,7 @@
 #include "locate/why/answer.hpp"
 #include "locate/why/cause.hpp"
 #include "locate/why/pic_cause.hpp"
+#include "locate/why/proof.hpp"
 #include "scan/scan.hpp"
 #include "support/progress.hpp"
 #include "support/threads.hpp"
@@ -184,14 +185,16 @@ std::vector<std::string> locate(std::vector<Finding>& findings, const std::vecto
     for (Site& site : finding.sites) sites.push_back({&site, finding.rule == "header-definition"});
   Inquiry inquiry(options);
   const Stories stories = ask(sites, inputs, inquiry);
+  std::vector<std::vector<Story>> of_findings;
   for (Finding& finding : findings) {
     if (finding.rule == "relocation-not-pic") explain_not_pic(finding, inquiry.records);
-    std::vector<Story> of_finding;
+    std::vector<Story>& of_finding = of_findings.emplace_back();
     for (const Site& site : finding.sites)
       if (const auto story = stories.find(&site); story != stories.end()) of_finding.push_back(story->second);
     if (!of_finding.empty() && is_about_definitions(finding))
       explain_cause(finding, of_finding, inquiry.project, inquiry.files);
   }
+  prove(findings, of_findings, inquiry.files);
   return inquiry.problems();
 }
 

@@ -63,7 +63,7 @@ struct Declared {
   std::uint32_t specifiers = 0;     ///< token that a further specifier can stand before
   bool is_alone = true;             ///< the declaration declares nothing else
   bool declares_functions = false;  ///< it declares functions besides
-  bool is_deduced = false, has_unnamed_class = false, has_section = false;
+  bool is_deduced = false, has_unnamed_class = false, has_section = false, has_misplaced_attribute = false;
   bool unclear = false;         ///< T x(y): a function when y is a type, else a variable
   Word type_key = Word::Count;  ///< of a type that the declaration defines
   std::string unknown;          ///< a word among the specifiers that means nothing: a macro that was not read?

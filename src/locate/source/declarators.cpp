@@ -230,6 +230,8 @@ bool DeclaratorReader::read_specifiers(std::size_t& at) {
   while (has(at)) {
     const std::size_t behind = behind_attributes(at);
     if (behind != at) {
+      const bool is_standard = tokens_[at].is('[') || word_of(tokens_[at]) == Word::Alignas;
+      if (is_standard && first_ != kNone && !has_type) base_.has_misplaced_attribute = true;
       at = behind;
       continue;
     }

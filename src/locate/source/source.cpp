@@ -120,6 +120,7 @@ class SourceOrigins : public Origins {
     form.is_qualified = !found.what.qualifiers.empty() || found.what.absolute;
     form.is_alias = found.what.is_alias;
     form.has_section = found.what.has_section;
+    form.has_misplaced_attribute = found.what.has_misplaced_attribute;
     return form;
   }
 

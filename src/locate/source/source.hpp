@@ -119,7 +119,8 @@ struct Form {
   bool has_unnamed_class = false;   ///< struct {...} x;
   bool is_qualified = false;        ///< A::x
   bool is_alias = false;
-  bool has_section = false;  ///< an attribute says in which
+  bool has_misplaced_attribute = false;  ///< [[x]] or alignas between the specifiers
+  bool has_section = false;              ///< an attribute says in which
 };
 
 struct Definition {

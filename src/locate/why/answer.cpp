@@ -160,6 +160,7 @@ class Witnesses {
       }
       answer.place = {definition.at, evidence_.known_by, {}, definition.chain, evidence_.known_by};
       answer.story.definition = definition;
+      tell_reading(evidence_, i, answer.story);
       return;
     }
     answer.place.why_unknown += read->definitions.empty() ? ", and no source that it was made of defines it as far as "
@@ -216,10 +217,18 @@ class Witnesses {
       answer.story.declarations = read->declarations;
       take_definition(*read, evidence_.known_by, macros, answer);
       prefer_initialiser(*read, evidence_.known_by, answer);
+      tell_reading(evidence_, i, answer.story);
     }
     if (!answer.story.definition) read_alone(i, macros, answer);
     // A file that is the translation unit itself is reached through no include.
     if (place.chain.empty() && place.at.file == answer.story.source) place.chain_known_by = place.known_by;
+  }
+
+  /// In which reading the definition was found.
+  static void tell_reading(const SourceEvidence& evidence, std::size_t i, Story& story) {
+    if (!story.definition || i >= evidence.names.size()) return;
+    story.unit = evidence.as_read;
+    story.name = evidence.names[i];
   }
 
   void take_definition(const source::Reading& read, KnownBy known_by, const MacroInfo* macros, Answer& answer) const {
@@ -288,6 +297,7 @@ class Witnesses {
       if (file != answer.story.source)  // its chain is not the translation unit's
         for (Definition& definition : read.definitions) definition.certain = false;
       take_definition(read, KnownBy::SourceScan, macros, answer);
+      tell_reading(alone, i, answer.story);
     }
   }
 

@@ -4,6 +4,7 @@
 
 #include <cctype>
 
+#include "locate/why/declaration_edit.hpp"
 #include "locate/why/line_edit.hpp"
 #include "support/path.hpp"
 
@@ -33,49 +34,11 @@ bool has_inline_variables(const Story& story) {
   return true;
 }
 
-/// The line of the site, when the declaration begins on it and it can be edited; else empty.
-std::string editable_line(const CureContext& context) {
-  const Story& story = *context.story;
-  if (!context.project->owns(story.site->place.at.file)) return {};
-  const std::string line = line_at(context, story.site->place.at);
-  const std::string text = line.substr(first_word(line));
-  return !text.empty() && text.starts_with(story.definition->text.substr(0, text.size())) ? line : std::string();
-}
-
-/// Puts a word before the declaration, behind `template <...>`.
-std::string with_word(const std::string& line, std::string_view word) {
-  std::size_t at = first_word(line);
-  while (line.compare(at, 8, "template") == 0) {
-    std::size_t depth = 0;
-    std::size_t i = line.find('<', at);
-    for (; i < line.size(); ++i) {
-      if (line[i] == '<') ++depth;
-      if (line[i] == '>' && --depth == 0) break;
-    }
-    if (i >= line.size()) return {};
-    at = line.find_first_not_of(" \t", i + 1);
-    if (at == std::string::npos) return {};
-  }
-  return line.substr(0, at) + std::string(word) + " " + line.substr(at);
-}
-
 Fix add_word(const CureContext& context, std::string_view word, std::string text) {
   const SourceLine& at = context.story->site->place.at;
   Fix fix{std::move(text), at, {}};
-  const std::string line = editable_line(context);
-  const std::string edited = line.empty() ? std::string() : with_word(line, word);
-  if (!edited.empty()) fix.diff = replace_line(*context.files, at, {edited});
+  if (context.project->owns(at.file)) fix.diff = add_specifier(*context.files, *context.story, word);
   return fix;
-}
-
-/// "int x = 3;" -> "extern int x;"; empty when the line is more than that.
-std::string as_declaration(const std::string& line) {
-  const std::size_t end = line.find(';');
-  if (end == std::string::npos || line.find_first_of("{(,", 0) < end) return {};
-  const std::size_t equals = line.find('=');
-  std::string declared = line.substr(0, std::min(equals, end));
-  declared.erase(declared.find_last_not_of(" \t") + 1);
-  return with_word(declared + line.substr(end), "extern");
 }
 
 Fix make_extern(const CureContext& context) {
@@ -84,9 +47,7 @@ Fix make_extern(const CureContext& context) {
   if (context.other_definition)
     fix.text = fmt::format("declare it `extern` in {}: {} defines it already", line_text(at),
                            line_text(*context.other_definition));
-  const std::string line = editable_line(context);
-  const std::string edited = line.empty() ? std::string() : as_declaration(line);
-  if (!edited.empty()) fix.diff = replace_line(*context.files, at, {edited});
+  if (context.project->owns(at.file)) fix.diff = declare_only(*context.files, *context.story);
   return fix;
 }
 
@@ -239,24 +200,38 @@ std::vector<Fix> cure_typedef(const CureContext& context) {
                              fmt::format("leave out the name in {}", line_text(at))});
 }
 
+/// " (from C++17)" where the standard isn't known.
+std::string from_which_standard(const Story& story) { return story.standard.empty() ? " (from C++17)" : ""; }
+
 std::vector<Fix> cure_extern_initialised(const CureContext& context) {
-  const std::string at = line_text(context.story->site->place.at);
-  std::vector<std::string> texts;
+  const SourceLine& at = context.story->site->place.at;
+  if (!context.project->owns(at.file)) return outside_of_project(context);
+  std::vector<Fix> fixes;
   if (has_inline_variables(*context.story))
-    texts.push_back(fmt::format("write `inline` in place of `extern` in {}{}", at,
-                                context.story->standard.empty() ? " (from C++17)" : ""));
-  texts.push_back(fmt::format("take the initialiser out of {} and define it in one source file", at));
-  return in_header(context, std::move(texts));
+    fixes.push_back(add_word(context, "inline",
+                             fmt::format("write `inline` in place of `extern` in {}{}", line_text(at),
+                                         from_which_standard(*context.story))));
+  fixes.push_back({fmt::format("take the initialiser out of {} and define it in one source file", line_text(at)), at,
+                   declare_only(*context.files, *context.story)});
+  return fixes;
 }
 
 std::vector<Fix> cure_static_member(const CureContext& context) {
-  const std::string at = line_text(context.story->site->place.at);
-  std::vector<std::string> texts;
+  const SourceLine& at = context.story->site->place.at;
+  if (!context.project->owns(at.file)) return outside_of_project(context);
+  std::vector<Fix> fixes;
   if (has_inline_variables(*context.story))
-    texts.push_back(
-        fmt::format("make it `inline` in {}{}", at, context.story->standard.empty() ? " (from C++17)" : ""));
-  texts.push_back(fmt::format("move {} to one source file", at));
-  return in_header(context, std::move(texts));
+    fixes.push_back(
+        add_word(context, "inline",
+                 fmt::format("make it `inline` in {}{}", line_text(at), from_which_standard(*context.story))));
+  fixes.push_back({fmt::format("move {} to one source file", line_text(at)), at, {}});
+  return fixes;
+}
+
+std::vector<Fix> cure_external_inline(const CureContext& context) {
+  const SourceLine& at = context.story->site->place.at;
+  if (!context.project->owns(at.file)) return outside_of_project(context);
+  return {add_word(context, "static", fmt::format("make it `static inline` in {}", line_text(at)))};
 }
 
 std::vector<Fix> cure_two_definitions(const CureContext& context) {
@@ -298,8 +273,7 @@ std::vector<Fix> cures_for(const Cause& cause, const CureContext& context) {
   if (cause.kind == "typedef-forgotten") return cure_typedef(context);
   if (cause.kind == "extern-initialised") return cure_extern_initialised(context);
   if (cause.kind == "static-member-not-inline") return cure_static_member(context);
-  if (cause.kind == "inline-external")
-    return in_header(context, {fmt::format("make it `static inline` in {}", line_text(context.story->site->place.at))});
+  if (cause.kind == "inline-external") return cure_external_inline(context);
   if (cause.kind == "alias-in-header")
     return in_header(context,
                      {fmt::format("move the alias ({}) to the source file that defines what it stands for, and "

@@ -7,6 +7,7 @@
 
 #include "elfaudit/error.hpp"
 #include "input/file_probe.hpp"
+#include "locate/source/lexer.hpp"
 #include "support/mapped_file.hpp"
 
 namespace elfaudit {
@@ -74,6 +75,37 @@ bool same_bytes(const Origin& a, const Origin& b) {
   }
 }
 
+SourceTokens::SourceTokens(std::string_view bytes)
+    : file(source::make_text({}, bytes)), names(source::new_names()), line_starts(source::line_starts(file)) {
+  source::Lexer lexer(file, names, 0, true);
+  for (source::Token token = lexer.next(); token.kind != source::Kind::End; token = lexer.next())
+    tokens.push_back(token);
+}
+
+source::Position SourceTokens::begin_of(const source::Token& token) const {
+  const auto offset = static_cast<std::size_t>(token.text.data() - file.text.data());
+  const auto line = std::upper_bound(line_starts.begin(), line_starts.end(), offset) - line_starts.begin();
+  const std::size_t start = line_starts[static_cast<std::size_t>(line) - 1];
+  return {static_cast<std::uint32_t>(line), static_cast<std::uint32_t>(offset - start)};
+}
+
+source::Position SourceTokens::end_of(const source::Token& token) const {
+  source::Token last = token;
+  last.text.remove_prefix(last.text.size() - 1);
+  source::Position end = begin_of(last);
+  ++end.column;
+  return end;
+}
+
+std::vector<source::Token>::const_iterator SourceTokens::at(source::Position position) const {
+  if (position.line == 0 || position.line > line_starts.size()) return tokens.end();
+  const char* wanted = file.text.data() + line_starts[position.line - 1] + position.column;
+  const auto found =
+      std::lower_bound(tokens.begin(), tokens.end(), wanted,
+                       [](const source::Token& token, const char* at) { return token.text.data() < at; });
+  return found != tokens.end() && found->text.data() == wanted ? found : tokens.end();
+}
+
 bool FileContents::are_same_file(const Origin& a, const Origin& b) { return remembered(same_file_, a, b, same_file); }
 
 bool FileContents::have_same_bytes(const Origin& a, const Origin& b) {
@@ -87,6 +119,7 @@ FileContents::Source& FileContents::source(const std::string& file) {
   const std::optional<std::string> text = read_text(file, kLargestSource);
   if (!text) return source;
   source.lines = cut(*text);
+  source.last_line_ends = text->ends_with('\n');
   for (std::uint32_t i = 0; i < source.lines->size(); ++i)
     for_each_word((*source.lines)[i], [&](std::string_view word) {
       std::vector<std::uint32_t>& lines = source.by_word[word];
@@ -98,6 +131,19 @@ FileContents::Source& FileContents::source(const std::string& file) {
 const std::vector<std::string>* FileContents::lines_of(const std::string& file) {
   const Source& known = source(file);
   return known.lines ? &*known.lines : nullptr;
+}
+
+bool FileContents::last_line_ends(const std::string& file) { return source(file).last_line_ends; }
+
+const SourceTokens* FileContents::tokens_of(const std::string& file) {
+  Source& known = source(file);
+  if (!known.lines) return nullptr;
+  if (!known.tokens) {
+    std::string text;
+    for (const std::string& line : *known.lines) text += line + "\n";
+    known.tokens = std::make_unique<SourceTokens>(text);
+  }
+  return known.tokens.get();
 }
 
 const std::vector<std::uint32_t>& FileContents::lines_with(const std::string& file, std::string_view word) {

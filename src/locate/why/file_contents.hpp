@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,9 @@
 #include <vector>
 
 #include "elfaudit/origin.hpp"
+#include "locate/source/source.hpp"
+#include "locate/source/text_file.hpp"
+#include "locate/source/token.hpp"
 
 namespace elfaudit {
 
@@ -19,6 +23,22 @@ bool same_file(const Origin& a, const Origin& b);
 
 /// Two places with the same content. False when one can't be read.
 bool same_bytes(const Origin& a, const Origin& b);
+
+/// A source as its tokens stand in it, comments left out.
+struct SourceTokens {
+  explicit SourceTokens(std::string_view bytes);
+
+  /// Where a token begins, or ends.
+  source::Position begin_of(const source::Token& token) const;
+  source::Position end_of(const source::Token& token) const;
+  /// The token that begins there; the end when none does.
+  std::vector<source::Token>::const_iterator at(source::Position position) const;
+
+  source::TextFile file;
+  Interner names;  ///< of the tokens' ids
+  std::vector<source::Token> tokens;
+  std::vector<std::size_t> line_starts;  ///< in the text of `file`
+};
 
 /// For one thread.
 class FileContents {
@@ -29,6 +49,10 @@ class FileContents {
 
   /// The lines of a source; null when it can't be read or is over 8 MiB. Valid as long as this object.
   const std::vector<std::string>* lines_of(const std::string& file);
+  bool last_line_ends(const std::string& file);
+
+  /// The same source as preprocessing tokens, directives among them; null when it can't be read.
+  const SourceTokens* tokens_of(const std::string& file);
 
   /// The numbers, from 0, of the lines that have the word, not as a part of a longer one; ascending.
   const std::vector<std::uint32_t>& lines_with(const std::string& file, std::string_view word);
@@ -36,6 +60,8 @@ class FileContents {
  private:
   struct Source {
     std::optional<std::vector<std::string>> lines;
+    bool last_line_ends = true;
+    std::unique_ptr<SourceTokens> tokens;
     std::unordered_map<std::string_view, std::vector<std::uint32_t>> by_word;  // views into `lines`
   };
   using Pair = std::pair<Origin, Origin>;

@@ -75,6 +75,7 @@ void take_exact(source::Reading& exact, const source::Reading& read) {
     definition.branches = same->branches;
     definition.chain_branches = same->chain_branches;
     definition.text = same->text;
+    definition.form = same->form;
   }
   exact.declarations = read.declarations;
 }
@@ -90,9 +91,11 @@ SourceEvidence read(const BuildRecord& record, const std::vector<AskedSymbol>& s
     if (std::string path = shown(file, folder); !is_system_file(path) && path != evidence.source)
       evidence.own_headers.push_back(std::move(path));
 
-  std::vector<source::Name> names;
+  std::vector<source::Name>& names = evidence.names;
   for (const AskedSymbol& symbol : symbols) names.push_back(name_of(symbol));
-  evidence.readings = source::read_definitions(record.unit, names);
+  auto as_read = std::make_shared<source::TranslationUnit>(record.unit);
+  evidence.readings = source::read_definitions(record.unit, names, as_read.get());
+  evidence.as_read = std::move(as_read);
   evidence.known_by = record.has_file_list ? KnownBy::Depfile : KnownBy::SourceScan;
   for (source::Reading& reading : evidence.readings) {
     show(reading.definitions);

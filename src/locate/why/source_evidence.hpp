@@ -1,6 +1,7 @@
 // What the sources say of the definitions of one object, read from the best record there is.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,11 @@ struct SourceEvidence {
   KnownBy known_by = KnownBy::Nothing;  ///< Preprocessor, Depfile or SourceScan
   std::string why_not;                  ///< what stopped it, when Nothing
   source::TranslationUnit unit;
-  std::string source;                     ///< the translation unit as reports spell it
-  std::vector<source::Reading> readings;  ///< one for each symbol asked for
-  std::vector<std::string> own_headers;   ///< listed files outside of the system's, as reports spell them
+  std::shared_ptr<const source::TranslationUnit> as_read;  ///< with what was found out about its command line
+  std::vector<source::Name> names;                         ///< that were looked for, one for each symbol
+  std::string source;                                      ///< the translation unit as reports spell it
+  std::vector<source::Reading> readings;                   ///< one for each symbol asked for
+  std::vector<std::string> own_headers;  ///< listed files outside of the system's, as reports spell them
 };
 
 /// `preprocess`: the user allows the compile command to be run again as preprocessor only. Never throws.

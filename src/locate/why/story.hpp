@@ -1,6 +1,7 @@
 // One definition's story: what the sources say about how it came to be one.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,10 +13,12 @@
 namespace elfaudit {
 
 struct Story {
-  Site* site = nullptr;                          ///< borrowed from the finding
-  std::optional<source::Definition> definition;  ///< as read; its place is the site's
-  std::vector<source::Definition> declarations;  ///< of the same name, in the same translation unit
-  std::string source;                            ///< the translation unit, as reports spell it; empty: not known
+  Site* site = nullptr;                                   ///< borrowed from the finding
+  std::optional<source::Definition> definition;           ///< as read; its place is the site's
+  std::vector<source::Definition> declarations;           ///< of the same name, in the same translation unit
+  source::Name name;                                      ///< that was looked for
+  std::shared_ptr<const source::TranslationUnit> unit{};  ///< in which `definition` was read
+  std::string source;  ///< the translation unit, as reports spell it; empty: not known
   source::Language language = source::Language::Cxx;
   std::string standard;  ///< "c++17"; empty: not said
   std::string compiler;  ///< "g++"; empty: not known

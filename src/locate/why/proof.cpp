@@ -1,0 +1,282 @@
+// A diff is offered when after it at most one of the finding's definitions is left that is neither weak nor inline nor
+// internal, as the reader of sources has it. Units in which the definition was read alike, from the same macros and
+// beside the same declarations, give the same proof: one of them is read. All edits that touch other lines are proven
+// by one reading.
+
+#include "locate/why/proof.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <unordered_set>
+#include <utility>
+
+#include "locate/shown_path.hpp"
+#include "locate/why/line_edit.hpp"
+#include "support/threads.hpp"
+
+namespace elfaudit {
+namespace {
+
+using source::Definition;
+using Unit = source::TranslationUnit;
+
+constexpr std::size_t kMostRounds = 16;
+constexpr std::size_t kMostReadings = 256;
+
+std::string whole(const std::string& file) {
+  return (std::filesystem::path(working_folder()) / file).lexically_normal().string();
+}
+
+bool is_system_file(const std::string& path) { return path.starts_with("/usr/") || path.starts_with("/opt/"); }
+
+bool is_directive(const std::string& line) {
+  const std::size_t first = line.find_first_not_of(" \t");
+  return first != std::string::npos && line[first] == '#';
+}
+
+/// Those that the reader of declarations has no use for.
+bool is_keyword_of_statements(std::string_view word) {
+  constexpr std::array<std::string_view, 22> kWords = {
+      "return",           "if",     "else",     "for",       "while",        "do",
+      "switch",           "case",   "break",    "continue",  "goto",         "static_cast",
+      "const_cast",       "delete", "co_await", "co_return", "dynamic_cast", "co_yield",
+      "reinterpret_cast", "typeid", "NULL",     "define"};
+  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
+/// Does the edit decide what else is read?
+bool has_directive(const LineEdit& edit) {
+  return std::any_of(edit.lines.begin(), edit.lines.end(), is_directive) ||
+         std::any_of(edit.old_lines.begin(), edit.old_lines.end(), is_directive);
+}
+
+bool overlap(const LineEdit& a, const LineEdit& b) {
+  return a.first.file == b.first.file && a.first.line < b.first.line + std::max<std::size_t>(b.count, 1) &&
+         b.first.line < a.first.line + std::max<std::size_t>(a.count, 1);
+}
+
+/// Edits that are tried together.
+class Round {
+ public:
+  bool takes(const LineEdit& edit) const {
+    if (edits_.contains(edit)) return true;
+    if (edits_.empty()) return true;
+    if (has_directive(edit) || has_directive(*edits_.begin())) return false;
+    // The neighbours alone can overlap.
+    const auto behind = edits_.lower_bound(edit);
+    return (behind == edits_.end() || !overlap(*behind, edit)) &&
+           (behind == edits_.begin() || !overlap(*std::prev(behind), edit));
+  }
+  void add(const LineEdit& edit) { edits_.insert(edit); }
+
+  std::map<std::string, std::string> texts(FileContents& files) const {
+    std::map<std::string, std::vector<const LineEdit*>> by_file;
+    for (const LineEdit& edit : edits_) by_file[edit.first.file].push_back(&edit);
+    std::map<std::string, std::string> result;
+    for (const auto& [file, edits] : by_file)
+      if (std::optional<std::string> text = edited_text(files, file, edits)) result[whole(file)] = *std::move(text);
+    return result;
+  }
+  bool decides_what_is_read() const { return edits_.size() == 1 && has_directive(*edits_.begin()); }
+
+ private:
+  std::set<LineEdit> edits_;
+};
+
+/// What the reader says of a definition, as far as an edit of it depends on that.
+std::string likeness(const Story& story) {
+  const Definition& definition = *story.definition;
+  std::string text = story.standard + '\n' + std::to_string(static_cast<int>(story.language)) + '\n' +
+                     story.site->place.at.file + '\n' + std::to_string(story.site->place.at.line) + '\n' +
+                     definition.form.first_specifier + (definition.certain ? '1' : '0') + '\n';
+  for (const source::MacroCause& macro : definition.macros) text += macro.macro + '=' + macro.value + '\n';
+  for (const source::Branch& branch : definition.branches) text += std::to_string(branch.at.line) + ' ';
+  for (const Definition& other : story.declarations)
+    text += '\n' + other.at.file + ':' + std::to_string(other.at.line) + (other.is_static ? 's' : ' ');
+  return text;
+}
+
+/// Can the edited file be among those that led to the definition?
+bool is_on_the_way(const Story& story, const std::string& file) {
+  if (story.source == file || story.site->place.at.file == file) return true;
+  for (const SourceLine& step : story.site->place.chain)
+    if (step.file == file) return true;
+  for (const source::MacroCause& macro : story.definition->macros)
+    if (macro.defined_at.file == file) return true;
+  return false;
+}
+
+/// Is the definition gone from what several files may have, and is what stands there a declaration that compilers
+/// take?
+bool is_mended(const source::Reading& reading, const Definition& before, source::Language language) {
+  const bool declared_otherwise = std::any_of(reading.declarations.begin(), reading.declarations.end(),
+                                              [](const Definition& other) { return !other.is_static; });
+  for (const Definition& definition : reading.definitions) {
+    const source::Form& form = definition.form;
+    if (form.is_alias || form.has_misplaced_attribute) return false;
+    const bool is_internal = definition.is_internal && definition.is_static && form.is_alone && !declared_otherwise;
+    const bool is_inline = language != source::Language::C && definition.is_inline &&
+                           form.first_specifier == "inline" && !form.has_section && !form.declares_functions;
+    if (!is_internal && !is_inline) return false;
+  }
+  if (!reading.definitions.empty()) return true;
+  // A member or a specialisation can't be declared again, and a type that the initialiser tells not without it.
+  const source::Form& form = before.form;
+  return std::all_of(reading.declarations.begin(), reading.declarations.end(), [&](const Definition& declaration) {
+    return declaration.is_function || !declaration.is_extern ||
+           (!form.is_deduced && !form.has_unnamed_class && !form.is_qualified && !before.is_specialisation);
+  });
+}
+
+/// An offered diff.
+struct Trial {
+  Finding* finding = nullptr;
+  std::size_t fix = 0;
+  LineEdit edit{};
+  std::size_t round = kMostRounds;
+  std::size_t left = 0;  ///< definitions that the edit leaves as they are
+  std::vector<std::pair<const Story*, std::size_t>>
+      alike{};  ///< one of each kind that it changes, and how many they are
+};
+
+/// One reading for several trials.
+struct Job {
+  std::size_t round = 0;
+  std::shared_ptr<const Unit> unit;
+  std::map<std::string, std::size_t> numbers{};  ///< of the names, by symbol
+  std::vector<source::Name> names{};
+  source::Rereading before{}, after{};  ///< the former only where the edit decides what is read
+};
+
+class Proofs {
+ public:
+  Proofs(std::vector<Finding>& findings, const std::vector<std::vector<Story>>& stories, FileContents& files)
+      : files_(files) {
+    for (std::size_t i = 0; i < findings.size(); ++i)
+      for (std::size_t fix = 0; fix < findings[i].fixes.size(); ++fix)
+        if (!findings[i].fixes[fix].diff.empty()) add(findings[i], fix, stories[i]);
+  }
+
+  void run() {
+    for (Trial& trial : trials_) choose_round(trial);
+    std::vector<std::map<std::string, std::string>> texts;
+    for (const Round& round : rounds_) texts.push_back(round.texts(files_));
+    for_each_parallel(jobs_.size(), 1, [&](std::size_t i) {
+      Job& job = jobs_[i];
+      job.after = source::reread(*job.unit, job.names, texts[job.round]);
+      if (rounds_[job.round].decides_what_is_read()) job.before = source::reread(*job.unit, job.names, {});
+    });
+    for (const Trial& trial : trials_)
+      if (!holds(trial)) trial.finding->fixes[trial.fix].diff.clear();
+  }
+
+ private:
+  void add(Finding& finding, std::size_t fix, const std::vector<Story>& stories) {
+    Trial trial{.finding = &finding, .fix = fix};
+    const std::optional<LineEdit> edit = edit_of(finding.fixes[fix].diff);
+    if (edit) trial.edit = *edit;
+    std::size_t definitions = 0;
+    for (const Site& site : finding.sites)
+      if (site.role != Role::Reference) ++definitions;
+    std::map<std::string, std::size_t> numbers;
+    std::size_t changed = 0;
+    for (const Story& story : stories) {
+      if (!edit || !story.definition || !story.unit || !is_on_the_way(story, edit->first.file)) continue;
+      const auto [known, is_new] = numbers.try_emplace(likeness(story), trial.alike.size());
+      if (is_new) trial.alike.emplace_back(&story, 0);
+      ++trial.alike[known->second].second;
+      ++changed;
+    }
+    trial.left = definitions - std::min(changed, definitions);
+    trials_.push_back(std::move(trial));
+  }
+
+  void choose_round(Trial& trial) {
+    if (trial.alike.empty()) return;
+    std::size_t round = 0;
+    while (round < rounds_.size() && !rounds_[round].takes(trial.edit)) ++round;
+    if (round == kMostRounds) return;
+    if (round == rounds_.size()) rounds_.emplace_back();
+    rounds_[round].add(trial.edit);
+    for (const auto& [story, count] : trial.alike)
+      if (!ask(round, *story, trial.finding->symbol)) return;
+    trial.round = round;
+  }
+
+  bool ask(std::size_t round, const Story& story, const std::string& symbol) {
+    const auto [job, is_new] = job_of_.try_emplace({round, story.unit.get()}, jobs_.size());
+    if (is_new) {
+      if (jobs_.size() == kMostReadings) {
+        job_of_.erase(job);
+        return false;
+      }
+      jobs_.push_back({.round = round, .unit = story.unit});
+    }
+    Job& asked = jobs_[job->second];
+    if (asked.numbers.try_emplace(symbol, asked.names.size()).second) asked.names.push_back(story.name);
+    return true;
+  }
+
+  bool holds(const Trial& trial) {
+    if (trial.round == kMostRounds) return false;
+    std::size_t left = trial.left;
+    bool any_mended = false;
+    for (const auto& [story, count] : trial.alike) {
+      const Job& job = jobs_[job_of_.at({trial.round, story->unit.get()})];
+      const source::Reading& reading = job.after.readings[job.numbers.at(trial.finding->symbol)];
+      const bool mended = is_mended(reading, *story->definition, story->language) && !needs_what_is_left_out(job);
+      any_mended = any_mended || mended;
+      if (!mended) left += count;
+    }
+    return any_mended && left <= 1;
+  }
+
+  /// Do the files that are read after the edit use a name that only those have which are no longer read?
+  bool needs_what_is_left_out(const Job& job) {
+    if (!rounds_[job.round].decides_what_is_read()) return false;
+    const std::set<std::string> now(job.after.files.begin(), job.after.files.end());
+    std::vector<const std::unordered_set<std::string_view>*> gone;
+    for (const std::string& file : job.before.files)
+      if (!now.contains(file)) gone.push_back(&names_in(file));
+    for (const std::string& file : now) {
+      if (is_system_file(file)) continue;
+      for (const std::string_view name : names_in(file))
+        for (const auto* names : gone)
+          if (names->contains(name)) return true;
+    }
+    return false;
+  }
+
+  /// The names that a file has in it, keywords left out.
+  const std::unordered_set<std::string_view>& names_in(const std::string& file) {
+    const auto [known, is_new] = names_.try_emplace(file);
+    const SourceTokens* source = is_new ? files_.tokens_of(file) : nullptr;
+    if (source == nullptr) return known->second;
+    for (const source::Token& token : source->tokens)
+      if (token.is_name() && source::word_of(token) == source::Word::Count && !is_keyword_of_statements(token.text))
+        known->second.insert(token.text);
+    return known->second;
+  }
+
+  FileContents& files_;
+  std::vector<Trial> trials_;
+  std::vector<Round> rounds_;
+  std::vector<Job> jobs_;
+  std::map<std::pair<std::size_t, const Unit*>, std::size_t> job_of_;
+  std::map<std::string, std::unordered_set<std::string_view>> names_;  // by file
+};
+
+}  // namespace
+
+void prove(std::vector<Finding>& findings, const std::vector<std::vector<Story>>& stories, FileContents& files) {
+  Proofs(findings, stories, files).run();
+}
+
+}  // namespace elfaudit
