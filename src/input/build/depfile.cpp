@@ -134,6 +134,19 @@ bool names(const Depfile& depfile, const std::filesystem::path& object) {
 
 }  // namespace
 
+std::vector<std::string> Depfile::sources() const {
+  const auto is_source = [](const std::string& path) {
+    return !path.ends_with(".txt") && !path.ends_with(".profdata") && !path.ends_with(".modulemap");
+  };
+  const auto first = std::find_if(prerequisites.begin(), prerequisites.end(), is_source);
+  return {first == prerequisites.end() ? prerequisites.begin() : first, prerequisites.end()};
+}
+
+std::string Depfile::source() const {
+  const std::vector<std::string> all = sources();
+  return all.empty() ? std::string() : all.front();
+}
+
 Depfile parse_depfile(std::string_view text) {
   Depfile depfile;
   for (std::size_t at = 0; at < text.size();) RuleReader(text, at).read(depfile);

@@ -12,10 +12,12 @@ namespace elfaudit {
 
 struct Depfile {
   std::vector<std::string> targets;        ///< as written, relative to the folder the compiler ran in
-  std::vector<std::string> prerequisites;  ///< in order; the first is the source, the rest what it includes
+  std::vector<std::string> prerequisites;  ///< in order: the source, and what it includes
 
+  /// The source and what it includes. With -fsanitize=address clang lists .../share/asan_ignorelist.txt before it.
+  std::vector<std::string> sources() const;
   /// The source; empty when nothing is listed.
-  std::string source() const { return prerequisites.empty() ? std::string() : prerequisites.front(); }
+  std::string source() const;
 };
 
 /// Never fails: what is no rule is passed over. The targets that -MP adds have no prerequisites and are not in it.

@@ -242,10 +242,11 @@ void Preprocessor::report_include(const Included& found, const std::string& oper
 void Preprocessor::miss_include() {
   if (!search_.has_list()) return;
   refute();
-  if (const Doubt doubt = doubt_here(); doubts_.is_mild(doubt)) {
-    entered_.push_back(kMissing);
-    add_supposition(kMissing, doubt);
-  }
+  const Doubt doubt = doubt_here();
+  if (followed_) stopped_ = true;
+  if (!followed_ && !doubts_.is_mild(doubt)) return;
+  entered_.push_back(kMissing);
+  if (doubts_.is_mild(doubt)) add_supposition(kMissing, doubt);
 }
 
 void Preprocessor::include(Frame& frame, Word how, std::uint32_t line) {
@@ -288,7 +289,7 @@ Clause& Preprocessor::add_clause(Frame& frame, Conditional& conditional, const T
 bool Preprocessor::evaluate(Frame& frame, Word how, Clause& clause) {
   const bool was_marking = std::exchange(marking_, false);
   condition_doubt_ = 0;
-  used_assumed_ = false;
+  used_assumed_ = used_version_ = false;
   const Lexer::State before = frame.lexer.state();
   bool value = false;
   const bool on_stack = !contexts_.empty();  // a conditional inside a macro's arguments
@@ -304,7 +305,7 @@ bool Preprocessor::evaluate(Frame& frame, Word how, Clause& clause) {
       assumed_variant_ = variant;
       const bool other = Condition(*this).evaluate();
       assumed_variant_ = 0;
-      if (other != value) doubt_condition(doubts_.add("the compiler's version or the standard is not known"));
+      if (other != value) doubt_condition(used_version_ ? doubt_of_version() : doubt_of_standard());
     }
   } else {
     Condition condition(*this);

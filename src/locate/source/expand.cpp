@@ -141,6 +141,7 @@ bool Preprocessor::enter_macro(Macro& macro, const Token& name) {
   if (in_directive_) {
     doubt_condition(macro.doubt);
     if (macro.assumed != Macro::kExact) used_assumed_ = true;
+    if (macro.assumed != Macro::kExact && !is_standards(macro.assumed, *unit_)) used_version_ = true;
   }
   Context context;
   context.macro = &macro;

@@ -94,6 +94,7 @@ class Explorer {
 
   /// What the unit itself says of a name. Nothing is known of the values of predefined macros.
   bool is_default(const std::string& name, const Value& value) const {
+    if (name == kStandard) return value == standard_name(unit_);
     const auto defined = std::find_if(unit_.defines.begin(), unit_.defines.end(),
                                       [&](const auto& define) { return define.first == name; });
     if (defined != unit_.defines.end()) return value == defined->second;
@@ -129,6 +130,11 @@ class Explorer {
   TranslationUnit unit_in(const World& world) const {
     TranslationUnit result = unit_;
     for (const auto& [name, value] : world) {
+      if (name == kStandard) {
+        result.standard = value.value_or(std::string());
+        result.standard_guessed = true;
+        continue;
+      }
       std::erase_if(result.defines, [&](const auto& define) { return define.first == name; });
       if (value) {
         result.defines.emplace_back(name, *value);

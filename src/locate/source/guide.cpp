@@ -2,16 +2,21 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "locate/source/predefined.hpp"
+
 namespace elfaudit::source {
 namespace {
 
 constexpr unsigned kMostReadings = 30;
-constexpr std::size_t kMostValues = 6;
+constexpr unsigned kMostDialectReadings = 150;  // most end after a few files
+constexpr std::size_t kMostDialectBytes = 24U << 20;
+constexpr std::size_t kMostValues = 10;
 
 struct Assumption {
   std::string name, value;
@@ -22,6 +27,7 @@ struct Trial {
   std::size_t left = 0;                 ///< listed files that are not where the order has them
   std::string first;                    ///< the first of all listed files, when it is one of them
   std::vector<Assumption> assumptions;  ///< that may mend it
+  std::size_t bytes = 0;
 };
 
 /// 1 first, then the numbers that the conditions compare with, and the next higher ones.
@@ -47,13 +53,26 @@ std::vector<std::string> values_in(const std::vector<std::string_view>& conditio
   return values;
 }
 
-Trial try_reading(const TranslationUnit& unit, FileStore& files, const std::string& system_macros) {
+std::vector<std::string> values_of(std::string_view name, const std::vector<std::string_view>& conditions,
+                                   const TranslationUnit& unit) {
+  if (name == kStandard) return standard_names(unit);
+  // features.h compares these with more than one number, and what it decides is asked for elsewhere.
+  if (name == "_POSIX_C_SOURCE") return {"200809L", "200112L", "199506L", "199309L", "1"};
+  if (name == "_XOPEN_SOURCE") return {"700", "600", "500"};
+  return values_in(conditions);
+}
+
+/// `system_macros`: null when the system's headers are to be read, and to keep the order too.
+Trial try_reading(TranslationUnit unit, FileStore& files, const std::string* system_macros) {
   files.forget_reading();
+  unit.keeps_order = system_macros == nullptr;
   Interner names = new_names();
-  Preprocessor preprocessor(unit, files, names, {}, &system_macros);
+  Preprocessor preprocessor(unit, files, names, {}, system_macros);
+  if (unit.keeps_order) preprocessor.follow_list();
   while (preprocessor.next().kind != Kind::End) {
   }
   Trial trial;
+  trial.bytes = preprocessor.bytes_read();
   const std::size_t difference = preprocessor.first_difference();
   if (difference == Preprocessor::kNone) return trial;
   const std::vector<std::uint32_t> listed = preprocessor.listed_order();
@@ -65,9 +84,9 @@ Trial try_reading(const TranslationUnit& unit, FileStore& files, const std::stri
   if (difference == 0 && !listed.empty()) trial.first = files[listed.front()].path;
   for (const Preprocessor::Supposition& supposition : preprocessor.suppositions()) {
     if (supposition.file != at(listed) && supposition.file != at(entered)) continue;
-    const std::vector<std::string> values = values_in(supposition.conditions);
     for (const std::uint32_t name : supposition.names)
-      for (const std::string& value : values) trial.assumptions.push_back({std::string(names.name(name)), value});
+      for (const std::string& value : values_of(names.name(name), supposition.conditions, unit))
+        trial.assumptions.push_back({std::string(names.name(name)), value});
   }
   return trial;
 }
@@ -75,6 +94,11 @@ Trial try_reading(const TranslationUnit& unit, FileStore& files, const std::stri
 /// `unit` with one assumption more; an empty name stands for -include of the value.
 TranslationUnit assuming(const TranslationUnit& unit, const Assumption& assumption) {
   TranslationUnit result = unit;
+  if (assumption.name == kStandard) {
+    result.standard = assumption.value;
+    result.standard_guessed = true;
+    return result;
+  }
   if (assumption.name.empty()) {
     result.forced_includes.push_back(assumption.value);
   } else {
@@ -84,30 +108,64 @@ TranslationUnit assuming(const TranslationUnit& unit, const Assumption& assumpti
   return result;
 }
 
+/// What command lines give, before what they could.
+unsigned likelihood(const Assumption& assumption) {
+  constexpr std::string_view kUsual[] = {kStandard,         "__STRICT_ANSI__", "_GNU_SOURCE",
+                                         "_POSIX_C_SOURCE", "_XOPEN_SOURCE",   "__OPTIMIZE__"};
+  return static_cast<unsigned>(std::find(std::begin(kUsual), std::end(kUsual), assumption.name) - std::begin(kUsual));
+}
+
 }  // namespace
 
-TranslationUnit guide(const TranslationUnit& unit, FileStore& files, const std::string& system_macros) {
-  TranslationUnit result = unit;
-  if (unit.options || unit.listed_files.size() < 2) return result;
-  Trial best = try_reading(result, files, system_macros);
+void guide(TranslationUnit& unit, FileStore& files, const std::string& system_macros) {
+  if (unit.listed_files.size() < 2) return;
+  Trial best = try_reading(unit, files, &system_macros);
   unsigned readings = 1;
   std::set<Assumption> tried;
   for (std::size_t next = 0; best.left != 0 && next <= best.assumptions.size(); ++next) {
     const bool is_last = next == best.assumptions.size();
     if (is_last && best.first.empty()) break;
     const Assumption assumption = is_last ? Assumption{{}, best.first} : best.assumptions[next];
-    if (!tried.insert(assumption).second) continue;
+    if (assumption.name == kStandard || !tried.insert(assumption).second) continue;
     if (++readings > kMostReadings) break;
-    TranslationUnit changed = assuming(result, assumption);
-    Trial trial = try_reading(changed, files, system_macros);
+    TranslationUnit changed = assuming(unit, assumption);
+    Trial trial = try_reading(changed, files, &system_macros);
     if (trial.left >= best.left) continue;
     best = std::move(trial);
-    result = std::move(changed);
+    unit = std::move(changed);
     tried.clear();
     next = static_cast<std::size_t>(-1);
   }
   files.forget_reading();
-  return result;
+}
+
+bool guide_dialect(TranslationUnit& unit, FileStore& files) {
+  if (unit.listed_files.size() < 2) return false;
+  Trial best = try_reading(unit, files, nullptr);
+  const std::size_t first_left = best.left;
+  std::size_t bytes = best.bytes;
+  unsigned readings = 1;
+  for (bool goes_on = true; goes_on && best.left != 0;) {
+    goes_on = false;
+    std::vector<Assumption> assumptions = std::move(best.assumptions);
+    std::stable_sort(assumptions.begin(), assumptions.end(),
+                     [](const Assumption& a, const Assumption& b) { return likelihood(a) < likelihood(b); });
+    std::set<Assumption> tried;
+    const TranslationUnit before = unit;
+    for (const Assumption& assumption : assumptions) {
+      if (best.left == 0 || ++readings > kMostDialectReadings || bytes > kMostDialectBytes) break;
+      if (!tried.insert(assumption).second) continue;
+      TranslationUnit changed = assuming(before, assumption);
+      Trial trial = try_reading(changed, files, nullptr);
+      bytes += trial.bytes;
+      if (trial.left >= best.left) continue;
+      best = std::move(trial);
+      unit = std::move(changed);
+      goes_on = true;
+    }
+  }
+  files.forget_reading();
+  return best.left < first_left;
 }
 
 }  // namespace elfaudit::source

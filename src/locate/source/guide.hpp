@@ -1,14 +1,18 @@
-// What a depfile tells about a command line that is not known: the order in which it lists the headers shows which
-// conditional #includes were read.
+// What a command line that is not known must have said, read off the order of the depfile.
 #pragma once
+
+#include <string>
 
 #include "locate/source/preprocessor.hpp"
 
 namespace elfaudit::source {
 
-/// `unit` with the names that have to be defined for the files to be entered in the depfile's order, which is found by
-/// reading it a few times, each with one name more. The same when the command is known (`unit.options`), when there is
-/// no depfile, or when nothing fits. `system_macros`: of a first reading (Preprocessor::system_macros()).
-TranslationUnit guide(const TranslationUnit& unit, FileStore& files, const std::string& system_macros);
+/// Adds the -D and -include to `unit` with which a reading comes to the project's files in the order of the depfile.
+/// `system_macros`: what the system's headers define.
+void guide(TranslationUnit& unit, FileStore& files, const std::string& system_macros);
+
+/// The standard, and the macros that the system's headers ask for (_GNU_SOURCE), by the order of all the files. False
+/// when nothing brings the reading closer to it.
+bool guide_dialect(TranslationUnit& unit, FileStore& files);
 
 }  // namespace elfaudit::source

@@ -228,11 +228,11 @@ std::vector<std::string> IncludeSearch::unreached(bool system) const {
   return result;
 }
 
-std::vector<std::uint32_t> IncludeSearch::project_files() {
+std::vector<std::uint32_t> IncludeSearch::listed_files(bool system) {
   std::vector<std::uint32_t> result;
   std::unordered_set<std::uint32_t> met;
   for (const std::string& path : list_) {
-    if (is_system(path) || beforehand_.contains(path)) continue;
+    if ((!system && is_system(path)) || beforehand_.contains(path)) continue;
     const std::uint32_t file = files_.open(path, listed_.at(path));
     if (file != FileStore::kNone && met.insert(file).second) result.push_back(file);
   }

@@ -51,8 +51,8 @@ class IncludeSearch {
     if (beforehand && found.file != FileStore::kNone) beforehand_.insert(files_[found.file].path);
     if (found.file != FileStore::kNone) reached_.insert(found.file);
   }
-  /// Listed files outside the compiler's own folders that nothing reached before, in the order of the list.
-  std::vector<std::uint32_t> project_files();
+  /// Those behind what the command line enters, in the order of the list. `system`: with the compiler's own folders.
+  std::vector<std::uint32_t> listed_files(bool system);
   /// Listed files that were not reached, in the order of the list.
   std::vector<std::string> unreached(bool system) const;
   bool is_system(std::string_view path) const;

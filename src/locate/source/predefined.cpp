@@ -57,6 +57,17 @@ Standard standard_of(const TranslationUnit& unit, bool is_c, bool is_clang) {
   return result;
 }
 
+constexpr std::array<std::string_view, 6> kCxxYears = {"98", "11", "14", "17", "20", "23"};
+constexpr std::array<std::string_view, 5> kCYears = {"89", "99", "11", "17", "23"};
+
+std::span<const std::string_view> years_of(bool is_c) {
+  return is_c ? std::span<const std::string_view>(kCYears) : kCxxYears;
+}
+
+std::string standard_name(bool gnu, bool is_c, std::string_view year) {
+  return std::string(gnu ? "gnu" : "c").append(is_c ? "" : "++").append(year);
+}
+
 void add_standard(Macros& macros, const TranslationUnit& unit, bool is_clang) {
   const bool is_c = unit.language == Language::C;
   const Standard standard = standard_of(unit, is_c, is_clang);
@@ -64,10 +75,7 @@ void add_standard(Macros& macros, const TranslationUnit& unit, bool is_clang) {
   add_section(macros, "every");
   add_section(macros, is_clang ? "clang" : "gcc");
   add_section(macros, family);
-  constexpr std::array<std::string_view, 6> kCxx = {"98", "11", "14", "17", "20", "23"};
-  constexpr std::array<std::string_view, 5> kC = {"89", "99", "11", "17", "23"};
-  const std::span<const std::string_view> years = is_c ? std::span<const std::string_view>(kC) : kCxx;
-  for (const std::string_view year : years) {
+  for (const std::string_view year : years_of(is_c)) {
     add_section(macros, family + " " + std::string(year));
     if (year == standard.year) break;
   }
@@ -187,6 +195,20 @@ void add_option(Macros& macros, std::string_view option) {
 }
 
 }  // namespace
+
+std::string standard_name(const TranslationUnit& unit) {
+  const bool is_c = unit.language == Language::C;
+  const Standard standard = standard_of(unit, is_c, unit.compiler == Compiler::Clang);
+  return standard_name(standard.gnu, is_c, standard.year);
+}
+
+std::vector<std::string> standard_names(const TranslationUnit& unit) {
+  const bool is_c = unit.language == Language::C;
+  const bool is_gnu = standard_of(unit, is_c, unit.compiler == Compiler::Clang).gnu;
+  std::vector<std::string> result;
+  for (const std::string_view year : years_of(is_c)) result.push_back(standard_name(is_gnu, is_c, year));
+  return result;
+}
 
 std::string predefined_macros(const TranslationUnit& unit) {
   Macros macros;

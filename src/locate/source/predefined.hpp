@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "locate/source/source.hpp"
 #include "locate/source/token.hpp"
@@ -18,6 +19,15 @@ std::string predefined_macros(const TranslationUnit& unit);
 std::uint8_t assumed_row(std::string_view macro, const TranslationUnit& unit);
 /// The lowest (variant -1) or highest value that is to be reckoned with.
 std::string_view assumed_value(std::uint8_t row, int variant);
+/// Does nothing but the standard, which is not known, decide about that row?
+bool is_standards(std::uint8_t row, const TranslationUnit& unit);
+
+/// As in -std=, when the unit says nothing the compiler's default.
+std::string standard_name(const TranslationUnit& unit);
+/// Those that it may have been instead, GNU's form or ISO's as the unit has it.
+std::vector<std::string> standard_names(const TranslationUnit& unit);
+/// Stands for the standard among the names that may be defined otherwise.
+inline constexpr std::string_view kStandard = "-std=";
 
 /// Does the compiler define that macro only with certain options, which are not known or whose effect is not?
 bool depends_on_options(std::string_view macro, const TranslationUnit& unit);

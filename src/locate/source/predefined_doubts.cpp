@@ -22,8 +22,8 @@ constexpr std::array<Assumed, 13> kAssumed = {{{"__GNUC__", "7", "17"},
                                                {"__CUDACC_VER_MAJOR__", "10", "14"},
                                                {"__CUDACC_VER_MINOR__", "0", "9"},
                                                {"__CUDACC_VER_BUILD__", "0", "999"},
-                                               {"__cplusplus", "201402L", "202302L"},
-                                               {"__STDC_VERSION__", "201112L", "202311L"},
+                                               {"__cplusplus", "199711L", "202302L"},
+                                               {"__STDC_VERSION__", "0", "202311L"},
                                                {"__cpp_", "199711L", "999912L"}}};
 
 }  // namespace
@@ -39,13 +39,22 @@ std::uint8_t assumed_row(std::string_view macro, const TranslationUnit& unit) {
     if (row + 1 < kAssumed.size() ? macro != kAssumed[row].macro : !macro.starts_with(kAssumed[row].macro)) continue;
     const bool is_feature = row + 1 == kAssumed.size();
     const bool is_standard = row + 3 == kAssumed.size() || row + 2 == kAssumed.size();
-    const bool standard_known = !unit.standard.empty() || (version_known && unit.options.has_value());
+    const bool standard_known =
+        (!unit.standard.empty() && !unit.standard_guessed) || (version_known && unit.options.has_value());
     const bool exact =
         is_standard ? standard_known
                     : version_known && (!is_feature || (standard_known && known.starts_with(is_clang ? "14." : "12.")));
     return exact ? std::uint8_t{0} : static_cast<std::uint8_t>(row + 1);
   }
   return 0;
+}
+
+bool is_standards(std::uint8_t row, const TranslationUnit& unit) {
+  if (row + 2U < kAssumed.size() || unit.options) return false;
+  TranslationUnit known = unit;
+  known.standard_guessed = false;
+  known.standard = "c++17";
+  return assumed_row(kAssumed[row - 1U].macro, known) == 0;
 }
 
 std::string_view assumed_value(std::uint8_t row, int variant) {
@@ -62,7 +71,7 @@ struct OptionMacro {
   std::string_view prefix;
   DecidedBy by;
 };
-constexpr std::array<OptionMacro, 48> kOptionMacros = {{
+constexpr std::array<OptionMacro, 50> kOptionMacros = {{
     {"__OPTIMIZE", DecidedBy::Modelled},
     {"__NO_INLINE__", DecidedBy::Modelled},
     {"_OPENMP", DecidedBy::Modelled},
@@ -75,6 +84,8 @@ constexpr std::array<OptionMacro, 48> kOptionMacros = {{
     {"__SANITIZE_", DecidedBy::Modelled},
     {"__CHAR_UNSIGNED__", DecidedBy::Modelled},
     {"__STRICT_ANSI__", DecidedBy::Modelled},
+    {"linux", DecidedBy::Modelled},
+    {"unix", DecidedBy::Modelled},
     {"__PIC__", DecidedBy::Position},  // some distributions make -fPIE the default
     {"__pic__", DecidedBy::Position},
     {"__PIE__", DecidedBy::Position},

@@ -23,7 +23,8 @@ Preprocessor::Preprocessor(const TranslationUnit& unit, FileStore& files, Intern
       language_(unit.language),
       compiler_(unit.compiler),
       options_known_(unit.options.has_value()),
-      given_macros_(system_macros) {
+      given_macros_(system_macros),
+      keeps_order_(unit.keeps_order && system_macros == nullptr) {
   frames_.reserve(kDeepestInclude + 1);
   const std::string path = normal_path(unit.source, unit.folder);
   const std::uint32_t source =
@@ -76,6 +77,7 @@ void Preprocessor::enter_file(std::uint32_t file, std::uint32_t parent, std::uin
   if (is_entered_.size() <= file) is_entered_.resize(file + 16, false);
   if (!is_entered_[file] && supposing_) {
     if (const Doubt doubt = doubt_here(); doubts_.is_mild(doubt)) add_supposition(file, doubt);
+    if (followed_ && (entered_.size() >= followed_->size() || (*followed_)[entered_.size()] != file)) stopped_ = true;
     entered_.push_back(file);
     if (unclear_include_ != 0) earlier_.try_emplace(file, unclear_include_);
   }
@@ -221,13 +223,20 @@ bool Preprocessor::is_guard_of_system(std::string_view name) const {
 }
 
 Doubt Preprocessor::doubt_of_undefined(std::uint32_t name) {
-  if (const auto maybe = maybe_defined_.find(name); maybe != maybe_defined_.end()) return maybe->second;
+  const auto maybe = maybe_defined_.find(name);
+  return doubts_.both(maybe == maybe_defined_.end() ? 0 : maybe->second, doubt_of_unread(name));
+}
+
+/// Why something that was not read may define it.
+Doubt Preprocessor::doubt_of_unread(std::uint32_t name) {
   const std::string text(names_.name(name));
   if (unit_->is_other_target && depends_on_target(text)) return doubt_of_target(text);
   if (depends_on_options(text, *unit_))
     return doubts_.add("whether " + text + " is defined depends on options that are not known", {name});
-  if (text.starts_with("__cpp_") && assumed_row(text, *unit_) != 0)
-    return doubts_.add("the compiler's version or the standard is not known");
+  if (const std::uint8_t row = assumed_row(text, *unit_); row != 0 && text.starts_with("__cpp_"))
+    return is_standards(row, *unit_) ? doubt_of_standard() : doubt_of_version();
+  if (text == "__STDC_VERSION__" && assumed_row(text, *unit_) != 0 && language_ == Language::C)
+    return doubt_of_standard();
   if (!unit_->compiler_known && is_compilers_own(text))
     return doubts_.add("whether " + text + " is defined depends on the compiler, which is not known", {name});
   if (!unread_others_.empty() && !is_compilers_own(text))
@@ -251,6 +260,10 @@ void Preprocessor::check_list() {
   refuted_ = refuted_ || differs || !unreached.empty();
 }
 
+bool Preprocessor::kept_order() {
+  return search_.lists_system_headers() && !refuted_ && !stopped_ && entered_ == search_.listed_files(true);
+}
+
 /// Where entered_order() leaves listed_order(); kNone: nowhere. A list in alphabetical order tells nothing.
 std::size_t Preprocessor::first_difference() {
   const std::vector<std::uint32_t> listed = listed_order();
@@ -265,7 +278,8 @@ std::size_t Preprocessor::first_difference() {
 std::vector<std::uint32_t> Preprocessor::entered_order() const {
   std::vector<std::uint32_t> result;
   for (const std::uint32_t file : entered_)
-    if (file == kMissing || (search_.is_listed(files_[file].path) && !search_.is_system(files_[file].path)))
+    if (file == kMissing ||
+        (search_.is_listed(files_[file].path) && (keeps_order_ || !search_.is_system(files_[file].path))))
       result.push_back(file);
   return result;
 }

@@ -14,6 +14,7 @@
 
 #include "locate/source/include_search.hpp"
 #include "locate/source/lexer.hpp"
+#include "locate/source/predefined.hpp"
 #include "locate/source/reading_log.hpp"
 #include "locate/source/token_source.hpp"
 
@@ -42,6 +43,10 @@ class Preprocessor : public TokenSource {
   }
   /// Was every file that the depfile lists reached, in its order? Ends the reading with a doubt when not.
   void check_list();
+  /// Did it come to all the listed files in their order, the system's too?
+  bool kept_order();
+  /// Ends the reading where it leaves the list's order.
+  void follow_list() { followed_ = listed_order(); }
   /// The #define lines of the macros that the system's headers have made so far.
   std::string system_macros() const;
   /// Does a condition in one of the system's headers depend on that name?
@@ -67,8 +72,9 @@ class Preprocessor : public TokenSource {
     std::vector<std::string_view> conditions;  ///< in which they stand
   };
   const std::vector<Supposition>& suppositions() const { return suppositions_; }
-  /// The listed files outside the compiler's own folders: as the depfile has them, and as they were first entered.
-  std::vector<std::uint32_t> listed_order() { return search_.project_files(); }
+  /// The listed files, and unless the unit keeps the order of all only those outside the compiler's own folders: as the
+  /// depfile has them, and as they were first entered.
+  std::vector<std::uint32_t> listed_order() { return search_.listed_files(keeps_order_); }
   std::vector<std::uint32_t> entered_order() const;
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   /// Among the entered files: one that isn't there, or that the depfile does not list.
@@ -77,6 +83,11 @@ class Preprocessor : public TokenSource {
   /// Why a name that nothing defines may be defined after all; 0 when it is not.
   Doubt doubt_of_target(const std::string& macro);
   Doubt doubt_of_undefined(std::uint32_t name);
+  Doubt doubt_of_unread(std::uint32_t name);
+  Doubt doubt_of_version() { return doubts_.add("the compiler's version or the standard is not known"); }
+  Doubt doubt_of_standard() {
+    return doubts_.add("the standard is not known: no -std= is on record", {names_.intern(kStandard)});
+  }
   bool is_guard_of_system(std::string_view name) const;
 
  private:
@@ -197,6 +208,8 @@ class Preprocessor : public TokenSource {
   Doubt unclear_include_ = 0;                          ///< an #include that was skipped doubtfully names who knows what
   std::unordered_set<std::uint32_t> asked_by_system_;  ///< names that aren't known and on which conditions depend
   const std::string* const given_macros_;
+  const bool keeps_order_;                              ///< unit.keeps_order, and the system's headers are read
+  std::optional<std::vector<std::uint32_t>> followed_;  ///< the list, when what leaves it is not read
   bool supposing_ = false;
   bool refuted_ = false;
   Doubt refuted_by_ = 0;  ///< what the conditions around it depend on
@@ -217,7 +230,8 @@ class Preprocessor : public TokenSource {
   // Of the condition that is being evaluated:
   Doubt condition_doubt_ = 0;
   bool used_assumed_ = false;
-  int assumed_variant_ = 0;  ///< -1: the oldest version there may be, 1: the newest
+  bool used_version_ = false;  ///< and of these one that not the standard alone decides about
+  int assumed_variant_ = 0;    ///< -1: the oldest version there may be, 1: the newest
 };
 
 }  // namespace elfaudit::source

@@ -467,6 +467,7 @@ class UnitReader {
 
   /// The depfile has another order than the reading.
   bool differs() { return preprocessor_.first_difference() != Preprocessor::kNone; }
+  bool kept_order() { return preprocessor_.kept_order(); }
 
   std::string system_macros() const { return preprocessor_.system_macros(); }
 
@@ -530,7 +531,9 @@ class UnitReader {
   Values values_of(const NameSet& names, const Parsed* parsed) {
     Values result;
     if (names.empty()) return result;
-    for (const std::uint32_t name : names) result[std::string(names_.name(name))] = {std::nullopt, "1"};
+    const std::uint32_t standard = names_.find(kStandard);
+    for (const std::uint32_t name : names)
+      if (name != standard) result[std::string(names_.name(name))] = {std::nullopt, "1"};
     if (parsed != nullptr)
       for (const Found& found : parsed->found)
         for (const std::uint32_t macro : found.macros)
@@ -540,8 +543,11 @@ class UnitReader {
       for (const Clause& clause : conditional.clauses) {
         if (clause.doubt == 0) continue;
         for (const std::uint32_t name : preprocessor_.doubts().names(clause.doubt))
-          if (names.contains(name)) add_values(names_.name(name), clause.text, result[std::string(names_.name(name))]);
+          if (names.contains(name) && name != standard)
+            add_values(names_.name(name), clause.text, result[std::string(names_.name(name))]);
       }
+    if (names.contains(standard))
+      for (const std::string& one : standard_names(unit_)) result[std::string(kStandard)].emplace_back(one);
     return result;
   }
 
@@ -590,10 +596,17 @@ std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::ve
   };
   UnitReading first;
   {
-    UnitReader reader(absolute, files, wanted);
-    const bool ask_guide = !unit.options && reader.differs();
-    if (ask_guide) absolute = guide(absolute, files, reader.system_macros());
-    first = ask_guide ? read(absolute, wanted, nullptr) : reader.finish();
+    std::optional<UnitReader> reader(std::in_place, absolute, files, wanted);
+    if (!unit.options && !reader->kept_order() && guide_dialect(absolute, files))
+      reader.emplace(absolute, files, wanted);
+    const bool ask_guide = !unit.options && reader->differs();
+    if (ask_guide) {
+      guide(absolute, files, reader->system_macros());
+      reader.emplace(absolute, files, wanted);
+    }
+    const bool keeps_order = !unit.options && reader->kept_order();
+    first = reader->finish();
+    absolute.keeps_order = keeps_order;  // `reader` has a reference to it, so last
   }
   read_rest(absolute, wanted, read, first);
   explore(absolute, wanted, read, first);

@@ -38,7 +38,11 @@ struct TranslationUnit {
   /// Without a value they are not known, and a branch that depends on __OPTIMIZE__ or __PIC__ is a doubt.
   std::optional<std::vector<std::string>> options;
   Language language = Language::Cxx;
-  std::string standard;  ///< as in -std=: "c++17", "gnu11"; empty: the compiler's default
+  std::string standard;           ///< as in -std=: "c++17", "gnu11"; empty: the compiler's default
+  bool standard_guessed = false;  ///< it was told from the depfile, or is supposed
+  /// A reading came to all the listed files, the system's too, in the order of the depfile. One that does not is none
+  /// of this compile then.
+  bool keeps_order = false;
   Compiler compiler = Compiler::Gcc;
   bool compiler_known = true;    ///< false: `compiler` is a guess
   std::string compiler_version;  ///< "12.2.0" (an object's .comment says it); empty: not known

@@ -64,7 +64,7 @@ TranslationUnit unit_of(const CompileCommand& command, const Depfile* depfile, s
   add_directories(unit, command);
   add_macros(unit, command);
   unit.forced_includes = command.forced_includes;
-  if (depfile != nullptr) unit.listed_files = depfile->prerequisites;
+  if (depfile != nullptr) unit.listed_files = depfile->sources();
   unit.options.emplace();
   for (const CompilerWord& word : command.words)
     if (word.option == CompilerOption::Other)
@@ -81,7 +81,7 @@ TranslationUnit unit_of(const Depfile& depfile, const std::string& folder) {
   TranslationUnit unit;
   unit.source = depfile.source();
   unit.folder = folder;
-  unit.listed_files = depfile.prerequisites;
+  unit.listed_files = depfile.sources();
   unit.language = language_of(unit.source);
   unit.compiler_known = false;
   for (const std::string& path : depfile.prerequisites) {
