@@ -67,7 +67,7 @@ void Preprocessor::note_guard(Frame& frame, Word word) {
     const Lexer::State before = frame.lexer.state();
     const bool defines = word == Word::Define && frame.lexer.next().id == frame.guard_name;
     frame.lexer.restore(before);
-    if (!defines) conditionals_[frame.open.front().index].guard = false;
+    if (!defines) no_guard(conditionals_[frame.open.front().index]);
     frame.guard = Guard::Inside;
   } else if (frame.guard == Guard::After) {
     drop_guard(frame);
@@ -243,7 +243,7 @@ void Preprocessor::miss_include() {
   if (!search_.has_list()) return;
   refute();
   const Doubt doubt = doubt_here();
-  if (followed_) stopped_ = true;
+  if (followed_) leave_list();
   if (!followed_ && !doubts_.is_mild(doubt)) return;
   entered_.push_back(kMissing);
   if (doubts_.is_mild(doubt)) add_supposition(kMissing, doubt);
@@ -324,6 +324,24 @@ bool Preprocessor::evaluate(Frame& frame, Word how, Clause& clause) {
   return value;
 }
 
+/// Behind `#ifndef X`: does `#define X` follow, and is it named as guards are? Then it is one wherever it stands in its
+/// file: sqlite3.h has one for each of its parts. `#ifndef API`, `#define API` may be a default.
+bool Preprocessor::defines_guard(Frame& frame, std::uint32_t name) {
+  if (!is_guard_name(names_.name(name))) return false;
+  const Lexer::State before = frame.lexer.state();
+  frame.lexer.leave_line();
+  bool result = false;
+  if (const Token hash = frame.lexer.next(); hash.is('#') && (hash.flags & Token::LineStart) != 0) {
+    frame.lexer.enter_line();
+    result = word_of(frame.lexer.next()) == Word::Define && frame.lexer.next().id == name;
+    const Kind value = frame.lexer.next().kind;
+    result = result && (value == Kind::End || value == Kind::Number);
+  }
+  frame.lexer.restore(before);
+  frame.lexer.enter_line();
+  return result;
+}
+
 void Preprocessor::if_directive(Frame& frame, Word how, const Token& hash) {
   if (conditionals_.size() >= kMostConditionals) return stop("too many conditionals");
   const bool first = frame.guard == Frame::Guard::Start && frame.open.empty();
@@ -333,9 +351,13 @@ void Preprocessor::if_directive(Frame& frame, Word how, const Token& hash) {
   conditional.begin = hash.at.line;
   Clause& clause = add_clause(frame, conditional, hash);
   const bool value = evaluate(frame, how, clause);
+  // #ifndef X, or #if !defined(X): one name that is not defined decides, and it is true.
+  const bool guards = value && clause.undefined.size() == 1 && how != Word::Ifdef;
+  if (guards && defines_guard(frame, clause.undefined.front())) {
+    conditional.guard = conditional.is_named_guard = true;
+    clause.doubt = 0;  // nobody gives it with -D
+  }
   if (first) {
-    // #ifndef X, or #if !defined(X): one name that is not defined decides, and it is true.
-    const bool guards = value && clause.undefined.size() == 1 && how != Word::Ifdef;
     frame.guard = guards ? Frame::Guard::Candidate : Frame::Guard::None;
     if (guards) frame.guard_name = clause.undefined.front();
     conditional.guard = guards;
@@ -363,11 +385,13 @@ void Preprocessor::branch_directive(Frame& frame, Word how, const Token& hash) {
 
 void Preprocessor::endif_directive(Frame& frame, const Token& hash) {
   if (frame.open.empty()) return doubt_everything("an #endif without its #if in " + files_[frame.file].path);
-  Conditional& conditional = conditionals_[frame.open.back().index];
+  const std::uint32_t index = frame.open.back().index;
+  Conditional& conditional = conditionals_[index];
   conditional.end = std::min(conditional.end, hash.at.line);
   conditional.close = hash.at.line;
   frame.open.pop_back();
-  if (frame.open.empty() && frame.guard == Frame::Guard::Inside && conditional.guard) frame.guard = Frame::Guard::After;
+  if (frame.open.empty() && frame.guard == Frame::Guard::Inside && conditional.guard && index == frame.guard_index)
+    frame.guard = Frame::Guard::After;
 }
 
 }  // namespace elfaudit::source

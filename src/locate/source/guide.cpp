@@ -56,6 +56,7 @@ std::vector<std::string> values_in(const std::vector<std::string_view>& conditio
 std::vector<std::string> values_of(std::string_view name, const std::vector<std::string_view>& conditions,
                                    const TranslationUnit& unit) {
   if (name == kStandard) return standard_names(unit);
+  if (name.starts_with("__cpp_")) return {};  // the standard decides about them
   // features.h compares these with more than one number, and what it decides is asked for elsewhere.
   if (name == "_POSIX_C_SOURCE") return {"200809L", "200112L", "199506L", "199309L", "1"};
   if (name == "_XOPEN_SOURCE") return {"700", "600", "500"};
@@ -68,7 +69,7 @@ Trial try_reading(TranslationUnit unit, FileStore& files, const std::string* sys
   unit.keeps_order = system_macros == nullptr;
   Interner names = new_names();
   Preprocessor preprocessor(unit, files, names, {}, system_macros);
-  if (unit.keeps_order) preprocessor.follow_list();
+  preprocessor.follow_list();
   while (preprocessor.next().kind != Kind::End) {
   }
   Trial trial;

@@ -35,6 +35,8 @@ bool depends_on_options(std::string_view macro, const TranslationUnit& unit);
 bool depends_on_target(std::string_view macro);
 /// Is that a name by which compilers and platforms make themselves known? No header defines those.
 bool is_compilers_own(std::string_view macro);
+/// Is that a name as include guards have it? "LIB_H_", "HEADER_LIB", "LIB_INCLUDED"
+bool is_guard_name(std::string_view macro);
 /// __LINE__, __COUNTER__ ...
 bool is_builtin_macro(Word word);
 /// Is that one of the __has_...() operators, and does the compiler know it?

@@ -172,6 +172,20 @@ bool depends_on_target(std::string_view macro) {
   return false;
 }
 
+bool is_guard_name(std::string_view macro) {
+  while (macro.starts_with('_')) macro.remove_prefix(1);
+  for (const std::string_view prefix : {"HAVE_", "HAS_", "USE_", "NO_", "WITH_", "WITHOUT_", "NEED_", "WANT_",
+                                        "ENABLE_", "DISABLE_", "HAVING_", "USING_"})
+    if (macro.starts_with(prefix)) return false;
+  while (macro.ends_with('_') || (!macro.empty() && macro.back() >= '0' && macro.back() <= '9')) macro.remove_suffix(1);
+  for (const std::string_view suffix : {"_H", "_HH", "_HPP", "_HXX", "_CUH", "_INL", "_INC", "_IPP", "_TCC", "_TPP",
+                                        "_INCLUDED", "_INCLUDE", "_GUARD", "_h", "_hpp"})
+    if (macro.ends_with(suffix)) return true;
+  for (const std::string_view prefix : {"INCLUDE_", "INCLUDED_", "INCL_", "HEADER_", "H_"})
+    if (macro.starts_with(prefix)) return true;
+  return false;
+}
+
 bool is_compilers_own(std::string_view macro) {
   for (const std::string_view prefix :
        {"__clang",     "__CUDACC",  "__CUDA_ARCH",  "__NVCC",   "__NVCOMPILER", "__PGI",   "__INTEL",   "__ICC",

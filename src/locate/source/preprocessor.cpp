@@ -77,7 +77,7 @@ void Preprocessor::enter_file(std::uint32_t file, std::uint32_t parent, std::uin
   if (is_entered_.size() <= file) is_entered_.resize(file + 16, false);
   if (!is_entered_[file] && supposing_) {
     if (const Doubt doubt = doubt_here(); doubts_.is_mild(doubt)) add_supposition(file, doubt);
-    if (followed_ && (entered_.size() >= followed_->size() || (*followed_)[entered_.size()] != file)) stopped_ = true;
+    if (followed_ && (entered_.size() >= followed_->size() || (*followed_)[entered_.size()] != file)) leave_list();
     entered_.push_back(file);
     if (unclear_include_ != 0) earlier_.try_emplace(file, unclear_include_);
   }
@@ -156,7 +156,7 @@ Token Preprocessor::from_file() {
 /// Text stands where a guarded file has only directives.
 void Preprocessor::note_text(Frame& frame) {
   if (frame.guard == Frame::Guard::Candidate) {
-    conditionals_[frame.open.front().index].guard = false;
+    no_guard(conditionals_[frame.open.front().index]);
     frame.guard = Frame::Guard::Inside;
   } else {
     drop_guard(frame);
@@ -167,8 +167,8 @@ void Preprocessor::note_text(Frame& frame) {
 void Preprocessor::drop_guard(Frame& frame) {
   if (frame.guard == Frame::Guard::After) {
     Conditional& conditional = conditionals_[frame.guard_index];
-    conditional.guard = false;
-    conditional.clauses.front().doubt = frame.guard_doubt;
+    no_guard(conditional);
+    if (!conditional.guard) conditional.clauses.front().doubt = frame.guard_doubt;
   }
   frame.guard = Frame::Guard::None;
 }
@@ -251,6 +251,7 @@ Doubt Preprocessor::doubt_of_unread(std::uint32_t name) {
 }
 
 void Preprocessor::check_list() {
+  if (left_list_) refuted_ = true;
   if (stopped_) return;
   const std::vector<std::string> unreached = search_.unreached(false);
   for (const std::string& path : unreached)

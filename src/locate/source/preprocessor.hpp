@@ -46,7 +46,9 @@ class Preprocessor : public TokenSource {
   /// Did it come to all the listed files in their order, the system's too?
   bool kept_order();
   /// Ends the reading where it leaves the list's order.
-  void follow_list() { followed_ = listed_order(); }
+  void follow_list() {
+    if (keeps_order_) followed_ = listed_order();
+  }
   /// The #define lines of the macros that the system's headers have made so far.
   std::string system_macros() const;
   /// Does a condition in one of the system's headers depend on that name?
@@ -141,6 +143,8 @@ class Preprocessor : public TokenSource {
   void note_text(Frame& frame);
   void note_guard(Frame& frame, Word word);
   void drop_guard(Frame& frame);
+  static void no_guard(Conditional& conditional) { conditional.guard = conditional.is_named_guard; }
+  bool defines_guard(Frame& frame, std::uint32_t name);
   Doubt doubt_here();
   Doubt derived(std::string sentence, Doubt doubt);
   void doubt_condition(Doubt doubt) { condition_doubt_ = doubts_.both(condition_doubt_, doubt); }
@@ -148,6 +152,7 @@ class Preprocessor : public TokenSource {
   void stop(std::string why);
   void refute();
   void miss_include();
+  void leave_list() { left_list_ = stopped_ = true; }
   void doubt_everything(std::string why);
 
   // Expansion: expand.cpp
@@ -210,6 +215,7 @@ class Preprocessor : public TokenSource {
   const std::string* const given_macros_;
   const bool keeps_order_;                              ///< unit.keeps_order, and the system's headers are read
   std::optional<std::vector<std::uint32_t>> followed_;  ///< the list, when what leaves it is not read
+  bool left_list_ = false;
   bool supposing_ = false;
   bool refuted_ = false;
   Doubt refuted_by_ = 0;  ///< what the conditions around it depend on

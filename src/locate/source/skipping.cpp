@@ -80,7 +80,8 @@ void Preprocessor::add_supposition(std::uint32_t file, Doubt doubt) {
     for (const OpenConditional& open : frame.open) {
       if (open.doubt == 0 || conditionals_[open.index].guard) continue;
       for (const Clause& clause : conditionals_[open.index].clauses) {
-        supposition.names.insert(supposition.names.end(), clause.undefined.begin(), clause.undefined.end());
+        for (const std::uint32_t name : clause.undefined)
+          if (!names_.name(name).starts_with("__cpp_")) supposition.names.push_back(name);  // the standard decides
         supposition.conditions.push_back(clause.text);
       }
     }

@@ -456,6 +456,7 @@ class UnitReader {
         recorder_(preprocessor_, groups_.size() > 1),
         parsed_(wanted.size()) {
     files.forget_reading();
+    preprocessor_.follow_list();
     for (const std::vector<std::size_t>& group : groups_) {
       if (!recorder_.complete()) break;
       recorder_.rewind();
