@@ -1,10 +1,12 @@
 // What would be linked, in what order, with which options. Made by the input stage.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,6 +47,13 @@ struct Assignment {
   std::string where;              ///< "--defsym" or the script's path
   bool provide = false;           ///< PROVIDE(): only when referenced and not defined
   std::size_t place{};            ///< how many of LinkJob::inputs stand before it; 0 for those of a -T script
+  std::size_t sure = static_cast<std::size_t>(-1);  ///< how many of `uses` are always looked up: those after them stand
+                                                    ///< behind a "?", which may choose the other branch
+  bool hidden = false;                              ///< HIDDEN(), PROVIDE_HIDDEN()
+  bool relative = false;                            ///< a place in a section: "x = .;"
+
+  /// Must be defined, or the link fails.
+  std::span<const std::string> operands() const { return std::span(uses).first(std::min(sure, uses.size())); }
 };
 
 /// A name or pattern in a version script or dynamic list.
@@ -91,11 +100,13 @@ enum class SymbolicBinding : std::uint8_t { None, Functions, NonWeakFunctions, N
 struct RelocationPolicy {
   std::optional<bool> text;  ///< -z text: relocations of read-only sections are refused; -z notext; nothing: by default
   SymbolicBinding symbolic = SymbolicBinding::None;
-  bool list_binds = false;      ///< --dynamic-list: a shared object uses what the list does not name itself
-  bool copies = true;           ///< false: -z nocopyreloc
-  bool overflow = false;        ///< -z noreloc-overflow: 32-bit addresses are left to the loader
-  bool dynamic_linker = true;   ///< false: --no-dynamic-linker
-  bool noinhibit_exec = false;  ///< --noinhibit-exec: the output is made whatever is refused
+  bool list_binds = false;         ///< --dynamic-list: a shared object uses what the list does not name itself
+  bool copies = true;              ///< false: -z nocopyreloc
+  bool overflow = false;           ///< -z noreloc-overflow: 32-bit addresses are left to the loader
+  bool dynamic_linker = true;      ///< false: --no-dynamic-linker
+  bool unequal_data = false;       ///< --ignore-data-address-equality: a protected variable may be copied
+  bool unequal_functions = false;  ///< --ignore-function-address-equality: so may a protected function have a stand-in
+  bool noinhibit_exec = false;     ///< --noinhibit-exec: the output is made whatever is refused
 };
 
 /// A complete description of one link. Options that change nothing about symbols are not recorded.

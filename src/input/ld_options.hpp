@@ -92,6 +92,7 @@ enum class OptionEffect : std::uint8_t {
   Symbolic,
   NoDynamicLinker,
   DynamicLinker,
+  UnequalAddresses,
   // where needed libraries are looked up
   Rpath,
   RpathLink,

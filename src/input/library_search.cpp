@@ -136,9 +136,13 @@ std::vector<std::string> usual_search_dirs(Machine machine, std::string_view tar
 }  // namespace
 
 std::string SearchPath::with_sysroot(const std::string& path) const {
-  if (path.starts_with('=')) return sysroot + path.substr(1);
+  const auto below_sysroot = [&](const std::string& rest) {
+    const bool joined = sysroot_has_slash || (linker->joins_sysroot && !sysroot.empty());
+    return sysroot + (joined && !rest.starts_with('/') ? "/" : "") + rest;
+  };
+  if (path.starts_with('=')) return below_sysroot(path.substr(1));
   constexpr std::string_view kVariable = "$SYSROOT";
-  if (path.starts_with(kVariable)) return sysroot + path.substr(kVariable.size());
+  if (path.starts_with(kVariable) && !linker->joins_sysroot) return below_sysroot(path.substr(kVariable.size()));
   return path;
 }
 

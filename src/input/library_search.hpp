@@ -14,9 +14,10 @@ namespace elfaudit {
 /// Where and for what machine one link searches.
 struct SearchPath {
   const LinkerTraits* linker = &traits_of(LinkerKind::Bfd);
-  std::string sysroot;            ///< --sysroot; empty: none
-  Machine machine;                ///< of the output; unknown: every library fits
-  std::vector<std::string> dirs;  ///< -L and the linker's own, sysroot put in
+  std::string sysroot;             ///< --sysroot without slashes at its end; empty: none, or "/"
+  bool sysroot_has_slash = false;  ///< it had
+  Machine machine;                 ///< of the output; unknown: every library fits
+  std::vector<std::string> dirs;   ///< -L and the linker's own, sysroot put in
 
   /// "=/lib" and "$SYSROOT/lib" are below the sysroot.
   std::string with_sysroot(const std::string& path) const;

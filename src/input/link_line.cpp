@@ -60,6 +60,7 @@ class LineReader {
     const std::vector<LineItem> items = tokenize_link_line(line_.words, line_.linker, line_.linker_version);
     state_.begin(items);
     for (const LineItem& item : items) take(item);
+    if (default_script_ && !script_given_) take_script(*default_script_);
     finish_policy();
     check_output();
     finish_search_path();
@@ -114,6 +115,12 @@ class LineReader {
     pending_.push_back({kind, text, spelled, state_.now()});
   }
 
+  void take_script(const LineItem& item) {
+    job_.replaces_default_script = replaces_default_script(item.value);
+    if (linker_.search_dirs_in_script) builtin_dirs_ = builtin_dirs_ && !job_.replaces_default_script;
+    pending(PendingInput::Kind::Script, item.value, item.spelled);
+  }
+
   /// Options that name inputs or places to search.
   bool take_place(const LineItem& item) {
     switch (item.effect) {
@@ -128,16 +135,21 @@ class LineReader {
         return true;
       case OptionEffect::Sysroot:
         // Cross compilers say "/": "=/usr/lib" is "/usr/lib" then, as GNU ld prints it.
-        sysroot_ = item.value.substr(0, item.value.find_last_not_of('/') + 1);
+        search_.sysroot = item.value.substr(0, item.value.find_last_not_of('/') + 1);
+        search_.sysroot_has_slash = item.value.ends_with('/');
         return true;
       case OptionEffect::NoDefaultPaths:
         builtin_dirs_ = false;
         return true;
       case OptionEffect::DefaultScript:
+        if (linker_.script_is_whole)
+          default_script_ = item;
+        else
+          take_script(item);
+        return true;
       case OptionEffect::Script:
-        job_.replaces_default_script = replaces_default_script(item.value);
-        if (linker_.search_dirs_in_script) builtin_dirs_ = builtin_dirs_ && !job_.replaces_default_script;
-        pending(PendingInput::Kind::Script, item.value, item.spelled);
+        script_given_ = true;
+        take_script(item);
         return true;
       case OptionEffect::JustSymbols:
         take_just_symbols(item);
@@ -257,9 +269,9 @@ class LineReader {
   void take_defsym(const LineItem& item) {
     const std::size_t equals = item.value.find('=');
     if (equals == std::string::npos) throw UsageError("--defsym " + item.value + ": no '=' in it");
-    job_.assignments.push_back({item.value.substr(0, equals),
-                                symbols_in_expression(std::string_view(item.value).substr(equals + 1)), "--defsym",
-                                false, pending_.size()});
+    Assignment made{item.value.substr(0, equals), {}, "--defsym", false, pending_.size()};
+    read_expression(std::string_view(item.value).substr(equals + 1), made);
+    job_.assignments.push_back(std::move(made));
   }
 
   bool take_unresolved(const LineItem& item) {
@@ -317,7 +329,8 @@ class LineReader {
     }
     // -static-pie has a dynamic section.
     job_.is_static = state_.is_static() && job_.output != OutputKind::SharedObject && !job_.pie;
-    for (const std::string& dir : rpath_) job_.rpath_link.push_back((dir.starts_with('/') ? sysroot_ : "") + dir);
+    for (const std::string& dir : rpath_)
+      job_.rpath_link.push_back((dir.starts_with('/') ? search_.sysroot : "") + dir);
   }
 
   /// No linker makes the folder. It is a note because the build may, before it links.
@@ -334,7 +347,6 @@ class LineReader {
 
   void finish_search_path() {
     search_.linker = &linker_;
-    search_.sysroot = sysroot_;
     search_.machine = output_machine();
     if (builtin_dirs_) {
       const std::vector<std::string> own =
@@ -393,12 +405,13 @@ class LineReader {
   std::vector<std::string> rpath_;
   std::vector<std::string> read_files_;
   std::vector<std::string> unknown_keywords_;
-  std::string sysroot_;
   std::string emulation_;
   std::optional<std::string> entry_;
   UnresolvedOptions unresolved_;
   RelocationOptions relocations_;
   ExportOptions exports_;
+  std::optional<LineItem> default_script_;  ///< GNU ld doesn't open it beside one of -T
+  bool script_given_ = false;
   bool builtin_dirs_ = true;
   bool binary_ = false;
   SearchPath search_;

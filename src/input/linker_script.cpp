@@ -26,8 +26,7 @@ bool is_assignment_operator(const ScriptToken& token) {
 
 /// Functions whose argument is a section, a memory region or a constant's name, never a symbol that must be defined.
 bool takes_no_symbol(std::string_view function) {
-  return among(function,
-               {"ADDR", "LOADADDR", "SIZEOF", "ALIGNOF", "ORIGIN", "LENGTH", "CONSTANT", "DEFINED", "SEGMENT_START"});
+  return among(function, {"ADDR", "LOADADDR", "SIZEOF", "ALIGNOF", "ORIGIN", "LENGTH", "CONSTANT", "DEFINED"});
 }
 
 bool is_symbol(const ScriptToken& token) {
@@ -54,11 +53,9 @@ class ScriptParser {
     return std::move(script_);
   }
 
-  std::vector<std::string> expression_symbols() {
-    std::vector<std::string> uses;
-    while (expression_token(uses).kind != ScriptToken::Kind::End) {
+  void read_expression(Assignment& made) {
+    while (expression_token(made).kind != ScriptToken::Kind::End) {
     }
-    return uses;
   }
 
  private:
@@ -112,7 +109,7 @@ class ScriptParser {
     } else if (word == "INCLUDE") {
       add(Kind::Include, file_name());
     } else if (among(word, {"PROVIDE", "PROVIDE_HIDDEN", "HIDDEN"})) {
-      provide(word != "HIDDEN");
+      provide(word);
     } else if (word == "OUTPUT_FORMAT") {
       output_format();
     } else if (word == "SECTIONS") {
@@ -217,46 +214,66 @@ class ScriptParser {
   }
 
   /// After PROVIDE: "(symbol = expression)".
-  void provide(bool provided) {
+  void provide(const std::string& word) {
     expect("(");
     const ScriptToken symbol = next(ScriptMode::Expression);
     if (!symbol.name()) throw SyntaxError();
-    assignment(symbol.text, ")", provided);
+    assignment(symbol.text, ")", word);
   }
 
-  void assignment(const std::string& symbol, std::string_view end, bool provided = false) {
-    const std::string op = next(ScriptMode::Expression).text;
-    Assignment made{symbol, expression(end), where_, provided};
-    if (op != "=") made.uses.push_back(symbol);
-    if (symbol == ".") return;
+  void assignment(const std::string& symbol, std::string_view end, std::string_view word = {}) {
+    Assignment made{symbol, {}, where_, word.starts_with("PROVIDE")};
+    made.hidden = word.ends_with("HIDDEN");
+    const bool place = symbol == ".";
+    if (next(ScriptMode::Expression).text != "=" && !place) made.uses.push_back(symbol);
+    expression(end, made);
+    if (place && made.uses.empty()) return;
     ScriptStatement statement;
     statement.kind = Kind::Assign;
     statement.assignment = std::move(made);
     script_.statements.push_back(std::move(statement));
   }
 
-  /// The symbols of an expression up to `end`, which is taken too.
-  std::vector<std::string> expression(std::string_view end) {
-    std::vector<std::string> uses;
+  /// Up to `end`, which is taken too.
+  void expression(std::string_view end, Assignment& made) {
     for (int depth = 0;;) {
-      const ScriptToken token = expression_token(uses);
+      const ScriptToken token = expression_token(made);
       if (token.kind == ScriptToken::Kind::End) throw SyntaxError();
-      if (depth == 0 && (token.is(end) || token.is(","))) return uses;
+      if (depth == 0 && (token.is(end) || token.is(","))) return;
       depth += token.is("(") ? 1 : token.is(")") ? -1 : 0;
     }
   }
 
   /// One token of an expression; a symbol is noted, a function that takes none is passed over with its arguments.
-  ScriptToken expression_token(std::vector<std::string>& uses) {
+  ScriptToken expression_token(Assignment& made) {
     ScriptToken token = next(ScriptMode::Expression);
+    if (token.is("?")) made.sure = std::min(made.sure, made.uses.size());
+    made.relative |= !token.quoted && among(token.text, {".", "ADDR", "LOADADDR", "ALIGN"});
     if (!is_symbol(token)) return token;
     if (token.quoted || !lexer_.peek(ScriptMode::Expression).is("(")) {
-      uses.push_back(token.text);
+      made.uses.push_back(token.text);
+    } else if (among(token.text, {"ASSERT", "SEGMENT_START"})) {
+      partly_symbols(token.text, made);
     } else if (takes_no_symbol(token.text)) {
       next(ScriptMode::Expression);
       skip_to_close("(", ")");
     }
     return token;
+  }
+
+  /// The first argument of ASSERT(expression, "message"), the second of SEGMENT_START("segment", expression).
+  void partly_symbols(std::string_view function, Assignment& made) {
+    if (++nested_ > kDeepest) throw SyntaxError();
+    next(ScriptMode::Expression);
+    if (function == "ASSERT") {
+      expression(",", made);
+      skip_to_close("(", ")");
+    } else {
+      next(ScriptMode::Expression);
+      expect(",", ScriptMode::Expression);
+      expression(")", made);
+    }
+    --nested_;
   }
 
   /// Inside SECTIONS { }: only the symbols that it assigns are of interest; the input section patterns are passed over.
@@ -273,7 +290,7 @@ class ScriptParser {
         skip_to_close("(", ")");
       } else if (among(token.text, {"PROVIDE", "PROVIDE_HIDDEN", "HIDDEN"}) &&
                  lexer_.peek(ScriptMode::Statement).is("(")) {
-        provide(token.text != "HIDDEN");
+        provide(token.text);
       } else if (token.name() && is_assignment_operator(lexer_.peek(ScriptMode::Expression))) {
         assignment(token.text, ";");
       }
@@ -298,6 +315,7 @@ class ScriptParser {
   ScriptLexer lexer_;
   std::string where_;
   const LinkerTraits& linker_;
+  int nested_ = 0;  ///< functions with expressions in them
   LinkerScript script_;
 };
 
@@ -307,11 +325,11 @@ LinkerScript parse_linker_script(std::string_view text, const std::string& where
   return ScriptParser(text, where, linker).parse();
 }
 
-std::vector<std::string> symbols_in_expression(std::string_view expression) {
+void read_expression(std::string_view expression, Assignment& made) {
   try {
-    return ScriptParser(expression, {}, traits_of(LinkerKind::Mold)).expression_symbols();
+    ScriptParser(expression, {}, traits_of(LinkerKind::Mold)).read_expression(made);
   } catch (const SyntaxError&) {
-    return {};
+    made.uses.clear();
   }
 }
 

@@ -34,7 +34,7 @@ struct LinkerScript {
 /// don't. `where` names the script in the assignments made by it.
 LinkerScript parse_linker_script(std::string_view text, const std::string& where, const LinkerTraits& linker);
 
-/// The symbols that an expression uses: "b" and "c" in "b + c - ALIGN(8) - SIZEOF(.text)".
-std::vector<std::string> symbols_in_expression(std::string_view expression);
+/// Notes what the right-hand side of an assignment uses: "b" and "c" in "b + c - ALIGN(8) - SIZEOF(.text)".
+void read_expression(std::string_view expression, Assignment& made);
 
 }  // namespace elfaudit

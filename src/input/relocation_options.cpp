@@ -17,6 +17,7 @@ RelocationPolicy RelocationOptions::policy() const {
   RelocationPolicy policy = policy_;
   // It warns of text relocations, unless an option allows them.
   if (fatal_warnings_ && linker_ == LinkerKind::Bfd && !policy.text) policy.text = true;
+  if (fatal_warnings_ && linker_ == LinkerKind::Lld) policy.noinhibit_exec = false;
   return policy;
 }
 
@@ -30,6 +31,9 @@ bool RelocationOptions::take(const LineItem& item) {
     case OptionEffect::DynamicLinker:
     case OptionEffect::NoDynamicLinker:
       policy_.dynamic_linker = item.effect == OptionEffect::DynamicLinker;
+      return true;
+    case OptionEffect::UnequalAddresses:
+      (item.name.find("data") != std::string::npos ? policy_.unequal_data : policy_.unequal_functions) = true;
       return true;
     case OptionEffect::NoInhibitExec:
       policy_.noinhibit_exec = true;

@@ -106,7 +106,7 @@ void BfdLink::assign(const Assignment& assignment) {
   // Nothing before it refers to the name: GNU ld comes back to PROVIDE() when all files are read.
   if (assignment.provide && (assignment.place == 0 || !table_[id].undefined())) return;
   bool known = true;
-  for (const std::string& used : assignment.uses) {
+  for (const std::string& used : assignment.operands()) {
     const std::uint32_t meant = entry_for_reference(used);  // --wrap holds here too
     known &= table_[table_.canonical(meant)].defined();
     require(table_.name(meant), assignment.where);
@@ -235,7 +235,7 @@ bool BfdLink::wanted_from_archive(const Entry& entry, std::string_view name, con
 void BfdLink::require_provided() {
   for (const Assignment& assignment : job_.assignments) {
     const bool wanted = assignment.provide && table_[table_.id(assignment.symbol)].undefined();
-    for (const std::string& used : assignment.uses)
+    for (const std::string& used : assignment.operands())
       if (wanted) require(used, assignment.where);
   }
 }
@@ -284,7 +284,7 @@ void BfdLink::extract(ObjectId id, const Entry& entry, std::string_view symbol) 
 std::map<std::uint32_t, BfdLink::AskedFor> BfdLink::must_be_defined() {
   std::map<std::uint32_t, AskedFor> names;
   for (const Assignment& assignment : job_.assignments)
-    for (const std::string& used : assignment.uses)
+    for (const std::string& used : assignment.operands())
       if (!assignment.provide) names.emplace(entry_for_reference(used), AskedFor{used, assignment.where});
   for (const std::string& name : job_.must_define) names[table_.id(name)] = {name, "--require-defined"};
   return names;
@@ -356,7 +356,7 @@ void BfdLink::drop_weak_references(const std::vector<std::uint32_t>& slot) {
 void BfdLink::keep_unknown_operands() {
   std::set<std::string_view> operands;
   for (const Assignment& assignment : job_.assignments)
-    if (!assignment.provide) operands.insert(assignment.uses.begin(), assignment.uses.end());
+    if (!assignment.provide) operands.insert(assignment.operands().begin(), assignment.operands().end());
   const auto unknown = [&](const Unresolved& name) {
     return operands.contains(name.symbol) && !defined_by_linker(name.symbol, job_, machine_of(inputs_), true);
   };

@@ -205,7 +205,7 @@ void LldLink::collect_unresolved() {
 void LldLink::add_unknown_operands(UndefinedNames& names) {
   for (const Assignment& assignment : job_.assignments) {
     if (assignment.provide) continue;
-    for (const std::string& used : assignment.uses) {
+    for (const std::string& used : assignment.operands()) {
       const std::uint32_t id = wrapped_.contains(used) ? table_.composed("__wrap_" + used) : unwrapped(used);
       const Entry::State state = table_[id].state;
       const bool known = state == Entry::State::Defined || state == Entry::State::Common || assigned_.contains(used);

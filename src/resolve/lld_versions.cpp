@@ -1,9 +1,9 @@
 // What lld finds wrong with the versions of a link, when every name has its definition.
 //
-//  1. A version script may name only what an object defines, a member could, or the line gives a value, in
-//     "local:" too; patterns may match nothing. foo in node V is foo or foo@V. Of every link, not of shared objects
-//     alone, but not of -r. Standard since lld 16; --no-undefined-version asks for it and --undefined-version allows
-//     everything.
+//  1. A version script may name only what an object defines, a member could, the line gives a value, or lld makes
+//     because something refers to it ("_end"), in "local:" too; patterns may match nothing. foo in node V is foo or
+//     foo@V. Of every link, not of shared objects alone, but not of -r. Standard since lld 16; --no-undefined-version
+//     asks for it and --undefined-version allows everything.
 //  2. In a shared object a name that was last seen as foo@V or foo@@V needs a node V. It doesn't matter whose
 //  definition
 //     was kept: a lazy member that is never extracted names foo as well. What "local:" names exactly, and with a
@@ -16,6 +16,7 @@
 #include "linker/linker_traits.hpp"
 #include "resolve/exports.hpp"
 #include "resolve/lld.hpp"
+#include "resolve/resolve.hpp"
 #include "support/demangle.hpp"
 
 namespace elfaudit {
@@ -54,7 +55,9 @@ void LldLink::check_version_script() {
     if (!pattern.cxx) {
       if (assigned_.contains(name)) return true;
       const std::uint32_t id = table_.find(name);
-      return id != kNone && can_have_version(id);
+      if (id == kNone) return false;
+      return can_have_version(id) ||
+             (table_[id].state != Entry::State::New && defined_by_linker(name, job_, machine_of(inputs_), true));
     }
     if (!demangled) demangled = demangled_names();
     return demangled->contains(name);

@@ -100,7 +100,8 @@ JudgedRelocation bfd_word(const Case& c) {
   if (c.protected_library() && c.read_only() && !c.shared()) return kProtected;
   if (!c.pic() || !c.read_only()) return kAccepted;
   const bool replaceable = c.replaceable(true);
-  if (c.pie() && c.link.policy.dynamic_linker && c.own() && !c.to.local && c.to.visibility == Visibility::Protected)
+  const bool by_object = c.own() && !c.to.local && !c.to.assigned;
+  if (c.pie() && c.link.policy.dynamic_linker && by_object && c.to.visibility == Visibility::Protected)
     return kProtected;
   if (c.undefined_weak() && (!replaceable || !c.shared())) return kAccepted;
   if (c.own_indirect() && c.to.local) return kAccepted;
@@ -293,12 +294,18 @@ bool old_lld_accepts(const Case& c) {
          (c.to.type == SymbolType::Object || c.to.type == SymbolType::Function);
 }
 
+/// What the library itself uses is then not what the program uses.
+bool lld_gives_up_equality(const Case& c) {
+  if (c.to.is_function()) return c.link.policy.unequal_functions;
+  return c.to.type == SymbolType::Object && c.link.policy.unequal_data;
+}
+
 JudgedRelocation lld_dynamic(const Case& c, bool replaceable) {
   const bool writes = c.section.writable || c.link.policy.text == false;
   const bool left_to_loader = c.link.machine == EM_X86_64 && (c.what == DistanceWord || c.what == Size);
   if (writes && (c.what == Word || (replaceable && left_to_loader))) return kAccepted;
   if (!c.shared() && c.library()) {
-    if (c.protected_library()) return kProtected;
+    if (c.protected_library() && !lld_gives_up_equality(c)) return kProtected;
     if (c.to.is_function()) return kAccepted;
     if (c.to.type != SymbolType::Object) return kNotPic;
     return c.to.has_size && c.link.policy.copies ? kAccepted : kNoCopy;
@@ -323,7 +330,7 @@ JudgedRelocation judge_lld(const Case& c) {
     const bool fixed =
         (c.to.absolute && !c.to.null_symbol && !c.library()) || c.undefined_weak() || c.to.type == SymbolType::Tls;
     if (!c.pic() || c.what == Size || c.what == InPage || c.what == InPageLoad) return kAccepted;
-    if (relative && fixed && !c.undefined_weak()) return kAbsolute;
+    if (relative && fixed && !c.undefined_weak()) return c.to.assigned ? kAccepted : kAbsolute;
     if (relative || fixed) return kAccepted;
   }
   return lld_dynamic(c, replaceable);

@@ -64,6 +64,7 @@ struct RelocationTarget {
   bool local = false;
   bool null_symbol = false;  ///< symbol number 0
   bool absolute = false;
+  bool assigned = false;        ///< Own: by --defsym, a linker script or the linker
   bool weak_reference = false;  ///< Nowhere: an undefined weak symbol
   bool bound = false;           ///< Own: an option makes the output use it itself
   bool has_size = true;

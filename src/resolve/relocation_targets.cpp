@@ -84,6 +84,9 @@ RelocationTarget RelocationTargets::target(SymbolId mention) const {
   const Bound bound = found == names_.end() ? Bound{} : found->second;
   if (!bound.definition.valid() || bound.assignment != nullptr) return of_linker(name, bound, mentioned);
   const ObjectFacts& object = inputs_[bound.definition.in.input].objects[bound.definition.in.object];
+  // A library's "_end" or "__start_x" is its own, and the linker makes one for the output.
+  const bool made = is_section_bound(name) || defined_by_linker(name, job_, machine_of(inputs_), any_shared_object());
+  if (object.kind != ObjectKind::Relocatable && made) return of_linker(name, bound, mentioned);
   const Symbol& symbol = object.symbols[bound.definition.symbol];
   RelocationTarget target;
   target.type = symbol.common() ? SymbolType::Object : symbol.type;
@@ -106,9 +109,13 @@ RelocationTarget RelocationTargets::of_linker(std::string_view name, const Bound
   target.type = mention.type;
   target.visibility = bound.visibility;
   if (bound.assignment != nullptr) {
-    target.absolute = bound.assignment->uses.empty() || traits_of(job_).defsym_is_fixed;
+    target.assigned = true;
+    target.absolute = has_fixed_value(*bound.assignment);
     target.type = SymbolType::NoType;
+    if (bound.assignment->hidden) target.visibility = Visibility::Hidden;
+    target.bound = bound_here(name, Symbol{}, Origin{});
   } else if (is_section_bound(name)) {
+    target.assigned = true;
     target.visibility = Visibility::Protected;
   } else if (defined_by_linker(name, job_, machine_of(inputs_), any_shared_object())) {
     target.type = SymbolType::NoType;
@@ -118,6 +125,12 @@ RelocationTarget RelocationTargets::of_linker(std::string_view name, const Bound
     target.weak_reference = mention.weak();
   }
   return target;
+}
+
+/// GNU ld tells the values of symbols when it has judged the relocations.
+bool RelocationTargets::has_fixed_value(const Assignment& made) const {
+  const LinkerTraits& linker = traits_of(job_);
+  return linker.defsym_is_fixed || (linker.knows_assigned_values && made.uses.empty() && !made.relative);
 }
 
 bool RelocationTargets::any_shared_object() const {

@@ -41,6 +41,7 @@ class RelocationTargets {
 
   std::string_view name_of(SymbolId mention) const;
   bool any_shared_object() const;
+  bool has_fixed_value(const Assignment& made) const;
   void note(SymbolId id, const ObjectFacts& object, const Symbol& symbol);
   bool bound_here(std::string_view name, const Symbol& symbol, const Origin& origin) const;
   RelocationTarget of_linker(std::string_view name, const Bound& bound, const Symbol& mention) const;

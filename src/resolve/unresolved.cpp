@@ -107,7 +107,7 @@ class Settler {
     if (!linker_.stops_at_expression) return false;
     std::set<std::string_view> operands;
     for (const Assignment& assignment : job_.assignments)
-      if (!assignment.provide) operands.insert(assignment.uses.begin(), assignment.uses.end());
+      if (!assignment.provide) operands.insert(assignment.operands().begin(), assignment.operands().end());
     return std::any_of(out_.unresolved.begin(), out_.unresolved.end(),
                        [&](const Unresolved& name) { return operands.contains(name.symbol); });
   }

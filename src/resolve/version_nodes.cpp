@@ -17,6 +17,7 @@
 
 #include "linker/linker_traits.hpp"
 #include "resolve/exports.hpp"
+#include "resolve/resolve.hpp"
 #include "support/demangle.hpp"
 
 namespace elfaudit {
@@ -80,7 +81,10 @@ class VersionCheck {
     if (!out_.linked[id.input][id.object] || object.kind != ObjectKind::Relocatable) return;
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const Symbol& symbol = object.symbols[s];
-      if (!symbol.defined()) continue;
+      if (!symbol.defined()) {
+        if (!plain_.empty() && made_by_linker(object.name(symbol))) forget(object.name(symbol));
+        continue;
+      }
       if (!plain_.empty() || !cxx_.empty()) found(object, symbol);
       if (nodes_needed && !symbol.version.empty() && keeps_name(out_.fate({id, s})))
         check_node({id, s}, object, symbol);
@@ -90,6 +94,11 @@ class VersionCheck {
   /// GNU ld's "foo@@V" keeps its name when a strong plain foo takes the weak one's place.
   bool keeps_name(Fate fate) const {
     return fate == Fate::Kept || (fate == Fate::Overridden && linker_.rules == ResolutionRules::GnuLd);
+  }
+
+  /// It makes "_end" when an object asks for it.
+  bool made_by_linker(std::string_view name) const {
+    return plain_.contains(name) && defined_by_linker(name, job_, machine_of(inputs_), is_dynamic());
   }
 
   void found(const ObjectFacts& object, const Symbol& symbol) {

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "linker/linker_traits.hpp"
 #include "rules/rules.hpp"
 #include "support/demangle.hpp"
 
@@ -16,10 +17,12 @@ std::vector<Finding> duplicate_definitions(const Evidence& evidence) {
   std::map<std::string_view, std::vector<const Conflict*>> by_symbol;
   for (const Conflict& conflict : evidence.resolution.conflicts) by_symbol[conflict.symbol].push_back(&conflict);
 
+  const bool forced = evidence.job.relocations.noinhibit_exec && traits_of(evidence.job).forces_duplicates;
   std::vector<Finding> findings;
   for (const auto& [symbol, conflicts] : by_symbol) {
     Finding finding =
         make_finding("duplicate-definition", symbol, demangle(symbol) + " is defined " + times(conflicts.size() + 1));
+    if (forced) finding.severity = Severity::Warning;
     finding.sites.push_back(make_site(evidence, conflicts.front()->kept, Role::Kept));
     for (const Conflict* conflict : conflicts)
       finding.sites.push_back(make_site(evidence, conflict->rejected, Role::Rejected));
