@@ -126,7 +126,7 @@ VALUES
 
 c("declared in one branch, defined in the other", both("#ifdef WITH_TRACE\nextern int trace;\n#else\nint trace = 0;\n#endif\n"), "branch",
   "the header declares it in one branch and defines it in the other: line 3 is taken because WITH_TRACE is not defined when {cc} compiles a.c",
-  "", only=("-g -MD", "-MD", "command", "preprocess"))
+  "")
 
 c("the outer of two conditionals decides", both("""\
 #if defined(SHARED)
@@ -137,7 +137,7 @@ int trace = 0;
 #endif
 #endif
 """), "branch", "the header declares it in one branch and defines it in the other: line 3 is taken because SHARED is not defined when {cc} compiles a.c",
-  "", only=("-g -MD", "-MD", "command", "preprocess"))
+  "")
 
 cxx("inline in one branch alone", both("""\
 #if defined(LIB_HEADER_ONLY)
@@ -146,7 +146,7 @@ inline int f() { return 1; }
 int f() { return 1; }
 #endif
 """, "cpp"), "branch", "the header makes it inline or static in one branch and not in the other: line 3 is taken because LIB_HEADER_ONLY is not "
-    "defined when {cc} compiles a.cpp", "", only=("-g -MD", "-MD", "command", "preprocess"))
+    "defined when {cc} compiles a.cpp", "")
 
 # --- Macros that say inline, static, extern
 
@@ -159,8 +159,7 @@ cxx("FUNC is inline for header-only users (fmt)", both("""\
 LIB_FUNC int f() { return 1; }
 """, "cpp", "format-inl.h"), "macro-not-inline",
     "LIB_FUNC is empty here: line 3 is taken because LIB_HEADER_ONLY is not defined when {cc} compiles a.cpp",
-    "define LIB_HEADER_ONLY wherever format-inl.h is included, or include format-inl.h in one source file only",
-    only=("-g -MD", "-MD", "command", "preprocess"))
+    "define LIB_HEADER_ONLY wherever format-inl.h is included, or include format-inl.h in one source file only")
 
 cxx("FUNC has a default of its own (fmt)", both("""\
 #ifdef FMT_HEADER_ONLY
@@ -172,8 +171,7 @@ cxx("FUNC has a default of its own (fmt)", both("""\
 FMT_FUNC int f() { return 1; }
 """, "cpp", "format-inl.h"), "macro-not-inline",
     "FMT_FUNC is empty here: line 2, where it is `inline`, is left out because FMT_HEADER_ONLY is not defined when {cc} compiles a.cpp",
-    "define FMT_HEADER_ONLY wherever format-inl.h is included, or include format-inl.h in one source file only",
-    only=("-g -MD", "-MD", "command", "preprocess"))
+    "define FMT_HEADER_ONLY wherever format-inl.h is included, or include format-inl.h in one source file only")
 
 c("FUNC is static inline unless the library is compiled (stb_sprintf)", both("""\
 #ifdef STB_SPRINTF_STATIC
@@ -192,8 +190,7 @@ c("EXTERN is empty by default", both("""\
 #define EXTERN
 #endif
 EXTERN int state;
-"""), "empty-macro", "EXTERN is empty here: line 3 is taken because USERS is not defined when {cc} compiles a.c", "",
-  only=("-g -MD", "-MD", "command", "preprocess"))
+"""), "empty-macro", "EXTERN is empty here: line 3 is taken because USERS is not defined when {cc} compiles a.c", "")
 
 # --- Switches
 
@@ -250,6 +247,19 @@ for symbol, taken in (("_ZN5Catch7Session3runEv", "catch.hpp:7 (`#ifdef CATCH_IM
 c("a feature macro is no switch", both("#ifdef _GNU_SOURCE\nint x;\n#endif\n", before="#define _GNU_SOURCE\n"), "tentative-definition", TENTATIVE,
   "declare it `extern` in x.h:2 and define it in one source file")
 
+c("a debug variable is no switch", both("extern int dbg;\n#ifdef DEBUG\nint dbg = 1;\n#endif\n", before="#define DEBUG\n"), "variable-not-extern",
+  "the header defines the variable: it says neither extern nor inline", "declare it `extern` in x.h:3 and define it in one source file")
+
+c("a level is no switch", both("#if LEVEL > 2\n#define E\n#else\n#define E extern\n#endif\nE int x;\n", before="#define LEVEL 3\n"), "empty-macro",
+  "E is empty here: line 1 (`#if LEVEL > 2`) is taken when {cc} compiles a.c", "let E say extern in x.h:2 too, and define the variable in one source file")
+
+cxx("the implementation file of a library that is compiled apart (asio)", {
+    "config.hpp": "#if defined(LIB_SEPARATE)\n#define LIB_DECL\n#else\n#define LIB_DECL inline\n#endif\n",
+    "impl.ipp": '#include "config.hpp"\nLIB_DECL int f() { return 1; }\n',
+    **{f"{x}.cpp": '#define LIB_SEPARATE\n#include "impl.ipp"\n' for x in "ab"}},
+    "macro-not-inline", "LIB_DECL is empty here: line 1 is taken because LIB_SEPARATE is defined (a.cpp:1) when {cc} compiles a.cpp",
+    "include impl.ipp in one source file only, or leave LIB_SEPARATE undefined")
+
 c("a configured feature is no switch", {
     "config.h": "#define NEED_STRLCPY 1\n", "compat.h": '#include "config.h"\nint lcpy(void);\n#ifdef NEED_STRLCPY\nint lcpy(void) { return 1; }\n#endif\n',
     "a.c": '#include "compat.h"\n', "b.c": '#include "compat.h"\n'}, "function-not-inline", "the header defines the function and it is not inline",
@@ -268,7 +278,7 @@ c("two sources define what a header declares (0verkill)", {
     "data.h": "struct list { int id; };\nextern struct list *last_obj;\n",
     "data.c": '#include "data.h"\nstruct list *last_obj;\n', "server.c": '#include "data.h"\n\nstruct list *last_obj;\n'},
   "two-definitions", "data.c:2 and server.c:3 each define it; data.h:2 declares it",
-  "keep one of the definitions: data.h:2 declares it for all who include it", only=("-g -MD", "-MD", "command", "preprocess", "-g"))
+  "keep one of the definitions: data.h:2 declares it for all who include it")
 
 c("the lexer's line too many (dtc)", {
     "parser.tab.h": "typedef struct { int line; } YYLTYPE;\nextern YYLTYPE yylloc;\n",
@@ -316,8 +326,8 @@ c("extern inline in C99 (GCC 5)", both("extern inline int f(void) { return 1; }\
   "make it `static inline` in x.h:1")
 
 c("inline in gnu89", both("inline int f(void) { return 1; }\n"), "inline-external",
-  "with gnu89 `inline` without `extern` defines the function in each file that includes the header", "make it `static inline` in x.h:1",
-  options="-std=gnu89", only=("-g -MD", "-MD", "command"))
+  "by the rules of gnu89, which -fgnu89-inline and gnu_inline ask for too, `inline` without `extern` defines the function in each file that "
+  "includes the header", "make it `static inline` in x.h:1", options="-std=gnu89")
 
 c("inline that is declared without it", both("int f(void);\ninline int f(void) { return 1; }\n"), "inline-external",
   "x.h:1 declares the inline function without inline, which makes it a definition for other files in each file that does so",
@@ -329,11 +339,18 @@ cxx('extern "C" and a body on one line', both('extern "C" int f(void) { return 1
     "the header defines the function and it is not inline", "make it `inline` in x.h:1, or move its body to a source file")
 
 cxx('extern "C" and an initialiser', both('extern "C" int v = 2;\n', "cpp"), "extern-initialised",
-    'the header gives it an initialiser, which makes it a definition in spite of `extern "C"`', "", only=("-g", "-g -MD", "-MD", "command", "preprocess"))
+    'the header gives it an initialiser, which makes it a definition in spite of `extern "C"`', "")
 
 c("extern and an initialiser", both("extern int z = 3;\n"), "extern-initialised",
   "the header gives it an initialiser, which makes it a definition in spite of `extern`",
   "take the initialiser out of x.h:1 and define it in one source file")
+
+c("inline that the compiler takes as gnu89's", both("__attribute__((gnu_inline)) inline int f(void) { return 1; }\n"), "inline-external",
+  "by the rules of gnu89, which -fgnu89-inline and gnu_inline ask for too, `inline` without `extern` defines the function in each file that "
+  "includes the header", "make it `static inline` in x.h:1", only=("-g -MD", "-MD", "command"))
+
+c("an alias of a function", both('static int own(void) { return 1; }\nint f(void) __attribute__((alias("own")));\n'), "alias-in-header",
+  "the header makes it an alias, which each file that includes it defines", "", compilers=("gcc",), only=("-g -MD", "-MD", "command", "preprocess"))
 
 c("an alias", both('int x = 3;\nextern int y __attribute__((alias("x")));\n'), "alias-in-header",
   "the header makes it an alias, which each file that includes it defines", "", symbol="y", compilers=("gcc",))
@@ -348,8 +365,7 @@ cxx("a specialised function", both("template <class T> T zero() { return T(); }\
     "make it `inline` in x.h:2, or move its body to a source file")
 
 cxx("a specialised static member", both("template <class T> struct C { static int v; };\ntemplate <> int C<int>::v = 7;\n", "cpp"),
-    "specialisation-not-inline", "a full specialisation is an ordinary variable, and this one is not inline", "", options="-std=c++17",
-    only=("-g -MD", "-MD", "command", "preprocess"))
+    "specialisation-not-inline", "a full specialisation is an ordinary variable, and this one is not inline", "", options="-std=c++17", only=("-g -MD", "-MD", "command", "preprocess"))
 
 cxx("a static member (tabulate)", both("struct K { static int n; };\nint K::n = 0;\n", "cpp"), "static-member-not-inline",
     "the header defines the static member, which is not inline", "", options="-std=c++17", only=("-g -MD", "-MD", "command", "preprocess"))

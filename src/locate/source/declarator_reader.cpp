@@ -134,6 +134,10 @@ void DeclaratorReader::read_member_qualifiers(std::size_t& at, Declared& declare
 /// const, noexcept(...), -> type and so on, to the body, the `=` or the end.
 void DeclaratorReader::read_behind_parameters(std::size_t& at) {
   while (has(at)) {
+    if (const std::size_t behind = behind_attributes(at); behind != at) {
+      at = behind;
+      continue;
+    }
     const Token& token = tokens_[at];
     if (token.kind == Kind::Braces || token.is('=') || token.is(',') || token.is(':') || token.is(')')) return;
     if (token.is('(') || token.is('[')) {
@@ -141,7 +145,6 @@ void DeclaratorReader::read_behind_parameters(std::size_t& at) {
     } else if (token.is('<') && tokens_[at - 1].is_name() && behind_angles(at) != kNone) {
       at = behind_angles(at);
     } else {
-      if (token.text == "alias" || token.text == "__alias__") base_.is_alias = true;
       ++at;
     }
   }

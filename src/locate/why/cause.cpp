@@ -103,11 +103,28 @@ std::vector<std::string> undefined_names(const Branch& branch) {
   return names;
 }
 
+/// Names by whose being defined, or by whose value, the branch is taken.
+std::vector<const MacroCause*> defined_names(const Branch& branch) {
+  std::vector<const MacroCause*> names;
+  for (const MacroCause& macro : branch.defined)
+    if (asks_for(branch.text, macro.macro) != Asks::ThatIsNot) names.push_back(&macro);
+  for (const FalseCondition& condition : branch.before)
+    for (const MacroCause& macro : condition.defined)
+      if (asks_for(condition.text, macro.macro) != Asks::ThatIsDefined) names.push_back(&macro);
+  return names;
+}
+
 /// "line 348 is taken because __CUDACC_RDC__ is not defined when g++ compiles deep_ep.cpp"
 std::string taken_because(const Branch& branch, const Story& story) {
   const std::vector<std::string> names = undefined_names(branch);
   if (!names.empty())
     return fmt::format("line {} is taken because {} {}", branch.at.line, none_defined(names), when(story));
+  const auto defined = defined_names(branch);
+  if (defined.size() == 1 && asks_for(branch.text, defined.front()->macro) != Asks::Both) {
+    const SourceLine& at = defined.front()->defined_at;
+    return fmt::format("line {} is taken because {} is defined ({}) {}", branch.at.line, defined.front()->macro,
+                       at.line == 0 ? "on the command line" : line_text(at), when(story));
+  }
   if (!branch.before.empty())
     return fmt::format("line {} is taken because `{}` in line {} is false {}", branch.at.line,
                        branch.before.back().text, branch.before.back().line, when(story));
@@ -231,8 +248,10 @@ std::optional<Cause> macro_not_inline(const Story& story, CureContext& cure) {
   const auto silent = silent_macro(*story.definition, Spares::Shares, *cure.files);
   if (!silent) return std::nullopt;
   if (const auto names = missing_names(*silent); names.size() == 1) cure.condition = names.front();
+  if (const Branch* common = common_conditional(*silent); common != nullptr && cure.condition.empty())
+    if (const auto names = defined_names(*common); names.size() == 1) cure.switch_name = names.front()->macro;
   cure.macro = silent->macro;
-  cure.word = silent->other->value;
+  cure.word = story.language == source::Language::C ? "static inline" : "inline";
   return Cause{"macro-not-inline", silent_because(*silent, story)};
 }
 
@@ -309,17 +328,6 @@ struct Switch {
   std::string effect;  ///< "stb_image.h:12 is taken because of it"
 };
 
-/// Names by whose being defined the branch is taken.
-std::vector<const MacroCause*> defined_names(const Branch& branch) {
-  std::vector<const MacroCause*> names;
-  for (const MacroCause& macro : branch.defined)
-    if (asks_for(branch.text, macro.macro) != Asks::ThatIsNot) names.push_back(&macro);
-  for (const FalseCondition& condition : branch.before)
-    for (const MacroCause& macro : condition.defined)
-      if (asks_for(condition.text, macro.macro) != Asks::ThatIsDefined) names.push_back(&macro);
-  return names;
-}
-
 /// Was it defined for this inclusion: on the command line, or in a file of the chain before its #include?
 bool is_set_by_includer(const MacroCause& macro, const Branch& branch, const Definition& definition) {
   if (macro.defined_at.line == 0) return true;
@@ -332,6 +340,7 @@ bool is_set_by_includer(const MacroCause& macro, const Branch& branch, const Def
 /// Those of the branch, and those that decided over the names in it.
 void add_switches(const Branch& branch, const Definition& definition, std::vector<const MacroCause*>& switches) {
   for (const MacroCause* macro : defined_names(branch)) {
+    if (asks_for(branch.text, macro->macro) == Asks::Both) continue;  // its value decides
     if (is_set_by_includer(*macro, branch, definition)) {
       switches.push_back(macro);
     } else {
@@ -340,17 +349,27 @@ void add_switches(const Branch& branch, const Definition& definition, std::vecto
   }
 }
 
-/// LIB_IMPLEMENTATION, CATCH_CONFIG_MAIN: by its name it makes one file the place of definitions.
-bool is_named_as_switch(std::string_view name) {
-  constexpr std::array<std::string_view, 13> kParts = {
-      "IMPLEMENTATION", "IMPLEMENT",   "IMPL",     "MAIN",        "RUNNER",          "DEFINE",    "DEFINES",
-      "OWNER",          "INSTANTIATE", "ALLOCATE", "DEFINITIONS", "IMPLEMENTATIONS", "DEFINITION"};
+/// Has the name one of those words? `parts`: in upper case, as `_` parts them.
+bool has_part(std::string_view name, std::initializer_list<std::string_view> parts) {
   for (std::size_t at = 0; at < name.size();) {
     const std::size_t end = std::min(name.find('_', at), name.size());
-    if (std::find(kParts.begin(), kParts.end(), name.substr(at, end - at)) != kParts.end()) return true;
+    if (std::find(parts.begin(), parts.end(), name.substr(at, end - at)) != parts.end()) return true;
     at = end + 1;
   }
   return false;
+}
+
+/// LIB_IMPLEMENTATION, CATCH_CONFIG_MAIN: by its name it makes one file the place of definitions.
+bool is_named_as_switch(std::string_view name) {
+  return has_part(name, {"IMPLEMENTATION", "IMPLEMENTATIONS", "IMPLEMENT", "IMPL", "MAIN", "RUNNER", "DEFINE",
+                         "DEFINES", "DEFINITION", "DEFINITIONS", "OWNER", "INSTANTIATE", "ALLOCATE"});
+}
+
+/// HAVE_DUP, DEBUG, _GNU_SOURCE: many files have it, and none of them should lose it.
+bool is_named_as_feature(std::string_view name) {
+  return name.starts_with('_') ||
+         has_part(name, {"HAVE", "HAS", "USE", "USES", "ENABLE", "ENABLED", "WITH", "NEED", "NEEDS", "DEBUG", "NDEBUG",
+                         "TRACE", "SUPPORT", "FEATURE", "VERSION"});
 }
 
 /// Is the name declared for those who don't take the branch?
@@ -370,7 +389,8 @@ std::vector<Switch> switches_of(const Story& story, const std::string& name, Fil
     std::vector<const MacroCause*> macros;
     add_switches(branch, definition, macros);
     for (const MacroCause* macro : macros)
-      if (declared || is_named_as_switch(macro->macro)) result.push_back({macro, effect});
+      if (is_named_as_switch(macro->macro) || (declared && !is_named_as_feature(macro->macro)))
+        result.push_back({macro, effect});
   };
   if (!definition.is_function)
     if (const auto silent = silent_macro(definition, Spares::Declares, files))
@@ -479,24 +499,20 @@ std::optional<Cause> inline_of_c(const Story& story) {
                  "since C99 `extern inline` defines the function in each file that includes the header (in gnu89, "
                  "GCC's default before GCC 5, it defined none)"};
   if (definition.is_extern) return std::nullopt;
-  if (is_gnu89(story.standard))
-    return Cause{kKind,
-                 "with gnu89 `inline` without `extern` defines the function in each file that includes the header"};
   const auto plain = std::find_if(story.declarations.begin(), story.declarations.end(),
                                   [](const Definition& d) { return d.is_extern || !d.is_inline; });
-  if (plain != story.declarations.end())
+  if (plain != story.declarations.end() && !is_gnu89(story.standard))
     return Cause{kKind,
                  fmt::format("{} declares the inline function {}, which makes it a definition for other files in "
                              "each file that does so",
                              line_text(plain->at), plain->is_extern ? "extern" : "without inline")};
-  if (story.standard.empty() && !definition.certain)
+  if (!definition.certain && !is_gnu89(story.standard))
     return Cause{kKind,
-                 "`inline` without `static` defines the function in each file that includes the header, with gnu89 "
-                 "or beside a declaration without inline"};
-  if (story.standard.empty())
-    return Cause{kKind,
-                 "with gnu89 `inline` without `extern` defines the function in each file that includes the header"};
-  return std::nullopt;
+                 "`inline` without `static` defines the function in each file that includes the header, with gnu89 or "
+                 "beside a declaration without inline"};
+  return Cause{kKind,
+               "by the rules of gnu89, which -fgnu89-inline and gnu_inline ask for too, `inline` without `extern` "
+               "defines the function in each file that includes the header"};
 }
 
 std::string without_comments(const std::string& line) {

@@ -176,6 +176,11 @@ std::vector<Fix> cure_macro_not_inline(const CureContext& context) {
                      {},
                      {}});
   }
+  if (!context.switch_name.empty())
+    fixes.push_back({fmt::format("include {} in one source file only, or leave {} undefined", base_name(place.at.file),
+                                 context.switch_name),
+                     {},
+                     {}});
   if (context.project->owns(context.macro->defined_at.file))
     fixes.push_back({fmt::format("let {} say `{}` in {} too", context.macro->macro, context.word,
                                  line_text(context.macro->defined_at)),
