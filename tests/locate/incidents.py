@@ -128,6 +128,12 @@ c("declared in one branch, defined in the other", both("#ifdef WITH_TRACE\nexter
   "the header declares it in one branch and defines it in the other: line 3 is taken because WITH_TRACE is not defined when {cc} compiles a.c",
   "")
 
+cxx("declared in one branch, and used by all", {
+    "state.h": "#ifdef USE_EXTERN_STATE\nextern int state[8];\n#else\nint state[8];\n#endif\n",
+    **{f"{x}.cpp": f'#include "state.h"\nint use_{x}() {{ return state[1]; }}\n' for x in "ab"}}, "branch",
+    "the header declares it in one branch and defines it in the other: line 3 is taken because USE_EXTERN_STATE is not defined when {cc} "
+    "compiles a.cpp", "", options="-std=c++17", applied=True)
+
 c("the outer of two conditionals decides", both("""\
 #if defined(SHARED)
 extern int trace;

@@ -311,10 +311,10 @@ std::optional<Cause> branch(const Story& story, const std::string& name, CureCon
     if (said == Spares::Nothing) continue;
     const auto names = undefined_names(*at);
     if (!names.empty()) cure.condition = names.front();
+    if (said == Spares::Shares) cure.word = "inline";
     const std::string_view how = said == Spares::Declares
                                      ? "declares it in one branch and defines it in the other"
                                      : "makes it inline or static in one branch and not in the other";
-    if (said == Spares::Shares) cure.word = "inline";
     return Cause{"branch", fmt::format("the header {}: {}", how, taken_because(*at, story))};
   }
   return std::nullopt;
@@ -756,6 +756,19 @@ std::vector<const Story*> header_stories(const std::vector<Story>& stories) {
   return meets_owner ? first : std::vector<const Story*>();
 }
 
+/// Does a file that includes the header name it?
+bool is_named_by_includer(const std::vector<const Story*>& stories, const std::string& name, FileContents& files) {
+  return std::any_of(stories.begin(), stories.end(), [&](const Story* story) {
+    const std::string& header = story->site->place.at.file;
+    const auto names_it = [&](const std::string& file) {
+      return file != header && !files.lines_with(file, name).empty();
+    };
+    const auto& chain = story->site->place.chain;
+    return names_it(story->source) ||
+           std::any_of(chain.begin(), chain.end(), [&](const SourceLine& step) { return names_it(step.file); });
+  });
+}
+
 std::optional<Cause> cause_of(const Finding& finding, const std::vector<Story>& stories, CureContext& cure) {
   if (auto cause = linked_twice(finding, stories, *cure.files)) return cause;
   if (auto cause = source_included(stories, cure)) return cause;
@@ -764,6 +777,7 @@ std::optional<Cause> cause_of(const Finding& finding, const std::vector<Story>& 
   const Story* story = header.front();
   const std::string name = last_part(finding.demangled);
   cure.story = story;
+  cure.is_used = is_named_by_includer(header, name, *cure.files);
   if (auto cause = implementation_switch(header, name, cure)) return cause;
   if (auto cause = empty_macro(*story, cure)) return cause;
   if (auto cause = macro_not_inline(*story, cure)) return cause;

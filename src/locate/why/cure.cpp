@@ -51,8 +51,14 @@ Fix make_extern(const CureContext& context) {
   return fix;
 }
 
-/// The include that the project owns, put behind the macro that matters.
+/// A name that the compiler defines, or doesn't, whatever one would like: _MSC_VER, __cplusplus.
+bool is_compilers(const std::string& name) {
+  return name.starts_with("__") || name == "_MSC_VER" || name == "_WIN32" || name == "WIN32" || name == "_WIN64";
+}
+
+/// The include that the project owns, put behind the macro that matters. Not for who uses what the header declares.
 std::optional<Fix> guard_include(const CureContext& context) {
+  if (context.is_used) return std::nullopt;
   const Place& place = context.story->site->place;
   const auto step = context.project->last_owned_step(place);
   if (!step) return std::nullopt;
@@ -67,10 +73,24 @@ std::optional<Fix> guard_include(const CureContext& context) {
   return fix;
 }
 
+/// The files that include the header, or all but the one that is to define the variable, ask it to declare only.
+std::vector<Fix> cure_condition(const CureContext& context) {
+  if (context.condition.empty()) return {};
+  if (!context.word.empty())
+    return {{fmt::format("define {} wherever {} is included", context.condition,
+                         base_name(context.story->site->place.at.file)),
+             {},
+             {}}};
+  if (auto fix = guard_include(context)) return {std::move(*fix)};
+  if (is_compilers(context.condition)) return {};
+  return {{fmt::format("define {} for all source files but one that include {}", context.condition,
+                       base_name(context.story->site->place.at.file)),
+           {},
+           {}}};
+}
+
 std::vector<Fix> cure_macro(const CureContext& context) {
-  std::vector<Fix> fixes;
-  if (!context.condition.empty())
-    if (auto fix = guard_include(context)) fixes.push_back(std::move(*fix));
+  std::vector<Fix> fixes = cure_condition(context);
   if (context.macro == nullptr || !context.project->owns(context.macro->defined_at.file)) return fixes;
   const SourceLine& at = context.macro->defined_at;
   Fix fix{fmt::format("let {} say extern in {} too, and define the variable in one source file", context.macro->macro,
@@ -83,15 +103,6 @@ std::vector<Fix> cure_macro(const CureContext& context) {
     fix.diff = replace_line(*context.files, at, {line.substr(0, name + context.macro->macro.size()) + " extern"});
   fixes.push_back(std::move(fix));
   return fixes;
-}
-
-std::vector<Fix> cure_branch(const CureContext& context) {
-  if (context.condition.empty()) return {};
-  if (auto fix = guard_include(context)) return {std::move(*fix)};
-  return {{fmt::format("declare it `extern` in both branches ({}) and define it in one source file",
-                       line_text(context.story->site->place.at)),
-           context.story->site->place.at,
-           {}}};
 }
 
 /// A definition in somebody else's header can't be edited; what brings it in can.
@@ -133,6 +144,15 @@ std::vector<Fix> cure_function(const CureContext& context) {
                    fmt::format("make it `inline` in {}, or move its body to a source file", line_text(at)))};
 }
 
+/// The branch that defines it says what the other one does.
+std::vector<Fix> cure_branch(const CureContext& context) {
+  std::vector<Fix> fixes;
+  if (context.project->owns(context.story->site->place.at.file))
+    fixes = context.story->definition->is_function ? cure_function(context) : cure_variable(context);
+  for (Fix& fix : cure_condition(context)) fixes.push_back(std::move(fix));
+  return fixes;
+}
+
 std::vector<Fix> cure_include_of_source(const CureContext& context) {
   const SourceLine& at = *context.include;
   Fix fix{fmt::format("remove the #include ({}), or compile that file no more by itself", line_text(at)), at, {}};
@@ -159,11 +179,6 @@ std::vector<Fix> cure_switch(const CureContext& context) {
     fix.diff = replace_line(*context.files, last, {});
   }
   return {std::move(fix)};
-}
-
-/// A name that the compiler defines, or doesn't, whatever one would like: _MSC_VER, __cplusplus.
-bool is_compilers(const std::string& name) {
-  return name.starts_with("__") || name == "_MSC_VER" || name == "_WIN32" || name == "WIN32" || name == "_WIN64";
 }
 
 std::vector<Fix> cure_macro_not_inline(const CureContext& context) {
@@ -261,6 +276,8 @@ std::vector<Fix> cures_for(const Cause& cause, const CureContext& context) {
   if (cause.kind == "empty-macro") return cure_macro(context);
   if (cause.kind == "branch") return cure_branch(context);
   if (cause.kind == "source-included") return cure_include_of_source(context);
+  if (cause.kind == "specialisation-not-inline" && !context.story->definition->is_function)
+    return cure_static_member(context);
   if (cause.kind == "function-not-inline" || cause.kind == "specialisation-not-inline") return cure_function(context);
   if (cause.kind == "variable-not-extern" || cause.kind == "tentative-definition") return cure_variable(context);
   if (cause.kind == "input-twice") return {{"name it once", {}, {}}};

@@ -19,6 +19,7 @@ struct CureContext {
   const Story* story = nullptr;                  ///< the definition in a header; null when the cause is another
   const source::MacroCause* macro = nullptr;     ///< cause empty-macro
   std::string condition{};                       ///< the macro that is not defined and would make it a declaration
+  bool is_used = false;                          ///< a file that includes the header names it
   std::string word{};                            ///< what the macro, or the branch, says elsewhere: "static inline"
   std::optional<SourceLine> include{};           ///< cause source-included: the #include of the source
   std::string switch_name{};                     ///< cause implementation-switch
