@@ -137,13 +137,11 @@ void guide(TranslationUnit& unit, FileStore& files, const std::string& system_ma
     tried.clear();
     next = static_cast<std::size_t>(-1);
   }
-  files.forget_reading();
 }
 
-bool guide_dialect(TranslationUnit& unit, FileStore& files) {
-  if (unit.listed_files.size() < 2) return false;
+void guide_dialect(TranslationUnit& unit, FileStore& files) {
+  if (unit.listed_files.size() < 2) return;
   Trial best = try_reading(unit, files, nullptr);
-  const std::size_t first_left = best.left;
   std::size_t bytes = best.bytes;
   unsigned readings = 1;
   for (bool goes_on = true; goes_on && best.left != 0;) {
@@ -165,8 +163,6 @@ bool guide_dialect(TranslationUnit& unit, FileStore& files) {
       goes_on = true;
     }
   }
-  files.forget_reading();
-  return best.left < first_left;
 }
 
 }  // namespace elfaudit::source

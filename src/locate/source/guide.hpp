@@ -11,8 +11,8 @@ namespace elfaudit::source {
 /// `system_macros`: what the system's headers define.
 void guide(TranslationUnit& unit, FileStore& files, const std::string& system_macros);
 
-/// The standard, and the macros that the system's headers ask for (_GNU_SOURCE), by the order of all the files. False
-/// when nothing brings the reading closer to it.
-bool guide_dialect(TranslationUnit& unit, FileStore& files);
+/// Adds the standard, and the macros that the system's headers ask for (_GNU_SOURCE), by the order of all the files.
+/// What an earlier reading noted of `files` is forgotten, here and above.
+void guide_dialect(TranslationUnit& unit, FileStore& files);
 
 }  // namespace elfaudit::source

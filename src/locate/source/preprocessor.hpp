@@ -45,6 +45,7 @@ class Preprocessor : public TokenSource {
   void check_list();
   /// Did it come to all the listed files in their order, the system's too?
   bool kept_order();
+  bool lists_system_headers() const { return search_.lists_system_headers(); }
   /// Ends the reading where it leaves the list's order.
   void follow_list() {
     if (keeps_order_) followed_ = listed_order();

@@ -77,7 +77,7 @@ class SourceOrigins : public Origins {
   SourceOrigins(Preprocessor& preprocessor, const FileStore& files, const Interner& names)
       : Origins(preprocessor.inclusions()), preprocessor_(preprocessor), files_(files), names_(names) {
     for (const Conditional& conditional : preprocessor.conditionals())
-      if (!conditional.guard && !conditional.defines_own && !conditional.clauses.empty())
+      if (!conditional.guard && !conditional.clauses.empty())
         conditionals_[conditional.inclusion].push_back(&conditional);
   }
 
@@ -309,7 +309,7 @@ class SourceOrigins : public Origins {
     const Conditional* innermost = nullptr;
     for (const Conditional* conditional : of_file->second) {
       if (conditional->begin >= spot.line) break;
-      if (spot.line < conditional->close) innermost = conditional;
+      if (spot.line < conditional->close && !conditional->defines_own) innermost = conditional;
     }
     if (innermost == nullptr) return std::nullopt;
     const std::vector<Clause>& clauses = innermost->clauses;
@@ -381,7 +381,8 @@ class SourceOrigins : public Origins {
 
   std::vector<Branch> branches(const Spot& spot, unsigned depth = 0) const {
     std::vector<Branch> result;
-    for (const Conditional* conditional : conditionals_around(spot)) result.push_back(branch_of(*conditional, depth));
+    for (const Conditional* conditional : conditionals_around(spot))
+      if (!conditional->defines_own) result.push_back(branch_of(*conditional, depth));
     return result;
   }
 
@@ -469,6 +470,10 @@ class UnitReader {
   /// The depfile has another order than the reading.
   bool differs() { return preprocessor_.first_difference() != Preprocessor::kNone; }
   bool kept_order() { return preprocessor_.kept_order(); }
+  /// Nor does it come to the system's headers as the depfile has them. nvcc's lists what the device's side reads too.
+  bool leaves_order() {
+    return unit_.compiler != Compiler::Nvcc && preprocessor_.lists_system_headers() && !kept_order();
+  }
 
   std::string system_macros() const { return preprocessor_.system_macros(); }
 
@@ -598,8 +603,10 @@ std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::ve
   UnitReading first;
   {
     std::optional<UnitReader> reader(std::in_place, absolute, files, wanted);
-    if (!unit.options && !reader->kept_order() && guide_dialect(absolute, files))
+    if (!unit.options && reader->leaves_order()) {
+      guide_dialect(absolute, files);
       reader.emplace(absolute, files, wanted);
+    }
     const bool ask_guide = !unit.options && reader->differs();
     if (ask_guide) {
       guide(absolute, files, reader->system_macros());
