@@ -179,6 +179,13 @@ FMT_FUNC int f() { return 1; }
     "FMT_FUNC is empty here: line 2, where it is `inline`, is left out because FMT_HEADER_ONLY is not defined when {cc} compiles a.cpp",
     "define FMT_HEADER_ONLY wherever format-inl.h is included, or include format-inl.h in one source file only")
 
+cxx("the declaration in the class has the macro (asio)", {
+    "config.hpp": "#ifdef LIB_HEADER_ONLY\n#define LIB_DECL inline\n#else\n#define LIB_DECL\n#endif\n",
+    "context.ipp": '#include "config.hpp"\nstruct Context { LIB_DECL int run(); };\nint Context::run() { return 1; }\n',
+    "src.hpp": '#include "context.ipp"\n', **{f"{x}.cpp": '#include "src.hpp"\n' for x in "ab"}}, "macro-not-inline",
+    "LIB_DECL is empty here: config.hpp:3 is taken because LIB_HEADER_ONLY is not defined when {cc} compiles a.cpp",
+    "define LIB_HEADER_ONLY wherever context.ipp is included, or include context.ipp in one source file only")
+
 c("FUNC is static inline unless the library is compiled (stb_sprintf)", both("""\
 #ifdef STB_SPRINTF_STATIC
 #define STBSP_DEF static
@@ -263,7 +270,7 @@ cxx("the implementation file of a library that is compiled apart (asio)", {
     "config.hpp": "#if defined(LIB_SEPARATE)\n#define LIB_DECL\n#else\n#define LIB_DECL inline\n#endif\n",
     "impl.ipp": '#include "config.hpp"\nLIB_DECL int f() { return 1; }\n',
     **{f"{x}.cpp": '#define LIB_SEPARATE\n#include "impl.ipp"\n' for x in "ab"}},
-    "macro-not-inline", "LIB_DECL is empty here: line 1 is taken because LIB_SEPARATE is defined (a.cpp:1) when {cc} compiles a.cpp",
+    "macro-not-inline", "LIB_DECL is empty here: config.hpp:1 is taken because LIB_SEPARATE is defined (a.cpp:1) when {cc} compiles a.cpp",
     "include impl.ipp in one source file only, or leave LIB_SEPARATE undefined")
 
 c("a configured feature is no switch", {

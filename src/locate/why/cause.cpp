@@ -114,21 +114,26 @@ std::vector<const MacroCause*> defined_names(const Branch& branch) {
   return names;
 }
 
+/// "line 348" of the file that the site is in, "config.h:3" of another.
+std::string line_seen(const SourceLine& at, const Story& story) {
+  return at.file == story.definition->at.file ? fmt::format("line {}", at.line) : line_text(at);
+}
+
 /// "line 348 is taken because __CUDACC_RDC__ is not defined when g++ compiles deep_ep.cpp"
 std::string taken_because(const Branch& branch, const Story& story) {
+  const std::string line = line_seen(branch.at, story);
   const std::vector<std::string> names = undefined_names(branch);
-  if (!names.empty())
-    return fmt::format("line {} is taken because {} {}", branch.at.line, none_defined(names), when(story));
+  if (!names.empty()) return fmt::format("{} is taken because {} {}", line, none_defined(names), when(story));
   const auto defined = defined_names(branch);
   if (defined.size() == 1 && asks_for(branch.text, defined.front()->macro) != Asks::Both) {
     const SourceLine& at = defined.front()->defined_at;
-    return fmt::format("line {} is taken because {} is defined ({}) {}", branch.at.line, defined.front()->macro,
+    return fmt::format("{} is taken because {} is defined ({}) {}", line, defined.front()->macro,
                        at.line == 0 ? "on the command line" : line_text(at), when(story));
   }
   if (!branch.before.empty())
-    return fmt::format("line {} is taken because `{}` in line {} is false {}", branch.at.line,
-                       branch.before.back().text, branch.before.back().line, when(story));
-  return fmt::format("line {} (`{}`) is taken {}", branch.at.line, branch.text, when(story));
+    return fmt::format("{} is taken because `{}` in line {} is false {}", line, branch.before.back().text,
+                       branch.before.back().line, when(story));
+  return fmt::format("{} (`{}`) is taken {}", line, branch.text, when(story));
 }
 
 /// The words of a macro's value or of a line; "extern" of extern "C" is none of them.
@@ -225,12 +230,12 @@ std::string silent_because(const SilentMacro& silent, const Story& story) {
   if (const Branch* common = common_conditional(silent)) return text + ": " + taken_because(*common, story);
   const std::vector<std::string> names = missing_names(silent);
   const std::string other =
-      fmt::format("line {}, where it is `{}`, is left out", silent.other->at.line, silent.other->value);
+      fmt::format("{}, where it is `{}`, is left out", line_seen(silent.other->at, story), silent.other->value);
   if (!names.empty()) return fmt::format("{}: {} because {} {}", text, other, none_defined(names), when(story));
   if (silent.other->condition)
     return fmt::format("{}: {} because `{}` in line {} is false {}", text, other, silent.other->condition->text,
                        silent.other->condition->line, when(story));
-  return fmt::format("{}: {} because line {} (`{}`) is taken {}", text, other, silent.other->instead->at.line,
+  return fmt::format("{}: {} because {} (`{}`) is taken {}", text, other, line_seen(silent.other->instead->at, story),
                      silent.other->instead->text, when(story));
 }
 
@@ -245,7 +250,10 @@ std::optional<Cause> empty_macro(const Story& story, CureContext& cure) {
 
 /// `#define LIB_FUNC inline` was left out, and LIB_FUNC is empty.
 std::optional<Cause> macro_not_inline(const Story& story, CureContext& cure) {
-  const auto silent = silent_macro(*story.definition, Spares::Shares, *cure.files);
+  auto silent = silent_macro(*story.definition, Spares::Shares, *cure.files);
+  // `LIB_FUNC int f();`, and the body elsewhere without it.
+  for (const Definition& declaration : story.declarations)
+    if (!silent && story.definition->is_function) silent = silent_macro(declaration, Spares::Shares, *cure.files);
   if (!silent) return std::nullopt;
   if (const auto names = missing_names(*silent); names.size() == 1) cure.condition = names.front();
   if (const Branch* common = common_conditional(*silent); common != nullptr && cure.condition.empty())

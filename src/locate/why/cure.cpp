@@ -181,21 +181,27 @@ std::vector<Fix> cure_switch(const CureContext& context) {
   return {std::move(fix)};
 }
 
-std::vector<Fix> cure_macro_not_inline(const CureContext& context) {
+/// What the last file of the project in the chain includes, or the file of the site.
+std::string brought_in(const CureContext& context) {
   const Place& place = context.story->site->place;
+  const auto step = context.project->last_owned_step(place);
+  const bool is_step = step && *step + 1 < place.chain.size();
+  return std::string(base_name(is_step ? place.chain[*step + 1].file : place.at.file));
+}
+
+std::vector<Fix> cure_macro_not_inline(const CureContext& context) {
+  const std::string header = brought_in(context);
   std::vector<Fix> fixes;
-  if (!context.condition.empty() && !is_compilers(context.condition)) {
-    const std::string only = base_name(place.at.file).data();
+  if (!context.condition.empty() && !is_compilers(context.condition))
     fixes.push_back({fmt::format("define {} wherever {} is included, or include {} in one source file only",
-                                 context.condition, only, only),
+                                 context.condition, header, header),
                      {},
                      {}});
-  }
   if (!context.switch_name.empty())
-    fixes.push_back({fmt::format("include {} in one source file only, or leave {} undefined", base_name(place.at.file),
-                                 context.switch_name),
-                     {},
-                     {}});
+    fixes.push_back(
+        {fmt::format("include {} in one source file only, or leave {} undefined", header, context.switch_name),
+         {},
+         {}});
   if (context.project->owns(context.macro->defined_at.file))
     fixes.push_back({fmt::format("let {} say `{}` in {} too", context.macro->macro, context.word,
                                  line_text(context.macro->defined_at)),
