@@ -168,6 +168,7 @@ Stories ask(const std::vector<AskedSite>& sites, const std::vector<InputFacts>& 
       tell_what_is_not_at_hand(*question.object, *question.sites[i]);
       Story& story = stories.emplace(question.sites[i], std::move(question.answers[i].story)).first->second;
       story.site = question.sites[i];
+      story.symbol_index = question.asked[i].wanted.symbol_index;
       story.site->place.in_header = story.in_header();
       if (story.definition) story.site->place.is_static = story.definition->is_internal;
     }

@@ -134,6 +134,21 @@ cxx("declared in one branch, and used by all", {
     "the header declares it in one branch and defines it in the other: line 3 is taken because USE_EXTERN_STATE is not defined when {cc} "
     "compiles a.cpp", "", options="-std=c++17", applied=True)
 
+c("the other branch uses the name and declares another", both("""\
+#ifdef LIB_SMALL
+int own(int);
+static inline int small(int x) { return own(x); }
+static int (*table[])(int) = { own };
+#else
+int own(int x) { return x; }
+#endif
+"""), "branch", "the header declares it in one branch and defines it in the other: line 5 is taken because LIB_SMALL is not defined when {cc} "
+  "compiles a.c", "make it `static` or `static inline` in x.h:6")
+
+c("a comment of the other branch names it", both("#ifdef LIB_SMALL\n// extern int own is not here\n#else\nint own = 1;\n#endif\n"),
+  "variable-not-extern", "the header defines the variable: it says neither extern nor inline",
+  "declare it `extern` in x.h:4 and define it in one source file", only=("-g", "-g -MD", "command", "preprocess"))
+
 c("the outer of two conditionals decides", both("""\
 #if defined(SHARED)
 extern int trace;
@@ -331,6 +346,11 @@ c("a struct without its typedef, of several lines", both("struct opts {\n  int v
 
 c("a struct that is a variable", {**both("struct opts {\n  int verbose;\n} opts;\n"), "a.c": '#include "x.h"\nint get(void) { return opts.verbose; }\n'},
   "tentative-definition", TENTATIVE, "declare it `extern` in x.h:3 and define it in one source file")
+
+c("a struct that another header uses", {
+    "opts.h": "struct opts {\n  int verbose;\n} opts;\n", "log.h": "static int loud(void) { return opts.verbose; }\n",
+    **{f"{x}.c": '#include "opts.h"\n#include "log.h"\nint %s(void) { return loud(); }\n' % x for x in "ab"}},
+  "tentative-definition", TENTATIVE, "declare it `extern` in opts.h:3 and define it in one source file")
 
 # --- inline in C
 

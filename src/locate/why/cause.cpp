@@ -12,8 +12,10 @@
 #include <optional>
 #include <set>
 
+#include "elfaudit/error.hpp"
 #include "locate/why/cure.hpp"
 #include "locate/why/line_edit.hpp"
+#include "scan/scan.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit {
@@ -282,6 +284,14 @@ std::string last_part(const std::string& demangled) {
   return part.substr(0, part.find('<'));
 }
 
+std::string without_comments(const std::string& line) {
+  std::string text = line.substr(0, line.find("//"));
+  const std::size_t begin = text.find("/*");
+  if (begin == std::string::npos) return text;
+  const std::size_t end = text.find("*/", begin);
+  return text.substr(0, begin) + (end == std::string::npos ? std::string() : text.substr(end + 2));
+}
+
 /// Is what the line says of the name only a declaration: `extern int x;`, `int f(int);`?
 bool is_prototype(const std::string& line, const std::string& name) {
   std::size_t at = line.find(name);
@@ -296,6 +306,20 @@ bool is_prototype(const std::string& line, const std::string& name) {
          line.find(");") != std::string::npos && line.find("return") == std::string::npos;
 }
 
+/// Can the name in that line be what it declares, and no part of a body or an initialiser?
+bool may_declare(const std::string& line, const std::string& name) {
+  for (std::size_t at = line.find(name); at != std::string::npos; at = line.find(name, at + name.size())) {
+    const std::size_t end = at + name.size();
+    if ((at != 0 && is_word_char(line[at - 1])) || (end < line.size() && is_word_char(line[end]))) continue;
+    const std::string_view before = std::string_view(line).substr(0, at);
+    const bool is_open = std::count(before.begin(), before.end(), '(') != std::count(before.begin(), before.end(), ')');
+    const std::size_t behind = line.find_first_not_of(" \t", end);
+    return !is_open && before.find_first_of("{=") == std::string_view::npos &&
+           (behind == std::string::npos || line[behind] != ')');
+  }
+  return false;
+}
+
 /// How the conditional's other branches declare the name.
 Spares said_in_other_branch(const Branch& branch, const Definition& definition, const std::string& name,
                             FileContents& files) {
@@ -305,7 +329,8 @@ Spares said_in_other_branch(const Branch& branch, const Definition& definition, 
     const std::uint32_t line = number + 1;
     const bool is_taken = branch.at.line <= line && line < branch.end;
     if (line <= branch.begin || line >= branch.close || is_taken) continue;
-    const std::string& text = (*lines)[number];
+    const std::string text = without_comments((*lines)[number]);
+    if (!may_declare(text, name)) continue;
     if (const Spares said = spares(text); said != Spares::Nothing) return said;
     if (definition.is_function && is_prototype(text, name)) return Spares::Declares;
   }
@@ -523,14 +548,6 @@ std::optional<Cause> inline_of_c(const Story& story) {
                "defines the function in each file that includes the header"};
 }
 
-std::string without_comments(const std::string& line) {
-  std::string text = line.substr(0, line.find("//"));
-  const std::size_t begin = text.find("/*");
-  if (begin == std::string::npos) return text;
-  const std::size_t end = text.find("*/", begin);
-  return text.substr(0, begin) + (end == std::string::npos ? std::string() : text.substr(end + 2));
-}
-
 /// May that use of the name in a line be one of a variable? `mode m;`, `struct mode`, `x.mode` are none.
 bool may_use_variable(std::string_view text, std::size_t at, std::size_t size) {
   const std::size_t behind = text.find_first_not_of(" \t", at + size);
@@ -566,6 +583,16 @@ bool may_use_variable(const std::string& file, const std::string& name, const So
   return false;
 }
 
+/// Does code or data of the object use the symbol?
+bool is_used(const Story& story) {
+  try {
+    const std::vector<Use> uses = find_uses(story.site->origin, std::array{story.symbol_index});
+    return std::any_of(uses.begin(), uses.end(), [](const Use& use) { return use.alloc; });
+  } catch (const InputError&) {  // it may
+    return true;
+  }
+}
+
 /// `enum { A, B } mode;` of which nothing uses the variable.
 std::optional<Cause> forgotten_typedef(const std::vector<const Story*>& stories, const std::string& name,
                                        FileContents& files) {
@@ -583,7 +610,7 @@ std::optional<Cause> forgotten_typedef(const std::vector<const Story*>& stories,
     return std::nullopt;
   std::set<std::string> readers{definition.at.file};
   for (const Story* one : stories) {
-    if (one->source.empty()) return std::nullopt;
+    if (one->source.empty() || is_used(*one)) return std::nullopt;
     readers.insert(one->source);
     for (const SourceLine& step : one->definition->chain) readers.insert(step.file);
   }

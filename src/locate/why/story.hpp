@@ -1,6 +1,7 @@
 // One definition's story: what the sources say about how it came to be one.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@ namespace elfaudit {
 
 struct Story {
   Site* site = nullptr;                                   ///< borrowed from the finding
+  std::uint32_t symbol_index = 0;                         ///< in .symtab
   std::optional<source::Definition> definition;           ///< as read; its place is the site's
   std::vector<source::Definition> declarations;           ///< of the same name, in the same translation unit
   source::Name name;                                      ///< that was looked for
