@@ -160,7 +160,7 @@ void Condition::has_include(bool next) {
   const IncludeRequest request{name, quoted, parent_path(preprocessor_.files_[frame.file].path), frame.directory, next};
   const bool found = !name.empty() && preprocessor_.search_.exists(request);
   // The compiler's own directories are known only when a depfile names what is in them.
-  if (!found && !preprocessor_.search_.lists_system_headers()) doubt("it is not known whether <" + name + "> exists");
+  if (!found && !preprocessor_.search_.knows_system_folders()) doubt("it is not known whether <" + name + "> exists");
   add(found);
 }
 

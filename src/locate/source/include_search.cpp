@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "locate/source/own_folders.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit::source {
@@ -57,6 +58,12 @@ IncludeSearch::IncludeSearch(const TranslationUnit& unit, FileStore& files) : fi
   first_system_ = directories_.size();
   for (const std::string& path : unit.listed_files) list(path);
   infer_system_directories();
+  if (!lists_system_) {
+    OwnFolders own = own_folders(unit);
+    has_own_ = !own.folders.empty();
+    if (!own.toolkit.empty()) toolkit_ = own.toolkit + "/";
+    for (std::string& folder : own.folders) directories_.push_back(std::move(folder));
+  }
   const std::string source = normal_path(unit.source, folder_);
   beforehand_.insert(source);
   reached_.insert(files_.open(source, spelled_in(folder_, unit.source)));

@@ -45,6 +45,8 @@ class IncludeSearch {
   bool has_list() const { return !listed_.empty(); }
   /// Does the depfile list the compiler's own headers (-MD), or leave them out (-MMD)?
   bool lists_system_headers() const { return lists_system_; }
+  /// Is it known where the compiler looks for its own headers?
+  bool knows_system_folders() const { return lists_system_ || has_own_; }
   bool is_listed(const std::string& path) const { return listed_.contains(path); }
   /// `beforehand`: by the command line, before the source.
   void mark_reached(const Included& found, bool beforehand = false) {
@@ -76,7 +78,8 @@ class IncludeSearch {
   std::size_t first_bracket_ = 0;         ///< where <...> begins to search
   std::size_t first_system_ = 0;          ///< from here on they were read off the list
   bool lists_system_ = false;
-  std::string toolkit_;  ///< CUDA's headers; nvcc's depfile is that of the device side, which reads others of them
+  bool has_own_ = false;  ///< as they are installed here
+  std::string toolkit_;   ///< CUDA's headers; nvcc's depfile is that of the device side, which reads others of them
   std::unordered_map<std::string, std::string> listed_;  ///< normal path -> as spelled
   std::vector<std::string> list_;                        ///< normal paths in the list's order
   std::unordered_multimap<std::string, std::size_t> by_base_name_;

@@ -42,6 +42,7 @@ Preprocessor::Preprocessor(const TranslationUnit& unit, FileStore& files, Intern
   if (unit.language == Language::Cuda && unit.compiler == Compiler::Nvcc) enter_forced(unit, "cuda_runtime.h", false);
   enter_command_line(unit);
   supposing_ = search_.has_list();
+  list_has_order_ = list_has_order();
 }
 
 /// A file that the command line includes before the source.
@@ -79,7 +80,7 @@ void Preprocessor::enter_file(std::uint32_t file, std::uint32_t parent, std::uin
     if (const Doubt doubt = doubt_here(); doubts_.is_mild(doubt)) add_supposition(file, doubt);
     if (followed_ && (entered_.size() >= followed_->size() || (*followed_)[entered_.size()] != file)) leave_list();
     entered_.push_back(file);
-    if (unclear_include_ != 0) earlier_.try_emplace(file, unclear_include_);
+    if (unclear_include_ != 0) note_unclear_include(file);
   }
   is_entered_[file] = true;
   lexed_bytes_ += files_[file].size();
@@ -92,6 +93,24 @@ void Preprocessor::enter_file(std::uint32_t file, std::uint32_t parent, std::uin
   // C has raw strings only as a GNU extension, but no C source means a macro by R"(.
   constexpr bool kRawStrings = true;
   frames_.push_back({Lexer(files_[file], names_, inclusion, kRawStrings), file, inclusion, directory, {}});
+}
+
+/// An #include was left out of which it is not known what it names: `#ifdef EIGEN_FUNCTORS_PLUGIN`. Whatever was read
+/// there is the next that the list has.
+void Preprocessor::note_unclear_include(std::uint32_t file) {
+  earlier_.try_emplace(file, unclear_include_);
+  const std::string& path = files_[file].path;
+  if (search_.lists_system_headers() && list_has_order_ && search_.is_listed(path) && !search_.is_system(path))
+    unclear_include_ = 0;
+}
+
+/// A list in alphabetical order tells nothing.
+bool Preprocessor::list_has_order() {
+  const std::vector<std::uint32_t> listed = listed_order();
+  constexpr std::size_t kFewest = 4;
+  return listed.size() < kFewest ||
+         !std::is_sorted(listed.begin(), listed.end(),
+                         [&](std::uint32_t a, std::uint32_t b) { return files_[a].path < files_[b].path; });
 }
 
 /// Is that a header of the system, whose macros are there without its being read?
@@ -265,13 +284,11 @@ bool Preprocessor::kept_order() {
   return search_.lists_system_headers() && !refuted_ && !stopped_ && entered_ == search_.listed_files(true);
 }
 
-/// Where entered_order() leaves listed_order(); kNone: nowhere. A list in alphabetical order tells nothing.
+/// Where entered_order() leaves listed_order(); kNone: nowhere.
 std::size_t Preprocessor::first_difference() {
   const std::vector<std::uint32_t> listed = listed_order();
   const std::vector<std::uint32_t> entered = entered_order();
-  const auto by_path = [&](std::uint32_t a, std::uint32_t b) { return files_[a].path < files_[b].path; };
-  constexpr std::size_t kFewest = 4;
-  if (listed.size() >= kFewest && std::is_sorted(listed.begin(), listed.end(), by_path)) return kNone;
+  if (!list_has_order_) return kNone;
   const auto [left, right] = std::mismatch(listed.begin(), listed.end(), entered.begin(), entered.end());
   return left == listed.end() && right == entered.end() ? kNone : static_cast<std::size_t>(left - listed.begin());
 }

@@ -117,6 +117,8 @@ class Preprocessor : public TokenSource {
   };
   void enter_file(std::uint32_t file, std::uint32_t parent, std::uint32_t line, std::size_t directory);
   bool leave_file();
+  void note_unclear_include(std::uint32_t file);
+  bool list_has_order();
   bool is_given(std::uint32_t file) const;
   void enter_command_line(const TranslationUnit& unit);
   void enter_forced(const TranslationUnit& unit, const std::string& name, bool must_exist);
@@ -216,6 +218,7 @@ class Preprocessor : public TokenSource {
   const std::string* const given_macros_;
   const bool keeps_order_;                              ///< unit.keeps_order, and the system's headers are read
   std::optional<std::vector<std::uint32_t>> followed_;  ///< the list, when what leaves it is not read
+  bool list_has_order_ = true;
   bool left_list_ = false;
   bool supposing_ = false;
   bool refuted_ = false;

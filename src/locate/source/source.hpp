@@ -21,6 +21,7 @@ enum class Compiler : std::uint8_t { Gcc, Clang, Nvcc };
 /// One compile, as its command and its depfile tell it. Relative paths are relative to `folder`.
 struct TranslationUnit {
   std::string source;
+  std::string program;                                       ///< the compiler as its command calls it
   std::string folder;                                        ///< working directory of the compile
   std::vector<std::string> quote_dirs;                       ///< -iquote
   std::vector<std::string> include_dirs;                     ///< -I, then -isystem, in search order

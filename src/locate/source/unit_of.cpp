@@ -61,6 +61,7 @@ TranslationUnit unit_of(const CompileCommand& command, const Depfile* depfile, s
   TranslationUnit unit;
   if (source < command.sources.size()) unit.source = command.sources[source];
   unit.folder = command.folder;
+  if (command.environment.empty()) unit.program = command.program;  // CPATH would be more folders
   add_directories(unit, command);
   add_macros(unit, command);
   unit.forced_includes = command.forced_includes;

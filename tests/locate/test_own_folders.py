@@ -1,0 +1,44 @@
+"""compile_commands.json alone: what the compiler finds in its own folders is read there."""
+
+import json
+
+import pytest
+
+from elfaudit_test import need
+
+need("gcc", "g++", "clang", "clang++")
+
+
+def place_in(lab, command, source, header):
+    lab.write("lib.h", header)
+    commands = []
+    for unit in "ab":
+        lab.write(f"{unit}.{source}", '#include "lib.h"\n')
+        lab.sh(f"{command} -w -c {unit}.{source} -o {unit}.o")
+        commands.append({"directory": str(lab.path), "file": f"{unit}.{source}", "command": f"{command} -c {unit}.{source} -o {unit}.o"})
+    lab.write("compile_commands.json", json.dumps(commands))
+    [finding] = [one for one in lab.audit("check", "--format", "json", "a.o", "b.o").json()["findings"] if "level" in one["symbol"]]
+    return {(site["file"], site["line"], len(site["chain"]), site["known_by"]) for site in finding["sites"]}
+
+
+@pytest.mark.parametrize("compiler, source", [("gcc", "c"), ("clang", "c"), ("g++ -std=c++14", "cpp"), ("clang++", "cpp")])
+@pytest.mark.parametrize("header", ["iconv.h", "regex.h", "mmintrin.h", "net/ethernet.h"])
+def test_header_of_the_system(lab, compiler, source, header):
+    text = f"#pragma once\n#include <{header}>\n#if __has_include(<no/such.h>)\n#else\nint level = 3;\n#endif\n"
+    assert place_in(lab, compiler, source, text) == {("lib.h", 5, 1, "source-scan")}
+
+
+def test_folders_are_not_searched_that_the_compiler_does_not(lab):
+    lab.write("root/usr/include/iconv.h", "")
+    text = "#pragma once\n#include <iconv.h>\n#ifdef _ICONV_H\nint other;\n#else\nint level = 3;\n#endif\n"
+    [(file, *_)] = place_in(lab, "gcc -nostdinc -Iroot/usr/include", "c", text)
+    assert file == "lib.h"
+    [(file, *_)] = place_in(lab, "gcc --sysroot=root -isystem root/usr/include", "c", text)
+    assert file == "lib.h"
+
+
+@pytest.mark.parametrize("header", ["cuda_runtime.h", "cuda_fp16.h", "cooperative_groups.h", "thrust/pair.h", "cub/block/block_reduce.cuh"])
+def test_header_of_the_toolkit(lab, header):
+    need("nvcc")
+    text = f"#pragma once\n#include <{header}>\n__device__ int level = 3;\n"
+    assert place_in(lab, "nvcc -std=c++17 -rdc=true", "cu", text) == {("lib.h", 3, 1, "source-scan")}
