@@ -194,6 +194,7 @@ TEST_F(SourceRead, PlaceForAFurtherSpecifier) {
       {"#define MAKE(type, name) type name = 1\n  MAKE(int, x);", {2, 2}, "int"},
       {"#define MAKE(name) int name##_ = 1; int name = 2\nMAKE(x);", {0, 0}, "int"},
       {"UNREAD int x = 3;", {1, 7}, "int"},
+      {"UNREAD __thread int x = 3;", {1, 7}, "__thread"},
       {"int \\\nx = 3;", {1, 0}, "int"},
   };
   for (const Case& one : cases) {

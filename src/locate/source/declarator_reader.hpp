@@ -70,9 +70,10 @@ class DeclaratorReader {
   Declared base_;                   ///< what the specifiers say of each declarator
   bool is_typedef_ = false;
   bool has_type_ = false;
-  std::size_t first_ = kNone;  ///< specifier
-  std::string unknown_type_;   ///< a name taken for the type
-  std::string last_;           ///< of the declarator read last
+  std::size_t first_ = kNone;       ///< specifier
+  std::size_t behind_unknown_ = 0;  ///< where unknown_type_ ends
+  std::string unknown_type_;        ///< a name taken for the type
+  std::string last_;                ///< of the declarator read last
 };
 
 }  // namespace elfaudit::source

@@ -166,9 +166,9 @@ bool DeclaratorReader::type_or_macro(std::size_t& at, bool& has_type) {
   if (has_type) {
     if (ends_name(name.end)) return false;
     if (!is_plain(name.end) && !tokens_[name.end].is('*') && !tokens_[name.end].is('&')) return false;
-    note_unknown(unknown_type_, at);  // `MACRO type name`: the first was no type
+    note_unknown(unknown_type_, behind_unknown_);  // `MACRO type name`: the first was no type
     unknown_type_ = name.last;
-    at = name.end;
+    at = behind_unknown_ = name.end;
     return true;
   }
   if (!has(name.end)) return false;
@@ -186,7 +186,7 @@ bool DeclaratorReader::type_or_macro(std::size_t& at, bool& has_type) {
   }
   if (ends_name(name.end)) return false;
   if (name.last.front() == '~' || name.last.starts_with("operator")) return false;
-  at = name.end;
+  at = behind_unknown_ = name.end;
   unknown_type_ = name.last;
   return has_type = true;
 }
@@ -221,7 +221,7 @@ std::size_t DeclaratorReader::behind_class(std::size_t at) {
 /// It may stand for an attribute or a linkage: a specifier is put behind it.
 void DeclaratorReader::note_unknown(const std::string& name, std::size_t behind) {
   if (base_.unknown.empty()) base_.unknown = name;
-  first_ = behind;
+  first_ = behind_attributes(behind);
 }
 
 /// Reads to the first declarator. False when there is none.
@@ -248,7 +248,7 @@ bool DeclaratorReader::read_specifiers(std::size_t& at) {
       if (has(at + 1) && word_of(tokens_[at + 1]) == Word::Auto) base_.is_deduced = true;
       if (has(at) && tokens_[at].is('(')) at = behind_group(at), has_type = true;
     } else if (is_builtin_type(word) || word == Word::Auto) {
-      if (has_type && !unknown_type_.empty()) note_unknown(std::exchange(unknown_type_, {}), at);
+      if (has_type && !unknown_type_.empty()) note_unknown(std::exchange(unknown_type_, {}), behind_unknown_);
       has_type = true;
       base_.is_deduced = base_.is_deduced || word == Word::Auto;
       ++at;

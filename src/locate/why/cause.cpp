@@ -824,7 +824,7 @@ std::optional<Cause> cause_of(const Finding& finding, const std::vector<Story>& 
 }  // namespace
 
 void explain_cause(Finding& finding, const std::vector<Story>& stories, const Project& project, FileContents& files) {
-  CureContext cure{.finding = &finding, .project = &project, .files = &files};
+  CureContext cure{.finding = &finding, .project = &project, .files = &files, .stories = &stories};
   finding.cause = cause_of(finding, stories, cure);
   if (finding.cause) finding.fixes = cures_for(*finding.cause, cure);
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 
 #include "locate/why/declaration_edit.hpp"
@@ -25,19 +26,28 @@ bool is_include(const std::string& line) {
   return hash < line.size() && line[hash] == '#' && line.find("include", hash) != std::string::npos;
 }
 
-/// C++17 or later; when the command says no standard, that of g++ 11 and clang 16 on.
-bool has_inline_variables(const Story& story) {
-  if (story.language == source::Language::C) return false;
-  if (story.standard.empty()) return true;
-  for (const char* old : {"98", "03", "0x", "11", "1y", "14"})
-    if (story.standard.ends_with(old)) return false;
-  return true;
+/// A header may be C's and C++'s.
+bool has_inline_variables(const CureContext& context) {
+  return std::all_of(context.stories->begin(), context.stories->end(),
+                     [](const Story& story) { return story.has_inline_variables(); });
+}
+
+bool is_any_c(const CureContext& context) {
+  return std::any_of(context.stories->begin(), context.stories->end(),
+                     [](const Story& story) { return story.language == source::Language::C; });
 }
 
 Fix add_word(const CureContext& context, std::string_view word, std::string text) {
   const SourceLine& at = context.story->site->place.at;
   Fix fix{std::move(text), at, {}};
   if (context.project->owns(at.file)) fix.diff = add_specifier(*context.files, *context.story, word);
+  const std::vector<source::MacroCause>& macros = context.story->definition->macros;
+  if (fix.diff.empty() && !macros.empty() && macros.front().defined_at.line != 0 &&
+      context.story->definition->form.name.line == 0)
+    fix = {fmt::format("say `{}` where {} defines it ({})", word, macros.front().macro,
+                       line_text(macros.front().defined_at)),
+           macros.front().defined_at,
+           {}};
   return fix;
 }
 
@@ -126,7 +136,7 @@ std::vector<Fix> cure_variable(const CureContext& context) {
   const SourceLine& at = context.story->site->place.at;
   if (!context.project->owns(at.file)) return outside_of_project(context);
   std::vector<Fix> fixes;
-  if (has_inline_variables(*context.story) && !context.story->definition->is_tentative)
+  if (has_inline_variables(context) && !context.story->definition->is_tentative)
     fixes.push_back(add_word(context, "inline",
                              fmt::format("make it `inline` in {}{}", line_text(at),
                                          context.story->standard.empty() ? " (from C++17)" : "")));
@@ -137,7 +147,12 @@ std::vector<Fix> cure_variable(const CureContext& context) {
 std::vector<Fix> cure_function(const CureContext& context) {
   const SourceLine& at = context.story->site->place.at;
   if (!context.project->owns(at.file)) return outside_of_project(context);
-  const bool is_c = context.story->language == source::Language::C;
+  const bool is_c = is_any_c(context);
+  if (is_c && !context.story->declarations.empty())
+    return {{fmt::format("make it `static` in {} and where it is declared ({})", line_text(at),
+                         line_text(context.story->declarations.front().at)),
+             at,
+             {}}};
   if (is_c)
     return {add_word(context, "static", fmt::format("make it `static` or `static inline` in {}", line_text(at)))};
   return {add_word(context, "inline",
@@ -233,7 +248,7 @@ std::vector<Fix> cure_extern_initialised(const CureContext& context) {
   const SourceLine& at = context.story->site->place.at;
   if (!context.project->owns(at.file)) return outside_of_project(context);
   std::vector<Fix> fixes;
-  if (has_inline_variables(*context.story))
+  if (has_inline_variables(context))
     fixes.push_back(add_word(context, "inline",
                              fmt::format("write `inline` in place of `extern` in {}{}", line_text(at),
                                          from_which_standard(*context.story))));
@@ -246,7 +261,7 @@ std::vector<Fix> cure_static_member(const CureContext& context) {
   const SourceLine& at = context.story->site->place.at;
   if (!context.project->owns(at.file)) return outside_of_project(context);
   std::vector<Fix> fixes;
-  if (has_inline_variables(*context.story))
+  if (has_inline_variables(context))
     fixes.push_back(
         add_word(context, "inline",
                  fmt::format("make it `inline` in {}{}", line_text(at), from_which_standard(*context.story))));

@@ -16,6 +16,7 @@ struct CureContext {
   const Finding* finding = nullptr;
   const Project* project = nullptr;
   FileContents* files = nullptr;
+  const std::vector<Story>* stories = nullptr;   ///< of all the finding's definitions
   const Story* story = nullptr;                  ///< the definition in a header; null when the cause is another
   const source::MacroCause* macro = nullptr;     ///< cause empty-macro
   std::string condition{};                       ///< the macro that is not defined and would make it a declaration

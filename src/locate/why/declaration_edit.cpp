@@ -40,11 +40,24 @@ At behind_group(At at, At end) {
   return end;
 }
 
-/// Where the declarator of the variable ends whose name stands at `name`: at its initialiser or at the `;`. The end
-/// when that isn't clear, or an array's bound is known from the initialiser alone.
-At behind_declarator(At name, At end) {
+/// Where the declarator of the variable ends whose name stands at `name`, in a declaration that begins at `first`: at
+/// its initialiser or at the `;`. The end when that isn't clear, or an array's bound is known from the initialiser
+/// alone.
+At behind_declarator(At first, At name, At end) {
+  std::ptrdiff_t open = 0;  // parentheses around the name: int (*x)(int)
+  for (At before = first; before != name; ++before) open += before->is('(') ? 1 : before->is(')') ? -1 : 0;
+  const bool is_nested = open > 0;
   At at = name + 1;
   while (at != end && !is_directive(*at)) {
+    if (at->is(')') && open > 0) {
+      --open;
+      ++at;
+      continue;
+    }
+    if (is_nested && at->is('(')) {
+      at = behind_group(at, end);
+      continue;
+    }
     if (at->is('=') || at->is(';') || at->is('{') || at->is('(')) return at;
     const bool is_attribute = source::word_of(*at) == Word::Attribute || source::word_of(*at) == Word::Attribute2 ||
                               source::is_asm(source::word_of(*at));
@@ -77,6 +90,18 @@ bool may_deduce_arguments(At from, At name) {
     if (at->is_name() && word == Word::Count) ++names;
   }
   return names != 0;
+}
+
+/// Some other name is made one for what `name` defines: a declaration of it would leave the alias without a target.
+bool has_alias(const SourceTokens& source, std::string_view name) {
+  const Tokens& tokens = source.tokens;
+  for (std::size_t i = 2; i < tokens.size(); ++i) {
+    const bool names_it = tokens[i].kind == Kind::String && tokens[i].text.size() > 2 &&
+                          tokens[i].text.substr(1, tokens[i].text.size() - 2) == name;
+    const std::string_view word = tokens[i - 2].text;
+    if (names_it && tokens[i - 1].is('(') && (word == "alias" || word == "__alias__")) return true;
+  }
+  return false;
 }
 
 bool can_be_declared(const Definition& definition) {
@@ -113,7 +138,8 @@ std::string declare_only(FileContents& files, const Story& story) {
   const At name = source->at(form.name);
   const At end = source->tokens.end();
   if (first == end || name == end || name < first || std::any_of(first, name, is_directive)) return {};
-  const At initialiser = behind_declarator(name, end);
+  if (has_alias(*source, name->text)) return {};
+  const At initialiser = behind_declarator(first, name, end);
   const At last = initialiser == end ? end : semicolon(initialiser, end);
   if (last == end) return {};
   const bool is_c = story.language == source::Language::C;

@@ -115,18 +115,23 @@ bool is_on_the_way(const Story& story, const std::string& file) {
 
 /// Is the definition gone from what several files may have, and is what stands there a declaration that compilers
 /// take?
-bool is_mended(const source::Reading& reading, const Definition& before, source::Language language) {
+bool is_mended(const source::Reading& reading, const Story& story) {
+  const Definition& before = *story.definition;
   const bool declared_otherwise = std::any_of(reading.declarations.begin(), reading.declarations.end(),
                                               [](const Definition& other) { return !other.is_static; });
+  bool any = false;
   for (const Definition& definition : reading.definitions) {
     const source::Form& form = definition.form;
+    if (definition.is_instantiation || (definition.is_template && !definition.is_specialisation)) continue;
+    any = true;
     if (form.is_alias || form.has_misplaced_attribute) return false;
-    const bool is_internal = definition.is_internal && definition.is_static && form.is_alone && !declared_otherwise;
-    const bool is_inline = language != source::Language::C && definition.is_inline &&
-                           form.first_specifier == "inline" && !form.has_section && !form.declares_functions;
+    const bool is_internal = definition.is_internal && form.is_alone && !declared_otherwise;
+    const bool may_be_inline =
+        definition.is_function ? story.language != source::Language::C : story.has_inline_variables();
+    const bool is_inline = may_be_inline && definition.is_inline && !form.has_section && !form.declares_functions;
     if (!is_internal && !is_inline) return false;
   }
-  if (!reading.definitions.empty()) return true;
+  if (any) return true;
   // A member or a specialisation can't be declared again, and a type that the initialiser tells not without it.
   const source::Form& form = before.form;
   return std::all_of(reading.declarations.begin(), reading.declarations.end(), [&](const Definition& declaration) {
@@ -220,7 +225,9 @@ class Proofs {
       jobs_.push_back({.round = round, .unit = story.unit});
     }
     Job& asked = jobs_[job->second];
-    if (asked.numbers.try_emplace(symbol, asked.names.size()).second) asked.names.push_back(story.name);
+    if (!asked.numbers.try_emplace(symbol, asked.names.size()).second) return true;
+    asked.names.push_back(story.name);
+    asked.names.back().is_strong.reset();  // what is asked for is whether it still is
     return true;
   }
 
@@ -228,10 +235,12 @@ class Proofs {
     if (trial.round == kMostRounds) return false;
     std::size_t left = trial.left;
     bool any_mended = false;
+    const bool changes_all = !has_directive(trial.edit);
     for (const auto& [story, count] : trial.alike) {
       const Job& job = jobs_[job_of_.at({trial.round, story->unit.get()})];
       const source::Reading& reading = job.after.readings[job.numbers.at(trial.finding->symbol)];
-      const bool mended = is_mended(reading, *story->definition, story->language) && !needs_what_is_left_out(job);
+      const bool mended = is_mended(reading, *story) && !needs_what_is_left_out(job);
+      if (!mended && changes_all) return false;
       any_mended = any_mended || mended;
       if (!mended) left += count;
     }

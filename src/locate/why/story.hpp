@@ -25,6 +25,14 @@ struct Story {
   std::string standard;  ///< "c++17"; empty: not said
   std::string compiler;  ///< "g++"; empty: not known
 
+  /// C++17 or later; when nothing says the standard, that of g++ 11 and clang 16 on.
+  bool has_inline_variables() const {
+    if (language == source::Language::C) return false;
+    for (const char* old : {"98", "03", "0x", "11", "1y", "14"})
+      if (standard.ends_with(old)) return false;
+    return true;
+  }
+
   /// Is the definition in a file that the translation unit includes?
   bool in_header() const {
     return site->place.known_by != KnownBy::Nothing &&

@@ -1,0 +1,69 @@
+"""Each diff that the program offers is applied, compiled and linked: for a table of shapes, and for shapes at random places of
+installed headers.
+
+EDITS_COUNT and EDITS_SEED choose how many of the latter, and which; EDITS_ALL=1 tries every way with every compiler.
+"""
+
+import os
+
+import pytest
+
+from edits import COMPILERS, WAYS, Mutation, Shape, installed, judge, of_installed, of_table
+from elfaudit_test import need
+
+need("gcc", "g++", "clang", "clang++", "patch", "nm")
+
+SEED = os.environ.get("EDITS_SEED", "1")
+COUNT = int(os.environ.get("EDITS_COUNT", "24"))
+COMBINATIONS = list(zip(COMPILERS, WAYS))
+if os.environ.get("EDITS_ALL"):
+    COMBINATIONS = [(compiler, way) for compiler in COMPILERS for way in WAYS]
+
+
+@pytest.mark.parametrize("compiler, way", COMBINATIONS)
+def test_table_of_shapes(tmp_path, compiler, way):
+    result = of_table(tmp_path, compiler, way)
+    print(result)
+    assert not result.failures, "\n".join(result.failures)
+    assert result.with_diff >= (0.6 if COMPILERS[compiler] == "c" else 0.9) * result.findings
+    assert result.with_diff + result.advised == result.findings
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_random_places_of_installed_headers(tmp_path, way):
+    if not installed():
+        pytest.skip("no library's headers are installed")
+    result = of_installed(tmp_path, SEED, COUNT // len(WAYS), [way])
+    print(result)
+    assert len(result.failures) <= 0.02 * result.diffs, "\n".join(result.failures)
+
+
+def test_no_inline_variable_where_the_command_says_an_older_standard(lab):
+    mutation = Mutation(Shape("", "cpp", "int @x = 3;"), "g++", "command", lab.path / "p", standard="c++14")
+    assert mutation.write()
+    (finding,) = mutation.findings()
+    assert ["extern" in fix["text"] for fix in finding["fixes"]] == [True] and "+extern int zzx;" in finding["fixes"][0]["diff"]
+
+
+def test_no_inline_variable_in_a_header_that_c_includes_too(lab):
+    lab.write(".git/HEAD", "")
+    lab.write("h.h", "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint state = 3;\n#ifdef __cplusplus\n}\n#endif\n")
+    for source, compiler in (("a.cpp", "g++"), ("b.c", "gcc")):
+        lab.write(source, '#include "h.h"\n')
+        lab.sh(f"{compiler} -MD -c {source}")
+    (finding,) = lab.audit("check", "a.o", "b.o", "--format", "json").json()["findings"]
+    assert not any(fix["diff"] and "+inline" in fix["diff"] for fix in finding["fixes"])
+    assert any(fix["diff"] and "+extern int state;" in fix["diff"] for fix in finding["fixes"])
+
+
+def test_a_guard_is_not_offered_where_what_it_leaves_out_is_used(lab):
+    lab.write(".git/HEAD", "")
+    lab.write("third_party/lib/state.h", "#ifdef LIB_DEVICE\n#define LIB_CONSTANT extern\n#else\n#define LIB_CONSTANT\n#endif\n"
+              "LIB_CONSTANT int lib_state;\n#include <lib/more.h>\n")
+    lab.write("third_party/lib/more.h", "typedef int lib_int;\n")
+    lab.write("configs.h", "#include <lib/state.h>\n")
+    for name, use in (("a", "lib_int"), ("b", "int")):
+        lab.write(f"{name}.cpp", f'#include "configs.h"\n{use} {name} = 1;\n')
+        lab.sh(f"g++ -MD -Ithird_party -c {name}.cpp")
+    (finding,) = lab.audit("check", "a.o", "b.o", "--format", "json").json()["findings"]
+    assert finding["fixes"][0]["file"] == "configs.h" and finding["fixes"][0]["diff"] is None
