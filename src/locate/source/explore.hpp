@@ -24,7 +24,6 @@ struct UnitReading {
   std::vector<Reading> readings;
   std::vector<Values> leads;                  ///< what may change the answer
   std::vector<bool> settled;                  ///< nothing but that may
-  std::vector<std::size_t> unread{};          ///< of the names: there were too many tokens to go through them again
   bool system_asks = false;                   ///< conditions in the system's headers depend on some of the leads
   std::string system_macros;                  ///< #define lines of what the system's headers define, unless they ask
   bool refuted = false;                       ///< no compile can have been like that

@@ -69,15 +69,20 @@ Token Parser::as_c(Token token) {
 Parser::Parser(TokenSource& source, Interner& names, const std::vector<Name>& wanted, Language language)
     : source_(source), names_(names), language_(language), parsed_(wanted.size()) {
   for (const Name& name : wanted) {
+    wanted_.emplace_back();
     last_.push_back(name.parts.empty() ? std::string() : without_blanks(name.parts.back()));
     if (name.parts.empty()) continue;
     std::uint32_t key = names.intern(key_of(name.parts.back()));
     if (language_ == Language::C && is_cxx_word(key)) key = kPlainWord;
     by_key_[key].push_back(last_.size() - 1);
+    Path path;
+    for (std::size_t i = 0; i + 1 < name.parts.size(); ++i) {
+      path.push_back(names.intern(name.parts[i]));
+      leading_.insert(path);
+    }
+    any_global_ = any_global_ || path.empty();
+    wanted_.back() = std::move(path);
   }
-  if (!wanted.empty())
-    for (std::size_t i = 0; i + 1 < wanted.front().parts.size(); ++i)
-      wanted_.push_back(names.intern(wanted.front().parts[i]));
   anonymous_ = names.intern("(anonymous namespace)");
 }
 
@@ -190,15 +195,10 @@ void Parser::parse_namespace(bool is_inline) {
   if (parts.empty()) parts.push_back(anonymous_);
   std::vector<std::uint32_t> path = path_;
   path.insert(path.end(), parts.begin(), parts.end());
-  if (!enters(path) || scopes_.size() >= kMostScopes) return skip_braces();
+  // A name of a single part can have C linkage in any namespace.
+  if (!enters_namespace(path) || scopes_.size() >= kMostScopes) return skip_braces();
   scopes_.push_back({Scope::Kind::Namespace, parts.size(), declaration_.extern_c, false});
   path_ = std::move(path);
-}
-
-/// Can a declaration of the wanted name be in there? One of a single part can have C linkage in any namespace.
-bool Parser::enters(const std::vector<std::uint32_t>& path) const {
-  if (wanted_.empty()) return true;
-  return path.size() <= wanted_.size() && std::equal(path.begin(), path.end(), wanted_.begin());
 }
 
 void Parser::parse_linkage(const Token& extern_word) {
@@ -263,8 +263,7 @@ void Parser::open_class(std::size_t key) {
   const std::vector<std::uint32_t> name = class_name(key);
   path.insert(path.end(), name.begin(), name.end());
   const bool is_enum = word_of(declaration_.tokens[key]) == Word::Enum;
-  if (is_enum || name.empty() || wanted_.empty() || !enters(path) || class_depth_ >= kDeepestClass)
-    return skip_braces();
+  if (is_enum || name.empty() || !leading_.contains(path) || class_depth_ >= kDeepestClass) return skip_braces();
   ++class_depth_;
   Declaration outer = std::move(declaration_);
   const bool inherited = !scopes_.empty() && scopes_.back().is_template;
@@ -278,15 +277,15 @@ void Parser::open_class(std::size_t key) {
   --class_depth_;
 }
 
-bool Parser::matches(const Declared& declared) const {
+bool Parser::matches(const Declared& declared, const Path& wanted) const {
   const bool has_c_name = language_ == Language::C || declaration_.extern_c;
-  if (has_c_name && wanted_.empty()) return true;
-  std::vector<std::uint32_t> path;
+  if (has_c_name && wanted.empty()) return true;
+  Path path;
   if (!declared.absolute) path = path_;
   path.insert(path.end(), declared.qualifiers.begin(), declared.qualifiers.end());
   // A symbol's name has all inline namespaces; a declaration's qualifiers may leave them out.
   std::size_t at = 0;
-  for (const std::uint32_t part : wanted_) {
+  for (const std::uint32_t part : wanted) {
     if (at < path.size() && path[at] == part) {
       ++at;
     } else if (!inline_namespaces_.contains(part)) {
@@ -335,9 +334,15 @@ void Parser::record() {
       continue;
     }
     const auto names = by_last.find(declared.last);
-    if (names == by_last.end() || declared.is_friend || !matches(declared)) continue;
+    if (names == by_last.end()) continue;
+    std::vector<std::size_t> meant;
+    for (const std::size_t name : names->second) {
+      if (declared.is_friend && path_ != wanted_[name]) parsed_[name].has_friends = true;
+      if (!declared.is_friend && matches(declared, wanted_[name])) meant.push_back(name);
+    }
+    if (meant.empty()) continue;
     const Found found = make_found(std::move(declared));
-    for (const std::size_t name : names->second) parsed_[name].found.push_back(found);
+    for (const std::size_t name : meant) parsed_[name].found.push_back(found);
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -39,13 +40,14 @@ struct Parsed {
 
 class Parser {
  public:
-  /// `wanted`: names that differ in their last part alone, so that one pass finds them all. They outlive `names`.
+  /// One pass finds all the `wanted`. They outlive `names`.
   Parser(TokenSource& source, Interner& names, const std::vector<Name>& wanted, Language language);
 
   /// Reads to the end of the source. In the order of the names.
   std::vector<Parsed> run();
 
  private:
+  using Path = std::vector<std::uint32_t>;
   struct Scope {
     enum class Kind : std::uint8_t { Namespace, Linkage, Class, Unknown } kind = Kind::Namespace;
     std::size_t parts = 0;  ///< it adds to path_
@@ -83,7 +85,7 @@ class Parser {
   void close_scope();
   void open_block();
   void open_class(std::size_t key);
-  bool enters(const std::vector<std::uint32_t>& path) const;
+  bool enters_namespace(const Path& path) const { return any_global_ || leading_.contains(path); }
 
   // Declarations
   void collect(Token token);
@@ -99,13 +101,15 @@ class Parser {
   void record();
   std::vector<std::size_t> labelled() const;
   Found make_found(Declared declared) const;
-  bool matches(const Declared& declared) const;
+  bool matches(const Declared& declared, const Path& wanted) const;
 
   TokenSource& source_;
   Interner& names_;
   const Language language_;
-  std::vector<std::uint32_t> wanted_;  ///< all parts but the last
-  std::vector<std::string> last_;      ///< of each name
+  std::vector<Path> wanted_;       ///< of each name, all parts but the last
+  std::vector<std::string> last_;  ///< of each name
+  std::set<Path> leading_;         ///< the namespaces and classes on the way to a wanted name
+  bool any_global_ = false;        ///< a wanted name has one part alone
   /// By a name that each declaration of a wanted one has in it: the wanted ones.
   std::unordered_map<std::uint32_t, std::vector<std::size_t>> by_key_;
   /// By a name whose declaration gives it a wanted one as its symbol: `int v __asm__("wanted");`.

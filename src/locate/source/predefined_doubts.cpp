@@ -26,35 +26,33 @@ constexpr std::array<Assumed, 13> kAssumed = {{{"__GNUC__", "7", "17"},
                                                {"__STDC_VERSION__", "0", "202311L"},
                                                {"__cpp_", "199711L", "999912L"}}};
 
+/// Is what the table has in that row the compile's own?
+bool is_exact(std::size_t row, const TranslationUnit& unit, bool standard_known) {
+  const std::string_view version = unit.compiler_version;
+  // nvcc's version is never known here, and that of the host compiler it runs is not told either.
+  const bool version_known = !version.empty() && unit.compiler != Compiler::Nvcc;
+  standard_known = standard_known || (version_known && unit.options.has_value());
+  const bool is_feature = row + 1 == kAssumed.size();
+  if (row + 3 == kAssumed.size() || row + 2 == kAssumed.size()) return standard_known;
+  const std::string_view table = unit.compiler == Compiler::Clang ? "14." : "12.";
+  return version_known && (!is_feature || (standard_known && version.starts_with(table)));
+}
+
 }  // namespace
 
 std::uint8_t assumed_row(std::string_view macro, const TranslationUnit& unit) {
   if (!macro.starts_with("__")) return 0;
-  const bool is_clang = unit.compiler == Compiler::Clang;
-  const std::string_view known = unit.compiler_version;
-  // nvcc's version is never known here, and that of the host compiler it runs is not told either.
-  const bool version_known = !known.empty() && unit.compiler != Compiler::Nvcc;
-  if (is_clang && macro.starts_with("__GNU")) return 0;
+  if (unit.compiler == Compiler::Clang && macro.starts_with("__GNU")) return 0;
   for (std::size_t row = 0; row < kAssumed.size(); ++row) {
     if (row + 1 < kAssumed.size() ? macro != kAssumed[row].macro : !macro.starts_with(kAssumed[row].macro)) continue;
-    const bool is_feature = row + 1 == kAssumed.size();
-    const bool is_standard = row + 3 == kAssumed.size() || row + 2 == kAssumed.size();
-    const bool standard_known =
-        (!unit.standard.empty() && !unit.standard_guessed) || (version_known && unit.options.has_value());
-    const bool exact =
-        is_standard ? standard_known
-                    : version_known && (!is_feature || (standard_known && known.starts_with(is_clang ? "14." : "12.")));
+    const bool exact = is_exact(row, unit, !unit.standard.empty() && !unit.standard_guessed);
     return exact ? std::uint8_t{0} : static_cast<std::uint8_t>(row + 1);
   }
   return 0;
 }
 
 bool is_standards(std::uint8_t row, const TranslationUnit& unit) {
-  if (row + 2U < kAssumed.size() || unit.options) return false;
-  TranslationUnit known = unit;
-  known.standard_guessed = false;
-  known.standard = "c++17";
-  return assumed_row(kAssumed[row - 1U].macro, known) == 0;
+  return row + 2U >= kAssumed.size() && !unit.options && is_exact(row - 1U, unit, true);
 }
 
 std::string_view assumed_value(std::uint8_t row, int variant) {

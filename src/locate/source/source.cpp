@@ -42,36 +42,6 @@ std::string directive_text(std::string_view text) {
 
 std::string last_part(const Name& name) { return name.parts.empty() ? std::string() : name.parts.back(); }
 
-/// Gives the same tokens again when they are asked for more than once.
-class Recorder : public TokenSource {
- public:
-  Recorder(TokenSource& source, bool records) : source_(source), records_(records) {}
-
-  Token next() override {
-    if (at_ < tokens_.size()) return tokens_[at_++];
-    const Token token = source_.next();
-    if (!records_) return token;
-    if (tokens_.size() < kMost) {
-      tokens_.push_back(token);
-      ++at_;
-    } else {
-      complete_ = false;
-    }
-    return token;
-  }
-  void rewind() { at_ = 0; }
-  /// False: there were too many tokens to keep, and the first pass has used them up.
-  bool complete() const { return complete_; }
-
- private:
-  static constexpr std::size_t kMost = 4U << 20;
-  TokenSource& source_;
-  const bool records_;
-  std::vector<Token> tokens_;
-  std::size_t at_ = 0;
-  bool complete_ = true;
-};
-
 class SourceOrigins : public Origins {
  public:
   SourceOrigins(Preprocessor& preprocessor, const FileStore& files, const Interner& names)
@@ -424,25 +394,6 @@ class MarkerOrigins : public Origins {
   const std::string folder_;
 };
 
-/// Those that one pass of a parser finds together, by their numbers.
-std::vector<std::vector<std::size_t>> groups_of(const std::vector<Name>& names) {
-  std::map<std::vector<std::string>, std::vector<std::size_t>> by_scope;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    std::vector<std::string> scope = names[i].parts;
-    if (!scope.empty()) scope.pop_back();
-    by_scope[std::move(scope)].push_back(i);
-  }
-  std::vector<std::vector<std::size_t>> groups;
-  for (auto& [scope, group] : by_scope) groups.push_back(std::move(group));
-  return groups;
-}
-
-std::vector<Name> chosen(const std::vector<Name>& names, const std::vector<std::size_t>& numbers) {
-  std::vector<Name> result;
-  for (const std::size_t number : numbers) result.push_back(names[number]);
-  return result;
-}
-
 /// Of a unit whose paths are absolute.
 class UnitReader {
  public:
@@ -452,19 +403,10 @@ class UnitReader {
         files_(files),
         wanted_(wanted),
         names_(new_names()),
-        preprocessor_(unit, files, names_, last_parts(wanted), system_macros),
-        groups_(groups_of(wanted)),
-        recorder_(preprocessor_, groups_.size() > 1),
-        parsed_(wanted.size()) {
+        preprocessor_(unit, files, names_, last_parts(wanted), system_macros) {
     files.forget_reading();
     preprocessor_.follow_list();
-    for (const std::vector<std::size_t>& group : groups_) {
-      if (!recorder_.complete()) break;
-      recorder_.rewind();
-      std::vector<Parsed> parsed =
-          Parser(recorder_, names_, names_of_.emplace_back(chosen(wanted, group)), unit.language).run();
-      for (std::size_t i = 0; i < group.size(); ++i) parsed_[group[i]] = std::move(parsed[i]);
-    }
+    parsed_ = Parser(preprocessor_, names_, wanted, unit.language).run();
   }
 
   /// The depfile has another order than the reading.
@@ -500,13 +442,11 @@ class UnitReader {
     const SourceOrigins origins(preprocessor_, files_, names_);
     for (std::size_t i = 0; i < parsed_.size(); ++i) {
       Leads leads;
-      const bool was_read = parsed_[i].has_value();
-      if (!was_read) result.unread.push_back(i);
-      const Parsed parsed = was_read ? *std::move(parsed_[i]) : Parsed();
+      const Parsed parsed = std::move(parsed_[i]);
       result.readings.push_back(make_reading(parsed, wanted_[i], unit_.language, unit_.compiler, origins, doubts,
                                              left_out(last_part(wanted_[i])), leads));
       result.leads.push_back(values_of(leads.names, &parsed));
-      result.settled.push_back(was_read && !leads.other_reasons);
+      result.settled.push_back(!leads.other_reasons);
       for (const auto& [name, values] : result.leads.back())
         result.system_asks = result.system_asks || preprocessor_.matters_to_system(name);
     }
@@ -562,10 +502,7 @@ class UnitReader {
   const std::vector<Name>& wanted_;
   Interner names_;
   Preprocessor preprocessor_;
-  std::vector<std::vector<std::size_t>> groups_;
-  std::deque<std::vector<Name>> names_of_;  // each group's; names_ views their bytes
-  Recorder recorder_;
-  std::vector<std::optional<Parsed>> parsed_;  // nothing: there were too many tokens to keep for a further pass
+  std::vector<Parsed> parsed_;
 };
 
 TranslationUnit unit_with_absolute_folder(const TranslationUnit& unit) {
@@ -573,20 +510,6 @@ TranslationUnit unit_with_absolute_folder(const TranslationUnit& unit) {
   std::error_code failed;
   absolute.folder = normal_path(unit.folder, std::filesystem::current_path(failed).string());
   return absolute;
-}
-
-/// There were too many tokens to keep: the rest is read on its own.
-void read_rest(const TranslationUnit& unit, const std::vector<Name>& wanted, const ReadUnit& read, UnitReading& first) {
-  const std::vector<Name> rest = chosen(wanted, first.unread);
-  for (const std::vector<std::size_t>& group : groups_of(rest)) {
-    UnitReading more = read(unit, chosen(rest, group), nullptr);
-    for (std::size_t i = 0; i < group.size(); ++i) {
-      const std::size_t number = first.unread[group[i]];
-      first.readings[number] = std::move(more.readings[i]);
-      first.leads[number] = std::move(more.leads[i]);
-      first.settled[number] = more.settled[i];
-    }
-  }
 }
 
 }  // namespace
@@ -616,7 +539,6 @@ std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::ve
     first = reader->finish();
     absolute.keeps_order = keeps_order;  // `reader` has a reference to it, so last
   }
-  read_rest(absolute, wanted, read, first);
   explore(absolute, wanted, read, first);
   doubt_operands(absolute, wanted, read, first);
   if (as_read != nullptr) *as_read = std::move(absolute);
@@ -632,10 +554,6 @@ Rereading reread(const TranslationUnit& unit, const std::vector<Name>& names,
   UnitReading first = reader.finish();
   Rereading result;
   result.files = reader.files();
-  const ReadUnit read = [&](const TranslationUnit&, const std::vector<Name>& rest, const std::string*) {
-    return UnitReader(absolute, files, rest).finish();
-  };
-  read_rest(absolute, names, read, first);
   result.readings = std::move(first.readings);
   return result;
 }
@@ -647,20 +565,16 @@ Reading read_definitions(const TranslationUnit& unit, const Name& name) {
 std::vector<Reading> read_preprocessed(std::string_view text, const std::vector<Name>& wanted, Language language,
                                        std::string_view folder) {
   std::vector<Reading> readings(wanted.size());
-  for (const std::vector<std::size_t>& group : groups_of(wanted)) {
-    Interner names = new_names();
-    LineMarkers markers(text, names);
-    const std::vector<Name> together = chosen(wanted, group);  // `names` views their bytes
-    const std::vector<Parsed> parsed = Parser(markers, names, together, language).run();
-    std::vector<std::string> doubts;
-    if (!markers.has_markers()) doubts.emplace_back("the preprocessor's output has no line markers");
-    const MarkerOrigins origins(markers, folder.empty() ? markers.folder() : std::string(folder));
-    for (std::size_t i = 0; i < group.size(); ++i) {
-      Leads leads;
-      const Name& name = wanted[group[i]];
-      if (!name.parts.empty())
-        readings[group[i]] = make_reading(parsed[i], name, language, Compiler::Gcc, origins, doubts, {}, leads);
-    }
+  Interner names = new_names();
+  LineMarkers markers(text, names);
+  const std::vector<Parsed> parsed = Parser(markers, names, wanted, language).run();
+  std::vector<std::string> doubts;
+  if (!markers.has_markers()) doubts.emplace_back("the preprocessor's output has no line markers");
+  const MarkerOrigins origins(markers, folder.empty() ? markers.folder() : std::string(folder));
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    Leads leads;
+    if (!wanted[i].parts.empty())
+      readings[i] = make_reading(parsed[i], wanted[i], language, Compiler::Gcc, origins, doubts, {}, leads);
   }
   return readings;
 }
