@@ -37,6 +37,12 @@ bool is_any_c(const CureContext& context) {
                      [](const Story& story) { return story.language == source::Language::C; });
 }
 
+/// Nothing of it is written where it stands.
+bool is_made_by_macro(const CureContext& context) {
+  const source::Form& form = context.story->definition->form;
+  return form.specifiers.line == 0 && form.name.line == 0 && !form.first_specifier.empty();
+}
+
 Fix add_word(const CureContext& context, std::string_view word, std::string text) {
   const SourceLine& at = context.story->site->place.at;
   Fix fix{std::move(text), at, {}};
@@ -48,6 +54,8 @@ Fix add_word(const CureContext& context, std::string_view word, std::string text
                        line_text(macros.front().defined_at)),
            macros.front().defined_at,
            {}};
+  else if (fix.diff.empty() && is_made_by_macro(context))
+    fix.text = fmt::format("say `{}` in the macro that makes it in {}", word, line_text(at));
   return fix;
 }
 
@@ -57,6 +65,12 @@ Fix make_extern(const CureContext& context) {
   if (context.other_definition)
     fix.text = fmt::format("declare it `extern` in {}: {} defines it already", line_text(at),
                            line_text(*context.other_definition));
+  else if (context.story->definition->form.has_unnamed_class)
+    fix.text = fmt::format("give its type a name in {}, declare it `extern` there and define it in one source file",
+                           line_text(at));
+  else if (is_made_by_macro(context))
+    fix.text =
+        fmt::format("use the macro of {} in one source file, and declare what it makes `extern` here", line_text(at));
   if (context.project->owns(at.file)) fix.diff = declare_only(*context.files, *context.story);
   return fix;
 }
