@@ -4,7 +4,7 @@ The sources are ours; a name in brackets says where the shape was met. `cause` a
 debug info, both, a compile command and the preprocessor; `only` has the ways of a case that others can't settle.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 WAYS = ("-g", "-g -MD", "-MD", "command", "preprocess")
 
@@ -18,6 +18,7 @@ class Incident:
     fix: str  # the first
     compilers: tuple = ("gcc", "clang")
     options: str = ""
+    own_options: dict = field(default_factory=dict)  # by source
     only: tuple = WAYS
     symbol: str = ""  # which finding is looked at, when there are several
     applied: bool = False  # the first diff mends the link
@@ -272,6 +273,18 @@ for symbol, taken in (("_ZN5Catch7Session3runEv", "catch.hpp:7 (`#ifdef CATCH_IM
         "implementation-switch", f"CATCH_CONFIG_MAIN is defined in a.cpp:1 and b.cpp:1; {taken} is taken because of it",
         "define CATCH_CONFIG_MAIN in one source file only: remove b.cpp:1", symbol=symbol, applied=True)
 
+cxx("two switches of one effect (Catch)", {
+    "catch.hpp": CATCH, "a.cpp": '#define CATCH_CONFIG_MAIN\n#include "catch.hpp"\n', "b.cpp": '#define CATCH_CONFIG_RUNNER\n#include "catch.hpp"\n'},
+    "implementation-switch", "CATCH_CONFIG_MAIN is defined in a.cpp:1, CATCH_CONFIG_RUNNER is defined in b.cpp:1; catch.hpp:7 "
+    "(`#ifdef CATCH_IMPL`) is taken because of it", "define CATCH_CONFIG_MAIN or CATCH_CONFIG_RUNNER in one source file only: remove b.cpp:1",
+    applied=True)
+
+c("one by its name, one on the command line", {
+    "stb.h": STB, "one/a.c": '#define STB_IMAGE_IMPLEMENTATION\n#include "../stb.h"\n', "two/a.c": '#include "../stb.h"\n'},
+  "implementation-switch", "STB_IMAGE_IMPLEMENTATION is defined in one/a.c:1 and on the command line of two/a.c; stb.h:2 "
+  "(`#ifdef STB_IMAGE_IMPLEMENTATION`) is taken because of it", "define STB_IMAGE_IMPLEMENTATION for one source file only",
+  own_options={"two/a.c": "-DSTB_IMAGE_IMPLEMENTATION"}, only=("command", "preprocess"))
+
 c("a feature macro is no switch", both("#ifdef _GNU_SOURCE\nint x;\n#endif\n", before="#define _GNU_SOURCE\n"), "tentative-definition", TENTATIVE,
   "declare it `extern` in x.h:2 and define it in one source file")
 
@@ -347,6 +360,10 @@ c("a struct without its typedef, of several lines", both("struct opts {\n  int v
 c("a struct that is a variable", {**both("struct opts {\n  int verbose;\n} opts;\n"), "a.c": '#include "x.h"\nint get(void) { return opts.verbose; }\n'},
   "tentative-definition", TENTATIVE, "declare it `extern` in x.h:3 and define it in one source file")
 
+c("a struct without a name that is used", {
+    "x.h": "struct { int verbose; } config;\n", **{f"{x}.c": '#include "x.h"\nint get_%s(void) { return config.verbose; }\n' % x for x in "ab"}},
+  "tentative-definition", TENTATIVE, "give its struct a name, declare it `extern` in x.h:1 and define it in one source file")
+
 c("a struct that another header uses", {
     "opts.h": "struct opts {\n  int verbose;\n} opts;\n", "log.h": "static int loud(void) { return opts.verbose; }\n",
     **{f"{x}.c": '#include "opts.h"\n#include "log.h"\nint %s(void) { return loud(); }\n' % x for x in "ab"}},
@@ -402,6 +419,9 @@ cxx("a specialised static member", both("template <class T> struct C { static in
 
 cxx("a static member (tabulate)", both("struct K { static int n; };\nint K::n = 0;\n", "cpp"), "static-member-not-inline",
     "the header defines the static member, which is not inline", "", options="-std=c++17", only=("-g -MD", "-MD", "command", "preprocess"))
+
+cxx("a constant member before C++17", both("struct K { static constexpr int n = 3; };\nconstexpr int K::n;\n", "cpp"), "static-member-not-inline",
+    "the header defines the static member, which is not inline", "move x.h:2 to one source file", options="-std=c++14", only=("command",))
 
 cxx("a function of a class (uuid_v4)", both("struct U { int f(); };\nint U::f() { return 1; }\n", "cpp"), "function-not-inline",
     "the header defines the function and it is not inline", "make it `inline` in x.h:2, or move its body to a source file")

@@ -18,7 +18,8 @@ def compile_all(lab, incident, compiler, way):
     flags = {"command": "", "preprocess": ""}.get(way, way)
     entries = []
     for source in sources:
-        command = f"{compiler} -fno-common -w {incident.options} {flags} -fPIC -c {source} -o {source}.o"
+        options = f"{incident.options} {incident.own_options.get(source, '')}"
+        command = f"{compiler} -fno-common -w {options} {flags} -fPIC -c {source} -o {source}.o"
         lab.sh(command)
         entries.append({"directory": str(lab.path), "file": source, "output": f"{source}.o", "command": command})
     if way in ("command", "preprocess"):

@@ -62,6 +62,7 @@ class Sorter {
   void select_linkage();
   void select_arguments();
   void settle_tentative();
+  void settle_constexpr_member();
   bool defines(const Found& found, bool is_function) const;
   Alike alike(const Found& found) const;
 
@@ -150,6 +151,16 @@ void Sorter::select_arguments() {
            (entry.found->what.is_inline || (entry.is_function && entry.found->what.is_constexpr));
   };
   if (!std::all_of(entries_.begin(), entries_.end(), is_inline)) std::erase_if(entries_, is_inline);
+  settle_constexpr_member();
+}
+
+/// Before C++17 `static constexpr int n = 3;` in a class declares, and the `constexpr int K::n;` behind it defines.
+void Sorter::settle_constexpr_member() {
+  const auto is_in_class = [](const Entry& entry) { return entry.found->in_class && !entry.is_function; };
+  const bool any = std::any_of(entries_.begin(), entries_.end(),
+                               [&](const Entry& entry) { return entry.defines && !is_in_class(entry); });
+  for (Entry& entry : entries_)
+    if (any && is_in_class(entry) && !entry.found->what.is_inline) entry.defines = false;
 }
 
 /// C11 6.9.2: of several tentative definitions and one with an initialiser, that one defines.

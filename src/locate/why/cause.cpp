@@ -466,38 +466,67 @@ std::optional<Switch> own_macro(const Story& story, FileContents& files) {
   return std::nullopt;
 }
 
+/// For each story the switch of the candidate's name, or another one of the same effect: CATCH_CONFIG_RUNNER beside
+/// CATCH_CONFIG_MAIN. Empty when one story has neither.
+std::vector<const Switch*> same_switches(const Switch& candidate, const std::vector<std::vector<Switch>>& switches) {
+  std::vector<const Switch*> result;
+  for (const std::vector<Switch>& own : switches) {
+    auto found = std::find_if(own.begin(), own.end(),
+                              [&](const Switch& other) { return other.macro->macro == candidate.macro->macro; });
+    if (found == own.end())
+      found =
+          std::find_if(own.begin(), own.end(), [&](const Switch& other) { return other.effect == candidate.effect; });
+    if (found == own.end()) return {};
+    result.push_back(&*found);
+  }
+  return result;
+}
+
+/// "in a.c:1 and b.c:1", "in a.c:1 and on the command line of b.c"; of the stories whose switch has that name.
+std::string where_defined(const std::string& name, const std::vector<const Switch*>& switches,
+                          const std::vector<const Story*>& stories) {
+  std::vector<std::string> places;
+  std::vector<std::string> commands;
+  for (std::size_t i = 0; i < stories.size(); ++i) {
+    if (switches[i]->macro->macro != name) continue;
+    const SourceLine& at = switches[i]->macro->defined_at;
+    add_new(at.line == 0 ? commands : places, at.line == 0 ? stories[i]->source : line_text(at));
+  }
+  std::string text = places.empty() ? std::string() : "in " + listed(places);
+  if (!commands.empty()) text += (text.empty() ? "" : " and ") + ("on the command line of " + listed(commands));
+  return text;
+}
+
 /// A switch is to be on in one source. `stories`: those of one header.
 std::optional<Cause> implementation_switch(const std::vector<const Story*>& stories, const std::string& name,
                                            CureContext& cure) {
-  if (stories.size() < 2) return std::nullopt;
-  std::vector<Switch> candidates = switches_of(*stories.front(), name, *cure.files);
-  if (auto own = own_macro(*stories.front(), *cure.files)) candidates.push_back(*std::move(own));
-  for (const Switch& candidate : candidates) {
-    std::vector<std::string> places;
-    std::vector<std::string> sources;
-    bool by_command = false;
-    bool in_all = true;
-    cure.switched_at.clear();
-    for (const Story* story : stories) {
-      std::vector<Switch> own = switches_of(*story, name, *cure.files);
-      if (auto macro = own_macro(*story, *cure.files)) own.push_back(*std::move(macro));
-      const auto same = std::find_if(own.begin(), own.end(),
-                                     [&](const Switch& other) { return other.macro->macro == candidate.macro->macro; });
-      in_all = in_all && same != own.end();
-      if (!in_all) break;
-      add_new(sources, std::string(base_name(story->source)));
-      const SourceLine& at = same->macro->defined_at;
-      by_command = by_command || at.line == 0;
-      const std::size_t known = places.size();
-      if (at.line != 0) add_new(places, line_text(at));
-      if (places.size() != known) cure.switched_at.push_back(at);
+  std::vector<std::vector<Switch>> all;
+  std::vector<std::string> sources;
+  for (const Story* story : stories) {
+    all.push_back(switches_of(*story, name, *cure.files));
+    if (auto own = own_macro(*story, *cure.files)) all.back().push_back(*std::move(own));
+    add_new(sources, story->source);
+  }
+  if (sources.size() < 2) return std::nullopt;
+  for (const Switch& candidate : all.front()) {
+    const std::vector<const Switch*> switches = same_switches(candidate, all);
+    if (switches.empty()) continue;
+    std::vector<std::string> names;
+    for (const Switch* one : switches) {
+      const SourceLine& at = one->macro->defined_at;
+      add_new(names, one->macro->macro);
+      const auto is_same = [&](const SourceLine& known) { return known.file == at.file && known.line == at.line; };
+      if (at.line != 0 && std::none_of(cure.switched_at.begin(), cure.switched_at.end(), is_same))
+        cure.switched_at.push_back(at);
+      cure.is_by_command = cure.is_by_command || at.line == 0;
     }
-    if (!in_all || sources.size() < 2 || (by_command && !places.empty())) continue;
-    cure.switch_name = candidate.macro->macro;
-    std::string where = by_command ? "on the command line of " + listed(sources) : "in " + listed(places);
-    if (places.size() == 1) where += fmt::format(", which {} include", listed(sources));
-    return Cause{"implementation-switch",
-                 fmt::format("{} is defined {}; {}", candidate.macro->macro, where, candidate.effect)};
+    cure.switch_name = fmt::format("{}", fmt::join(names, " or "));
+    std::vector<std::string> parts;
+    for (const std::string& one : names)
+      parts.push_back(fmt::format("{} is defined {}", one, where_defined(one, switches, stories)));
+    std::string text = fmt::format("{}", fmt::join(parts, ", "));
+    if (cure.switched_at.size() == 1 && !cure.is_by_command) text += fmt::format(", which {} include", listed(sources));
+    return Cause{"implementation-switch", fmt::format("{}; {}", text, candidate.effect)};
   }
   return std::nullopt;
 }
@@ -676,6 +705,18 @@ std::optional<Cause> plain_definition(const std::vector<Story>& stories, const S
 
 // --- What is linked
 
+/// Two sources may become the same bytes.
+bool have_own_sources(const Site& a, const Site& b, const std::vector<Story>& stories) {
+  const auto source = [&](const Site& site) {
+    const auto found =
+        std::find_if(stories.begin(), stories.end(), [&](const Story& story) { return story.site == &site; });
+    return found == stories.end() ? std::string() : found->source;
+  };
+  const std::string first = source(a);
+  const std::string second = source(b);
+  return !first.empty() && !second.empty() && first != second;
+}
+
 /// The sites are copies of one thing.
 std::optional<Cause> linked_twice(const Finding& finding, const std::vector<Story>& stories, FileContents& files) {
   if (finding.sites.size() < 2) return std::nullopt;
@@ -686,7 +727,7 @@ std::optional<Cause> linked_twice(const Finding& finding, const std::vector<Stor
     std::optional<Cause> copy;
     if (kept.origin.is_member() == other.origin.is_member() && files.are_same_file(kept.origin, other.origin)) {
       copy = Cause{"input-twice", kept.origin.display() + " is named twice on the link line"};
-    } else if (files.have_same_bytes(kept.origin, other.origin)) {
+    } else if (!have_own_sources(kept, other, stories) && files.have_same_bytes(kept.origin, other.origin)) {
       copy = kept.origin.is_member() && other.origin.is_member()
                  ? Cause{"copied-archive", fmt::format("{} and {} hold the same object: one archive under two names",
                                                        kept.origin.path, other.origin.path)}

@@ -62,6 +62,9 @@ Fix add_word(const CureContext& context, std::string_view word, std::string text
 Fix make_extern(const CureContext& context) {
   const SourceLine& at = context.story->site->place.at;
   Fix fix{fmt::format("declare it `extern` in {} and define it in one source file", line_text(at)), at, {}};
+  if (context.story->definition->form.has_unnamed_class)
+    fix.text = fmt::format("give its {} a name, declare it `extern` in {} and define it in one source file",
+                           context.story->definition->type_key, line_text(at));
   if (context.other_definition)
     fix.text = fmt::format("declare it `extern` in {}: {} defines it already", line_text(at),
                            line_text(*context.other_definition));
@@ -193,7 +196,7 @@ std::vector<Fix> cure_include_of_source(const CureContext& context) {
 /// STB_IMAGE_IMPLEMENTATION, on in several files: off in all but one.
 std::vector<Fix> cure_switch(const CureContext& context) {
   const std::vector<SourceLine>& places = context.switched_at;
-  if (places.empty()) return {{fmt::format("define {} for one source file only", context.switch_name), {}, {}}};
+  if (context.is_by_command) return {{fmt::format("define {} for one source file only", context.switch_name), {}, {}}};
   if (places.size() == 1)
     return {{fmt::format("define {} in one source file, not in {}", context.switch_name, line_text(places.front())),
              places.front(),

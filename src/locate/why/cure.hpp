@@ -23,6 +23,7 @@ struct CureContext {
   bool is_used = false;                          ///< a file that includes the header names it
   std::string word{};                            ///< what the macro, or the branch, says elsewhere: "static inline"
   std::optional<SourceLine> include{};           ///< cause source-included: the #include of the source
+  bool is_by_command = false;                    ///< the same: it is on a command line, too
   std::string switch_name{};                     ///< cause implementation-switch
   std::vector<SourceLine> switched_at{};         ///< its #define lines; empty: the command line
   std::optional<SourceLine> other_definition{};  ///< in a source, where the header has a tentative one
