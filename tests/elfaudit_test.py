@@ -54,6 +54,11 @@ def need(*programs):
             pytest.skip(f"needs {program}, which is not installed", allow_module_level=True)
 
 
+def by_symbol(findings):
+    """Each symbol's finding, whether or not it stands below another with the same cause."""
+    return [each for finding in findings for each in (finding, *finding.get("also", []))]
+
+
 class Result:
     """What a command left behind: exit code, standard output and standard error."""
 

@@ -69,6 +69,9 @@ struct Site {
 struct Cause {
   std::string kind;  ///< "empty-macro": public and stable, docs/why.md lists them
   std::string text;
+  /// What findings of one cause have in common: the macro, the header, the two inputs. Empty: it is this symbol's
+  /// alone.
+  std::string about{};
 };
 
 /// An edit that mends it.
@@ -103,6 +106,11 @@ struct Finding {
   std::vector<std::string> notes{};            ///< what else belongs to the story: "the host link will fail too: ..."
   std::vector<FoundRelocation> relocations{};  ///< relocation-not-pic: all of the object's
   std::vector<std::string> links{};            ///< of an audit of several links: the outputs of those that have it
+  std::vector<Finding> also{};  ///< other symbols' findings with the same cause; filled by group_by_cause() alone
 };
+
+/// Joins findings with one cause: the first of them gets the others as Finding::also. One header in a thousand objects,
+/// or Catch's main() in two files, is one thing to mend. The last step before a report: policies work by symbol.
+void group_by_cause(std::vector<Finding>& findings);
 
 }  // namespace elfaudit

@@ -232,6 +232,7 @@ int check_command(const Request& request) {
   map_paths(result, path_map(request));
   apply_policy(policy, result);
   if (request.policy.verbose) say_suppression_uses(policy, result);
+  group_by_cause(result.findings);
   write_reports(request, result, stdout);
   if (request.stats) std::fputs(stats_report(result).c_str(), stderr);
   return request.policy.write_baseline.empty() ? exit_code(result, request.fail_on) : write_baseline(request, result);

@@ -47,6 +47,7 @@ int audit_and_report(const Request& request) {
   Audit result = audit(std::move(job), request.audit);
   map_paths(result, path_map(request));
   apply_policy(policy, result);
+  group_by_cause(result.findings);
   write_reports(request, result, result.findings.empty() ? nullptr : stderr);
   if (request.stats) std::fputs(stats_report(result).c_str(), stderr);
   return request.policy.write_baseline.empty() ? exit_code(result, request.fail_on) : write_baseline(request, result);

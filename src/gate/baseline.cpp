@@ -58,17 +58,20 @@ std::vector<BaselineEntry> read_baseline(const std::string& path) {
 std::string baseline_document(const Audit& audit, const std::vector<BaselineEntry>& before) {
   // Sorted by what doesn't change, so that the file's own history shows what came and went.
   std::map<std::tuple<std::string, std::string, std::string>, BaselineEntry> entries;
-  for (const auto* findings : {&audit.findings, &audit.known}) {
+  const auto add = [&](const Finding& finding) {
+    if (finding.leaves_unread || finding.rule == "baseline-outdated") return;
+    const std::string print = fingerprint(finding);
+    const auto [at, fresh] = entries.try_emplace({finding.rule, finding.symbol, print});
+    if (fresh)
+      at->second = {print, loose_fingerprint(finding), finding.rule, finding.symbol, finding.message};
+    else
+      ++at->second.count;
+  };
+  for (const auto* findings : {&audit.findings, &audit.known})
     for (const Finding& finding : *findings) {
-      if (finding.leaves_unread || finding.rule == "baseline-outdated") continue;
-      const std::string print = fingerprint(finding);
-      const auto [at, fresh] = entries.try_emplace({finding.rule, finding.symbol, print});
-      if (fresh)
-        at->second = {print, loose_fingerprint(finding), finding.rule, finding.symbol, finding.message};
-      else
-        ++at->second.count;
+      add(finding);
+      for (const Finding& other : finding.also) add(other);
     }
-  }
   for (const BaselineEntry& entry : before) {
     const auto [at, fresh] = entries.try_emplace({entry.rule, entry.symbol, entry.fingerprint}, entry);
     if (!fresh) at->second.count = std::max(at->second.count, entry.count);

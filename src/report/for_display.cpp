@@ -41,6 +41,7 @@ Finding for_display(Finding finding) {
   if (finding.cause) show(finding.cause->text);
   for (Fix& fix : finding.fixes) show(fix.text);
   for (auto* texts : {&finding.missing, &finding.symbols, &finding.notes, &finding.links}) show(*texts);
+  for (Finding& other : finding.also) other = for_display(std::move(other));
   return finding;
 }
 

@@ -18,6 +18,8 @@
 namespace elfaudit {
 namespace {
 
+constexpr std::size_t kMostOthers = 10;  // symbols of one cause in an annotation
+
 /// Of the text; a property ends at a comma or colon as well.
 std::string escaped(std::string_view text, bool property) {
   std::string out;
@@ -44,7 +46,7 @@ std::string file_of(const Focus& focus, const std::string& root) {
 
 /// What is not in the annotation's own place: the object, what made it a definition, what to do.
 std::string body(const Finding& finding) {
-  std::string text = finding.message;
+  std::string text = sentence(finding);
   for (const Site& site : finding.sites) {
     text += fmt::format("\n{}: {}", to_word(site.role), site.origin.display());
     if (site.place.known_by != KnownBy::Nothing)
@@ -56,6 +58,9 @@ std::string body(const Finding& finding) {
   }
   if (finding.cause) text += "\ncause: " + finding.cause->text;
   for (const Fix& fix : finding.fixes) text += "\nfix: " + fix.text;
+  for (std::size_t i = 0; i < finding.also.size() && i < kMostOthers; ++i)
+    text += "\nalso: " + finding.also[i].demangled;
+  if (finding.also.size() > kMostOthers) text += fmt::format("\nand {} more", finding.also.size() - kMostOthers);
   for (const std::string& note : finding.notes) text += "\nnote: " + note;
   if (!finding.links.empty()) text += "\nlink: " + links_text(finding);
   return text;

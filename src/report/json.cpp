@@ -49,14 +49,14 @@ Json to_json(const Fix& fix) {
 Json to_json(const Finding& finding) {
   Json sites = Json::array();
   for (const Site& site : finding.sites) sites.push_back(to_json(site));
-  Json json = {{"rule", finding.rule},       {"severity", to_word(finding.severity)},
-               {"symbol", finding.symbol},   {"demangled", finding.demangled},
-               {"message", finding.message}, {"fingerprint", fingerprint(finding)}};
+  Json json = {{"rule", finding.rule},         {"severity", to_word(finding.severity)},
+               {"symbol", finding.symbol},     {"demangled", finding.demangled},
+               {"message", sentence(finding)}, {"fingerprint", fingerprint(finding)}};
   if (!finding.archs.empty()) {
     json["arch"] = finding.archs.front();
     json["archs"] = finding.archs;
   }
-  if (!finding.symbols.empty()) json["symbols"] = finding.symbols;
+  if (const std::vector<std::string> symbols = symbols_of(finding); !symbols.empty()) json["symbols"] = symbols;
   for (const FoundRelocation& relocation : finding.relocations)
     json["relocations"].push_back({{"type", relocation.type},
                                    {"symbol", relocation.symbol},
@@ -69,6 +69,7 @@ Json to_json(const Finding& finding) {
   json["notes"] = finding.notes;
   if (!finding.links.empty()) json["links"] = finding.links;
   json["sites"] = std::move(sites);
+  for (const Finding& other : finding.also) json["also"].push_back(to_json(other));
   return json;
 }
 

@@ -83,7 +83,7 @@ void add(Suite& suite, const Finding& finding, Severity fail_on) {
   } else {
     const char* tag = outcome == Outcome::Failed ? "failure" : "error";
     suite.cases += fmt::format("      <{} type=\"{}\" message=\"{}\">{}</{}>\n", tag, finding.rule,
-                               xml(finding.message), text, tag);
+                               xml(sentence(finding)), text, tag);
   }
   suite.cases += "    </testcase>\n";
 }

@@ -17,7 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostLinks = 5;  // in a message, which is one paragraph on GitHub
+constexpr std::size_t kMostLinks = 5;    // in a message, which is one paragraph on GitHub
+constexpr std::size_t kMostOthers = 10;  // symbols of one cause in a message; properties have all
 
 /// RFC 3986: what is not unreserved is written %XX. A path is bytes, so it need not be UTF-8.
 std::string percent_encoded(std::string_view path) {
@@ -74,6 +75,8 @@ std::vector<const Site*> related_sites(const Finding& finding, const Focus& focu
   std::vector<const Site*> sites;
   for (const Site& site : finding.sites)
     if (&site != focus.site || (focus.in_source && focus.at != site.place.at)) sites.push_back(&site);
+  for (const Finding& other : finding.also)
+    for (const Site& site : other.sites) sites.push_back(&site);
   if (sites.size() > kMostLocations) sites.resize(kMostLocations);
   return sites;
 }
@@ -125,13 +128,16 @@ Json include_flows(const Finding& finding, const Addresses& addresses) {
 /// The sentence first: where there is little room GitHub shows no more. Related locations are shown where the text
 /// links to them.
 std::string text_of(const Finding& finding, const std::vector<const Site*>& related) {
-  std::string text = sarif_text(finding.message) + ".";
+  std::string text = sarif_text(sentence(finding)) + ".";
   for (std::size_t i = 0; i < related.size() && i < kMostLinks; ++i)
     text += fmt::format("\n[{}]({})", sarif_text(describe(*related[i]), true), i + 1);
   if (finding.sites.size() > kMostLinks + 1) text += fmt::format("\n{} sites in all", finding.sites.size());
   if (finding.cause) text += "\ncause: " + sarif_text(finding.cause->text);
   for (std::size_t i = 0; i < finding.fixes.size(); ++i)
     text += (i == 0 ? "\nfix: " : "\nor: ") + sarif_text(finding.fixes[i].text);
+  for (std::size_t i = 0; i < finding.also.size() && i < kMostOthers; ++i)
+    text += "\nalso: " + sarif_text(finding.also[i].demangled);
+  if (finding.also.size() > kMostOthers) text += fmt::format("\nand {} more", finding.also.size() - kMostOthers);
   for (const std::string& note : finding.notes) text += "\nnote: " + sarif_text(note);
   if (!finding.links.empty()) text += "\nlink: " + sarif_text(links_text(finding));
   return text;
@@ -140,6 +146,7 @@ std::string text_of(const Finding& finding, const std::vector<const Site*>& rela
 Json properties_of(const Finding& finding) {
   Json properties = Json::object();
   if (!finding.symbol.empty()) properties["symbol"] = finding.symbol;
+  if (!finding.also.empty()) properties["symbols"] = symbols_of(finding);
   if (!finding.archs.empty()) properties["archs"] = finding.archs;
   if (finding.cause) properties["cause"] = finding.cause->kind;
   if (!finding.links.empty()) properties["links"] = finding.links;

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "elfaudit/report.hpp"
@@ -106,6 +107,12 @@ void print_site(std::string& out, const Site& site, std::size_t width, Chains& p
   if (!remarks.empty()) out += indent + joined(remarks) + "\n";
 }
 
+const Site* first_known(const Finding& finding) {
+  const auto known = [](const Site& site) { return site.place.known_by != KnownBy::Nothing; };
+  const auto found = std::find_if(finding.sites.begin(), finding.sites.end(), known);
+  return found == finding.sites.end() ? nullptr : &*found;
+}
+
 bool message_says_all(const Finding& finding) {
   return finding.rule == "unreadable-input" || finding.rule == "device-code-dropped";
 }
@@ -114,10 +121,25 @@ void print_links(std::string& out, const Finding& finding) {
   if (!finding.links.empty()) out += fmt::format("  {:<{}}{}\n", "link", kRoleWidth, links_text(finding));
 }
 
+/// The other symbols of the same cause, each with the place to edit, if it is known.
+void print_others(std::string& out, const Finding& finding, const Painter& paint) {
+  std::size_t width = 0;
+  const auto shown = std::span(finding.also).first(std::min(finding.also.size(), kMostSites));
+  for (const Finding& other : shown) width = std::max(width, other.demangled.size());
+  width = std::min(width, kWidestColumn) + 2;
+  for (const Finding& other : shown) {
+    const Site* site = first_known(other);
+    out += fmt::format("  {:<{}}", "also", kRoleWidth) +
+           (site == nullptr ? other.demangled : padded(other.demangled, width) + paint.place(line_of(site->place.at))) +
+           "\n";
+  }
+  if (finding.also.size() > shown.size()) out += fmt::format("  and {} more\n", finding.also.size() - shown.size());
+}
+
 void print_finding(std::string& out, const Finding& made, const Painter& paint) {
   const Finding finding = for_display(made);
   out += paint.severity(finding.severity, std::string(to_word(finding.severity)) + ":") + " " +
-         paint.bold(finding.message) + " " + paint.dim("[" + finding.rule + "]") + "\n";
+         paint.bold(sentence(finding)) + " " + paint.dim("[" + finding.rule + "]") + "\n";
   if (message_says_all(finding)) return print_links(out, finding);
   const std::size_t width = column_width(finding);
   Chains printed;
@@ -127,6 +149,7 @@ void print_finding(std::string& out, const Finding& made, const Painter& paint) 
   if (finding.cause) out += fmt::format("  {:<{}}{}\n", "cause", kRoleWidth, finding.cause->text);
   for (std::size_t i = 0; i < finding.fixes.size(); ++i)
     out += fmt::format("  {:<{}}{}\n", i == 0 ? "fix" : "or", kRoleWidth, finding.fixes[i].text);
+  print_others(out, finding, paint);
   for (const std::string& note : finding.notes) out += fmt::format("  {:<{}}{}\n", "note", kRoleWidth, note);
   print_links(out, finding);
 }
@@ -217,10 +240,17 @@ std::string undefined_words(const Audit& audit, const ReportOptions& options) {
 
 std::string summary(const Audit& audit, const ReportOptions& options) {
   std::size_t of[3] = {};
-  for (const Finding& finding : audit.findings) ++of[static_cast<int>(finding.severity)];
+  std::size_t symbols = 0;
+  bool joined = false;  // by cause: there are fewer findings than symbols
+  for (const Finding& finding : audit.findings) {
+    ++of[static_cast<int>(finding.severity)];
+    symbols += (finding.symbol.empty() ? 0 : 1) + finding.also.size();
+    joined |= !finding.also.empty();
+  }
   std::string text = audit.findings.empty() ? "clean" : counted(of[2], "error");
   if (of[1] != 0) text += ", " + counted(of[1], "warning");
   if (of[0] != 0) text += ", " + counted(of[0], "note");
+  if (joined) text += " about " + counted(symbols, "symbol");
   text += ": " + what_was_read(audit);
   text += undefined_words(audit, options);
   if (!audit.suppressed.empty()) text += fmt::format("; {} suppressed", audit.suppressed.size());

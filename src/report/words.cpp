@@ -84,6 +84,20 @@ std::string_view to_word(LinkerKind linker) {
 
 std::string counted(std::size_t n, std::string_view one) { return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s"); }
 
+std::string sentence(const Finding& finding) {
+  const std::size_t more = finding.also.size();
+  if (more == 0) return finding.message;
+  return fmt::format("{}, and {} {} the same cause", finding.message, counted(more, "more symbol"),
+                     more == 1 ? "has" : "have");
+}
+
+std::vector<std::string> symbols_of(const Finding& finding) {
+  if (finding.also.empty()) return finding.symbols;
+  std::vector<std::string> symbols{finding.symbol};
+  for (const Finding& other : finding.also) symbols.push_back(other.symbol);
+  return symbols;
+}
+
 std::string describe_position(const Site& site) {
   std::string text = site.section;
   if (text == "*COM*") text = "common";

@@ -21,6 +21,12 @@ std::string_view why_not(Judged judged);       ///< " without a link command", "
 /// "1 object", "2 objects".
 std::string counted(std::size_t n, std::string_view one);
 
+/// "state is defined twice, and 3 more symbols have the same cause": what a report says of the finding first.
+std::string sentence(const Finding& finding);
+
+/// Of a finding about several symbols, mangled: all of them.
+std::vector<std::string> symbols_of(const Finding& finding);
+
 /// ".bss+0x380, 8384 bytes": where in its object a definition sits.
 std::string describe_position(const Site& site);
 

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from elfaudit_test import Lab, need
+from elfaudit_test import Lab, by_symbol, need
 
 need("nvcc", "g++")
 NVCC = "nvcc -w -std=c++17 -rdc=true -gencode arch=compute_80,code=sm_80 -Iinclude"
@@ -85,7 +85,7 @@ def test_sites_and_chains(project, way):
     lab, truth = project
     findings = lab.audit("check", "--format", "json", *WAYS[way]).json()["findings"]
     answers = {}
-    for finding in findings:
+    for finding in by_symbol(findings):
         for site in finding["sites"]:
             unit = site["input"][0]
             name = finding["demangled"].split("(")[0].split("::")[-1]

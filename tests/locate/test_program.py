@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from elfaudit_test import need
+from elfaudit_test import by_symbol, need
 from test_corpus import compile_words
 
 need("g++", "gcc")
@@ -53,7 +53,7 @@ def sites(folder, unit, way):
         (build / "compile_commands.json").write_text(json.dumps([entry]))
     out = run([os.environ["ELFAUDIT"], "check", "--enable", "header-definition", *options, "--format", "json", str(made)], folder, (0, 1))
     answers = {}
-    for finding in json.loads(out)["findings"]:
+    for finding in by_symbol(json.loads(out)["findings"]):
         site = finding["sites"][0]
         chain = [[step["file"], step["line"]] for step in site["chain"]] if site["chain_known_by"] != "none" else None
         answers[finding["symbol"]] = (site["file"], site["line"], chain)

@@ -862,12 +862,36 @@ std::optional<Cause> cause_of(const Finding& finding, const std::vector<Story>& 
   return plain_definition(stories, *story, cure);
 }
 
+std::string files_of(const Finding& finding) {
+  std::set<std::string> files;
+  for (const Site& site : finding.sites) files.insert(site.place.at.file);
+  return fmt::format("{}", fmt::join(files, " "));
+}
+
+/// What other symbols have in common with this one when theirs is the same kind of cause; empty: nothing.
+std::string subject_of(const Cause& cause, const Finding& finding, const CureContext& cure) {
+  const auto is_one_of = [&](std::initializer_list<std::string_view> kinds) {
+    return std::find(kinds.begin(), kinds.end(), cause.kind) != kinds.end();
+  };
+  if (is_one_of({"input-twice", "copied-archive", "copied-object", "source-compiled-twice", "source-included"}))
+    return cause.text;  // names the files alone
+  if (cure.macro != nullptr) return fmt::format("{} {}", cure.macro->macro, line_text(cure.macro->defined_at));
+  if (cause.kind == "implementation-switch") return cure.switch_name;
+  if (cause.kind == "two-definitions") return files_of(finding);
+  if (cause.kind == "typedef-forgotten" || cure.other_definition || cure.story == nullptr) return {};
+  const std::string& header = cure.story->site->place.at.file;
+  if (cause.kind == "branch") return cure.condition.empty() ? std::string() : header + " " + cure.condition;
+  return header;
+}
+
 }  // namespace
 
 void explain_cause(Finding& finding, const std::vector<Story>& stories, const Project& project, FileContents& files) {
   CureContext cure{.finding = &finding, .project = &project, .files = &files, .stories = &stories};
   finding.cause = cause_of(finding, stories, cure);
-  if (finding.cause) finding.fixes = cures_for(*finding.cause, cure);
+  if (!finding.cause) return;
+  finding.cause->about = subject_of(*finding.cause, finding, cure);
+  finding.fixes = cures_for(*finding.cause, cure);
 }
 
 }  // namespace elfaudit

@@ -6,6 +6,7 @@ const byId = id => document.getElementById(id);
 const SEVERITIES = ["error", "warning", "note"];
 const MOST_CHAINS = 12;      // drawn of one finding
 const MOST_PULLS_DRAWN = 60; // beyond this a tree of words is easier to read
+const MOST_OTHERS = 200;     // symbols of one cause
 const MOST_PRINTED = 300;    // findings that are opened for printing
 
 /** el("p.dim", {id: "x"}, "text", node): null children are left out. */
@@ -159,12 +160,25 @@ function factsOf(finding) {
     el("span", "fingerprint ", el("code", finding.fingerprint), link));
 }
 
+/** The other symbols of the same cause, each with its place and edit. */
+function othersOf(finding) {
+  const others = finding.also || [];
+  if (!others.length) return null;
+  const rows = others.slice(0, MOST_OTHERS).map(other => {
+    const site = other.sites.find(s => s.file !== null), fix = other.fixes.find(f => f.diff);
+    return el("li", el("code", other.demangled), site ? " " + lineOf({file: site.file, line: site.line}) : "", fix ? diffBlock(fix.diff) : null);
+  });
+  return el("section", el("details", el("summary", `${counted(others.length, "more symbol")} of the same cause`), el("ul", ...rows),
+    others.length > MOST_OTHERS ? el("p.dim", `${others.length - MOST_OTHERS} more are not shown`) : null));
+}
+
 function bodyOf(finding) {
   const fixes = finding.fixes.map(fix => el("li", ...inline(fix.text), fix.diff ? diffBlock(fix.diff) : null));
   const body = el("div.body",
     finding.reason ? el("section", el("h4", "Suppressed because"), el("p", finding.reason)) : null,
     finding.cause ? el("section", el("h4", "Cause"), el("p.why", ...inline(finding.cause.text))) : null,
     fixes.length ? el("section", el("h4", fixes.length > 1 ? "Fix: one of" : "Fix"), fixes.length > 1 ? el("ol", ...fixes) : el("div", ...fixes[0].childNodes)) : null,
+    othersOf(finding),
     includeGraph(finding),
     finding.sites.length ? el("section", el("h4", counted(finding.sites.length, "site")), el("div.sites", ...finding.sites.map(siteCard))) : null,
     pullGraph(finding),

@@ -14,6 +14,7 @@ function prepare() {
     finding.id = "f-" + finding.fingerprint + (n > 1 ? "-" + n : "");
     const words = [finding.message, finding.symbol, finding.demangled, finding.rule, finding.cause ? finding.cause.text : "", finding.focus.file];
     for (const fix of finding.fixes) words.push(fix.text);
+    for (const other of finding.also || []) words.push(other.symbol, other.demangled);
     for (const site of finding.sites) words.push(site.input, site.file || "", ...site.notes, ...site.chain.map(step => step.file));
     finding.words = words.join("\n").toLowerCase();
   }
