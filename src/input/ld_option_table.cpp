@@ -99,6 +99,42 @@ constexpr std::array kZKeywords = std::to_array<std::string_view>({"bndplt",
                                                                    "zicfilp-unlabeled-report",
                                                                    "zicfiss-report"});
 
+// Those of gold 1.16, found by asking it.
+constexpr std::array kGoldKeywords = std::to_array<std::string_view>({"buildd",
+                                                                      "combreloc",
+                                                                      "common-page-size",
+                                                                      "defs",
+                                                                      "execstack",
+                                                                      "global",
+                                                                      "initfirst",
+                                                                      "interpose",
+                                                                      "keep-text-section-prefix",
+                                                                      "lazy",
+                                                                      "loadfltr",
+                                                                      "max-page-size",
+                                                                      "muldefs",
+                                                                      "nocombreloc",
+                                                                      "nocopyreloc",
+                                                                      "nodefaultlib",
+                                                                      "nodelete",
+                                                                      "nodlopen",
+                                                                      "nodump",
+                                                                      "noexecstack",
+                                                                      "nokeep-text-section-prefix",
+                                                                      "norelro",
+                                                                      "notext",
+                                                                      "notext-unlikely-segment",
+                                                                      "nounique",
+                                                                      "now",
+                                                                      "origin",
+                                                                      "relro",
+                                                                      "stack-size",
+                                                                      "start-stop-visibility",
+                                                                      "text",
+                                                                      "text-unlikely-segment",
+                                                                      "textoff",
+                                                                      "unique"});
+
 // clang-format off
 const std::vector<LinkerOption> kOptions{
     // Inputs and where they are searched
@@ -279,6 +315,10 @@ const std::vector<LinkerOption>& linker_options() { return kOptions; }
 bool is_z_keyword(std::string_view keyword) {
   const auto listed = [](std::string_view k) {
     return std::find(kZKeywords.begin(), kZKeywords.end(), k) != kZKeywords.end();
+bool is_z_keyword_of_gold(std::string_view keyword) {
+  return std::find(kGoldKeywords.begin(), kGoldKeywords.end(), keyword) != kGoldKeywords.end();
+}
+
   };
   return listed(keyword) || (keyword.starts_with("no") && listed(keyword.substr(2)));
 }

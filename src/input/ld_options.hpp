@@ -127,6 +127,9 @@ bool takes_separate_value(std::optional<LinkerKind> linker, int version, std::st
 bool is_z_keyword(std::string_view keyword);
 
 /// One item of a link line.
+/// Does gold know it? The only linker that refuses the others.
+bool is_z_keyword_of_gold(std::string_view keyword);
+
 struct LineItem {
   enum class Kind : std::uint8_t { Input, Option, Unknown };
   Kind kind = Kind::Input;

@@ -1,8 +1,19 @@
 #include "input/line_state.hpp"
 
+#include <algorithm>
+
 #include "elfaudit/error.hpp"
 
 namespace elfaudit {
+namespace {
+
+/// In gold "-non_shared" is another name for "-static"; in the others, for "-Bstatic".
+bool says_static(const LineItem& item) {
+  return item.effect == OptionEffect::Static ||
+         (item.effect == OptionEffect::SearchStatic && item.name == "non_shared");
+}
+
+}  // namespace
 
 bool LineState::take(const LineItem& item) {
   switch (item.effect) {
@@ -43,6 +54,10 @@ bool LineState::take(const LineItem& item) {
 
 /// Whatever --pop-state brings back.
 void LineState::begin(const std::vector<LineItem>& items) {
+  if (linker_.static_is_everywhere && std::any_of(items.begin(), items.end(), says_static)) {
+    archives_alone_ = static_ = true;
+    now_.shared = false;
+  }
   if (!linker_.last_search_is_first) return;
   for (const LineItem& item : items) {
     const bool is_static = item.effect == OptionEffect::Static || item.effect == OptionEffect::SearchStatic ||
@@ -55,13 +70,13 @@ void LineState::begin(const std::vector<LineItem>& items) {
 bool LineState::take_search(const LineItem& item) {
   switch (item.effect) {
     case OptionEffect::SearchShared:
-      now_.shared = true;
+      now_.shared = !archives_alone_;
       return true;
     case OptionEffect::SearchStatic:
       now_.shared = false;
       return true;
     case OptionEffect::SearchKeyword:
-      now_.shared = item.value != "archive";
+      now_.shared = item.value != "archive" && !archives_alone_;
       return true;
     case OptionEffect::Static:
       now_.shared = false;

@@ -27,7 +27,8 @@ class LineState {
   void search_static() { now_.shared = false; }
 
   const InputState& now() const { return now_; }
-  bool is_static() const { return static_; }        ///< -static was given
+  bool is_static() const { return static_; }  ///< -static was given
+  bool in_group() const { return group_depth_ != 0; }
   std::uint32_t groups() const { return groups_; }  ///< how many there were
   InputState just_symbols() const;                  ///< for an input that --just-symbols names
 
@@ -43,6 +44,7 @@ class LineState {
   std::uint32_t group_depth_ = 0;
   std::uint32_t groups_ = 0;
   bool static_ = false;
+  bool archives_alone_ = false;  ///< whatever -Bdynamic says
 };
 
 }  // namespace elfaudit

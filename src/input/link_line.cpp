@@ -63,6 +63,8 @@ class LineReader {
     if (default_script_ && !script_given_) take_script(*default_script_);
     finish_policy();
     check_output();
+    if (linker_.refuses_open_groups && state_.in_group())
+      job_.missing.emplace_back("--start-group", std::string(linker_.name) + " links nothing without --end-group");
     finish_search_path();
     open_inputs();
     return std::move(job_);
@@ -287,7 +289,9 @@ class LineReader {
 
   void take_z(const LineItem& item) {
     const std::string keyword = item.value.substr(0, item.value.find('='));
-    if (keyword == "muldefs") {
+    if (linker_.refuses_keywords && !is_z_keyword_of_gold(keyword)) {
+      take_unknown_keyword("-z " + item.value);
+    } else if (keyword == "muldefs") {
       job_.allow_multiple_definition = true;
     } else if (keyword == "start-stop-gc" || keyword == "nostart-stop-gc") {
       job_.start_stop_gc = keyword == "start-stop-gc";

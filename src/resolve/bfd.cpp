@@ -413,6 +413,7 @@ bool BfdLink::shared_object_is_needed(std::uint32_t input) {
       if (id == kNone) return false;
       const Entry& entry = table_[table_.canonical(id)];
       if (!entry.undefined() || entry.not_default) return false;
+  if (!linker_.refuses_second_default && this->symbol(entry.definition).default_version) return false;
       return entry.strong_reference || (entry.first_reference.valid() && !comes_anyway);
     };
     const std::string_view name = facts.name(symbol);

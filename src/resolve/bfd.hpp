@@ -102,6 +102,7 @@ class BfdLink {
   const LinkJob& job_;
   const LinkerTraits& linker_;
   const std::vector<InputFacts>& inputs_;
+  std::uint32_t entry_for_operand(std::string_view name);
   LinkSymbols table_;
   Resolution out_;
   std::map<std::string_view, GroupOwner> comdat_;    ///< by signature

@@ -107,7 +107,7 @@ void BfdLink::assign(const Assignment& assignment) {
   if (assignment.provide && (assignment.place == 0 || !table_[id].undefined())) return;
   bool known = true;
   for (const std::string& used : assignment.operands()) {
-    const std::uint32_t meant = entry_for_reference(used);  // --wrap holds here too
+    const std::uint32_t meant = entry_for_operand(used);  // --wrap holds here too
     known &= table_[table_.canonical(meant)].defined();
     require(table_.name(meant), assignment.where);
   }
@@ -119,6 +119,17 @@ void BfdLink::assign(const Assignment& assignment) {
   if (entry.shared_default == kNone || !table_[entry.shared_default].dynamic) return;
   Entry& shared = table_[entry.shared_default];
   entry.value_over = shared.value_over = shared.definition;
+}
+
+/// As if an object referred to it.
+void BfdLink::ask_for(std::string_view symbol, const std::string& option) {
+  require(symbol, option);
+  note_mention(table_.id(symbol), {}, option);
+}
+
+/// Of --defsym.
+std::uint32_t BfdLink::entry_for_operand(std::string_view name) {
+  return linker_.wraps_operands ? entry_for_reference(name) : table_.id(name);
 }
 
 void BfdLink::require(std::string_view symbol, const std::string& option) {
@@ -285,7 +296,7 @@ std::map<std::uint32_t, BfdLink::AskedFor> BfdLink::must_be_defined() {
   std::map<std::uint32_t, AskedFor> names;
   for (const Assignment& assignment : job_.assignments)
     for (const std::string& used : assignment.operands())
-      if (!assignment.provide) names.emplace(entry_for_reference(used), AskedFor{used, assignment.where});
+      if (!assignment.provide) names.emplace(entry_for_operand(used), AskedFor{used, assignment.where});
   for (const std::string& name : job_.must_define) names[table_.id(name)] = {name, "--require-defined"};
   return names;
 }

@@ -277,6 +277,34 @@ void MoldLink::find_duplicates() {
 }
 
 void MoldLink::settle() {
+/// With --fatal-warnings. By --warn-common, every common symbol that did not win; and always, two mentions of a name,
+/// of shared objects too, of which one is of a function and the other of a variable, or one is thread-local.
+void MoldLink::find_warnings() {
+  const auto type_of = [](const Symbol& symbol) {
+    if (symbol.common()) return SymbolType::Object;
+    return symbol.type == SymbolType::IndirectFunction ? SymbolType::Function : symbol.type;
+  };
+  std::set<std::uint32_t> told;
+  for (const File& file : files_) {
+    if (!file.alive) continue;
+    const ObjectFacts& facts = object(file);
+    for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
+      const Symbol& symbol = facts.symbols[s];
+      const std::uint32_t id = file.ids[s];
+      const Entry& entry = table_[id];
+      if (entry.file == kNone || files_[entry.file].id == file.id) continue;
+      const SymbolId kept{files_[entry.file].id, entry.symbol};
+      const std::string name(printed(id));
+      if (symbol.common() && !file.shared && job_.warnings.common)
+        out_.warnings.push_back({FatalWarning::Kind::Common, name, kept, {{file.id, s}, {}, 0}, {}, {}});
+      const SymbolType type = type_of(symbol);
+      const SymbolType other = type_of(winner(entry));
+      if (type != other && type != SymbolType::NoType && other != SymbolType::NoType && told.insert(id).second)
+        out_.warnings.push_back({FatalWarning::Kind::Type, name, kept, {{file.id, s}, {}, 0}, {}, {}});
+    }
+  }
+}
+
   const auto winner_of = [&](SymbolId at) {
     const Entry& entry = table_[files_[numbers_.at(at.in)].ids[at.symbol]];
     return entry.file == kNone ? SymbolId{} : SymbolId{files_[entry.file].id, entry.symbol};

@@ -320,8 +320,10 @@ def elfaudit(name, words, folder):
     if messages.code not in (0, 1, 2) or not messages.out.startswith("{"):
         raise Refused(f"exit code {messages.code}: {error}")
     document = json.loads(messages.out)
+    # gold prints a duplicate without its version.
+    printed = (lambda symbol: symbol.split("@")[0]) if name == "gold" else (lambda symbol: symbol)
     return Verdict(
-        {(d["symbol"], named(d["other"])) for d in document["duplicates"]},
+        {(printed(d["symbol"]), named(d["other"])) for d in document["duplicates"]},
         set(document["undefined"]),
         {named(m["input"]) for m in document["extracted_members"]},
         {(f["rule"], f["symbol"]) for f in document["findings"] if f["rule"] in REFUSED and f["severity"] == "error"},
