@@ -159,6 +159,7 @@ struct LinkJob {
   std::vector<std::string> left_out;                ///< inputs that the user wants unread
   std::vector<InputError> missing;                  ///< what the line names and no file answers to
   std::vector<std::string> options_not_understood;  ///< each once, as spelled
+  std::string sysroot;                      ///< --sysroot: needed libraries are looked up below it
   std::vector<std::string> notes;                   ///< what could not be found out about the line, for the reader
 };
 

@@ -340,6 +340,7 @@ class LineReader {
   /// No linker makes the folder. It is a note because the build may, before it links.
   void check_output() {
     std::error_code unknown;
+    if (sysroot_ != "/") job_.sysroot = sysroot_;
     const std::filesystem::path path = job_.output_path;
     const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
     if (path.empty()) return;

@@ -42,7 +42,8 @@ class RelocationCheck {
     link_ = {job.linker, job.linker_version, 0, output_of(job), job.relocations};
   }
 
-  void run(const RelocationReaderFunction& read, const GraphReaderFunction& read_graph) {
+  void run(const RelocationReaderFunction& read, const GraphReaderFunction& read_graph,
+           const NeededFinder& find_needed) {
     collect_objects();
     if (!relocations_are_judged(link_)) return;
     out_.relocations_judged = true;
@@ -53,7 +54,7 @@ class RelocationCheck {
         if (const SymbolId id = global_of(object, relocation); id.valid()) targets_.want(id);
     targets_.bind();
     for (const Object& object : objects_) judge(object);
-    if (job_.gc_sections && !out_.relocations.empty()) drop_dead(read_graph);
+    if (job_.gc_sections && !out_.relocations.empty()) drop_dead(read_graph, find_needed);
   }
 
  private:
@@ -251,8 +252,8 @@ class RelocationCheck {
     return section.name == ".eh_frame" && relocation.symbol_section != 0 && is_dropped(relocation.symbol_section);
   }
 
-  void drop_dead(const GraphReaderFunction& read_graph) {
-    const std::vector<IndirectLibrary> beside;  // libraries that libraries need are not looked up for this
+  void drop_dead(const GraphReaderFunction& read_graph, const NeededFinder& find_needed) {
+    const std::vector<IndirectLibrary> beside = load_needed(job_, inputs_, out_, find_needed);
     const LiveSections live(job_, inputs_, out_, beside, read_graph);
     for (RefusedRelocations& object : out_.relocations)
       std::erase_if(object.relocations, [&](const RefusedRelocation& relocation) {
@@ -277,8 +278,9 @@ class RelocationCheck {
 }  // namespace
 
 void find_refused_relocations(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,
-                              const RelocationReaderFunction& read, const GraphReaderFunction& read_graph) {
-  RelocationCheck(job, inputs, resolution).run(read, read_graph);
+                              const RelocationReaderFunction& read, const GraphReaderFunction& read_graph,
+                              const NeededFinder& find_needed) {
+  RelocationCheck(job, inputs, resolution).run(read, read_graph, find_needed);
 }
 
 }  // namespace elfaudit

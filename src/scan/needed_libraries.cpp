@@ -72,10 +72,12 @@ std::string_view before_version(std::string_view name) {
 
 class Search {
  public:
-  Search(const LinkJob& job, std::span<const LineLibrary> line) : line_(line), before_(job.rpath_link) {
+  Search(const LinkJob& job, std::span<const LineLibrary> line)
+      : line_(line), sysroot_(job.sysroot), before_(job.rpath_link) {
     if (!job.has_rpath && before_.empty()) add_colon_separated(std::getenv("LD_RUN_PATH"), before_);
     add_colon_separated(std::getenv("LD_LIBRARY_PATH"), before_);
-    read_ld_so_conf("/etc/ld.so.conf", after_, 0);
+    read_ld_so_conf(job.sysroot + "/etc/ld.so.conf", after_, 0);
+    for (std::string& dir : after_) dir = below_sysroot(dir) + dir;
     after_.insert(after_.end(), job.builtin_dirs.begin(), job.builtin_dirs.end());
     for (const LineLibrary& library : line) {
       if (!library.takes_part) continue;
@@ -98,6 +100,9 @@ class Search {
   }
 
  private:
+  /// What stands before a directory that a library or ld.so.conf names: not before "$ORIGIN/../lib".
+  std::string below_sysroot(const std::string& dir) const { return dir.starts_with('/') ? sysroot_ : std::string(); }
+
   const LineLibrary* on_the_line(const std::string& name, bool takes_part) const {
     const auto found = std::find_if(line_.begin(), line_.end(), [&](const LineLibrary& library) {
       return library.takes_part == takes_part &&
@@ -143,7 +148,9 @@ class Search {
   bool look_up(IndirectLibrary& wanted, const ObjectFacts& by, bool any) {
     if (wanted.name.starts_with('/')) return try_file(wanted, wanted.name, any);
     const auto in = [&](const std::string& dir) { return try_file(wanted, dir + "/" + wanted.name, any); };
-    const auto in_runpath = [&](const std::string& dir) { return in(expanded(dir, by.origin.path, by.is_64)); };
+    const auto in_runpath = [&](const std::string& dir) {
+      return in(below_sysroot(dir) + expanded(dir, by.origin.path, by.is_64));
+    };
     return std::any_of(before_.begin(), before_.end(), in) ||
            std::any_of(by.runpath.begin(), by.runpath.end(), in_runpath) ||
            std::any_of(after_.begin(), after_.end(), in);
@@ -178,6 +185,7 @@ class Search {
   }
 
   std::span<const LineLibrary> line_;
+  const std::string& sysroot_;
   std::vector<std::string> before_;
   std::vector<std::string> after_;
   std::set<std::string> asked_;          ///< DT_NEEDED entries, each looked at once

@@ -111,3 +111,40 @@ def test_a_hidden_definition_that_gc_sections_removes(bench, linker):
     agree(bench, linker, "--gc-sections start.o libwants.so hidden.o")
     agree(bench, linker, "--gc-sections keeps.o libwants.so hidden.o")
     agree(bench, linker, "start.o libwants.so hidden.o")
+
+
+SYSROOT_CONFIGURATIONS = {
+    "names it": {"etc/ld.so.conf": "/conf"},
+    "includes what names it": {"etc/ld.so.conf": "include ld.so.conf.d/*.conf", "etc/ld.so.conf.d/a.conf": "/conf"},
+    "is not there": {},
+}
+
+
+@pytest.mark.parametrize("said", SYSROOT_CONFIGURATIONS)
+def test_libraries_below_the_sysroot(lab, said):
+    """DT_RUNPATH and ld.so.conf name directories below it."""
+    lab.sh("mkdir -p root/opt/deep root/conf root/etc/ld.so.conf.d")
+    for path, text in SYSROOT_CONFIGURATIONS[said].items():
+        lab.write("root/" + path, text + "\n")
+    shared = "gcc -shared -fPIC -nostdlib -xc - -Wl,--no-as-needed"
+    lab.sh(f"echo 'int deep(void) {{ return 1; }}' | {shared} -Wl,-soname,libdeep.so -o root/opt/deep/libdeep.so")
+    lab.sh(f"echo 'int conf(void) {{ return 1; }}' | {shared} -Wl,-soname,libconf.so -o root/conf/libconf.so")
+    lab.sh("echo 'int deep(void); int conf(void); int mid(void) { return deep() + conf(); }' | "
+           f"{shared} -Wl,-rpath,/opt/deep -Lroot/opt/deep -Lroot/conf -ldeep -lconf -o libmid.so")
+    lab.cc("start.o", "int mid(void); void _start(void) { mid(); }", "gcc")
+    theirs = agree(lab, "bfd", f"--sysroot={lab.path / 'root'} start.o libmid.so")
+    assert theirs.undefined == (set() if SYSROOT_CONFIGURATIONS[said] else {"conf"})
+
+
+def test_what_a_loaded_library_keeps_is_judged(lab):
+    """--gc-sections keeps what a library of a library refers to; its relocations count."""
+    lab.sh("echo 'int back(void); int deep(void) { return back(); }' | gcc -shared -fPIC -nostdlib -xc - -Wl,-soname,libdeep.so -o libdeep.so")
+    lab.sh("echo 'int deep(void); int mid(void) { return deep(); }' | gcc -shared -fPIC -nostdlib -xc - -Wl,--no-as-needed -L. -ldeep -o libmid.so")
+    lab.write("a.s", '.globl _start, back\n_start: call mid@PLT\n.section .text.back, "ax"\nback: mov $back, %eax\n'
+                     '.section .note.GNU-stack, "", @progbits\n')
+    lab.sh("as a.s -o a.o")
+    for keeps in ("-rpath-link .", ""):
+        command = f"ld.bfd -pie --gc-sections a.o libmid.so {keeps} -o out"
+        linked = lab.sh(command, check=False)
+        ours = lab.audit("check", "--format", "json", "--", *command.split()).json()
+        assert ("R_X86_64_32" in linked.err) == any(f["rule"] == "relocation-not-pic" for f in ours["findings"]), linked
