@@ -75,6 +75,7 @@ struct Unresolved {
   bool hidden = false;                 ///< a reference has hidden or protected visibility: always an error
   std::string option;                  ///< "--require-defined", when no object refers to it
   bool in_shared = false;              ///< only shared objects refer to it: judged by report_in_shared_objects
+  bool beside_line = false;            ///< a library that only other libraries need defines it: GNU ld refuses that
   bool discarded = false;              ///< a discarded COMDAT copy defines it: lld says that instead of "undefined"
   std::vector<std::string> remarks{};  ///< who would define it; the scan stage fills them in
   bool reported = false;               ///< the linker would report it; false where that is not judged

@@ -64,7 +64,8 @@ bool can_judge_relocations(const LinkJob& job) {
 }
 
 bool is_reported(const LinkJob& job, const Unresolved& name) {
-  if (!name.option.empty() || name.in_shared) return true;  // of the latter only those that count are there
+  if (!name.option.empty() || name.in_shared || name.beside_line)
+    return true;  // of the latter only those that count are there
   if (job.output == OutputKind::Relocatable) return false;
   if (traits_of(job).versions_must_be_there && name.symbol.find('@') != std::string::npos) return true;
   return job.unresolved.report_in_objects || (name.hidden && job.unresolved.report_hidden);

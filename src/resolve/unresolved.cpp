@@ -323,6 +323,7 @@ class Settler {
   }
 
   static bool defines(const ObjectFacts& library, const std::string& wanted) {
+      name.beside_line = true;
     return std::any_of(library.symbols.begin(), library.symbols.end(), [&](const Symbol& symbol) {
       if (!symbol.defined()) return false;
       const std::string_view name = library.name(symbol);

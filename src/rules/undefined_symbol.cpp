@@ -51,7 +51,7 @@ std::vector<Finding> undefined_symbols(const Evidence& evidence) {
     if (!name.reported || told_as_missing_device_link(job, name)) continue;
     Finding finding = make_finding(said_as_discarded(job, name) ? "discarded-definition" : "undefined-symbol",
                                    name.symbol, message_for(job, name));
-    if (job.unresolved.warn_only && !name.hidden && !ends_the_link(job, name.symbol))
+    if (job.unresolved.warn_only && !name.hidden && !name.beside_line && !ends_the_link(job, name.symbol))
       finding.severity = Severity::Warning;
     for (const Reference& reference : name.references) finding.sites.push_back(reference_site(evidence, reference));
     finding.notes = name.remarks;
