@@ -13,6 +13,7 @@
 #include "locate/locate.hpp"
 #include "package/packages.hpp"
 #include "resolve/device_targets.hpp"
+#include "resolve/fatal_warnings.hpp"
 #include "resolve/judgement.hpp"
 #include "resolve/nvlink.hpp"
 #include "resolve/refused_relocations.hpp"
@@ -225,14 +226,18 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census>
   watch.lap("resolve");
   result.resolution.judgement = judgement_of(result.job, result.inputs);
   if (can_be_settled(result.job)) settle(result, attempt);
+  attempt("warnings", [&] {
+    find_fatal_warnings(result.job, result.inputs, result.resolution,
+                        {read_warning_sections, alignment_power, find_uses});
+  });
   conclude(result.job, result.inputs, result.resolution);
   attempt("suppliers", [&] { look_for_suppliers(result.job, result.inputs, result.resolution); });
   watch.lap("references");
   if (can_judge_relocations(result.job)) {
     progress_stage("reading relocations");
     attempt("relocations", [&] {
-      find_refused_relocations(result.job, result.inputs, result.resolution, read_asked_relocations,
-                               read_section_graph);
+      find_refused_relocations(result.job, result.inputs, result.resolution, read_asked_relocations, read_section_graph,
+                               find_needed);
     });
   }
   watch.lap("relocations");

@@ -109,6 +109,16 @@ struct RelocationPolicy {
   bool noinhibit_exec = false;     ///< --noinhibit-exec: the output is made whatever is refused
 };
 
+/// What a linker warns of, where --fatal-warnings makes errors of its warnings.
+struct WarningPolicy {
+  bool fatal = false;     ///< --fatal-warnings holds to the end; if not, nothing else here matters
+  bool common = false;    ///< --warn-common
+  bool backrefs = false;  ///< lld: --warn-backrefs
+  std::vector<std::string> backrefs_exclude{};  ///< --warn-backrefs-exclude: patterns of the files that are let pass
+  std::optional<bool> text{};                   ///< --warn-textrel and its kin; nothing: no option has said
+  bool entry_by_option = false;                 ///< -e was given
+};
+
 /// A complete description of one link. Options that change nothing about symbols are not recorded.
 struct LinkJob {
   std::vector<LinkInput> inputs;
@@ -132,6 +142,7 @@ struct LinkJob {
   std::vector<Assignment> assignments;
   UnresolvedPolicy unresolved;
   RelocationPolicy relocations;
+  WarningPolicy warnings;
   bool allow_multiple_definition = false;  ///< -z muldefs
   std::optional<bool> fortran_common;      ///< lld: members are extracted for commons too; nothing: no option has said
   bool gc_sections = false;
@@ -148,6 +159,7 @@ struct LinkJob {
   bool replaces_default_script = false;     ///< -T without INSERT: the linker's own names are not defined
   std::vector<std::string> search_dirs;     ///< -L and the linker's own, in search order
   std::vector<std::string> builtin_dirs;    ///< the linker's own part of search_dirs
+  std::string sysroot;                      ///< --sysroot: needed libraries are looked up below it
   bool has_rpath = false;                   ///< -rpath was given
   std::vector<std::string> rpath_link;      ///< -rpath-link and -rpath: where needed libraries are looked up
 
@@ -159,7 +171,6 @@ struct LinkJob {
   std::vector<std::string> left_out;                ///< inputs that the user wants unread
   std::vector<InputError> missing;                  ///< what the line names and no file answers to
   std::vector<std::string> options_not_understood;  ///< each once, as spelled
-  std::string sysroot;                      ///< --sysroot: needed libraries are looked up below it
   std::vector<std::string> notes;                   ///< what could not be found out about the line, for the reader
 };
 

@@ -211,6 +211,9 @@ const std::vector<LinkerOption> kOptions{
     {"noinhibit-exec", kFlag, NoInhibitExec},
     {"fatal-warnings", kFlag, FatalWarnings},
     {"no-fatal-warnings", kFlag, NoFatalWarnings},
+    {"w no-warnings warn-common no-warn-common warn-backrefs no-warn-backrefs", kFlag, Warning},
+    {"warn-textrel no-warn-textrel warn-shared-textrel no-warn-shared-textrel", kFlag, Warning},
+    {"warn-backrefs-exclude", kValue, Warning},
     {"allow-shlib-undefined", kFlag, AllowShlibUndefined},
     {"no-allow-shlib-undefined", kFlag, NoAllowShlibUndefined},
     {"weak-unresolved-symbols", kFlag, NotModelled},    // gold
@@ -239,7 +242,7 @@ const std::vector<LinkerOption> kOptions{
     {"help version target-help print-sysroot print-output-format run", kFlag, NoLink},
 
     // No effect on symbols: flags
-    {"d dc dp define-common no-define-common EB EL g p s S t v V M w x X q", kFlag},
+    {"d dc dp define-common no-define-common EB EL g p s S t v V M x X q", kFlag},
     {"strip-all strip-debug strip-debug-gdb strip-debug-non-line strip-lto-sections strip-discarded no-strip-discarded", kFlag},
     {"discard-all discard-locals discard-none trace print-map emit-relocs emit-stub-syms no-emit-stub-syms Qy qmagic", kFlag},
     {"Bgroup", kFlag},
@@ -247,15 +250,15 @@ const std::vector<LinkerOption> kOptions{
     {"eh-frame-hdr no-eh-frame-hdr ld-generated-unwind-info no-ld-generated-unwind-info", kFlag},
     {"enable-new-dtags disable-new-dtags default-symver default-imported-symver", kFlag},
     {"dynamic-list-data dynamic-list-cpp-new dynamic-list-cpp-typeinfo gnu-unique no-gnu-unique", kFlag},
-    {"disable-multiple-abs-defs embedded-relocs force-exe-suffix no-warnings", kFlag},
+    {"disable-multiple-abs-defs embedded-relocs force-exe-suffix", kFlag},
     {"force-group-allocation enable-non-contiguous-regions enable-non-contiguous-regions-warnings", kFlag},
     {"print-gc-sections no-print-gc-sections no-demangle no-keep-memory reduce-memory-overheads", kFlag},
     {"warn-mismatch no-warn-mismatch warn-search-mismatch no-warn-search-mismatch relax no-relax relax-gp no-relax-gp", kFlag},
-    {"stats traditional-format warn-common no-warn-common warn-constructors no-warn-constructors warn-once", kFlag},
+    {"stats traditional-format warn-constructors no-warn-constructors warn-once", kFlag},
     {"warn-execstack no-warn-execstack warn-rwx-segments no-warn-rwx-segments warn-multiple-gp warn-section-align", kFlag},
-    {"warn-textrel no-warn-textrel warn-shared-textrel no-warn-shared-textrel warn-alternate-em warn-drop-version no-warn-drop-version", kFlag},
+    {"warn-alternate-em warn-drop-version no-warn-drop-version", kFlag},
     {"error-rwx-segments no-error-rwx-segments error-execstack no-error-execstack", kFlag},
-    {"warn-ifunc-textrel no-warn-ifunc-textrel warn-backrefs no-warn-backrefs warn-symbol-ordering no-warn-symbol-ordering", kFlag},
+    {"warn-ifunc-textrel no-warn-ifunc-textrel warn-symbol-ordering no-warn-symbol-ordering", kFlag},
     {"print-memory-usage print-map-discarded no-print-map-discarded print-map-locals no-print-map-locals", kFlag},
     {"ctf-variables no-ctf-variables map-whole-files no-map-whole-files keep-files-mapped no-keep-files-mapped", kFlag},
     {"preread-archive-symbols mmap-output-file no-mmap-output-file posix-fallocate no-posix-fallocate", kFlag},
@@ -289,7 +292,7 @@ const std::vector<LinkerOption> kOptions{
     {"plugin plugin-opt mllvm dependency-file error-handling-script depaudit P audit", kValue},
     {"hash-size hash-style max-cache-size sort-section section-start Tbss Tdata Ttext Ttext-segment Trodata-segment Tldata-segment", kValue},
     {"spare-dynamic-tags task-link version-exports-section ctf-share-types image-base reproduce why-extract", kValue},
-    {"keep-unique warn-backrefs-exclude print-symbol-order print-archive-stats load-pass-plugin", kValue},
+    {"keep-unique print-symbol-order print-archive-stats load-pass-plugin", kValue},
     {"pack-dyn-relocs split-stack-adjust-size target2 android-memtag-mode compress-sections randomize-section-padding", kValue},
     {"lto-aa-pipeline lto-basic-block-sections lto-cs-profile-file lto-known-safe-vtables lto-newpm-passes lto-partitions", kValue},
     {"lto-sample-profile lto-obj-path thinlto-cache-dir thinlto-cache-policy thinlto-jobs thinlto-single-module", kValue},
@@ -312,13 +315,13 @@ const std::vector<LinkerOption> kOptions{
 
 const std::vector<LinkerOption>& linker_options() { return kOptions; }
 
-bool is_z_keyword(std::string_view keyword) {
-  const auto listed = [](std::string_view k) {
-    return std::find(kZKeywords.begin(), kZKeywords.end(), k) != kZKeywords.end();
 bool is_z_keyword_of_gold(std::string_view keyword) {
   return std::find(kGoldKeywords.begin(), kGoldKeywords.end(), keyword) != kGoldKeywords.end();
 }
 
+bool is_z_keyword(std::string_view keyword) {
+  const auto listed = [](std::string_view k) {
+    return std::find(kZKeywords.begin(), kZKeywords.end(), k) != kZKeywords.end();
   };
   return listed(keyword) || (keyword.starts_with("no") && listed(keyword.substr(2)));
 }

@@ -72,6 +72,7 @@ enum class OptionEffect : std::uint8_t {
   NoInhibitExec,
   FatalWarnings,
   NoFatalWarnings,
+  Warning,  ///< what the linker warns of
   AllowShlibUndefined,
   NoAllowShlibUndefined,
   // what is exported and what --gc-sections keeps
@@ -126,10 +127,10 @@ bool takes_separate_value(std::optional<LinkerKind> linker, int version, std::st
 /// Is it a keyword of -z that some linker knows ("relro", "max-page-size")? Without its "=value".
 bool is_z_keyword(std::string_view keyword);
 
-/// One item of a link line.
 /// Does gold know it? The only linker that refuses the others.
 bool is_z_keyword_of_gold(std::string_view keyword);
 
+/// One item of a link line.
 struct LineItem {
   enum class Kind : std::uint8_t { Input, Option, Unknown };
   Kind kind = Kind::Input;

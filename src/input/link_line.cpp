@@ -12,6 +12,7 @@
 #include "input/linker_script.hpp"
 #include "input/relocation_options.hpp"
 #include "input/unresolved_options.hpp"
+#include "input/warning_options.hpp"
 
 namespace elfaudit {
 namespace {
@@ -47,7 +48,8 @@ class LineReader {
         linker_(traits_of(line.linker, line.linker_version)),
         state_(linker_),
         unresolved_(linker_),
-        relocations_(line.linker) {
+        relocations_(line.linker),
+        warnings_(linker_) {
     job_.linker = line.linker;
     job_.linker_version = line.linker_version;
     job_.linker_program = line.program;
@@ -61,10 +63,10 @@ class LineReader {
     state_.begin(items);
     for (const LineItem& item : items) take(item);
     if (default_script_ && !script_given_) take_script(*default_script_);
-    finish_policy();
-    check_output();
     if (linker_.refuses_open_groups && state_.in_group())
       job_.missing.emplace_back("--start-group", std::string(linker_.name) + " links nothing without --end-group");
+    finish_policy();
+    check_output();
     finish_search_path();
     open_inputs();
     return std::move(job_);
@@ -80,8 +82,8 @@ class LineReader {
       case LineItem::Kind::Option:
         break;
     }
-    if (relocations_.take(item) || take_place(item) || state_.take(item) || take_output(item) || take_symbols(item) ||
-        take_unresolved(item) || exports_.take(item)) {
+    if (warnings_.take(item) || relocations_.take(item) || take_place(item) || state_.take(item) || take_output(item) ||
+        take_symbols(item) || take_unresolved(item) || exports_.take(item)) {
       return;
     }
     take_rest(item);
@@ -326,11 +328,18 @@ class LineReader {
       for (const std::string& word : unknown_keywords_) refused(word);
     job_.unresolved = unresolved_.policy(job_.output);
     job_.relocations = relocations_.policy();
+    job_.warnings = warnings_.policy(job_.output);
+    if (job_.warnings.fatal && linker_.fatal_warnings_anywhere) job_.relocations.noinhibit_exec = false;
+    if (job_.warnings.fatal)
+      note(
+          "--fatal-warnings: warnings about symbols are judged, those about the file that is made are not (an "
+          "executable stack, segments that are writable and executable, code that reads what a library gives no type)");
     if (entry_) {
       job_.entry = *entry_;
       job_.entry_given = true;
       job_.required.push_back(*entry_);
     }
+    job_.sysroot = search_.sysroot;
     // -static-pie has a dynamic section.
     job_.is_static = state_.is_static() && job_.output != OutputKind::SharedObject && !job_.pie;
     for (const std::string& dir : rpath_)
@@ -340,7 +349,6 @@ class LineReader {
   /// No linker makes the folder. It is a note because the build may, before it links.
   void check_output() {
     std::error_code unknown;
-    if (sysroot_ != "/") job_.sysroot = sysroot_;
     const std::filesystem::path path = job_.output_path;
     const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
     if (path.empty()) return;
@@ -414,6 +422,7 @@ class LineReader {
   std::optional<std::string> entry_;
   UnresolvedOptions unresolved_;
   RelocationOptions relocations_;
+  WarningOptions warnings_;
   ExportOptions exports_;
   std::optional<LineItem> default_script_;  ///< GNU ld doesn't open it beside one of -T
   bool script_given_ = false;

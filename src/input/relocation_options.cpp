@@ -13,17 +13,7 @@ SymbolicBinding binding_of(std::string_view name) {
 
 }  // namespace
 
-RelocationPolicy RelocationOptions::policy() const {
-  RelocationPolicy policy = policy_;
-  // It warns of text relocations, unless an option allows them.
-  if (fatal_warnings_ && linker_ == LinkerKind::Bfd && !policy.text) policy.text = true;
-  if (fatal_warnings_ && linker_ == LinkerKind::Lld) policy.noinhibit_exec = false;
-  return policy;
-}
-
 bool RelocationOptions::take(const LineItem& item) {
-  if (item.name == "fatal-warnings" || item.name == "no-fatal-warnings")
-    fatal_warnings_ = item.name == "fatal-warnings";  // about other warnings too
   switch (item.effect) {
     case OptionEffect::Symbolic:
       policy_.symbolic = binding_of(item.name);

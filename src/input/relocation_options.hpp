@@ -19,12 +19,11 @@ class RelocationOptions {
   /// Of -z: "text", "notext", "nocopyreloc", ... False for others.
   bool take_keyword(std::string_view keyword);
 
-  RelocationPolicy policy() const;
+  const RelocationPolicy& policy() const { return policy_; }
 
  private:
   LinkerKind linker_;
   RelocationPolicy policy_;
-  bool fatal_warnings_ = false;
 };
 
 }  // namespace elfaudit

@@ -165,6 +165,7 @@ void BfdLink::refer(SymbolId at, const Symbol& symbol) {
   Entry& entry = table_[id];
   check_tls(id, at, symbol);
   if (symbol.visibility != Visibility::Default) entry.not_default = true;
+  if (!symbol.weak() || entry.defined()) note_mention(named, at);
   if (symbol.weak()) {
     if (entry.state == Entry::State::New) entry.state = Entry::State::UndefinedWeak;
     return;
@@ -214,6 +215,7 @@ void BfdLink::define(SymbolId at, const Symbol& symbol) {
   } else if (!entry.defined()) {
     take(entry, state, false, at, Fate::Overridden);
   } else if (entry.dynamic) {
+    if (!symbol.weak() && entry.state == Entry::State::Defined) warn_of_type(id, at, symbol);
     const bool absolute = this->symbol(entry.definition).placement == Placement::Absolute;
     if (absolute && !symbol.weak()) collide(id, at, symbol);
     if (fate(at) != Fate::Rejected) take(entry, state, false, at, Fate::SharedLost);
@@ -223,6 +225,9 @@ void BfdLink::define(SymbolId at, const Symbol& symbol) {
   } else if (entry.state == Entry::State::DefinedWeak) {
     take(entry, state, false, at, Fate::Overridden);
   } else if (entry.state == Entry::State::Common) {
+    warn_of_common(id, at, entry.definition);
+    warn_of_change(id, at, entry.definition);
+    warn_of_type(id, at, symbol);
     take(entry, state, false, at, Fate::MergedCommon);
   } else {
     collide(id, at, symbol);
@@ -273,6 +278,10 @@ void BfdLink::define_common(SymbolId at, const Symbol& symbol) {
   if (symbol.visibility != Visibility::Default) entry.not_default = true;
   const bool beaten = entry.state == Entry::State::Defined && entry.definition.valid();
   const bool smaller = entry.state == Entry::State::Common && symbol.size <= this->symbol(entry.definition).size;
+  note_mention(entry_for(object(at.in), symbol), at);
+  if (entry.state == Entry::State::Common || (beaten && this->symbol(entry.definition).type != SymbolType::Function))
+    warn_of_common(id, entry.definition, at);
+  if (beaten && !entry.dynamic) warn_of_alignment(id, entry.definition, at);
   if (beaten || smaller) {
     fate(at) = Fate::MergedCommon;
     return;
@@ -310,6 +319,10 @@ void BfdLink::define_shared(SymbolId at, const Symbol& symbol) {
   if (!visible) return;
   if (!entry.not_default) {
     const bool beats_common = entry.state == Entry::State::Common && !entry.dynamic && !symbol.weak();
+    if (beats_common && symbol.type != SymbolType::Function) {
+      warn_of_common(id, at, entry.definition);
+      if (facts.section_name(symbol) != ".bss") warn_of_change(id, at, entry.definition);
+    }
     if (!entry.defined() || beats_common) take(entry, state, true, at, Fate::MergedCommon);
     if (entry.assigned) fate(at) = Fate::SharedLost;
   }
@@ -320,10 +333,12 @@ void BfdLink::define_shared(SymbolId at, const Symbol& symbol) {
 /// do.
 void BfdLink::refer_shared(SymbolId at, const Symbol& symbol) {
   fate(at) = Fate::Reference;
-  const std::uint32_t id = table_.canonical(entry_for_reference(object(at.in), symbol));
+  const std::uint32_t named = entry_for_reference(object(at.in), symbol);
+  const std::uint32_t id = table_.canonical(named);
   Entry& entry = table_[id];
   check_tls(id, at, symbol);
   const bool open = entry.state == Entry::State::New || entry.state == Entry::State::UndefinedWeak;
+  if (!symbol.weak() || entry.defined()) note_mention(named, at);
   if (open && !symbol.weak()) make_undefined(entry, at);
 }
 
@@ -398,6 +413,7 @@ bool BfdLink::makes_way(SymbolId at, const Symbol& symbol, std::uint32_t plain, 
   if (id == plain && has_other_version(at, symbol)) return false;
   if (entry.state != Entry::State::Defined) return true;
   if (tolerated(entry.definition, at)) return false;
+  if (!linker_.refuses_second_default && this->symbol(entry.definition).default_version) return false;
   fate(at) = Fate::Rejected;
   out_.conflicts.push_back({std::string(object(at.in).name(symbol)), entry.definition, at});
   return false;
@@ -413,7 +429,6 @@ bool BfdLink::shared_object_is_needed(std::uint32_t input) {
       if (id == kNone) return false;
       const Entry& entry = table_[table_.canonical(id)];
       if (!entry.undefined() || entry.not_default) return false;
-  if (!linker_.refuses_second_default && this->symbol(entry.definition).default_version) return false;
       return entry.strong_reference || (entry.first_reference.valid() && !comes_anyway);
     };
     const std::string_view name = facts.name(symbol);

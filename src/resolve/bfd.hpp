@@ -46,6 +46,7 @@ class BfdLink {
   void apply_options();
   void assign(const Assignment& assignment);
   void require_up_to(std::size_t place);
+  void ask_for(std::string_view symbol, const std::string& option);
   void require(std::string_view symbol, const std::string& option);  ///< both outlive the link
   void visit(std::uint32_t input);
   void visit_object(std::uint32_t input);
@@ -90,10 +91,18 @@ class BfdLink {
   bool makes_way(SymbolId at, const Symbol& symbol, std::uint32_t plain, bool dynamic);
   void leave_shared_definition(std::uint32_t id);
 
+  // What --fatal-warnings makes errors of (bfd_warnings.cpp)
+  void note_mention(std::uint32_t id, SymbolId by, const std::string& option = {});
+  void warn_of_common(std::uint32_t id, SymbolId one, SymbolId other);
+  void warn_of_change(std::uint32_t id, SymbolId definition, SymbolId common);
+  void warn_of_alignment(std::uint32_t id, SymbolId definition, SymbolId common);
+  void warn_of_type(std::uint32_t id, SymbolId at, const Symbol& symbol);
+
   bool has_base_version(const ObjectFacts& object, const Symbol& symbol) const;
   std::uint32_t entry_for(const ObjectFacts& object, const Symbol& symbol);
   std::uint32_t entry_for_reference(const ObjectFacts& object, const Symbol& symbol);
   std::uint32_t entry_for_reference(std::string_view name);
+  std::uint32_t entry_for_operand(std::string_view name);
   std::string printed_name(SymbolId at) const;
   const ObjectFacts& object(ObjectId id) const { return inputs_[id.input].objects[id.object]; }
   const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }
@@ -102,7 +111,6 @@ class BfdLink {
   const LinkJob& job_;
   const LinkerTraits& linker_;
   const std::vector<InputFacts>& inputs_;
-  std::uint32_t entry_for_operand(std::string_view name);
   LinkSymbols table_;
   Resolution out_;
   std::map<std::string_view, GroupOwner> comdat_;    ///< by signature

@@ -85,11 +85,11 @@ void BfdLink::apply_options() {
   static const std::string kRequireDefined = "--require-defined";
   static const std::string kEntry = "the entry point";
   for (const std::string& symbol : job_.required)
-    if (!job_.required_late.contains(symbol)) require(symbol, kUndefined);
-  for (const std::string& symbol : job_.must_define) require(symbol, kRequireDefined);
+    if (!job_.required_late.contains(symbol)) ask_for(symbol, kUndefined);
+  for (const std::string& symbol : job_.must_define) ask_for(symbol, kRequireDefined);
   // Where no script says ENTRY() the name is only looked up in the end.
   const bool named = job_.entry_given || !job_.replaces_default_script;
-  if (job_.scope.whole_line && job_.output == OutputKind::Executable && named) require(job_.entry, kEntry);
+  if (job_.scope.whole_line && job_.output == OutputKind::Executable && named) ask_for(job_.entry, kEntry);
   add_device_link_object();
 }
 
@@ -97,7 +97,7 @@ void BfdLink::apply_options() {
 void BfdLink::require_up_to(std::size_t place) {
   static const std::string kExtern = "EXTERN()";
   for (const auto& [symbol, from] : job_.required_late)
-    if (from <= place) require(symbol, kExtern);
+    if (from <= place) ask_for(symbol, kExtern);
 }
 
 /// Rule 7, when the line has been read up to the assignment.

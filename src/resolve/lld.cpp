@@ -93,7 +93,7 @@ void LldLink::demand(std::uint32_t id, const Demand& demand) {
     if (demand.binding == Binding::Weak)
       entry.binding = Binding::Weak;
     else
-      extract(entry.lazy, id, demand);
+      extract_for(id, demand);
     return;
   }
   if (demand.from_shared) return;
@@ -101,6 +101,11 @@ void LldLink::demand(std::uint32_t id, const Demand& demand) {
   if (demand.binding == Binding::Weak && (entry.referenced || entry.asked)) return;
   if (entry.weak() || !entry.first_reference.valid()) entry.first_reference = demand.by;
   entry.binding = demand.binding;
+}
+
+void LldLink::extract_for(std::uint32_t id, const Demand& demand) {
+  note_back_reference(id, table_[id].lazy, demand.by);
+  extract(table_[id].lazy, id, demand);
 }
 
 void LldLink::make_undefined(Entry& entry, const Demand& demand) {
@@ -117,6 +122,7 @@ void LldLink::make_undefined(Entry& entry, const Demand& demand) {
 /// Rule 2. May extract the member itself, so that the caller has to look whether it is still lazy.
 void LldLink::offer_lazy(ObjectId member, std::uint32_t id) {
   Entry& entry = table_[id];
+  if (entry.state == Entry::State::Defined) back_references_.erase(id);
   if (entry.state == Entry::State::New || (entry.state == Entry::State::Undefined && entry.weak())) {
     if (entry.state == Entry::State::New) entry.binding = Binding::Global;
     entry.state = Entry::State::Lazy;
@@ -161,11 +167,13 @@ void LldLink::define(SymbolId at, const Symbol& symbol) {
   const std::uint32_t id = entry_for(object(at.in), symbol);
   Entry& entry = table_[id];
   entry.see(symbol.visibility);
-  const bool replaced = since15_ ? replaced_by(entry, symbol) : replaced_by_in_lld14(id, at, symbol);
+  const bool replaced = since15_ ? replaced_by(id, at, symbol) : replaced_by_in_lld14(id, at, symbol);
   if (replaced) take(entry, Entry::State::Defined, at, symbol);
 }
 
-bool LldLink::replaced_by(const Entry& entry, const Symbol& symbol) const {
+bool LldLink::replaced_by(std::uint32_t id, SymbolId at, const Symbol& symbol) {
+  const Entry& entry = table_[id];
+  if (entry.state == Entry::State::Common) warn_of_common(id, at, entry.definition);
   if (entry.state == Entry::State::Common) return !symbol.weak();
   if (entry.state != Entry::State::Defined) return true;
   return entry.binding != Binding::Global && symbol.binding == Binding::Global;
@@ -178,6 +186,7 @@ bool LldLink::replaced_by_in_lld14(std::uint32_t id, SymbolId at, const Symbol& 
   const Symbol& first = symbol(entry.definition);
   if (entry.definition.in == at.in && (second.default_version || first.default_version)) return second.default_version;
   if (second.weak()) return false;
+  if (entry.state == Entry::State::Common) warn_of_common(id, at, entry.definition);
   if (entry.weak() || entry.state == Entry::State::Common) return true;
   const bool same_constant = first.placement == Placement::Absolute && second.placement == Placement::Absolute &&
                              first.value == second.value && second.binding == Binding::Global;
@@ -206,9 +215,12 @@ void LldLink::define_discarded(SymbolId at, const Symbol& symbol) {
 }
 
 void LldLink::define_common(SymbolId at, const Symbol& symbol) {
-  Entry& entry = table_[entry_for(object(at.in), symbol)];
+  const std::uint32_t id = entry_for(object(at.in), symbol);
+  Entry& entry = table_[id];
   entry.see(symbol.visibility);
-  if (entry.state == Entry::State::Defined && !entry.weak()) return;
+  const bool beaten = entry.state == Entry::State::Defined && !entry.weak();
+  if (beaten || entry.state == Entry::State::Common) warn_of_common(id, entry.definition, at);
+  if (beaten) return;
   if (entry.state == Entry::State::Common) {
     if (symbol.size > this->symbol(entry.definition).size) entry.definition = at;
     return;

@@ -93,18 +93,24 @@ class LldLink {
   void claim_groups(ObjectId id);
   bool discarded(SymbolId at) const;
   void demand(std::uint32_t id, const Demand& demand);
+  void extract_for(std::uint32_t id, const Demand& demand);
   void make_undefined(Entry& entry, const Demand& demand);
   void offer_lazy(ObjectId member, std::uint32_t id);
   bool pulls_for_common(ObjectId member, std::uint32_t id) const;
   void take(Entry& entry, Entry::State state, SymbolId at, const Symbol& symbol);
   void define(SymbolId at, const Symbol& symbol);
-  bool replaced_by(const Entry& entry, const Symbol& symbol) const;
+  bool replaced_by(std::uint32_t id, SymbolId at, const Symbol& symbol);
   bool replaced_by_in_lld14(std::uint32_t id, SymbolId at, const Symbol& second);
   void define_discarded(SymbolId at, const Symbol& symbol);
   void define_common(SymbolId at, const Symbol& symbol);
   void define_shared(SymbolId at, const Symbol& symbol, std::uint32_t id);
   std::uint32_t entry_for(const ObjectFacts& object, const Symbol& symbol);
   void note_version(const ObjectFacts& object, const Symbol& symbol);
+
+  // What --fatal-warnings makes errors of (lld_warnings.cpp)
+  void warn_of_common(std::uint32_t id, SymbolId one, SymbolId other);
+  void note_back_reference(std::uint32_t id, ObjectId member, SymbolId by);
+  void find_back_references();
 
   // Versions (lld_versions.cpp)
   bool can_have_version(std::uint32_t id) const;
@@ -152,6 +158,7 @@ class LldLink {
   std::vector<std::pair<std::uint32_t, SymbolId>> required_;  ///< names that shared objects refer to, not weakly
   std::set<std::string_view> wrapped_;
   std::set<std::string, std::less<>> assigned_;  ///< the line gives them a value
+  std::map<std::uint32_t, FatalWarning> back_references_;
 };
 
 }  // namespace elfaudit

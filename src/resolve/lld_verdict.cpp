@@ -15,6 +15,7 @@ void LldLink::settle() {
     find_tls_mismatches();
     drop_discarded_winners();
   }
+  find_back_references();
   check_versions();
   merge_versions();
   mark_needed_libraries();

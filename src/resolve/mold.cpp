@@ -64,6 +64,7 @@ Resolution MoldLink::run() {
   assign();
   elect();
   if (job_.output != OutputKind::Relocatable && !job_.allow_multiple_definition) find_duplicates();
+  if (job_.output != OutputKind::Relocatable && job_.warnings.fatal) find_warnings();
   settle();
   collect_unresolved();
   return std::move(out_);
@@ -276,7 +277,6 @@ void MoldLink::find_duplicates() {
   }
 }
 
-void MoldLink::settle() {
 /// With --fatal-warnings. By --warn-common, every common symbol that did not win; and always, two mentions of a name,
 /// of shared objects too, of which one is of a function and the other of a variable, or one is thread-local.
 void MoldLink::find_warnings() {
@@ -305,6 +305,7 @@ void MoldLink::find_warnings() {
   }
 }
 
+void MoldLink::settle() {
   const auto winner_of = [&](SymbolId at) {
     const Entry& entry = table_[files_[numbers_.at(at.in)].ids[at.symbol]];
     return entry.file == kNone ? SymbolId{} : SymbolId{files_[entry.file].id, entry.symbol};

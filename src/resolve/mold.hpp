@@ -59,6 +59,7 @@ class MoldLink {
   const Symbol& winner(const Entry& entry) const;  ///< of an entry with a file
 
   void find_duplicates();
+  void find_warnings();
   void settle();
   void collect_unresolved();
   void keep_required();

@@ -47,6 +47,7 @@ class RelocationCheck {
     collect_objects();
     if (!relocations_are_judged(link_)) return;
     out_.relocations_judged = true;
+    if (job_.warnings.fatal && warns_of_text()) link_.policy.text = true;
     if (!link_.pic() && !leave_what_may_be_refused()) return;
     read_objects(read);
     for (const Object& object : objects_)
@@ -171,9 +172,15 @@ class RelocationCheck {
     return kNone;
   }
 
+  /// GNU ld for x86 warns of text relocations unless an option allows them, the others only where an option asks.
+  bool warns_of_text() const {
+    if (job_.warnings.text) return *job_.warnings.text;
+    return is_linker(LinkerKind::Bfd) && link_.machine == EM_X86_64 && !job_.relocations.text;
+  }
+
   /// Are text relocations anything that is looked for?
   bool refuses_text() const {
-    if (job_.relocations.text) return *job_.relocations.text;
+    if (link_.policy.text) return *link_.policy.text;
     return traits_of(job_).refuses_text_relocations;
   }
 

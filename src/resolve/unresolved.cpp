@@ -48,6 +48,7 @@ class Settler {
     note_discarded();
     const bool dynamic = any_shared_object();
     needed_ = load_needed(job_, inputs_, out_, reader_.needed);
+    warn_of_missing_libraries();
     std::vector<Unresolved> refused = take_indirect();
     std::erase_if(names, [&](const Unresolved& name) {
       return defined_by_linker(name.symbol, job_, machine_of(inputs_), dynamic);
@@ -83,6 +84,14 @@ class Settler {
         return fate == Fate::DiscardedComdat || fate == Fate::DiscardedExclude;
       });
     }
+  }
+
+  void warn_of_missing_libraries() {
+    if (!job_.warnings.fatal) return;
+    for (const IndirectLibrary& library : needed_)
+      if (library.path.empty())
+        out_.warnings.push_back(
+            {FatalWarning::Kind::NoLibrary, {}, {}, {}, {}, library.name + ", which " + library.by + " needs"});
   }
 
   bool any_shared_object() const {
@@ -314,6 +323,7 @@ class Settler {
       const bool by_object = std::any_of(name.references.begin(), name.references.end(),
                                          [&](const Reference& reference) { return !symbol(reference.id).weak(); });
       if (job_.copy_dt_needed || !by_object) return true;
+      name.beside_line = true;
       name.remarks.push_back(library->path + " defines it, which " + library->by +
                              " needs; it must be named on the line itself (\"DSO missing from command line\")");
       refused.push_back(std::move(name));
@@ -323,7 +333,6 @@ class Settler {
   }
 
   static bool defines(const ObjectFacts& library, const std::string& wanted) {
-      name.beside_line = true;
     return std::any_of(library.symbols.begin(), library.symbols.end(), [&](const Symbol& symbol) {
       if (!symbol.defined()) return false;
       const std::string_view name = library.name(symbol);

@@ -61,6 +61,7 @@ std::vector<Finding> duplicate_definitions(const Evidence& evidence);
 std::vector<Finding> undefined_symbols(const Evidence& evidence);
 std::vector<Finding> module_links(const Evidence& evidence);
 std::vector<Finding> refused_links(const Evidence& evidence);
+std::vector<Finding> fatal_warnings(const Evidence& evidence);
 std::vector<Finding> relocations_not_pic(const Evidence& evidence);
 std::vector<Finding> shadowed_definitions(const Evidence& evidence);
 std::vector<Finding> unreadable_inputs(const Evidence& evidence);

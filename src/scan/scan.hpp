@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -46,6 +47,19 @@ std::vector<Use> find_uses(const Origin& origin, std::span<const std::uint32_t> 
 
 /// Does a relocatable object have a section of that name that takes space in the output? Throws InputError.
 bool has_section(const Origin& origin, std::string_view name);
+
+/// What an object says that linkers warn of.
+struct WarningSections {
+  std::map<std::string, std::string> marked;  ///< by NAME: what the section .gnu.warning.NAME says
+  std::optional<std::string> whole;           ///< what .gnu.warning says
+};
+
+/// Throws InputError.
+WarningSections read_warning_sections(const Origin& origin);
+
+/// How many low bits of the address are zero wherever the linker puts a place in a section of the header table: what
+/// GNU ld knows of a definition's alignment. 64 for the beginning of a shared object's section. Throws InputError.
+std::uint32_t alignment_power(const Origin& origin, std::uint32_t section, std::uint64_t value);
 
 /// The index in .symtab of the first local variable of that name; nothing when there is none. Throws InputError.
 std::optional<std::uint32_t> find_local_symbol(const Origin& origin, std::string_view name);

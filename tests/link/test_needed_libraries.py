@@ -48,6 +48,13 @@ LINKS = [
     "weak.o -lbaz -Wl,-rpath-link,.",
     "-shared -fPIC main.o -lbaz",
     "-shared -fPIC -Wl,--no-allow-shlib-undefined main.o -lbaz -lbar",
+    "-shared -fPIC -Wl,--no-allow-shlib-undefined both.o -lbaz -Wl,-rpath-link,.",
+    "both.o -lbaz -Wl,-rpath-link,. -Wl,--unresolved-symbols=ignore-all",
+    "both.o -lbaz -Wl,-rpath-link,. -Wl,--warn-unresolved-symbols",
+    "main.o -lbaz -Wl,--fatal-warnings",
+    "main.o -lbaz -Wl,--fatal-warnings -Wl,-rpath-link,.",
+    "-shared -fPIC main.o -lbaz -Wl,--fatal-warnings",
+    "-shared -fPIC main.o -lbaz -Wl,--fatal-warnings -Wl,--no-allow-shlib-undefined",
 ]
 DRIVERS = {"bfd": "gcc -fuse-ld=bfd", "gold": "gcc -fuse-ld=gold", "lld14": "gcc -fuse-ld=lld", "mold": "gcc -fuse-ld=mold"}
 
@@ -77,6 +84,14 @@ def test_the_linker_agrees(bench, linker, words, as_needed):
     assert ours.code == min(real.code, 1), f"{command}\n{real.err}\n{ours.out}"
     missing = [name for name in ours.json()["undefined"] if name not in real.err]
     assert not missing, f"{command}\n{real.err}\n{missing}"
+
+
+def test_no_option_lets_a_library_be_missing_on_the_line(bench):
+    """Of what a library of a library defines."""
+    options = "--unresolved-symbols=ignore-in-object-files"
+    theirs = bench.sh(f"gcc -fuse-ld=bfd -L. both.o -lbaz -Wl,-rpath-link,. -Wl,{options} -o out", check=False)
+    ours = bench.audit("check", "--", "gcc", "-fuse-ld=bfd", "-L.", "both.o", "-lbaz", "-Wl,-rpath-link,.", f"-Wl,{options}", "-o", "out")
+    assert "DSO missing" in theirs.err and ours.code == 1, f"{theirs}\n{ours}"
 
 
 def test_a_dropped_library_is_not_said_to_stand_too_early(bench):

@@ -235,6 +235,34 @@ def test_text_relocations_are_warnings_that_an_option_makes_errors(lab):
     assert findings(lab, "ld.bfd -shared --fatal-warnings -z notext a.o -o a.so") == []
 
 
+TEXT_WARNINGS = [
+    "aarch64-linux-gnu-ld -shared --fatal-warnings",  # for this machine it warns only where an option asks
+    "aarch64-linux-gnu-ld -shared --fatal-warnings --warn-textrel",
+    "aarch64-linux-gnu-ld -pie -e f --fatal-warnings --warn-shared-textrel",
+    "ld.bfd -shared --fatal-warnings -z notext --warn-textrel",
+    "ld.bfd -shared --fatal-warnings --noinhibit-exec",
+    "ld.gold -shared --fatal-warnings",
+    "ld.gold -shared --fatal-warnings --warn-shared-textrel",
+    "ld.gold -pie -e f --fatal-warnings --warn-shared-textrel",
+    "mold -shared --fatal-warnings --warn-textrel",
+    "mold -pie -e f --fatal-warnings --warn-textrel",
+    "mold -pie -e f --fatal-warnings --warn-shared-textrel",
+]
+
+
+@pytest.mark.parametrize("command", TEXT_WARNINGS)
+def test_warnings_of_text_relocations_as_errors(lab, command):
+    aarch64 = command.startswith("aarch64")
+    assembler = "aarch64-linux-gnu-as" if aarch64 else "as"
+    need(command.split()[0], assembler)
+    code = "f: .xword n" if aarch64 else "f: movabs $n, %rax"
+    lab.write("a.s", f'.section .note.GNU-stack, "", %progbits\n.globl f, n\n.text\n{code}\n.data\nn: .quad 0\n')
+    lab.sh(f"{assembler} a.s -o a.o")
+    linked = lab.sh(f"{command} a.o -o out", check=False)
+    refused = [f for f in findings(lab, f"{command} a.o -o out") if f["severity"] == "error"]
+    assert bool(refused) == (linked.code != 0), linked
+
+
 def test_other_machines_are_not_judged_and_the_report_says_so(lab):
     lab.write("a.s", ".long x\n")
     lab.sh("as --32 a.s -o a.o")

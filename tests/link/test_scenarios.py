@@ -20,8 +20,6 @@ GOLD_ALONE = {
     "libstart.a start.o libfoo.a": "gold asks no archive for the entry point before it has read an object",
     "start.o foo.o foo-v1.o foo-default-v1.o": "gold counts a default version twice",
     "empty.o shared-absolute5.so foo.o": "an absolute name of a shared object",
-    "--wrap=foo --defsym=t=foo empty.o libfoo.a": "--wrap does not hold for operands",
-    "--wrap=foo --defsym=t=__real_foo empty.o libfoo.a": "--wrap does not hold for operands",
     "hidden-start.o shared-foo.so libfoo.a": "a shared object answers a hidden reference, which then fails",
     "hidden-start.o --as-needed shared-foo.so libfoo.a": "a shared object answers a hidden reference, which then fails",
     "weak-start.o extern.ld libfoo.a": "EXTERN() of an input script counts after a weak reference",

@@ -1,0 +1,276 @@
+// What a linker warns of when all files are read, where --fatal-warnings makes an error of it. What it warns of while
+// it merges symbols (commons, sizes, types, back references) the engines have noted.
+//
+//  1. GNU ld warns of a section .gnu.warning.NAME in any linked file where a file or option refers to NAME: by an
+//  undefined
+//     symbol that is not weak, or is where NAME is defined already, or by a common symbol, in shared objects too, used
+//     or not. A shared object's section counts only where nothing before it defines NAME.
+//  2. gold warns where a relocation of another linked object uses NAME and the file with the section defines it.
+//  3. GNU ld warns of a linked object with a section .gnu.warning.
+//  4. An entry point that nothing defines and that is no number: see the traits.
+//  5. GNU ld warns of a definition in place of a common symbol that is aligned less, by its section and its offset.
+//  6. GNU ld warns where an object refers to a shared object's symbol that has no type and no size, unless a reference
+//     has a type or code uses it: which instruction does is not known here.
+
+#include "resolve/fatal_warnings.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "linker/linker_traits.hpp"
+#include "resolve/live_sections.hpp"
+
+namespace elfaudit {
+namespace {
+
+bool is_number(const std::string& entry) {
+  char* end = nullptr;
+  std::strtoull(entry.c_str(), &end, 0);
+  return !entry.empty() && *end == '\0';
+}
+
+class WarningFinder {
+ public:
+  WarningFinder(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,
+                const WarningReader& reader)
+      : job_(job), linker_(traits_of(job)), inputs_(inputs), out_(resolution), reader_(reader) {}
+
+  void run() {
+    drop_well_aligned();
+    if (linker_.warns_of_marked_names) read_marks();
+    if (linker_.marks_relocations_alone)
+      find_marked_relocations();
+    else
+      find_marked_mentions();
+    check_entry();
+    if (linker_.warns_of_shapeless && job_.output != OutputKind::Relocatable) find_shapeless();
+  }
+
+ private:
+  /// A section .gnu.warning.NAME.
+  struct Mark {
+    ObjectId in;
+    std::string text;
+  };
+
+  const ObjectFacts& object(ObjectId id) const { return inputs_[id.input].objects[id.object]; }
+  const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }
+
+  template <class Look>
+  void each_linked(Look look) {
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i)
+      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o)
+        if (out_.linked[i][o]) look(ObjectId{i, o});
+  }
+
+  template <class Ask>
+  void ask(ObjectId id, Ask ask_it) {
+    try {
+      ask_it();
+    } catch (const InputError& error) {
+      inputs_[id.input].errors.push_back(error);
+    }
+  }
+
+  /// Rule 5.
+  void drop_well_aligned() {
+    std::erase_if(out_.warnings, [&](const FatalWarning& warning) {
+      if (warning.kind != FatalWarning::Kind::Alignment) return false;
+      const Symbol& defined = symbol(warning.definition);
+      const ObjectFacts& facts = object(warning.definition.in);
+      const std::uint32_t section = defined.section == kNone ? 0 : facts.sections[defined.section].index;
+      bool aligned = true;
+      ask(warning.definition.in, [&] {
+        const std::uint32_t power = reader_.alignment(facts.origin, section, defined.value);
+        aligned = power >= 64 || (std::uint64_t{1} << power) >= symbol(warning.reference.id).value;
+      });
+      return aligned;
+    });
+  }
+
+  void read_marks() {
+    each_linked([&](ObjectId id) {
+      ask(id, [&] {
+        WarningSections found = reader_.warnings(object(id).origin);
+        for (auto& [name, text] : found.marked) marks_.emplace(name, Mark{id, std::move(text)});  // the first one
+        const bool relocatable = object(id).kind == ObjectKind::Relocatable;
+        if (!found.whole || !relocatable || !linker_.warns_of_marked_files) return;  // rule 3
+        out_.warnings.push_back({FatalWarning::Kind::MarkedFile, {}, {}, {}, id, *found.whole});
+      });
+    });
+  }
+
+  /// Of the object, and not with a version of its own.
+  SymbolId definition_in(ObjectId id, std::string_view name) const {
+    const ObjectFacts& facts = object(id);
+    for (std::uint32_t s = 0; s < facts.symbols.size(); ++s)
+      if (facts.symbols[s].defined() && facts.name(facts.symbols[s]) == name) return {id, s};
+    return {};
+  }
+
+  bool defined_before(ObjectId id, std::string_view name) {
+    bool found = false;
+    each_linked([&](ObjectId earlier) {
+      if (found || earlier.input >= id.input) return;
+      const SymbolId at = definition_in(earlier, name);
+      found = at.valid() && !symbol(at).common();
+    });
+    return found;
+  }
+
+  /// Rule 1.
+  void find_marked_mentions() {
+    for (const auto& [name, mark] : marks_) {
+      const auto mention = out_.mentions.find(name);
+      if (mention == out_.mentions.end()) continue;
+      if (object(mark.in).kind != ObjectKind::Relocatable && defined_before(mark.in, name)) continue;
+      FatalWarning warning = mention->second;
+      warning.kind = FatalWarning::Kind::Marked;
+      warning.symbol = name;
+      warning.definition = definition_in(mark.in, name);
+      warning.object = mark.in;
+      warning.detail = mark.text;
+      if (const SymbolId by = warning.reference.id; by.valid()) add_place(warning.reference);
+      out_.warnings.push_back(std::move(warning));
+    }
+  }
+
+  /// Where a relocation uses it. False when none of a section that is kept does.
+  bool add_place(Reference& reference) {
+    if (object(reference.id.in).kind != ObjectKind::Relocatable) return false;
+    bool used = false;
+    ask(reference.id.in, [&] {
+      const std::uint32_t index = symbol(reference.id).index;
+      const std::vector<std::uint32_t> dropped = dropped_sections(object(reference.id.in), reference.id.in, out_);
+      for (const Use& use : reader_.uses(object(reference.id.in).origin, {&index, 1})) {
+        if (used || use.excluded || std::binary_search(dropped.begin(), dropped.end(), use.section_index)) continue;
+        reference.section = use.section;
+        reference.offset = use.offset;
+        used = true;
+      }
+    });
+    return used;
+  }
+
+  /// Rule 2.
+  void find_marked_relocations() {
+    if (marks_.empty() || job_.output == OutputKind::Relocatable) return;
+    each_linked([&](ObjectId id) {
+      const ObjectFacts& facts = object(id);
+      if (facts.kind != ObjectKind::Relocatable) return;
+      for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
+        if (facts.symbols[s].defined()) continue;
+        const auto mark = marks_.find(facts.name(facts.symbols[s]));
+        if (mark == marks_.end()) continue;
+        const SymbolId definition = definition_in(mark->second.in, mark->first);
+        if (!definition.valid() || out_.fate(definition) != Fate::Kept) continue;
+        Reference reference{{id, s}, {}, 0};
+        if (!add_place(reference)) continue;
+        out_.warnings.push_back({FatalWarning::Kind::Marked, mark->first, definition, std::move(reference),
+                                 mark->second.in, mark->second.text});
+      }
+    });
+  }
+
+  /// Rule 6.
+  void find_shapeless() {
+    std::map<std::string_view, SymbolId> shapeless;
+    each_linked([&](ObjectId id) {
+      const ObjectFacts& facts = object(id);
+      if (facts.kind == ObjectKind::Relocatable) return;
+      for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
+        const Symbol& symbol = facts.symbols[s];
+        const bool plain = symbol.version.empty() || symbol.default_version;
+        if (plain && symbol.type == SymbolType::NoType && symbol.size == 0 && out_.fate({id, s}) == Fate::Kept)
+          shapeless.emplace(facts.name(symbol), SymbolId{id, s});
+      }
+    });
+    if (shapeless.empty()) return;
+    each_linked([&](ObjectId id) {  // a reference that has a type gives it to the name
+      for (const Symbol& mention : object(id).symbols) {
+        const auto found = shapeless.find(object(id).name(mention));
+        if (found == shapeless.end()) continue;
+        const bool own = object(id).kind == ObjectKind::Relocatable;
+        if (mention.type != SymbolType::NoType || (own && !mention.defined() && is_used_by_code(id, mention)))
+          shapeless.erase(found);
+      }
+    });
+    each_linked([&](ObjectId id) {
+      const ObjectFacts& facts = object(id);
+      if (facts.kind != ObjectKind::Relocatable) return;
+      for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
+        const auto found = shapeless.find(facts.name(facts.symbols[s]));
+        if (found == shapeless.end() || facts.symbols[s].defined()) continue;
+        FatalWarning warning{
+            FatalWarning::Kind::Shapeless, std::string(found->first), found->second, {{id, s}, {}, 0}, {}, {}};
+        if (!add_place(warning.reference) && job_.gc_sections) continue;
+        out_.warnings.push_back(std::move(warning));
+        shapeless.erase(found);  // ld says it once
+      }
+    });
+  }
+
+  /// A call makes an entry of the procedure linkage table, and then ld does not warn.
+  bool is_used_by_code(ObjectId id, const Symbol& mention) {
+    bool used = false;
+    ask(id, [&] {
+      const std::vector<Use> uses = reader_.uses(object(id).origin, {&mention.index, 1});
+      used = std::any_of(uses.begin(), uses.end(), [](const Use& use) { return use.code; });
+    });
+    return used;
+  }
+
+  /// Rule 4.
+  void check_entry() {
+    if (!linker_.warns_of_entry || out_.judgement.undefined != Judged::Yes || is_number(job_.entry)) return;
+    const bool program = job_.output == OutputKind::Executable;
+    if (!program && linker_.entry_in_programs_alone) return;
+    const bool named = job_.warnings.entry_by_option || (job_.entry_given && !linker_.script_entry_may_lack);
+    if (!named && !(program && linker_.default_entry_must_be)) return;
+    const bool assigned = std::any_of(job_.assignments.begin(), job_.assignments.end(),
+                                      [&](const Assignment& assignment) { return assignment.symbol == job_.entry; });
+    if (assigned || entry_is_there()) return;
+    out_.warnings.push_back({FatalWarning::Kind::NoEntry, job_.entry, {}, {}, {}, {}});
+  }
+
+  bool entry_is_there() {
+    bool there = false;
+    each_linked([&](ObjectId id) {
+      const ObjectFacts& facts = object(id);
+      const bool shared = facts.kind != ObjectKind::Relocatable;
+      for (std::uint32_t s = 0; s < facts.symbols.size() && !there; ++s) {
+        const Symbol& candidate = facts.symbols[s];
+        if (facts.name(candidate) != job_.entry) continue;
+        there = candidate.defined() ? !(shared && linker_.entry_must_be_own) && !is_dropped({id, s})
+                                    : !shared && linker_.entry_may_be_open;
+      }
+    });
+    return there;
+  }
+
+  bool is_dropped(SymbolId id) const {
+    const Fate fate = out_.fate(id);
+    return fate == Fate::DiscardedComdat || fate == Fate::DiscardedExclude;
+  }
+
+  const LinkJob& job_;
+  const LinkerTraits& linker_;
+  std::vector<InputFacts>& inputs_;
+  Resolution& out_;
+  const WarningReader& reader_;
+  std::map<std::string, Mark, std::less<>> marks_;
+};
+
+}  // namespace
+
+void find_fatal_warnings(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,
+                         const WarningReader& reader) {
+  if (job.warnings.fatal && job.scope.command) WarningFinder(job, inputs, resolution, reader).run();
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,215 @@
+"""What --fatal-warnings makes errors of: elfaudit refuses what the linker refuses, and names the symbol that it warns of."""
+
+import pytest
+
+from elfaudit_test import Lab, need
+from linker_verdicts import WITH_GOLD
+
+need("as", "ar", "ld.bfd")
+
+OBJECTS = {
+    "start": "_start: nop",
+    "call": "_start: call gets",
+    "weak_call": ".weak gets; _start: call gets",
+    "mention": "_start: nop; .globl gets",
+    "debug": '_start: nop; .section .foo, "", @progbits; .quad gets',
+    "gets": ".globl gets; gets: ret; WARNS",
+    "gets_plain": ".globl gets; gets: ret",
+    "gets_self": ".globl gets, f; gets: ret; f: call gets; WARNS",
+    "gets_common": "_start: nop; .comm gets, 4",
+    "warns_alone": "WARNS",
+    "warned_file": '.globl q; q: ret; .section .gnu.warning, "", @progbits; .ascii "this file is old"',
+    "call_f": "_start: call f",
+    "call_q": "_start: call q",
+    "library_call": ".globl h; h: call gets@PLT",
+    "open": "_start: nop; .globl nosuch; .data; .quad nosuch",
+    # One name as a common symbol, a variable, a function
+    "common4": "_start: nop; .comm v, 4, 4",
+    "more4": ".comm v, 4, 4",
+    "more8": ".comm v, 8, 8",
+    "aligned32": ".comm v, 8, 32",
+    "data4": ".data; .balign 4; .globl v; .type v, @object; .size v, 4; v: .long 1",
+    "data8": ".data; .balign 8; .globl v; .type v, @object; .size v, 8; v: .quad 1",
+    "odd8": ".data; .balign 32; .globl v; .type v, @object; .size v, 8; .byte 0; v: .quad 1",
+    "weak4": ".data; .weak v; .type v, @object; .size v, 4; v: .long 1",
+    "function": ".globl v; .type v, @function; .size v, 1; v: ret",
+    "shapeless": ".globl v; v: ret",
+    "call_v": "_start: call v; .type v, @function",
+    "plain_call_v": "_start: call v",
+    "points_to_v": ".data; _start: .quad v",
+    # f1 needs f2
+    "f1": ".globl f1; f1: call f2",
+    "f2": ".globl f2; f2: ret",
+    "weak_f2": ".weak f2; f2: ret",
+    "call_f1": "_start: call f1",
+}
+ARCHIVES = {"libgets.a": "gets", "libself.a": "gets_self", "libdata8.a": "data8", "lib1.a": "f1", "lib2.a": "f2",
+            "lib2again.a": "f2", "libweak2.a": "weak_f2", "lib12.a": "f1 f2", "libfile.a": "warned_file"}
+SHARED = {"libgets.so": "gets", "libcalls.so": "library_call", "libmore4.so": "more4", "libmore8.so": "more8", "libdata8.so": "data8",
+          "libfunction.so": "function", "libshapeless.so": "shapeless", "libneeds.so": "f1"}
+
+LINES = """
+    # Sections that warn of a name
+    start.o gets.o
+    call.o gets.o
+    gets.o call.o
+    call.o libgets.a
+    call.o libgets.so
+    call.o gets_plain.o libgets.so
+    weak_call.o gets.o
+    gets.o weak_call.o
+    mention.o gets.o
+    debug.o gets.o
+    start.o libcalls.so gets.o
+    start.o gets.o libcalls.so
+    start.o gets_self.o
+    call.o gets_self.o
+    call_f.o libself.a
+    call.o warns_alone.o gets_plain.o
+    gets_common.o warns_alone.o
+    -u gets start.o gets.o
+    start.o gets.o --defsym=here=gets
+    -r call.o gets.o
+    -shared call.o gets.o
+    --gc-sections call.o gets.o
+    start.o warned_file.o
+    start.o libfile.a
+    call_q.o libfile.a
+    -r warned_file.o
+    # The entry point
+    -e nosuch start.o
+    -e 0x1000 start.o
+    -e nosuch -shared start.o
+    -e nosuch -r start.o
+    -e nosuch --defsym=nosuch=0x1000 start.o
+    -e nosuch --unresolved-symbols=ignore-all open.o
+    -e v start.o libdata8.so
+    f2.o
+    -pie f2.o
+    -shared f2.o
+    -r f2.o
+    # Commons
+    common4.o more4.o
+    common4.o more8.o
+    common4.o data4.o
+    common4.o data8.o
+    data8.o common4.o
+    data8.o aligned32.o start.o
+    aligned32.o odd8.o start.o
+    common4.o function.o
+    common4.o weak4.o
+    common4.o libdata8.a
+    common4.o libdata8.so
+    common4.o libmore8.so
+    --warn-common common4.o more4.o
+    --warn-common common4.o more8.o
+    --warn-common common4.o data4.o
+    --warn-common data4.o common4.o
+    --warn-common common4.o weak4.o
+    --warn-common weak4.o common4.o
+    --warn-common common4.o libdata8.a
+    --warn-common common4.o libdata8.so
+    --warn-common libdata8.so common4.o
+    --warn-common common4.o libmore4.so
+    --warn-common -r common4.o more8.o
+    --warn-common common4.o start.o -z muldefs
+    # Functions and variables
+    call_v.o data8.o
+    plain_call_v.o data8.o
+    call_v.o libdata8.so
+    call_v.o libdata8.so function.o
+    start.o data8.o weak4.o
+    start.o libdata8.so libfunction.so
+    -r call_v.o data8.o
+    # A library's symbol without type and size
+    plain_call_v.o libshapeless.so
+    points_to_v.o libshapeless.so
+    -pie points_to_v.o libshapeless.so
+    -shared plain_call_v.o libshapeless.so
+    call_v.o libshapeless.so
+    # What is silent in spite of it
+    call.o gets.o --no-fatal-warnings
+    call.o gets.o --noinhibit-exec
+    -e nosuch start.o --noinhibit-exec
+    --warn-common common4.o more4.o --noinhibit-exec
+""".splitlines()
+BACK_REFERENCES = """
+    call_f1.o lib1.a lib2.a
+    call_f1.o lib2.a lib1.a
+    lib1.a call_f1.o lib2.a
+    lib12.a call_f1.o
+    lib2.a call_f1.o lib1.a lib2again.a
+    call_f1.o libweak2.a lib1.a
+    call_f1.o --start-group lib2.a lib1.a --end-group
+    --start-group lib1.a call_f1.o --end-group lib2.a
+    call_f1.o --start-lib f2.o --end-lib --start-lib f1.o --end-lib
+    call_f1.o --start-lib f2.o f1.o --end-lib
+    call_f1.o lib2.a lib1.a --warn-backrefs-exclude=lib2.a
+    call_f1.o lib2.a lib1.a --warn-backrefs-exclude=lib2*
+    call_f1.o lib2.a lib1.a --no-warn-backrefs
+    lib2.a call_f1.o lib1.a -u f2
+    lib2.a --whole-archive lib1.a --no-whole-archive call_f1.o
+    start.o lib2.a libneeds.so
+""".splitlines()
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    lab = Lab(tmp_path_factory.mktemp("warnings"))
+    warns = '.section .gnu.warning.gets, "", @progbits; .ascii "gets is dangerous"'
+    for name, source in OBJECTS.items():
+        text = source.replace("WARNS", warns).replace("; ", "\n")
+        lab.write(f"{name}.s", f'.globl _start\n.section .note.GNU-stack,"",@progbits\n.text\n{text}\n' if "_start" in source else
+                  f'.section .note.GNU-stack,"",@progbits\n.text\n{text}\n')
+        lab.sh(f"as {name}.s -o {name}.o")
+    for name, members in ARCHIVES.items():
+        lab.sh(f"ar rc {name} " + " ".join(f"{member}.o" for member in members.split()))
+    for name, members in SHARED.items():
+        lab.sh(f"ld.bfd -shared -o {name} " + " ".join(f"{member}.o" for member in members.split()))
+    return lab
+
+
+def held_against(lab, program, lines):
+    """The lines of which elfaudit says something else than the linker."""
+    wrong = []
+    for line in (line.strip() for line in lines):
+        if not line or line.startswith("#"):
+            continue
+        linked = lab.sh(f"{program} --fatal-warnings {line} -o out", check=False)
+        result = lab.audit("check", "--format", "json", "--", program, "--fatal-warnings", *line.split(), "-o", "out")
+        ours = [f for f in result.json()["findings"] if f["severity"] == "error"]
+        strangers = [f["symbol"] for f in ours if f["symbol"] not in linked.err]
+        if bool(linked.code) != bool(ours) or strangers:
+            wrong.append(f"{line}\n  {linked.err.strip()}\n  {[f['message'] for f in ours]}")
+    return wrong
+
+
+@pytest.mark.parametrize("linker", WITH_GOLD)
+def test_what_the_linker_refuses_is_refused(bench, linker):
+    need(WITH_GOLD[linker])
+    assert not (wrong := held_against(bench, WITH_GOLD[linker], LINES)), "\n".join(wrong)
+
+
+@pytest.mark.parametrize("linker", ["lld14", "lld19"])
+def test_back_references(bench, linker):
+    need(WITH_GOLD[linker])
+    lines = [f"--warn-backrefs {line.strip()}" for line in BACK_REFERENCES if line.strip()]
+    assert not (wrong := held_against(bench, WITH_GOLD[linker], lines)), "\n".join(wrong)
+
+
+def test_the_finding_says_who_uses_what(bench):
+    result = bench.audit("check", "--format", "json", "--", "ld.bfd", "--fatal-warnings", "call.o", "libgets.a", "-o", "out").json()
+    [finding] = result["findings"]
+    assert finding["rule"] == "fatal-warning" and finding["symbol"] == "gets" and "gets is dangerous" in finding["message"]
+    assert [(site["role"], site["section"]) for site in finding["sites"]] == [("kept", ".text"), ("reference", ".text")]
+    assert any("--fatal-warnings" in note and "not" in note for note in result["notes"])
+
+
+def test_warnings_of_the_c_library(lab):
+    """glibc's tmpnam, in libc.so.6 and, for -static, in libc.a."""
+    need("gcc")
+    lab.cc("a.o", "char *tmpnam(char *);\nint main(void) { return !tmpnam(0); }\n", "gcc -g")
+    for options in ("", "-static"):
+        linked = lab.sh(f"gcc {options} -Wl,--fatal-warnings a.o -o a", check=False)
+        result = lab.audit("check", "--format", "json", "--", "gcc", *options.split(), "-Wl,--fatal-warnings", "a.o", "-o", "a")
+        assert linked.code != 0 and [f["symbol"] for f in result.json()["findings"]] == ["tmpnam"], f"{linked}\n{result}"
