@@ -213,7 +213,8 @@ class Mutation:
 
     def findings(self):
         out = run([os.environ["ELFAUDIT"], "check", "a.o", "b.o", "--format", "json"], self.folder)
-        return [f for f in json.loads(out.stdout)["findings"] if f["rule"] == "duplicate-definition"]
+        findings = json.loads(out.stdout)["findings"]
+        return [f for first in findings for f in (first, *first.get("also", [])) if f["rule"] == "duplicate-definition"]
 
     def owner_of(self, finding):
         lines = self.owner.split("\n")

@@ -9,7 +9,7 @@ import os
 import pytest
 
 from edits import COMPILERS, WAYS, Mutation, Shape, installed, judge, of_installed, of_table
-from elfaudit_test import need
+from elfaudit_test import by_symbol, need
 
 need("gcc", "g++", "clang", "clang++", "patch", "nm")
 
@@ -67,3 +67,26 @@ def test_a_guard_is_not_offered_where_what_it_leaves_out_is_used(lab):
         lab.sh(f"g++ -MD -Ithird_party -c {name}.cpp")
     (finding,) = lab.audit("check", "a.o", "b.o", "--format", "json").json()["findings"]
     assert finding["fixes"][0]["file"] == "configs.h" and finding["fixes"][0]["diff"] is None
+
+
+def test_what_a_third_object_uses_stays_visible(lab):
+    """c.o has no definition of its own: a.o and b.o, which use it nowhere, would have none of an inline one."""
+    lab.write(".git/HEAD", "")
+    lab.write("h.h", "int f(int a) { return a; }\nint g(int a) { return a; }\n")
+    for source, text in (("a.cpp", '#include "h.h"\n'), ("b.cpp", '#include "h.h"\n'), ("c.cpp", "int f(int);\nint c() { return f(1); }\n")):
+        lab.write(source, text)
+        lab.sh(f"g++ -g -c {source}")
+    findings = by_symbol(lab.audit("check", "--format", "json", "--", "g++", "-shared", "a.o", "b.o", "c.o").json()["findings"])
+    diffs = {f["demangled"]: [bool(fix["diff"]) for fix in f["fixes"]] for f in findings if f["rule"] == "duplicate-definition"}
+    assert diffs == {"f(int)": [False], "g(int)": [True]}
+
+
+@pytest.mark.parametrize("other, works", [("API int f();\n", True), ("class API C;\n", False), ("struct S { API int f(); };\n", False)])
+def test_a_macro_says_extern_only_where_it_stands_before_declarations(lab, other, works):
+    lab.write(".git/HEAD", "")
+    lab.write("h.h", "#ifdef ELSEWHERE\n#define API extern\n#else\n#define API\n#endif\n" + other + "API int state;\n")
+    for name in "ab":
+        lab.write(f"{name}.cpp", '#include "h.h"\n')
+        lab.sh(f"g++ -MD -c {name}.cpp")
+    (finding,) = lab.audit("check", "a.o", "b.o", "--format", "json").json()["findings"]
+    assert any(fix["diff"] and "+#define API extern" in fix["diff"] for fix in finding["fixes"]) == works

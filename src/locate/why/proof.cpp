@@ -115,7 +115,7 @@ bool is_on_the_way(const Story& story, const std::string& file) {
 
 /// Is the definition gone from what several files may have, and is what stands there a declaration that compilers
 /// take?
-bool is_mended(const source::Reading& reading, const Story& story) {
+bool is_mended(const source::Reading& reading, const Story& story, bool is_used_elsewhere) {
   const Definition& before = *story.definition;
   const bool declared_otherwise = std::any_of(reading.declarations.begin(), reading.declarations.end(),
                                               [](const Definition& other) { return !other.is_static; });
@@ -124,7 +124,7 @@ bool is_mended(const source::Reading& reading, const Story& story) {
     const source::Form& form = definition.form;
     if (definition.is_instantiation || (definition.is_template && !definition.is_specialisation)) continue;
     any = true;
-    if (form.is_alias || form.has_misplaced_attribute) return false;
+    if (form.is_alias || form.has_misplaced_attribute || is_used_elsewhere) return false;
     const bool is_internal = definition.is_internal && form.is_alone && !declared_otherwise;
     const bool may_be_inline =
         definition.is_function ? story.language != source::Language::C : story.has_inline_variables();
@@ -138,6 +138,33 @@ bool is_mended(const source::Reading& reading, const Story& story) {
     return declaration.is_function || !declaration.is_extern ||
            (!form.is_deduced && !form.has_unnamed_class && !form.is_qualified && !before.is_specialisation);
   });
+}
+
+/// The macro that the edit lets say `extern`; empty when it does something else.
+std::string macro_made_extern(const LineEdit& edit) {
+  if (edit.lines.size() != 1 || !edit.lines.front().ends_with(" extern")) return {};
+  const SourceTokens source(edit.lines.front());
+  const std::vector<source::Token>& tokens = source.tokens;
+  const bool defines = tokens.size() == 4 && tokens[0].is('#') && tokens[1].text == "define";
+  return defines ? std::string(tokens[2].text) : std::string();
+}
+
+/// Does the macro stand where no `extern` can: behind `class`, or within one?
+bool is_used_of_class(const SourceTokens& source, std::string_view macro) {
+  std::vector<bool> in_class;  // for each open brace
+  bool class_key = false;      // in the declaration so far
+  for (std::size_t i = 0; i < source.tokens.size(); ++i) {
+    const source::Token& token = source.tokens[i];
+    if (source::is_class_key(source::word_of(token))) class_key = true;
+    if (token.text == macro && i > 0 && source.tokens[i - 1].text != "define") {
+      const bool behind_key = source::is_class_key(source::word_of(source.tokens[i - 1]));
+      if (behind_key || (!in_class.empty() && in_class.back())) return true;
+    }
+    if (token.is('{')) in_class.push_back(class_key);
+    if (token.is('}') && !in_class.empty()) in_class.pop_back();
+    if (token.is('{') || token.is('}') || token.is(';') || token.is(')')) class_key = false;
+  }
+  return false;
 }
 
 /// An offered diff.
@@ -162,11 +189,13 @@ struct Job {
 
 class Proofs {
  public:
-  Proofs(std::vector<Finding>& findings, const std::vector<std::vector<Story>>& stories, FileContents& files)
+  Proofs(std::vector<Finding>& findings, const std::vector<std::vector<Story>>& stories,
+         const std::vector<InputFacts>& inputs, FileContents& files)
       : files_(files) {
     for (std::size_t i = 0; i < findings.size(); ++i)
       for (std::size_t fix = 0; fix < findings[i].fixes.size(); ++fix)
         if (!findings[i].fixes[fix].diff.empty()) add(findings[i], fix, stories[i]);
+    note_uses(inputs);
   }
 
   void run() {
@@ -203,6 +232,20 @@ class Proofs {
     trials_.push_back(std::move(trial));
   }
 
+  /// What is inline or static there is not there for others: a compiler leaves out what its own file does not use.
+  void note_uses(const std::vector<InputFacts>& inputs) {
+    std::unordered_set<std::string_view> wanted;
+    for (const Trial& trial : trials_) wanted.insert(trial.finding->symbol);
+    if (wanted.empty()) return;
+    for (const InputFacts& input : inputs)
+      for (const ObjectFacts& object : input.objects)
+        for (const Symbol& symbol : object.symbols) {
+          if (symbol.defined()) continue;
+          const auto used = wanted.find(object.name(symbol));
+          if (used != wanted.end()) used_elsewhere_.insert(*used);
+        }
+  }
+
   void choose_round(Trial& trial) {
     if (trial.alike.empty()) return;
     std::size_t round = 0;
@@ -232,19 +275,31 @@ class Proofs {
   }
 
   bool holds(const Trial& trial) {
-    if (trial.round == kMostRounds) return false;
+    if (trial.round == kMostRounds || breaks_classes(trial)) return false;
     std::size_t left = trial.left;
     bool any_mended = false;
     const bool changes_all = !has_directive(trial.edit);
     for (const auto& [story, count] : trial.alike) {
       const Job& job = jobs_[job_of_.at({trial.round, story->unit.get()})];
       const source::Reading& reading = job.after.readings[job.numbers.at(trial.finding->symbol)];
-      const bool mended = is_mended(reading, *story) && !needs_what_is_left_out(job);
+      const bool mended =
+          is_mended(reading, *story, used_elsewhere_.contains(trial.finding->symbol)) && !needs_what_is_left_out(job);
       if (!mended && changes_all) return false;
       any_mended = any_mended || mended;
       if (!mended) left += count;
     }
     return any_mended && left <= 1;
+  }
+
+  bool breaks_classes(const Trial& trial) {
+    const std::string macro = macro_made_extern(trial.edit);
+    if (macro.empty()) return false;
+    std::set<std::string> files = {trial.edit.first.file};
+    for (const auto& [story, count] : trial.alike) files.insert(story->site->place.at.file);
+    return std::any_of(files.begin(), files.end(), [&](const std::string& file) {
+      const SourceTokens* source = files_.tokens_of(file);
+      return source == nullptr || is_used_of_class(*source, macro);
+    });
   }
 
   /// Do the files that are read after the edit use a name that only those have which are no longer read?
@@ -280,12 +335,14 @@ class Proofs {
   std::vector<Job> jobs_;
   std::map<std::pair<std::size_t, const Unit*>, std::size_t> job_of_;
   std::map<std::string, std::unordered_set<std::string_view>> names_;  // by file
+  std::unordered_set<std::string_view> used_elsewhere_;  // symbols, by files that don't have their definition
 };
 
 }  // namespace
 
-void prove(std::vector<Finding>& findings, const std::vector<std::vector<Story>>& stories, FileContents& files) {
-  Proofs(findings, stories, files).run();
+void prove(std::vector<Finding>& findings, const std::vector<std::vector<Story>>& stories,
+           const std::vector<InputFacts>& inputs, FileContents& files) {
+  Proofs(findings, stories, inputs, files).run();
 }
 
 }  // namespace elfaudit

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "elfaudit/facts.hpp"
 #include "elfaudit/finding.hpp"
 #include "locate/why/file_contents.hpp"
 #include "locate/why/story.hpp"
@@ -11,6 +12,8 @@
 namespace elfaudit {
 
 /// Takes the diffs away that are not proven; their texts stay, as advice. `stories`: of each finding's definitions.
-void prove(std::vector<Finding>& findings, const std::vector<std::vector<Story>>& stories, FileContents& files);
+/// `inputs`: of the audit; one that uses a symbol without having its definition needs it to stay visible.
+void prove(std::vector<Finding>& findings, const std::vector<std::vector<Story>>& stories,
+           const std::vector<InputFacts>& inputs, FileContents& files);
 
 }  // namespace elfaudit
