@@ -169,3 +169,25 @@ def test_declared_without_a_record_of_the_build(lab):
         lab.sh(f"nvcc -w -rdc=true -g -arch=sm_80 -c {unit}.cu -o {unit}.o")
     out = lab.audit("check", "def.o", "use.o").out
     assert "def.cu:1" in out and "no debug info" not in out and "it is not defined there, no depfile and no compile command" in out
+
+
+@pytest.mark.parametrize(
+    "flags, before",
+    [
+        ("-std=c++14", "#include <vector>"),
+        ("-std=c++17", "#include <cooperative_groups.h>"),
+        ("-std=c++17", '#ifdef __CUDA_ARCH__\n#include "device.h"\n#endif'),
+        ("-std=c++17", '#ifndef __CUDA_ARCH__\n#include "host.h"\n#endif'),
+    ],
+)
+def test_depfile_of_the_side_of_the_device(lab, flags, before):
+    """nvcc lists what the device's side reads; the definition is the host's too."""
+    lab.write("device.h", "#pragma once\nint only_declared(int);\n")
+    lab.write("host.h", "#pragma once\nint only_declared(long);\n")
+    lab.write("lib.cuh", f"#pragma once\n{before}\n__device__ int level = 3;\n")
+    for unit in "ab":
+        lab.write(f"{unit}.cu", '#include "lib.cuh"\n')
+        lab.sh(f"nvcc -w -rdc=true {flags} -MD -c {unit}.cu -o {unit}.o")
+    [finding] = lab.audit("check", "--format", "json", "a.o", "b.o").json()["findings"]
+    line = 3 + before.count("\n")
+    assert [(s["file"], s["line"], s["known_by"]) for s in finding["sites"]] == [("lib.cuh", line, "depfile")] * 2, finding

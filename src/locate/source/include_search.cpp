@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <system_error>
 
 #include "locate/source/own_folders.hpp"
 #include "support/path.hpp"
@@ -51,7 +53,8 @@ Ranked system_directory_of(std::string_view path) {
 
 }  // namespace
 
-IncludeSearch::IncludeSearch(const TranslationUnit& unit, FileStore& files) : files_(files), folder_(unit.folder) {
+IncludeSearch::IncludeSearch(const TranslationUnit& unit, FileStore& files)
+    : files_(files), folder_(unit.folder), lists_other_side_(unit.lists_other_side) {
   for (const std::string& directory : unit.quote_dirs) directories_.push_back(spelled_in(folder_, directory));
   first_bracket_ = directories_.size();
   for (const std::string& directory : unit.include_dirs) directories_.push_back(spelled_in(folder_, directory));
@@ -61,7 +64,7 @@ IncludeSearch::IncludeSearch(const TranslationUnit& unit, FileStore& files) : fi
   if (!lists_system_) {
     OwnFolders own = own_folders(unit);
     has_own_ = !own.folders.empty();
-    if (!own.toolkit.empty()) toolkit_ = own.toolkit + "/";
+    if (!own.toolkit.empty()) set_toolkit(own.toolkit);
     for (std::string& folder : own.folders) directories_.push_back(std::move(folder));
   }
   const std::string source = normal_path(unit.source, folder_);
@@ -87,7 +90,7 @@ void IncludeSearch::infer_system_directories() {
   // nvcc searches the folder of its cuda_runtime.h, and since 13.0 the cccl in it, before the host compiler's own.
   for (const std::string& path : list_) {
     if (base_name(path) != "cuda_runtime.h") continue;
-    if (toolkit_.empty()) toolkit_ = std::string(parent_path(path)) + "/";
+    if (toolkit_.empty()) set_toolkit(std::string(parent_path(path)));
     directories_.emplace_back(parent_path(path));
     directories_.push_back(directories_.back() + "/cccl");
   }
@@ -102,8 +105,18 @@ void IncludeSearch::infer_system_directories() {
   for (Ranked& directory : ranked) directories_.push_back(std::move(directory.second));
 }
 
+/// nvcc 13 lists .../targets/x86_64-linux/include/cuda_runtime.h, which is a link, and
+/// /usr/local/cuda-13.0/include/cccl.
+void IncludeSearch::set_toolkit(const std::string& folder) {
+  std::error_code failed;
+  const std::filesystem::path real = std::filesystem::canonical(folder, failed);
+  toolkit_ = folder + "/";
+  real_toolkit_ = failed ? toolkit_ : real.string() + "/";
+}
+
 bool IncludeSearch::is_system(std::string_view path) const {
-  return system_directory_of(path).first >= 0 || (!toolkit_.empty() && path.starts_with(toolkit_));
+  return system_directory_of(path).first >= 0 ||
+         (!toolkit_.empty() && (path.starts_with(toolkit_) || path.starts_with(real_toolkit_)));
 }
 
 bool IncludeSearch::is_compilers(std::string_view path) const {
@@ -126,7 +139,7 @@ Included IncludeSearch::try_directory(std::size_t directory, const IncludeReques
     result = open(listed->second, Included::How::Exact);
   } else if (files_.exists(spelled)) {
     // gcc leaves out the second name of a file that it has once-only.
-    if (lists_system_ && !files_.is_open(spelled)) {
+    if (lists_system_ && !lists_other_side_ && !files_.is_open(spelled)) {
       result.how = Included::How::Unlisted;
     } else {
       result = open(spelled, Included::How::Exact);

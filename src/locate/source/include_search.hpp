@@ -64,6 +64,7 @@ class IncludeSearch {
  private:
   void list(const std::string& spelled);
   void infer_system_directories();
+  void set_toolkit(const std::string& folder);
   Included try_directory(std::size_t directory, const IncludeRequest& request);
   Included by_suffix(std::string_view name);
   std::size_t next_listed();
@@ -78,6 +79,8 @@ class IncludeSearch {
   std::size_t first_bracket_ = 0;         ///< where <...> begins to search
   std::size_t first_system_ = 0;          ///< from here on they were read off the list
   bool lists_system_ = false;
+  std::string real_toolkit_;  ///< without links
+  bool lists_other_side_ = false;
   bool has_own_ = false;  ///< as they are installed here
   std::string toolkit_;   ///< CUDA's headers; nvcc's depfile is that of the device side, which reads others of them
   std::unordered_map<std::string, std::string> listed_;  ///< normal path -> as spelled

@@ -412,10 +412,8 @@ class UnitReader {
   /// The depfile has another order than the reading.
   bool differs() { return preprocessor_.first_difference() != Preprocessor::kNone; }
   bool kept_order() { return preprocessor_.kept_order(); }
-  /// Nor does it come to the system's headers as the depfile has them. nvcc's lists what the device's side reads too.
-  bool leaves_order() {
-    return unit_.compiler != Compiler::Nvcc && preprocessor_.lists_system_headers() && !kept_order();
-  }
+  /// Nor does it come to the system's headers as the depfile has them.
+  bool leaves_order() { return preprocessor_.lists_system_headers() && !kept_order(); }
 
   std::string system_macros() const { return preprocessor_.system_macros(); }
 
@@ -512,6 +510,33 @@ TranslationUnit unit_with_absolute_folder(const TranslationUnit& unit) {
   return absolute;
 }
 
+/// nvcc's depfile has what a reading with __CUDA_ARCH__ comes to. When one keeps its order, the host's side, which is
+/// `unit`, is not bound to it: what the device alone reads is taken off the list, and the standard is the same.
+void take_device_list(TranslationUnit& unit, FileStore& files, const UnitReader& host) {
+  TranslationUnit device = unit;
+  device.defines.emplace_back("__CUDA_ARCH__", "800");
+  const std::vector<Name> nothing;
+  const auto files_of = [](const UnitReader& side) {
+    const std::vector<std::string> paths = side.files();
+    return std::set<std::string>(paths.begin(), paths.end());
+  };
+  const std::set<std::string> of_host = files_of(host);
+  std::optional<UnitReader> reader(std::in_place, device, files, nothing);
+  if (!unit.options && reader->leaves_order()) {
+    guide_dialect(device, files);
+    reader.emplace(device, files, nothing);
+  }
+  if (reader->differs()) return;
+  unit.standard = device.standard;
+  unit.standard_guessed = device.standard_guessed;
+  unit.lists_other_side = true;
+  const std::set<std::string> of_device = files_of(*reader);
+  std::erase_if(unit.listed_files, [&](const std::string& listed) {
+    const std::string path = normal_path(listed, unit.folder);
+    return of_device.contains(path) && !of_host.contains(path);
+  });
+}
+
 }  // namespace
 
 std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::vector<Name>& wanted,
@@ -526,7 +551,10 @@ std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::ve
   UnitReading first;
   {
     std::optional<UnitReader> reader(std::in_place, absolute, files, wanted);
-    if (!unit.options && reader->leaves_order()) {
+    if (absolute.compiler == Compiler::Nvcc && reader->leaves_order()) {
+      take_device_list(absolute, files, *reader);
+      reader.emplace(absolute, files, wanted);
+    } else if (!unit.options && reader->leaves_order()) {
       guide_dialect(absolute, files);
       reader.emplace(absolute, files, wanted);
     }

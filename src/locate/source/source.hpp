@@ -44,6 +44,9 @@ struct TranslationUnit {
   /// A reading came to all the listed files, the system's too, in the order of the depfile. One that does not is none
   /// of this compile then.
   bool keeps_order = false;
+  /// The depfile is that of another reading of the same source: nvcc writes down what the device's side reads, and the
+  /// host's side may read other files.
+  bool lists_other_side = false;
   Compiler compiler = Compiler::Gcc;
   bool compiler_known = true;    ///< false: `compiler` is a guess
   std::string compiler_version;  ///< "12.2.0" (an object's .comment says it); empty: not known
