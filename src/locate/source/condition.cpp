@@ -113,7 +113,9 @@ bool Condition::is_defined(const Token& name, Doubt& doubt) {
   if (!name.is_name()) return false;
   if (const Macro* macro = preprocessor_.macros_.find(name.id)) {
     doubt = macro->doubt;
-    if (macro->assumed != Macro::kExact && is_standards(macro->assumed, *preprocessor_.unit_))
+    // Each standard of C++ defines __cplusplus.
+    if (macro->assumed != Macro::kExact && name.text != "__cplusplus" &&
+        is_standards(macro->assumed, *preprocessor_.unit_))
       doubt = preprocessor_.doubts_.both(doubt, preprocessor_.doubt_of_standard());
     return true;
   }
