@@ -26,8 +26,8 @@ struct Rule {
 
 /// How a place in the source is known. Said with every place; unknown is unknown.
 /// SourceScan: the sources were read as the compile command says, or by themselves; Depfile: with the list of files
-/// that the compiler left.
-enum class KnownBy : std::uint8_t { Nothing, DebugInfo, MacroInfo, Preprocessor, Depfile, SourceScan };
+/// that the compiler left; LineTable: with the files that debug info names, which alone tell the directories.
+enum class KnownBy : std::uint8_t { Nothing, DebugInfo, MacroInfo, Preprocessor, Depfile, SourceScan, LineTable };
 
 /// A file and line.
 struct SourceLine {

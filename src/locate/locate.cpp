@@ -217,7 +217,10 @@ std::vector<SymbolId> definitions_in_headers(const std::vector<SymbolId>& defini
     const std::span<const SymbolId> of_object(definitions.data() + starts[i], definitions.data() + starts[i + 1]);
     const ObjectFacts& object = inputs[of_object.front().in.input].objects[of_object.front().in.object];
     std::vector<AskedDefinition> asked;
-    for (const SymbolId id : of_object) asked.push_back(definition_of(object, object.symbols[id.symbol], true));
+    for (const SymbolId id : of_object) {
+      asked.push_back(definition_of(object, object.symbols[id.symbol], true));
+      asked.back().only_place = true;
+    }
     std::vector<Answer> answers = answer(object, asked, inquiry.records, inquiry.cache, inquiry.preprocess);
     for (std::size_t a = 0; a < answers.size(); ++a) {
       Site site;

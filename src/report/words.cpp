@@ -49,6 +49,8 @@ std::string_view to_word(KnownBy known_by) {
       return "depfile";
     case KnownBy::SourceScan:
       return "source-scan";
+    case KnownBy::LineTable:
+      return "line-table";
   }
   return {};
 }
@@ -63,6 +65,8 @@ std::string_view to_phrase(KnownBy known_by) {
       return "depfile + source scan";
     case KnownBy::SourceScan:
       return "source scan";
+    case KnownBy::LineTable:
+      return "debug info + source scan";
     default:
       return to_word(known_by);
   }

@@ -1,5 +1,8 @@
 """Objects of which nothing is known but their debug info: no depfile, no compile command, as setuptools leaves them."""
 
+import os
+import time
+
 import pytest
 
 from elfaudit_test import need
@@ -39,3 +42,80 @@ def test_the_standard_is_the_producers(lab, command, inline):
 def test_a_c_source_compiled_as_cxx_is_cxx(lab):
     objects = build(lab, "g++ -g -std=c++17", "#pragma once\nnamespace n { int level = 3; }\n")
     assert "inline" in finding(lab, objects)["fixes"][0]["text"]
+
+
+def chains(lab, objects, *options):
+    """The includes of each site; None where they are not known."""
+    return [[(step["file"], step["line"]) for step in site["chain"]] if site["chain_known_by"] != "none" else None
+            for site in finding(lab, objects, *options)["sites"]]
+
+
+@pytest.mark.parametrize("command", ["gcc -g", "gcc -g -gdwarf-4", "gcc -g -gsplit-dwarf", "clang -g", "clang -g -gdwarf-4",
+                                     "clang -g -gsplit-dwarf"])
+def test_the_includes_are_told_from_the_line_table(lab, command):
+    objects = build(lab, command, "#pragma once\n#include <stdio.h>\nint level = 3;\n")
+    assert chains(lab, objects) == [[("src/a.c", 1)], [("src/b.c", 1)]]
+    assert {site["chain_known_by"] for site in finding(lab, objects)["sites"]} == {"line-table"}
+    assert "(debug info + source scan)" in lab.audit("check", *objects).out
+
+
+def test_a_header_that_leaves_no_trace_is_on_the_way(lab):
+    lab.write("inc/all.h", "#define UNUSED\n#include <lib/level.h>\n")
+    lab.write("inc/lib/level.h", "#pragma once\nint level = 3;\n")
+    objects = build(lab, "gcc -g", "#include <all.h>\n")
+    assert chains(lab, objects) == [[("src/a.c", 1), ("inc/h.h", 1), ("inc/all.h", 2)], [("src/b.c", 1), ("inc/h.h", 1), ("inc/all.h", 2)]]
+
+
+def test_a_header_that_leaves_no_trace_has_the_name_of_one_that_does(lab):
+    lab.write("inc/all.h", "#define UNUSED\n#include <lib/h.h>\n")
+    lab.write("inc/lib/h.h", "#pragma once\nint level = 3;\n")
+    assert chains(lab, build(lab, "gcc -g", "#include <all.h>\n")) == [None, None]
+
+
+def test_two_ways_that_a_macro_decides(lab):
+    lab.write("inc/one.h", '#include "h2.h"\n')
+    lab.write("inc/h2.h", "#pragma once\nint level = 3;\n")
+    header = '#ifdef WITH_ONE\n#include "one.h"\n#endif\n#include "h2.h"\n'
+    assert chains(lab, build(lab, "gcc -g -DWITH_ONE", header)) == [None, None]
+    assert chains(lab, build(lab, "gcc -g", header)) == [None, None]
+
+
+def test_two_files_that_fit(lab):
+    for folder in ("inc", "other"):
+        lab.write(f"{folder}/way.h", '#include "../inc/h2.h"\n')
+    lab.write("inc/h2.h", "#pragma once\nint level = 3;\n")
+    assert chains(lab, build(lab, "gcc -g -Iother", "#include <way.h>\n")) == [None, None]
+
+
+def test_a_header_that_is_gone(lab):
+    lab.write("gone/gone.h", "#define GONE\n")
+    objects = build(lab, "gcc -g -Igone", "#pragma once\n#include <gone.h>\nint level = 3;\n", names="ab")
+    assert chains(lab, objects) == [[("src/a.c", 1)], [("src/b.c", 1)]]  # nothing else can have led there first
+    for name in "ab":
+        lab.write(f"src/{name}.c", "#include <gone.h>\n#include <h.h>\n")
+        lab.sh(f"gcc -g -Iinc -Igone -c src/{name}.c -o {name}.o")
+    (lab.path / "gone/gone.h").unlink()
+    assert chains(lab, objects) == [None, None]
+
+
+@pytest.mark.parametrize("options", ["-g", "-g -MD"])
+def test_a_source_that_has_changed_since(lab, options):
+    objects = build(lab, f"gcc {options}", "#pragma once\nint level = 3;\n")
+    os.utime(lab.path / "src/a.c", (time.time() + 60, time.time() + 60))
+    (found,) = [f for f in lab.audit("check", *objects, "--format", "json").json()["findings"] if f["rule"] == "duplicate-definition"]
+    assert [site["chain_known_by"] for site in found["sites"]] == ["none", "line-table" if options == "-g" else "depfile"]
+
+
+@pytest.mark.parametrize("options", ["-fdebug-prefix-map={here}=.", "-ffile-prefix-map={here}=/usr/src/project", "-fdebug-prefix-map={here}/inc=/inc"])
+def test_mapped_paths_lead_nowhere_else(lab, options):
+    objects = build(lab, f"gcc -g {options.format(here=lab.path)}", "#pragma once\nint level = 3;\n")
+    assert chains(lab, objects) in ([None, None], [[("src/a.c", 1)], [("src/b.c", 1)]])
+
+
+def test_the_host_side_of_cuda(lab):
+    need("nvcc")
+    lab.write("inc/k.cuh", "#pragma once\n#include <cuda_runtime.h>\nint level = 3;\n")
+    for name in "ab":
+        lab.write(f"{name}.cu", f"#include <k.cuh>\n__global__ void {name}() {{}}\n")
+        lab.sh(f"nvcc -g -Iinc -c {name}.cu -o {name}.o")
+    assert chains(lab, ["a.o", "b.o"]) == [[("a.cu", 1)], [("b.cu", 1)]]

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "locate/source/predefined.hpp"
+#include "locate/source/standard_headers.hpp"
 
 namespace elfaudit::source {
 namespace {
@@ -162,7 +163,9 @@ void Condition::has_include(bool next) {
   const IncludeRequest request{name, quoted, parent_path(preprocessor_.files_[frame.file].path), frame.directory, next};
   const bool found = !name.empty() && preprocessor_.search_.exists(request);
   // The compiler's own directories are known only when a depfile names what is in them.
-  if (!found && !preprocessor_.search_.knows_system_folders()) doubt("it is not known whether <" + name + "> exists");
+  const bool is_guess = found && preprocessor_.search_.is_guessing() && !is_standard_header(name);
+  if (is_guess || (!found && !preprocessor_.search_.knows_system_folders()))
+    doubt("it is not known whether <" + name + "> exists");
   add(found);
 }
 

@@ -256,7 +256,11 @@ void Preprocessor::include(Frame& frame, Word how, std::uint32_t line) {
   in_directive_ = false;
   const std::uint32_t asking = frame.inclusion;
   frame.lexer.leave_line();
-  if (operand.empty()) return doubt_everything("an #include was not understood in " + files_[frame.file].path);
+  const Spot at{asking, line};
+  if (operand.empty()) {
+    note_include(Asked::How::LeftOut, at, {});
+    return doubt_everything("an #include was not understood in " + files_[frame.file].path);
+  }
   if (std::find(unit_->left_out.begin(), unit_->left_out.end(), operand) != unit_->left_out.end())
     return unread_others_.push_back(operand);
   const std::string name = operand.substr(1, operand.size() - 2);
@@ -267,11 +271,16 @@ void Preprocessor::include(Frame& frame, Word how, std::uint32_t line) {
     return;
   report_include(found, operand);
   search_.mark_reached(found);
+  const bool is_unclear = found.how == Included::How::Ordered || !found.others.empty();
+  if (is_unclear || found.file == FileStore::kNone) note_unread(request, at, found.file);
   if (found.file == FileStore::kNone || is_given(found.file)) return;
   TextFile& file = files_[found.file];
   if (file.included.size() < 1000) file.included.push_back(std::uint64_t{asking} << 32 | line);
-  if (already_guarded(found.file)) return;
+  if (already_guarded(found.file)) return note_include(Asked::How::Named, at, {found.file});
   if (how == Word::Import) file.once = true;
+  const Doubt choice =
+      noting_ && is_unclear ? doubts_.add("which file " + operand + " is was told by what else was read") : 0;
+  note_include(Asked::How::Entered, at, {found.file}, choice);
   enter_file(found.file, asking, line, found.directory);  // `frame` may be gone
 }
 

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "locate/source/own_folders.hpp"
+#include "locate/source/standard_headers.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit::source {
@@ -60,8 +61,12 @@ IncludeSearch::IncludeSearch(const TranslationUnit& unit, FileStore& files)
   for (const std::string& directory : unit.include_dirs) directories_.push_back(spelled_in(folder_, directory));
   first_system_ = directories_.size();
   for (const std::string& path : unit.listed_files) list(path);
-  infer_system_directories();
-  if (!lists_system_) {
+  infer_system_directories(list_);
+  if (unit.is_told_by_debug_info()) {
+    guessed_.emplace(unit);
+    infer_system_directories(guessed_->read_files());
+    add_default_directories(unit);
+  } else if (!lists_system_) {
     OwnFolders own = own_folders(unit);
     has_own_ = !own.folders.empty();
     if (!own.toolkit.empty()) set_toolkit(own.toolkit);
@@ -86,20 +91,24 @@ void IncludeSearch::list(const std::string& spelled) {
   list_.push_back(std::move(path));
 }
 
-void IncludeSearch::infer_system_directories() {
+void IncludeSearch::infer_system_directories(const std::vector<std::string>& files) {
   // nvcc searches the folder of its cuda_runtime.h, and since 13.0 the cccl in it, before the host compiler's own.
-  for (const std::string& path : list_) {
-    if (base_name(path) != "cuda_runtime.h") continue;
-    if (toolkit_.empty()) set_toolkit(std::string(parent_path(path)));
-    directories_.emplace_back(parent_path(path));
+  for (const std::string& path : files) {
+    // The line table of what nvcc has compiled names the second of them, and not the first.
+    const std::string_view folder = path.ends_with("/crt/host_runtime.h") ? parent_path(parent_path(path))
+                                    : base_name(path) == "cuda_runtime.h" ? parent_path(path)
+                                                                          : std::string_view();
+    if (folder.empty()) continue;
+    if (toolkit_.empty()) set_toolkit(std::string(folder));
+    directories_.emplace_back(folder);
     directories_.push_back(directories_.back() + "/cccl");
   }
   std::vector<Ranked> ranked;
-  for (const std::string& path : list_) {
+  for (const std::string& path : files) {
     Ranked directory = system_directory_of(path);
     if (directory.first >= 0) ranked.push_back(std::move(directory));
   }
-  lists_system_ = !ranked.empty();
+  lists_system_ = !ranked.empty() && !listed_.empty();
   std::sort(ranked.begin(), ranked.end());
   ranked.erase(std::unique(ranked.begin(), ranked.end()), ranked.end());
   for (Ranked& directory : ranked) directories_.push_back(std::move(directory.second));
@@ -112,6 +121,22 @@ void IncludeSearch::set_toolkit(const std::string& folder) {
   const std::filesystem::path real = std::filesystem::canonical(folder, failed);
   toolkit_ = folder + "/";
   real_toolkit_ = failed ? toolkit_ : real.string() + "/";
+}
+
+/// Those of this machine's compiler, behind what debug info shows of them.
+void IncludeSearch::add_default_directories(const TranslationUnit& unit) {
+  const std::string version = unit.compiler_version.substr(0, unit.compiler_version.find('.'));
+  const std::string triplet = "x86_64-linux-gnu";
+  std::vector<std::string> all;
+  if (unit.is_other_target) return;  // its headers are elsewhere
+  if (unit.language != Language::C && !version.empty() && unit.compiler != Compiler::Clang)
+    all = {"/usr/include/c++/" + version, "/usr/include/" + triplet + "/c++/" + version,
+           "/usr/include/c++/" + version + "/backward"};
+  if (unit.compiler != Compiler::Clang) all.push_back("/usr/lib/gcc/" + triplet + "/" + version + "/include");
+  all.insert(all.end(), {"/usr/local/include", "/usr/include/" + triplet, "/usr/include"});
+  for (std::string& directory : all)
+    if (std::find(directories_.begin(), directories_.end(), directory) == directories_.end())
+      directories_.push_back(std::move(directory));
 }
 
 bool IncludeSearch::is_system(std::string_view path) const {
@@ -149,8 +174,8 @@ Included IncludeSearch::try_directory(std::size_t directory, const IncludeReques
   return result;
 }
 
-Included IncludeSearch::by_suffix(std::string_view name) {
-  Included result;
+/// The listed paths that end so, by their numbers.
+std::vector<std::size_t> IncludeSearch::listed_as(std::string_view name) const {
   std::string normal = normal_path(name, {});
   while (normal.starts_with("../")) normal.erase(0, 3);
   const std::string suffix = "/" + normal;
@@ -158,6 +183,12 @@ Included IncludeSearch::by_suffix(std::string_view name) {
   const auto [first, last] = by_base_name_.equal_range(std::string(base_name(normal)));
   for (auto at = first; at != last; ++at)
     if (list_[at->second].ends_with(suffix)) matches.push_back(at->second);
+  return matches;
+}
+
+Included IncludeSearch::by_suffix(std::string_view name) {
+  Included result;
+  std::vector<std::size_t> matches = listed_as(name);
   if (matches.empty()) return result;
   Included::How how = Included::How::Suffix;
   if (matches.size() > 1) {
@@ -200,6 +231,7 @@ Included IncludeSearch::search(const IncludeRequest& request) {
     if (beside.how == Included::How::Exact) return beside;
     if (beside.how == Included::How::Unlisted) unlisted = beside;
   }
+  if (guessed_ && !request.next) return guess(request);
   for (; from < directories_.size(); ++from) {
     Included found = try_directory(from, request);
     if (found.how == Included::How::Exact) return found;
@@ -210,6 +242,75 @@ Included IncludeSearch::search(const IncludeRequest& request) {
   if (listed_.empty()) return unlisted;
   const Included other = by_suffix(request.name);
   return other.how == Included::How::Missing ? unlisted : other;
+}
+
+/// The directories of -I are searched before the compiler's own. Which they are, and in which order, is not known: of
+/// several files the one that debug info says was read is meant, or the one in a directory that led to another such.
+Included IncludeSearch::guess(const IncludeRequest& request) {
+  Included own;
+  for (std::size_t i = 0; i < directories_.size() && own.how == Included::How::Missing; ++i)
+    own = try_directory(i, request);
+  const std::string name(request.name);
+  const bool has_own = own.file != FileStore::kNone;
+  const bool own_is_read = has_own && guessed_->was_read_beside(files_[own.file].path, name);
+  const auto was_searched = [&](const std::string& path) {
+    return guessed_->was_searched(path, name) || (!own_is_read && guessed_->was_read_beside(path, name));
+  };
+  std::vector<std::string> read, searched, rest, systems;
+  for (std::string& path : guessed_->holding(name)) {
+    auto& kind = guessed_->was_read(path) ? read : was_searched(path) ? searched : is_system(path) ? systems : rest;
+    kind.push_back(std::move(path));
+  }
+  if (has_own) std::erase_if(read, [&](const std::string& path) { return is_system(path); });
+  if (has_own) std::erase_if(searched, [&](const std::string& path) { return is_system(path); });
+  if (has_own) systems.clear();
+  if (read.size() > 1)
+    std::erase_if(read, [&](const std::string& path) { return !guessed_->was_searched(path, name); });
+  if (read.empty() && searched.empty() && has_own && (rest.empty() || is_standard_header(name))) return own;
+  Included result;
+  const std::vector<std::string>& best = !read.empty()       ? read
+                                         : !searched.empty() ? searched
+                                         : !rest.empty()     ? rest
+                                                             : systems;
+  if (best.size() > 1) result.how = Included::How::Ambiguous;
+  if (best.size() != 1) return result;
+  guessed_->note_found(best.front(), name);
+  result = open(best.front(), Included::How::Exact);
+  result.directory = directories_.size();
+  const auto add_others = [&](const std::vector<std::string>& paths) {
+    for (const std::string& path : paths)
+      if (const std::uint32_t file = files_.open(path, path); file != FileStore::kNone && file != result.file)
+        result.others.push_back(file);
+  };
+  // Where a name has a folder, something was read in the one that is meant.
+  if (&best != &rest && guessed_->was_read_beside(best.front(), name)) return result;
+  for (const auto* paths : {&searched, &rest, &systems}) add_others(*paths);
+  if (has_own && &best == &rest) result.others.push_back(own.file);
+  return result;
+}
+
+/// More than one of them can be meant only where the reading has to choose.
+std::vector<std::uint32_t> IncludeSearch::possible(const IncludeRequest& request) {
+  std::vector<std::uint32_t> result;
+  const auto add = [&](const std::string& path) {
+    const std::uint32_t file = files_.open(normal_path(path, folder_), path);
+    if (file != FileStore::kNone && std::find(result.begin(), result.end(), file) == result.end())
+      result.push_back(file);
+  };
+  const Included found = find(request);
+  if (found.file != FileStore::kNone && found.how != Included::How::Ordered) {
+    result = found.others;
+    result.push_back(found.file);
+    return result;
+  }
+  if (found.how == Included::How::Missing || found.how == Included::How::Unlisted) return result;
+  if (guessed_) {
+    for (const std::string& path : guessed_->holding(std::string(request.name))) add(path);
+    for (const std::string& directory : directories_)
+      if (const std::string path = spelled_in(directory, request.name); files_.exists(path)) add(path);
+  }
+  for (const std::size_t listed : listed_as(request.name)) add(listed_.at(list_[listed]));
+  return result;
 }
 
 Included IncludeSearch::find(const IncludeRequest& request) {
@@ -235,7 +336,7 @@ bool IncludeSearch::exists(const IncludeRequest& request) {
     const std::string spelled = spelled_in(directories_[i], request.name);
     if (listed_.contains(normal_path(spelled, folder_)) || files_.exists(spelled)) return true;
   }
-  return false;
+  return guessed_ && !guessed_->holding(std::string(request.name)).empty();
 }
 
 std::vector<std::string> IncludeSearch::unreached(bool system) const {
@@ -244,6 +345,16 @@ std::vector<std::string> IncludeSearch::unreached(bool system) const {
     if (is_system(path) != system) continue;
     const std::uint32_t file = files_.open(path, listed_.at(path));
     if (file == FileStore::kNone || !reached_.contains(file)) result.push_back(path);
+  }
+  return result;
+}
+
+std::vector<std::uint32_t> IncludeSearch::missed() {
+  std::vector<std::uint32_t> result;
+  for (const std::string& path : guessed_ ? guessed_->read_files() : list_) {
+    if (is_system(path)) continue;
+    const std::uint32_t file = files_.open(path, path);
+    if (file != FileStore::kNone && !reached_.contains(file)) result.push_back(file);
   }
   return result;
 }

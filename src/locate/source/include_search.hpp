@@ -1,13 +1,16 @@
 // Which file an #include means. With a depfile only what it lists can be meant; the compiler's own directories, which
-// no command line names, are read off the listed paths.
+// no command line names, are read off the listed paths. With debug info alone, what it says was read shows which
+// directories may have been searched.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "locate/source/guessed_directories.hpp"
 #include "locate/source/source.hpp"
 #include "locate/source/text_file.hpp"
 
@@ -32,6 +35,7 @@ struct Included {
     Ambiguous,  ///< several listed paths end so
     Unlisted,   ///< it is there, but the depfile says that the compile did not read it
   } how = How::Missing;
+  std::vector<std::uint32_t> others{};  ///< files that may be meant instead
 };
 
 class IncludeSearch {
@@ -42,7 +46,12 @@ class IncludeSearch {
   /// Is there such a file (__has_include)? A depfile does not list what was only asked for.
   bool exists(const IncludeRequest& request);
 
+  /// All files that may be meant, whatever else is known.
+  std::vector<std::uint32_t> possible(const IncludeRequest& request);
+
   bool has_list() const { return !listed_.empty(); }
+  /// Are the directories that were searched told from what debug info says was read?
+  bool is_guessing() const { return guessed_.has_value(); }
   /// Does the depfile list the compiler's own headers (-MD), or leave them out (-MMD)?
   bool lists_system_headers() const { return lists_system_; }
   /// Is it known where the compiler looks for its own headers?
@@ -57,21 +66,27 @@ class IncludeSearch {
   std::vector<std::uint32_t> listed_files(bool system);
   /// Listed files that were not reached, in the order of the list.
   std::vector<std::string> unreached(bool system) const;
+  /// Files outside the system's folders that the compile read, by the depfile or by debug info, and that nothing
+  /// reached.
+  std::vector<std::uint32_t> missed();
   bool is_system(std::string_view path) const;
   /// Of libstdc++, gcc or clang itself: such a file defines nothing that a program names.
   bool is_compilers(std::string_view path) const;
 
  private:
   void list(const std::string& spelled);
-  void infer_system_directories();
+  void infer_system_directories(const std::vector<std::string>& files);
   void set_toolkit(const std::string& folder);
   Included try_directory(std::size_t directory, const IncludeRequest& request);
   Included by_suffix(std::string_view name);
+  std::vector<std::size_t> listed_as(std::string_view name) const;
   std::size_t next_listed();
   std::size_t next_ = 0;
   std::string spelled_in(std::string_view directory, std::string_view name) const;
   Included open(const std::string& spelled, Included::How how);
   Included search(const IncludeRequest& request);
+  void add_default_directories(const TranslationUnit& unit);
+  Included guess(const IncludeRequest& request);
 
   FileStore& files_;
   std::string folder_;
@@ -83,6 +98,7 @@ class IncludeSearch {
   bool lists_other_side_ = false;
   bool has_own_ = false;  ///< as they are installed here
   std::string toolkit_;   ///< CUDA's headers; nvcc's depfile is that of the device side, which reads others of them
+  std::optional<GuessedDirectories> guessed_;
   std::unordered_map<std::string, std::string> listed_;  ///< normal path -> as spelled
   std::vector<std::string> list_;                        ///< normal paths in the list's order
   std::unordered_multimap<std::string, std::size_t> by_base_name_;

@@ -93,6 +93,7 @@ void Preprocessor::enter_file(std::uint32_t file, std::uint32_t parent, std::uin
   // C has raw strings only as a GNU extension, but no C source means a macro by R"(.
   constexpr bool kRawStrings = true;
   frames_.push_back({Lexer(files_[file], names_, inclusion, kRawStrings), file, inclusion, directory, {}});
+  if (const auto lines = watched_.find(file); lines != watched_.end()) frames_.back().watched = &lines->second;
 }
 
 /// An #include was left out of which it is not known what it names: `#ifdef EIGEN_FUNCTORS_PLUGIN`. Whatever was read
@@ -168,6 +169,7 @@ Token Preprocessor::from_file() {
       continue;
     }
     if (frame.guard != Frame::Guard::Inside) note_text(frame);
+    if (frame.watched != nullptr) note_watched(frame, token, false);
     return token;
   }
 }

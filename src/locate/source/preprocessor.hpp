@@ -61,6 +61,33 @@ class Preprocessor : public TokenSource {
   /// Names that had to be defined otherwise for that not to be so. Nothing: it depends on something else.
   std::optional<std::set<std::uint32_t>> blamed();
   std::size_t bytes_read() const { return lexed_bytes_; }
+
+  /// An #include that was met outside of the system's headers. Those that the reading left out for certain are not
+  /// here.
+  struct Asked {
+    enum class How : std::uint8_t {
+      Entered,  ///< and read
+      Named,    ///< to be read again would give nothing
+      LeftOut,  ///< on doubtful grounds, or as it was not known what it means
+    } how = How::Entered;
+    Spot at;
+    std::uint32_t inclusion = 0;       ///< that began there, of what was entered
+    std::vector<std::uint32_t> files;  ///< that may be meant; none: any may be
+    Doubt doubt = 0;                   ///< what the conditions around it in its file depend on
+  };
+  /// A line of which text was met.
+  struct Met {
+    std::uint32_t file;
+    Spot at;
+    Doubt doubt;    ///< what the conditions around it in its file depend on
+    bool left_out;  ///< on doubtful grounds
+  };
+  /// Keeps asked() from now on, and where these lines are met.
+  void watch(const std::vector<SourceLine>& lines);
+  const std::vector<Asked>& asked() const { return asked_; }
+  const std::vector<Met>& met() const { return met_; }
+  bool stopped() const { return stopped_; }
+  IncludeSearch& search() { return search_; }
   /// Why a file may have been included before the place where it was; 0: it wasn't.
   Doubt doubt_of_first(std::uint32_t file) const {
     const auto found = earlier_.find(file);
@@ -112,8 +139,9 @@ class Preprocessor : public TokenSource {
     // Recognises a file that is one #ifndef X ... #endif (libcpp does the same, "multiple-include optimization").
     enum class Guard : std::uint8_t { Start, Candidate, Inside, After, None } guard = Guard::Start;
     std::uint32_t guard_name = 0;
-    std::uint32_t guard_index = 0;  ///< in conditionals_
-    Doubt guard_doubt = 0;          ///< of its condition
+    std::uint32_t guard_index = 0;                     ///< in conditionals_
+    Doubt guard_doubt = 0;                             ///< of its condition
+    const std::set<std::uint32_t>* watched = nullptr;  ///< lines
   };
   void enter_file(std::uint32_t file, std::uint32_t parent, std::uint32_t line, std::size_t directory);
   bool leave_file();
@@ -140,6 +168,10 @@ class Preprocessor : public TokenSource {
   Clause& add_clause(Frame& frame, Conditional& conditional, const Token& hash);
   void note_skipped_name(const Token& token, Doubt doubt);
   void suppose_skipped(Frame& frame, Doubt doubt);
+  void note_include(Asked::How how, const Spot& at, std::vector<std::uint32_t> files, Doubt choice = 0);
+  void note_unread(const IncludeRequest& request, const Spot& at, std::uint32_t chosen);
+  void note_watched(const Frame& frame, const Token& token, bool left_out);
+  Doubt doubt_in_file();
   void add_supposition(std::uint32_t file, Doubt doubt);
   bool entered_before(std::uint32_t file) const { return file < is_entered_.size() && is_entered_[file]; }
   void save_macro(Lexer& lexer);
@@ -220,6 +252,10 @@ class Preprocessor : public TokenSource {
   std::optional<std::vector<std::uint32_t>> followed_;  ///< the list, when what leaves it is not read
   bool list_has_order_ = true;
   bool left_list_ = false;
+  std::unordered_map<std::uint32_t, std::set<std::uint32_t>> watched_;  ///< lines by file
+  std::vector<Asked> asked_;
+  std::vector<Met> met_;
+  bool noting_ = false;  ///< asked_ and met_
   bool supposing_ = false;
   bool refuted_ = false;
   Doubt refuted_by_ = 0;  ///< what the conditions around it depend on

@@ -21,6 +21,7 @@ void Preprocessor::skip_group(Frame& frame) {
       frame.lexer.interning = false;
     } else if (doubt != 0) {
       note_skipped_name(token, doubt);
+      if (frame.watched != nullptr) note_watched(frame, token, true);
     }
   }
   frame.lexer.interning = true;
@@ -49,20 +50,32 @@ void Preprocessor::suppose_skipped(Frame& frame, Doubt doubt) {
   const bool was_in_directive = std::exchange(in_directive_, true);
   const Lexer::State before = frame.lexer.state();
   std::string operand = include_operand(frame);
+  Token macro;
   in_directive_ = was_in_directive;
   if (operand.empty()) {
     frame.lexer.restore(before);
-    const auto text = skipped_strings_.find(frame.lexer.next().id);
+    macro = frame.lexer.next();
+    const auto text = skipped_strings_.find(macro.id);
     if (text != skipped_strings_.end()) operand = text->second;
   }
+  // What is left out for certain here is so however the reading came to this file.
+  const bool is_doubtful = frame.open.back().doubt != 0;
+  const Spot at{frame.inclusion, frame.lexer.line()};
   if (operand.size() < 3) {
-    if (unclear_include_ == 0)
+    // What only a command line can name (EIGEN_CORE_PLUGIN) is the user's own, and includes no file of these headers.
+    const bool is_users = macro.is_name() && macros_.find(macro.id) == nullptr && !maybe_defined_.contains(macro.id);
+    if (is_doubtful && !is_users) note_include(Asked::How::LeftOut, at, {});
+    if (supposing_ && unclear_include_ == 0)
       unclear_include_ = doubts_.add("what an #include that was left out names is not known, and " + doubts_[doubt]);
     return;
   }
   const std::string name = operand.substr(1, operand.size() - 2);
-  const Included found =
-      search_.find({name, operand.front() == '"', parent_path(files_[frame.file].path), frame.directory, false});
+  const IncludeRequest request{name, operand.front() == '"', parent_path(files_[frame.file].path), frame.directory,
+                               false};
+  // Had it been read, what is not there would have stopped the compile.
+  if (is_doubtful && search_.exists(request)) note_unread(request, at, FileStore::kNone);
+  if (!supposing_) return;
+  const Included found = search_.find(request);
   if (found.file == FileStore::kNone) return;
   if (!entered_before(found.file)) {
     Doubt& known = earlier_[found.file];
@@ -119,7 +132,7 @@ bool Preprocessor::skipped_directive(Frame& frame, const Token& hash, Doubt doub
       return false;
     case Word::Include:
     case Word::IncludeNext:
-      if (doubt != 0 && supposing_) suppose_skipped(frame, doubt);
+      if (doubt != 0 && (supposing_ || noting_)) suppose_skipped(frame, doubt);
       return false;
     case Word::Elif:
     case Word::Elifdef:

@@ -15,6 +15,7 @@
 #include "locate/source/line_markers.hpp"
 #include "locate/source/preprocessor.hpp"
 #include "locate/source/reading.hpp"
+#include "locate/source/ways.hpp"
 
 namespace elfaudit::source {
 namespace {
@@ -406,6 +407,7 @@ class UnitReader {
         preprocessor_(unit, files, names_, last_parts(wanted), system_macros) {
     files.forget_reading();
     preprocessor_.follow_list();
+    if (system_macros == nullptr) preprocessor_.watch(sites_of(wanted));
     parsed_ = Parser(preprocessor_, names_, wanted, unit.language).run();
   }
 
@@ -441,6 +443,11 @@ class UnitReader {
     for (std::size_t i = 0; i < parsed_.size(); ++i) {
       Leads leads;
       const Parsed parsed = std::move(parsed_[i]);
+      std::vector<std::uint32_t>& defining = parsed_at_.emplace_back();
+      for (const Found& found : parsed.found)
+        if (wanted_[i].site &&
+            (found.at.line == wanted_[i].site->line || found.qualified.line == wanted_[i].site->line))
+          defining.push_back(found.at.inclusion);
       result.readings.push_back(make_reading(parsed, wanted_[i], unit_.language, unit_.compiler, origins, doubts,
                                              left_out(last_part(wanted_[i])), leads));
       result.leads.push_back(values_of(leads.names, &parsed));
@@ -448,6 +455,7 @@ class UnitReader {
       for (const auto& [name, values] : result.leads.back())
         result.system_asks = result.system_asks || preprocessor_.matters_to_system(name);
     }
+    if (!preprocessor_.met().empty()) add_ways(origins, result);
     const bool explores =
         std::any_of(result.leads.begin(), result.leads.end(), [](const Values& v) { return !v.empty(); });
     if (explores && !result.system_asks) result.system_macros = preprocessor_.system_macros();
@@ -459,6 +467,26 @@ class UnitReader {
     std::unordered_set<std::string> result;
     for (const Name& name : wanted) result.insert(last_part(name));
     return result;
+  }
+
+  static std::vector<SourceLine> sites_of(const std::vector<Name>& wanted) {
+    std::vector<SourceLine> result;
+    for (const Name& name : wanted)
+      if (name.site) result.push_back(*name.site);
+    return result;
+  }
+
+  void add_ways(const SourceOrigins& origins, UnitReading& result) {
+    Ways ways(preprocessor_, files_);
+    for (std::size_t i = 0; i < wanted_.size(); ++i) {
+      if (!wanted_[i].site) continue;
+      const SourceLine& site = *wanted_[i].site;
+      const std::uint32_t file = files_.open(site.file, site.file);
+      if (file == FileStore::kNone) continue;
+      std::vector<std::uint32_t> defining;
+      if (parsed_at_.size() > i) defining = parsed_at_[i];
+      if (const auto inclusion = ways.to(file, site.line, defining)) result.readings[i].way = origins.chain(*inclusion);
+    }
   }
 
   LeftOut left_out(const std::string& name) {
@@ -501,6 +529,7 @@ class UnitReader {
   Interner names_;
   Preprocessor preprocessor_;
   std::vector<Parsed> parsed_;
+  std::vector<std::vector<std::uint32_t>> parsed_at_;  // inclusions in which the line of a site declares its name
 };
 
 TranslationUnit unit_with_absolute_folder(const TranslationUnit& unit) {
@@ -567,8 +596,14 @@ std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::ve
     first = reader->finish();
     absolute.keeps_order = keeps_order;  // `reader` has a reference to it, so last
   }
-  explore(absolute, wanted, read, first);
-  doubt_operands(absolute, wanted, read, first);
+  const auto is_known = [](const Reading& reading) { return reading.way.has_value(); };
+  if (absolute.is_told_by_debug_info()) {  // too little is known to try what may be otherwise
+    for (Reading& reading : first.readings)
+      for (Definition& definition : reading.definitions) definition.certain = false;
+  } else if (!std::all_of(first.readings.begin(), first.readings.end(), is_known)) {
+    explore(absolute, wanted, read, first);
+    doubt_operands(absolute, wanted, read, first);
+  }
   if (as_read != nullptr) *as_read = std::move(absolute);
   return std::move(first.readings);
 }

@@ -33,6 +33,9 @@ struct TranslationUnit {
   /// From a depfile; the source itself may be among them. When there are any, an #include is one of these, or a file
   /// that the directories above hold when the depfile leaves system headers out (-MMD).
   std::vector<std::string> listed_files;
+  /// Files that the compile read, by its debug info: not all of them, and in no order. Where neither a command nor a
+  /// depfile is known, the directories that were searched are told from them.
+  std::vector<std::string> read_files;
   /// Operands of #include, `<a/b.h>` or `"b.h"`, that are supposed to mean headers which the depfile leaves out (-MMD).
   std::vector<std::string> left_out;
   /// Other words of the command that predefine macros: -O2, -fPIC, -fopenmp, -pthread, -fno-exceptions, -mavx2 ...
@@ -52,6 +55,9 @@ struct TranslationUnit {
   std::string compiler_version;  ///< "12.2.0" (an object's .comment says it); empty: not known
   /// Not compiled for 64-bit x86, whose predefined macros alone are known: a condition on another target's is a doubt.
   bool is_other_target = false;
+
+  /// Neither the command nor all files are known.
+  bool is_told_by_debug_info() const { return !read_files.empty() && listed_files.empty() && !options; }
 };
 
 /// A global's name without parameters and template arguments: {"deep_ep", "state"}. Classes are parts like namespaces;
@@ -66,6 +72,8 @@ struct Name {
   std::optional<bool> has_arguments;     ///< template arguments somewhere in the name
   std::optional<std::string> arguments;  ///< those behind the last part: "int, 3"
   std::optional<bool> is_strong;  ///< the symbol is neither weak nor unique: nothing inline or instantiated defines it
+  /// Where debug info says that it is defined; the path absolute and normal.
+  std::optional<SourceLine> site{};
 };
 
 /// The name in a symbol of the Itanium C++ ABI, or of C. Nothing for symbols that no declaration spells: vtables, guard
@@ -166,6 +174,8 @@ struct Reading {
   std::vector<Definition> definitions;
   std::vector<Definition> declarations;  ///< extern declarations and prototypes of the same name
   std::vector<std::string> doubts;       ///< what concerns the whole reading: each definition has them too
+  /// The includes that lead to Name::site, if no others can have led there.
+  std::optional<std::vector<SourceLine>> way{};
 };
 
 /// Never throws for what files hold. A source that can't be read is an empty Reading with a doubt.

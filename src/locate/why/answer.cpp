@@ -51,6 +51,8 @@ class Witnesses {
       symbols_.push_back(one.symbol);
     }
     located_ = locate_or_remember(object, wanted, cache);
+    for (std::size_t i = 0; i < located_.size(); ++i)
+      if (located_[i].place.known_by != KnownBy::Nothing) symbols_[i].site = located_[i].place.at;
     if (!need_sources()) return;
     object_file_ = object_file();
     if (object_file_.empty()) {
@@ -69,6 +71,7 @@ class Witnesses {
     Answer answer;
     answer.place = located_[i].place;
     tell_source(answer.story, located_[i]);
+    if (asked_[i].only_place && answer.place.known_by != KnownBy::Nothing) return answer;
     if (asked_[i].only_in_header && is_in_source(located_[i])) return answer;
     tell_language(answer.story, located_[i]);
     if (asked_[i].only_declared)
@@ -88,8 +91,10 @@ class Witnesses {
   /// What stands in the translation unit itself, as debug info says, was not included from anywhere; that a header
   /// declares it besides is asked for a duplicate.
   bool need_sources() const {
-    for (std::size_t i = 0; i < located_.size(); ++i)
-      if (!asked_[i].only_in_header || !is_in_source(located_[i])) return true;
+    for (std::size_t i = 0; i < located_.size(); ++i) {
+      const bool is_enough = asked_[i].only_place && located_[i].place.known_by != KnownBy::Nothing;
+      if (!is_enough && (!asked_[i].only_in_header || !is_in_source(located_[i]))) return true;
+    }
     return false;
   }
 
@@ -106,8 +111,11 @@ class Witnesses {
     return i < evidence_.readings.size() ? &evidence_.readings[i] : nullptr;
   }
 
-  void tell_source(Story& story, const Located& located) const {
-    story.source = evidence_.source.empty() && !is_temporary(located.source) ? located.source : evidence_.source;
+  void tell_source(Story& story, const Located& located) {
+    story.source = evidence_.source.empty() ? located.source : evidence_.source;
+    if (!is_temporary(story.source)) return;
+    const Compilation* known = compilation(located.unit);
+    story.source = known == nullptr ? std::string() : shown_path(unit_of(*known).source, working_folder());
   }
 
   void tell_language(Story& story, const Located& located) {
@@ -124,8 +132,20 @@ class Witnesses {
   /// What the object says of the translation unit.
   void tell_itself(const std::optional<std::size_t>& number, source::TranslationUnit& unit) {
     unit.is_other_target = is_other_target();
-    tell_compiler(origin_, unit);
     if (const Compilation* known = compilation(number)) tell_compilation(*known, unit);
+    tell_compiler(origin_, unit);
+  }
+
+  /// The translation unit as debug info knows it, read for all the symbols.
+  const SourceEvidence& evidence_told(std::size_t number) {
+    const auto [at, is_new] = told_.try_emplace(number);
+    const Compilation* known = is_new ? compilation(number) : nullptr;
+    if (known == nullptr) return at->second;
+    BuildRecord record;
+    record.unit = unit_of(*known);
+    record.told_by_debug_info = !record.unit.source.empty();
+    tell_itself(number, record.unit);
+    return at->second = read_sources(record, symbols_, false);
   }
 
   /// Most objects are made of one.
@@ -153,7 +173,7 @@ class Witnesses {
     const bool exact = evidence_.known_by == KnownBy::Preprocessor;
     if (read->definitions.size() == 1 && (exact || read->definitions.front().certain)) {
       const Definition& definition = read->definitions.front();
-      if (const std::string newer = changed_since(definition); !newer.empty()) {
+      if (const std::string newer = changed_since(definition.at, definition.chain); !newer.empty()) {
         answer.place.why_unknown += fmt::format(", and {} has changed since the object was made", newer);
         add_candidates(read->definitions, answer);
         return;
@@ -183,7 +203,7 @@ class Witnesses {
       answer.place.why_unknown += ", and no source that it was made of declares it as far as they could be read";
       return;
     }
-    const std::string newer = changed_since(found.front());
+    const std::string newer = changed_since(found.front().at, found.front().chain);
     if (found.size() == 1 && found.front().doubts.empty() && read->doubts.empty() && newer.empty()) {
       answer.place = {found.front().at, evidence_.known_by, {}, found.front().chain, evidence_.known_by};
       return;
@@ -213,15 +233,32 @@ class Witnesses {
         place.chain_known_by = KnownBy::MacroInfo;
       }
     }
-    if (const source::Reading* read = reading(i)) {
-      answer.story.declarations = read->declarations;
-      take_definition(*read, evidence_.known_by, macros, answer);
-      prefer_initialiser(*read, evidence_.known_by, answer);
-      tell_reading(evidence_, i, answer.story);
-    }
-    if (!answer.story.definition) read_alone(i, macros, answer);
     // A file that is the translation unit itself is reached through no include.
-    if (place.chain.empty() && place.at.file == answer.story.source) place.chain_known_by = place.known_by;
+    const bool is_in_source = place.chain.empty() && place.at.file == answer.story.source;
+    if (is_in_source) place.chain_known_by = place.known_by;
+    take_reading(evidence_, i, macros, answer);
+    const std::optional<std::size_t>& unit = located_[i].unit;
+    if (unit && place.chain_known_by == KnownBy::Nothing) take_reading(evidence_told(*unit), i, macros, answer);
+    if (!answer.story.definition) read_alone(i, macros, answer);
+  }
+
+  void take_reading(const SourceEvidence& evidence, std::size_t i, const MacroInfo* macros, Answer& answer) const {
+    if (i >= evidence.readings.size()) return;
+    const source::Reading& read = evidence.readings[i];
+    if (answer.story.declarations.empty()) answer.story.declarations = read.declarations;
+    if (!answer.story.definition) {
+      take_definition(read, evidence.known_by, macros, answer);
+      prefer_initialiser(read, evidence.known_by, answer);
+      tell_reading(evidence, i, answer.story);
+    }
+    if (read.way) take_chain(*read.way, evidence.known_by, answer.place);
+  }
+
+  /// Of the lines as they are now: of an older object they may have been others.
+  void take_chain(const std::vector<SourceLine>& chain, KnownBy known_by, Place& place) const {
+    if (place.chain_known_by != KnownBy::Nothing || !changed_since(place.at, chain).empty()) return;
+    place.chain = chain;
+    place.chain_known_by = known_by;
   }
 
   /// In which reading the definition was found.
@@ -237,10 +274,7 @@ class Witnesses {
                                     [&](const Definition& d) { return same_line(d.at, place.at); });
     if (found == read.definitions.end()) return;
     const bool sure = known_by == KnownBy::Preprocessor || found->certain;
-    if (sure && place.chain_known_by == KnownBy::Nothing) {
-      place.chain = found->chain;
-      place.chain_known_by = known_by;
-    }
+    if (sure) take_chain(found->chain, known_by, place);
     // Without macro info the debug info speaks for it: had another branch been taken, this would be no definition.
     if (sure || macros == nullptr || confirmed(*found, *macros)) answer.story.definition = *found;
   }
@@ -324,12 +358,12 @@ class Witnesses {
   }
 
   /// The first file of the site or its chain that is newer than the object; empty when none is.
-  std::string changed_since(const Definition& definition) const {
+  std::string changed_since(const SourceLine& at, const std::vector<SourceLine>& chain) const {
     std::error_code error;
     const auto made = std::filesystem::last_write_time(object_file_, error);
     if (error) return {};
-    std::vector<std::string> files{definition.at.file};
-    for (const SourceLine& step : definition.chain) files.push_back(step.file);
+    std::vector<std::string> files{at.file};
+    for (const SourceLine& step : chain) files.push_back(step.file);
     for (const std::string& file : files) {
       const auto changed = std::filesystem::last_write_time(file, error);
       if (!error && changed > made + kClockSlack) return file;
@@ -346,6 +380,7 @@ class Witnesses {
   SourceEvidence evidence_;
   std::map<std::size_t, std::optional<MacroInfo>> macros_;          // by unit
   std::map<std::size_t, std::optional<Compilation>> compilations_;  // by unit
+  std::map<std::size_t, SourceEvidence> told_;                      // by unit
   /// By file and the language of the unit that includes it: a header has none of its own.
   std::map<std::pair<std::string, source::Language>, SourceEvidence> alone_;
 };

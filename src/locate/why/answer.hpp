@@ -18,6 +18,8 @@ struct AskedDefinition {
   AskedSymbol symbol;
   /// Nothing more is asked of a definition that debug info places in the source file that was compiled.
   bool only_in_header = false;
+  /// Nothing but its place, and whether that is in a header, is asked.
+  bool only_place = false;
   /// The object declares it and does not define it: where it is declared is asked.
   bool only_declared = false;
 };

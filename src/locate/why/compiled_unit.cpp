@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "scan/scan.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 namespace {
@@ -63,6 +64,22 @@ std::string standard_of(const GccProducer& producer) {
 
 bool is_temporary(const std::string& source) { return source.find("tmpxft_") != std::string::npos; }
 
+namespace {
+
+/// "tmpxft_00000504_00000000-6_a.cudafe1.cpp" was made of the a.cu that is among the files.
+std::string source_of(const Compilation& compilation) {
+  if (!is_temporary(compilation.source)) return compilation.source;
+  const std::string_view name = base_name(compilation.source);
+  const std::size_t stem = name.find('_', name.find('-'));
+  if (stem == std::string_view::npos) return {};
+  const std::string_view wanted = name.substr(stem + 1, name.find(".cudafe1.") - stem - 1);
+  for (const std::string& file : compilation.files)
+    if (base_name(file) == std::string(wanted) + ".cu") return file;
+  return {};
+}
+
+}  // namespace
+
 void tell_compiler(const Origin& origin, TranslationUnit& unit) {
   const CompileTraces traces = compile_traces(origin);
   const std::string& producer = traces.compiler;
@@ -73,6 +90,16 @@ void tell_compiler(const Origin& origin, TranslationUnit& unit) {
   const bool is_clang = producer.find("clang version ") != std::string::npos;
   if (!is_clang && !producer.starts_with("GCC: ")) return;
   set_compiler(is_clang ? Compiler::Clang : Compiler::Gcc, version_in(producer), unit);
+}
+
+source::TranslationUnit unit_of(const Compilation& compilation) {
+  TranslationUnit unit;
+  unit.source = source_of(compilation);
+  unit.folder = compilation.folder;
+  unit.compiler_known = false;
+  for (const std::string& file : compilation.files)
+    if (!is_temporary(file)) unit.read_files.push_back(file);
+  return unit;
 }
 
 void tell_compilation(const Compilation& compilation, TranslationUnit& unit) {

@@ -14,6 +14,9 @@ void tell_compiler(const Origin& origin, source::TranslationUnit& unit);
 /// producer records. What a compile command says already stays.
 void tell_compilation(const Compilation& compilation, source::TranslationUnit& unit);
 
+/// The whole unit, as far as debug info knows it.
+source::TranslationUnit unit_of(const Compilation& compilation);
+
 /// nvcc compiles a temporary file for the host, and the debug info names that.
 bool is_temporary(const std::string& source);
 

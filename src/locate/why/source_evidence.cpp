@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "locate/shown_path.hpp"
+#include "locate/source/text_file.hpp"
 #include "support/process.hpp"
 
 namespace elfaudit {
@@ -14,8 +15,9 @@ namespace {
 source::Name name_of(const AskedSymbol& symbol) {
   using Kind = source::Name::Kind;
   auto name = source::name_of_symbol(symbol.name, symbol.is_function ? Kind::Function : Kind::Variable);
-  if (!name) return {};
+  if (!name) name.emplace();
   name->is_strong = symbol.is_strong;
+  if (symbol.site) name->site = SourceLine{source::normal_path(symbol.site->file, working_folder()), symbol.site->line};
   return *std::move(name);
 }
 
@@ -82,6 +84,11 @@ void take_exact(source::Reading& exact, const source::Reading& read) {
 
 bool is_system_file(const std::string& path) { return path.starts_with("/usr/") || path.starts_with("/opt/"); }
 
+KnownBy known_by(const BuildRecord& record) {
+  if (record.told_by_debug_info) return KnownBy::LineTable;
+  return record.has_file_list ? KnownBy::Depfile : KnownBy::SourceScan;
+}
+
 SourceEvidence read(const BuildRecord& record, const std::vector<AskedSymbol>& symbols, bool may_preprocess) {
   SourceEvidence evidence;
   evidence.unit = record.unit;
@@ -96,10 +103,12 @@ SourceEvidence read(const BuildRecord& record, const std::vector<AskedSymbol>& s
   auto as_read = std::make_shared<source::TranslationUnit>(record.unit);
   evidence.readings = source::read_definitions(record.unit, names, as_read.get());
   evidence.as_read = std::move(as_read);
-  evidence.known_by = record.has_file_list ? KnownBy::Depfile : KnownBy::SourceScan;
+  evidence.known_by = known_by(record);
   for (source::Reading& reading : evidence.readings) {
     show(reading.definitions);
     show(reading.declarations);
+    if (reading.way)
+      for (SourceLine& step : *reading.way) show(step);
   }
   if (!may_preprocess || !record.command) return evidence;
 

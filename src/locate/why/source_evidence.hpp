@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,11 @@ struct AskedSymbol {
   std::string name;  ///< mangled
   bool is_function = false;
   bool is_strong = true;
+  std::optional<SourceLine> site{};  ///< where debug info says that it is defined, as reports spell it
 };
 
 struct SourceEvidence {
-  KnownBy known_by = KnownBy::Nothing;  ///< Preprocessor, Depfile or SourceScan
+  KnownBy known_by = KnownBy::Nothing;  ///< Preprocessor, Depfile, SourceScan or LineTable
   std::string why_not;                  ///< what stopped it, when Nothing
   source::TranslationUnit unit;
   std::shared_ptr<const source::TranslationUnit> as_read;  ///< with what was found out about its command line

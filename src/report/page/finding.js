@@ -25,7 +25,7 @@ const counted = (n, one) => `${n} ${one}${n === 1 ? "" : "s"}`;
 const lineOf = at => at.line ? `${at.file}:${at.line}` : at.file;
 const folderOf = path => path.slice(0, path.lastIndexOf("/") + 1);
 const baseOf = path => path.slice(path.lastIndexOf("/") + 1);
-const KNOWN_BY = {"debug-info": "debug info", "macro-info": "macro info", "preprocessor": "preprocessor", "depfile": "depfile + source scan", "source-scan": "source scan"};
+const KNOWN_BY = {"debug-info": "debug info", "macro-info": "macro info", "preprocessor": "preprocessor", "depfile": "depfile + source scan", "source-scan": "source scan", "line-table": "debug info + source scan"};
 
 // --- one finding
 

@@ -1,0 +1,171 @@
+#include "locate/source/ways.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace elfaudit::source {
+namespace {
+
+constexpr std::size_t kMostFiles = 5000;        // that are looked through for #includes
+constexpr std::uint32_t kNowhere = 0xffffffff;  // no inclusion
+
+/// What the #includes of a file name, whatever conditions they stand under: `"a.h"`, `<a.h>`, or a macro's name.
+std::vector<std::string_view> operands_in(const TextFile& file) {
+  std::vector<std::string_view> result;
+  const std::string_view text = file.view(0, file.size());
+  for (std::size_t at = text.find('#'); at != std::string_view::npos; at = text.find('#', at + 1)) {
+    const std::size_t line = at == 0 ? 0 : text.find_last_of('\n', at - 1) + 1;
+    if (text.substr(line, at - line).find_first_not_of(" \t") != std::string_view::npos) continue;
+    const std::size_t word = std::min(text.find_first_not_of(" \t", at + 1), text.size());
+    std::string_view rest = text.substr(word, text.find('\n', word) - word);
+    if (!rest.starts_with("include") && !rest.starts_with("import")) continue;
+    rest.remove_prefix(std::min(rest.find_first_of(" \t<\""), rest.size()));
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+    if (rest.empty()) continue;
+    const char close = rest.front() == '<' ? '>' : rest.front() == '"' ? '"' : ' ';
+    result.push_back(rest.substr(0, std::min(rest.find(close, 1), rest.size())));
+  }
+  return result;
+}
+
+}  // namespace
+
+Ways::Ways(Preprocessor& preprocessor, FileStore& files)
+    : preprocessor_(preprocessor), files_(files), asked_(preprocessor.asked()) {
+  for (std::size_t i = 0; i < asked_.size(); ++i) {
+    if (asked_[i].how != Asked::How::Entered) continue;
+    entry_of_[asked_[i].inclusion] = i;
+    first_entry_.try_emplace(asked_[i].files.front(), i);
+  }
+}
+
+std::optional<std::uint32_t> Ways::to(std::uint32_t file, std::uint32_t line,
+                                      const std::vector<std::uint32_t>& defining) {
+  if (preprocessor_.stopped() || preprocessor_.search().is_system(files_[file].path)) return std::nullopt;
+  const std::optional<Preprocessor::Met> met = only_met(file, line, defining);
+  if (!met) return std::nullopt;
+  const auto entry = entry_of_.find(met->at.inclusion);
+  if (entry == entry_of_.end()) return std::nullopt;  // the source itself, or included by the command line
+  if (may_come_earlier(file, entry->second) || may_come_otherwise(*met, entry->second) || !missed_is_explained())
+    return std::nullopt;
+  return met->at.inclusion;
+}
+
+/// A file that is read several times may have the line in each.
+std::optional<Preprocessor::Met> Ways::only_met(std::uint32_t file, std::uint32_t line,
+                                                const std::vector<std::uint32_t>& defining) const {
+  std::vector<Preprocessor::Met> met;
+  for (const Preprocessor::Met& one : preprocessor_.met()) {
+    if (one.file != file || one.at.line != line) continue;
+    if (one.left_out) return std::nullopt;
+    met.push_back(one);
+  }
+  if (met.size() > 1)
+    std::erase_if(met, [&](const Preprocessor::Met& one) {
+      return std::find(defining.begin(), defining.end(), one.at.inclusion) == defining.end();
+    });
+  if (met.size() != 1) return std::nullopt;
+  return met.front();
+}
+
+/// By an #include in front of that entry that the reading did not follow.
+bool Ways::may_come_earlier(std::uint32_t file, std::size_t entered) {
+  for (std::size_t i = 0; i < entered; ++i) {
+    if (asked_[i].how != Asked::How::LeftOut) continue;
+    if (asked_[i].files.empty() || lead_to(asked_[i].files, file, i)) return true;
+  }
+  return false;
+}
+
+/// Where a condition on the way is in doubt, another way may be the compile's.
+bool Ways::may_come_otherwise(const Preprocessor::Met& met, std::size_t entered) {
+  if (met.doubt != 0 && leads_elsewhere(met.file, kNowhere, entered, entered)) return true;
+  for (std::uint32_t inclusion = met.at.inclusion; inclusion != 0;) {
+    const auto entry = entry_of_.find(inclusion);
+    if (entry == entry_of_.end()) return true;
+    const Asked& step = asked_[entry->second];
+    if (step.doubt != 0 && leads_elsewhere(met.file, inclusion, entry->second, entered)) return true;
+    inclusion = step.at.inclusion;
+  }
+  return false;
+}
+
+/// Does an #include behind that entry lead there that is not below the inclusion? What was read before `since` stays.
+bool Ways::leads_elsewhere(std::uint32_t file, std::uint32_t below, std::size_t since, std::size_t entered) {
+  std::vector<std::uint32_t> from;
+  for (std::size_t i = entered + 1; i < asked_.size(); ++i) {
+    const Asked& asked = asked_[i];
+    if (is_below(asked.at.inclusion, below)) continue;
+    if (asked.how == Asked::How::LeftOut && asked.files.empty()) return true;
+    // The #includes of what was entered are asked themselves.
+    if (asked.how == Asked::How::Entered && asked.files.front() != file) continue;
+    from.insert(from.end(), asked.files.begin(), asked.files.end());
+  }
+  return lead_to(std::move(from), file, since);
+}
+
+/// What the compile read, and the reading did not, must be something that the reading left out.
+bool Ways::missed_is_explained() {
+  if (explained_) return *explained_;
+  const std::vector<std::uint32_t> missed = preprocessor_.search().missed();
+  const bool unclear = std::any_of(asked_.begin(), asked_.end(), [](const Asked& asked) {
+    return asked.how == Asked::How::LeftOut && asked.files.empty();
+  });
+  std::vector<std::uint32_t> from;
+  for (const Asked& asked : asked_)
+    if (asked.how == Asked::How::LeftOut) from.insert(from.end(), asked.files.begin(), asked.files.end());
+  explained_ =
+      unclear || std::all_of(missed.begin(), missed.end(), [&](std::uint32_t file) { return lead_to(from, file, 0); });
+  return *explained_;
+}
+
+bool Ways::is_below(std::uint32_t inclusion, std::uint32_t top) const {
+  const std::vector<Inclusion>& all = preprocessor_.inclusions();
+  for (; inclusion != 0; inclusion = all[inclusion].parent)
+    if (inclusion == top) return true;
+  return false;
+}
+
+/// Was it read before that, so that it is not read again?
+bool Ways::is_over(std::uint32_t file, std::size_t before) const {
+  const auto entry = first_entry_.find(file);
+  if (entry == first_entry_.end() || entry->second >= before) return false;
+  return files_[file].once || files_[file].guard != Interner::kAbsent;
+}
+
+/// May one of the files include, through whatever else, that file? What was read `before` that is not gone through.
+bool Ways::lead_to(std::vector<std::uint32_t> from, std::uint32_t file, std::size_t before) {
+  std::unordered_set<std::uint32_t> seen;
+  while (!from.empty()) {
+    const std::uint32_t next = from.back();
+    from.pop_back();
+    if (next == file) return true;
+    if (is_over(next, before) || preprocessor_.search().is_system(files_[next].path) || !seen.insert(next).second)
+      continue;
+    if (named_.size() > kMostFiles) return true;
+    const std::vector<std::uint32_t>& named = named_in(next);
+    if (unclear_.contains(next)) return true;
+    from.insert(from.end(), named.begin(), named.end());
+  }
+  return false;
+}
+
+const std::vector<std::uint32_t>& Ways::named_in(std::uint32_t file) {
+  const auto [known, is_new] = named_.try_emplace(file);
+  if (!is_new) return known->second;
+  std::vector<std::uint32_t> named;
+  const std::string folder(parent_path(files_[file].path));
+  for (const std::string_view operand : operands_in(files_[file])) {
+    if (operand.front() != '"' && operand.front() != '<') {
+      unclear_.insert(file);
+      continue;
+    }
+    const std::vector<std::uint32_t> files =
+        preprocessor_.search().possible({operand.substr(1), operand.front() == '"', folder, 0, false});
+    named.insert(named.end(), files.begin(), files.end());
+  }
+  return named_[file] = std::move(named);
+}
+
+}  // namespace elfaudit::source

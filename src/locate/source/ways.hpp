@@ -1,0 +1,49 @@
+// Through which includes a compile came to a line that it is known to have read. A reading shows one way. It is the
+// compile's if nothing that is in doubt about the reading can have led there before, or instead.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "locate/source/preprocessor.hpp"
+
+namespace elfaudit::source {
+
+class Ways {
+ public:
+  /// After a whole reading, which watched the lines.
+  Ways(Preprocessor& preprocessor, FileStore& files);
+
+  /// The inclusion in which the compile read that line of that file. `defining`: those in which the reading found what
+  /// is looked for there, to tell apart the readings of a file that is read several times. Nothing when it may have
+  /// been another.
+  std::optional<std::uint32_t> to(std::uint32_t file, std::uint32_t line, const std::vector<std::uint32_t>& defining);
+
+ private:
+  using Asked = Preprocessor::Asked;
+
+  std::optional<Preprocessor::Met> only_met(std::uint32_t file, std::uint32_t line,
+                                            const std::vector<std::uint32_t>& defining) const;
+  bool may_come_earlier(std::uint32_t file, std::size_t entered);
+  bool may_come_otherwise(const Preprocessor::Met& met, std::size_t entered);
+  bool leads_elsewhere(std::uint32_t file, std::uint32_t below, std::size_t since, std::size_t entered);
+  bool missed_is_explained();
+  bool is_below(std::uint32_t inclusion, std::uint32_t top) const;
+  bool is_over(std::uint32_t file, std::size_t before) const;
+  bool lead_to(std::vector<std::uint32_t> from, std::uint32_t file, std::size_t before);
+  const std::vector<std::uint32_t>& named_in(std::uint32_t file);
+
+  Preprocessor& preprocessor_;
+  FileStore& files_;
+  const std::vector<Asked>& asked_;
+  std::unordered_map<std::uint32_t, std::size_t> entry_of_;     ///< in asked_, by inclusion
+  std::unordered_map<std::uint32_t, std::size_t> first_entry_;  ///< in asked_, by file
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> named_;
+  std::unordered_set<std::uint32_t> unclear_;  ///< files with an #include that may mean anything
+  std::optional<bool> explained_;
+};
+
+}  // namespace elfaudit::source
