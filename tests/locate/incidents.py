@@ -210,7 +210,7 @@ c("FUNC is static inline unless the library is compiled (stb_sprintf)", both("""
 #endif
 STBSP_DEF int stbsp(void);
 int stbsp(void) { return 1; }
-"""), "function-not-inline", "the header defines the function and it is not inline", "make it `static` or `static inline` in x.h:7")
+"""), "function-not-inline", "the header defines the function and it is not inline", "make it `static` in x.h:7 and where it is declared (x.h:6)")
 
 c("EXTERN is empty by default", both("""\
 #ifdef USERS
@@ -304,7 +304,7 @@ cxx("the implementation file of a library that is compiled apart (asio)", {
 c("a configured feature is no switch", {
     "config.h": "#define NEED_STRLCPY 1\n", "compat.h": '#include "config.h"\nint lcpy(void);\n#ifdef NEED_STRLCPY\nint lcpy(void) { return 1; }\n#endif\n',
     "a.c": '#include "compat.h"\n', "b.c": '#include "compat.h"\n'}, "function-not-inline", "the header defines the function and it is not inline",
-  "make it `static` or `static inline` in compat.h:4")
+  "make it `static` in compat.h:4 and where it is declared (compat.h:2)")
 
 # --- A source, a header and what is declared
 

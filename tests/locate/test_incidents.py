@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from elfaudit_test import need
+from elfaudit_test import by_symbol, need
 from incidents import INCIDENTS, WAYS
 
 need("gcc", "g++", "clang", "clang++", "patch")
@@ -29,7 +29,7 @@ def compile_all(lab, incident, compiler, way):
 
 def finding(lab, incident, objects, way):
     options = ["--preprocess"] if way == "preprocess" else []
-    findings = lab.audit("check", *options, *objects, "--format", "json").json()["findings"]
+    findings = by_symbol(lab.audit("check", *options, *objects, "--format", "json").json()["findings"])
     findings = [f for f in findings if f["rule"] == "duplicate-definition" and incident.symbol in ("", f["symbol"])]
     assert len(findings) == 1, findings
     return findings[0]

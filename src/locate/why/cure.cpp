@@ -68,9 +68,6 @@ Fix make_extern(const CureContext& context) {
   if (context.other_definition)
     fix.text = fmt::format("declare it `extern` in {}: {} defines it already", line_text(at),
                            line_text(*context.other_definition));
-  else if (context.story->definition->form.has_unnamed_class)
-    fix.text = fmt::format("give its type a name in {}, declare it `extern` there and define it in one source file",
-                           line_text(at));
   else if (is_made_by_macro(context))
     fix.text =
         fmt::format("use the macro of {} in one source file, and declare what it makes `extern` here", line_text(at));
