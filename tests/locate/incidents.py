@@ -267,10 +267,11 @@ int main() { return Catch::Session().run(); }
 #endif
 #endif
 """
-cxx("CATCH_CONFIG_MAIN in two files", {
-    "catch.hpp": CATCH, "a.cpp": '#define CATCH_CONFIG_MAIN\n#include "catch.hpp"\n', "b.cpp": '#define CATCH_CONFIG_MAIN\n#include "catch.hpp"\n'},
-    "implementation-switch", "CATCH_CONFIG_MAIN is defined in a.cpp:1 and b.cpp:1; catch.hpp:7 (`#ifdef CATCH_IMPL`) is taken because of it",
-    "define CATCH_CONFIG_MAIN in one source file only: remove b.cpp:1", applied=True)
+for symbol, taken in (("_ZN5Catch7Session3runEv", "catch.hpp:7 (`#ifdef CATCH_IMPL`)"), ("main", "catch.hpp:10 (`#ifdef CATCH_CONFIG_MAIN`)")):
+    cxx(f"CATCH_CONFIG_MAIN in two files, {symbol}", {
+        "catch.hpp": CATCH, "a.cpp": '#define CATCH_CONFIG_MAIN\n#include "catch.hpp"\n', "b.cpp": '#define CATCH_CONFIG_MAIN\n#include "catch.hpp"\n'},
+        "implementation-switch", f"CATCH_CONFIG_MAIN is defined in a.cpp:1 and b.cpp:1; {taken} is taken because of it",
+        "define CATCH_CONFIG_MAIN in one source file only: remove b.cpp:1", symbol=symbol, applied=True)
 
 cxx("two switches of one effect (Catch)", {
     "catch.hpp": CATCH, "a.cpp": '#define CATCH_CONFIG_MAIN\n#include "catch.hpp"\n', "b.cpp": '#define CATCH_CONFIG_RUNNER\n#include "catch.hpp"\n'},
@@ -361,7 +362,7 @@ c("a struct that is a variable", {**both("struct opts {\n  int verbose;\n} opts;
 
 c("a struct without a name that is used", {
     "x.h": "struct { int verbose; } config;\n", **{f"{x}.c": '#include "x.h"\nint get_%s(void) { return config.verbose; }\n' % x for x in "ab"}},
-  "tentative-definition", TENTATIVE, "give its type a name in x.h:1, declare it `extern` there and define it in one source file")
+  "tentative-definition", TENTATIVE, "give its struct a name, declare it `extern` in x.h:1 and define it in one source file")
 
 c("a struct that another header uses", {
     "opts.h": "struct opts {\n  int verbose;\n} opts;\n", "log.h": "static int loud(void) { return opts.verbose; }\n",
@@ -376,7 +377,8 @@ c("extern inline in C99 (GCC 5)", both("extern inline int f(void) { return 1; }\
 
 c("inline in gnu89", both("inline int f(void) { return 1; }\n"), "inline-external",
   "by the rules of gnu89, which -fgnu89-inline and gnu_inline ask for too, `inline` without `extern` defines the function in each file that "
-  "includes the header", "make it `static inline` in x.h:1", options="-std=gnu89")
+  "includes the header", "make it `static inline` in x.h:1", options="-std=gnu89",
+  only=("-g -MD", "-MD", "command", "preprocess"))
 
 c("inline that is declared without it", both("int f(void);\ninline int f(void) { return 1; }\n"), "inline-external",
   "x.h:1 declares the inline function without inline, which makes it a definition for other files in each file that does so",
