@@ -93,8 +93,11 @@ def test_sites_and_chains(project, way):
     wrong = []
     for name, (path, line, chains) in truth.items():
         for unit, steps in chains.items():
-            chain = [] if way == "debug info" else [{"file": file, "line": at} for file, at in steps]
-            if answers.get((name, unit)) != {(path, line, json.dumps(chain))}:
+            chain = [{"file": file, "line": at} for file, at in steps]
+            right = [{(path, line, json.dumps(chain))}]
+            if way == "debug info":
+                right.append({(path, line, "[]")})  # what nvcc was given, nothing says
+            if answers.get((name, unit)) not in right:
                 wrong.append(f"{name} in {unit}: {answers.get((name, unit))}, not {path}:{line} through {chain}")
     assert not wrong, "\n".join(wrong)
 

@@ -4,11 +4,12 @@
     apply(lab, fix)       patches the sources with a fix's diff
 """
 
+import json
 import subprocess
 
 import pytest
 
-from elfaudit_test import need
+from elfaudit_test import by_symbol, need
 
 need("g++", "gcc", "patch")
 
@@ -173,6 +174,22 @@ def test_the_preprocessor_runs_only_when_asked(lab):
     asked = lab.audit("check", "--preprocess", "a.o", "b.o", "--format", "json").json()["findings"][0]["sites"][0]
     assert (asked["known_by"], asked["file"], asked["line"]) == ("preprocessor", "inc/state.h", 1)
     assert asked["chain"] == [{"file": "a.cpp", "line": 1}] and (lab.path / "ran").exists()
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_spliced_lines_have_the_line_of_the_name(lab, compiler):
+    """clang's -E writes them as one line, with the number of the first."""
+    need(compiler)
+    lab.write("s.h", "in\\\nt first = 3;\nint \\\n\\\n  second \\\n = 4;\n")
+    entries = []
+    for name in "ab":
+        lab.write(f"{name}.cpp", '#include "s.h"\n')
+        lab.sh(f"{compiler} -c {name}.cpp")
+        entries.append({"directory": str(lab.path), "file": f"{name}.cpp", "command": f"{compiler} -c {name}.cpp -o {name}.o"})
+    lab.write("compile_commands.json", json.dumps(entries))
+    for options in [[], ["--preprocess"]]:
+        findings = by_symbol(lab.audit("check", *options, "a.o", "b.o", "--format", "json").json()["findings"])
+        assert [(f["symbol"], f["sites"][0]["line"]) for f in findings] == [("first", 2), ("second", 5)], options
 
 
 def test_a_header_that_changed_since_is_not_presented_as_known(lab):

@@ -48,6 +48,17 @@ def test_a_copied_object_is_one_finding(lab):
     assert finding["cause"]["kind"] == "copied-object" and finding["symbols"] == ["f", "g"]
 
 
+def test_thunks_go_with_their_function(lab):
+    """As in Catch's single header: the compiler makes them where it compiles the function."""
+    base = "struct A { virtual int f(); virtual ~A(); int a; }; struct B { virtual int g(); virtual ~B(); int b; };\n"
+    lab.write("c.h", base + "struct C : A, B { int g(); };\nint C::g() { return 1; }\n")
+    for name in "ab":
+        lab.cc(f"{name}.o", '#include "c.h"\n', "g++ -MD")
+    findings = lab.audit("check", "--format", "json", "a.o", "b.o").json()["findings"]
+    assert [f["sites"][0]["line"] for f in by_symbol(findings) if f["symbol"] in ("_ZN1C1gEv", "_ZThn16_N1C1gEv")] == [3, 3]
+    assert any({"_ZN1C1gEv", "_ZThn16_N1C1gEv"} <= set(f.get("symbols", [])) for f in findings)
+
+
 def test_policies_work_by_symbol(lab):
     linked = objects(lab)
     left = lab.audit("check", "--format", "json", "--suppress", "symbol=alpha,reason=accepted", *linked).json()

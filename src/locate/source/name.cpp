@@ -140,8 +140,12 @@ std::optional<Name> name_of_symbol(std::string_view symbol, Name::Kind kind) {
     name.is_mangled = name.has_arguments = false;
     return name;
   }
-  const std::string text = demangle(symbol);
-  if (text == symbol || text.find(" for ") != std::string::npos || text.find(" to ") != std::string::npos ||
+  std::string text = demangle(symbol);
+  if (text == symbol) return std::nullopt;
+  // The compiler makes a thunk where it compiles the function (ABI 5.1.4.3).
+  for (const std::string_view thunk : {"non-virtual thunk to ", "virtual thunk to ", "covariant return thunk to "})
+    if (text.starts_with(thunk)) text.erase(0, thunk.size());
+  if (text.find(" for ") != std::string::npos || text.find(" to ") != std::string::npos ||
       text.find(" [clone") != std::string::npos)
     return std::nullopt;
   std::optional<Name> name = Splitter(text).split();

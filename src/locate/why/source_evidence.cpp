@@ -7,6 +7,7 @@
 
 #include "locate/shown_path.hpp"
 #include "locate/source/text_file.hpp"
+#include "locate/why/file_contents.hpp"
 #include "support/process.hpp"
 
 namespace elfaudit {
@@ -66,13 +67,32 @@ std::optional<std::string> preprocess(const BuildRecord& record, std::string& wh
   return std::nullopt;
 }
 
-/// What the compiler's own preprocessor says of places and chains, and what a reading of the sources says of macros.
-void take_exact(source::Reading& exact, const source::Reading& read) {
-  for (source::Definition& definition : exact.definitions) {
-    const auto same = std::find_if(read.definitions.begin(), read.definitions.end(), [&](const source::Definition& d) {
-      return d.at.line == definition.at.line && d.at.file == definition.at.file;
+/// The last line that a backslash joins to that one.
+std::uint32_t end_of_spliced(const SourceLine& at, FileContents& files) {
+  const auto* lines = files.lines_of(at.file);
+  std::uint32_t line = at.line;
+  while (lines != nullptr && line != 0 && line <= lines->size() && (*lines)[line - 1].ends_with('\\')) ++line;
+  return line;
+}
+
+/// The same definition as the sources have it. clang's -E writes spliced lines as one, with the number of the first.
+const source::Definition* same_in(const source::Reading& read, const SourceLine& at, FileContents& files) {
+  const auto within = [&](std::uint32_t last) {
+    const auto found = std::find_if(read.definitions.begin(), read.definitions.end(), [&](const source::Definition& d) {
+      return d.at.file == at.file && at.line <= d.at.line && d.at.line <= last;
     });
-    if (same == read.definitions.end()) continue;
+    return found == read.definitions.end() ? nullptr : &*found;
+  };
+  const source::Definition* exact = within(at.line);
+  return exact != nullptr || read.definitions.empty() ? exact : within(end_of_spliced(at, files));
+}
+
+/// What the compiler's own preprocessor says of places and chains, and what a reading of the sources says of macros.
+void take_exact(source::Reading& exact, const source::Reading& read, FileContents& files) {
+  for (source::Definition& definition : exact.definitions) {
+    const source::Definition* same = same_in(read, definition.at, files);
+    if (same == nullptr) continue;
+    definition.at = same->at;
     definition.macros = same->macros;
     definition.branches = same->branches;
     definition.chain_branches = same->chain_branches;
@@ -116,11 +136,12 @@ SourceEvidence read(const BuildRecord& record, const std::vector<AskedSymbol>& s
   if (!text) return evidence;
   evidence.known_by = KnownBy::Preprocessor;
   std::vector<source::Reading> readings = source::read_preprocessed(*text, names, record.unit.language, folder);
+  FileContents files;
   for (std::size_t i = 0; i < names.size(); ++i) {
     source::Reading& exact = readings[i];
     show(exact.definitions);
     show(exact.declarations);
-    take_exact(exact, evidence.readings[i]);
+    take_exact(exact, evidence.readings[i], files);
     evidence.readings[i] = std::move(exact);
   }
   return evidence;
