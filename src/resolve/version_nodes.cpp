@@ -8,6 +8,9 @@
 //     nothing. GNU ld looks only where the output has dynamic sections. mold only warns, which --fatal-warnings makes
 //     an error. What --defsym and linker scripts give a value is there. foo in node V is foo@V, foo@@V, or foo without
 //     a version; not for GNU ld, but for mold foo with another default version too.
+//  4. GNU ld asks the nodes in their order for a name without a version, and the first literal that names it, also a
+//     local one, is the only one it is there for: in a node global before local, names before extern "C++". A name with
+//     a version is there for no extern "C++".
 
 #include "resolve/version_nodes.hpp"
 
@@ -39,17 +42,23 @@ class VersionCheck {
     if (!nodes_needed && !names_needed) return;
     if (names_needed) collect_names();
     for (const Assignment& assignment : job_.assignments)
-      if (!assignment.provide && linker_.assigned_has_version) forget(assignment.symbol);
+      if (!assignment.provide && linker_.assigned_has_version) found(assignment.symbol);
     for (std::uint32_t i = 0; i < inputs_.size(); ++i)
       for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) look_at({i, o}, nodes_needed);
-    for (const auto& [name, nodes] : plain_)
-      for (const std::string_view version : nodes)
-        out_.rejections.push_back({Rejection::Kind::VersionUnmatched, std::string(name), {}, {}, std::string(version)});
-    for (const auto& [name, version] : cxx_)
-      out_.rejections.push_back({Rejection::Kind::VersionUnmatched, name, {}, {}, std::string(version)});
+    for (const Literals* literals : {&plain_, &cxx_})
+      for (const auto& [name, literal] : *literals)
+        for (const std::string_view version : literal.open)
+          out_.rejections.push_back({Rejection::Kind::VersionUnmatched, name, {}, {}, std::string(version)});
   }
 
  private:
+  struct Literal {
+    std::size_t rank = 0;             ///< when GNU ld comes to it: rule 4
+    std::string_view first;           ///< the node that has it then; empty: as a local
+    std::set<std::string_view> open;  ///< the nodes that have it and no definition was found for yet
+  };
+  using Literals = std::map<std::string, Literal, std::less<>>;
+
   /// A linked shared object makes dynamic sections in a program too; without any linked object nothing does.
   bool is_dynamic() const {
     const bool wanted = job_.output == OutputKind::SharedObject || job_.pie;
@@ -62,17 +71,22 @@ class VersionCheck {
   }
 
   void collect_names() {
-    for (const VersionNode& node : job_.versions)
-      collect(node.globals, node.name.empty() ? "global" : std::string_view(node.name));
+    std::size_t rank = 0;
+    for (const VersionNode& node : job_.versions) {
+      collect(node.globals, node.name.empty() ? "global" : std::string_view(node.name), rank);
+      if (job_.linker == LinkerKind::Bfd) collect(node.locals, {}, rank + 2);
+      rank += 4;
+    }
   }
 
-  void collect(const std::vector<SymbolPattern>& patterns, std::string_view version) {
+  /// `version` is empty for locals.
+  void collect(const std::vector<SymbolPattern>& patterns, std::string_view version, std::size_t rank) {
     for (const SymbolPattern& pattern : patterns) {
       if (is_pattern(pattern)) continue;
-      if (pattern.cxx)
-        cxx_.emplace(pattern.text, version);
-      else
-        plain_[pattern.text].insert(version);
+      const std::size_t at = rank + (pattern.cxx ? 1 : 0);
+      Literal& literal =
+          (pattern.cxx ? cxx_ : plain_).try_emplace(pattern.text, Literal{at, version, {}}).first->second;
+      if (!version.empty()) literal.open.insert(version);
     }
   }
 
@@ -82,7 +96,7 @@ class VersionCheck {
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const Symbol& symbol = object.symbols[s];
       if (!symbol.defined()) {
-        if (!plain_.empty() && made_by_linker(object.name(symbol))) forget(object.name(symbol));
+        if (!plain_.empty() && made_by_linker(object.name(symbol))) found(object.name(symbol));
         continue;
       }
       if (!plain_.empty() || !cxx_.empty()) found(object, symbol);
@@ -104,14 +118,26 @@ class VersionCheck {
   void found(const ObjectFacts& object, const Symbol& symbol) {
     const std::string_view name = object.name(symbol);
     const bool any_node = symbol.default_version && job_.linker != LinkerKind::Bfd;
-    if (symbol.version.empty() || any_node) return forget(name);
-    if (const auto named = plain_.find(name); named != plain_.end()) named->second.erase(object.text(symbol.version));
-    if (!cxx_.empty()) cxx_.erase(demangle(name));
+    if (symbol.version.empty() || any_node) return found(name);
+    if (const auto named = plain_.find(name); named != plain_.end())
+      named->second.open.erase(object.text(symbol.version));
+    if (job_.linker == LinkerKind::Bfd || cxx_.empty()) return;
+    if (const auto named = cxx_.find(demangle(name)); named != cxx_.end()) named->second.open.clear();
   }
 
-  void forget(std::string_view name) {
-    plain_.erase(name);
-    if (!cxx_.empty()) cxx_.erase(demangle(name));
+  /// Without a version.
+  void found(std::string_view name) {
+    const auto plain = plain_.find(name);
+    const auto cxx = cxx_.empty() ? cxx_.end() : cxx_.find(demangle(name));
+    if (job_.linker != LinkerKind::Bfd) {
+      if (plain != plain_.end()) plain->second.open.clear();
+      if (cxx != cxx_.end()) cxx->second.open.clear();
+      return;
+    }
+    const bool as_cxx = cxx != cxx_.end() && (plain == plain_.end() || cxx->second.rank < plain->second.rank);
+    if (!as_cxx && plain == plain_.end()) return;
+    Literal& asked_first = as_cxx ? cxx->second : plain->second;
+    asked_first.open.erase(asked_first.first);
   }
 
   void check_node(SymbolId at, const ObjectFacts& object, const Symbol& symbol) {
@@ -127,9 +153,8 @@ class VersionCheck {
   const LinkerTraits& linker_;
   const std::vector<InputFacts>& inputs_;
   Resolution& out_;
-  /// Names that no definition was found for yet -> the nodes that name them.
-  std::map<std::string_view, std::set<std::string_view>> plain_;
-  std::map<std::string, std::string_view> cxx_;
+  Literals plain_;
+  Literals cxx_;
   std::set<std::pair<std::string_view, std::string>> open_;  ///< names and their versions that no node has
 };
 
