@@ -37,6 +37,7 @@ struct UnresolvedPolicy {
   bool report_in_objects = true;         ///< relocatable objects (false for -shared without -z defs)
   bool report_in_shared_objects = true;  ///< references made by shared objects on the line
   bool report_hidden = true;             ///< references with hidden visibility: always, but for mold's ignore-all
+  bool report_in_both = false;           ///< of relocatable objects those that a shared object mentions too
   bool warn_only = false;                ///< --warn-unresolved-symbols, --noinhibit-exec
 };
 

@@ -75,8 +75,9 @@ void InputCollector::add_file(const std::string& word, const InputState& state) 
 }
 
 void InputCollector::add_library(const std::string& name, const std::string& spelled, const InputState& state) {
-  // GNU ld and lld look for archives only when the output is relocatable.
-  const bool shared = state.shared && job_.output != OutputKind::Relocatable;
+  // GNU ld and lld look for archives only when the output is relocatable; mold may be told otherwise.
+  const bool archives_alone = job_.output == OutputKind::Relocatable && !search_.linker->last_search_is_first;
+  const bool shared = state.shared && !archives_alone;
   const FoundFile found = find_library(search_, name, shared);
   if (!found.path.empty()) return add_found(found, spelled, state);
   std::string reason = fmt::format("cannot find -l{} (searched: {})", name, folders_searched(search_.dirs));
@@ -94,7 +95,8 @@ void InputCollector::add_found(const FoundFile& found, const std::string& spelle
       job_.notes.push_back(found.path + " is empty: the linker takes it for a linker script that says nothing");
     return add_script(found.path, state, false, false);
   }
-  const bool static_only = !state.shared || job_.output == OutputKind::Relocatable;
+  const bool behind_static = !state.shared && !search_.linker->static_is_everywhere;
+  const bool static_only = behind_static || state.refuses_shared || job_.output == OutputKind::Relocatable;
   if (found.probe.shared && static_only && !state.just_symbols && search_.linker->refuses_shared_if_static) {
     return add_missing(found.path, "attempted static link of dynamic object");
   }

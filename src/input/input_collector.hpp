@@ -23,7 +23,8 @@ constexpr const char* kWouldBeCompiled =
 struct InputState {
   bool whole_archive = false;
   bool as_needed = false;
-  bool shared = true;  ///< -Bdynamic: -l finds shared libraries, and they may be linked
+  bool shared = true;           ///< -Bdynamic: -l finds shared libraries, and they may be linked
+  bool refuses_shared = false;  ///< wherever -Bdynamic stands
   bool just_symbols = false;
   bool lazy = false;  ///< between --start-lib and --end-lib
   std::uint32_t group = 0;

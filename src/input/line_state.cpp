@@ -13,6 +13,24 @@ bool says_static(const LineItem& item) {
          (item.effect == OptionEffect::SearchStatic && item.name == "non_shared");
 }
 
+/// "ld -Bstatic a.o -Bdynamic libb.so" makes a static program as far as GNU ld knows.
+bool begins_static(const std::vector<LineItem>& items) {
+  const auto is_file = [](const LineItem& item) {
+    return item.kind == LineItem::Kind::Input || item.effect == OptionEffect::Library ||
+           item.effect == OptionEffect::JustSymbols;
+  };
+  const auto makes_static = [](const LineItem& item) {
+    return item.effect == OptionEffect::Static || item.effect == OptionEffect::SearchStatic;
+  };
+  const auto makes_dynamic = [](const LineItem& item) {
+    return item.effect == OptionEffect::DynamicLinker || item.effect == OptionEffect::NoDynamicLinker ||
+           item.effect == OptionEffect::Shared;
+  };
+  const auto first_file = std::find_if(items.begin(), items.end(), is_file);
+  return std::any_of(items.begin(), first_file, makes_static) &&
+         std::none_of(items.begin(), items.end(), makes_dynamic);
+}
+
 }  // namespace
 
 bool LineState::take(const LineItem& item) {
@@ -55,15 +73,18 @@ bool LineState::take(const LineItem& item) {
 /// Whatever --pop-state brings back.
 void LineState::begin(const std::vector<LineItem>& items) {
   if (linker_.static_is_everywhere && std::any_of(items.begin(), items.end(), says_static)) {
-    archives_alone_ = static_ = true;
+    archives_alone_ = static_ = now_.refuses_shared = true;
     now_.shared = false;
   }
+  if (linker_.static_first_is_final) now_.refuses_shared = begins_static(items);
   if (!linker_.last_search_is_first) return;
   for (const LineItem& item : items) {
     const bool is_static = item.effect == OptionEffect::Static || item.effect == OptionEffect::SearchStatic ||
                            item.effect == OptionEffect::Omagic;
     if (is_static || item.effect == OptionEffect::SearchShared) now_.shared = !is_static;
   }
+  const auto is_relocatable = [](const LineItem& item) { return item.effect == OptionEffect::Relocatable; };
+  if (std::any_of(items.begin(), items.end(), is_relocatable)) now_.shared = false;
 }
 
 /// What -l looks for.

@@ -40,6 +40,7 @@ class UnresolvedOptions {
   bool shared_ = false;
   bool defs_ = false;               ///< -z defs or --no-undefined
   std::optional<bool> in_objects_;  ///< report those of objects; nothing: no option has said
+  bool in_both_ = false;            ///< report those of both
   std::optional<bool> in_shared_;   ///< report those of shared objects
   MoldMethod mold_ = MoldMethod::Error;
   bool warn_ = false;

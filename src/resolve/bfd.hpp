@@ -45,6 +45,7 @@ class BfdLink {
   // The line (bfd_line.cpp)
   void apply_options();
   void assign(const Assignment& assignment);
+  bool asks_later(const Assignment& assignment) const;
   void require_up_to(std::size_t place);
   void ask_for(std::string_view symbol, const std::string& option);
   void require(std::string_view symbol, const std::string& option);  ///< both outlive the link

@@ -93,11 +93,19 @@ void BfdLink::apply_options() {
   add_device_link_object();
 }
 
-/// Rule 8. What was required before is required still.
+/// Rule 8. What was required before is required still. And what gold's scripts use.
 void BfdLink::require_up_to(std::size_t place) {
   static const std::string kExtern = "EXTERN()";
   for (const auto& [symbol, from] : job_.required_late)
     if (from <= place) ask_for(symbol, kExtern);
+  for (const Assignment& assignment : job_.assignments)
+    if (assignment.place == place && asks_later(assignment) && !assignment.provide)
+      for (const std::string& used : assignment.operands()) require(used, assignment.where);
+}
+
+/// Gold gives every value before it reads an object, and asks for what a script uses where it has read the script.
+bool BfdLink::asks_later(const Assignment& assignment) const {
+  return !linker_.assigns_in_order && assignment.where != "--defsym";
 }
 
 /// Rule 7, when the line has been read up to the assignment.
@@ -109,7 +117,7 @@ void BfdLink::assign(const Assignment& assignment) {
   for (const std::string& used : assignment.operands()) {
     const std::uint32_t meant = entry_for_operand(used);  // --wrap holds here too
     known &= table_[table_.canonical(meant)].defined();
-    require(table_.name(meant), assignment.where);
+    if (!asks_later(assignment)) require(table_.name(meant), assignment.where);
   }
   Entry& entry = table_[id];
   if (!known && entry.state != Entry::State::New) return;

@@ -5,6 +5,8 @@
 #include "resolve/judgement.hpp"
 
 #include <algorithm>
+#include <map>
+#include <span>
 
 #include "linker/linker_traits.hpp"
 
@@ -31,6 +33,41 @@ Judged scope_known(const LinkScope& scope) {
 /// Rests on what no input has: one that is not read may have it.
 bool rests_on_absence(const Rejection& rejection) {
   return rejection.kind == Rejection::Kind::HiddenFromShared || rejection.kind == Rejection::Kind::VersionUnmatched;
+}
+
+/// No linker goes on without the value of an expression, whatever options say of undefined symbols; gold does with
+/// --noinhibit-exec.
+bool ends_the_link(const LinkJob& job, const std::string& name) {
+  if (job.linker == LinkerKind::Gold && job.relocations.noinhibit_exec) return false;
+  return std::any_of(job.assignments.begin(), job.assignments.end(), [&](const Assignment& made) {
+    const std::span<const std::string> operands = made.operands();
+    return !made.provide && std::find(operands.begin(), operands.end(), name) != operands.end();
+  });
+}
+
+/// Gold says "hidden symbol 'foo' is not defined locally" where a shared object defines it, and of what it does not
+/// call undefined: in a shared object a protected name.
+void ask_libraries(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
+  if (!job.unresolved.report_in_both && !job.unresolved.warn_only) return;
+  std::map<std::string_view, bool> defined;  // of what shared objects mention
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    for (const ObjectFacts& object : inputs[i].objects) {
+      if (object.kind == ObjectKind::Relocatable || !resolution.linked[i][0]) continue;
+      for (const Symbol& symbol : object.symbols) defined[object.name(symbol)] |= symbol.defined();
+    }
+  }
+  const auto is_hidden = [&](const Reference& reference) {
+    const Symbol& symbol = inputs[reference.id.in.input].objects[reference.id.in.object].symbols[reference.id.symbol];
+    return symbol.visibility == Visibility::Hidden || symbol.visibility == Visibility::Internal;
+  };
+  for (Unresolved& name : resolution.unresolved) {
+    const auto found = defined.find(name.symbol);
+    name.in_library = found != defined.end();
+    const bool undefined =
+        job.unresolved.report_in_objects || (job.output == OutputKind::SharedObject &&
+                                             std::any_of(name.references.begin(), name.references.end(), is_hidden));
+    name.not_local = !undefined || (name.in_library && found->second);
+  }
 }
 
 }  // namespace
@@ -68,7 +105,17 @@ bool is_reported(const LinkJob& job, const Unresolved& name) {
     return true;  // of the latter only those that count are there
   if (job.output == OutputKind::Relocatable) return false;
   if (traits_of(job).versions_must_be_there && name.symbol.find('@') != std::string::npos) return true;
+  if (job.unresolved.report_in_both && name.in_library) return true;
   return job.unresolved.report_in_objects || (name.hidden && job.unresolved.report_hidden);
+}
+
+bool is_only_warned(const LinkJob& job, const Unresolved& name) {
+  if (!job.unresolved.warn_only || name.beside_line || ends_the_link(job, name.symbol)) return false;
+  if (!name.hidden) return true;
+  const LinkerTraits& linker = traits_of(job);
+  if (linker.versions_must_be_there && name.symbol.find('@') != std::string::npos) return false;
+  if (job.relocations.noinhibit_exec && linker.forces_hidden) return true;
+  return linker.warns_of_hidden && !name.not_local;
 }
 
 bool said_as_discarded(const LinkJob& job, const Unresolved& name) {
@@ -80,6 +127,7 @@ void conclude(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolut
     std::erase_if(resolution.rejections, rests_on_absence);
     return;
   }
+  if (traits_of(job).asks_names_of_libraries) ask_libraries(job, inputs, resolution);
   for (Unresolved& name : resolution.unresolved) name.reported = is_reported(job, name);
   if (!all_read(inputs)) resolution.judgement.undefined = Judged::InputUnread;
 }

@@ -25,6 +25,9 @@ bool can_judge_relocations(const LinkJob& job);
 /// Would the linker report it? A hidden or protected one always, unless nothing is final yet (-r).
 bool is_reported(const LinkJob& job, const Unresolved& name);
 
+/// Would the linker go on all the same? --warn-unresolved-symbols, --noinhibit-exec.
+bool is_only_warned(const LinkJob& job, const Unresolved& name);
+
 /// Does the linker say of a discarded copy what it would say of nothing, instead of calling the name undefined?
 bool said_as_discarded(const LinkJob& job, const Unresolved& name);
 

@@ -341,7 +341,7 @@ void MoldLink::collect_unresolved() {
     const bool refers = symbol.defined() ? gone(file, symbol) : !symbol.weak() || by_shared;
     if (!refers || imported || answered_by_version(facts, symbol)) return;
     Unresolved& name = names.name(id, printed(id));
-    name.hidden = (by_shared || entry.hidden) && !job_.unresolved.warn_only;  // --warn-unresolved-symbols holds for all
+    name.hidden = by_shared || entry.hidden;
     name.references.push_back({at, {}, 0});
   });
   if (job_.output != OutputKind::Relocatable) {

@@ -1,7 +1,6 @@
 // undefined-symbol: what the link would reject, as the resolution has it.
 
 #include <algorithm>
-#include <span>
 
 #include "linker/linker_traits.hpp"
 #include "resolve/judgement.hpp"
@@ -32,16 +31,6 @@ std::string message_for(const LinkJob& job, const Unresolved& name) {
   return message;
 }
 
-/// No linker goes on without the value of an expression, whatever options say of undefined symbols; gold does with
-/// --noinhibit-exec.
-bool ends_the_link(const LinkJob& job, const std::string& name) {
-  if (job.linker == LinkerKind::Gold && job.relocations.noinhibit_exec) return false;
-  return std::any_of(job.assignments.begin(), job.assignments.end(), [&](const Assignment& made) {
-    const std::span<const std::string> operands = made.operands();
-    return !made.provide && std::find(operands.begin(), operands.end(), name) != operands.end();
-  });
-}
-
 }  // namespace
 
 std::vector<Finding> undefined_symbols(const Evidence& evidence) {
@@ -51,8 +40,7 @@ std::vector<Finding> undefined_symbols(const Evidence& evidence) {
     if (!name.reported || told_as_missing_device_link(job, name)) continue;
     Finding finding = make_finding(said_as_discarded(job, name) ? "discarded-definition" : "undefined-symbol",
                                    name.symbol, message_for(job, name));
-    if (job.unresolved.warn_only && !name.hidden && !name.beside_line && !ends_the_link(job, name.symbol))
-      finding.severity = Severity::Warning;
+    if (is_only_warned(job, name)) finding.severity = Severity::Warning;
     for (const Reference& reference : name.references) finding.sites.push_back(reference_site(evidence, reference));
     finding.notes = name.remarks;
     findings.push_back(std::move(finding));

@@ -14,7 +14,7 @@ import shutil
 
 import pytest
 
-from linker_verdicts import PROGRAMS, REFUSED
+from linker_verdicts import REFUSED, WITH_GOLD as PROGRAMS
 
 AS_OPTION = {"bfd": "bfd", "gold": "gold", "lld14": "lld:14", "lld19": "lld:19", "mold": "mold"}
 EVERY = ("bfd", "lld14", "lld19", "mold")  # those whose engines are their own
@@ -280,6 +280,17 @@ def agree(lab, linker, words):
     assert not theirs.other, f"{PROGRAMS[linker]} {words}: not a verdict to compare with: {theirs.other}"
     assert not difference(theirs, ours), f"\n{PROGRAMS[linker]} {words}\n{difference(theirs, ours)}"
     return theirs
+
+
+def differs(lab, linker, line):
+    """Nothing where elfaudit accepts what the linker accepts and refuses what it refuses, else both."""
+    out = f"out.{abs(hash((linker, line)))}"
+    theirs = lab.sh(f"{PROGRAMS[linker]} '{line.replace(' ', chr(39) + ' ' + chr(39))}' -o {out}".replace("''", ""), check=False)
+    (lab.path / out).unlink(missing_ok=True)
+    ours = lab.audit("check", "--", PROGRAMS[linker], *line.split(), "-o", out)
+    if (theirs.code == 0) == (ours.code == 0):
+        return None
+    return f"{PROGRAMS[linker]} {line}\n  linker {theirs.code}: {theirs.err.splitlines()[:1]}\n  elfaudit {ours.code}: {ours.out.splitlines()[:1]}"
 
 
 def both_at_once(lab, cases):

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from elfaudit_test import Lab, need
-from linkers import PROGRAMS, assemble_all, every_linker
+from linkers import assemble_all, differs, every_linker
 
 need("as", "ar", "ld.bfd")
 
@@ -90,16 +90,6 @@ def bench(tmp_path_factory):
     for name, text in SCRIPTS.items():
         lab.write(name, text + "\n")
     return lab
-
-
-def differs(lab, linker, line):
-    out = f"out.{abs(hash((linker, line)))}"
-    theirs = lab.sh(f"{PROGRAMS[linker]} '{line.replace(' ', chr(39) + ' ' + chr(39))}' -o {out}".replace("''", ""), check=False)
-    (lab.path / out).unlink(missing_ok=True)
-    ours = lab.audit("check", "--", PROGRAMS[linker], *line.split(), "-o", out)
-    if (theirs.code == 0) == (ours.code == 0):
-        return None
-    return f"{PROGRAMS[linker]} {line}\n  linker {theirs.code}: {theirs.err.splitlines()[:1]}\n  elfaudit {ours.code}: {ours.out.splitlines()[:1]}"
 
 
 @every_linker

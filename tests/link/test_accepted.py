@@ -1,0 +1,112 @@
+"""Links that options forgive or refuse as a whole: elfaudit must accept what each linker accepts, and refuse what it
+refuses."""
+
+import concurrent.futures
+import os
+
+import pytest
+
+from elfaudit_test import Lab, need
+from linkers import PROGRAMS, assemble_all, differs, every_linker_and_gold
+
+need("as", "ar", "ld.bfd")
+
+START = ".globl _start\n.text\n_start: nop\n.data\n"
+SOURCES = {
+    "start": START,
+    "x": ".globl x\n.data\nx: .quad 0",
+    "uses-x": ".data\n.quad x",
+    "hidden": START + ".hidden x\n.quad x",
+    "hidden-weak": START + ".weak x\n.hidden x\n.quad x",
+    "protected": START + ".protected x\n.quad x",
+    "g": ".globl _ZN2ns1gEi\n.data\n_ZN2ns1gEi: .quad 1",
+    "g-default-v1": ".globl g_\n.symver g_,_ZN2ns1gEi@@V1,remove\n.data\ng_: .quad 1",
+    "g-v1": ".globl g_\n.symver g_,_ZN2ns1gEi@V1,remove\n.data\ng_: .quad 1",
+}
+FORGIVING = ("--warn-unresolved-symbols", "--noinhibit-exec", "--warn-unresolved-symbols --fatal-warnings", "--noinhibit-exec --fatal-warnings")
+HIDDEN = [f"{output} {words} {option}" for output in ("", "-shared", "-shared -z defs") for option in FORGIVING
+          for words in ("hidden.o", "protected.o", "hidden-weak.o", "hidden.o x.so", "protected.o x.so")]
+METHODS = [f"{words} --unresolved-symbols=ignore-{what}" for what in ("in-object-files", "in-shared-libs", "all")
+           for words in ("uses-x.o", "uses-x.o uses-x.so", "uses-x.so uses-x.o", "start.o uses-x.so", "-shared uses-x.o uses-x.so")]
+STATIC = """
+start.o -static x.so
+-static start.o x.so
+start.o x.so -static
+-Bstatic start.o x.so
+-Bstatic start.o -Bdynamic x.so
+-static start.o -Bdynamic x.so
+-pie -static -Bdynamic start.o x.so
+-shared -static -Bdynamic start.o x.so
+-Bstatic -Bdynamic start.o x.so -dynamic-linker /lib/ld.so
+-Bstatic -Bdynamic start.o x.so --no-dynamic-linker
+-L. -Bstatic -lone -Bdynamic start.o x.so
+--start-group -Bstatic start.o --end-group -Bdynamic x.so
+-dn start.o x.so
+-non_shared start.o x.so
+-r start.o x.so
+-r start.o -L. -ltwo
+-r -Bdynamic start.o -L. -ltwo
+-Bdynamic start.o -r -L. -ltwo
+-r start.o -L. -ltwo -Bdynamic
+""".strip().splitlines()
+SCRIPT_OPERANDS = ["start.o libone.a alias.ld", "alias.ld start.o libone.a", "start.o libone.a alias.ld libone.a", "start.o x.o alias.ld",
+                   "uses-x.o libone.a alias.ld", "start.o libone.a --defsym alias=x"]
+CXX = 'extern "C++" { "ns::g(int)"; };'
+NODES = [
+    f"V2 {{ local: *; }}; V1 {{ {CXX} _ZN2ns1gEi; }};",
+    f"V1 {{ {CXX} }}; V2 {{ _ZN2ns1gEi; }};",
+    f"V1 {{ _ZN2ns1gEi; }}; V2 {{ {CXX} }};",
+    f"V1 {{ local: _ZN2ns1gEi; }}; V2 {{ {CXX} }};",
+    f"V1 {{ local: _Z*; }}; V2 {{ {CXX} }};",
+    f"V2 {{ local: {CXX} }}; V1 {{ _ZN2ns1gEi; }};",
+    f"V1 {{ global: _ZN2ns1gEi; local: {CXX} }};",
+    f"V1 {{ {CXX} }};",
+    "V1 { _ZN2ns1gEi; }; V2 { _ZN2ns1gEi; };",
+    "V1 { _Z*; }; V2 { _ZN2ns1gEi; };",
+]
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    lab = Lab(tmp_path_factory.mktemp("accepted"))
+    assemble_all(lab, SOURCES)
+    for name in ("x", "uses-x"):
+        lab.sh(f"ld.bfd -shared {name}.o -soname {name}.so -o {name}.so")
+    lab.sh("cp x.so libtwo.so")
+    lab.ar("libone.a", "x.o")
+    lab.write("alias.ld", "alias = x;\n")
+    return lab
+
+
+def alike(lab, linker, lines):
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        wrong = [found for found in pool.map(lambda line: differs(lab, linker, line), lines) if found]
+    assert not wrong, f"{len(wrong)} of {len(lines)} differ:\n" + "\n".join(wrong)
+
+
+@every_linker_and_gold
+def test_undefined_hidden_names_that_options_forgive(bench, linker):
+    alike(bench, linker, HIDDEN)
+
+
+@every_linker_and_gold
+def test_methods_of_unresolved_symbols(bench, linker):
+    alike(bench, linker, METHODS)
+
+
+@every_linker_and_gold
+def test_shared_objects_in_static_links(bench, linker):
+    alike(bench, linker, [line for line in STATIC if linker != "mold" or "-non_shared" not in line])
+
+
+@pytest.mark.parametrize("linker", ["bfd", "gold", "lld14", "lld19"])
+def test_what_a_script_uses_is_asked_for_at_its_place(bench, linker):
+    need(PROGRAMS[linker])
+    alike(bench, linker, SCRIPT_OPERANDS)
+
+
+@pytest.mark.parametrize("nodes", NODES)
+def test_a_name_is_there_for_the_first_node_of_gnu_ld_alone(bench, nodes):
+    """The plain spelling comes before extern "C++", and a name with a version is there for no extern "C++"."""
+    bench.write("nodes.map", nodes + " V3 { };")
+    alike(bench, "bfd", [f"-shared {name}.o --version-script nodes.map --no-undefined-version" for name in ("g", "g-default-v1", "g-v1")])
