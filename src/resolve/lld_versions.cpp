@@ -28,7 +28,7 @@ bool LldLink::can_have_version(std::uint32_t id) const {
 }
 
 /// The names as extern "C++" patterns spell them: "ns::f()", and "ns::f()@V" for one that is not the default. lld 14
-/// demangles none that has a version.
+/// demangles none that has a version. What --defsym defines is there too.
 std::set<std::string> LldLink::demangled_names() const {
   std::set<std::string> names;
   for (std::uint32_t id = 0; id < table_.size(); ++id) {
@@ -38,6 +38,7 @@ std::set<std::string> LldLink::demangled_names() const {
     const std::size_t at = std::min(name.find('@', 1), name.size());
     names.insert(demangle(name.substr(0, at)) + std::string(name.substr(at)));
   }
+  for (const std::string_view name : assigned_) names.insert(demangle(name));
   return names;
 }
 

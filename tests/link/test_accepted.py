@@ -105,6 +105,14 @@ def test_what_a_script_uses_is_asked_for_at_its_place(bench, linker):
     alike(bench, linker, SCRIPT_OPERANDS)
 
 
+@pytest.mark.parametrize("linker", ["bfd", "lld14", "lld19"])
+def test_a_value_is_there_for_a_pattern_in_cxx(bench, linker):
+    need(PROGRAMS[linker])
+    bench.write("cxx.map", f"V1 {{ {CXX} }};")
+    values = ("_ZN2ns1gEi=4", "_ZN2ns1fEv=4")
+    alike(bench, linker, [f"-shared x.o --defsym={value} --version-script cxx.map --no-undefined-version" for value in values])
+
+
 @pytest.mark.parametrize("nodes", NODES)
 def test_a_name_is_there_for_the_first_node_of_gnu_ld_alone(bench, nodes):
     """The plain spelling comes before extern "C++", and a name with a version is there for no extern "C++"."""
