@@ -10,7 +10,7 @@
 //     a version; not for GNU ld, but for mold foo with another default version too.
 //  4. GNU ld asks the nodes in their order for a name without a version, and the first literal that names it, also a
 //     local one, is the only one it is there for: in a node global before local, names before extern "C++". A name with
-//     a version is there for no extern "C++".
+//     a version is there for no extern "C++". So does gold, which knows of no extern "C++" here.
 
 #include "resolve/version_nodes.hpp"
 
@@ -70,11 +70,13 @@ class VersionCheck {
     return false;
   }
 
+  bool asks_in_order() const { return linker_.rules == ResolutionRules::GnuLd; }
+
   void collect_names() {
     std::size_t rank = 0;
     for (const VersionNode& node : job_.versions) {
       collect(node.globals, node.name.empty() ? "global" : std::string_view(node.name), rank);
-      if (job_.linker == LinkerKind::Bfd) collect(node.locals, {}, rank + 2);
+      if (asks_in_order()) collect(node.locals, {}, rank + 2);
       rank += 4;
     }
   }
@@ -82,7 +84,7 @@ class VersionCheck {
   /// `version` is empty for locals.
   void collect(const std::vector<SymbolPattern>& patterns, std::string_view version, std::size_t rank) {
     for (const SymbolPattern& pattern : patterns) {
-      if (is_pattern(pattern)) continue;
+      if (is_pattern(pattern) || (pattern.cxx && job_.linker == LinkerKind::Gold)) continue;
       const std::size_t at = rank + (pattern.cxx ? 1 : 0);
       Literal& literal =
           (pattern.cxx ? cxx_ : plain_).try_emplace(pattern.text, Literal{at, version, {}}).first->second;
@@ -117,11 +119,11 @@ class VersionCheck {
 
   void found(const ObjectFacts& object, const Symbol& symbol) {
     const std::string_view name = object.name(symbol);
-    const bool any_node = symbol.default_version && job_.linker != LinkerKind::Bfd;
+    const bool any_node = symbol.default_version && !asks_in_order();
     if (symbol.version.empty() || any_node) return found(name);
     if (const auto named = plain_.find(name); named != plain_.end())
       named->second.open.erase(object.text(symbol.version));
-    if (job_.linker == LinkerKind::Bfd || cxx_.empty()) return;
+    if (asks_in_order() || cxx_.empty()) return;
     if (const auto named = cxx_.find(demangle(name)); named != cxx_.end()) named->second.open.clear();
   }
 
@@ -129,7 +131,7 @@ class VersionCheck {
   void found(std::string_view name) {
     const auto plain = plain_.find(name);
     const auto cxx = cxx_.empty() ? cxx_.end() : cxx_.find(demangle(name));
-    if (job_.linker != LinkerKind::Bfd) {
+    if (!asks_in_order()) {
       if (plain != plain_.end()) plain->second.open.clear();
       if (cxx != cxx_.end()) cxx->second.open.clear();
       return;

@@ -114,7 +114,9 @@ def test_a_value_is_there_for_a_pattern_in_cxx(bench, linker):
 
 
 @pytest.mark.parametrize("nodes", NODES)
-def test_a_name_is_there_for_the_first_node_of_gnu_ld_alone(bench, nodes):
+@pytest.mark.parametrize("linker", ["bfd", "gold"])
+def test_a_name_is_there_for_the_first_node_alone(bench, linker, nodes):
     """The plain spelling comes before extern "C++", and a name with a version is there for no extern "C++"."""
     bench.write("nodes.map", nodes + " V3 { };")
-    alike(bench, "bfd", [f"-shared {name}.o --version-script nodes.map --no-undefined-version" for name in ("g", "g-default-v1", "g-v1")])
+    need(PROGRAMS[linker])
+    alike(bench, linker, [f"-shared {name}.o --version-script nodes.map --no-undefined-version" for name in ("g", "g-default-v1", "g-v1")])
