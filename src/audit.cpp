@@ -255,7 +255,8 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census>
                       [&] { return find_stale(result.job, result.inputs, {enables(options, "untracked-header")}); })
             : StaleFacts();
   watch.lap("stale");
-  const LocateOptions locating{options.preprocess, options.compile_commands, options.known_commands, options.cache};
+  const LocateOptions locating{result.job.scope.command, options.preprocess, options.compile_commands,
+                               options.known_commands, options.cache};
   std::vector<std::string> problems;
   const auto in_headers = [&](const std::vector<SymbolId>& definitions) {
     return definitions_in_headers(definitions, result.inputs, locating, problems);

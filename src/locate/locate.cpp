@@ -195,7 +195,7 @@ std::vector<std::string> locate(std::vector<Finding>& findings, const std::vecto
     if (!of_finding.empty() && is_about_definitions(finding))
       explain_cause(finding, of_finding, inquiry.project, inquiry.files);
   }
-  prove(findings, of_findings, inputs, inquiry.files);
+  prove(findings, of_findings, options.is_link ? std::span(inputs) : std::span<const InputFacts>(), inquiry.files);
   return inquiry.problems();
 }
 

@@ -11,6 +11,7 @@
 namespace elfaudit {
 
 struct LocateOptions {
+  bool is_link = false;            ///< the inputs are those of a link command, read whole: who uses what is known
   bool preprocess = false;         ///< the user allows compile commands to be run as preprocessor only
   std::string compile_commands{};  ///< compile_commands.json; empty: the nearest at or above each object
   std::string known_commands{};    ///< such a document itself, asked before any file

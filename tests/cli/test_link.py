@@ -155,7 +155,7 @@ def test_a_baseline_of_all_links(lab):
         lab.cc(f"{name}_a.o", f"int {name}_state; int main() {{}}")
     words = {name: ["g++", f"{name}_a.o", f"{name}_b.o", "-o", name] for name in ("one", "two")}
     writing = " & ".join(
-        f"{os.environ['ELFAUDIT']} link --write-baseline base.json -- {shlex.join(words[name])}" for name in ("one", "two", "one", "two")
+        f"{shlex.quote(os.environ['ELFAUDIT'])} link --write-baseline base.json -- {shlex.join(words[name])}" for name in ("one", "two", "one", "two")
     )
     lab.sh(f"({writing} & wait) 2>/dev/null", check=False)
     entries = json.loads((lab.path / "base.json").read_text())["findings"]

@@ -8,6 +8,8 @@ import re
 import shlex
 import shutil
 
+from elfaudit_test import by_symbol
+
 NVCC = "nvcc -w -std=c++17 -rdc=true "
 
 MESSAGES = {
@@ -67,7 +69,7 @@ def elfaudit(lab, arguments):
     """Audits. Returns {problem: the inputs that would be rejected for it} and the whole result."""
     result = lab.audit("check", "--format", "json", *arguments)
     problems = {}
-    for finding in result.json()["findings"]:
+    for finding in by_symbol(result.json()["findings"]):
         if finding["rule"] in RULES:
             inputs = {site["input"] for site in finding["sites"] if site["role"] in ("rejected", "reference")}
             problems.setdefault(f"{kind(finding)} {finding['symbol']}", set()).update(inputs)

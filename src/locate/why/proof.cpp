@@ -190,7 +190,7 @@ struct Job {
 class Proofs {
  public:
   Proofs(std::vector<Finding>& findings, const std::vector<std::vector<Story>>& stories,
-         const std::vector<InputFacts>& inputs, FileContents& files)
+         std::span<const InputFacts> inputs, FileContents& files)
       : files_(files) {
     for (std::size_t i = 0; i < findings.size(); ++i)
       for (std::size_t fix = 0; fix < findings[i].fixes.size(); ++fix)
@@ -233,7 +233,7 @@ class Proofs {
   }
 
   /// What is inline or static there is not there for others: a compiler leaves out what its own file does not use.
-  void note_uses(const std::vector<InputFacts>& inputs) {
+  void note_uses(std::span<const InputFacts> inputs) {
     std::unordered_set<std::string_view> wanted;
     for (const Trial& trial : trials_) wanted.insert(trial.finding->symbol);
     if (wanted.empty()) return;
@@ -341,7 +341,7 @@ class Proofs {
 }  // namespace
 
 void prove(std::vector<Finding>& findings, const std::vector<std::vector<Story>>& stories,
-           const std::vector<InputFacts>& inputs, FileContents& files) {
+           std::span<const InputFacts> inputs, FileContents& files) {
   Proofs(findings, stories, inputs, files).run();
 }
 

@@ -2,6 +2,7 @@
 // must be gone from it.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "elfaudit/facts.hpp"
@@ -14,6 +15,6 @@ namespace elfaudit {
 /// Takes the diffs away that are not proven; their texts stay, as advice. `stories`: of each finding's definitions.
 /// `inputs`: of the audit; one that uses a symbol without having its definition needs it to stay visible.
 void prove(std::vector<Finding>& findings, const std::vector<std::vector<Story>>& stories,
-           const std::vector<InputFacts>& inputs, FileContents& files);
+           std::span<const InputFacts> inputs, FileContents& files);
 
 }  // namespace elfaudit
