@@ -94,11 +94,15 @@ class LineReader {
     if (std::find(list.begin(), list.end(), word) == list.end()) list.push_back(word);
   }
 
-  /// The linker does not know the word and links nothing. gold takes a word behind one dash for short options in a row.
+  /// The linker does not know the option and links nothing. gold takes a word behind one dash for short options in a
+  /// row.
   void refused(const std::string& word) {
     not_understood(word);
     const bool short_ones = linker_.has_short_options_in_row && !word.starts_with("--");
-    if (short_ones) return;
+    if (!short_ones) links_nothing(word);
+  }
+
+  void links_nothing(const std::string& word) {
     const auto known = [&](const InputError& error) { return error.path == word; };
     if (std::none_of(job_.missing.begin(), job_.missing.end(), known))
       job_.missing.emplace_back(
@@ -309,7 +313,7 @@ class LineReader {
     if (linker_.fatal_warnings_anywhere)
       unknown_keywords_.push_back(word);
     else if (linker_.refuses_keywords || unresolved_.fatal_warnings())
-      refused(word);
+      links_nothing(word);
   }
 
   void take_rest(const LineItem& item) {

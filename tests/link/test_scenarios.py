@@ -23,6 +23,7 @@ GOLD_ALONE = {
     "hidden-start.o shared-foo.so libfoo.a": "a shared object answers a hidden reference, which then fails",
     "hidden-start.o --as-needed shared-foo.so libfoo.a": "a shared object answers a hidden reference, which then fails",
     "weak-start.o extern.ld libfoo.a": "EXTERN() of an input script counts after a weak reference",
+    "start.o --start-group libfoo.a": "gold refuses an open group, as elfaudit does, and names neither symbol nor option",
     "own-end.o": "gold refuses a definition of its own name _end",
     "-shared foo-default-v2.o foo.o --version-script=v.map": "gold only warns of a second default version",
 }

@@ -14,7 +14,7 @@ from elfaudit_test import by_symbol, need
 need("gcc", "g++", "clang", "clang++", "patch", "nm")
 
 SEED = os.environ.get("EDITS_SEED", "1")
-COUNT = int(os.environ.get("EDITS_COUNT", "24"))
+COUNT = int(os.environ.get("EDITS_COUNT", "10"))
 COMBINATIONS = list(zip(COMPILERS, WAYS))
 if os.environ.get("EDITS_ALL"):
     COMBINATIONS = [(compiler, way) for compiler in COMPILERS for way in WAYS]
