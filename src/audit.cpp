@@ -185,7 +185,7 @@ void add_errors(std::vector<InputError> errors, std::vector<Finding>& findings) 
   }
 }
 
-/// Names that could not be settled are not reported: nobody knows which of them the linker would miss.
+/// Names that could not be settled are not reported: which of them the linker would miss is not known.
 void settle(Audit& audit, Attempts& attempt) {
   const std::size_t before = attempt.errors().size();
   attempt("undefined symbols", [&] {

@@ -26,7 +26,8 @@ struct Rule {
 
 /// How a place in the source is known. Said with every place; unknown is unknown.
 /// SourceScan: the sources were read as the compile command says, or by themselves; Depfile: with the list of files
-/// that the compiler left; LineTable: with the files that debug info names, which alone tell the directories.
+/// that the compiler left; LineTable: with the files that debug info names, which show the directories that were
+/// searched.
 enum class KnownBy : std::uint8_t { Nothing, DebugInfo, MacroInfo, Preprocessor, Depfile, SourceScan, LineTable };
 
 /// A file and line.
@@ -106,11 +107,7 @@ struct Finding {
   std::vector<std::string> notes{};            ///< what else belongs to the story: "the host link will fail too: ..."
   std::vector<FoundRelocation> relocations{};  ///< relocation-not-pic: all of the object's
   std::vector<std::string> links{};            ///< of an audit of several links: the outputs of those that have it
-  std::vector<Finding> also{};  ///< other symbols' findings with the same cause; filled by group_by_cause() alone
+  std::vector<Finding> also{};                 ///< other symbols' findings with the same cause; see group_by_cause()
 };
-
-/// Joins findings with one cause: the first of them gets the others as Finding::also. One header in a thousand objects,
-/// or Catch's main() in two files, is one thing to mend. The last step before a report: policies work by symbol.
-void group_by_cause(std::vector<Finding>& findings);
 
 }  // namespace elfaudit

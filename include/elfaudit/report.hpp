@@ -29,6 +29,10 @@ void map_paths(Audit& audit, const PathMap& map);
 void map_paths(Account& account, const PathMap& map);
 void map_paths(Diagnosis& diagnosis, const PathMap& map);
 
+/// Joins findings with one cause: the first of them gets the others as Finding::also. One header in a thousand objects,
+/// or Catch's main() in two files, needs one edit. Applied last before a report: policies work by symbol.
+void group_by_cause(std::vector<Finding>& findings);
+
 struct ReportOptions {
   bool color = false;                  ///< text: ANSI colours
   bool list_undefined = false;         ///< name the undefined symbols that are only counted else

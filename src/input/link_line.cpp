@@ -10,9 +10,7 @@
 #include "input/ld_options.hpp"
 #include "input/line_state.hpp"
 #include "input/linker_script.hpp"
-#include "input/relocation_options.hpp"
 #include "input/unresolved_options.hpp"
-#include "input/warning_options.hpp"
 
 namespace elfaudit {
 namespace {
@@ -39,6 +37,131 @@ std::string binary_symbol_stem(std::string path) {
   const auto odd = [](char c) { return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')); };
   std::replace_if(path.begin(), path.end(), odd, '_');
   return "_binary_" + path;
+}
+
+/// The options that say what a linker warns of and whether that is an error (ld manual: --fatal-warnings,
+/// --warn-common,
+/// --no-warnings; lld's --warn-backrefs), in the order of the line; the last one of a kind wins.
+class WarningOptions {
+ public:
+  explicit WarningOptions(const LinkerTraits& linker) : linker_(linker) {}
+
+  /// False when the item is none of these options, or says more than this.
+  bool take(const LineItem& item);
+
+  WarningPolicy policy(OutputKind output) const;
+
+ private:
+  const LinkerTraits& linker_;
+  WarningPolicy policy_;
+  std::optional<bool> shared_text_;  ///< --warn-shared-textrel
+  bool silent_ = false;
+  bool no_inhibit_exec_ = false;
+};
+
+bool WarningOptions::take(const LineItem& item) {
+  switch (item.effect) {
+    case OptionEffect::FatalWarnings:
+    case OptionEffect::NoFatalWarnings:
+      policy_.fatal = item.effect == OptionEffect::FatalWarnings;
+      return false;  // some warnings are errors from there on alone
+    case OptionEffect::NoInhibitExec:
+      no_inhibit_exec_ = true;
+      return false;
+    case OptionEffect::Entry:
+      policy_.entry_by_option = true;
+      return false;
+    case OptionEffect::Warning:
+      break;
+    default:
+      return false;
+  }
+  if (item.name == "warn-common" || item.name == "no-warn-common")
+    policy_.common = item.name == "warn-common";
+  else if (item.name == "warn-backrefs" || item.name == "no-warn-backrefs")
+    policy_.backrefs = item.name == "warn-backrefs";
+  else if (item.name == "warn-backrefs-exclude")
+    policy_.backrefs_exclude.push_back(item.value);
+  else if (item.name == "warn-textrel" || item.name == "no-warn-textrel")
+    policy_.text = item.name == "warn-textrel";
+  else if (item.name == "warn-shared-textrel" || item.name == "no-warn-shared-textrel")
+    shared_text_ = item.name == "warn-shared-textrel";
+  else
+    silent_ = true;
+  return true;
+}
+
+WarningPolicy WarningOptions::policy(OutputKind output) const {
+  WarningPolicy policy = policy_;
+  if (!policy.text && shared_text_ && (output == OutputKind::SharedObject || linker_.kind == LinkerKind::Bfd))
+    policy.text = shared_text_;
+  if (silent_ || (no_inhibit_exec_ && linker_.links_in_spite_of_warnings)) policy.fatal = false;
+  return policy;
+}
+
+/// The options that decide whether a relocation fits the output (ld manual: -Bsymbolic, -z text, -z nocopyreloc), in
+/// the order of the line; the last one of a kind wins.
+class RelocationOptions {
+ public:
+  explicit RelocationOptions(LinkerKind linker) : linker_(linker) {}
+
+  /// False when the item is none of these options, or says more than this.
+  bool take(const LineItem& item);
+
+  /// Of -z: "text", "notext", "nocopyreloc", ... False for others.
+  bool take_keyword(std::string_view keyword);
+
+  const RelocationPolicy& policy() const { return policy_; }
+
+ private:
+  LinkerKind linker_;
+  RelocationPolicy policy_;
+};
+
+SymbolicBinding binding_of(std::string_view name) {
+  if (name == "Bsymbolic") return SymbolicBinding::All;
+  if (name == "Bsymbolic-functions") return SymbolicBinding::Functions;
+  if (name == "Bsymbolic-non-weak") return SymbolicBinding::NonWeak;
+  if (name == "Bsymbolic-non-weak-functions") return SymbolicBinding::NonWeakFunctions;
+  return SymbolicBinding::None;
+}
+
+bool RelocationOptions::take(const LineItem& item) {
+  switch (item.effect) {
+    case OptionEffect::Symbolic:
+      policy_.symbolic = binding_of(item.name);
+      return true;
+    case OptionEffect::DynamicLinker:
+    case OptionEffect::NoDynamicLinker:
+      policy_.dynamic_linker = item.effect == OptionEffect::DynamicLinker;
+      return true;
+    case OptionEffect::UnequalAddresses:
+      (item.name.find("data") != std::string::npos ? policy_.unequal_data : policy_.unequal_functions) = true;
+      return true;
+    case OptionEffect::NoInhibitExec:
+      policy_.noinhibit_exec = true;
+      return false;  // it is about undefined symbols too
+    case OptionEffect::DynamicList:
+      policy_.list_binds |= item.name == "dynamic-list";
+      return false;
+    default:
+      return false;
+  }
+}
+
+bool RelocationOptions::take_keyword(std::string_view keyword) {
+  if (keyword == "text") {
+    policy_.text = true;
+  } else if (keyword == "notext" || (keyword == "textoff" && linker_ != LinkerKind::Lld)) {
+    policy_.text = false;
+  } else if (keyword == "copyreloc" || keyword == "nocopyreloc") {
+    policy_.copies = keyword == "copyreloc";
+  } else if (keyword == "reloc-overflow" || keyword == "noreloc-overflow") {
+    policy_.overflow = linker_ == LinkerKind::Bfd && keyword == "noreloc-overflow";
+  } else {
+    return false;
+  }
+  return true;
 }
 
 class LineReader {

@@ -66,7 +66,7 @@ std::optional<Compilation> compilation_of(const Origin& origin, std::size_t unit
     if (source.debug() == nullptr || unit >= source.debug()->units().size()) return std::nullopt;
     const Unit* body = source.split().body(source.debug()->open(source.debug()->units()[unit]));
     if (body != nullptr) return read(*body);
-  } catch (const std::exception&) {  // whoever asked for the places has said what is wrong with it
+  } catch (const std::exception&) {  // the search for places has reported what is wrong with it
   }
   return std::nullopt;
 }

@@ -18,8 +18,6 @@
 namespace elfaudit {
 namespace {
 
-constexpr std::size_t kMostOthers = 10;  // symbols of one cause in an annotation
-
 /// Of the text; a property ends at a comma or colon as well.
 std::string escaped(std::string_view text, bool property) {
   std::string out;
@@ -58,9 +56,7 @@ std::string body(const Finding& finding) {
   }
   if (finding.cause) text += "\ncause: " + finding.cause->text;
   for (const Fix& fix : finding.fixes) text += "\nfix: " + fix.text;
-  for (std::size_t i = 0; i < finding.also.size() && i < kMostOthers; ++i)
-    text += "\nalso: " + finding.also[i].demangled;
-  if (finding.also.size() > kMostOthers) text += fmt::format("\nand {} more", finding.also.size() - kMostOthers);
+  text += others_text(finding);
   for (const std::string& note : finding.notes) text += "\nnote: " + note;
   if (!finding.links.empty()) text += "\nlink: " + links_text(finding);
   return text;

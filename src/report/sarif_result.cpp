@@ -17,8 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostLinks = 5;    // in a message, which is one paragraph on GitHub
-constexpr std::size_t kMostOthers = 10;  // symbols of one cause in a message; properties have all
+constexpr std::size_t kMostLinks = 5;  // in a message, which is one paragraph on GitHub
 
 /// RFC 3986: what is not unreserved is written %XX. A path is bytes, so it need not be UTF-8.
 std::string percent_encoded(std::string_view path) {
@@ -135,9 +134,7 @@ std::string text_of(const Finding& finding, const std::vector<const Site*>& rela
   if (finding.cause) text += "\ncause: " + sarif_text(finding.cause->text);
   for (std::size_t i = 0; i < finding.fixes.size(); ++i)
     text += (i == 0 ? "\nfix: " : "\nor: ") + sarif_text(finding.fixes[i].text);
-  for (std::size_t i = 0; i < finding.also.size() && i < kMostOthers; ++i)
-    text += "\nalso: " + sarif_text(finding.also[i].demangled);
-  if (finding.also.size() > kMostOthers) text += fmt::format("\nand {} more", finding.also.size() - kMostOthers);
+  text += sarif_text(others_text(finding));
   for (const std::string& note : finding.notes) text += "\nnote: " + sarif_text(note);
   if (!finding.links.empty()) text += "\nlink: " + sarif_text(links_text(finding));
   return text;

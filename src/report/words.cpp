@@ -95,6 +95,15 @@ std::string sentence(const Finding& finding) {
                      more == 1 ? "has" : "have");
 }
 
+std::string others_text(const Finding& finding) {
+  constexpr std::size_t kMostNamed = 10;
+  std::string text;
+  for (std::size_t i = 0; i < finding.also.size() && i < kMostNamed; ++i)
+    text += "\nalso: " + finding.also[i].demangled;
+  if (finding.also.size() > kMostNamed) text += fmt::format("\nand {} more", finding.also.size() - kMostNamed);
+  return text;
+}
+
 std::vector<std::string> symbols_of(const Finding& finding) {
   if (finding.also.empty()) return finding.symbols;
   std::vector<std::string> symbols{finding.symbol};

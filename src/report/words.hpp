@@ -24,6 +24,9 @@ std::string counted(std::size_t n, std::string_view one);
 /// "state is defined twice, and 3 more symbols have the same cause": what a report says of the finding first.
 std::string sentence(const Finding& finding);
 
+/// "\nalso: beta\nalso: gamma": the other symbols of the same cause, where there is room for a few.
+std::string others_text(const Finding& finding);
+
 /// Of a finding about several symbols, mangled: all of them.
 std::vector<std::string> symbols_of(const Finding& finding);
 

@@ -132,9 +132,9 @@ void Preprocessor::define(Frame& frame) {
   macro.text.remove_prefix(std::min(macro.text.find_first_not_of(" \t"), macro.text.size()));
   macro.doubt = doubt_here();
   if (std::find(unit_->guessed.begin(), unit_->guessed.end(), name.text) != unit_->guessed.end())
-    macro.doubt = doubts_.both(
-        macro.doubt,
-        doubts_.add("that " + std::string(name.text) + " is defined was told by the order of the depfile", {name.id}));
+    macro.doubt = doubts_.both(macro.doubt, doubts_.add("that " + std::string(name.text) +
+                                                            " is defined is a guess from the order of the depfile",
+                                                        {name.id}));
   if (frame.inclusion == built_in_ && depends_on_options(name.text, *unit_))
     macro.doubt = doubts_.add("whether " + std::string(name.text) + " is defined depends on options that are not known",
                               {name.id});
@@ -221,7 +221,7 @@ void Preprocessor::report_include(const Included& found, const std::string& oper
       }
       break;
     case Included::How::Ordered:
-      doubt_everything("which of several listed files " + operand + " is was told by their order");
+      doubt_everything("which of several listed files " + operand + " is, is a guess from their order");
       break;
     case Included::How::Ambiguous:
       doubt_everything("several listed files can be meant by " + operand);
@@ -279,7 +279,7 @@ void Preprocessor::include(Frame& frame, Word how, std::uint32_t line) {
   if (already_guarded(found.file)) return note_include(Asked::How::Named, at, {found.file});
   if (how == Word::Import) file.once = true;
   const Doubt choice =
-      noting_ && is_unclear ? doubts_.add("which file " + operand + " is was told by what else was read") : 0;
+      noting_ && is_unclear ? doubts_.add("which file " + operand + " is, is a guess from what else was read") : 0;
   note_include(Asked::How::Entered, at, {found.file}, choice);
   enter_file(found.file, asking, line, found.directory);  // `frame` may be gone
 }

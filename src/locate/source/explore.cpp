@@ -266,7 +266,7 @@ void doubt_operands(const TranslationUnit& unit, const std::vector<Name>& wanted
   const auto doubt = [](Reading& reading, const std::string& operand) {
     for (Definition& definition : reading.definitions) {
       definition.certain = false;
-      definition.doubts.push_back("which file " + operand + " is was told by its name alone");
+      definition.doubts.push_back("which file " + operand + " is, is a guess from its name alone");
     }
   };
   std::size_t readings = 0;

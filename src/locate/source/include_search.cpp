@@ -1,16 +1,20 @@
 #include "locate/source/include_search.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <system_error>
 
-#include "locate/source/own_folders.hpp"
+#include "input/driver.hpp"
 #include "locate/source/standard_headers.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit::source {
 namespace {
+
+namespace fs = std::filesystem;
 
 bool is_version(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789.") == std::string_view::npos;
@@ -52,7 +56,220 @@ Ranked system_directory_of(std::string_view path) {
   return {7, "/usr/include"};
 }
 
+// --- Where a compiler looks for headers that no -I names
+
+bool is_folder(const std::string& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
+/// "12.2.0" -> 12; 0 for what is not a version.
+unsigned long major_of(const std::string& version) {
+  const std::size_t digits = std::min(version.find_first_not_of("0123456789"), version.size());
+  return digits == 0 || digits > 4 ? 0 : std::stoul(version.substr(0, digits));
+}
+
+std::vector<std::string> entries_of(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error); !error && at != fs::directory_iterator(); at.increment(error))
+    names.push_back(at->path().filename().string());
+  return names;
+}
+
+/// One of gcc's, with libstdc++: clang and nvcc use its headers too.
+struct Installation {
+  std::string triplet;  ///< "x86_64-linux-gnu"
+  std::string version;  ///< the folder's name: "12"; "12.2.0" where gcc is built so
+};
+
+/// The wanted major version, or the newest.
+Installation gcc_installation(unsigned long wanted) {
+  Installation best;
+  for (const std::string& triplet : entries_of("/usr/lib/gcc")) {
+    if (!triplet.starts_with("x86_64-") || triplet.find("-linux") == std::string::npos) continue;
+    for (const std::string& version : entries_of("/usr/lib/gcc/" + triplet)) {
+      const unsigned long major = major_of(version);
+      if ((wanted == 0 || major == wanted) && major > major_of(best.version)) best = {triplet, version};
+    }
+  }
+  return best;
+}
+
+/// The folder with clang's own stddef.h.
+std::string clang_folder(const std::string& version) {
+  const std::string major = std::to_string(major_of(version));
+  for (const std::string& folder :
+       {"/usr/lib/llvm-" + major + "/lib/clang/" + version, "/usr/lib/llvm-" + major + "/lib/clang/" + major,
+        "/usr/lib/clang/" + version, "/usr/lib/clang/" + major, "/usr/lib64/clang/" + major})
+    if (is_folder(folder + "/include")) return folder + "/include";
+  return {};
+}
+
+/// Was the compiler told to look elsewhere, or to compile for another target?
+bool looks_elsewhere(const TranslationUnit& unit) {
+  return std::any_of(unit.options->begin(), unit.options->end(), [](const std::string& option) {
+    for (const char* prefix : {"--sysroot", "-isysroot", "-nostdinc", "-stdlib=", "--gcc-toolchain", "-specs",
+                               "--target", "-target", "-m32", "-mx32", "-B", "-resource-dir"})
+      if (option.starts_with(prefix)) return true;
+    return false;
+  });
+}
+
+/// Of a program of the system's. Others bring folders of their own: /opt/gcc-14/bin/g++.
+bool is_systems(const std::string& program) {
+  const std::string folder(parent_path(in_path(program)));
+  return folder == "/usr/bin" || folder == "/bin" || folder.starts_with("/usr/lib/llvm-") ||
+         folder == "/usr/lib/ccache";
+}
+
+std::string toolkit_of(const std::string& nvcc) {
+  std::error_code error;
+  const fs::path real = fs::canonical(in_path(nvcc), error);
+  if (error) return {};
+  const std::string folder = (real.parent_path().parent_path() / "targets/x86_64-linux/include").string();
+  return is_folder(folder) ? folder : std::string();
+}
+
+struct OwnFolders {
+  std::string toolkit;               ///< CUDA's headers, nvcc's first folder; empty: another compiler
+  std::vector<std::string> folders;  ///< all, in search order; empty: not known
+};
+
+/// Of the compiler that the unit's command names, as it is installed here. Nothing for one that is not of the system's,
+/// that compiles for another target or that was told to look elsewhere.
+OwnFolders own_folders(const TranslationUnit& unit) {
+  OwnFolders result;
+  if (!unit.options || unit.is_other_target || unit.program.empty() || looks_elsewhere(unit)) return result;
+  std::vector<std::string> folders;
+  if (unit.compiler == Compiler::Nvcc) {
+    result.toolkit = toolkit_of(unit.program);
+    if (result.toolkit.empty()) return result;
+    folders = {result.toolkit, result.toolkit + "/cccl"};
+  } else if (!is_systems(unit.program)) {
+    return result;
+  }
+  const bool is_clang = unit.compiler == Compiler::Clang;
+  const Installation gcc = gcc_installation(is_clang ? 0 : major_of(unit.compiler_version));
+  if (gcc.version.empty()) return result;
+  if (unit.language != Language::C) {
+    const std::string libstdcxx = "/usr/include/c++/" + gcc.version;
+    if (!is_folder(libstdcxx)) return result;
+    folders.insert(folders.end(), {libstdcxx, "/usr/include/" + gcc.triplet + "/c++/" + gcc.version,
+                                   libstdcxx + "/" + gcc.triplet, libstdcxx + "/backward"});
+  }
+  const std::string gccs = "/usr/lib/gcc/" + gcc.triplet + "/" + gcc.version;
+  const std::string clangs = is_clang ? clang_folder(unit.compiler_version) : std::string();
+  if (is_clang && clangs.empty()) return result;
+  folders.insert(folders.end(),
+                 {is_clang ? clangs : gccs + "/include", "/usr/local/include", is_clang ? "" : gccs + "/include-fixed",
+                  "/usr/include/" + gcc.triplet, "/usr/include"});
+  std::erase_if(folders, [](const std::string& folder) { return folder.empty() || !is_folder(folder); });
+  result.folders = std::move(folders);
+  return result;
+}
+
+// --- Where a compile may have looked, of which nothing is known but some files that it read
+
+constexpr std::size_t kMostDirectories = 2000;
+constexpr std::size_t kMostBelow = 300;  // of one folder
+constexpr int kDeepestBelow = 3;
+
+std::vector<std::string> folders_in(const std::string& folder) {
+  std::vector<std::string> result;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end; at != end;
+       at.increment(error)) {
+    if (error || result.size() >= kMostDirectories) break;
+    const std::string name = at->path().filename().string();
+    if (!name.starts_with('.') && at->is_directory(error) && !at->is_symlink(error))
+      result.push_back(at->path().string());
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+/// The directory in which `path` is found by that name: "/p/include" of "/p/include/a/b.h" by "a/b.h".
+std::string_view directory_of(std::string_view path, std::string_view name) {
+  const bool ends_so = path.size() > name.size() + 1 && path.ends_with(name);
+  return ends_so ? path.substr(0, path.size() - name.size() - 1) : std::string_view();
+}
+
 }  // namespace
+
+GuessedDirectories::GuessedDirectories(const TranslationUnit& unit) {
+  for (const std::string& file : unit.read_files)
+    if (std::string path = normal_path(file, unit.folder); read_.insert(path).second) files_.push_back(std::move(path));
+  std::sort(files_.begin(), files_.end());
+  for (const std::string& file : files_) add_above(file);
+  const std::string source = normal_path(unit.source, unit.folder);
+  add_above(source);
+  add_below(unit.folder);
+  add_below(std::string(parent_path(source)));
+  for (std::string& folder : folders_in("/usr/include")) add(std::move(folder));  // as pkg-config gives them: eigen3
+}
+
+void GuessedDirectories::add(std::string directory) {
+  if (directory.size() < 2 || directories_.size() >= kMostDirectories) return;
+  if (known_.insert(directory).second) directories_.push_back(std::move(directory));
+}
+
+void GuessedDirectories::add_above(std::string_view path) {
+  for (std::string_view folder = parent_path(path); folder.size() > 1; folder = parent_path(folder))
+    add(std::string(folder));
+}
+
+/// A header that has only macros, or includes others, leaves no trace in debug info, and neither does its directory.
+void GuessedDirectories::add_below(const std::string& root) {
+  std::vector<std::string> level = {root};
+  std::size_t added = 0;
+  for (int depth = 0; depth < kDeepestBelow; ++depth) {
+    std::vector<std::string> next;
+    for (const std::string& folder : level)
+      for (std::string& below : folders_in(folder)) {
+        if (++added > kMostBelow) return;
+        add(below);
+        next.push_back(std::move(below));
+      }
+    level = std::move(next);
+  }
+}
+
+std::vector<std::string> GuessedDirectories::holding(const std::string& name) {
+  const std::string first = name.substr(0, name.find('/'));
+  const auto [having, is_new] = having_.try_emplace(first);
+  for (std::size_t i = 0; is_new && i < directories_.size(); ++i)
+    if (::access((directories_[i] + "/" + first).c_str(), F_OK) == 0) having->second.push_back(i);
+  std::vector<std::string> result;
+  std::error_code error;
+  for (const std::size_t i : having->second) {
+    std::string path = normal_path(name, directories_[i]);
+    const bool is_new_path = std::find(result.begin(), result.end(), path) == result.end();
+    if (is_new_path && fs::is_regular_file(path, error)) result.push_back(std::move(path));
+  }
+  return result;
+}
+
+void GuessedDirectories::note_found(const std::string& path, std::string_view name) {
+  if (!read_.contains(path)) return;
+  if (const std::string_view directory = directory_of(path, name); !directory.empty()) searched_.emplace(directory);
+}
+
+bool GuessedDirectories::was_searched(const std::string& path, std::string_view name) const {
+  return searched_.contains(std::string(directory_of(path, name)));
+}
+
+/// "/p/third/fmt/core.h" found as "fmt/core.h": was something read that is below /p/third/fmt?
+bool GuessedDirectories::was_read_beside(const std::string& path, std::string_view name) const {
+  const std::string_view directory = directory_of(path, name);
+  const std::size_t slash = name.find('/');
+  if (directory.empty() || slash == std::string_view::npos) return false;
+  const std::string prefix = std::string(directory) + "/" + std::string(name.substr(0, slash + 1));
+  const auto at = std::lower_bound(files_.begin(), files_.end(), prefix);
+  return at != files_.end() && at->starts_with(prefix);
+}
+
+// --- Which file an #include means
 
 IncludeSearch::IncludeSearch(const TranslationUnit& unit, FileStore& files)
     : files_(files), folder_(unit.folder), lists_other_side_(unit.lists_other_side) {
@@ -62,7 +279,7 @@ IncludeSearch::IncludeSearch(const TranslationUnit& unit, FileStore& files)
   first_system_ = directories_.size();
   for (const std::string& path : unit.listed_files) list(path);
   infer_system_directories(list_);
-  if (unit.is_told_by_debug_info()) {
+  if (unit.is_known_by_debug_info()) {
     guessed_.emplace(unit);
     infer_system_directories(guessed_->read_files());
     add_default_directories(unit);

@@ -3,6 +3,7 @@
 // directories may have been searched.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,7 +11,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include "locate/source/guessed_directories.hpp"
 #include "locate/source/source.hpp"
 #include "locate/source/text_file.hpp"
 
@@ -38,6 +38,36 @@ struct Included {
   std::vector<std::uint32_t> others{};  ///< files that may be meant instead
 };
 
+/// Where a compile may have looked for headers of which nothing is known but some files that it read.
+class GuessedDirectories {
+ public:
+  /// Above every file that was read, and in the folders of the compile and of its source, as far as is affordable.
+  explicit GuessedDirectories(const TranslationUnit& unit);
+
+  /// The files that there are of that name, as normal paths.
+  std::vector<std::string> holding(const std::string& name);
+  bool was_read(const std::string& path) const { return read_.contains(path); }
+  const std::vector<std::string>& read_files() const { return files_; }
+
+  /// A file that was read was found so: the compile did look in that directory.
+  void note_found(const std::string& path, std::string_view name);
+  bool was_searched(const std::string& path, std::string_view name) const;
+  /// Or something else below the first folder of that name.
+  bool was_read_beside(const std::string& path, std::string_view name) const;
+
+ private:
+  void add(std::string directory);
+  void add_above(std::string_view path);
+  void add_below(const std::string& root);
+
+  std::vector<std::string> files_;                                    ///< that were read, normal
+  std::unordered_set<std::string> read_;                              ///< the same
+  std::vector<std::string> directories_;                              ///< normal
+  std::unordered_set<std::string> known_;                             ///< the same
+  std::unordered_set<std::string> searched_;                          ///< directories
+  std::unordered_map<std::string, std::vector<std::size_t>> having_;  ///< by an entry's name, of directories_
+};
+
 class IncludeSearch {
  public:
   IncludeSearch(const TranslationUnit& unit, FileStore& files);
@@ -50,7 +80,7 @@ class IncludeSearch {
   std::vector<std::uint32_t> possible(const IncludeRequest& request);
 
   bool has_list() const { return !listed_.empty(); }
-  /// Are the directories that were searched told from what debug info says was read?
+  /// Are the directories that were searched guessed from what debug info says was read?
   bool is_guessing() const { return guessed_.has_value(); }
   /// Does the depfile list the compiler's own headers (-MD), or leave them out (-MMD)?
   bool lists_system_headers() const { return lists_system_; }

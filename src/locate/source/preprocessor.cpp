@@ -51,7 +51,7 @@ void Preprocessor::enter_forced(const TranslationUnit& unit, const std::string& 
   const Included found = search_.find(request);
   search_.mark_reached(found, true);
   if (std::find(unit.guessed.begin(), unit.guessed.end(), name) != unit.guessed.end())
-    doubt_everything("that the command line includes " + name + " was told by the order of the depfile");
+    doubt_everything("that the command line includes " + name + " is a guess from the order of the depfile");
   if (is_given(found.file)) return;
   if (found.file != FileStore::kNone) return enter_file(found.file, 0, 0, found.directory);
   // Without CUDA's headers __device__ and its like are read as the keywords they stand for.

@@ -96,7 +96,7 @@ void Sorter::add(const Found& found) {
   if (entry.is_function && found.what.unclear) {
     if (wants_variable) entry.is_function = false;
     if (name_.kind == Name::Kind::Unknown)
-      add_doubt(doubts_, "whether " + found.what.last + " is a function or a variable was not told");
+      add_doubt(doubts_, "whether " + found.what.last + " is a function or a variable is not known");
   }
   if (entry.is_function && wants_variable) return;
   const bool is_member = found.in_class && !entry.is_function && !found.what.is_static;
@@ -231,7 +231,7 @@ void doubt_ambiguity(std::vector<Definition>& definitions) {
   if (std::count_if(definitions.begin(), definitions.end(), counts) < 2) return;
   for (Definition& definition : definitions)
     add_doubt(definition.doubts,
-              "several definitions of that name were read, and which one the symbol is was not told");
+              "several definitions of that name were read, and it is not known which one the symbol is");
 }
 
 /// The symbol's own function may not be in the source at all, or in a class that was not entered.

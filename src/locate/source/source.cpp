@@ -12,10 +12,10 @@
 
 #include "locate/source/explore.hpp"
 #include "locate/source/guide.hpp"
+#include "locate/source/include_chain.hpp"
 #include "locate/source/line_markers.hpp"
 #include "locate/source/preprocessor.hpp"
 #include "locate/source/reading.hpp"
-#include "locate/source/ways.hpp"
 
 namespace elfaudit::source {
 namespace {
@@ -477,7 +477,7 @@ class UnitReader {
   }
 
   void add_ways(const SourceOrigins& origins, UnitReading& result) {
-    Ways ways(preprocessor_, files_);
+    IncludeChains chains(preprocessor_, files_);
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       if (!wanted_[i].site) continue;
       const SourceLine& site = *wanted_[i].site;
@@ -485,7 +485,8 @@ class UnitReader {
       if (file == FileStore::kNone) continue;
       std::vector<std::uint32_t> defining;
       if (parsed_at_.size() > i) defining = parsed_at_[i];
-      if (const auto inclusion = ways.to(file, site.line, defining)) result.readings[i].way = origins.chain(*inclusion);
+      if (const auto inclusion = chains.to(file, site.line, defining))
+        result.readings[i].way = origins.chain(*inclusion);
     }
   }
 
@@ -597,7 +598,7 @@ std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::ve
     absolute.keeps_order = keeps_order;  // `reader` has a reference to it, so last
   }
   const auto is_known = [](const Reading& reading) { return reading.way.has_value(); };
-  if (absolute.is_told_by_debug_info()) {  // too little is known to try what may be otherwise
+  if (absolute.is_known_by_debug_info()) {  // too little is known to try what may be otherwise
     for (Reading& reading : first.readings)
       for (Definition& definition : reading.definitions) definition.certain = false;
   } else if (!std::all_of(first.readings.begin(), first.readings.end(), is_known)) {

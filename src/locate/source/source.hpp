@@ -57,7 +57,7 @@ struct TranslationUnit {
   bool is_other_target = false;
 
   /// Neither the command nor all files are known.
-  bool is_told_by_debug_info() const { return !read_files.empty() && listed_files.empty() && !options; }
+  bool is_known_by_debug_info() const { return !read_files.empty() && listed_files.empty() && !options; }
 };
 
 /// A global's name without parameters and template arguments: {"deep_ep", "state"}. Classes are parts like namespaces;

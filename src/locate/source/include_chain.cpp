@@ -1,8 +1,10 @@
-#include "locate/source/ways.hpp"
+#include "locate/source/include_chain.hpp"
 
 #include <algorithm>
 #include <string>
 #include <string_view>
+
+#include "locate/source/standard_headers.hpp"
 
 namespace elfaudit::source {
 namespace {
@@ -31,7 +33,7 @@ std::vector<std::string_view> operands_in(const TextFile& file) {
 
 }  // namespace
 
-Ways::Ways(Preprocessor& preprocessor, FileStore& files)
+IncludeChains::IncludeChains(Preprocessor& preprocessor, FileStore& files)
     : preprocessor_(preprocessor), files_(files), asked_(preprocessor.asked()) {
   for (std::size_t i = 0; i < asked_.size(); ++i) {
     if (asked_[i].how != Asked::How::Entered) continue;
@@ -40,8 +42,8 @@ Ways::Ways(Preprocessor& preprocessor, FileStore& files)
   }
 }
 
-std::optional<std::uint32_t> Ways::to(std::uint32_t file, std::uint32_t line,
-                                      const std::vector<std::uint32_t>& defining) {
+std::optional<std::uint32_t> IncludeChains::to(std::uint32_t file, std::uint32_t line,
+                                               const std::vector<std::uint32_t>& defining) {
   if (preprocessor_.stopped() || preprocessor_.search().is_system(files_[file].path)) return std::nullopt;
   const std::optional<Preprocessor::Met> met = only_met(file, line, defining);
   if (!met) return std::nullopt;
@@ -53,8 +55,8 @@ std::optional<std::uint32_t> Ways::to(std::uint32_t file, std::uint32_t line,
 }
 
 /// A file that is read several times may have the line in each.
-std::optional<Preprocessor::Met> Ways::only_met(std::uint32_t file, std::uint32_t line,
-                                                const std::vector<std::uint32_t>& defining) const {
+std::optional<Preprocessor::Met> IncludeChains::only_met(std::uint32_t file, std::uint32_t line,
+                                                         const std::vector<std::uint32_t>& defining) const {
   std::vector<Preprocessor::Met> met;
   for (const Preprocessor::Met& one : preprocessor_.met()) {
     if (one.file != file || one.at.line != line) continue;
@@ -70,7 +72,7 @@ std::optional<Preprocessor::Met> Ways::only_met(std::uint32_t file, std::uint32_
 }
 
 /// By an #include in front of that entry that the reading did not follow.
-bool Ways::may_come_earlier(std::uint32_t file, std::size_t entered) {
+bool IncludeChains::may_come_earlier(std::uint32_t file, std::size_t entered) {
   for (std::size_t i = 0; i < entered; ++i) {
     if (asked_[i].how != Asked::How::LeftOut) continue;
     if (asked_[i].files.empty() || lead_to(asked_[i].files, file, i)) return true;
@@ -79,7 +81,7 @@ bool Ways::may_come_earlier(std::uint32_t file, std::size_t entered) {
 }
 
 /// Where a condition on the way is in doubt, another way may be the compile's.
-bool Ways::may_come_otherwise(const Preprocessor::Met& met, std::size_t entered) {
+bool IncludeChains::may_come_otherwise(const Preprocessor::Met& met, std::size_t entered) {
   if (met.doubt != 0 && leads_elsewhere(met.file, kNowhere, entered, entered)) return true;
   for (std::uint32_t inclusion = met.at.inclusion; inclusion != 0;) {
     const auto entry = entry_of_.find(inclusion);
@@ -92,7 +94,7 @@ bool Ways::may_come_otherwise(const Preprocessor::Met& met, std::size_t entered)
 }
 
 /// Does an #include behind that entry lead there that is not below the inclusion? What was read before `since` stays.
-bool Ways::leads_elsewhere(std::uint32_t file, std::uint32_t below, std::size_t since, std::size_t entered) {
+bool IncludeChains::leads_elsewhere(std::uint32_t file, std::uint32_t below, std::size_t since, std::size_t entered) {
   std::vector<std::uint32_t> from;
   for (std::size_t i = entered + 1; i < asked_.size(); ++i) {
     const Asked& asked = asked_[i];
@@ -106,7 +108,7 @@ bool Ways::leads_elsewhere(std::uint32_t file, std::uint32_t below, std::size_t 
 }
 
 /// What the compile read, and the reading did not, must be something that the reading left out.
-bool Ways::missed_is_explained() {
+bool IncludeChains::missed_is_explained() {
   if (explained_) return *explained_;
   const std::vector<std::uint32_t> missed = preprocessor_.search().missed();
   const bool unclear = std::any_of(asked_.begin(), asked_.end(), [](const Asked& asked) {
@@ -120,7 +122,7 @@ bool Ways::missed_is_explained() {
   return *explained_;
 }
 
-bool Ways::is_below(std::uint32_t inclusion, std::uint32_t top) const {
+bool IncludeChains::is_below(std::uint32_t inclusion, std::uint32_t top) const {
   const std::vector<Inclusion>& all = preprocessor_.inclusions();
   for (; inclusion != 0; inclusion = all[inclusion].parent)
     if (inclusion == top) return true;
@@ -128,14 +130,14 @@ bool Ways::is_below(std::uint32_t inclusion, std::uint32_t top) const {
 }
 
 /// Was it read before that, so that it is not read again?
-bool Ways::is_over(std::uint32_t file, std::size_t before) const {
+bool IncludeChains::is_over(std::uint32_t file, std::size_t before) const {
   const auto entry = first_entry_.find(file);
   if (entry == first_entry_.end() || entry->second >= before) return false;
   return files_[file].once || files_[file].guard != Interner::kAbsent;
 }
 
 /// May one of the files include, through whatever else, that file? What was read `before` that is not gone through.
-bool Ways::lead_to(std::vector<std::uint32_t> from, std::uint32_t file, std::size_t before) {
+bool IncludeChains::lead_to(std::vector<std::uint32_t> from, std::uint32_t file, std::size_t before) {
   std::unordered_set<std::uint32_t> seen;
   while (!from.empty()) {
     const std::uint32_t next = from.back();
@@ -151,7 +153,7 @@ bool Ways::lead_to(std::vector<std::uint32_t> from, std::uint32_t file, std::siz
   return false;
 }
 
-const std::vector<std::uint32_t>& Ways::named_in(std::uint32_t file) {
+const std::vector<std::uint32_t>& IncludeChains::named_in(std::uint32_t file) {
   const auto [known, is_new] = named_.try_emplace(file);
   if (!is_new) return known->second;
   std::vector<std::uint32_t> named;
@@ -166,6 +168,51 @@ const std::vector<std::uint32_t>& Ways::named_in(std::uint32_t file) {
     named.insert(named.end(), files.begin(), files.end());
   }
   return named_[file] = std::move(named);
+}
+
+// --- What a reading keeps for it
+
+void Preprocessor::watch(const std::vector<SourceLine>& lines) {
+  for (const SourceLine& line : lines)
+    if (const std::uint32_t file = files_.open(line.file, line.file); file != FileStore::kNone)
+      watched_[file].insert(line.line);
+  noting_ = !watched_.empty();
+}
+
+void Preprocessor::note_include(Asked::How how, const Spot& at, std::vector<std::uint32_t> files, Doubt choice) {
+  if (!noting_ || search_.is_system(files_[inclusions_[at.inclusion].file].path)) return;
+  const std::uint32_t next = static_cast<std::uint32_t>(inclusions_.size());
+  asked_.push_back(
+      {how, at, how == Asked::How::Entered ? next : 0, std::move(files), doubts_.both(doubt_in_file(), choice)});
+}
+
+/// An #include that was not followed, or that may mean another file than the chosen one. What would be read again for
+/// nothing leads nowhere, and neither does a system's header that is not there, or what the depfile knows to be unread.
+void Preprocessor::note_unread(const IncludeRequest& request, const Spot& at, std::uint32_t chosen) {
+  if (!noting_) return;
+  std::vector<std::uint32_t> files = search_.possible(request);
+  if (files.empty()) {
+    if (search_.has_list() || (!request.quoted && is_standard_header(request.name))) return;
+    return note_include(Asked::How::LeftOut, at, {});
+  }
+  std::erase_if(files, [&](std::uint32_t file) { return file == chosen || already_guarded(file); });
+  if (!files.empty()) note_include(Asked::How::LeftOut, at, std::move(files));
+}
+
+void Preprocessor::note_watched(const Frame& frame, const Token& token, bool left_out) {
+  if (!frame.watched->contains(token.at.line)) return;
+  const Spot at{frame.inclusion, token.at.line};
+  for (const Met& met : met_)
+    if (met.at.inclusion == at.inclusion && met.at.line == at.line && met.left_out == left_out) return;
+  met_.push_back({frame.file, at, doubt_in_file(), left_out});
+}
+
+/// What the conditions around the place depend on, those of the file that is read.
+Doubt Preprocessor::doubt_in_file() {
+  Doubt all = 0;
+  for (const OpenConditional& open : frames_.back().open)
+    if (!conditionals_[open.index].guard) all = doubts_.both(all, open.doubt);
+  return all;
 }
 
 }  // namespace elfaudit::source

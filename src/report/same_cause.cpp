@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
-#include "elfaudit/finding.hpp"
+#include "elfaudit/report.hpp"
 
 namespace elfaudit {
 namespace {

@@ -12,10 +12,10 @@
 
 namespace elfaudit::source {
 
-class Ways {
+class IncludeChains {
  public:
   /// After a whole reading, which watched the lines.
-  Ways(Preprocessor& preprocessor, FileStore& files);
+  IncludeChains(Preprocessor& preprocessor, FileStore& files);
 
   /// The inclusion in which the compile read that line of that file. `defining`: those in which the reading found what
   /// is looked for there, to tell apart the readings of a file that is read several times. Nothing when it may have
