@@ -22,6 +22,16 @@ void split_list(std::string_view list, std::vector<std::string>& into) {
   }
 }
 
+/// extern "C++" says nothing then.
+void take_as_spelled(LinkJob& job) {
+  const auto spelled = [](SymbolPattern& pattern) { pattern.cxx = false; };
+  for (VersionNode& node : job.versions) {
+    std::for_each(node.globals.begin(), node.globals.end(), spelled);
+    std::for_each(node.locals.begin(), node.locals.end(), spelled);
+  }
+  std::for_each(job.dynamic_list.begin(), job.dynamic_list.end(), spelled);
+}
+
 }  // namespace
 
 bool ExportOptions::take(const LineItem& item) {
@@ -43,6 +53,10 @@ bool ExportOptions::take(const LineItem& item) {
     case OptionEffect::UndefinedVersion:
     case OptionEffect::NoUndefinedVersion:
       undefined_version_ = item.effect == OptionEffect::UndefinedVersion;
+      return true;
+    case OptionEffect::Demangle:
+    case OptionEffect::NoDemangle:
+      demangle_ = item.effect == OptionEffect::Demangle;
       return true;
     case OptionEffect::GcKeepExported:
       gc_keep_exported_ = true;
@@ -74,6 +88,7 @@ void ExportOptions::finish(const SearchPath& search, bool fatal_warnings, LinkJo
   job.init = init_;
   job.fini = fini_;
   for (const NamedFile& file : files_) read(file, search, job);
+  if (!demangle_ && traits_of(job).demangles_on_request) take_as_spelled(job);
 }
 
 void ExportOptions::read(const NamedFile& file, const SearchPath& search, LinkJob& job) {

@@ -32,6 +32,7 @@ class ExportOptions {
   std::vector<SymbolPattern> dynamic_symbols_;
   std::vector<std::string> exclude_libs_;
   std::optional<bool> undefined_version_;
+  bool demangle_ = true;
   bool export_dynamic_ = false;
   bool gc_keep_exported_ = false;
   bool copy_dt_needed_ = false;

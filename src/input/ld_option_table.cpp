@@ -225,6 +225,8 @@ const std::vector<LinkerOption> kOptions{
     {"exclude-libs", kValue, ExcludeLibs},
     {"undefined-version", kFlag, UndefinedVersion},
     {"no-undefined-version", kFlag, NoUndefinedVersion},
+    {"no-demangle", kFlag, NoDemangle},
+    {"demangle", kMaybe, Demangle},
     {"gc-keep-exported", kFlag, GcKeepExported},
     {"init", kValue, Init},
     {"fini", kValue, Fini},
@@ -252,7 +254,7 @@ const std::vector<LinkerOption> kOptions{
     {"dynamic-list-data dynamic-list-cpp-new dynamic-list-cpp-typeinfo gnu-unique no-gnu-unique", kFlag},
     {"disable-multiple-abs-defs embedded-relocs force-exe-suffix", kFlag},
     {"force-group-allocation enable-non-contiguous-regions enable-non-contiguous-regions-warnings", kFlag},
-    {"print-gc-sections no-print-gc-sections no-demangle no-keep-memory reduce-memory-overheads", kFlag},
+    {"print-gc-sections no-print-gc-sections no-keep-memory reduce-memory-overheads", kFlag},
     {"warn-mismatch no-warn-mismatch warn-search-mismatch no-warn-search-mismatch relax no-relax relax-gp no-relax-gp", kFlag},
     {"stats traditional-format warn-constructors no-warn-constructors warn-once", kFlag},
     {"warn-execstack no-warn-execstack warn-rwx-segments no-warn-rwx-segments warn-multiple-gp warn-section-align", kFlag},
@@ -304,7 +306,7 @@ const std::vector<LinkerOption> kOptions{
     {"vfs-overlay error-limit rsp-quoting time-trace-file", kValue},
 
     // No effect on symbols: a value only after "="
-    {"build-id compress-debug-sections package-metadata demangle unique sort-common split-by-file split-by-reloc verbose", kMaybe},
+    {"build-id compress-debug-sections package-metadata unique sort-common split-by-file split-by-reloc verbose", kMaybe},
     {"color-diagnostics icf threads time-trace shuffle-sections lto flto flto-partition fuse-ld plt-align", kMaybe},
     {"separate-debug-file", kMaybe},
     {"debug thinlto-index-only call-graph-profile-sort power10-stubs save-temps", kMaybe},

@@ -84,6 +84,8 @@ enum class OptionEffect : std::uint8_t {
   ExcludeLibs,
   UndefinedVersion,
   NoUndefinedVersion,
+  Demangle,
+  NoDemangle,
   GcKeepExported,
   Init,
   Fini,

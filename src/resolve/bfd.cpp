@@ -193,6 +193,7 @@ void BfdLink::take(Entry& entry, Entry::State state, bool dynamic, SymbolId at, 
   if (entry.definition.valid()) fate(entry.definition) = fate_of_previous;
   if (!entry.named_by.valid() || entry.dynamic || symbol(at).default_version) entry.named_by = at;
   entry.state = state;
+  entry.by_line = false;
   entry.dynamic = dynamic;
   entry.definition = at;
   fate(at) = Fate::Kept;
@@ -369,8 +370,9 @@ void BfdLink::alias_default_version(SymbolId at, const Symbol& symbol, std::uint
   target.not_default |= other.not_default;
   if (!target.first_reference.valid()) target.first_reference = other.first_reference;
   plain.alias = versioned;
-  // A shared object's foo@@V1 stays what it is; an object's weak one is replaced whole.
-  if (other_id != plain_id && other.dynamic) return;
+  // A shared object's foo@@V1 stays what it is, and so does what plain foo stood for in spite of the line's value; an
+  // object's weak one is replaced whole.
+  if (other_id != plain_id && (other.dynamic || plain.by_line)) return;
   other.alias = versioned;
   const Fate lost = other.dynamic                         ? Fate::SharedLost
                     : other.state == Entry::State::Common ? Fate::MergedCommon
@@ -408,8 +410,8 @@ bool BfdLink::makes_way(SymbolId at, const Symbol& symbol, std::uint32_t plain, 
   const Entry& entry = table_[id];
   if (!entry.defined()) return true;
   if (dynamic) return entry.state == Entry::State::Common && !entry.dynamic && !symbol.weak();  // rule 5
-  if (entry.dynamic || !entry.definition.valid()) return true;
-  if (symbol.weak()) return false;
+  if (entry.dynamic || table_[plain].by_line || !entry.definition.valid()) return true;
+  if (symbol.weak() && !entry.settled) return false;
   if (id == plain && has_other_version(at, symbol)) return false;
   if (entry.state != Entry::State::Defined) return true;
   if (tolerated(entry.definition, at)) return false;

@@ -124,6 +124,7 @@ void BfdLink::assign(const Assignment& assignment) {
   if (entry.dynamic || entry.state == Entry::State::Common) forget_definition(entry, Fate::Overridden);
   entry.state = Entry::State::Defined;
   entry.settled = entry.definition.valid();
+  entry.by_line = linker_.assigns_in_order;
   if (entry.shared_default == kNone || !table_[entry.shared_default].dynamic) return;
   Entry& shared = table_[entry.shared_default];
   entry.value_over = shared.value_over = shared.definition;

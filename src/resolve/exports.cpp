@@ -99,7 +99,9 @@ bool Exports::made_local(std::string_view name, std::string_view version, bool d
     return std::any_of(job_.versions.begin(), job_.versions.end(), [&](const VersionNode& node) {
       return node.name == version && fit(node.locals, name) > 0 && fit(node.globals, name) == 0;
     });
-  if (traits_of(job_).rules != ResolutionRules::Lld) return made_local(name);
+  const ResolutionRules rules = traits_of(job_).rules;
+  if (rules == ResolutionRules::Mold && job_.output == OutputKind::SharedObject) return false;
+  if (rules != ResolutionRules::Lld) return made_local(name);
   return std::any_of(job_.versions.begin(), job_.versions.end(), [&](const VersionNode& node) {
     const int local = fit(node.locals, name);
     return default_version ? local == 3 : node.name == version && local > fit(node.globals, name);

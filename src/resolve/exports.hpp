@@ -25,7 +25,7 @@ class Exports {
   bool made_local(std::string_view name) const;
 
   /// The same for a definition with a version; an empty one is none. GNU ld and lld have rules of their own for those:
-  /// GNU ld asks the node of that version alone.
+  /// GNU ld asks the node of that version alone, and for mold a version is stronger than "local:" in a shared object.
   bool made_local(std::string_view name, std::string_view version, bool default_version) const;
 
   /// A version script gives the name without a version another one than `version`, or makes it local. As GNU ld looks

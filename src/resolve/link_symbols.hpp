@@ -21,6 +21,7 @@ struct Entry {
   bool dynamic = false;                  ///< the state comes from a shared object
   bool assigned = false;                 ///< --defsym or a script gives it a value
   bool settled = false;                  ///< that value took the place of an object's definition
+  bool by_line = false;                  ///< and no object has defined it since
   bool provided = false;                 ///< PROVIDE() would give it one
   bool strong_reference = false;         ///< a linked relocatable object refers to it, not weakly
   bool not_default = false;              ///< a relocatable object mentions it hidden, internal or protected

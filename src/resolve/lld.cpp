@@ -17,7 +17,9 @@
 //     if it won, the name is undefined after all ("relocation refers to a symbol in a discarded section").
 //  7. Duplicates: two strong definitions. Before lld 15 found when the second comes in, against the one that is there;
 //     since then when all files are read, against the one that won (lld_verdict.cpp). Equal absolute values are none.
-//  8. foo@@V is the name "foo", and what was read last, lazy or not, says which V foo has, whoever defines it. foo@V is
+//  8. foo@@V is the name "foo", and what was read last, lazy or not, says which V foo has, whoever defines it; lld 14
+//  forgets it
+//     where a shared object comes, and does not learn it from an object of --start-lib twice. foo@V is
 //     a name of its own ("foo@V") until the end: then, where foo is defined and has that V, the two are one, but not
 //     with -r, and since lld 15 only where a version script names versions, and not what an archive of --exclude-libs
 //     defines. A shared object's foo@@V answers to both.
@@ -45,8 +47,11 @@ std::uint32_t LldLink::entry_for(const ObjectFacts& object, const Symbol& symbol
 }
 
 /// Rule 8.
-void LldLink::note_version(const ObjectFacts& object, const Symbol& symbol) {
-  if (symbol.default_version) table_[table_.id(object.name(symbol))].version = object.text(symbol.version);
+void LldLink::note_version(SymbolId at, const Symbol& symbol) {
+  if (!symbol.default_version) return;
+  Entry& entry = table_[table_.id(object(at.in).name(symbol))];
+  entry.version = object(at.in).text(symbol.version);
+  entry.versioned_by = at;
 }
 
 /// Rule 6.
@@ -240,6 +245,7 @@ void LldLink::define_shared(SymbolId at, const Symbol& symbol, std::uint32_t id)
   const Binding wanted = entry.state == Entry::State::New ? symbol.binding : entry.binding;
   take(entry, Entry::State::Shared, at, symbol);
   entry.binding = wanted;
+  if (!since15_) entry.version = {};
 }
 
 // --- What lld warns of while it merges symbols, noted where --fatal-warnings makes an error of it.

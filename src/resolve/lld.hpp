@@ -42,6 +42,7 @@ class LldLink {
     bool stays_lazy = false;              ///< lld 14: extracted, and its definition is gone with its section
     std::uint32_t merged = kNone;         ///< "foo@V" is this entry, "foo@@V"
     std::string_view version;             ///< "V": the name was last seen as foo@@V
+    SymbolId versioned_by;                ///< there, but in an index
     SymbolId definition;                  ///< for Shared, Common, Defined, and where discarded is set
     ObjectId lazy;                        ///< Lazy: the member that would define it
     SymbolId first_reference;             ///< why it is Undefined: valid when a file refers to it
@@ -105,7 +106,7 @@ class LldLink {
   void define_common(SymbolId at, const Symbol& symbol);
   void define_shared(SymbolId at, const Symbol& symbol, std::uint32_t id);
   std::uint32_t entry_for(const ObjectFacts& object, const Symbol& symbol);
-  void note_version(const ObjectFacts& object, const Symbol& symbol);
+  void note_version(SymbolId at, const Symbol& symbol);
 
   // What --fatal-warnings makes errors of (lld_warnings.cpp)
   void warn_of_common(std::uint32_t id, SymbolId one, SymbolId other);

@@ -173,13 +173,14 @@ void LldLink::read_symbol(const Reading& reading, SymbolId at) {
   const Symbol& symbol = facts.symbols[at.symbol];
   switch (reading.kind) {
     case Reading::Kind::Object:
-      note_version(facts, symbol);
+      if (since15_ || inputs_[at.in.input].kind != InputKind::Object || !job_.inputs[at.in.input].lazy)
+        note_version(at, symbol);
       return read_definition(at, symbol);
     case Reading::Kind::References:
       return read_reference(at, symbol, false);
     case Reading::Kind::LazyObject:
       if (!symbol.defined()) return;
-      note_version(facts, symbol);
+      note_version(at, symbol);
       offer_lazy(at.in, entry_for(facts, symbol));
       return;
     case Reading::Kind::SharedObject:

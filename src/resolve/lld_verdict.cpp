@@ -122,9 +122,12 @@ void LldLink::merge_versions() {
     // What is made local keeps the version in its name, and is another one.
     if (keeps_version(base, true) || (table_[id].state == Entry::State::Defined && keeps_version(id, false))) continue;
     Entry& entry = table_[id];
-    const bool both = entry.state == Entry::State::Defined && table_[base].state == Entry::State::Defined;
-    if (!stopped && both && !entry.weak() && !table_[base].weak())
-      collide(base, table_[base].definition, entry.definition);
+    if (!stopped && entry.state == Entry::State::Defined && !entry.weak()) {
+      if (assigned && table_[base].versioned_by.valid())
+        collide(base, table_[base].versioned_by, entry.definition);
+      else if (table_[base].state == Entry::State::Defined && !table_[base].weak())
+        collide(base, table_[base].definition, entry.definition);
+    }
     entry.merged = base;
   }
 }

@@ -81,8 +81,10 @@ void LldLink::check_nodes() {
   const Exports exports(job_);
   for (std::uint32_t id = 0; id < table_.size(); ++id) {
     const Entry& entry = table_[id];
-    if (entry.state != Entry::State::Defined || !entry.definition.valid()) continue;
     std::string_view name = table_.name(id);
+    const bool assigned = assigned_.contains(name);
+    const bool by_object = entry.state == Entry::State::Defined && entry.definition.valid();
+    if (!by_object && !assigned) continue;
     std::string_view version = entry.version;
     const std::size_t at = name.find('@', 1);
     if (at != std::string_view::npos) {
@@ -91,11 +93,11 @@ void LldLink::check_nodes() {
     }
     const auto has_name = [&](const VersionNode& node) { return node.name == version; };
     if (version.empty() || std::any_of(job_.versions.begin(), job_.versions.end(), has_name)) continue;
-    if (exports.excluded(object(entry.definition.in).origin)) continue;
+    if (by_object && exports.excluded(object(entry.definition.in).origin)) continue;
     if (at == std::string_view::npos && exports.made_local(name, version, true)) continue;
-    if (at == std::string_view::npos && !since15_ && assigned_.contains(name)) continue;
-    out_.rejections.push_back(
-        {Rejection::Kind::NoSuchVersion, std::string(name), entry.definition, {}, std::string(version)});
+    if (!since15_ && assigned) continue;
+    const SymbolId by = by_object ? entry.definition : entry.versioned_by;
+    out_.rejections.push_back({Rejection::Kind::NoSuchVersion, std::string(name), by, {}, std::string(version)});
   }
 }
 

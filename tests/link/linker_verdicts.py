@@ -112,7 +112,8 @@ class Messages:
 
 
 def run(words, folder, limit=30):
-    """mold 1.10 works in a child of its own and may hang there: the whole group ends with it."""
+    """mold 1.10 works in a child of its own and hangs there in one of ten links about versions: the whole group ends
+    with it."""
     process = subprocess.Popen(
         words, cwd=folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         errors="replace", start_new_session=True,
@@ -267,6 +268,7 @@ def lld_messages(command, folder):
 
 # ---- mold ------------------------------------------------------------------------------------------------------------
 
+MOLD_HANGS = 5  # seconds; where it does not hang it needs some milliseconds
 FORCE_MOLD = ["-z", "muldefs", "--warn-unresolved-symbols", "--unresolved-symbols=ignore-all"]
 
 
@@ -288,7 +290,7 @@ def mold(program, words, folder, scratch):
 
 
 def mold_messages(command, folder):
-    messages, text = run(command, folder)
+    messages, text = run(command, folder, MOLD_HANGS)
     for kind, message in re.findall(r"^mold: (error|fatal|warning): (.*)$", re.sub(r"\x1b\[[0-9;]*m", "", text), re.M):
         if m := re.fullmatch(r"duplicate symbol: (.*?): (.*?): (.*)", message):
             messages.duplicates.add((m[3], named(m[1])))
@@ -305,7 +307,7 @@ def mold_members(command, folder, scratch):
     map_file = pathlib.Path(scratch, "map")
     if "--gc-sections" in command:
         return None
-    forced, _ = run([*command, *FORCE_MOLD, f"-Map={map_file}", "-o", scratch + "/mapped"], folder)
+    forced, _ = run([*command, *FORCE_MOLD, f"-Map={map_file}", "-o", scratch + "/mapped"], folder, MOLD_HANGS)
     if forced.code != 0 or not map_file.exists():  # mold 1.10 asserts on --defsym=a=b with -Map
         return None
     return {named(member) for member in re.findall(r"(\S+\([^()\s]+\)):\(", map_file.read_text(errors="replace"))}
@@ -315,7 +317,7 @@ def mold_members(command, folder, scratch):
 
 
 def elfaudit(name, words, folder):
-    command = [os.environ["ELFAUDIT"], "check", "--format", "json", "--", WITH_GOLD[name], *words, "-o", "out"]
+    command = [os.environ["ELFAUDIT"], "check", "--format", "json", "--", WITH_GOLD[name], *words, "--no-demangle", "-o", "out"]
     messages, error = run(command, folder)
     if messages.code not in (0, 1, 2) or not messages.out.startswith("{"):
         raise Refused(f"exit code {messages.code}: {error}")

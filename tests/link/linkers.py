@@ -241,7 +241,7 @@ def read_mold(verdict, text):
 
 
 def elfaudit(lab, linker, words):
-    command = [PROGRAMS["bfd"], *shlex.split(words), "-o", "out"]
+    command = [PROGRAMS["bfd"], *shlex.split(words), "--no-demangle", "-o", "out"]
     result = lab.audit("check", "--linker", AS_OPTION[linker], "--format", "json", "--", *command)
     document = result.json()
     # gold prints a duplicate without its version.

@@ -110,7 +110,8 @@ def test_a_value_is_there_for_a_pattern_in_cxx(bench, linker):
     need(PROGRAMS[linker])
     bench.write("cxx.map", f"V1 {{ {CXX} }};")
     values = ("_ZN2ns1gEi=4", "_ZN2ns1fEv=4")
-    alike(bench, linker, [f"-shared x.o --defsym={value} --version-script cxx.map --no-undefined-version" for value in values])
+    alike(bench, linker, [f"-shared x.o --defsym={value} --version-script cxx.map --no-undefined-version {demangled}"
+                         for value in values for demangled in ("", "--no-demangle", "--no-demangle --demangle")])
 
 
 @pytest.mark.parametrize("nodes", NODES)

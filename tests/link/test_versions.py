@@ -26,6 +26,9 @@ OBJECTS = {
     "weak-hidden-bar-v1": ".weak bar_1\n.hidden bar_1\n.symver bar_1, bar@V1\n.data\n.quad bar_1",
     "bar": ".globl bar\n.data\nbar: .quad 0",
     "bar-v1": ".globl bar_1\n.symver bar_1, bar@V1\n.data\nbar_1: .quad 0",
+    "weak-bar-v1-default": ".weak bar_1\n.symver bar_1, bar@@V1, remove\n.data\nbar_1: .quad 0",
+    "foo-and-bar-v1-default": ".globl foo, bar_1\n.symver bar_1, bar@@V1, remove\n.data\nfoo: .quad 0\nbar_1: .quad 0",
+    "bar-uses-foo": ".globl bar\n.data\nbar: .quad foo",
     "start-foo": START + ".globl foo\nfoo: .quad 0",
     "bar-v1-default": ".globl bar_1\n.symver bar_1, bar@@V1\n.data\nbar_1: .quad 0",
     "needs-foo": ".globl g\n.text\ng: call foo@PLT",
@@ -64,6 +67,7 @@ def bench(tmp_path_factory):
     lab.sh("ar rcs libbar-default.a bar-v1-default.o")
     lab.sh("ar rcs libbar-v1.a bar-v1.o")
     lab.sh("ld.bfd -shared needs-foo.o -soname libneeds-foo.so -o libneeds-foo.so")
+    lab.sh("ld.bfd -shared bar.o -soname bar.so -o bar.so")
     lab.sh("ld.bfd -shared bar-v1.o --version-script empty.map -soname libbar.so -o libbar.so")
     for name in ("tls", "data", "uses-tls", "uses-data"):
         lab.sh(f"ld.bfd -shared {name}.o -o {name}.so")
@@ -214,6 +218,11 @@ OF_LLD = """
     start.o uses-bar-v1.o libbar-default.a --version-script empty.map --exclude-libs ALL
     start.o bar-v1-default.o uses-bar-v1.o libbar-v1.a --version-script empty.map --exclude-libs ALL
     start.o uses-bar-v1.o libbar-default.a --version-script empty.map --defsym=bar=4
+    start.o bar-v1.o libbar-default.a --version-script empty.map --defsym=bar=4
+    start.o weak-bar-v1-default.o bar-v1.o --version-script empty.map --defsym=bar=4
+    -shared start.o libbar-default.a --defsym=bar=4
+    start.o --start-lib foo-and-bar-v1-default.o --end-lib bar.so bar-uses-foo.o
+    start.o foo-and-bar-v1-default.o bar.so bar-uses-foo.o
 """
 
 
@@ -221,6 +230,14 @@ OF_LLD = """
 @pytest.mark.parametrize("linker", ["lld14", "lld19"])
 def test_versions_of_lld(bench, linker, words):
     linkers.agree(bench, linker, words)
+
+
+@pytest.mark.parametrize("output", ["-shared", "-pie -E"])
+@every_linker
+def test_gc_sections_and_a_version_that_a_script_makes_local(bench, linker, output):
+    """mold exports foo@@V1 in spite of "local:"."""
+    bench.write("local-v1.map", "V1 { local: *; };")
+    linkers.agree(bench, linker, f"{output} start.o bar.o foo-and-bar-v1-default.o --gc-sections --version-script local-v1.map")
 
 
 @every_linker
@@ -294,6 +311,12 @@ VERSIONED_LINKS = [
     "default.so --defsym=f1=4 default-v2.o",
     "default.so --defsym=f1=4 weak-hidden-v2.o",
     "--defsym=f1=4 default.so weak-hidden-v2.o",
+    "--defsym=f1=4 default-v1.o other-default-v2.o",
+    "--defsym=f1=4 default-v1.o other-default-v2.o plain.o",
+    "plain.o --defsym=f1=4 default-v1.o other-default-v2.o",
+    "plain.o --defsym=f1=4 default-v2.o plain.o",
+    "--defsym=f1=4 plain.o default-v1.o other-default-v2.o",
+    "default-v1.o --defsym=f1=4 weak-default-v2.o",
     "plain.o default.so hidden-v2.o --version-script local.map",
     "plain.o default.so other-default-v2.o --version-script local.map",
     "plain.o default-v2.o --version-script local-then-v2.map",
