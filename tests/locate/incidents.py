@@ -279,6 +279,31 @@ cxx("two switches of one effect (Catch)", {
     "(`#ifdef CATCH_IMPL`) is taken because of it", "define CATCH_CONFIG_MAIN or CATCH_CONFIG_RUNNER in one source file only: remove b.cpp:1",
     applied=True)
 
+OPEN = """\
+template <class T> struct Box {};
+namespace lib {
+using Ptr = Box<int>;
+struct Config { Config(Ptr const&); Config(Ptr const&, int&); ~Config(); };
+template <class T> struct Text { static int size; };
+template <> struct Text<float> { static int size; };
+template <> struct Text<double> { static int size; };
+#ifdef LIB_IMPLEMENTATION
+Config::Config(Ptr const&) {}
+Config::Config(Ptr const&, int&) {}
+lib::Config::~Config() = default;
+int Text<float>::size = 5;
+int Text<double>::size = 10;
+#endif
+}
+"""
+for what, symbol in (("an overload", "_ZN3lib6ConfigC1ERK3BoxIiE"), ("a specialisation", "_ZN3lib4TextIdE4sizeE"),
+                     ("a name qualified with its own namespace", "_ZN3lib6ConfigD1Ev")):
+    cxx(f"{what} in an implementation in two files (Catch)", {
+        "lib.hpp": OPEN, "a.cpp": '#define LIB_IMPLEMENTATION\n#include "lib.hpp"\n', "b.cpp": '#define LIB_IMPLEMENTATION\n#include "lib.hpp"\n'},
+        "implementation-switch", "LIB_IMPLEMENTATION is defined in a.cpp:1 and b.cpp:1; lib.hpp:8 (`#ifdef LIB_IMPLEMENTATION`) is taken because of it",
+        "define LIB_IMPLEMENTATION in one source file only: remove b.cpp:1", symbol=symbol,
+        only=WAYS[1:])  # clang's debug info does not say where a static member is defined
+
 c("one by its name, one on the command line", {
     "stb.h": STB, "one/a.c": '#define STB_IMAGE_IMPLEMENTATION\n#include "../stb.h"\n', "two/a.c": '#include "../stb.h"\n'},
   "implementation-switch", "STB_IMAGE_IMPLEMENTATION is defined in one/a.c:1 and on the command line of two/a.c; stb.h:2 "

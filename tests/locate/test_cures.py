@@ -210,3 +210,76 @@ def test_header_definition_is_asked_for(lab):
     result = lab.audit("check", "--enable", "header-definition", "--fail-on", "warning", "a.o", "--format", "json")
     assert result.code == 1
     assert [(f["rule"], f["symbol"], f["sites"][0]["file"]) for f in result.json()["findings"]] == [("header-definition", "state", "state.h")]
+
+
+STRINGS = """\
+#include <string>
+#include <string_view>
+#ifdef LIB_IMPLEMENTATION
+int size(std::string_view s) { return 1; }
+int size(std::wstring_view s) { return 2; }
+int size(std::string s) { return 3; }
+int size(std::wstring s) { return 4; }
+int size(std::nullptr_t) { return 5; }
+#endif
+"""
+
+
+def test_overloads_for_each_kind_of_characters(lab):
+    lab.write("lib.h", STRINGS)
+    for name in "ab":
+        lab.write(f"{name}.cpp", '#define LIB_IMPLEMENTATION\n#include "lib.h"\n')
+    objects = build(lab, ["a.cpp", "b.cpp"], "g++ -std=c++17")
+    broken = finding(lab, objects)
+    lines = {each["demangled"].split("(")[1]: each["sites"][0]["line"] for each in by_symbol([broken])}
+    assert sorted(lines.values()) == [4, 5, 6, 7, 8] and lines["decltype"] == 8, lines
+    assert [line for name, line in lines.items() if "basic_string_view<wchar_t" in name] == [5]
+
+
+def test_thunks_stand_with_their_functions(lab):
+    """Debug info describes few of them, and GCC's has the class's line for those."""
+    lab.write("lib.h", """\
+struct A { virtual void a(); virtual ~A(); };
+struct B { virtual B* b(); virtual ~B(); };
+struct C : A, virtual B { C* b() override; ~C(); };
+#ifdef LIB_IMPLEMENTATION
+C* C::b() { return this; }
+C::~C() {}
+#endif
+""")
+    for name in "ab":
+        lab.write(f"{name}.cpp", '#define LIB_IMPLEMENTATION\n#include "lib.h"\n')
+        lab.sh(f"g++ -g -c {name}.cpp -o {name}.o")
+    broken = finding(lab, ["a.o", "b.o"])
+    thunks = [each for each in by_symbol([broken]) if "thunk" in each["demangled"]]
+    assert broken["cause"]["kind"] == "implementation-switch" and len(thunks) >= 3, thunks
+    assert {each["sites"][0]["line"] for each in thunks} == {5, 6}
+
+
+def test_what_was_left_out_may_define_it_without_the_switch(lab):
+    lab.write("lib.h", """\
+template <class T> struct Box {};
+using Ptr = Box<int>;
+struct S { S(Ptr); };
+#ifdef PLAIN
+S::S(Ptr) {}
+#elif defined(LIB_IMPLEMENTATION)
+S::S(Ptr) {}
+#endif
+""")
+    for name in "ab":
+        lab.write(f"{name}.cpp", '#define LIB_IMPLEMENTATION\n#include "lib.h"\n')
+    findings = lab.audit("check", *build(lab, ["a.cpp", "b.cpp"], "g++ -DPLAIN"), "--format", "json").json()["findings"]
+    assert [f["cause"] for f in findings] == [None, None]
+    lab.write("lib.h", (lab.path / "lib.h").read_text().replace("S::S(Ptr) {}\n#elif", "int calls(S&, int S);\n#elif"))
+    assert finding(lab, build(lab, ["a.cpp", "b.cpp"], "g++"))["cause"]["kind"] == "implementation-switch"
+
+
+def test_one_name_for_two_implementations_in_other_files(lab):
+    for lib in "xy":
+        lab.write(f"{lib}.h", f"int {lib}();\n#ifdef MAIN\nint {lib}() {{ return 1; }}\n#endif\n")
+        for name in "ab":
+            lab.write(f"{lib}{name}.cpp", f'#define MAIN\n#include "{lib}.h"\n')
+    objects = build(lab, ["xa.cpp", "xb.cpp", "ya.cpp", "yb.cpp"], "g++")
+    findings = lab.audit("check", *objects, "--format", "json").json()["findings"]
+    assert [f["fixes"][0]["text"].split(": ")[1] for f in findings] == ["remove xb.cpp:1", "remove yb.cpp:1"]

@@ -1,5 +1,7 @@
 #include "locate/source/parameters.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -10,13 +12,13 @@ namespace elfaudit::source {
 namespace {
 
 struct Parameter {
-  std::string base;      ///< "unsigned long", "basic_string"; without qualifiers and template arguments
+  std::string base;      ///< "unsigned long", "vector", "basic_string<char>"; without qualifiers and other arguments
   std::string pointers;  ///< "*", "const*&"
   bool is_builtin = false;
 };
 
 /// Typedefs of the standard library, as x86-64 Linux has them.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kTypedefs = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kTypedefs = {
     {{"size_t", "unsigned long"},
      {"ssize_t", "long"},
      {"ptrdiff_t", "long"},
@@ -32,10 +34,13 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kTypedef
      {"uint64_t", "unsigned long"},
      {"intmax_t", "long"},
      {"uintmax_t", "unsigned long"},
-     {"string", "basic_string"},
-     {"wstring", "basic_string"},
-     {"string_view", "basic_string_view"},
-     {"nullptr_t", "decltype"}}};
+     {"string", "basic_string<char>"},
+     {"wstring", "basic_string<wchar_t>"},
+     {"u16string", "basic_string<char16_t>"},
+     {"u32string", "basic_string<char32_t>"},
+     {"string_view", "basic_string_view<char>"},
+     {"wstring_view", "basic_string_view<wchar_t>"},
+     {"nullptr_t", "decltype(nullptr)"}}};
 
 /// Puts the words of a built-in type in one order: "long unsigned int" is "unsigned long".
 class BuiltinWords {
@@ -108,12 +113,21 @@ Parameter read_parameter(std::span<const Token> tokens) {
       i = behind_group(tokens, i);
       while (i < tokens.size() && tokens[i].is('[')) i = behind_group(tokens, i);
       continue;
+    } else if (is_typeof(word) && i + 1 < tokens.size() && tokens[i + 1].is('(')) {
+      const bool is_nullptr = i + 2 < tokens.size() && word_of(tokens[i + 2]) == Word::Nullptr;
+      result.base = is_nullptr ? "decltype(nullptr)" : "decltype";
+      i = behind_group(tokens, i + 1);
+      continue;
     } else if (token.is('(')) {
       result.base = "(function)";
       result.pointers.clear();
       result.is_builtin = false;
       return result;
     } else if (token.is('<')) {
+      // std::string and std::wstring are two types by that alone.
+      const bool is_string = result.base == "basic_string" || result.base == "basic_string_view";
+      if (is_string && i + 2 < tokens.size() && (tokens[i + 2].is(',') || tokens[i + 2].is('>')))
+        result.base += fmt::format("<{}>", tokens[i + 1].text);
       i = behind_angles(tokens, i);
       continue;
     } else if (token.kind == Kind::Number || token.kind == Kind::Char || word == Word::True || word == Word::False) {

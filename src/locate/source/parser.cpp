@@ -277,11 +277,9 @@ void Parser::open_class(std::size_t key) {
   --class_depth_;
 }
 
-bool Parser::matches(const Declared& declared, const Path& wanted) const {
-  const bool has_c_name = language_ == Language::C || declaration_.extern_c;
-  if (has_c_name && wanted.empty()) return true;
-  Path path;
-  if (!declared.absolute) path = path_;
+/// Do the qualifiers, looked up in the scope of that many parts, name the one that the wanted name is of?
+bool Parser::names_scope(const Declared& declared, std::size_t parts, const Path& wanted) const {
+  Path path(path_.begin(), path_.begin() + static_cast<std::ptrdiff_t>(parts));
   path.insert(path.end(), declared.qualifiers.begin(), declared.qualifiers.end());
   // A symbol's name has all inline namespaces; a declaration's qualifiers may leave them out.
   std::size_t at = 0;
@@ -293,6 +291,17 @@ bool Parser::matches(const Declared& declared, const Path& wanted) const {
     }
   }
   return at == path.size();
+}
+
+bool Parser::matches(const Declared& declared, const Path& wanted) const {
+  const bool has_c_name = language_ == Language::C || declaration_.extern_c;
+  if (has_c_name && wanted.empty()) return true;
+  if (names_scope(declared, declared.absolute ? 0 : path_.size(), wanted)) return true;
+  if (declared.absolute || declared.qualifiers.empty()) return false;
+  // `namespace N { N::S::S() {} }`: what the scope itself lacks is looked up in those around it.
+  for (std::size_t outer = path_.size(); outer-- > 0;)
+    if (path_[outer] == declared.qualifiers.front() && names_scope(declared, outer, wanted)) return true;
+  return false;
 }
 
 /// The wanted names that the declaration gives as a symbol: __asm__("wanted") behind a declarator (GCC, Asm Labels).

@@ -101,6 +101,7 @@ class Parser {
   void record();
   std::vector<std::size_t> labelled() const;
   Found make_found(Declared declared) const;
+  bool names_scope(const Declared& declared, std::size_t parts, const Path& wanted) const;
   bool matches(const Declared& declared, const Path& wanted) const;
 
   TokenSource& source_;

@@ -41,6 +41,13 @@ class Preprocessor : public TokenSource {
     const auto found = skipped_.find(wanted);
     return found == skipped_.end() ? 0 : found->second;
   }
+  /// Where such text is, in reading order; of the first kMostSkipped places.
+  const std::vector<Spot>& skipped_at(const std::string& wanted) const {
+    static const std::vector<Spot> kNone;
+    const auto found = skipped_at_.find(wanted);
+    return found == skipped_at_.end() ? kNone : found->second;
+  }
+  static constexpr std::size_t kMostSkipped = 100;
   /// Was every file that the depfile lists reached, in its order? Ends the reading with a doubt when not.
   void check_list();
   /// Did it come to all the listed files in their order, the system's too?
@@ -237,6 +244,7 @@ class Preprocessor : public TokenSource {
   std::vector<Frame> frames_;
   std::unordered_map<std::uint32_t, Doubt> maybe_defined_;  ///< by names that a doubtfully skipped group defines
   std::unordered_map<std::string, Doubt> skipped_;          ///< by wanted names that doubtfully skipped text has in it
+  std::unordered_map<std::string, std::vector<Spot>> skipped_at_;  ///< by the same
   std::unordered_map<std::uint32_t, std::vector<Macro*>> saved_macros_;
   std::vector<std::string> unread_standard_, unread_others_;
   std::map<std::uint32_t, std::set<std::string>> told_by_name_;  ///< listed files and the operands that end as they do

@@ -42,6 +42,8 @@ void Preprocessor::note_skipped_name(const Token& token, Doubt doubt) {
   if (search_.is_compilers(path) || (doubts_.is_mild(doubt) && search_.is_system(path))) return;
   Doubt& known = skipped_[name];
   known = doubts_.both(known, derived("a branch that was left out names " + name, doubt));
+  std::vector<Spot>& places = skipped_at_[name];
+  if (places.size() < kMostSkipped) places.push_back({frames_.back().inclusion, token.at.line});
 }
 
 /// An #include in skipped text that would be read if a name were defined that nothing defines.

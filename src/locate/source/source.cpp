@@ -450,6 +450,7 @@ class UnitReader {
           defining.push_back(found.at.inclusion);
       result.readings.push_back(make_reading(parsed, wanted_[i], unit_.language, unit_.compiler, origins, doubts,
                                              left_out(last_part(wanted_[i])), leads));
+      if (doubts.empty()) result.readings.back().left_out = left_out_at(last_part(wanted_[i]), origins);
       result.leads.push_back(values_of(leads.names, &parsed));
       result.settled.push_back(!leads.other_reasons);
       for (const auto& [name, values] : result.leads.back())
@@ -497,6 +498,14 @@ class UnitReader {
     result.sentence = preprocessor_.doubts()[doubt];
     const Doubts::Names& names = preprocessor_.doubts().names(doubt);
     result.names.insert(names.begin(), names.end());
+    return result;
+  }
+
+  std::optional<std::vector<SourceLine>> left_out_at(const std::string& name, const SourceOrigins& origins) const {
+    const std::vector<Spot>& spots = preprocessor_.skipped_at(name);
+    if (spots.size() == Preprocessor::kMostSkipped) return std::nullopt;
+    std::vector<SourceLine> result;
+    for (const Spot& spot : spots) result.push_back(origins.place(spot));
     return result;
   }
 

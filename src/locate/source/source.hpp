@@ -174,6 +174,9 @@ struct Reading {
   std::vector<Definition> definitions;
   std::vector<Definition> declarations;  ///< extern declarations and prototypes of the same name
   std::vector<std::string> doubts;       ///< what concerns the whole reading: each definition has them too
+  /// Lines of text that was left out on doubtful grounds and has the name. Nothing: there are too many, or the doubts
+  /// are about more than such text.
+  std::optional<std::vector<SourceLine>> left_out{};
   /// The includes that lead to Name::site, if no others can have led there.
   std::optional<std::vector<SourceLine>> way{};
 };

@@ -146,6 +146,24 @@ void tell_compilation(const Compilation& compilation, TranslationUnit& unit) {
   unit.standard = standard_of(*gcc);
 }
 
+/// Behind a call offset of a thunk's name, `h16_` or `v16_n24_` (Itanium C++ ABI 5.1.4.3).
+std::string_view behind_call_offset(std::string_view text) {
+  if (!text.starts_with('h') && !text.starts_with('v')) return {};
+  const std::size_t first = text.find('_');
+  const std::size_t last = text.starts_with('v') && first != text.npos ? text.find('_', first + 1) : first;
+  return last == text.npos ? std::string_view() : text.substr(last + 1);
+}
+
+/// "_ZThn16_N1A1fEv" -> "_ZN1A1fEv": the compiler makes a thunk where it compiles the function, and debug info
+/// describes few of them. Empty: the name is no thunk's.
+std::string function_of_thunk(std::string_view name) {
+  if (!name.starts_with("_ZT")) return {};
+  const bool is_covariant = name.substr(3).starts_with('c');
+  std::string_view rest = behind_call_offset(name.substr(is_covariant ? 4 : 3));
+  if (is_covariant) rest = behind_call_offset(rest);
+  return rest.empty() ? std::string() : "_Z" + std::string(rest);
+}
+
 /// One object and everything that is known of it.
 class Witnesses {
  public:
@@ -158,6 +176,7 @@ class Witnesses {
       symbols_.push_back(one.symbol);
     }
     located_ = locate_or_remember(object, wanted, cache);
+    locate_thunks(wanted, cache);
     for (std::size_t i = 0; i < located_.size(); ++i)
       if (located_[i].place.known_by != KnownBy::Nothing) symbols_[i].site = located_[i].place.at;
     if (!need_sources()) return;
@@ -191,6 +210,23 @@ class Witnesses {
   }
 
  private:
+  /// A thunk is where its function is; GCC describes covariant ones, by the line of the class.
+  void locate_thunks(const std::vector<Wanted>& wanted, PlaceCache& cache) {
+    std::map<std::string, std::vector<std::size_t>, std::less<>> thunks;  // by the function's name
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      if (std::string function = function_of_thunk(wanted[i].name); !function.empty())
+        thunks[std::move(function)].push_back(i);
+    if (thunks.empty()) return;
+    std::vector<Wanted> functions;
+    for (const Symbol& symbol : object_.symbols)
+      if (symbol.defined() && thunks.contains(object_.name(symbol)))
+        functions.push_back({symbol.index, std::string(object_.name(symbol))});
+    const std::vector<Located> located = locate_or_remember(object_, functions, cache);
+    for (std::size_t i = 0; i < functions.size(); ++i)
+      for (const std::size_t thunk : thunks[functions[i].name])
+        if (located[i].place.known_by != KnownBy::Nothing) located_[thunk] = located[i];
+  }
+
   static bool is_in_source(const Located& one) {
     return one.place.known_by != KnownBy::Nothing && one.place.at.file == one.source;
   }
@@ -289,6 +325,10 @@ class Witnesses {
       answer.story.definition = definition;
       tell_reading(evidence_, i, answer.story);
       return;
+    }
+    if (read->left_out) {
+      answer.story.candidates = read->definitions;
+      answer.story.left_out = *read->left_out;
     }
     answer.place.why_unknown += read->definitions.empty() ? ", and no source that it was made of defines it as far as "
                                                             "they could be read"

@@ -358,7 +358,8 @@ std::optional<Cause> branch(const Story& story, const std::string& name, CureCon
 /// A name by whose being defined the definition is one.
 struct Switch {
   const MacroCause* macro = nullptr;
-  std::string effect;  ///< "stb_image.h:12 is taken because of it"
+  const Branch* branch = nullptr;  ///< that is taken because of it; nullptr: it is the declaration's own
+  std::string effect;              ///< "stb_image.h:12 is taken because of it"
 };
 
 /// Was it defined for this inclusion: on the command line, or in a file of the chain before its #include?
@@ -406,24 +407,24 @@ bool is_named_as_feature(std::string_view name) {
 }
 
 /// Is the name declared for those who don't take the branch?
-bool is_declared_outside(const Branch& branch, const Story& story) {
+bool is_declared_outside(const Branch& branch, const Definition& definition, const Story& story) {
   return std::any_of(story.declarations.begin(), story.declarations.end(), [&](const Definition& declaration) {
     if (declaration.at.file == story.source) return false;
     if (declaration.at.file == branch.at.file)
       return declaration.at.line <= branch.begin || declaration.at.line >= branch.close;
-    return branch.at.file == story.definition->at.file || declaration.at.file != story.definition->at.file;
+    return branch.at.file == definition.at.file || declaration.at.file != definition.at.file;
   });
 }
 
-std::vector<Switch> switches_of(const Story& story, const std::string& name, FileContents& files) {
-  const Definition& definition = *story.definition;
+std::vector<Switch> switches_of(const Story& story, const Definition& definition, const std::string& name,
+                                FileContents& files) {
   std::vector<Switch> result;
   const auto add = [&](const Branch& branch, bool declared, const std::string& effect) {
     std::vector<const MacroCause*> macros;
     add_switches(branch, definition, macros);
     for (const MacroCause* macro : macros)
       if (is_named_as_switch(macro->macro) || (declared && !is_named_as_feature(macro->macro)))
-        result.push_back({macro, effect});
+        result.push_back({macro, &branch, effect});
   };
   if (!definition.is_function)
     if (const auto silent = silent_macro(definition, Spares::Declares, files))
@@ -434,7 +435,7 @@ std::vector<Switch> switches_of(const Story& story, const std::string& name, Fil
   const auto add_branches = [&](const std::vector<Branch>& branches) {
     for (auto branch = branches.rbegin(); branch != branches.rend(); ++branch)
       add(*branch,
-          is_declared_outside(*branch, story) ||
+          is_declared_outside(*branch, definition, story) ||
               said_in_other_branch(*branch, definition, name, files) == Spares::Declares,
           fmt::format("{} (`{}`) is taken because of it", line_text(branch->at), branch->text));
   };
@@ -459,18 +460,29 @@ std::optional<Switch> own_macro(const Story& story, FileContents& files) {
     for (const std::uint32_t number : files.lines_with(header, macro.macro)) {
       const std::vector<std::string_view> words = words_of((*lines)[number]);
       if (words.size() > 2 && words[0] == "define" && words[1] == macro.macro && words[2] == "extern")
-        return Switch{&macro, fmt::format("{}, where it is `extern`, is left out because of it",
-                                          line_text({header, number + 1}))};
+        return Switch{
+            &macro, nullptr,
+            fmt::format("{}, where it is `extern`, is left out because of it", line_text({header, number + 1}))};
     }
   }
   return std::nullopt;
 }
 
-/// For each story the switch of the candidate's name, or another one of the same effect: CATCH_CONFIG_RUNNER beside
-/// CATCH_CONFIG_MAIN. Empty when one story has neither.
-std::vector<const Switch*> same_switches(const Switch& candidate, const std::vector<std::vector<Switch>>& switches) {
+bool has_effect(const std::vector<Switch>& switches, const std::string& effect) {
+  return std::any_of(switches.begin(), switches.end(), [&](const Switch& one) { return one.effect == effect; });
+}
+
+/// A source with the switches that make its definition one.
+struct SwitchedSource {
+  const Story* story = nullptr;
+  std::vector<Switch> switches;
+};
+
+/// For each source the switch of the candidate's name, or another one of the same effect: CATCH_CONFIG_RUNNER beside
+/// CATCH_CONFIG_MAIN. Empty when one has neither.
+std::vector<const Switch*> same_switches(const Switch& candidate, const std::vector<SwitchedSource>& sources) {
   std::vector<const Switch*> result;
-  for (const std::vector<Switch>& own : switches) {
+  for (const auto& [story, own] : sources) {
     auto found = std::find_if(own.begin(), own.end(),
                               [&](const Switch& other) { return other.macro->macro == candidate.macro->macro; });
     if (found == own.end())
@@ -482,33 +494,27 @@ std::vector<const Switch*> same_switches(const Switch& candidate, const std::vec
   return result;
 }
 
-/// "in a.c:1 and b.c:1", "in a.c:1 and on the command line of b.c"; of the stories whose switch has that name.
+/// "in a.c:1 and b.c:1", "in a.c:1 and on the command line of b.c"; of the sources whose switch has that name.
 std::string where_defined(const std::string& name, const std::vector<const Switch*>& switches,
-                          const std::vector<const Story*>& stories) {
+                          const std::vector<SwitchedSource>& sources) {
   std::vector<std::string> places;
   std::vector<std::string> commands;
-  for (std::size_t i = 0; i < stories.size(); ++i) {
+  for (std::size_t i = 0; i < sources.size(); ++i) {
     if (switches[i]->macro->macro != name) continue;
     const SourceLine& at = switches[i]->macro->defined_at;
-    add_new(at.line == 0 ? commands : places, at.line == 0 ? stories[i]->source : line_text(at));
+    add_new(at.line == 0 ? commands : places, at.line == 0 ? sources[i].story->source : line_text(at));
   }
   std::string text = places.empty() ? std::string() : "in " + listed(places);
   if (!commands.empty()) text += (text.empty() ? "" : " and ") + ("on the command line of " + listed(commands));
   return text;
 }
 
-/// A switch is to be on in one source. `stories`: those of one header.
-std::optional<Cause> implementation_switch(const std::vector<const Story*>& stories, const std::string& name,
-                                           CureContext& cure) {
-  std::vector<std::vector<Switch>> all;
+/// A switch is to be on in one source.
+std::optional<Cause> common_switch(const std::vector<SwitchedSource>& all, CureContext& cure) {
   std::vector<std::string> sources;
-  for (const Story* story : stories) {
-    all.push_back(switches_of(*story, name, *cure.files));
-    if (auto own = own_macro(*story, *cure.files)) all.back().push_back(*std::move(own));
-    add_new(sources, story->source);
-  }
+  for (const SwitchedSource& one : all) add_new(sources, one.story->source);
   if (sources.size() < 2) return std::nullopt;
-  for (const Switch& candidate : all.front()) {
+  for (const Switch& candidate : all.front().switches) {
     const std::vector<const Switch*> switches = same_switches(candidate, all);
     if (switches.empty()) continue;
     std::vector<std::string> names;
@@ -523,12 +529,79 @@ std::optional<Cause> implementation_switch(const std::vector<const Story*>& stor
     cure.switch_name = fmt::format("{}", fmt::join(names, " or "));
     std::vector<std::string> parts;
     for (const std::string& one : names)
-      parts.push_back(fmt::format("{} is defined {}", one, where_defined(one, switches, stories)));
+      parts.push_back(fmt::format("{} is defined {}", one, where_defined(one, switches, all)));
     std::string text = fmt::format("{}", fmt::join(parts, ", "));
     if (cure.switched_at.size() == 1 && !cure.is_by_command) text += fmt::format(", which {} include", listed(sources));
     return Cause{"implementation-switch", fmt::format("{}; {}", text, candidate.effect)};
   }
   return std::nullopt;
+}
+
+/// `stories`: those of one header.
+std::optional<Cause> implementation_switch(const std::vector<const Story*>& stories, const std::string& name,
+                                           CureContext& cure) {
+  std::vector<SwitchedSource> all;
+  for (const Story* story : stories) {
+    all.push_back({story, switches_of(*story, *story->definition, name, *cure.files)});
+    if (auto own = own_macro(*story, *cure.files)) all.back().switches.push_back(*std::move(own));
+  }
+  return common_switch(all, cure);
+}
+
+bool holds(const Branch& branch, const SourceLine& line) {
+  return branch.at.file == line.file && branch.at.line <= line.line && line.line < branch.end;
+}
+
+/// Does the line only use the name, as `rng.seed(1)`, `x = seed` and `f(seed)` do?
+bool only_uses(const std::string& line, const std::string& name) {
+  for (std::size_t at = line.find(name); at != std::string::npos; at = line.find(name, at + name.size())) {
+    const std::size_t end = at + name.size();
+    if ((at != 0 && is_word_char(line[at - 1])) || (end < line.size() && is_word_char(line[end]))) continue;
+    std::string_view before = std::string_view(line).substr(0, at);
+    while (before.ends_with(' ') || before.ends_with('\t')) before.remove_suffix(1);
+    const bool is_operand = before.ends_with('.') || before.ends_with("->") || before.ends_with('=');
+    const auto open = std::count(before.begin(), before.end(), '(') - std::count(before.begin(), before.end(), ')');
+    if (open <= 0 && !is_operand) return false;
+  }
+  return true;
+}
+
+/// May the definition be in a line that was left out, and not below the branch?
+bool may_be_elsewhere(const Branch& branch, const Story& story, const std::string& name, FileContents& files) {
+  return std::any_of(story.left_out.begin(), story.left_out.end(), [&](const SourceLine& at) {
+    const auto* lines = files.lines_of(at.file);
+    const bool is_there = lines != nullptr && at.line != 0 && at.line <= lines->size();
+    return !holds(branch, at) && !(is_there && only_uses(without_comments((*lines)[at.line - 1]), name));
+  });
+}
+
+/// Of the one definition, or those below whose branch all that may be it is.
+std::vector<Switch> switches_of_any(const Story& story, const std::string& name, FileContents& files) {
+  if (story.definition) return switches_of(story, *story.definition, name, files);
+  std::vector<Switch> common;
+  for (const Definition& candidate : story.candidates) {
+    if (candidate.chain.empty()) return {};
+    std::vector<Switch> switches = switches_of(story, candidate, name, files);
+    if (&candidate == &story.candidates.front())
+      common = std::move(switches);
+    else
+      std::erase_if(common, [&](const Switch& one) { return !has_effect(switches, one.effect); });
+  }
+  std::erase_if(common, [&](const Switch& one) { return may_be_elsewhere(*one.branch, story, name, files); });
+  return common;
+}
+
+/// Overloads and specialisations of an implementation are all below its switch, whichever of them the symbol is.
+std::optional<Cause> switch_of_candidates(const std::vector<Story>& stories, const std::string& name,
+                                          CureContext& cure) {
+  std::vector<SwitchedSource> all;
+  for (const Story& story : stories) {
+    SwitchedSource one{&story, switches_of_any(story, name, *cure.files)};
+    if (!all.empty())
+      std::erase_if(one.switches, [&](const Switch& own) { return !has_effect(all.front().switches, own.effect); });
+    all.push_back(std::move(one));
+  }
+  return common_switch(all, cure);
 }
 
 // --- Where the definition stands
@@ -849,9 +922,13 @@ std::optional<Cause> cause_of(const Finding& finding, const std::vector<Story>& 
   if (auto cause = linked_twice(finding, stories, *cure.files)) return cause;
   if (auto cause = source_included(stories, cure)) return cause;
   const std::vector<const Story*> header = header_stories(stories);
-  if (header.empty()) return two_authors(stories, cure);
-  const Story* story = header.front();
   const std::string name = last_part(finding.demangled);
+  if (header.empty()) {
+    const bool any_open = std::any_of(stories.begin(), stories.end(), [](const Story& one) { return !one.definition; });
+    if (auto cause = any_open ? switch_of_candidates(stories, name, cure) : std::nullopt) return cause;
+    return two_authors(stories, cure);
+  }
+  const Story* story = header.front();
   cure.story = story;
   cure.is_used = is_named_by_includer(header, name, *cure.files);
   if (auto cause = implementation_switch(header, name, cure)) return cause;
@@ -876,7 +953,7 @@ std::string subject_of(const Cause& cause, const Finding& finding, const CureCon
   if (is_one_of({"input-twice", "copied-archive", "copied-object", "source-compiled-twice", "source-included"}))
     return cause.text;  // names the files alone
   if (cure.macro != nullptr) return fmt::format("{} {}", cure.macro->macro, line_text(cure.macro->defined_at));
-  if (cause.kind == "implementation-switch") return cure.switch_name;
+  if (cause.kind == "implementation-switch") return cause.text.substr(0, cause.text.find(';'));
   if (cause.kind == "two-definitions") return files_of(finding);
   if (cause.kind == "typedef-forgotten" || cure.other_definition || cure.story == nullptr) return {};
   const std::string& header = cure.story->site->place.at.file;

@@ -184,7 +184,9 @@ struct Job {
   std::shared_ptr<const Unit> unit;
   std::map<std::string, std::size_t> numbers{};  ///< of the names, by symbol
   std::vector<source::Name> names{};
-  source::Rereading before{}, after{};  ///< the former only where the edit decides what is read
+  source::Rereading after{};
+  std::vector<std::string> files_before{};  ///< only where the edit decides what is read
+  std::optional<bool> needs_left_out{};
 };
 
 class Proofs {
@@ -205,7 +207,8 @@ class Proofs {
     for_each_parallel(jobs_.size(), 1, [&](std::size_t i) {
       Job& job = jobs_[i];
       job.after = source::reread(*job.unit, job.names, texts[job.round]);
-      if (rounds_[job.round].decides_what_is_read()) job.before = source::reread(*job.unit, job.names, {});
+      if (rounds_[job.round].decides_what_is_read())
+        job.files_before = source::reread(*job.unit, {job.names.front()}, {}).files;
     });
     for (const Trial& trial : trials_)
       if (!holds(trial)) trial.finding->fixes[trial.fix].diff.clear();
@@ -280,10 +283,11 @@ class Proofs {
     bool any_mended = false;
     const bool changes_all = !has_directive(trial.edit);
     for (const auto& [story, count] : trial.alike) {
-      const Job& job = jobs_[job_of_.at({trial.round, story->unit.get()})];
+      Job& job = jobs_[job_of_.at({trial.round, story->unit.get()})];
       const source::Reading& reading = job.after.readings[job.numbers.at(trial.finding->symbol)];
+      if (!job.needs_left_out) job.needs_left_out = needs_what_is_left_out(job);
       const bool mended =
-          is_mended(reading, *story, used_elsewhere_.contains(trial.finding->symbol)) && !needs_what_is_left_out(job);
+          is_mended(reading, *story, used_elsewhere_.contains(trial.finding->symbol)) && !*job.needs_left_out;
       if (!mended && changes_all) return false;
       any_mended = any_mended || mended;
       if (!mended) left += count;
@@ -307,8 +311,9 @@ class Proofs {
     if (!rounds_[job.round].decides_what_is_read()) return false;
     const std::set<std::string> now(job.after.files.begin(), job.after.files.end());
     std::vector<const std::unordered_set<std::string_view>*> gone;
-    for (const std::string& file : job.before.files)
+    for (const std::string& file : job.files_before)
       if (!now.contains(file)) gone.push_back(&names_in(file));
+    if (gone.empty()) return false;
     for (const std::string& file : now) {
       if (is_system_file(file)) continue;
       for (const std::string_view name : names_in(file))

@@ -100,6 +100,7 @@ void take_exact(source::Reading& exact, const source::Reading& read, FileContent
     definition.form = same->form;
   }
   exact.declarations = read.declarations;
+  exact.left_out.emplace();
 }
 
 bool is_system_file(const std::string& path) { return path.starts_with("/usr/") || path.starts_with("/opt/"); }
@@ -129,6 +130,8 @@ SourceEvidence read(const BuildRecord& record, const std::vector<AskedSymbol>& s
     show(reading.declarations);
     if (reading.way)
       for (SourceLine& step : *reading.way) show(step);
+    if (reading.left_out)
+      for (SourceLine& line : *reading.left_out) show(line);
   }
   if (!may_preprocess || !record.command) return evidence;
 
