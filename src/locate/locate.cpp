@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <span>
+#include <string_view>
 
 #include "locate/image_debug_info.hpp"
 #include "locate/why/answer.hpp"
@@ -57,7 +59,19 @@ void ask_for_shadow(Site* site, const ObjectFacts& object, std::map<ObjectId, Qu
   question.sites.push_back(site);
 }
 
-AskedDefinition definition_of(const ObjectFacts& object, const Symbol& symbol, bool only_in_header) {
+/// The sanitizer makes "__odr_asan.v" (gcc) or "__odr_asan_gen_v" (clang) beside the variable v, to find a second v by.
+const Symbol& guarded_by(const ObjectFacts& object, const Symbol& symbol) {
+  std::string_view name = object.name(symbol);
+  if (!name.starts_with("__odr_asan")) return symbol;
+  for (const std::string_view prefix : {"__odr_asan.", "__odr_asan_gen_"})
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+  const auto variable = std::find_if(object.symbols.begin(), object.symbols.end(),
+                                     [&](const Symbol& other) { return object.name(other) == name; });
+  return variable == object.symbols.end() ? symbol : *variable;
+}
+
+AskedDefinition definition_of(const ObjectFacts& object, const Symbol& made, bool only_in_header) {
+  const Symbol& symbol = guarded_by(object, made);
   const std::string name(object.name(symbol));
   const bool is_function = symbol.type == SymbolType::Function || symbol.type == SymbolType::IndirectFunction;
   return {{symbol.index, name}, {name, is_function, symbol.binding == Binding::Global}, only_in_header};

@@ -42,3 +42,18 @@ def test_header_of_the_toolkit(lab, header):
     need("nvcc")
     text = f"#pragma once\n#include <{header}>\n__device__ int level = 3;\n"
     assert place_in(lab, "nvcc -std=c++17 -rdc=true", "cu", text) == {("lib.h", 3, 1, "source-scan")}
+
+
+@pytest.mark.parametrize("compiler, source", [("gcc", "c"), ("clang++", "cpp")])
+def test_what_the_command_line_includes_is_looked_for_where_it_runs(lab, compiler, source):
+    lab.write("own/config.h", "#define HAVE_LEVEL 1\n")
+    lab.write("src/own/config.h", "#define HAVE_LEVEL 0\n")
+    header = "#if HAVE_LEVEL\nint level = 3;\n#else\nint level = 4;\n#endif\n"
+    lab.write("src/lib.h", header)
+    lab.write("src/a." + source, '#include "lib.h"\n')
+    assert place_in(lab, f"{compiler} -include own/config.h", source, header) == {("lib.h", 2, 1, "source-scan")}
+    lab.sh(f"{compiler} -include own/config.h -c src/a.{source} -o a.o")
+    command = {"directory": str(lab.path), "file": f"src/a.{source}", "command": f"{compiler} -include own/config.h -c src/a.{source} -o a.o"}
+    lab.write("compile_commands.json", json.dumps([command]))
+    [finding] = [one for one in lab.audit("check", "--format", "json", "a.o", "b.o").json()["findings"] if "level" in one["symbol"]]
+    assert [(site["file"], site["line"]) for site in finding["sites"] if site["input"] == "a.o"] == [("src/lib.h", 2)]

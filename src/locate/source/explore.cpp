@@ -45,14 +45,19 @@ class Explorer {
       for (const auto& [world, asked] : level) visit(world, asked);
     }
     for (std::size_t i = 0; i < cases_.size(); ++i)
-      if (cases_[i].open && cases_[i].answered) first_.readings[i].definitions.front().certain = true;
+      if (cases_[i].open && cases_[i].answered) {
+        Definition& definition = first_.readings[i].definitions.front();
+        definition.site_certain = true;
+        definition.certain = !cases_[i].other_way;
+      }
   }
 
  private:
   /// A name that is looked for.
   struct Case {
-    bool open = false;      ///< it may yet become certain
-    bool answered = false;  ///< by the first reading
+    bool open = false;       ///< it may yet become certain
+    bool answered = false;   ///< by the first reading
+    bool other_way = false;  ///< other #includes may lead to the same site
     std::set<World> seen;
   };
 
@@ -189,16 +194,24 @@ class Explorer {
     const bool tentative = std::any_of(found.begin(), found.end(), [](const Definition* d) { return d->is_tentative; });
     const bool is_answer = found.size() == 1 || (tentative && !found.empty());
     // Where others join a tentative definition, it is one of the places that make the symbol's.
-    const bool same =
-        cases_[i].answered && (found.size() == 1 || tentative) &&
-        std::any_of(found.begin(), found.end(), [&](const Definition* one) { return same_site(*one, known.front()); });
-    if (!is_answer || same) return propose(world, reading.leads[at], i);
+    if (cases_[i].answered && (found.size() == 1 || tentative)) {
+      const auto like_first = [&](auto same) {
+        return std::any_of(found.begin(), found.end(),
+                           [&](const Definition* one) { return same(*one, known.front()); });
+      };
+      const auto same_place = [](const Definition& a, const Definition& b) { return same_line(a.at, b.at); };
+      if (like_first(same_place)) {
+        cases_[i].other_way = cases_[i].other_way || !like_first(same_site);
+        return propose(world, reading.leads[at], i);
+      }
+    }
+    if (!is_answer) return propose(world, reading.leads[at], i);
     cases_[i].open = false;
     for (const Definition* other : found) {
       if (std::any_of(known.begin(), known.end(), [&](const Definition& d) { return same_line(d.at, other->at); }))
         continue;
       known.push_back(*other);
-      known.back().certain = false;
+      known.back().certain = known.back().site_certain = false;
     }
   }
 
@@ -265,7 +278,7 @@ void doubt_operands(const TranslationUnit& unit, const std::vector<Name>& wanted
   };
   const auto doubt = [](Reading& reading, const std::string& operand) {
     for (Definition& definition : reading.definitions) {
-      definition.certain = false;
+      definition.certain = definition.site_certain = false;
       definition.doubts.push_back("which file " + operand + " is, is a guess from its name alone");
     }
   };

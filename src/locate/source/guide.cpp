@@ -8,7 +8,9 @@
 #include <tuple>
 #include <vector>
 
+#include "locate/source/include_chain.hpp"
 #include "locate/source/predefined.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit::source {
 namespace {
@@ -116,7 +118,26 @@ unsigned likelihood(const Assumption& assumption) {
   return static_cast<unsigned>(std::find(std::begin(kUsual), std::end(kUsual), assumption.name) - std::begin(kUsual));
 }
 
+/// Of the compiler's own headers only this one is read before what the command line includes.
+bool is_read_first(const std::string& path) { return path.ends_with("/stdc-predef.h"); }
+
 }  // namespace
+
+void tell_forced_include(TranslationUnit& unit, FileStore& files) {
+  if (!unit.forced_includes.empty() || unit.language == Language::Cuda) return;
+  const IncludeSearch search(unit, files);
+  if (!search.lists_system_headers()) return;  // -MMD: one that it leaves out may have included the file
+  const std::string source = normal_path(unit.source, unit.folder);
+  auto listed = unit.listed_files.begin();
+  const auto path = [&] { return normal_path(*listed, unit.folder); };
+  while (listed != unit.listed_files.end() && path() != source) ++listed;
+  if (listed != unit.listed_files.end()) ++listed;
+  while (listed != unit.listed_files.end() && is_read_first(path())) ++listed;
+  const std::uint32_t file = files.open(source, source);
+  if (listed == unit.listed_files.end() || file == FileStore::kNone || search.is_system(path())) return;
+  const bool is_compiled = path().ends_with(".gch") || path().ends_with(".pch");
+  if (!is_compiled && !may_include(files[file], base_name(path()))) unit.forced_includes.push_back(path());
+}
 
 void guide(TranslationUnit& unit, FileStore& files, const std::string& system_macros) {
   if (unit.listed_files.size() < 2) return;

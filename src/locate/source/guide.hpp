@@ -7,6 +7,10 @@
 
 namespace elfaudit::source {
 
+/// Adds the -include whose file the depfile has in front of all that the source includes, where the source names no
+/// such file: that is no guess.
+void tell_forced_include(TranslationUnit& unit, FileStore& files);
+
 /// Adds the -D and -include to `unit` with which a reading comes to the project's files in the order of the depfile.
 /// `system_macros`: what the system's headers define.
 void guide(TranslationUnit& unit, FileStore& files, const std::string& system_macros);

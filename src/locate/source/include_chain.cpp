@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "locate/source/standard_headers.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit::source {
 namespace {
@@ -32,6 +33,14 @@ std::vector<std::string_view> operands_in(const TextFile& file) {
 }
 
 }  // namespace
+
+bool may_include(const TextFile& file, std::string_view wanted) {
+  const std::vector<std::string_view> operands = operands_in(file);
+  return std::any_of(operands.begin(), operands.end(), [&](std::string_view operand) {
+    const bool is_macro = operand.front() != '"' && operand.front() != '<';
+    return is_macro || base_name(operand.substr(1)) == wanted;
+  });
+}
 
 IncludeChains::IncludeChains(Preprocessor& preprocessor, FileStore& files)
     : preprocessor_(preprocessor), files_(files), asked_(preprocessor.asked()) {

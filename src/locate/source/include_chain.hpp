@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -11,6 +12,9 @@
 #include "locate/source/preprocessor.hpp"
 
 namespace elfaudit::source {
+
+/// Does an #include of the file, whatever conditions it stands under, name a file called so, or what a macro says?
+bool may_include(const TextFile& file, std::string_view base_name);
 
 class IncludeChains {
  public:

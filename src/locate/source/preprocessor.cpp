@@ -45,9 +45,10 @@ Preprocessor::Preprocessor(const TranslationUnit& unit, FileStore& files, Intern
   list_has_order_ = list_has_order();
 }
 
-/// A file that the command line includes before the source.
+/// A file that the command line includes before the source. It is looked for where the compiler runs, not beside the
+/// source (GCC manual, Preprocessor Options).
 void Preprocessor::enter_forced(const TranslationUnit& unit, const std::string& name, bool must_exist) {
-  const IncludeRequest request{name, must_exist, parent_path(files_[inclusions_.front().file].path), 0, false};
+  const IncludeRequest request{name, must_exist, unit.folder, 0, false};
   const Included found = search_.find(request);
   search_.mark_reached(found, true);
   if (std::find(unit.guessed.begin(), unit.guessed.end(), name) != unit.guessed.end())

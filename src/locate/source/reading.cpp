@@ -312,6 +312,7 @@ class ReadingMaker {
       Definition& definition = reading_.definitions[i];
       for (const std::string& doubt : doubts) add_doubt(definition.doubts, doubt);
       definition.certain = definition.doubts.empty() && leads.names.empty() && !leads.other_reasons;
+      definition.site_certain = definition.certain;
       if (!definition.certain && !left_out.sentence.empty()) add_doubt(definition.doubts, left_out.sentence);
       for (const std::string& doubt : grounds_[i].sentences) add_doubt(definition.doubts, doubt);
     }

@@ -587,6 +587,7 @@ std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::ve
                             const std::string* system_macros) {
     return UnitReader(supposed, files, names, system_macros).finish();
   };
+  if (!unit.options) tell_forced_include(absolute, files);
   UnitReading first;
   {
     std::optional<UnitReader> reader(std::in_place, absolute, files, wanted);
@@ -609,7 +610,7 @@ std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::ve
   const auto is_known = [](const Reading& reading) { return reading.way.has_value(); };
   if (absolute.is_known_by_debug_info()) {  // too little is known to try what may be otherwise
     for (Reading& reading : first.readings)
-      for (Definition& definition : reading.definitions) definition.certain = false;
+      for (Definition& definition : reading.definitions) definition.certain = definition.site_certain = false;
   } else if (!std::all_of(first.readings.begin(), first.readings.end(), is_known)) {
     explore(absolute, wanted, read, first);
     doubt_operands(absolute, wanted, read, first);

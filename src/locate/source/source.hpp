@@ -164,6 +164,7 @@ struct Definition {
   /// The site and the chain are known. Doubts may be left then about names that an unknown command line may define:
   /// they concern the cause; as the object defines the name, no values of these names could lead to another site.
   bool certain = false;
+  bool site_certain = false;  ///< the site is known, though others than the #includes of `chain` may lead there
   std::vector<std::string> doubts;
   std::string text;      ///< first line of the declaration as written, without blanks at its ends
   std::string type_key;  ///< "enum", "struct" ...: of the type that the same declaration defines

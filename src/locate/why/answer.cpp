@@ -314,15 +314,21 @@ class Witnesses {
     }
     answer.story.declarations = read->declarations;
     const bool exact = evidence_.known_by == KnownBy::Preprocessor;
-    if (read->definitions.size() == 1 && (exact || read->definitions.front().certain)) {
-      const Definition& definition = read->definitions.front();
+    if (read->definitions.size() == 1 && (exact || read->definitions.front().site_certain)) {
+      Definition definition = read->definitions.front();
       if (const std::string newer = changed_since(definition.at, definition.chain); !newer.empty()) {
         answer.place.why_unknown += fmt::format(", and {} has changed since the object was made", newer);
         add_candidates(read->definitions, answer);
         return;
       }
-      answer.place = {definition.at, evidence_.known_by, {}, definition.chain, evidence_.known_by};
-      answer.story.definition = definition;
+      const bool knows_chain = exact || definition.certain;
+      if (!knows_chain) {
+        definition.chain.clear();
+        definition.chain_branches.clear();
+      }
+      answer.place = {
+          definition.at, evidence_.known_by, {}, definition.chain, knows_chain ? evidence_.known_by : KnownBy::Nothing};
+      answer.story.definition = std::move(definition);
       tell_reading(evidence_, i, answer.story);
       return;
     }
