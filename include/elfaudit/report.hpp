@@ -9,6 +9,7 @@
 
 namespace elfaudit {
 
+struct DiagnosedError;
 struct Diagnosis;
 
 /// Paths of the source that begin with `from` begin with `to` here: --map-path FROM=TO.
@@ -32,6 +33,8 @@ void map_paths(Diagnosis& diagnosis, const PathMap& map);
 /// Joins findings with one cause: the first of them gets the others as Finding::also. One header in a thousand objects,
 /// or Catch's main() in two files, needs one edit. Applied last before a report: policies work by symbol.
 void group_by_cause(std::vector<Finding>& findings);
+/// The same for errors of one command: the first gets the others' findings and their lines of the log.
+void group_by_cause(std::vector<DiagnosedError>& errors);
 
 struct ReportOptions {
   bool color = false;                  ///< text: ANSI colours

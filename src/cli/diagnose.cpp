@@ -56,6 +56,7 @@ int diagnose_command(const Request& request) {
   try {
     Diagnosis diagnosis = diagnosis_of(request);
     map_paths(diagnosis, path_map(request));
+    group_by_cause(diagnosis.errors);
     const std::string text = report_of(diagnosis, request);
     print(text, "the report");
     return exit_code(diagnosis);

@@ -115,11 +115,17 @@ std::string summary(const Diagnosis& diagnosis) {
   if (diagnosis.errors.empty())
     return fmt::format("no error that elfaudit knows is in {}\n",
                        diagnosis.whole ? "the log" : "what was read of the log");
-  const auto found = std::count_if(diagnosis.errors.begin(), diagnosis.errors.end(),
-                                   [](const DiagnosedError& error) { return error.finding.has_value(); });
+  std::size_t found = 0;  // by symbol, as the log has them
+  std::size_t joined = 0;
+  for (const DiagnosedError& error : diagnosis.errors) {
+    if (!error.finding) continue;
+    found += 1 + error.finding->also.size();
+    joined += error.finding->also.size();
+  }
   const auto audited = std::count_if(diagnosis.links.begin(), diagnosis.links.end(),
                                      [](const DiagnosedLink& link) { return link.audited; });
-  std::string text = counted(diagnosis.errors.size(), "error") + " in the log";
+  std::string text = counted(diagnosis.errors.size() + joined, "error") + " in the log";
+  if (joined != 0) text += fmt::format(", joined by cause to {}", diagnosis.errors.size());
   if (!diagnosis.links.empty())
     text +=
         fmt::format("; {} of {} audited, which explains {}", audited, counted(diagnosis.links.size(), "link"), found);

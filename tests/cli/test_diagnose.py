@@ -224,6 +224,21 @@ def test_specialisation_in_a_header(lab):
     assert {site["file"] for site in error["finding"]["sites"]} == {"name_of.h"}
 
 
+def test_one_switch_in_two_files_is_one_error(lab):
+    need("g++")
+    lab.write("lib.h", "void f();\nvoid g();\n#ifdef LIB_IMPLEMENTATION\nvoid f() {}\nvoid g() {}\n#endif\n")
+    for name in "ab":
+        lab.write(f"{name}.cpp", f'#define LIB_IMPLEMENTATION\n#include "lib.h"\nint other_{name};\n')
+        lab.sh(f"g++ -g -MD -c {name}.cpp -o {name}.o")
+    lab.write("c.cpp", "int other_a;\n")
+    lab.sh("g++ -g -MD -c c.cpp -o c.o; (set -x; g++ -shared -o x.so a.o b.o c.o) 2>build.log || true")
+    switched, other = valid(lab.audit("diagnose", "--format", "json", "build.log"))["errors"]
+    assert len(switched["lines"]) == 2 and [f["symbol"] for f in switched["finding"]["also"]] == ["_Z1gv"]
+    assert (other["symbol"], other["finding"]["cause"]["kind"]) == ("other_a", "two-definitions")
+    text = lab.audit("diagnose", "build.log").out
+    assert "(and 1 more): multiple definition of f()" in text and "3 errors in the log, joined by cause to 2;" in text
+
+
 def test_compile_commands_of_the_log_tell_the_cause(lab):
     # No debug info, no depfile, no compile_commands.json: what the log shows is enough to read the sources.
     need("g++")
@@ -242,8 +257,9 @@ def test_one_archive_under_two_names(lab):
     shutil.copy(lab.path / "libring.a", lab.path / "third_party")
     result = lab.audit("diagnose", "--format", "json", "build.log")
     document = valid(result)
-    assert [error["demangled"] for error in document["errors"]] == ["ring_size", "ring_capacity()"]
-    assert all("the same object" in error["finding"]["cause"]["text"] for error in document["errors"])
+    [error] = document["errors"]
+    assert [error["demangled"], *(other["demangled"] for other in error["finding"]["also"])] == ["ring_size", "ring_capacity()"]
+    assert "the same object" in error["finding"]["cause"]["text"]
     assert len(document["links"]) == 1, "one audit for all errors of a command"
 
 
