@@ -228,7 +228,7 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census>
   if (can_be_settled(result.job)) settle(result, attempt);
   attempt("warnings", [&] {
     find_fatal_warnings(result.job, result.inputs, result.resolution,
-                        {read_warning_sections, alignment_power, find_uses});
+                        {read_warning_sections, alignment_power, find_uses, read_section_graph, find_needed});
   });
   conclude(result.job, result.inputs, result.resolution);
   attempt("suppliers", [&] { look_for_suppliers(result.job, result.inputs, result.resolution); });

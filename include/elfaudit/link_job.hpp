@@ -118,6 +118,14 @@ struct WarningPolicy {
   std::vector<std::string> backrefs_exclude{};  ///< --warn-backrefs-exclude: patterns of the files that are let pass
   std::optional<bool> text{};                   ///< --warn-textrel and its kin; nothing: no option has said
   bool entry_by_option = false;                 ///< -e was given
+  /// --warn-execstack and its kin; nothing: no option has said.
+  std::optional<bool> stack{};
+  std::optional<bool> stack_executable{};  ///< -z execstack, -z noexecstack; nothing: as the objects ask
+  bool stack_if_needed = false;            ///< mold: -z execstack-if-needed
+  bool stack_sized = false;                ///< -z stack-size=N, with N above 0
+  bool segments = true;                    ///< false: --no-warn-rwx-segments
+  bool writable_text = false;              ///< -N: code is writable
+  bool one_segment = false;                ///< -N, -n: data stands beside code
 };
 
 /// A complete description of one link. Options that change nothing about symbols are not recorded.

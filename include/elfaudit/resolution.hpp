@@ -101,23 +101,28 @@ struct Rejection {
 /// What the linker warns of, where --fatal-warnings makes an error of it.
 struct FatalWarning {
   enum class Kind : std::uint8_t {
-    NoLibrary,      ///< GNU ld: what a shared object needs is not found; `detail` says it
-    NoEntry,        ///< nothing defines the entry point
-    Marked,         ///< `reference` is to a name that a section .gnu.warning.NAME warns of
-    MarkedFile,     ///< `object` has a section .gnu.warning
-    Common,         ///< --warn-common: `definition` and `reference`, one of them a common symbol
-    Size,           ///< a common symbol, `reference`, and a definition of another size
-    Alignment,      ///< a common symbol, `reference`, and a definition that is aligned less
-    Type,           ///< two definitions, one of a function and one of a variable
-    Shapeless,      ///< GNU ld: `reference` is to a shared object's `definition` that has no type and no size
-    BackReference,  ///< lld's --warn-backrefs: `object`, which stands before `reference`, is extracted for it
+    NoLibrary,       ///< GNU ld: what a shared object needs is not found; `detail` says it
+    NoEntry,         ///< nothing defines the entry point
+    Marked,          ///< `reference` is to a name that a section .gnu.warning.NAME warns of
+    MarkedFile,      ///< `object` has a section .gnu.warning
+    Common,          ///< --warn-common: `definition` and `reference`, one of them a common symbol
+    Size,            ///< a common symbol, `reference`, and a definition of another size
+    Alignment,       ///< a common symbol, `reference`, and a definition that is aligned less
+    Type,            ///< two definitions, one of a function and one of a variable
+    Shapeless,       ///< GNU ld: `reference` is to a shared object's `definition` that has no type and no size
+    StackAsked,      ///< `object` asks for an executable stack; invalid: -z execstack does
+    StackByDefault,  ///< `object` says nothing of the stack, which means an executable one
+    VersionTwice,    ///< lld: a version script gives it to two nodes; `detail`: "V1 and V2"
+    Segment,         ///< GNU ld: memory that is writable and executable; `detail` is the section, from `object` too
+    BackReference,   ///< lld's --warn-backrefs: `object`, which stands before `reference`, is extracted for it
   };
   Kind kind = Kind::NoEntry;
-  std::string symbol;  ///< empty for MarkedFile
+  std::string symbol;  ///< empty for MarkedFile, Stack and Segment
   SymbolId definition;
   Reference reference{};
   ObjectId object{};
-  std::string detail{};  ///< Marked, MarkedFile: what the section says; or the option that refers to the name
+  std::string detail{};  ///< Marked, MarkedFile: what the section says; or the option that refers to the name. Segment:
+                         ///< the section
 };
 
 /// Why a linker refuses a relocation.
@@ -258,6 +263,7 @@ struct Resolution {
   /// With --fatal-warnings, by name: who refers to it, so that GNU ld warns where a section .gnu.warning.NAME is
   /// linked.
   std::map<std::string, FatalWarning, std::less<>> mentions;
+  std::map<std::string, FatalWarning, std::less<>> weak_mentions;  ///< the last weak one, while nothing defines it
   std::vector<Unresolved> unresolved;            ///< by name; candidates until their relocations have been looked at
   std::optional<std::size_t> undefined_count{};  ///< how many names are undefined, where `unresolved` is not filled in
   bool undefined_counted = true;                 ///< false: nobody asked, and neither of these two says anything

@@ -49,6 +49,9 @@ class WarningOptions {
   /// False when the item is none of these options, or says more than this.
   bool take(const LineItem& item);
 
+  /// -z KEYWORD=VALUE
+  void take_keyword(std::string_view keyword, std::string_view value);
+
   WarningPolicy policy(OutputKind output) const;
 
  private:
@@ -71,6 +74,10 @@ bool WarningOptions::take(const LineItem& item) {
     case OptionEffect::Entry:
       policy_.entry_by_option = true;
       return false;
+    case OptionEffect::Omagic:
+      policy_.writable_text = item.name == "N" || item.name == "omagic";
+      policy_.one_segment = true;
+      return false;
     case OptionEffect::Warning:
       break;
     default:
@@ -86,9 +93,21 @@ bool WarningOptions::take(const LineItem& item) {
     policy_.text = item.name == "warn-textrel";
   else if (item.name == "warn-shared-textrel" || item.name == "no-warn-shared-textrel")
     shared_text_ = item.name == "warn-shared-textrel";
+  else if (item.name == "warn-execstack" || item.name == "no-warn-execstack")
+    policy_.stack = item.name == "warn-execstack";
+  else if (item.name == "warn-rwx-segments" || item.name == "no-warn-rwx-segments")
+    policy_.segments = item.name == "warn-rwx-segments";
+  else if (item.name == "no-omagic")
+    policy_.writable_text = policy_.one_segment = false;
   else
     silent_ = true;
   return true;
+}
+
+void WarningOptions::take_keyword(std::string_view keyword, std::string_view value) {
+  if (keyword == "execstack" || keyword == "noexecstack") policy_.stack_executable = keyword == "execstack";
+  if (keyword == "execstack-if-needed") policy_.stack_if_needed = true;
+  if (keyword == "stack-size") policy_.stack_sized = value.find_first_not_of("0xX") != std::string_view::npos;
 }
 
 WarningPolicy WarningOptions::policy(OutputKind output) const {
@@ -418,6 +437,8 @@ class LineReader {
 
   void take_z(const LineItem& item) {
     const std::string keyword = item.value.substr(0, item.value.find('='));
+    warnings_.take_keyword(keyword,
+                           std::string_view(item.value).substr(std::min(keyword.size() + 1, item.value.size())));
     if (linker_.refuses_keywords && !is_z_keyword_of_gold(keyword)) {
       take_unknown_keyword("-z " + item.value);
     } else if (keyword == "muldefs") {
@@ -450,6 +471,15 @@ class LineReader {
     if (std::find(job_.notes.begin(), job_.notes.end(), text) == job_.notes.end()) job_.notes.push_back(text);
   }
 
+  void note_warnings_not_judged() {
+    std::string what = "those about the file that is made";
+    if (job_.linker == LinkerKind::Bfd)
+      what = "code that reads what a library gives no type; libraries that need another version of a library";
+    if (job_.linker == LinkerKind::Gold) what += "; default versions that differ";
+    if (job_.replaces_default_script && linker_.warns_of_segments) what += "; memory that a script lays out";
+    note("--fatal-warnings: all warnings are judged but these: " + what);
+  }
+
   void finish_policy() {
     if (unresolved_.fatal_warnings())
       for (const std::string& word : unknown_keywords_) refused(word);
@@ -457,10 +487,7 @@ class LineReader {
     job_.relocations = relocations_.policy();
     job_.warnings = warnings_.policy(job_.output);
     if (job_.warnings.fatal && linker_.fatal_warnings_anywhere) job_.relocations.noinhibit_exec = false;
-    if (job_.warnings.fatal)
-      note(
-          "--fatal-warnings: warnings about symbols are judged, those about the file that is made are not (an "
-          "executable stack, segments that are writable and executable, code that reads what a library gives no type)");
+    if (job_.warnings.fatal) note_warnings_not_judged();
     if (entry_) {
       job_.entry = *entry_;
       job_.entry_given = true;

@@ -165,7 +165,7 @@ void BfdLink::refer(SymbolId at, const Symbol& symbol) {
   Entry& entry = table_[id];
   check_tls(id, at, symbol);
   if (symbol.visibility != Visibility::Default) entry.not_default = true;
-  if (!symbol.weak() || entry.defined()) note_mention(named, at);
+  note_mention(named, at, {}, symbol.weak() && !entry.defined());
   if (symbol.weak()) {
     if (entry.state == Entry::State::New) entry.state = Entry::State::UndefinedWeak;
     return;
@@ -283,6 +283,7 @@ void BfdLink::define_common(SymbolId at, const Symbol& symbol) {
   if (entry.state == Entry::State::Common || (beaten && this->symbol(entry.definition).type != SymbolType::Function))
     warn_of_common(id, entry.definition, at);
   if (beaten && !entry.dynamic) warn_of_alignment(id, entry.definition, at);
+  if (!beaten && job_.warnings.fatal) note_alignment(id, at);
   if (beaten || smaller) {
     fate(at) = Fate::MergedCommon;
     return;
@@ -339,7 +340,7 @@ void BfdLink::refer_shared(SymbolId at, const Symbol& symbol) {
   Entry& entry = table_[id];
   check_tls(id, at, symbol);
   const bool open = entry.state == Entry::State::New || entry.state == Entry::State::UndefinedWeak;
-  if (!symbol.weak() || entry.defined()) note_mention(named, at);
+  note_mention(named, at, {}, symbol.weak() && !entry.defined());
   if (open && !symbol.weak()) make_undefined(entry, at);
 }
 
@@ -461,13 +462,16 @@ std::string BfdLink::printed_name(SymbolId at) const {
 //
 // Found by experiment with binutils 2.40.
 
-/// Of a file's reference or an option's. The first one stays.
-void BfdLink::note_mention(std::uint32_t id, SymbolId by, const std::string& option) {
+/// Of a file's reference or an option's. The first one stays, of weak ones to what nothing defines yet the last.
+void BfdLink::note_mention(std::uint32_t id, SymbolId by, const std::string& option, bool weak) {
   if (!job_.warnings.fatal) return;
   FatalWarning mention;
   mention.reference.id = by;
   if (!by.valid()) mention.detail = option;
-  out_.mentions.try_emplace(std::string(table_.name(id)), std::move(mention));
+  if (weak)
+    out_.weak_mentions.insert_or_assign(std::string(table_.name(id)), std::move(mention));
+  else
+    out_.mentions.try_emplace(std::string(table_.name(id)), std::move(mention));
 }
 
 void BfdLink::warn_of_common(std::uint32_t id, SymbolId one, SymbolId other) {
@@ -483,7 +487,14 @@ void BfdLink::warn_of_change(std::uint32_t id, SymbolId definition, SymbolId com
   if (size != 0 && size != symbol(common).size)
     out_.warnings.push_back(
         {FatalWarning::Kind::Size, std::string(table_.name(id)), definition, {common, {}, 0}, {}, {}});
-  warn_of_alignment(id, definition, common);
+  const auto aligned = most_aligned_.find(id);
+  warn_of_alignment(id, definition, aligned == most_aligned_.end() ? common : aligned->second);
+}
+
+/// Common symbols that become one have the largest alignment.
+void BfdLink::note_alignment(std::uint32_t id, SymbolId common) {
+  const auto [most, is_first] = most_aligned_.try_emplace(id, common);
+  if (!is_first && symbol(common).value > symbol(most->second).value) most->second = common;
 }
 
 /// Whether it is aligned less is looked up when all files are read.

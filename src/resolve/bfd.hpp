@@ -92,8 +92,9 @@ class BfdLink {
   bool makes_way(SymbolId at, const Symbol& symbol, std::uint32_t plain, bool dynamic);
   void leave_shared_definition(std::uint32_t id);
 
-  // What --fatal-warnings makes errors of (bfd_warnings.cpp)
-  void note_mention(std::uint32_t id, SymbolId by, const std::string& option = {});
+  // What --fatal-warnings makes errors of (at the end of bfd.cpp)
+  void note_mention(std::uint32_t id, SymbolId by, const std::string& option = {}, bool weak = false);
+  void note_alignment(std::uint32_t id, SymbolId common);
   void warn_of_common(std::uint32_t id, SymbolId one, SymbolId other);
   void warn_of_change(std::uint32_t id, SymbolId definition, SymbolId common);
   void warn_of_alignment(std::uint32_t id, SymbolId definition, SymbolId common);
@@ -118,9 +119,10 @@ class BfdLink {
   std::map<std::string_view, GroupOwner> linkonce_;  ///< by section name
   std::vector<ArchiveIndex> indexes_;
   std::set<std::string_view> wrapped_;
-  std::set<std::string_view> loaded_;     ///< by what the shared objects that take part so far are known
-  std::set<std::string_view> needed_;     ///< their DT_NEEDED, and that of dropped ones among these
-  std::vector<SymbolId> first_mentions_;  ///< by entry: who says first whether the name is thread-local
+  std::set<std::string_view> loaded_;               ///< by what the shared objects that take part so far are known
+  std::set<std::string_view> needed_;               ///< their DT_NEEDED, and that of dropped ones among these
+  std::vector<SymbolId> first_mentions_;            ///< by entry: who says first whether the name is thread-local
+  std::map<std::uint32_t, SymbolId> most_aligned_;  ///< with --fatal-warnings: of the common symbols of each name
   std::uint64_t additions_ = 0;  ///< names that became undefined or common: whether a group must be searched again
 };
 

@@ -2,9 +2,9 @@
 // it merges symbols (commons, sizes, types, back references) the engines have noted.
 //
 //  1. GNU ld warns of a section .gnu.warning.NAME in any linked file where a file or option refers to NAME: by an
-//  undefined
-//     symbol that is not weak, or is where NAME is defined already, or by a common symbol, in shared objects too, used
-//     or not. A shared object's section counts only where nothing before it defines NAME.
+//     undefined symbol that is not weak, or is where NAME is defined already or behind the section, or by a common
+//     symbol, in shared objects too, used or not. A shared object's section counts only where nothing before it
+//     defines NAME.
 //  2. gold warns where a relocation of another linked object uses NAME and the file with the section defines it.
 //  3. GNU ld warns of a linked object with a section .gnu.warning.
 //  4. An entry point that nothing defines and that is no number: see the traits.
@@ -23,7 +23,7 @@
 #include <utility>
 
 #include "linker/linker_traits.hpp"
-#include "resolve/live_sections.hpp"
+#include "resolve/memory_warnings.hpp"
 
 namespace elfaudit {
 namespace {
@@ -42,7 +42,8 @@ class WarningFinder {
 
   void run() {
     drop_well_aligned();
-    if (linker_.warns_of_marked_names) read_marks();
+    if (linker_.warns_of_marked_names || linker_.warns_of_stack) read_sections();
+    check_memory();
     if (linker_.marks_relocations_alone)
       find_marked_relocations();
     else
@@ -93,16 +94,40 @@ class WarningFinder {
     });
   }
 
-  void read_marks() {
-    each_linked([&](ObjectId id) {
-      ask(id, [&] {
-        WarningSections found = reader_.warnings(object(id).origin);
-        for (auto& [name, text] : found.marked) marks_.emplace(name, Mark{id, std::move(text)});  // the first one
-        const bool relocatable = object(id).kind == ObjectKind::Relocatable;
-        if (!found.whole || !relocatable || !linker_.warns_of_marked_files) return;  // rule 3
-        out_.warnings.push_back({FatalWarning::Kind::MarkedFile, {}, {}, {}, id, *found.whole});
-      });
-    });
+  void read_sections() {
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
+      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
+        const ObjectId id{i, o};
+        if (out_.linked[i][o] || (linker_.stack_of_what_is_read && object(id).kind == ObjectKind::Relocatable))
+          ask(id, [&] { read_sections(id); });
+      }
+    }
+  }
+
+  void read_sections(ObjectId id) {
+    WarningSections found = reader_.warnings(object(id).origin);
+    if (linker_.warns_of_marked_names)
+      for (auto& [name, text] : found.marked) marks_.emplace(name, Mark{id, std::move(text)});  // the first one
+    if (object(id).kind != ObjectKind::Relocatable) return;
+    if (found.whole && linker_.warns_of_marked_files)  // rule 3
+      out_.warnings.push_back({FatalWarning::Kind::MarkedFile, {}, {}, {}, id, *found.whole});
+    if (!job_.inputs[id.input].just_symbols) memory_.emplace(id, std::move(found));
+  }
+
+  /// See memory_warnings.hpp. What --gc-sections keeps is asked where it matters alone.
+  void check_memory() {
+    const std::size_t before = out_.warnings.size();
+    const auto is_kept = [&](ObjectId id, std::uint32_t section) {
+      const auto dropped = dropped_sections(object(id), id, out_);
+      return !std::binary_search(dropped.begin(), dropped.end(), section);
+    };
+    find_memory_warnings(job_, inputs_, memory_, is_kept, out_);
+    if (!job_.gc_sections || out_.warnings.size() == before) return;
+    out_.warnings.resize(before);
+    const std::vector<IndirectLibrary> beside = load_needed(job_, inputs_, out_, reader_.needed);
+    const LiveSections live(job_, inputs_, out_, beside, reader_.graph);
+    find_memory_warnings(
+        job_, inputs_, memory_, [&](ObjectId id, std::uint32_t section) { return live.live(id, section); }, out_);
   }
 
   /// Of the object, and not with a version of its own.
@@ -123,13 +148,20 @@ class WarningFinder {
     return found;
   }
 
+  const FatalWarning* mention_of(const std::string& name, const Mark& mark) const {
+    if (const auto found = out_.mentions.find(name); found != out_.mentions.end()) return &found->second;
+    const auto weak = out_.weak_mentions.find(name);
+    if (weak == out_.weak_mentions.end()) return nullptr;
+    return weak->second.reference.id.in < mark.in ? nullptr : &weak->second;
+  }
+
   /// Rule 1.
   void find_marked_mentions() {
     for (const auto& [name, mark] : marks_) {
-      const auto mention = out_.mentions.find(name);
-      if (mention == out_.mentions.end()) continue;
+      const FatalWarning* mention = mention_of(name, mark);
+      if (mention == nullptr) continue;
       if (object(mark.in).kind != ObjectKind::Relocatable && defined_before(mark.in, name)) continue;
-      FatalWarning warning = mention->second;
+      FatalWarning warning = *mention;
       warning.kind = FatalWarning::Kind::Marked;
       warning.symbol = name;
       warning.definition = definition_in(mark.in, name);
@@ -264,6 +296,7 @@ class WarningFinder {
   Resolution& out_;
   const WarningReader& reader_;
   std::map<std::string, Mark, std::less<>> marks_;
+  std::map<ObjectId, WarningSections> memory_;  ///< of relocatable objects
 };
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
+#include "resolve/live_sections.hpp"
+#include "resolve/shared_references.hpp"
 #include "scan/scan.hpp"
 
 namespace elfaudit {
@@ -18,6 +20,8 @@ struct WarningReader {
   std::function<WarningSections(const Origin&)> warnings;
   std::function<std::uint32_t(const Origin&, std::uint32_t section, std::uint64_t value)> alignment;
   std::function<std::vector<Use>(const Origin&, std::span<const std::uint32_t>)> uses;
+  GraphReaderFunction graph;
+  NeededFinder needed;
 };
 
 /// Adds to Resolution::warnings, which the engines began, and drops what the linker does not warn of after all. Does

@@ -118,6 +118,7 @@ class LldLink {
   std::set<std::string> demangled_names() const;
   void check_versions();
   void check_version_script();
+  void warn_of_versions();
   void check_nodes();
 
   // When all files are read (lld_verdict.cpp)

@@ -9,6 +9,8 @@
 //     was kept: a lazy member that is never extracted names foo as well. What "local:" names exactly, and with a
 //     default version what an archive of --exclude-libs defines, is not exported and needs none. In lld 14 a value that
 //     the line gives the name takes the place of its default version.
+//  3. It warns of a name that a version script gives to two nodes, or to one and to "local:", of those that an object
+//     defines, but not for -r. Patterns give way to names.
 
 #include <algorithm>
 #include <map>
@@ -44,6 +46,7 @@ std::set<std::string> LldLink::demangled_names() const {
 
 void LldLink::check_versions() {
   check_version_script();
+  if (job_.warnings.fatal && job_.output != OutputKind::Relocatable) warn_of_versions();
   if (job_.output == OutputKind::SharedObject) check_nodes();
 }
 
@@ -73,6 +76,31 @@ void LldLink::check_version_script() {
   for (const VersionNode& node : job_.versions) {
     check(node.globals, node.name, node.name.empty() ? "global" : node.name);
     check(node.locals, node.name, "local");
+  }
+}
+
+/// Rule 3.
+void LldLink::warn_of_versions() {
+  std::map<std::string, std::string> versions;  // by name as the table has it, or as C++ spells it
+  std::set<std::string> demangled = demangled_names();
+  const auto give = [&](const std::string& name, const std::string& version) {
+    const auto [given, is_first] = versions.try_emplace(name, version);
+    if (is_first || given->second == version) return;
+    out_.warnings.push_back({FatalWarning::Kind::VersionTwice, name, {}, {}, {}, given->second + " and " + version});
+  };
+  const auto give_all = [&](const std::vector<SymbolPattern>& patterns, const std::string& node,
+                            const std::string& version) {
+    for (const SymbolPattern& pattern : patterns) {
+      if (is_pattern(pattern)) continue;
+      for (const std::string& name : {pattern.text, pattern.text + "@" + node}) {
+        const std::uint32_t id = pattern.cxx ? kNone : table_.find(name);
+        if (pattern.cxx ? demangled.contains(name) : id != kNone && can_have_version(id)) give(name, version);
+      }
+    }
+  };
+  for (const VersionNode& node : job_.versions) {
+    give_all(node.globals, node.name, node.name.empty() ? "global" : node.name);
+    give_all(node.locals, node.name, "local");
   }
 }
 

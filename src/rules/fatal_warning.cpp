@@ -48,6 +48,16 @@ std::string what_is_wrong(const Evidence& evidence, const FatalWarning& warning)
     case FatalWarning::Kind::Shapeless:
       return fmt::format("{} is used, of which {} gives neither type nor size", name,
                          evidence.object(warning.definition.in).origin.display());
+    case FatalWarning::Kind::StackAsked:
+      if (!warning.object.valid()) return "-z execstack makes the stack executable (--warn-execstack)";
+      return fmt::format("{} asks for an executable stack", evidence.object(warning.object).origin.display());
+    case FatalWarning::Kind::StackByDefault:
+      return fmt::format("{} has no section .note.GNU-stack, which means an executable stack",
+                         evidence.object(warning.object).origin.display());
+    case FatalWarning::Kind::VersionTwice:
+      return fmt::format("the version script gives {} to both {}", name, warning.detail);
+    case FatalWarning::Kind::Segment:
+      return fmt::format("the output's {} is writable and executable", warning.detail);
     case FatalWarning::Kind::BackReference:
       return fmt::format("{} is needed by an input that stands after {}, which defines it (--warn-backrefs)", name,
                          evidence.object(warning.object).origin.display());

@@ -51,7 +51,7 @@ constexpr Rule kRules[] = {
      "a symbol version without its node in a version script, or a node's name "
      "that nothing defines: the linker will reject it"},
     {"fatal-warning", Severity::Error,
-     "the linker warns of a symbol, and --fatal-warnings makes an error of that: the linker will reject it"},
+     "the linker warns, and --fatal-warnings makes an error of that: the linker will reject it"},
     {"shadowed-definition", Severity::Note,
      "another archive member also defines it and was not taken: the order of the line decides"},
     {"python-tag", Severity::Error,

@@ -48,10 +48,23 @@ std::vector<Use> find_uses(const Origin& origin, std::span<const std::uint32_t> 
 /// Does a relocatable object have a section of that name that takes space in the output? Throws InputError.
 bool has_section(const Origin& origin, std::string_view name);
 
+/// A section that is loaded, and writable or executable.
+struct MemorySection {
+  std::uint32_t index = 0;  ///< in the section header table
+  std::string name;
+  bool writable = false;
+  bool executable = false;
+  bool empty = false;
+};
+
 /// What an object says that linkers warn of.
 struct WarningSections {
+  enum class StackNote : std::uint8_t { None, Plain, Executable };
+
   std::map<std::string, std::string> marked;  ///< by NAME: what the section .gnu.warning.NAME says
   std::optional<std::string> whole;           ///< what .gnu.warning says
+  StackNote stack = StackNote::None;          ///< .note.GNU-stack
+  std::vector<MemorySection> memory;          ///< by index
 };
 
 /// Throws InputError.

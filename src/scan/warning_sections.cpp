@@ -1,5 +1,6 @@
 // Sections by which an object has linkers warn of it: .gnu.warning.NAME where NAME is used, .gnu.warning where the
-// object is linked (ld manual, "Warnings"). And what GNU ld knows of a definition's alignment.
+// object is linked (ld manual, "Warnings"); .note.GNU-stack and sections that are written or run, for warnings about
+// the output's memory. And what GNU ld knows of a definition's alignment.
 #include <algorithm>
 #include <bit>
 
@@ -21,6 +22,17 @@ std::string text_of(const ElfSections& sections, std::size_t index) {
   return std::string(bytes.substr(0, bytes.find('\0')));
 }
 
+void note_memory(std::size_t index, std::string_view name, const GElf_Shdr& header, WarningSections& found) {
+  using StackNote = WarningSections::StackNote;
+  const bool executable = (header.sh_flags & SHF_EXECINSTR) != 0;
+  const bool writable = (header.sh_flags & SHF_WRITE) != 0;
+  if (name == ".note.GNU-stack" && found.stack == StackNote::None)
+    found.stack = executable ? StackNote::Executable : StackNote::Plain;
+  if ((header.sh_flags & SHF_ALLOC) == 0 || !(executable || writable)) return;
+  found.memory.push_back(
+      {static_cast<std::uint32_t>(index), std::string(name), writable, executable, header.sh_size == 0});
+}
+
 }  // namespace
 
 WarningSections read_warning_sections(const Origin& origin) {
@@ -28,7 +40,9 @@ WarningSections read_warning_sections(const Origin& origin) {
   const ElfSections sections(file, origin);
   WarningSections found;
   for (std::size_t index = 1; index < sections.count(); ++index) {
-    const std::string_view name = sections.name(index, sections.header(index));
+    const GElf_Shdr header = sections.header(index);
+    const std::string_view name = sections.name(index, header);
+    note_memory(index, name, header, found);
     if (!name.starts_with(kWarning)) continue;
     if (name == kWarning)
       found.whole = text_of(sections, index);

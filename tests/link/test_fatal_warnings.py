@@ -11,6 +11,7 @@ OBJECTS = {
     "start": "_start: nop",
     "call": "_start: call gets",
     "weak_call": ".weak gets; _start: call gets",
+    "warns_and_calls_weakly": ".weak gets; _start: call gets; WARNS",
     "mention": "_start: nop; .globl gets",
     "debug": '_start: nop; .section .foo, "", @progbits; .quad gets',
     "gets": ".globl gets; gets: ret; WARNS",
@@ -27,6 +28,7 @@ OBJECTS = {
     "common4": "_start: nop; .comm v, 4, 4",
     "more4": ".comm v, 4, 4",
     "more8": ".comm v, 8, 8",
+    "aligned8": ".comm v, 8, 8",
     "aligned32": ".comm v, 8, 32",
     "data4": ".data; .balign 4; .globl v; .type v, @object; .size v, 4; v: .long 1",
     "data8": ".data; .balign 8; .globl v; .type v, @object; .size v, 8; v: .quad 1",
@@ -43,9 +45,17 @@ OBJECTS = {
     "weak_f2": ".weak f2; f2: ret",
     "call_f1": "_start: call f1",
 }
-ARCHIVES = {"libgets.a": "gets", "libself.a": "gets_self", "libdata8.a": "data8", "lib1.a": "f1", "lib2.a": "f2",
+SECTIONS = {"writes_code": '.rwx, "awx"; nop', "runs_data": '.data.x, "ax"; nop', "runs_no_data": '.data.x, "ax"',
+            "writes_code_empty": '.rwx, "awx"', "runs_foo": 'foo, "ax"; nop', "writes_foo": 'foo, "aw"; nop',
+            "reads_foo": 'foo, "a"; nop', "writes_text": '.text.w, "aw"; nop', "writes_fini": '.fini, "aw"; nop',
+            "writes_rodata": '.rodata, "aw"; nop', "runs_rodata": '.rodata, "ax"; nop', "runs_tls": '.tdata, "awxT"; nop',
+            "writes_code_twice": '.rwx, "awxG", @progbits, rwx, comdat; nop', "uses_written_code": '.rwx, "awx"; nop; .globl _init; _init: nop'}
+OBJECTS |= {name: f".section {section}" for name, section in SECTIONS.items()}
+OBJECTS |= {"asks_stack": ".globl f1; f1: ret", "says_nothing": "nop", "says_nothing_at_all": "_start: nop"}
+STACK = {"asks_stack": '.section .note.GNU-stack, "x", @progbits\n', "says_nothing": "", "says_nothing_at_all": ""}
+ARCHIVES = {"libasks.a": "asks_stack", "libgets.a": "gets", "libself.a": "gets_self", "libdata8.a": "data8", "lib1.a": "f1", "lib2.a": "f2",
             "lib2again.a": "f2", "libweak2.a": "weak_f2", "lib12.a": "f1 f2", "libfile.a": "warned_file"}
-SHARED = {"libgets.so": "gets", "libcalls.so": "library_call", "libmore4.so": "more4", "libmore8.so": "more8", "libdata8.so": "data8",
+SHARED = {"libasks.so": "asks_stack", "libgets.so": "gets", "libcalls.so": "library_call", "libmore4.so": "more4", "libmore8.so": "more8", "libdata8.so": "data8",
           "libfunction.so": "function", "libshapeless.so": "shapeless", "libneeds.so": "f1"}
 
 LINES = """
@@ -67,6 +77,11 @@ LINES = """
     call_f.o libself.a
     call.o warns_alone.o gets_plain.o
     gets_common.o warns_alone.o
+    weak_call.o warns_alone.o
+    warns_alone.o weak_call.o
+    warns_alone.o weak_call.o gets_plain.o
+    weak_call.o warns_alone.o gets_plain.o
+    warns_and_calls_weakly.o
     -u gets start.o gets.o
     start.o gets.o --defsym=here=gets
     -r call.o gets.o
@@ -96,6 +111,10 @@ LINES = """
     data8.o common4.o
     data8.o aligned32.o start.o
     aligned32.o odd8.o start.o
+    data8.o aligned8.o aligned32.o start.o
+    start.o aligned8.o aligned32.o data8.o
+    start.o aligned32.o aligned8.o data8.o
+    start.o aligned8.o aligned32.o libdata8.so
     common4.o function.o
     common4.o weak4.o
     common4.o libdata8.a
@@ -133,6 +152,63 @@ LINES = """
     -e nosuch start.o --noinhibit-exec
     --warn-common common4.o more4.o --noinhibit-exec
 """.splitlines()
+MEMORY = """
+    # The stack
+    start.o
+    start.o asks_stack.o
+    start.o says_nothing.o
+    says_nothing_at_all.o
+    says_nothing_at_all.o says_nothing.o
+    says_nothing_at_all.o -z stack-size=0x1000
+    says_nothing_at_all.o -z stack-size=0
+    start.o libasks.a
+    call_f1.o libasks.a
+    call_f1.o libasks.so
+    start.o asks_stack.o -z execstack
+    start.o asks_stack.o -z noexecstack
+    start.o asks_stack.o -z execstack -z noexecstack
+    start.o says_nothing.o -z noexecstack
+    start.o asks_stack.o --no-warn-execstack
+    start.o asks_stack.o --warn-execstack
+    start.o says_nothing.o --warn-execstack
+    start.o asks_stack.o --warn-execstack -z noexecstack
+    start.o -z execstack --warn-execstack
+    start.o -z execstack
+    -r start.o asks_stack.o
+    -r start.o says_nothing.o
+    -shared start.o asks_stack.o
+    --gc-sections start.o asks_stack.o
+    --just-symbols=asks_stack.o start.o
+    start.o asks_stack.o -w
+    start.o asks_stack.o --no-fatal-warnings
+    # Memory that is writable and executable
+    start.o writes_code.o
+    start.o runs_data.o
+    start.o runs_no_data.o
+    start.o writes_code_empty.o
+    start.o runs_foo.o
+    start.o writes_foo.o
+    start.o runs_foo.o writes_foo.o
+    start.o runs_foo.o writes_foo.o --no-warn-rwx-segments
+    start.o reads_foo.o writes_foo.o
+    start.o writes_text.o
+    start.o writes_fini.o
+    start.o writes_rodata.o
+    start.o runs_rodata.o
+    start.o runs_rodata.o writes_rodata.o
+    start.o runs_tls.o
+    start.o writes_code_twice.o writes_code_twice.o
+    --gc-sections start.o writes_code.o
+    --gc-sections start.o uses_written_code.o
+    -r start.o writes_code.o
+    -shared start.o writes_code.o
+    -N start.o
+    -N start.o --no-omagic
+    -n start.o
+    -n start.o data8.o
+    -N start.o -z execstack
+    start.o writes_code.o --noinhibit-exec
+""".splitlines()
 BACK_REFERENCES = """
     call_f1.o lib1.a lib2.a
     call_f1.o lib2.a lib1.a
@@ -159,8 +235,8 @@ def bench(tmp_path_factory):
     warns = '.section .gnu.warning.gets, "", @progbits; .ascii "gets is dangerous"'
     for name, source in OBJECTS.items():
         text = source.replace("WARNS", warns).replace("; ", "\n")
-        lab.write(f"{name}.s", f'.globl _start\n.section .note.GNU-stack,"",@progbits\n.text\n{text}\n' if "_start" in source else
-                  f'.section .note.GNU-stack,"",@progbits\n.text\n{text}\n')
+        stack = STACK.get(name, '.section .note.GNU-stack,"",@progbits\n')
+        lab.write(f"{name}.s", f'{stack}.text\n{".globl _start" if "_start" in source else ""}\n{text}\n')
         lab.sh(f"as {name}.s -o {name}.o")
     for name, members in ARCHIVES.items():
         lab.sh(f"ar rc {name} " + " ".join(f"{member}.o" for member in members.split()))
@@ -190,10 +266,35 @@ def test_what_the_linker_refuses_is_refused(bench, linker):
     assert not (wrong := held_against(bench, WITH_GOLD[linker], LINES)), "\n".join(wrong)
 
 
+@pytest.mark.parametrize("linker", ["bfd", "gold", "mold"])
+def test_the_memory_of_the_output(bench, linker):
+    need(WITH_GOLD[linker])
+    # Options it does not know, and what gold crashes of
+    left_out = {"bfd": {}, "gold": {"rwx-segments", "no-warn-execstack", " -w", "runs_tls"},
+                "mold": {"rwx-segments", "stack-size", " -w", "-n "}}[linker]
+    lines = [line for line in MEMORY if not any(word in line for word in left_out)]
+    assert not (wrong := held_against(bench, WITH_GOLD[linker], lines)), "\n".join(wrong)
+
+
 @pytest.mark.parametrize("linker", ["lld14", "lld19"])
 def test_back_references(bench, linker):
     need(WITH_GOLD[linker])
     lines = [f"--warn-backrefs {line.strip()}" for line in BACK_REFERENCES if line.strip()]
+    assert not (wrong := held_against(bench, WITH_GOLD[linker], lines)), "\n".join(wrong)
+
+
+SCRIPTS = ("V1 { f1; }; V2 { f1; };", "V1 { f1; }; V2 { local: f1; };", "V1 { f1; local: f1; };", "{ global: f1; local: f1; };", "V1 { f1; f1; };",
+           "V1 { f1; }; V2 { f*; };", "V1 { f1; }; V2 { local: *; };", "V1 { gone; }; V2 { gone; };", "V1 { f1; }; V2 { f2; };",
+           'V1 { extern "C++" { "f1"; }; }; V2 { extern "C++" { "f1"; }; };', "V1 { local: f1; }; V2 { local: f1; };")
+
+
+@pytest.mark.parametrize("linker", ["lld14", "lld19"])
+def test_names_that_a_version_script_gives_twice(bench, linker):
+    need(WITH_GOLD[linker])
+    lines = []
+    for number, script in enumerate(SCRIPTS):
+        bench.write(f"twice{number}.ver", script)
+        lines += [f"{kind} f1.o f2.o start.o --undefined-version --version-script=twice{number}.ver" for kind in ("-shared", "-pie", "-r")]
     assert not (wrong := held_against(bench, WITH_GOLD[linker], lines)), "\n".join(wrong)
 
 
