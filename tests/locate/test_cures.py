@@ -5,6 +5,7 @@
 """
 
 import json
+import os
 import subprocess
 
 import pytest
@@ -283,3 +284,18 @@ def test_one_name_for_two_implementations_in_other_files(lab):
     objects = build(lab, ["xa.cpp", "xb.cpp", "ya.cpp", "yb.cpp"], "g++")
     findings = lab.audit("check", *objects, "--format", "json").json()["findings"]
     assert [f["fixes"][0]["text"].split(": ")[1] for f in findings] == ["remove xb.cpp:1", "remove yb.cpp:1"]
+
+
+def user_seconds(lab, functions):
+    lab.write("many.h", "".join(f"struct S{i} {{ int m(); }};\nint S{i}::m() {{ return {i}; }}\nint v{i} = 1;\n" for i in range(functions)))
+    for name in "ab":
+        lab.write(f"{name}.cpp", '#include "many.h"\n')
+    objects = build(lab, ["a.cpp", "b.cpp"], "g++ -g")
+    before = os.times().children_user
+    assert len(by_symbol(lab.audit("check", *objects, "--format", "json").json()["findings"])) == 2 * functions
+    return os.times().children_user - before
+
+
+def test_the_cost_of_a_finding_does_not_grow_with_their_number(lab):
+    few, many = user_seconds(lab, 500), user_seconds(lab, 5000)
+    assert many < 30 * few + 0.5, (few, many)

@@ -77,7 +77,7 @@ void Parser::note_friend(const Token& token, bool& after_friend) {
   if (token.is_name()) {
     if (token.id == static_cast<std::uint32_t>(Word::Friend)) after_friend = true;
     const auto names = after_friend ? by_key_.find(token.id) : by_key_.end();
-    if (names != by_key_.end())
+    if (names != by_key_.end() && friends_.insert(token.id).second)
       for (const std::size_t name : names->second) parsed_[name].has_friends = true;
   } else if (token.is(';') || token.is('{')) {
     after_friend = false;

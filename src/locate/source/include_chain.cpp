@@ -49,6 +49,7 @@ IncludeChains::IncludeChains(Preprocessor& preprocessor, FileStore& files)
     entry_of_[asked_[i].inclusion] = i;
     first_entry_.try_emplace(asked_[i].files.front(), i);
   }
+  for (const Preprocessor::Met& met : preprocessor_.met()) met_[{met.file, met.at.line}].push_back(met);
 }
 
 std::optional<std::uint32_t> IncludeChains::to(std::uint32_t file, std::uint32_t line,
@@ -58,20 +59,18 @@ std::optional<std::uint32_t> IncludeChains::to(std::uint32_t file, std::uint32_t
   if (!met) return std::nullopt;
   const auto entry = entry_of_.find(met->at.inclusion);
   if (entry == entry_of_.end()) return std::nullopt;  // the source itself, or included by the command line
-  if (may_come_earlier(file, entry->second) || may_come_otherwise(*met, entry->second) || !missed_is_explained())
-    return std::nullopt;
-  return met->at.inclusion;
+  const auto [sure, is_new] = sure_.try_emplace({met->at.inclusion, met->doubt != 0});
+  if (is_new) sure->second = !may_come_earlier(file, entry->second) && !may_come_otherwise(*met, entry->second);
+  return sure->second && missed_is_explained() ? std::optional(met->at.inclusion) : std::nullopt;
 }
 
 /// A file that is read several times may have the line in each.
 std::optional<Preprocessor::Met> IncludeChains::only_met(std::uint32_t file, std::uint32_t line,
                                                          const std::vector<std::uint32_t>& defining) const {
-  std::vector<Preprocessor::Met> met;
-  for (const Preprocessor::Met& one : preprocessor_.met()) {
-    if (one.file != file || one.at.line != line) continue;
-    if (one.left_out) return std::nullopt;
-    met.push_back(one);
-  }
+  const auto known = met_.find({file, line});
+  std::vector<Preprocessor::Met> met = known == met_.end() ? std::vector<Preprocessor::Met>() : known->second;
+  if (std::any_of(met.begin(), met.end(), [](const Preprocessor::Met& one) { return one.left_out; }))
+    return std::nullopt;
   if (met.size() > 1)
     std::erase_if(met, [&](const Preprocessor::Met& one) {
       return std::find(defining.begin(), defining.end(), one.at.inclusion) == defining.end();
@@ -211,9 +210,8 @@ void Preprocessor::note_unread(const IncludeRequest& request, const Spot& at, st
 void Preprocessor::note_watched(const Frame& frame, const Token& token, bool left_out) {
   if (!frame.watched->contains(token.at.line)) return;
   const Spot at{frame.inclusion, token.at.line};
-  for (const Met& met : met_)
-    if (met.at.inclusion == at.inclusion && met.at.line == at.line && met.left_out == left_out) return;
-  met_.push_back({frame.file, at, doubt_in_file(), left_out});
+  if (noted_.insert({at.inclusion, at.line, left_out}).second)
+    met_.push_back({frame.file, at, doubt_in_file(), left_out});
 }
 
 /// What the conditions around the place depend on, those of the file that is read.

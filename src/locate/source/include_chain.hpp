@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "locate/source/preprocessor.hpp"
@@ -43,8 +45,10 @@ class IncludeChains {
   Preprocessor& preprocessor_;
   FileStore& files_;
   const std::vector<Asked>& asked_;
-  std::unordered_map<std::uint32_t, std::size_t> entry_of_;     ///< in asked_, by inclusion
-  std::unordered_map<std::uint32_t, std::size_t> first_entry_;  ///< in asked_, by file
+  std::unordered_map<std::uint32_t, std::size_t> entry_of_;                                ///< in asked_, by inclusion
+  std::unordered_map<std::uint32_t, std::size_t> first_entry_;                             ///< in asked_, by file
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Preprocessor::Met>> met_;  ///< by file and line
+  std::map<std::pair<std::uint32_t, bool>, bool> sure_;  ///< by inclusion, and whether the line in it is in doubt
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> named_;
   std::unordered_set<std::uint32_t> unclear_;  ///< files with an #include that may mean anything
   std::optional<bool> explained_;

@@ -12,6 +12,7 @@ constexpr std::size_t kMostScopes = 10000;
 constexpr unsigned kDeepestClass = 100;
 constexpr unsigned kMostPrefixes = 200;
 constexpr std::uint32_t kPlainWord = 0xfffffffe;  // for `class` and its like in C
+constexpr std::uint32_t kGlobal = 0xfffffffd;     // the scope of a name of one part
 
 /// The name in the last part: A of ~A, operator of operator+.
 std::string_view key_of(std::string_view last) {
@@ -75,12 +76,14 @@ Parser::Parser(TokenSource& source, Interner& names, const std::vector<Name>& wa
     std::uint32_t key = names.intern(key_of(name.parts.back()));
     if (language_ == Language::C && is_cxx_word(key)) key = kPlainWord;
     by_key_[key].push_back(last_.size() - 1);
+    by_last_[last_.back()].push_back(last_.size() - 1);
     Path path;
     for (std::size_t i = 0; i + 1 < name.parts.size(); ++i) {
       path.push_back(names.intern(name.parts[i]));
       leading_.insert(path);
     }
     any_global_ = any_global_ || path.empty();
+    by_scope_[{last_.back(), path.empty() ? kGlobal : path.back()}].push_back(last_.size() - 1);
     wanted_.back() = std::move(path);
   }
   anonymous_ = names.intern("(anonymous namespace)");
@@ -316,21 +319,32 @@ std::vector<std::size_t> Parser::labelled() const {
   return {};
 }
 
+/// The wanted names that the declared one is.
+std::vector<std::size_t> Parser::meant_by(const Declared& declared) const {
+  const std::vector<std::uint32_t>& qualifiers = declared.qualifiers;
+  const std::uint32_t outside = declared.absolute || path_.empty() ? kGlobal : path_.back();
+  std::set<std::uint32_t> scopes = {kGlobal, qualifiers.empty() ? outside : qualifiers.back()};
+  scopes.insert(inline_namespaces_.begin(), inline_namespaces_.end());  // which need not be written
+  std::vector<std::size_t> meant;
+  for (const std::uint32_t scope : scopes) {
+    const auto names = by_scope_.find({declared.last, scope});
+    if (names == by_scope_.end()) continue;
+    for (const std::size_t name : names->second)
+      if (matches(declared, wanted_[name])) meant.push_back(name);
+  }
+  return meant;
+}
+
 /// Keeps what the collected declaration says about the wanted names.
 void Parser::record() {
-  const auto mentions = [&](const Token& token) {
-    return token.kind == Kind::Identifier && by_key_.contains(token.id);
-  };
-  std::set<std::size_t> mentioned;
+  bool is_mentioned = false;
   bool uses_label = false;
   for (const Token& token : declaration_.tokens) {
-    if (mentions(token)) mentioned.insert(by_key_[token.id].begin(), by_key_[token.id].end());
+    is_mentioned = is_mentioned || (token.kind == Kind::Identifier && by_key_.contains(token.id));
     uses_label = uses_label || is_asm(word_of(token)) || (token.is_name() && labelled_.contains(token.id));
   }
   const std::vector<std::size_t> label = uses_label ? labelled() : std::vector<std::size_t>();
-  if (mentioned.empty() && label.empty() && !uses_label) return;
-  std::unordered_map<std::string_view, std::vector<std::size_t>> by_last;
-  for (const std::size_t name : mentioned) by_last[last_[name]].push_back(name);
+  if (!is_mentioned && !uses_label) return;
   for (Declared& declared : read_declarators(declaration_, language_, names_)) {
     if (!label.empty()) {
       by_label_[declared.last] = label;
@@ -342,13 +356,14 @@ void Parser::record() {
       for (const std::size_t name : names->second) parsed_[name].found.push_back(found);
       continue;
     }
-    const auto names = by_last.find(declared.last);
-    if (names == by_last.end()) continue;
-    std::vector<std::size_t> meant;
-    for (const std::size_t name : names->second) {
-      if (declared.is_friend && path_ != wanted_[name]) parsed_[name].has_friends = true;
-      if (!declared.is_friend && matches(declared, wanted_[name])) meant.push_back(name);
+    const auto names = by_last_.find(declared.last);
+    if (names == by_last_.end()) continue;
+    if (declared.is_friend) {
+      for (const std::size_t name : names->second)
+        if (path_ != wanted_[name]) parsed_[name].has_friends = true;
+      continue;
     }
+    const std::vector<std::size_t> meant = meant_by(declared);
     if (meant.empty()) continue;
     const Found found = make_found(std::move(declared));
     for (const std::size_t name : meant) parsed_[name].found.push_back(found);

@@ -2,11 +2,13 @@
 // are entered, bodies are skipped, and every other declaration is only delimited.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "locate/source/declaration.hpp"
@@ -99,6 +101,7 @@ class Parser {
   bool is_parameter_list(const Shape& shape) const;
   bool is_old_style(const Shape& shape) const;
   void record();
+  std::vector<std::size_t> meant_by(const Declared& declared) const;
   std::vector<std::size_t> labelled() const;
   Found make_found(Declared declared) const;
   bool names_scope(const Declared& declared, std::size_t parts, const Path& wanted) const;
@@ -113,6 +116,10 @@ class Parser {
   bool any_global_ = false;        ///< a wanted name has one part alone
   /// By a name that each declaration of a wanted one has in it: the wanted ones.
   std::unordered_map<std::uint32_t, std::vector<std::size_t>> by_key_;
+  std::unordered_map<std::string, std::vector<std::size_t>> by_last_;  ///< by last_
+  /// By last_ and the innermost of the scopes around it.
+  std::map<std::pair<std::string, std::uint32_t>, std::vector<std::size_t>> by_scope_;
+  std::unordered_set<std::uint32_t> friends_;  ///< the keys of names that a class which was read over has as friends
   /// By a name whose declaration gives it a wanted one as its symbol: `int v __asm__("wanted");`.
   std::unordered_map<std::string, std::vector<std::size_t>> by_label_;
   std::unordered_set<std::uint32_t> labelled_;  ///< the keys of by_label_

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -263,7 +264,8 @@ class Preprocessor : public TokenSource {
   std::unordered_map<std::uint32_t, std::set<std::uint32_t>> watched_;  ///< lines by file
   std::vector<Asked> asked_;
   std::vector<Met> met_;
-  bool noting_ = false;  ///< asked_ and met_
+  std::set<std::tuple<std::uint32_t, std::uint32_t, bool>> noted_;  ///< the inclusions and lines of met_
+  bool noting_ = false;                                             ///< asked_ and met_
   bool supposing_ = false;
   bool refuted_ = false;
   Doubt refuted_by_ = 0;  ///< what the conditions around it depend on

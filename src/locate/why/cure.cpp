@@ -98,18 +98,6 @@ bool may_deduce_arguments(At from, At name) {
   return names != 0;
 }
 
-/// Some other name is made one for what `name` defines: a declaration of it would leave the alias without a target.
-bool has_alias(const SourceTokens& source, std::string_view name) {
-  const Tokens& tokens = source.tokens;
-  for (std::size_t i = 2; i < tokens.size(); ++i) {
-    const bool names_it = tokens[i].kind == Kind::String && tokens[i].text.size() > 2 &&
-                          tokens[i].text.substr(1, tokens[i].text.size() - 2) == name;
-    const std::string_view word = tokens[i - 2].text;
-    if (names_it && tokens[i - 1].is('(') && (word == "alias" || word == "__alias__")) return true;
-  }
-  return false;
-}
-
 bool can_be_declared(const Definition& definition) {
   const source::Form& form = definition.form;
   return form.is_alone && !form.is_deduced && !form.has_unnamed_class && !form.is_qualified && !form.is_alias &&
@@ -146,7 +134,7 @@ std::string declare_only(FileContents& files, const Story& story) {
   const At name = source->at(form.name);
   const At end = source->tokens.end();
   if (first == end || name == end || name < first || std::any_of(first, name, is_directive)) return {};
-  if (has_alias(*source, name->text)) return {};
+  if (source->aliased.contains(name->text)) return {};  // a declaration would leave the alias without a target
   const At initialiser = behind_declarator(first, name, end);
   const At last = initialiser == end ? end : semicolon(initialiser, end);
   if (last == end) return {};

@@ -80,6 +80,12 @@ SourceTokens::SourceTokens(std::string_view bytes)
   source::Lexer lexer(file, names, 0, true);
   for (source::Token token = lexer.next(); token.kind != source::Kind::End; token = lexer.next())
     tokens.push_back(token);
+  for (std::size_t i = 2; i < tokens.size(); ++i) {
+    const std::string_view word = tokens[i - 2].text;
+    const bool names = tokens[i].kind == source::Kind::String && tokens[i].text.size() > 2 && tokens[i - 1].is('(');
+    if (names && (word == "alias" || word == "__alias__"))
+      aliased.insert(tokens[i].text.substr(1, tokens[i].text.size() - 2));
+  }
 }
 
 source::Position SourceTokens::begin_of(const source::Token& token) const {

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -37,7 +38,8 @@ struct SourceTokens {
   source::TextFile file;
   Interner names;  ///< of the tokens' ids
   std::vector<source::Token> tokens;
-  std::vector<std::size_t> line_starts;  ///< in the text of `file`
+  std::vector<std::size_t> line_starts;          ///< in the text of `file`
+  std::unordered_set<std::string_view> aliased;  ///< what __attribute__((alias("..."))) names
 };
 
 /// For one thread.
