@@ -1,6 +1,7 @@
 #include "locate/debug_info.hpp"
 
 #include <elf.h>
+#include <fmt/format.h>
 
 #include <exception>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include "locate/line_header.hpp"
 #include "locate/search.hpp"
 #include "locate/shown_path.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 namespace {
@@ -84,6 +86,7 @@ class Question {
 struct Agreement {
   std::set<SourceLine> places;
   bool declaration_only = false;
+  bool folder_is_lost = false;
   const Unit* unit = nullptr;  ///< of the first DIE that names a place
 
   void add(const Die& die, const Definition& definition, bool of_declaration) {
@@ -91,6 +94,7 @@ struct Agreement {
     const std::string path = file_path(*definition.file_unit, definition.file);
     if (path.empty()) return;
     places.insert({shown_path(path, {}), definition.line});
+    folder_is_lost |= dwarf::folder_is_lost(*definition.file_unit, definition.file);
     declaration_only |= of_declaration;
     if (unit == nullptr) unit = die.unit;
   }
@@ -106,6 +110,13 @@ std::string source_of(const Unit& unit) {
 
 WrittenAt place_of(const Agreement& agreement) {
   if (agreement.places.empty()) return unknown("the debug info names no line for it");
+  if (agreement.folder_is_lost) {
+    const SourceLine& at = *agreement.places.begin();
+    return unknown(
+        fmt::format("gcc -flto -ffat-lto-objects loses the folder of {}:{} in its debug info, and "
+                    "-gdwarf-4 keeps it",
+                    base_name(at.file), at.line));
+  }
   WrittenAt written;
   written.lines.assign(agreement.places.begin(), agreement.places.end());
   written.declaration_only = agreement.declaration_only;

@@ -153,6 +153,20 @@ std::string file_path(const Unit& unit, std::uint64_t file) {
   return join(compiler_folder(unit), names.directories, names.file->path, names.file->directory);
 }
 
+bool folder_is_lost(const Unit& unit, std::uint64_t file) {
+  constexpr std::uint64_t kFirst = 1;
+  const Unit& main = unit.main();
+  const bool is_fat = main.producer.starts_with("GNU C") && main.producer.find(" -flto") != std::string_view::npos;
+  if (!is_fat || main.encoding.version < 5 || !main.line_table) return false;
+  const FileNames names(main, *main.line_table);
+  if (names.directory(0) != kFirst || names.directory(file) != kFirst || names.name(file) == names.name(0))
+    return false;
+  // Where the source comes first, the folder is its own.
+  for (std::uint64_t other = 1; other < names.size(); ++other)
+    if (names.name(other) == names.name(0) && names.directory(other) == kFirst) return false;
+  return true;
+}
+
 FileNames::FileNames(const Unit& unit, std::uint64_t offset) : comp_dir_(compiler_folder(unit)) {
   Names names = Header(unit, offset).read(kAll);
   directories_ = std::move(names.directories);

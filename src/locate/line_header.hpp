@@ -15,6 +15,10 @@ namespace elfaudit::dwarf {
 /// said in which directory it ran. Empty when the table has no such file. Throws BadDebugInfo.
 std::string file_path(const Unit& unit, std::uint64_t file);
 
+/// Is the folder of that file lost? `gcc -flto -ffat-lto-objects` names a header (.file 1 "inc/h.h") before its source
+/// (.file 0 "src/a.c"), and then the assembler writes the source's folder over the first one of DWARF 5.
+bool folder_is_lost(const Unit& unit, std::uint64_t file);
+
 /// All file names of one line table, for those who ask for many.
 class FileNames {
  public:
@@ -27,6 +31,8 @@ class FileNames {
   std::string_view name(std::uint64_t file) const;
   /// The same as file_path().
   std::string path(std::uint64_t file) const;
+  /// Number of its folder.
+  std::uint64_t directory(std::uint64_t file) const { return file < files_.size() ? files_[file].directory : 0; }
 
  private:
   struct File {

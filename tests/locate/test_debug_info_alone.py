@@ -119,3 +119,15 @@ def test_the_host_side_of_cuda(lab):
         lab.write(f"{name}.cu", f"#include <k.cuh>\n__global__ void {name}() {{}}\n")
         lab.sh(f"nvcc -g -Iinc -c {name}.cu -o {name}.o")
     assert chains(lab, ["a.o", "b.o"]) == [[("a.cu", 1)], [("b.cu", 1)]]
+
+
+@pytest.mark.parametrize("source, known", [("#include <h.h>\n", False), ("int other_{};\n#include <h.h>\n", True)])
+def test_fat_lto_objects_lose_a_folder(lab, source, known):
+    lab.write("inc/h.h", "int level = 3;\n")
+    for name in "ab":
+        lab.write(f"src/{name}.c", source.format(name))
+        lab.sh(f"gcc -g -flto -ffat-lto-objects -Iinc -c src/{name}.c -o {name}.o")
+    sites = finding(lab, ["a.o", "b.o"])["sites"]
+    assert {site["file"] for site in sites} == {"inc/h.h" if known else None}
+    if not known:
+        assert "loses the folder of h.h:1" in sites[0]["why_unknown"]

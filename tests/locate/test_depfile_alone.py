@@ -39,3 +39,20 @@ def test_two_ways_to_one_place(lab, compiler, extension):
     lab.write("level.h", "#pragma once\nint level = 3;\n")
     lab.write("lib.h", '#pragma once\n#ifdef FEATURE\n#include "level.h"\n#else\n#include "level.h"\n#endif\n')
     assert places(lab, f"{compiler} -MD", extension) == {("level.h", 2, (), "none")}
+
+
+@pytest.mark.parametrize("driver, extension", [("gcc", "c"), ("g++", "cpp")])
+def test_the_folders_of_a_cross_compiler(lab, driver, extension):
+    need(f"aarch64-linux-gnu-{driver}")
+    lab.write("lib.h", "#pragma once\n#include <stdio.h>\n#include <limits.h>\nint level = 3;\n")
+    assert places(lab, f"aarch64-linux-gnu-{driver} -MD", extension) == {("lib.h", 4, (1,), "depfile")}
+
+
+@pytest.mark.parametrize("operand", ["<lib.h>", '"lib.h"'])
+def test_mmd_leaves_out_system_headers(lab, operand):
+    lab.write("third/lib.h", "int level = 3;\n")
+    for name in "ab":
+        lab.write(f"{name}.c", f"#include {operand}\n")
+        lab.sh(f"gcc -MMD -isystem third -c {name}.c")
+    (finding,) = lab.audit("check", "--format", "json", "a.o", "b.o").json()["findings"]
+    assert f"-MMD leaves out system headers, as {operand} may be: compile with -MD" in finding["sites"][0]["why_unknown"]

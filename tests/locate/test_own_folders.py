@@ -57,3 +57,23 @@ def test_what_the_command_line_includes_is_looked_for_where_it_runs(lab, compile
     lab.write("compile_commands.json", json.dumps([command]))
     [finding] = [one for one in lab.audit("check", "--format", "json", "a.o", "b.o").json()["findings"] if "level" in one["symbol"]]
     assert [(site["file"], site["line"]) for site in finding["sites"] if site["input"] == "a.o"] == [("src/lib.h", 2)]
+
+
+TARGETS = ["aarch64-linux-gnu", "i686-linux-gnu", "riscv64-linux-gnu", "powerpc64-linux-gnu"]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("driver, source, header", [("gcc", "c", "stdio.h"), ("gcc", "c", "pthread.h"), ("g++", "cpp", "vector"), ("g++", "cpp", "string.h")])
+def test_header_of_a_cross_compiler(lab, target, driver, source, header):
+    need(f"{target}-{driver}")
+    text = f"#pragma once\n#include <{header}>\nint level = 3;\n"
+    assert place_in(lab, f"{target}-{driver}", source, text) == {("lib.h", 3, 1, "source-scan")}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("driver, source", [("gcc", "c"), ("g++", "cpp")])
+@pytest.mark.parametrize("condition", ["defined(__x86_64__)", "__SIZEOF_POINTER__ == 4", "__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__"])
+def test_macro_of_a_target_is_not_settled(lab, target, driver, source, condition):
+    need(f"{target}-{driver}")
+    text = f"#include <stddef.h>\n#if {condition}\nint level = 3;\n#else\nint level = 4;\n#endif\n"
+    assert place_in(lab, f"{target}-{driver}", source, text) <= {(None, None, 0, None), (None, None, 0, "none")}

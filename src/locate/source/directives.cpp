@@ -216,7 +216,8 @@ void Preprocessor::report_include(const Included& found, const std::string& oper
         unread_others_.push_back(operand);  // -MMD leaves out what -isystem finds
       } else {
         unread_others_.push_back(operand);
-        doubt_everything(operand + " can't be found");
+        const std::string left_out = left_out_by_list();
+        doubt_everything(left_out.empty() ? operand + " can't be found" : of_mmd(operand));
         miss_include();
       }
       break;

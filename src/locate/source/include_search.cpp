@@ -33,13 +33,31 @@ std::string_view versioned_folder(std::string_view path, std::string_view marker
 /// One of the compiler's own directories, as its place in the search order of gcc and clang (`g++ -v`), and its path.
 using Ranked = std::pair<int, std::string>;
 
+bool is_triplet(std::string_view text) { return text.find("-linux-") != std::string_view::npos; }
+
+/// "/usr/aarch64-linux-gnu/include" of a path below it: where Debian has the C library of another target.
+std::string cross_folder(std::string_view path) {
+  constexpr std::string_view kUsr = "/usr/";
+  constexpr std::string_view kInclude = "include/";
+  if (!path.starts_with(kUsr)) return {};
+  const std::size_t end = path.find('/', kUsr.size());
+  if (end == std::string_view::npos || !is_triplet(path.substr(0, end)) || !path.substr(end + 1).starts_with(kInclude))
+    return {};
+  return std::string(path.substr(0, end)) + "/include";
+}
+
 Ranked system_directory_of(std::string_view path) {
   if (const auto folder = versioned_folder(path, "/c++/"); !folder.empty()) {
-    if (path.substr(folder.size()).starts_with("/backward/")) return {2, std::string(folder) + "/backward"};
+    const std::string_view below = path.substr(folder.size() + 1);
+    const std::string_view first = below.substr(0, below.find('/'));
+    if (below.starts_with("backward/")) return {2, std::string(folder) + "/backward"};
+    // /usr/aarch64-linux-gnu/include/c++/12/aarch64-linux-gnu
+    if (first.size() < below.size() && is_triplet(first)) return {1, std::string(folder).append("/").append(first)};
     // /usr/include/x86_64-linux-gnu/c++/12 comes behind /usr/include/c++/12.
-    return {folder.find("-linux-") == std::string_view::npos ? 0 : 1, std::string(folder)};
+    return {folder.starts_with("/usr/include/") && is_triplet(folder) ? 1 : 0, std::string(folder)};
   }
-  if (path.find("/lib/gcc/") != std::string_view::npos || path.find("/lib/clang/") != std::string_view::npos) {
+  if (path.find("/lib/gcc/") != std::string_view::npos || path.find("/lib/gcc-cross/") != std::string_view::npos ||
+      path.find("/lib/clang/") != std::string_view::npos) {
     if (const std::size_t at = path.find("/include-fixed/"); at != std::string_view::npos)
       return {5, std::string(path.substr(0, at)) + "/include-fixed"};
     if (const std::size_t at = path.find("/include/"); at != std::string_view::npos)
@@ -48,11 +66,11 @@ Ranked system_directory_of(std::string_view path) {
   constexpr std::string_view kLocal = "/usr/local/include/";
   constexpr std::string_view kUser = "/usr/include/";
   if (path.starts_with(kLocal)) return {4, "/usr/local/include"};
+  if (const std::string cross = cross_folder(path); !cross.empty()) return {6, cross};
   if (!path.starts_with(kUser)) return {-1, {}};
   const std::string_view below = path.substr(kUser.size());
   const std::string_view first = below.substr(0, below.find('/'));
-  if (first.size() < below.size() && first.find("-linux-") != std::string_view::npos)
-    return {6, std::string(kUser) + std::string(first)};
+  if (first.size() < below.size() && is_triplet(first)) return {6, std::string(kUser) + std::string(first)};
   return {7, "/usr/include"};
 }
 
@@ -82,6 +100,36 @@ struct Installation {
   std::string triplet;  ///< "x86_64-linux-gnu"
   std::string version;  ///< the folder's name: "12"; "12.2.0" where gcc is built so
 };
+
+/// "aarch64-linux-gnu" of "/usr/bin/aarch64-linux-gnu-g++-12", where its compiler is for another target.
+std::string cross_triplet(std::string_view program) {
+  const std::string_view name = base_name(program);
+  for (const std::string_view driver : {"-gcc", "-g++", "-c++"}) {
+    const std::size_t at = name.find(driver);
+    if (at != std::string_view::npos && is_triplet(name.substr(0, at)) && !name.starts_with("x86_64-"))
+      return std::string(name.substr(0, at));
+  }
+  return {};
+}
+
+/// That version of the target's compiler, or the newest, as Debian has it beside the system's own.
+std::vector<std::string> cross_folders(const std::string& triplet, unsigned long wanted, bool is_c) {
+  const std::string gccs = "/usr/lib/gcc-cross/" + triplet;
+  std::string best;
+  for (const std::string& version : entries_of(gccs)) {
+    const unsigned long major = major_of(version);
+    if ((wanted == 0 || major == wanted) && major > major_of(best)) best = version;
+  }
+  const std::string include = "/usr/" + triplet + "/include";
+  const std::string libstdcxx = include + "/c++/" + best;
+  if (best.empty() || (!is_c && !is_folder(libstdcxx))) return {};
+  std::vector<std::string> folders;
+  if (!is_c) folders = {libstdcxx, libstdcxx + "/" + triplet, libstdcxx + "/backward"};
+  folders.insert(folders.end(), {gccs + "/" + best + "/include", gccs + "/" + best + "/include-fixed", include,
+                                 "/usr/include/" + triplet, "/usr/include"});
+  std::erase_if(folders, [](const std::string& folder) { return !is_folder(folder); });
+  return folders;
+}
 
 /// The wanted major version, or the newest.
 Installation gcc_installation(unsigned long wanted) {
@@ -140,7 +188,13 @@ struct OwnFolders {
 /// that compiles for another target or that was told to look elsewhere.
 OwnFolders own_folders(const TranslationUnit& unit) {
   OwnFolders result;
-  if (!unit.options || unit.is_other_target || unit.program.empty() || looks_elsewhere(unit)) return result;
+  if (!unit.options || unit.program.empty() || looks_elsewhere(unit)) return result;
+  const std::string triplet = unit.compiler == Compiler::Gcc ? cross_triplet(unit.program) : std::string();
+  if (!triplet.empty() && is_systems(unit.program)) {
+    const bool is_c = unit.language == Language::C;
+    return {{}, cross_folders(triplet, major_of(unit.compiler_version), is_c)};
+  }
+  if (unit.is_other_target || !triplet.empty()) return result;
   std::vector<std::string> folders;
   if (unit.compiler == Compiler::Nvcc) {
     result.toolkit = toolkit_of(unit.program);

@@ -66,6 +66,11 @@ class Preprocessor : public TokenSource {
   bool is_refuted() const { return refuted_; }
   /// Operands of #include that were told by their names to be listed files, to which others lead as well.
   std::vector<std::string> unclear_operands() const;
+  /// Says that -MMD has left out a header that may be asked for; empty: no such header.
+  std::string left_out_by_list() const {
+    const bool is_mmd = search_.has_list() && !search_.lists_system_headers();
+    return is_mmd && !unread_others_.empty() ? of_mmd(unread_others_.front()) : std::string();
+  }
   /// Names that had to be defined otherwise for that not to be so. Nothing: it depends on something else.
   std::optional<std::set<std::uint32_t>> blamed();
   std::size_t bytes_read() const { return lexed_bytes_; }
@@ -195,6 +200,9 @@ class Preprocessor : public TokenSource {
   void stop(std::string why);
   void refute();
   void miss_include();
+  static std::string of_mmd(const std::string& operand) {
+    return "-MMD leaves out system headers, as " + operand + " may be: compile with -MD";
+  }
   void leave_list() { left_list_ = stopped_ = true; }
   void doubt_everything(std::string why);
 

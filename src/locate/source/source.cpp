@@ -451,6 +451,9 @@ class UnitReader {
       result.readings.push_back(make_reading(parsed, wanted_[i], unit_.language, unit_.compiler, origins, doubts,
                                              left_out(last_part(wanted_[i])), leads));
       if (doubts.empty()) result.readings.back().left_out = left_out_at(last_part(wanted_[i]), origins);
+      Reading& reading = result.readings.back();
+      const std::string missing = preprocessor_.left_out_by_list();
+      if (reading.definitions.empty() && reading.doubts.empty() && !missing.empty()) reading.doubts.push_back(missing);
       result.leads.push_back(values_of(leads.names, &parsed));
       result.settled.push_back(!leads.other_reasons);
       for (const auto& [name, values] : result.leads.back())

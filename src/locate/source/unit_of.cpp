@@ -86,7 +86,8 @@ TranslationUnit unit_of(const Depfile& depfile, const std::string& folder) {
   unit.language = language_of(unit.source);
   unit.compiler_known = false;
   for (const std::string& path : depfile.prerequisites) {
-    if (path.find("/lib/gcc/") != std::string::npos) unit.compiler_known = true;
+    for (const char* folder : {"/lib/gcc/", "/lib/gcc-cross/"})
+      if (path.find(folder) != std::string::npos) unit.compiler_known = true;
     if (path.find("/lib/clang/") == std::string::npos) continue;
     unit.compiler = Compiler::Clang;
     unit.compiler_known = true;
