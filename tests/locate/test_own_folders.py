@@ -77,3 +77,14 @@ def test_macro_of_a_target_is_not_settled(lab, target, driver, source, condition
     need(f"{target}-{driver}")
     text = f"#include <stddef.h>\n#if {condition}\nint level = 3;\n#else\nint level = 4;\n#endif\n"
     assert place_in(lab, f"{target}-{driver}", source, text) <= {(None, None, 0, None), (None, None, 0, "none")}
+
+
+@pytest.mark.parametrize("compiler, source", [("gcc", "c"), ("clang", "c"), ("g++", "cpp"), ("clang++", "cpp")])
+@pytest.mark.parametrize("option, condition", [("-fsanitize=address", "defined(__SANITIZE_ADDRESS__)"), ("-fsanitize=undefined,address", "defined(__SANITIZE_ADDRESS__)"),
+                                               ("-fsanitize=thread", "defined(__SANITIZE_THREAD__)"), ("-fopenmp", "_OPENMP > 201511"), ("-fopenmp", "defined(_REENTRANT)")])
+def test_macro_of_an_option(lab, compiler, source, option, condition):
+    lab.write("ask.c", f"#if {condition}\nyes\n#endif\n")
+    lab.sh(f"{compiler} {option} -E -P -x c ask.c > answer.txt")
+    taken = "yes" in (lab.path / "answer.txt").read_text()
+    text = f"#if {condition}\nint level = 3;\n#else\nint level = 4;\n#endif\n"
+    assert place_in(lab, f"{compiler} {option}", source, text) == {("lib.h", 2 if taken else 4, 1, "source-scan")}

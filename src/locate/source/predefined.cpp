@@ -158,15 +158,26 @@ void add_optimisation(Macros& macros, std::string_view level) {
   if (level == "fast") macros["__FAST_MATH__"] = "1";
 }
 
-void add_option(Macros& macros, std::string_view option) {
+/// Each of several: "address,undefined". clang has __has_feature(address_sanitizer) for it, and no macro.
+void add_sanitizers(Macros& macros, std::string_view list, bool is_clang) {
+  while (!is_clang && !list.empty()) {
+    const std::string_view one = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(one.size() + 1, list.size()));
+    if (one == "address" || one == "kernel-address") macros["__SANITIZE_ADDRESS__"] = "1";
+    if (one == "thread") macros["__SANITIZE_THREAD__"] = "1";
+  }
+}
+
+void add_option(Macros& macros, std::string_view option, bool is_clang) {
+  constexpr std::string_view kSanitize = "-fsanitize=";
   if (option.starts_with("-O")) return add_optimisation(macros, option.substr(2));
   if (option == "-fPIC" || option == "-fpic" || option == "-fPIE" || option == "-fpie") {
     const char* level = option.find("PI") != std::string_view::npos ? "2" : "1";
     macros["__PIC__"] = macros["__pic__"] = level;
     if (option.ends_with('E') || option.ends_with('e')) macros["__PIE__"] = macros["__pie__"] = level;
   } else if (option == "-fopenmp") {
-    macros["_OPENMP"] = "201511";
-    macros["_REENTRANT"] = "1";
+    macros["_OPENMP"] = is_clang ? "201811" : "201511";
+    if (!is_clang) macros["_REENTRANT"] = "1";
   } else if (option == "-pthread" || option == "-fopenacc") {
     macros["_REENTRANT"] = "1";
   } else if (option == "-fno-exceptions") {
@@ -177,10 +188,8 @@ void add_option(Macros& macros, std::string_view option) {
     macros.erase("__cpp_rtti");
   } else if (option == "-funsigned-char") {
     macros["__CHAR_UNSIGNED__"] = "1";
-  } else if (option == "-fsanitize=address") {
-    macros["__SANITIZE_ADDRESS__"] = "1";
-  } else if (option == "-fsanitize=thread") {
-    macros["__SANITIZE_THREAD__"] = "1";
+  } else if (option.starts_with(kSanitize)) {
+    add_sanitizers(macros, option.substr(kSanitize.size()), is_clang);
   } else if (option == "-ffast-math") {
     macros["__FAST_MATH__"] = "1";
   } else if (option == "-rdc=true" || option == "-dc" || option == "--device-c" || option == "-fgpu-rdc" ||
@@ -215,9 +224,10 @@ std::string predefined_macros(const TranslationUnit& unit) {
   add_standard(macros, unit, unit.compiler == Compiler::Clang);
   add_version(macros, unit);
   add_cuda(macros, unit);
-  add_option(macros, "-O0");
+  const bool is_clang = unit.compiler == Compiler::Clang;
+  add_option(macros, "-O0", is_clang);
   if (unit.options)
-    for (const std::string& option : *unit.options) add_option(macros, option);
+    for (const std::string& option : *unit.options) add_option(macros, option, is_clang);
   // Suffixes of constants: function-like, so not in the table.
   std::string text =
       "#define __INT8_C(c) c\n#define __INT16_C(c) c\n#define __INT32_C(c) c\n#define __INT64_C(c) c##L\n"
