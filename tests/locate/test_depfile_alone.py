@@ -56,3 +56,14 @@ def test_mmd_leaves_out_system_headers(lab, operand):
         lab.sh(f"gcc -MMD -isystem third -c {name}.c")
     (finding,) = lab.audit("check", "--format", "json", "a.o", "b.o").json()["findings"]
     assert f"-MMD leaves out system headers, as {operand} may be: compile with -MD" in finding["sites"][0]["why_unknown"]
+
+
+FUNCTION = "struct A { int level(int) const; };\nint A::level(int) const { return 1; }\n"
+VARIABLE = "struct A { static int level; };\nint A::level = 2;\n"
+
+
+@pytest.mark.parametrize("compiler, symbol, text", [("g++", "_ZNK1A5levelEi", FUNCTION), ("clang++", "_ZNK1A5levelEi", FUNCTION),
+                                                    ("clang++", "_ZN1A5levelE", VARIABLE)])  # which g++ 12 refuses
+def test_members_have_no_c_linkage(lab, compiler, symbol, text):
+    lab.write("lib.h", f'#pragma once\nextern "C" {{\n{text}}}\n')
+    assert places(lab, f"{compiler} -MD", "cpp", symbol) == {("lib.h", 4, (1,), "depfile")}

@@ -124,9 +124,12 @@ void Sorter::select_overload() {
   });
 }
 
-/// A function has C linkage when one of its declarations says so.
+/// A function has C linkage when one of its declarations says so. Members of classes never have it (C++20 9.11 (4)).
 void Sorter::select_linkage() {
   if (!name_.is_mangled || language_ == Language::C) return;
+  const bool is_member =
+      std::any_of(entries_.begin(), entries_.end(), [](const Entry& entry) { return entry.found->in_class; });
+  if (is_member && *name_.is_mangled) return;
   const bool any_c = std::any_of(entries_.begin(), entries_.end(), [](const Entry& entry) { return entry.c_linkage; });
   std::erase_if(entries_, [&](const Entry& entry) {
     if (!entry.is_function) return *name_.is_mangled && entry.c_linkage;
