@@ -272,12 +272,18 @@ void BfdLink::meet_value(const Entry& entry, SymbolId at, const Symbol& symbol) 
   out_.conflicts.push_back({printed_name(at), entry.value_over, at});
 }
 
+/// A shared object's function does not take the place of a common symbol, which is a variable.
+bool BfdLink::is_function(const Symbol& symbol) {
+  return symbol.type == SymbolType::Function || symbol.type == SymbolType::IndirectFunction;
+}
+
 void BfdLink::define_common(SymbolId at, const Symbol& symbol) {
   const std::uint32_t id = table_.canonical(entry_for(object(at.in), symbol));
   Entry& entry = table_[id];
   check_tls(id, at, symbol);
   if (symbol.visibility != Visibility::Default) entry.not_default = true;
-  const bool beaten = entry.state == Entry::State::Defined && entry.definition.valid();
+  const bool is_defined = entry.state == Entry::State::Defined && entry.definition.valid();
+  const bool beaten = is_defined && !(entry.dynamic && is_function(this->symbol(entry.definition)));
   const bool smaller = entry.state == Entry::State::Common && symbol.size <= this->symbol(entry.definition).size;
   note_mention(entry_for(object(at.in), symbol), at);
   if (entry.state == Entry::State::Common || (beaten && this->symbol(entry.definition).type != SymbolType::Function))
@@ -320,8 +326,9 @@ void BfdLink::define_shared(SymbolId at, const Symbol& symbol) {
   fate(at) = Fate::SharedLost;
   if (!visible) return;
   if (!entry.not_default) {
-    const bool beats_common = entry.state == Entry::State::Common && !entry.dynamic && !symbol.weak();
-    if (beats_common && symbol.type != SymbolType::Function) {
+    const bool beats_common =
+        entry.state == Entry::State::Common && !entry.dynamic && !symbol.weak() && !is_function(symbol);
+    if (beats_common) {
       warn_of_common(id, at, entry.definition);
       if (facts.section_name(symbol) != ".bss") warn_of_change(id, at, entry.definition);
     }

@@ -88,6 +88,7 @@ class BfdLink {
   static bool stands_before(const Entry& meant);
   bool has_other_version(SymbolId at, const Symbol& symbol) const;
   void stand_for_version(std::uint32_t meant, std::uint32_t versioned);
+  static bool is_function(const Symbol& symbol);
   void meet_value(const Entry& entry, SymbolId at, const Symbol& symbol);
   bool makes_way(SymbolId at, const Symbol& symbol, std::uint32_t plain, bool dynamic);
   void leave_shared_definition(std::uint32_t id);

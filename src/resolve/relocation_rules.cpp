@@ -78,6 +78,9 @@ struct Case {
     return shared() && !to.bound;
   }
 
+  /// Of an address: a program's read-only section has that of a library's variable, which -z nocopyreloc keeps there.
+  bool left_to_loader() const { return !pic() && read_only() && library() && !to.is_function() && !link.policy.copies; }
+
   /// Rule 3, for GNU ld, gold and mold.
   JudgedRelocation text_relocation() const {
     if (link.policy.text == true) return refused(RelocationProblem::Text);
@@ -98,6 +101,7 @@ JudgedRelocation bfd_small(const Case& c) {
 
 JudgedRelocation bfd_word(const Case& c) {
   if (c.protected_library() && c.read_only() && !c.shared()) return kProtected;
+  if (c.left_to_loader()) return c.text_relocation();
   if (!c.pic() || !c.read_only()) return kAccepted;
   const bool replaceable = c.replaceable(true);
   const bool by_object = c.own() && !c.to.local && !c.to.assigned;
@@ -281,7 +285,7 @@ JudgedRelocation judge_gold(const Case& c) {
   if (!c.library() || c.shared()) return kAccepted;
   if (is_distance(c.what) && c.pie() && c.to.is_function()) return kNotPic;
   if (!c.read_only() || c.to.is_function()) return kAccepted;
-  if (c.without_shape()) return c.text_relocation();
+  if (c.without_shape() || (c.what == Word && c.left_to_loader())) return c.text_relocation();
   if (c.protected_library()) return kProtected;
   return c.link.policy.copies ? kAccepted : kNoCopy;
 }
@@ -369,7 +373,8 @@ JudgedRelocation judge_mold(const Case& c) {
     if (c.own_indirect() && !c.pic() && c.read_only()) return c.text_relocation();
     if (symbol == MoldSymbol::Absolute || !c.read_only()) return kAccepted;
     if (c.pic()) return c.text_relocation();
-    return symbol == MoldSymbol::ImportedData ? mold_copy(c) : kAccepted;
+    if (symbol != MoldSymbol::ImportedData) return kAccepted;
+    return c.left_to_loader() ? c.text_relocation() : mold_copy(c);
   }
   if (!is_distance(c.what)) return kAccepted;
   if (symbol == MoldSymbol::Absolute) return c.pic() ? kNotPic : kAccepted;

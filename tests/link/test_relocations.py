@@ -268,3 +268,28 @@ def test_other_machines_are_not_judged_and_the_report_says_so(lab):
     lab.sh("as --32 a.s -o a.o")
     report = lab.audit("check", "--format", "json", "--", "ld.bfd", "-m", "elf_i386", "-shared", "a.o", "-o", "a.so").json()
     assert report["relocations_judged"] is False and report["findings"] == []
+
+
+COMMON = {"common": "_start: mov v(%rip), %eax; .comm v, 4, 4; .globl _start",
+          "function": ".globl v; .type v, @function; .size v, 1; v: ret",
+          "ifunc": ".globl v; .type v, @gnu_indirect_function; .size v, 1; v: ret",
+          "variable": ".data; .globl v; .type v, @object; .size v, 4; v: .long 1",
+          "weak": ".data; .weak v; .type v, @object; .size v, 4; v: .long 1",
+          "table": '.section .rodata; .quad v; .section .text; .globl _start; _start: nop'}
+
+
+@pytest.mark.parametrize("linker", ["ld.bfd", "ld.gold", "ld.lld-14", "ld.lld-19", "mold"])
+def test_a_common_symbol_and_a_table_that_mean_a_librarys_symbol(lab, linker):
+    """A library's function does not replace a common variable; an address in .rodata whose variable is not copied is left to the loader."""
+    need(linker)
+    for name, source in COMMON.items():
+        lab.write(f"{name}.s", '.section .note.GNU-stack,"",@progbits\n.text\n' + source.replace("; ", "\n") + "\n")
+        lab.sh(f"as {name}.s -o {name}.o")
+    libraries = ("function", "ifunc", "variable", "weak")
+    for name in libraries:
+        lab.sh(f"ld.bfd -shared {name}.o -o lib{name}.so")
+    lines = [f"-pie {line}" for name in libraries for line in (f"common.o lib{name}.so", f"lib{name}.so common.o")]
+    lines += [f"{options} table.o libvariable.so" for options in ("", "-z nocopyreloc", "-z nocopyreloc -z text", "-pie", "-z text")]
+    for line in lines:
+        linked = lab.sh(f"{linker} {line} -o out", check=False)
+        assert lab.audit("check", "--", linker, *line.split(), "-o", "out").code == (1 if linked.code else 0), f"{line}\n{linked.err}"
