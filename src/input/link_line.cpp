@@ -561,6 +561,21 @@ class LineReader {
       if (find_script_file(search_, file).empty()) job_.missing.emplace_back(file, "no such file");
     }
     exports_.finish(search_, unresolved_.fatal_warnings(), job_);
+    if (linker_.kind == LinkerKind::Mold && line_.complete) check_objects();
+  }
+
+  /// mold takes no shared objects alone, and no -l alone where nothing says for which machine.
+  void check_objects() {
+    const bool none = std::all_of(job_.inputs.begin(), job_.inputs.end(), [](const LinkInput& input) {
+      return input.facts.empty() && probe_file(input.path).shared;
+    });
+    if (!job_.inputs.empty() && none)
+      job_.missing.emplace_back(job_.inputs.front().spelled, "no input files: " + std::string(linker_.name) +
+                                                                 " makes nothing of shared objects alone");
+    const bool any_file = std::any_of(pending_.begin(), pending_.end(),
+                                      [](const PendingInput& input) { return input.kind == PendingInput::Kind::File; });
+    if (!any_file && !pending_.empty() && emulation_.empty())
+      job_.missing.emplace_back(pending_.front().spelled, "-m option is missing: no file on the line says the machine");
   }
 
   const LinkLine& line_;

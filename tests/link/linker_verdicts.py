@@ -46,7 +46,7 @@ REFUSED = {
 STOPS = re.compile(
     r"cannot find -l|cannot find (?!entry)\S+: No such file|unable to find library|library not found|cannot open \S+: No such file|"
     r"attempted static link of dynamic object|syntax error in VERSION script|ignoring invalid character|duplicate expression|"
-    r"duplicate version tag|anonymous version tag cannot be combined|unable to find version dependency|parsing version script"
+    r"duplicate version tag|no input files|-m option is missing|anonymous version tag cannot be combined|unable to find version dependency|parsing version script"
 )
 
 

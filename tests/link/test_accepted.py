@@ -51,6 +51,9 @@ start.o x.so -static
 """.strip().splitlines()
 SCRIPT_OPERANDS = ["start.o libone.a alias.ld", "alias.ld start.o libone.a", "start.o libone.a alias.ld libone.a", "start.o x.o alias.ld",
                    "uses-x.o libone.a alias.ld", "start.o libone.a --defsym alias=x"]
+LIBRARIES_ALONE = ["x.so", "-shared x.so", "-r x.so", "x.so -e x", "x.so --defsym=a=4", "x.so libone.a", "libone.a", "x.so --start-lib x.o --end-lib",
+                   "-L. -lone", "-L. -lone -m elf_x86_64", "-L. -lone start.o", "-L. -lone x.so", "-L. -ltwo", "-L. -ltwo -m elf_x86_64",
+                   "-L. -ltwo start.o", "-L. --whole-archive -ltwo", "--as-needed x.so"]
 CXX = 'extern "C++" { "ns::g(int)"; };'
 NODES = [
     f"V2 {{ local: *; }}; V1 {{ {CXX} _ZN2ns1gEi; }};",
@@ -103,6 +106,13 @@ def test_shared_objects_in_static_links(bench, linker):
 def test_what_a_script_uses_is_asked_for_at_its_place(bench, linker):
     need(PROGRAMS[linker])
     alike(bench, linker, SCRIPT_OPERANDS)
+
+
+@pytest.mark.parametrize("linker", ["bfd", "lld19", "mold"])
+def test_links_of_libraries_alone(bench, linker):
+    """mold wants an object or an archive, and a file that tells the machine."""
+    need(PROGRAMS[linker])
+    alike(bench, linker, LIBRARIES_ALONE)
 
 
 @pytest.mark.parametrize("linker", ["bfd", "lld14", "lld19"])
