@@ -286,6 +286,16 @@ def test_one_name_for_two_implementations_in_other_files(lab):
     assert [f["fixes"][0]["text"].split(": ")[1] for f in findings] == ["remove xb.cpp:1", "remove yb.cpp:1"]
 
 
+def test_edits_that_are_not_tried_say_so(lab):
+    """Edits of one line are tried one after another, and not without end."""
+    lab.write("line.h", " ".join(f"int v{i} = 1;" for i in range(20)) + "\n")
+    for name in "ab":
+        lab.write(f"{name}.cpp", '#include "line.h"\n')
+    fixes = [f["fixes"][0] for f in by_symbol([finding(lab, build(lab, ["a.cpp", "b.cpp"], "g++ -std=c++17"))])]
+    assert any(fix["diff"] for fix in fixes)
+    assert all(bool(fix["diff"]) != fix["text"].endswith("(no diff: too many edits to try them all)") for fix in fixes)
+
+
 def user_seconds(lab, functions):
     lab.write("many.h", "".join(f"struct S{i} {{ int m(); }};\nint S{i}::m() {{ return {i}; }}\nint v{i} = 1;\n" for i in range(functions)))
     for name in "ab":

@@ -210,8 +210,12 @@ class Proofs {
       if (rounds_[job.round].decides_what_is_read())
         job.files_before = source::reread(*job.unit, {job.names.front()}, {}).files;
     });
-    for (const Trial& trial : trials_)
-      if (!holds(trial)) trial.finding->fixes[trial.fix].diff.clear();
+    for (const Trial& trial : trials_) {
+      Fix& fix = trial.finding->fixes[trial.fix];
+      const bool is_tried = trial.round != kMostRounds;
+      if (!is_tried && !trial.alike.empty()) fix.text += " (no diff: too many edits to try them all)";
+      if (!is_tried || !holds(trial)) fix.diff.clear();
+    }
   }
 
  private:
@@ -278,7 +282,7 @@ class Proofs {
   }
 
   bool holds(const Trial& trial) {
-    if (trial.round == kMostRounds || breaks_classes(trial)) return false;
+    if (breaks_classes(trial)) return false;
     std::size_t left = trial.left;
     bool any_mended = false;
     const bool changes_all = !has_directive(trial.edit);
