@@ -20,7 +20,7 @@ struct Search::Jump {
 struct Search::Attributes {
   std::uint64_t end = 0;  ///< behind the last
   std::optional<Value> sibling, low_pc, entry_pc, location, ranges;
-  bool declaration = false, external = false, inlined = false;
+  bool declaration = false, external = false, inlined = false, completes = false;
 
   bool has_address() const { return low_pc || entry_pc || location || ranges; }
 };
@@ -125,6 +125,9 @@ Search::Attributes Search::read(const Die& die) const {
         break;
       case DW_AT_external:
         result.external = value.number != 0;
+        break;
+      case DW_AT_specification:
+        result.completes = true;
         break;
       default:
         break;
@@ -239,7 +242,10 @@ Met Search::everywhere() {
       if (attributes.has_address()) {
         compare_addresses(die, attributes);
         if (die.tag() == DW_TAG_subprogram && attributes.ranges) compare_ranges(die, *attributes.ranges);
-      } else if (names_are_safe && attributes.external && (!attributes.declaration || inline_variable)) {
+      } else if (names_are_safe && (attributes.external || attributes.completes) &&
+                 (!attributes.declaration || inline_variable)) {
+        // DW_AT_external of a namespace's or a class's stands with the declaration. g++ -O2 gives no address to a
+        // function whose body is another's too.
         compare_names(die, depth == 1);
       }
       return {attributes.end, true};

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from elfaudit_test import need
+from elfaudit_test import by_symbol, need
 
 need("gcc", "g++", "clang", "clang++")
 
@@ -30,6 +30,23 @@ def test_the_fix_of_c_is_c(lab, command):
     objects = build(lab, command, "#pragma once\n#include <stdio.h>\nint level = 3;\n")
     fixes = finding(lab, objects)["fixes"]
     assert [fix["text"] for fix in fixes] == ["declare it `extern` in inc/h.h:3 and define it in one source file"]
+
+
+def test_function_whose_body_is_that_of_another(lab):
+    """g++ -O2 keeps one body (-fipa-icf), and describes the other function without an address."""
+    header = """#pragma once
+int plain(int a) { return 2 * a; }
+namespace n { int twice(int a) { return 2 * a; } }
+template <class T> T scale(T a) { return a; }
+template <> int scale<int>(int a) { return 2 * a; }
+struct S { int member(int a); };
+int S::member(int a) { return 2 * a; }
+"""
+    objects = build(lab, "g++ -g -O2", header, extension="cpp")
+    findings = by_symbol(lab.audit("check", *objects, "--format", "json").json()["findings"])
+    places = {f["demangled"].split("(")[0]: {(s["file"], s["line"]) for s in f["sites"]} for f in findings}
+    lines = {"plain": 2, "n::twice": 3, "int scale<int>": 5, "S::member": 7}
+    assert places == {name: {("inc/h.h", line)} for name, line in lines.items()}
 
 
 @pytest.mark.parametrize("command, inline", [("g++ -g", True), ("g++ -g -std=c++14", False), ("g++ -g -ansi", False), ("clang++ -g", True),
