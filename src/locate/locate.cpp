@@ -77,21 +77,22 @@ AskedDefinition definition_of(const ObjectFacts& object, const Symbol& made, boo
   return {{symbol.index, name}, {name, is_function, symbol.binding == Binding::Global}, only_in_header};
 }
 
-/// A device symbol that is declared and not defined has no host variable either.
-bool is_declared_only(const Site& site, const ObjectFacts& object) {
-  if (site.id.valid() || !site.shadow.empty() || site.role == Role::Reference) return false;
-  const auto decoded = object.device.decoded.find(site.device.image);
-  return decoded != object.device.decoded.end() && !decoded->second.symbols[site.device.symbol].defined;
-}
-
-void ask_for_declaration(Site* site, const ObjectFacts& object, std::map<ObjectId, Question>& by_object) {
-  const DeviceSymbols& symbols = object.device.decoded.at(site->device.image);
-  const DeviceSymbol& symbol = symbols.symbols[site->device.symbol];
-  const std::string name(symbols.name(symbol));
+/// No host symbol stands for a device symbol that is declared and not defined, nor for what is defined where
+/// __CUDA_ARCH__ is, nor for `extern "C" __device__ int x = 2;` without braces, which nvcc declares on the host.
+void ask_for_device_symbol(Site* site, const ObjectFacts& object, std::map<ObjectId, Question>& by_object) {
+  if (site->id.valid() || !site->shadow.empty() || site->role == Role::Reference) return;
+  const auto decoded = object.device.decoded.find(site->device.image);
+  if (decoded == object.device.decoded.end()) return;
+  const DeviceSymbol& symbol = decoded->second.symbols[site->device.symbol];
+  const std::string name(decoded->second.name(symbol));
   Question& question = by_object[site->device.in];
   question.object = &object;
   const bool is_function = symbol.kind == DeviceSymbolKind::Function || symbol.kind == DeviceSymbolKind::Kernel;
-  question.asked.push_back({.wanted = {0, name}, .symbol = {name, is_function, false}, .only_declared = true});
+  AskedDefinition asked{.wanted = {0, name},
+                        .symbol = {name, is_function, symbol.defined && symbol.binding == Binding::Global}};
+  asked.only_declared = !symbol.defined;
+  if (symbol.defined) asked.device_arch = object.device.images[site->device.image].arch.number;
+  question.asked.push_back(std::move(asked));
   question.sites.push_back(site);
 }
 
@@ -101,7 +102,7 @@ std::vector<Question> collect_questions(const std::vector<AskedSite>& sites, con
     if (site->device.in.valid()) {
       const ObjectFacts& object = inputs[site->device.in.input].objects[site->device.in.object];
       if (!site->shadow.empty()) ask_for_shadow(site, object, by_object);
-      if (is_declared_only(*site, object)) ask_for_declaration(site, object, by_object);
+      ask_for_device_symbol(site, object, by_object);
     }
     if (!site->id.valid() || site->role == Role::Reference) continue;
     const ObjectFacts& object = inputs[site->id.in.input].objects[site->id.in.object];

@@ -91,29 +91,28 @@ void add_standard(Macros& macros, const TranslationUnit& unit, bool is_clang) {
 }
 
 /// "12.2.0" as its numbers; what is missing comes from `otherwise`.
-std::array<std::string, 3> version_of(const TranslationUnit& unit, const std::array<std::string, 3>& otherwise) {
+std::array<std::string, 3> numbers_of(const std::string& text, const std::array<std::string, 3>& otherwise) {
   std::array<std::string, 3> result = otherwise;
   std::size_t from = 0;
   for (std::string& number : result) {
-    const std::size_t end =
-        std::min(unit.compiler_version.find_first_not_of("0123456789", from), unit.compiler_version.size());
+    const std::size_t end = std::min(text.find_first_not_of("0123456789", from), text.size());
     if (end == from) break;
-    number = unit.compiler_version.substr(from, end - from);
-    from = std::min(end + 1, unit.compiler_version.size());
+    number = text.substr(from, end - from);
+    from = std::min(end + 1, text.size());
   }
   return result;
 }
 
 void add_version(Macros& macros, const TranslationUnit& unit) {
   if (unit.compiler == Compiler::Clang) {
-    const auto version = version_of(unit, {"14", "0", "6"});
+    const auto version = numbers_of(unit.compiler_version, {"14", "0", "6"});
     macros["__clang_major__"] = version[0];
     macros["__clang_minor__"] = version[1];
     macros["__clang_patchlevel__"] = version[2];
     // What every clang claims to be.
     macros["__GNUC__"] = "4", macros["__GNUC_MINOR__"] = "2", macros["__GNUC_PATCHLEVEL__"] = "1";
   } else {
-    const auto version = version_of(unit, {"12", "2", "0"});
+    const auto version = numbers_of(unit.compiler_version, {"12", "2", "0"});
     macros["__GNUC__"] = version[0];
     macros["__GNUC_MINOR__"] = version[1];
     macros["__GNUC_PATCHLEVEL__"] = version[2];
@@ -127,13 +126,18 @@ void add_cuda(Macros& macros, const TranslationUnit& unit) {
   if (unit.compiler == Compiler::Nvcc) {
     for (const char* name : {"__NVCC__", "__NVCC_DIAG_PRAGMA_SUPPORT__", "__CUDACC_DEVICE_ATOMIC_BUILTINS__"})
       macros[name] = "1";
-    for (const char* name : {"__CUDACC_VER_MAJOR__", "__CUDA_API_VER_MAJOR__"}) macros[name] = "13";
-    for (const char* name : {"__CUDACC_VER_MINOR__", "__CUDA_API_VER_MINOR__"}) macros[name] = "0";
-    macros["__CUDACC_VER_BUILD__"] = "88";
+    const auto version = numbers_of(unit.cuda_version, {"13", "0", "88"});
+    macros["__CUDACC_VER_MAJOR__"] = macros["__CUDA_API_VER_MAJOR__"] = version[0];
+    macros["__CUDACC_VER_MINOR__"] = macros["__CUDA_API_VER_MINOR__"] = version[1];
+    macros["__CUDACC_VER_BUILD__"] = version[2];
   }
   if (unit.language != Language::Cuda) return;
   macros["__CUDACC__"] = "1";
   if (unit.compiler == Compiler::Clang) macros["__CUDA__"] = "1";
+  if (!unit.is_device_side) return;
+  constexpr std::uint32_t kAnyArch = 80;
+  macros["__CUDA_ARCH__"] = std::to_string(10 * (unit.gpu_arch == 0 ? kAnyArch : unit.gpu_arch));
+  if (unit.compiler == Compiler::Nvcc) macros["CUDA_DOUBLE_MATH_FUNCTIONS"] = "";
 }
 
 /// Instruction sets that others include: with -mavx2, __SSE3__ is defined as well.

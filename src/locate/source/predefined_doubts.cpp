@@ -29,8 +29,9 @@ constexpr std::array<Assumed, 13> kAssumed = {{{"__GNUC__", "7", "17"},
 /// Is what the table has in that row the compile's own?
 bool is_exact(std::size_t row, const TranslationUnit& unit, bool standard_known) {
   const std::string_view version = unit.compiler_version;
-  // nvcc's version is never known here, and that of the host compiler it runs is not told either.
-  const bool version_known = !version.empty() && unit.compiler != Compiler::Nvcc;
+  const std::string_view macro = kAssumed[row].macro;
+  if (macro.starts_with("__CUDACC_")) return !unit.cuda_version.empty() && macro != "__CUDACC_VER_BUILD__";
+  const bool version_known = !version.empty();
   standard_known = standard_known || (version_known && unit.options.has_value());
   const bool is_feature = row + 1 == kAssumed.size();
   if (row + 3 == kAssumed.size() || row + 2 == kAssumed.size()) return standard_known;

@@ -556,7 +556,7 @@ TranslationUnit unit_with_absolute_folder(const TranslationUnit& unit) {
 /// `unit`, is not bound to it: what the device alone reads is taken off the list, and the standard is the same.
 void take_device_list(TranslationUnit& unit, FileStore& files, const UnitReader& host) {
   TranslationUnit device = unit;
-  device.defines.emplace_back("__CUDA_ARCH__", "800");
+  device.is_device_side = true;
   const std::vector<Name> nothing;
   const auto files_of = [](const UnitReader& side) {
     const std::vector<std::string> paths = side.files();
@@ -594,7 +594,7 @@ std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::ve
   UnitReading first;
   {
     std::optional<UnitReader> reader(std::in_place, absolute, files, wanted);
-    if (absolute.compiler == Compiler::Nvcc && reader->leaves_order()) {
+    if (absolute.compiler == Compiler::Nvcc && !absolute.is_device_side && reader->leaves_order()) {
       take_device_list(absolute, files, *reader);
       reader.emplace(absolute, files, wanted);
     } else if (!unit.options && reader->leaves_order()) {

@@ -47,12 +47,17 @@ struct TranslationUnit {
   /// A reading came to all the listed files, the system's too, in the order of the depfile. One that does not is none
   /// of this compile then.
   bool keeps_order = false;
+  /// CUDA compiled for the device alone, where __CUDA_ARCH__ is defined.
+  bool is_device_side = false;
+  std::uint32_t gpu_arch = 0;  ///< "sm_80": 80; 0: not known
   /// The depfile is that of another reading of the same source: nvcc writes down what the device's side reads, and the
   /// host's side may read other files.
   bool lists_other_side = false;
   Compiler compiler = Compiler::Gcc;
-  bool compiler_known = true;    ///< false: `compiler` is a guess
-  std::string compiler_version;  ///< "12.2.0" (an object's .comment says it); empty: not known
+  bool compiler_known = true;  ///< false: `compiler` is a guess
+  /// "12.2.0" (an object's .comment says it), of nvcc the host compiler's; empty: not known.
+  std::string compiler_version;
+  std::string cuda_version;  ///< nvcc's: "13.0" (its cubins say it); empty: not known
   /// Not compiled for 64-bit x86, whose predefined macros alone are known: a condition on another target's is a doubt.
   bool is_other_target = false;
 

@@ -10,11 +10,14 @@
 #include <sstream>
 #include <system_error>
 
+#include "elfaudit/error.hpp"
 #include "locate/compilation.hpp"
 #include "locate/macro_info.hpp"
 #include "locate/shown_path.hpp"
 #include "locate/source/unit_of.hpp"
 #include "locate/why/object_file.hpp"
+#include "scan/device.hpp"
+#include "scan/device_code.hpp"
 #include "scan/scan.hpp"
 #include "support/path.hpp"
 
@@ -116,8 +119,23 @@ void tell_compiler(const Origin& origin, TranslationUnit& unit) {
     if (traces.whole_program_device_code) unit.undefines.emplace_back("__CUDACC_RDC__");
   }
   const bool is_clang = producer.find("clang version ") != std::string::npos;
-  if (!is_clang && !producer.starts_with("GCC: ")) return;
+  if (is_clang ? unit.compiler == Compiler::Nvcc : !producer.starts_with("GCC: ")) return;
   set_compiler(is_clang ? Compiler::Clang : Compiler::Gcc, version_in(producer), unit);
+}
+
+/// The CUDA release, as the first of its cubins says it.
+std::string toolkit_of(const ObjectFacts& object) {
+  const std::vector<DeviceImage>& images = object.device.images;
+  for (std::uint32_t i = 0; i < images.size(); ++i) {
+    if (images[i].kind != ImageKind::Cubin) continue;
+    if (const auto known = object.device.decoded.find(i); known != object.device.decoded.end())
+      return known->second.toolkit;
+    try {
+      return read_device_symbols(object.origin, images[i], payload_of(object, i)).toolkit;
+    } catch (const InputError&) {
+    }
+  }
+  return {};
 }
 
 /// The whole unit, as far as debug info knows it.
@@ -138,7 +156,7 @@ void tell_compilation(const Compilation& compilation, TranslationUnit& unit) {
   unit.language = compilation.is_c ? Language::C : Language::Cxx;
   if (is_temporary(compilation.source)) unit.compiler = Compiler::Nvcc;
   if (is_temporary(compilation.source) || compilation.source.ends_with(".cu")) unit.language = Language::Cuda;
-  if (compilation.producer.find("clang version ") != std::string::npos)
+  if (compilation.producer.find("clang version ") != std::string::npos && unit.compiler != Compiler::Nvcc)
     return set_compiler(Compiler::Clang, version_in(compilation.producer), unit);
   const std::optional<GccProducer> gcc = gcc_producer(compilation.producer);
   if (!gcc) return;
@@ -172,17 +190,21 @@ class Witnesses {
       : object_(object), origin_(object.origin), asked_(asked) {
     std::vector<Wanted> wanted;
     for (const AskedDefinition& one : asked) {
+      evidence_.try_emplace(one.device_arch);
       wanted.push_back(one.wanted);
       symbols_.push_back(one.symbol);
     }
     located_ = locate_or_remember(object, wanted, cache);
     locate_thunks(wanted, cache);
-    for (std::size_t i = 0; i < located_.size(); ++i)
+    for (std::size_t i = 0; i < located_.size(); ++i) {
+      if (is_temporary(located_[i].place.at.file)) located_[i] = made_by_nvcc();
+      if (asked_[i].device_arch) located_[i].place.why_unknown = "no debug info of its device code (nvcc -G)";
       if (located_[i].place.known_by != KnownBy::Nothing) symbols_[i].site = located_[i].place.at;
+    }
     if (!need_sources()) return;
     object_file_ = object_file();
     if (object_file_.empty()) {
-      evidence_.why_not = "no object file beside the archive";
+      for (auto& [side, evidence] : evidence_) evidence.why_not = "no object file beside the archive";
       return;
     }
     std::string source;
@@ -190,16 +212,20 @@ class Witnesses {
       if (source.empty() && !is_temporary(one.source)) source = one.source;
     BuildRecord record = records.of(object_file_, source);
     tell_itself(unit_of_first(), record.unit);
-    evidence_ = read_sources(record, symbols_, preprocess);
+    for (auto& [side, evidence] : evidence_) {
+      record.unit.is_device_side = side.has_value();
+      if (side) record.unit.gpu_arch = *side;
+      evidence = read_sources(record, symbols_of(side), preprocess);
+    }
   }
 
   Answer answer(std::size_t i) {
     Answer answer;
     answer.place = located_[i].place;
-    tell_source(answer.story, located_[i]);
+    tell_source(i, answer.story);
     if (asked_[i].only_place && answer.place.known_by != KnownBy::Nothing) return answer;
     if (asked_[i].only_in_header && is_in_source(located_[i])) return answer;
-    tell_language(answer.story, located_[i]);
+    tell_language(i, answer.story);
     if (asked_[i].only_declared)
       where_declared(i, answer);
     else if (answer.place.known_by == KnownBy::Nothing)
@@ -241,6 +267,23 @@ class Witnesses {
     return false;
   }
 
+  /// a.cudafe1.stub.c, where nvcc writes the functions that launch kernels.
+  static Located made_by_nvcc() {
+    Located located;
+    located.place.why_unknown = "the debug info names a file that nvcc wrote and removed";
+    return located;
+  }
+
+  const SourceEvidence& evidence(std::size_t i) const { return evidence_.at(asked_[i].device_arch); }
+
+  /// Those of the other sides without their names.
+  std::vector<AskedSymbol> symbols_of(const std::optional<std::uint32_t>& side) const {
+    std::vector<AskedSymbol> symbols = symbols_;
+    for (std::size_t i = 0; i < symbols.size(); ++i)
+      if (asked_[i].device_arch != side) symbols[i].name.clear();
+    return symbols;
+  }
+
   /// x32 has the machine of x86-64 and other macros.
   bool is_other_target() const { return object_.machine != EM_X86_64 || !object_.is_64; }
 
@@ -251,19 +294,21 @@ class Witnesses {
   }
 
   const source::Reading* reading(std::size_t i) const {
-    return i < evidence_.readings.size() ? &evidence_.readings[i] : nullptr;
+    return i < evidence(i).readings.size() ? &evidence(i).readings[i] : nullptr;
   }
 
-  void tell_source(Story& story, const Located& located) {
-    story.source = evidence_.source.empty() ? located.source : evidence_.source;
+  void tell_source(std::size_t i, Story& story) {
+    const Located& located = located_[i];
+    story.source = evidence(i).source.empty() ? located.source : evidence(i).source;
     if (!is_temporary(story.source)) return;
     const Compilation* known = compilation(located.unit);
     story.source = known == nullptr ? std::string() : shown_path(unit_of(*known).source, working_folder());
   }
 
-  void tell_language(Story& story, const Located& located) {
-    source::TranslationUnit unit = evidence_.unit;
-    if (evidence_.known_by == KnownBy::Nothing) {
+  void tell_language(std::size_t i, Story& story) {
+    const Located& located = located_[i];
+    source::TranslationUnit unit = evidence(i).unit;
+    if (evidence(i).known_by == KnownBy::Nothing) {
       unit.language = source::language_of(story.source);
       if (located.unit) tell_itself(located.unit, unit);
     }
@@ -275,6 +320,10 @@ class Witnesses {
   /// What the object says of the translation unit.
   void tell_itself(const std::optional<std::size_t>& number, source::TranslationUnit& unit) {
     unit.is_other_target = is_other_target();
+    if (!object_.device.images.empty()) {
+      unit.gpu_arch = object_.device.images.front().arch.number;
+      unit.cuda_version = toolkit_of(object_);
+    }
     if (const Compilation* known = compilation(number)) tell_compilation(*known, unit);
     tell_compiler(origin_, unit);
   }
@@ -309,16 +358,16 @@ class Witnesses {
   void from_sources(std::size_t i, Answer& answer) const {
     const source::Reading* read = reading(i);
     if (read == nullptr || !object_.at_hand) {  // have the sources changed since? Its time would tell
-      answer.place.why_unknown += ", " + (object_.at_hand ? evidence_.why_not : "the object is not at hand");
+      answer.place.why_unknown += ", " + (object_.at_hand ? evidence(i).why_not : "the object is not at hand");
       return;
     }
     answer.story.declarations = read->declarations;
-    const bool exact = evidence_.known_by == KnownBy::Preprocessor;
+    const bool exact = evidence(i).known_by == KnownBy::Preprocessor;
     if (read->definitions.size() == 1 && (exact || read->definitions.front().site_certain)) {
       Definition definition = read->definitions.front();
       if (const std::string newer = changed_since(definition.at, definition.chain); !newer.empty()) {
         answer.place.why_unknown += fmt::format(", and {} has changed since the object was made", newer);
-        add_candidates(read->definitions, answer);
+        add_candidates(i, read->definitions, answer);
         return;
       }
       const bool knows_chain = exact || definition.certain;
@@ -326,10 +375,13 @@ class Witnesses {
         definition.chain.clear();
         definition.chain_branches.clear();
       }
-      answer.place = {
-          definition.at, evidence_.known_by, {}, definition.chain, knows_chain ? evidence_.known_by : KnownBy::Nothing};
+      answer.place = {definition.at,
+                      evidence(i).known_by,
+                      {},
+                      definition.chain,
+                      knows_chain ? evidence(i).known_by : KnownBy::Nothing};
       answer.story.definition = std::move(definition);
-      tell_reading(evidence_, i, answer.story);
+      tell_reading(evidence(i), i, answer.story);
       return;
     }
     if (read->left_out) {
@@ -341,14 +393,14 @@ class Witnesses {
                                                           : ", and the sources do not settle it";
     for (const auto* doubts : {read->definitions.empty() ? &read->doubts : &read->definitions.front().doubts})
       if (!doubts->empty()) answer.place.why_unknown += ": " + doubts->front();
-    add_candidates(read->definitions, answer);
+    add_candidates(i, read->definitions, answer);
   }
 
   /// Debug info describes what an object defines, so the sources must say where it is only declared.
   void where_declared(std::size_t i, Answer& answer) const {
     const source::Reading* read = reading(i);
     if (read == nullptr || !object_.at_hand) {
-      answer.place.why_unknown += ", " + (object_.at_hand ? evidence_.why_not : "the object is not at hand");
+      answer.place.why_unknown += ", " + (object_.at_hand ? evidence(i).why_not : "the object is not at hand");
       return;
     }
     const std::vector<Definition>& found = read->declarations;
@@ -358,18 +410,18 @@ class Witnesses {
     }
     const std::string newer = changed_since(found.front().at, found.front().chain);
     if (found.size() == 1 && found.front().doubts.empty() && read->doubts.empty() && newer.empty()) {
-      answer.place = {found.front().at, evidence_.known_by, {}, found.front().chain, evidence_.known_by};
+      answer.place = {found.front().at, evidence(i).known_by, {}, found.front().chain, evidence(i).known_by};
       return;
     }
     if (!newer.empty())
       answer.place.why_unknown += fmt::format(", and {} has changed since the object was made", newer);
-    add_candidates(found, answer);
+    add_candidates(i, found, answer);
   }
 
-  void add_candidates(const std::vector<Definition>& found, Answer& answer) const {
+  void add_candidates(std::size_t i, const std::vector<Definition>& found, Answer& answer) const {
     for (const Definition& definition : found)
       answer.candidates.push_back(fmt::format("{}:{}", definition.at.file, definition.at.line));
-    if (answer.candidates.empty()) answer.candidates = evidence_.own_headers;
+    if (answer.candidates.empty()) answer.candidates = evidence(i).own_headers;
     if (answer.candidates.size() > kMostCandidates) {
       const std::size_t more = answer.candidates.size() - kMostCandidates;
       answer.candidates.resize(kMostCandidates);
@@ -389,7 +441,7 @@ class Witnesses {
     // A file that is the translation unit itself is reached through no include.
     const bool is_in_source = place.chain.empty() && place.at.file == answer.story.source;
     if (is_in_source) place.chain_known_by = place.known_by;
-    take_reading(evidence_, i, macros, answer);
+    take_reading(evidence(i), i, macros, answer);
     const std::optional<std::size_t>& unit = located_[i].unit;
     if (unit && place.chain_known_by == KnownBy::Nothing) take_reading(evidence_told(*unit), i, macros, answer);
     if (!answer.story.definition) read_alone(i, macros, answer);
@@ -530,7 +582,8 @@ class Witnesses {
   std::vector<AskedSymbol> symbols_;  // in the order of asked_
   std::string object_file_;
   std::vector<Located> located_;
-  SourceEvidence evidence_;
+  /// The host's side, and for what device code alone defines that of each architecture.
+  std::map<std::optional<std::uint32_t>, SourceEvidence> evidence_;
   std::map<std::size_t, std::optional<MacroInfo>> macros_;          // by unit
   std::map<std::size_t, std::optional<Compilation>> compilations_;  // by unit
   std::map<std::size_t, SourceEvidence> told_;                      // by unit

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct AskedDefinition {
   bool only_place = false;
   /// The object declares it and does not define it: where it is declared is asked.
   bool only_declared = false;
+  /// Device code alone defines it, no symbol of the host stands for it: the architecture, "sm_80" being 80.
+  std::optional<std::uint32_t> device_arch{};
 };
 
 struct Answer {

@@ -53,6 +53,7 @@ void show(std::vector<source::Definition>& definitions) {
 std::optional<std::string> preprocess(const BuildRecord& record, std::string& why_not) {
   PreprocessOptions options;
   options.source = record.source_number;
+  if (record.unit.is_device_side) options.side = CompileSide::Device;
   std::vector<std::string> argv = preprocess_command(*record.command, options);
   if (argv.empty()) {
     why_not = "the compile command can't be run as preprocessor only";
