@@ -4,12 +4,24 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "locate/debug_info.hpp"
+#include "elfaudit/finding.hpp"
 
 namespace elfaudit {
+
+/// What the debug info says of where a symbol is written, in paths as the compiler wrote them: the same wherever and
+/// whenever it is asked.
+struct WrittenAt {
+  std::vector<SourceLine> lines;  ///< several when it contradicts itself; none when it doesn't say
+  bool declaration_only = false;  ///< these are where it is declared
+  std::string why_unknown;        ///< when there are none
+  std::string source;             ///< as Located::source
+  std::optional<std::size_t> unit;
+};
 
 /// By index in the symbol table.
 using Places = std::map<std::uint32_t, WrittenAt>;

@@ -8,6 +8,7 @@
 
 #include "elfaudit/finding.hpp"
 #include "elfaudit/origin.hpp"
+#include "facts/places.hpp"
 #include "locate/separate.hpp"
 
 namespace elfaudit {
@@ -23,16 +24,6 @@ struct Located {
   Place place;
   std::optional<std::size_t> unit;  ///< which, counting from 0, of those in the debug info; for MacroInfo::read()
   std::string source;               ///< the source file that was compiled, as Place::at spells files; empty: not known
-};
-
-/// What the debug info says of where a symbol is written, in paths as the compiler wrote them: the same wherever and
-/// whenever it is asked.
-struct WrittenAt {
-  std::vector<SourceLine> lines;  ///< several when it contradicts itself; none when it doesn't say
-  bool declaration_only = false;  ///< these are where it is declared
-  std::string why_unknown;        ///< when there are none
-  std::string source;             ///< as Located::source
-  std::optional<std::size_t> unit;
 };
 
 struct WrittenPlaces {
