@@ -11,7 +11,7 @@
 
 #include "elfaudit/error.hpp"
 #include "support/nearest_word.hpp"
-#include "support/read_named.hpp"
+#include "support/read_file.hpp"
 
 namespace elfaudit {
 namespace {

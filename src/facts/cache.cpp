@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "facts/read_whole.hpp"
 #include "facts/wire.hpp"
+#include "support/read_file.hpp"
 #include "support/replace_file.hpp"
 #include "version.hpp"
 

@@ -7,8 +7,8 @@
 #include "elfaudit/error.hpp"
 #include "facts/codec.hpp"
 #include "facts/document.hpp"
-#include "facts/read_whole.hpp"
 #include "facts/wire.hpp"
+#include "support/read_file.hpp"
 #include "version.hpp"
 
 namespace elfaudit {

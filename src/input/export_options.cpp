@@ -5,9 +5,9 @@
 #include <string_view>
 #include <utility>
 
-#include "input/file_probe.hpp"
 #include "input/version_script.hpp"
 #include "linker/linker_traits.hpp"
+#include "support/read_file.hpp"
 
 namespace elfaudit {
 namespace {
@@ -97,7 +97,7 @@ void ExportOptions::read(const NamedFile& file, const SearchPath& search, LinkJo
     job.missing.emplace_back(file.name, "no such file");
     return;
   }
-  const std::optional<std::string> text = read_text(path, kMostScript);
+  const std::optional<std::string> text = read_whole(path, kMostScript);
   if (!text) {
     job.missing.emplace_back(path, "too large for a version script");
     return;

@@ -201,14 +201,6 @@ FileProbe probe_file(const std::string& path) {
   return {is_text(read_at(fd.get(), 0, 4096)) ? ProbedKind::Text : ProbedKind::Other, {}, false};
 }
 
-std::optional<std::string> read_text(const std::string& path, std::size_t limit) {
-  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat info {};
-  if (!fd || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
-  if (static_cast<std::uint64_t>(info.st_size) > limit) return std::nullopt;
-  return read_at(fd.get(), 0, static_cast<std::size_t>(info.st_size));
-}
-
 Machine machine_of_emulation(const std::string& emulation) {
   const auto* found =
       std::find_if(kEmulations.begin(), kEmulations.end(), [&](const Emulation& e) { return e.name == emulation; });

@@ -45,9 +45,6 @@ struct FileProbe {
 /// symbolic link that leads to itself) or CantOpen. An empty file is Text.
 FileProbe probe_file(const std::string& path);
 
-/// A regular file of at most `limit` bytes; nothing when it isn't there, can't be read or is larger.
-std::optional<std::string> read_text(const std::string& path, std::size_t limit);
-
 /// The machine of a GNU ld emulation, the value of -m ("elf_x86_64"); unknown for one that is not in the table.
 Machine machine_of_emulation(const std::string& emulation);
 

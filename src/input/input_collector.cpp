@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "support/path.hpp"
+#include "support/read_file.hpp"
 
 namespace elfaudit {
 namespace {
@@ -128,7 +129,7 @@ void InputCollector::add_script(const std::string& path, const InputState& state
   if (open || open_scripts_.size() == kDeepest) {
     return add_missing(path, "linker scripts include each other without end");
   }
-  const std::optional<std::string> text = read_text(path, kMostScript);
+  const std::optional<std::string> text = read_whole(path, kMostScript);
   if (!text) return add_missing(path, "too large for a linker script");
   const LinkerScript script = parse_linker_script(*text, path, *search_.linker);
   if (!script.error.empty()) {

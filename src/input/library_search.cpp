@@ -17,6 +17,7 @@
 #include "input/embedded_script.hpp"
 #include "input/linker_script.hpp"
 #include "support/process.hpp"
+#include "support/read_file.hpp"
 
 namespace elfaudit {
 namespace {
@@ -39,7 +40,7 @@ std::vector<std::string> names_in(const std::string& folder, std::string_view be
 }
 
 Machine machine_of_script(const std::string& path) {
-  const std::optional<std::string> text = read_text(path, kMostScript);
+  const std::optional<std::string> text = read_whole(path, kMostScript);
   if (!text || text->find("OUTPUT_FORMAT") == std::string::npos) return {};
   return machine_of_format(parse_linker_script(*text, path, traits_of(LinkerKind::Bfd)).output_format);
 }

@@ -11,6 +11,7 @@
 #include "input/line_state.hpp"
 #include "input/linker_script.hpp"
 #include "input/unresolved_options.hpp"
+#include "support/read_file.hpp"
 
 namespace elfaudit {
 namespace {
@@ -323,7 +324,7 @@ class LineReader {
   }
 
   bool replaces_default_script(const std::string& path) const {
-    const std::optional<std::string> text = read_text(path, std::size_t{16} << 20);
+    const std::optional<std::string> text = read_whole(path, std::size_t{16} << 20);
     if (!text) return true;
     const LinkerScript script = parse_linker_script(*text, path, linker_);
     const auto& parts = script.skipped;

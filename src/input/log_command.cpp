@@ -10,13 +10,13 @@
 #include "input/build/compile_command.hpp"
 #include "input/build/shell_words.hpp"
 #include "input/driver.hpp"
-#include "input/file_probe.hpp"
 #include "input/input.hpp"
 #include "input/ld_options.hpp"
 #include "input/link_line.hpp"
 #include "input/nv_words.hpp"
 #include "input/nvcc.hpp"
 #include "input/response_file.hpp"
+#include "support/read_file.hpp"
 
 namespace elfaudit {
 namespace {
@@ -75,7 +75,7 @@ class ResponseWords {
   void add_file(const std::string& name, int depth) {
     const std::string path = in_folder(folder_, name);
     const bool may_be_read = depth < kDeepest && is_below(path, folder_);
-    const std::optional<std::string> text = may_be_read ? read_text(path, kMostResponse) : std::nullopt;
+    const std::optional<std::string> text = may_be_read ? read_whole(path, kMostResponse) : std::nullopt;
     if (text) return add(split_response(*text), depth + 1);
     notes_.push_back("the words in @" + name + " are not known: it is not below the folder that the command ran in");
   }

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "elfaudit/error.hpp"
-#include "input/file_probe.hpp"
 #include "input/response_file.hpp"
+#include "support/read_file.hpp"
 
 namespace elfaudit {
 namespace {
@@ -67,7 +67,7 @@ class Reader {
 
   void add_file(const std::string& path, std::size_t depth) {
     if (depth == kDeepest) throw UsageError("option file " + path + " includes itself");
-    const std::optional<std::string> text = read_text(path, kMostBytes);
+    const std::optional<std::string> text = read_whole(path, kMostBytes);
     if (!text) throw UsageError("option file " + path + " can't be read");
     add(split_response(*text), depth + 1);
   }

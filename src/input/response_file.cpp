@@ -6,6 +6,7 @@
 #include "elfaudit/error.hpp"
 #include "input/file_probe.hpp"
 #include "input/input_collector.hpp"
+#include "support/read_file.hpp"
 
 namespace elfaudit {
 namespace {
@@ -32,7 +33,7 @@ class Expansion {
     if (std::find(open_.begin(), open_.end(), path) != open_.end() || open_.size() == kDeepest) {
       throw UsageError("response file @" + path + " includes itself");
     }
-    const std::optional<std::string> text = read_text(path, kMostBytes);
+    const std::optional<std::string> text = read_whole(path, kMostBytes);
     if (!text) {
       const ProbedKind kind = probe_file(path).kind;
       if (kind == ProbedKind::Missing) return false;  // as compilers do: the word stays what it is

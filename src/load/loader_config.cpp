@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "input/file_probe.hpp"
+#include "support/read_file.hpp"
 
 namespace elfaudit {
 namespace {
@@ -60,7 +61,7 @@ std::optional<std::string> text_of_system(const std::string& path, std::vector<I
   constexpr std::size_t kMostBytes = std::size_t{16} << 20;
   std::error_code error;
   if (!fs::exists(path, error)) return std::nullopt;
-  std::optional<std::string> text = read_text(path, kMostBytes);
+  std::optional<std::string> text = read_whole(path, kMostBytes);
   if (!text) errors.emplace_back(path, "can't be read");
   return text;
 }

@@ -16,7 +16,7 @@
 #include "facts/document.hpp"
 #include "facts/facts_file.hpp"
 #include "facts/places.hpp"
-#include "facts/read_whole.hpp"
+#include "support/read_file.hpp"
 #include "facts/wire.hpp"
 #include "input/input.hpp"
 #include "support/compile.hpp"

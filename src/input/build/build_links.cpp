@@ -13,7 +13,7 @@
 #include "input/build/build_graph.hpp"
 #include "input/build/build_readers.hpp"
 #include "input/build/shell_words.hpp"
-#include "input/file_probe.hpp"
+#include "support/read_file.hpp"
 
 namespace elfaudit {
 namespace {
@@ -31,7 +31,7 @@ bool exists(const std::string& folder, const char* file) {
 bool is_make(const std::string& folder) {
   if (!exists(folder, "CMakeFiles/TargetDirectories.txt")) return false;
   if (!exists(folder, "build.ninja")) return true;
-  const std::optional<std::string> cache = read_text(in_folder(folder, "CMakeCache.txt"), kMostBytes);
+  const std::optional<std::string> cache = read_whole(in_folder(folder, "CMakeCache.txt"), kMostBytes);
   return cache && cache->find("CMAKE_GENERATOR:INTERNAL=Unix Makefiles") != std::string::npos;
 }
 

@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include "support/path.hpp"
-#include "support/read_named.hpp"
+#include "support/read_file.hpp"
 
 namespace elfaudit {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "input/build/build_readers.hpp"
 #include "input/build/shell_words.hpp"
-#include "input/file_probe.hpp"
+#include "support/read_file.hpp"
 
 namespace elfaudit {
 namespace {
@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 constexpr std::size_t kMostBytes = std::size_t{256} << 20;  // of one file
 
 std::optional<Json> read_json(const std::string& path) {
-  const std::optional<std::string> text = read_text(path, kMostBytes);
+  const std::optional<std::string> text = read_whole(path, kMostBytes);
   if (!text) return std::nullopt;
   Json document = Json::parse(*text, nullptr, false);
   if (document.is_discarded()) return std::nullopt;

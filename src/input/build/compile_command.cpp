@@ -6,9 +6,9 @@
 
 #include "input/build/shell_words.hpp"
 #include "input/driver.hpp"
-#include "input/file_probe.hpp"
 #include "input/response_file.hpp"
 #include "support/path.hpp"
+#include "support/read_file.hpp"
 
 namespace elfaudit {
 namespace {
@@ -52,7 +52,7 @@ class ResponseExpansion {
 
   bool add_file(const std::string& file, int depth) {
     if (file.empty() || depth == kDeepestResponse || read_ == kMostResponseBytes) return false;
-    const std::optional<std::string> text = read_text(in_folder(folder_, file), kMostResponseBytes - read_);
+    const std::optional<std::string> text = read_whole(in_folder(folder_, file), kMostResponseBytes - read_);
     if (!text) return false;
     read_ += text->size();
     add(split_response(*text), depth + 1);

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "input/file_probe.hpp"
+#include "support/read_file.hpp"
 
 namespace elfaudit {
 namespace {
@@ -156,7 +156,7 @@ Depfile parse_depfile(std::string_view text) {
 std::optional<FoundDepfile> find_depfile(const std::string& object) {
   std::optional<FoundDepfile> other;
   for (const std::filesystem::path& path : candidates(object)) {
-    const std::optional<std::string> text = read_text(path.string(), kMostBytes);
+    const std::optional<std::string> text = read_whole(path.string(), kMostBytes);
     if (!text) continue;
     FoundDepfile found{path.string(), parse_depfile(*text), false};
     found.names_object = names(found.depfile, object);

@@ -11,8 +11,8 @@
 #include "input/build/build_readers.hpp"
 #include "input/build/link_words.hpp"
 #include "input/build/shell_words.hpp"
-#include "input/file_probe.hpp"
 #include "input/response_file.hpp"
+#include "support/read_file.hpp"
 
 namespace elfaudit {
 namespace {
@@ -48,7 +48,7 @@ class MakeLinks {
 
   void read() {
     const std::optional<std::string> list =
-        read_text(in_folder(folder_, "CMakeFiles/TargetDirectories.txt"), kMostBytes);
+        read_whole(in_folder(folder_, "CMakeFiles/TargetDirectories.txt"), kMostBytes);
     std::size_t targets = 0;
     if (list)
       for_each_line(*list, [&](std::string_view line) {
@@ -75,7 +75,7 @@ class MakeLinks {
     const std::string name = path.stem().string();
     std::string output;
     for (const char* file : {"link.txt", "dlink.txt"}) {
-      const std::optional<std::string> text = read_text((path / file).string(), kMostBytes);
+      const std::optional<std::string> text = read_whole((path / file).string(), kMostBytes);
       if (!text) continue;
       std::optional<BuildLink> link;
       for_each_line(*text, [&](std::string_view line) {  // ar and ranlib have a line each
@@ -102,7 +102,7 @@ class MakeLinks {
     std::vector<std::string> words;
     for (const std::string& word : link.argv) {
       const std::optional<std::string> text = word.size() > 1 && word.front() == '@'
-                                                  ? read_text(in_folder(link.folder, word.substr(1)), kMostBytes)
+                                                  ? read_whole(in_folder(link.folder, word.substr(1)), kMostBytes)
                                                   : std::nullopt;
       if (!text) {
         words.push_back(word);
@@ -122,7 +122,7 @@ class MakeLinks {
   /// "all: CMakeFiles/app.dir/all", "all: sub/all", "sub/all: sub/CMakeFiles/foo.dir/all",
   /// "CMakeFiles/app.dir/all: sub/CMakeFiles/foo.dir/all"
   void read_all() {
-    const std::optional<std::string> text = read_text(in_folder(folder_, "CMakeFiles/Makefile2"), kMostBytes);
+    const std::optional<std::string> text = read_whole(in_folder(folder_, "CMakeFiles/Makefile2"), kMostBytes);
     if (!text) return;
     std::map<std::string, std::vector<std::string>> needs;
     for_each_line(*text, [&](std::string_view line) {

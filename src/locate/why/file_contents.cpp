@@ -6,9 +6,9 @@
 #include <system_error>
 
 #include "elfaudit/error.hpp"
-#include "input/file_probe.hpp"
 #include "locate/source/lexer.hpp"
 #include "support/mapped_file.hpp"
+#include "support/read_file.hpp"
 
 namespace elfaudit {
 namespace {
@@ -122,7 +122,7 @@ FileContents::Source& FileContents::source(const std::string& file) {
   const auto [at, is_new] = sources_.try_emplace(file);
   Source& source = at->second;
   if (!is_new) return source;
-  const std::optional<std::string> text = read_text(file, kLargestSource);
+  const std::optional<std::string> text = read_whole(file, kLargestSource);
   if (!text) return source;
   source.lines = cut(*text);
   source.last_line_ends = text->ends_with('\n');

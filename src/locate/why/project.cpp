@@ -8,8 +8,8 @@
 #include <system_error>
 #include <vector>
 
-#include "input/file_probe.hpp"
 #include "locate/shown_path.hpp"
+#include "support/read_file.hpp"
 
 namespace elfaudit {
 namespace {
@@ -28,7 +28,7 @@ bool is_foreign(std::string_view folder) {
 std::optional<std::string> source_folder_of(const fs::path& build) {
   constexpr std::size_t kMostBytes = std::size_t{64} << 20;
   constexpr std::string_view kKey = "\nCMAKE_HOME_DIRECTORY:INTERNAL=";
-  const std::optional<std::string> cache = read_text((build / "CMakeCache.txt").string(), kMostBytes);
+  const std::optional<std::string> cache = read_whole((build / "CMakeCache.txt").string(), kMostBytes);
   const std::size_t at = cache ? cache->find(kKey) : std::string::npos;
   if (at == std::string::npos) return std::nullopt;
   const std::size_t value = at + kKey.size();

@@ -1,4 +1,4 @@
-#include "support/read_named.hpp"
+#include "support/read_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -79,6 +79,16 @@ std::string read_named(const std::string& path, std::uint64_t most) {
   if (!S_ISREG(info.st_mode) && !S_ISFIFO(info.st_mode) && !is_null_device(info))
     throw InputError(path, "is not a regular file");
   return Reader(path, fd.get(), S_ISFIFO(info.st_mode), most).run();
+}
+
+std::optional<std::string> read_whole(const std::string& path, std::uint64_t most) {
+  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat info {};
+  if (!fd || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  if (static_cast<std::uint64_t>(info.st_size) > most) return std::nullopt;
+  std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
+  if (!read_all(fd.get(), bytes.data(), 0, bytes.size())) return std::nullopt;
+  return bytes;
 }
 
 }  // namespace elfaudit
