@@ -6,9 +6,9 @@
 #include <filesystem>
 
 #include "input/build/compile_command.hpp"
-#include "input/build/shell_words.hpp"
 #include "locate/why/pic_cause.hpp"
 #include "support/path.hpp"
+#include "support/shell_words.hpp"
 
 namespace elfaudit::diagnose_stage {
 namespace {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "input/build/build_links.hpp"
-#include "input/build/shell_words.hpp"
 #include "input/file_probe.hpp"
+#include "support/shell_words.hpp"
 
 namespace elfaudit::diagnose_stage {
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "elfaudit/error.hpp"
-#include "input/build/shell_words.hpp"
 #include "input/input.hpp"
+#include "support/shell_words.hpp"
 
 namespace elfaudit {
 namespace {

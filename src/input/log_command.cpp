@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "input/build/compile_command.hpp"
-#include "input/build/shell_words.hpp"
 #include "input/driver.hpp"
 #include "input/input.hpp"
 #include "input/ld_options.hpp"
@@ -17,6 +16,7 @@
 #include "input/nvcc.hpp"
 #include "input/response_file.hpp"
 #include "support/read_file.hpp"
+#include "support/shell_words.hpp"
 
 namespace elfaudit {
 namespace {

@@ -22,7 +22,6 @@ constexpr LinkerTraits kColumns[] = {
         "gold",
         ResolutionRules::GnuLd,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) gold,
-#include "linker/linker_traits.def"
 #undef TRAIT
     },
     {
@@ -31,7 +30,6 @@ constexpr LinkerTraits kColumns[] = {
         "lld 14",
         ResolutionRules::Lld,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) lld14,
-#include "linker/linker_traits.def"
 #undef TRAIT
     },
     {
@@ -40,7 +38,6 @@ constexpr LinkerTraits kColumns[] = {
         "lld 15",
         ResolutionRules::Lld,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) lld15,
-#include "linker/linker_traits.def"
 #undef TRAIT
     },
     {
@@ -49,7 +46,6 @@ constexpr LinkerTraits kColumns[] = {
         "lld 16",
         ResolutionRules::Lld,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) lld16,
-#include "linker/linker_traits.def"
 #undef TRAIT
     },
     {
@@ -58,7 +54,6 @@ constexpr LinkerTraits kColumns[] = {
         "mold",
         ResolutionRules::Mold,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) mold,
-#include "linker/linker_traits.def"
 #undef TRAIT
     },
 };

@@ -13,8 +13,8 @@
 #include "locate/definition.hpp"
 #include "locate/line_header.hpp"
 #include "locate/search.hpp"
-#include "locate/shown_path.hpp"
 #include "support/path.hpp"
+#include "support/shown_path.hpp"
 
 namespace elfaudit {
 namespace {

@@ -7,8 +7,8 @@
 #include "elfaudit/error.hpp"
 #include "locate/debug_source.hpp"
 #include "locate/macro_events.hpp"
-#include "locate/shown_path.hpp"
 #include "support/path.hpp"
+#include "support/shown_path.hpp"
 
 namespace elfaudit {
 

@@ -6,7 +6,7 @@
 
 #include "facts/places.hpp"
 #include "facts/wire.hpp"
-#include "locate/shown_path.hpp"
+#include "support/shown_path.hpp"
 
 namespace elfaudit {
 namespace {

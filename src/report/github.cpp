@@ -7,11 +7,11 @@
 #include <filesystem>
 
 #include "elfaudit/report.hpp"
-#include "locate/shown_path.hpp"
 #include "report/findings.hpp"
 #include "report/focus.hpp"
 #include "report/for_display.hpp"
 #include "report/words.hpp"
+#include "support/shown_path.hpp"
 #include "support/utf8.hpp"
 #include "support/visible.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "elfaudit/diagnosis.hpp"
 #include "elfaudit/report.hpp"
-#include "locate/shown_path.hpp"
+#include "support/shown_path.hpp"
 
 namespace elfaudit {
 namespace {

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "locate/shown_path.hpp"
 #include "report/findings.hpp"
 #include "report/fingerprint.hpp"
 #include "report/focus.hpp"
 #include "report/words.hpp"
+#include "support/shown_path.hpp"
 
 namespace elfaudit {
 namespace {

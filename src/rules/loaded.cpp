@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "locate/shown_path.hpp"
+#include "support/shown_path.hpp"
 
 namespace elfaudit {
 

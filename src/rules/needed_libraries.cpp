@@ -14,9 +14,9 @@
 #include <utility>
 
 #include "load/host_libraries.hpp"
-#include "locate/shown_path.hpp"
 #include "rules/known_packages.hpp"
 #include "rules/loaded.hpp"
+#include "support/shown_path.hpp"
 
 namespace elfaudit {
 namespace {

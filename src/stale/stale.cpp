@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "locate/debug_files.hpp"
-#include "locate/shown_path.hpp"
 #include "stale/file_lists.hpp"
 #include "stale/file_times.hpp"
 #include "stale/moved.hpp"
 #include "stale/stale_archives.hpp"
+#include "support/shown_path.hpp"
 #include "support/system_files.hpp"
 
 namespace elfaudit {

@@ -9,7 +9,7 @@
 #include "input/build/depfile.hpp"
 #include "input/build/ninja_deps.hpp"
 #include "input/build/ninja_manifest.hpp"
-#include "input/build/shell_words.hpp"
+#include "support/shell_words.hpp"
 
 namespace elfaudit {
 namespace {

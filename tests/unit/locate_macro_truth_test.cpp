@@ -6,9 +6,9 @@
 #include <sstream>
 
 #include "locate/macro_info.hpp"
-#include "locate/shown_path.hpp"
 #include "support/compile.hpp"
 #include "support/locate.hpp"
+#include "support/shown_path.hpp"
 
 namespace elfaudit::test {
 namespace {

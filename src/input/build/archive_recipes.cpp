@@ -10,7 +10,7 @@
 #include "elfaudit/error.hpp"
 #include "input/build/build_links.hpp"
 #include "input/build/link_words.hpp"
-#include "input/build/shell_words.hpp"
+#include "support/shell_words.hpp"
 
 namespace elfaudit {
 namespace {

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "elfaudit/error.hpp"
-#include "input/build/shell_words.hpp"
 #include "support/nearest_word.hpp"
 #include "support/path.hpp"
+#include "support/shell_words.hpp"
 
 namespace elfaudit {
 namespace {

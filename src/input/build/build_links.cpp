@@ -12,8 +12,8 @@
 #include "elfaudit/error.hpp"
 #include "input/build/build_graph.hpp"
 #include "input/build/build_readers.hpp"
-#include "input/build/shell_words.hpp"
 #include "support/read_file.hpp"
+#include "support/shell_words.hpp"
 
 namespace elfaudit {
 namespace {

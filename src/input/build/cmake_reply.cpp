@@ -5,8 +5,8 @@
 #include <system_error>
 
 #include "input/build/build_readers.hpp"
-#include "input/build/shell_words.hpp"
 #include "support/read_file.hpp"
+#include "support/shell_words.hpp"
 
 namespace elfaudit {
 namespace {

@@ -4,11 +4,11 @@
 #include <array>
 #include <filesystem>
 
-#include "input/build/shell_words.hpp"
 #include "input/driver.hpp"
 #include "input/response_file.hpp"
 #include "support/path.hpp"
 #include "support/read_file.hpp"
+#include "support/shell_words.hpp"
 
 namespace elfaudit {
 namespace {

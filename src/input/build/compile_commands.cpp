@@ -5,8 +5,8 @@
 
 #include "elfaudit/error.hpp"
 #include "input/build/ninja_manifest.hpp"
-#include "input/build/shell_words.hpp"
 #include "support/mapped_file.hpp"
+#include "support/shell_words.hpp"
 
 namespace elfaudit {
 namespace {

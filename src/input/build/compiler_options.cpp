@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "input/build/compiler_option_tables.hpp"
-#include "input/build/shell_words.hpp"
 #include "input/driver.hpp"
 #include "input/response_file.hpp"
 #include "support/path.hpp"
+#include "support/shell_words.hpp"
 
 namespace elfaudit {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "elfaudit/error.hpp"
 #include "input/build/compile_commands.hpp"
-#include "input/build/shell_words.hpp"
+#include "support/shell_words.hpp"
 
 namespace elfaudit {
 namespace {

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "elfaudit/error.hpp"
-#include "input/build/shell_words.hpp"
 #include "input/driver.hpp"
 #include "input/link_step.hpp"
+#include "support/shell_words.hpp"
 
 namespace elfaudit {
 namespace {

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "input/build/compile_command.hpp"
-#include "input/build/shell_words.hpp"
 #include "input/driver.hpp"
 #include "input/ld_options.hpp"
 #include "support/path.hpp"
+#include "support/shell_words.hpp"
 
 namespace elfaudit {
 namespace {

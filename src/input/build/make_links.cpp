@@ -10,9 +10,9 @@
 #include "elfaudit/error.hpp"
 #include "input/build/build_readers.hpp"
 #include "input/build/link_words.hpp"
-#include "input/build/shell_words.hpp"
 #include "input/response_file.hpp"
 #include "support/read_file.hpp"
+#include "support/shell_words.hpp"
 
 namespace elfaudit {
 namespace {

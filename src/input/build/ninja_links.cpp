@@ -8,9 +8,9 @@
 #include "input/build/build_readers.hpp"
 #include "input/build/link_words.hpp"
 #include "input/build/ninja_reader.hpp"
-#include "input/build/shell_words.hpp"
 #include "input/response_file.hpp"
 #include "support/mapped_file.hpp"
+#include "support/shell_words.hpp"
 
 namespace elfaudit {
 namespace {

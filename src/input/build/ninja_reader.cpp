@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "elfaudit/error.hpp"
-#include "input/build/shell_words.hpp"
 #include "support/mapped_file.hpp"
+#include "support/shell_words.hpp"
 
 namespace elfaudit {
 namespace {

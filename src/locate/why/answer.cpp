@@ -13,13 +13,13 @@
 #include "elfaudit/error.hpp"
 #include "locate/compilation.hpp"
 #include "locate/macro_info.hpp"
-#include "locate/shown_path.hpp"
 #include "locate/source/unit_of.hpp"
 #include "locate/why/object_file.hpp"
 #include "scan/device.hpp"
 #include "scan/device_code.hpp"
 #include "scan/scan.hpp"
 #include "support/path.hpp"
+#include "support/shown_path.hpp"
 
 namespace elfaudit {
 namespace {

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "elfaudit/error.hpp"
-#include "locate/shown_path.hpp"
 #include "locate/source/unit_of.hpp"
 #include "locate/why/file_list.hpp"
+#include "support/shown_path.hpp"
 
 namespace elfaudit {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "input/build/ninja_deps.hpp"
-#include "locate/shown_path.hpp"
+#include "support/shown_path.hpp"
 
 namespace elfaudit {
 namespace {

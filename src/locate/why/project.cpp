@@ -8,8 +8,8 @@
 #include <system_error>
 #include <vector>
 
-#include "locate/shown_path.hpp"
 #include "support/read_file.hpp"
+#include "support/shown_path.hpp"
 
 namespace elfaudit {
 namespace {

@@ -17,8 +17,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "locate/shown_path.hpp"
 #include "locate/why/line_edit.hpp"
+#include "support/shown_path.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {

@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <optional>
 
-#include "locate/shown_path.hpp"
 #include "locate/source/text_file.hpp"
 #include "locate/why/file_contents.hpp"
 #include "support/process.hpp"
+#include "support/shown_path.hpp"
 
 namespace elfaudit {
 namespace {

@@ -1,4 +1,4 @@
-#include "locate/shown_path.hpp"
+#include "support/shown_path.hpp"
 
 #include <filesystem>
 #include <system_error>

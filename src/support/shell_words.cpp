@@ -1,4 +1,4 @@
-#include "input/build/shell_words.hpp"
+#include "support/shell_words.hpp"
 
 #include <algorithm>
 #include <filesystem>
