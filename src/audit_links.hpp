@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "elfaudit/audit.hpp"
-#include "input/build_jobs.hpp"
+#include "input/build/build_jobs.hpp"
 
 namespace elfaudit {
 

@@ -1,4 +1,4 @@
-#include "input/build_jobs.hpp"
+#include "input/build/build_jobs.hpp"
 
 #include <fmt/format.h>
 
