@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "diagnose/build_log.hpp"
 #include "elfaudit/diagnosis.hpp"
-#include "input/build/build_log.hpp"
 
 namespace elfaudit::diagnose_stage {
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "diagnose/build_log.hpp"
 #include "diagnose/whereabouts.hpp"
-#include "input/build/build_log.hpp"
 
 namespace elfaudit::diagnose_stage {
 

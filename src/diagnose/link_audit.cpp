@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "input/input.hpp"
+#include "diagnose/log_command.hpp"
 
 namespace elfaudit::diagnose_stage {
 namespace {

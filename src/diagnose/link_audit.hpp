@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
+#include "diagnose/build_log.hpp"
 #include "diagnose/whereabouts.hpp"
 #include "elfaudit/audit.hpp"
 #include "elfaudit/diagnosis.hpp"
-#include "input/build/build_log.hpp"
 
 namespace elfaudit::diagnose_stage {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "diagnose/essentials.hpp"
+#include "diagnose/nearby.hpp"
 #include "diagnose/whereabouts.hpp"
-#include "input/build/nearby.hpp"
 
 namespace elfaudit::diagnose_stage {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "input/build/build_log.hpp"
+#include "diagnose/build_log.hpp"
 
 namespace elfaudit::diagnose_stage {
 

@@ -36,12 +36,6 @@ LinkJob job_from_files(const std::vector<std::string>& files, const std::optiona
 LinkJob job_from_command(const std::vector<std::string>& argv, const std::optional<LinkerChoice>& linker = {},
                          const MayAsk& may_ask = {});
 
-/// A link command that a build log shows, with its launchers. Nothing is asked or run: the words are read as they are,
-/// relative paths from `folder` (empty: the working directory), response files only below it. What is not known for
-/// that reason is in LinkJob::notes; undefined symbols are not judged, except for a linker's own line. Throws
-/// UsageError when it is no link command. (log_command.cpp)
-LinkJob job_from_log_command(const std::vector<std::string>& argv, const std::string& folder);
-
 /// --arch: what to link device code for, instead of what the command says ("sm_90a", "compute_90"). No names change
 /// nothing. Throws UsageError for a name that is no architecture.
 void choose_device_archs(LinkJob& job, const std::vector<std::string>& names);

@@ -3,8 +3,8 @@
 
 #include <random>
 
+#include "diagnose/build_log.hpp"
 #include "elfaudit/error.hpp"
-#include "input/build/build_log.hpp"
 #include "input/build/compile_commands.hpp"
 #include "input/build/depfile.hpp"
 #include "input/build/ninja_deps.hpp"

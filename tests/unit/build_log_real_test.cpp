@@ -1,7 +1,7 @@
 // Builds that really fail, with every linker and build system that is here.
 #include <gmock/gmock.h>
 
-#include "input/build/build_log.hpp"
+#include "diagnose/build_log.hpp"
 #include "support/compile.hpp"
 
 namespace elfaudit {

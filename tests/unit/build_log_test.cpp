@@ -1,5 +1,5 @@
 // Logs in the shapes that CI systems and containers give them, with names of our own.
-#include "input/build/build_log.hpp"
+#include "diagnose/build_log.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "input/build/nearby.hpp"
+#include "diagnose/nearby.hpp"
 
 #include <gmock/gmock.h>
 

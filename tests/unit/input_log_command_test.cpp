@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "diagnose/match.hpp"
-#include "input/input.hpp"
+#include "diagnose/log_command.hpp"
 #include "support/compile.hpp"
 #include "support/demangle.hpp"
 

@@ -108,19 +108,4 @@ std::vector<GpuCompile> gpu_compiles(const std::vector<std::string>& objects, co
   return found;
 }
 
-std::vector<GpuCompile> gpu_compiles(const std::vector<LogCommand>& commands) {
-  std::vector<GpuCompile> found;
-  for (const LogCommand& command : commands) {
-    if (command.kind != LogCommandKind::Compile) continue;
-    // A log may come from anybody: no file that it names is opened.
-    const std::optional<CompileCommand> compile =
-        parse_compile_command(command.argv, command.folder, ResponseFiles::Leave);
-    std::optional<GpuFlags> flags = compile ? gpu_flags_of(*compile) : std::nullopt;
-    if (!flags) continue;
-    const std::string made = !command.output.empty() ? command.output : compile->sources.front();
-    found.push_back({made, "log line " + std::to_string(command.line), std::move(*flags)});
-  }
-  return found;
-}
-
 }  // namespace elfaudit

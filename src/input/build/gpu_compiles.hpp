@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "input/build/gpu_flags.hpp"
-#include "input/build/log_commands.hpp"
 
 namespace elfaudit {
 
@@ -14,8 +13,5 @@ namespace elfaudit {
 /// from the nearest compile_commands.json at or above each. A document that can't be read is told in `problems`.
 std::vector<GpuCompile> gpu_compiles(const std::vector<std::string>& objects, const std::string& document,
                                      std::vector<std::string>& problems);
-
-/// Those that a log shows, in its order.
-std::vector<GpuCompile> gpu_compiles(const std::vector<LogCommand>& commands);
 
 }  // namespace elfaudit

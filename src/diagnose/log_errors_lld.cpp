@@ -1,5 +1,5 @@
 // lld and mold: a line that says what, then lines that begin with ">>>" and say where.
-#include "input/build/log_error_reader.hpp"
+#include "diagnose/log_error_reader.hpp"
 
 namespace elfaudit::log_errors {
 namespace {

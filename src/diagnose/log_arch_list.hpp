@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "diagnose/log_lines.hpp"
 #include "elfaudit/device.hpp"
-#include "input/build/log_lines.hpp"
 
 namespace elfaudit {
 

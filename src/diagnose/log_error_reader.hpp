@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "input/build/log_errors.hpp"
+#include "diagnose/log_errors.hpp"
 
 namespace elfaudit::log_errors {
 

@@ -1,8 +1,8 @@
-#include "input/build/log_errors.hpp"
+#include "diagnose/log_errors.hpp"
 
 #include <algorithm>
 
-#include "input/build/log_error_reader.hpp"
+#include "diagnose/log_error_reader.hpp"
 
 namespace elfaudit {
 namespace {

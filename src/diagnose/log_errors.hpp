@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "input/build/log_lines.hpp"
+#include "diagnose/log_lines.hpp"
 
 namespace elfaudit {
 

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "input/build/log_arch_list.hpp"
-#include "input/build/log_commands.hpp"
-#include "input/build/log_errors.hpp"
+#include "diagnose/log_arch_list.hpp"
+#include "diagnose/log_commands.hpp"
+#include "diagnose/log_errors.hpp"
 
 namespace elfaudit {
 

@@ -1,4 +1,4 @@
-#include "input/build/log_arch_list.hpp"
+#include "diagnose/log_arch_list.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -2,6 +2,8 @@
 // started, not even to ask them what they would link, and a file of further words is read only below the folder that
 // the command ran in.
 
+#include "diagnose/log_command.hpp"
+
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -9,7 +11,6 @@
 
 #include "input/build/compile_command.hpp"
 #include "input/driver.hpp"
-#include "input/input.hpp"
 #include "input/ld_options.hpp"
 #include "input/link_line.hpp"
 #include "input/nv_words.hpp"

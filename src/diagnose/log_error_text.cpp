@@ -4,7 +4,7 @@
 
 #include "support/path.hpp"
 
-#include "input/build/log_error_reader.hpp"
+#include "diagnose/log_error_reader.hpp"
 #include "input/driver.hpp"
 
 namespace elfaudit::log_errors {

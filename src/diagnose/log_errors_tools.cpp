@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "input/build/log_error_reader.hpp"
+#include "diagnose/log_error_reader.hpp"
 #include "input/driver.hpp"
 
 namespace elfaudit::log_errors {

@@ -2,7 +2,7 @@
 // LogError::name is the relocation as printed ("R_X86_64_32", "11"), empty where the message has none.
 #include <array>
 
-#include "input/build/log_error_reader.hpp"
+#include "diagnose/log_error_reader.hpp"
 
 namespace elfaudit::log_errors {
 namespace {

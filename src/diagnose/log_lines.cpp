@@ -1,4 +1,4 @@
-#include "input/build/log_lines.hpp"
+#include "diagnose/log_lines.hpp"
 
 #include <algorithm>
 #include <array>

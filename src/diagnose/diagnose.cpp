@@ -8,7 +8,8 @@
 #include "diagnose/match.hpp"
 #include "diagnose/remedies.hpp"
 #include "elfaudit/diagnosis.hpp"
-#include "input/build/gpu_compiles.hpp"
+#include "input/build/compile_command.hpp"
+#include "input/build/gpu_flags.hpp"
 #include "rules/gpu_flags.hpp"
 
 namespace elfaudit {
@@ -64,11 +65,27 @@ void note_unknown_commands(std::vector<OpenError>& errors) {
       error.error.notes.emplace_back("the log doesn't show the command that said it: build verbosely");
 }
 
+/// The nvcc commands that a log shows, in its order.
+std::vector<GpuCompile> gpu_compiles_in(const std::vector<LogCommand>& commands) {
+  std::vector<GpuCompile> found;
+  for (const LogCommand& command : commands) {
+    if (command.kind != LogCommandKind::Compile) continue;
+    // A log may come from anybody: no file that it names is opened.
+    const std::optional<CompileCommand> compile =
+        parse_compile_command(command.argv, command.folder, ResponseFiles::Leave);
+    std::optional<GpuFlags> flags = compile ? gpu_flags_of(*compile) : std::nullopt;
+    if (!flags) continue;
+    const std::string made = !command.output.empty() ? command.output : compile->sources.front();
+    found.push_back({made, "log line " + std::to_string(command.line), std::move(*flags)});
+  }
+  return found;
+}
+
 /// Flags that the log shows, against the TORCH_CUDA_ARCH_LIST that it shows.
 std::vector<Finding> flag_findings(const BuildLog& log) {
   const LogArchList& list = log.arch_list;
   const bool known = !list.archs.empty() && !list.ambiguous;
-  return gpu_flag_findings(gpu_compiles(log.commands), known ? std::span(list.archs) : std::span<const GpuArch>(),
+  return gpu_flag_findings(gpu_compiles_in(log.commands), known ? std::span(list.archs) : std::span<const GpuArch>(),
                            known ? "TORCH_CUDA_ARCH_LIST=" + list.text : std::string());
 }
 

@@ -1,4 +1,4 @@
-#include "input/build/log_commands.hpp"
+#include "diagnose/log_commands.hpp"
 
 #include <algorithm>
 #include <optional>

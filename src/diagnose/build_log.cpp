@@ -1,4 +1,4 @@
-#include "input/build/build_log.hpp"
+#include "diagnose/build_log.hpp"
 
 #include <algorithm>
 #include <map>

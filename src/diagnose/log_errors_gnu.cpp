@@ -1,5 +1,5 @@
 // GNU ld and gold: one line a message, mostly.
-#include "input/build/log_error_reader.hpp"
+#include "diagnose/log_error_reader.hpp"
 
 namespace elfaudit::log_errors {
 namespace {
