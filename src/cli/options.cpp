@@ -2,9 +2,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "input/gpu_arch_list.hpp"
 #include "input/python_list.hpp"
 #include "report/words.hpp"
+#include "target/gpu_arch_list.hpp"
 
 namespace elfaudit {
 

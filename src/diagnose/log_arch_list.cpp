@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "input/gpu_arch_list.hpp"
+#include "target/gpu_arch_list.hpp"
 
 namespace elfaudit {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "input/version_script.hpp"
-#include "linker/linker_traits.hpp"
 #include "support/read_file.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 namespace {

@@ -9,7 +9,7 @@
 #include "input/nvlink_line.hpp"
 #include "input/response_file.hpp"
 #include "package/packages.hpp"
-#include "scan/gpu_arch.hpp"
+#include "target/gpu_arch.hpp"
 
 namespace elfaudit {
 namespace {

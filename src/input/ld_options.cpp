@@ -3,7 +3,7 @@
 #include <map>
 #include <optional>
 
-#include "linker/linker_traits.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "elfaudit/link_job.hpp"
 #include "input/file_probe.hpp"
-#include "linker/linker_traits.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 

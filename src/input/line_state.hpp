@@ -7,7 +7,7 @@
 #include "elfaudit/link_job.hpp"
 #include "input/input_collector.hpp"
 #include "input/ld_options.hpp"
-#include "linker/linker_traits.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "elfaudit/link_job.hpp"
-#include "linker/linker_traits.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 

@@ -4,7 +4,7 @@
 
 #include "input/nv_words.hpp"
 #include "input/nvcc.hpp"
-#include "scan/gpu_arch.hpp"
+#include "target/gpu_arch.hpp"
 
 namespace elfaudit {
 namespace {

@@ -18,8 +18,8 @@
 #include "input/file_probe.hpp"
 #include "input/input_collector.hpp"
 #include "input/nv_words.hpp"
-#include "scan/gpu_arch.hpp"
 #include "support/path.hpp"
+#include "target/gpu_arch.hpp"
 
 namespace elfaudit {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "elfaudit/link_job.hpp"
 #include "input/ld_options.hpp"
-#include "linker/linker_traits.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 

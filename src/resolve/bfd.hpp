@@ -9,8 +9,8 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
-#include "linker/linker_traits.hpp"
 #include "resolve/link_symbols.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 

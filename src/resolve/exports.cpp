@@ -6,9 +6,9 @@
 #include <array>
 #include <optional>
 
-#include "linker/linker_traits.hpp"
 #include "support/demangle.hpp"
 #include "support/path.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 namespace {

@@ -22,8 +22,9 @@
 #include <string_view>
 #include <utility>
 
-#include "linker/linker_traits.hpp"
+#include "resolve/live_sections.hpp"
 #include "resolve/memory_warnings.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 namespace {

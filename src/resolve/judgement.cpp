@@ -8,7 +8,7 @@
 #include <map>
 #include <span>
 
-#include "linker/linker_traits.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 namespace {

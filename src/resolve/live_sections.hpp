@@ -11,10 +11,10 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
-#include "linker/linker_traits.hpp"
 #include "resolve/exports.hpp"
 #include "scan/needed_libraries.hpp"
 #include "scan/section_graph.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 

@@ -34,8 +34,8 @@
 // Every rule was tried with lld 14.0.6 and 19.1.7; tests/link/ holds them against those that are installed.
 
 #include "resolve/lld.hpp"
-#include "linker/linker_traits.hpp"
 #include "resolve/exports.hpp"
+#include "target/linker_traits.hpp"
 
 #include <algorithm>
 

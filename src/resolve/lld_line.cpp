@@ -21,10 +21,10 @@
 
 #include <algorithm>
 
-#include "linker/linker_traits.hpp"
 #include "resolve/link_output.hpp"
 #include "resolve/lld.hpp"
 #include "support/path.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 namespace {

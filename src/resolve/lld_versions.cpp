@@ -15,11 +15,11 @@
 #include <algorithm>
 #include <map>
 
-#include "linker/linker_traits.hpp"
 #include "resolve/exports.hpp"
 #include "resolve/lld.hpp"
 #include "resolve/resolve.hpp"
 #include "support/demangle.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 

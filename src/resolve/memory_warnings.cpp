@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-#include "linker/linker_traits.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 namespace {

@@ -12,10 +12,10 @@
 #include <optional>
 #include <unordered_set>
 
-#include "linker/linker_traits.hpp"
 #include "resolve/relocation_rules.hpp"
 #include "resolve/relocation_targets.hpp"
 #include "support/threads.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "linker/linker_traits.hpp"
 #include "resolve/resolve.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 namespace {

@@ -1,9 +1,9 @@
 #include "resolve/resolve.hpp"
 
-#include "linker/linker_traits.hpp"
 #include "resolve/bfd.hpp"
 #include "resolve/lld.hpp"
 #include "resolve/mold.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 

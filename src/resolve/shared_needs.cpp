@@ -14,10 +14,10 @@
 #include <string>
 #include <tuple>
 
-#include "linker/linker_traits.hpp"
 #include "resolve/exports.hpp"
 #include "resolve/judgement.hpp"
 #include "resolve/resolve.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 namespace {

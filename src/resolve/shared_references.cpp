@@ -21,10 +21,10 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "linker/linker_traits.hpp"
 #include "resolve/exports.hpp"
 #include "resolve/link_output.hpp"
 #include "resolve/resolve.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 namespace {

@@ -26,11 +26,11 @@
 #include <set>
 #include <utility>
 
-#include "linker/linker_traits.hpp"
 #include "resolve/judgement.hpp"
 #include "resolve/resolve.hpp"
 #include "resolve/shared_needs.hpp"
 #include "resolve/version_nodes.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 namespace {

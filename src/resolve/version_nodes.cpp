@@ -18,10 +18,10 @@
 #include <set>
 #include <string_view>
 
-#include "linker/linker_traits.hpp"
 #include "resolve/exports.hpp"
 #include "resolve/resolve.hpp"
 #include "support/demangle.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <map>
 
-#include "linker/linker_traits.hpp"
 #include "rules/rules.hpp"
 #include "support/demangle.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "linker/linker_traits.hpp"
 #include "rules/rules.hpp"
 #include "support/demangle.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "input/gpu_arch_list.hpp"
+#include "target/gpu_arch_list.hpp"
 
 namespace elfaudit {
 namespace {

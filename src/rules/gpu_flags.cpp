@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <map>
 
-#include "input/gpu_arch_list.hpp"
 #include "rules/rules.hpp"
+#include "target/gpu_arch_list.hpp"
 
 namespace elfaudit {
 namespace {

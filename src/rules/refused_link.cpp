@@ -1,9 +1,9 @@
 // What a linker refuses besides duplicate and undefined symbols: symbol-not-exported, tls-mismatch,
 // version-not-defined.
 
-#include "linker/linker_traits.hpp"
 #include "rules/rules.hpp"
 #include "support/demangle.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 namespace {

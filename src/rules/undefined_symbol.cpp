@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "linker/linker_traits.hpp"
 #include "resolve/judgement.hpp"
 #include "rules/rules.hpp"
 #include "support/demangle.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 namespace {

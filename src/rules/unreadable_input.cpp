@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "linker/linker_traits.hpp"
 #include "rules/rules.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 namespace {

@@ -38,7 +38,7 @@
 #include "elfaudit/audit.hpp"
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
-#include "linker/linker_traits.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "elfaudit/error.hpp"
-#include "scan/gpu_arch.hpp"
+#include "target/gpu_arch.hpp"
 
 namespace elfaudit {
 namespace {

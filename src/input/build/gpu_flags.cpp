@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "input/gpu_arch_list.hpp"
 #include "support/take_prefix.hpp"
+#include "target/gpu_arch_list.hpp"
 
 namespace elfaudit {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "locate/source/predefined_table.hpp"
+#include "target/predefined_table.hpp"
 
 namespace elfaudit::source {
 namespace {

@@ -1,4 +1,4 @@
-#include "linker/linker_traits.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 namespace {
@@ -13,7 +13,7 @@ constexpr LinkerTraits kColumns[] = {
         "GNU ld",
         ResolutionRules::GnuLd,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) bfd,
-#include "linker/linker_traits.def"
+#include "target/linker_traits.def"
 #undef TRAIT
     },
     {
@@ -22,6 +22,7 @@ constexpr LinkerTraits kColumns[] = {
         "gold",
         ResolutionRules::GnuLd,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) gold,
+#include "target/linker_traits.def"
 #undef TRAIT
     },
     {
@@ -30,6 +31,7 @@ constexpr LinkerTraits kColumns[] = {
         "lld 14",
         ResolutionRules::Lld,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) lld14,
+#include "target/linker_traits.def"
 #undef TRAIT
     },
     {
@@ -38,6 +40,7 @@ constexpr LinkerTraits kColumns[] = {
         "lld 15",
         ResolutionRules::Lld,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) lld15,
+#include "target/linker_traits.def"
 #undef TRAIT
     },
     {
@@ -46,6 +49,7 @@ constexpr LinkerTraits kColumns[] = {
         "lld 16",
         ResolutionRules::Lld,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) lld16,
+#include "target/linker_traits.def"
 #undef TRAIT
     },
     {
@@ -54,6 +58,7 @@ constexpr LinkerTraits kColumns[] = {
         "mold",
         ResolutionRules::Mold,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) mold,
+#include "target/linker_traits.def"
 #undef TRAIT
     },
 };

@@ -1,4 +1,4 @@
-#include "locate/source/predefined_table.hpp"
+#include "target/predefined_table.hpp"
 
 namespace elfaudit::source {
 

@@ -1,4 +1,4 @@
-#include "scan/gpu_arch.hpp"
+#include "target/gpu_arch.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "input/gpu_arch_list.hpp"
+#include "target/gpu_arch_list.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

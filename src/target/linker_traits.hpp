@@ -18,7 +18,7 @@ struct LinkerTraits {
   std::string_view name;  ///< "GNU ld", "lld 14"
   ResolutionRules rules;
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) bool name;  ///< sentence
-#include "linker/linker_traits.def"
+#include "target/linker_traits.def"
 #undef TRAIT
 };
 
