@@ -8,7 +8,7 @@
 
 #include "facts/content.hpp"
 #include "facts/facts_file.hpp"
-#include "locate/remembered.hpp"
+#include "locate/dwarf/remembered.hpp"
 #include "scan/device_code.hpp"
 #include "scan/scan.hpp"
 #include "support/replace_file.hpp"

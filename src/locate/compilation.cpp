@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <exception>
 
-#include "locate/debug_source.hpp"
-#include "locate/line_header.hpp"
+#include "locate/dwarf/debug_source.hpp"
+#include "locate/dwarf/line_header.hpp"
 
 namespace elfaudit {
 namespace {

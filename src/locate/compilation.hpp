@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "elfaudit/origin.hpp"
-#include "locate/separate.hpp"
+#include "locate/dwarf/separate.hpp"
 
 namespace elfaudit {
 

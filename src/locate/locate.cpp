@@ -7,8 +7,8 @@
 #include <span>
 #include <string_view>
 
-#include "locate/image_debug_info.hpp"
-#include "locate/why/answer.hpp"
+#include "locate/answer.hpp"
+#include "locate/dwarf/image_debug_info.hpp"
 #include "locate/why/cause.hpp"
 #include "locate/why/pic_cause.hpp"
 #include "locate/why/proof.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "elfaudit/error.hpp"
-#include "locate/debug_files.hpp"
+#include "locate/dwarf/debug_files.hpp"
 #include "support/mapped_file.hpp"
 
 namespace elfaudit {

@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "locate/debug_files.hpp"
+#include "locate/dwarf/debug_files.hpp"
 #include "stale/file_lists.hpp"
 #include "stale/file_times.hpp"
 #include "stale/moved.hpp"

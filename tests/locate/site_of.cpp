@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "locate/source/preprocessor.hpp"
-#include "locate/source/unit_of.hpp"
+#include "locate/why/unit_of.hpp"
 
 namespace {
 

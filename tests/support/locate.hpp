@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "locate/debug_info.hpp"
+#include "locate/dwarf/debug_info.hpp"
 #include "support/file_descriptor.hpp"
 
 namespace elfaudit::test {

@@ -3,8 +3,8 @@
 
 #include <random>
 
-#include "locate/macro_info.hpp"
-#include "locate/macro_recorder.hpp"
+#include "locate/dwarf/macro_info.hpp"
+#include "locate/dwarf/macro_recorder.hpp"
 #include "support/compile.hpp"
 #include "support/locate.hpp"
 

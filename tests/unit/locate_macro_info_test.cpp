@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "locate/macro_info.hpp"
+#include "locate/dwarf/macro_info.hpp"
 #include "support/compile.hpp"
 #include "support/locate.hpp"
 

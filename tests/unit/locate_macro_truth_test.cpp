@@ -5,7 +5,7 @@
 #include <random>
 #include <sstream>
 
-#include "locate/macro_info.hpp"
+#include "locate/dwarf/macro_info.hpp"
 #include "support/compile.hpp"
 #include "support/locate.hpp"
 #include "support/shown_path.hpp"

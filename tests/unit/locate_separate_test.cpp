@@ -1,7 +1,7 @@
 // Debug info that is not in the file with the symbols: separate debug files, and packages of .dwo files.
 #include <gtest/gtest.h>
 
-#include "locate/macro_info.hpp"
+#include "locate/dwarf/macro_info.hpp"
 #include "support/compile.hpp"
 #include "support/locate.hpp"
 

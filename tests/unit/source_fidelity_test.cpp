@@ -9,7 +9,7 @@
 #include "input/build/depfile.hpp"
 #include "locate/source/line_markers.hpp"
 #include "locate/source/preprocessor.hpp"
-#include "locate/source/unit_of.hpp"
+#include "locate/why/unit_of.hpp"
 #include "support/compile.hpp"
 
 namespace elfaudit::source {

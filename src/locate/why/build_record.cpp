@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "elfaudit/error.hpp"
-#include "locate/source/unit_of.hpp"
 #include "locate/why/file_list.hpp"
+#include "locate/why/unit_of.hpp"
 #include "support/shown_path.hpp"
 
 namespace elfaudit {

@@ -1,0 +1,195 @@
+#include "locate/dwarf/debug_sections.hpp"
+
+#include <gelf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <string_view>
+
+#include "elfaudit/error.hpp"
+#include "locate/dwarf/inflate.hpp"
+
+namespace elfaudit::dwarf {
+namespace {
+
+constexpr std::array<std::string_view, kSectionKinds> kNames = {
+    "info", "abbrev", "str", "line", "line_str", "str_offsets", "addr", "ranges", "rnglists", "macro", "macinfo"};
+
+const std::string& bytes_path(const Origin& origin) {
+  return origin.bytes_path.empty() ? origin.path : origin.bytes_path;
+}
+
+/// The bytes of the object: all of a loose file, whose size may not be known, or of a thin archive's member.
+std::span<std::byte> image(const Origin& origin, std::span<std::byte> file) {
+  if (!origin.is_member() || (bytes_path(origin) != origin.path && origin.offset == 0)) return file;
+  if (origin.offset > file.size() || origin.size > file.size() - origin.offset)
+    throw InputError(origin.path, origin.member, origin.offset, "the member reaches past the end of the file");
+  return file.subspan(origin.offset, origin.size);
+}
+
+}  // namespace
+
+std::uint64_t DebugSection::relocated(std::uint64_t offset, std::uint64_t in_place) {
+  const auto relocation = relocations.find(offset);
+  if (!relocation) return in_place;
+  const std::uint64_t addend = relocations.has_addend() ? relocation->addend : in_place;
+  return (*symbols)[relocation->symbol].value + addend;
+}
+
+std::uint64_t DebugSection::field(Cursor& in, unsigned size) {
+  const std::uint64_t offset = in.at();
+  return relocated(offset, in.number(size));
+}
+
+DebugSections::DebugSections(const Origin& origin, bool split)
+    : mapping_(bytes_path(origin)), elf_(ElfFile::open(origin, image(origin, mapping_->bytes()))) {
+  GElf_Ehdr header;
+  if (gelf_getehdr(elf_->get(), &header) == nullptr)
+    throw InputError(origin.path, origin.member, origin.offset, "is not an ELF object");
+  layout_ = {header.e_ident[EI_CLASS] == ELFCLASS64, header.e_ident[EI_DATA] == ELFDATA2MSB, header.e_machine};
+  relocatable_ = header.e_type == ET_REL;
+  flags_ = header.e_flags;
+  find_sections(split);
+}
+
+DebugSections::DebugSections(DebugSections& package, const Slices& slices)
+    : layout_(package.layout_), relocatable_(package.relocatable_), flags_(package.flags_) {
+  for (std::size_t kind = 0; kind < kSectionKinds; ++kind) {
+    const auto named = static_cast<SectionKind>(kind);
+    const DebugSection& whole = package.section(named);
+    Slot slot;
+    slot.section = std::make_unique<DebugSection>();
+    slot.section->big_endian = layout_.big_endian;
+    if (named == SectionKind::Str) {
+      slot.section->bytes = whole.bytes;
+    } else if (const auto& slice = slices[kind]) {
+      Cursor in = whole.cursor(slice->offset);
+      slot.section->bytes = in.bytes(slice->size);
+    }
+    if (named == SectionKind::Info)
+      infos_.push_back(std::move(slot));
+    else if (named == SectionKind::Macro)
+      macros_.push_back(std::move(slot));
+    else
+      slots_[kind] = std::move(slot);
+  }
+}
+
+void DebugSections::find_sections(bool split) {
+  std::size_t names = 0;
+  if (elf_getshdrstrndx(elf_->get(), &names) != 0) return;
+  std::map<std::size_t, std::size_t> relocating;  // section -> the one that relocates it
+  Elf_Scn* scn = nullptr;
+  while ((scn = elf_nextscn(elf_->get(), scn)) != nullptr) {
+    GElf_Shdr header;
+    if (gelf_getshdr(scn, &header) == nullptr) continue;
+    const std::size_t index = elf_ndxscn(scn);
+    if (header.sh_type == (relocatable_ ? SHT_SYMTAB : SHT_DYNSYM))
+      symbols_index_ = index;
+    else if (header.sh_type == SHT_SYMTAB_SHNDX)
+      extended_index_ = index;
+    else if (header.sh_type == SHT_REL || header.sh_type == SHT_RELA)
+      relocating[header.sh_info] = index;
+    else if ((header.sh_flags & SHF_ALLOC) == 0)
+      note_section(index, elf_strptr(elf_->get(), names, header.sh_name), (header.sh_flags & SHF_GROUP) != 0, split);
+  }
+  // An executable linked with --emit-relocs keeps relocations that have been applied already.
+  if (!relocatable_) return;
+  const auto attach = [&](Slot& slot) {
+    const auto found = slot.index == 0 ? relocating.end() : relocating.find(slot.index);
+    if (found != relocating.end()) slot.relocated_by = found->second;
+  };
+  for (Slot& slot : infos_) attach(slot);
+  for (Slot& slot : macros_) attach(slot);
+  for (Slot& slot : slots_) attach(slot);
+}
+
+void DebugSections::note_section(std::size_t index, const char* name_or_null, bool in_group, bool split) {
+  if (name_or_null == nullptr) return;
+  std::string_view name = name_or_null;
+  const bool gnu_compressed = name.starts_with(".zdebug_");
+  if (!gnu_compressed && !name.starts_with(".debug_")) return;
+  name.remove_prefix(gnu_compressed ? 8 : 7);
+  if (name.ends_with(".dwo") != split) return;
+  if (split) name.remove_suffix(4);
+  for (std::size_t kind = 0; kind < kSectionKinds; ++kind) {
+    if (name != kNames[kind]) continue;
+    Slot slot;
+    slot.index = index;
+    slot.gnu_compressed = gnu_compressed;
+    if (kind == static_cast<std::size_t>(SectionKind::Info)) {
+      // -fdebug-types-section: the .debug_info sections in COMDAT groups hold a type each (DWARF5 E.2).
+      if (!in_group || split) infos_.push_back(std::move(slot));
+    } else if (kind == static_cast<std::size_t>(SectionKind::Macro)) {
+      macros_.push_back(std::move(slot));
+    } else if (slots_[kind].index == 0) {
+      slots_[kind] = std::move(slot);
+    }
+  }
+}
+
+Bytes DebugSections::raw(std::size_t index) const {
+  if (index == 0) return {};
+  const Elf_Data* data = elf_rawdata(elf_getscn(elf_->get(), index), nullptr);
+  if (data == nullptr) throw BadDebugInfo("a section reaches past the end of the file");
+  if (data->d_buf == nullptr) return {};  // SHT_NOBITS, in a file that kept only the headers
+  return {static_cast<const std::byte*>(data->d_buf), data->d_size};
+}
+
+const SymbolTable& DebugSections::symbols() {
+  if (!symbols_) symbols_.emplace(raw(symbols_index_), raw(extended_index_), layout_);
+  return *symbols_;
+}
+
+DebugSection& DebugSections::load(Slot& slot) {
+  if (slot.section) return *slot.section;
+  auto section = std::make_unique<DebugSection>();
+  section->bytes = raw(slot.index);
+  section->big_endian = layout_.big_endian;
+  GElf_Shdr header{};
+  if (slot.index != 0) gelf_getshdr(elf_getscn(elf_->get(), slot.index), &header);
+  const bool compressed = (header.sh_flags & SHF_COMPRESSED) != 0;
+  if (compressed || slot.gnu_compressed) {
+    Inflated inflated = compressed ? inflate_compressed(section->bytes, layout_) : inflate_gnu(section->bytes);
+    section->inflated = std::move(inflated.storage);
+    section->bytes = inflated.bytes;
+  }
+  if (slot.relocated_by != 0) {
+    gelf_getshdr(elf_getscn(elf_->get(), slot.relocated_by), &header);
+    section->relocations = Relocations(raw(slot.relocated_by), header.sh_type == SHT_RELA, layout_);
+    section->symbols = &symbols();
+  }
+  slot.section = std::move(section);
+  return *slot.section;
+}
+
+DebugSection& DebugSections::info(std::size_t index) { return load(infos_[index]); }
+
+DebugSection& DebugSections::section(SectionKind kind) {
+  if (kind == SectionKind::Info && !infos_.empty()) return load(infos_.front());
+  if (kind == SectionKind::Macro && !macros_.empty()) return load(macros_.front());
+  return load(slots_[static_cast<std::size_t>(kind)]);
+}
+
+DebugSection& DebugSections::macro(std::size_t index) { return load(macros_[index]); }
+
+DebugSection* DebugSections::macro_numbered(std::uint32_t number) {
+  const auto found = std::ranges::lower_bound(macros_, number, {}, &Slot::index);
+  return found == macros_.end() || found->index != number ? nullptr : &load(*found);
+}
+
+Bytes DebugSections::plain(std::string_view name) const {
+  std::size_t names = 0;
+  if (!elf_ || elf_getshdrstrndx(elf_->get(), &names) != 0) return {};
+  Elf_Scn* scn = nullptr;
+  while ((scn = elf_nextscn(elf_->get(), scn)) != nullptr) {
+    GElf_Shdr header;
+    if (gelf_getshdr(scn, &header) == nullptr) continue;
+    const char* here = elf_strptr(elf_->get(), names, header.sh_name);
+    if (here != nullptr && name == here) return raw(elf_ndxscn(scn));
+  }
+  return {};
+}
+
+}  // namespace elfaudit::dwarf

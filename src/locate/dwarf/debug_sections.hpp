@@ -1,0 +1,115 @@
+// The debug sections of one ELF file: found, inflated, and read as if they had been relocated.
+// Nothing is patched: a field's relocation is looked up when the field is read, so only what is read costs anything.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "elfaudit/origin.hpp"
+#include "locate/dwarf/relocations.hpp"
+#include "scan/elf_file.hpp"
+#include "support/mapped_file.hpp"
+
+namespace elfaudit::dwarf {
+
+/// One debug section. Views into the ELF file, or into its own inflated bytes.
+class DebugSection {
+ public:
+  Bytes bytes;
+  Relocations relocations;  ///< empty except in relocatable files
+  bool big_endian = false;
+  const SymbolTable* symbols = nullptr;
+  std::unique_ptr<std::byte[]> inflated;  ///< what `bytes` views when the file holds it compressed
+
+  Cursor cursor(std::uint64_t at) const { return Cursor(bytes, big_endian, at); }
+  /// The value of the field at `offset`, whose bytes say `in_place`.
+  std::uint64_t relocated(std::uint64_t offset, std::uint64_t in_place);
+  /// Reads a field of `size` bytes and relocates it.
+  std::uint64_t field(Cursor& in, unsigned size);
+  /// The string at an offset, for the sections that hold strings.
+  std::string_view string(std::uint64_t offset) const { return cursor(offset).string(); }
+};
+
+enum class SectionKind : std::uint8_t {
+  Info,
+  Abbrev,
+  Str,
+  Line,
+  LineStr,
+  StrOffsets,
+  Addr,
+  Ranges,
+  RngLists,
+  Macro,
+  Macinfo
+};
+constexpr std::size_t kSectionKinds = 11;
+
+/// The part of a section that belongs to one unit of a package.
+struct Slice {
+  std::uint64_t offset = 0, size = 0;
+};
+using Slices = std::array<std::optional<Slice>, kSectionKinds>;
+
+/// An ELF file with debug info: the object itself, or a .dwo file (whose sections are named ".debug_info.dwo").
+class DebugSections {
+ public:
+  /// Opens the file and finds its sections; reads none. Throws InputError.
+  DebugSections(const Origin& origin, bool split);
+  /// Reads as the .dwo that a package was made of: `slices` of the package's sections, and the strings, which all of
+  /// its units share, whole. The package outlives this. Throws BadDebugInfo.
+  DebugSections(DebugSections& package, const Slices& slices);
+  DebugSections(const DebugSections&) = delete;
+
+  bool relocatable() const { return relocatable_; }
+  const ElfLayout& layout() const { return layout_; }
+  std::uint32_t flags() const { return flags_; }  ///< e_flags
+  /// .symtab of a relocatable file, .dynsym of a linked one.
+  const SymbolTable& symbols();
+
+  /// The units. Several with -fdebug-types-section, whose type units are in COMDAT groups; those aren't among these.
+  std::size_t info_count() const { return infos_.size(); }
+  DebugSection& info(std::size_t index);
+  /// The first section of that kind, empty when the file has none. Read at the first call. Throws BadDebugInfo.
+  DebugSection& section(SectionKind kind);
+
+  /// The sections named .debug_macro in file order. Several: what many objects define alike is in COMDAT groups (g++).
+  std::size_t macro_count() const { return macros_.size(); }
+  DebugSection& macro(std::size_t index);
+  /// The one of them with that section number; null when there is none.
+  DebugSection* macro_numbered(std::uint32_t number);
+
+  /// The bytes of a section that is no debug section, by its whole name; empty when there is none. Throws BadDebugInfo.
+  Bytes plain(std::string_view name) const;
+
+ private:
+  struct Slot {
+    std::size_t index = 0;  ///< section number, 0: none
+    std::size_t relocated_by = 0;
+    bool gnu_compressed = false;  ///< .zdebug_*
+    std::unique_ptr<DebugSection> section;
+  };
+
+  void find_sections(bool split);
+  void note_section(std::size_t index, const char* name, bool in_group, bool split);
+  DebugSection& load(Slot& slot);
+  Bytes raw(std::size_t index) const;
+
+  // Both empty in a view of a package. Not read piece by piece: one page in ten of the debug sections is looked at.
+  std::optional<MappedFile> mapping_;
+  std::optional<ElfFile> elf_;
+  ElfLayout layout_;
+  bool relocatable_ = false;
+  std::uint32_t flags_ = 0;
+  std::size_t symbols_index_ = 0, extended_index_ = 0;
+  std::optional<SymbolTable> symbols_;
+  std::vector<Slot> infos_, macros_;
+  std::array<Slot, kSectionKinds> slots_;
+};
+
+}  // namespace elfaudit::dwarf

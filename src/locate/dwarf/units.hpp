@@ -1,0 +1,112 @@
+// The units of one file and their DIEs (DWARF5 7.5; DWARF2-4 7.5). Own reader rather than libdw: libdw 0.188 returns
+// wrong strings for relocatable files without an error, aborts on split units (dwarf_decl_file.c: cu->files != NULL),
+// knows no zstd, and is not meant for hostile bytes; what this stage needs of DWARF is small.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "locate/dwarf/abbrev.hpp"
+#include "locate/dwarf/debug_sections.hpp"
+
+namespace elfaudit::dwarf {
+
+class DebugFile;
+
+/// One unit: a compilation unit, or the skeleton of one whose body is in a .dwo file.
+struct Unit {
+  DebugFile* file = nullptr;
+  DebugSection* info = nullptr;
+  std::size_t number = 0;             ///< in DebugFile::units()
+  std::uint64_t offset = 0, end = 0;  ///< in `info`
+  std::uint64_t first_die = 0;        ///< in `info`
+  std::uint64_t abbrev_offset = 0;
+  Encoding encoding;
+  bool type_unit = false;
+  const AbbrevTable* abbrevs = nullptr;  ///< set once the unit has been opened
+  Unit* skeleton = nullptr;              ///< of a unit in a .dwo: where its line and address tables are
+
+  // From the root DIE, once opened.
+  std::optional<std::uint64_t> dwo_id;
+  std::string_view name;  ///< of the source file, as the command line had it
+  std::string_view comp_dir, producer;
+  std::string_view dwo_name;  ///< empty in units that are not skeletons
+  std::optional<std::uint64_t> line_table, addr_base;
+  std::optional<std::uint64_t> str_offsets_base;
+  std::uint64_t ranges_base = 0;  ///< DW_AT_GNU_ranges_base
+  std::optional<std::uint64_t> rnglists_base;
+  std::optional<Value> low_pc;           ///< the base of range lists
+  std::optional<Value> macros, macinfo;  ///< where in .debug_macro or .debug_macinfo its macros are
+
+  const Unit& main() const { return skeleton != nullptr ? *skeleton : *this; }
+};
+
+/// A debugging information entry. Plain data; valid as long as its file.
+struct Die {
+  const Unit* unit = nullptr;
+  std::uint64_t offset = 0;        ///< in unit->info
+  std::uint64_t attributes = 0;    ///< where they begin
+  const Abbrev* abbrev = nullptr;  ///< null for the entry that ends a list of children
+  std::uint16_t tag() const { return abbrev->tag; }
+};
+
+/// Reads the entry that begins at `offset`. Throws BadDebugInfo.
+Die read_die(const Unit& unit, std::uint64_t offset);
+
+/// Calls visit(DW_AT_*, const Value&) for each attribute and returns the offset behind the last.
+template <class Visit>
+std::uint64_t for_each_attribute(const Die& die, Visit visit) {
+  const Unit& unit = *die.unit;
+  Cursor in(unit.info->bytes.first(unit.end), unit.info->big_endian, die.attributes);
+  const AttributeSpec* spec = unit.abbrevs->specs(*die.abbrev);
+  for (const AttributeSpec* end = spec + die.abbrev->count; spec != end; ++spec)
+    visit(spec->name, read_value(*spec, unit.encoding, in));
+  return in.at();
+}
+
+/// The offset behind the last attribute.
+inline std::uint64_t skip_attributes(const Die& die) {
+  if (die.abbrev->fixed_size != Abbrev::kVariable) return die.attributes + die.abbrev->fixed_size;
+  return for_each_attribute(die, [](std::uint16_t, const Value&) {});
+}
+
+/// The text of a string attribute; nothing when its form is no string or it is in a supplementary file.
+std::optional<std::string_view> text(const Unit& unit, const Value& value);
+
+/// The entry that a reference attribute names; nothing for a type signature or a supplementary file. Throws
+/// BadDebugInfo.
+std::optional<Die> follow(const Unit& unit, const Value& value);
+
+/// One ELF file, read as DWARF. Its units are found at once, and opened when asked for.
+class DebugFile {
+ public:
+  /// Throws InputError, BadDebugInfo.
+  DebugFile(const Origin& origin, bool split);
+  /// One unit of a package; the package outlives it. Throws BadDebugInfo.
+  DebugFile(DebugSections& package, const Slices& slices);
+  DebugFile(const DebugFile&) = delete;
+
+  DebugSections& sections() { return sections_; }
+  bool split() const { return split_; }
+  std::deque<Unit>& units() { return units_; }  ///< in file order
+  /// Reads the abbreviations and the root DIE, unless that has been done. Throws BadDebugInfo.
+  Unit& open(Unit& unit);
+
+ private:
+  void find_units();
+  void read_units(DebugSection& info);
+  const AbbrevTable& abbrevs(const Unit& unit);
+  void read_root(Unit& unit);
+
+  DebugSections sections_;
+  bool split_;
+  std::deque<Unit> units_;  // a deque: entries are pointed at
+  std::map<std::pair<std::uint64_t, Encoding>, AbbrevTable> abbrevs_;
+  std::uint64_t abbrev_bytes_ = 0;
+};
+
+}  // namespace elfaudit::dwarf
