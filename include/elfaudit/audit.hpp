@@ -1,4 +1,4 @@
-// The whole path: a link job in, a report out. src/audit.cpp reads like a table of contents.
+// The whole path: a link job in, a report out. src/audit/audit.cpp reads like a table of contents.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What is in some files, without any question about a link: the list command. Made in src/listing.cpp.
+// What is in some files, without any question about a link: the list command. Made in src/audit/listing.cpp.
 #pragma once
 
 #include <cstdint>

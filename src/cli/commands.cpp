@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "audit.hpp"
-#include "audit_links.hpp"
+#include "audit/audit_links.hpp"
+#include "audit/stages.hpp"
 #include "cli/output.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/report_files.hpp"

@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "elf/file_probe.hpp"
 #include "input/build/build_links.hpp"
-#include "input/file_probe.hpp"
 #include "support/shell_words.hpp"
 
 namespace elfaudit::diagnose_stage {

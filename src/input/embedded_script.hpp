@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "input/file_probe.hpp"
+#include "elf/file_probe.hpp"
 
 namespace elfaudit {
 

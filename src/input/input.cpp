@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "elf/file_probe.hpp"
 #include "input/driver.hpp"
 #include "input/input_collector.hpp"
 #include "input/link_line.hpp"
 #include "input/nvcc.hpp"
 #include "input/nvlink_line.hpp"
 #include "input/response_file.hpp"
-#include "package/packages.hpp"
 #include "target/gpu_arch.hpp"
 
 namespace elfaudit {

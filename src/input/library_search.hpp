@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "elf/file_probe.hpp"
 #include "elfaudit/link_job.hpp"
-#include "input/file_probe.hpp"
 #include "target/linker_traits.hpp"
 
 namespace elfaudit {

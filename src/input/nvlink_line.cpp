@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <set>
 
-#include "input/file_probe.hpp"
+#include "elf/file_probe.hpp"
 #include "input/input_collector.hpp"
 #include "input/nv_words.hpp"
 #include "support/path.hpp"

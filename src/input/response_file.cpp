@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "elf/file_probe.hpp"
 #include "elfaudit/error.hpp"
-#include "input/file_probe.hpp"
 #include "input/input_collector.hpp"
 #include "support/read_file.hpp"
 

@@ -23,10 +23,10 @@
 #include <optional>
 #include <utility>
 
+#include "elf/load_facts.hpp"
 #include "load/closure_walk.hpp"
 #include "load/host_libraries.hpp"
 #include "load/library_paths.hpp"
-#include "load/load_facts.hpp"
 #include "load/loader_config.hpp"
 
 namespace elfaudit {

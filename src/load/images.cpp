@@ -10,11 +10,11 @@
 #include <unordered_set>
 #include <utility>
 
+#include "elf/object_bytes.hpp"
 #include "load/closure_walk.hpp"
 #include "load/host_libraries.hpp"
 #include "load/whereabouts.hpp"
 #include "scan/kept_local.hpp"
-#include "scan/object_bytes.hpp"
 #include "scan/scan.hpp"
 #include "support/threads.hpp"
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "elf/load_facts.hpp"
 #include "elfaudit/facts.hpp"
-#include "load/load_facts.hpp"
 #include "load/loader_config.hpp"
 
 namespace elfaudit {

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "input/file_probe.hpp"
+#include "elf/file_probe.hpp"
 #include "support/read_file.hpp"
 
 namespace elfaudit {

@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "elf/load_facts.hpp"
 #include "elfaudit/error.hpp"
-#include "load/load_facts.hpp"
 
 namespace elfaudit {
 

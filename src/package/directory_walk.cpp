@@ -13,9 +13,10 @@
 #include <system_error>
 #include <utility>
 
+#include "elf/file_kind.hpp"
 #include "package/wheel_reader.hpp"
-#include "scan/file_kind.hpp"
 #include "support/file_descriptor.hpp"
+#include "support/zip_file.hpp"
 
 namespace elfaudit {
 namespace {

@@ -130,11 +130,6 @@ std::vector<std::string> remarks_on(const std::vector<Package>& packages) {
   return out;
 }
 
-bool is_package(const std::string& path) {
-  if (is_directory(path)) return true;
-  return is_regular_file(path) && (path.ends_with(".whl") || is_readable_wheel(path));
-}
-
 std::vector<Package> read_packages(const std::vector<std::string>& paths, unsigned jobs) {
   std::vector<Package> packages;
   for (const std::string& path : paths) {

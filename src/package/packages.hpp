@@ -9,10 +9,6 @@
 
 namespace elfaudit {
 
-/// Is it a directory, or a wheel? A wheel is a zip file with a NAME.dist-info/WHEEL, whatever it is called, and every
-/// file called *.whl, which then may turn out to be unreadable. Never throws.
-bool is_package(const std::string& path);
-
 /// The packages at `paths`, in that order; the wheels that lie in a directory follow it. Never throws for what it
 /// finds: Package::errors and InputFacts::errors.
 std::vector<Package> read_packages(const std::vector<std::string>& paths, unsigned jobs = 0);

@@ -6,11 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
 #include "package/wheel_text.hpp"
-#include "scan/file_kind.hpp"
 #include "scan/scan.hpp"
 #include "support/threads.hpp"
+#include "support/zip_file.hpp"
 
 namespace elfaudit {
 namespace {
@@ -18,9 +19,6 @@ namespace {
 constexpr std::uint64_t kLargestText = std::uint64_t{16} << 20;  // bytes; real METADATA is below 1 MiB
 /// Above this entries are read one after another, whatever the number of threads: the largest alone fill the memory.
 constexpr std::uint64_t kLarge = std::uint64_t{64} << 20;
-
-/// The end of "vllm-0.20.0.dist-info/WHEEL"; METADATA stands beside it.
-constexpr std::string_view kWheelFile = ".dist-info/WHEEL";
 
 class WheelReader {
  public:
@@ -118,21 +116,6 @@ class WheelReader {
 };
 
 }  // namespace
-
-const ZipEntry* find_wheel_file(const ZipFile& zip) {
-  const auto found = std::find_if(zip.entries().begin(), zip.entries().end(), [](const ZipEntry& entry) {
-    return entry.name.ends_with(kWheelFile) && entry.name.find('/') == entry.name.rfind('/');
-  });
-  return found == zip.entries().end() ? nullptr : &*found;
-}
-
-bool is_readable_wheel(const std::string& path) {
-  try {
-    return looks_like_zip(path) && find_wheel_file(ZipFile(path)) != nullptr;
-  } catch (const InputError&) {
-    return false;
-  }
-}
 
 Package read_wheel(const std::string& path, unsigned jobs) {
   try {

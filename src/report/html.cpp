@@ -14,7 +14,7 @@
 #include "report/words.hpp"
 #include "resolve/gpu_code.hpp"
 #include "rules/rules.hpp"
-#include "scan/device_content.hpp"
+#include "scan/device/device_content.hpp"
 #include "support/demangle.hpp"
 #include "version.hpp"
 

@@ -10,7 +10,7 @@
 #include "report/for_display.hpp"
 #include "report/words.hpp"
 #include "resolve/gpu_code.hpp"
-#include "scan/device_content.hpp"
+#include "scan/device/device_content.hpp"
 #include "support/visible.hpp"
 
 namespace elfaudit {

@@ -5,9 +5,9 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "scan/elf_file.hpp"
-#include "scan/relocation_entries.hpp"
-#include "scan/symbol_reader.hpp"
+#include "elf/elf_file.hpp"
+#include "elf/relocation_entries.hpp"
+#include "elf/symbol_reader.hpp"
 
 namespace elfaudit {
 namespace {

@@ -8,13 +8,13 @@
 #include <unordered_set>
 #include <utility>
 
+#include "elf/archive.hpp"
+#include "elf/elf_file.hpp"
+#include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
-#include "scan/archive.hpp"
 #include "scan/census_tally.hpp"
-#include "scan/device_code.hpp"
-#include "scan/elf_file.hpp"
+#include "scan/device/device_code.hpp"
 #include "scan/elf_object.hpp"
-#include "scan/file_kind.hpp"
 #include "scan/name_starts.hpp"
 #include "scan/scan.hpp"
 #include "scan/sketch.hpp"

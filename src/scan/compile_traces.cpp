@@ -2,9 +2,9 @@
 #include <set>
 #include <string>
 
+#include "elf/elf_file.hpp"
+#include "elf/elf_sections.hpp"
 #include "elfaudit/error.hpp"
-#include "scan/elf_file.hpp"
-#include "scan/elf_sections.hpp"
 #include "scan/scan.hpp"
 
 namespace elfaudit {

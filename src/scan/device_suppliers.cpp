@@ -9,9 +9,9 @@
 #include <string_view>
 #include <system_error>
 
+#include "elf/archive.hpp"
 #include "elfaudit/error.hpp"
-#include "scan/archive.hpp"
-#include "scan/device_code.hpp"
+#include "scan/device/device_code.hpp"
 #include "scan/name_spellings.hpp"
 #include "scan/scan.hpp"
 #include "support/demangle.hpp"

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "elf/symbol_reader.hpp"
 #include "elfaudit/error.hpp"
-#include "scan/device_code.hpp"
-#include "scan/symbol_reader.hpp"
+#include "scan/device/device_code.hpp"
 #include "scan/symbol_versions.hpp"
 
 namespace elfaudit {

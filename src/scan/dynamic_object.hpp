@@ -1,7 +1,7 @@
 #pragma once
 
+#include "elf/elf_sections.hpp"
 #include "elfaudit/facts.hpp"
-#include "scan/elf_sections.hpp"
 
 namespace elfaudit {
 

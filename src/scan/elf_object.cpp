@@ -4,9 +4,9 @@
 
 #include <utility>
 
+#include "elf/elf_sections.hpp"
 #include "elfaudit/error.hpp"
 #include "scan/dynamic_object.hpp"
-#include "scan/elf_sections.hpp"
 #include "scan/relocatable.hpp"
 
 namespace elfaudit {

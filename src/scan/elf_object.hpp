@@ -2,8 +2,8 @@
 // data, relocations or debug information, which are not touched.
 #pragma once
 
+#include "elf/elf_file.hpp"
 #include "elfaudit/facts.hpp"
-#include "scan/elf_file.hpp"
 
 namespace elfaudit {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "scan/elf_file.hpp"
-#include "scan/elf_sections.hpp"
-#include "scan/symbol_reader.hpp"
+#include "elf/elf_file.hpp"
+#include "elf/elf_sections.hpp"
+#include "elf/symbol_reader.hpp"
 
 namespace elfaudit {
 namespace {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <system_error>
 
+#include "elf/archive.hpp"
+#include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
-#include "scan/archive.hpp"
-#include "scan/file_kind.hpp"
 #include "scan/name_filter.hpp"
 #include "scan/scan.hpp"
 #include "support/mapped_file.hpp"

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <string>
 
-#include "scan/archive.hpp"
-#include "scan/file_kind.hpp"
+#include "elf/archive.hpp"
+#include "elf/file_kind.hpp"
 #include "support/mapped_file.hpp"
 
 namespace elfaudit {

@@ -1,10 +1,10 @@
 // Local symbols are no facts: only who asks for one by name gets it.
 #include <string>
 
-#include "scan/elf_file.hpp"
-#include "scan/elf_sections.hpp"
+#include "elf/elf_file.hpp"
+#include "elf/elf_sections.hpp"
+#include "elf/symbol_reader.hpp"
 #include "scan/scan.hpp"
-#include "scan/symbol_reader.hpp"
 
 namespace elfaudit {
 

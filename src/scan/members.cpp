@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "elf/archive.hpp"
+#include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
-#include "scan/archive.hpp"
 #include "scan/elf_object.hpp"
-#include "scan/file_kind.hpp"
 #include "support/mapped_file.hpp"
 #include "support/threads.hpp"
 

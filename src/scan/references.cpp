@@ -4,10 +4,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "elf/elf_file.hpp"
+#include "elf/elf_sections.hpp"
+#include "elf/relocation_entries.hpp"
 #include "elfaudit/error.hpp"
-#include "scan/elf_file.hpp"
-#include "scan/elf_sections.hpp"
-#include "scan/relocation_entries.hpp"
 #include "scan/scan.hpp"
 
 namespace elfaudit {

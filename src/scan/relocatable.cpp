@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "elf/symbol_reader.hpp"
 #include "elfaudit/error.hpp"
-#include "scan/device_code.hpp"
-#include "scan/symbol_reader.hpp"
+#include "scan/device/device_code.hpp"
 
 namespace elfaudit {
 namespace {

@@ -9,12 +9,12 @@
 #include <unordered_map>
 #include <utility>
 
+#include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
 #include "facts/facts_file.hpp"
-#include "scan/device.hpp"
-#include "scan/device_code.hpp"
+#include "scan/device/device.hpp"
+#include "scan/device/device_code.hpp"
 #include "scan/elf_object.hpp"
-#include "scan/file_kind.hpp"
 #include "scan/members.hpp"
 #include "support/file_descriptor.hpp"
 #include "support/mapped_file.hpp"

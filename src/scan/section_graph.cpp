@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "elf/elf_file.hpp"
+#include "elf/elf_sections.hpp"
+#include "elf/relocation_entries.hpp"
+#include "elf/symbol_reader.hpp"
 #include "scan/eh_frame_records.hpp"
-#include "scan/elf_file.hpp"
-#include "scan/elf_sections.hpp"
-#include "scan/relocation_entries.hpp"
-#include "scan/symbol_reader.hpp"
 
 namespace elfaudit {
 namespace {

@@ -1,6 +1,6 @@
 // Whether an object has a section of a given name: what the linker's __start_NAME and __stop_NAME depend on.
-#include "scan/elf_file.hpp"
-#include "scan/elf_sections.hpp"
+#include "elf/elf_file.hpp"
+#include "elf/elf_sections.hpp"
 #include "scan/scan.hpp"
 
 namespace elfaudit {

@@ -10,9 +10,9 @@
 #include <span>
 #include <string_view>
 
+#include "elf/object_tables.hpp"
 #include "elfaudit/facts.hpp"
-#include "scan/device_code.hpp"
-#include "scan/object_tables.hpp"
+#include "scan/device/device_code.hpp"
 #include "support/name_hash.hpp"
 
 namespace elfaudit {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "scan/object_image.hpp"
+#include "elf/object_image.hpp"
 
 namespace elfaudit {
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <unordered_map>
 
-#include "scan/elf_file.hpp"
-#include "scan/elf_sections.hpp"
+#include "elf/elf_file.hpp"
+#include "elf/elf_sections.hpp"
 
 namespace elfaudit {
 namespace {

@@ -5,8 +5,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "scan/elf_sections.hpp"
-#include "scan/symbol_reader.hpp"
+#include "elf/elf_sections.hpp"
+#include "elf/symbol_reader.hpp"
 
 namespace elfaudit {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "scan/elf_file.hpp"
-#include "scan/elf_sections.hpp"
+#include "elf/elf_file.hpp"
+#include "elf/elf_sections.hpp"
 #include "scan/scan.hpp"
 
 namespace elfaudit {

@@ -10,8 +10,8 @@
 #include <tuple>
 #include <vector>
 
+#include "elf/elf_file.hpp"
 #include "elfaudit/error.hpp"
-#include "scan/elf_file.hpp"
 #include "support/mapped_file.hpp"
 
 namespace elfaudit {

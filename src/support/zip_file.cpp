@@ -75,6 +75,9 @@ std::uint64_t file_size(const std::string& path) {
   return size;
 }
 
+/// The end of "vllm-0.20.0.dist-info/WHEEL"; METADATA stands beside it.
+constexpr std::string_view kWheelFile = ".dist-info/WHEEL";
+
 }  // namespace
 
 void ZipFile::Closer::operator()(zip_t* zip) const { lib().discard(zip); }
@@ -208,6 +211,21 @@ bool looks_like_zip(const std::string& path) {
   // APPNOTE 4.3.7, 4.3.16: a local header, or the end record of a file without entries
   const std::string_view four(magic, sizeof magic);
   return four == "PK\x03\x04" || four == "PK\x05\x06";
+}
+
+const ZipEntry* find_wheel_file(const ZipFile& zip) {
+  const auto found = std::find_if(zip.entries().begin(), zip.entries().end(), [](const ZipEntry& entry) {
+    return entry.name.ends_with(kWheelFile) && entry.name.find('/') == entry.name.rfind('/');
+  });
+  return found == zip.entries().end() ? nullptr : &*found;
+}
+
+bool is_readable_wheel(const std::string& path) {
+  try {
+    return looks_like_zip(path) && find_wheel_file(ZipFile(path)) != nullptr;
+  } catch (const InputError&) {
+    return false;
+  }
 }
 
 }  // namespace elfaudit

@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "elf/object_image.hpp"
 #include "elfaudit/facts.hpp"
-#include "scan/object_image.hpp"
 #include "scan/scan.hpp"
 #include "scan/sketch.hpp"
 #include "support/file_descriptor.hpp"

@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-#include "input/file_probe.hpp"
+#include "elf/file_probe.hpp"
 #include "input/input.hpp"
 #include "input/response_file.hpp"
 #include "support/compile.hpp"

@@ -1,10 +1,10 @@
-#include "rules/python_versions.hpp"
+#include "rules/python/python_versions.hpp"
 
 #include <gtest/gtest.h>
 
 #include "elfaudit/error.hpp"
 #include "input/python_list.hpp"
-#include "rules/stable_abi.hpp"
+#include "rules/python/stable_abi.hpp"
 
 namespace elfaudit {
 namespace {

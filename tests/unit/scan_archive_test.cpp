@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "scan/archive.hpp"
+#include "elf/archive.hpp"
 #include "support/compile.hpp"
 #include "support/elf_writer.hpp"
 #include "support/scan.hpp"

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "elf/elf_file.hpp"
 #include "elfaudit/origin.hpp"
 #include "locate/dwarf/relocations.hpp"
-#include "scan/elf_file.hpp"
 #include "support/mapped_file.hpp"
 
 namespace elfaudit::dwarf {

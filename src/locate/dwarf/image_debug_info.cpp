@@ -9,8 +9,8 @@
 
 #include "elfaudit/error.hpp"
 #include "locate/dwarf/debug_info.hpp"
-#include "scan/device.hpp"
-#include "scan/device_code.hpp"
+#include "scan/device/device.hpp"
+#include "scan/device/device_code.hpp"
 #include "support/file_descriptor.hpp"
 
 namespace elfaudit {

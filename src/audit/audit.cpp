@@ -1,0 +1,343 @@
+#include "audit/stages.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <iterator>
+#include <new>
+#include <tuple>
+
+#include "elfaudit/account.hpp"
+#include "input/build/gpu_compiles.hpp"
+#include "load/images.hpp"
+#include "locate/locate.hpp"
+#include "package/packages.hpp"
+#include "resolve/device_targets.hpp"
+#include "resolve/fatal_warnings.hpp"
+#include "resolve/judgement.hpp"
+#include "resolve/nvlink.hpp"
+#include "resolve/refused_relocations.hpp"
+#include "resolve/resolve.hpp"
+#include "resolve/unresolved.hpp"
+#include "rules/account.hpp"
+#include "rules/rules.hpp"
+#include "scan/asked_relocations.hpp"
+#include "scan/device/device_code.hpp"
+#include "scan/device/device_content.hpp"
+#include "scan/device_suppliers.hpp"
+#include "scan/host_suppliers.hpp"
+#include "scan/needed_libraries.hpp"
+#include "scan/scan.hpp"
+#include "scan/section_graph.hpp"
+#include "scan/symbol_lookups.hpp"
+#include "stale/stale.hpp"
+#include "support/mapped_file.hpp"
+#include "support/progress.hpp"
+#include "support/threads.hpp"
+
+namespace elfaudit {
+namespace {
+
+/// Names the passes and how long each took, for --stats.
+class Stopwatch {
+ public:
+  explicit Stopwatch(std::vector<Pass>& passes) : passes_(passes) {}
+
+  void lap(std::string name) {
+    const auto now = Clock::now();
+    passes_.push_back({std::move(name), std::chrono::duration<double, std::milli>(now - last_).count()});
+    last_ = now;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::vector<Pass>& passes_;
+  Clock::time_point last_ = Clock::now();
+};
+
+/// What a report about two host definitions has to know: is one of them the shadow of a device variable?
+std::vector<DeviceInput> images_behind(const std::vector<Conflict>& conflicts, const std::vector<InputFacts>& inputs) {
+  std::vector<DeviceInput> images;
+  for (const Conflict& conflict : conflicts) {
+    for (const ObjectId id : {conflict.kept.in, conflict.rejected.in}) {
+      const DeviceFacts& device = inputs[id.input].objects[id.object].device;
+      const auto readable = [](const DeviceImage& i) { return i.kind == ImageKind::Cubin || i.kind == ImageKind::Ptx; };
+      const auto image = std::find_if(device.images.begin(), device.images.end(), readable);
+      if (image == device.images.end() || !device.decoded.empty()) continue;
+      images.push_back({id, static_cast<std::uint32_t>(image - device.images.begin())});
+    }
+  }
+  return images;
+}
+
+/// Payloads are decompressed only for what a device link uses, so the files are asked again once that is known.
+DeviceResolution resolve_device_code(const LinkJob& job, std::vector<InputFacts>& inputs, const Resolution& host,
+                                     DeviceKin& kin) {
+  std::vector<DeviceTarget> targets = device_targets(job, inputs);
+  const std::vector<DeviceInput> whole = whole_program_images(inputs, host.linked);
+  for (const DeviceTarget& target : targets) decode_images(inputs, target.inputs);
+  decode_images(inputs, whole);
+  decode_images(inputs, images_behind(host.conflicts, inputs));
+  DeviceResolution device = resolve_device(std::move(targets), whole, inputs);
+  if (job.missing.empty()) kin = find_device_suppliers(job, inputs, image_for, device);
+  return device;
+}
+
+/// Who would define what is missing; looked for only when everything else on the line is known.
+void look_for_suppliers(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
+  std::vector<Unresolved*> missing;
+  for (Unresolved& name : resolution.unresolved)
+    if (name.reported) missing.push_back(&name);
+  find_host_suppliers(job, inputs, resolution, missing);
+}
+
+/// The commands of the objects that hold device code.
+std::vector<GpuCompile> gpu_compiles_of(const std::vector<InputFacts>& inputs, const AuditOptions& options,
+                                        std::vector<std::string>& notes) {
+  std::vector<std::string> objects;
+  for (const InputFacts& input : inputs)
+    if (input.kind == InputKind::Object && !input.objects.empty() && !input.objects.front().device.images.empty())
+      objects.push_back(input.path);
+  if (objects.empty() && !inputs.empty()) return {};
+  return gpu_compiles(objects, options.compile_commands, notes);
+}
+
+std::vector<std::string> paths_of(const LinkJob& job) {
+  std::vector<std::string> paths;
+  for (const LinkInput& input : job.inputs) paths.push_back(input.path);
+  return paths;
+}
+
+/// The objects that were read do not know what the others define.
+void take_undefined_from(const Census& census, Resolution& resolution) {
+  resolution.unresolved.clear();
+  resolution.undefined_count = census.undefined;
+  resolution.undefined_counted = census.undefined.has_value();
+}
+
+bool enables(const AuditOptions& options, std::string_view rule) {
+  return std::find(options.enable.begin(), options.enable.end(), rule) != options.enable.end();
+}
+
+/// What an image loads is known only where it is.
+void note_images_not_at_hand(LinkJob& job, const std::vector<InputFacts>& inputs) {
+  for (const InputFacts& input : inputs) {
+    const bool image = input.kind == InputKind::SharedObject || input.kind == InputKind::Executable;
+    if (image && !job.scope.command && !input.objects.empty() && !input.objects.front().at_hand)
+      job.notes.push_back(input.path + " is known from " + input.objects.front().indexed_in +
+                          " alone: the libraries that it loads are not looked for");
+  }
+}
+
+/// What an interpreter has loaded before the module that a link makes.
+std::vector<ObjectFacts> interpreter_of_link(const Audit& audit, const AuditOptions& options) {
+  const LinkJob& job = audit.job;
+  if (!job.scope.command || job.output != OutputKind::SharedObject ||
+      module_made_by(audit.inputs, audit.resolution).empty())
+    return {};
+  for (const InputFacts& input : audit.inputs)
+    if (input.kind == InputKind::Object && !input.objects.empty())
+      return read_interpreter_libraries(input.objects.front(), options.closure.root);
+  return {};
+}
+
+bool complete(const std::vector<Finding>& findings) {
+  return std::none_of(findings.begin(), findings.end(), [](const Finding& f) { return f.leaves_unread; });
+}
+
+/// Runs the stages, each of which may fail for what it alone asks about: that costs its answer, never the verdict on
+/// the rest.
+class Attempts {
+ public:
+  /// What `stage` returns; a default value when it can't be done.
+  template <class Stage>
+  auto operator()(const char* what, const Stage& stage) -> decltype(stage()) {
+    try {
+      return stage();
+    } catch (const InputError& error) {
+      errors_.push_back(error);
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& error) {
+      errors_.emplace_back(what, std::string("could not be finished: ") + error.what());
+    }
+    return decltype(stage())();
+  }
+
+  const std::vector<InputError>& errors() const { return errors_; }
+
+ private:
+  std::vector<InputError> errors_;
+};
+
+/// What went wrong on the way, in its place among the findings. A build that goes on beside the audit makes files
+/// shorter: what was read of one is not all of it.
+void add_errors(std::vector<InputError> errors, std::vector<Finding>& findings) {
+  for (const std::string& file : take_shrunk_files())
+    errors.emplace_back(file, "became shorter while it was read: is a build still running?");
+  for (const InputError& error : errors) {
+    Finding finding = unreadable_input(error);
+    const auto comes_later = [&](const Finding& other) {
+      return std::tuple(-static_cast<int>(other.severity), std::string_view(other.rule)) >
+             std::tuple(-static_cast<int>(finding.severity), std::string_view(finding.rule));
+    };
+    findings.insert(std::find_if(findings.begin(), findings.end(), comes_later), std::move(finding));
+  }
+}
+
+/// Names that could not be settled are not reported: which of them the linker would miss is not known.
+void settle(Audit& audit, Attempts& attempt) {
+  const std::size_t before = attempt.errors().size();
+  attempt("undefined symbols", [&] {
+    settle_unresolved(audit.job, audit.inputs, audit.resolution,
+                      {find_uses, has_section, read_section_graph, find_needed});
+  });
+  if (attempt.errors().size() == before) return;
+  audit.resolution.unresolved.clear();
+  audit.resolution.judgement.undefined = Judged::InputUnread;
+}
+
+/// `given`: the inputs, read already, for several links. What concerns objects alone is then reported once for
+/// all of these.
+Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census> census,
+                 std::optional<std::vector<InputFacts>> given = {}) {
+  Audit result;
+  result.job = std::move(job);
+  if (census) result.passes.push_back({"census", census->milliseconds});
+  Stopwatch watch(result.passes);
+  Attempts attempt;
+
+  const bool alone = !given;
+  progress_stage("reading files");
+  result.inputs = given ? *std::move(given) : census ? std::move(census->inputs) : scan(result.job, options.jobs);
+  result.packages = attempt("packages", [&] { return read_packages(result.job.packages, options.jobs); });
+  for (std::string& remark : remarks_on(result.packages)) result.job.notes.push_back(std::move(remark));
+  watch.lap("scan");
+  progress_stage("finding libraries");
+  note_images_not_at_hand(result.job, result.inputs);
+  LoadedImages loaded = attempt(
+      "loaded libraries", [&] { return find_images(result.job, result.inputs, result.packages, options.closure); });
+  result.images = std::move(loaded.images);
+  result.libraries = std::move(loaded.libraries);
+  watch.lap("images");
+  progress_stage("resolving symbols");
+  result.resolution = resolve(result.job, result.inputs);
+  if (census) take_undefined_from(*census, result.resolution);
+  watch.lap("resolve");
+  result.resolution.judgement = judgement_of(result.job, result.inputs);
+  if (can_be_settled(result.job)) settle(result, attempt);
+  attempt("warnings", [&] {
+    find_fatal_warnings(result.job, result.inputs, result.resolution,
+                        {read_warning_sections, alignment_power, find_uses, read_section_graph, find_needed});
+  });
+  conclude(result.job, result.inputs, result.resolution);
+  attempt("suppliers", [&] { look_for_suppliers(result.job, result.inputs, result.resolution); });
+  watch.lap("references");
+  if (can_judge_relocations(result.job)) {
+    progress_stage("reading relocations");
+    attempt("relocations", [&] {
+      find_refused_relocations(result.job, result.inputs, result.resolution, read_asked_relocations, read_section_graph,
+                               find_needed);
+    });
+  }
+  watch.lap("relocations");
+  progress_stage("linking device code");
+  DeviceKin kin;
+  result.resolution.device =
+      attempt("device code", [&] { return resolve_device_code(result.job, result.inputs, result.resolution, kin); });
+  watch.lap("device");
+  progress_stage("comparing times");
+  const std::vector<GpuCompile> compiles =
+      alone ? attempt("compile commands", [&] { return gpu_compiles_of(result.inputs, options, result.job.notes); })
+            : std::vector<GpuCompile>();
+  const StaleFacts stale =
+      alone ? attempt("times of files",
+                      [&] { return find_stale(result.job, result.inputs, {enables(options, "untracked-header")}); })
+            : StaleFacts();
+  watch.lap("stale");
+  const LocateOptions locating{result.job.scope.command, options.preprocess, options.compile_commands,
+                               options.known_commands, options.cache};
+  std::vector<std::string> problems;
+  const auto in_headers = [&](const std::vector<SymbolId>& definitions) {
+    return definitions_in_headers(definitions, result.inputs, locating, problems);
+  };
+  const std::vector<ObjectFacts> interpreter =
+      attempt("the interpreter's libraries", [&] { return interpreter_of_link(result, options); });
+  result.findings =
+      apply_rules({result.job, result.inputs, result.resolution, result.packages, result.images, options.pythons,
+                   options.gpu_archs, compiles, stale.objects, stale.libraries, &result.libraries,
+                   holds_functions_or_variables, when_looked_up, in_headers, interpreter, &kin},
+                  options.enable);
+  watch.lap("rules");
+  progress_stage("looking for definitions in debug info");
+  for (std::string& problem :
+       attempt("places in sources", [&] { return locate(result.findings, result.inputs, locating); }))
+    if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(std::move(problem));
+  result.job.notes.insert(result.job.notes.end(), problems.begin(), problems.end());
+  add_errors(attempt.errors(), result.findings);
+  settle_header_definitions(result.findings);
+  settle_split_states(result.resolution, result.findings);
+  watch.lap("locate");
+
+  result.complete = complete(result.findings);
+  return result;
+}
+
+}  // namespace
+
+Audit audit(LinkJob job, const AuditOptions& options) {
+  std::optional<Census> census;
+  if (census_suffices(job, options)) census = take_census(paths_of(job), options.jobs, options.count_undefined);
+  return audit(std::move(job), options, std::move(census));
+}
+
+Audit audit(LinkJob job, const AuditOptions& options, std::optional<Census> census) {
+  Audit result;
+  with_threads(options.jobs, [&] { result = run_stages(std::move(job), options, std::move(census)); });
+  return result;
+}
+
+Audit audit_read(LinkJob job, const AuditOptions& options, std::vector<InputFacts> inputs) {
+  Audit result;
+  with_threads(options.jobs, [&] { result = run_stages(std::move(job), options, {}, std::move(inputs)); });
+  return result;
+}
+
+std::vector<Finding> audit_objects(const std::vector<InputFacts>& inputs, const AuditOptions& options,
+                                   std::vector<std::string>& notes) {
+  LinkJob job;
+  job.scope.command = true;  // the links are about to be made anew
+  const std::vector<GpuCompile> compiles = gpu_compiles_of(inputs, options, notes);
+  const bool every_object = enables(options, "untracked-header");
+  const StaleFacts stale = find_stale(job, inputs, {every_object});
+  const Resolution none;
+  Evidence evidence{job, inputs, none};
+  evidence.gpu_archs = options.gpu_archs;
+  evidence.gpu_compiles = compiles;
+  evidence.stale_objects = stale.objects;
+  evidence.stale_libraries = stale.libraries;
+  std::vector<Finding> findings = gpu_flags(evidence);
+  const auto add = [&](std::vector<Finding> more) {
+    findings.insert(findings.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  };
+  add(stale_objects(evidence));
+  if (every_object) add(untracked_headers(evidence));
+  return findings;
+}
+
+Account explain(const Audit& audit, std::string_view symbol) {
+  Account account = account_of({audit.job, audit.inputs, audit.resolution}, symbol);
+  std::vector<Site*> sites;
+  for (Mention& mention : account.mentions) sites.push_back(&mention.site);
+  locate(sites, audit.inputs);
+  return account;
+}
+
+int exit_code(const Audit& audit, Severity fail_on) {
+  if (!audit.complete) return 2;
+  const bool failed = std::any_of(audit.findings.begin(), audit.findings.end(),
+                                  [&](const Finding& finding) { return finding.severity >= fail_on; });
+  return failed ? 1 : 0;
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,68 @@
+#include "elfaudit/index.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "facts/content.hpp"
+#include "facts/facts_file.hpp"
+#include "locate/dwarf/remembered.hpp"
+#include "scan/device/device_code.hpp"
+#include "scan/scan.hpp"
+#include "support/replace_file.hpp"
+#include "support/threads.hpp"
+
+namespace elfaudit {
+namespace {
+
+/// An audit decodes what it needs. What can't be decoded is left to that: the object has to be at hand then.
+void decode_images_of(ObjectFacts& object) {
+  for (std::uint32_t i = 0; i < object.device.images.size(); ++i) {
+    const ImageKind kind = object.device.images[i].kind;
+    if (kind != ImageKind::Cubin && kind != ImageKind::Ptx) continue;
+    try {
+      decode_image(object, i);
+    } catch (const InputError&) {
+    }
+  }
+}
+
+InputFacts whole_facts(const std::string& path) {
+  std::vector<InputFacts> facts{scan_input(path)};
+  InputFacts& input = facts.front();
+  if (!input.errors.empty()) return std::move(input);
+  if (!input.objects.empty() && !input.objects.front().indexed_in.empty())
+    input.errors.emplace_back(path, "is a facts file already");
+  if (input.thin)
+    input.errors.emplace_back(path, "is a thin archive, whose members are files of their own: index these");
+  read_device_code(facts);
+  return std::move(input);
+}
+
+void complete(InputFacts& facts, unsigned jobs) {
+  with_threads(jobs, [&] {
+    for_each_parallel(facts.objects.size(), 1, [&](std::size_t i) {
+      decode_images_of(facts.objects[i]);
+      facts.objects[i].places = places_of_all(facts.objects[i]);
+    });
+  });
+}
+
+}  // namespace
+
+std::vector<InputError> index_file(const std::string& path, const std::string& output, unsigned jobs) {
+  const Origin whole{path, {}, path, 0, 0};
+  const std::optional<FileState> state = state_of(whole);
+  InputFacts facts = whole_facts(path);
+  if (!facts.errors.empty()) return facts.errors;
+  complete(facts, jobs);
+  const std::optional<Content> content = content_of(whole);
+  if (!content || state_of(whole) != state) return {InputError(path, "has changed while it was read")};
+  const int error = replace_file(output, facts_file(facts, *content));
+  if (error != 0) throw UsageError(fmt::format("cannot write {}: {}", output, std::strerror(error)));
+  return {};
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,51 @@
+#include "elfaudit/listing.hpp"
+
+#include <iterator>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+#include "elf/file_probe.hpp"
+#include "input/response_file.hpp"
+#include "package/packages.hpp"
+#include "scan/device/decode_all.hpp"
+#include "scan/list_members.hpp"
+#include "scan/scan.hpp"
+
+namespace elfaudit {
+
+namespace {
+
+/// Their files stand behind the others.
+void take_packages(std::vector<Package> packages, Listing& listing) {
+  for (Package& package : packages) {
+    listing.errors.insert(listing.errors.end(), package.errors.begin(), package.errors.end());
+    std::move(package.files.begin(), package.files.end(), std::back_inserter(listing.inputs));
+  }
+}
+
+}  // namespace
+
+Listing list(const std::vector<std::string>& files, const ListOptions& options) {
+  Listing listing;
+  listing.options = options;
+  LinkJob job;
+  for (std::string& path : expand_response_files(files)) {
+    if (is_package(path))
+      job.packages.push_back(path);
+    else
+      job.inputs.push_back({path, path});
+  }
+
+  listing.inputs = scan(job, options.jobs);
+  take_packages(read_packages(job.packages, options.jobs), listing);
+  if (options.reads_images()) decode_all(listing.inputs, options.jobs);
+  if (options.what == ListWhat::Members) listing.members = list_members(listing.inputs);
+  std::unordered_set<std::string_view> seen;  // a file named twice has two rows, but one set of errors
+  for (const InputFacts& input : listing.inputs)
+    if (seen.insert(input.path).second)
+      listing.errors.insert(listing.errors.end(), input.errors.begin(), input.errors.end());
+  return listing;
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,107 @@
+// The members and the symbol index of an archive, from its bytes alone: no member is opened here.
+//
+// All flavours that linkers meet are read (libelf knows neither thin archives nor BSD names):
+//   GNU and SVR4  "name/", long names in member "//" ("/123"), index in member "/" or "/SYM64/"       (gABI 7 "Archive
+//   File", LLVM Archive.cpp) BSD, Darwin   "name", long names before the content ("#1/20"), index in "__.SYMDEF*"
+//   (FreeBSD ar(5)) GNU thin      as GNU, but members are files beside the archive; "/123:456" is the member at 456 of
+//   archive 123  (binutils ar(1))
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "elf/archive_bytes.hpp"
+#include "elfaudit/facts.hpp"
+
+namespace elfaudit {
+
+constexpr std::uint64_t kNoOffset = std::numeric_limits<std::uint64_t>::max();
+
+struct ArchiveMember {
+  std::string name;          ///< "y.o"; a path from the archive's folder in thin archives
+  std::uint64_t header = 0;  ///< offset of the member's header: what the symbol index names
+  std::uint64_t offset = 0;  ///< of the content; meaningless for members of thin archives
+  std::uint64_t size = 0;    ///< bytes of content; what a thin archive says is not to be believed
+  std::uint64_t nested_header =
+      kNoOffset;  ///< thin archives: `name` is an archive, and the member has its header there
+};
+
+struct ArchiveIndexEntry {
+  Text symbol;               ///< in Archive::index_strings
+  std::uint64_t header = 0;  ///< of a member that exists
+};
+
+/// How a symbol index is written: archive_index.hpp.
+enum class IndexForm : std::uint8_t { Gnu32, Gnu64, Bsd32, Bsd64 };
+
+/// What is wrong with the archive itself.
+struct ArchiveDamage {
+  std::uint64_t offset = 0;
+  std::string member;  ///< empty when it is none's
+  std::string reason;
+};
+
+struct Archive {
+  bool thin = false;
+  bool has_index = false;              ///< with a readable index; true for an archive without members
+  std::vector<ArchiveMember> members;  ///< in file order; without index and name table
+  std::vector<ArchiveIndexEntry> index;
+  std::string index_strings;
+  bool index_seen = false;            ///< SeeNames has seen all its names, which are not kept
+  std::vector<ArchiveDamage> damage;  ///< by offset; members after a damaged header are not found
+};
+
+/// Sees the names of an index, some at a time, each ending in a NUL.
+using SeeNames = std::function<void(std::string_view names)>;
+
+/// `bytes` begins with "!<arch>\n" or "!<thin>\n". Never throws for what it finds.
+Archive read_archive(std::span<const std::byte> bytes);
+
+/// The same, a member at a time.
+class ArchiveReader {
+ public:
+  /// Both outlive it. `see`: mostly (index_seen) the names of the index are only seen, before the first member, and
+  /// index and index_strings stay empty. nullptr: they are kept.
+  explicit ArchiveReader(ArchiveBytes& bytes, const SeeNames* see = nullptr);
+
+  /// Good until the next call; nullptr behind the last one or at damage.
+  const ArchiveMember* next();
+
+  bool index_seen() const { return headers_.has_value(); }
+
+  /// All that there was. Behind the last member, once.
+  Archive finish();
+
+ private:
+  struct Content {
+    std::uint64_t offset;
+    std::uint64_t size;
+  };
+
+  bool only_padding_from(std::uint64_t at) const;
+  bool read_member();
+  void add_special(std::string_view name, Content content);
+  void add_member(std::string_view raw_name, std::uint64_t header, Content content);
+  void add_thin_member(std::string_view raw_name, std::uint64_t header, Content content);
+  std::optional<std::string> member_name(std::string_view raw, Content& content) const;
+  void check_index();
+  bool damaged(std::uint64_t offset, std::string member, std::string reason);
+
+  ArchiveBytes& bytes_;
+  const SeeNames* see_;
+  std::uint64_t at_;  ///< the next header
+  Archive archive_;
+  std::string_view long_names_;
+  std::optional<Content> index_;
+  IndexForm index_form_ = IndexForm::Gnu32;
+  std::optional<std::vector<std::uint64_t>> headers_;  ///< that the index names, when it was only seen
+};
+
+}  // namespace elfaudit

@@ -1,0 +1,272 @@
+#include "scan/device/cubin.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "elf/symbol_reader.hpp"
+#include "elfaudit/error.hpp"
+#include "scan/device/cubin_prototypes.hpp"
+#include "scan/device/source_linkage.hpp"
+
+namespace elfaudit {
+namespace {
+
+// Symbol types and st_other bits of EM_CUDA. The low two bits of st_other are the visibility, as everywhere.
+constexpr unsigned kTexture = 10;  // up to 12: surface, sampler
+constexpr unsigned kLastTexture = 12;
+constexpr unsigned kCudaObject = 13;
+constexpr unsigned kSpaceBits = 0xe4;
+
+constexpr int kAbi8 = 8;
+constexpr std::uint32_t kAbi7SuffixA = 0x800;
+
+MemorySpace space_from(unsigned other) {
+  switch (other & kSpaceBits) {
+    case 0x20:
+      return MemorySpace::Global;
+    case 0x04:  // in finished code, which has no other bits
+    case 0x24:
+      return MemorySpace::Managed;
+    case 0x40:
+      return MemorySpace::Shared;
+    case 0x80:
+      return MemorySpace::Constant;
+    default:
+      return MemorySpace::None;
+  }
+}
+
+/// For finished code, whose st_other doesn't say it.
+MemorySpace space_of_section(std::string_view name) {
+  if (name.starts_with(".nv.global")) return MemorySpace::Global;  // and .nv.global.init
+  if (name.starts_with(".nv.constant3")) return MemorySpace::Constant;
+  if (name.starts_with(".nv.shared") || name == ".nv_debug.shared") return MemorySpace::Shared;
+  return MemorySpace::None;
+}
+
+DeviceSymbolKind kind_from(const GElf_Sym& entry) {
+  const unsigned type = GELF_ST_TYPE(entry.st_info);
+  if (type == kCudaObject || type == STT_OBJECT) return DeviceSymbolKind::Variable;
+  if (type == STT_FUNC) return entry.st_other & kKernelBit ? DeviceSymbolKind::Kernel : DeviceSymbolKind::Function;
+  if (type >= kTexture && type <= kLastTexture) return DeviceSymbolKind::Texture;
+  return DeviceSymbolKind::Other;  // NOTYPE: ".nv.constant0.*", which cuDNN's cubins refer to
+}
+
+std::string_view bytes_of(const Elf_Data* data) {
+  return data == nullptr ? std::string_view() : std::string_view(static_cast<const char*>(data->d_buf), data->d_size);
+}
+
+/// The bytes of the first section of that name; empty when there is none.
+std::string_view section_named(const ElfSections& sections, std::string_view name) {
+  for (std::size_t i = 1; i < sections.count(); ++i) {
+    const GElf_Shdr header = sections.header(i);
+    if (header.sh_type != SHT_NOBITS && sections.name(i, header) == name) return bytes_of(sections.table(i));
+  }
+  return {};
+}
+
+/// What follows `before` up to a character that is none of `characters`.
+std::string_view word_after(std::string_view text, std::string_view before, std::string_view characters) {
+  const std::size_t at = text.find(before);
+  if (at == std::string_view::npos) return {};
+  text.remove_prefix(at + before.size());
+  return text.substr(0, text.find_first_not_of(characters));
+}
+
+/// .note.nv.tkinfo holds, for each tool that had a hand in it, strings such as "Cuda compilation tools, release 13.0,
+/// V13.0.88" and "-arch sm_90a -m 64 -c"; the newest is first.
+std::string_view tool_note(const ElfSections& sections) { return section_named(sections, ".note.nv.tkinfo"); }
+
+bool is_abi8(const ElfSections& sections) { return sections.file_header().e_ident[EI_ABIVERSION] >= kAbi8; }
+
+std::string toolkit_of(const ElfSections& sections) {
+  if (const std::string_view release = word_after(tool_note(sections), "release ", "0123456789."); !release.empty())
+    return std::string(release);
+  const std::uint32_t version = sections.file_header().e_version;  // 123 is 12.3; 1 is EV_CURRENT
+  return is_abi8(sections) || version < 10 ? std::string() : fmt::format("{}.{}", version / 10, version % 10);
+}
+
+class CubinReader {
+ public:
+  explicit CubinReader(const ElfSections& sections) : sections_(sections) {}
+
+  DeviceSymbols run() {
+    facts_.relocatable = sections_.file_header().e_type == ET_REL;
+    facts_.toolkit = toolkit_of(sections_);
+    find_tables();
+    if (table_) {
+      facts_.strings.assign(table_->strings.bytes());
+      prototypes_ = cubin_prototypes(sections_, *table_);
+      for (std::uint64_t i = 1; i < table_->count; ++i) read_symbol(i);
+      facts_.calls = cubin_calls(sections_, *table_, facts_.symbols);
+    }
+    return std::move(facts_);
+  }
+
+ private:
+  void find_tables() {
+    for (std::size_t i = 1; i < sections_.count(); ++i) {
+      const GElf_Shdr header = sections_.header(i);
+      if (header.sh_type == SHT_SYMTAB && !table_) table_ = open_symbol_table(sections_, i);
+      if (header.sh_type == SHT_SYMTAB_SHNDX) extended_ = i;
+    }
+    if (table_ && extended_ != 0) extended_data_ = sections_.table(extended_);
+    section_names_.assign(sections_.count(), {});
+  }
+
+  void read_symbol(std::uint64_t index) {
+    GElf_Sym entry;
+    if (gelf_getsym(table_->data, static_cast<int>(index), &entry) == nullptr) sections_.fail(elf_errmsg(-1));
+    const unsigned type = GELF_ST_TYPE(entry.st_info);
+    if (GELF_ST_BIND(entry.st_info) == STB_LOCAL) {
+      if (!facts_.relocatable && type == STT_OBJECT) read_local_variable(index, entry);
+      return;
+    }
+    if (type == STT_SECTION || type == STT_FILE) return;
+    DeviceSymbol symbol = symbol_from(index, entry);
+    symbol.binding = binding_from(index, GELF_ST_BIND(entry.st_info));
+    if (symbol.kind == DeviceSymbolKind::Function) add_prototype(symbol, prototypes_[static_cast<std::size_t>(index)]);
+    facts_.symbols.push_back(symbol);
+    // clang leaves them global in code that it compiled whole, and so does a device link.
+    if (!facts_.relocatable && symbol.defined) add_private(symbol);
+  }
+
+  DeviceSymbol symbol_from(std::uint64_t index, const GElf_Sym& entry) {
+    DeviceSymbol symbol;
+    symbol.name = string_at(entry.st_name, fmt::format("symbol {}", index));
+    symbol.value = entry.st_value;
+    symbol.size = entry.st_size;
+    symbol.index = static_cast<std::uint32_t>(index);
+    symbol.kind = kind_from(entry);
+    place(index, entry, symbol);
+    if (symbol.kind != DeviceSymbolKind::Variable) return symbol;
+    symbol.space = space_from(entry.st_other);
+    if (symbol.space == MemorySpace::None) symbol.space = space_of_section(facts_.text(symbol.section));
+    return symbol;
+  }
+
+  void read_local_variable(std::uint64_t index, const GElf_Sym& entry) {
+    DeviceSymbol symbol = symbol_from(index, entry);
+    symbol.maybe_static = source_linkage(facts_.name(symbol)) == SourceLinkage::Ambiguous;
+    add_private(symbol);
+  }
+
+  void add_private(const DeviceSymbol& symbol) {
+    if (symbol.kind != DeviceSymbolKind::Variable || symbol.space == MemorySpace::None) return;
+    if (symbol.space == MemorySpace::Shared) return;
+    // Weak ones may be internal too: NCCL's linked code has the constants of inline functions, "_ZZN...E8nworkers".
+    if (source_linkage(facts_.name(symbol)) != SourceLinkage::Internal) facts_.private_variables.push_back(symbol);
+  }
+
+  void add_prototype(DeviceSymbol& symbol, const CubinPrototype& prototype) {
+    symbol.prototype = string_at(prototype.string, "a prototype");
+    symbol.address_taken = prototype.address_taken;
+    // Built-in functions (vprintf, malloc, __cuda_syscall_*) have "|" and their registers behind it, which ptxas adds
+    // by name and a declaration in PTX can't say.
+    const std::size_t bar = facts_.text(symbol.prototype).find('|');
+    if (bar != std::string_view::npos) symbol.prototype.size = static_cast<std::uint32_t>(bar);
+  }
+
+  Binding binding_from(std::uint64_t index, unsigned binding) const {
+    if (binding == STB_GLOBAL) return Binding::Global;
+    if (binding == STB_WEAK) return Binding::Weak;
+    if (binding == STB_GNU_UNIQUE) return Binding::Unique;
+    sections_.fail(fmt::format("symbol {} has the unknown binding {}", index, binding));
+  }
+
+  void place(std::uint64_t index, const GElf_Sym& entry, DeviceSymbol& symbol) {
+    symbol.defined = entry.st_shndx != SHN_UNDEF;
+    symbol.common = entry.st_shndx == SHN_COMMON;
+    std::size_t section = entry.st_shndx;
+    if (entry.st_shndx == SHN_XINDEX) {
+      section = extended_section(index);
+    } else if (entry.st_shndx >= SHN_LORESERVE) {
+      return;
+    }
+    if (section == SHN_UNDEF) return;
+    if (section >= sections_.count())
+      sections_.fail(fmt::format("symbol {} is in section {} of {}", index, section, sections_.count()));
+    symbol.section = section_name(section);
+  }
+
+  /// gABI 4.18: with more than 65279 sections, the number is in a table beside the symbols.
+  std::size_t extended_section(std::uint64_t index) const {
+    GElf_Sym entry;
+    Elf32_Word section = 0;
+    if (extended_data_ == nullptr ||
+        gelf_getsymshndx(table_->data, extended_data_, static_cast<int>(index), &entry, &section) == nullptr)
+      sections_.fail(fmt::format("the section of symbol {} isn't in a section index table", index));
+    return section;
+  }
+
+  Text section_name(std::size_t index) {
+    Text& text = section_names_[index];
+    if (!text.empty()) return text;
+    const std::string_view name = sections_.name(index, sections_.header(index));
+    check_budget(name.size());
+    if (facts_.strings.size() + name.size() > kMostText) sections_.fail("holds names of more than 4 GiB in all");
+    text = {static_cast<std::uint32_t>(facts_.strings.size()), static_cast<std::uint32_t>(name.size())};
+    facts_.strings += name;
+    return text;
+  }
+
+  /// A string of the symbol table's string table, which DeviceSymbols::strings begins with.
+  Text string_at(std::uint64_t offset, std::string_view what) {
+    if (!table_->strings.holds(offset) || offset > kMostText)
+      sections_.fail(table_->strings_index, fmt::format("ends before the name of {}", what));
+    const std::string_view found = table_->strings.at(offset);
+    check_budget(found.size());
+    return {static_cast<std::uint32_t>(found.empty() ? 0 : offset), static_cast<std::uint32_t>(found.size())};
+  }
+
+  /// No real cubin comes near; one whose names all overlap would take the square of its size in time.
+  void check_budget(std::size_t size) {
+    total_ += size;
+    if (total_ > kMostText) sections_.fail("holds names of more than 4 GiB in all");
+  }
+
+  static constexpr std::uint64_t kMostText = std::numeric_limits<std::uint32_t>::max();
+
+  const ElfSections& sections_;
+  DeviceSymbols facts_;
+  std::optional<SymbolTable> table_;
+  std::size_t extended_ = 0;
+  Elf_Data* extended_data_ = nullptr;
+  std::vector<CubinPrototype> prototypes_;  // by symbol index
+  std::vector<Text> section_names_;         // by section index, filled as symbols are found in them
+  std::uint64_t total_ = 0;                 // bytes of all names handed out
+};
+
+}  // namespace
+
+ElfFile open_constant(const Origin& origin, std::span<const std::byte> bytes) {
+  // libelf wants to be able to write, but does so only to the headers of archives, and this is none.
+  return ElfFile::open(origin, std::span(const_cast<std::byte*>(bytes.data()), bytes.size()));
+}
+
+GpuArch cubin_arch(const ElfSections& cubin) {
+  const GElf_Ehdr& header = cubin.file_header();
+  GpuArch arch;
+  arch.number = is_abi8(cubin) ? header.e_flags >> 8 & 0xff : header.e_flags & 0xff;
+  if (!is_abi8(cubin)) {
+    arch.suffix = static_cast<char>(header.e_flags & kAbi7SuffixA ? 'a' : 0);
+    return arch;
+  }
+  // The note says "-arch sm_90a", which is the only place where both suffixes are.
+  const std::string_view name = word_after(tool_note(cubin), "-arch sm_", "0123456789af");
+  if (name.ends_with('a') || name.ends_with('f')) arch.suffix = name.back();
+  return arch;
+}
+
+DeviceSymbols read_cubin_symbols(const Origin& origin, std::span<const std::byte> cubin) {
+  const ElfFile file = open_constant(origin, cubin);
+  const ElfSections sections(file, origin);
+  if (sections.file_header().e_machine != EM_CUDA) sections.fail("is an ELF file of another machine, not a cubin");
+  return CubinReader(sections).run();
+}
+
+}  // namespace elfaudit

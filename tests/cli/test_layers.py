@@ -1,0 +1,42 @@
+"""The folders of src are layers: what cmake/layers.cmake says, and what holds of their files."""
+
+import re
+
+from elfaudit_test import SOURCE_DIR
+
+SRC = SOURCE_DIR / "src"
+FILES = sorted(file for file in SRC.rglob("*") if file.suffix in (".cpp", ".hpp"))
+
+
+def layers():
+    text = (SOURCE_DIR / "cmake" / "layers.cmake").read_text()
+    lists = re.findall(r'"(.*?)"', re.search(r"set\(ELFAUDIT_LAYERS\n(.*?)\)", text, re.S)[1])
+    return {folder: height for height, layer in enumerate(lists) for folder in layer.split()}
+
+
+def folder_of(file):
+    return file.relative_to(SRC).parent.as_posix()
+
+
+def includes(file):
+    found = re.findall(r'^#include "(.*)"', file.read_text(), re.M)
+    return [SRC / name for name in found if (SRC / name).exists()]
+
+
+def test_every_folder_has_a_layer():
+    assert {folder_of(file) for file in FILES} == set(layers())
+
+
+def test_a_folder_includes_only_what_stands_below_it():
+    heights = layers()
+    upward = [
+        f"{file.relative_to(SRC)} includes {header.relative_to(SRC)}"
+        for file in FILES
+        for header in includes(file)
+        if folder_of(header) != folder_of(file) and heights[folder_of(header)] >= heights[folder_of(file)]
+    ]
+    assert upward == []
+
+
+def test_a_file_can_be_read_in_one_go():
+    assert [file.name for file in FILES if file.read_text().count("\n") > 1000] == []
