@@ -104,6 +104,19 @@ def test_two_files_that_fit(lab):
     assert chains(lab, build(lab, "gcc -g -Iother", "#include <way.h>\n")) == [None, None]
 
 
+@pytest.mark.parametrize("folder, way, known", [("build", "../include", True), ("src", "../include", True), ("build", "../../elsewhere", False)])
+def test_a_compile_beside_the_includes(lab, folder, way, known):
+    """As CMake's: lib/api.h, which has macros and includes alone, is in no line table."""
+    lab.write("p/src/a.c", "#include <lib/api.h>\nint own_a;\n")
+    lab.write("p/src/b.c", "int own_b;\n#include <lib/api.h>\n")
+    lab.write("p/inc/level.h", "#pragma once\nint level = 3;\n")
+    lab.write(f"p/{folder}/{way}/lib/api.h", "#define API\n#include <level.h>\n")
+    for name in "ab":
+        lab.sh(f"cd p/{folder} && gcc -g -I../inc -I{way} -c ../src/{name}.c -o {lab.path}/{name}.o")
+    api = ("p/include/lib/api.h", 2)
+    assert chains(lab, ["a.o", "b.o"]) == ([[("p/src/a.c", 1), api], [("p/src/b.c", 2), api]] if known else [None, None])
+
+
 def test_a_header_that_is_gone(lab):
     lab.write("gone/gone.h", "#define GONE\n")
     objects = build(lab, "gcc -g -Igone", "#pragma once\n#include <gone.h>\nint level = 3;\n", names="ab")

@@ -260,7 +260,24 @@ GuessedDirectories::GuessedDirectories(const TranslationUnit& unit) {
   add_above(source);
   add_below(unit.folder);
   add_below(std::string(parent_path(source)));
+  add_below(project_of(unit.folder, source));
   for (std::string& folder : folders_in("/usr/include")) add(std::move(folder));  // as pkg-config gives them: eigen3
+}
+
+/// The folder that the compile's, its source and what it read outside of the system's have in common: of a CMake build,
+/// /p of /p/build, /p/src/a.c and /p/third_party/lib.h. Empty when that is no project's: /home/me.
+std::string GuessedDirectories::project_of(const std::string& folder, const std::string& source) const {
+  std::string common = folder + "/";
+  const auto shorten = [&](std::string_view path) {
+    while (!path.starts_with(common)) common.erase(common.rfind('/', common.size() - 2) + 1);
+  };
+  if (!folder.starts_with('/') || !source.starts_with('/')) return {};
+  shorten(source);
+  for (const std::string& file : files_)
+    if (file.starts_with('/') && system_directory_of(file).first < 0) shorten(file);
+  constexpr std::ptrdiff_t kFewestSlashes = 4;  // "/home/me/project/"
+  return std::count(common.begin(), common.end(), '/') < kFewestSlashes ? std::string()
+                                                                        : common.substr(0, common.size() - 1);
 }
 
 void GuessedDirectories::add(std::string directory) {

@@ -59,6 +59,7 @@ class GuessedDirectories {
   void add(std::string directory);
   void add_above(std::string_view path);
   void add_below(const std::string& root);
+  std::string project_of(const std::string& folder, const std::string& source) const;
 
   std::vector<std::string> files_;                                    ///< that were read, normal
   std::unordered_set<std::string> read_;                              ///< the same
