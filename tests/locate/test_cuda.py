@@ -6,6 +6,8 @@ nvcc takes more than a second for a source, so one project has the headers of al
 import json
 import random
 import re
+import shutil
+import subprocess
 
 import pytest
 
@@ -115,6 +117,20 @@ def test_sites_and_chains(project, way):
             if answers.get((name, unit)) not in right:
                 wrong.append(f"{name} in {unit}: {answers.get((name, unit))}, not {path}:{line} through {chain}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_edits_that_are_offered_compile(project, lab):
+    """All of them at once; nvcc refuses `extern "C" inline __device__ int x = 2;` without braces."""
+    need("patch")
+    shutil.copytree(project[0].path, lab.path, dirs_exist_ok=True)
+    findings = by_symbol(lab.audit("check", "--format", "json", "a.o", "b.o").json()["findings"])
+    fixes = [fix for finding in findings for fix in finding["fixes"] if "inline" in fix["text"] and fix["diff"]]
+    assert any('extern "C" { __device__ inline int' in fix["diff"] for fix in fixes)
+    for diff in sorted({fix["diff"] for fix in fixes}):
+        subprocess.run(["patch", "-p0"], input=diff, cwd=lab.path, text=True, check=True)
+    lab.sh(f"{NVCC} -c a.cu -o a.o && {NVCC} -c b.cu -o b.o")
+    left = by_symbol(lab.audit("check", "--format", "json", "a.o", "b.o").json()["findings"])
+    assert {re.sub(r"_\d\d\b.*", "", finding["demangled"].split("::")[-1]) for finding in left} == {"macro"}  # without a diff
 
 
 # --- places without debug info: the depfile and the sources

@@ -121,6 +121,44 @@ std::string add_specifier(FileContents& files, const Story& story, std::string_v
   return replace_line(files, {file, form.specifiers.line}, {edited});
 }
 
+/// Where the `;` of the declaration stands that begins with `extern "C"` and has `first` in it, and where what is
+/// behind that begins. Nothing when no file says so there, or it declares more than one name.
+std::optional<std::pair<At, At>> behind_linkage(const SourceTokens& source, At first) {
+  const At begin = source.tokens.begin();
+  At at = first;  // at the "C"
+  while (at != begin && !(at->kind == Kind::String && source::word_of(*(at - 1)) == Word::Extern)) {
+    if (at->is(';') || at->is('}') || at->is('{') || is_directive(*at)) return std::nullopt;
+    --at;
+  }
+  const At last = semicolon(first, source.tokens.end());
+  if (at == begin || last == source.tokens.end()) return std::nullopt;
+  return std::pair(at + 1, last);
+}
+
+/// The diff that makes `extern "C" { inline int x = 2; }` of `extern "C" int x = 2;`.
+std::string add_inline_and_braces(FileContents& files, const Story& story) {
+  const source::Form& form = story.definition->form;
+  const std::string& file = story.site->place.at.file;
+  const auto* lines = files.lines_of(file);
+  const SourceTokens* source = files.tokens_of(file);
+  if (source == nullptr) return {};
+  const At first = source->at(form.specifiers);
+  if (first == source->tokens.end()) return {};
+  const auto declaration = behind_linkage(*source, first);
+  if (!declaration) return {};
+  const Position from = source->begin_of(*declaration->first);
+  const Position to = source->end_of(*declaration->second);
+  if (to.line - from.line >= kMostLines) return {};
+  std::vector<std::string> edited(lines->begin() + from.line - 1, lines->begin() + to.line);
+  const auto insert = [&](const Position& at, const char* text) {
+    edited[at.line - from.line].insert(column_of(*lines, at), text);
+  };
+  insert(to, " }");
+  insert(form.specifiers, "inline ");
+  insert(from, "{ ");
+  return replace_lines(files, {file, from.line}, to.line - from.line + 1, edited);
+}
+
 /// The diff that makes an `extern` declaration of the variable, which some file then has to define. Empty when its type
 /// could not be said so.
 std::string declare_only(FileContents& files, const Story& story) {
@@ -179,6 +217,9 @@ bool is_any_c(const CureContext& context) {
                      [](const Story& story) { return story.language == source::Language::C; });
 }
 
+/// " (from C++17)" where the standard isn't known.
+std::string from_which_standard(const Story& story) { return story.standard.empty() ? " (from C++17)" : ""; }
+
 /// Nothing of it is written where it stands.
 bool is_made_by_macro(const CureContext& context) {
   const source::Form& form = context.story->definition->form;
@@ -199,6 +240,20 @@ Fix add_word(const CureContext& context, std::string_view word, std::string text
   else if (fix.diff.empty() && is_made_by_macro(context))
     fix.text = fmt::format("say `{}` in the macro that makes it in {}", word, line_text(at));
   return fix;
+}
+
+/// nvcc only declares on the host what `extern "C" __device__ int x = 2;` defines on the device, and an inline variable
+/// has to be defined: it refuses `inline` there.
+bool inline_needs_braces(const Story& story) {
+  return story.definition->has_linkage && story.definition->in_extern_c && story.site->device.in.valid();
+}
+
+Fix make_inline(const CureContext& context, std::string text) {
+  if (!inline_needs_braces(*context.story)) return add_word(context, "inline", std::move(text));
+  const SourceLine& at = context.story->site->place.at;
+  return {fmt::format("write `extern \"C\" {{ inline ... }}`, with braces, in {}{}", line_text(at),
+                      from_which_standard(*context.story)),
+          at, add_inline_and_braces(*context.files, *context.story)};
 }
 
 Fix make_extern(const CureContext& context) {
@@ -293,9 +348,8 @@ std::vector<Fix> cure_variable(const CureContext& context) {
   if (!context.project->owns(at.file)) return outside_of_project(context);
   std::vector<Fix> fixes;
   if (has_inline_variables(context) && !context.story->definition->is_tentative)
-    fixes.push_back(add_word(context, "inline",
-                             fmt::format("make it `inline` in {}{}", line_text(at),
-                                         context.story->standard.empty() ? " (from C++17)" : "")));
+    fixes.push_back(make_inline(
+        context, fmt::format("make it `inline` in {}{}", line_text(at), from_which_standard(*context.story))));
   fixes.push_back(make_extern(context));
   return fixes;
 }
@@ -397,17 +451,13 @@ std::vector<Fix> cure_typedef(const CureContext& context) {
                              fmt::format("leave out the name in {}", line_text(at))});
 }
 
-/// " (from C++17)" where the standard isn't known.
-std::string from_which_standard(const Story& story) { return story.standard.empty() ? " (from C++17)" : ""; }
-
 std::vector<Fix> cure_extern_initialised(const CureContext& context) {
   const SourceLine& at = context.story->site->place.at;
   if (!context.project->owns(at.file)) return outside_of_project(context);
   std::vector<Fix> fixes;
   if (has_inline_variables(context))
-    fixes.push_back(add_word(context, "inline",
-                             fmt::format("write `inline` in place of `extern` in {}{}", line_text(at),
-                                         from_which_standard(*context.story))));
+    fixes.push_back(make_inline(context, fmt::format("write `inline` in place of `extern` in {}{}", line_text(at),
+                                                     from_which_standard(*context.story))));
   fixes.push_back({fmt::format("take the initialiser out of {} and define it in one source file", line_text(at)), at,
                    declare_only(*context.files, *context.story)});
   return fixes;
