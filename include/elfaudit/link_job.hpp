@@ -52,6 +52,7 @@ struct Assignment {
                                                     ///< behind a "?", which may choose the other branch
   bool hidden = false;                              ///< HIDDEN(), PROVIDE_HIDDEN()
   bool relative = false;                            ///< a place in a section: "x = .;"
+  std::uint32_t group = 0;                          ///< LinkInput::group of its place
 
   /// Must be defined, or the link fails.
   std::span<const std::string> operands() const { return std::span(uses).first(std::min(sure, uses.size())); }

@@ -78,6 +78,7 @@ struct Unresolved {
   bool beside_line = false;            ///< a library that only other libraries need defines it: GNU ld refuses that
   bool in_library = false;             ///< a shared object of the link mentions it: filled in where the linker asks
   bool not_local = false;              ///< and it is an error as a name that is bound outside: gold alone says so
+  bool made_local = false;             ///< GNU ld has made a local symbol of a hidden one
   bool discarded = false;              ///< a discarded COMDAT copy defines it: lld says that instead of "undefined"
   std::vector<std::string> remarks{};  ///< who would define it; the scan stage fills them in
   bool reported = false;               ///< the linker would report it; false where that is not judged

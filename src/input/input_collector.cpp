@@ -189,6 +189,7 @@ void InputCollector::run_statement(const ScriptStatement& statement, const Input
     case ScriptStatement::Kind::Assign:
       job_.assignments.push_back(statement.assignment);
       if (!main) job_.assignments.back().place = job_.inputs.size();
+      if (!main) job_.assignments.back().group = state.group;
       return;
     case ScriptStatement::Kind::Include: {
       const std::string included = find_script_file(search_, statement.text);

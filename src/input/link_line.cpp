@@ -421,6 +421,7 @@ class LineReader {
     const std::size_t equals = item.value.find('=');
     if (equals == std::string::npos) throw UsageError("--defsym " + item.value + ": no '=' in it");
     Assignment made{item.value.substr(0, equals), {}, "--defsym", false, pending_.size()};
+    made.group = state_.now().group;
     read_expression(std::string_view(item.value).substr(equals + 1), made);
     job_.assignments.push_back(std::move(made));
   }
@@ -562,7 +563,7 @@ class LineReader {
       if (find_script_file(search_, file).empty()) job_.missing.emplace_back(file, "no such file");
     }
     exports_.finish(search_, unresolved_.fatal_warnings(), job_);
-    if (linker_.kind == LinkerKind::Mold && line_.complete) check_objects();
+    if (linker_.needs_objects && line_.complete) check_objects();
   }
 
   /// mold takes no shared objects alone, and no -l alone where nothing says for which machine.

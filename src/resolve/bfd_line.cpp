@@ -6,7 +6,8 @@
 //     member is extracted for an undefined name (not for a weak reference); for a common one only when it defines it
 //     strongly and not as a function. A name that is defined never extracts, nor anew in the same search what it comes
 //     to mean. foo@@V of the index is foo@V where that has been mentioned, weakly or defined too, else plain foo.
-//  3. A group is searched over and over as long as a pass leaves more undefined (or common) names than it found.
+//  3. A group is searched over and over as long as a pass leaves more undefined (or common) names than it found; an
+//     assignment in it may have added one.
 //  4. --whole-archive takes every member, in the order of the archive.
 //  5. The index is believed, even where it contradicts the members.
 //  6. Archives inside archives are not searched.
@@ -68,6 +69,8 @@ Resolution BfdLink::run() {
         assign_up_to(member);
         visit(member);
       }
+      while (group != 0 && next != assignments.end() && next->first == end && next->second->group == group)
+        assign(*(next++)->second);
     } while (group != 0 && additions_ != before);
     i = end;
   }

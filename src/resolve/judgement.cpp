@@ -70,6 +70,48 @@ void ask_libraries(const LinkJob& job, const std::vector<InputFacts>& inputs, Re
   }
 }
 
+/// What GNU ld's --noinhibit-exec links with: a hidden name that it had in the dynamic symbol table when it met one
+/// more mention. It is there from a shared output's first mention on, else where objects and shared objects mention it.
+class HiddenMentions {
+ public:
+  void add(const Symbol& symbol, bool by_object, bool shared_output) {
+    hidden_ |= by_object && (symbol.visibility == Visibility::Hidden || symbol.visibility == Visibility::Internal);
+    if (!by_object && symbol.defined()) return;  // what it defines is no definition of a hidden name
+    (by_object ? by_object_ : by_library_) = true;
+    if (!by_object_ || !(shared_output || by_library_)) return;
+    made_local_ |= dynamic_;
+    dynamic_ = true;
+  }
+  bool made_local() const { return hidden_ && made_local_; }
+
+ private:
+  bool by_object_ = false;
+  bool by_library_ = false;
+  bool hidden_ = false;
+  bool dynamic_ = false;
+  bool made_local_ = false;
+};
+
+void note_made_local(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
+  std::map<std::string_view, HiddenMentions> mentions;
+  for (const Unresolved& name : resolution.unresolved)
+    if (name.hidden) mentions[name.symbol];
+  if (mentions.empty()) return;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    for (std::size_t o = 0; o < inputs[i].objects.size(); ++o) {
+      const ObjectFacts& object = inputs[i].objects[o];
+      if (!resolution.linked[i][o]) continue;
+      for (const Symbol& symbol : object.symbols) {
+        const auto found = mentions.find(object.name(symbol));
+        if (found == mentions.end()) continue;
+        found->second.add(symbol, object.kind == ObjectKind::Relocatable, job.output == OutputKind::SharedObject);
+      }
+    }
+  }
+  for (Unresolved& name : resolution.unresolved)
+    if (name.hidden) name.made_local = mentions[name.symbol].made_local();
+}
+
 }  // namespace
 
 Judgement judgement_of(const LinkJob& job, const std::vector<InputFacts>& inputs) {
@@ -114,7 +156,7 @@ bool is_only_warned(const LinkJob& job, const Unresolved& name) {
   if (!name.hidden) return true;
   const LinkerTraits& linker = traits_of(job);
   if (linker.versions_must_be_there && name.symbol.find('@') != std::string::npos) return false;
-  if (job.relocations.noinhibit_exec && linker.forces_hidden) return true;
+  if (job.relocations.noinhibit_exec && (linker.forces_hidden || name.made_local)) return true;
   return linker.warns_of_hidden && !name.not_local;
 }
 
@@ -127,6 +169,7 @@ void conclude(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolut
     std::erase_if(resolution.rejections, rests_on_absence);
     return;
   }
+  if (job.relocations.noinhibit_exec && job.linker == LinkerKind::Bfd) note_made_local(job, inputs, resolution);
   if (traits_of(job).asks_names_of_libraries) ask_libraries(job, inputs, resolution);
   for (Unresolved& name : resolution.unresolved) name.reported = is_reported(job, name);
   if (!all_read(inputs)) resolution.judgement.undefined = Judged::InputUnread;

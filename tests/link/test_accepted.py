@@ -24,7 +24,11 @@ SOURCES = {
     "g-v1": ".globl g_\n.symver g_,_ZN2ns1gEi@V1,remove\n.data\ng_: .quad 1",
 }
 FORGIVING = ("--warn-unresolved-symbols", "--noinhibit-exec", "--warn-unresolved-symbols --fatal-warnings", "--noinhibit-exec --fatal-warnings")
-HIDDEN = [f"{output} {words} {option}" for output in ("", "-shared", "-shared -z defs") for option in FORGIVING
+# GNU ld makes a hidden name local at its second mention, and a local one may be missing with --noinhibit-exec.
+SECOND_MENTION = [f"{output} {words} --noinhibit-exec" for output in ("", "-shared", "-pie")
+                  for words in ("hidden.o uses-x.o", "uses-x.o hidden.o", "uses-x.o protected.o", "hidden.o uses-x.so", "uses-x.so hidden.o", "hidden.o x.so uses-x.o", "x.so hidden.o",
+                                "hidden.o uses-x.so uses-x.o")]
+HIDDEN = SECOND_MENTION + [f"{output} {words} {option}" for output in ("", "-shared", "-shared -z defs") for option in FORGIVING
           for words in ("hidden.o", "protected.o", "hidden-weak.o", "hidden.o x.so", "protected.o x.so")]
 METHODS = [f"{words} --unresolved-symbols=ignore-{what}" for what in ("in-object-files", "in-shared-libs", "all")
            for words in ("uses-x.o", "uses-x.o uses-x.so", "uses-x.so uses-x.o", "start.o uses-x.so", "-shared uses-x.o uses-x.so")]
@@ -51,6 +55,9 @@ start.o x.so -static
 """.strip().splitlines()
 SCRIPT_OPERANDS = ["start.o libone.a alias.ld", "alias.ld start.o libone.a", "start.o libone.a alias.ld libone.a", "start.o x.o alias.ld",
                    "uses-x.o libone.a alias.ld", "start.o libone.a --defsym alias=x"]
+GROUPS = ["--start-group libone.a alias.ld --end-group", "--start-group libone.a --defsym=alias=x --end-group",
+          "--start-group libone.a --end-group --defsym=alias=x", "--start-group libone.a --end-group alias.ld",
+          "libone.a --start-group alias.ld --end-group", "--start-group group.ld --end-group", "group.ld"]
 LIBRARIES_ALONE = ["x.so", "-shared x.so", "-r x.so", "x.so -e x", "x.so --defsym=a=4", "x.so libone.a", "libone.a", "x.so --start-lib x.o --end-lib",
                    "-L. -lone", "-L. -lone -m elf_x86_64", "-L. -lone start.o", "-L. -lone x.so", "-L. -ltwo", "-L. -ltwo -m elf_x86_64",
                    "-L. -ltwo start.o", "-L. --whole-archive -ltwo", "--as-needed x.so"]
@@ -78,6 +85,7 @@ def bench(tmp_path_factory):
     lab.sh("cp x.so libtwo.so")
     lab.ar("libone.a", "x.o")
     lab.write("alias.ld", "alias = x;\n")
+    lab.write("group.ld", "GROUP(libone.a) alias = x;\n")
     return lab
 
 
@@ -106,6 +114,12 @@ def test_shared_objects_in_static_links(bench, linker):
 def test_what_a_script_uses_is_asked_for_at_its_place(bench, linker):
     need(PROGRAMS[linker])
     alike(bench, linker, SCRIPT_OPERANDS)
+
+
+@pytest.mark.parametrize("linker", ["bfd", "lld14", "lld19"])
+def test_what_an_assignment_in_a_group_uses(bench, linker):
+    need(PROGRAMS[linker])
+    alike(bench, linker, [f"start.o {words}" for words in GROUPS])
 
 
 @pytest.mark.parametrize("linker", ["bfd", "lld19", "mold"])
