@@ -117,6 +117,16 @@ def test_a_compile_beside_the_includes(lab, folder, way, known):
     assert chains(lab, ["a.o", "b.o"]) == ([[("p/src/a.c", 1), api], [("p/src/b.c", 2), api]] if known else [None, None])
 
 
+def test_two_headers_of_a_name_in_the_project(lab):
+    lab.write("p/inc/level.h", "#pragma once\nint level = 3;\n")
+    lab.write("p/own/lib/api.h", "#define API\n#include <level.h>\n")
+    lab.write("p/libs/one/two/three/four/lib/api.h", "#define API\n\n#include <level.h>\n")
+    for name in "ab":
+        lab.write(f"p/src/{name}.c", "#include <lib/api.h>\n")
+        lab.sh(f"mkdir -p p/build && cd p/build && gcc -g -I../inc -I../libs/one/two/three/four -c ../src/{name}.c -o {lab.path}/{name}.o")
+    assert chains(lab, ["a.o", "b.o"]) == [None, None]
+
+
 def test_a_header_that_is_gone(lab):
     lab.write("gone/gone.h", "#define GONE\n")
     objects = build(lab, "gcc -g -Igone", "#pragma once\n#include <gone.h>\nint level = 3;\n", names="ab")

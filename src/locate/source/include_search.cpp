@@ -228,6 +228,7 @@ OwnFolders own_folders(const TranslationUnit& unit) {
 constexpr std::size_t kMostDirectories = 2000;
 constexpr std::size_t kMostBelow = 300;  // of one folder
 constexpr int kDeepestBelow = 3;
+constexpr std::size_t kMostOfProject = 1000;
 
 std::vector<std::string> folders_in(const std::string& folder) {
   std::vector<std::string> result;
@@ -241,6 +242,26 @@ std::vector<std::string> folders_in(const std::string& folder) {
   }
   std::sort(result.begin(), result.end());
   return result;
+}
+
+/// With the folder itself. Nothing when there are too many: a header in those that are left out may be meant.
+std::optional<std::vector<std::string>> all_below(const std::string& folder) {
+  std::vector<std::string> result = {folder};
+  for (std::size_t i = 0; i < result.size(); ++i)
+    for (std::string& below : folders_in(result[i])) {
+      if (result.size() >= kMostOfProject) return std::nullopt;
+      result.push_back(std::move(below));
+    }
+  return result;
+}
+
+/// All the units of a build ask for one project, whose folders may have tens of thousands of files.
+const std::optional<std::vector<std::string>>& remembered_below(const std::string& folder) {
+  thread_local std::string asked;
+  thread_local std::optional<std::vector<std::string>> below;
+  if (asked != folder) below = all_below(folder);
+  asked = folder;
+  return below;
 }
 
 /// The directory in which `path` is found by that name: "/p/include" of "/p/include/a/b.h" by "a/b.h".
@@ -260,7 +281,9 @@ GuessedDirectories::GuessedDirectories(const TranslationUnit& unit) {
   add_above(source);
   add_below(unit.folder);
   add_below(std::string(parent_path(source)));
-  add_below(project_of(unit.folder, source));
+  if (const auto& folders = remembered_below(project_of(unit.folder, source));
+      folders && directories_.size() + folders->size() <= kMostDirectories)
+    for (const std::string& folder : *folders) add(folder);
   for (std::string& folder : folders_in("/usr/include")) add(std::move(folder));  // as pkg-config gives them: eigen3
 }
 
