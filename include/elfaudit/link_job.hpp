@@ -38,6 +38,7 @@ struct UnresolvedPolicy {
   bool report_in_shared_objects = true;  ///< references made by shared objects on the line
   bool report_hidden = true;             ///< references with hidden visibility: always, but for mold's ignore-all
   bool report_in_both = false;           ///< of relocatable objects those that a shared object mentions too
+  bool ignored = false;                  ///< --unresolved-symbols lets objects refer to what nothing defines
   bool warn_only = false;                ///< --warn-unresolved-symbols, --noinhibit-exec
 };
 

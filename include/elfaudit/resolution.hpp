@@ -113,7 +113,8 @@ struct FatalWarning {
     Shapeless,       ///< GNU ld: `reference` is to a shared object's `definition` that has no type and no size
     StackAsked,      ///< `object` asks for an executable stack; invalid: -z execstack does
     StackByDefault,  ///< `object` says nothing of the stack, which means an executable one
-    VersionTwice,    ///< lld: a version script gives it to two nodes; `detail`: "V1 and V2"
+    VersionTwice,    ///< lld, gold: a version script has it in two nodes; `detail`: "V1 and V2"
+    SecondDefault,   ///< gold: `definition` gives it another default version than `reference`; `detail`: "V1 and V2"
     Segment,         ///< GNU ld: memory that is writable and executable; `detail` is the section, from `object` too
     BackReference,   ///< lld's --warn-backrefs: `object`, which stands before `reference`, is extracted for it
   };

@@ -209,6 +209,16 @@ bool knows_option(std::optional<LinkerKind> linker, int version, std::string_vie
   return is_among(known, name, letters_of(linker, version)) && (two_dashes || !needs_two_dashes(linker, name));
 }
 
+bool knows_short_options(LinkerKind linker, std::string_view word) {
+  constexpr std::string_view kFlags = "EMNSVXdginpqrstvx";
+  if (word.starts_with("--")) return false;
+  for (std::size_t i = 1; i < word.size(); ++i) {
+    if (!knows_option(linker, 0, word.substr(i, 1), false)) return false;
+    if (kFlags.find(word[i]) == std::string_view::npos) return true;
+  }
+  return true;
+}
+
 bool takes_separate_value(std::optional<LinkerKind> linker, int version, std::string_view name) {
   static const auto separate = by_name(kSeparateValue);
   return linker && is_among(separate, name, letters_of(linker, version));

@@ -241,8 +241,7 @@ class LineReader {
   /// row.
   void refused(const std::string& word) {
     not_understood(word);
-    const bool short_ones = linker_.has_short_options_in_row && !word.starts_with("--");
-    if (!short_ones) links_nothing(word);
+    if (!linker_.has_short_options_in_row || !knows_short_options(job_.linker, word)) links_nothing(word);
   }
 
   void links_nothing(const std::string& word) {

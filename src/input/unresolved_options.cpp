@@ -61,6 +61,7 @@ bool UnresolvedOptions::take_method(std::string_view method) {
   const bool in_objects = all || method == "ignore-in-shared-libs";
   if (linker_.unresolved_covers_shared) in_shared_ = all || method == "ignore-in-object-files";
   if (linker_.unresolved_covers_shared || method != "ignore-in-shared-libs") in_objects_ = in_objects;
+  ignored_ = !in_objects;
   in_both_ = linker_.asks_names_of_libraries && method == "ignore-in-object-files";
   mold_ = in_objects ? MoldMethod::Error : MoldMethod::Ignore;
   return true;
@@ -73,6 +74,7 @@ UnresolvedPolicy UnresolvedOptions::policy(OutputKind output) const {
   policy.warn_only = (warn_ && !fatal_) || (no_inhibit_exec_ && !(fatal_ && linker_.fatal_warnings_anywhere));
   // -r: everything may stay open.
   policy.report_in_objects = output != OutputKind::Relocatable && in_objects_.value_or(true);
+  policy.ignored = ignored_;
   policy.report_in_both = output == OutputKind::Executable && in_both_;
   policy.report_in_shared_objects = output != OutputKind::Relocatable && in_shared_.value_or(true);
   return policy;

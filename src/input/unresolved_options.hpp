@@ -41,6 +41,7 @@ class UnresolvedOptions {
   bool defs_ = false;               ///< -z defs or --no-undefined
   std::optional<bool> in_objects_;  ///< report those of objects; nothing: no option has said
   bool in_both_ = false;            ///< report those of both
+  bool ignored_ = false;            ///< --unresolved-symbols: objects may refer to what nothing defines
   std::optional<bool> in_shared_;   ///< report those of shared objects
   MoldMethod mold_ = MoldMethod::Error;
   bool warn_ = false;

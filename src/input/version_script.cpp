@@ -26,9 +26,10 @@ struct Dialect {
   bool repeated_names = false;
   bool many_parents = true;     ///< "} V1 V2;"
   bool known_parents = true;    ///< and these are earlier nodes
+  bool few_characters = false;  ///< a name has no "/\~=+!@", and begins with a letter or one of "_.$*["
   bool odd_characters = false;  ///< what can't be in a name is left out with a warning
   bool either_list = false;     ///< one name in "global:" of one node and "local:" of another
-  bool both_lists = true;       ///< one name in both lists of a node
+  bool both_lists = true;       ///< one name in both lists of a node that is the first to have it
 };
 
 Dialect dialect_of(LinkerKind linker) {
@@ -38,7 +39,7 @@ Dialect dialect_of(LinkerKind linker) {
       dialect.odd_characters = true;
       break;
     case LinkerKind::Gold:
-      dialect.anonymous_beside_others = dialect.either_list = true;
+      dialect.anonymous_beside_others = dialect.either_list = dialect.few_characters = true;
       dialect.both_lists = false;
       break;
     case LinkerKind::Lld:
@@ -70,7 +71,7 @@ class Lexer {
       if (at_ == text_.size()) return {};
       const char c = text_[at_];
       if (c == '"') return quoted();
-      if (is_word(c)) return word();
+      if (begins_word(c)) return word();
       ++at_;
       const bool mark = std::string_view(";{}:,").find(c) != std::string_view::npos;
       if (mark || !dialect_.odd_characters) return {Token::Kind::Mark, std::string(1, c)};
@@ -108,9 +109,16 @@ class Lexer {
     return token;
   }
 
-  static bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_.$/\\~=+[]*?-!^@").find(c) != std::string_view::npos;
+  static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+  bool is_word(char c) const {
+    const std::string_view others = dialect_.few_characters ? "_.$[]*?-^" : "_.$/\\~=+[]*?-!^@";
+    return is_letter(c) || (c >= '0' && c <= '9') || others.find(c) != std::string_view::npos;
+  }
+
+  bool begins_word(char c) const {
+    if (!dialect_.few_characters) return is_word(c);
+    return is_letter(c) || std::string_view("_.$*[").find(c) != std::string_view::npos;
   }
 
   /// "global:" is a word and a mark, "ns::f*" one word.
@@ -192,7 +200,7 @@ class Parser {
     if (second && !dialect_.repeated_names) throw SyntaxError{"a second node " + node.name};
     Patterns globals = as_set(node.globals);
     Patterns locals = as_set(node.locals);
-    if (!dialect_.both_lists) check_lists(globals, locals);
+    if (!dialect_.both_lists) check_both_lists(node);
     if (dialect_.either_list) return;
     check_lists(globals, locals_);
     check_lists(locals, globals_);
@@ -201,6 +209,29 @@ class Parser {
   }
 
   using Patterns = std::set<std::pair<std::string, bool>>;
+
+  /// gold lets patterns be in both lists, but for "*", and names that an earlier node has.
+  void check_both_lists(const VersionNode& node) {
+    const bool any = has_any(node.globals) && has_any(node.locals);
+    if (any) throw SyntaxError{"'*' is both global and local"};
+    Patterns locals = exact_names(node.locals);
+    Patterns globals = exact_names(node.globals);
+    std::erase_if(globals, [&](const auto& pattern) { return exact_names_.contains(pattern); });
+    check_lists(globals, locals);
+    exact_names_.merge(globals);
+    exact_names_.merge(locals);
+  }
+
+  static bool has_any(const std::vector<SymbolPattern>& list) {
+    return std::any_of(list.begin(), list.end(), [](const SymbolPattern& pattern) { return pattern.text == "*"; });
+  }
+
+  static Patterns exact_names(std::vector<SymbolPattern> list) {
+    std::erase_if(list, [](const SymbolPattern& pattern) {
+      return !pattern.literal && pattern.text.find_first_of("*?[") != std::string::npos;
+    });
+    return as_set(list);
+  }
 
   static Patterns as_set(const std::vector<SymbolPattern>& list) {
     Patterns set;
@@ -272,6 +303,7 @@ class Parser {
   std::string where_;
   VersionScript script_;
   std::set<std::string> names_;  ///< of the nodes so far, and what is in their lists
+  Patterns exact_names_;         ///< in either list of a node so far
   Patterns globals_;
   Patterns locals_;
 };

@@ -49,7 +49,9 @@ void BfdLink::add_object(ObjectId id) {
     if (symbol.defined() && discarded(id, symbol, lost_groups)) {
       const bool excluded = facts.sections[symbol.section].excluded;
       refer(at, symbol);
-      table_[table_.canonical(entry_for(facts, symbol))].discarded = true;
+      const std::uint32_t meant = table_.canonical(entry_for(facts, symbol));
+      table_[meant].discarded = true;
+      if (linker_.gives_versions_first && symbol.default_version) join_plain_name(at, meant);
       fate(at) = excluded ? Fate::DiscardedExclude : Fate::DiscardedComdat;
     } else if (!symbol.defined()) {
       refer(at, symbol);
@@ -137,18 +139,27 @@ std::uint32_t BfdLink::entry_for(const ObjectFacts& object, const Symbol& symbol
 
 /// --wrap=foo: an undefined foo means __wrap_foo, an undefined __real_foo means foo. Definitions keep their names.
 std::uint32_t BfdLink::entry_for_reference(const ObjectFacts& object, const Symbol& symbol) {
-  if (!wrapped_.empty() && !symbol.defined() && symbol.version.empty()) return entry_for_reference(object.name(symbol));
+  if (is_wrapped(object.name(symbol), symbol)) return entry_for_reference(object.name(symbol));
   return entry_for(object, symbol);
 }
 
+constexpr std::string_view kReal = "__real_";
+
+bool BfdLink::is_wrapped(std::string_view name) const {
+  if (wrapped_.empty()) return false;
+  return wrapped_.contains(name) || (name.starts_with(kReal) && wrapped_.contains(name.substr(kReal.size())));
+}
+
+bool BfdLink::is_wrapped(std::string_view name, const Symbol& symbol) const {
+  const bool open = linker_.wraps_sectionless ? symbol.placement != Placement::InSection
+                                              : !symbol.defined() && symbol.version.empty();
+  return open && is_wrapped(name);
+}
+
 std::uint32_t BfdLink::entry_for_reference(std::string_view name) {
-  if (!wrapped_.empty()) {
-    constexpr std::string_view kReal = "__real_";
-    if (wrapped_.contains(name)) return table_.composed("__wrap_" + std::string(name));
-    if (name.starts_with(kReal) && wrapped_.contains(name.substr(kReal.size())))
-      return table_.id(name.substr(kReal.size()));
-  }
-  return table_.id(name);
+  if (!is_wrapped(name)) return table_.id(name);
+  if (wrapped_.contains(name)) return table_.composed("__wrap_" + std::string(name));
+  return table_.id(name.substr(kReal.size()));
 }
 
 void BfdLink::make_undefined(Entry& entry, SymbolId at) {
@@ -159,12 +170,13 @@ void BfdLink::make_undefined(Entry& entry, SymbolId at) {
 
 void BfdLink::refer(SymbolId at, const Symbol& symbol) {
   fate(at) = Fate::Reference;
-  const std::uint32_t named = entry_for_reference(object(at.in), symbol);
+  const bool joins = linker_.gives_versions_first && symbol.default_version;  // a discarded definition
+  const std::uint32_t named = joins ? entry_for_definition(at) : entry_for_reference(object(at.in), symbol);
   if (symbol.visibility != Visibility::Default) leave_shared_definition(named);
   const std::uint32_t id = table_.canonical(named);
   Entry& entry = table_[id];
   check_tls(id, at, symbol);
-  if (symbol.visibility != Visibility::Default) entry.not_default = true;
+  entry.see(symbol.visibility);
   note_mention(named, at, {}, symbol.weak() && !entry.defined());
   if (symbol.weak()) {
     if (entry.state == Entry::State::New) entry.state = Entry::State::UndefinedWeak;
@@ -200,13 +212,24 @@ void BfdLink::take(Entry& entry, Entry::State state, bool dynamic, SymbolId at, 
 }
 
 void BfdLink::define(SymbolId at, const Symbol& symbol) {
-  const ObjectFacts& facts = object(at.in);
-  const std::uint32_t id = table_.canonical(entry_for(facts, symbol));
+  const std::uint32_t id = entry_for_definition(at);
+  define_as(id, at, symbol);
+  // The same foo@@V a second time says nothing new of plain foo.
+  const bool again = fate(at) == Fate::Rejected && table_[id].default_definition != at;
+  if (linker_.gives_versions_first)
+    follow_version(at, id);
+  else if (symbol.default_version && !again)
+    alias_default_version(at, symbol, id, false);
+}
+
+void BfdLink::define_as(std::uint32_t id, SymbolId at, const Symbol& symbol) {
   Entry& entry = table_[id];
   check_tls(id, at, symbol);
-  if (symbol.visibility != Visibility::Default) entry.not_default = true;
+  entry.see(symbol.visibility);
   const Entry::State state = symbol.weak() ? Entry::State::DefinedWeak : Entry::State::Defined;
-  if (entry.settled) {
+  if (linker_.gives_versions_first && same_place(entry, at)) {
+    fate(at) = Fate::Ignored;
+  } else if (entry.settled) {
     collide(id, at, symbol);  // a weak one too
   } else if (entry.value_over.valid() && (symbol.weak() || !symbol.default_version || entry.shared_default == id)) {
     meet_value(entry, at, symbol);
@@ -222,7 +245,7 @@ void BfdLink::define(SymbolId at, const Symbol& symbol) {
     if (fate(at) != Fate::Rejected) take(entry, state, false, at, Fate::SharedLost);
   } else if (symbol.weak()) {
     fate(at) = Fate::Overridden;
-    if (symbol.default_version && id == entry_for(facts, symbol)) entry.named_by = at;
+    if (symbol.default_version && id == entry_for(object(at.in), symbol)) entry.named_by = at;
   } else if (entry.state == Entry::State::DefinedWeak) {
     take(entry, state, false, at, Fate::Overridden);
   } else if (entry.state == Entry::State::Common) {
@@ -233,9 +256,6 @@ void BfdLink::define(SymbolId at, const Symbol& symbol) {
   } else {
     collide(id, at, symbol);
   }
-  // The same foo@@V a second time says nothing new of plain foo.
-  const bool again = fate(at) == Fate::Rejected && table_[id].default_definition != at;
-  if (symbol.default_version && !again) alias_default_version(at, symbol, id, false);
 }
 
 bool BfdLink::tolerated(SymbolId first, SymbolId second) const {
@@ -278,14 +298,19 @@ bool BfdLink::is_function(const Symbol& symbol) {
 }
 
 void BfdLink::define_common(SymbolId at, const Symbol& symbol) {
-  const std::uint32_t id = table_.canonical(entry_for(object(at.in), symbol));
+  const std::uint32_t id = entry_for_definition(at);
+  note_mention(entry_for(object(at.in), symbol), at);
+  define_common_as(id, at, symbol);
+  if (linker_.gives_versions_first) follow_version(at, id);
+}
+
+void BfdLink::define_common_as(std::uint32_t id, SymbolId at, const Symbol& symbol) {
   Entry& entry = table_[id];
   check_tls(id, at, symbol);
-  if (symbol.visibility != Visibility::Default) entry.not_default = true;
+  entry.see(symbol.visibility);
   const bool is_defined = entry.state == Entry::State::Defined && entry.definition.valid();
   const bool beaten = is_defined && !(entry.dynamic && is_function(this->symbol(entry.definition)));
   const bool smaller = entry.state == Entry::State::Common && symbol.size <= this->symbol(entry.definition).size;
-  note_mention(entry_for(object(at.in), symbol), at);
   if (entry.state == Entry::State::Common || (beaten && this->symbol(entry.definition).type != SymbolType::Function))
     warn_of_common(id, entry.definition, at);
   if (beaten && !entry.dynamic) warn_of_alignment(id, entry.definition, at);
@@ -316,15 +341,24 @@ void BfdLink::add_shared_object(ObjectId id) {
 }
 
 void BfdLink::define_shared(SymbolId at, const Symbol& symbol) {
-  const ObjectFacts& facts = object(at.in);
   // A hidden definition in .dynsym answers to nobody outside.
   const bool visible = symbol.visibility == Visibility::Default || symbol.visibility == Visibility::Protected;
-  const std::uint32_t id = table_.canonical(entry_for(facts, symbol));
+  fate(at) = Fate::SharedLost;
+  if (!visible) return;
+  const std::uint32_t id = entry_for_definition(at);
+  define_shared_as(id, at, symbol);
+  if (linker_.gives_versions_first)
+    follow_version(at, id);
+  else if (symbol.default_version)
+    alias_default_version(at, symbol, id, true);
+}
+
+void BfdLink::define_shared_as(std::uint32_t id, SymbolId at, const Symbol& symbol) {
+  const ObjectFacts& facts = object(at.in);
   Entry& entry = table_[id];
   if (!entry.defined() || entry.dynamic) check_tls(id, at, symbol);
   const Entry::State state = symbol.weak() ? Entry::State::DefinedWeak : Entry::State::Defined;
   fate(at) = Fate::SharedLost;
-  if (!visible) return;
   if (!entry.not_default) {
     const bool beats_common =
         entry.state == Entry::State::Common && !entry.dynamic && !symbol.weak() && !is_function(symbol);
@@ -335,7 +369,6 @@ void BfdLink::define_shared(SymbolId at, const Symbol& symbol) {
     if (!entry.defined() || beats_common) take(entry, state, true, at, Fate::MergedCommon);
     if (entry.assigned) fate(at) = Fate::SharedLost;
   }
-  if (symbol.default_version) alias_default_version(at, symbol, id, true);
 }
 
 /// References of a shared object pull archive members in, but the object's own library may define them: weak ones never
@@ -423,7 +456,6 @@ bool BfdLink::makes_way(SymbolId at, const Symbol& symbol, std::uint32_t plain, 
   if (id == plain && has_other_version(at, symbol)) return false;
   if (entry.state != Entry::State::Defined) return true;
   if (tolerated(entry.definition, at)) return false;
-  if (!linker_.refuses_second_default && this->symbol(entry.definition).default_version) return false;
   fate(at) = Fate::Rejected;
   out_.conflicts.push_back({std::string(object(at.in).name(symbol)), entry.definition, at});
   return false;
@@ -463,7 +495,8 @@ std::string BfdLink::printed_name(SymbolId at) const {
 //
 //  1. --warn-common: a common symbol that meets another one, or a strong definition in an object or, in GNU ld, a
 //     shared object's variable, in either order. Weak definitions are none.
-//  2. GNU ld warns of a strong definition that takes the place of a common symbol of another size, unless it is in a
+//  2. gold warns of an object's foo@@V2 where foo@@V1 is there before.
+//  3. GNU ld warns of a strong definition that takes the place of a common symbol of another size, unless it is in a
 //     shared object's .bss; where one is aligned less than the other asks for, in either order; and of one that is a
 //     function in place of a variable, a common one or a shared object's, or the other way round.
 //
@@ -479,6 +512,18 @@ void BfdLink::note_mention(std::uint32_t id, SymbolId by, const std::string& opt
     out_.weak_mentions.insert_or_assign(std::string(table_.name(id)), std::move(mention));
   else
     out_.mentions.try_emplace(std::string(table_.name(id)), std::move(mention));
+}
+
+/// Of an object's default version where the plain name has another one.
+void BfdLink::warn_of_default(SymbolId at, SymbolId before) {
+  const bool shared = object(at.in).kind != ObjectKind::Relocatable;
+  if (!job_.warnings.fatal || shared || !before.valid()) return;
+  out_.warnings.push_back({FatalWarning::Kind::SecondDefault,
+                           std::string(object(at.in).name(symbol(at))),
+                           at,
+                           {before, {}, 0},
+                           {},
+                           std::string(version_of(before)) + " and " + std::string(version_of(at))});
 }
 
 void BfdLink::warn_of_common(std::uint32_t id, SymbolId one, SymbolId other) {

@@ -58,6 +58,7 @@ class BfdLink {
   ArchiveIndex& index_of(std::uint32_t input);
   std::uint32_t looked_up(const ArchiveIndex& index, std::size_t i) const;
   bool wanted_from_archive(const Entry& entry, std::string_view name, const ObjectFacts& member) const;
+  bool is_assigned(std::string_view name) const;
   void extract(ObjectId id, const Entry& entry, std::string_view symbol);
   void take_whole(ObjectId id);
   void add_device_link_object();  // bfd_device_link.cpp
@@ -76,8 +77,11 @@ class BfdLink {
   bool discarded(ObjectId id, const Symbol& symbol, const std::vector<bool>& lost_groups);
   void refer(SymbolId at, const Symbol& symbol);
   void define(SymbolId at, const Symbol& symbol);
+  void define_as(std::uint32_t id, SymbolId at, const Symbol& symbol);
   void define_common(SymbolId at, const Symbol& symbol);
+  void define_common_as(std::uint32_t id, SymbolId at, const Symbol& symbol);
   void define_shared(SymbolId at, const Symbol& symbol);
+  void define_shared_as(std::uint32_t id, SymbolId at, const Symbol& symbol);
   void refer_shared(SymbolId at, const Symbol& symbol);
   bool tolerated(SymbolId first, SymbolId second) const;  ///< two strong definitions
   void collide(std::uint32_t id, SymbolId at, const Symbol& symbol);
@@ -93,14 +97,35 @@ class BfdLink {
   bool makes_way(SymbolId at, const Symbol& symbol, std::uint32_t plain, bool dynamic);
   void leave_shared_definition(std::uint32_t id);
 
+  // Versions as gold sees them (gold_versions.cpp)
+  std::string_view version_of(SymbolId at) const;
+  bool is_default(SymbolId at) const;
+  bool by_shared_object(const Entry& entry) const;
+  bool mentioned(std::uint32_t id) const;
+  bool has_version(std::uint32_t id) const;
+  std::uint32_t entry_for_definition(SymbolId at);
+  void follow_version(SymbolId at, std::uint32_t id);
+  void join_plain_name(SymbolId at, std::uint32_t id);
+  bool stay_apart(const Entry& plain, const Entry& versioned) const;
+  void merge_into(std::uint32_t id, const Entry& from);
+  void answer_given_version(std::string_view name, std::uint32_t id);
+  void leave_default(SymbolId at, std::uint32_t id);
+  bool same_place(const Entry& entry, SymbolId at) const;
+  void check_nodes();
+  void warn_of_version_script();
+  bool defines_plain(std::string_view wanted, bool cxx) const;
+
   // What --fatal-warnings makes errors of (at the end of bfd.cpp)
   void note_mention(std::uint32_t id, SymbolId by, const std::string& option = {}, bool weak = false);
   void note_alignment(std::uint32_t id, SymbolId common);
   void warn_of_common(std::uint32_t id, SymbolId one, SymbolId other);
   void warn_of_change(std::uint32_t id, SymbolId definition, SymbolId common);
   void warn_of_alignment(std::uint32_t id, SymbolId definition, SymbolId common);
+  void warn_of_default(SymbolId at, SymbolId before);
   void warn_of_type(std::uint32_t id, SymbolId at, const Symbol& symbol);
 
+  bool is_wrapped(std::string_view name) const;
+  bool is_wrapped(std::string_view name, const Symbol& symbol) const;
   bool has_base_version(const ObjectFacts& object, const Symbol& symbol) const;
   std::uint32_t entry_for(const ObjectFacts& object, const Symbol& symbol);
   std::uint32_t entry_for_reference(const ObjectFacts& object, const Symbol& symbol);

@@ -75,6 +75,10 @@ Resolution BfdLink::run() {
     i = end;
   }
   assign_up_to(inputs_.size());
+  if (linker_.gives_versions_first) {
+    check_nodes();
+    warn_of_version_script();
+  }
   collect_unresolved();
   return std::move(out_);
 }
@@ -122,6 +126,7 @@ void BfdLink::assign(const Assignment& assignment) {
     known &= table_[table_.canonical(meant)].defined();
     if (!asks_later(assignment)) require(table_.name(meant), assignment.where);
   }
+  if (linker_.gives_versions_first) answer_given_version(assignment.symbol, id);
   Entry& entry = table_[id];
   if (!known && entry.state != Entry::State::New) return;
   if (entry.dynamic || entry.state == Entry::State::Common) forget_definition(entry, Fate::Overridden);
@@ -176,7 +181,9 @@ void BfdLink::visit_object(std::uint32_t input) {
   const ObjectFacts& facts = inputs_[input].objects[0];
   for (const Symbol& symbol : facts.symbols) {
     if (!symbol.defined()) continue;
-    const Entry& entry = table_[table_.canonical(entry_for(facts, symbol))];
+    std::uint32_t id = entry_for(facts, symbol);
+    if (symbol.default_version && !table_[table_.canonical(id)].undefined()) id = table_.id(facts.name(symbol));
+    const Entry& entry = table_[table_.canonical(id)];
     if (wanted_from_archive(entry, facts.name(symbol), facts)) return extract({input, 0}, entry, facts.name(symbol));
   }
 }
@@ -250,8 +257,15 @@ BfdLink::ArchiveIndex& BfdLink::index_of(std::uint32_t input) {
 }
 
 bool BfdLink::wanted_from_archive(const Entry& entry, std::string_view name, const ObjectFacts& member) const {
+  if (!linker_.assigns_in_order && is_assigned(name.substr(0, name.find('@', 1)))) return false;
   if (entry.undefined()) return !entry.discarded || linker_.discarded_extracts;
   return linker_.common_extracts && entry.state == Entry::State::Common && !entry.dynamic && defines_data(member, name);
+}
+
+/// Does the line give the name a value?
+bool BfdLink::is_assigned(std::string_view name) const {
+  const std::uint32_t id = table_.find(name);
+  return id != kNone && table_[id].assigned;
 }
 
 /// PROVIDE(t = s) needs s once t is referred to.
@@ -264,9 +278,13 @@ void BfdLink::require_provided() {
 }
 
 /// The entry that answers to a name of the index: for foo@@V the first of "foo@V" and "foo" that has been mentioned,
-/// whatever is known of it.
+/// whatever is known of it. In gold "foo@V" where that is undefined, else "foo".
 std::uint32_t BfdLink::looked_up(const ArchiveIndex& index, std::size_t i) const {
   const Entry& versioned = table_[index.ids[i]];
+  if (linker_.gives_versions_first) {
+    const bool undefined = table_[table_.canonical(index.ids[i])].undefined();
+    return index.fallback[i] == kNone || undefined ? index.ids[i] : index.fallback[i];
+  }
   const bool mentioned = versioned.state != Entry::State::New || versioned.alias != kNone;
   return index.fallback[i] == kNone || mentioned ? index.ids[i] : index.fallback[i];
 }
@@ -365,7 +383,7 @@ void BfdLink::collect_unresolved() {
 /// entry, into Resolution::unresolved.
 void BfdLink::drop_weak_references(const std::vector<std::uint32_t>& slot) {
   for (std::uint32_t id = 0; id < slot.size(); ++id) {
-    if (slot[id] == kNone) continue;
+    if (slot[id] == kNone || leaves_open_version(table_.name(id))) continue;
     std::vector<Reference>& references = out_.unresolved[slot[id]].references;
     const SymbolId& first = table_[id].first_reference;
     const bool by_shared = !references.empty() && first.valid() && first.in.input < references.front().id.in.input;

@@ -68,6 +68,40 @@ Choice choose_node(const std::vector<VersionNode>& nodes, std::string_view name)
   return {local[1], local[1] != nullptr};
 }
 
+/// gold's extern "C++" has no name that is not mangled.
+bool gold_matches(const SymbolPattern& pattern, std::string_view name) {
+  return matches(pattern, name) && (!pattern.cxx || demangle(name) != name);
+}
+
+/// What gold makes of it: the first exact name, one of C++ only where none of C fits, "local:" before "global:". Else
+/// the last pattern, "global:" first; "*" comes last, and one of C++ is for all names.
+Choice gold_choice(const std::vector<VersionNode>& nodes, std::string_view name) {
+  const auto exact = [&](const std::vector<SymbolPattern>& list, bool cxx) {
+    return std::any_of(list.begin(), list.end(), [&](const SymbolPattern& pattern) {
+      return pattern.cxx == cxx && !is_pattern(pattern) && gold_matches(pattern, name);
+    });
+  };
+  for (const bool cxx : {false, true}) {
+    for (const VersionNode& node : nodes) {
+      if (exact(node.locals, cxx)) return {&node, true};
+      if (exact(node.globals, cxx)) return {&node, false};
+    }
+  }
+  for (const bool any : {false, true}) {
+    const auto fits = [&](const std::vector<SymbolPattern>& list) {
+      return std::any_of(list.begin(), list.end(), [&](const SymbolPattern& pattern) {
+        if (!is_pattern(pattern) || (pattern.text == "*") != any) return false;
+        return any || gold_matches(pattern, name);
+      });
+    };
+    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+      if (fits(node->globals)) return {&*node, false};
+      if (fits(node->locals)) return {&*node, true};
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 bool is_pattern(const SymbolPattern& pattern) {
@@ -82,6 +116,7 @@ bool matches(const SymbolPattern& pattern, std::string_view name) {
 
 bool Exports::made_local(std::string_view name) const {
   if (job_.linker == LinkerKind::Bfd) return choose_node(job_.versions, name).local;
+  if (job_.linker == LinkerKind::Gold) return gold_choice(job_.versions, name).local;
   if (traits_of(job_).rules == ResolutionRules::Lld)
     if (const std::optional<bool> local = local_by_order(job_.versions, name)) return *local;
   int global = 0;
@@ -95,6 +130,7 @@ bool Exports::made_local(std::string_view name) const {
 
 bool Exports::made_local(std::string_view name, std::string_view version, bool default_version) const {
   if (version.empty()) return made_local(name);
+  if (job_.linker == LinkerKind::Gold) return false;
   if (job_.linker == LinkerKind::Bfd)
     return std::any_of(job_.versions.begin(), job_.versions.end(), [&](const VersionNode& node) {
       return node.name == version && fit(node.locals, name) > 0 && fit(node.globals, name) == 0;
@@ -111,6 +147,11 @@ bool Exports::made_local(std::string_view name, std::string_view version, bool d
 bool Exports::has_other_version(std::string_view name, std::string_view version) const {
   const Choice choice = choose_node(job_.versions, name);
   return choice.local || (choice.node != nullptr && choice.node->name != version);
+}
+
+std::string_view Exports::given_version(std::string_view name) const {
+  const Choice choice = gold_choice(job_.versions, name);
+  return choice.node == nullptr || choice.local ? std::string_view() : choice.node->name;
 }
 
 bool Exports::excluded(const Origin& origin) const {

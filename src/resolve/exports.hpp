@@ -32,6 +32,9 @@ class Exports {
   /// it up.
   bool has_other_version(std::string_view name, std::string_view version) const;
 
+  /// The version that gold gives a plain definition of the name; empty: none.
+  std::string_view given_version(std::string_view name) const;
+
   /// --exclude-libs hides what this archive defines: "libfoo.a", in GNU ld and gold "libfoo" too.
   bool excluded(const Origin& origin) const;
 

@@ -46,7 +46,7 @@ bool ends_the_link(const LinkJob& job, const std::string& name) {
 }
 
 /// Gold says "hidden symbol 'foo' is not defined locally" where a shared object defines it, and of what it does not
-/// call undefined: in a shared object a protected name.
+/// call undefined: in a shared object a protected name, and what --unresolved-symbols ignores.
 void ask_libraries(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
   if (!job.unresolved.report_in_both && !job.unresolved.warn_only) return;
   std::map<std::string_view, bool> defined;  // of what shared objects mention
@@ -64,7 +64,7 @@ void ask_libraries(const LinkJob& job, const std::vector<InputFacts>& inputs, Re
     const auto found = defined.find(name.symbol);
     name.in_library = found != defined.end();
     const bool undefined =
-        job.unresolved.report_in_objects || (job.output == OutputKind::SharedObject &&
+        job.unresolved.report_in_objects || (job.output == OutputKind::SharedObject && !job.unresolved.ignored &&
                                              std::any_of(name.references.begin(), name.references.end(), is_hidden));
     name.not_local = !undefined || (name.in_library && found->second);
   }

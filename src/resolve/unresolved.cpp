@@ -60,7 +60,9 @@ class Settler {
       judge_uses();
       drop_dead_duplicates();
     }
-    reject_open_versions(job_, out_, [&](const Unresolved& name) { return !job_.gc_sections || is_used(name); });
+    reject_open_versions(job_, out_, [&](const Unresolved& name) {
+      return (!job_.gc_sections && !linker_.node_answers_version) || is_used(name);
+    });
     drop_weak_versions();
     drop_unused();
     std::erase_if(names, [&](const Unresolved& name) { return section_bound_exists(name.symbol); });

@@ -3,7 +3,7 @@
 //  1. A shared object that defines foo@V needs a node V in a version script. An executable may define versions of its
 //     own.
 //  2. GNU ld leaves no foo@V undefined in a shared object ("no symbol version section for versioned symbol"), used or
-//     not, weak or not.
+//     not, weak or not. gold does where a version script has a node V; what no relocation uses is nothing to it.
 //  3. A version script may name what isn't there, except with --no-undefined-version. Patterns may always match
 //     nothing. GNU ld looks only where the output has dynamic sections. mold only warns, which --fatal-warnings makes
 //     an error. What --defsym and linker scripts give a value is there. foo in node V is foo@V, foo@@V, or foo without
@@ -37,7 +37,8 @@ class VersionCheck {
       : job_(job), linker_(traits_of(job)), inputs_(inputs), out_(resolution) {}
 
   void run() {
-    const bool nodes_needed = job_.output == OutputKind::SharedObject && linker_.needs_version_nodes;
+    const bool nodes_needed =
+        job_.output == OutputKind::SharedObject && linker_.needs_version_nodes && !linker_.gives_versions_first;
     const bool names_needed = !job_.versions.empty() && refuses_unmatched(job_, is_dynamic());
     if (!nodes_needed && !names_needed) return;
     if (names_needed) collect_names();
@@ -98,6 +99,7 @@ class VersionCheck {
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const Symbol& symbol = object.symbols[s];
       if (!symbol.defined()) {
+        if (asks_references_too(symbol)) found(object, symbol);
         if (!plain_.empty() && made_by_linker(object.name(symbol))) found(object.name(symbol));
         continue;
       }
@@ -110,6 +112,11 @@ class VersionCheck {
   /// GNU ld's "foo@@V" keeps its name when a strong plain foo takes the weak one's place.
   bool keeps_name(Fate fate) const {
     return fate == Fate::Kept || (fate == Fate::Overridden && linker_.rules == ResolutionRules::GnuLd);
+  }
+
+  /// A reference to foo@V says to gold that foo is in V.
+  bool asks_references_too(const Symbol& symbol) const {
+    return linker_.gives_versions_first && !symbol.version.empty() && !plain_.empty();
   }
 
   /// It makes "_end" when an object asks for it.
@@ -164,10 +171,16 @@ class VersionCheck {
 
 void reject_open_versions(const LinkJob& job, Resolution& resolution,
                           const std::function<bool(const Unresolved&)>& counts) {
-  if (job.output != OutputKind::SharedObject || !traits_of(job).leaves_no_version_open) return;
+  const LinkerTraits& linker = traits_of(job);
+  if (job.output != OutputKind::SharedObject || !linker.leaves_no_version_open) return;
+  const auto has_node = [&](std::string_view version) {
+    return std::any_of(job.versions.begin(), job.versions.end(),
+                       [&](const VersionNode& node) { return node.name == version; });
+  };
   for (const Unresolved& name : resolution.unresolved) {
     const std::size_t at = std::min(name.symbol.find('@', 1), name.symbol.size());
-    if (name.hidden || name.references.empty() || at + 1 >= name.symbol.size() || !counts(name)) continue;
+    if (name.references.empty() || at + 1 >= name.symbol.size() || !counts(name)) continue;
+    if (linker.node_answers_version ? has_node(name.symbol.substr(at + 1)) : name.hidden) continue;
     resolution.rejections.push_back({Rejection::Kind::NoSuchVersion,
                                      name.symbol.substr(0, at),
                                      name.references.front().id,

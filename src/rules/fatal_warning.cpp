@@ -55,7 +55,9 @@ std::string what_is_wrong(const Evidence& evidence, const FatalWarning& warning)
       return fmt::format("{} has no section .note.GNU-stack, which means an executable stack",
                          evidence.object(warning.object).origin.display());
     case FatalWarning::Kind::VersionTwice:
-      return fmt::format("the version script gives {} to both {}", name, warning.detail);
+      return fmt::format("the version script has {} in both {}", name, warning.detail);
+    case FatalWarning::Kind::SecondDefault:
+      return fmt::format("{} has two default versions, {}", name, warning.detail);
     case FatalWarning::Kind::Segment:
       return fmt::format("the output's {} is writable and executable", warning.detail);
     case FatalWarning::Kind::BackReference:

@@ -209,22 +209,35 @@ def gold(program, words, folder, scratch):
     """It says everything in one run; a map has what it took from archives, unless it stops before."""
     map_file = pathlib.Path(scratch, "map")
     messages, text = run([program, *words, "--no-demangle", f"-Map={map_file}", "-o", scratch + "/out"], folder)
+    not_local = set()
     for line in text.splitlines():
         line = re.sub(r"^\S*ld\.gold: ", "", line).replace("warning: undefined", "error: undefined")
         if m := re.fullmatch(r"error: (.*?): multiple definition of '([^']*)'", line):
             messages.duplicates.add((m[2], named(m[1])))
-        elif m := re.search(r"undefined reference to '([^']*)'$|undefined symbol '([^']*)' referenced in expression$", line):
-            name = m[1] or m[2]
-            messages.undefined.add(name.removesuffix(", version ''"))
+        elif m := re.search(r"undefined reference to '([^']*)'(?:, version '[^']*')?$", line):
+            messages.undefined.add(m[1])
+        elif m := re.search(r"undefined symbol '([^']*)' referenced in expression$", line):
+            messages.undefined.add(m[1])
+        elif m := re.search(r"(?:hidden|internal|protected) symbol '([^']*)' is not defined locally$", line):
+            not_local.add(m[1])
+        elif messages.take_refusal(line):
+            continue
         elif "previous definition here" not in line and "error:" in line:
             messages.other.append(line)
     if messages.other:
         raise Undecided("; ".join(messages.other))
+    # Of a hidden name whose definition is dropped it says that too: one error, which elfaudit gives one name.
+    messages.undefined |= {symbol for symbol in not_local if ("discarded-definition", symbol) not in messages.refused}
     extracted = None
     if map_file.exists():
         table = re.match(r"Archive member included[^\n]*\n\n(.*?)(?:\n\n|\Z)", map_file.read_text(errors="replace"), re.S)
         extracted = {named(member) for member in re.findall(r"^(\S+\([^()]*\))", table[1] if table else "", re.M)}
-    return Verdict(messages.duplicates, messages.undefined, extracted, None), messages
+    return Verdict(messages.duplicates, messages.undefined, extracted, one_of_each_rule(messages.refused)), messages
+
+
+def one_of_each_rule(refused):
+    """Of a version without a node gold names one symbol, the first in its hash table, so that only the rule can be compared."""
+    return {(rule, "" if rule == "version-not-defined" else symbol) for rule, symbol in refused}
 
 
 # ---- lld -------------------------------------------------------------------------------------------------------------
@@ -322,12 +335,13 @@ def elfaudit(name, words, folder):
     if messages.code not in (0, 1, 2) or not messages.out.startswith("{"):
         raise Refused(f"exit code {messages.code}: {error}")
     document = json.loads(messages.out)
-    # gold prints a duplicate without its version.
+    refused = {(f["rule"], f["symbol"]) for f in document["findings"] if f["rule"] in REFUSED and f["severity"] == "error"}
+    # gold prints a duplicate without its version, and what is hidden and undefined too.
     printed = (lambda symbol: symbol.split("@")[0]) if name == "gold" else (lambda symbol: symbol)
     return Verdict(
         {(printed(d["symbol"]), named(d["other"])) for d in document["duplicates"]},
-        set(document["undefined"]),
+        {printed(symbol) for symbol in document["undefined"]},
         {named(m["input"]) for m in document["extracted_members"]},
-        {(f["rule"], f["symbol"]) for f in document["findings"] if f["rule"] in REFUSED and f["severity"] == "error"},
+        one_of_each_rule(refused) if name == "gold" else refused,
         messages.code != 0,
     )

@@ -165,6 +165,9 @@ def gold_says(lab, linker, words):
             verdict.duplicates.add((m[2], m[1]))
         elif re.search(r": previous definition (?:of \S+ )?here$|^  (?:section group|prevailing) ", line):
             continue
+        # Warnings about versions, that read like errors of duplicates or undefined versions to take_common().
+        elif re.search(r"^warning: .*(?:conflicting default version| which is also named in version |wildcard match )", line):
+            continue
         elif not take_common(verdict, line) and line.strip() and not NOT_A_VERDICT.search(line):
             verdict.other.append(line)
     return verdict

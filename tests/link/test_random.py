@@ -20,11 +20,7 @@ SEEDS = dict.fromkeys(USUAL_SEEDS, int(os.environ["RANDOM_LINKS"])) if "RANDOM_L
 CASES = [(kind, name) for kind in SEEDS for name in PROGRAMS]
 # Seeds of disagreements that are known and not mended yet, by kind and linker. One that begins to agree fails the test
 # as well.
-KNOWN = {
-    # A library's plain name beside an archive's default version of it, and a duplicate with one.
-    ("symbols", "gold"): {77},
-    ("versions", "gold"): {34, 56},
-}
+KNOWN = {}
 SHRUNK = 3  # disagreements shown
 
 

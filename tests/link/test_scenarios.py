@@ -18,14 +18,12 @@ CASES = pathlib.Path(__file__).with_name("scenarios.txt").read_text().splitlines
 GOLD_ALONE = {
     "libstart.a libfoo.a": "gold asks no archive for the entry point before it has read an object",
     "libstart.a start.o libfoo.a": "gold asks no archive for the entry point before it has read an object",
-    "start.o foo.o foo-v1.o foo-default-v1.o": "gold counts a default version twice",
     "empty.o shared-absolute5.so foo.o": "an absolute name of a shared object",
     "hidden-start.o shared-foo.so libfoo.a": "a shared object answers a hidden reference, which then fails",
     "hidden-start.o --as-needed shared-foo.so libfoo.a": "a shared object answers a hidden reference, which then fails",
     "weak-start.o extern.ld libfoo.a": "EXTERN() of an input script counts after a weak reference",
     "start.o --start-group libfoo.a": "gold refuses an open group, as elfaudit does, and names neither symbol nor option",
     "own-end.o": "gold refuses a definition of its own name _end",
-    "-shared foo-default-v2.o foo.o --version-script=v.map": "gold only warns of a second default version",
 }
 
 
