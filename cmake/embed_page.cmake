@@ -26,13 +26,11 @@ string(SUBSTRING "${html}" ${at} -1 tail)
 literal(head "${head}")
 literal(tail "${tail}")
 file(WRITE ${OUTPUT} "// Made by cmake/embed_page.cmake.
-#include \"report/page.hpp\"
-
 namespace elfaudit {
 
-const char* const kPageHead =
+extern const char* const kPageHead =
     ${head};
-const char* const kPageTail =
+extern const char* const kPageTail =
     ${tail};
 
 }  // namespace elfaudit

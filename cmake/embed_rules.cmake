@@ -13,7 +13,7 @@ foreach(page ${pages})
   string(APPEND rows "    {\"${id}\",\n     \"${text}\"},\n")
 endforeach()
 file(WRITE ${OUTPUT} "// Made by cmake/embed_rules.cmake.
-#include \"report/rule_pages.hpp\"
+#include \"report/rule_help.hpp\"
 
 namespace elfaudit {
 namespace {

@@ -89,7 +89,7 @@ struct ObjectFacts {
 
   std::string indexed_in;  ///< the facts file that this was read from; empty: the object itself
   bool at_hand = true;     ///< the object is there, with the content that these facts are of
-  std::string places;      ///< of a facts file: where definitions are written (src/facts/places.hpp)
+  std::string places;      ///< of a facts file: where definitions are written (src/facts/codec.hpp)
 
   std::string_view text(Text t) const { return std::string_view(strings).substr(t.offset, t.size); }
   std::string_view name(const Symbol& s) const { return text(s.name); }

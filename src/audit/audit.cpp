@@ -1,3 +1,5 @@
+// The stages of one audit, in order. audit() is the table of contents.
+
 #include "audit/stages.hpp"
 
 #include <algorithm>
@@ -8,30 +10,20 @@
 #include <tuple>
 
 #include "elfaudit/account.hpp"
-#include "input/build/gpu_compiles.hpp"
-#include "load/images.hpp"
+#include "input/build/gpu_flags.hpp"
+#include "load/load_closure.hpp"
 #include "locate/locate.hpp"
 #include "package/packages.hpp"
-#include "resolve/device_targets.hpp"
-#include "resolve/fatal_warnings.hpp"
-#include "resolve/judgement.hpp"
-#include "resolve/nvlink.hpp"
-#include "resolve/refused_relocations.hpp"
 #include "resolve/resolve.hpp"
-#include "resolve/unresolved.hpp"
-#include "rules/account.hpp"
 #include "rules/rules.hpp"
-#include "scan/asked_relocations.hpp"
 #include "scan/device/device_code.hpp"
-#include "scan/device/device_content.hpp"
-#include "scan/device_suppliers.hpp"
-#include "scan/host_suppliers.hpp"
-#include "scan/needed_libraries.hpp"
+#include "scan/library_names.hpp"
+#include "scan/object_queries.hpp"
 #include "scan/scan.hpp"
 #include "scan/section_graph.hpp"
-#include "scan/symbol_lookups.hpp"
+#include "scan/suppliers.hpp"
 #include "stale/stale.hpp"
-#include "support/mapped_file.hpp"
+#include "support/file.hpp"
 #include "support/progress.hpp"
 #include "support/threads.hpp"
 

@@ -1,3 +1,5 @@
+// The index command: an object's facts, written to a file that stands for it.
+
 #include "elfaudit/index.hpp"
 
 #include <fmt/format.h>
@@ -6,12 +8,11 @@
 #include <cstring>
 #include <optional>
 
-#include "facts/content.hpp"
 #include "facts/facts_file.hpp"
-#include "locate/dwarf/remembered.hpp"
+#include "locate/dwarf/debug_info.hpp"
 #include "scan/device/device_code.hpp"
 #include "scan/scan.hpp"
-#include "support/replace_file.hpp"
+#include "support/file.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {

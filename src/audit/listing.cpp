@@ -1,3 +1,5 @@
+// The list command: what is in some files, without any question about a link.
+
 #include "elfaudit/listing.hpp"
 
 #include <iterator>
@@ -5,11 +7,10 @@
 #include <unordered_set>
 #include <utility>
 
-#include "elf/file_probe.hpp"
+#include "elf/file_kind.hpp"
 #include "input/response_file.hpp"
 #include "package/packages.hpp"
-#include "scan/device/decode_all.hpp"
-#include "scan/list_members.hpp"
+#include "scan/device/device_code.hpp"
 #include "scan/scan.hpp"
 
 namespace elfaudit {

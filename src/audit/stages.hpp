@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "elfaudit/audit.hpp"
-#include "scan/census.hpp"
+#include "scan/prefilter.hpp"
 
 namespace elfaudit {
 

@@ -1,29 +1,486 @@
+// The subcommands: each reads its inputs, runs the stages and prints or writes reports.
+
 #include "cli/commands.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <mutex>
+#include <string>
 #include <string_view>
+#include <system_error>
+#include <thread>
 #include <utility>
+#include <vector>
 
-#include "audit/audit_links.hpp"
+#include "audit/build_audit.hpp"
 #include "audit/stages.hpp"
-#include "cli/output.hpp"
-#include "cli/progress_line.hpp"
-#include "cli/report_files.hpp"
+#include "elfaudit/audit.hpp"
+#include "elfaudit/closure.hpp"
+#include "elfaudit/diagnosis.hpp"
 #include "elfaudit/error.hpp"
+#include "elfaudit/index.hpp"
+#include "elfaudit/listing.hpp"
+#include "elfaudit/origin.hpp"
+#include "elfaudit/policy.hpp"
 #include "elfaudit/report.hpp"
-#include "input/build/build_jobs.hpp"
-#include "input/build/compile_commands.hpp"
-#include "input/input.hpp"
-#include "input/leave_out.hpp"
+#include "input/build/build_plan.hpp"
+#include "input/build/compile_database.hpp"
+#include "input/driver.hpp"
+#include "input/job.hpp"
 #include "input/response_file.hpp"
-#include "rules/require_rule.hpp"
+#include "report/rule_help.hpp"
+#include "report/wording.hpp"
+#include "rules/rules.hpp"
+#include "support/file.hpp"
+#include "support/progress.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
+
+// --- A line on the terminal that says what takes so long.
+
+namespace {
+
+/// Shows support/progress.hpp on standard error, from half a second on, and erases it at its end. Only where somebody
+/// watches: standard error is a terminal that can erase, CI is not set, and `wanted`. A report is printed after its
+/// end.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool wanted = true);
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+ private:
+  void show();
+
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool end_ = false;
+  std::thread thread_;
+};
+
+using namespace std::chrono_literals;
+
+constexpr std::string_view kErase = "\r\x1b[K";
+
+bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+
+bool somebody_watches() {
+  const char* terminal = std::getenv("TERM");
+  const bool erases = terminal != nullptr && std::string_view(terminal) != "dumb";
+  return erases && !is_set("CI") && ::isatty(STDERR_FILENO) == 1;
+}
+
+std::size_t columns() {
+  winsize size{};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+std::string text_of(const Progress& progress, std::chrono::seconds passed) {
+  const std::string files = progress.files == 0 ? "" : fmt::format(" {}", progress.files);
+  const std::string_view what = *progress.what == '\0' ? "working" : progress.what;
+  return fmt::format("elfaudit: {}{} ({} s)", what, files, passed.count());
+}
+
+/// One write, so that it is not torn by what others print. Nothing can be done about one that fails.
+void write_to_terminal(const std::string& text) {
+  [[maybe_unused]] const auto n = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+ProgressLine::ProgressLine(bool wanted) {
+  if (!wanted || !somebody_watches()) return;
+  try {
+    thread_ = std::thread([this] { show(); });
+  } catch (const std::system_error&) {  // no thread left for it: then without
+  }
+}
+
+ProgressLine::~ProgressLine() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    end_ = true;
+  }
+  ended_.notify_one();
+  thread_.join();
+}
+
+void ProgressLine::show() {
+  const auto begin = std::chrono::steady_clock::now();
+  bool shown = false;
+  std::unique_lock lock(mutex_);
+  for (auto wait = 500ms; !ended_.wait_for(lock, wait, [this] { return end_; }); wait = 100ms) {
+    const auto passed = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin);
+    write_to_terminal(std::string(kErase) + text_of(progress(), passed).substr(0, columns() - 1));
+    shown = true;
+  }
+  if (shown) write_to_terminal(std::string(kErase));
+}
+
+}  // namespace
+
+void print(std::string_view text, std::string_view what, std::FILE* stream) {
+  if (std::fwrite(text.data(), 1, text.size(), stream) != text.size() || std::fflush(stream) != 0)
+    throw UsageError(fmt::format("cannot write {}: {}", what, std::strerror(errno)));
+}
+
+void write_to(const std::string& path, std::string_view text) {
+  std::fflush(stdout);  // what came before it, where the path is another name of standard output
+  if (const int error = write_file(path, text); error != 0)
+    throw UsageError(fmt::format("cannot write {}: {}", path, std::strerror(error)));
+}
+
+void complain(std::string_view text) {
+  const std::string line = "elfaudit: " + visible(text) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+bool complain_of_shrunk_files() {
+  const std::vector<std::string> files = take_shrunk_files();
+  for (const std::string& file : files) complain(file + ": became shorter while it was read");
+  return !files.empty();
+}
+
+std::string message_of(const InputError& error) {
+  return Origin{error.path, error.member, {}}.display() + ": " + error.what();
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kLongestName = 160;  // of 255 that file systems allow
+
+std::vector<std::string> parts_of(const fs::path& path) {
+  std::vector<std::string> parts;
+  for (const fs::path& part : path) parts.push_back(part.string());
+  return parts;
+}
+
+/// Different for different texts: "_" beside "_" or "/" is written as a number.
+std::string as_file_name(const std::string& text) {
+  std::string name;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const auto joins = [&](std::size_t at) { return at < text.size() && (text[at] == '_' || text[at] == '/'); };
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' ||
+                       c == '-' || (c == '.' && !name.empty());
+    if (c == '/')
+      name += "__";
+    else if (plain || (c == '_' && !joins(i + 1) && (i == 0 || !joins(i - 1))))
+      name += c;
+    else
+      name += fmt::format("+{:02x}", static_cast<unsigned char>(c));
+  }
+  return name.size() > kLongestName ? name.substr(name.size() - kLongestName) : name;
+}
+
+/// "sub/app" of an output /build/sub/app and a report in /build/reports.
+std::string name_of_output(const std::string& output, const std::string& report) {
+  if (output.empty()) return "all";
+  std::error_code error;
+  const std::vector<std::string> parts = parts_of(fs::absolute(output, error).lexically_normal());
+  const std::vector<std::string> folder = parts_of(fs::absolute(report, error).lexically_normal().parent_path());
+  auto [own, other] = std::mismatch(parts.begin(), parts.end(), folder.begin(), folder.end());
+  std::string name;
+  for (; own != parts.end(); ++own) name += (name.empty() ? "" : "/") + *own;
+  return as_file_name(name.empty() ? output : name);
+}
+
+/// "%o" and "%%"; nothing is replaced where there is neither.
+std::pair<std::string, bool> replaced(const std::string& path, const std::string& name) {
+  std::string out;
+  bool found = false;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const char next = i + 1 < path.size() ? path[i + 1] : '\0';
+    if (path[i] != '%' || (next != 'o' && next != '%')) {
+      out += path[i];
+      continue;
+    }
+    out += next == 'o' ? name : "%";
+    found = found || next == 'o';
+    ++i;
+  }
+  return {out, found};
+}
+
+std::string before_extension(const fs::path& path, const std::string& name) {
+  return (path.parent_path() / (path.stem().string() + "." + name + path.extension().string())).string();
+}
+
+/// `path` with each "%o" replaced by the name of what the link makes: its path from the nearest folder above both it
+/// and the file, "__" for "/". Only letters, digits and "._+-" stay, so that the file is in the folder that `path` has.
+/// "%%" is "%". Of an audit that is no single link, "%o" is "all".
+/// `of_each`: without a "%o", the name goes before the extension ("audit.json": "audit.app.json"), or the links of a
+/// build would write over each other; what is there and is no regular file (a pipe, /dev/null) stays.
+/// Throws UsageError when the name that is made is that of a symbolic link: it may lead anywhere.
+std::string report_file(const std::string& path, const std::string& output, bool of_each) {
+  std::error_code error;
+  const std::string name = name_of_output(output, path);
+  auto [file, named] = replaced(path, name);
+  if (!named) {
+    if (!of_each || output.empty() || (fs::exists(file, error) && !fs::is_regular_file(file, error))) return file;
+    file = before_extension(file, name);
+  }
+  if (fs::is_symlink(file, error)) throw UsageError(fmt::format("{} is a symbolic link, and not written to", file));
+  return file;
+}
+
+/// Adds the audit's findings to those that the file has, which may be other links'; several processes may do so at the
+/// same time. Throws UsageError when the file can't be written, or holds no baseline.
+void add_to_baseline(const std::string& path, const Audit& audit) {
+  const auto refuse = [&] { throw UsageError(fmt::format("cannot write {}: {}", path, std::strerror(errno))); };
+  std::error_code error;
+  const fs::path folder = fs::path(path).parent_path();
+  // The folder's own lock: the file itself is replaced, and another one would be left behind.
+  const FileDescriptor lock(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!lock || ::flock(lock.get(), LOCK_EX) != 0) refuse();
+  const std::vector<BaselineEntry> before =
+      fs::exists(path, error) ? read_baseline(path) : std::vector<BaselineEntry>();
+  errno = replace_file(path, baseline_document(audit, before));
+  if (errno != 0) refuse();
+}
+
+}  // namespace
+
+// --- elfaudit list images|symbols|members|closure FILE...
+
+namespace {
+
+void write(std::string_view text) { print(text, "the list"); }
+
+void say(const InputError& error) { complain(message_of(error)); }
+
+/// The last component of a root may say "/": paths are put together behind it.
+std::string without_slash(std::string path) {
+  while (path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+Listing listing_of(const std::vector<std::string>& files, const ListOptions& options) {
+  const ProgressLine line;
+  progress_stage("reading files");
+  return list(files, options);
+}
+
+}  // namespace
+
+int closure_command(const Request& request) {
+  ClosureOptions options = request.closure;
+  options.root = without_slash(options.root);
+  ClosureFinder finder(options);
+  std::vector<Closure> closures;
+  bool complete = true;
+  for (const std::string& file : request.files) {
+    try {
+      closures.push_back(finder.of(file));
+      for (const InputError& error : closures.back().errors) say(error);
+      complete = complete && closures.back().complete();
+    } catch (const InputError& error) {
+      say(error);
+      complete = false;
+    }
+  }
+  const bool json = !request.formats.empty() && request.formats.back() == "json";
+  write(json ? json_closures(closures) : text_closures(closures));
+  return complete ? 0 : 2;
+}
+
+int list_command(const Request& request) {
+  if (request.has_command) throw UsageError("list takes files, no link command");
+  ListOptions options = request.list;
+  options.jobs = request.audit.jobs;
+  const Listing listing = listing_of(request.files, options);
+  const bool json = !request.formats.empty() && request.formats.back() == "json";
+  json ? json_listing(listing, write) : text_listing(listing, write);
+  for (const InputError& error : listing.errors) say(error);
+  return listing.errors.empty() && !complain_of_shrunk_files() ? 0 : 2;
+}
+
+// --- elfaudit link -- COMMAND: the audit of a link, and then the link itself.
+
+namespace {
+
+constexpr int kNotDone = 2;  ///< the audit's exit code when it could not be done
+
+/// Becomes the command, so that its exit code, its signals and its process id are those of the command itself. Returns
+/// only when it can't be started: with the shell's exit code for that.
+int become(const std::vector<std::string>& command) {
+  std::vector<char*> argv;
+  argv.reserve(command.size() + 1);
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));  // execvp changes none
+  argv.push_back(nullptr);
+  std::fflush(nullptr);
+  ::execvp(argv[0], argv.data());
+  const int reason = errno;
+  complain(fmt::format("cannot run {}: {}", argv[0], std::strerror(reason)));
+  return reason == ENOENT ? 127 : 126;
+}
+
+/// Silent on a link without findings: build systems read what a compiler says on standard error as a complaint.
+int audit_and_report(const Request& request) {
+  Policy policy = policy_of(request.policy);
+  policy.partial = true;
+  LinkJob job = job_from_command(request.command, linker_of(request));
+  leave_out(job, request.policy.never_read);
+  choose_device_archs(job, request.archs);
+  Audit result = audit(std::move(job), request.audit);
+  map_paths(result, path_map(request));
+  apply_policy(policy, result);
+  group_by_cause(result.findings);
+  write_reports(request, result, result.findings.empty() ? nullptr : stderr);
+  if (request.stats) std::fputs(stats_report(result).c_str(), stderr);
+  return request.policy.write_baseline.empty() ? exit_code(result, request.fail_on) : write_baseline(request, result);
+}
+
+/// What goes wrong in the audit is said, and must not break a build that the linker has no complaint about.
+int audit_if_it_links(const Request& request) {
+  try {
+    switch (link_step(request.command)) {
+      case LinkStep::None:
+        return 0;
+      case LinkStep::CompilesFirst:
+        complain("link not audited: this command compiles what it links");
+        return 0;
+      case LinkStep::Links:
+        break;
+    }
+    return audit_and_report(request);
+  } catch (const UsageError& error) {
+    complain(fmt::format("link not audited: {}", error.what()));
+  } catch (const InputError& error) {
+    complain("link not audited: " + message_of(error));
+  } catch (const std::exception& error) {
+    complain(fmt::format("link not audited: internal error: {}", error.what()));
+  }
+  return kNotDone;
+}
+
+}  // namespace
+
+int link_command(const Request& request) {
+  if (!request.has_command || request.command.empty()) throw UsageError("link takes a command behind --");
+  if (!request.files.empty()) throw UsageError("link takes a command behind --, no files");
+  check_audit_options(request);
+  const int code = audit_if_it_links(request);
+  if (request.gate && code != 0) return code;
+  return become(request.command);
+}
+
+// --- elfaudit diagnose LOG
+
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{256} << 20;  // as for a log that is a file
+
+std::string standard_input() {
+  std::string text;
+  char bytes[1 << 16];
+  for (;;) {
+    const std::size_t n = std::fread(bytes, 1, sizeof bytes, stdin);
+    if (n == 0) break;
+    text.append(bytes, n);
+    if (text.size() > kMostBytes) throw InputError("-", "too large for a build log");
+  }
+  if (std::ferror(stdin) != 0) throw InputError("-", std::strerror(errno));
+  return text;
+}
+
+Diagnosis diagnosis_of(const Request& request) {
+  DiagnoseOptions options;
+  options.jobs = request.audit.jobs;
+  const std::string& log = request.files.front();
+  const std::string text = log == "-" ? standard_input() : "";
+  const ProgressLine line;
+  return log == "-" ? diagnose(text, options) : diagnose_file(log, options);
+}
+
+std::string report_of(const Diagnosis& diagnosis, const Request& request) {
+  const std::string format = request.formats.empty() ? "text" : request.formats.back();
+  ReportOptions options;
+  options.color = use_color(request.color);
+  options.source_root = request.source_root;
+  if (format == "json") return json_report(diagnosis);
+  return format == "github" ? github_report(diagnosis, options) : text_report(diagnosis, options);
+}
+
+}  // namespace
+
+int diagnose_command(const Request& request) {
+  if (request.has_command) throw UsageError("diagnose takes a log, no link command");
+  try {
+    Diagnosis diagnosis = diagnosis_of(request);
+    map_paths(diagnosis, path_map(request));
+    group_by_cause(diagnosis.errors);
+    const std::string text = report_of(diagnosis, request);
+    print(text, "the report");
+    return exit_code(diagnosis);
+  } catch (const InputError& error) {
+    throw UsageError(fmt::format("cannot read the log: {}: {}", error.path, error.what()));
+  }
+}
+
+// --- elfaudit rules [ID...]
+
+namespace {
+
+std::string severity_of(const Rule& rule) { return std::string(to_word(rule.severity)) + (rule.on ? "" : ", off"); }
+
+std::string list_of_rules() {
+  std::size_t width = 0;
+  for (const Rule& rule : rule_table()) width = std::max(width, rule.id.size());
+  std::string out;
+  for (const Rule& rule : rule_table())
+    out += fmt::format("{:<{}}  {:<12}  {}\n", rule.id, width, severity_of(rule), rule.summary);
+  return out + "\nelfaudit rules ID says more about one; --enable ID runs one that is off.\n";
+}
+
+std::string accounts_of(const std::vector<std::string>& ids, bool color) {
+  std::string out;
+  for (const std::string& id : ids) {
+    require_rule(id, id);
+    if (!out.empty()) out += "\n";
+    out += rule_account(rule(id), color);
+  }
+  return out;
+}
+
+}  // namespace
+
+int rules_command(const Request& request) {
+  if (request.has_command) throw UsageError("rules takes ids of rules, no link command");
+  const std::string text =
+      request.files.empty() ? list_of_rules() : accounts_of(request.files, use_color(request.color));
+  print(text, "the rules");
+  return 0;
+}
+
+// --- elfaudit index OBJECT -o FACTS
+
+int index_command(const Request& request) {
+  if (request.has_command) throw UsageError("index takes one file, no link command");
+  const std::vector<InputError> errors = index_file(request.files.front(), request.facts, request.audit.jobs);
+  for (const InputError& error : errors) complain(message_of(error));
+  return errors.empty() && !complain_of_shrunk_files() ? 0 : 2;
+}
+
 namespace {
 
 KnownFiles known_files(const Census& census) {

@@ -1,10 +1,12 @@
+// The options that several commands have, as CLI11 sees them.
+
 #include "cli/options.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include "input/python_list.hpp"
-#include "report/words.hpp"
-#include "target/gpu_arch_list.hpp"
+#include "report/wording.hpp"
+#include "rules/python/python_modules.hpp"
+#include "target/gpu_arch.hpp"
 
 namespace elfaudit {
 

@@ -1,16 +1,465 @@
+// The diagnose command: the log's commands become link jobs, and the same audit explains the log's errors.
+
+#include "diagnose/diagnose.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <map>
+#include <optional>
+#include <span>
+#include <string>
 #include <utility>
 
-#include "diagnose/essentials.hpp"
-#include "diagnose/known_commands.hpp"
-#include "diagnose/link_audit.hpp"
-#include "diagnose/match.hpp"
+#include "diagnose/build_log.hpp"
 #include "diagnose/remedies.hpp"
+#include "diagnose/root_errors.hpp"
+#include "elfaudit/account.hpp"
+#include "elfaudit/audit.hpp"
 #include "elfaudit/diagnosis.hpp"
 #include "input/build/compile_command.hpp"
 #include "input/build/gpu_flags.hpp"
-#include "rules/gpu_flags.hpp"
+#include "input/driver.hpp"
+#include "input/ld_options.hpp"
+#include "input/link_line.hpp"
+#include "input/nvcc.hpp"
+#include "input/nvlink_line.hpp"
+#include "input/response_file.hpp"
+#include "rules/rules.hpp"
+#include "support/demangle.hpp"
+#include "support/file.hpp"
+#include "support/shell_words.hpp"
+
+namespace elfaudit {
+
+// --- A link command that a log shows -> LinkJob. A log may come from anybody and from any machine: its programs are
+// not started, not even to ask them what they would link, and a file of further words is read only below the folder
+// that the command ran in.
+
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+constexpr std::size_t kMostResponse = std::size_t{64} << 20;
+constexpr std::size_t kMostWords = std::size_t{1} << 20;
+constexpr int kDeepest = 16;
+
+/// Is the file in that folder or below it, links followed?
+bool is_below(const std::string& path, const std::string& folder) {
+  std::error_code error;
+  const fs::path file = fs::canonical(path, error);
+  if (error) return false;
+  const fs::path root = fs::canonical(folder.empty() ? "." : folder, error);
+  if (error) return false;
+  const fs::path relative = file.lexically_relative(root);
+  return !relative.empty() && *relative.begin() != "..";
+}
+
+/// Puts the words of `@FILE`, and of nvcc's and nvlink's --options-file, in their place.
+class ResponseWords {
+ public:
+  ResponseWords(std::string folder, bool nvidia) : folder_(std::move(folder)), nvidia_(nvidia) {}
+
+  Words expand(const Words& words) {
+    add(words, 0);
+    return std::move(out_);
+  }
+  Words notes() { return std::move(notes_); }
+
+ private:
+  void add(const Words& words, int depth) {
+    for (std::size_t i = 0; i < words.size() && out_.size() < kMostWords; ++i) {
+      if (words[i].size() > 1 && words[i].front() == '@') {
+        add_file(words[i].substr(1), depth);
+      } else if (const auto files = nvidia_ ? option_files(words, i) : std::nullopt) {
+        for (const std::string& file : *files) add_file(file, depth);
+      } else {
+        out_.push_back(words[i]);
+      }
+    }
+  }
+
+  /// "-optf a,b", "--options-file=a"; moves on to the value when it is a word of its own.
+  static std::optional<Words> option_files(const Words& words, std::size_t& i) {
+    const std::string& word = words[i];
+    const std::string name = word.substr(0, word.find('='));
+    if (name != "-optf" && name != "--optf" && name != "-options-file" && name != "--options-file") return std::nullopt;
+    if (name.size() != word.size()) return split_at_commas(std::string_view(word).substr(name.size() + 1));
+    return i + 1 < words.size() ? split_at_commas(words[++i]) : Words{};
+  }
+
+  void add_file(const std::string& name, int depth) {
+    const std::string path = in_folder(folder_, name);
+    const bool may_be_read = depth < kDeepest && is_below(path, folder_);
+    const std::optional<std::string> text = may_be_read ? read_whole(path, kMostResponse) : std::nullopt;
+    if (text) return add(split_response(*text), depth + 1);
+    notes_.push_back("the words in @" + name + " are not known: it is not below the folder that the command ran in");
+  }
+
+  std::string folder_;
+  bool nvidia_;
+  Words out_;
+  Words notes_;
+};
+
+bool names_a_path(OptionEffect effect) {
+  return effect == OptionEffect::LibraryPath || effect == OptionEffect::Script ||
+         effect == OptionEffect::DefaultScript || effect == OptionEffect::JustSymbols ||
+         effect == OptionEffect::ReadsFile || effect == OptionEffect::VersionScript ||
+         effect == OptionEffect::DynamicList || effect == OptionEffect::Sysroot;
+}
+
+/// "=/lib" and "$SYSROOT/lib" are below the sysroot, not below the folder.
+std::string seen_from(const std::string& folder, const std::string& path) {
+  return path.starts_with('=') || path.starts_with('$') ? path : in_folder(folder, path);
+}
+
+std::string spelled_anew(const LineItem& item, const std::string& value) {
+  if (item.name.size() == 1) return "-" + item.name + value;
+  return "--" + item.name + (item.has_value ? "=" + value : "");
+}
+
+/// A linker's words with every path seen from `folder`.
+Words linker_words_from(const std::string& folder, const Words& words) {
+  Words out;
+  for (const LineItem& item : tokenize_link_line(words)) {
+    if (item.kind == LineItem::Kind::Input)
+      out.push_back(in_folder(folder, item.value));
+    else if (item.kind == LineItem::Kind::Unknown)
+      out.push_back(item.spelled);
+    else
+      out.push_back(spelled_anew(item, names_a_path(item.effect) ? seen_from(folder, item.value) : item.value));
+  }
+  return out;
+}
+
+std::map<std::string, std::string> sources_from(const std::string& folder,
+                                                const std::map<std::string, std::string>& not_built) {
+  std::map<std::string, std::string> out;
+  for (const auto& [object, source] : not_built) out.emplace(in_folder(folder, object), in_folder(folder, source));
+  return out;
+}
+
+Words library_dirs(const Words& linker_words) {
+  Words dirs;
+  for (const LineItem& item : tokenize_link_line(linker_words))
+    if (item.effect == OptionEffect::LibraryPath) dirs.push_back(item.value);
+  return dirs;
+}
+
+LinkLine line_of(const Command& command) {
+  if (classify_program(command.program) == ProgramKind::Linker) {
+    LinkLine line;
+    line.words = command.words;
+    line.program = command.program;
+    line.linker = linker_kind(command.program);
+    settle_linker(line, command, false);
+    return line;
+  }
+  std::optional<LinkLine> line = read_driver_words(command.words);
+  if (!line) throw UsageError("this command does not link");
+  line->complete = false;  // start files and default libraries: only the driver knows them
+  return *std::move(line);
+}
+
+LinkJob host_job(const Command& command, const std::string& folder) {
+  LinkLine line = line_of(command);
+  line.words = linker_words_from(folder, line.words);
+  line.not_built = sources_from(folder, line.not_built);
+  LinkJob job = read_link_line(line);
+  job.library_dirs = library_dirs(line.words);
+  return job;
+}
+
+void see_from(const std::string& folder, Words& paths) {
+  for (std::string& path : paths) path = in_folder(folder, path);
+}
+
+void see_from(const std::string& folder, NvlinkLine& line) {
+  see_from(folder, line.files);
+  see_from(folder, line.dirs);
+}
+
+/// The host half, as read_nvcc_words writes it: inputs, -L, and options that name no path.
+void see_host_words_from(const std::string& folder, Words& host) {
+  for (std::size_t i = 1; i < host.size(); ++i) {
+    if (host[i] == "-Xlinker" || host[i] == "-o")
+      ++i;
+    else if (host[i].starts_with("-L"))
+      host[i] = "-L" + in_folder(folder, host[i].substr(2));
+    else if (!host[i].starts_with('-'))
+      host[i] = in_folder(folder, host[i]);
+  }
+}
+
+LinkJob nvcc_job(const Command& command, const std::string& folder) {
+  NvccLink link = read_nvcc_words(command.words);
+  for (NvlinkLine& line : link.device) see_from(folder, line);
+  see_host_words_from(folder, link.host);
+  link.not_built = sources_from(folder, link.not_built);
+  return job_from_nvcc_link(link, command);
+}
+
+LinkJob nvlink_job(const Command& command, const std::string& folder) {
+  NvlinkLine line = read_nvlink_words(command.words);
+  see_from(folder, line);
+  return job_from_nvlink_line(line, command);
+}
+
+}  // namespace
+
+LinkJob job_from_log_command(const std::vector<std::string>& argv, const std::string& folder) {
+  Command command = program_of(argv);
+  const ProgramKind kind = classify_program(command.program);
+  const bool nvidia = kind == ProgramKind::DeviceCompiler;
+  if (!nvidia && kind != ProgramKind::Driver && kind != ProgramKind::Linker)
+    throw UsageError(command.program + " is no compiler driver or linker that elfaudit knows");
+  ResponseWords response_files(folder, nvidia);
+  command.words = response_files.expand(command.words);
+  LinkJob job = !nvidia                               ? host_job(command, folder)
+                : command.program.ends_with("nvlink") ? nvlink_job(command, folder)
+                                                      : nvcc_job(command, folder);
+  for (std::string& note : response_files.notes()) job.notes.push_back(std::move(note));
+  if (job.inputs.empty() && job.missing.empty()) throw UsageError("this command names no input files");
+  return job;
+}
+
+}  // namespace elfaudit
+
+namespace elfaudit::diagnose_stage {
+
+// --- The compile commands that a log shows, in the form that the locate stage reads: they say why a header's
+// definition was one in that source, where the build left neither a compile_commands.json nor a depfile.
+
+namespace {
+
+/// A compile_commands.json document for AuditOptions::known_commands; empty when the log shows no compile command.
+std::string known_commands(const BuildLog& log, CommandFolders& folders);
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kMostCommands = 20000;
+constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+
+/// What stands in such a file is opened where the command is read later, wherever the log says it is.
+bool names_response_file(const std::vector<std::string>& argv) {
+  return std::any_of(argv.begin(), argv.end(), [](const std::string& word) {
+    return word.starts_with('@') || word.find("-optf") != std::string::npos ||
+           word.find("-options-file") != std::string::npos;
+  });
+}
+
+std::size_t bytes_of(const std::vector<std::string>& argv) {
+  std::size_t bytes = 0;
+  for (const std::string& word : argv) bytes += word.size();
+  return bytes;
+}
+
+Json entry_of(const LogCommand& command, CommandFolders& folders) {
+  std::error_code error;
+  const std::string folder = folders.of(command).folder;
+  const std::filesystem::path whole = std::filesystem::absolute(folder.empty() ? "." : folder, error);
+  return {{"directory", whole.lexically_normal().string()},
+          {"file", command.inputs.front()},
+          {"output", command.output},
+          {"arguments", command.argv}};
+}
+
+std::string known_commands(const BuildLog& log, CommandFolders& folders) {
+  Json list = Json::array();
+  std::size_t bytes = 0;
+  for (const LogCommand& command : log.commands) {
+    const bool useful = command.kind == LogCommandKind::Compile && command.inputs.size() == 1 &&
+                        !command.output.empty() && !names_response_file(command.argv);
+    if (!useful) continue;
+    bytes += bytes_of(command.argv);
+    if (list.size() == kMostCommands || bytes > kMostBytes) break;
+    list.push_back(entry_of(command, folders));
+  }
+  return list.empty() ? std::string() : list.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+// --- The inputs of a log's link command, audited as far as they are here.
+
+namespace {
+
+struct LinkAudit {
+  DiagnosedLink link;
+  std::optional<Audit> audit;  ///< nothing when none of the objects is here or the command can't be read
+};
+
+constexpr std::size_t kMostNamed = 6;
+
+/// "a.o, b.o and 5 more"
+std::string some_of(std::vector<std::string> names) {
+  const std::size_t more = names.size() > kMostNamed ? names.size() - kMostNamed : 0;
+  if (more != 0) names.resize(kMostNamed);
+  return fmt::format("{}{}", fmt::join(names, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
+}
+
+std::vector<std::string> names_of(const std::vector<InputError>& missing) {
+  std::vector<std::string> names;
+  for (const InputError& error : missing) names.push_back(error.path);
+  return names;
+}
+
+/// What the job says of itself, and what it lacks.
+void note_doubts(const LinkJob& job, std::vector<std::string>& notes) {
+  if (!job.missing.empty())
+    notes.push_back("not here, and the audit is without them: " + some_of(names_of(job.missing)));
+  notes.insert(notes.end(), job.notes.begin(), job.notes.end());
+}
+
+/// `known_commands`: as in AuditOptions. Never throws but for memory: what stands in the way is in link.notes.
+LinkAudit audit_link(const LogCommand& command, const DiagnoseOptions& options, CommandFolders& folders,
+                     const std::string& known_commands) {
+  LinkAudit result;
+  result.link.command_line = command.line;
+  result.link.output = command.output;
+  const Whereabouts whereabouts = folders.of(command);
+  if (whereabouts.here.empty()) {
+    result.link.notes.push_back("its objects are not here: " + some_of(whereabouts.absent));
+    const auto is_relative = [](const std::string& input) { return !input.starts_with('/'); };
+    if (std::any_of(whereabouts.absent.begin(), whereabouts.absent.end(), is_relative))
+      result.link.notes.back() += "; if they still exist, run elfaudit in the folder that the build ran in";
+    return result;
+  }
+  if (whereabouts.guessed)
+    result.link.notes.push_back(
+        fmt::format("it is taken to have run in {}, the build folder that has its objects", whereabouts.folder));
+  try {
+    LinkJob job = job_from_log_command(command.argv, whereabouts.folder);
+    note_doubts(job, result.link.notes);
+    AuditOptions audit_options;
+    audit_options.jobs = options.jobs;
+    audit_options.known_commands = known_commands;
+    audit_options.preprocess = false;  // nothing found in a log is run
+    result.audit = audit(std::move(job), audit_options);
+    result.link.audited = true;
+  } catch (const UsageError& error) {
+    result.link.notes.push_back(fmt::format("the command can't be read: {}", error.what()));
+  }
+  return result;
+}
+
+constexpr std::array<std::string_view, 2> kDuplicates{"duplicate-definition", "device-duplicate-definition"};
+constexpr std::array<std::string_view, 3> kUndefined{"undefined-symbol", "device-undefined-symbol",
+                                                     "device-link-missing"};
+constexpr std::array<std::string_view, 1> kMismatches{"device-declaration-mismatch"};
+
+std::span<const std::string_view> rules_for(LogErrorKind kind) {
+  switch (kind) {
+    case LogErrorKind::DuplicateDefinition:
+      return kDuplicates;
+    case LogErrorKind::UndefinedReference:
+    case LogErrorKind::LibraryNotOnLine:
+      return kUndefined;
+    case LogErrorKind::DeclarationMismatch:
+      return kMismatches;
+    default:
+      return {};
+  }
+}
+
+/// nvcc's host code for a kernel: "__device_stub__Z1kPi(int*)" stands for _Z1kPi, which is reported.
+std::string without_stub(std::string_view name) {
+  constexpr std::string_view kStub = "__device_stub_";
+  const std::size_t at = name.find(kStub);
+  if (at == std::string_view::npos) return std::string(name);
+  const std::string_view kernel = name.substr(at + kStub.size());
+  return std::string(kernel.substr(0, kernel.find('(')));
+}
+
+bool is_about(const Finding& finding, const std::string& key) {
+  if (spelling_key(finding.symbol) == key) return true;
+  return std::any_of(finding.missing.begin(), finding.missing.end(),
+                     [&](const std::string& name) { return spelling_key(name) == key; });
+}
+
+/// The finding about the object that a relocation error names, as the link line or only its last part spells it.
+const Finding* about_object(const LogSite& place, const Audit& audit) {
+  const std::string name = place.member.empty() ? place.input : place.input + "(" + place.member + ")";
+  const auto last_part = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
+  const Finding* near = nullptr;
+  for (const Finding& finding : audit.findings) {
+    if (finding.rule != "relocation-not-pic" || finding.sites.empty()) continue;
+    const std::string display = finding.sites.front().origin.display();
+    if (display == name) return &finding;
+    if (last_part(display) == last_part(name)) near = &finding;
+  }
+  return near;
+}
+
+/// The linker's name for what the log prints; empty when no undefined name is spelled so.
+std::string undefined_name(const Audit& audit, const std::string& key) {
+  for (const Unresolved& name : audit.resolution.unresolved)
+    if (spelling_key(name.symbol) == key) return name.symbol;
+  return {};
+}
+
+/// A driver's words leave open which libraries it adds, so the audit judges no undefined symbol. Here the linker has
+/// judged it already, and the audit knows who refers to it and which archive members have it.
+std::optional<Finding> undefined_by_the_log(const OpenError& error, const Audit& audit) {
+  const std::string name = undefined_name(audit, spelling_key(error.error.symbol));
+  if (name.empty()) return std::nullopt;
+  Account account = explain(audit, name);
+  Finding finding;
+  finding.rule = "undefined-symbol";
+  finding.symbol = name;
+  finding.demangled = demangle(name);
+  finding.message = finding.demangled + " is not defined by any input";
+  for (Mention& mention : account.mentions) {
+    if (mention.site.role == Role::Candidate) {
+      mention.site.notes.insert(mention.site.notes.begin(), mention.reason);
+      finding.message = finding.demangled + " is not defined by what is linked";
+    }
+    finding.sites.push_back(std::move(mention.site));
+  }
+  return finding;
+}
+
+}  // namespace
+
+std::string spelling_key(std::string_view name) {
+  const std::size_t version = name.find('@');
+  std::string key = demangle(without_stub(name.substr(0, version)));
+  std::erase_if(key, [](char c) { return c == ' '; });
+  return key;
+}
+
+std::optional<Finding> finding_for(const OpenError& error, const Audit& audit) {
+  if (error.kind == LogErrorKind::RelocationRefused) {
+    const Finding* found = error.error.sites.empty() ? nullptr : about_object(error.error.sites.front(), audit);
+    return found == nullptr ? std::nullopt : std::optional(*found);
+  }
+  const auto rules = rules_for(error.kind);
+  if (rules.empty() || error.error.symbol.empty()) return std::nullopt;
+  const std::string key = spelling_key(error.error.symbol);
+  const Finding* found = nullptr;
+  for (const Finding& finding : audit.findings) {
+    if (std::find(rules.begin(), rules.end(), finding.rule) == rules.end() || !is_about(finding, key)) continue;
+    // nvlink's own rules tell its story better than those of the host link, where both found something.
+    const bool device = finding.rule.starts_with("device-");
+    if (found == nullptr || device == (error.tool == LogTool::Nvlink)) found = &finding;
+  }
+  if (found != nullptr) return *found;
+  const bool host = error.tool != LogTool::Nvlink;
+  return host && rules.data() == kUndefined.data() ? undefined_by_the_log(error, audit) : std::nullopt;
+}
+
+std::string verdict_on(const OpenError& error, const Audit& audit) {
+  if (error.error.symbol.empty()) return {};
+  return explain(audit, error.error.symbol).verdict;
+}
+
+}  // namespace elfaudit::diagnose_stage
 
 namespace elfaudit {
 namespace {

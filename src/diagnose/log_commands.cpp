@@ -1,6 +1,10 @@
+// The lines of a log, cut into the commands that they show.
+
 #include "diagnose/log_commands.hpp"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -11,6 +15,296 @@
 #include "support/shell_words.hpp"
 
 namespace elfaudit {
+namespace {
+
+constexpr std::size_t kLongestLine = std::size_t{4} << 20;
+constexpr std::size_t kMostLines = std::size_t{4} << 20;
+constexpr char kEscape = '\x1b';
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/// The end of the escape sequence that begins at `at` (ECMA-48: CSI 5.4, control strings 5.6).
+std::size_t end_of_escape(std::string_view text, std::size_t at) {
+  if (++at == text.size()) return at;
+  const char kind = text[at++];
+  if (kind == '[') {
+    while (at < text.size() && (text[at] < '@' || text[at] > '~')) ++at;
+    return std::min(at + 1, text.size());
+  }
+  if (std::string_view("]P_^X").find(kind) != std::string_view::npos) {
+    for (; at < text.size(); ++at) {
+      if (text[at] == '\a') return at + 1;
+      if (text[at] == kEscape) return std::min(at + 2, text.size());
+    }
+    return at;
+  }
+  while (at < text.size() && text[at - 1] >= ' ' && text[at - 1] <= '/') ++at;
+  return at;
+}
+
+std::string without_escapes(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] == kEscape) {
+      at = end_of_escape(text, at);
+    } else {
+      if (static_cast<unsigned char>(text[at]) >= ' ' || text[at] == '\t') out += text[at];
+      ++at;
+    }
+  }
+  return out;
+}
+
+struct Line {
+  std::uint32_t number = 0;
+  std::string text;
+  std::string stream;
+};
+
+/// Calls take(number, text) for each line. "\r[1/7] g++ ...\r[2/7] g++ ...": on a terminal the second hides the first;
+/// here both count. True when no line was cut.
+template <class Take>
+bool for_each_line(std::string_view log, const Take& take) {
+  bool whole = true;
+  std::uint32_t number = 1;
+  for (std::size_t at = 0; at < log.size(); ++number) {
+    const std::size_t end = std::min(log.find('\n', at), log.size());
+    whole = whole && end - at <= kLongestLine;
+    std::string_view physical = log.substr(at, std::min(end - at, kLongestLine));
+    at = end + 1;
+    while (physical.ends_with('\r')) physical.remove_suffix(1);
+    for (std::size_t from = 0; from <= physical.size();) {
+      const std::size_t cut = std::min(physical.find('\r', from), physical.size());
+      if (cut > from) take(number, physical.substr(from, cut - from));
+      from = cut + 1;
+    }
+  }
+  return whole;
+}
+
+/// Of too many the last ones: that is where a build says what it failed of.
+std::vector<Line> cut_lines(std::string_view log, bool& whole) {
+  std::size_t count = 0;
+  whole = for_each_line(log, [&](std::uint32_t, std::string_view) { ++count; }) && count <= kMostLines;
+  std::size_t to_skip = count - std::min(count, kMostLines);
+  std::vector<Line> lines;
+  lines.reserve(count - to_skip);
+  for_each_line(log, [&](std::uint32_t number, std::string_view text) {
+    if (to_skip != 0)
+      --to_skip;
+    else
+      lines.push_back({number, without_escapes(text), {}});
+  });
+  return lines;
+}
+
+/// Reads a prefix from the left. `at` is how much of the text is taken.
+class Prefix {
+ public:
+  explicit Prefix(std::string_view text) : text_(text) {}
+
+  std::size_t size() const { return at_; }
+  bool end() const { return at_ == text_.size(); }
+  bool one(char c) {
+    if (end() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  bool any_of(std::string_view set) {
+    if (end() || set.find(text_[at_]) == std::string_view::npos) return false;
+    ++at_;
+    return true;
+  }
+  bool word(std::string_view word) {
+    if (!text_.substr(at_).starts_with(word)) return false;
+    at_ += word.size();
+    return true;
+  }
+  bool digits(std::size_t least, std::size_t most) {
+    std::size_t count = 0;
+    while (!end() && is_digit(text_[at_]) && count < most) ++at_, ++count;
+    return count >= least;
+  }
+  bool blank_or_end() { return end() || one(' '); }
+  void back(std::size_t at) { at_ = at; }
+
+ private:
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+struct Found {
+  std::size_t size = 0;  ///< 0: the line doesn't begin so
+  std::string stream;
+};
+
+bool clock(Prefix& p) {
+  if (!(p.digits(2, 2) && p.one(':') && p.digits(2, 2) && p.one(':') && p.digits(2, 2))) return false;
+  if (p.any_of(".,")) p.digits(1, 12);
+  return true;
+}
+
+void zone(Prefix& p) {
+  const std::size_t before = p.size();
+  if (p.one('Z')) return;
+  if (!(p.any_of("+-") && p.digits(2, 2) && (p.one(':') || true) && p.digits(2, 2))) p.back(before);
+}
+
+/// "2026-02-08T00:54:30.2890000Z ", "[2026-02-08 00:54:30] ", GitLab's "2026-02-08T00:54:30.289Z 00O ".
+Found time_stamp(std::string_view text) {
+  Prefix p(text);
+  p.word("\xef\xbb\xbf");  // GitHub's downloads begin with a byte order mark
+  const bool bracket = p.one('[');
+  const std::size_t start = p.size();
+  if (!(p.digits(4, 4) && p.one('-') && p.digits(2, 2) && p.one('-') && p.digits(2, 2) && p.any_of("T ")))
+    p.back(start);
+  if (!clock(p)) return {};
+  zone(p);
+  if (bracket && !p.one(']')) return {};
+  if (!p.blank_or_end()) return {};
+  const std::size_t stamp = p.size();
+  if (p.digits(2, 2) && p.any_of("OE") && (p.any_of(" +") || p.end())) return {p.size(), {}};
+  return {stamp, {}};
+}
+
+/// "build-wheels<TAB>Build wheel<TAB>2026-02-08T00:54:30Z ...": gh run view --log.
+Found job_and_step(std::string_view text) {
+  const std::size_t job = text.find('\t');
+  if (job == std::string_view::npos || job == 0 || job > 200) return {};
+  const std::size_t step = text.find('\t', job + 1);
+  if (step == std::string_view::npos || step - job > 200) return {};
+  if (time_stamp(text.substr(step + 1)).size == 0) return {};
+  return {step + 1, std::string(text.substr(0, job))};
+}
+
+bool seconds(Prefix& p) { return p.digits(1, 7) && p.one('.') && p.digits(1, 3) && p.blank_or_end(); }
+
+/// "#38 157.7 ": BuildKit's plain progress, step and seconds (moby/buildkit, util/progress/progressui/printer.go).
+Found docker_step(std::string_view text) {
+  Prefix p(text);
+  if (!(p.one('#') && p.digits(1, 5))) return {};
+  const std::size_t name = p.size();
+  if (!p.one(' ') || !seconds(p)) return {};
+  return {p.size(), std::string(text.substr(0, name))};
+}
+
+/// "#38 ERROR: ...", "#38 [builder 3/9] RUN ...".
+Found docker_step_untimed(std::string_view text) {
+  Prefix p(text);
+  if (!(p.one('#') && p.digits(1, 5))) return {};
+  const std::size_t name = p.size();
+  if (!p.one(' ')) return {};
+  return {p.size(), std::string(text.substr(0, name))};
+}
+
+/// "157.7 ": BuildKit's last lines of a failed step, printed again.
+Found bare_seconds(std::string_view text) {
+  Prefix p(text);
+  return seconds(p) ? Found{p.size(), {}} : Found{};
+}
+
+/// "web_1  | ": docker compose.
+Found compose_service(std::string_view text) {
+  if (text.empty() || !is_letter(text.front())) return {};
+  std::size_t at = 0;
+  while (at < text.size() && (is_letter(text[at]) || is_digit(text[at]) || text[at] == '_' || text[at] == '-')) ++at;
+  const std::size_t name = at;
+  while (at < text.size() && text[at] == ' ') ++at;
+  if (at == name || !text.substr(at).starts_with("| ")) return {};
+  return {at + 2, std::string(text.substr(0, name))};
+}
+
+/// GitHub's and Azure's workflow commands.
+Found ci_marker(std::string_view text) {
+  for (const std::string_view marker :
+       {"##[error]", "##[warning]", "##[command]", "##[debug]", "##[group]", "[command]"}) {
+    if (text.starts_with(marker)) return {marker.size(), {}};
+  }
+  return {};
+}
+
+/// Blanks and the bars that uv, pip and rattler-build draw beside a program's output; cargo's "  = note: ".
+Found bars(std::string_view text) {
+  constexpr std::string_view kBar = "\xe2\x94\x82";  // U+2502
+  std::size_t at = 0;
+  bool any = false;
+  for (;;) {
+    if (text.substr(at).starts_with(kBar)) {
+      at += kBar.size();
+      any = true;
+    } else if (at < text.size() && text[at] == ' ') {
+      ++at;
+    } else {
+      break;
+    }
+  }
+  if (text.substr(at).starts_with("= note: ")) return {at + 8, {}};
+  return {any ? at : 0, {}};
+}
+
+struct Layer {
+  Found (*find)(std::string_view);
+  bool certain;      ///< false: only when a neighbour begins so too
+  bool same_stream;  ///< the neighbour must have the same name
+};
+
+// From the outside in: CI, then containers, then what runs in them.
+constexpr std::array kLayers{
+    Layer{job_and_step, true, false},  Layer{time_stamp, true, false},
+    Layer{ci_marker, true, false},     Layer{compose_service, false, true},
+    Layer{docker_step, true, false},   Layer{docker_step_untimed, false, true},
+    Layer{bare_seconds, false, false}, Layer{time_stamp, true, false},
+    Layer{ci_marker, true, false},     Layer{bars, true, false},
+};
+
+void strip(std::vector<Line>& lines, const Layer& layer) {
+  std::vector<Found> found(lines.size());
+  std::size_t count = 0;
+  std::size_t not_blank = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    found[i] = layer.find(lines[i].text);
+    count += found[i].size > 0 ? 1 : 0;
+    not_blank += lines[i].text.empty() ? 0 : 1;
+  }
+  const auto like = [&](std::size_t i, std::size_t other) {
+    return other < found.size() && found[other].size > 0 &&
+           (!layer.same_stream || found[i].stream == found[other].stream);
+  };
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (found[i].size == 0) continue;
+    // docker_step has taken its prefix off the neighbours of "#38 ERROR: ..." already; their stream still tells.
+    const auto was_stripped_so = [&](std::size_t other) {
+      return other < lines.size() && layer.same_stream && !lines[other].stream.empty() &&
+             lines[other].stream.ends_with(found[i].stream);
+    };
+    if (!layer.certain && count != not_blank && !like(i, i - 1) && !like(i, i + 1) && !was_stripped_so(i - 1) &&
+        !was_stripped_so(i + 1)) {
+      continue;
+    }
+    lines[i].text.erase(0, found[i].size);
+    lines[i].stream += found[i].stream;
+  }
+}
+
+}  // namespace
+
+CleanLog clean_log(std::string_view log) {
+  CleanLog clean;
+  std::vector<Line> lines = cut_lines(log, clean.whole);
+  for (const Layer& layer : kLayers) strip(lines, layer);
+
+  std::map<std::string, std::size_t> number_of;
+  for (Line& line : lines) {
+    if (line.text.empty()) continue;
+    const auto [at, is_new] = number_of.try_emplace(line.stream, clean.streams.size());
+    if (is_new) clean.streams.push_back({line.stream, {}});
+    clean.streams[at->second].lines.push_back({line.number, std::move(line.text)});
+  }
+  return clean;
+}
+
 namespace {
 
 constexpr std::size_t kMostContinuations = 4096;

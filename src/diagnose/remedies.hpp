@@ -1,16 +1,104 @@
 // What was not found, looked for near where the command looked; and what else a message alone is enough to mend.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "diagnose/essentials.hpp"
-#include "diagnose/nearby.hpp"
-#include "diagnose/whereabouts.hpp"
+#include "diagnose/build_log.hpp"
+#include "diagnose/root_errors.hpp"
+
+namespace elfaudit {
+
+// --- "No such file": is it near where the command looked? NVSHMEM_DIR may point at a source tree whose headers are
+// under build/src/include, or a package may have put a library into lib64. The search stays in the project that the
+// folder belongs to: its checkout, else the folders above it with build files, or the one above.
+
+struct NearbyLimits {
+  int up = 3;                   ///< folders above each one searched, as far as the project reaches
+  int down = 4;                 ///< levels below each of those
+  std::size_t entries = 20000;  ///< folder entries looked at in all
+};
+
+struct Nearby {
+  std::string folder;  ///< to use in -I or -L
+  std::string file;    ///< what is there
+  std::string from;    ///< the search folder it is near
+  bool exact = true;   ///< false: another name of the same library ("libx.so.3" for libx.so, "libx.a" for -lx)
+};
+
+struct NearbyResult {
+  std::vector<Nearby> found;  ///< exact ones first, then the nearest; at most 16
+  bool whole = true;          ///< false: the limits were reached, there may be more
+};
+
+/// Where a command looked.
+struct SearchedFolders {
+  std::vector<std::string> folders;
+  std::string ran_in{};  ///< where the command ran; empty: not known
+};
+
+/// Looks at each folder once, however many files are missed.
+class NearbyFinder {
+ public:
+  struct Listing;
+
+  explicit NearbyFinder(const NearbyLimits& limits = {});
+  ~NearbyFinder();
+  NearbyFinder(const NearbyFinder&) = delete;
+  NearbyFinder& operator=(const NearbyFinder&) = delete;
+
+  /// Folders in which `header` exists under the very name that #include says ("device/x.h").
+  NearbyResult header(const std::string& header, const SearchedFolders& searched);
+
+  /// `library` is "-lfoo" or "-l:libfoo.so". Inexact: libfoo.so.3 and libfoo.a where libfoo.so was asked for by name.
+  NearbyResult library(const std::string& library, const SearchedFolders& searched);
+
+ private:
+  const Listing& list(const std::string& folder);
+
+  NearbyLimits limits_;
+  std::unordered_map<std::string, std::unique_ptr<Listing>> listings_;
+};
+
+}  // namespace elfaudit
 
 namespace elfaudit::diagnose_stage {
+
+// --- Where on this machine a log's command would have run.
+
+struct Whereabouts {
+  std::string folder;                 ///< to see the command's paths from; empty: the working directory
+  std::vector<std::string> here{};    ///< inputs of the command that exist, as written
+  std::vector<std::string> absent{};  ///< those that don't
+  bool guessed = false;               ///< a build folder that nothing names: the inputs are there
+};
+
+/// The folders that a log's commands ran in.
+class CommandFolders {
+ public:
+  /// `log_folder`: as in DiagnoseOptions.
+  explicit CommandFolders(std::string log_folder) : log_folder_(std::move(log_folder)) {}
+
+  /// The folder that the log names, where it exists; else the log's own folder or the working directory, whichever has
+  /// more of the command's inputs. When neither has any, the folder of a build below these that has most of them: what
+  /// `cmake --build build` prints is relative to a folder that it doesn't name.
+  Whereabouts of(const LogCommand& command);
+
+  const std::string& log_folder() const { return log_folder_; }
+
+ private:
+  const std::vector<std::string>& builds();
+
+  std::string log_folder_;
+  std::optional<std::vector<std::string>> builds_;  // looked for once
+};
 
 /// Fills in searched, nearby and fixes of the errors about something that was not found.
 class Remedies {

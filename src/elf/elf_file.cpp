@@ -1,20 +1,124 @@
+// Checks an ELF header before libelf sees it, then opens the image and finds its sections.
+
 #include "elf/elf_file.hpp"
 
+#include <elf.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <functional>
+#include <limits>
+#include <span>
 #include <string>
 
-#include "elf/elf_header.hpp"
 #include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
+#include "elfaudit/origin.hpp"
+#include "support/bytes.hpp"
 
 namespace elfaudit {
+
+// --- The ELF header's promises, held against the size of the file before libelf acts on them: libelf takes a header
+// whose section table was cut off for a file without sections, which would make a truncated object look empty.
+
 namespace {
+
+/// Fills `into` with the bytes at `offset` of the image; false when they are not all there.
+using ReadAt = std::function<bool(std::uint64_t offset, std::span<std::byte> into)>;
+
+/// One table the header points to: where it is, what it holds.
+struct Table {
+  std::uint64_t offset = 0;
+  std::uint64_t entry_size = 0;
+  std::uint64_t count = 0;
+};
+
+class HeaderCheck {
+ public:
+  HeaderCheck(const Origin& origin, std::uint64_t size, const ReadAt& read)
+      : origin_(origin), size_(size), read_(read) {}
+
+  void run() {
+    std::array<std::byte, EI_NIDENT> ident{};
+    if (!read_(0, ident)) fail(0, "it is too short for an ELF header");
+    const auto at = [&](int i) { return std::to_integer<unsigned>(ident[static_cast<std::size_t>(i)]); };
+    if (at(EI_DATA) != ELFDATA2LSB && at(EI_DATA) != ELFDATA2MSB)
+      fail(EI_DATA, "the ELF header has no valid byte order");
+    if (at(EI_VERSION) != EV_CURRENT) fail(EI_VERSION, fmt::format("the ELF header has version {}", at(EI_VERSION)));
+    order_ = at(EI_DATA) == ELFDATA2MSB ? ByteOrder::Big : ByteOrder::Little;
+    if (at(EI_CLASS) == ELFCLASS32) return check<Elf32_Ehdr, Elf32_Shdr, Elf32_Phdr>();
+    if (at(EI_CLASS) == ELFCLASS64) return check<Elf64_Ehdr, Elf64_Shdr, Elf64_Phdr>();
+    fail(EI_CLASS, "the ELF header is neither 32-bit nor 64-bit");
+  }
+
+ private:
+  template <class Ehdr, class Shdr, class Phdr>
+  void check() {
+    std::array<std::byte, sizeof(Ehdr)> bytes{};
+    if (!read_(0, bytes)) fail(0, "it is too short for an ELF header");
+    const ByteView header(bytes, order_);
+    const auto field = [&]<class Number>(Number Ehdr::*, std::size_t offset) { return *header.read<Number>(offset); };
+    Table sections{field(&Ehdr::e_shoff, offsetof(Ehdr, e_shoff)),
+                   field(&Ehdr::e_shentsize, offsetof(Ehdr, e_shentsize)),
+                   field(&Ehdr::e_shnum, offsetof(Ehdr, e_shnum))};
+    const Table segments{field(&Ehdr::e_phoff, offsetof(Ehdr, e_phoff)),
+                         field(&Ehdr::e_phentsize, offsetof(Ehdr, e_phentsize)),
+                         field(&Ehdr::e_phnum, offsetof(Ehdr, e_phnum))};
+    std::uint64_t names = field(&Ehdr::e_shstrndx, offsetof(Ehdr, e_shstrndx));
+    if (sections.offset == 0 && sections.count != 0) fail(0, "the ELF header counts sections but has no section table");
+    if (sections.offset != 0) {
+      extend<Shdr>(sections, names);
+      check_table("section", sections, sizeof(Shdr));
+      if (names >= sections.count && sections.count != 0)
+        fail(0, fmt::format("the section names are said to be in section {} of {}", names, sections.count));
+    }
+    if (segments.count != 0) check_table("program header", segments, sizeof(Phdr));
+  }
+
+  /// More sections than fit into e_shnum and e_shstrndx: the first section header holds the numbers (gABI 4 "ELF
+  /// Header").
+  template <class Shdr>
+  void extend(Table& sections, std::uint64_t& names) const {
+    if (sections.count != 0 && names != SHN_XINDEX) return;
+    std::array<std::byte, sizeof(Shdr)> bytes{};
+    if (!read_(sections.offset, bytes)) fail_cut("section", sections);
+    const ByteView first(bytes, order_);
+    if (sections.count == 0) sections.count = *first.read<decltype(Shdr::sh_size)>(offsetof(Shdr, sh_size));
+    if (names == SHN_XINDEX) names = *first.read<decltype(Shdr::sh_link)>(offsetof(Shdr, sh_link));
+  }
+
+  void check_table(std::string_view what, const Table& table, std::uint64_t entry_size) const {
+    if (table.entry_size != entry_size)
+      fail(0, fmt::format("the {} table has entries of {} bytes, not {}", what, table.entry_size, entry_size));
+    if (table.offset > size_ || table.count > (size_ - table.offset) / entry_size) fail_cut(what, table);
+  }
+
+  [[noreturn]] void fail_cut(std::string_view what, const Table& table) const {
+    fail(table.offset, fmt::format("it is truncated: the {} table at {:#x} reaches past its end ({:#x} bytes)", what,
+                                   table.offset, size_));
+  }
+
+  [[noreturn]] void fail(std::uint64_t at, const std::string& reason) const {
+    throw InputError(origin_.path, origin_.member, origin_.offset + at, reason);
+  }
+
+  const Origin& origin_;
+  std::uint64_t size_;
+  const ReadAt& read_;
+  ByteOrder order_ = ByteOrder::Little;
+};
+
+/// Throws InputError that says which field is wrong (gABI 4 "ELF Header", "Sections").
+void check_elf_header(const Origin& origin, std::uint64_t image_size, const ReadAt& read) {
+  HeaderCheck(origin, image_size, read).run();
+}
 
 /// libelf refuses everything until it has been told the version, once per process.
 void initialise_libelf() {
@@ -103,6 +207,95 @@ ElfFile ElfFile::open(const Origin& origin, std::span<std::byte> bytes) {
   file.elf_.reset(elf_memory(reinterpret_cast<char*>(bytes.data()), bytes.size()));
   if (!file.elf_ || elf_kind(file.get()) != ELF_K_ELF) fail(origin, elf_errmsg(-1));
   return file;
+}
+
+ElfSections::ElfSections(const ElfFile& file, const Origin& origin) : file_(file), origin_(origin) {
+  if (gelf_getehdr(file_.get(), &file_header_) == nullptr) fail(elf_errmsg(-1));
+  if (elf_getshdrnum(file_.get(), &count_) != 0) fail(elf_errmsg(-1));
+  if (count_ == 0) return;
+  if (elf_getshdrstrndx(file_.get(), &names_index_) != 0) fail(elf_errmsg(-1));
+  if (names_index_ != SHN_UNDEF) names_ = strings(names_index_, names_index_);
+}
+
+GElf_Shdr ElfSections::header(std::size_t index) const {
+  GElf_Shdr header;
+  if (index >= count_) fail(fmt::format("section {} is asked for, but there are only {}", index, count_));
+  if (gelf_getshdr(elf_getscn(file_.get(), index), &header) == nullptr) fail(elf_errmsg(-1));
+  return header;
+}
+
+std::string_view ElfSections::name(std::size_t index, const GElf_Shdr& header) const {
+  if (names_index_ == SHN_UNDEF) return {};
+  if (!names_.holds(header.sh_name)) fail(fmt::format("the name of section {} is outside of the section names", index));
+  return names_.at(header.sh_name);
+}
+
+void ElfSections::check_extent(std::size_t index, const GElf_Shdr& header) const {
+  if (header.sh_type == SHT_NOBITS || header.sh_type == SHT_NULL) return;
+  if (header.sh_offset <= file_.size() && header.sh_size <= file_.size() - header.sh_offset) return;
+  fail(index, fmt::format("reaches past the end of the file ({:#x} bytes at {:#x} of {:#x})", header.sh_size,
+                          header.sh_offset, file_.size()));
+}
+
+Elf_Data* ElfSections::table(std::size_t index) const {
+  const GElf_Shdr section = header(index);
+  check_extent(index, section);
+  if (section.sh_type == SHT_NOBITS) fail(index, "has no content in this file");
+  if (section.sh_flags & SHF_COMPRESSED) fail(index, "is compressed, which no linker accepts here");
+  if (section.sh_size == 0) return nullptr;
+  Elf_Data* data = elf_getdata(elf_getscn(file_.get(), index), nullptr);
+  if (data == nullptr || data->d_buf == nullptr) fail(index, fmt::format("can't be read: {}", elf_errmsg(-1)));
+  return data;
+}
+
+Elf_Data* ElfSections::table(std::size_t index, Elf_Type entry, std::uint64_t& entries) const {
+  const GElf_Shdr section = header(index);
+  const std::uint64_t size = gelf_fsize(file_.get(), entry, 1, EV_CURRENT);
+  if (section.sh_entsize != size) fail(index, fmt::format("has entries of {} bytes, not {}", section.sh_entsize, size));
+  if (section.sh_size % size != 0) fail(index, fmt::format("has a size that is no multiple of {}", size));
+  entries = section.sh_size / size;
+  if (entries > std::numeric_limits<int>::max())
+    fail(index, "has more entries than can be counted");  // gelf_get* count in int
+  return table(index);
+}
+
+StringTable ElfSections::strings(std::size_t index, std::size_t user) const {
+  if (index == SHN_UNDEF || index >= count_)
+    fail(user, fmt::format("links to section {} of {} for its names", index, count_));
+  if (header(index).sh_type != SHT_STRTAB)
+    fail(user, fmt::format("links to section {} for its names, which is no string table", index));
+  const std::string_view bytes = raw(index);
+  if (!bytes.empty() && bytes.back() != '\0') fail(index, "is a string table without a NUL at its end");
+  return StringTable(bytes);
+}
+
+std::string_view ElfSections::raw(std::size_t index) const {
+  // Strings need no conversion; table() may not be asked, since it names sections and this reads their names.
+  const GElf_Shdr section = header(index);
+  check_extent(index, section);
+  if (section.sh_size == 0) return {};
+  const Elf_Data* data = elf_rawdata(elf_getscn(file_.get(), index), nullptr);
+  if (data == nullptr || data->d_buf == nullptr || data->d_size < section.sh_size)
+    fail(index, fmt::format("can't be read: {}", elf_errmsg(-1)));
+  return {static_cast<const char*>(data->d_buf), data->d_size};
+}
+
+std::string ElfSections::label(std::size_t index) const {
+  GElf_Shdr header;
+  if (index < count_ && gelf_getshdr(elf_getscn(file_.get(), index), &header) != nullptr &&
+      names_.holds(header.sh_name) && !names_.at(header.sh_name).empty())
+    return fmt::format("section {} ({})", index, names_.at(header.sh_name));
+  return fmt::format("section {}", index);
+}
+
+void ElfSections::fail(const std::string& reason) const {
+  throw InputError(origin_.path, origin_.member, origin_.offset, reason);
+}
+
+void ElfSections::fail(std::size_t section, const std::string& reason) const {
+  GElf_Shdr header{};
+  if (section < count_) gelf_getshdr(elf_getscn(file_.get(), section), &header);
+  throw InputError(origin_.path, origin_.member, origin_.offset + header.sh_offset, label(section) + " " + reason);
 }
 
 }  // namespace elfaudit

@@ -1,7 +1,8 @@
-// An ELF image opened with libelf, from a file or from an archive member's bytes. Used by scan and locate; no handle
-// leaves them.
+// An ELF image opened with libelf, from a file or an archive member's bytes, with its header checked first.
 #pragma once
 
+#include <fmt/format.h>
+#include <gelf.h>
 #include <libelf.h>
 
 #include <cstddef>
@@ -9,10 +10,12 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 
+#include "elfaudit/facts.hpp"
 #include "elfaudit/origin.hpp"
-#include "support/file_descriptor.hpp"
-#include "support/mapped_file.hpp"
+#include "support/file.hpp"
 #include "support/zip_file.hpp"
 
 namespace elfaudit {
@@ -50,5 +53,110 @@ class ElfFile {
   std::uint64_t size_ = 0;
   ElfHandle elf_;  // last: closed first
 };
+
+// --- Checked access to the sections of one ELF image. libelf converts byte order and class; this holds every offset,
+// size, type and link against the image first, and words what is wrong so that a person can find it.
+
+/// A string table (gABI 4 "String Table"). Ends in a NUL, so that every offset into it begins a string.
+class StringTable {
+ public:
+  StringTable() = default;
+  explicit StringTable(std::string_view bytes) : bytes_(bytes) {}
+
+  std::string_view bytes() const { return bytes_; }
+  /// Offset 0 is the empty string even in an empty table.
+  bool holds(std::uint64_t offset) const { return offset == 0 || offset < bytes_.size(); }
+  /// Precondition: holds(offset).
+  std::string_view at(std::uint64_t offset) const {
+    return offset < bytes_.size() ? std::string_view(bytes_.data() + offset) : std::string_view();
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
+class ElfSections {
+ public:
+  /// Reads the section names. `origin` is named in errors; both must outlive this. Throws InputError, as do all
+  /// members.
+  ElfSections(const ElfFile& file, const Origin& origin);
+
+  /// Of the section header table, the null section included; 0 when there is no table.
+  std::size_t count() const { return count_; }
+  std::size_t names_index() const { return names_index_; }
+  const StringTable& names() const { return names_; }
+  const GElf_Ehdr& file_header() const { return file_header_; }
+
+  GElf_Shdr header(std::size_t index) const;
+  std::string_view name(std::size_t index, const GElf_Shdr& header) const;
+
+  /// The section's bytes are inside the image. SHT_NOBITS and SHT_NULL sections have none.
+  void check_extent(std::size_t index, const GElf_Shdr& header) const;
+
+  /// The section's content in the host's byte order, as libelf converts it for its type; nullptr when it is empty.
+  Elf_Data* table(std::size_t index) const;
+
+  /// The same, for a table of fixed entries of libelf type `entry`, whose count is returned in `entries`.
+  Elf_Data* table(std::size_t index, Elf_Type entry, std::uint64_t& entries) const;
+
+  /// The string table in section `index`, which section `user` links to.
+  StringTable strings(std::size_t index, std::size_t user) const;
+
+  /// "section 5 (.symtab)"
+  std::string label(std::size_t index) const;
+
+  /// Throws InputError.
+  [[noreturn]] void fail(const std::string& reason) const;
+  [[noreturn]] void fail(std::size_t section, const std::string& reason) const;
+
+ private:
+  std::string_view raw(std::size_t index) const;
+
+  const ElfFile& file_;
+  const Origin& origin_;
+  GElf_Ehdr file_header_{};
+  std::size_t count_ = 0;
+  std::size_t names_index_ = 0;
+  StringTable names_;
+};
+
+// --- The entries of a relocation section (gABI 4 "Relocation"), for each reader that looks at them.
+
+struct RelocationEntry {
+  std::uint64_t offset = 0;  ///< in the section that is changed
+  std::uint64_t symbol = 0;  ///< symbol table index, not yet checked
+  std::uint64_t type = 0;
+};
+
+inline bool is_relocation_section(const GElf_Shdr& header) {
+  return header.sh_type == SHT_REL || header.sh_type == SHT_RELA;
+}
+
+/// Calls visit(const RelocationEntry&) for each entry of section `index`, which is SHT_REL or SHT_RELA, in its order.
+/// Throws InputError, also when the section that it changes is not there.
+template <class Visit>
+void each_relocation(const ElfSections& sections, std::size_t index, const GElf_Shdr& header, const Visit& visit) {
+  if (header.sh_info == SHN_UNDEF || header.sh_info >= sections.count())
+    sections.fail(index, fmt::format("relocates section {} of {}", header.sh_info, sections.count()));
+  const bool addends = header.sh_type == SHT_RELA;
+  std::uint64_t count = 0;
+  Elf_Data* data = sections.table(index, addends ? ELF_T_RELA : ELF_T_REL, count);
+  if (addends && count != 0 && data->d_type == ELF_T_RELA &&
+      sections.file_header().e_ident[EI_CLASS] == ELFCLASS64) {  // nearly always: without a call for each
+    const auto* entries = static_cast<const Elf64_Rela*>(data->d_buf);
+    for (std::uint64_t i = 0; i < count; ++i)
+      visit({entries[i].r_offset, ELF64_R_SYM(entries[i].r_info), ELF64_R_TYPE(entries[i].r_info)});
+    return;
+  }
+  for (std::uint64_t i = 0; i < count; ++i) {
+    GElf_Rela entry{};
+    GElf_Rel plain{};
+    const bool read = addends ? gelf_getrela(data, static_cast<int>(i), &entry) != nullptr
+                              : gelf_getrel(data, static_cast<int>(i), &plain) != nullptr;
+    if (!read) sections.fail(index, elf_errmsg(-1));
+    const GElf_Xword info = addends ? entry.r_info : plain.r_info;
+    visit({addends ? entry.r_offset : plain.r_offset, GELF_R_SYM(info), GELF_R_TYPE(info)});
+  }
+}
 
 }  // namespace elfaudit

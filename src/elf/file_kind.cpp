@@ -1,14 +1,22 @@
+// Magic numbers, and a first look at a file that opens nothing else.
+
 #include "elf/file_kind.hpp"
 
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 #include "elfaudit/error.hpp"
-#include "facts/document.hpp"
+#include "facts/facts_file.hpp"
+#include "support/file.hpp"
+#include "support/zip_file.hpp"
 
 namespace elfaudit {
 namespace {
@@ -104,6 +112,197 @@ std::string_view why_not_readable(FileKind kind) {
     default:
       return "is neither an ELF object nor an archive";
   }
+}
+
+namespace {
+
+/// At most `size` bytes from `offset`; shorter at the end of the file.
+std::string read_at(int fd, std::uint64_t offset, std::size_t size) {
+  std::string bytes(size, '\0');
+  std::size_t have = 0;
+  while (have < size) {
+    const ssize_t got = ::pread(fd, bytes.data() + have, size - have, static_cast<off_t>(offset + have));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    have += static_cast<std::size_t>(got);
+  }
+  bytes.resize(have);
+  return bytes;
+}
+
+/// gABI 4.3: EI_CLASS at 4, EI_DATA at 5, e_type at 16, e_machine at 18, the last two in the file's byte order.
+std::optional<FileProbe> probe_elf(std::string_view bytes) {
+  if (bytes.size() < 20 || !bytes.starts_with(ELFMAG)) return std::nullopt;
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(bytes[at]); };
+  const bool big = byte(EI_DATA) == ELFDATA2MSB;
+  const auto half = [&](std::size_t at) {
+    return static_cast<std::uint16_t>(big ? byte(at) << 8 | byte(at + 1) : byte(at + 1) << 8 | byte(at));
+  };
+  const std::uint16_t type = half(16);
+  return FileProbe{ProbedKind::Elf, Machine{half(18), byte(EI_CLASS) == ELFCLASS64}, type == ET_DYN, type == ET_EXEC};
+}
+
+constexpr std::string_view kArchive = "!<arch>\n";
+constexpr std::string_view kThinArchive = "!<thin>\n";
+constexpr std::size_t kMemberHeader = 60;  // ar(5): name 16, date 12, uid 6, gid 6, mode 8, size 10, magic 2
+
+std::optional<std::uint64_t> decimal(std::string_view digits) {
+  std::uint64_t value = 0;
+  bool any = false;
+  for (const char c : digits) {
+    if (c < '0' || c > '9') break;
+    value = value * 10 + static_cast<std::uint64_t>(c - '0');  // at most 15 digits: no overflow
+    any = true;
+  }
+  return any ? std::optional(value) : std::nullopt;
+}
+
+/// A thin archive's member is a file of its own; "/17" is the place of its path in the "//" member, relative to the
+/// archive.
+FileProbe probe_thin_member(const std::string& archive, std::string_view name, std::string_view long_names) {
+  const std::optional<std::uint64_t> at = name.starts_with('/') ? decimal(name.substr(1, 15)) : std::nullopt;
+  if (!at || *at >= long_names.size()) return {};
+  std::string_view path = long_names.substr(*at);
+  path = path.substr(0, path.find('\n'));
+  if (path.ends_with('/')) path.remove_suffix(1);
+  const std::size_t folder = archive.rfind('/');
+  const bool relative = !path.starts_with('/') && folder != std::string::npos;
+  const std::string file = relative ? archive.substr(0, folder + 1) + std::string(path) : std::string(path);
+  // A thin archive may name a thin archive: only the members' own bytes are looked at, so this can't run away.
+  const FileDescriptor fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  return fd ? probe_elf(read_at(fd.get(), 0, 64)).value_or(FileProbe{}) : FileProbe{};
+}
+
+/// The machine of the first member; the symbol index and the table of long names come before it.
+Machine first_member_machine(const std::string& path, int fd, bool thin) {
+  std::uint64_t at = kArchive.size();
+  std::string long_names;
+  for (int special = 0; special < 4; ++special) {
+    const std::string header = read_at(fd, at, kMemberHeader);
+    if (header.size() < kMemberHeader) return {};
+    const std::string_view name = std::string_view(header).substr(0, 16);
+    const std::optional<std::uint64_t> size = decimal(std::string_view(header).substr(48, 10));
+    if (!size) return {};
+    const bool names = name.starts_with("// ");
+    if (!names && !name.starts_with("/ ") && !name.starts_with("/SYM64/ ")) {
+      if (thin) return probe_thin_member(path, name, long_names).machine;
+      return probe_elf(read_at(fd, at + kMemberHeader, 64)).value_or(FileProbe{}).machine;
+    }
+    if (names && thin) long_names = read_at(fd, at + kMemberHeader, std::min<std::uint64_t>(*size, 1 << 16));
+    at += kMemberHeader + *size + (*size & 1);
+  }
+  return {};
+}
+
+/// GNU ld takes what no object format claims for a linker script; bytes that no script holds are left to the scan
+/// stage.
+/// One that is damaged stands for itself, and scanning says what is wrong with it.
+FileProbe probe_facts(const std::string& path) {
+  FileProbe probe;
+  probe.kind = ProbedKind::Facts;
+  probe.facts_of = path;
+  const std::optional<Document> document = peek_document(path);
+  if (!document || document->name.empty()) return probe;
+  probe.machine = {document->machine, document->is_64};
+  probe.shared = document->kind == DocumentKind::SharedObject;
+  probe.fixed = document->kind == DocumentKind::Executable;
+  probe.facts_of = document->name;
+  return probe;
+}
+
+ProbedKind why_not(int error) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+    case ENAMETOOLONG:
+      return ProbedKind::Missing;
+    case EACCES:
+    case EPERM:
+      return ProbedKind::NoPermission;
+    case ENXIO:  // a socket
+    case ENODEV:
+      return ProbedKind::NotAFile;
+    case ELOOP:
+      return ProbedKind::LinkLoop;
+    default:
+      return ProbedKind::CantOpen;
+  }
+}
+
+struct Emulation {
+  std::string_view name;
+  Machine machine;
+};
+
+// The emulations of GNU ld 2.40, lld 19 and mold 1.10 for ELF.
+constexpr std::array kEmulations{
+    Emulation{"elf_x86_64", {EM_X86_64, true}},
+    Emulation{"elf_x86_64_fbsd", {EM_X86_64, true}},
+    Emulation{"elf_x86_64_sol2", {EM_X86_64, true}},
+    Emulation{"elf32_x86_64", {EM_X86_64, false}},
+    Emulation{"elf_i386", {EM_386, false}},
+    Emulation{"elf_i386_fbsd", {EM_386, false}},
+    Emulation{"aarch64linux", {EM_AARCH64, true}},
+    Emulation{"aarch64elf", {EM_AARCH64, true}},
+    Emulation{"aarch64linuxb", {EM_AARCH64, true}},
+    Emulation{"aarch64_elf64_le_vec", {EM_AARCH64, true}},
+    Emulation{"aarch64linux32", {EM_AARCH64, false}},
+    Emulation{"aarch64elf32", {EM_AARCH64, false}},
+    Emulation{"armelf", {EM_ARM, false}},
+    Emulation{"armelf_linux_eabi", {EM_ARM, false}},
+    Emulation{"armelfb_linux_eabi", {EM_ARM, false}},
+    Emulation{"elf64lriscv", {EM_RISCV, true}},
+    Emulation{"elf64briscv", {EM_RISCV, true}},
+    Emulation{"elf32lriscv", {EM_RISCV, false}},
+    Emulation{"elf32briscv", {EM_RISCV, false}},
+    Emulation{"elf64lppc", {EM_PPC64, true}},
+    Emulation{"elf64ppc", {EM_PPC64, true}},
+    Emulation{"elf32ppc", {EM_PPC, false}},
+    Emulation{"elf32ppclinux", {EM_PPC, false}},
+    Emulation{"elf32lppc", {EM_PPC, false}},
+    Emulation{"elf64_s390", {EM_S390, true}},
+    Emulation{"elf_s390", {EM_S390, false}},
+    Emulation{"elf64loongarch", {258, true}},
+    Emulation{"elf32loongarch", {258, false}},
+    Emulation{"elf64_sparc", {EM_SPARCV9, true}},
+    Emulation{"elf32_sparc", {EM_SPARC, false}},
+    Emulation{"elf64ltsmip", {EM_MIPS, true}},
+    Emulation{"elf64btsmip", {EM_MIPS, true}},
+    Emulation{"elf32ltsmip", {EM_MIPS, false}},
+    Emulation{"elf32btsmip", {EM_MIPS, false}},
+    Emulation{"elf64alpha", {0x9026, true}},
+    Emulation{"m68kelf", {EM_68K, false}},
+    Emulation{"shlelf_linux", {EM_SH, false}},
+};
+
+}  // namespace
+
+FileProbe probe_file(const std::string& path) {
+  // O_NONBLOCK: a FIFO in a build folder must not stop the audit.
+  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd) return {why_not(errno), {}, false};
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {ProbedKind::NotAFile, {}, false};
+  const std::string head = read_at(fd.get(), 0, 64);
+  if (const std::optional<FileProbe> elf = probe_elf(head)) return *elf;
+  if (head.starts_with(kArchive) || head.starts_with(kThinArchive)) {
+    return {ProbedKind::Archive, first_member_machine(path, fd.get(), head.starts_with(kThinArchive)), false};
+  }
+  if (head.starts_with(kDocumentMagic)) return probe_facts(path);
+  if (head.empty()) return {ProbedKind::Text, {}, false, false, true};
+  return {is_text(read_at(fd.get(), 0, 4096)) ? ProbedKind::Text : ProbedKind::Other, {}, false};
+}
+
+bool is_package(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return false;
+  return S_ISDIR(info.st_mode) || (S_ISREG(info.st_mode) && (path.ends_with(".whl") || is_readable_wheel(path)));
+}
+
+Machine machine_of_emulation(const std::string& emulation) {
+  const auto* found =
+      std::find_if(kEmulations.begin(), kEmulations.end(), [&](const Emulation& e) { return e.name == emulation; });
+  return found == kEmulations.end() ? Machine{} : found->machine;
 }
 
 }  // namespace elfaudit

@@ -1,13 +1,15 @@
-// What a file is, by its first bytes.
+// What a file is, by its first bytes: its kind, its machine, is it a package? Reads a few hundred bytes, never
+// symbols.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
-#include "support/file_descriptor.hpp"
+#include "support/file.hpp"
 
 namespace elfaudit {
 
@@ -40,5 +42,51 @@ bool is_scanned(FileKind kind);
 
 /// Why a file of this kind can't be audited, for people. Not for those that can be.
 std::string_view why_not_readable(FileKind kind);
+
+// --- A first look at a file: what it is and for which machine. Reads a few hundred bytes, never the symbols.
+
+/// What decides whether two objects can be linked together (gABI 4: e_machine, EI_CLASS).
+struct Machine {
+  std::uint16_t number = 0;  ///< EM_*; 0: unknown
+  bool is_64 = false;
+
+  bool known() const { return number != 0; }
+  bool operator==(const Machine&) const = default;
+};
+
+enum class ProbedKind : std::uint8_t {
+  Missing,
+  NotAFile,
+  NoPermission,
+  LinkLoop,
+  CantOpen,
+  Elf,
+  Archive,
+  Text,
+  Facts,
+  Other
+};
+
+struct FileProbe {
+  ProbedKind kind = ProbedKind::Missing;
+  Machine machine;         ///< of the object, or of an archive's first object; unknown when there is none
+  bool shared = false;     ///< an ELF file of type ET_DYN
+  bool fixed = false;      ///< of type ET_EXEC: a program that is loaded at one address
+  bool empty = false;      ///< no byte in it
+  std::string facts_of{};  ///< of a facts file: the object that it stands for; the rest is said of that, too
+
+  bool usable() const { return kind >= ProbedKind::Elf; }
+};
+
+/// Never throws; what can't be opened is Missing, NotAFile (a folder, a device, a socket), NoPermission, LinkLoop (a
+/// symbolic link that leads to itself) or CantOpen. An empty file is Text.
+FileProbe probe_file(const std::string& path);
+
+/// Is it a directory, or a wheel? A wheel is a zip file with a NAME.dist-info/WHEEL, whatever it is called, and every
+/// file called *.whl, which then may turn out to be unreadable. Never throws.
+bool is_package(const std::string& path);
+
+/// The machine of a GNU ld emulation, the value of -m ("elf_x86_64"); unknown for one that is not in the table.
+Machine machine_of_emulation(const std::string& emulation);
 
 }  // namespace elfaudit

@@ -1,9 +1,11 @@
+// Reads an object's bytes piece by piece, ahead of what is asked for.
+
 #include "elf/object_image.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-#include "support/file_descriptor.hpp"
+#include "support/file.hpp"
 
 namespace elfaudit {
 namespace {

@@ -1,15 +1,137 @@
 // The bytes of one object, as far as a reader asks for them, by pread into a buffer that is used again for the next
-// object: cheaper than page faults, for members of archives too. Debug info is never touched.
+// one.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <map>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "elf/read_ahead.hpp"
-#include "elf/read_buffer.hpp"
+#include "elfaudit/error.hpp"
+#include "elfaudit/origin.hpp"
+#include "support/file.hpp"
+#include "support/pages.hpp"
+#include "support/zip_file.hpp"
 
 namespace elfaudit {
+
+// --- The bytes of objects, files, members and what is in wheels, for a run of questions about them.
+
+/// Maps each file once, and decompresses each entry of a wheel once. The spans it hands out live as long as it does.
+/// For one thread.
+class ObjectBytes {
+ public:
+  /// Throws InputError.
+  std::span<const std::byte> of(const Origin& origin) {
+    const std::string& path = origin.bytes_path.empty() ? origin.path : origin.bytes_path;
+    const std::span<const std::byte> all = origin.entry.empty() ? file(path) : entry(path, origin.entry);
+    if (!origin.is_member()) return all;
+    if (origin.offset > all.size() || origin.size > all.size() - origin.offset)
+      throw InputError(origin.path, origin.member, origin.offset, "the member reaches past the end of the file");
+    return all.subspan(static_cast<std::size_t>(origin.offset), static_cast<std::size_t>(origin.size));
+  }
+
+ private:
+  std::span<const std::byte> file(const std::string& path) {
+    auto found = files_.find(path);
+    if (found == files_.end()) found = files_.emplace(path, MappedFile(path)).first;
+    return found->second.bytes();
+  }
+
+  std::span<const std::byte> entry(const std::string& wheel, const std::string& name) {
+    auto found = entries_.find({wheel, name});
+    if (found == entries_.end()) found = entries_.emplace(std::pair(wheel, name), read_zip_entry(wheel, name)).first;
+    return found->second.bytes();
+  }
+
+  std::map<std::string, MappedFile> files_;
+  std::map<std::pair<std::string, std::string>, Buffer> entries_;  // by wheel and name
+};
+
+// --- What stands behind the object that was read last: in an archive, the header of the next member and its first
+// bytes. The tables at an object's end are next to them, and one read brings both.
+
+class ReadAhead {
+ public:
+  /// What an ObjectImage wants to see first: the ELF header; compilers put section groups right behind it.
+  static constexpr std::uint64_t kHead = 2 << 10;
+  /// A member's header, which begins at an even offset, and its head.
+  static constexpr std::uint64_t kBytes = 64 + kHead;
+
+  /// Of a file of `file_size` bytes.
+  explicit ReadAhead(std::uint64_t file_size) : file_size_(file_size) {}
+
+  /// How many bytes to read behind `offset`, which is in the file.
+  std::uint64_t wanted_behind(std::uint64_t offset) const { return std::min(kBytes, file_size_ - offset); }
+
+  /// Keeps `size` bytes, at most kBytes, that stand at `offset` of the file.
+  void keep(const std::byte* bytes, std::uint64_t offset, std::uint64_t size) {
+    std::memcpy(bytes_.data(), bytes, size);
+    offset_ = offset;
+    size_ = size;
+  }
+
+  /// `size` bytes at `offset` of the file, good until the next keep(); nullptr when they are not all here.
+  const std::byte* at(std::uint64_t offset, std::uint64_t size) const {
+    const bool here = offset >= offset_ && size <= size_ && offset - offset_ <= size_ - size;
+    return here ? bytes_.data() + (offset - offset_) : nullptr;
+  }
+
+ private:
+  const std::uint64_t file_size_;
+  std::uint64_t offset_ = 0;
+  std::uint64_t size_ = 0;
+  std::array<std::byte, kBytes> bytes_;
+};
+
+// --- Where one thread reads what it needs of one object after the other: always the same few bytes, which stay in the
+// cache.
+
+class ReadBuffer {
+ public:
+  /// Everything that was taken is void.
+  void reset() {
+    block_ = 0;
+    used_ = 0;
+  }
+
+  /// `size` bytes, not cleared.
+  std::byte* take(std::uint64_t size) {
+    while (block_ < blocks_.size() && size > blocks_[block_].size - used_) {
+      ++block_;
+      used_ = 0;
+    }
+    if (block_ == blocks_.size()) add_block(size);
+    std::byte* bytes = blocks_[block_].bytes.get() + used_;
+    used_ = std::min(used_ + (size + kLine - 1) / kLine * kLine, blocks_[block_].size);
+    return bytes;
+  }
+
+ private:
+  static constexpr std::uint64_t kLine = 64;
+  static constexpr std::uint64_t kFirst = 64 << 10;  // most objects fit, and nearly all small links
+
+  struct Block {
+    Pages bytes;
+    std::uint64_t size;
+  };
+
+  void add_block(std::uint64_t size) {
+    const std::uint64_t room =
+        blocks_.empty() && size <= kFirst ? kFirst : std::max<std::uint64_t>(size + size / 2, kHugePage);
+    blocks_.push_back({make_pages(room), room});
+  }
+
+  std::vector<Block> blocks_;
+  std::size_t block_ = 0;   ///< the one that is being used
+  std::uint64_t used_ = 0;  ///< of it
+};
 
 class ObjectImage {
  public:

@@ -1,3 +1,5 @@
+// Symbol tables through libelf, each index and name checked.
+
 #include "elf/symbol_reader.hpp"
 
 #include <fmt/format.h>

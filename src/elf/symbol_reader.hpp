@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "elf/elf_sections.hpp"
+#include "elf/elf_file.hpp"
 #include "elfaudit/facts.hpp"
 
 namespace elfaudit {

@@ -1,11 +1,94 @@
+// Each kind of fact written as bytes and read back, in the same order.
+
 #include "facts/codec.hpp"
 
-#include "facts/device_codec.hpp"
-#include "facts/wire.hpp"
-#include "facts/wire_words.hpp"
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "elfaudit/basics.hpp"
+#include "elfaudit/device.hpp"
 
 namespace elfaudit {
+
+// --- The device code among facts, as bytes and back.
+
 namespace {
+
+void put_device_facts(WireWriter& out, const DeviceFacts& facts);
+
+/// Throws BadWire.
+DeviceFacts get_device_facts(WireReader& in);
+
+}  // namespace
+
+// --- The words of which facts are made, on the wire.
+
+namespace {
+
+inline void put_text(WireWriter& out, Text text) {
+  out.number(text.offset);
+  out.number(text.size);
+}
+
+template <class Enum>
+void put_enum(WireWriter& out, Enum value) {
+  out.number(static_cast<std::uint64_t>(value));
+}
+
+/// kNone is 0, the others are one more.
+inline void put_index(WireWriter& out, std::uint32_t index) {
+  out.number(index == kNone ? 0 : std::uint64_t{index} + 1);
+}
+
+/// put_one(out, thing) for each of a list's things.
+template <class T, class Put>
+void put_list(WireWriter& out, const std::vector<T>& list, const Put& put_one) {
+  out.number(list.size());
+  for (const T& one : list) put_one(out, one);
+}
+
+inline void put_texts(WireWriter& out, const std::vector<std::string>& texts) {
+  out.number(texts.size());
+  for (const std::string& text : texts) out.text(text);
+}
+
+inline std::vector<std::string> get_texts(WireReader& in) {
+  std::vector<std::string> texts;
+  for (std::size_t count = in.count(); count != 0; --count) texts.emplace_back(in.text());
+  return texts;
+}
+
+/// A run of bytes inside `strings`.
+inline Text get_text(WireReader& in, const std::string& strings) {
+  Text text;
+  text.offset = static_cast<std::uint32_t>(in.number_to(std::min<std::uint64_t>(strings.size(), 0xffffffff)));
+  text.size =
+      static_cast<std::uint32_t>(in.number_to(std::min<std::uint64_t>(strings.size() - text.offset, 0xffffffff)));
+  return text;
+}
+
+/// One of `count` things, or kNone.
+inline std::uint32_t get_index(WireReader& in, std::size_t count) {
+  const std::uint64_t number = in.number_to(std::min<std::uint64_t>(count, kNone));
+  return number == 0 ? kNone : static_cast<std::uint32_t>(number - 1);
+}
+
+/// A value that is no larger than `last`.
+template <class Enum>
+Enum get_enum(WireReader& in, Enum last) {
+  return static_cast<Enum>(in.number_to(static_cast<std::uint64_t>(last)));
+}
+
+/// get() for each of a list's things. Room is made as they come: they are larger here than on the wire.
+template <class T, class Get>
+std::vector<T> get_list(WireReader& in, const Get& get) {
+  std::vector<T> list;
+  for (std::size_t count = in.count(); count != 0; --count) list.push_back(get());
+  return list;
+}
 
 // --- out
 
@@ -158,5 +241,217 @@ InputFacts decode_facts(std::string_view bytes) {
   in.finish();
   return facts;
 }
+
+namespace {
+
+// --- out
+
+void put_image(WireWriter& out, const DeviceImage& image) {
+  put_enum(out, image.kind);
+  out.number(image.arch.number);
+  out.number(static_cast<unsigned char>(image.arch.suffix));
+  out.number(image.arch.is_virtual ? 1 : 0);
+  put_enum(out, image.compression);
+  put_enum(out, image.found_in);
+  out.number(image.container);
+  out.number(image.payload_offset);
+  out.number(image.stored_size);
+  out.number(image.real_size);
+  out.number(image.debug ? 1 : 0);
+  out.text(image.identifier);
+  out.text(image.options);
+}
+
+void put_device_symbol(WireWriter& out, const DeviceSymbol& symbol) {
+  put_text(out, symbol.name);
+  put_text(out, symbol.section);
+  out.number(symbol.value);
+  out.number(symbol.size);
+  out.number(symbol.index);
+  put_enum(out, symbol.binding);
+  put_enum(out, symbol.kind);
+  put_enum(out, symbol.space);
+  put_text(out, symbol.prototype);
+  for (const bool flag : {symbol.defined, symbol.common, symbol.address_taken, symbol.maybe_static})
+    out.number(flag ? 1 : 0);
+}
+
+void put_call(WireWriter& out, const DeviceCall& call) {
+  put_index(out, call.caller);
+  put_index(out, call.callee);
+}
+
+void put_symbols(WireWriter& out, const DeviceSymbols& symbols) {
+  out.number(symbols.relocatable ? 1 : 0);
+  out.text(symbols.toolkit);
+  out.text(symbols.strings);
+  put_list(out, symbols.symbols, put_device_symbol);
+  put_list(out, symbols.private_variables, put_device_symbol);
+  put_list(out, symbols.calls, put_call);
+}
+
+// --- in
+
+DeviceImage get_image(WireReader& in) {
+  DeviceImage image;
+  image.kind = get_enum(in, ImageKind::Other);
+  image.arch.number = in.number32();
+  image.arch.suffix = static_cast<char>(in.number_to(0x7f));
+  image.arch.is_virtual = in.flag();
+  image.compression = get_enum(in, Compression::Zstd);
+  image.found_in = get_enum(in, DeviceContainer::CubinFile);
+  image.container = in.number32();
+  image.payload_offset = in.number();
+  image.stored_size = in.number();
+  image.real_size = in.number();
+  image.debug = in.flag();
+  image.identifier = in.text();
+  image.options = in.text();
+  return image;
+}
+
+DeviceSymbol get_symbol(WireReader& in, const std::string& strings) {
+  DeviceSymbol symbol;
+  symbol.name = get_text(in, strings);
+  symbol.section = get_text(in, strings);
+  symbol.value = in.number();
+  symbol.size = in.number();
+  symbol.index = in.number32();
+  symbol.binding = get_enum(in, Binding::Unique);
+  symbol.kind = get_enum(in, DeviceSymbolKind::Other);
+  symbol.space = get_enum(in, MemorySpace::Managed);
+  symbol.prototype = get_text(in, strings);
+  for (bool* flag : {&symbol.defined, &symbol.common, &symbol.address_taken, &symbol.maybe_static}) *flag = in.flag();
+  return symbol;
+}
+
+DeviceSymbols get_symbols(WireReader& in) {
+  DeviceSymbols symbols;
+  symbols.relocatable = in.flag();
+  symbols.toolkit = in.text();
+  symbols.strings = in.text();
+  const auto symbol = [&] { return get_symbol(in, symbols.strings); };
+  symbols.symbols = get_list<DeviceSymbol>(in, symbol);
+  symbols.private_variables = get_list<DeviceSymbol>(in, symbol);
+  // Local functions have the numbers behind those of the symbols, and are no symbols here.
+  symbols.calls = get_list<DeviceCall>(in, [&] {
+    const std::uint32_t caller = get_index(in, kNone);
+    return DeviceCall{caller, get_index(in, kNone)};
+  });
+  return symbols;
+}
+
+void put_device_facts(WireWriter& out, const DeviceFacts& facts) {
+  put_list(out, facts.images, put_image);
+  out.number(facts.containers);
+  out.number(facts.linked_containers);
+  out.number(facts.registered ? 1 : 0);
+  put_texts(out, facts.foreign);
+  out.number(facts.decoded.size());
+  for (const auto& [image, symbols] : facts.decoded) {
+    out.number(image);
+    put_symbols(out, symbols);
+  }
+}
+
+DeviceFacts get_device_facts(WireReader& in) {
+  DeviceFacts facts;
+  facts.images = get_list<DeviceImage>(in, [&] { return get_image(in); });
+  facts.containers = in.number32();
+  facts.linked_containers = in.number32();
+  facts.registered = in.flag();
+  facts.foreign = get_texts(in);
+  for (std::size_t count = in.count(); count != 0; --count) {
+    const std::uint64_t image = in.number();
+    if (image >= facts.images.size()) throw BadWire("it has the symbols of an image that is not there");
+    facts.decoded.insert_or_assign(static_cast<std::uint32_t>(image), get_symbols(in));
+  }
+  return facts;
+}
+
+/// The texts, each once; a text is then its number. 0: the empty one.
+class TextTable {
+ public:
+  std::uint64_t number_of(const std::string& text) {
+    if (text.empty()) return 0;
+    const auto [entry, added] = numbers_.try_emplace(text, texts_.size() + 1);
+    if (added) texts_.push_back(text);
+    return entry->second;
+  }
+  const std::vector<std::string>& texts() const { return texts_; }
+
+ private:
+  std::unordered_map<std::string, std::uint64_t> numbers_;
+  std::vector<std::string> texts_;
+};
+
+class PlaceReader {
+ public:
+  explicit PlaceReader(std::string_view bytes) : in_(bytes) {}
+
+  Places run() {
+    texts_.resize(in_.count());
+    for (std::string_view& text : texts_) text = in_.text();
+    Places places;
+    std::uint64_t symbol = 0;
+    for (std::size_t count = in_.count(); count != 0; --count) {
+      symbol += in_.number32();
+      if (symbol > 0xffffffff) throw BadWire("a symbol's number is too large");
+      places.insert_or_assign(static_cast<std::uint32_t>(symbol), place());
+    }
+    in_.finish();
+    return places;
+  }
+
+ private:
+  std::string text() {
+    const std::uint64_t number = in_.number_to(texts_.size());
+    return number == 0 ? std::string() : std::string(texts_[static_cast<std::size_t>(number - 1)]);
+  }
+
+  WrittenAt place() {
+    WrittenAt written;
+    written.why_unknown = text();
+    written.declaration_only = in_.flag();
+    written.source = text();
+    if (const std::uint64_t unit = in_.number(); unit != 0) written.unit = static_cast<std::size_t>(unit - 1);
+    for (std::size_t count = in_.count(); count != 0; --count) {
+      std::string file = text();
+      written.lines.push_back({std::move(file), in_.number32()});
+    }
+    return written;
+  }
+
+  WireReader in_;
+  std::vector<std::string_view> texts_;
+};
+
+}  // namespace
+
+std::string encode_places(const Places& places) {
+  TextTable table;
+  WireWriter body;
+  body.number(places.size());
+  std::uint32_t last = 0;
+  for (const auto& [symbol, written] : places) {
+    body.number(symbol - last);
+    last = symbol;
+    body.number(table.number_of(written.why_unknown));
+    body.number(written.declaration_only ? 1 : 0);
+    body.number(table.number_of(written.source));
+    body.number(written.unit ? *written.unit + 1 : 0);
+    body.number(written.lines.size());
+    for (const SourceLine& line : written.lines) {
+      body.number(table.number_of(line.file));
+      body.number(line.line);
+    }
+  }
+  WireWriter head;
+  head.number(table.texts().size());
+  for (const std::string& text : table.texts()) head.text(text);
+  return head.take() + body.take();
+}
+
+Places decode_places(std::string_view bytes) { return PlaceReader(bytes).run(); }
 
 }  // namespace elfaudit

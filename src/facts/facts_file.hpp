@@ -1,12 +1,108 @@
 // Facts files: what scanning an object says, kept in a file that stands for the object.
 #pragma once
 
+#include <sys/stat.h>
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "elfaudit/facts.hpp"
-#include "facts/content.hpp"
+#include "elfaudit/origin.hpp"
 
 namespace elfaudit {
+
+// --- What tells one content of a file from another.
+
+/// Size and hash (XXH3, 128 bits) of an object's bytes, all of them. The hash is not meant to withstand somebody who
+/// makes objects in order to deceive: whoever can write objects and caches needs no such trick.
+struct Content {
+  std::uint64_t size = 0;
+  std::array<std::uint8_t, 16> hash{};
+  auto operator<=>(const Content&) const = default;
+};
+
+/// By what the system knows a file and its state. Whoever writes to a file changes its ctime, which nobody can set.
+struct FileState {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t size = 0;
+  std::int64_t modified = 0;  ///< nanoseconds since 1970, as is `changed`
+  std::int64_t changed = 0;
+  bool operator==(const FileState&) const = default;
+};
+
+/// Of the file that holds the bytes; nothing when it is no regular file that can be opened.
+std::optional<FileState> state_of(const Origin& origin);
+
+/// Of the object's bytes, which are read by the page, not mapped. Nothing when they are not all there. Not for what is
+/// in a wheel.
+std::optional<Content> content_of(const Origin& origin);
+
+/// A 64-bit hash (XXH3).
+std::uint64_t checksum(std::string_view bytes);
+
+/// The 128-bit one.
+std::array<std::uint8_t, 16> hash_of(std::string_view bytes);
+
+/// In hexadecimal.
+std::string hex(const std::array<std::uint8_t, 16>& hash);
+
+// --- The envelope of what is kept of an object: which object, made by which program, whole or not.
+//
+//   0  magic, 8 bytes        8  format number, 4        12  e_machine, 2    14  ELFCLASS64, 1    15  what it is, 1
+//  16  size of the object, 8                            24  hash of the object, 16
+//  40  bytes of the payload when it is decompressed, 8  48  bytes of version, 4     52  bytes of name, 4
+//  56  version of the program, name of the object, payload; last 8 bytes: checksum of all bytes before it
+//
+// Numbers are little-endian. The payload is a zstd frame where that is smaller, but not incredibly much, else the bytes
+// as they are. A document of another format number or of another version of the program is no document: what it says
+// may have meant another thing.
+
+/// Facts: an InputFacts, one value for each of its kinds. Places, Seen: of the cache.
+enum class DocumentKind : std::uint8_t {
+  Object,
+  Archive,
+  SharedObject,
+  Executable,
+  DeviceFile,
+  Places = 64,
+  Seen = 65
+};
+
+struct Document {
+  DocumentKind kind = DocumentKind::Object;
+  std::uint16_t machine = 0;  ///< e_machine of the object, or of an archive's first; 0 when it is not known
+  bool is_64 = false;
+  Content content;      ///< of the object
+  std::string name;     ///< of the object, as it was called when this was made
+  std::string payload;  ///< decompressed
+};
+
+/// Why some bytes are no document, in words that follow the name of a file.
+struct BadDocument : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+constexpr std::string_view kDocumentMagic{
+    "\x93"
+    "eafact\n",
+    8};
+constexpr std::uint64_t kLargestDocument = std::uint64_t{1} << 30;  ///< bytes of payload
+
+/// `version`: that of the program.
+std::string write_document(const Document& document, std::string_view version);
+
+/// Throws BadDocument for anything but a whole document of this format and version.
+Document read_document(std::string_view bytes, std::string_view version);
+
+/// What the beginning of a file says of the object, without its payload; nothing when it is no document. Not to be
+/// trusted: the rest is not looked at.
+std::optional<Document> peek_document(const std::string& path);
 
 /// The bytes of a facts file. `content`: of the file that the facts are of.
 std::string facts_file(const InputFacts& facts, const Content& content);

@@ -1,13 +1,436 @@
+// Classifies programs by their names, asks a driver for its linker line, or reads its words without asking.
+
 #include "input/driver.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
 #include <utility>
 
+#include "elfaudit/error.hpp"
+#include "input/ld_options.hpp"
+#include "input/nvcc.hpp"
+#include "input/response_file.hpp"
+#include "support/path.hpp"
 #include "support/process.hpp"
 
 namespace elfaudit {
+namespace {
+
+/// "g++-12" -> "g++", "ld.lld-19" -> "ld.lld", "clang15" -> "clang".
+std::string_view without_version(std::string_view name) {
+  const std::size_t end = name.find_last_not_of("0123456789.");
+  if (end == std::string_view::npos) return name;
+  name = name.substr(0, end + 1);
+  if (name.ends_with('-')) name.remove_suffix(1);
+  return name;
+}
+
+/// "x86_64-linux-gnu-g++" -> "g++"; "musl-gcc" -> "gcc".
+std::string_view without_target(std::string_view name) { return name.substr(name.rfind('-') + 1); }
+
+template <std::size_t N>
+bool listed(const std::array<std::string_view, N>& list, std::string_view name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+constexpr auto kDrivers = std::to_array<std::string_view>(
+    {"gcc",   "g++",   "cc",     "c++",    "clang", "clang++", "c89",    "c99",   "gfortran", "flang",
+     "gdc",   "gccgo", "xgcc",   "xg++",   "icx",   "icpx",    "icc",    "icpc",  "ifx",      "ifort",
+     "dpcpp", "mpicc", "mpicxx", "mpic++", "mpiCC", "mpifort", "mpif90", "hipcc", "egcs"});
+constexpr auto kLinkers = std::to_array<std::string_view>(
+    {"ld", "ld.bfd", "ld.gold", "gold", "ld.lld", "lld", "ld.mold", "mold", "collect2", "real-ld", "collect-ld"});
+constexpr auto kDeviceCompilers = std::to_array<std::string_view>({"nvcc", "nvlink"});
+constexpr auto kArchivers = std::to_array<std::string_view>({"ar"});
+constexpr auto kLaunchers = std::to_array<std::string_view>(
+    {"ccache", "sccache", "distcc", "icecc", "env", "nice", "time", "ionice", "stdbuf", "elfaudit", "ctest"});
+
+bool in_table(const auto& table, std::string_view name) {
+  // The name as it is first: "c99" would lose its version.
+  for (const std::string_view n :
+       {name, without_version(name), without_target(without_version(name)), without_target(name)}) {
+    if (listed(table, n)) return true;
+  }
+  return false;
+}
+
+std::optional<LinkerKind> kind_of_name(std::string_view name) {
+  name = without_version(name);
+  const std::string_view last = without_target(name);
+  if (last == "ld.lld" || last == "lld") return LinkerKind::Lld;
+  if (last == "ld.mold" || last == "mold") return LinkerKind::Mold;
+  if (last == "ld.gold" || last == "gold") return LinkerKind::Gold;
+  if (last == "ld.bfd") return LinkerKind::Bfd;
+  return std::nullopt;
+}
+
+/// Words of a launcher before the program that it starts.
+std::size_t launcher_words(std::string_view launcher, const std::vector<std::string>& argv) {
+  // "elfaudit link --gate -- c++", "ctest --launch --target-name app -- c++"; without "--" they start no other program.
+  if (launcher == "elfaudit" || launcher == "ctest") {
+    const auto end = std::find(argv.begin(), argv.end(), "--");
+    const bool starts = argv.size() > 1 && (argv[1] == "link" || argv[1] == "--launch") && end != argv.end();
+    return starts ? static_cast<std::size_t>(end - argv.begin()) + 1 : argv.size();
+  }
+  const auto takes_value = [&](const std::string& word) {
+    return (launcher == "env" && (word == "-u" || word == "-C")) || (launcher == "nice" && word == "-n") ||
+           (launcher == "ionice" && (word == "-c" || word == "-n")) ||
+           (launcher == "time" && (word == "-f" || word == "-o")) ||
+           (launcher == "stdbuf" && (word == "-i" || word == "-o" || word == "-e"));
+  };
+  std::size_t at = 1;
+  while (at < argv.size()) {
+    const std::string& word = argv[at];
+    const bool assignment = word.find('=') != std::string::npos && word.front() != '/' && word.front() != '.';
+    if (!word.starts_with('-') && !assignment) break;
+    at += takes_value(word) ? 2 : 1;
+  }
+  return std::min(at, argv.size());
+}
+
+}  // namespace
+
+std::string in_path(const std::string& program) {
+  if (program.find('/') != std::string::npos) return program;
+  const char* variable = std::getenv("PATH");
+  std::string_view path = variable != nullptr ? variable : "";
+  while (!path.empty()) {
+    const std::size_t colon = std::min(path.find(':'), path.size());
+    const std::string file = std::string(path.substr(0, colon)) + "/" + program;
+    std::error_code error;
+    if (std::filesystem::exists(file, error)) return file;
+    path.remove_prefix(std::min(colon + 1, path.size()));
+  }
+  return program;
+}
+
+ProgramKind classify_program(const std::string& program) {
+  const std::string_view name = base_name(program);
+  if (in_table(kDeviceCompilers, name)) return ProgramKind::DeviceCompiler;
+  if (listed(kLaunchers, name)) return ProgramKind::Launcher;
+  // "wasm-ld", "ld64.lld" and "lld-link" make no ELF; "clang-cl" takes other options.
+  if (name.starts_with("wasm-") || name.starts_with("ld64.") || name.find("-link") != std::string_view::npos) {
+    return ProgramKind::Unknown;
+  }
+  if (in_table(kLinkers, name)) return ProgramKind::Linker;
+  if (in_table(kArchivers, name)) return ProgramKind::Archiver;
+  return in_table(kDrivers, name) ? ProgramKind::Driver : ProgramKind::Unknown;
+}
+
+LinkerKind linker_kind(const std::string& program) {
+  if (const std::optional<LinkerKind> named = kind_of_name(base_name(program))) return *named;
+  std::error_code error;
+  const std::string real = std::filesystem::canonical(in_path(program), error).string();
+  // Plain "ld" is GNU ld unless its file says otherwise.
+  return error ? LinkerKind::Bfd : kind_of_name(base_name(real)).value_or(LinkerKind::Bfd);
+}
+
+std::optional<ArchiveWords> archive_words(const std::vector<std::string>& words) {
+  // POSIX has "-q -c"; everybody writes "qc". binutils' manual, "ar".
+  std::size_t at = 0;
+  std::string operation;
+  for (; at < words.size() && (at == 0 || words[at].starts_with('-')); ++at) operation += words[at];
+  if (operation.find_first_of("rq") == std::string::npos || at == words.size()) return std::nullopt;
+  return ArchiveWords{words[at], {words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end()}};
+}
+
+Command strip_launchers(const std::vector<std::string>& argv) {
+  std::vector<std::string> rest = argv;
+  Command command;
+  // "CC=gcc make": words before the program set its environment, with or without env.
+  if (!rest.empty() && rest.front().find('=') != std::string::npos) rest.insert(rest.begin(), "env");
+  while (!rest.empty() && classify_program(rest.front()) == ProgramKind::Launcher) {
+    const std::string_view launcher = base_name(rest.front());
+    const auto end = rest.begin() + static_cast<std::ptrdiff_t>(launcher_words(launcher, rest));
+    // env is kept, since LIBRARY_PATH and the like change what a driver passes on; the others change nothing.
+    if (launcher == "env") command.environment.insert(command.environment.end(), rest.begin(), end);
+    rest.erase(rest.begin(), end);
+  }
+  if (rest.empty()) return command;
+  command.program = rest.front();
+  command.words.assign(rest.begin() + 1, rest.end());
+  return command;
+}
+
+namespace {
+
+/// The number that text begins with; 0 when it begins with none.
+int number_at_start(std::string_view text) {
+  int number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number < 0 ? 0 : number;
+}
+
+int number_behind(std::string_view text, std::string_view word) {
+  const std::size_t at = text.rfind(word);
+  return at == std::string_view::npos ? 0 : number_at_start(text.substr(at + word.size()));
+}
+
+}  // namespace
+
+LinkerChoice parse_linker_choice(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const std::string_view name = text.substr(0, colon);
+  LinkerChoice choice;
+  if (name == "bfd")
+    choice.kind = LinkerKind::Bfd;
+  else if (name == "gold")
+    choice.kind = LinkerKind::Gold;
+  else if (name == "lld")
+    choice.kind = LinkerKind::Lld;
+  else if (name == "mold")
+    choice.kind = LinkerKind::Mold;
+  else
+    throw UsageError("--linker " + std::string(text) + ": bfd, gold, lld and mold are known");
+  if (colon == std::string_view::npos) return choice;
+  choice.version = number_at_start(text.substr(colon + 1));
+  if (choice.version == 0) throw UsageError("--linker " + std::string(text) + ": no version behind the colon");
+  return choice;
+}
+
+int linker_version(LinkerKind kind, const std::string& program, bool may_run) {
+  if (kind != LinkerKind::Lld || program.empty()) return 0;
+  if (const int version = number_behind(base_name(program), "lld-"); version != 0) return version;
+  std::error_code error;
+  const std::string real = std::filesystem::canonical(in_path(program), error).string();
+  if (const int version = error ? 0 : number_behind(real, "/llvm-"); version != 0) return version;
+  if (!may_run) return 0;
+  // "Debian LLD 19.1.7 (compatible with GNU linkers)"
+  const std::optional<ProcessOutput> answer = run_process({program, "--version"});
+  return answer ? number_behind(answer->out, "LLD ") : 0;
+}
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// What a driver answers at once, without a link: to a person, or to a build system that looks it over. gcc's manual,
+/// "Overall Options" and "Developer Options".
+bool is_question(const std::string& word) {
+  const std::string_view name = std::string_view(word).substr(word.starts_with("--") ? 1 : 0);
+  return word == "-###" || word == "--version" || name.starts_with("-help") || name == "-target-help" ||
+         name.starts_with("-print-") || name == "-dumpversion" || name == "-dumpfullversion" ||
+         name == "-dumpmachine" || name == "-dumpspecs" || name == "-dryrun";
+}
+
+/// Has a linker's line something to link? "gcc -Wl,--version" and "ld -v" only ask.
+bool links(const Words& words) {
+  const std::vector<LineItem> items = tokenize_link_line(words);
+  const auto asks = [](const LineItem& item) { return item.effect == OptionEffect::NoLink; };
+  const auto is_input = [](const LineItem& item) {
+    return item.kind == LineItem::Kind::Input || item.effect == OptionEffect::Library;
+  };
+  return std::none_of(items.begin(), items.end(), asks) && std::any_of(items.begin(), items.end(), is_input);
+}
+
+LinkStep step_of_driver(const Words& words) {
+  const std::optional<LinkLine> line = read_driver_words(words);
+  if (!line || !links(line->words)) return LinkStep::None;
+  // "-x c conftest", "-xc++ -": whatever the input is called, it is a source. "-x none" comes behind such an input.
+  const auto names_language = [](const std::string& word) {
+    return word == "-x" || word.starts_with("-xc") || word.starts_with("-xassembler");
+  };
+  const bool compiles = !line->not_built.empty() || std::any_of(words.begin(), words.end(), names_language);
+  return compiles ? LinkStep::CompilesFirst : LinkStep::Links;
+}
+
+LinkStep step_of_nvcc(const Words& words) {
+  const NvccLink link = read_nvcc_words(words);
+  const auto has_files = [](const NvlinkLine& line) { return !line.files.empty() || !line.libraries.empty(); };
+  if (link.device.empty() && link.host.empty()) return LinkStep::None;
+  if (!link.not_built.empty()) return LinkStep::CompilesFirst;
+  const bool any = !link.host.empty() || std::any_of(link.device.begin(), link.device.end(), has_files);
+  return any ? LinkStep::Links : LinkStep::None;
+}
+
+/// CMake puts the launcher of its link commands before these as well: "cmake -E rm -f libx.a", "ranlib libx.a".
+bool stands_beside_links(const std::string& program) {
+  const std::string_view name = base_name(program);
+  return name == "cmake" || name == "ranlib" || name.ends_with("-ranlib");
+}
+
+}  // namespace
+
+LinkStep link_step(const Words& argv) {
+  const Command command = strip_launchers(argv);
+  const Words words = expand_response_files(command.words);
+  const bool asks = std::any_of(words.begin(), words.end(), is_question);
+  switch (classify_program(command.program)) {
+    case ProgramKind::Driver:
+      return asks ? LinkStep::None : step_of_driver(words);
+    case ProgramKind::Linker:
+      return asks || !links(words) ? LinkStep::None : LinkStep::Links;
+    case ProgramKind::DeviceCompiler:
+      if (command.program.ends_with("nvlink")) return asks ? LinkStep::None : LinkStep::Links;
+      return asks ? LinkStep::None : step_of_nvcc(words);
+    case ProgramKind::Archiver:
+      return archive_words(words) ? LinkStep::Links : LinkStep::None;
+    case ProgramKind::Launcher:
+      break;
+    case ProgramKind::Unknown:
+      if (stands_beside_links(command.program)) return LinkStep::None;
+      break;
+  }
+  return LinkStep::Links;
+}
+
+// --- A driver's own words, for when the driver can't be asked: only what is the same for every driver.
+
+namespace {
+
+// gcc manual, "Overall Options" and "Link Options"; clang's --help. A word of its own follows each of these.
+constexpr auto kIgnoredWithValue = std::to_array<std::string_view>({"-I",
+                                                                    "-D",
+                                                                    "-U",
+                                                                    "-A",
+                                                                    "-B",
+                                                                    "-G",
+                                                                    "-x",
+                                                                    "-include",
+                                                                    "-imacros",
+                                                                    "-isystem",
+                                                                    "-iquote",
+                                                                    "-idirafter",
+                                                                    "-iprefix",
+                                                                    "-iwithprefix",
+                                                                    "-iwithprefixbefore",
+                                                                    "-isysroot",
+                                                                    "-imultilib",
+                                                                    "-MF",
+                                                                    "-MT",
+                                                                    "-MQ",
+                                                                    "-MJ",
+                                                                    "-Xassembler",
+                                                                    "-Xpreprocessor",
+                                                                    "-Xclang",
+                                                                    "-mllvm",
+                                                                    "-aux-info",
+                                                                    "--param",
+                                                                    "-target",
+                                                                    "-arch",
+                                                                    "-wrapper",
+                                                                    "-dumpbase",
+                                                                    "-dumpbase-ext",
+                                                                    "-dumpdir",
+                                                                    "-gcc-toolchain",
+                                                                    "-cxx-isystem",
+                                                                    "-ivfsoverlay",
+                                                                    "-Xcompiler",
+                                                                    "-Xcuda-ptxas",
+                                                                    "-Xcuda-fatbinary",
+                                                                    "-install_name",
+                                                                    "-framework"});
+// Passed on to the linker, with their value in the next word or in the same one.
+constexpr auto kLinkerWithValue = std::to_array<std::string_view>({"-l", "-L", "-u", "-T", "-e", "-z", "-o"});
+constexpr auto kLinkerLongWithValue = std::to_array<std::string_view>(
+    {"--entry", "--undefined", "-Tdata", "-Ttext", "-Tbss", "-soname", "-rpath", "--sysroot"});
+constexpr auto kLinkerFlags = std::to_array<std::string_view>(
+    {"-shared", "-static", "-pie", "-no-pie", "-nopie", "-r", "-s", "-t", "-rdynamic", "-static-pie"});
+constexpr auto kNoLink = std::to_array<std::string_view>(
+    {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--precompile", "--analyze", "-emit-ast"});
+constexpr auto kSources = std::to_array<std::string_view>(
+    {"c",   "cc", "cp", "cxx", "cpp", "CPP", "c++", "C",   "m",   "mm",   "M",   "i",   "ii",  "mi",  "mii",
+     "s",   "S",  "sx", "f",   "F",   "for", "FOR", "fpp", "f90", "F90",  "f95", "F95", "f03", "F03", "f08",
+     "F08", "go", "d",  "di",  "adb", "ads", "cu",  "hip", "ll",  "cppm", "ixx", "h",   "hh",  "hpp"});
+
+bool is_source(std::string_view word) {
+  const std::size_t dot = word.rfind('.');
+  return dot != std::string_view::npos && word.find('/', dot) == std::string_view::npos &&
+         listed(kSources, word.substr(dot + 1));
+}
+
+class WordReader {
+ public:
+  explicit WordReader(const std::vector<std::string>& words) : words_(words) {}
+
+  std::optional<LinkLine> read() {
+    for (at_ = 0; at_ < words_.size(); ++at_) {
+      if (listed(kNoLink, words_[at_])) return std::nullopt;
+      take(words_[at_]);
+    }
+    return std::move(line_);
+  }
+
+ private:
+  void pass(const std::string& word) { line_.words.push_back(word); }
+
+  void take(const std::string& word) {
+    if (!word.starts_with('-') || word == "-") return take_input(word);
+    if (word.starts_with("-Wl,")) return pass_list(word.substr(4));
+    if (word == "-Xlinker") return pass_next();
+    if (word.starts_with("-fuse-ld=")) return take_linker(word.substr(9));
+    if (word.starts_with("--ld-path=")) return take_linker_path(word.substr(10));
+    if (word == "-m32") return pass_list("-m,elf_i386");
+    if (listed(kLinkerFlags, word)) return pass_flag(word);
+    if (listed(kIgnoredWithValue, word)) {
+      ++at_;
+      return;
+    }
+    pass_option_with_value(word);  // what is left over (-O2, -g, -fPIC) is for the compiler
+  }
+
+  void take_input(const std::string& word) {
+    // A source stays at its place: the object made of it would be linked there.
+    if (is_source(word)) line_.not_built.emplace(word, word);
+    pass(word);
+  }
+
+  void pass_list(std::string_view list) {
+    for (;;) {
+      const std::size_t comma = list.find(',');
+      pass(std::string(list.substr(0, comma)));
+      if (comma == std::string_view::npos) return;
+      list.remove_prefix(comma + 1);
+    }
+  }
+
+  void pass_next() {
+    if (at_ + 1 < words_.size()) pass(words_[++at_]);
+  }
+
+  void pass_flag(const std::string& word) {
+    if (word == "-rdynamic") return pass("--export-dynamic");
+    if (word == "-static-pie") return pass_list("-static,-pie");
+    pass(word);
+  }
+
+  void pass_option_with_value(const std::string& word) {
+    const std::string_view name = std::string_view(word).substr(0, word.find('='));
+    if (listed(kLinkerLongWithValue, name)) {
+      pass(word);
+      if (name.size() == word.size()) pass_next();
+    } else if (listed(kLinkerWithValue, std::string_view(word).substr(0, 2)) && !is_compiler_word(word)) {
+      pass(word);
+      if (word.size() == 2) pass_next();
+    }
+  }
+
+  /// Compiler options that begin like a linker's: "-openmp" and the like are no output names in any driver today.
+  static bool is_compiler_word(std::string_view word) { return word == "-openmp" || word.starts_with("-target"); }
+
+  void take_linker(const std::string& name) {
+    take_linker_path(name.starts_with('/') || name == "ld" ? name : "ld." + name);
+  }
+
+  void take_linker_path(const std::string& program) {
+    line_.program = program;
+    line_.linker = linker_kind(program);
+  }
+
+  const std::vector<std::string>& words_;
+  std::size_t at_ = 0;
+  LinkLine line_;
+};
+
+}  // namespace
+
+std::optional<LinkLine> read_driver_words(const std::vector<std::string>& words) { return WordReader(words).read(); }
+
 namespace {
 
 using Commands = std::vector<std::vector<std::string>>;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,9 +11,40 @@
 
 #include "elfaudit/link_job.hpp"
 #include "input/link_line.hpp"
-#include "input/linker_choice.hpp"
 
 namespace elfaudit {
+
+// --- Which linker's rules a link is judged by.
+
+struct LinkerChoice {
+  LinkerKind kind = LinkerKind::Bfd;
+  int version = 0;  ///< major; 0: not said
+};
+
+/// May a program that a command names be started, to ask it what it would do? Empty: every one. The user's own command
+/// is what they would run themselves; one that stands in a file may name anything.
+using MayAsk = std::function<bool(const std::string& program)>;
+
+/// --linker: "bfd", "lld", "mold", with a version behind a colon: "lld:14". Throws UsageError.
+LinkerChoice parse_linker_choice(std::string_view text);
+
+/// The major version of a linker, told by its name (ld.lld-19), the folder it really is in (/usr/lib/llvm-19/bin/lld),
+/// or, where `may_run`, by its own --version. 0 when that is not known, or for linkers of which one version is
+/// modelled.
+int linker_version(LinkerKind kind, const std::string& program, bool may_run);
+
+// --- Does a command link, and can its link be judged before it runs? Answered from the words alone: nothing is run, so
+// that a program that stands in front of every compiler command costs those that only compile nothing.
+
+enum class LinkStep : std::uint8_t {
+  None,           ///< -c, -E, --version, no inputs: no link
+  CompilesFirst,  ///< links what it compiles itself: the objects don't exist before it runs
+  Links,          ///< or makes a static library of objects
+};
+
+/// `argv`: a command with its launchers (ccache). A program that is no compiler driver or linker counts as Links: what
+/// judges links says why it can't judge that one. Throws UsageError when a response file can't be understood.
+LinkStep link_step(const std::vector<std::string>& argv);
 
 enum class ProgramKind : std::uint8_t { Driver, Linker, DeviceCompiler, Archiver, Launcher, Unknown };
 
@@ -61,7 +93,7 @@ std::vector<std::vector<std::string>> parse_dry_run(std::string_view text);
 /// `notes` gets why.
 LinkLine ask_driver(const Command& command, std::vector<std::string>& notes);
 
-/// Reads a driver's words as they are (driver_words.cpp): inputs and what goes to the linker. `not_built` gets the
+/// Reads a driver's words as they are (driver.cpp): inputs and what goes to the linker. `not_built` gets the
 /// sources. Nothing when they ask for no link (-c, -E, -S, --version).
 std::optional<LinkLine> read_driver_words(const std::vector<std::string>& words);
 

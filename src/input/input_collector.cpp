@@ -1,3 +1,5 @@
+// Adds inputs in the order of the line, through -l searches and scripts.
+
 #include "input/input_collector.hpp"
 
 #include <algorithm>
@@ -9,8 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "support/file.hpp"
 #include "support/path.hpp"
-#include "support/read_file.hpp"
 
 namespace elfaudit {
 namespace {

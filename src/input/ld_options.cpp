@@ -1,11 +1,561 @@
+// The table of linker options: which linker knows which, and which takes a value.
+
 #include "input/ld_options.hpp"
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 
 #include "target/linker_traits.hpp"
 
 namespace elfaudit {
+namespace {
+
+using enum OptionEffect;
+constexpr OptionValue kFlag = OptionValue::None;
+constexpr OptionValue kValue = OptionValue::Separate;
+constexpr OptionValue kMaybe = OptionValue::Equals;
+
+// Which keywords -z takes (GNU ld and lld manuals, mold --help); those that change symbols are handled by name in
+// link_line.cpp. The negation of each, with "no" before it, is a keyword too.
+constexpr std::array kZKeywords = std::to_array<std::string_view>({"bndplt",
+                                                                   "bti-report",
+                                                                   "buildd",
+                                                                   "call-nop",
+                                                                   "cet-report",
+                                                                   "combreloc",
+                                                                   "common",
+                                                                   "common-page-size",
+                                                                   "copyreloc",
+                                                                   "dead-reloc-in-nonalloc",
+                                                                   "defaultlib",
+                                                                   "defs",
+                                                                   "delete",
+                                                                   "dlopen",
+                                                                   "dump",
+                                                                   "dynamic-undefined-weak",
+                                                                   "execstack",
+                                                                   "execstack-if-needed",
+                                                                   "extern-protected-data",
+                                                                   "force-bti",
+                                                                   "force-ibt",
+                                                                   "gcs",
+                                                                   "gcs-report",
+                                                                   "gcs-report-dynamic",
+                                                                   "global",
+                                                                   "globalaudit",
+                                                                   "gnu-version-tag",
+                                                                   "gnustack",
+                                                                   "hazardplt",
+                                                                   "ibt",
+                                                                   "ibtplt",
+                                                                   "ifunc-noplt",
+                                                                   "indirect-extern-access",
+                                                                   "initfirst",
+                                                                   "interpose",
+                                                                   "isa-level-report",
+                                                                   "keep-data-section-prefix",
+                                                                   "keep-text-section-prefix",
+                                                                   "lam-report",
+                                                                   "lam-u48",
+                                                                   "lam-u48-report",
+                                                                   "lam-u57",
+                                                                   "lam-u57-report",
+                                                                   "lazy",
+                                                                   "loadfltr",
+                                                                   "lrodata-after-bss",
+                                                                   "mark-plt",
+                                                                   "max-page-size",
+                                                                   "memory-seal",
+                                                                   "muldefs",
+                                                                   "now",
+                                                                   "origin",
+                                                                   "pac-plt",
+                                                                   "pack-relative-relocs",
+                                                                   "pauth-report",
+                                                                   "rel",
+                                                                   "rela",
+                                                                   "reloc-overflow",
+                                                                   "relro",
+                                                                   "report-relative-reloc",
+                                                                   "retpolineplt",
+                                                                   "rewrite-endbr",
+                                                                   "rodynamic",
+                                                                   "secondary",
+                                                                   "sectionheader",
+                                                                   "separate-code",
+                                                                   "separate-loadable-segments",
+                                                                   "shstk",
+                                                                   "stack-size",
+                                                                   "start-stop-gc",
+                                                                   "start-stop-visibility",
+                                                                   "text",
+                                                                   "text-unlikely-segment",
+                                                                   "textoff",
+                                                                   "undefs",
+                                                                   "unique",
+                                                                   "unique-symbol",
+                                                                   "wxneeded",
+                                                                   "x86-64-baseline",
+                                                                   "x86-64-v2",
+                                                                   "x86-64-v3",
+                                                                   "x86-64-v4",
+                                                                   "zicfilp-report",
+                                                                   "zicfilp-unlabeled-report",
+                                                                   "zicfiss-report"});
+
+// Those of gold 1.16, found by asking it.
+constexpr std::array kGoldKeywords = std::to_array<std::string_view>({"buildd",
+                                                                      "combreloc",
+                                                                      "common-page-size",
+                                                                      "defs",
+                                                                      "execstack",
+                                                                      "global",
+                                                                      "initfirst",
+                                                                      "interpose",
+                                                                      "keep-text-section-prefix",
+                                                                      "lazy",
+                                                                      "loadfltr",
+                                                                      "max-page-size",
+                                                                      "muldefs",
+                                                                      "nocombreloc",
+                                                                      "nocopyreloc",
+                                                                      "nodefaultlib",
+                                                                      "nodelete",
+                                                                      "nodlopen",
+                                                                      "nodump",
+                                                                      "noexecstack",
+                                                                      "nokeep-text-section-prefix",
+                                                                      "norelro",
+                                                                      "notext",
+                                                                      "notext-unlikely-segment",
+                                                                      "nounique",
+                                                                      "now",
+                                                                      "origin",
+                                                                      "relro",
+                                                                      "stack-size",
+                                                                      "start-stop-visibility",
+                                                                      "text",
+                                                                      "text-unlikely-segment",
+                                                                      "textoff",
+                                                                      "unique"});
+
+// clang-format off
+const std::vector<LinkerOption> kOptions{
+    // Inputs and where they are searched
+    {"l library", kValue, Library},
+    {"L library-path", kValue, LibraryPath},
+    {"Y", kValue, SolarisPath},
+    {"sysroot", kValue, Sysroot},
+    {"nostdlib", kFlag, NoDefaultPaths},
+    {"T script", kValue, Script},
+    {"dT default-script", kValue, DefaultScript},
+    {"R just-symbols", kValue, JustSymbols},
+    {"b format", kValue, Format},
+    {"m", kValue, Emulation},
+    {"c mri-script", kValue, NotModelled},
+    {"C directory", kValue, NotModelled},               // mold: changes the working directory
+    {"chroot", kValue, NotModelled},                    // mold
+    {"remap-inputs remap-inputs-file", kValue, NotModelled},
+    {"A architecture", kValue, None},
+
+    // State that holds for the inputs after it
+    {"whole-archive", kFlag, WholeArchive},
+    {"no-whole-archive", kFlag, NoWholeArchive},
+    {"as-needed", kFlag, AsNeeded},
+    {"no-as-needed", kFlag, NoAsNeeded},
+    {"( start-group", kFlag, StartGroup},
+    {") end-group", kFlag, EndGroup},
+    {"start-lib", kFlag, StartLib},
+    {"end-lib", kFlag, EndLib},
+    {"push-state", kFlag, PushState},
+    {"pop-state", kFlag, PopState},
+    {"Bdynamic dy call_shared", kFlag, SearchShared},
+    {"Bstatic dn non_shared", kFlag, SearchStatic},
+    {"static", kFlag, Static},
+    {"a", kValue, SearchKeyword},                       // HP/UX: -a archive is -Bstatic
+    {"copy-dt-needed-entries add-needed", kFlag, CopyDtNeeded},
+    {"no-copy-dt-needed-entries no-add-needed", kFlag, NoCopyDtNeeded},
+
+    // The output
+    {"shared Bshareable", kFlag, Shared},
+    {"r i relocatable Ur", kFlag, Relocatable},
+    {"pie pic-executable", kFlag, Pie},
+    {"no-pie no-pic-executable nopie", kFlag, NoPie},
+    {"o", kValue, Output},
+    {"output", kValue, Output, OptionDashes::Two},
+    {"e entry", kValue, Entry},
+    {"N n nmagic", kFlag, Omagic},                      // GNU ld: no shared libraries from here on
+    {"omagic", kFlag, Omagic, OptionDashes::Two},
+    {"no-omagic", kFlag, Warning, OptionDashes::Two},
+    {"no-nmagic", kFlag, None, OptionDashes::Two},
+    {"oformat", kValue, None, OptionDashes::Two},
+    {"orphan-handling", kValue, None, OptionDashes::Two},
+    {"optimize-bb-jumps", kFlag, None, OptionDashes::Two},
+    {"optimize opt-remarks-filename opt-remarks-passes opt-remarks-format opt-remarks-hotness-threshold", kValue, None, OptionDashes::Two},
+    {"opt-remarks-with-hotness", kFlag, None, OptionDashes::Two},
+    {"out-implib", kValue, None, OptionDashes::Two},
+
+    // Symbols
+    {"u undefined", kValue, Undefined},
+    {"require-defined", kValue, RequireDefined},
+    {"undefined-glob", kValue, NotModelled},            // lld: extracts every member that matches
+    {"wrap", kValue, Wrap},
+    {"defsym", kValue, Defsym},
+    {"ignore-unresolved-symbol", kValue, IgnoreUnresolved},
+    {"allow-multiple-definition", kFlag, MultipleDefinitions},
+    {"no-allow-multiple-definition", kFlag, NoMultipleDefinitions},
+    {"fortran-common", kFlag, FortranCommon},           // lld
+    {"no-fortran-common", kFlag, NoFortranCommon},
+    {"gc-sections", kFlag, GcSections},
+    {"no-gc-sections", kFlag, NoGcSections},
+    {"z", kValue, Keyword},
+    {"no-undefined", kFlag, NoUndefined},
+    {"unresolved-symbols", kValue, UnresolvedSymbols},
+    {"warn-unresolved-symbols", kFlag, WarnUnresolved},
+    {"error-unresolved-symbols", kFlag, ErrorUnresolved},
+    {"noinhibit-exec", kFlag, NoInhibitExec},
+    {"fatal-warnings", kFlag, FatalWarnings},
+    {"no-fatal-warnings", kFlag, NoFatalWarnings},
+    {"w no-warnings warn-common no-warn-common warn-backrefs no-warn-backrefs", kFlag, Warning},
+    {"warn-textrel no-warn-textrel warn-shared-textrel no-warn-shared-textrel", kFlag, Warning},
+    {"warn-backrefs-exclude", kValue, Warning},
+    {"allow-shlib-undefined", kFlag, AllowShlibUndefined},
+    {"no-allow-shlib-undefined", kFlag, NoAllowShlibUndefined},
+    {"weak-unresolved-symbols", kFlag, NotModelled},    // gold
+    {"version-script", kValue, VersionScript},
+    {"dynamic-list export-dynamic-symbol-list", kValue, DynamicList},
+    {"export-dynamic-symbol", kValue, ExportDynamicSymbol},
+    {"E export-dynamic", kFlag, ExportDynamic},
+    {"no-export-dynamic", kFlag, NoExportDynamic},
+    {"exclude-libs", kValue, ExcludeLibs},
+    {"undefined-version", kFlag, UndefinedVersion},
+    {"no-undefined-version", kFlag, NoUndefinedVersion},
+    {"no-demangle", kFlag, NoDemangle},
+    {"demangle", kMaybe, Demangle},
+    {"gc-keep-exported", kFlag, GcKeepExported},
+    {"init", kValue, Init},
+    {"fini", kValue, Fini},
+    {"symbol-ordering-file section-ordering-file call-graph-ordering-file in-implib", kValue, ReadsFile},
+    {"retain-symbols-file", kValue, None},
+    {"rpath", kValue, Rpath},
+    {"rpath-link", kValue, RpathLink},
+
+    // Whether relocations fit the output
+    {"Bsymbolic Bsymbolic-functions Bsymbolic-non-weak Bsymbolic-non-weak-functions Bno-symbolic", kFlag, Symbolic},
+    {"I dynamic-linker", kValue, DynamicLinker},
+    {"no-dynamic-linker", kFlag, NoDynamicLinker},
+
+    // Nothing is linked
+    {"help version target-help print-sysroot print-output-format run", kFlag, NoLink},
+
+    // No effect on symbols: flags
+    {"d dc dp define-common no-define-common EB EL g p s S t v V M x X q", kFlag},
+    {"strip-all strip-debug strip-debug-gdb strip-debug-non-line strip-lto-sections strip-discarded no-strip-discarded", kFlag},
+    {"discard-all discard-locals discard-none trace print-map emit-relocs emit-stub-syms no-emit-stub-syms Qy qmagic", kFlag},
+    {"Bgroup", kFlag},
+    {"accept-unknown-input-arch no-accept-unknown-input-arch check-sections no-check-sections cref no-cref", kFlag},
+    {"eh-frame-hdr no-eh-frame-hdr ld-generated-unwind-info no-ld-generated-unwind-info", kFlag},
+    {"enable-new-dtags disable-new-dtags default-symver default-imported-symver", kFlag},
+    {"dynamic-list-data dynamic-list-cpp-new dynamic-list-cpp-typeinfo gnu-unique no-gnu-unique", kFlag},
+    {"disable-multiple-abs-defs embedded-relocs force-exe-suffix", kFlag},
+    {"force-group-allocation enable-non-contiguous-regions enable-non-contiguous-regions-warnings", kFlag},
+    {"print-gc-sections no-print-gc-sections no-keep-memory reduce-memory-overheads", kFlag},
+    {"warn-mismatch no-warn-mismatch warn-search-mismatch no-warn-search-mismatch relax no-relax relax-gp no-relax-gp", kFlag},
+    {"stats traditional-format warn-constructors no-warn-constructors warn-once", kFlag},
+    {"warn-execstack no-warn-execstack warn-rwx-segments no-warn-rwx-segments", kFlag, Warning},
+    {"warn-multiple-gp warn-section-align", kFlag},
+    {"warn-alternate-em warn-drop-version no-warn-drop-version", kFlag},
+    {"error-rwx-segments no-error-rwx-segments error-execstack no-error-execstack", kFlag},
+    {"warn-ifunc-textrel no-warn-ifunc-textrel warn-symbol-ordering no-warn-symbol-ordering", kFlag},
+    {"print-memory-usage print-map-discarded no-print-map-discarded print-map-locals no-print-map-locals", kFlag},
+    {"ctf-variables no-ctf-variables map-whole-files no-map-whole-files keep-files-mapped no-keep-files-mapped", kFlag},
+    {"preread-archive-symbols mmap-output-file no-mmap-output-file posix-fallocate no-posix-fallocate", kFlag},
+    {"apply-dynamic-relocs no-apply-dynamic-relocs be8 no-be8 execute-only no-execute-only rosegment no-rosegment", kFlag},
+    {"gdb-index no-gdb-index debug-names no-debug-names no-build-id no-color-diagnostics vs-diagnostics", kFlag},
+    {"dependent-libraries no-dependent-libraries cmse-implib android-memtag-heap android-memtag-stack", kFlag},
+    {"fat-lto-objects no-fat-lto-objects fix-cortex-a53-843419 no-fix-cortex-a53-843419 fix-cortex-a8 no-fix-cortex-a8", kFlag},
+    {"fix-arm1176 no-fix-arm1176 fix-cortex-a53-835769 no-fix-cortex-a53-835769 fix-v4bx fix-v4bx-interworking", kFlag},
+    {"ignore-data-address-equality ignore-function-address-equality", kFlag, UnequalAddresses},
+    {"merge-exidx-entries no-merge-exidx-entries", kFlag},
+    {"no-optimize-bb-jumps pcrel-optimize no-pcrel-optimize no-power10-stubs print-icf-sections no-print-icf-sections no-icf", kFlag},
+    {"toc-optimize no-toc-optimize toc-sort no-toc-sort tls-optimize no-tls-optimize tls-get-addr-optimize no-tls-get-addr-optimize", kFlag},
+    {"use-android-relr-tags no-use-android-relr-tags target1-abs target1-rel long-plt no-long-plt pic-veneer secure-plt", kFlag},
+    {"plt-localentry no-plt-localentry plt-static-chain no-plt-static-chain plt-thread-safe no-plt-thread-safe stub-group-multi no-stub-group-multi", kFlag},
+    {"no-enum-size-warning no-wchar-size-warning no-pipeline-knowledge text-reorder no-text-reorder ctors-in-init-array no-ctors-in-init-array", kFlag},
+    {"detect-odr-violations no-detect-odr-violations no-threads incremental no-incremental incremental-full incremental-update", kFlag},
+    {"incremental-changed incremental-unchanged incremental-unknown incremental-startup-unchanged", kFlag},
+    {"lto-legacy-pass-manager no-lto-legacy-pass-manager no-call-graph-profile-sort", kFlag},
+    {"perf fork no-fork detach no-detach quick-exit no-quick-exit repro reverse-sections nodefaultlibs print-dependencies", kFlag},
+    {"relocatable-merge-sections start-stop lto-pseudo-probe-for-profiling check-dynamic-relocations no-check-dynamic-relocations", kFlag},
+    {"no-android-memtag-heap no-android-memtag-stack no-separate-debug-file no-nmagic", kFlag},
+    {"enable-linker-version disable-linker-version plugin-save-temps warn-execstack-objects", kFlag},
+    {"no-lto-basic-block-address-map lto-basic-block-address-map lto-cs-profile-generate lto-debug-pass-manager lto-emit-llvm lto-emit-asm", kFlag},
+    {"lto-pgo-warn-mismatch no-lto-pgo-warn-mismatch lto-unique-basic-block-section-names no-lto-unique-basic-block-section-names", kFlag},
+    {"lto-validate-all-vtables-have-type-infos no-lto-validate-all-vtables-have-type-infos", kFlag},
+    {"lto-whole-program-visibility no-lto-whole-program-visibility disable-verify thinlto-emit-imports-files thinlto-emit-index-files", kFlag},
+    {"lto-O0 lto-O1 lto-O2 lto-O3 lto-CGO0 lto-CGO1 lto-CGO2 lto-CGO3", kFlag},
+
+    // No effect on symbols: with a value
+    {"f auxiliary F filter h soname O y trace-symbol G gpsize assert Map", kValue},
+    {"plugin plugin-opt mllvm dependency-file error-handling-script depaudit P audit", kValue},
+    {"hash-size hash-style max-cache-size sort-section section-start Tbss Tdata Ttext Ttext-segment Trodata-segment Tldata-segment", kValue},
+    {"spare-dynamic-tags task-link version-exports-section ctf-share-types image-base reproduce why-extract", kValue},
+    {"keep-unique print-symbol-order print-archive-stats load-pass-plugin", kValue},
+    {"pack-dyn-relocs split-stack-adjust-size target2 android-memtag-mode compress-sections randomize-section-padding", kValue},
+    {"lto-aa-pipeline lto-basic-block-sections lto-cs-profile-file lto-known-safe-vtables lto-newpm-passes lto-partitions", kValue},
+    {"lto-sample-profile lto-obj-path thinlto-cache-dir thinlto-cache-policy thinlto-jobs thinlto-single-module", kValue},
+    {"thinlto-index-only-object-suffix thinlto-object-suffix-replace thinlto-prefix-replace", kValue},
+    {"time-trace-granularity physical-image-base icf-iterations thread-count", kValue},
+    {"thread-count-initial thread-count-middle thread-count-final stub-group-size print-symbol-counts rosegment-gap", kValue},
+    {"build-id-chunk-size-for-treehash build-id-min-file-size-for-treehash hash-bucket-empty-fraction incremental-base incremental-patch", kValue},
+    {"filler section-order section-align mips-got-size spare-program-headers got", kValue},
+    {"vfs-overlay error-limit rsp-quoting time-trace-file", kValue},
+
+    // No effect on symbols: a value only after "="
+    {"build-id compress-debug-sections package-metadata unique sort-common split-by-file split-by-reloc verbose", kMaybe},
+    {"color-diagnostics icf threads time-trace shuffle-sections lto flto flto-partition fuse-ld plt-align", kMaybe},
+    {"separate-debug-file", kMaybe},
+    {"debug thinlto-index-only call-graph-profile-sort power10-stubs save-temps", kMaybe},
+};
+// clang-format on
+
+}  // namespace
+
+const std::vector<LinkerOption>& linker_options() { return kOptions; }
+
+bool is_z_keyword_of_gold(std::string_view keyword) {
+  return std::find(kGoldKeywords.begin(), kGoldKeywords.end(), keyword) != kGoldKeywords.end();
+}
+
+bool is_z_keyword(std::string_view keyword) {
+  const auto listed = [](std::string_view k) {
+    return std::find(kZKeywords.begin(), kZKeywords.end(), k) != kZKeywords.end();
+  };
+  return listed(keyword) || (keyword.starts_with("no") && listed(keyword.substr(2)));
+}
+
+// --- Which linker knows which option. An option that the linker does not know fails the link, so a line that has one
+// is not clean. Each linker of Debian 12 was asked about each name with one dash and two, bare and with a value;
+// tests/link/ test_every_option.py asks again. What newer versions than these and GNU ld of other machines know comes
+// from their manuals.
+
+namespace {
+
+/// b: GNU ld 2.40; B: a later GNU ld, or one for another machine; g: gold 1.16; l: lld 14; L: lld 19; N: a later lld;
+/// m: mold 1.10; M: a later mold.
+struct KnownBy {
+  std::string_view linkers;
+  std::string_view names;
+};
+
+// clang-format off
+constexpr KnownBy kKnownBy[] = {
+    {"bBglLm", "m"},
+    {"bglLm", "( ) Bdynamic Bno-symbolic Bshareable Bstatic Bsymbolic Bsymbolic-functions E EL F L M Map N O R S T"},
+    {"bglLm", "Tbss Tdata Ttext V X allow-multiple-definition allow-shlib-undefined as-needed auxiliary build-id"},
+    {"bglLm", "compress-debug-sections defsym demangle dependency-file disable-new-dtags discard-all discard-locals"},
+    {"bglLm", "dn dy dynamic-linker dynamic-list e eh-frame-hdr emit-relocs enable-new-dtags end-group entry"},
+    {"bglLm", "error-unresolved-symbols exclude-libs export-dynamic export-dynamic-symbol f fatal-warnings filter"},
+    {"bglLm", "fini gc-sections h hash-style help init l library-path no-add-needed no-allow-shlib-undefined"},
+    {"bglLm", "no-as-needed no-copy-dt-needed-entries no-demangle no-eh-frame-hdr no-export-dynamic"},
+    {"bglLm", "no-fatal-warnings no-gc-sections no-keep-memory no-omagic no-pie no-print-gc-sections no-relax"},
+    {"bglLm", "no-undefined no-undefined-version no-whole-archive noinhibit-exec nostdlib o oformat omagic output"},
+    {"bglLm", "pic-executable pie plugin plugin-opt pop-state print-gc-sections print-map push-state q r relax"},
+    {"bglLm", "retain-symbols-file rpath rpath-link s script section-start shared soname sort-common sort-section"},
+    {"bglLm", "start-group static stats strip-all strip-debug sysroot trace trace-symbol u undefined"},
+    {"bglLm", "undefined-version unresolved-symbols v verbose version version-script warn-common warn-execstack"},
+    {"bglLm", "warn-shared-textrel warn-unresolved-symbols whole-archive wrap x y z relocatable"},
+    {"g", "build-id-chunk-size-for-treehash build-id-min-file-size-for-treehash ctors-in-init-array debug"},
+    {"g", "fix-arm1176 hash-bucket-empty-fraction icf-iterations incremental incremental-base"},
+    {"g", "incremental-changed incremental-full incremental-patch incremental-startup-unchanged"},
+    {"g", "incremental-unchanged incremental-unknown incremental-update keep-files-mapped no-cref"},
+    {"g", "no-detect-odr-violations no-fix-arm1176 no-fix-cortex-a53-835769 no-fix-cortex-a53-843419"},
+    {"g", "no-fix-cortex-a8 no-incremental no-keep-files-mapped no-long-plt no-pipeline-knowledge"},
+    {"g", "no-posix-fallocate no-stub-group-multi no-text-reorder no-warn-constructors no-warn-drop-version"},
+    {"g", "no-warn-shared-textrel p posix-fallocate preread-archive-symbols print-symbol-counts rosegment-gap"},
+    {"g", "strip-debug-gdb strip-debug-non-line strip-lto-sections stub-group-multi text-reorder"},
+    {"g", "thread-count-final thread-count-initial thread-count-middle tls-optimize toc-sort warn-drop-version"},
+    {"g", "warn-search-mismatch weak-unresolved-symbols optimize"},
+    {"lL", "call-graph-ordering-file call-graph-profile-sort check-dynamic-relocations dependent-libraries"},
+    {"lL", "error-limit fortran-common ignore-function-address-equality lto-aa-pipeline lto-basic-block-sections"},
+    {"lL", "lto-newpm-passes lto-pgo-warn-mismatch lto-unique-basic-block-section-names"},
+    {"lL", "lto-whole-program-visibility mips-got-size mllvm no-check-dynamic-relocations no-color-diagnostics"},
+    {"lL", "no-dependent-libraries no-execute-only no-fortran-common no-lto-pgo-warn-mismatch"},
+    {"lL", "no-lto-unique-basic-block-section-names no-lto-whole-program-visibility no-optimize-bb-jumps"},
+    {"lL", "no-use-android-relr-tags no-warn-backrefs no-warn-ifunc-textrel no-warn-symbol-ordering"},
+    {"lL", "opt-remarks-with-hotness optimize-bb-jumps pcrel-optimize print-archive-stats"},
+    {"lL", "print-symbol-order reproduce rsp-quoting symbol-ordering-file thinlto-single-module time-trace"},
+    {"lL", "time-trace-granularity use-android-relr-tags vs-diagnostics warn-backrefs warn-backrefs-exclude"},
+    {"lL", "warn-ifunc-textrel warn-symbol-ordering why-extract"},
+    {"b", "A P Tldata-segment Ur a accept-unknown-input-arch architecture audit c ctf-share-types"},
+    {"b", "ctf-variables default-imported-symver depaudit disable-multiple-abs-defs embedded-relocs"},
+    {"b", "enable-non-contiguous-regions-warnings flto flto-partition force-exe-suffix gc-keep-exported gpsize"},
+    {"b", "hash-size ignore-unresolved-symbol mri-script no-accept-unknown-input-arch no-ctf-variables"},
+    {"b", "no-print-map-discarded no-strip-discarded no-warn-rwx-segments print-map-discarded print-sysroot"},
+    {"b", "qmagic reduce-memory-overheads split-by-file split-by-reloc strip-discarded target-help task-link"},
+    {"b", "traditional-format version-exports-section warn-alternate-em warn-rwx-segments warn-section-align"},
+    {"lLm", "color-diagnostics disable-verify execute-only ignore-data-address-equality lto-O0 lto-O1 lto-O2"},
+    {"lLm", "lto-O3 lto-cs-profile-file lto-cs-profile-generate lto-debug-pass-manager lto-emit-asm lto-obj-path"},
+    {"lLm", "lto-partitions lto-sample-profile no-call-graph-profile-sort opt-remarks-filename opt-remarks-format"},
+    {"lLm", "opt-remarks-hotness-threshold opt-remarks-passes save-temps shuffle-sections thinlto-cache-dir"},
+    {"lLm", "thinlto-cache-policy thinlto-emit-imports-files thinlto-index-only thinlto-jobs pack-dyn-relocs"},
+    {"lLm", "thinlto-object-suffix-replace thinlto-prefix-replace"},
+    {"L", "android-memtag-heap android-memtag-mode android-memtag-stack compress-sections debug-names"},
+    {"L", "fat-lto-objects load-pass-plugin lto lto-CGO0 lto-CGO1 lto-CGO2 lto-CGO3 lto-basic-block-address-map"},
+    {"L", "lto-emit-llvm lto-known-safe-vtables lto-validate-all-vtables-have-type-infos no-android-memtag-heap"},
+    {"L", "no-android-memtag-stack no-debug-names no-fat-lto-objects no-lto-basic-block-address-map"},
+    {"L", "no-lto-validate-all-vtables-have-type-infos no-relax-gp relax-gp thinlto-emit-index-files"},
+    {"m", "C chroot directory filler fork lto-pseudo-probe-for-profiling no-build-id no-fork no-icf"},
+    {"m", "no-quick-exit nodefaultlibs perf physical-image-base print-dependencies quick-exit"},
+    {"m", "relocatable-merge-sections repro reverse-sections run section-align section-order start-stop"},
+    {"Bg", "emit-stub-syms fix-v4bx fix-v4bx-interworking no-emit-stub-syms no-enum-size-warning"},
+    {"Bg", "no-plt-localentry no-plt-static-chain no-plt-thread-safe no-tls-get-addr-optimize no-tls-optimize"},
+    {"Bg", "no-toc-sort no-wchar-size-warning plt-align plt-localentry plt-static-chain plt-thread-safe"},
+    {"Bg", "section-ordering-file stub-group-size tls-get-addr-optimize"},
+    {"bg", "Bgroup Trodata-segment Y add-needed assert copy-dt-needed-entries dynamic-list-cpp-new"},
+    {"bg", "dynamic-list-cpp-typeinfo fuse-ld i ld-generated-unwind-info map-whole-files Qy"},
+    {"bg", "no-ld-generated-unwind-info no-map-whole-files no-warn-search-mismatch print-output-format"},
+    {"bg", "warn-multiple-gp"},
+    {"bglL", "EB G Ttext-segment b check-sections cref d discard-none format g just-symbols library"},
+    {"bglL", "no-check-sections no-warn-mismatch orphan-handling t"},
+    {"B", "disable-linker-version enable-linker-version error-execstack error-rwx-segments got no-be8"},
+    {"B", "no-error-execstack no-error-rwx-segments no-print-map-locals plugin-save-temps print-map-locals"},
+    {"B", "warn-execstack-objects"},
+    {"glL", "fix-cortex-a8 gnu-unique keep-unique merge-exidx-entries mmap-output-file"},
+    {"glL", "no-allow-multiple-definition no-ctors-in-init-array no-gnu-unique no-mmap-output-file"},
+    {"glL", "split-stack-adjust-size toc-optimize"},
+    {"BglL", "long-plt no-merge-exidx-entries no-power10-stubs no-toc-optimize pic-veneer power10-stubs"},
+    {"BglL", "target1-abs target1-rel target2"},
+    {"glLm", "apply-dynamic-relocs end-lib gdb-index no-gdb-index no-print-icf-sections no-warn-common"},
+    {"glLm", "print-icf-sections start-lib threads icf"},
+    {"bL", "default-script enable-non-contiguous-regions force-group-allocation no-warnings out-implib"},
+    {"bL", "print-memory-usage w dT"},
+    {"BglLm", "fix-cortex-a53-843419 no-apply-dynamic-relocs no-rosegment rosegment secure-plt"},
+    {"M", "detach no-detach no-separate-debug-file separate-debug-file spare-program-headers"},
+    {"blLm", "export-dynamic-symbol-list no-dynamic-linker unique warn-once"},
+    {"BL", "cmse-implib in-implib remap-inputs remap-inputs-file"},
+    {"bgm", "I no-warn-execstack spare-dynamic-tags warn-constructors"},
+    {"bm", "default-symver max-cache-size require-defined warn-textrel"},
+    {"gm", "no-pic-executable no-threads thread-count"},
+    {"blL", "call_shared error-handling-script"},
+    {"bglL", "non_shared"},
+    {"lLM", "Bsymbolic-non-weak-functions no-nmagic undefined-glob"},
+    {"N", "randomize-section-padding thinlto-index-only-object-suffix"},
+    {"bglLM", "n nmagic"},
+    {"bglm", "dc dp"},
+    {"gl", "define-common detect-odr-violations"},
+    {"l", "lto-legacy-pass-manager time-trace-file"},
+    {"BgLM", "be8"},
+    {"Bgm", "fix-cortex-a53-835769"},
+    {"BlL", "no-pcrel-optimize"},
+    {"BlLm", "image-base"},
+    {"LM", "Bsymbolic-non-weak"},
+    {"bgLm", "package-metadata"},
+    {"bgM", "dynamic-list-data"},
+    {"bgl", "no-define-common"},
+    {"lm", "no-lto-legacy-pass-manager"},
+};
+
+// lld takes these behind two dashes only.
+constexpr std::string_view kTwoDashesInLld[] = {
+    "android-memtag-heap android-memtag-mode android-memtag-stack apply-dynamic-relocs",
+    "call-graph-profile-sort check-dynamic-relocations cmse-implib color-diagnostics compress-sections",
+    "cref debug-names default-script dependency-file dependent-libraries fat-lto-objects",
+    "force-group-allocation fortran-common gdb-index gnu-unique ignore-data-address-equality",
+    "ignore-function-address-equality image-base in-implib no-add-needed no-android-memtag-heap",
+    "no-android-memtag-stack no-apply-dynamic-relocs no-call-graph-profile-sort",
+    "no-check-dynamic-relocations no-color-diagnostics no-debug-names no-dependent-libraries",
+    "no-execute-only no-fat-lto-objects no-fortran-common no-gdb-index no-gnu-unique",
+    "no-lto-basic-block-address-map no-lto-pgo-warn-mismatch no-lto-unique-basic-block-section-names",
+    "no-lto-validate-all-vtables-have-type-infos no-lto-whole-program-visibility no-mmap-output-file",
+    "no-optimize-bb-jumps no-pcrel-optimize no-power10-stubs no-relax no-relax-gp no-rosegment",
+    "no-toc-optimize no-use-android-relr-tags no-warn-backrefs no-warn-ifunc-textrel",
+    "no-warn-symbol-ordering no-warnings pack-dyn-relocs package-metadata pcrel-optimize power10-stubs",
+    "relax relax-gp remap-inputs remap-inputs-file reproduce rosegment rsp-quoting shuffle-sections",
+    "symbol-ordering-file thinlto-cache-dir thinlto-cache-policy thinlto-emit-imports-files",
+    "thinlto-emit-index-files thinlto-index-only thinlto-jobs thinlto-object-suffix-replace",
+    "thinlto-prefix-replace thinlto-single-module threads time-trace time-trace-granularity toc-optimize",
+    "vs-diagnostics warn-backrefs warn-backrefs-exclude warn-ifunc-textrel warn-symbol-ordering",
+    "why-extract",
+};
+
+// Options whose value is a word of its own in these linkers, and comes after "=" or not at all in the others.
+constexpr KnownBy kSeparateValue[] = {
+    {"glLm", "compress-debug-sections"}, {"gm", "icf"}, {"lL", "threads shuffle-sections"},
+    {"m", "unique package-metadata thinlto-index-only"}, {"g", "debug fuse-ld"},
+};
+// clang-format on
+
+void each_word(std::string_view list, const auto& take) {
+  while (!list.empty()) {
+    const std::size_t blank = std::min(list.find(' '), list.size());
+    take(list.substr(0, blank));
+    list.remove_prefix(std::min(blank + 1, list.size()));
+  }
+}
+
+template <std::size_t Count>
+std::map<std::string_view, std::string_view> by_name(const KnownBy (&rows)[Count]) {
+  std::map<std::string_view, std::string_view> made;
+  for (const KnownBy& row : rows) each_word(row.names, [&](std::string_view name) { made.emplace(name, row.linkers); });
+  return made;
+}
+
+/// The letters that stand for that linker. One whose version is not known may be any of them.
+std::string_view letters_of(std::optional<LinkerKind> linker, int version) {
+  if (!linker) return "bBglLNmM";
+  switch (*linker) {
+    case LinkerKind::Bfd:
+      return "bB";
+    case LinkerKind::Gold:
+      return "g";
+    case LinkerKind::Mold:
+      return "mM";
+    case LinkerKind::Lld:
+      break;
+  }
+  if (version == 0) return "lLN";
+  return version <= 14 ? "l" : version < 19 ? "lL" : version == 19 ? "L" : "LN";
+}
+
+bool is_among(const std::map<std::string_view, std::string_view>& rows, std::string_view name,
+              std::string_view letters) {
+  const auto found = rows.find(name);
+  return found != rows.end() && found->second.find_first_of(letters) != std::string_view::npos;
+}
+
+bool needs_two_dashes(std::optional<LinkerKind> linker, std::string_view name) {
+  bool found = false;
+  if (linker == LinkerKind::Lld)
+    for (const std::string_view row : kTwoDashesInLld)
+      each_word(row, [&](std::string_view listed) { found |= listed == name; });
+  return found;
+}
+
+}  // namespace
+
+bool knows_option(std::optional<LinkerKind> linker, int version, std::string_view name, bool two_dashes) {
+  static const auto known = by_name(kKnownBy);
+  return is_among(known, name, letters_of(linker, version)) && (two_dashes || !needs_two_dashes(linker, name));
+}
+
+bool knows_short_options(LinkerKind linker, std::string_view word) {
+  constexpr std::string_view kFlags = "EMNSVXdginpqrstvx";
+  if (word.starts_with("--")) return false;
+  for (std::size_t i = 1; i < word.size(); ++i) {
+    if (!knows_option(linker, 0, word.substr(i, 1), false)) return false;
+    if (kFlags.find(word[i]) == std::string_view::npos) return true;
+  }
+  return true;
+}
+
+bool takes_separate_value(std::optional<LinkerKind> linker, int version, std::string_view name) {
+  static const auto separate = by_name(kSeparateValue);
+  return linker && is_among(separate, name, letters_of(linker, version));
+}
+
 namespace {
 
 using Names = std::map<std::string_view, const LinkerOption*>;

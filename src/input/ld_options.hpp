@@ -116,7 +116,7 @@ struct LinkerOption {
   OptionDashes dashes = OptionDashes::Any;
 };
 
-/// The whole table, in ld_option_table.cpp.
+/// The whole table, in ld_options.cpp.
 const std::vector<LinkerOption>& linker_options();
 
 /// Does that version of the linker (0: any) know the long option, or the short one of one letter? Spelled with one dash

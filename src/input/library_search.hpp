@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "elf/file_probe.hpp"
+#include "elf/file_kind.hpp"
 #include "elfaudit/link_job.hpp"
 #include "target/linker_traits.hpp"
 

@@ -1,20 +1,191 @@
+// Walks a linker's words from left to right, and keeps the state that they change.
+
 #include "input/link_line.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string_view>
+#include <vector>
 
-#include "input/export_options.hpp"
+#include "elfaudit/error.hpp"
+#include "elfaudit/link_job.hpp"
 #include "input/input_collector.hpp"
 #include "input/ld_options.hpp"
-#include "input/line_state.hpp"
 #include "input/linker_script.hpp"
-#include "input/unresolved_options.hpp"
-#include "support/read_file.hpp"
+#include "input/symbol_options.hpp"
+#include "support/file.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
+
+// --- The options of a linker's line that hold for the inputs behind them.
+
 namespace {
+
+/// Reads them in the order of the line.
+class LineState {
+ public:
+  explicit LineState(const LinkerTraits& linker) : linker_(linker) {}
+
+  /// False when the item is none of these options. Throws UsageError for --pop-state and --end-group without their
+  /// first halves.
+  bool take(const LineItem& item);
+
+  /// What holds before the first option, which in mold depends on the whole line. Call it first.
+  void begin(const std::vector<LineItem>& items);
+
+  /// -r of GNU ld: -l finds archives only from here on.
+  void search_static() { now_.shared = false; }
+
+  const InputState& now() const { return now_; }
+  bool is_static() const { return static_; }  ///< -static was given
+  bool in_group() const { return group_depth_ != 0; }
+  std::uint32_t groups() const { return groups_; }  ///< how many there were
+  InputState just_symbols() const;                  ///< for an input that --just-symbols names
+
+ private:
+  bool take_search(const LineItem& item);
+  void pop();
+  void start_group();
+  void end_group();
+
+  const LinkerTraits& linker_;
+  InputState now_;
+  std::vector<InputState> saved_;
+  std::uint32_t group_depth_ = 0;
+  std::uint32_t groups_ = 0;
+  bool static_ = false;
+  bool archives_alone_ = false;  ///< whatever -Bdynamic says
+};
+
+/// In gold "-non_shared" is another name for "-static"; in the others, for "-Bstatic".
+bool says_static(const LineItem& item) {
+  return item.effect == OptionEffect::Static ||
+         (item.effect == OptionEffect::SearchStatic && item.name == "non_shared");
+}
+
+/// "ld -Bstatic a.o -Bdynamic libb.so" makes a static program as far as GNU ld knows.
+bool begins_static(const std::vector<LineItem>& items) {
+  const auto is_file = [](const LineItem& item) {
+    return item.kind == LineItem::Kind::Input || item.effect == OptionEffect::Library ||
+           item.effect == OptionEffect::JustSymbols;
+  };
+  const auto makes_static = [](const LineItem& item) {
+    return item.effect == OptionEffect::Static || item.effect == OptionEffect::SearchStatic;
+  };
+  const auto makes_dynamic = [](const LineItem& item) {
+    return item.effect == OptionEffect::DynamicLinker || item.effect == OptionEffect::NoDynamicLinker ||
+           item.effect == OptionEffect::Shared;
+  };
+  const auto first_file = std::find_if(items.begin(), items.end(), is_file);
+  return std::any_of(items.begin(), first_file, makes_static) &&
+         std::none_of(items.begin(), items.end(), makes_dynamic);
+}
+
+bool LineState::take(const LineItem& item) {
+  switch (item.effect) {
+    case OptionEffect::WholeArchive:
+      now_.whole_archive = true;
+      return true;
+    case OptionEffect::NoWholeArchive:
+      now_.whole_archive = false;
+      return true;
+    case OptionEffect::AsNeeded:
+      now_.as_needed = true;
+      return true;
+    case OptionEffect::NoAsNeeded:
+      now_.as_needed = false;
+      return true;
+    case OptionEffect::PushState:
+      saved_.push_back(now_);
+      return true;
+    case OptionEffect::PopState:
+      pop();
+      return true;
+    case OptionEffect::StartGroup:
+      start_group();
+      return true;
+    case OptionEffect::EndGroup:
+      end_group();
+      return true;
+    case OptionEffect::StartLib:
+    case OptionEffect::EndLib:
+      if (!linker_.has_start_lib) return false;
+      now_.lazy = item.effect == OptionEffect::StartLib;
+      if (linker_.start_lib_is_group && group_depth_ == 0) now_.group = now_.lazy ? ++groups_ : 0;
+      return true;
+    default:
+      return take_search(item);
+  }
+}
+
+/// Whatever --pop-state brings back.
+void LineState::begin(const std::vector<LineItem>& items) {
+  if (linker_.static_is_everywhere && std::any_of(items.begin(), items.end(), says_static)) {
+    archives_alone_ = static_ = now_.refuses_shared = true;
+    now_.shared = false;
+  }
+  if (linker_.static_first_is_final) now_.refuses_shared = begins_static(items);
+  if (!linker_.last_search_is_first) return;
+  for (const LineItem& item : items) {
+    const bool is_static = item.effect == OptionEffect::Static || item.effect == OptionEffect::SearchStatic ||
+                           item.effect == OptionEffect::Omagic;
+    if (is_static || item.effect == OptionEffect::SearchShared) now_.shared = !is_static;
+  }
+  const auto is_relocatable = [](const LineItem& item) { return item.effect == OptionEffect::Relocatable; };
+  if (std::any_of(items.begin(), items.end(), is_relocatable)) now_.shared = false;
+}
+
+/// What -l looks for.
+bool LineState::take_search(const LineItem& item) {
+  switch (item.effect) {
+    case OptionEffect::SearchShared:
+      now_.shared = !archives_alone_;
+      return true;
+    case OptionEffect::SearchStatic:
+      now_.shared = false;
+      return true;
+    case OptionEffect::SearchKeyword:
+      now_.shared = item.value != "archive" && !archives_alone_;
+      return true;
+    case OptionEffect::Static:
+      now_.shared = false;
+      static_ = true;
+      return true;
+    case OptionEffect::Omagic:
+      if (linker_.omagic_is_static) now_.shared = false;
+      return true;
+    default:
+      return false;
+  }
+}
+
+InputState LineState::just_symbols() const {
+  InputState state = now_;
+  state.just_symbols = true;
+  return state;
+}
+
+void LineState::pop() {
+  if (saved_.empty()) throw UsageError("--pop-state without --push-state");
+  const InputState before = now_;
+  now_ = saved_.back();
+  now_.group = before.group;  // groups and --start-lib are not part of what --push-state saves
+  now_.lazy = before.lazy;
+  saved_.pop_back();
+}
+
+void LineState::start_group() {
+  if (linker_.has_groups && group_depth_++ == 0) now_.group = ++groups_;
+}
+
+void LineState::end_group() {
+  if (!linker_.has_groups) return;
+  if (group_depth_ == 0) throw UsageError("--end-group without --start-group");
+  if (--group_depth_ == 0) now_.group = 0;
+}
 
 /// An input with the state at its place. It is opened when the whole line has been read: every -L counts for every -l.
 struct PendingInput {

@@ -13,6 +13,22 @@
 
 namespace elfaudit {
 
+// --- Version scripts and dynamic lists: text -> nodes. Opens no file. The language: GNU ld manual, "VERSION Command"
+// and
+// --dynamic-list.
+
+struct VersionScript {
+  std::vector<VersionNode> nodes;
+  std::string error;  ///< "line 3: syntax error: ..."; empty when it was understood
+};
+
+/// As that linker reads it: they do not all accept the same. `where` names the file in the nodes. A dynamic list is a
+/// script with nodes without names.
+VersionScript parse_version_script(std::string_view text, const std::string& where, LinkerKind linker);
+
+/// --export-dynamic-symbol-list: "{ foo; bar*; };", the same language.
+std::vector<SymbolPattern> all_patterns(const VersionScript& script);
+
 struct ScriptStatement {
   enum class Kind : std::uint8_t { Input, GroupStart, GroupEnd, SearchDir, Extern, Entry, Assign, Include };
   Kind kind = Kind::Input;

@@ -1,12 +1,14 @@
+// Cuts response files into words, with a bound on depth and size.
+
 #include "input/response_file.hpp"
 
 #include <algorithm>
 #include <cstddef>
 
-#include "elf/file_probe.hpp"
+#include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
 #include "input/input_collector.hpp"
-#include "support/read_file.hpp"
+#include "support/file.hpp"
 
 namespace elfaudit {
 namespace {

@@ -1,3 +1,5 @@
+// Libraries that a host program (Python, torch, the driver) has loaded before.
+
 #include "load/host_libraries.hpp"
 
 #include <algorithm>

@@ -6,15 +6,85 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "elf/load_facts.hpp"
+#include "elf/dynamic.hpp"
+#include "elfaudit/error.hpp"
 #include "elfaudit/facts.hpp"
-#include "load/loader_config.hpp"
 
 namespace elfaudit {
+
+// --- The directories of an RPATH, RUNPATH or LD_LIBRARY_PATH: split, and with $ORIGIN, $LIB and $PLATFORM put in.
+
+/// What the tokens stand for (ld.so(8), "Rpath token expansion").
+struct PathTokens {
+  std::string origin;    ///< directory of the object that has the path
+  std::string lib;       ///< "lib/x86_64-linux-gnu"
+  std::string platform;  ///< "x86_64"
+};
+
+struct SearchDirectory {
+  std::string spelled;  ///< "$ORIGIN/../lib"
+  std::string path;     ///< "/opt/x/bin/../lib"; empty: the token in it has no meaning, and it is passed over
+};
+
+/// An empty element is the working directory. `separators`: ":" (";" too in LD_LIBRARY_PATH).
+std::vector<SearchDirectory> search_directories(std::string_view path, const PathTokens& tokens,
+                                                std::string_view separators = ":");
+
+/// One name or directory with its tokens put in; empty when a token has no meaning.
+std::string with_tokens(std::string_view text, const PathTokens& tokens);
+
+// --- What a system tells its dynamic loader: ld.so.conf, ld.so.cache, and the directories that are built in.
+// Sources: ld.so(8), ldconfig(8), glibc 2.36 (sysdeps/generic/ldconfig.h, elf/dl-cache.c), musl 1.2 (ldso/dynlink.c).
+
+/// A directory tree that stands for "/". Absolute symbolic links inside of it lead to files inside of it.
+class Root {
+ public:
+  /// Empty: this machine.
+  explicit Root(std::string path);
+
+  bool is_this_machine() const { return path_.empty(); }
+  /// The file on this machine that `path` names in the root; `path` itself when it can't be followed.
+  std::string real(const std::string& path) const;
+  /// A path of this machine as the root spells it, however the two are written: one relative and the other absolute, or
+  /// one of them through a symbolic link. A path that is not below the root is taken to be spelled so already.
+  std::string inside(const std::string& path) const;
+
+ private:
+  std::string path_;
+  std::vector<std::string> spellings_;  ///< absolute: as given, and without symbolic links
+};
+
+/// ld.so.conf with its includes, in order, each directory once. Empty when there is no such file; one that is there and
+/// can't be read goes to `errors`.
+std::vector<std::string> configured_directories(const Root& root, std::vector<InputError>& errors);
+
+/// The directories built into glibc's loader for a machine: those of Debian where the root has them, else lib64 and
+/// lib.
+std::vector<std::string> default_directories(const Root& root, const LoadMachine& machine);
+
+/// $LIB: the last part of the built-in directory, "lib/x86_64-linux-gnu" or "lib64".
+std::string lib_word(const Root& root, const LoadMachine& machine);
+
+/// $PLATFORM: "x86_64"; empty when it isn't known for the machine.
+std::string platform_word(const LoadMachine& machine);
+
+/// The loader that a machine's programs ask for: "/lib64/ld-linux-x86-64.so.2". Empty when it isn't known.
+std::string usual_interpreter(const LoadMachine& machine);
+
+/// musl's own list, /etc/ld-musl-ARCH.path, or what it has built in.
+std::vector<std::string> musl_directories(const Root& root, const std::string& interpreter,
+                                          std::vector<InputError>& errors);
+
+/// ld.so.cache: soname -> path, the loader's choice for one machine. Nothing when there is none or it can't be
+/// understood: then the loader goes by the directories. One that is there and can't be read goes to `errors`.
+using LoaderCache = std::unordered_map<std::string, std::string>;
+std::optional<LoaderCache> read_loader_cache(const Root& root, const LoadMachine& machine,
+                                             std::vector<InputError>& errors);
 
 /// Where wheels are installed: deep enough that "$ORIGIN/../../.." of a wheel stays clear of the machine's own files.
 constexpr const char* kSitePackages = "/<prefix>/lib/python/site-packages";

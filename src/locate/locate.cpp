@@ -1,23 +1,725 @@
+// Places for all findings: what each object says, what its sources say, and which answer holds.
+
 #include "locate/locate.hpp"
 
+#include <dwarf.h>
+#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
+#include <sstream>
+#include <string>
 #include <string_view>
+#include <system_error>
+#include <vector>
 
-#include "locate/answer.hpp"
-#include "locate/dwarf/image_debug_info.hpp"
+#include "elfaudit/error.hpp"
+#include "elfaudit/facts.hpp"
+#include "elfaudit/origin.hpp"
+#include "locate/dwarf/debug_info.hpp"
+#include "locate/dwarf/debug_sections.hpp"
+#include "locate/dwarf/line_header.hpp"
+#include "locate/dwarf/macro_info.hpp"
+#include "locate/dwarf/split_units.hpp"
+#include "locate/why/build_record.hpp"
 #include "locate/why/cause.hpp"
+#include "locate/why/cure.hpp"
 #include "locate/why/pic_cause.hpp"
-#include "locate/why/proof.hpp"
+#include "scan/device/device_code.hpp"
 #include "scan/scan.hpp"
+#include "support/path.hpp"
 #include "support/progress.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {
+
+// --- What the debug info says of the compile that made it: its source, language and options, and files that it read.
+
 namespace {
+
+struct Compilation {
+  std::string source;    ///< as the command line had it; of nvcc's host compile a temporary file
+  std::string folder;    ///< in which the compiler ran; empty: not said
+  std::string producer;  ///< "GNU C++17 12.2.0 -mtune=generic -g -O2", "Debian clang version 14.0.6"
+  bool is_c = false;     ///< by DW_AT_language; else C++, or another language
+  /// Those that the line table names: read by the compile, but not all that were. As the compiler found them: the
+  /// folder that it searched, then what #include says; absolute where the compiler said where it ran.
+  std::vector<std::string> files;
+};
+
+/// `unit`: Located::unit. Nothing when it can't be had; never throws.
+std::optional<Compilation> compilation_of(const Origin& origin, std::size_t unit, const DebugRoots& roots = {});
+
+using namespace dwarf;
+
+constexpr std::size_t kMostFiles = 1U << 16;
+
+bool is_c(std::uint64_t language) {
+  switch (language) {
+    case DW_LANG_C89:
+    case DW_LANG_C:
+    case DW_LANG_C99:
+    case DW_LANG_C11:
+    case 0x2c:  // C17 and C23 have numbers since DWARF 5, for which elfutils 0.188 has no names
+    case 0x3e:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::uint64_t language_of(const Unit& unit) {
+  std::uint64_t language = 0;
+  for_each_attribute(read_die(unit, unit.first_die), [&](std::uint16_t name, const Value& value) {
+    if (name == DW_AT_language) language = value.number;
+  });
+  return language;
+}
+
+std::vector<std::string> files_of(const Unit& main) {
+  std::vector<std::string> files;
+  if (!main.line_table) return files;
+  const FileNames names(main, *main.line_table);
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(names.size(), kMostFiles); ++i)
+    if (std::string path = names.path(i); !path.empty()) files.push_back(std::move(path));
+  return files;
+}
+
+/// Of a split unit, where it ran and the line table are in the skeleton, the rest in the body.
+Compilation read(const Unit& body) {
+  const Unit& main = body.main();
+  Compilation compilation;
+  compilation.source = body.name.empty() ? main.name : body.name;
+  compilation.folder = main.comp_dir.empty() ? body.comp_dir : main.comp_dir;
+  compilation.producer = body.producer.empty() ? main.producer : body.producer;
+  compilation.is_c = is_c(language_of(body));
+  compilation.files = files_of(main);
+  return compilation;
+}
+
+std::optional<Compilation> compilation_of(const Origin& origin, std::size_t unit, const DebugRoots& roots) {
+  try {
+    DebugSource source(origin, roots);
+    if (source.debug() == nullptr || unit >= source.debug()->units().size()) return std::nullopt;
+    const Unit* body = source.split().body(source.debug()->open(source.debug()->units()[unit]));
+    if (body != nullptr) return read(*body);
+  } catch (const std::exception&) {  // the search for places has reported what is wrong with it
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+// --- One object's definitions: where each is written, through which includes, and its story.
+
+namespace {
+
+struct AskedDefinition {
+  Wanted wanted;
+  AskedSymbol symbol;
+  /// Nothing more is asked of a definition that debug info places in the source file that was compiled.
+  bool only_in_header = false;
+  /// Nothing but its place, and whether that is in a header, is asked.
+  bool only_place = false;
+  /// The object declares it and does not define it: where it is declared is asked.
+  bool only_declared = false;
+  /// Device code alone defines it, no symbol of the host stands for it: the architecture, "sm_80" being 80.
+  std::optional<std::uint32_t> device_arch{};
+};
+
+struct Answer {
+  Place place;
+  std::vector<std::string> candidates;  ///< places or files that may hold it, when the place isn't known
+  Story story;                          ///< its site is not set
+};
+
+/// Asks debug info, macro info and the sources, in that order, and puts together what they agree on. In the order of
+/// `asked`. Never throws.
+std::vector<Answer> answer(const ObjectFacts& object, const std::vector<AskedDefinition>& asked, BuildRecords& records,
+                           PlaceCache& cache, bool preprocess);
+
+using source::Compiler;
+using source::Definition;
+using source::Language;
+using source::TranslationUnit;
+
+constexpr std::size_t kMostCandidates = 5;
+constexpr auto kClockSlack = std::chrono::seconds(2);  // a checkout writes its files in no order
+
+bool same_line(const SourceLine& a, const SourceLine& b) { return a.line == b.line && a.file == b.file; }
+
+std::string compiler_word(const source::TranslationUnit& unit) {
+  if (!unit.compiler_known) return {};
+  const bool c = unit.language == source::Language::C;
+  switch (unit.compiler) {
+    case source::Compiler::Gcc:
+      return c ? "gcc" : "g++";
+    case source::Compiler::Clang:
+      return c ? "clang" : "clang++";
+    case source::Compiler::Nvcc:
+      return "nvcc";
+  }
+  return {};
+}
+
+// --- What the object itself says of the translation unit that it was made of
+
+/// "GCC: (Debian 12.2.0-14) 12.2.0" -> "12.2.0"; "Debian clang version 14.0.6" -> "14.0.6"
+std::string version_in(const std::string& producer) {
+  const std::size_t clang = producer.find("clang version ");
+  const std::size_t at = clang == std::string::npos ? producer.rfind(' ') + 1 : clang + 14;
+  return producer.substr(at, producer.find_first_not_of("0123456789.", at) - at);
+}
+
+void set_compiler(Compiler compiler, std::string version, TranslationUnit& unit) {
+  if (unit.compiler != Compiler::Nvcc) unit.compiler = compiler;
+  unit.compiler_known = true;
+  unit.compiler_version = std::move(version);
+}
+
+/// "GNU C++17 12.2.0 -mtune=generic -march=x86-64 -g -O2 -std=c++17" (GCC manual, -grecord-gcc-switches)
+struct GccProducer {
+  std::string language;  ///< "C++17"
+  std::string version;
+  std::vector<std::string> options;
+};
+
+std::optional<GccProducer> gcc_producer(const std::string& producer) {
+  std::istringstream words(producer);
+  GccProducer result;
+  std::string word;
+  if (!(words >> word) || word != "GNU" || !(words >> result.language >> result.version)) return std::nullopt;
+  if (!result.language.starts_with('C')) return std::nullopt;  // GIMPLE, Fortran2008, AS
+  while (words >> word)
+    // Of any x86-64, and in every producer: they decide about no macro.
+    if (word.starts_with('-') && !word.starts_with("-mtune=") && word != "-march=x86-64")
+      result.options.push_back(word);
+  return result;
+}
+
+/// As in -std=; what no option says is GNU's form of the language that the producer names.
+std::string standard_of(const GccProducer& producer) {
+  const bool is_c = !producer.language.starts_with("C++");
+  std::string standard = (is_c ? "gnu" : "gnu++") + producer.language.substr(is_c ? 1 : 3);
+  for (const std::string& option : producer.options) {
+    if (option.starts_with("-std=")) standard = option.substr(5);
+    if (option == "-ansi") standard = is_c ? "c89" : "c++98";
+  }
+  std::transform(standard.begin(), standard.end(), standard.begin(), [](char c) { return c == 'X' ? 'x' : c; });
+  return standard;
+}
+
+/// nvcc compiles a temporary file for the host, and the debug info names that.
+bool is_temporary(const std::string& source) { return source.find("tmpxft_") != std::string::npos; }
+
+/// "tmpxft_00000504_00000000-6_a.cudafe1.cpp" was made of the a.cu that is among the files.
+std::string source_of(const Compilation& compilation) {
+  if (!is_temporary(compilation.source)) return compilation.source;
+  const std::string_view name = base_name(compilation.source);
+  const std::size_t stem = name.find('_', name.find('-'));
+  if (stem == std::string_view::npos) return {};
+  const std::string_view wanted = name.substr(stem + 1, name.find(".cudafe1.") - stem - 1);
+  for (const std::string& file : compilation.files)
+    if (base_name(file) == std::string(wanted) + ".cu") return file;
+  return {};
+}
+
+/// By its .comment: the compiler and its version, which no depfile says. By its sections: relocatable device code.
+void tell_compiler(const Origin& origin, TranslationUnit& unit) {
+  const CompileTraces traces = compile_traces(origin);
+  const std::string& producer = traces.compiler;
+  if (!unit.options && unit.compiler == Compiler::Nvcc) {
+    if (traces.relocatable_device_code) unit.defines.emplace_back("__CUDACC_RDC__", "1");
+    if (traces.whole_program_device_code) unit.undefines.emplace_back("__CUDACC_RDC__");
+  }
+  const bool is_clang = producer.find("clang version ") != std::string::npos;
+  if (is_clang ? unit.compiler == Compiler::Nvcc : !producer.starts_with("GCC: ")) return;
+  set_compiler(is_clang ? Compiler::Clang : Compiler::Gcc, version_in(producer), unit);
+}
+
+/// The CUDA release, as the first of its cubins says it.
+std::string toolkit_of(const ObjectFacts& object) {
+  const std::vector<DeviceImage>& images = object.device.images;
+  for (std::uint32_t i = 0; i < images.size(); ++i) {
+    if (images[i].kind != ImageKind::Cubin) continue;
+    if (const auto known = object.device.decoded.find(i); known != object.device.decoded.end())
+      return known->second.toolkit;
+    try {
+      return read_device_symbols(object.origin, images[i], payload_of(object, i)).toolkit;
+    } catch (const InputError&) {
+    }
+  }
+  return {};
+}
+
+/// The whole unit, as far as debug info knows it.
+source::TranslationUnit unit_of(const Compilation& compilation) {
+  TranslationUnit unit;
+  unit.source = source_of(compilation);
+  unit.folder = compilation.folder;
+  unit.compiler_known = false;
+  for (const std::string& file : compilation.files)
+    if (!is_temporary(file)) unit.read_files.push_back(file);
+  return unit;
+}
+
+/// By its debug info: the language, which a file's name only suggests, and what of the standard and the options the
+/// producer records. What a compile command says already stays.
+void tell_compilation(const Compilation& compilation, TranslationUnit& unit) {
+  if (unit.options) return;
+  unit.language = compilation.is_c ? Language::C : Language::Cxx;
+  if (is_temporary(compilation.source)) unit.compiler = Compiler::Nvcc;
+  if (is_temporary(compilation.source) || compilation.source.ends_with(".cu")) unit.language = Language::Cuda;
+  if (compilation.producer.find("clang version ") != std::string::npos && unit.compiler != Compiler::Nvcc)
+    return set_compiler(Compiler::Clang, version_in(compilation.producer), unit);
+  const std::optional<GccProducer> gcc = gcc_producer(compilation.producer);
+  if (!gcc) return;
+  set_compiler(Compiler::Gcc, gcc->version, unit);
+  unit.standard = standard_of(*gcc);
+}
+
+/// Behind a call offset of a thunk's name, `h16_` or `v16_n24_` (Itanium C++ ABI 5.1.4.3).
+std::string_view behind_call_offset(std::string_view text) {
+  if (!text.starts_with('h') && !text.starts_with('v')) return {};
+  const std::size_t first = text.find('_');
+  const std::size_t last = text.starts_with('v') && first != text.npos ? text.find('_', first + 1) : first;
+  return last == text.npos ? std::string_view() : text.substr(last + 1);
+}
+
+/// "_ZThn16_N1A1fEv" -> "_ZN1A1fEv": the compiler makes a thunk where it compiles the function, and debug info
+/// describes few of them. Empty: the name is no thunk's.
+std::string function_of_thunk(std::string_view name) {
+  if (!name.starts_with("_ZT")) return {};
+  const bool is_covariant = name.substr(3).starts_with('c');
+  std::string_view rest = behind_call_offset(name.substr(is_covariant ? 4 : 3));
+  if (is_covariant) rest = behind_call_offset(rest);
+  return rest.empty() ? std::string() : "_Z" + std::string(rest);
+}
+
+/// One object and everything that is known of it.
+class Witnesses {
+ public:
+  Witnesses(const ObjectFacts& object, const std::vector<AskedDefinition>& asked, BuildRecords& records,
+            PlaceCache& cache, bool preprocess)
+      : object_(object), origin_(object.origin), asked_(asked) {
+    std::vector<Wanted> wanted;
+    for (const AskedDefinition& one : asked) {
+      evidence_.try_emplace(one.device_arch);
+      wanted.push_back(one.wanted);
+      symbols_.push_back(one.symbol);
+    }
+    located_ = locate_or_remember(object, wanted, cache);
+    locate_thunks(wanted, cache);
+    for (std::size_t i = 0; i < located_.size(); ++i) {
+      if (is_temporary(located_[i].place.at.file)) located_[i] = made_by_nvcc();
+      if (asked_[i].device_arch) located_[i].place.why_unknown = "no debug info of its device code (nvcc -G)";
+      if (located_[i].place.known_by != KnownBy::Nothing) symbols_[i].site = located_[i].place.at;
+    }
+    if (!need_sources()) return;
+    object_file_ = object_file();
+    if (object_file_.empty()) {
+      for (auto& [side, evidence] : evidence_) evidence.why_not = "no object file beside the archive";
+      return;
+    }
+    std::string source;
+    for (const Located& one : located_)
+      if (source.empty() && !is_temporary(one.source)) source = one.source;
+    BuildRecord record = records.of(object_file_, source);
+    tell_itself(unit_of_first(), record.unit);
+    for (auto& [side, evidence] : evidence_) {
+      record.unit.is_device_side = side.has_value();
+      if (side) record.unit.gpu_arch = *side;
+      evidence = read_sources(record, symbols_of(side), preprocess);
+    }
+  }
+
+  Answer answer(std::size_t i) {
+    Answer answer;
+    answer.place = located_[i].place;
+    tell_source(i, answer.story);
+    if (asked_[i].only_place && answer.place.known_by != KnownBy::Nothing) return answer;
+    if (asked_[i].only_in_header && is_in_source(located_[i])) return answer;
+    tell_language(i, answer.story);
+    if (asked_[i].only_declared)
+      where_declared(i, answer);
+    else if (answer.place.known_by == KnownBy::Nothing)
+      from_sources(i, answer);
+    else
+      with_debug_info(i, answer);
+    return answer;
+  }
+
+ private:
+  /// A thunk is where its function is; GCC describes covariant ones, by the line of the class.
+  void locate_thunks(const std::vector<Wanted>& wanted, PlaceCache& cache) {
+    std::map<std::string, std::vector<std::size_t>, std::less<>> thunks;  // by the function's name
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      if (std::string function = function_of_thunk(wanted[i].name); !function.empty())
+        thunks[std::move(function)].push_back(i);
+    if (thunks.empty()) return;
+    std::vector<Wanted> functions;
+    for (const Symbol& symbol : object_.symbols)
+      if (symbol.defined() && thunks.contains(object_.name(symbol)))
+        functions.push_back({symbol.index, std::string(object_.name(symbol))});
+    const std::vector<Located> located = locate_or_remember(object_, functions, cache);
+    for (std::size_t i = 0; i < functions.size(); ++i)
+      for (const std::size_t thunk : thunks[functions[i].name])
+        if (located[i].place.known_by != KnownBy::Nothing) located_[thunk] = located[i];
+  }
+
+  static bool is_in_source(const Located& one) {
+    return one.place.known_by != KnownBy::Nothing && one.place.at.file == one.source;
+  }
+
+  /// What stands in the translation unit itself, as debug info says, was not included from anywhere; that a header
+  /// declares it besides is asked for a duplicate.
+  bool need_sources() const {
+    for (std::size_t i = 0; i < located_.size(); ++i) {
+      const bool is_enough = asked_[i].only_place && located_[i].place.known_by != KnownBy::Nothing;
+      if (!is_enough && (!asked_[i].only_in_header || !is_in_source(located_[i]))) return true;
+    }
+    return false;
+  }
+
+  /// a.cudafe1.stub.c, where nvcc writes the functions that launch kernels.
+  static Located made_by_nvcc() {
+    Located located;
+    located.place.why_unknown = "the debug info names a file that nvcc wrote and removed";
+    return located;
+  }
+
+  const SourceEvidence& evidence(std::size_t i) const { return evidence_.at(asked_[i].device_arch); }
+
+  /// Those of the other sides without their names.
+  std::vector<AskedSymbol> symbols_of(const std::optional<std::uint32_t>& side) const {
+    std::vector<AskedSymbol> symbols = symbols_;
+    for (std::size_t i = 0; i < symbols.size(); ++i)
+      if (asked_[i].device_arch != side) symbols[i].name.clear();
+    return symbols;
+  }
+
+  /// x32 has the machine of x86-64 and other macros.
+  bool is_other_target() const { return object_.machine != EM_X86_64 || !object_.is_64; }
+
+  /// By whose name the build's records are found; it need not be there.
+  std::string object_file() const {
+    if (object_.at_hand) return object_file_of(origin_);
+    return origin_.is_member() ? std::string() : origin_.path;
+  }
+
+  const source::Reading* reading(std::size_t i) const {
+    return i < evidence(i).readings.size() ? &evidence(i).readings[i] : nullptr;
+  }
+
+  void tell_source(std::size_t i, Story& story) {
+    const Located& located = located_[i];
+    story.source = evidence(i).source.empty() ? located.source : evidence(i).source;
+    if (!is_temporary(story.source)) return;
+    const Compilation* known = compilation(located.unit);
+    story.source = known == nullptr ? std::string() : shown_path(unit_of(*known).source, working_folder());
+  }
+
+  void tell_language(std::size_t i, Story& story) {
+    const Located& located = located_[i];
+    source::TranslationUnit unit = evidence(i).unit;
+    if (evidence(i).known_by == KnownBy::Nothing) {
+      unit.language = source::language_of(story.source);
+      if (located.unit) tell_itself(located.unit, unit);
+    }
+    story.language = unit.language;
+    story.standard = unit.standard;
+    story.compiler = compiler_word(unit);
+  }
+
+  /// What the object says of the translation unit.
+  void tell_itself(const std::optional<std::size_t>& number, source::TranslationUnit& unit) {
+    unit.is_other_target = is_other_target();
+    if (!object_.device.images.empty()) {
+      unit.gpu_arch = object_.device.images.front().arch.number;
+      unit.cuda_version = toolkit_of(object_);
+    }
+    if (const Compilation* known = compilation(number)) tell_compilation(*known, unit);
+    tell_compiler(origin_, unit);
+  }
+
+  /// The translation unit as debug info knows it, read for all the symbols.
+  const SourceEvidence& evidence_told(std::size_t number) {
+    const auto [at, is_new] = told_.try_emplace(number);
+    const Compilation* known = is_new ? compilation(number) : nullptr;
+    if (known == nullptr) return at->second;
+    BuildRecord record;
+    record.unit = unit_of(*known);
+    record.told_by_debug_info = !record.unit.source.empty();
+    tell_itself(number, record.unit);
+    return at->second = read_sources(record, symbols_, false);
+  }
+
+  /// Most objects are made of one.
+  std::optional<std::size_t> unit_of_first() const {
+    for (const Located& one : located_)
+      if (one.unit) return one.unit;
+    return std::nullopt;
+  }
+
+  const Compilation* compilation(const std::optional<std::size_t>& unit) {
+    if (!unit) return nullptr;
+    const auto [entry, added] = compilations_.try_emplace(*unit);
+    if (added) entry->second = compilation_of(origin_, *unit);
+    return entry->second ? &*entry->second : nullptr;
+  }
+
+  /// Nothing in the object says where: the sources must.
+  void from_sources(std::size_t i, Answer& answer) const {
+    const source::Reading* read = reading(i);
+    if (read == nullptr || !object_.at_hand) {  // have the sources changed since? Its time would tell
+      answer.place.why_unknown += ", " + (object_.at_hand ? evidence(i).why_not : "the object is not at hand");
+      return;
+    }
+    answer.story.declarations = read->declarations;
+    const bool exact = evidence(i).known_by == KnownBy::Preprocessor;
+    if (read->definitions.size() == 1 && (exact || read->definitions.front().site_certain)) {
+      Definition definition = read->definitions.front();
+      if (const std::string newer = changed_since(definition.at, definition.chain); !newer.empty()) {
+        answer.place.why_unknown += fmt::format(", and {} has changed since the object was made", newer);
+        add_candidates(i, read->definitions, answer);
+        return;
+      }
+      const bool knows_chain = exact || definition.certain;
+      if (!knows_chain) {
+        definition.chain.clear();
+        definition.chain_branches.clear();
+      }
+      answer.place = {definition.at,
+                      evidence(i).known_by,
+                      {},
+                      definition.chain,
+                      knows_chain ? evidence(i).known_by : KnownBy::Nothing};
+      answer.story.definition = std::move(definition);
+      tell_reading(evidence(i), i, answer.story);
+      return;
+    }
+    if (read->left_out) {
+      answer.story.candidates = read->definitions;
+      answer.story.left_out = *read->left_out;
+    }
+    answer.place.why_unknown += read->definitions.empty() ? ", and no source that it was made of defines it as far as "
+                                                            "they could be read"
+                                                          : ", and the sources do not settle it";
+    for (const auto* doubts : {read->definitions.empty() ? &read->doubts : &read->definitions.front().doubts})
+      if (!doubts->empty()) answer.place.why_unknown += ": " + doubts->front();
+    add_candidates(i, read->definitions, answer);
+  }
+
+  /// Debug info describes what an object defines, so the sources must say where it is only declared.
+  void where_declared(std::size_t i, Answer& answer) const {
+    const source::Reading* read = reading(i);
+    if (read == nullptr || !object_.at_hand) {
+      answer.place.why_unknown += ", " + (object_.at_hand ? evidence(i).why_not : "the object is not at hand");
+      return;
+    }
+    const std::vector<Definition>& found = read->declarations;
+    if (found.empty()) {
+      answer.place.why_unknown += ", and no source that it was made of declares it as far as they could be read";
+      return;
+    }
+    const std::string newer = changed_since(found.front().at, found.front().chain);
+    if (found.size() == 1 && found.front().doubts.empty() && read->doubts.empty() && newer.empty()) {
+      answer.place = {found.front().at, evidence(i).known_by, {}, found.front().chain, evidence(i).known_by};
+      return;
+    }
+    if (!newer.empty())
+      answer.place.why_unknown += fmt::format(", and {} has changed since the object was made", newer);
+    add_candidates(i, found, answer);
+  }
+
+  void add_candidates(std::size_t i, const std::vector<Definition>& found, Answer& answer) const {
+    for (const Definition& definition : found)
+      answer.candidates.push_back(fmt::format("{}:{}", definition.at.file, definition.at.line));
+    if (answer.candidates.empty()) answer.candidates = evidence(i).own_headers;
+    if (answer.candidates.size() > kMostCandidates) {
+      const std::size_t more = answer.candidates.size() - kMostCandidates;
+      answer.candidates.resize(kMostCandidates);
+      answer.candidates.push_back(fmt::format("{} more", more));
+    }
+  }
+
+  void with_debug_info(std::size_t i, Answer& answer) {
+    Place& place = answer.place;
+    const MacroInfo* macros = macro_info(located_[i].unit);
+    if (macros != nullptr) {
+      if (auto chain = macros->chain_to(place.at.file, place.at.line)) {
+        place.chain = *std::move(chain);
+        place.chain_known_by = KnownBy::MacroInfo;
+      }
+    }
+    // A file that is the translation unit itself is reached through no include.
+    const bool is_in_source = place.chain.empty() && place.at.file == answer.story.source;
+    if (is_in_source) place.chain_known_by = place.known_by;
+    take_reading(evidence(i), i, macros, answer);
+    const std::optional<std::size_t>& unit = located_[i].unit;
+    if (unit && place.chain_known_by == KnownBy::Nothing) take_reading(evidence_told(*unit), i, macros, answer);
+    if (!answer.story.definition) read_alone(i, macros, answer);
+  }
+
+  void take_reading(const SourceEvidence& evidence, std::size_t i, const MacroInfo* macros, Answer& answer) const {
+    if (i >= evidence.readings.size()) return;
+    const source::Reading& read = evidence.readings[i];
+    if (answer.story.declarations.empty()) answer.story.declarations = read.declarations;
+    if (!answer.story.definition) {
+      take_definition(read, evidence.known_by, macros, answer);
+      prefer_initialiser(read, evidence.known_by, answer);
+      tell_reading(evidence, i, answer.story);
+    }
+    if (read.way) take_chain(*read.way, evidence.known_by, answer.place);
+  }
+
+  /// Of the lines as they are now: of an older object they may have been others.
+  void take_chain(const std::vector<SourceLine>& chain, KnownBy known_by, Place& place) const {
+    if (place.chain_known_by != KnownBy::Nothing || !changed_since(place.at, chain).empty()) return;
+    place.chain = chain;
+    place.chain_known_by = known_by;
+  }
+
+  /// In which reading the definition was found.
+  static void tell_reading(const SourceEvidence& evidence, std::size_t i, Story& story) {
+    if (!story.definition || i >= evidence.names.size()) return;
+    story.unit = evidence.as_read;
+    story.name = evidence.names[i];
+  }
+
+  void take_definition(const source::Reading& read, KnownBy known_by, const MacroInfo* macros, Answer& answer) const {
+    Place& place = answer.place;
+    const auto found = std::find_if(read.definitions.begin(), read.definitions.end(),
+                                    [&](const Definition& d) { return same_line(d.at, place.at); });
+    if (found == read.definitions.end()) return;
+    const bool sure = known_by == KnownBy::Preprocessor || found->certain;
+    if (sure) take_chain(found->chain, known_by, place);
+    // Without macro info the debug info speaks for it: had another branch been taken, this would be no definition.
+    if (sure || macros == nullptr || confirmed(*found, *macros)) answer.story.definition = *found;
+  }
+
+  /// GCC describes `int x;` and `int x = 1;` of one unit by the line of the first, which defines nothing there (C11
+  /// 6.9.2). The other is what defines it.
+  void prefer_initialiser(const source::Reading& read, KnownBy known_by, Answer& answer) const {
+    Place& place = answer.place;
+    const bool is_declaration =
+        std::any_of(read.declarations.begin(), read.declarations.end(), [&](const Definition& d) {
+          return !d.is_extern && !d.is_function && !d.in_class && same_line(d.at, place.at);
+        });
+    if (!is_declaration || answer.story.definition || read.definitions.size() != 1) return;
+    const Definition& definition = read.definitions.front();
+    if (!definition.has_initialiser || (known_by != KnownBy::Preprocessor && !definition.certain)) return;
+    place.at = definition.at;
+    place.known_by = place.chain_known_by = known_by;
+    place.chain = definition.chain;
+    answer.story.definition = definition;
+  }
+
+  /// Does the macro info say the same about each macro and each name that decided a branch?
+  static bool confirmed(const Definition& definition, const MacroInfo& info) {
+    for (const source::MacroCause& macro : definition.macros) {
+      const auto state = info.at(macro.macro, definition.at.file, definition.at.line);
+      if (!state || !state->defined || state->value != macro.value) return false;
+      for (const source::Branch& branch : macro.branches)
+        if (!confirmed(branch, info)) return false;
+    }
+    return std::all_of(definition.branches.begin(), definition.branches.end(),
+                       [&](const source::Branch& branch) { return confirmed(branch, info); });
+  }
+
+  static bool confirmed(const source::Branch& branch, const MacroInfo& info) {
+    const auto undefined = [&](const std::string& name) {
+      const auto state = info.at(name, branch.at.file, branch.at.line);
+      return state && !state->defined;
+    };
+    for (const source::FalseCondition& condition : branch.before)
+      if (!std::all_of(condition.undefined.begin(), condition.undefined.end(), undefined)) return false;
+    return std::all_of(branch.undefined.begin(), branch.undefined.end(), undefined);
+  }
+
+  /// Without a record of the build: the translation unit as debug info names it, then the file of the site by itself,
+  /// of which only what needs no knowledge of the rest is taken.
+  void read_alone(std::size_t i, const MacroInfo* macros, Answer& answer) {
+    for (const std::string& file : {answer.story.source, answer.place.at.file}) {
+      std::error_code error;
+      if (file.empty() || answer.story.definition || !std::filesystem::is_regular_file(file, error)) continue;
+      const SourceEvidence& alone = evidence_alone(file, answer.story.language);
+      if (i >= alone.readings.size()) continue;
+      source::Reading read = alone.readings[i];
+      if (answer.story.declarations.empty()) answer.story.declarations = read.declarations;
+      if (file != answer.story.source)  // its chain is not the translation unit's
+        for (Definition& definition : read.definitions) definition.certain = false;
+      take_definition(read, KnownBy::SourceScan, macros, answer);
+      tell_reading(alone, i, answer.story);
+    }
+  }
+
+  /// One reading of the file for all the symbols.
+  const SourceEvidence& evidence_alone(const std::string& file, source::Language language) {
+    const auto [at, is_new] = alone_.try_emplace({file, language});
+    if (!is_new) return at->second;
+    BuildRecord record;
+    record.has_file_list = true;
+    record.unit.source = file;
+    record.unit.folder = working_folder();
+    record.unit.language = language;
+    record.unit.compiler_known = false;
+    record.unit.is_other_target = is_other_target();
+    return at->second = read_sources(record, symbols_, false);
+  }
+
+  const MacroInfo* macro_info(const std::optional<std::size_t>& unit) {
+    if (!unit) return nullptr;
+    const auto [entry, added] = macros_.try_emplace(*unit);
+    std::string why_not;
+    if (added) entry->second = MacroInfo::read(origin_, unit, why_not);
+    return entry->second ? &*entry->second : nullptr;
+  }
+
+  /// The first file of the site or its chain that is newer than the object; empty when none is.
+  std::string changed_since(const SourceLine& at, const std::vector<SourceLine>& chain) const {
+    std::error_code error;
+    const auto made = std::filesystem::last_write_time(object_file_, error);
+    if (error) return {};
+    std::vector<std::string> files{at.file};
+    for (const SourceLine& step : chain) files.push_back(step.file);
+    for (const std::string& file : files) {
+      const auto changed = std::filesystem::last_write_time(file, error);
+      if (!error && changed > made + kClockSlack) return file;
+    }
+    return {};
+  }
+
+  const ObjectFacts& object_;
+  const Origin& origin_;
+  const std::vector<AskedDefinition>& asked_;
+  std::vector<AskedSymbol> symbols_;  // in the order of asked_
+  std::string object_file_;
+  std::vector<Located> located_;
+  /// The host's side, and for what device code alone defines that of each architecture.
+  std::map<std::optional<std::uint32_t>, SourceEvidence> evidence_;
+  std::map<std::size_t, std::optional<MacroInfo>> macros_;          // by unit
+  std::map<std::size_t, std::optional<Compilation>> compilations_;  // by unit
+  std::map<std::size_t, SourceEvidence> told_;                      // by unit
+  /// By file and the language of the unit that includes it: a header has none of its own.
+  std::map<std::pair<std::string, source::Language>, SourceEvidence> alone_;
+};
+
+std::vector<Answer> answer(const ObjectFacts& object, const std::vector<AskedDefinition>& asked, BuildRecords& records,
+                           PlaceCache& cache, bool preprocess) {
+  Witnesses witnesses(object, asked, records, cache, preprocess);
+  std::vector<Answer> answers;
+  for (std::size_t i = 0; i < asked.size(); ++i) answers.push_back(witnesses.answer(i));
+  return answers;
+}
 
 constexpr std::uint64_t kCostOfDebugInfo = 8;  // to read it, against reading the same bytes' symbols
 

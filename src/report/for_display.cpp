@@ -1,8 +1,10 @@
+// Makes every text of a report visible.
+
 #include "report/for_display.hpp"
 
 #include <utility>
 
-#include "support/visible.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {

@@ -1,4 +1,4 @@
-// Findings and the like with every text in them made visible() (support/visible.hpp), for the reports that go to a
+// Findings and the like with every text in them made visible() (support/strings.hpp), for the reports that go to a
 // terminal or a CI log. Documents for programs have the names as they are.
 #pragma once
 

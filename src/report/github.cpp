@@ -7,13 +7,10 @@
 #include <filesystem>
 
 #include "elfaudit/report.hpp"
-#include "report/findings.hpp"
-#include "report/focus.hpp"
 #include "report/for_display.hpp"
-#include "report/words.hpp"
-#include "support/shown_path.hpp"
-#include "support/utf8.hpp"
-#include "support/visible.hpp"
+#include "report/wording.hpp"
+#include "support/path.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {

@@ -1,24 +1,28 @@
 // One HTML file: the page of src/report/page with the audit as a JSON block in it. The page's script draws everything
 // from that block, and only ever as text.
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
 #include <set>
 
 #include "elfaudit/report.hpp"
-#include "report/findings.hpp"
-#include "report/focus.hpp"
-#include "report/list_words.hpp"
-#include "report/page.hpp"
+#include "report/list_report.hpp"
 #include "report/rule_help.hpp"
-#include "report/words.hpp"
+#include "report/wording.hpp"
 #include "resolve/gpu_code.hpp"
 #include "rules/rules.hpp"
-#include "scan/device/device_content.hpp"
+#include "scan/device/device_code.hpp"
 #include "support/demangle.hpp"
 #include "version.hpp"
 
 namespace elfaudit {
+
+// --- The page of --format html without its data. Generated from src/report/page/ when the program is built.
+
+extern const char* const kPageHead;  ///< up to where the JSON document stands
+extern const char* const kPageTail;  ///< what follows it
+
 namespace {
 
 using Json = nlohmann::ordered_json;

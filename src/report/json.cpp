@@ -6,9 +6,8 @@
 #include <set>
 
 #include "elfaudit/report.hpp"
-#include "report/findings.hpp"
 #include "report/fingerprint.hpp"
-#include "report/words.hpp"
+#include "report/wording.hpp"
 #include "version.hpp"
 
 namespace elfaudit {

@@ -7,10 +7,9 @@
 #include <set>
 
 #include "elfaudit/report.hpp"
-#include "report/findings.hpp"
-#include "report/words.hpp"
+#include "report/wording.hpp"
 #include "rules/rules.hpp"
-#include "support/utf8.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "elfaudit/diagnosis.hpp"
 #include "elfaudit/report.hpp"
-#include "support/shown_path.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 namespace {

@@ -1,9 +1,10 @@
+// Finds a rule's page and cuts it into parts.
+
 #include "report/rule_help.hpp"
 
 #include <algorithm>
 #include <string_view>
 
-#include "report/rule_pages.hpp"
 #include "support/markdown.hpp"
 #include "version.hpp"
 

@@ -1,21 +1,212 @@
 // SARIF 2.1.0: one run, every rule, one result a finding.
 
-#include <fmt/format.h>
+#include "report/sarif.hpp"
 
-#include <algorithm>
-#include <map>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
 #include "elfaudit/report.hpp"
-#include "report/findings.hpp"
 #include "report/fingerprint.hpp"
 #include "report/rule_help.hpp"
-#include "report/sarif_result.hpp"
-#include "report/words.hpp"
+#include "report/wording.hpp"
 #include "rules/rules.hpp"
+#include "support/path.hpp"
 #include "version.hpp"
 
 namespace elfaudit {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostLinks = 5;  // in a message, which is one paragraph on GitHub
+
+/// RFC 3986: what is not unreserved is written %XX. A path is bytes, so it need not be UTF-8.
+std::string percent_encoded(std::string_view path) {
+  std::string out;
+  for (const char c : path) {
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                       std::string_view("-._~/+@").find(c) != std::string_view::npos;
+    if (plain)
+      out += c;
+    else
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
+Json message(const std::string& text) { return {{"text", text}}; }
+
+/// GitHub shows no location without a line, so what has none, an object too, is given its first.
+Json physical(Json artifact, std::uint32_t line) {
+  return {{"artifactLocation", std::move(artifact)}, {"region", {{"startLine", std::max(line, 1u)}}}};
+}
+
+/// "rejected: libx.a(y.o), .bss+0x380, 8384 bytes"
+std::string describe(const Site& site) {
+  const std::string position = describe_position(site);
+  std::string text = fmt::format("{}: {}", to_word(site.role), site.origin.display());
+  if (!position.empty()) text += ", " + position;
+  return text;
+}
+
+Json place_of(const Site& site, const Addresses& addresses) {
+  if (site.place.known_by == KnownBy::Nothing) return physical(addresses.object(site.origin.path), 0);
+  return physical(addresses.source(site.place.at.file), site.place.at.line);
+}
+
+Json symbol_location(const Finding& finding) {
+  return {{"name", finding.demangled}, {"fullyQualifiedName", finding.demangled}, {"decoratedName", finding.symbol}};
+}
+
+/// None for a finding about no file and no symbol: a suppression that fits nothing.
+Json primary_locations(const Finding& finding, const Focus& focus, const Addresses& addresses) {
+  Json location = Json::object();
+  if (focus.in_source)
+    location["physicalLocation"] = physical(addresses.source(focus.at.file), focus.at.line);
+  else if (!focus.at.file.empty())
+    location["physicalLocation"] = physical(addresses.object(focus.at.file), 0);
+  if (!finding.symbol.empty()) location["logicalLocations"] = Json::array({symbol_location(finding)});
+  if (focus.site != nullptr) location["message"] = message(sarif_text(describe(*focus.site)));
+  return location.empty() ? Json::array() : Json::array({std::move(location)});
+}
+
+/// Every other site; the one in focus too when the focus is not its own place but an #include on the way to it.
+std::vector<const Site*> related_sites(const Finding& finding, const Focus& focus) {
+  std::vector<const Site*> sites;
+  for (const Site& site : finding.sites)
+    if (&site != focus.site || (focus.in_source && focus.at != site.place.at)) sites.push_back(&site);
+  for (const Finding& other : finding.also)
+    for (const Site& site : other.sites) sites.push_back(&site);
+  if (sites.size() > kMostLocations) sites.resize(kMostLocations);
+  return sites;
+}
+
+Json related_locations(const std::vector<const Site*>& sites, const Addresses& addresses) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < sites.size(); ++i)
+    list.push_back({{"id", i + 1},
+                    {"physicalLocation", place_of(*sites[i], addresses)},
+                    {"message", message(sarif_text(describe(*sites[i])))}});
+  return list;
+}
+
+Json flow_step(const SourceLine& at, const std::string& text, std::size_t depth, bool essential,
+               const Addresses& addresses) {
+  Json step = {
+      {"location",
+       {{"physicalLocation", physical(addresses.source(at.file), at.line)}, {"message", message(sarif_text(text))}}},
+      {"nestingLevel", depth}};
+  if (essential) step["importance"] = "essential";
+  return step;
+}
+
+/// From the translation unit to the site, one include after the other.
+Json include_flow(const Site& site, const Addresses& addresses) {
+  Json steps = Json::array();
+  const Place& place = site.place;
+  for (std::size_t i = 0; i < place.chain.size(); ++i) {
+    const std::string& next = i + 1 < place.chain.size() ? place.chain[i + 1].file : place.at.file;
+    steps.push_back(flow_step(place.chain[i], "includes " + next, i, place.edit == i, addresses));
+  }
+  steps.push_back(flow_step(place.at, describe(site), place.chain.size(), place.edit == place.chain.size(), addresses));
+  return {{"message", message(sarif_text("how " + site.origin.display() + " comes to it"))},
+          {"threadFlows", Json::array({{{"locations", std::move(steps)}}})}};
+}
+
+Json include_flows(const Finding& finding, const Addresses& addresses) {
+  Json flows = Json::array();
+  std::size_t left = kMostFlowLocations;
+  for (const Site& site : finding.sites) {
+    if (site.place.chain_known_by == KnownBy::Nothing || site.place.chain.empty()) continue;
+    if (site.place.chain.size() + 1 > left) break;
+    left -= site.place.chain.size() + 1;
+    flows.push_back(include_flow(site, addresses));
+  }
+  return flows;
+}
+
+/// The sentence first: where there is little room GitHub shows no more. Related locations are shown where the text
+/// links to them.
+std::string text_of(const Finding& finding, const std::vector<const Site*>& related) {
+  std::string text = sarif_text(sentence(finding)) + ".";
+  for (std::size_t i = 0; i < related.size() && i < kMostLinks; ++i)
+    text += fmt::format("\n[{}]({})", sarif_text(describe(*related[i]), true), i + 1);
+  if (finding.sites.size() > kMostLinks + 1) text += fmt::format("\n{} sites in all", finding.sites.size());
+  if (finding.cause) text += "\ncause: " + sarif_text(finding.cause->text);
+  for (std::size_t i = 0; i < finding.fixes.size(); ++i)
+    text += (i == 0 ? "\nfix: " : "\nor: ") + sarif_text(finding.fixes[i].text);
+  text += sarif_text(others_text(finding));
+  for (const std::string& note : finding.notes) text += "\nnote: " + sarif_text(note);
+  if (!finding.links.empty()) text += "\nlink: " + sarif_text(links_text(finding));
+  return text;
+}
+
+Json properties_of(const Finding& finding) {
+  Json properties = Json::object();
+  if (!finding.symbol.empty()) properties["symbol"] = finding.symbol;
+  if (!finding.also.empty()) properties["symbols"] = symbols_of(finding);
+  if (!finding.archs.empty()) properties["archs"] = finding.archs;
+  if (finding.cause) properties["cause"] = finding.cause->kind;
+  if (!finding.links.empty()) properties["links"] = finding.links;
+  return properties;
+}
+
+}  // namespace
+
+Addresses::Addresses(const std::string& source_root)
+    : here_(working_folder()),
+      root_(source_root.empty() ? here_ : (std::filesystem::path(here_) / source_root).lexically_normal().string()) {
+  while (root_.size() > 1 && root_.back() == '/') root_.pop_back();
+}
+
+std::string Addresses::root() const { return "file://" + percent_encoded(root_) + (root_ == "/" ? "" : "/"); }
+
+Json Addresses::source(const std::string& file) const {
+  // "../x.h" leads out of the root, which GitHub refuses.
+  const bool outside = file.compare(0, 3, "../") == 0;
+  const std::string path =
+      outside ? shown_path((std::filesystem::path(root_) / file).lexically_normal().string(), root_) : file;
+  if (!path.empty() && path.front() == '/') return {{"uri", "file://" + percent_encoded(path)}};
+  return {{"uri", percent_encoded(path)}, {"uriBaseId", kSourceRoot}};
+}
+
+Json Addresses::object(const std::string& path) const {
+  return source(shown_path((std::filesystem::path(here_) / path).lexically_normal().string(), root_));
+}
+
+std::string sarif_text(std::string_view text, bool in_link) {
+  const bool brackets = in_link || text.find("](") != std::string_view::npos;  // "operator[](int)"
+  std::string out;
+  for (const char c : text) {
+    if (c == '{' || c == '}') out += c;  // doubled: "{lambda()#1}"
+    if (brackets && (c == '[' || c == ']' || c == '\\')) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+Json sarif_result(const Finding& finding, std::size_t rule_index, std::size_t occurrence, const Addresses& addresses) {
+  const Focus focus = focus_of(finding);
+  const std::vector<const Site*> related = related_sites(finding, focus);
+  Json result = {{"ruleId", finding.rule},
+                 {"ruleIndex", rule_index},
+                 {"level", to_word(finding.severity)},
+                 {"message", message(text_of(finding, related))},
+                 {"locations", primary_locations(finding, focus, addresses)}};
+  if (!related.empty()) result["relatedLocations"] = related_locations(related, addresses);
+  if (Json flows = include_flows(finding, addresses); !flows.empty()) result["codeFlows"] = std::move(flows);
+  // GitHub knows an alert again by primaryLocationLineHash alone; others read any key.
+  const std::string print = fingerprint(finding);
+  result["partialFingerprints"] = {{"primaryLocationLineHash", fmt::format("{}:{}", print, occurrence)},
+                                   {"elfaudit/v1", print}};
+  if (Json properties = properties_of(finding); !properties.empty()) result["properties"] = std::move(properties);
+  return result;
+}
+
 namespace {
 
 using Json = nlohmann::ordered_json;

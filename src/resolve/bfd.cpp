@@ -35,7 +35,7 @@
 #include <cassert>
 
 #include "resolve/exports.hpp"
-#include "resolve/link_output.hpp"
+#include "resolve/link_symbols.hpp"
 
 namespace elfaudit {
 

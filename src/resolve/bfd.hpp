@@ -61,7 +61,7 @@ class BfdLink {
   bool is_assigned(std::string_view name) const;
   void extract(ObjectId id, const Entry& entry, std::string_view symbol);
   void take_whole(ObjectId id);
-  void add_device_link_object();  // bfd_device_link.cpp
+  void add_device_link_object();  // nvlink.cpp
   std::map<std::uint32_t, AskedFor> must_be_defined();
   bool leaves_open_version(std::string_view name) const;
   void collect_unresolved();

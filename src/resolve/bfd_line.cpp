@@ -24,7 +24,7 @@
 #include <algorithm>
 
 #include "resolve/bfd.hpp"
-#include "resolve/link_output.hpp"
+#include "resolve/link_symbols.hpp"
 #include "resolve/resolve.hpp"
 
 namespace elfaudit {
@@ -346,7 +346,7 @@ void BfdLink::collect_unresolved() {
     const Entry& entry = table_[id];
     if (entry.alias != kNone || entry.defined() || entry.provided || entry.assigned) continue;
     const auto asked = asked_for.find(id);
-    // Rule 9; a weak foo@V is refused in a shared object all the same (version_nodes.cpp).
+    // Rule 9; a weak foo@V is refused in a shared object all the same (unresolved.cpp).
     const bool open_version = entry.state == Entry::State::UndefinedWeak && leaves_open_version(table_.name(id));
     if (!entry.undefined() && !open_version && asked == asked_for.end()) continue;
     slot[id] = static_cast<std::uint32_t>(out_.unresolved.size());

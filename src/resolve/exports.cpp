@@ -1,3 +1,5 @@
+// Decides which definitions a version script, visibility or an option exports.
+
 #include "resolve/exports.hpp"
 
 #include <fnmatch.h>

@@ -12,7 +12,7 @@
 //  6. GNU ld warns where an object refers to a shared object's symbol that has no type and no size, unless a reference
 //     has a type or code uses it: which instruction does is not known here.
 
-#include "resolve/fatal_warnings.hpp"
+#include "resolve/resolve.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,3 +1,5 @@
+// Compares images with GPUs by the driver's rules.
+
 #include "resolve/gpu_code.hpp"
 
 #include <algorithm>

@@ -12,7 +12,7 @@
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
 #include "resolve/exports.hpp"
-#include "scan/needed_libraries.hpp"
+#include "scan/library_names.hpp"
 #include "scan/section_graph.hpp"
 #include "target/linker_traits.hpp"
 

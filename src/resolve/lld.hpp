@@ -1,5 +1,5 @@
 // lld's model of symbol resolution: one pass in which archive members wait as lazy symbols. Rules: lld.cpp,
-// lld_line.cpp.
+// lld.cpp.
 #pragma once
 
 #include <map>
@@ -68,7 +68,7 @@ class LldLink {
     std::uint32_t next = 0;
   };
 
-  // The line (lld_line.cpp)
+  // The line (lld.cpp)
   void add_device_link();
   void open_input(std::uint32_t input);
   void open_archive(std::uint32_t input);
@@ -113,7 +113,7 @@ class LldLink {
   void note_back_reference(std::uint32_t id, ObjectId member, SymbolId by);
   void find_back_references();
 
-  // Versions (lld_versions.cpp)
+  // Versions (lld_verdict.cpp)
   bool can_have_version(std::uint32_t id) const;
   std::set<std::string> demangled_names() const;
   void check_versions();

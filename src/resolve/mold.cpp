@@ -35,7 +35,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "resolve/link_output.hpp"
+#include "resolve/link_symbols.hpp"
 
 namespace elfaudit {
 namespace {

@@ -8,20 +8,259 @@
 //     agree with, and is not held against earlier ones.
 //  4. All mentions of a name must agree in what it is: a variable, be it `extern __shared__`, a function or a kernel.
 //  5. An undefined global name is an error, but for what the run-time provides, weak references, `extern __shared__`
-//     arrays, textures, and functions that only dead code calls (live_functions.hpp; libcudadevrt.a has such).
+//     arrays, textures, and functions that only dead code calls (nvlink.cpp; libcudadevrt.a has such).
 //  6. nvlink stops at the first file with an error, and names as the first definition whoever mentions the name first.
 //     Here all errors are found, and the definition that was first.
 
-#include "resolve/nvlink.hpp"
+#include "resolve/resolve.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
-#include "resolve/live_functions.hpp"
+#include "elfaudit/device.hpp"
+#include "resolve/bfd.hpp"
+#include "resolve/link_symbols.hpp"
 
 namespace elfaudit {
+
+// --- Which device functions nvlink keeps: kernels, functions whose address is taken, and what these call. Found by
+// experiment with CUDA 13.0 (tests/device/test_device_undefined.py): a function that only dead ones call may be
+// undefined, a variable that only they use may not.
+
+namespace {
+
+class LiveFunctions {
+ public:
+  /// Adds an image of the link; keeps views into it.
+  void add(const DeviceSymbols& image);
+
+  /// Which functions are called, but by dead code only. To be asked for once all images are added.
+  std::vector<std::string_view> dead() const;
+
+ private:
+  struct Function {
+    std::vector<std::uint32_t> calls;
+    bool called = false;
+    bool live = false;  ///< by itself
+  };
+
+  std::uint32_t named(std::string_view name);
+  std::uint32_t node(const DeviceSymbols& image, std::uint32_t number, std::map<std::uint32_t, std::uint32_t>& locals);
+
+  std::vector<Function> functions_;
+  std::map<std::string_view, std::uint32_t> by_name_;
+};
+
+std::uint32_t LiveFunctions::named(std::string_view name) {
+  const auto [place, is_new] = by_name_.try_emplace(name, static_cast<std::uint32_t>(functions_.size()));
+  if (is_new) functions_.emplace_back();
+  return place->second;
+}
+
+std::uint32_t LiveFunctions::node(const DeviceSymbols& image, std::uint32_t number,
+                                  std::map<std::uint32_t, std::uint32_t>& locals) {
+  if (number < image.symbols.size()) return named(image.name(image.symbols[number]));
+  const auto [place, is_new] = locals.try_emplace(number, static_cast<std::uint32_t>(functions_.size()));
+  if (is_new) functions_.emplace_back();
+  return place->second;
+}
+
+void LiveFunctions::add(const DeviceSymbols& image) {
+  for (const DeviceSymbol& symbol : image.symbols) {
+    const bool taken = symbol.kind == DeviceSymbolKind::Function && symbol.address_taken;
+    if (taken || symbol.kind == DeviceSymbolKind::Kernel) functions_[named(image.name(symbol))].live = true;
+  }
+  std::map<std::uint32_t, std::uint32_t> locals;
+  for (const DeviceCall& call : image.calls) {
+    const std::uint32_t callee = node(image, call.callee, locals);
+    if (call.caller == kNone) {
+      functions_[callee].live = true;
+      continue;
+    }
+    functions_[callee].called = true;
+    const std::uint32_t caller = node(image, call.caller, locals);
+    functions_[caller].calls.push_back(callee);
+  }
+}
+
+std::vector<std::string_view> LiveFunctions::dead() const {
+  std::vector<bool> live(functions_.size(), false);
+  std::vector<std::uint32_t> to_do;
+  const auto reach = [&](std::uint32_t function) {
+    if (live[function]) return;
+    live[function] = true;
+    to_do.push_back(function);
+  };
+  for (std::uint32_t i = 0; i < functions_.size(); ++i)
+    if (functions_[i].live) reach(i);
+  while (!to_do.empty()) {
+    const std::uint32_t function = to_do.back();
+    to_do.pop_back();
+    for (const std::uint32_t callee : functions_[function].calls) reach(callee);
+  }
+  std::vector<std::string_view> dead;
+  for (const auto& [name, i] : by_name_)
+    if (functions_[i].called && !live[i]) dead.push_back(name);
+  return dead;
+}
+
+}  // namespace
+
+// --- What nvlink reads, and which image it takes of it. Found by experiment with CUDA 13.0:
+//
+//  1. Every member of every archive takes part, needed or not. Shared objects and finished code (.nv_fatbin) are
+//  ignored.
+//  2. Of __nv_relfatbin only the first container is read.
+//  3. For sm_T: the cubin for T, whatever its suffix; else the one of the same major and the highest lower minor that
+//  has
+//     no suffix 'a'; else the PTX of the highest architecture that is not above T; else LTO-IR, which it refuses unless
+//     asked for; else the object is skipped with a warning.
+
+namespace {
+
+bool linkable(const DeviceImage& image) {
+  return image.container == 0 &&
+         (image.found_in == DeviceContainer::RelocatableFatbin || image.found_in == DeviceContainer::FatbinFile ||
+          image.found_in == DeviceContainer::CubinFile);
+}
+
+/// Rule 3: the better of two images for `target`, by a key that is smaller for the better one; nothing when it won't
+/// do.
+using Rank = std::tuple<int, std::uint32_t>;
+std::optional<Rank> rank(const DeviceImage& image, std::uint32_t target) {
+  const std::uint32_t number = image.arch.number;
+  switch (image.kind) {
+    case ImageKind::Cubin:
+      if (number == target) return Rank{0, 0};
+      if (number / 10 == target / 10 && number < target && image.arch.suffix != 'a') return Rank{1, target - number};
+      return std::nullopt;
+    case ImageKind::Ptx:
+      return number <= target ? std::optional(Rank{2, target - number}) : std::nullopt;
+    case ImageKind::LtoIr:
+      return number <= target ? std::optional(Rank{3, target - number}) : std::nullopt;
+    case ImageKind::Other:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+bool takes_part(const InputFacts& input) {
+  return input.kind == InputKind::Object || input.kind == InputKind::Archive || input.kind == InputKind::DeviceFile;
+}
+
+/// The architectures there is code for, one of each number: "sm_90a" rather than "sm_90" where both are there.
+void collect(const InputFacts& input, std::map<std::uint32_t, char>& archs) {
+  for (const ObjectFacts& object : input.objects) {
+    if (object.kind != ObjectKind::Relocatable) continue;
+    const bool cubins = std::any_of(object.device.images.begin(), object.device.images.end(), [](const DeviceImage& i) {
+      return linkable(i) && i.kind != ImageKind::Ptx && i.kind != ImageKind::Other;
+    });
+    for (const DeviceImage& image : object.device.images) {
+      // PTX beside code for a GPU is there to be compiled when it is loaded; alone, it is what will be linked.
+      if (!linkable(image) || image.kind == ImageKind::Other || (image.kind == ImageKind::Ptx && cubins)) continue;
+      char& suffix = archs[image.arch.number];
+      suffix = std::max(suffix, image.arch.suffix);
+    }
+  }
+}
+
+std::vector<GpuArch> present(const LinkJob& job, const std::vector<InputFacts>& inputs) {
+  std::map<std::uint32_t, char> archs;
+  for (const std::uint32_t i : job.device->order)
+    if (takes_part(inputs[i]) && inputs[i].kind != InputKind::Archive) collect(inputs[i], archs);
+  if (archs.empty())
+    for (const std::uint32_t i : job.device->order)
+      if (takes_part(inputs[i])) collect(inputs[i], archs);
+  std::vector<GpuArch> list;
+  for (const auto& [number, suffix] : archs) list.push_back({number, suffix, false});
+  return list;
+}
+
+void fill(DeviceTarget& target, const LinkJob& job, const std::vector<InputFacts>& inputs) {
+  for (const std::uint32_t i : job.device->order) {
+    if (!takes_part(inputs[i])) continue;
+    for (std::uint32_t o = 0; o < inputs[i].objects.size(); ++o) {
+      const ObjectFacts& object = inputs[i].objects[o];
+      const DeviceFacts& device = object.device;
+      if (object.nested || std::none_of(device.images.begin(), device.images.end(), linkable)) continue;
+      const std::uint32_t image = image_for(device, target.arch);
+      const ObjectId id{i, o};
+      if (image == kNone)
+        target.skipped.push_back(id);
+      else if (device.images[image].kind == ImageKind::LtoIr)
+        target.unreadable.push_back(id);
+      else
+        target.inputs.push_back({id, image});
+    }
+  }
+}
+
+}  // namespace
+
+std::uint32_t image_for(const DeviceFacts& facts, const GpuArch& target) {
+  std::uint32_t best = kNone;
+  std::optional<Rank> best_rank;
+  for (std::uint32_t i = 0; i < facts.images.size(); ++i) {
+    if (!linkable(facts.images[i])) continue;
+    const auto candidate = rank(facts.images[i], target.number);
+    if (candidate && (!best_rank || *candidate < *best_rank)) {
+      best = i;
+      best_rank = candidate;
+    }
+  }
+  return best;
+}
+
+std::vector<DeviceTarget> device_targets(const LinkJob& job, const std::vector<InputFacts>& inputs) {
+  std::vector<DeviceTarget> targets;
+  if (!job.device) return targets;
+  const std::vector<GpuArch> archs = job.device->archs.empty() ? present(job, inputs) : job.device->archs;
+  for (const GpuArch& arch : archs) {
+    targets.push_back({arch, {}, {}, {}});
+    fill(targets.back(), job, inputs);
+  }
+  return targets;
+}
+
+std::vector<DeviceInput> whole_program_images(const std::vector<InputFacts>& inputs,
+                                              const std::vector<std::vector<bool>>& linked) {
+  std::vector<DeviceInput> images;
+  for (std::uint32_t i = 0; i < inputs.size(); ++i) {
+    for (std::uint32_t o = 0; o < inputs[i].objects.size(); ++o) {
+      const ObjectFacts& object = inputs[i].objects[o];
+      // An object with both kinds is the output of a device link, whose variables are shared already.
+      if (!linked[i][o] || object.kind != ObjectKind::Relocatable || object.device.containers != 0) continue;
+      const auto& list = object.device.images;
+      const auto found = std::find_if(list.begin(), list.end(), [](const DeviceImage& image) {
+        return image.found_in == DeviceContainer::LinkedFatbin &&
+               (image.kind == ImageKind::Cubin || image.kind == ImageKind::Ptx);
+      });
+      if (found != list.end()) images.push_back({{i, o}, static_cast<std::uint32_t>(found - list.begin())});
+    }
+  }
+  return images;
+}
+
+// --- The device link's object in GNU ld's model: it comes first, so what it needs is undefined from the start.
+
+void BfdLink::add_device_link_object() {
+  static const std::string kDeviceLink = "the device link";
+  const DeviceLinkObject made = device_link_object(job_, inputs_);
+  for (const std::string& name : made.defines) {
+    Entry& registration = table_[table_.composed(name)];
+    registration.assigned = true;
+    registration.state = Entry::State::Defined;
+  }
+  for (const std::string& name : made.needs) require(table_.name(table_.composed(name)), kDeviceLink);
+}
+
 namespace {
 
 struct Mentioned {

@@ -1,4 +1,10 @@
+// Chooses the engine of a job, and concludes what was judged and why not.
+
 #include "resolve/resolve.hpp"
+
+#include <algorithm>
+#include <map>
+#include <span>
 
 #include "resolve/bfd.hpp"
 #include "resolve/lld.hpp"
@@ -6,6 +12,175 @@
 #include "target/linker_traits.hpp"
 
 namespace elfaudit {
+
+// ---  1. What collides among the inputs that are read does so whatever else is linked. Whether that is all is not
+// known
+//     while an input is left out, missing or not read.
+//  2. A name that nothing defines is missing only when everything that the link uses was read.
+
+namespace {
+
+bool all_read(const std::vector<InputFacts>& inputs) {
+  return std::all_of(inputs.begin(), inputs.end(), [](const InputFacts& input) { return input.errors.empty(); });
+}
+
+/// Why the inputs are not all that the line names.
+Judged inputs_known(const LinkJob& job, const std::vector<InputFacts>& inputs) {
+  if (!job.missing.empty()) return Judged::InputMissing;
+  if (!all_read(inputs)) return Judged::InputUnread;
+  return job.left_out.empty() ? Judged::Yes : Judged::InputLeftOut;
+}
+
+Judged scope_known(const LinkScope& scope) {
+  if (!scope.command) return Judged::FilesAlone;
+  if (!scope.whole_line) return Judged::PartOfLine;
+  return scope.symbols_not_read.empty() ? Judged::Yes : Judged::SymbolsNotRead;
+}
+
+/// Rests on what no input has: one that is not read may have it.
+bool rests_on_absence(const Rejection& rejection) {
+  return rejection.kind == Rejection::Kind::HiddenFromShared || rejection.kind == Rejection::Kind::VersionUnmatched;
+}
+
+/// No linker goes on without the value of an expression, whatever options say of undefined symbols; gold does with
+/// --noinhibit-exec.
+bool ends_the_link(const LinkJob& job, const std::string& name) {
+  if (job.linker == LinkerKind::Gold && job.relocations.noinhibit_exec) return false;
+  return std::any_of(job.assignments.begin(), job.assignments.end(), [&](const Assignment& made) {
+    const std::span<const std::string> operands = made.operands();
+    return !made.provide && std::find(operands.begin(), operands.end(), name) != operands.end();
+  });
+}
+
+/// Gold says "hidden symbol 'foo' is not defined locally" where a shared object defines it, and of what it does not
+/// call undefined: in a shared object a protected name, and what --unresolved-symbols ignores.
+void ask_libraries(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
+  if (!job.unresolved.report_in_both && !job.unresolved.warn_only) return;
+  std::map<std::string_view, bool> defined;  // of what shared objects mention
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    for (const ObjectFacts& object : inputs[i].objects) {
+      if (object.kind == ObjectKind::Relocatable || !resolution.linked[i][0]) continue;
+      for (const Symbol& symbol : object.symbols) defined[object.name(symbol)] |= symbol.defined();
+    }
+  }
+  const auto is_hidden = [&](const Reference& reference) {
+    const Symbol& symbol = inputs[reference.id.in.input].objects[reference.id.in.object].symbols[reference.id.symbol];
+    return symbol.visibility == Visibility::Hidden || symbol.visibility == Visibility::Internal;
+  };
+  for (Unresolved& name : resolution.unresolved) {
+    const auto found = defined.find(name.symbol);
+    name.in_library = found != defined.end();
+    const bool undefined =
+        job.unresolved.report_in_objects || (job.output == OutputKind::SharedObject && !job.unresolved.ignored &&
+                                             std::any_of(name.references.begin(), name.references.end(), is_hidden));
+    name.not_local = !undefined || (name.in_library && found->second);
+  }
+}
+
+/// What GNU ld's --noinhibit-exec links with: a hidden name that it had in the dynamic symbol table when it met one
+/// more mention. It is there from a shared output's first mention on, else where objects and shared objects mention it.
+class HiddenMentions {
+ public:
+  void add(const Symbol& symbol, bool by_object, bool shared_output) {
+    hidden_ |= by_object && (symbol.visibility == Visibility::Hidden || symbol.visibility == Visibility::Internal);
+    if (!by_object && symbol.defined()) return;  // what it defines is no definition of a hidden name
+    (by_object ? by_object_ : by_library_) = true;
+    if (!by_object_ || !(shared_output || by_library_)) return;
+    made_local_ |= dynamic_;
+    dynamic_ = true;
+  }
+  bool made_local() const { return hidden_ && made_local_; }
+
+ private:
+  bool by_object_ = false;
+  bool by_library_ = false;
+  bool hidden_ = false;
+  bool dynamic_ = false;
+  bool made_local_ = false;
+};
+
+void note_made_local(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
+  std::map<std::string_view, HiddenMentions> mentions;
+  for (const Unresolved& name : resolution.unresolved)
+    if (name.hidden) mentions[name.symbol];
+  if (mentions.empty()) return;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    for (std::size_t o = 0; o < inputs[i].objects.size(); ++o) {
+      const ObjectFacts& object = inputs[i].objects[o];
+      if (!resolution.linked[i][o]) continue;
+      for (const Symbol& symbol : object.symbols) {
+        const auto found = mentions.find(object.name(symbol));
+        if (found == mentions.end()) continue;
+        found->second.add(symbol, object.kind == ObjectKind::Relocatable, job.output == OutputKind::SharedObject);
+      }
+    }
+  }
+  for (Unresolved& name : resolution.unresolved)
+    if (name.hidden) name.made_local = mentions[name.symbol].made_local();
+}
+
+}  // namespace
+
+Judgement judgement_of(const LinkJob& job, const std::vector<InputFacts>& inputs) {
+  Judgement judgement;
+  judgement.duplicates = inputs_known(job, inputs);
+  judgement.undefined = scope_known(job.scope);
+  if (judgement.undefined == Judged::Yes) judgement.undefined = judgement.duplicates;
+  return judgement;
+}
+
+Judgement judgement_of(const std::vector<const Resolution*>& links) {
+  Judgement all;
+  bool any_command = false;
+  for (const Resolution* link : links) {
+    const Judgement& one = link->judgement;
+    if (all.duplicates == Judged::Yes) all.duplicates = one.duplicates;
+    if (one.undefined == Judged::FilesAlone) continue;
+    if (!any_command || all.undefined == Judged::Yes) all.undefined = one.undefined;
+    any_command = true;
+  }
+  return all;
+}
+
+bool can_be_settled(const LinkJob& job) { return job.scope.whole_line && job.output != OutputKind::Relocatable; }
+
+bool can_judge_relocations(const LinkJob& job) {
+  if (job.output == OutputKind::Relocatable || !job.left_out.empty()) return false;
+  return job.scope.whole_line || (job.scope.command && job.output == OutputKind::SharedObject);
+}
+
+bool is_reported(const LinkJob& job, const Unresolved& name) {
+  if (!name.option.empty() || name.in_shared || name.beside_line)
+    return true;  // of the latter only those that count are there
+  if (job.output == OutputKind::Relocatable) return false;
+  if (traits_of(job).versions_must_be_there && name.symbol.find('@') != std::string::npos) return true;
+  if (job.unresolved.report_in_both && name.in_library) return true;
+  return job.unresolved.report_in_objects || (name.hidden && job.unresolved.report_hidden);
+}
+
+bool is_only_warned(const LinkJob& job, const Unresolved& name) {
+  if (!job.unresolved.warn_only || name.beside_line || ends_the_link(job, name.symbol)) return false;
+  if (!name.hidden) return true;
+  const LinkerTraits& linker = traits_of(job);
+  if (linker.versions_must_be_there && name.symbol.find('@') != std::string::npos) return false;
+  if (job.relocations.noinhibit_exec && (linker.forces_hidden || name.made_local)) return true;
+  return linker.warns_of_hidden && !name.not_local;
+}
+
+bool said_as_discarded(const LinkJob& job, const Unresolved& name) {
+  return name.discarded && traits_of(job).says_discarded;
+}
+
+void conclude(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
+  if (resolution.judgement.undefined != Judged::Yes) {
+    std::erase_if(resolution.rejections, rests_on_absence);
+    return;
+  }
+  if (job.relocations.noinhibit_exec && job.linker == LinkerKind::Bfd) note_made_local(job, inputs, resolution);
+  if (traits_of(job).asks_names_of_libraries) ask_libraries(job, inputs, resolution);
+  for (Unresolved& name : resolution.unresolved) name.reported = is_reported(job, name);
+  if (!all_read(inputs)) resolution.judgement.undefined = Judged::InputUnread;
+}
 
 Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs) {
   switch (traits_of(job).rules) {

@@ -1,17 +1,118 @@
-// Facts + job -> who wins, who conflicts, what is missing. Pure: opens no file.
+// Facts + job -> who wins, who conflicts, what is missing, and what of that was judged. Pure: opens no file.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
+#include "resolve/live_sections.hpp"
+#include "resolve/shared_references.hpp"
+#include "scan/object_queries.hpp"
+#include "scan/scan.hpp"
 
 namespace elfaudit {
 
+// --- nvlink's model of symbol resolution. Pure. Rules: nvlink.cpp.
+
+// --- Which device links there are, and which image of each object takes part in each. Pure: image headers only.
+
+/// The image that nvlink takes of an object with this device code; kNone when it skips the object.
+std::uint32_t image_for(const DeviceFacts& facts, const GpuArch& target);
+
+/// One target for each architecture of the job, else for each that an object on the line (not in an archive: libraries
+/// bring many) has code for; without such objects, for each there is. Empty when the job makes no device link.
+std::vector<DeviceTarget> device_targets(const LinkJob& job, const std::vector<InputFacts>& inputs);
+
+/// The finished images (not for a device link) that hold copies of variables nobody shares: one of each object.
+/// `linked`: Resolution::linked.
+std::vector<DeviceInput> whole_program_images(const std::vector<InputFacts>& inputs,
+                                              const std::vector<std::vector<bool>>& linked);
+
+/// Plays each target's device link through on decoded images, and finds the variables that whole-program objects keep
+/// private copies of. `whole` are the images of whole_program_images().
+DeviceResolution resolve_device(std::vector<DeviceTarget> targets, const std::vector<DeviceInput>& whole,
+                                const std::vector<InputFacts>& inputs);
+
+// --- From "nothing defines it" to "the linker would report it".
+
+/// How the questions that need the files again are asked. The scan stage answers them; resolve itself opens nothing.
+struct Reader {
+  /// See find_uses. May throw InputError.
+  std::function<std::vector<Use>(const Origin&, std::span<const std::uint32_t>)> uses;
+  /// See has_section. May throw InputError.
+  std::function<bool(const Origin&, std::string_view)> has_section;
+  GraphReaderFunction graph;
+  NeededFinder needed;
+};
+
+/// Drops from Resolution::unresolved what no relocation of a kept section uses, and what the linker defines itself;
+/// fills in where the rest is used; adds what shared objects need. With --gc-sections, mold's duplicates in removed
+/// sections are dropped as well. Errors met on the way are added to the inputs they concern.
+void settle_unresolved(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,
+                       const Reader& reader);
+
+// --- Which relocations of the linked objects the linker refuses.
+
+/// See read_asked_relocations(); the scan stage does it, on several threads. May throw InputError.
+using RelocationReaderFunction = std::function<AskedRelocations(const Origin&, const RelocationQuestion&)>;
+
+/// Fills in Resolution::relocations, once it is known who defines what. Reads relocations only where one can be
+/// refused. Errors met on the way are added to the inputs they concern.
+void find_refused_relocations(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,
+                              const RelocationReaderFunction& read, const GraphReaderFunction& read_graph,
+                              const NeededFinder& find_needed);
+
+// --- What a linker warns of when all files are read, where --fatal-warnings makes an error of it.
+
+/// How the files are asked again. Each may throw InputError.
+struct WarningReader {
+  std::function<WarningSections(const Origin&)> warnings;
+  std::function<std::uint32_t(const Origin&, std::uint32_t section, std::uint64_t value)> alignment;
+  std::function<std::vector<Use>(const Origin&, std::span<const std::uint32_t>)> uses;
+  GraphReaderFunction graph;
+  NeededFinder needed;
+};
+
+/// Adds to Resolution::warnings, which the engines began, and drops what the linker does not warn of after all. Does
+/// nothing without --fatal-warnings. Errors met on the way are added to the inputs they concern.
+void find_fatal_warnings(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,
+                         const WarningReader& reader);
+
+// --- What a resolution is a verdict on: decided here, and nowhere else.
+
+/// What can be judged of the link with these inputs. An output that is linked again (-r) leaves nothing undefined.
+Judgement judgement_of(const LinkJob& job, const std::vector<InputFacts>& inputs);
+
+/// Of several links: judged where each link is. Files that no command links say nothing of the others.
+Judgement judgement_of(const std::vector<const Resolution*>& links);
+
+/// Is it known enough of the link that the references to what nothing defines are worth reading?
+bool can_be_settled(const LinkJob& job);
+
+/// Is it known what the output is? Which relocations fit a shared object hardly depends on what else the link has; what
+/// a program is, only its whole command says.
+bool can_judge_relocations(const LinkJob& job);
+
+/// Would the linker report it? A hidden or protected one always, unless nothing is final yet (-r).
+bool is_reported(const LinkJob& job, const Unresolved& name);
+
+/// Would the linker go on all the same? --warn-unresolved-symbols, --noinhibit-exec.
+bool is_only_warned(const LinkJob& job, const Unresolved& name);
+
+/// Does the linker say of a discarded copy what it would say of nothing, instead of calling the name undefined?
+bool said_as_discarded(const LinkJob& job, const Unresolved& name);
+
+/// The last step: says which names are reported, and drops rejections that rest on what is not known. An input that
+/// could not be asked again costs the names that only it could answer for.
+void conclude(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution);
+
 /// Plays the link through with the rules that traits_of(job) names: GNU ld's (bfd_line.cpp, bfd.cpp), lld's
-/// (lld_line.cpp, lld.cpp) or mold's (mold.cpp). `inputs` are the facts of job.inputs.
+/// (lld.cpp, lld.cpp) or mold's (mold.cpp). `inputs` are the facts of job.inputs.
 /// Archives alone, with nothing that could pull a member in, are taken whole: Resolution::whole_archives.
 Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs);
 

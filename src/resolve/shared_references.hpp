@@ -3,14 +3,23 @@
 
 #include <functional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
-#include "scan/needed_libraries.hpp"
+#include "resolve/live_sections.hpp"
+#include "scan/library_names.hpp"
 
 namespace elfaudit {
+
+// --- What lld says of references that shared objects make.
+
+/// Turns Resolution::shared_needs into undefined names and rejections. `live` is null unless --gc-sections was walked.
+/// `linker_defines`: the name is the linker's own in this link.
+void settle_shared_needs(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution,
+                         const LiveSections* live, const std::function<bool(std::string_view)>& linker_defines);
 
 /// See find_needed(); the scan stage does it.
 using NeededFinder = std::function<std::vector<IndirectLibrary>(const LinkJob&, std::span<const LineLibrary> line)>;

@@ -1,9 +1,11 @@
+// The loaded images behind rules about libraries at run time.
+
 #include "rules/loaded.hpp"
 
 #include <algorithm>
 #include <filesystem>
 
-#include "support/shown_path.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 

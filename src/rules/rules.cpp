@@ -1,13 +1,30 @@
+// The table of rules.
+
 #include "rules/rules.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <stdexcept>
 #include <tuple>
+#include <vector>
 
-#include "rules/device_sites.hpp"
+#include "elfaudit/error.hpp"
+#include "rules/device_rules.hpp"
 #include "support/demangle.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
+
+void require_rule(const std::string& id, const std::string& where) {
+  std::vector<std::string> known;
+  for (const Rule& rule : rule_table()) known.emplace_back(rule.id);
+  if (std::find(known.begin(), known.end(), id) != known.end()) return;
+  const std::string near = nearest_word(id, known);
+  throw UsageError(fmt::format("{}: there is no such rule; {}", where,
+                               near.empty() ? "`elfaudit rules` lists them" : "'" + near + "' is one"));
+}
+
 namespace {
 
 constexpr Rule kRules[] = {

@@ -1,21 +1,27 @@
-// Resolution -> findings. One file per family of rules; pure functions.
+// Resolution -> findings. One file a family of rules; pure functions. docs/rules has a page for each.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "elfaudit/account.hpp"
 #include "elfaudit/facts.hpp"
 #include "elfaudit/finding.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/package.hpp"
 #include "elfaudit/resolution.hpp"
 #include "input/build/gpu_flags.hpp"
-#include "scan/symbol_lookups.hpp"
+#include "scan/object_queries.hpp"
 #include "stale/stale.hpp"
 
 namespace elfaudit {
+
+/// Throws UsageError when there is no rule of that id; `where` begins the message ("--enable typo-id").
+void require_rule(const std::string& id, const std::string& where);
 
 /// What every rule sees.
 struct Evidence {
@@ -119,5 +125,21 @@ Site make_object_site(const Evidence& evidence, ObjectId id, Role role);
 
 /// The site of a definition, its place still unknown, and why its member takes part in the link.
 Site make_site(const Evidence& evidence, SymbolId id, Role role);
+
+/// Everything about one symbol but its places in the source, which locate fills in.
+Account account_of(const Evidence& evidence, std::string_view symbol);
+
+/// Who mentions it in device code, in link order.
+std::vector<Mention> device_mentions(const Evidence& evidence, std::string_view symbol);
+
+/// Why a definition ended so, for people; empty for references.
+std::string reason_of(Fate fate);
+
+// --- gpu-flag-duplicate, gpu-flag-mismatch: what is wrong with the flags that choose GPUs.
+
+/// `wanted`: the list that the flags should agree with; empty: not known. `list_name`: how the report calls it
+/// ("TORCH_CUDA_ARCH_LIST=8.0;9.0"). Commands with the same fault are one finding.
+std::vector<Finding> gpu_flag_findings(std::span<const GpuCompile> compiles, std::span<const GpuArch> wanted,
+                                       const std::string& list_name);
 
 }  // namespace elfaudit

@@ -3,9 +3,13 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "elfaudit/facts.hpp"
+#include "elfaudit/link_job.hpp"
 
 namespace elfaudit {
 
@@ -13,5 +17,31 @@ namespace elfaudit {
 /// use: path -> the names. Read from archive indexes and .dynsym only. Unreadable files are passed over.
 std::map<std::string, std::set<std::string_view>> libraries_with(const std::vector<std::string>& folders,
                                                                  const std::set<std::string_view>& names);
+
+// --- The shared objects that a link's shared objects need and that take part because of it.
+
+/// A shared object of the line.
+struct LineLibrary {
+  const ObjectFacts* facts = nullptr;
+  bool takes_part = true;      ///< false: --as-needed drops it
+  std::string_view known_as;   ///< known_name() in src/resolve/link_symbols.hpp
+  std::string_view file_name;  ///< of "-lfoo", which it answers to as well; else empty
+};
+
+/// A library that was looked up for a DT_NEEDED entry.
+struct IndirectLibrary {
+  std::string name;  ///< as DT_NEEDED says it
+  std::string by;    ///< the shared object that says it
+  std::string path;  ///< empty when it was not found
+  ObjectFacts facts;
+};
+
+/// What GNU ld loads for the DT_NEEDED entries of the shared objects that take part, and of what it loads (binutils
+/// ld/ldelf.c, ldelf_handle_dt_needed). An entry that the line has under that name, with that soname or as that file is
+/// there already. One that --as-needed dropped is loaded from where the line found it. Else the ld manual's search
+/// (-rpath-link): -rpath-link, -rpath, LD_RUN_PATH when neither is given, LD_LIBRARY_PATH, the DT_RUNPATH of the one
+/// that needs it, /etc/ld.so.conf, the linker's own directories; never -L. `line`: in the order of the line. Unreadable
+/// files count as not found.
+std::vector<IndirectLibrary> find_needed(const LinkJob& job, std::span<const LineLibrary> line);
 
 }  // namespace elfaudit

@@ -12,8 +12,15 @@
 
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
+#include "elfaudit/listing.hpp"
 
 namespace elfaudit {
+
+// --- The members of archives as the list command shows them: those that are no objects too.
+
+/// Reads the member headers of each archive again, and takes what the members hold from the facts. An input that is no
+/// archive is a row by itself; one that can't be read is none (InputFacts::errors).
+std::vector<ListedMember> list_members(std::vector<InputFacts>& inputs);
 
 /// Facts of every input of the job, in its order; a file named twice is read once and its facts repeated.
 /// Never throws for a bad file: see InputFacts::errors. Parallel over inputs and members; the result does not depend on

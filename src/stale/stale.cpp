@@ -1,23 +1,171 @@
+// Compares times of objects with those of the files that they were made from.
+
 #include "stale/stale.hpp"
+
+#include <dirent.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
 #include <set>
+#include <string>
 #include <string_view>
+#include <system_error>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
-#include "locate/dwarf/debug_files.hpp"
-#include "stale/file_lists.hpp"
-#include "stale/file_times.hpp"
-#include "stale/moved.hpp"
-#include "stale/stale_archives.hpp"
-#include "support/shown_path.hpp"
-#include "support/system_files.hpp"
+#include "elfaudit/error.hpp"
+#include "input/build/ninja.hpp"
+#include "locate/dwarf/debug_info.hpp"
+#include "locate/why/build_record.hpp"
+#include "support/file.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
+
+// --- The file lists of many objects, without asking the file system for each name that a depfile may have.
+
 namespace {
+
+class FileLists {
+ public:
+  /// As file_list_of(). In a folder where no build has left anything, costs nothing but a look at the names in it.
+  std::optional<FileList> of(const std::string& object);
+
+ private:
+  struct Folder {
+    std::set<std::string, std::less<>> names;  ///< depfiles, and the folders that automake and others keep them in
+    bool below_libs = false;                   ///< libtool's: the depfile is one folder up
+    bool ninja = false;                        ///< a .ninja_deps is at or above it
+  };
+
+  const Folder& folder_of(std::string_view path);
+
+  std::map<std::string, Folder, std::less<>> folders_;
+  const Folder* last_ = nullptr;  // objects of one folder mostly come together
+  std::string last_name_;
+  NinjaDepsLogs ninja_;
+};
+
+/// By readdir(): a folder may hold tens of thousands of objects.
+std::set<std::string, std::less<>> depfiles_in(const std::string& folder) {
+  std::set<std::string, std::less<>> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(folder.empty() ? "." : folder.c_str()), ::closedir);
+  if (directory == nullptr) return names;
+  while (const dirent* entry = ::readdir(directory.get())) {
+    const std::string_view name = entry->d_name;
+    if (name.ends_with(".d") || name == ".deps") names.emplace(name);
+  }
+  return names;
+}
+
+/// The names that find_depfile() looks for.
+bool may_have_depfile(const std::set<std::string, std::less<>>& names, std::string_view object) {
+  if (names.empty()) return false;
+  const std::string name(object);
+  const std::string stem = name.substr(0, name.rfind('.'));
+  return names.contains(name + ".d") || names.contains(stem + ".d") || names.contains("." + name + ".d") ||
+         names.contains(".deps") || names.contains(".d");
+}
+
+const FileLists::Folder& FileLists::folder_of(std::string_view path) {
+  if (last_ != nullptr && last_name_ == path) return *last_;
+  auto found = folders_.find(path);
+  if (found == folders_.end()) {
+    Folder folder;
+    const std::string name(path);
+    folder.names = depfiles_in(name);
+    folder.below_libs = name == ".libs" || name.ends_with("/.libs");
+    folder.ninja = ninja_.above(name);
+    found = folders_.emplace(name, std::move(folder)).first;
+  }
+  last_ = &found->second;
+  last_name_ = found->first;
+  return *last_;
+}
+
+std::optional<FileList> FileLists::of(const std::string& object) {
+  const std::size_t slash = object.rfind('/');
+  const std::string_view path = object;
+  const Folder& folder = folder_of(slash == std::string::npos ? std::string_view() : path.substr(0, slash));
+  const std::string_view name = slash == std::string::npos ? path : path.substr(slash + 1);
+  if (folder.below_libs || may_have_depfile(folder.names, name))
+    if (std::optional<FileList> list = list_from_depfile(object)) return list;
+  return folder.ninja ? list_from_ninja(object, ninja_) : std::nullopt;
+}
+
+constexpr std::size_t kMostFiles = 8;                      // of one object
+constexpr std::size_t kMostBytes = std::size_t{16} << 20;  // of a header
+
+bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+
+bool has_word(std::string_view line, std::string_view word) {
+  for (std::size_t at = line.find(word); at != std::string_view::npos; at = line.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !is_word(line[at - 1])) && (end == line.size() || !is_word(line[end]))) return true;
+  }
+  return false;
+}
+
+class Text {
+ public:
+  explicit Text(std::string_view text) : pastes_(text.find("##") != std::string_view::npos) {
+    for (std::size_t at = 0; at <= text.size();) {
+      const std::size_t end = std::min(text.find('\n', at), text.size());
+      lines_.push_back(text.substr(at, end - at));
+      at = end + 1;
+    }
+  }
+
+  /// Names may be made by macros, and then stand nowhere.
+  bool pastes() const { return pastes_; }
+
+  bool has(std::uint32_t line, std::string_view word) const {
+    return line <= lines_.size() && has_word(lines_[line - 1], word);
+  }
+
+  /// The first line with the word; 0: none.
+  std::uint32_t find(std::string_view word) const {
+    for (std::size_t i = 0; i < lines_.size(); ++i)
+      if (has_word(lines_[i], word)) return static_cast<std::uint32_t>(i + 1);
+    return 0;
+  }
+
+ private:
+  bool pastes_;
+  std::vector<std::string_view> lines_;
+};
+
+void compare(const std::vector<Declared>& declarations, const std::string& file, StaleObject& object) {
+  try {
+    const MappedFile mapped(file);
+    if (mapped.bytes().size() > kMostBytes) return;
+    const Text text({reinterpret_cast<const char*>(mapped.bytes().data()), mapped.bytes().size()});
+    for (const Declared& declared : declarations) {
+      if (text.has(declared.line, declared.name)) {
+        ++object.in_place;
+        continue;
+      }
+      const std::uint32_t now = text.find(declared.name);
+      if (now != 0 || !text.pastes()) object.moved.push_back({file, declared.line, declared.name, now});
+    }
+  } catch (const InputError&) {  // changed while it was read
+  }
+}
+
+/// Fills in StaleObject::moved and in_place for the object's newer files, whose paths are absolute or seen from
+/// `folder`.
+void find_moved(StaleObject& object, const std::string& folder) {
+  for (std::size_t i = 0; i < object.newer.size() && i < kMostFiles; ++i) {
+    const std::string file = (std::filesystem::path(folder) / object.newer[i]).lexically_normal().string();
+    const std::vector<Declared> declarations = declared_in(object.origin, file);
+    if (!declarations.empty()) compare(declarations, file, object);
+  }
+}
 
 namespace fs = std::filesystem;
 

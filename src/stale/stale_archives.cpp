@@ -1,24 +1,294 @@
-#include "stale/stale_archives.hpp"
+// Static libraries whose members are no longer copies of their objects.
+
+#include "stale/stale.hpp"
 
 #include <fmt/format.h>
+#include <gelf.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
+#include <string>
 #include <system_error>
+#include <tuple>
 #include <utility>
+#include <vector>
 
-#include "input/build/archive_recipes.hpp"
-#include "stale/file_times.hpp"
-#include "stale/member_copy.hpp"
+#include "elf/elf_file.hpp"
+#include "elfaudit/error.hpp"
+#include "elfaudit/origin.hpp"
+#include "input/build/build_plan.hpp"
+#include "support/file.hpp"
 #include "support/path.hpp"
-#include "support/system_files.hpp"
+#include "support/shell_words.hpp"
 
 namespace elfaudit {
+
+// --- Which objects a static library was made from, as the build that it lies in says. Nothing is run.
+
 namespace {
+
+struct ArchiveRecipe {
+  std::vector<std::string> objects;  ///< in the order of ar's command, seen from the working directory
+  std::string command;               ///< what makes the archive again: "ninja -C build lib/libfoo.a"
+};
+
+/// Asks the build folders (of ninja, or CMake's for make) at or above files. Each is read once, when it is asked for.
+class ArchiveRecipes {
+ public:
+  /// `neighbours`: other files of the same link. A build may put its archives outside of its own folder.
+  explicit ArchiveRecipes(const std::vector<std::string>& neighbours);
+
+  /// Nothing when no build is found that makes the archive.
+  std::optional<ArchiveRecipe> of(const std::string& archive);
+
+ private:
+  using Recipes = std::map<std::string, ArchiveRecipe>;  // by the archive's absolute path
+
+  const std::string& build_above(const std::string& folder);
+  const Recipes& recipes_of(const std::string& build);
+
+  std::map<std::string, std::string> above_;  // folder -> build folder at or above it; empty: none
+  std::map<std::string, Recipes> of_build_;
+  std::vector<std::string> neighbours_;  // folders
+};
+
+namespace fs = std::filesystem;
+
+constexpr int kMostFoldersUp = 32;
+constexpr std::size_t kMostNeighbours = 64;  // folders of one link that are looked above
+
+std::string whole(const std::string& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path.empty() ? "." : path, error);
+  std::string normal = error ? path : absolute.lexically_normal().string();
+  if (normal.size() > 1 && normal.ends_with('/')) normal.pop_back();
+  return normal;
+}
+
+std::string whole_folder_of(const std::string& path) { return fs::path(whole(path)).parent_path().string(); }
+
+/// Shorter where it is below the working directory.
+std::string seen_from_here(const std::string& path) {
+  std::error_code error;
+  const std::string below = fs::path(path).lexically_relative(fs::current_path(error)).string();
+  return below.empty() || below.starts_with("..") ? path : below;
+}
+
+ArchiveRecipe recipe_of(const BuildPlan& plan, const BuildLink& link) {
+  ArchiveRecipe recipe;
+  for (const std::string& file : files_named(link)) recipe.objects.push_back(in_folder(link.folder, file));
+  recipe.command = plan.program == "ninja" ? fmt::format("ninja -C {} {}", plan.folder, link.output)
+                                           : fmt::format("{} -C {}", plan.program, plan.folder);
+  return recipe;
+}
+
+ArchiveRecipes::ArchiveRecipes(const std::vector<std::string>& neighbours) {
+  std::set<std::string> folders;
+  for (const std::string& file : neighbours)
+    if (folders.size() < kMostNeighbours) folders.insert(whole_folder_of(file));
+  neighbours_.assign(folders.begin(), folders.end());
+}
+
+const std::string& ArchiveRecipes::build_above(const std::string& folder) {
+  const auto [entry, added] = above_.try_emplace(folder);
+  if (!added) return entry->second;
+  fs::path above = folder;
+  for (int up = 0; up < kMostFoldersUp; ++up, above = above.parent_path()) {
+    if (is_build_folder(above.string())) {
+      entry->second = above.string();
+      break;
+    }
+    if (above == above.parent_path()) break;
+  }
+  return entry->second;
+}
+
+const ArchiveRecipes::Recipes& ArchiveRecipes::recipes_of(const std::string& build) {
+  const auto [entry, added] = of_build_.try_emplace(build);
+  if (!added) return entry->second;
+  try {
+    const BuildPlan plan = archives_of_build(seen_from_here(build));
+    for (const BuildLink& link : plan.links)
+      entry->second.try_emplace(whole(in_folder(plan.folder, link.output)), recipe_of(plan, link));
+  } catch (const InputError&) {  // it is an error where the user names the folder
+  }
+  return entry->second;
+}
+
+std::optional<ArchiveRecipe> ArchiveRecipes::of(const std::string& archive) {
+  const std::string name = whole(archive);
+  std::vector<std::string> folders{whole_folder_of(archive)};
+  folders.insert(folders.end(), neighbours_.begin(), neighbours_.end());
+  for (const std::string& folder : folders) {
+    const std::string& build = build_above(folder);
+    if (build.empty()) continue;
+    const Recipes& recipes = recipes_of(build);
+    if (const auto found = recipes.find(name); found != recipes.end()) return found->second;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+// --- Is a member of an archive still a copy of the object that it was made from?
+
+namespace {
+
+enum class Copy : unsigned char {
+  Equal,     ///< byte by byte
+  Stripped,  ///< the same code and symbols without the debug info, or with other names: a later step of the build
+  Other,     ///< made from something else
+  Unknown,   ///< one of them can't be read
+};
+
+using Bytes = std::span<const std::byte>;
+
+bool equal(Bytes a, Bytes b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+}
+
+/// What a linker takes of an object, without what it takes for debuggers.
+struct Essence {
+  std::vector<std::tuple<std::string, std::uint64_t, Bytes>> loaded;    ///< name, size, bytes of each section
+  std::set<std::tuple<std::string, unsigned, unsigned, bool>> globals;  ///< name, binding, visibility, defined
+  std::set<std::string> exported;                                       ///< defined, visible and not weak
+  std::set<std::string> sections;                                       ///< every name
+};
+
+class EssenceReader {
+ public:
+  explicit EssenceReader(Elf* elf) : elf_(elf) {}
+
+  Essence read() {
+    std::size_t names = 0;
+    if (elf_getshdrstrndx(elf_, &names) != 0) return {};
+    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf_, section)) != nullptr;) {
+      GElf_Shdr header;
+      if (gelf_getshdr(section, &header) == nullptr) continue;
+      const char* name = elf_strptr(elf_, names, header.sh_name);
+      essence_.sections.insert(name == nullptr ? "" : name);
+      if ((header.sh_flags & SHF_ALLOC) != 0)
+        essence_.loaded.emplace_back(name == nullptr ? "" : name, header.sh_size, bytes_of(section));
+      if (header.sh_type == SHT_SYMTAB) read_symbols(section, header);
+    }
+    return std::move(essence_);
+  }
+
+ private:
+  static Bytes bytes_of(Elf_Scn* section) {
+    const Elf_Data* data = elf_rawdata(section, nullptr);
+    return data == nullptr || data->d_buf == nullptr ? Bytes()
+                                                     : Bytes(static_cast<const std::byte*>(data->d_buf), data->d_size);
+  }
+
+  void read_symbols(Elf_Scn* section, const GElf_Shdr& header) {
+    Elf_Data* data = elf_getdata(section, nullptr);
+    if (data == nullptr || header.sh_entsize == 0) return;
+    const auto count = static_cast<int>(std::min<std::uint64_t>(header.sh_size / header.sh_entsize, 0x7fffffff));
+    for (int i = std::min<int>(static_cast<int>(header.sh_info), count); i < count; ++i) {
+      GElf_Sym symbol;
+      if (gelf_getsym(data, i, &symbol) == nullptr) return;
+      const char* name = elf_strptr(elf_, header.sh_link, symbol.st_name);
+      if (name == nullptr) continue;
+      const bool defined = symbol.st_shndx != SHN_UNDEF;
+      const unsigned binding = GELF_ST_BIND(symbol.st_info);
+      const unsigned visibility = GELF_ST_VISIBILITY(symbol.st_other);
+      essence_.globals.insert({name, binding, visibility, defined});
+      if (defined && binding != STB_WEAK && visibility == STV_DEFAULT) essence_.exported.insert(name);
+    }
+  }
+
+  Elf* elf_;
+  Essence essence_;
+};
+
+bool load_the_same(const Essence& a, const Essence& b) {
+  return std::equal(a.loaded.begin(), a.loaded.end(), b.loaded.begin(), b.loaded.end(),
+                    [](const auto& x, const auto& y) {
+                      return std::get<0>(x) == std::get<0>(y) && std::get<1>(x) == std::get<1>(y) &&
+                             equal(std::get<2>(x), std::get<2>(y));
+                    });
+}
+
+/// Both files, as long as they are compared.
+class Pair {
+ public:
+  /// Throws InputError.
+  Pair(const Origin& member, const std::string& object)
+      : archive_(member.bytes_path.empty() ? member.path : member.bytes_path), file_(object) {
+    const std::span<std::byte> all = archive_.bytes();
+    if (member.offset > all.size() || member.size > all.size() - member.offset)
+      throw InputError(member.path, "changed while it was read");
+    member_ = all.subspan(member.offset, member.size);
+    object_ = file_.bytes();
+    origin_ = member;
+    path_.path = object;
+  }
+
+  bool equal_bytes() const { return equal(member_, object_); }
+
+  /// Nothing for what is no ELF file: compilers' own code for link-time optimisation. Throws InputError.
+  std::optional<std::pair<Essence, Essence>> essences() {
+    constexpr char kMagic[] = {0x7f, 'E', 'L', 'F'};
+    for (const Bytes bytes : {Bytes(member_), Bytes(object_)})
+      if (bytes.size() < sizeof kMagic || std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0) return std::nullopt;
+    elves_.push_back(ElfFile::open(origin_, member_));
+    elves_.push_back(ElfFile::open(path_, object_));
+    return std::pair(EssenceReader(elves_[0].get()).read(), EssenceReader(elves_[1].get()).read());
+  }
+
+ private:
+  MappedFile archive_;
+  MappedFile file_;
+  std::span<std::byte> member_;
+  std::span<std::byte> object_;
+  Origin origin_;
+  Origin path_;
+  std::vector<ElfFile> elves_;  // what the essences point into
+};
+
+bool was_stripped(const Essence& member, const Essence& object) {
+  return member.sections.size() < object.sections.size() &&
+         std::includes(object.sections.begin(), object.sections.end(), member.sections.begin(), member.sections.end());
+}
+
+/// `names_may_differ`: a step behind ar may have renamed symbols or made them local.
+Copy compare_copy(const Origin& member, const std::string& object, bool names_may_differ) {
+  try {
+    Pair pair(member, object);
+    if (pair.equal_bytes()) return Copy::Equal;
+    const auto essences = pair.essences();
+    if (!essences) return Copy::Other;
+    const auto& [copy, original] = *essences;
+    if (!load_the_same(copy, original)) return Copy::Other;
+    const bool same_names = copy.globals == original.globals;
+    if (same_names && was_stripped(copy, original)) return Copy::Stripped;
+    return !same_names && names_may_differ ? Copy::Stripped : Copy::Other;
+  } catch (const InputError&) {
+    return Copy::Unknown;
+  }
+}
+
+/// Are the exported definitions of one also those of the other? Both have some.
+bool define_the_same(const Origin& member, const std::string& object) {
+  try {
+    const auto essences = Pair(member, object).essences();
+    if (!essences) return false;
+    const std::set<std::string>& a = essences->first.exported;
+    const std::set<std::string>& b = essences->second.exported;
+    return !a.empty() && !b.empty() &&
+           (std::includes(a.begin(), a.end(), b.begin(), b.end()) ||
+            std::includes(b.begin(), b.end(), a.begin(), a.end()));
+  } catch (const InputError&) {
+    return false;
+  }
+}
 
 namespace fs = std::filesystem;
 

@@ -1,3 +1,5 @@
+// Demangles with the C++ runtime.
+
 #include "support/demangle.hpp"
 
 #include <cxxabi.h>

@@ -1,6 +1,8 @@
+// Reads and wraps Markdown.
+
 #include "support/markdown.hpp"
 
-#include "support/wrap.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {

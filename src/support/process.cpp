@@ -1,3 +1,5 @@
+// Starts a program without a shell, with a bound on time and output.
+
 #include "support/process.hpp"
 
 #include <fcntl.h>
@@ -11,7 +13,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "support/file_descriptor.hpp"
+#include "support/file.hpp"
 
 namespace elfaudit {
 namespace {

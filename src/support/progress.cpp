@@ -1,3 +1,5 @@
+// The state of progress, safe to read from any thread.
+
 #include "support/progress.hpp"
 
 #include <atomic>

@@ -1,3 +1,5 @@
+// A small lexer for POSIX shell lines.
+
 #include "support/shell_words.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// A pool that stops at the first exception.
+
 #include "support/threads.hpp"
 
 #include <sched.h>

@@ -1,21 +1,108 @@
+// Opens zip files with libzip, which is loaded when the first one is opened; and tells wheels among them.
+
 #include "support/zip_file.hpp"
 
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zip.h>
 
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <string_view>
 
-#include <fmt/format.h>
-
 #include "elfaudit/error.hpp"
-#include "support/file_descriptor.hpp"
-#include "support/libzip.hpp"
+#include "support/file.hpp"
 
 namespace elfaudit {
+
+// --- libzip, loaded when the first zip file is opened: it brings libcrypto with it, whose start alone costs more than
+// the audit of a small link.
+
 namespace {
+
+/// The functions that are used, by libzip's own declarations.
+struct Libzip {
+  decltype(&::zip_open) open;
+  decltype(&::zip_discard) discard;
+  decltype(&::zip_strerror) strerror;
+  decltype(&::zip_error_init_with_code) error_init_with_code;
+  decltype(&::zip_error_strerror) error_strerror;
+  decltype(&::zip_error_fini) error_fini;
+  decltype(&::zip_get_num_entries) get_num_entries;
+  decltype(&::zip_get_name) get_name;
+  decltype(&::zip_stat_init) stat_init;
+  decltype(&::zip_stat_index) stat_index;
+  decltype(&::zip_fopen_index) fopen_index;
+  decltype(&::zip_fread) fread;
+  decltype(&::zip_file_strerror) file_strerror;
+  decltype(&::zip_fclose) fclose;
+};
+
+/// Null when it is not installed; `why` says what is missing then. Safe from several threads.
+const Libzip* libzip(const char*& why);
+
+#ifdef ELFAUDIT_LIBZIP
+
+struct Loaded {
+  Libzip functions{};
+  std::string error;
+
+  Loaded() {
+    void* library = ::dlopen(ELFAUDIT_LIBZIP, RTLD_NOW | RTLD_LOCAL);  // by its soname, never a path of the input's
+    if (library == nullptr) {
+      error = ::dlerror();
+      return;
+    }
+    find(library, functions.open, "zip_open");
+    find(library, functions.discard, "zip_discard");
+    find(library, functions.strerror, "zip_strerror");
+    find(library, functions.error_init_with_code, "zip_error_init_with_code");
+    find(library, functions.error_strerror, "zip_error_strerror");
+    find(library, functions.error_fini, "zip_error_fini");
+    find(library, functions.get_num_entries, "zip_get_num_entries");
+    find(library, functions.get_name, "zip_get_name");
+    find(library, functions.stat_init, "zip_stat_init");
+    find(library, functions.stat_index, "zip_stat_index");
+    find(library, functions.fopen_index, "zip_fopen_index");
+    find(library, functions.fread, "zip_fread");
+    find(library, functions.file_strerror, "zip_file_strerror");
+    find(library, functions.fclose, "zip_fclose");
+  }
+
+  template <class Function>
+  void find(void* library, Function& function, const char* name) {
+    function = reinterpret_cast<Function>(::dlsym(library, name));
+    if (function == nullptr) error = ELFAUDIT_LIBZIP + std::string(" has no ") + name;
+  }
+};
+
+#endif
+
+#ifdef ELFAUDIT_LIBZIP
+
+const Libzip* libzip(const char*& why) {
+  static const Loaded loaded;
+  why = loaded.error.c_str();
+  return loaded.error.empty() ? &loaded.functions : nullptr;
+}
+
+#else  // linked in: the machine that the program runs on may have none
+
+const Libzip* libzip(const char*& why) {
+  static const Libzip functions{
+      ::zip_open,           ::zip_discard,    ::zip_strerror,        ::zip_error_init_with_code,
+      ::zip_error_strerror, ::zip_error_fini, ::zip_get_num_entries, ::zip_get_name,
+      ::zip_stat_init,      ::zip_stat_index, ::zip_fopen_index,     ::zip_fread,
+      ::zip_file_strerror,  ::zip_fclose};
+  why = "";
+  return &functions;
+}
+
+#endif
 
 /// APPNOTE 4.3.7: what stands before each entry's content besides its name, which is there too.
 constexpr std::uint64_t kLocalHeader = 30;

@@ -1,3 +1,5 @@
+// Builds a row for each linker from the table.
+
 #include "target/linker_traits.hpp"
 
 namespace elfaudit {

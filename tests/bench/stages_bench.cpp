@@ -11,7 +11,7 @@
 
 #include "elfaudit/audit.hpp"
 #include "resolve/resolve.hpp"
-#include "scan/census.hpp"
+#include "scan/prefilter.hpp"
 #include "scan/scan.hpp"
 #include "support/name_hash.hpp"
 

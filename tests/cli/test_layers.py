@@ -1,5 +1,6 @@
 """The folders of src are layers: what cmake/layers.cmake says, and what holds of their files."""
 
+import collections
 import re
 
 from elfaudit_test import SOURCE_DIR
@@ -36,6 +37,14 @@ def test_a_folder_includes_only_what_stands_below_it():
         if folder_of(header) != folder_of(file) and heights[folder_of(header)] >= heights[folder_of(file)]
     ]
     assert upward == []
+
+
+def test_no_two_files_share_a_name():
+    """But for a .cpp and its .hpp: a name alone says which file is meant."""
+    places = collections.defaultdict(set)
+    for file in FILES:
+        places[file.stem].add(folder_of(file))
+    assert {name: sorted(folders) for name, folders in places.items() if len(folders) > 1} == {}
 
 
 def test_a_file_can_be_read_in_one_go():

@@ -1,4 +1,4 @@
-"""What only lld does, in the order of the rules in lld.cpp and lld_line.cpp. Each line is linked by both installed
+"""What only lld does, in the order of the rules in lld.cpp. Each line is linked by both installed
 versions and audited; the two verdicts are printed where they differ."""
 
 import pytest

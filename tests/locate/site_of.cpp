@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "locate/source/preprocessor.hpp"
-#include "locate/why/unit_of.hpp"
+#include "locate/why/build_record.hpp"
 
 namespace {
 

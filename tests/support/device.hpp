@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "elfaudit/device.hpp"
-#include "scan/device/device.hpp"
+#include "scan/device/device_code.hpp"
 
 namespace elfaudit::test {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "locate/dwarf/debug_info.hpp"
-#include "support/file_descriptor.hpp"
+#include "support/file.hpp"
 
 namespace elfaudit::test {
 

@@ -13,9 +13,9 @@
 
 #include "elf/object_image.hpp"
 #include "elfaudit/facts.hpp"
+#include "scan/object_summary.hpp"
 #include "scan/scan.hpp"
-#include "scan/sketch.hpp"
-#include "support/file_descriptor.hpp"
+#include "support/file.hpp"
 
 namespace elfaudit::test {
 

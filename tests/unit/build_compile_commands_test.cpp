@@ -1,4 +1,4 @@
-#include "input/build/compile_commands.hpp"
+#include "input/build/compile_database.hpp"
 
 #include <gmock/gmock.h>
 

@@ -5,10 +5,9 @@
 
 #include "diagnose/build_log.hpp"
 #include "elfaudit/error.hpp"
-#include "input/build/compile_commands.hpp"
+#include "input/build/compile_database.hpp"
 #include "input/build/depfile.hpp"
-#include "input/build/ninja_deps.hpp"
-#include "input/build/ninja_manifest.hpp"
+#include "input/build/ninja.hpp"
 #include "support/shell_words.hpp"
 
 namespace elfaudit {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "input/build/link_words.hpp"
-#include "input/build/ninja_reader.hpp"
+#include "input/build/build_plan.hpp"
+#include "input/build/ninja.hpp"
 #include "input/driver.hpp"
 
 namespace elfaudit {

@@ -1,4 +1,4 @@
-#include "diagnose/nearby.hpp"
+#include "diagnose/remedies.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "input/build/ninja_deps.hpp"
+#include "input/build/ninja.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // build.ninja -> the commands that make objects.
 
-#include "input/build/ninja_manifest.hpp"
+#include "input/build/compile_database.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 
 #include "support/compile.hpp"
 #include "support/device.hpp"
-#include "support/mapped_file.hpp"
+#include "support/file.hpp"
 
 namespace elfaudit::test {
 namespace {

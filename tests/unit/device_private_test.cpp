@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "scan/device/source_linkage.hpp"
+#include "scan/device/decoders.hpp"
 #include "support/compile.hpp"
 #include "support/device.hpp"
 

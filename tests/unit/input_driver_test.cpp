@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "elfaudit/error.hpp"
-#include "input/input.hpp"
+#include "input/job.hpp"
 #include "input/response_file.hpp"
 #include "support/compile.hpp"
 #include "support/process.hpp"

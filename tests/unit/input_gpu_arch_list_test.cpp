@@ -1,6 +1,6 @@
 // GPU architectures in the spellings of PyTorch, CMake and nvcc.
 
-#include "target/gpu_arch_list.hpp"
+#include "target/gpu_arch.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,7 @@
 // Link commands that a log shows: read as words, seen from the folder that the log names.
 #include <gmock/gmock.h>
 
-#include "diagnose/log_command.hpp"
-#include "diagnose/match.hpp"
+#include "diagnose/diagnose.hpp"
 #include "support/compile.hpp"
 #include "support/demangle.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "elfaudit/audit.hpp"
 #include "elfaudit/error.hpp"
-#include "input/input.hpp"
+#include "input/job.hpp"
 #include "input/response_file.hpp"
 #include "support/compile.hpp"
 #include "support/working_directory.hpp"

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "input/input.hpp"
+#include "input/job.hpp"
 #include "input/response_file.hpp"
 #include "support/compile.hpp"
 #include "support/working_directory.hpp"

@@ -6,8 +6,8 @@
 #include <set>
 #include <sstream>
 
-#include "elf/file_probe.hpp"
-#include "input/input.hpp"
+#include "elf/file_kind.hpp"
+#include "input/job.hpp"
 #include "input/response_file.hpp"
 #include "support/compile.hpp"
 #include "support/working_directory.hpp"

@@ -4,7 +4,6 @@
 #include <random>
 
 #include "locate/dwarf/macro_info.hpp"
-#include "locate/dwarf/macro_recorder.hpp"
 #include "support/compile.hpp"
 #include "support/locate.hpp"
 

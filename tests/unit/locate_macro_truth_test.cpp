@@ -8,7 +8,7 @@
 #include "locate/dwarf/macro_info.hpp"
 #include "support/compile.hpp"
 #include "support/locate.hpp"
-#include "support/shown_path.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit::test {
 namespace {

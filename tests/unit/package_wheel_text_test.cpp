@@ -1,4 +1,4 @@
-#include "package/wheel_text.hpp"
+#include "package/wheel.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

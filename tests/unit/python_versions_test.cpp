@@ -1,10 +1,8 @@
-#include "rules/python/python_versions.hpp"
+#include "rules/python/python_modules.hpp"
 
 #include <gtest/gtest.h>
 
 #include "elfaudit/error.hpp"
-#include "input/python_list.hpp"
-#include "rules/python/stable_abi.hpp"
 
 namespace elfaudit {
 namespace {

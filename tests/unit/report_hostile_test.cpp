@@ -5,8 +5,8 @@
 
 #include "elfaudit/report.hpp"
 #include "support/compile.hpp"
-#include "support/replace_file.hpp"
-#include "support/visible.hpp"
+#include "support/file.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "elfaudit/report.hpp"
-#include "report/sarif_result.hpp"
-#include "support/utf8.hpp"
+#include "report/sarif.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {

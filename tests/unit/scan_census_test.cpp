@@ -1,6 +1,6 @@
 // The hot reader against the one behind read_object(), and when the census steps back.
 
-#include "scan/census.hpp"
+#include "scan/prefilter.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "scan/sketch.hpp"
+#include "scan/object_summary.hpp"
 #include "support/compile.hpp"
 #include "support/elf_writer.hpp"
 #include "support/name_hash.hpp"

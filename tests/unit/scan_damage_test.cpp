@@ -5,7 +5,7 @@
 #include <functional>
 #include <random>
 
-#include "scan/asked_relocations.hpp"
+#include "scan/object_queries.hpp"
 #include "support/compile.hpp"
 #include "support/elf_writer.hpp"
 #include "support/scan.hpp"

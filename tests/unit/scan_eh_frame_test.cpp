@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "scan/eh_frame_records.hpp"
+#include "scan/section_graph.hpp"
 
 namespace elfaudit {
 namespace {

@@ -1,7 +1,7 @@
 // When a missing name and a present one are one name in the source.
 #include <gtest/gtest.h>
 
-#include "scan/name_spellings.hpp"
+#include "scan/suppliers.hpp"
 
 namespace elfaudit {
 namespace {

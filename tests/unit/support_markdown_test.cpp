@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/markdown.hpp"
-#include "support/wrap.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {

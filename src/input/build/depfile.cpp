@@ -1,10 +1,12 @@
+// Reads make's rules as compilers write them.
+
 #include "input/build/depfile.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <utility>
 
-#include "support/read_file.hpp"
+#include "support/file.hpp"
 
 namespace elfaudit {
 namespace {

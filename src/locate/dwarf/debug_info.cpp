@@ -1,22 +1,123 @@
+// Finds the files that hold an object's debug info, asks each, and agrees on a place.
+
 #include "locate/dwarf/debug_info.hpp"
 
+#include <dwarf.h>
 #include <elf.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <exception>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
+#include <string>
 
 #include "elfaudit/error.hpp"
-#include "locate/dwarf/debug_source.hpp"
-#include "locate/dwarf/definition.hpp"
+#include "facts/codec.hpp"
+#include "locate/dwarf/die_search.hpp"
 #include "locate/dwarf/line_header.hpp"
-#include "locate/dwarf/search.hpp"
+#include "locate/dwarf/split_units.hpp"
+#include "locate/dwarf/units.hpp"
+#include "scan/device/device_code.hpp"
+#include "support/file.hpp"
 #include "support/path.hpp"
-#include "support/shown_path.hpp"
 
 namespace elfaudit {
+namespace {
+
+using namespace dwarf;
+
+std::string normal(const std::string& path) { return std::filesystem::path(path).lexically_normal().string(); }
+
+void add_files(Unit& unit, std::set<std::string>& files) {
+  if (!unit.line_table) return;
+  const FileNames names(unit, *unit.line_table);
+  for (std::uint64_t i = 0; i < names.size(); ++i)
+    if (const std::string path = names.path(i); path.starts_with('/')) files.insert(normal(path));
+}
+
+/// The numbers under which a unit's line table has the file.
+std::vector<std::uint64_t> numbers_of(const Unit& unit, const std::string& file) {
+  std::vector<std::uint64_t> numbers;
+  const Unit& main = unit.main();
+  if (!main.line_table) return numbers;
+  const FileNames names(main, *main.line_table);
+  for (std::uint64_t i = 0; i < names.size(); ++i)
+    if (normal(names.path(i)) == file) numbers.push_back(i);
+  return numbers;
+}
+
+/// Names that the source need not spell: "operator+", "<lambda()>", constructors' clones.
+bool is_plain_name(std::string_view name) {
+  return !name.empty() && !name.starts_with("operator") && !name.starts_with("__") &&
+         name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") ==
+             std::string_view::npos;
+}
+
+void add_declarations(const Unit& unit, const std::vector<std::uint64_t>& files, std::set<Declared>& found) {
+  for (std::uint64_t offset = unit.first_die; offset < unit.end;) {
+    const Die die = read_die(unit, offset);
+    if (die.abbrev == nullptr) {
+      offset = die.attributes;
+      continue;
+    }
+    if (die.tag() != DW_TAG_variable && die.tag() != DW_TAG_subprogram) {
+      offset = skip_attributes(die);
+      continue;
+    }
+    Declared declared;
+    std::uint64_t file = 0;
+    bool artificial = false;
+    offset = for_each_attribute(die, [&](std::uint16_t name, const Value& value) {
+      if (name == DW_AT_name) declared.name = text(unit, value).value_or("");
+      if (name == DW_AT_decl_file) file = value.number;
+      if (name == DW_AT_decl_line) declared.line = static_cast<std::uint32_t>(value.number);
+      if (name == DW_AT_artificial) artificial = true;
+    });
+    if (!artificial && declared.line != 0 && is_plain_name(declared.name) &&
+        std::find(files.begin(), files.end(), file) != files.end())
+      found.insert(std::move(declared));
+  }
+}
+
+/// Calls `visit` with each unit, opened. What can't be read of the object is passed over: it is told where a place is
+/// looked for.
+template <class Visit>
+void each_unit(const Origin& origin, Visit visit) {
+  try {
+    DebugFile file(origin, false);
+    for (Unit& unit : file.units())
+      if (!unit.type_unit) visit(file.open(unit));
+  } catch (const BadDebugInfo&) {
+  } catch (const InputError&) {
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> files_in_debug_info(const Origin& origin) {
+  std::set<std::string> files;
+  each_unit(origin, [&](Unit& unit) { add_files(unit, files); });
+  return {files.begin(), files.end()};
+}
+
+std::vector<Declared> declared_in(const Origin& origin, const std::string& file) {
+  std::set<Declared> found;
+  SplitFiles split(origin);
+  each_unit(origin, [&](Unit& unit) {
+    const std::vector<std::uint64_t> numbers = numbers_of(unit, file);
+    const Unit* body = numbers.empty() ? nullptr : split.body(unit);
+    if (body != nullptr) add_declarations(*body, numbers, found);
+  });
+  return {found.begin(), found.end()};
+}
+
 namespace {
 
 using namespace dwarf;
@@ -251,6 +352,123 @@ std::vector<Place> locate_in_debug_info(const Origin& origin, const std::vector<
   std::vector<Place> places;
   for (Located& located : locate_with_unit(origin, wanted, roots)) places.push_back(std::move(located.place));
   return places;
+}
+
+namespace {
+
+/// A payload is compressed inside of a section inside of an object: as a file in memory it is read like any other ELF
+/// file. Throws InputError.
+FileDescriptor file_in_memory(const Origin& origin, std::span<const std::byte> bytes) {
+  FileDescriptor file(::memfd_create("cubin", MFD_CLOEXEC));
+  while (!bytes.empty()) {
+    const ::ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
+    if (written <= 0) throw InputError(origin.path, origin.member, 0, "no memory for its device code");
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return file;
+}
+
+std::vector<Place> locate_in_cubin(const ObjectFacts& object, std::uint32_t image, const std::vector<Wanted>& wanted) {
+  const std::vector<std::byte> payload = payload_of(object, image);
+  const FileDescriptor file = file_in_memory(object.origin, payload);
+  Origin origin;
+  origin.path = object.origin.display();
+  origin.member = object.device.images[image].target();
+  origin.bytes_path = "/proc/self/fd/" + std::to_string(file.get());
+  origin.size = payload.size();
+  return locate_in_debug_info(origin, wanted);
+}
+
+}  // namespace
+
+std::vector<Place> locate_in_image(const ObjectFacts& object, std::uint32_t image,
+                                   const std::vector<std::uint32_t>& symbols) {
+  Place unknown;
+  unknown.why_unknown = "no debug info of its device code (nvcc -G)";
+  if (object.device.images[image].kind != ImageKind::Cubin) return std::vector(symbols.size(), unknown);
+  const DeviceSymbols& decoded = object.device.decoded.at(image);
+  std::vector<Wanted> wanted;
+  for (const std::uint32_t symbol : symbols)
+    wanted.push_back({decoded.symbols[symbol].index, std::string(decoded.name(decoded.symbols[symbol]))});
+  try {
+    return locate_in_cubin(object, image, wanted);
+  } catch (const InputError& error) {
+    unknown.why_unknown = error.what();
+  }
+  return std::vector(symbols.size(), unknown);
+}
+
+namespace {
+
+bool has_all(const Places& places, const std::vector<Wanted>& wanted) {
+  return std::all_of(wanted.begin(), wanted.end(), [&](const Wanted& w) { return places.contains(w.symbol_index); });
+}
+
+void add(const WrittenPlaces& written, const std::vector<Wanted>& wanted, Places& places) {
+  for (std::size_t i = 0; i < wanted.size(); ++i) places.insert_or_assign(wanted[i].symbol_index, written.places[i]);
+}
+
+Places read_object(const ObjectFacts& object, const std::vector<Wanted>& wanted) {
+  Places places;
+  add(places_written(object.origin, wanted), wanted, places);
+  return places;
+}
+
+/// Linked files are not kept: their debug info may be in files of their own, and they are asked about little.
+Places through_cache(const ObjectFacts& object, const std::vector<Wanted>& wanted, PlaceCache& cache) {
+  const std::optional<PlaceCache::Key> key = cache.key_of(object.origin);
+  if (!key) return read_object(object, wanted);
+  Places places = cache.find(*key);
+  if (has_all(places, wanted)) return places;
+  const WrittenPlaces written = places_written(object.origin, wanted);
+  add(written, wanted, places);
+  if (written.from_object_alone) cache.keep(*key, object.origin, places);
+  return places;
+}
+
+WrittenAt not_told(const std::string& why) {
+  WrittenAt written;
+  written.why_unknown = why;
+  return written;
+}
+
+/// A symbol that is not among the facts' own (a local one) is looked for in the object, where that is at hand.
+Places from_facts(const ObjectFacts& object, const std::vector<Wanted>& wanted) {
+  std::string why = fmt::format("{} says nothing of it, and the object is not at hand", object.indexed_in);
+  Places places;
+  try {
+    places = decode_places(object.places);
+  } catch (const BadWire& error) {
+    why = fmt::format("{} is damaged: {}", object.indexed_in, error.what());
+  }
+  if (has_all(places, wanted)) return places;
+  if (object.at_hand) return read_object(object, wanted);
+  for (const Wanted& one : wanted) places.try_emplace(one.symbol_index, not_told(why));
+  return places;
+}
+
+Places places_of(const ObjectFacts& object, const std::vector<Wanted>& wanted, PlaceCache& cache) {
+  if (!object.indexed_in.empty()) return from_facts(object, wanted);
+  if (object.kind == ObjectKind::Relocatable) return through_cache(object, wanted, cache);
+  return read_object(object, wanted);
+}
+
+}  // namespace
+
+std::vector<Located> locate_or_remember(const ObjectFacts& object, const std::vector<Wanted>& wanted,
+                                        PlaceCache& cache) {
+  const Places places = places_of(object, wanted, cache);
+  const std::string folder = working_folder();
+  std::vector<Located> located;
+  for (const Wanted& one : wanted) located.push_back(located_from(places.at(one.symbol_index), folder));
+  return located;
+}
+
+std::string places_of_all(const ObjectFacts& object) {
+  std::vector<Wanted> wanted;
+  for (const Symbol& symbol : object.symbols)
+    if (symbol.defined()) wanted.push_back({symbol.index, std::string(object.name(symbol))});
+  return encode_places(read_object(object, wanted));
 }
 
 }  // namespace elfaudit

@@ -6,12 +6,29 @@
 #include <string>
 #include <vector>
 
+#include "elfaudit/facts.hpp"
 #include "elfaudit/finding.hpp"
 #include "elfaudit/origin.hpp"
-#include "facts/places.hpp"
-#include "locate/dwarf/separate.hpp"
+#include "facts/codec.hpp"
+#include "facts/place_cache.hpp"
+#include "locate/dwarf/debug_sections.hpp"
 
 namespace elfaudit {
+
+// --- Which files the debug info of an object names, and what it says was declared in one of them.
+
+/// The files of all line tables: those that gave code or declarations. Absolute ones, each once, sorted; empty without
+/// debug info, or when it can't be read. Separate debug files are not looked for.
+std::vector<std::string> files_in_debug_info(const Origin& origin);
+
+struct Declared {
+  std::string name;  ///< unqualified, as in the source
+  std::uint32_t line = 0;
+  auto operator<=>(const Declared&) const = default;
+};
+
+/// The variables and functions that the debug info declares in `file`, one of the names above; each once, sorted.
+std::vector<Declared> declared_in(const Origin& origin, const std::string& file);
 
 /// A symbol to be located, as the scan stage found it.
 struct Wanted {
@@ -46,5 +63,22 @@ std::vector<Located> locate_with_unit(const Origin& origin, const std::vector<Wa
 /// The same, places only.
 std::vector<Place> locate_in_debug_info(const Origin& origin, const std::vector<Wanted>& wanted,
                                         const DebugRoots& roots = {});
+
+// --- Device symbol -> header and line, from the cubin's own DWARF, which nvcc writes with -G.
+
+/// Where each of `symbols` (indexes into the decoded symbols of image `image`) is written, in that order. What isn't
+/// known says why in Place::why_unknown; never throws.
+std::vector<Place> locate_in_image(const ObjectFacts& object, std::uint32_t image,
+                                   const std::vector<std::uint32_t>& symbols);
+
+// --- Where the definitions of an object are written, from whoever knows it at the least cost: the facts file that
+// stands for the object, the cache, or the object's debug info.
+
+/// In the order of `wanted`; the same whoever knows it. Never throws for what is in files.
+std::vector<Located> locate_or_remember(const ObjectFacts& object, const std::vector<Wanted>& wanted,
+                                        PlaceCache& cache);
+
+/// For a facts file: the places of everything that the object defines, encoded.
+std::string places_of_all(const ObjectFacts& object);
 
 }  // namespace elfaudit

@@ -1,3 +1,5 @@
+// Reads the header of a line table of any DWARF version.
+
 #include "locate/dwarf/line_header.hpp"
 
 #include <dwarf.h>

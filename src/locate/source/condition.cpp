@@ -1,3 +1,5 @@
+// Evaluates an #if, with three values: true, false and unknown.
+
 #include "locate/source/condition.hpp"
 
 #include <algorithm>

@@ -1,11 +1,467 @@
 // Specifiers and declarators of a collected declaration (C11 6.7, C++20 9).
+
 #include <algorithm>
 #include <array>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "locate/source/declaration.hpp"
-#include "locate/source/declarator_reader.hpp"
+#include "locate/source/parser.hpp"
+#include "locate/source/source.hpp"
+#include "support/demangle.hpp"
 
 namespace elfaudit::source {
+
+// --- From a symbol to the name that a declaration spells, by way of the demangled text (Itanium C++ ABI 5.1).
+
+namespace {
+
+constexpr std::string_view kOperator = "operator";
+constexpr std::string_view kAnonymous = "(anonymous namespace)";
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
+}
+
+/// Behind the bracket that closes the one at `at`; npos when none does. `->` and `>>` of operators are not met here.
+std::size_t behind_bracket(std::string_view text, std::size_t at) {
+  std::size_t depth = 0;
+  for (std::size_t i = at; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '(' || c == '<' || c == '[' || c == '{') ++depth;
+    if ((c == ')' || c == '>' || c == ']' || c == '}') && --depth == 0) return i + 1;
+  }
+  return std::string_view::npos;
+}
+
+/// Is the word `operator` at `at`?
+bool operator_at(std::string_view text, std::size_t at) {
+  return text.substr(at).starts_with(kOperator) && (at == 0 || !is_word(text[at - 1])) &&
+         (at + kOperator.size() >= text.size() || !is_word(text[at + kOperator.size()]));
+}
+
+/// Behind the operator whose word `operator` is at `at`: at its template arguments or parameters.
+std::size_t behind_operator(std::string_view text, std::size_t at) {
+  std::size_t i = at + kOperator.size();
+  const std::string_view rest = text.substr(i);
+  if (rest.starts_with("()") || rest.starts_with("[]")) return i + 2;
+  if (!rest.starts_with(' ') && !rest.starts_with('"')) {
+    for (const std::string_view symbol : {"<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||",
+                                          "++",  "--",  "+=",  "-=",  "*=", "/=", "%=", "^=", "&=", "|=", "->"})
+      if (rest.starts_with(symbol)) return i + symbol.size();
+    return std::min(i + 1, text.size());
+  }
+  while (i < text.size() && text[i] != '(') {
+    const std::size_t behind = text[i] == '<' ? behind_bracket(text, i) : i + 1;
+    if (behind == std::string_view::npos) return text.size();
+    i = behind;
+  }
+  return i;
+}
+
+/// Takes the demangled text apart.
+class Splitter {
+ public:
+  explicit Splitter(std::string_view text) : text_(text) {}
+
+  std::optional<Name> split() {
+    while (at_ < text_.size()) {
+      if (!step()) return std::nullopt;
+      if (done_) break;
+    }
+    finish_part();
+    if (name_.parts.empty()) return std::nullopt;
+    return name_;
+  }
+
+ private:
+  bool step() {
+    const std::string_view rest = text_.substr(at_);
+    if (rest.starts_with(kAnonymous)) {
+      part_ += kAnonymous;
+      at_ += kAnonymous.size();
+    } else if (operator_at(text_, at_)) {
+      const std::size_t end = behind_operator(text_, at_);
+      part_ = rest.substr(0, end - at_);
+      at_ = end;
+      if (text_.substr(at_).starts_with(" <")) ++at_;
+    } else if (rest.starts_with("::")) {
+      finish_part();
+      name_.arguments.reset();
+      at_ += 2;
+    } else if (rest.front() == '(') {
+      return parameters();
+    } else if (rest.front() == '<' || rest.front() == '[') {
+      const std::size_t end = behind_bracket(text_, at_);
+      if (end == std::string_view::npos) return false;
+      if (rest.front() == '<') {
+        name_.has_arguments = true;
+        name_.arguments = std::string(text_.substr(at_ + 1, end - at_ - 2));
+      }
+      at_ = end;
+    } else if (rest.front() == ' ') {
+      part_.clear();  // what was read is the return type of a template's function
+      name_.parts.clear();
+      name_.has_arguments = false;
+      name_.arguments.reset();
+      ++at_;
+    } else if (rest.front() == '{') {
+      return false;  // a lambda
+    } else {
+      part_ += rest.front();
+      ++at_;
+    }
+    return true;
+  }
+
+  bool parameters() {
+    const std::size_t end = behind_bracket(text_, at_);
+    if (end == std::string_view::npos || part_.empty()) return false;
+    if (text_.find("::", end) != std::string_view::npos) return false;  // something local to a function
+    name_.parameters = std::string(text_.substr(at_ + 1, end - at_ - 2));
+    for (const char c : text_.substr(end))
+      if (c != ' ') name_.qualifiers += c;
+    return done_ = true;
+  }
+
+  void finish_part() {
+    if (!part_.empty()) name_.parts.push_back(part_);
+    part_.clear();
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::string part_;
+  bool done_ = false;
+  Name name_;
+};
+
+}  // namespace
+
+std::optional<Name> name_of_symbol(std::string_view symbol, Name::Kind kind) {
+  symbol = symbol.substr(0, symbol.find('@'));
+  if (symbol.empty()) return std::nullopt;
+  if (!symbol.starts_with("_Z")) {
+    if (symbol.find('.') != std::string_view::npos) return std::nullopt;  // a compiler's clone or local
+    Name name;
+    name.parts = {std::string(symbol)};
+    name.kind = kind;
+    name.is_mangled = name.has_arguments = false;
+    return name;
+  }
+  std::string text = demangle(symbol);
+  if (text == symbol) return std::nullopt;
+  // The compiler makes a thunk where it compiles the function (ABI 5.1.4.3).
+  for (const std::string_view thunk : {"non-virtual thunk to ", "virtual thunk to ", "covariant return thunk to "})
+    if (text.starts_with(thunk)) text.erase(0, thunk.size());
+  if (text.find(" for ") != std::string::npos || text.find(" to ") != std::string::npos ||
+      text.find(" [clone") != std::string::npos)
+    return std::nullopt;
+  std::optional<Name> name = Splitter(text).split();
+  if (!name) return std::nullopt;
+  name->kind = kind;
+  name->is_mangled = true;
+  if (!name->has_arguments) name->has_arguments = false;
+  return name;
+}
+
+// --- Reads the declarators of one collected declaration.
+
+namespace {
+
+/// A::B<int>::x in a declaration. `end` is 0 when there was no name.
+struct QualifiedName {
+  std::vector<std::uint32_t> qualifiers;
+  bool absolute = false;
+  bool is_member_pointer = false;  ///< A::B::*
+  std::string last;
+  std::size_t token = 0;      ///< of the last part
+  std::size_t end = 0;        ///< behind it
+  std::size_t arguments = 0;  ///< the < behind the last part; 0: there is none
+};
+
+class DeclaratorReader {
+ public:
+  DeclaratorReader(const Declaration& declaration, Language language, const Interner& names);
+  /// The declared names that end in `last`.
+  std::vector<Declared> read();
+
+ private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  /// What stands around the name of a declarator.
+  struct Shape {
+    bool pointer = false;   ///< a * or & applies to the name
+    bool suffixed = false;  ///< () or [] does
+  };
+  enum class Likeness : std::uint8_t { Parameters, Arguments, Unclear };
+
+  bool has(std::size_t at) const { return at < tokens_.size(); }
+  std::size_t behind_group(std::size_t at) const;
+  std::size_t behind_angles(std::size_t at) const;
+  std::size_t behind_attributes(std::size_t at);
+  std::size_t behind_class(std::size_t at);
+  std::size_t behind_expression(std::size_t at) const;
+  bool is_plain(std::size_t at) const;
+  bool is_specifier(std::size_t at) const;
+  bool ends_name(std::size_t at) const;
+  QualifiedName read_name(std::size_t at) const;
+  void read_operator(std::size_t at, QualifiedName& name) const;
+
+  bool read_specifiers(std::size_t& at);
+  bool simple_specifier(Word word);
+  bool type_or_macro(std::size_t& at, bool& has_type);
+  void note_unknown(const std::string& name, std::size_t behind);
+
+  bool read_declarator(std::size_t& at, Declared& declared, Shape& shape, unsigned depth);
+  void read_pointers(std::size_t& at, Declared& declared, Shape& shape);
+  void read_suffixes(std::size_t& at, Declared& declared, Shape& shape);
+  bool read_parentheses(std::size_t& at, Declared& declared);
+  void read_member_qualifiers(std::size_t& at, Declared& declared) const;
+  void read_behind_parameters(std::size_t& at);
+  void read_initialiser(std::size_t& at, Declared& declared);
+  Likeness likeness(std::size_t begin, std::size_t end) const;
+  Likeness likeness_of_one(std::size_t at, std::size_t end) const;
+
+  const Declaration& declaration_;
+  const std::vector<Token>& tokens_;
+  const Language language_;
+  const Interner& names_;
+  std::vector<std::size_t> close_;  ///< of each ( and [
+  Declared base_;                   ///< what the specifiers say of each declarator
+  bool is_typedef_ = false;
+  bool has_type_ = false;
+  std::size_t first_ = kNone;       ///< specifier
+  std::size_t behind_unknown_ = 0;  ///< where unknown_type_ ends
+  std::string unknown_type_;        ///< a name taken for the type
+  std::string last_;                ///< of the declarator read last
+};
+
+constexpr unsigned kDeepestDeclarator = 50;
+
+void DeclaratorReader::read_pointers(std::size_t& at, Declared& declared, Shape& shape) {
+  while (has(at)) {
+    const std::size_t behind = behind_attributes(at);
+    const Word word = word_of(tokens_[at]);
+    if (behind != at) {
+      at = behind;
+      continue;
+    }
+    if (tokens_[at].is('*') || tokens_[at].is('&') || tokens_[at].is(punct::And) || tokens_[at].is('^')) {
+      shape.pointer = true;
+      // `const char* p` is no constant, and `constexpr char* p` is one.
+      declared.is_const = declared.is_constexpr && tokens_[at].is('*');
+      declared.is_volatile = false;
+    } else if (is_const_word(word)) {
+      declared.is_const = true;
+    } else if (is_volatile_word(word)) {
+      declared.is_volatile = true;
+    } else if (!is_qualifier(word)) {
+      const QualifiedName name = read_name(at);
+      if (name.end == 0 || !name.is_member_pointer) return;
+      shape.pointer = true;
+      declared.is_const = declared.is_constexpr;
+      at = name.end;
+      continue;
+    }
+    ++at;
+  }
+}
+
+bool DeclaratorReader::read_declarator(std::size_t& at, Declared& declared, Shape& shape, unsigned depth) {
+  if (depth > kDeepestDeclarator) return false;
+  read_pointers(at, declared, shape);
+  if (!has(at)) return false;
+  if (tokens_[at].is('(')) {
+    const std::size_t end = close_[at];
+    std::size_t inner = at + 1;
+    Shape inside;
+    if (!has(end) || !read_declarator(inner, declared, inside, depth + 1) || inner != end) return false;
+    at = end + 1;
+    shape.pointer = inside.pointer;
+    shape.suffixed = inside.suffixed || inside.pointer;
+  } else {
+    QualifiedName name = read_name(at);
+    if (name.end == 0 || name.is_member_pointer) return false;
+    declared.qualifiers = std::move(name.qualifiers);
+    declared.absolute = name.absolute;
+    declared.first_token = static_cast<std::uint32_t>(at);
+    declared.name_token = static_cast<std::uint32_t>(name.token);
+    if (name.arguments != 0) {
+      declared.arguments_begin = static_cast<std::uint32_t>(name.arguments + 1);
+      declared.arguments_end = static_cast<std::uint32_t>(name.end - 1);
+    }
+    last_ = without_blanks(name.last);
+    declared.last = last_;
+    at = name.end;
+  }
+  read_suffixes(at, declared, shape);
+  return true;
+}
+
+void DeclaratorReader::read_suffixes(std::size_t& at, Declared& declared, Shape& shape) {
+  while (has(at)) {
+    const std::size_t behind = behind_attributes(at);
+    if (behind != at) {
+      at = behind;
+    } else if (tokens_[at].is('[')) {
+      at = behind_group(at);
+      shape.suffixed = true;
+    } else if (tokens_[at].is('(')) {
+      if (shape.suffixed) {
+        at = behind_group(at);
+        read_behind_parameters(at);
+      } else if (!read_parentheses(at, declared)) {
+        return;
+      }
+      shape.suffixed = true;
+    } else if (is_plain(at)) {
+      // A macro that was not read: int x ALIGNED(8);
+      if (declared.unknown.empty()) declared.unknown = tokens_[at].text;
+      ++at;
+      if (has(at) && tokens_[at].is('(')) at = behind_group(at);
+    } else {
+      return;
+    }
+  }
+}
+
+/// Parentheses behind the name: parameters, or what the variable is made of. False for the latter: the declarator ends.
+bool DeclaratorReader::read_parentheses(std::size_t& at, Declared& declared) {
+  const std::size_t begin = at + 1;
+  const std::size_t end = std::min(close_[at], tokens_.size());
+  const bool must_be_function = language_ == Language::C || !has_type_ || last_.starts_with('~') ||
+                                last_.starts_with("operator") || declaration_.end == Declaration::End::Body;
+  const Likeness like = must_be_function ? Likeness::Parameters : likeness(begin, end);
+  at = behind_group(at);
+  if (like == Likeness::Arguments) {
+    declared.has_initialiser = true;
+    return false;
+  }
+  declared.is_function = true;
+  declared.unclear = like == Likeness::Unclear;
+  declared.parameters_begin = static_cast<std::uint32_t>(begin);
+  declared.parameters_end = static_cast<std::uint32_t>(std::max(begin, end));
+  read_member_qualifiers(at, declared);
+  read_behind_parameters(at);
+  return true;
+}
+
+/// const, volatile, & and && behind a function's parameters, which tell overloads apart.
+void DeclaratorReader::read_member_qualifiers(std::size_t& at, Declared& declared) const {
+  bool is_const = false;
+  bool is_volatile = false;
+  for (; has(at) && is_qualifier(word_of(tokens_[at])); ++at) {
+    is_const = is_const || is_const_word(word_of(tokens_[at]));
+    is_volatile = is_volatile || is_volatile_word(word_of(tokens_[at]));
+  }
+  declared.member_qualifiers = std::string(is_const ? "const" : "") + (is_volatile ? "volatile" : "");
+  if (has(at) && (tokens_[at].is('&') || tokens_[at].is(punct::And))) declared.member_qualifiers += tokens_[at++].text;
+  declared.unclear_qualifiers =
+      is_plain(at) && word_of(tokens_[at]) != Word::Final && word_of(tokens_[at]) != Word::Override;
+}
+
+/// const, noexcept(...), -> type and so on, to the body, the `=` or the end.
+void DeclaratorReader::read_behind_parameters(std::size_t& at) {
+  while (has(at)) {
+    if (const std::size_t behind = behind_attributes(at); behind != at) {
+      at = behind;
+      continue;
+    }
+    const Token& token = tokens_[at];
+    if (token.kind == Kind::Braces || token.is('=') || token.is(',') || token.is(':') || token.is(')')) return;
+    if (token.is('(') || token.is('[')) {
+      at = behind_group(at);
+    } else if (token.is('<') && tokens_[at - 1].is_name() && behind_angles(at) != kNone) {
+      at = behind_angles(at);
+    } else {
+      ++at;
+    }
+  }
+}
+
+/// To the `,` that ends an initialiser, or to the end.
+std::size_t DeclaratorReader::behind_expression(std::size_t at) const {
+  while (has(at) && !tokens_[at].is(',')) {
+    if (tokens_[at].is('(') || tokens_[at].is('[')) {
+      at = behind_group(at);
+    } else if (tokens_[at].is('<') && at > 0 && tokens_[at - 1].is_name()) {
+      // Template arguments, unless a name or number follows: `a < b, c > d` are two comparisons.
+      const std::size_t behind = behind_angles(at);
+      const bool arguments =
+          behind != kNone && (!has(behind) || (!is_plain(behind) && tokens_[behind].kind != Kind::Number));
+      at = arguments ? behind : at + 1;
+    } else {
+      ++at;
+    }
+  }
+  return at;
+}
+
+void DeclaratorReader::read_initialiser(std::size_t& at, Declared& declared) {
+  if (declared.is_function && declaration_.end == Declaration::End::Body) {
+    declared.has_body = true;
+    at = tokens_.size();
+    return;
+  }
+  if (!has(at)) return;
+  if (tokens_[at].is('=')) {
+    const Word word = has(at + 1) ? word_of(tokens_[at + 1]) : Word::Count;
+    if (declared.is_function) {
+      declared.has_body = word == Word::Default;
+      declared.is_deleted = word == Word::Delete;
+    } else {
+      declared.has_initialiser = true;
+    }
+    at = behind_expression(at + 1);
+  } else if (tokens_[at].kind == Kind::Braces) {
+    declared.has_initialiser = true;
+    at = behind_attributes(at + 1);
+  } else if (tokens_[at].is(':')) {  // a bit-field
+    at = behind_expression(at + 1);
+  }
+}
+
+/// Do the tokens in [begin, end) look like parameters or like arguments (C++20 8.9 (1): what can be a declaration is
+/// one)?
+DeclaratorReader::Likeness DeclaratorReader::likeness(std::size_t begin, std::size_t end) const {
+  if (begin >= end) return Likeness::Parameters;
+  for (std::size_t at = begin; at < end;) {
+    const Likeness like = likeness_of_one(at, end);
+    if (like != Likeness::Unclear) return like;
+    at = behind_expression(at) + 1;
+  }
+  return Likeness::Unclear;
+}
+
+DeclaratorReader::Likeness DeclaratorReader::likeness_of_one(std::size_t at, std::size_t end) const {
+  const Token& first = tokens_[at];
+  const Word word = word_of(first);
+  if (first.kind == Kind::Number || first.kind == Kind::String || first.kind == Kind::Char) return Likeness::Arguments;
+  if (first.is(punct::Ellipsis)) return Likeness::Parameters;
+  if (first.kind == Kind::Braces || (first.kind == Kind::Punct && !first.is(punct::Scope))) {
+    const bool attribute = first.is('[') && has(at + 1) && tokens_[at + 1].is('[');
+    return attribute ? Likeness::Parameters : Likeness::Arguments;
+  }
+  if (word == Word::True || word == Word::False || word == Word::Nullptr || word == Word::This || word == Word::New ||
+      word == Word::Sizeof)
+    return Likeness::Arguments;
+  if (is_builtin_type(word)) {
+    const bool makes_value = at + 1 < end && tokens_[at + 1].kind == Kind::Braces;
+    return makes_value ? Likeness::Arguments : Likeness::Parameters;
+  }
+  const QualifiedName name = read_name(at);
+  if (name.end == 0) return Likeness::Parameters;  // const, struct, typename, decltype ...
+  if (name.end >= end || tokens_[name.end].is(',')) return Likeness::Unclear;
+  const Token& behind = tokens_[name.end];
+  if (behind.is_name() || behind.is('=')) return Likeness::Parameters;
+  if (behind.is('*') || behind.is('&') || behind.is(punct::And)) {
+    const bool nothing_follows = name.end + 1 >= end || tokens_[name.end + 1].is(',');
+    return nothing_follows ? Likeness::Parameters : Likeness::Unclear;
+  }
+  return behind.is(punct::Ellipsis) ? Likeness::Unclear : Likeness::Arguments;
+}
+
+}  // namespace
 
 std::string without_blanks(std::string_view name) {
   std::string result;

@@ -1,3 +1,5 @@
+// Tries what an unknown command line could define, within bounds.
+
 #include "locate/source/explore.hpp"
 
 #include <algorithm>

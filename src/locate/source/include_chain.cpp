@@ -1,3 +1,5 @@
+// Searches other ways of includes to a line, and says whether the one shown is the only one.
+
 #include "locate/source/include_chain.hpp"
 
 #include <algorithm>

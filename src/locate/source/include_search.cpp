@@ -1,3 +1,5 @@
+// Searches -I, -iquote and the compiler's own folders; guesses folders where nothing lists them.
+
 #include "locate/source/include_search.hpp"
 
 #include <unistd.h>

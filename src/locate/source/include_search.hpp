@@ -11,8 +11,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "locate/source/lexer.hpp"
 #include "locate/source/source.hpp"
-#include "locate/source/text_file.hpp"
 
 namespace elfaudit::source {
 

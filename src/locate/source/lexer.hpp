@@ -3,11 +3,83 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
 
-#include "locate/source/text_file.hpp"
-#include "locate/source/token.hpp"
+#include "locate/source/reading_log.hpp"
+#include "locate/source/tokens.hpp"
 
 namespace elfaudit::source {
+
+// --- The sources of one reading in memory, each read once.
+
+/// A source with its line splices removed (C11 5.1.1.2 1, phase 2). Four NULs follow the text, so that a lexer can look
+/// ahead without a check.
+struct TextFile {
+  std::string path;                     ///< absolute and lexically normal
+  std::string text;                     ///< with the NULs; size() - kPadding is its length
+  std::vector<std::uint32_t> splices;   ///< offsets in `text` before which a line break was removed, ascending
+  std::uint32_t guard = 0xffffffff;     ///< name of the macro that guards all of it; kAbsent: none, or not known yet
+  bool once = false;                    ///< #pragma once was met in it
+  std::vector<std::uint64_t> included;  ///< where it is named: inclusion << 32 | line
+
+  static constexpr std::size_t kPadding = 4;
+  std::size_t size() const { return text.size() - kPadding; }
+  std::string_view view(std::size_t from, std::size_t to) const {
+    return std::string_view(text).substr(from, to - from);
+  }
+};
+
+/// Makes a TextFile of bytes: splices removed, padded.
+TextFile make_text(std::string path, std::string_view bytes);
+
+/// Where the lines of the file begin in its text, as it is written: spliced ones are lines of their own.
+std::vector<std::size_t> line_starts(const TextFile& file);
+
+/// That line, counted from 1; empty when there is none. `starts`: line_starts().
+std::string line_of(const TextFile& file, const std::vector<std::size_t>& starts, std::uint32_t line);
+
+/// Joins with `folder` unless absolute; "." and ".." are resolved in the text alone, as depfiles and -I spell them.
+std::string normal_path(std::string_view path, std::string_view folder);
+/// The folder of a normal path.
+std::string_view parent_path(std::string_view path);
+
+class FileStore {
+ public:
+  static constexpr std::uint32_t kNone = 0xffffffff;
+  static constexpr std::size_t kLargestFile = 32U << 20;
+
+  FileStore() = default;
+  /// With texts, by path, that stand in the place of what is in these files.
+  explicit FileStore(const std::map<std::string, std::string>& edited);
+
+  /// The number of the file at `path`, read from `spelled` (its name before normalisation: behind a symbolic link ".."
+  /// leads elsewhere). kNone when it can't be read; two names of one file have one number.
+  std::uint32_t open(const std::string& path, const std::string& spelled);
+  std::uint32_t add(TextFile file);
+  bool exists(const std::string& spelled);
+  /// Makes the files new to a further reading.
+  void forget_reading();
+  /// Has a file with #pragma once the same text? gcc takes such copies of one age for one file, and reads one of them.
+  bool is_copy_of_once(std::uint32_t file) const;
+  /// Was that file opened, by whatever name?
+  bool is_open(const std::string& spelled) const;
+
+  TextFile& operator[](std::uint32_t file) { return files_[file]; }
+  const TextFile& operator[](std::uint32_t file) const { return files_[file]; }
+
+ private:
+  std::deque<TextFile> files_;
+  std::unordered_map<std::string, std::uint32_t> by_path_;
+  std::unordered_map<std::string, std::uint32_t> by_inode_;
+  std::unordered_map<std::string, bool> exists_;
+  std::unordered_map<std::string, std::string> edited_;  ///< by inode
+};
 
 class Lexer {
  public:
@@ -82,5 +154,43 @@ class Lexer {
 
 /// One token from text that a ## made; Kind::Other when it is none.
 Token lex_one(std::string_view text, Interner& names);
+
+// --- Tokens of a preprocessor's output (GNU cpp manual, Preprocessor Output).
+
+class LineMarkers : public TokenSource {
+ public:
+  /// `text` must last.
+  LineMarkers(std::string_view text, Interner& names);
+  Token next() override;
+
+  const std::vector<Inclusion>& inclusions() const { return inclusions_; }
+  /// Names as the markers have them.
+  const std::string& path(std::uint32_t file) const { return paths_[file]; }
+  /// `# 1 "/folder//"`: the working directory of the compile; empty when the text does not say.
+  const std::string& folder() const { return folder_; }
+  /// The line that holds `spot`, as the preprocessor has left it.
+  std::string line_text(const Spot& spot) const;
+  bool has_markers() const { return has_markers_; }
+
+ private:
+  void marker();
+  void enter(const std::string& path, std::uint32_t line);
+  void leave(const std::string& path, std::uint32_t line);
+  std::uint32_t file_number(const std::string& path);
+
+  TextFile text_;
+  std::vector<std::size_t> line_starts_ = line_starts(text_);
+  Lexer lexer_;
+  std::deque<std::string> paths_;
+  std::unordered_map<std::string, std::uint32_t> by_path_;
+  std::vector<Inclusion> inclusions_;
+  std::vector<std::uint32_t> open_;  ///< inclusions, the current one last
+  std::string folder_;
+  std::int64_t offset_ = 0;   ///< from a line of the text to the line it stands for
+  bool main_is_file_ = true;  ///< the source is read, not <command-line>
+  bool has_markers_ = false;
+  std::unordered_map<std::uint64_t, std::uint32_t>
+      text_lines_;  ///< where a source line's text is: inclusion << 32 | line
+};
 
 }  // namespace elfaudit::source

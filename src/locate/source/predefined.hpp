@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "locate/source/source.hpp"
-#include "locate/source/token.hpp"
+#include "locate/source/tokens.hpp"
 
 namespace elfaudit::source {
 

@@ -17,7 +17,7 @@
 #include "locate/source/lexer.hpp"
 #include "locate/source/predefined.hpp"
 #include "locate/source/reading_log.hpp"
-#include "locate/source/token_source.hpp"
+#include "locate/source/tokens.hpp"
 
 namespace elfaudit::source {
 
@@ -136,7 +136,7 @@ class Preprocessor : public TokenSource {
  private:
   friend class Condition;
 
-  // Files: directives.cpp
+  // Files: preprocessor.cpp
   struct OpenConditional {
     std::uint32_t index;  ///< in conditionals_
     bool taken;           ///< one of its branches was or is read
@@ -206,7 +206,7 @@ class Preprocessor : public TokenSource {
   void leave_list() { left_list_ = stopped_ = true; }
   void doubt_everything(std::string why);
 
-  // Expansion: expand.cpp
+  // Expansion: macro_expansion.cpp
   struct Context {
     const Token* at = nullptr;
     const Token* end = nullptr;

@@ -1,3 +1,5 @@
+// A table: which macros the standard headers may define.
+
 #include "locate/source/standard_headers.hpp"
 
 #include <algorithm>

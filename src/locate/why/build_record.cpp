@@ -1,21 +1,376 @@
+// Finds an object's compile command and depfile, and the unit that both describe.
+
 #include "locate/why/build_record.hpp"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <filesystem>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 #include "elfaudit/error.hpp"
-#include "locate/why/file_list.hpp"
-#include "locate/why/unit_of.hpp"
-#include "support/shown_path.hpp"
+#include "input/build/ninja.hpp"
+#include "locate/source/lexer.hpp"
+#include "locate/why/file_contents.hpp"
+#include "support/path.hpp"
+#include "support/process.hpp"
 
 namespace elfaudit {
 namespace {
 
 namespace fs = std::filesystem;
 
+// CMake: CMakeFiles/lib.dir/src/sub/y.cpp.o; a source tree below the archive is not searched to its end.
+constexpr int kMostLevels = 6;
+constexpr int kMostEntries = 20000;
+
+Origin loose(const std::string& path) { return {path, {}, path, 0, 0}; }
+
+}  // namespace
+
+std::string object_file_of(const Origin& origin) {
+  if (!origin.is_member()) return origin.path;
+  if (!origin.bytes_path.empty() && origin.bytes_path != origin.path) return origin.bytes_path;  // a thin archive's
+  const fs::path folder = fs::path(origin.path).parent_path();
+  std::error_code error;
+  fs::recursive_directory_iterator entry(folder.empty() ? "." : folder, fs::directory_options::skip_permission_denied,
+                                         error);
+  for (int seen = 0; !error && entry != fs::end(entry) && seen < kMostEntries; entry.increment(error), ++seen) {
+    if (entry.depth() >= kMostLevels) entry.disable_recursion_pending();
+    if (entry->path().filename() != origin.member || !entry->is_regular_file(error)) continue;
+    const std::string path = entry->path().lexically_normal().string();
+    if (same_bytes(origin, loose(path))) return path;
+  }
+  return {};
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostFoldersUp = 16;
+
 fs::path whole(const std::string& path) { return (fs::path(working_folder()) / path).lexically_normal(); }
+
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+/// How well a folder explains the names of a depfile: its source must be there; better when the target is the object.
+int fitness(const fs::path& folder, const Depfile& depfile, const fs::path& object) {
+  if (!is_there(folder / depfile.source())) return 0;
+  const bool is_target = std::any_of(depfile.targets.begin(), depfile.targets.end(), [&](const std::string& target) {
+    return (folder / target).lexically_normal() == object;
+  });
+  return is_target ? 2 : 1;
+}
+
+/// A depfile's names are relative to where the compiler ran, which it doesn't say: the working directory or a folder
+/// above the object, mostly.
+std::string folder_of(const Depfile& depfile, const fs::path& object) {
+  std::vector<fs::path> candidates{working_folder()};
+  fs::path folder = object.parent_path();
+  for (int i = 0; i < kMostFoldersUp; ++i, folder = folder.parent_path()) {
+    candidates.push_back(folder);
+    if (folder == folder.parent_path()) break;
+  }
+  int best = 0;
+  std::string found;
+  for (const fs::path& candidate : candidates) {
+    const int fit = fitness(candidate, depfile, object);
+    if (fit <= best) continue;
+    best = fit;
+    found = candidate.string();
+  }
+  return found;
+}
+
+}  // namespace
+
+std::optional<FileList> list_from_depfile(const std::string& object) {
+  std::optional<FoundDepfile> found = find_depfile(object);
+  if (!found) return std::nullopt;
+  const std::string folder = folder_of(found->depfile, whole(object));
+  // One that doesn't name the object, or whose source is gone, may be another compile's.
+  if (folder.empty() || !found->names_object) return std::nullopt;
+  return FileList{folder, std::move(found->depfile), found->path};
+}
+
+std::optional<FileList> list_from_ninja(const std::string& object, NinjaDepsLogs& logs) {
+  std::optional<FoundNinjaDeps> found = logs.find(object);
+  if (!found) return std::nullopt;
+  Depfile depfile;
+  depfile.prerequisites = std::move(found->files);
+  return FileList{whole(found->folder).string(), std::move(depfile), found->log};
+}
+
+std::optional<FileList> file_list_of(const std::string& object) {
+  if (std::optional<FileList> list = list_from_depfile(object)) return list;
+  NinjaDepsLogs logs;
+  return list_from_ninja(object, logs);
+}
+
+}  // namespace elfaudit
+
+namespace elfaudit::source {
+namespace {
+
+Compiler compiler_of(CompilerKind kind) {
+  if (kind == CompilerKind::Clang) return Compiler::Clang;
+  return kind == CompilerKind::Nvcc ? Compiler::Nvcc : Compiler::Gcc;
+}
+
+Language language_of(SourceLanguage language) {
+  if (language == SourceLanguage::C) return Language::C;
+  return language == SourceLanguage::Cuda ? Language::Cuda : Language::Cxx;
+}
+
+/// The last of several options about one name decides.
+void add_macros(TranslationUnit& unit, const CompileCommand& command) {
+  for (const MacroOption& option : command.macros) {
+    const std::size_t equals = option.text.find('=');
+    const std::string head = option.text.substr(0, equals);
+    const std::string name = head.substr(0, head.find('('));
+    std::erase_if(unit.defines,
+                  [&](const auto& define) { return define.first.substr(0, define.first.find('(')) == name; });
+    std::erase(unit.undefines, name);
+    if (option.undefine) {
+      unit.undefines.push_back(name);
+    } else {
+      unit.defines.emplace_back(head, equals == std::string::npos ? "1" : option.text.substr(equals + 1));
+    }
+  }
+}
+
+/// A directory that is given as -isystem too is one of the system's only (GCC manual, Directory Search).
+void add_directories(TranslationUnit& unit, const CompileCommand& command) {
+  unit.quote_dirs = command.quote_dirs;
+  const auto is_system_too = [&](const IncludeDir& one) {
+    return std::any_of(command.include_dirs.begin(), command.include_dirs.end(), [&](const IncludeDir& other) {
+      return other.kind == IncludeKind::System &&
+             normal_path(other.path, command.folder) == normal_path(one.path, command.folder);
+    });
+  };
+  for (const IncludeDir& directory : command.include_dirs)
+    if (directory.kind != IncludeKind::Normal || !is_system_too(directory)) unit.include_dirs.push_back(directory.path);
+}
+
+}  // namespace
+
+Language language_of(const std::string& source) {
+  const std::size_t dot = source.rfind('.');
+  const std::string extension = dot == std::string::npos ? std::string() : source.substr(dot);
+  if (extension == ".c" || extension == ".i") return Language::C;
+  return extension == ".cu" ? Language::Cuda : Language::Cxx;
+}
+
+TranslationUnit unit_of(const CompileCommand& command, const Depfile* depfile, std::size_t source) {
+  TranslationUnit unit;
+  if (source < command.sources.size()) unit.source = command.sources[source];
+  unit.folder = command.folder;
+  if (command.environment.empty()) unit.program = command.program;  // CPATH would be more folders
+  add_directories(unit, command);
+  add_macros(unit, command);
+  unit.forced_includes = command.forced_includes;
+  if (depfile != nullptr) unit.listed_files = depfile->sources();
+  unit.options.emplace();
+  for (const CompilerWord& word : command.words)
+    if (word.option == CompilerOption::Other)
+      unit.options->insert(unit.options->end(), word.spelled.begin(), word.spelled.end());
+  if (command.device_code) unit.options->emplace_back("-rdc=true");
+  unit.language =
+      command.language == SourceLanguage::Unknown ? language_of(unit.source) : language_of(command.language);
+  unit.standard = command.standard;
+  unit.compiler = compiler_of(command.compiler);
+  return unit;
+}
+
+TranslationUnit unit_of(const Depfile& depfile, const std::string& folder) {
+  TranslationUnit unit;
+  unit.source = depfile.source();
+  unit.folder = folder;
+  unit.listed_files = depfile.sources();
+  unit.language = language_of(unit.source);
+  unit.compiler_known = false;
+  for (const std::string& path : depfile.prerequisites) {
+    for (const char* folder : {"/lib/gcc/", "/lib/gcc-cross/"})
+      if (path.find(folder) != std::string::npos) unit.compiler_known = true;
+    if (path.find("/lib/clang/") == std::string::npos) continue;
+    unit.compiler = Compiler::Clang;
+    unit.compiler_known = true;
+  }
+  if (unit.language == Language::Cuda && unit.compiler == Compiler::Gcc) {
+    unit.compiler = Compiler::Nvcc;
+    unit.compiler_known = true;
+  }
+  return unit;
+}
+
+}  // namespace elfaudit::source
+
+namespace elfaudit {
+namespace {
+
+source::Name name_of(const AskedSymbol& symbol) {
+  using Kind = source::Name::Kind;
+  auto name = source::name_of_symbol(symbol.name, symbol.is_function ? Kind::Function : Kind::Variable);
+  if (!name) name.emplace();
+  name->is_strong = symbol.is_strong;
+  if (symbol.site) name->site = SourceLine{source::normal_path(symbol.site->file, working_folder()), symbol.site->line};
+  return *std::move(name);
+}
+
+std::string shown(const std::string& path, const std::string& folder) {
+  return shown_path((std::filesystem::path(folder) / path).string(), working_folder());
+}
+
+/// The reader's places are seen from the working directory already, whatever folder the compile ran in.
+void show(SourceLine& line) {
+  if (!line.file.empty()) line.file = shown(line.file, {});
+}
+
+void show(std::vector<source::Branch>& branches) {
+  for (source::Branch& branch : branches) show(branch.at);
+}
+
+void show(std::vector<source::Definition>& definitions) {
+  for (source::Definition& definition : definitions) {
+    show(definition.at);
+    for (SourceLine& step : definition.chain) show(step);
+    for (SourceLine& step : definition.other_chain) show(step);
+    show(definition.branches);
+    show(definition.chain_branches);
+    for (source::MacroCause& macro : definition.macros) {
+      show(macro.defined_at);
+      show(macro.branches);
+    }
+  }
+}
+
+/// Runs the compile again as preprocessor only. Nothing, and why, when it fails.
+std::optional<std::string> preprocess(const BuildRecord& record, std::string& why_not) {
+  PreprocessOptions options;
+  options.source = record.source_number;
+  if (record.unit.is_device_side) options.side = CompileSide::Device;
+  std::vector<std::string> argv = preprocess_command(*record.command, options);
+  if (argv.empty()) {
+    why_not = "the compile command can't be run as preprocessor only";
+    return std::nullopt;
+  }
+  const std::vector<std::string> there{"env", "-C", record.command->folder.empty() ? "." : record.command->folder};
+  argv.insert(argv.begin(), there.begin(), there.end());
+  std::optional<ProcessOutput> output = run_process(argv);
+  if (output && output->exit_code == 0) return std::move(output->out);
+  why_not =
+      "the preprocessor failed: " + (output ? output->err.substr(0, output->err.find('\n')) : "it can't be started");
+  return std::nullopt;
+}
+
+/// The last line that a backslash joins to that one.
+std::uint32_t end_of_spliced(const SourceLine& at, FileContents& files) {
+  const auto* lines = files.lines_of(at.file);
+  std::uint32_t line = at.line;
+  while (lines != nullptr && line != 0 && line <= lines->size() && (*lines)[line - 1].ends_with('\\')) ++line;
+  return line;
+}
+
+/// The same definition as the sources have it. clang's -E writes spliced lines as one, with the number of the first.
+const source::Definition* same_in(const source::Reading& read, const SourceLine& at, FileContents& files) {
+  const auto within = [&](std::uint32_t last) {
+    const auto found = std::find_if(read.definitions.begin(), read.definitions.end(), [&](const source::Definition& d) {
+      return d.at.file == at.file && at.line <= d.at.line && d.at.line <= last;
+    });
+    return found == read.definitions.end() ? nullptr : &*found;
+  };
+  const source::Definition* exact = within(at.line);
+  return exact != nullptr || read.definitions.empty() ? exact : within(end_of_spliced(at, files));
+}
+
+/// What the compiler's own preprocessor says of places and chains, and what a reading of the sources says of macros.
+void take_exact(source::Reading& exact, const source::Reading& read, FileContents& files) {
+  for (source::Definition& definition : exact.definitions) {
+    const source::Definition* same = same_in(read, definition.at, files);
+    if (same == nullptr) continue;
+    definition.at = same->at;
+    definition.macros = same->macros;
+    definition.branches = same->branches;
+    definition.chain_branches = same->chain_branches;
+    definition.text = same->text;
+    definition.form = same->form;
+  }
+  exact.declarations = read.declarations;
+  exact.left_out.emplace();
+}
+
+bool is_system_file(const std::string& path) { return path.starts_with("/usr/") || path.starts_with("/opt/"); }
+
+KnownBy known_by(const BuildRecord& record) {
+  if (record.told_by_debug_info) return KnownBy::LineTable;
+  return record.has_file_list ? KnownBy::Depfile : KnownBy::SourceScan;
+}
+
+SourceEvidence read(const BuildRecord& record, const std::vector<AskedSymbol>& symbols, bool may_preprocess) {
+  SourceEvidence evidence;
+  evidence.unit = record.unit;
+  const std::string& folder = record.unit.folder;
+  evidence.source = shown(record.unit.source, folder);
+  for (const std::string& file : record.unit.listed_files)
+    if (std::string path = shown(file, folder); !is_system_file(path) && path != evidence.source)
+      evidence.own_headers.push_back(std::move(path));
+
+  std::vector<source::Name>& names = evidence.names;
+  for (const AskedSymbol& symbol : symbols) names.push_back(name_of(symbol));
+  auto as_read = std::make_shared<source::TranslationUnit>(record.unit);
+  evidence.readings = source::read_definitions(record.unit, names, as_read.get());
+  evidence.as_read = std::move(as_read);
+  evidence.known_by = known_by(record);
+  for (source::Reading& reading : evidence.readings) {
+    show(reading.definitions);
+    show(reading.declarations);
+    if (reading.way)
+      for (SourceLine& step : *reading.way) show(step);
+    if (reading.left_out)
+      for (SourceLine& line : *reading.left_out) show(line);
+  }
+  if (!may_preprocess || !record.command) return evidence;
+
+  const std::optional<std::string> text = preprocess(record, evidence.why_not);
+  if (!text) return evidence;
+  evidence.known_by = KnownBy::Preprocessor;
+  std::vector<source::Reading> readings = source::read_preprocessed(*text, names, record.unit.language, folder);
+  FileContents files;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    source::Reading& exact = readings[i];
+    show(exact.definitions);
+    show(exact.declarations);
+    take_exact(exact, evidence.readings[i], files);
+    evidence.readings[i] = std::move(exact);
+  }
+  return evidence;
+}
+
+}  // namespace
+
+SourceEvidence read_sources(const BuildRecord& record, const std::vector<AskedSymbol>& symbols, bool preprocess) {
+  SourceEvidence evidence;
+  if (record.empty()) {
+    evidence.why_not = "no depfile and no compile command";
+    return evidence;
+  }
+  try {
+    return read(record, symbols, preprocess);
+  } catch (const std::exception& error) {  // out of memory, a path the system refuses
+    evidence.why_not = std::string("the sources could not be read: ") + error.what();
+  }
+  return evidence;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
 
 /// The same files, seen from the folder of the command.
 Depfile seen_from(const FileList& list, const std::string& folder) {

@@ -9,9 +9,55 @@
 #include <string_view>
 #include <vector>
 
+#include "elfaudit/finding.hpp"
+#include "elfaudit/origin.hpp"
 #include "input/build/compile_command.hpp"
-#include "input/build/compile_commands.hpp"
+#include "input/build/compile_database.hpp"
+#include "input/build/depfile.hpp"
+#include "input/build/ninja.hpp"
 #include "locate/source/source.hpp"
+
+namespace elfaudit {
+
+// --- The object file that an archive member was made of: beside it lies what its build left.
+
+/// The path of the object itself, or of the file with the very bytes of the member: below the archive's folder, as
+/// build systems leave it. Empty when there is none.
+std::string object_file_of(const Origin& origin);
+
+// --- The files that an object was made of, as its build wrote them down.
+
+struct FileList {
+  std::string folder;    ///< absolute; the names are relative to it
+  Depfile depfile;       ///< of ninja's log: without targets
+  std::string found_in;  ///< "a.d": for people
+};
+
+/// From the depfile beside the object, if it names the object and its source is there.
+std::optional<FileList> list_from_depfile(const std::string& object);
+
+/// From the nearest .ninja_deps.
+std::optional<FileList> list_from_ninja(const std::string& object, NinjaDepsLogs& logs);
+
+/// From either; nothing when the build left neither.
+std::optional<FileList> file_list_of(const std::string& object);
+
+}  // namespace elfaudit
+
+namespace elfaudit::source {
+
+// --- From what a build left behind (a compile command, a depfile) to the translation unit that is read.
+
+/// `source`: which of the command's sources. The depfile, when there is one, is of the same compile.
+TranslationUnit unit_of(const CompileCommand& command, const Depfile* depfile = nullptr, std::size_t source = 0);
+
+/// Only the depfile is known: neither -D nor -I nor the standard. `folder`: where the compiler ran.
+TranslationUnit unit_of(const Depfile& depfile, const std::string& folder);
+
+/// Of a source file by its extension, as gcc tells it (GCC manual, Overall Options).
+Language language_of(const std::string& source);
+
+}  // namespace elfaudit::source
 
 namespace elfaudit {
 
@@ -50,5 +96,29 @@ class BuildRecords {
   std::map<std::string, std::unique_ptr<CompileCommands>> read_;  // by path; null when it can't be read
   std::vector<std::string> problems_;
 };
+
+// --- What the sources say of the definitions of one object, read from the best record there is.
+
+/// A symbol that the object defines.
+struct AskedSymbol {
+  std::string name;  ///< mangled
+  bool is_function = false;
+  bool is_strong = true;
+  std::optional<SourceLine> site{};  ///< where debug info says that it is defined, as reports spell it
+};
+
+struct SourceEvidence {
+  KnownBy known_by = KnownBy::Nothing;  ///< Preprocessor, Depfile, SourceScan or LineTable
+  std::string why_not;                  ///< what stopped it, when Nothing
+  source::TranslationUnit unit;
+  std::shared_ptr<const source::TranslationUnit> as_read;  ///< with what was found out about its command line
+  std::vector<source::Name> names;                         ///< that were looked for, one for each symbol
+  std::string source;                                      ///< the translation unit as reports spell it
+  std::vector<source::Reading> readings;                   ///< one for each symbol asked for
+  std::vector<std::string> own_headers;  ///< listed files outside of the system's, as reports spell them
+};
+
+/// `preprocess`: the user allows the compile command to be run again as preprocessor only. Never throws.
+SourceEvidence read_sources(const BuildRecord& record, const std::vector<AskedSymbol>& symbols, bool preprocess);
 
 }  // namespace elfaudit

@@ -14,7 +14,6 @@
 
 #include "elfaudit/error.hpp"
 #include "locate/why/cure.hpp"
-#include "locate/why/line_edit.hpp"
 #include "scan/scan.hpp"
 #include "support/path.hpp"
 

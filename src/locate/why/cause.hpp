@@ -1,15 +1,24 @@
 // What made a symbol a definition in more than one object, and the edits that would mend it.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "elfaudit/facts.hpp"
 #include "elfaudit/finding.hpp"
+#include "locate/why/cure.hpp"
 #include "locate/why/file_contents.hpp"
 #include "locate/why/project.hpp"
-#include "locate/why/story.hpp"
 
 namespace elfaudit {
+
+// --- Edits are proven before they are offered: each unit is read again with the edited text, and what made the finding
+// must be gone from it.
+
+/// Takes the diffs away that are not proven; their texts stay, as advice. `stories`: of each finding's definitions.
+/// `inputs`: of the audit; one that uses a symbol without having its definition needs it to stay visible.
+void prove(std::vector<Finding>& findings, const std::vector<std::vector<Story>>& stories,
+           std::span<const InputFacts> inputs, FileContents& files);
 
 /// Fills in Finding::cause and Finding::fixes, as far as they follow from what is known. `stories`: those of the
 /// finding's definitions, in the order of its sites.

@@ -1,16 +1,88 @@
 // The edits that fit a cause, a language and a standard. Only what follows from the cause is suggested.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "elfaudit/finding.hpp"
+#include "locate/source/source.hpp"
 #include "locate/why/file_contents.hpp"
 #include "locate/why/project.hpp"
-#include "locate/why/story.hpp"
 
 namespace elfaudit {
+
+// --- One definition's story: what the sources say about how it came to be one.
+
+struct Story {
+  Site* site = nullptr;                                   ///< borrowed from the finding
+  std::uint32_t symbol_index = 0;                         ///< in .symtab
+  std::optional<source::Definition> definition;           ///< as read; its place is the site's
+  std::vector<source::Definition> candidates;             ///< without one: those of which one is it
+  std::vector<SourceLine> left_out;                       ///< where another candidate may be: lines that were not read
+  std::vector<source::Definition> declarations;           ///< of the same name, in the same translation unit
+  source::Name name;                                      ///< that was looked for
+  std::shared_ptr<const source::TranslationUnit> unit{};  ///< in which `definition` was read
+  std::string source;  ///< the translation unit, as reports spell it; empty: not known
+  source::Language language = source::Language::Cxx;
+  std::string standard;  ///< "c++17"; empty: not said
+  std::string compiler;  ///< "g++"; empty: not known
+
+  /// C++17 or later; when nothing says the standard, that of g++ 11 and clang 16 on.
+  bool has_inline_variables() const {
+    if (language == source::Language::C) return false;
+    for (const char* old : {"98", "03", "0x", "11", "1y", "14"})
+      if (standard.ends_with(old)) return false;
+    return true;
+  }
+
+  /// Is the definition in a file that the translation unit includes?
+  bool in_header() const {
+    return site->place.known_by != KnownBy::Nothing &&
+           (!site->place.chain.empty() ||
+            (!source.empty() && site->place.at.file != source && !is_grammar(site->place.at.file)));
+  }
+
+ private:
+  /// lex.l, named by a #line of the lex.c that is compiled.
+  static bool is_grammar(const std::string& file) {
+    for (const std::string_view extension : {".l", ".ll", ".lex", ".lpp", ".y", ".yy", ".ypp", ".rl", ".re"})
+      if (file.ends_with(extension)) return true;
+    return false;
+  }
+};
+
+// --- Lines of a source and an edit of them as a unified diff.
+
+/// The diff that puts `replacement` in the place of line `at`; for `patch -p0`. Empty when there is no such line.
+std::string replace_line(FileContents& files, const SourceLine& at, const std::vector<std::string>& replacement);
+
+/// The same for `count` lines from `at` on.
+std::string replace_lines(FileContents& files, const SourceLine& at, std::size_t count,
+                          const std::vector<std::string>& replacement);
+
+/// What a diff does.
+struct LineEdit {
+  SourceLine first;
+  std::size_t count = 0;               ///< of the lines that go
+  std::vector<std::string> old_lines;  ///< these
+  std::vector<std::string> lines;      ///< that come in their place
+  auto operator<=>(const LineEdit&) const = default;
+};
+
+/// Of a diff as the functions above write it.
+std::optional<LineEdit> edit_of(std::string_view diff);
+
+/// The text of the file after the edits, of which no two overlap. Nothing when it can't be read.
+std::optional<std::string> edited_text(FileContents& files, const std::string& file,
+                                       const std::vector<const LineEdit*>& edits);
+
+/// Has the text the word, not as a part of a longer one?
+bool has_word(std::string_view text, std::string_view word);
 
 struct CureContext {
   const Finding* finding = nullptr;

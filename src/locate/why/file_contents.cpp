@@ -1,3 +1,5 @@
+// Reads files once, and answers questions about their lines.
+
 #include "locate/why/file_contents.hpp"
 
 #include <algorithm>
@@ -7,8 +9,7 @@
 
 #include "elfaudit/error.hpp"
 #include "locate/source/lexer.hpp"
-#include "support/mapped_file.hpp"
-#include "support/read_file.hpp"
+#include "support/file.hpp"
 
 namespace elfaudit {
 namespace {

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "elfaudit/origin.hpp"
+#include "locate/source/lexer.hpp"
 #include "locate/source/source.hpp"
-#include "locate/source/text_file.hpp"
-#include "locate/source/token.hpp"
+#include "locate/source/tokens.hpp"
 
 namespace elfaudit {
 

@@ -1,3 +1,5 @@
+// Reads a compile command for -fPIC, -fPIE and the like.
+
 #include "locate/why/pic_cause.hpp"
 
 #include <fmt/format.h>
@@ -6,7 +8,7 @@
 #include <array>
 #include <string_view>
 
-#include "locate/why/object_file.hpp"
+#include "locate/why/build_record.hpp"
 
 namespace elfaudit {
 namespace {

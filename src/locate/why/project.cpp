@@ -1,3 +1,5 @@
+// Tells the reader's own files from installed and vendored ones.
+
 #include "locate/why/project.hpp"
 
 #include <algorithm>
@@ -8,8 +10,8 @@
 #include <system_error>
 #include <vector>
 
-#include "support/read_file.hpp"
-#include "support/shown_path.hpp"
+#include "support/file.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 namespace {

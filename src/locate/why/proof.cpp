@@ -3,7 +3,7 @@
 // beside the same declarations, give the same proof: one of them is read. All edits that touch other lines are proven
 // by one reading.
 
-#include "locate/why/proof.hpp"
+#include "locate/why/cause.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,8 +17,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "locate/why/line_edit.hpp"
-#include "support/shown_path.hpp"
+#include "locate/why/cure.hpp"
+#include "support/path.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {

@@ -1,15 +1,285 @@
+// Tells extension modules by their names, and the interpreters that import them.
+
 #include "rules/python/python_modules.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <iterator>
 #include <map>
+#include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 
+#include "elfaudit/error.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit {
+namespace {
+
+constexpr int kMostMinor = 99;
+
+[[noreturn]] void fail(std::string_view list) {
+  throw UsageError(fmt::format("--python {}: versions look like 3.12, lists like 3.10-3.14 or 3.10,3.12", list));
+}
+
+int minor_of(std::string_view version, std::string_view list) {
+  int minor = 0;
+  if (!version.starts_with("3.")) fail(list);
+  version.remove_prefix(2);
+  const auto [end, error] = std::from_chars(version.data(), version.data() + version.size(), minor);
+  if (error != std::errc() || end != version.data() + version.size() || minor < 0 || minor > kMostMinor) fail(list);
+  return minor;
+}
+
+}  // namespace
+
+std::vector<int> parse_python_list(std::string_view list) {
+  std::set<int> minors;
+  for (std::string_view rest = list;;) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view part = rest.substr(0, comma);
+    const std::size_t dash = part.find('-');
+    const int first = minor_of(part.substr(0, dash), list);
+    const int last = dash == std::string_view::npos ? first : minor_of(part.substr(dash + 1), list);
+    if (first > last) fail(list);
+    for (int minor = first; minor <= last; ++minor) minors.insert(minor);
+    if (comma == std::string_view::npos) return {minors.begin(), minors.end()};
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+namespace {
+
+constexpr int kOldestPython = 2;  // brought the stable ABI and the suffixes
+
+std::optional<int> number(std::string_view text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+/// The minor version in "cp312" behind `prefix` "cp3". Nothing when there is none: "cp3", "cp27".
+std::optional<int> minor_behind(std::string_view text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return std::nullopt;
+  const std::optional<int> minor = number(text.substr(prefix.size()));
+  return minor && *minor <= kMostMinor ? minor : std::nullopt;
+}
+
+Pythons cpythons_from(int minor, int newest, PythonKind kind = PythonKind::CPython) {
+  Pythons pythons;
+  for (int m = std::max(minor, kOldestPython); m <= newest; ++m) pythons.insert({kind, m});
+  return pythons;
+}
+
+/// "cp313t" is the free-threaded 3.13, "cp312d" the debug build of 3.12, "cp37m" and "cp36mu" are plain ones.
+std::optional<Python> python_of_abi(std::string_view abi) {
+  const std::size_t behind_cp = std::min<std::size_t>(2, abi.size());
+  const std::size_t end = std::min(abi.find_first_not_of("0123456789", behind_cp), abi.size());
+  const std::optional<int> minor = minor_behind(abi.substr(0, end), "cp3");
+  const std::string_view flags = abi.substr(end);
+  if (!minor || flags.find_first_not_of("dmut") != std::string_view::npos) return std::nullopt;
+  if (flags.find('d') != std::string_view::npos) return Python{PythonKind::Debug, *minor};
+  return Python{flags.find('t') != std::string_view::npos ? PythonKind::FreeThreaded : PythonKind::CPython, *minor};
+}
+
+/// A tag whose ABI is "none": code that says it works with every interpreter of that kind.
+Pythons pythons_of_no_abi(std::string_view python, int newest) {
+  if (python == "py3") return cpythons_from(kOldestPython, newest);
+  if (const auto minor = minor_behind(python, "py3")) return cpythons_from(*minor, newest);
+  // packaging.tags: "cp312-none" is for 3.12 and no other.
+  if (const auto minor = minor_behind(python, "cp3")) return {{PythonKind::CPython, *minor}};
+  return {};
+}
+
+/// A clause of Requires-Python.
+struct Clause {
+  std::string op;
+  std::vector<int> version;  ///< 3, 8, 1
+  bool any_below = false;    ///< "3.9.*"
+};
+
+std::optional<Clause> parse_clause(std::string_view text) {
+  constexpr std::array<std::string_view, 8> kOperators = {"===", "~=", "==", "!=", "<=", ">=", "<", ">"};
+  const auto strip = [&] {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '(')) text.remove_prefix(1);
+    while (!text.empty() && (text.back() == ' ' || text.back() == ')')) text.remove_suffix(1);
+  };
+  strip();
+  Clause clause;
+  for (const std::string_view op : kOperators) {
+    if (!text.starts_with(op)) continue;
+    clause.op = op;
+    text.remove_prefix(op.size());
+    break;
+  }
+  strip();
+  if (clause.op.empty()) return std::nullopt;
+  if (text.ends_with(".*")) {
+    clause.any_below = true;
+    text.remove_suffix(2);
+  }
+  for (;;) {
+    const std::size_t dot = text.find('.');
+    const std::string_view part = text.substr(0, dot);
+    // "3.8rc1", "3.12.dev0": as good as the release
+    const std::size_t digits = std::min(part.find_first_not_of("0123456789"), part.size());
+    const std::optional<int> n = number(part.substr(0, digits));
+    if (!n) break;
+    clause.version.push_back(*n);
+    if (digits != part.size() || dot == std::string_view::npos) break;
+    text.remove_prefix(dot + 1);
+  }
+  if (clause.version.empty()) return std::nullopt;
+  return clause;
+}
+
+using Release = std::array<int, 3>;
+
+/// -1, 0 or 1; what a version does not name is 0.
+int compare(const Release& release, const std::vector<int>& version, std::size_t parts = 3) {
+  for (std::size_t i = 0; i < parts; ++i) {
+    const int other = i < version.size() ? version[i] : 0;
+    if (release[i] != other) return release[i] < other ? -1 : 1;
+  }
+  return 0;
+}
+
+bool admits(const Clause& clause, const Release& release) {
+  const int order = compare(release, clause.version);
+  const bool same_start = compare(release, clause.version, std::min<std::size_t>(3, clause.version.size())) == 0;
+  if (clause.op == "==" || clause.op == "===") return clause.any_below ? same_start : order == 0;
+  if (clause.op == "!=") return clause.any_below ? !same_start : order != 0;
+  if (clause.op == "<") return order < 0;
+  if (clause.op == "<=") return order <= 0;
+  if (clause.op == ">") return order > 0;
+  if (clause.op == ">=") return order >= 0;
+  // "~=3.8" is ">=3.8,==3.*"
+  return order >= 0 && compare(release, clause.version, std::min<std::size_t>(3, clause.version.size() - 1)) == 0;
+}
+
+std::string runs_of(const std::set<int>& minors, std::string_view flag) {
+  std::string text;
+  for (auto at = minors.begin(); at != minors.end();) {
+    auto last = at;
+    while (std::next(last) != minors.end() && *std::next(last) == *last + 1) ++last;
+    if (!text.empty()) text += ", ";
+    text += fmt::format("3.{}{}", *at, flag);
+    if (last != at) text += fmt::format("{}3.{}{}", *last == *at + 1 ? ", " : " to ", *last, flag);
+    at = std::next(last);
+  }
+  return text;
+}
+
+}  // namespace
+
+Pythons pythons_of_tag(std::string_view tag, int newest) {
+  const std::size_t first = tag.find('-');
+  const std::size_t second = first == std::string_view::npos ? first : tag.find('-', first + 1);
+  if (second == std::string_view::npos) return {};
+  const std::string_view python = tag.substr(0, first);
+  const std::string_view abi = tag.substr(first + 1, second - first - 1);
+  if (abi == "none") return pythons_of_no_abi(python, newest);
+  if (const auto minor = minor_behind(python, "pp3")) return {{PythonKind::PyPy, *minor}};
+  const auto minor = minor_behind(python, "cp3");
+  if (!minor) return {};
+  if (abi == "abi3") return cpythons_from(*minor, newest);
+  if (abi == "abi3t") return cpythons_from(*minor, newest, PythonKind::FreeThreaded);
+  // "cp310.cp311-cp310.cp311" stands for two tags that fit and two that fit nobody.
+  const std::optional<Python> exact = python_of_abi(abi);
+  return exact && exact->minor == *minor ? Pythons{*exact} : Pythons{};
+}
+
+bool ModuleSuffix::imported_by(Python other) const {
+  switch (kind) {
+    case SuffixKind::Plain:
+      return true;
+    case SuffixKind::StableAbi:
+      return other.kind == PythonKind::CPython;
+    case SuffixKind::StableAbiFreeThreaded:
+      return other.kind != PythonKind::PyPy && other.minor >= 15;
+    case SuffixKind::OneVersion:
+      return python == other;
+    case SuffixKind::Unknown:
+      return false;
+  }
+  return false;
+}
+
+ModuleSuffix module_suffix(std::string_view text) {
+  if (text.empty()) return {SuffixKind::Plain};
+  if (text == "abi3") return {SuffixKind::StableAbi};
+  if (text == "abi3t") return {SuffixKind::StableAbiFreeThreaded};
+  const std::string_view version = text.substr(0, text.find('-', text.starts_with("cpython-") ? 8 : 0));
+  if (version.starts_with("cpython-")) {
+    const auto python = python_of_abi("cp" + std::string(version.substr(8)));
+    if (python) return {SuffixKind::OneVersion, *python};
+  }
+  if (const auto minor = minor_behind(version, "pypy3")) return {SuffixKind::OneVersion, {PythonKind::PyPy, *minor}};
+  return {};
+}
+
+bool requires_python_admits(std::string_view specifiers, int minor) {
+  std::vector<Clause> clauses;
+  for (;;) {
+    const std::size_t comma = specifiers.find(',');
+    if (const auto clause = parse_clause(specifiers.substr(0, comma))) clauses.push_back(*clause);
+    if (comma == std::string_view::npos) break;
+    specifiers.remove_prefix(comma + 1);
+  }
+  // ">=3.9.2" admits 3.9, "<=3.12" admits 3.12.0: one release is enough.
+  for (int patch = 0; patch < 100; ++patch)
+    if (std::all_of(clauses.begin(), clauses.end(), [&](const Clause& c) { return admits(c, {3, minor, patch}); }))
+      return true;
+  return false;
+}
+
+std::string to_text(Python python) { return to_text(Pythons{python}); }
+
+std::string to_text(const Pythons& pythons) {
+  std::map<PythonKind, std::set<int>> minors;
+  for (const Python& python : pythons) minors[python.kind].insert(python.minor);
+  std::string text;
+  for (const auto& [kind, of_kind] : minors) {
+    if (!text.empty()) text += ", ";
+    text += kind == PythonKind::PyPy ? "PyPy " : "CPython ";
+    text += runs_of(of_kind, kind == PythonKind::FreeThreaded ? "t" : kind == PythonKind::Debug ? "d" : "");
+  }
+  return text;
+}
+
+namespace {
+
+struct StableSymbol {
+  std::string_view name;
+  int since;
+};
+
+#include "rules/python/stable_abi_table.inc"
+
+static_assert(std::is_sorted(std::begin(kStableAbi), std::end(kStableAbi),
+                             [](const StableSymbol& a, const StableSymbol& b) { return a.name < b.name; }));
+
+}  // namespace
+
+std::optional<int> stable_since(std::string_view symbol) {
+  const auto* found = std::lower_bound(std::begin(kStableAbi), std::end(kStableAbi), symbol,
+                                       [](const StableSymbol& row, std::string_view name) { return row.name < name; });
+  if (found == std::end(kStableAbi) || found->name != symbol) return std::nullopt;
+  return found->since;
+}
+
+bool is_python_symbol(std::string_view symbol) {
+  return (symbol.starts_with("Py") || symbol.starts_with("_Py")) && !symbol.starts_with("PyInit_");
+}
+
+int newest_python() { return kNewestPython; }
+
 namespace {
 
 /// PEP 427: what stands in these is installed over the package.

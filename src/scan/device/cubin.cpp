@@ -1,18 +1,200 @@
-#include "scan/device/cubin.hpp"
+// Cubins: ELF for EM_CUDA. The symbols, prototypes and language of one.
+
+#include "scan/device/decoders.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "elf/elf_file.hpp"
 #include "elf/symbol_reader.hpp"
+#include "elfaudit/device.hpp"
 #include "elfaudit/error.hpp"
-#include "scan/device/cubin_prototypes.hpp"
-#include "scan/device/source_linkage.hpp"
+#include "support/bytes.hpp"
 
 namespace elfaudit {
+
+// --- Which prototype each function of a cubin has, and which functions it calls.
+
+namespace {
+
+constexpr unsigned kKernelBit = 0x10;  ///< of st_other
+
+struct CubinPrototype {
+  std::uint32_t string = 0;    ///< offset in the symbol table's strings; 0: none
+  bool address_taken = false;  ///< stands in .nv.callgraph, not in .nv.prototype
+};
+
+}  // namespace
+
+// --- Both sections are arrays of two u32. In .nv.prototype they are a symbol and its prototype, a string of the symbol
+// table's string table. In .nv.callgraph a pair {0, -1} begins the list of {caller, callee}, {0, -2} that of functions
+// whose address is taken and their prototypes, {0, -3} that of {caller, prototype of an indirect call}; merged cubins
+// have the lists several times.
+
+namespace {
+
+constexpr std::uint64_t kPair = 8;
+constexpr std::uint32_t kCallList = 0xffffffff;
+constexpr std::uint32_t kAddressTakenList = 0xfffffffe;
+constexpr std::uint32_t kFirstMarker = 0xfffffff0;
+
+/// Calls `use(first, second)` for each pair of the section.
+template <class Use>
+void for_each_pair(const ElfSections& cubin, std::size_t section, const Use& use) {
+  const Elf_Data* data = cubin.table(section);
+  if (data == nullptr) return;
+  if (data->d_size % kPair != 0) cubin.fail(section, "has a size that is no multiple of 8");
+  const ByteView bytes(std::span(static_cast<const std::byte*>(data->d_buf), data->d_size));
+  for (std::uint64_t at = 0; at < bytes.size(); at += kPair)
+    use(*bytes.read<std::uint32_t>(at), *bytes.read<std::uint32_t>(at + 4));
+}
+
+/// Calls `use(list, first, second)` for each pair of each list.
+template <class Use>
+void for_each_call_graph_pair(const ElfSections& cubin, std::size_t section, const Use& use) {
+  std::uint32_t list = 0;
+  for_each_pair(cubin, section, [&](std::uint32_t first, std::uint32_t second) {
+    if (second >= kFirstMarker)
+      list = second;
+    else
+      use(list, first, second);
+  });
+}
+
+class CallReader {
+ public:
+  CallReader(const ElfSections& cubin, const SymbolTable& table, const std::vector<DeviceSymbol>& symbols)
+      : cubin_(cubin), table_(table), numbers_(static_cast<std::size_t>(table.count), kNone) {
+    for (const DeviceSymbol& symbol : symbols) numbers_[symbol.index] = globals_++;
+    next_ = globals_;
+  }
+
+  std::vector<DeviceCall> run() {
+    for (std::size_t i = 1; i < cubin_.count(); ++i)
+      if (cubin_.name(i, cubin_.header(i)) == ".nv.callgraph") read(i);
+    return std::move(calls_);
+  }
+
+ private:
+  void read(std::size_t section) {
+    for_each_call_graph_pair(cubin_, section, [&](std::uint32_t list, std::uint32_t first, std::uint32_t second) {
+      if (list == kCallList) calls_.push_back({number(section, first), number(section, second)});
+      if (list == kAddressTakenList && number(section, first) >= globals_)
+        calls_.push_back({kNone, number(section, first)});
+    });
+  }
+
+  std::uint32_t number(std::size_t section, std::uint32_t symbol) {
+    if (symbol >= numbers_.size()) cubin_.fail(section, fmt::format("names symbol {} of {}", symbol, numbers_.size()));
+    if (numbers_[symbol] != kNone) return numbers_[symbol];
+    numbers_[symbol] = next_++;
+    GElf_Sym entry;
+    if (gelf_getsym(table_.data, static_cast<int>(symbol), &entry) != nullptr && (entry.st_other & kKernelBit) != 0)
+      calls_.push_back({kNone, numbers_[symbol]});
+    return numbers_[symbol];
+  }
+
+  const ElfSections& cubin_;
+  const SymbolTable& table_;
+  std::vector<std::uint32_t> numbers_;  // by symbol index
+  std::uint32_t globals_ = 0;
+  std::uint32_t next_ = 0;
+  std::vector<DeviceCall> calls_;
+};
+
+/// One for each symbol of the table. Throws InputError.
+std::vector<CubinPrototype> cubin_prototypes(const ElfSections& cubin, const SymbolTable& symbols) {
+  std::vector<CubinPrototype> prototypes(static_cast<std::size_t>(symbols.count));
+  const auto set = [&](std::size_t section, std::uint32_t symbol, CubinPrototype prototype) {
+    if (symbol >= prototypes.size())
+      cubin.fail(section, fmt::format("names symbol {} of {}", symbol, prototypes.size()));
+    prototypes[symbol] = prototype;
+  };
+  for (std::size_t i = 1; i < cubin.count(); ++i) {
+    const std::string_view name = cubin.name(i, cubin.header(i));
+    if (name == ".nv.prototype") {
+      for_each_pair(cubin, i, [&](std::uint32_t symbol, std::uint32_t string) { set(i, symbol, {string, false}); });
+    } else if (name == ".nv.callgraph") {
+      for_each_call_graph_pair(cubin, i, [&](std::uint32_t list, std::uint32_t first, std::uint32_t second) {
+        if (list == kAddressTakenList) set(i, first, {second, true});
+      });
+    }
+  }
+  return prototypes;
+}
+
+/// `symbols`: what was made of the table's global symbols. Throws InputError.
+std::vector<DeviceCall> cubin_calls(const ElfSections& cubin, const SymbolTable& table,
+                                    const std::vector<DeviceSymbol>& symbols) {
+  return CallReader(cubin, table, symbols).run();
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// The parts of "_ZN" before template arguments: "1n", "L3nsv". clang marks internal linkage by an L before the part,
+/// as in "_ZN1nL3nsvE", which is n::nsv.
+bool has_internal_part(std::string_view parts) {
+  while (!parts.empty()) {
+    if (parts[0] == 'L' && parts.size() > 1 && is_digit(parts[1])) return true;
+    if (!is_digit(parts[0])) return false;
+    std::size_t length = 0;
+    while (!parts.empty() && is_digit(parts[0]) && length < parts.size()) {
+      length = length * 10 + static_cast<std::size_t>(parts[0] - '0');
+      parts.remove_prefix(1);
+    }
+    parts.remove_prefix(std::min(length, parts.size()));
+  }
+  return false;
+}
+
+/// Has a part that begins so: its length stands before it. "_ZN2ns11MY_INTERNAL_E" has none.
+bool has_part_from(std::string_view mangled, std::string_view start) {
+  for (std::size_t at = mangled.find(start); at != std::string_view::npos; at = mangled.find(start, at + 1))
+    if (at > 0 && is_digit(mangled[at - 1])) return true;
+  return false;
+}
+
+/// Itanium C++ ABI 5.1.4: vtables, typeinfo, guards and the like begin with T or G, what is in a function with Z.
+bool is_special(std::string_view after_z) {
+  constexpr std::string_view kSpecial = "TGZ";
+  return !after_z.empty() && kSpecial.find(after_z[0]) != std::string_view::npos;
+}
+
+/// nvcc: "_ZN32_INTERNAL_69aebf65_4_k_cu_v_init2ns10v_st_in_nsE" for static, const and anonymous ones in a namespace
+/// and for static templates anywhere; clang: "_ZN12_GLOBAL__N_12avE", "_ZL2sv".
+bool is_internal(std::string_view mangled) {
+  if (has_part_from(mangled, "_INTERNAL_") || has_part_from(mangled, "_GLOBAL__N_")) return true;
+  std::string_view rest = mangled.substr(2);
+  if (is_special(rest)) return true;
+  if (rest.starts_with('N')) rest.remove_prefix(1);
+  return has_internal_part(rest);
+}
+
+/// What no source can call a variable of its own: "$str", ".nv.foo", "__unnamed_1", "__nv_static_18__31cdaf33_v".
+bool is_reserved(std::string_view name) {
+  constexpr std::array kReserved = {".", "$", "__"};
+  return name.empty() ||
+         std::any_of(kReserved.begin(), kReserved.end(), [&](const char* start) { return name.starts_with(start); });
+}
+
+}  // namespace
+
+SourceLinkage source_linkage(std::string_view name) {
+  if (is_reserved(name)) return SourceLinkage::Internal;
+  if (!name.starts_with("_Z")) return SourceLinkage::Ambiguous;
+  return is_internal(name) ? SourceLinkage::Internal : SourceLinkage::External;
+}
+
 namespace {
 
 // Symbol types and st_other bits of EM_CUDA. The low two bits of st_other are the visibility, as everywhere.

@@ -1,13 +1,249 @@
+// Finds device code in an object, unpacks and decodes it.
+
 #include "scan/device/device_code.hpp"
 
-#include <algorithm>
-#include <functional>
-#include <string>
+#include <fmt/format.h>
+#include <lz4.h>
+#include <zstd.h>
 
-#include "elf/object_bytes.hpp"
-#include "scan/device/device.hpp"
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "elf/elf_file.hpp"
+#include "elf/object_image.hpp"
+#include "scan/device/decoders.hpp"
+#include "support/bytes.hpp"
+#include "support/threads.hpp"
 
 namespace elfaudit {
+namespace {
+
+/// Of a cubin: names of its sections. Of PTX: directives.
+constexpr std::array<std::string_view, 4> kInCubin{".text.", ".nv.global", ".nv.constant3", ".nv.shared."};
+constexpr std::array<std::string_view, 4> kInPtx{".entry", ".func", ".global", ".const"};
+constexpr std::uint64_t kLargestEmpty = std::uint64_t{64} << 10;  // bytes; real ones have a few hundred
+
+}  // namespace
+
+bool holds_functions_or_variables(const ObjectFacts& object, std::uint32_t number) {
+  const DeviceImage& image = object.device.images[number];
+  if (image.kind != ImageKind::Cubin && image.kind != ImageKind::Ptx) return true;  // LTO-IR can't be read
+  if (image.real_size > kLargestEmpty) return true;
+  try {
+    const std::vector<std::byte> bytes = payload_of(object, number);
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const auto& words = image.kind == ImageKind::Cubin ? kInCubin : kInPtx;
+    return std::any_of(words.begin(), words.end(),
+                       [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+  } catch (const InputError&) {
+    return true;
+  }
+}
+
+// --- Payloads of images: out of the object, and decompressed into no more memory than their stream could fill.
+
+namespace {
+
+// Most bytes that one byte of a stream can stand for. LZ4 block format: a match length byte adds at most 255.
+// RFC 8878 3.1.1.2: a block is at least 4 bytes (an RLE block) and stands for at most 128 KiB.
+constexpr std::uint64_t kLz4Ratio = 255;
+constexpr std::uint64_t kZstdRatio = 128 * 1024 / 4;
+
+class PayloadReader {
+ public:
+  PayloadReader(const Origin& origin, const DeviceImage& image, std::span<const std::byte> stored)
+      : origin_(origin), image_(image), stored_(stored) {}
+
+  std::vector<std::byte> run() const {
+    if (image_.compression == Compression::None) return {stored_.begin(), stored_.end()};
+    if (image_.kind == ImageKind::LtoIr) fail("is LTO-IR, which is obfuscated and can't be read");
+    check_sizes();
+    std::vector<std::byte> real(static_cast<std::size_t>(image_.real_size));
+    const std::uint64_t got = image_.compression == Compression::Lz4 ? lz4(real) : zstd(real);
+    if (got != image_.real_size) fail(fmt::format("decompresses to {} bytes, not {}", got, image_.real_size));
+    return real;
+  }
+
+ private:
+  void check_sizes() const {
+    if (image_.real_size == 0) fail("is compressed but says that it is empty");
+    if (image_.real_size > kLargestImage)
+      fail(fmt::format("says that it decompresses to {} bytes, more than elfaudit reads", image_.real_size));
+    const std::uint64_t ratio = image_.compression == Compression::Lz4 ? kLz4Ratio : kZstdRatio;
+    if (image_.real_size / ratio > stored_.size())
+      fail(fmt::format("says that {} bytes decompress to {}, which is impossible", stored_.size(), image_.real_size));
+  }
+
+  std::uint64_t lz4(std::vector<std::byte>& real) const {
+    if (stored_.size() > LZ4_MAX_INPUT_SIZE) fail("is more LZ4 data than one block can hold");
+    const int got =
+        LZ4_decompress_safe(reinterpret_cast<const char*>(stored_.data()), reinterpret_cast<char*>(real.data()),
+                            static_cast<int>(stored_.size()), static_cast<int>(real.size()));
+    if (got < 0) fail("is damaged: it is no LZ4 block of the size it says");
+    return static_cast<std::uint64_t>(got);
+  }
+
+  std::uint64_t zstd(std::vector<std::byte>& real) const {
+    const std::size_t got = ZSTD_decompress(real.data(), real.size(), stored_.data(), stored_.size());
+    if (ZSTD_isError(got)) fail(fmt::format("is damaged: {}", ZSTD_getErrorName(got)));
+    return got;
+  }
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw InputError(origin_.path, origin_.member, origin_.offset + image_.payload_offset,
+                     fmt::format("device code for {} {}", image_.target(), what));
+  }
+
+  const Origin& origin_;
+  const DeviceImage& image_;
+  std::span<const std::byte> stored_;
+};
+
+}  // namespace
+
+std::vector<std::byte> read_payload(const Origin& origin, std::span<const std::byte> object, const DeviceImage& image) {
+  if (image.payload_offset > object.size() || image.stored_size > object.size() - image.payload_offset)
+    throw InputError(origin.path, origin.member, origin.offset,
+                     fmt::format("device code for {} reaches past the end of the object", image.target()));
+  const auto stored =
+      object.subspan(static_cast<std::size_t>(image.payload_offset), static_cast<std::size_t>(image.stored_size));
+  return PayloadReader(origin, image, stored).run();
+}
+
+namespace {
+
+bool is_elf(std::span<const std::byte> object) { return ByteView(object).text(0, SELFMAG) == ELFMAG; }
+
+std::string named(std::string_view what, const std::vector<std::string>& targets) {
+  std::string text(what);
+  for (const std::string& target : targets) text.append(&target == &targets.front() ? ": " : ", ").append(target);
+  return text;
+}
+
+/// Reads what one section of a host object holds, by its name.
+class SectionReader {
+ public:
+  SectionReader(const Origin& origin, std::span<const std::byte> object, const ElfSections& sections,
+                DeviceFacts& facts)
+      : origin_(origin), object_(object), sections_(sections), facts_(facts) {}
+
+  void read(std::size_t index) {
+    const GElf_Shdr header = sections_.header(index);
+    const std::string_view name = sections_.name(index, header);
+    if (name == "__nv_relfatbin") {
+      add_containers(index, header, DeviceContainer::RelocatableFatbin, facts_.containers);
+    } else if (name == ".nv_fatbin") {
+      add_containers(index, header, DeviceContainer::LinkedFatbin, facts_.linked_containers);
+    } else if (name == ".nvFatBinSegment") {
+      facts_.registered = true;
+    } else if (name == ".llvm.offloading") {
+      add_foreign(named("LLVM offloading (.llvm.offloading)", llvm_offload_targets(content(index, header))));
+    } else if (name == ".hip_fatbin") {
+      add_foreign(named("HIP (.hip_fatbin)", hip_targets(content(index, header))));
+    } else if (name == ".hipFatBinSegment") {
+      facts_.registered = true;
+    }
+  }
+
+ private:
+  /// Containers are numbered through all sections of one name: nvlink reads the first of the first section.
+  void add_containers(std::size_t index, const GElf_Shdr& header, DeviceContainer found_in, std::uint32_t& count) {
+    if (content(index, header).empty()) return;
+    const FatbinRegion region{header.sh_offset, header.sh_size, found_in, sections_.name(index, header), count};
+    count += read_fatbins(origin_, object_, region, facts_);
+  }
+
+  /// Empty for SHT_NOBITS, which objcopy --only-keep-debug makes of every section. Throws InputError.
+  std::span<const std::byte> content(std::size_t index, const GElf_Shdr& header) const {
+    if (header.sh_type == SHT_NOBITS) return {};
+    sections_.check_extent(index, header);
+    if (header.sh_flags & SHF_COMPRESSED) sections_.fail(index, "is compressed, which no device linker reads");
+    return object_.subspan(static_cast<std::size_t>(header.sh_offset), static_cast<std::size_t>(header.sh_size));
+  }
+
+  void add_foreign(std::string name) { facts_.foreign.push_back(std::move(name)); }
+
+  const Origin& origin_;
+  std::span<const std::byte> object_;
+  const ElfSections& sections_;
+  DeviceFacts& facts_;
+};
+
+DeviceImage cubin_file_image(const ElfSections& sections, std::span<const std::byte> object) {
+  DeviceImage image;
+  image.kind = ImageKind::Cubin;
+  image.arch = cubin_arch(sections);
+  image.found_in = DeviceContainer::CubinFile;
+  image.stored_size = image.real_size = object.size();
+  return image;
+}
+
+/// A section that can't be read doesn't keep the others from being read.
+void read_sections(const Origin& origin, std::span<const std::byte> object, const ElfSections& sections,
+                   DeviceFacts& facts) {
+  constexpr std::size_t kMostErrors = 64;  // an object with more is rubble
+  SectionReader reader(origin, object, sections, facts);
+  for (std::size_t i = 1; i < sections.count() && facts.errors.size() < kMostErrors; ++i) {
+    try {
+      reader.read(i);
+    } catch (const InputError& error) {
+      facts.errors.push_back(error);
+    }
+  }
+}
+
+}  // namespace
+
+DeviceFacts read_device_facts(const Origin& origin, std::span<const std::byte> object) {
+  DeviceFacts facts;
+  if (ByteView(object).read<std::uint32_t>(0) == kFatbinMagic) {
+    read_fatbins(origin, object, {0, object.size(), DeviceContainer::FatbinFile, "the fatbin", 0}, facts);
+    return facts;
+  }
+  if (!is_elf(object)) return facts;
+  try {
+    const ElfFile file = open_constant(origin, object);
+    const ElfSections sections(file, origin);
+    if (sections.file_header().e_machine == EM_CUDA) {
+      facts.images.push_back(cubin_file_image(sections, object));
+    } else {
+      read_sections(origin, object, sections, facts);
+    }
+  } catch (const InputError& error) {
+    facts.errors.push_back(error);
+  }
+  return facts;
+}
+
+DeviceSymbols read_device_symbols(const Origin& origin, const DeviceImage& image, std::span<const std::byte> payload) {
+  // Offsets inside of a decompressed payload are none in the file, so every error is put where the payload begins.
+  const std::uint64_t at = origin.offset + image.payload_offset;
+  try {
+    if (image.kind == ImageKind::Cubin) return read_cubin_symbols(origin, payload);
+    if (image.kind == ImageKind::Ptx) {
+      DeviceSymbols symbols = read_ptx_symbols(origin, payload);
+      // nvlink compiles any PTX it is given for linking, that of whole-program .fatbin files included.
+      symbols.relocatable = image.found_in != DeviceContainer::LinkedFatbin;
+      if (symbols.relocatable) symbols.private_variables.clear();
+      return symbols;
+    }
+  } catch (const InputError& error) {
+    throw InputError(origin.path, origin.member, at,
+                     fmt::format("device code for {}: {}", image.target(), error.what()));
+  }
+  if (image.kind == ImageKind::LtoIr)
+    throw InputError(origin.path, origin.member, at,
+                     fmt::format("device code for {} is LTO-IR, whose symbols can't be read", image.target()));
+  throw InputError(origin.path, origin.member, at,
+                   fmt::format("device code for {} is of an unknown kind", image.target()));
+}
+
 namespace {
 
 void decode(ObjectFacts& object, std::uint32_t image, ObjectBytes& bytes) {
@@ -57,6 +293,66 @@ std::vector<std::byte> payload_of(const ObjectFacts& object, std::uint32_t image
 void decode_image(ObjectFacts& object, std::uint32_t image) {
   ObjectBytes bytes;
   decode(object, image, bytes);
+}
+
+namespace {
+
+struct Task {
+  InputFacts* input = nullptr;
+  ObjectFacts* object = nullptr;
+  std::uint32_t image = 0;
+  std::span<const std::byte> bytes;  ///< of the object
+  std::optional<DeviceSymbols> symbols = {};
+  std::optional<InputError> error = {};
+};
+
+class ImageDecoder {
+ public:
+  /// One task for each image of each object, in order.
+  void gather(InputFacts& input) {
+    for (ObjectFacts& object : input.objects) {
+      if (object.device.decoded.size() == object.device.images.size()) continue;  // there are none, or all are
+      try {
+        const std::span<const std::byte> bytes = files_.of(object.origin);
+        for (std::uint32_t i = 0; i < object.device.images.size(); ++i)
+          if (!object.device.decoded.contains(i)) tasks_.push_back({&input, &object, i, bytes});
+      } catch (const InputError& error) {  // it was there a moment ago
+        input.errors.push_back(error);
+      }
+    }
+  }
+
+  void run(unsigned jobs) {
+    with_threads(jobs, [&] { for_each_parallel(tasks_.size(), 1, [&](std::size_t i) { decode(tasks_[i]); }); });
+    for (Task& task : tasks_) {
+      if (task.error) task.input->errors.push_back(*task.error);
+      if (task.symbols) task.object->device.decoded.emplace(task.image, std::move(*task.symbols));
+    }
+  }
+
+ private:
+  static void decode(Task& task) {
+    const DeviceImage& image = task.object->device.images[task.image];
+    try {
+      const std::vector<std::byte> payload = read_payload(task.object->origin, task.bytes, image);
+      task.symbols = read_device_symbols(task.object->origin, image, payload);
+    } catch (const InputError& error) {
+      task.error = error;
+    }
+  }
+
+  ObjectBytes files_;
+  std::vector<Task> tasks_;
+};
+
+}  // namespace
+
+void decode_all(std::vector<InputFacts>& inputs, unsigned jobs) {
+  for (InputFacts& input : inputs) {
+    ImageDecoder decoder;
+    decoder.gather(input);
+    decoder.run(jobs);
+  }
 }
 
 }  // namespace elfaudit

@@ -7,10 +7,34 @@
 #include <string_view>
 #include <vector>
 
+#include "elfaudit/device.hpp"
 #include "elfaudit/facts.hpp"
+#include "elfaudit/origin.hpp"
 #include "elfaudit/resolution.hpp"
 
 namespace elfaudit {
+
+// --- Is there anything in the device code of an object?
+
+/// nvcc makes an image for each GPU of a source without kernels too: a few hundred bytes with no function and no
+/// variable in them. True also where the image can't be read. Opens the object.
+bool holds_functions_or_variables(const ObjectFacts& object, std::uint32_t image);
+
+// --- Device code in host objects -> DeviceFacts and, for the images a rule asks about, DeviceSymbols.
+
+/// The images of one object: section and entry headers only, no payload is touched. Never throws for bad bytes:
+/// DeviceFacts::errors, whose offsets are in the file. `object` are the object's bytes (host ELF of either class and
+/// byte order, raw fatbin or cubin); anything else has no device code. `origin` names it in errors.
+DeviceFacts read_device_facts(const Origin& origin, std::span<const std::byte> object);
+
+/// The payload of one image, decompressed (LZ4 block or zstd frame). Throws InputError: an image outside of the object,
+/// sizes that lie, a damaged stream, more than kLargestImage. LTO-IR that is compressed is obfuscated too, and throws.
+std::vector<std::byte> read_payload(const Origin& origin, std::span<const std::byte> object, const DeviceImage& image);
+
+/// The symbols of a cubin or of PTX. Throws InputError; an image of another kind has no readable ones and throws too.
+DeviceSymbols read_device_symbols(const Origin& origin, const DeviceImage& image, std::span<const std::byte> payload);
+
+constexpr std::uint64_t kLargestImage = std::uint64_t{1} << 30;  ///< bytes; the largest real one seen is below 100 MB
 
 /// Is it the name of a section of device code? Asked of every section of every object, so it looks at two characters
 /// first.
@@ -31,5 +55,11 @@ void decode_image(ObjectFacts& object, std::uint32_t image);
 
 /// The payload of one image of an object, decompressed. Throws InputError.
 std::vector<std::byte> payload_of(const ObjectFacts& object, std::uint32_t image);
+
+// --- Every image of every input, for the list command; an audit decodes only what a link uses.
+
+/// Fills DeviceFacts::decoded. An image that can't be read is left out and becomes an error of its input. Parallel over
+/// images; the result doesn't depend on it.
+void decode_all(std::vector<InputFacts>& inputs, unsigned jobs);
 
 }  // namespace elfaudit

@@ -1,20 +1,377 @@
-#include "scan/device/ptx.hpp"
+// PTX: a lexer, the types of declarations, and the symbols of a module.
+
+#include "scan/device/decoders.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
+#include "elfaudit/device.hpp"
 #include "elfaudit/error.hpp"
-#include "scan/device/ptx_lexer.hpp"
-#include "scan/device/ptx_module.hpp"
-#include "scan/device/ptx_types.hpp"
 
 namespace elfaudit {
+
+// --- PTX text, word by word. Format: "Parallel Thread Execution ISA" 4 (Syntax).
+
 namespace {
+
+struct PtxToken {
+  enum class Kind : std::uint8_t {
+    End,
+    Directive,   ///< ".global"
+    Identifier,  ///< "f", "$a", "%VAParam"
+    Number,      ///< "12", "0x10", "0f3F800000", "9.0"
+    String,      ///< with its quotes
+    Mark         ///< one character
+  };
+  Kind kind = Kind::End;
+  std::string_view text;
+  std::uint32_t line = 1;
+
+  bool is(char mark) const { return kind == Kind::Mark && text.front() == mark; }
+  bool is(std::string_view directive) const { return kind == Kind::Directive && text == directive; }
+};
+
+/// Comments, white space and preprocessor lines ("#line") are passed over. What isn't closed ends with the text.
+class PtxLexer {
+ public:
+  /// `text` must outlive the lexer and its tokens.
+  explicit PtxLexer(std::string_view text) : rest_(text) {}
+
+  PtxToken next();
+
+ private:
+  void skip_blanks();
+  void skip(std::size_t count);
+  PtxToken take(PtxToken::Kind kind, std::size_t count);
+
+  std::string_view rest_;
+  std::uint32_t line_ = 1;
+};
+
+enum Class : std::uint8_t { kOther, kBlank, kDigit, kLetter };
+
+constexpr std::array<Class, 256> kClasses = [] {
+  std::array<Class, 256> classes{};
+  for (const char c : {' ', '\t', '\r', '\n', '\v', '\f'}) classes[static_cast<unsigned char>(c)] = kBlank;
+  for (int c = '0'; c <= '9'; ++c) classes[static_cast<std::size_t>(c)] = kDigit;
+  for (int c = 'a'; c <= 'z'; ++c) classes[static_cast<std::size_t>(c)] = kLetter;
+  for (int c = 'A'; c <= 'Z'; ++c) classes[static_cast<std::size_t>(c)] = kLetter;
+  for (const char c : {'_', '$', '%'}) classes[static_cast<unsigned char>(c)] = kLetter;
+  return classes;
+}();
+
+Class class_of(char c) { return kClasses[static_cast<unsigned char>(c)]; }
+
+/// Letters, digits, '_' and '$'. '%' only begins a name (PTX ISA 4.4).
+bool in_name(char c) { return c != '%' && (class_of(c) == kLetter || class_of(c) == kDigit); }
+
+/// How many characters from `begin` on belong to a name.
+std::size_t name_end(std::string_view text, std::size_t begin) {
+  while (begin < text.size() && in_name(text[begin])) ++begin;
+  return begin;
+}
+
+std::size_t number_end(std::string_view text) {
+  std::size_t end = 1;
+  while (end < text.size() && (in_name(text[end]) || text[end] == '.')) ++end;
+  return end;
+}
+
+std::size_t string_end(std::string_view text) {
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    if (text[i] == '"') return i + 1;
+    if (text[i] == '\\') ++i;
+  }
+  return text.size();
+}
+
+PtxToken PtxLexer::next() {
+  skip_blanks();
+  if (rest_.empty()) return {PtxToken::Kind::End, {}, line_};
+  const char c = rest_.front();
+  if (c == '.' && rest_.size() > 1 && in_name(rest_[1])) return take(PtxToken::Kind::Directive, name_end(rest_, 1));
+  if (c == '"') return take(PtxToken::Kind::String, string_end(rest_));
+  if (class_of(c) == kLetter) return take(PtxToken::Kind::Identifier, name_end(rest_, 1));
+  if (class_of(c) == kDigit) return take(PtxToken::Kind::Number, number_end(rest_));
+  return take(PtxToken::Kind::Mark, 1);
+}
+
+void PtxLexer::skip_blanks() {
+  while (!rest_.empty()) {
+    if (class_of(rest_.front()) == kBlank) {
+      line_ += rest_.front() == '\n' ? 1 : 0;
+      rest_.remove_prefix(1);
+    } else if (rest_.starts_with("//") || rest_.front() == '#') {
+      rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size()));
+    } else if (rest_.starts_with("/*")) {
+      const std::size_t end = rest_.find("*/", 2);
+      skip(end == std::string_view::npos ? rest_.size() : end + 2);
+    } else {
+      return;
+    }
+  }
+}
+
+void PtxLexer::skip(std::size_t count) {
+  line_ +=
+      static_cast<std::uint32_t>(std::count(rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(count), '\n'));
+  rest_.remove_prefix(count);
+}
+
+PtxToken PtxLexer::take(PtxToken::Kind kind, std::size_t count) {
+  const PtxToken token{kind, rest_.substr(0, count), line_};
+  if (kind == PtxToken::Kind::String) {
+    skip(count);
+  } else {
+    rest_.remove_prefix(count);
+  }
+  return token;
+}
+
+}  // namespace
+
+// --- Sizes of PTX types, and how ptxas writes them into the prototypes of a cubin (.nv.prototype).
+
+namespace {
+
+/// A fundamental type (PTX ISA 5.2). `bytes` is 0 for opaque ones.
+struct PtxType {
+  std::uint64_t bytes = 0;
+  char code = 0;  ///< in prototypes: 'i' for any 32 bits that aren't .f32, ...
+};
+
+struct NamedType {
+  std::string_view name;
+  PtxType type;
+};
+
+// The codes were found by giving ptxas a function with a parameter of each type and reading .nv.prototype.
+constexpr NamedType kTypes[] = {
+    {".b8", {1, 'b'}},     {".u8", {1, 'b'}},         {".s8", {1, 'b'}},      {".b16", {2, 'h'}},  {".u16", {2, 'h'}},
+    {".s16", {2, 'h'}},    {".f16", {2, 'h'}},        {".bf16", {2, 'h'}},    {".b32", {4, 'i'}},  {".u32", {4, 'i'}},
+    {".s32", {4, 'i'}},    {".f16x2", {4, 'i'}},      {".bf16x2", {4, 'i'}},  {".tf32", {4, 'i'}}, {".f32", {4, 'f'}},
+    {".b64", {8, 'l'}},    {".u64", {8, 'l'}},        {".s64", {8, 'l'}},     {".f64", {8, 'd'}},  {".b128", {16, 'x'}},
+    {".texref", {0, 'l'}}, {".samplerref", {0, 'l'}}, {".surfref", {0, 'l'}}, {".pred", {0, 'p'}},
+};
+
+/// ".u32"; nothing for what is no type.
+std::optional<PtxType> ptx_type(std::string_view directive) {
+  for (const NamedType& named : kTypes)
+    if (named.name == directive) return named.type;
+  return std::nullopt;
+}
+
+/// ".v2" and ".v4" -> 2, 4; nothing for what is no vector.
+std::optional<std::uint64_t> ptx_vector(std::string_view directive) {
+  if (directive == ".v2") return 2;
+  if (directive == ".v4") return 4;
+  if (directive == ".v8") return 8;
+  return std::nullopt;
+}
+
+/// "12", "0x10", "011", "0b11", each also with a 'U' behind it; nothing for anything else.
+std::optional<std::uint64_t> ptx_integer(std::string_view number) {
+  if (number.ends_with('U')) number.remove_suffix(1);
+  int base = 10;
+  if (number.starts_with("0x") || number.starts_with("0X")) {
+    base = 16;
+  } else if (number.starts_with("0b") || number.starts_with("0B")) {
+    base = 2;
+  } else if (number.starts_with('0') && number.size() > 1) {
+    base = 8;
+  }
+  if (base == 16 || base == 2) number.remove_prefix(2);
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value, base);
+  if (error != std::errc() || end != number.data() + number.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+// --- The names of a PTX module, gathered from its declarations.
+
+namespace {
+
+enum class PtxLinkage : std::uint8_t { Local, Visible, Weak, Extern, Common };
+
+/// One declaration, or all of them together. Views into the PTX.
+struct PtxEntity {
+  std::string_view name;
+  std::string prototype;
+  std::uint64_t size = 0;
+  std::uint32_t line = 0;
+  PtxLinkage linkage = PtxLinkage::Local;
+  DeviceSymbolKind kind = DeviceSymbolKind::Other;
+  MemorySpace space = MemorySpace::None;
+  bool defined = false;
+  bool called = false;         ///< in a body
+  bool address_taken = false;  ///< in a body or an initial value
+};
+
+class PtxModule {
+ public:
+  /// Adds a declaration to what is known of its name.
+  void declare(PtxEntity entity);
+
+  /// Null when there is none. Until the next declare().
+  PtxEntity* find(std::string_view name);
+
+  /// Calls mentioned from here on are those of this function, which was declared before.
+  void begin_body(std::string_view function);
+
+  /// A body or an initial value has this name. Other names than those declared before are passed over.
+  void mention(std::string_view name, bool is_call);
+
+  /// Bytes that the strings of symbols() have at most.
+  std::uint64_t text_size() const { return text_size_; }
+
+  /// The symbols that a cubin of this module has, by line, and the private variables that it has if it is finished
+  /// code. Precondition: text_size() fits into 32 bits.
+  DeviceSymbols symbols() const;
+
+ private:
+  /// `numbers`: of the entities that are symbols of `result`, their places there; kNone for the others.
+  void add_calls(DeviceSymbols& result, std::vector<std::uint32_t> numbers) const;
+
+  struct Call {
+    std::size_t caller;
+    std::size_t callee;
+  };
+  std::vector<PtxEntity> entities_;  // in the order of their first declaration
+  std::vector<Call> calls_;          // places in entities_
+  std::size_t body_ = 0;             // whose body is being read
+  std::unordered_map<std::string_view, std::size_t> by_name_;
+  std::uint64_t text_size_ = 0;
+};
+
+}  // namespace
+
+// --- What ptxas does, found by compiling each directive with CUDA 13.0 and reading the cubin:
+// 1. .visible and .common are global, .weak is weak, .extern is undefined, and without any of these a symbol is local.
+// 2. A function may be declared many times; its body or an .alias defines it. The first declaration says the linkage.
+// 3. A variable may be declared .extern before or after it is defined.
+// 4. An .extern function that nothing mentions leaves no symbol; an .extern variable always does.
+// 5. The prototype of a function whose address is taken is kept apart from the others (DeviceSymbol::address_taken).
+// 6. Textures, surfaces and samplers are undefined symbols of a type of their own, which no linker misses.
+// 7. Code that nvcc compiles whole has all variables without linkage, clang's has it
+// (DeviceSymbols::private_variables).
+
+namespace {
+
+bool leaves_symbol(const PtxEntity& entity) {
+  if (entity.kind == DeviceSymbolKind::Texture) return true;
+  if (entity.linkage == PtxLinkage::Local) return false;
+  if (entity.kind == DeviceSymbolKind::Variable) return true;
+  return entity.defined || entity.called || entity.address_taken;
+}
+
+/// A variable that outlives a kernel.
+bool is_state(const PtxEntity& entity) {
+  return entity.kind == DeviceSymbolKind::Variable && entity.defined && entity.space != MemorySpace::Shared;
+}
+
+Text add(std::string& strings, std::string_view text) {
+  const Text result{static_cast<std::uint32_t>(strings.size()), static_cast<std::uint32_t>(text.size())};
+  strings += text;
+  return result;
+}
+
+DeviceSymbol symbol_from(const PtxEntity& entity, std::string& strings) {
+  DeviceSymbol symbol;
+  symbol.name = add(strings, entity.name);
+  symbol.prototype = add(strings, entity.prototype);
+  symbol.size = entity.size;
+  symbol.index = entity.line;
+  symbol.binding = entity.linkage == PtxLinkage::Weak ? Binding::Weak : Binding::Global;
+  symbol.defined = entity.defined;
+  symbol.common = entity.linkage == PtxLinkage::Common;
+  symbol.kind = entity.kind;
+  symbol.space = entity.space;
+  symbol.address_taken = entity.kind == DeviceSymbolKind::Function && entity.address_taken;
+  return symbol;
+}
+
+PtxEntity* PtxModule::find(std::string_view name) {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : &entities_[found->second];
+}
+
+void PtxModule::declare(PtxEntity entity) {
+  text_size_ += entity.name.size() + entity.prototype.size();
+  const auto [place, is_new] = by_name_.try_emplace(entity.name, entities_.size());
+  if (is_new) {
+    entities_.push_back(std::move(entity));
+    return;
+  }
+  PtxEntity& known = entities_[place->second];
+  if (!entity.defined || known.defined) return;
+  // The linkage is that of the first declaration, but "undefined" ends with a definition.
+  if (known.linkage != PtxLinkage::Extern) entity.linkage = known.linkage;
+  entity.called = known.called;
+  entity.address_taken = known.address_taken;
+  known = std::move(entity);
+}
+
+void PtxModule::mention(std::string_view name, bool is_call) {
+  if (name.front() == '%') return;  // registers are most of a body
+  PtxEntity* entity = find(name);
+  if (entity == nullptr) return;
+  (is_call ? entity->called : entity->address_taken) = true;
+  if (is_call && entity->kind == DeviceSymbolKind::Function)
+    calls_.push_back({body_, static_cast<std::size_t>(entity - entities_.data())});
+}
+
+void PtxModule::begin_body(std::string_view function) { body_ = by_name_.at(function); }
+
+DeviceSymbols PtxModule::symbols() const {
+  DeviceSymbols result;
+  std::vector<std::size_t> by_line(entities_.size());
+  std::iota(by_line.begin(), by_line.end(), 0);
+  std::stable_sort(by_line.begin(), by_line.end(),
+                   [&](std::size_t a, std::size_t b) { return entities_[a].line < entities_[b].line; });
+  std::vector<std::uint32_t> numbers(entities_.size(), kNone);
+  for (const std::size_t i : by_line) {
+    const PtxEntity& entity = entities_[i];
+    const SourceLinkage linkage = source_linkage(entity.name);
+    const bool is_private = is_state(entity) && linkage != SourceLinkage::Internal;
+    if (!is_private && !leaves_symbol(entity)) continue;
+    DeviceSymbol symbol = symbol_from(entity, result.strings);
+    if (leaves_symbol(entity)) {
+      numbers[i] = static_cast<std::uint32_t>(result.symbols.size());
+      result.symbols.push_back(symbol);
+    }
+    symbol.maybe_static = entity.linkage == PtxLinkage::Local && linkage == SourceLinkage::Ambiguous;
+    if (is_private) result.private_variables.push_back(symbol);
+  }
+  add_calls(result, std::move(numbers));
+  return result;
+}
+
+void PtxModule::add_calls(DeviceSymbols& result, std::vector<std::uint32_t> numbers) const {
+  auto next = static_cast<std::uint32_t>(result.symbols.size());
+  for (std::size_t i = 0; i < entities_.size(); ++i) {
+    if (numbers[i] != kNone) continue;
+    numbers[i] = next++;
+    const PtxEntity& local = entities_[i];
+    const bool is_function = local.kind == DeviceSymbolKind::Function;
+    if (local.kind == DeviceSymbolKind::Kernel || (is_function && local.address_taken))
+      result.calls.push_back({kNone, numbers[i]});
+  }
+  for (const Call& call : calls_) result.calls.push_back({numbers[call.caller], numbers[call.callee]});
+}
 
 /// What stands before the name of a variable or parameter.
 struct Declarator {

@@ -1,0 +1,252 @@
+// The links of a build, each file read once for all of them.
+
+#include "audit/build_audit.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "audit/stages.hpp"
+#include "resolve/resolve.hpp"
+#include "rules/rules.hpp"
+#include "scan/scan.hpp"
+#include "support/threads.hpp"
+
+namespace elfaudit {
+namespace {
+
+/// The facts of every file of the build, handed to the links that use it: the last one gets the facts themselves.
+class SharedInputs {
+ public:
+  explicit SharedInputs(const std::vector<BuildJob>& jobs) {
+    for (const auto& [job, not_built] : jobs)
+      for (const LinkInput& input : job.inputs) {
+        const auto [entry, first] = by_path_.try_emplace(input.path, Shared{everything_.inputs.size(), 0});
+        if (first) everything_.inputs.push_back({input.path, input.path});
+        ++entry->second.uses;
+      }
+  }
+
+  void read(unsigned jobs) { facts_ = scan(everything_, jobs); }
+  const std::vector<InputFacts>& all() const { return facts_; }
+
+  std::vector<InputFacts> of(const LinkJob& job) {
+    std::vector<InputFacts> inputs;
+    const std::lock_guard lock(mutex_);
+    for (const LinkInput& input : job.inputs) {
+      Shared& shared = by_path_.at(input.path);
+      InputFacts& facts = facts_[shared.index];
+      inputs.push_back(--shared.uses == 0 ? std::move(facts) : facts);
+    }
+    return inputs;
+  }
+
+ private:
+  struct Shared {
+    std::size_t index;  ///< into facts_
+    std::size_t uses;   ///< that are still to come
+  };
+  LinkJob everything_;
+  std::unordered_map<std::string, Shared> by_path_;
+  std::vector<InputFacts> facts_;
+  std::mutex mutex_;
+};
+
+/// Reports ask for names and kinds of inputs and for the headers of their device images, never for symbols.
+void drop_symbols(std::vector<InputFacts>& inputs) {
+  for (InputFacts& input : inputs) {
+    input.index = {};
+    input.index_strings = {};
+    for (ObjectFacts& object : input.objects) {
+      object.symbols = {};
+      object.sections = {};
+      object.groups = {};
+      object.strings = {};
+      object.versions = {};
+      object.version_needs = {};
+      object.device.decoded = {};
+    }
+  }
+}
+
+/// A finding is the same in two links when it is about the same definitions. How they came to be part of each differs.
+using Key = std::tuple<std::string, std::string, std::string, std::vector<std::string>>;
+
+Key key_of(const Finding& finding) {
+  std::vector<std::string> sites;
+  for (const Site& site : finding.sites)
+    sites.push_back(fmt::format("{} {} {} {} {}", static_cast<int>(site.role), site.origin.path, site.origin.member,
+                                site.section, site.offset));
+  return {finding.rule, finding.symbol, finding.message, std::move(sites)};
+}
+
+/// What several links have to say, each once and with those that say it.
+class Remarks {
+ public:
+  void add(const std::string& text, const std::string& link) {
+    const auto [entry, first] = links_.try_emplace(text);
+    if (first) order_.push_back(text);
+    entry->second.push_back(link);
+  }
+
+  std::vector<std::string> told(std::size_t links) const {
+    std::vector<std::string> out;
+    for (const std::string& text : order_) {
+      const std::vector<std::string>& by = links_.at(text);
+      if (by.size() == links)
+        out.push_back(text);
+      else if (by.size() == 1)
+        out.push_back(by.front() + ": " + text);
+      else
+        out.push_back(fmt::format("{} and {} more: {}", by.front(), by.size() - 1, text));
+    }
+    return out;
+  }
+
+ private:
+  std::map<std::string, std::vector<std::string>> links_;
+  std::vector<std::string> order_;
+};
+
+void add_new(std::vector<std::string>& list, const std::vector<std::string>& more) {
+  for (const std::string& one : more)
+    if (std::find(list.begin(), list.end(), one) == list.end()) list.push_back(one);
+}
+
+/// Makes one audit of those of the links.
+class Sum {
+ public:
+  void add(Audit audit) {
+    const std::string link = audit.job.output_path;
+    for (Finding& finding : audit.findings) take(std::move(finding), link);
+    audit.findings.clear();
+    for (const std::string& note : audit.job.notes) notes_.add(note, link);
+    add_new(sum_.job.left_out, audit.job.left_out);
+    add_new(sum_.job.options_not_understood, audit.job.options_not_understood);
+    if (sum_.links.empty()) sum_.job.linker = audit.job.linker;
+    if (sum_.links.empty()) sum_.job.linker_version = audit.job.linker_version;
+    for (const InputFacts& input : audit.inputs)
+      if (paths_.insert(input.path).second) sum_.inputs.push_back(input);
+    for (const InputError& missing : audit.job.missing) sum_.job.missing.push_back(missing);
+    sum_.complete = sum_.complete && audit.complete;
+    sum_.links.push_back(std::move(audit));
+  }
+
+  Audit finish(std::vector<Finding> about_objects) {
+    std::move(about_objects.begin(), about_objects.end(), std::back_inserter(sum_.findings));
+    join_host_and_device(sum_.findings);
+    sort_findings(sum_.findings);
+    sum_.job.notes = notes_.told(sum_.links.size());
+    std::vector<const Resolution*> resolutions;
+    for (const Audit& link : sum_.links) resolutions.push_back(&link.resolution);
+    sum_.resolution.judgement = judgement_of(resolutions);
+    return std::move(sum_);
+  }
+
+ private:
+  void take(Finding finding, const std::string& link) {
+    const auto [entry, first] = found_.try_emplace(key_of(finding), sum_.findings.size());
+    if (first) sum_.findings.push_back(std::move(finding));
+    sum_.findings[entry->second].links.push_back(link);
+  }
+
+  Audit sum_;
+  Remarks notes_;
+  std::map<Key, std::size_t> found_;  // into sum_.findings
+  std::set<std::string> paths_;
+};
+
+bool is_not_built(const Finding& finding, const LinkJob& job) {
+  return finding.rule == "unreadable-input" && finding.sites.front().origin.path == job.output_path;
+}
+
+/// What lacks an input that is not made because of a finding in the link that makes it has nothing to answer for: the
+/// build makes it once that is fixed.
+void excuse(const std::vector<std::string>& not_built, Audit& audit) {
+  LinkJob& job = audit.job;
+  std::erase_if(audit.findings, [&](const Finding& finding) { return is_not_built(finding, job); });
+  std::erase_if(job.missing, [&](const InputError& error) { return error.path == job.output_path; });
+  audit.complete =
+      std::none_of(audit.findings.begin(), audit.findings.end(), [](const Finding& f) { return f.leaves_unread; });
+  job.notes.push_back(
+      fmt::format("not made, because of the finding above in the link of {}", fmt::join(not_built, ", ")));
+}
+
+void excuse_what_findings_stop(const std::vector<BuildJob>& jobs, std::vector<Audit>& audits) {
+  std::set<std::string> stopped;
+  for (const Audit& audit : audits)
+    if (std::any_of(audit.findings.begin(), audit.findings.end(), stops_link)) stopped.insert(audit.job.output_path);
+  std::vector<bool> excused(audits.size());
+  for (bool again = !stopped.empty(); again;) {  // a library that is not made stops those that link it
+    again = false;
+    for (std::size_t i = 0; i < audits.size(); ++i) {
+      const std::vector<std::string>& needs = jobs[i].not_built;
+      const auto is_stopped = [&](const std::string& need) { return stopped.contains(need); };
+      if (excused[i] || needs.empty() || !std::all_of(needs.begin(), needs.end(), is_stopped)) continue;
+      excuse(needs, audits[i]);
+      stopped.insert(audits[i].job.output_path);
+      excused[i] = again = true;
+    }
+  }
+}
+
+void add_pass(std::vector<Pass>& passes, const Pass& pass) {
+  const auto same = std::find_if(passes.begin(), passes.end(), [&](const Pass& p) { return p.name == pass.name; });
+  if (same == passes.end())
+    passes.push_back(pass);
+  else
+    same->milliseconds += pass.milliseconds;
+}
+
+Audit run(std::vector<BuildJob> jobs, const AuditOptions& options) {
+  using Clock = std::chrono::steady_clock;
+  const auto since = [](Clock::time_point begin) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+  };
+  Sum sum;
+  std::vector<Pass> passes;
+  Clock::time_point begin = Clock::now();
+  SharedInputs shared(jobs);
+  shared.read(options.jobs);
+  passes.push_back({"scan", since(begin)});
+  begin = Clock::now();
+  std::vector<std::string> notes;
+  std::vector<Finding> about_objects = audit_objects(shared.all(), options, notes);
+  passes.push_back({"objects", since(begin)});
+
+  std::vector<Audit> audits(jobs.size());
+  for_each_parallel(jobs.size(), 1, [&](std::size_t i) {
+    std::vector<InputFacts> inputs = shared.of(jobs[i].job);
+    audits[i] = audit_read(std::move(jobs[i].job), options, std::move(inputs));
+    drop_symbols(audits[i].inputs);
+  });
+  excuse_what_findings_stop(jobs, audits);
+  for (Audit& audit : audits) {
+    for (const Pass& pass : audit.passes)
+      if (pass.name != "scan" && pass.name != "stale") add_pass(passes, pass);
+    sum.add(std::move(audit));
+  }
+  Audit result = sum.finish(std::move(about_objects));
+  result.job.notes.insert(result.job.notes.end(), notes.begin(), notes.end());
+  result.passes = std::move(passes);
+  return result;
+}
+
+}  // namespace
+
+Audit audit_links(std::vector<BuildJob> jobs, const AuditOptions& options) {
+  Audit result;
+  with_threads(options.jobs, [&] { result = run(std::move(jobs), options); });
+  return result;
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,234 @@
+// The diagnosis for people. Its shape:
+//
+//   log line 57: multiple definition of state
+//   error: state is defined twice [duplicate-definition]
+//     kept      a.o              .bss, 4 bytes
+//     ...
+//
+//   log line 60: undefined reference to f()
+//     the log alone shows:
+//     reference libx.a(b.o)  b.cpp:3
+//     note: its objects are not here: a.o, libx.a
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "elfaudit/diagnosis.hpp"
+#include "elfaudit/report.hpp"
+#include "report/for_display.hpp"
+#include "report/wording.hpp"
+#include "version.hpp"
+
+namespace elfaudit {
+
+// --- The diagnosis for programs: schema/elfaudit-diagnosis-1.schema.json.
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json or_null(std::uint32_t line) { return line == 0 ? Json(nullptr) : Json(line); }
+
+Json to_json(const LogSite& site) {
+  return {{"role", to_word(site.role)},
+          {"input", or_null(site.input)},
+          {"member", or_null(site.member)},
+          {"section", or_null(site.section)},
+          {"offset", site.offset ? Json(*site.offset) : Json(nullptr)},
+          {"function", or_null(site.function)},
+          {"file", or_null(site.at.file)},
+          {"line", or_null(site.at.line)}};
+}
+
+std::string joined(const std::vector<std::string>& notes) {
+  std::string text;
+  for (const std::string& note : notes) text += (text.empty() ? "" : "; ") + note;
+  return text;
+}
+
+Json to_json(const DiagnosedError& error) {
+  Json json = {{"line", error.lines.front()},
+               {"lines", error.lines},
+               {"kind", error.kind},
+               {"tool", error.tool},
+               {"text", error.text},
+               {"symbol", or_null(error.symbol)},
+               {"demangled", or_null(error.demangled)},
+               {"name", or_null(error.name)},
+               {"arch", or_null(error.arch)},
+               {"command_line", or_null(error.command_line)}};
+  json["sites"] = Json::array();
+  for (const LogSite& site : error.sites) json["sites"].push_back(to_json(site));
+  json["chain"] = Json::array();
+  for (const SourceLine& step : error.chain) json["chain"].push_back({{"file", step.file}, {"line", step.line}});
+  json["finding"] = error.finding ? finding_json(*error.finding) : Json(nullptr);
+  json["searched"] = error.searched;
+  json["nearby"] = Json::array();
+  for (const NearbyFile& found : error.nearby)
+    json["nearby"].push_back({{"folder", found.folder}, {"file", found.file}, {"exact", found.exact}});
+  json["fixes"] = error.fixes;
+  json["note"] = or_null(joined(error.notes));
+  return json;
+}
+
+Json to_json(const DiagnosedLink& link) {
+  return {{"command_line", link.command_line},
+          {"output", or_null(link.output)},
+          {"audited", link.audited},
+          {"notes", link.notes}};
+}
+
+}  // namespace
+
+std::string json_report(const Diagnosis& diagnosis) {
+  Json document = {{"schema", "elfaudit/1"}, {"version", ELFAUDIT_VERSION}, {"whole", diagnosis.whole}};
+  document["errors"] = Json::array();
+  for (const DiagnosedError& error : diagnosis.errors) document["errors"].push_back(to_json(error));
+  document["links"] = Json::array();
+  for (const DiagnosedLink& link : diagnosis.links) document["links"].push_back(to_json(link));
+  document["findings"] = Json::array();
+  for (const Finding& finding : diagnosis.findings) document["findings"].push_back(finding_json(finding));
+  // A log is bytes; JSON is UTF-8: what is no UTF-8 becomes U+FFFD instead of an exception.
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+namespace {
+
+constexpr std::size_t kMostRows = 8;  // sites and folders of one error
+constexpr std::size_t kRoleWidth = 11;
+
+std::string bold(const std::string& text, bool color) { return color ? fmt::format("\033[1m{}\033[0m", text) : text; }
+
+std::string line_of(const SourceLine& at) { return at.line == 0 ? at.file : fmt::format("{}:{}", at.file, at.line); }
+
+/// "57", "57 (and 3 more)"
+std::string lines_of(const std::vector<std::uint32_t>& lines) {
+  const std::string first = std::to_string(lines.front());
+  return lines.size() == 1 ? first : fmt::format("{} (and {} more)", first, lines.size() - 1);
+}
+
+/// "libx.a(y.o)  .bss+0x380  in function main  inc/h.h:351"
+std::string describe(const LogSite& site) {
+  std::string text = site.member.empty() ? site.input : fmt::format("{}({})", site.input, site.member);
+  const auto add = [&](const std::string& part) {
+    if (!part.empty()) text += (text.empty() ? "" : "  ") + part;
+  };
+  add(site.offset.value_or(0) == 0 ? site.section : fmt::format("{}+{:#x}", site.section, *site.offset));
+  add(site.function.empty() ? "" : "in function " + site.function);
+  add(site.at.file.empty() ? "" : line_of(site.at));
+  return text;
+}
+
+template <class Rows, class Print>
+void print_some(std::string& out, const Rows& rows, const Print& print) {
+  for (std::size_t i = 0; i < rows.size() && i < kMostRows; ++i) out += "  " + print(rows[i]) + "\n";
+  if (rows.size() > kMostRows) out += fmt::format("  and {} more\n", rows.size() - kMostRows);
+}
+
+void print_sites(std::string& out, const DiagnosedError& error) {
+  if (error.sites.empty()) return;
+  out += "  the log alone shows:\n";
+  print_some(out, error.sites, [](const LogSite& site) {
+    return fmt::format("{:<{}}{}", to_word(site.role), kRoleWidth, describe(site));
+  });
+}
+
+/// From the #include outwards.
+void print_chain(std::string& out, const std::vector<SourceLine>& chain) {
+  const std::vector<SourceLine> outwards(chain.rbegin(), chain.rend());
+  print_some(out, outwards, [](const SourceLine& step) { return "included from " + line_of(step); });
+}
+
+void print_searched(std::string& out, const DiagnosedError& error) {
+  print_some(out, error.searched, [&](const std::string& folder) {
+    std::error_code failed;
+    const bool there = std::filesystem::is_directory(folder, failed);
+    const bool unknown = !error.ran_here && !folder.starts_with('/');
+    return fmt::format("searched {}{}", folder,
+                       there     ? ""
+                       : unknown ? " (from the folder that the command ran in, which is not known here)"
+                                 : " (no such folder)");
+  });
+}
+
+void print_remedies(std::string& out, const DiagnosedError& error) {
+  for (std::size_t i = 0; i < error.fixes.size(); ++i)
+    out += fmt::format("  {}: {}\n", i == 0 ? "fix" : "or", error.fixes[i]);
+  const bool looked_for = error.kind == "header-not-found" || error.kind == "library-not-found";
+  if (looked_for && error.fixes.empty()) out += "  nothing of that name is near these folders\n";
+}
+
+const DiagnosedLink* link_of(const DiagnosedError& error, const Diagnosis& diagnosis) {
+  const auto found = std::find_if(diagnosis.links.begin(), diagnosis.links.end(),
+                                  [&](const DiagnosedLink& link) { return link.command_line == error.command_line; });
+  return found == diagnosis.links.end() ? nullptr : &*found;
+}
+
+void print_error(std::string& out, const DiagnosedError& made, const Diagnosis& diagnosis, bool color) {
+  const DiagnosedError error = for_display(made);
+  out += bold("log line " + lines_of(error.lines) + ": " + headline(error), color) + "\n";
+  if (error.finding)
+    out += finding_text(*error.finding, color);
+  else
+    print_sites(out, error);
+  print_chain(out, error.chain);
+  if (!error.finding) print_searched(out, error);
+  print_remedies(out, error);
+  for (const std::string& note : error.notes) out += "  note: " + note + "\n";
+  const DiagnosedLink* link = link_of(error, diagnosis);
+  if (link != nullptr && !link->audited && !error.symbol.empty())
+    out += fmt::format("  note: the link in log line {} was not audited\n", link->command_line);
+  out += "\n";
+}
+
+std::string summary(const Diagnosis& diagnosis) {
+  if (diagnosis.errors.empty())
+    return fmt::format("no error that elfaudit knows is in {}\n",
+                       diagnosis.whole ? "the log" : "what was read of the log");
+  std::size_t found = 0;  // by symbol, as the log has them
+  std::size_t joined = 0;
+  for (const DiagnosedError& error : diagnosis.errors) {
+    if (!error.finding) continue;
+    found += 1 + error.finding->also.size();
+    joined += error.finding->also.size();
+  }
+  const auto audited = std::count_if(diagnosis.links.begin(), diagnosis.links.end(),
+                                     [](const DiagnosedLink& link) { return link.audited; });
+  std::string text = counted(diagnosis.errors.size() + joined, "error") + " in the log";
+  if (joined != 0) text += fmt::format(", joined by cause to {}", diagnosis.errors.size());
+  if (!diagnosis.links.empty())
+    text +=
+        fmt::format("; {} of {} audited, which explains {}", audited, counted(diagnosis.links.size(), "link"), found);
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string headline(const DiagnosedError& error) {
+  if (error.kind == "duplicate-definition") return "multiple definition of " + error.demangled;
+  if (error.kind == "undefined-reference") return "undefined reference to " + error.demangled;
+  if (error.kind == "library-not-found") return "cannot find " + error.name;
+  if (error.kind == "input-not-found" || error.kind == "header-not-found") return error.name + ": no such file";
+  if (error.kind == "library-not-on-line") return fmt::format("{} is not on the link line", error.name);
+  return error.text;
+}
+
+std::string text_report(const Diagnosis& diagnosis, const ReportOptions& options) {
+  std::string out;
+  for (const DiagnosedError& error : diagnosis.errors) print_error(out, error, diagnosis, options.color);
+  for (const Finding& finding : diagnosis.findings) out += finding_text(finding, options.color) + "\n";
+  for (const DiagnosedLink& link : diagnosis.links)
+    for (const std::string& note : for_display(link.notes))
+      out += fmt::format("note: the link in log line {}: {}\n", link.command_line, note);
+  if (!diagnosis.whole)
+    out +=
+        "note: the log was not read whole: of more than 4,194,304 lines only the last are read, and of a line 4 MiB\n";
+  return out + summary(diagnosis);
+}
+
+}  // namespace elfaudit

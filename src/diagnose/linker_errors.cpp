@@ -1,0 +1,609 @@
+// Relocations that the output can't hold: "recompile with -fPIC" and its kin, of all linkers, for x86-64 and aarch64.
+// LogError::name is the relocation as printed ("R_X86_64_32", "11"), empty where the message has none.
+
+#include <array>
+
+#include "diagnose/log_errors.hpp"
+
+namespace elfaudit::log_errors {
+
+// --- GNU ld and gold: one line a message, mostly.
+
+namespace {
+
+bool is_warning(std::string_view before) {
+  return before.ends_with("warning") || before.find("warning: ") != std::string_view::npos;
+}
+
+/// Prose has a colon before "undefined reference" too; a message names an object, a section or a line.
+bool is_place(const LogPlace& place) { return !place.input.empty() || !place.section.empty() || place.line != 0; }
+
+/// "b.o: in function `f()':" (before binutils 2.33: "In function"), which holds for the lines after it.
+std::size_t read_context(Reader& reader, std::string_view text) {
+  for (const std::string_view phrase : {": in function ", ": In function "}) {
+    const Around parts = split_at(text, phrase);
+    if (!parts.found || !text.ends_with(':')) continue;
+    const std::string_view name = quoted(parts.after.substr(0, parts.after.size() - 1)).first;
+    // g++ has "a.cpp: In function 'int main()':", which names no object.
+    std::string_view object = trim(parts.before);
+    if (!looks_like_input(object.substr(0, object.find(" (symbol from plugin)")))) return 0;
+    reader.in_function = {};
+    set_input(reader.in_function, object);
+    reader.in_function.function = name;
+    return 1;
+  }
+  return 0;
+}
+
+/// "B: multiple definition of `x'; A: first defined here"; before binutils 2.33 the second half is a line of its own.
+std::size_t read_duplicate(Reader& reader, std::string_view text) {
+  const Around parts = split_at(text, ": multiple definition of ");
+  if (!parts.found || is_warning(parts.before)) return 0;
+  auto [symbol, rest] = quoted(parts.after);
+  if (symbol.empty()) return 0;
+  std::size_t taken = 1;
+  if (!rest.starts_with("; ")) {
+    rest = split_linker(reader.text(1)).second;
+    taken = 2;
+  } else {
+    rest.remove_prefix(2);
+  }
+  const Around first = split_at(rest, ": first defined here");
+  LogError error = reader.make(LogErrorKind::DuplicateDefinition, LogTool::Bfd);
+  error.symbol = symbol;
+  error.place = place_of(parts.before, reader.in_function);
+  if (!is_place(error.place)) return 0;
+  if (first.found) error.first = place_of(first.before, {});
+  reader.errors.push_back(std::move(error));
+  return first.found ? taken : 1;
+}
+
+/// "a.o: undefined reference to symbol 'x@@V'", then "libx.so: error adding symbols: DSO missing from command line".
+std::size_t read_library_not_on_line(Reader& reader, std::string_view text) {
+  const Around parts = split_at(text, ": undefined reference to symbol ");
+  const Around library = split_at(split_linker(reader.text(1)).second, ": error adding symbols: DSO missing");
+  if (!parts.found || !library.found) return 0;
+  LogError error = reader.make(LogErrorKind::LibraryNotOnLine, LogTool::Bfd);
+  error.symbol = quoted(parts.after).first;
+  error.name = trim(library.before);
+  error.place = place_of(parts.before, {});
+  reader.errors.push_back(std::move(error));
+  return 2;
+}
+
+std::size_t read_undefined(Reader& reader, std::string_view text, LogTool tool) {
+  std::string_view phrase = tool == LogTool::Gold ? ": error: undefined reference to " : ": undefined reference to ";
+  const Around parts = split_at(text, phrase);
+  // "more undefined references to `x' follow" repeats; with --warn-unresolved-symbols they are no errors.
+  if (!parts.found || is_warning(parts.before)) return 0;
+  const std::string_view symbol = quoted(parts.after).first;
+  if (symbol.empty()) return 0;
+  LogError error = reader.make(LogErrorKind::UndefinedReference, tool);
+  error.symbol = symbol;
+  error.place = place_of(parts.before, tool == LogTool::Gold ? LogPlace() : reader.in_function);
+  if (!is_place(error.place)) return 0;
+  reader.errors.push_back(std::move(error));
+  return 1;
+}
+
+/// "x: hidden symbol `hid' isn't defined": x is the output.
+std::size_t read_hidden(Reader& reader, std::string_view text) {
+  for (const std::string_view phrase : {": hidden symbol ", ": protected symbol ", ": internal symbol "}) {
+    const Around parts = split_at(text, phrase);
+    const auto [symbol, rest] = parts.found ? quoted(parts.after) : quoted("");
+    if (symbol.empty() || !rest.starts_with(" isn't defined")) continue;
+    LogError error = reader.make(LogErrorKind::UndefinedReference, LogTool::Bfd);
+    error.symbol = symbol;
+    reader.errors.push_back(std::move(error));
+    return 1;
+  }
+  return 0;
+}
+
+/// "cannot find -lfoo: No such file or directory"; gold says "libfoo.so.1" for -l:libfoo.so.1.
+std::size_t read_not_found(Reader& reader, LogTool tool, std::string_view text) {
+  if (tool == LogTool::Unknown || !text.starts_with("cannot find ")) return 0;
+  std::string name(text.substr(12, text.find(": ") == std::string_view::npos ? text.npos : text.find(": ") - 12));
+  if (name.empty() || name.find(' ') != std::string::npos) return 0;
+  if (tool == LogTool::Gold && !name.starts_with("-l")) name.insert(0, "-l:");
+  const bool library = name.starts_with("-l");
+  LogError error = reader.make(library ? LogErrorKind::LibraryNotFound : LogErrorKind::InputNotFound, tool);
+  error.name = name;
+  reader.errors.push_back(std::move(error));
+  return 1;
+}
+
+std::size_t read_lto(Reader& reader, LogTool tool, std::string_view text) {
+  const Around plugin = split_at(text, ": plugin needed to handle lto object");
+  const bool bytecode = text.find("bytecode stream in file ") != std::string_view::npos &&
+                        text.find("generated with LTO version") != std::string_view::npos;
+  if (!plugin.found && !bytecode) return 0;
+  LogError error = reader.make(LogErrorKind::LtoObjects, tool == LogTool::Unknown ? LogTool::Compiler : tool);
+  if (plugin.found) set_input(error.place, trim(plugin.before));
+  // "bytecode stream in file 'a.o' generated with LTO version 12.0 instead of 11.3"
+  if (bytecode) set_input(error.place, quoted(split_at(split_at(text, " generated").before, "in file ").after).first);
+  reader.errors.push_back(std::move(error));
+  return 1;
+}
+
+}  // namespace
+
+std::size_t read_bfd(Reader& reader) {
+  const auto [tool, text] = split_linker(reader.text());
+  if (tool == LogTool::Lld || tool == LogTool::Mold) return 0;
+  if (const std::size_t taken = read_context(reader, text)) return taken;
+  if (const std::size_t taken = read_duplicate(reader, text)) return taken;
+  if (const std::size_t taken = read_library_not_on_line(reader, text)) return taken;
+  if (const std::size_t taken = read_undefined(reader, text, LogTool::Bfd)) return taken;
+  if (const std::size_t taken = read_hidden(reader, text)) return taken;
+  if (const std::size_t taken = read_not_found(reader, tool, text)) return taken;
+  return read_lto(reader, tool, text);
+}
+
+/// "ld.gold: error: b.o: multiple definition of 'x'", then "ld.gold: a.o: previous definition here".
+std::size_t read_gold(Reader& reader) {
+  auto [tool, text] = split_linker(reader.text());
+  if (const std::size_t taken = read_undefined(reader, text, LogTool::Gold)) return taken;
+  if (tool == LogTool::Unknown || !text.starts_with("error: ")) return 0;
+  text.remove_prefix(7);
+  if (const std::size_t taken = read_not_found(reader, LogTool::Gold, text)) return taken;
+
+  const Around parts = split_at(text, ": multiple definition of ");
+  const std::string_view symbol = parts.found ? quoted(parts.after).first : std::string_view();
+  if (symbol.empty()) return 0;
+  LogError error = reader.make(LogErrorKind::DuplicateDefinition, LogTool::Gold);
+  error.symbol = symbol;
+  error.place = place_of(parts.before, {});
+  const Around first = split_at(split_linker(reader.text(1)).second, ": previous definition here");
+  if (first.found) error.first = place_of(first.before, {});
+  reader.errors.push_back(std::move(error));
+  return first.found ? 2 : 1;
+}
+
+/// What a linker says and no other reader knows, unless it is a warning, a note or the last word after other errors.
+std::size_t read_other_linker_line(Reader& reader) {
+  const auto [tool, text] = split_linker(reader.text());
+  if (tool == LogTool::Unknown) return 0;
+  for (const std::string_view harmless :
+       {"warning: ", "note: ", ": note: ", ": warning: ", "final link failed", "failed to set dynamic section sizes",
+        "DWARF error", "more undefined references", "NOTE: ", "have you installed the static version",
+        "too many errors emitted", "link errors found"}) {
+    if (text.find(harmless) != std::string_view::npos) return 1;
+  }
+  LogError error = reader.make(LogErrorKind::OtherLinkError, tool);
+  reader.errors.push_back(std::move(error));
+  return 1;
+}
+
+// --- lld and mold: a line that says what, then lines that begin with ">>>" and say where.
+
+namespace {
+
+constexpr std::size_t kMostBlockLines = 4096;
+constexpr std::size_t kMostParts = 8192;
+constexpr std::string_view kArrow = ">>>";
+
+/// What stands behind each ">>>" of the block; mold 1.10 writes several on one line.
+std::vector<std::string_view> block_parts(const Reader& reader, std::size_t& lines) {
+  std::vector<std::string_view> parts;
+  for (lines = 1; lines <= kMostBlockLines && trim(reader.text(lines)).starts_with(kArrow); ++lines) {
+    std::string_view text = trim(reader.text(lines)).substr(kArrow.size());
+    for (;;) {
+      const std::size_t end = text.find(kArrow);
+      parts.push_back(trim(text.substr(0, end)));
+      if (end == std::string_view::npos || parts.size() >= kMostParts) break;
+      text.remove_prefix(end + kArrow.size());
+    }
+  }
+  return parts;
+}
+
+/// "h.h:1 (/x/h.h:1)", "a.cpp": the longer name is the whole path.
+void set_source(LogPlace& place, std::string_view text) {
+  const std::size_t open = text.rfind(" (");
+  if (open != std::string_view::npos && text.ends_with(')')) {
+    set_file_and_line(place, text.substr(open + 2, text.size() - open - 3));
+  } else {
+    set_file_and_line(place, text);
+  }
+}
+
+/// "b.o:(.data+0x0) in archive lib.a", "a.o:(main)", "lib.a(b.o):(main)", "u.o".
+void set_object(LogPlace& place, std::string_view text) {
+  const Around archive = split_at(text, " in archive ");
+  if (archive.found) text = archive.before;
+  const std::size_t open = text.find(":(");
+  if (open != std::string_view::npos && text.ends_with(')')) {
+    set_section_or_function(place, text.substr(open + 2, text.size() - open - 3));
+    text = text.substr(0, open);
+  }
+  set_input(place, text);
+  if (archive.found) {
+    place.member = place.input;
+    place.input = archive.after;
+  }
+}
+
+/// The places of a block whose entries begin with `verb` ("defined", "referenced").
+std::vector<LogPlace> block_places(const std::vector<std::string_view>& parts, std::string_view verb) {
+  std::vector<LogPlace> places;
+  bool source_open = false;  // the next part is the object of the source just read
+  for (const std::string_view part : parts) {
+    std::string_view rest = part;
+    if (rest.starts_with(verb)) {
+      rest.remove_prefix(verb.size());
+      source_open = false;
+      if (rest.starts_with(" at ") || rest.starts_with(" by ")) {
+        places.emplace_back();
+        const Around object = split_at(rest.substr(4), ":(");  // "a.o:(.text+0x1)", "y.o:(.text+0x1) in archive libx.a"
+        if (object.found && looks_like_input(object.before)) {
+          set_object(places.back(), rest.substr(4));
+        } else if (looks_like_input(rest.substr(4))) {
+          set_input(places.back(), rest.substr(4));  // "referenced by libx.so (disallowed by ...)" has no source
+        } else {
+          set_source(places.back(), rest.substr(4));
+          source_open = true;
+        }
+      } else if (rest.starts_with(" in ")) {
+        places.emplace_back();
+        set_object(places.back(), rest.substr(4));
+      }
+      // "referenced 3 more times" names no place.
+    } else if (source_open) {
+      set_object(places.back(), part);
+      source_open = false;
+    }
+  }
+  return places;
+}
+
+/// lld: "duplicate symbol: x", the places below, the kept one first. mold: "duplicate symbol: b.o: a.o: x".
+std::size_t read_duplicate(Reader& reader, LogTool tool, std::string_view symbol) {
+  std::size_t taken = 1;
+  const std::vector<LogPlace> places = block_places(block_parts(reader, taken), "defined");
+  LogError error = reader.make(LogErrorKind::DuplicateDefinition, tool);
+  if (places.size() >= 2) {
+    error.first = places[0];
+    error.place = places[1];
+    error.more.assign(places.begin() + 2, places.end());
+  } else {
+    const Around other = split_at(symbol, ": ");
+    const Around first = split_at(other.after, ": ");
+    if (other.found && first.found) {
+      set_input(error.place, other.before);
+      set_input(error.first, first.before);
+      symbol = first.after;
+    }
+  }
+  error.symbol = symbol;
+  reader.errors.push_back(std::move(error));
+  return taken;
+}
+
+std::size_t read_undefined(Reader& reader, LogTool tool, std::string_view symbol) {
+  LogError error = reader.make(LogErrorKind::UndefinedReference, tool);
+  const std::size_t taken = read_referenced_block(reader, error);
+  const Around object = split_at(symbol, ": ");
+  if (error.place == LogPlace() && object.found && looks_like_input(object.before)) {
+    set_input(error.place, object.before);  // mold before 1.2: "undefined symbol: a.o: x"
+    symbol = object.after;
+  }
+  error.symbol = symbol;
+  reader.errors.push_back(std::move(error));
+  return taken;
+}
+
+std::size_t read_named(Reader& reader, LogErrorKind kind, LogTool tool, std::string name) {
+  LogError error = reader.make(kind, tool);
+  error.name = std::move(name);
+  reader.errors.push_back(std::move(error));
+  return 1;
+}
+
+/// "libx.so: undefined reference to g() [--no-allow-shlib-undefined]"
+std::size_t read_library_undefined(Reader& reader, LogTool tool, std::string_view text) {
+  const Around parts = split_at(text, ": undefined reference to ");
+  const Around option = split_at(parts.after, " [--no-allow-shlib-undefined]");
+  if (!option.found) return 0;
+  LogError error = reader.make(LogErrorKind::UndefinedReference, tool);
+  error.symbol = option.before;
+  set_input(error.place, parts.before);
+  reader.errors.push_back(std::move(error));
+  return 1;
+}
+
+}  // namespace
+
+std::size_t read_referenced_block(const Reader& reader, LogError& error) {
+  std::size_t taken = 1;
+  std::vector<LogPlace> places = block_places(block_parts(reader, taken), "referenced");
+  if (places.empty()) return taken;
+  error.place = places.front();
+  error.more.assign(places.begin() + 1, places.end());
+  return taken;
+}
+
+std::size_t read_lld_or_mold(Reader& reader) {
+  auto [tool, text] = split_linker(reader.text());
+  if (tool == LogTool::Unknown) return 0;
+  const std::size_t error = text.starts_with("error: ") ? 7 : text.starts_with("fatal: ") ? 7 : 0;
+  if (error == 0) return 0;
+  text.remove_prefix(error);
+  // lld and mold may be installed as plain "ld".
+  if (tool == LogTool::Bfd) tool = LogTool::Lld;
+
+  for (const std::string_view what : {"duplicate symbol: "}) {
+    if (text.starts_with(what)) return read_duplicate(reader, tool, text.substr(what.size()));
+  }
+  for (const std::string_view what : {"undefined symbol: ", "undefined hidden symbol: ", "undefined protected symbol: ",
+                                      "undefined internal symbol: ", "undefined reference: "}) {
+    if (text.starts_with(what)) return read_undefined(reader, tool, text.substr(what.size()));
+  }
+  if (const std::size_t taken = read_library_undefined(reader, tool, text)) return taken;
+  for (const std::string_view what : {"unable to find library ", "library not found: "}) {
+    if (!text.starts_with(what)) continue;
+    const std::string name(text.substr(what.size()));
+    return read_named(reader, LogErrorKind::LibraryNotFound, tool, name.starts_with("-l") ? name : "-l" + name);
+  }
+  const Around missing = split_at(text, ": No such file or directory");
+  if (text.starts_with("cannot open ") && missing.found) {
+    return read_named(reader, LogErrorKind::InputNotFound, tool, std::string(missing.before.substr(12)));
+  }
+  return 0;
+}
+
+namespace {
+
+LogError refused(const Reader& reader, LogTool tool, std::string_view relocation, std::string_view symbol) {
+  LogError error = reader.make(LogErrorKind::RelocationRefused, tool);
+  error.name = relocation;
+  error.symbol = symbol;
+  return error;
+}
+
+/// What is quoted in the text, in any style of quotes, but for sections' names and gas's own words.
+std::string symbol_in(std::string_view text) {
+  const std::size_t quote = text.find_first_of("`'");
+  if (quote == std::string_view::npos) return {};
+  const std::string symbol(quoted(text.substr(quote)).first);
+  const bool none =
+      symbol.starts_with('.') || symbol == "a local symbol" || symbol == "(null)" || symbol == "<fragment>";
+  return none ? std::string() : symbol;
+}
+
+std::string_view first_word(std::string_view text) { return text.substr(0, text.find(' ')); }
+
+/// Does the text begin with the name of one?
+bool is_relocation(std::string_view text) { return text.starts_with("R_") && first_word(text).size() < 64; }
+
+/// "a.o:(.text)", "libx.a(y.o):(.text+0x3)", "a.o(.text+0x3)"
+void set_place(LogPlace& place, std::string_view text) {
+  std::size_t open = text.rfind(":(");
+  std::size_t section = open + 2;
+  if (open == std::string_view::npos) {
+    open = text.rfind("(.");
+    section = open + 1;
+  }
+  if (open == std::string_view::npos || !text.ends_with(')')) return set_input(place, text);
+  const std::string_view inside = text.substr(section, text.size() - section - 1);
+  if (inside.starts_with('.') && inside.find('+') == std::string_view::npos)
+    place.section = inside;
+  else
+    set_section_or_function(place, inside);
+  set_input(place, text.substr(0, open));
+}
+
+// GNU ld
+
+/// "a.o: relocation R_X86_64_32 against symbol `x' can not be used when making a shared object; recompile with -fPIC"
+/// and what else it says of a relocation of a known type.
+std::size_t read_bfd_relocation(Reader& reader, std::string_view text) {
+  const Around parts = split_at(text, ": relocation ");
+  const std::string_view type = first_word(parts.after);
+  if (!parts.found || !is_relocation(type) || !looks_like_input(trim(parts.before))) return 0;
+  constexpr std::array<std::string_view, 4> kEnds = {" can not be used when making ", " is disallowed",
+                                                     " isn't supported", " isn't handled by "};
+  bool known = false;
+  for (const std::string_view end : kEnds) known |= parts.after.find(end) != std::string_view::npos;
+  if (!known) return 0;
+  std::string_view against = parts.after;
+  if (const Around section = split_at(against, "' in section `"); section.found)
+    against = against.substr(0, section.before.size() + 1);
+  LogError error = refused(reader, LogTool::Bfd, type, symbol_in(against));
+  set_input(error.place, trim(parts.before));
+  reader.errors.push_back(std::move(error));
+  return 1;
+}
+
+/// What it can't copy or stand in for.
+std::size_t read_bfd_protected(Reader& reader, std::string_view text) {
+  for (const std::string_view phrase : {": copy relocation against non-copyable protected symbol ",
+                                        ": non-canonical reference to canonical protected function "}) {
+    const Around parts = split_at(text, phrase);
+    if (!parts.found) continue;
+    LogError error =
+        refused(reader, LogTool::Bfd, {},
+                symbol_in(split_at(parts.after, " in ").found ? split_at(parts.after, " in ").before : parts.after));
+    set_input(error.place, trim(parts.before));
+    reader.errors.push_back(std::move(error));
+    return 1;
+  }
+  const Around copy = split_at(text, "copy reloc against protected ");
+  if (!copy.found || !copy.before.empty() || !copy.after.ends_with(" is dangerous")) return 0;
+  reader.errors.push_back(refused(reader, LogTool::Bfd, {}, symbol_in(copy.after)));
+  return 1;
+}
+
+/// "a.o(.text+0x3): unresolvable R_AARCH64_ABS32 relocation against symbol `x'";
+/// "a.o: TLS relocation R_AARCH64_TLSLE_ADD_TPREL_HI12 against undefined symbol `x'"
+std::size_t read_bfd_unresolvable(Reader& reader, std::string_view text) {
+  const Around parts = split_at(text, ": unresolvable ");
+  if (parts.found && is_relocation(parts.after) && parts.after.find(" relocation against ") != parts.after.npos) {
+    LogError error = refused(reader, LogTool::Bfd, first_word(parts.after), symbol_in(parts.after));
+    set_place(error.place, trim(parts.before));
+    reader.errors.push_back(std::move(error));
+    return 1;
+  }
+  const Around tls = split_at(text, ": TLS relocation ");
+  if (!tls.found || !is_relocation(tls.after) || tls.after.find(" against undefined symbol ") == tls.after.npos)
+    return 0;
+  LogError error = refused(reader, LogTool::Bfd, first_word(tls.after), symbol_in(tls.after));
+  set_input(error.place, trim(tls.before));
+  reader.errors.push_back(std::move(error));
+  return 1;
+}
+
+/// With -z text: "a.o: warning: relocation against `x' in read-only section `.text'", then the error.
+std::size_t read_bfd_text_relocation(Reader& reader, std::string_view text) {
+  constexpr std::string_view kError = "read-only segment has dynamic relocations";
+  if (text == kError) {
+    reader.errors.push_back(refused(reader, LogTool::Bfd, {}, {}));
+    return 1;
+  }
+  const Around parts = split_at(text, ": warning: relocation ");
+  if (!parts.found || split_linker(reader.text(1)).second != kError) return 0;
+  const Around section = split_at(parts.after, "in read-only section ");
+  if (!section.found) return 0;
+  LogError error = refused(reader, LogTool::Bfd, {}, symbol_in(trim(section.before)));
+  set_input(error.place, trim(parts.before));
+  error.place.section = quoted(section.after).first;
+  reader.errors.push_back(std::move(error));
+  return 2;
+}
+
+// gold
+
+/// "requires dynamic R_X86_64_32 reloc against 'x' which may overflow at runtime", "requires unsupported dynamic reloc
+/// 11", "unsupported reloc 23 against global symbol t"
+std::size_t read_gold_reloc(Reader& reader, std::string_view before, std::string_view what) {
+  const auto give = [&](std::string_view relocation, std::string symbol) -> std::size_t {
+    LogError error = refused(reader, LogTool::Gold, relocation, symbol);
+    set_place(error.place, trim(before));
+    reader.errors.push_back(std::move(error));
+    return 1;
+  };
+  const auto behind = [&](std::string_view phrase) -> std::string_view {
+    return what.starts_with(phrase) ? what.substr(phrase.size()) : std::string_view();
+  };
+  if (const std::string_view rest = behind("requires dynamic "); is_relocation(first_word(rest)))
+    return give(first_word(rest), symbol_in(split_at(rest, " which may overflow").before));
+  if (const std::string_view rest = behind("requires unsupported dynamic reloc "); !rest.empty())
+    return give(rest.substr(0, rest.find(';')), {});
+  if (const std::string_view rest = behind("cannot make copy relocation for protected symbol "); !rest.empty())
+    return give({}, symbol_in(split_at(rest, ", defined in ").before));
+  for (const std::string_view phrase : {"unsupported reloc ", "unexpected reloc "}) {
+    const std::string_view rest = behind(phrase);
+    if (rest.empty()) continue;
+    const Around global = split_at(rest, " against global symbol ");
+    return give(first_word(rest), std::string(global.after));
+  }
+  return 0;
+}
+
+std::size_t read_gold_relocation(Reader& reader, LogTool tool, std::string_view text) {
+  if (tool != LogTool::Unknown) {
+    if (!text.starts_with("error: ")) return 0;
+    text.remove_prefix(7);
+    if (text == "read-only segment has dynamic relocations") {
+      reader.errors.push_back(refused(reader, LogTool::Gold, {}, {}));
+      return 1;
+    }
+    const Around parts = split_at(text, ": ");
+    return parts.found ? read_gold_reloc(reader, parts.before, parts.after) : 0;
+  }
+  const Around parts = split_at(text, ": error: ");  // "a.o(.text+0x3): error: unsupported reloc 11"
+  return parts.found && parts.before.ends_with(')') ? read_gold_reloc(reader, parts.before, parts.after) : 0;
+}
+
+// lld and mold
+
+/// lld: the words, then the object in the lines below.
+std::size_t read_lld_relocation(Reader& reader, LogTool tool, std::string_view text) {
+  std::string_view relocation;
+  std::string symbol;
+  LogPlace place;
+  const auto behind = [&](std::string_view from, std::string_view phrase) { return split_at(from, phrase).after; };
+  if (const std::string_view rest = behind(text, "relocation ");
+      (text.starts_with("relocation ") || text.starts_with("unresolvable relocation ")) && is_relocation(rest)) {
+    relocation = first_word(rest);
+    const Around against = split_at(rest, " against ");
+    const Around absolute = split_at(rest, " cannot refer to absolute symbol: ");
+    const Around shared = split_at(against.after, " cannot be used with -shared");
+    const bool known = absolute.found || shared.found || rest.find(" cannot be used against ") != rest.npos ||
+                       text.starts_with("unresolvable ");
+    if (!known) return 0;
+    symbol = absolute.found ? std::string(absolute.after)
+             : shared.found ? std::string(shared.before)
+                            : symbol_in(against.after.substr(0, against.after.find(';')));
+    if (shared.found && symbol.find(' ') != std::string::npos) symbol.clear();  // "local symbol"
+  } else if (text.starts_with("cannot preempt symbol: ")) {
+    symbol = behind(text, "symbol: ");
+  } else if (text.starts_with("cannot create a copy relocation for symbol ")) {
+    symbol = behind(text, "for symbol ");
+  } else if (const std::string_view dynamic = behind(text, "can't create dynamic relocation ");
+             text.starts_with("can't create dynamic relocation ")) {  // before lld 12
+    relocation = first_word(dynamic);
+    symbol = split_at(behind(dynamic, " against symbol: "), " in readonly segment").before;
+  } else if (const Around unknown = split_at(text, ": unknown relocation ("); unknown.found) {
+    set_place(place, unknown.before);
+    relocation = unknown.after.substr(0, unknown.after.find(')'));
+    symbol = behind(unknown.after, " against symbol ");
+  } else {
+    return 0;
+  }
+  LogError error = refused(reader, tool, relocation, symbol);
+  error.place = std::move(place);
+  const std::size_t taken = read_referenced_block(reader, error);
+  reader.errors.push_back(std::move(error));
+  return taken;
+}
+
+/// mold: "a.o:(.text): R_X86_64_32 relocation at offset 0x1 against symbol `x' can not be used; recompile with -fPIC"
+std::size_t read_mold_relocation(Reader& reader, LogTool tool, std::string_view text) {
+  const Around parts = split_at(text, "): ");
+  if (!parts.found) return 0;
+  std::string_view relocation;
+  std::string_view against = parts.after;
+  std::optional<std::uint64_t> offset;
+  if (is_relocation(first_word(parts.after))) {
+    relocation = first_word(parts.after);
+    const Around at = split_at(parts.after, " relocation at offset 0x");
+    against = split_at(parts.after, " against symbol ").after;
+    if (!at.found || against.empty()) return 0;
+    LogPlace position;
+    set_section_or_function(position, "x+0x" + std::string(first_word(at.after)));
+    offset = position.offset;
+  } else if (parts.after.starts_with("relocation ")) {
+    relocation = first_word(parts.after.substr(11));
+    against = split_at(parts.after, " against ").after;
+    if (!is_relocation(relocation) || against.find(" can not be used ") == against.npos) return 0;
+  } else if (parts.after.starts_with("cannot make copy relocation for ")) {
+    against = split_at(parts.after, ", defined in ").before;
+  } else {
+    return 0;
+  }
+  LogError error = refused(reader, tool, relocation, symbol_in(against));
+  set_place(error.place, text.substr(0, parts.before.size() + 1));
+  error.place.offset = offset;
+  reader.errors.push_back(std::move(error));
+  return 1;
+}
+
+}  // namespace
+
+std::size_t read_relocation(Reader& reader) {
+  const auto [tool, text] = split_linker(reader.text());
+  if (tool != LogTool::Lld && tool != LogTool::Mold) {
+    for (auto* read : {read_bfd_relocation, read_bfd_protected, read_bfd_unresolvable, read_bfd_text_relocation})
+      if (const std::size_t taken = read(reader, text)) return taken;
+    if (const std::size_t taken = read_gold_relocation(reader, tool, text)) return taken;
+  }
+  // lld and mold may be installed as plain "ld".
+  if (tool == LogTool::Unknown || !(text.starts_with("error: ") || text.starts_with("fatal: "))) return 0;
+  const std::string_view said = text.substr(7);
+  if (tool != LogTool::Lld)
+    if (const std::size_t taken = read_mold_relocation(reader, LogTool::Mold, said)) return taken;
+  return read_lld_relocation(reader, tool == LogTool::Mold ? tool : LogTool::Lld, said);
+}
+
+}  // namespace elfaudit::log_errors

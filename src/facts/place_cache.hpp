@@ -1,0 +1,64 @@
+// The cache: what debug info says of an object's definitions, kept from run to run, keyed by the object's content.
+//
+// Two kinds of files, both documents (facts_file.hpp) that name what they are of, written whole or not at all:
+//
+//   xx/HASH.places  of the content with that hash: the places of those of its symbols that were asked for
+//   xx/HASH.seen    of a path and a part of the file (whose hash it is): the file's state (FileState) when its content
+//                   was read, and that content. A file in the same state has the same content, so it need not be read
+//                   again.
+//
+// A state is kept only when it is old enough: had the file been written once more within the tick of the clock in which
+// it was written last, its state would be the same. Everything else is checked by content. What can't be read, is
+// damaged or speaks of something else is not there, and is written anew.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "elfaudit/origin.hpp"
+#include "facts/codec.hpp"
+#include "facts/facts_file.hpp"
+
+namespace elfaudit {
+
+/// Safe to use from threads, and by several processes at once.
+class PlaceCache {
+ public:
+  /// `folder` is made when something is to be written. Empty: there is no cache, nothing is found and nothing kept.
+  explicit PlaceCache(std::string folder);
+
+  /// What is asked about: an object as it is now.
+  struct Key {
+    FileState state;
+    Content content;
+  };
+
+  /// Reads the object unless its file is known to be as it was. Nothing when there is no cache, for what is in a wheel,
+  /// and for what can't be read.
+  std::optional<Key> key_of(const Origin& origin);
+
+  /// Empty when there are none.
+  Places find(const Key& key);
+
+  /// Keeps them, unless the object has changed since the key was made.
+  void keep(const Key& key, const Origin& origin, const Places& places);
+
+  /// Why something could not be written; empty when everything was.
+  std::string problem() const;
+
+ private:
+  std::string path_of(const std::array<std::uint8_t, 16>& hash, const char* extension) const;
+  std::optional<Document> read(const std::string& path, DocumentKind kind) const;
+  void write(const std::string& path, const Document& document);
+  std::optional<Content> seen(const std::string& path, const std::string& name, const FileState& state) const;
+
+  std::string folder_;
+  mutable std::mutex mutex_;
+  std::string problem_;
+};
+
+}  // namespace elfaudit

@@ -1,0 +1,325 @@
+// Suppressions, baselines and the policy that makes an exit code of findings.
+
+#include "gate/gate.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <iterator>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "elfaudit/error.hpp"
+#include "elfaudit/policy.hpp"
+#include "report/fingerprint.hpp"
+#include "rules/rules.hpp"
+#include "support/file.hpp"
+
+namespace elfaudit {
+namespace {
+
+bool fits_symbol(const std::string& pattern, const Finding& finding) {
+  if (pattern.empty() || fits(pattern, finding.symbol) || fits(pattern, finding.demangled)) return true;
+  return std::any_of(finding.symbols.begin(), finding.symbols.end(),
+                     [&](const std::string& symbol) { return fits(pattern, symbol); });
+}
+
+bool fits_input(const std::string& pattern, const Site& site) {
+  return fits_path(pattern, site.origin.display()) || fits_path(pattern, site.origin.path);
+}
+
+std::string* field(Suppression& suppression, std::string_view key) {
+  if (key == "rule") return &suppression.rule;
+  if (key == "symbol") return &suppression.symbol;
+  if (key == "input") return &suppression.input;
+  if (key == "file") return &suppression.file;
+  if (key == "until") return &suppression.until;
+  if (key == "reason") return &suppression.reason;
+  return nullptr;
+}
+
+}  // namespace
+
+bool fits(const Suppression& suppression, const Finding& finding) {
+  const auto& sites = finding.sites;
+  const auto any_site = [&](const std::string& pattern, auto&& fits_one) {
+    return pattern.empty() || std::any_of(sites.begin(), sites.end(), fits_one);
+  };
+  return fits(suppression.rule, finding.rule) && fits_symbol(suppression.symbol, finding) &&
+         any_site(suppression.input, [&](const Site& site) { return fits_input(suppression.input, site); }) &&
+         any_site(suppression.file, [&](const Site& site) { return fits_path(suppression.file, site.place.at.file); });
+}
+
+Suppression parse_suppression(const std::string& spec) {
+  Suppression suppression;
+  suppression.where = "--suppress " + spec;
+  for (std::size_t start = 0; start < spec.size();) {
+    const std::size_t equals = spec.find('=', start);
+    const std::string key = spec.substr(start, equals == std::string::npos ? equals : equals - start);
+    std::string* value = equals == std::string::npos ? nullptr : field(suppression, key);
+    if (value == nullptr)
+      throw UsageError(
+          fmt::format("--suppress {}: '{}' is none of rule=, symbol=, input=, file=, until= and reason=", spec, key));
+    const std::size_t end = key == "reason" ? spec.size() : std::min(spec.find(',', equals), spec.size());
+    *value = spec.substr(equals + 1, end - equals - 1);
+    start = end + 1;
+  }
+  return suppression;
+}
+
+bool is_date(const std::string& text) {
+  int year = 0;
+  unsigned month = 0, day = 0;
+  char more = 0;
+  if (text.size() != 10 || std::sscanf(text.c_str(), "%4d-%2u-%2u%c", &year, &month, &day, &more) != 3) return false;
+  return std::chrono::year_month_day{std::chrono::year(year), std::chrono::month(month), std::chrono::day(day)}.ok();
+}
+
+// --- The file behind --baseline: the findings that were there when it was written, known again by their fingerprints.
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kSchema = "elfaudit-baseline/1";
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
+
+BaselineEntry entry_of(const Json& json) {
+  BaselineEntry entry;
+  entry.fingerprint = json.at("fingerprint").get<std::string>();
+  entry.loose = json.value("loose_fingerprint", "");
+  entry.rule = json.at("rule").get<std::string>();
+  entry.symbol = json.value("symbol", "");
+  entry.message = json.value("message", "");
+  entry.count = json.value("count", std::size_t{1});
+  return entry;
+}
+
+std::string text_of(const std::string& path) {
+  try {
+    return read_named(path, kMostBytes);
+  } catch (const InputError& error) {
+    throw UsageError(fmt::format("baseline {}: {}; --write-baseline makes one", path, error.what()));
+  }
+}
+
+}  // namespace
+
+std::vector<BaselineEntry> read_baseline(const std::string& path) {
+  try {
+    const Json document = Json::parse(text_of(path));
+    if (document.value("schema", "") != kSchema)
+      throw UsageError(fmt::format("baseline {}: its schema is not {}", path, kSchema));
+    std::vector<BaselineEntry> entries;
+    for (const Json& finding : document.at("findings")) entries.push_back(entry_of(finding));
+    return entries;
+  } catch (const nlohmann::json::exception& error) {
+    throw UsageError(fmt::format("baseline {}: is damaged: {}", path, error.what()));
+  }
+}
+
+std::string baseline_document(const Audit& audit, const std::vector<BaselineEntry>& before) {
+  // Sorted by what doesn't change, so that the file's own history shows what came and went.
+  std::map<std::tuple<std::string, std::string, std::string>, BaselineEntry> entries;
+  const auto add = [&](const Finding& finding) {
+    if (finding.leaves_unread || finding.rule == "baseline-outdated") return;
+    const std::string print = fingerprint(finding);
+    const auto [at, fresh] = entries.try_emplace({finding.rule, finding.symbol, print});
+    if (fresh)
+      at->second = {print, loose_fingerprint(finding), finding.rule, finding.symbol, finding.message};
+    else
+      ++at->second.count;
+  };
+  for (const auto* findings : {&audit.findings, &audit.known})
+    for (const Finding& finding : *findings) {
+      add(finding);
+      for (const Finding& other : finding.also) add(other);
+    }
+  for (const BaselineEntry& entry : before) {
+    const auto [at, fresh] = entries.try_emplace({entry.rule, entry.symbol, entry.fingerprint}, entry);
+    if (!fresh) at->second.count = std::max(at->second.count, entry.count);
+  }
+  Json findings = Json::array();
+  for (const auto& [key, entry] : entries)
+    findings.push_back({{"fingerprint", entry.fingerprint},
+                        {"loose_fingerprint", entry.loose},
+                        {"rule", entry.rule},
+                        {"symbol", entry.symbol},
+                        {"message", entry.message},
+                        {"count", entry.count}});
+  const Json document = {{"schema", kSchema}, {"findings", std::move(findings)}};
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+namespace {
+
+std::string described(const Suppression& suppression) {
+  std::string text;
+  const auto add = [&](const char* key, const std::string& value) {
+    if (!value.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key, value);
+  };
+  add("rule", suppression.rule);
+  add("symbol", suppression.symbol);
+  add("input", suppression.input);
+  add("file", suppression.file);
+  return text;
+}
+
+/// A finding about the policy itself.
+Finding about(std::string_view rule_id, std::string message) {
+  Finding finding = make_finding(rule_id, {}, std::move(message));
+  finding.demangled.clear();
+  return finding;
+}
+
+void change_severities(const Policy& policy, std::vector<Finding>& findings) {
+  if (policy.severities.empty()) return;
+  std::erase_if(findings, [&](Finding& finding) {
+    const auto said = policy.severities.find(finding.rule);
+    if (said == policy.severities.end() || finding.leaves_unread) return false;
+    if (said->second) finding.severity = *said->second;
+    return !said->second;
+  });
+}
+
+void suppress(const Policy& policy, Audit& audit) {
+  std::vector<std::size_t> used(policy.suppressions.size());
+  std::vector<std::size_t> ended(policy.suppressions.size());
+  std::vector<Finding> left;
+  for (Finding& finding : audit.findings) {
+    bool taken = false;
+    for (std::size_t i = 0; i < policy.suppressions.size() && !taken && !finding.leaves_unread; ++i) {
+      const Suppression& suppression = policy.suppressions[i];
+      if (!fits(suppression, finding)) continue;
+      const bool over = !suppression.until.empty() && suppression.until < policy.today;
+      ++(over ? ended : used)[i];
+      if (over) continue;
+      audit.suppressed.push_back({std::move(finding), suppression.reason, suppression.where});
+      taken = true;
+    }
+    if (!taken) left.push_back(std::move(finding));
+  }
+  audit.findings = std::move(left);
+  for (std::size_t i = 0; i < policy.suppressions.size(); ++i) {
+    const Suppression& suppression = policy.suppressions[i];
+    if (ended[i] != 0)
+      audit.findings.push_back(
+          about("suppression-ended", fmt::format("{}: the suppression of {} ended on {} and still fits {}",
+                                                 suppression.where, described(suppression), suppression.until,
+                                                 ended[i] == 1 ? "a finding" : fmt::format("{} findings", ended[i]))));
+    else if (used[i] == 0 && !policy.partial)
+      audit.findings.push_back(about("suppression-unused", fmt::format("{}: the suppression of {} fits no finding",
+                                                                       suppression.where, described(suppression))));
+  }
+  audit.suppression_uses = std::move(used);
+}
+
+/// The baseline's entries, each as often as it is still to be met.
+class Known {
+ public:
+  explicit Known(const std::vector<BaselineEntry>& entries) {
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      left_.push_back(entries[i].count);
+      exact_[entries[i].fingerprint].push_back(i);
+      if (!entries[i].loose.empty()) loose_[entries[i].loose].push_back(i);
+    }
+  }
+
+  bool take_exact(const Finding& finding) { return take(exact_, fingerprint(finding)); }
+  bool take_loose(const Finding& finding) { return !loose_.empty() && take(loose_, loose_fingerprint(finding)); }
+  std::size_t left(std::size_t entry) const { return left_[entry]; }
+
+ private:
+  using Entries = std::unordered_map<std::string, std::vector<std::size_t>>;
+
+  /// Those used up are dropped from the list: it is gone through once, however many findings share a fingerprint.
+  bool take(Entries& entries, const std::string& print) {
+    const auto found = entries.find(print);
+    if (found == entries.end()) return false;
+    std::vector<std::size_t>& list = found->second;
+    while (!list.empty() && left_[list.back()] == 0) list.pop_back();
+    if (list.empty()) return false;
+    --left_[list.back()];
+    return true;
+  }
+
+  std::vector<std::size_t> left_;
+  Entries exact_;
+  Entries loose_;
+};
+
+/// Moves what `known` takes from the audit's findings to those that are known.
+template <class Take>
+void take_known(Audit& audit, const Take& take) {
+  std::vector<Finding> fresh;
+  for (Finding& finding : audit.findings) {
+    const bool is_known = !finding.leaves_unread && take(finding);
+    (is_known ? audit.known : fresh).push_back(std::move(finding));
+  }
+  audit.findings = std::move(fresh);
+}
+
+void compare_with_baseline(const Policy& policy, Audit& audit) {
+  if (!policy.baseline) return;
+  Known known(*policy.baseline);
+  take_known(audit, [&](const Finding& finding) { return known.take_exact(finding); });
+  // What is left may have been written down under the object names of another build system.
+  take_known(audit, [&](const Finding& finding) { return known.take_loose(finding); });
+  // What was not looked at, or not whole, may still have what this audit didn't meet.
+  if (policy.partial || !audit.complete) return;
+  std::vector<std::string> gone;
+  for (std::size_t i = 0; i < policy.baseline->size(); ++i) {
+    const BaselineEntry& entry = (*policy.baseline)[i];
+    if (const std::size_t of_this = known.left(i); of_this != 0)
+      gone.push_back(
+          fmt::format("[{}] {}{}", entry.rule, entry.message, of_this == 1 ? "" : fmt::format(" ({} times)", of_this)));
+  }
+  if (gone.empty()) return;
+  Finding finding =
+      about("baseline-outdated", fmt::format("{}: {} of its findings {} gone; write it again with --write-baseline",
+                                             policy.baseline_path, gone.size(), gone.size() == 1 ? "is" : "are"));
+  finding.notes = std::move(gone);
+  audit.findings.push_back(std::move(finding));
+}
+
+void check(const Suppression& suppression) {
+  const auto refuse = [&](const std::string& why) { throw UsageError(suppression.where + ": " + why); };
+  if (suppression.rule.empty() && suppression.symbol.empty()) refuse("a suppression names a rule or a symbol");
+  if (suppression.reason.find_first_not_of(" \t\n") == std::string::npos)
+    refuse("a suppression has a reason: reason = \"...\"");
+  if (!suppression.until.empty() && !is_date(suppression.until))
+    refuse(fmt::format("until = \"{}\" is no date like 2027-01-31", suppression.until));
+  if (suppression.rule == "unreadable-input")
+    refuse("what can't be read can't be suppressed, because nothing is known of it; never-read leaves an input out");
+  const auto rules = rule_table();
+  if (std::none_of(rules.begin(), rules.end(),
+                   [&](const Rule& rule) { return fits(suppression.rule, std::string(rule.id)); }))
+    refuse(fmt::format("no rule is called {}", suppression.rule));
+}
+
+}  // namespace
+
+void check_policy(const Policy& policy) {
+  for (const auto& [id, severity] : policy.severities) {
+    require_rule(id, "severity of " + id);
+    if (id == "unreadable-input") throw UsageError("unreadable-input is always an error: nothing unread passes");
+  }
+  for (const Suppression& suppression : policy.suppressions) check(suppression);
+}
+
+void apply_policy(const Policy& policy, Audit& audit) {
+  suppress(policy, audit);
+  compare_with_baseline(policy, audit);
+  change_severities(policy, audit.findings);
+  change_severities(policy, audit.known);
+  std::stable_sort(audit.findings.begin(), audit.findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,195 @@
+// Makes a job of plain files or of a link command.
+
+#include "input/job.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "elf/file_kind.hpp"
+#include "input/driver.hpp"
+#include "input/input_collector.hpp"
+#include "input/link_line.hpp"
+#include "input/nvcc.hpp"
+#include "input/nvlink_line.hpp"
+#include "input/response_file.hpp"
+#include "support/strings.hpp"
+#include "target/gpu_arch.hpp"
+
+namespace elfaudit {
+namespace {
+
+bool unwanted(const std::string& path, const std::vector<std::string>& patterns) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) { return fits_path(p, path); });
+}
+
+}  // namespace
+
+std::vector<std::string> leave_out(const std::vector<std::string>& words, const std::vector<std::string>& patterns,
+                                   std::vector<std::string>& left_out) {
+  std::vector<std::string> kept;
+  for (const std::string& word : words) (unwanted(word, patterns) ? left_out : kept).push_back(word);
+  return kept;
+}
+
+void leave_out(LinkJob& job, const std::vector<std::string>& patterns) {
+  std::vector<LinkInput> kept;
+  std::vector<std::uint32_t> now(job.inputs.size(), kNone);  // where each input went
+  std::vector<std::size_t> before(job.inputs.size() + 1);    // how many of those before it stay
+  for (std::size_t i = 0; i < job.inputs.size(); ++i) {
+    before[i] = kept.size();
+    if (unwanted(job.inputs[i].path, patterns)) {
+      job.left_out.push_back(job.inputs[i].path);
+      continue;
+    }
+    now[i] = static_cast<std::uint32_t>(kept.size());
+    kept.push_back(std::move(job.inputs[i]));
+  }
+  before.back() = kept.size();
+  job.inputs = std::move(kept);
+  for (Assignment& assignment : job.assignments)
+    assignment.place = before[std::min(assignment.place, before.size() - 1)];
+  if (job.device) {
+    const std::size_t gone = std::erase_if(job.device->order, [&](std::uint32_t i) { return now[i] == kNone; });
+    job.device->part_left_out = gone != 0;
+    for (std::uint32_t& i : job.device->order) i = now[i];
+  }
+  job.packages = leave_out(job.packages, patterns, job.left_out);
+}
+
+namespace {
+
+LinkLine line_of_linker(const Command& command) {
+  LinkLine line;
+  line.words = command.words;
+  // "lld -flavor gnu ..." is ld.lld.
+  if (line.words.size() >= 2 && line.words[0] == "-flavor")
+    line.words.erase(line.words.begin(), line.words.begin() + 2);
+  line.program = command.program;
+  line.linker = linker_kind(command.program);
+  line.ask_program = command.environment.empty() && !command.may_ask;
+  settle_linker(line, command, true);
+  return line;
+}
+
+Machine first_machine(const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    if (const FileProbe probe = probe_file(file); probe.machine.known()) return probe.machine;
+  }
+  return {};
+}
+
+/// -L as drivers and linkers spell it.
+std::vector<std::string> library_dirs(const std::vector<std::string>& words) {
+  std::vector<std::string> dirs;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "-L" && i + 1 < words.size())
+      dirs.push_back(words[++i]);
+    else if (words[i].starts_with("-L"))
+      dirs.push_back(words[i].substr(2));
+    else if (words[i].starts_with("--library-path="))
+      dirs.push_back(words[i].substr(words[i].find('=') + 1));
+  }
+  return dirs;
+}
+
+LinkJob job_from_device_compiler(const Command& command) {
+  // nvlink's name has a version or a target for no toolkit; "nvcc" may have.
+  return command.program.ends_with("nvlink") ? job_from_nvlink(command) : job_from_nvcc(command);
+}
+
+LinkJob job_from_host_command(Command command) {
+  // A driver passes @files on as one of its own, which is gone when it ends: they are put in place before it is asked.
+  command.words = expand_response_files(command.words);
+  std::vector<std::string> notes;
+  const bool driver = classify_program(command.program) == ProgramKind::Driver;
+  const LinkLine line = driver ? ask_driver(command, notes) : line_of_linker(command);
+  LinkJob job = read_link_line(line);
+  job.library_dirs = library_dirs(command.words);
+  job.notes.insert(job.notes.begin(), notes.begin(), notes.end());
+  return job;
+}
+
+/// Nothing is linked: what goes into the archive is looked at as plain files.
+LinkJob job_from_archiver(const Command& command) {
+  const std::optional<ArchiveWords> words = archive_words(expand_response_files(command.words));
+  if (!words) throw UsageError("this command adds nothing to an archive");
+  LinkJob job = job_from_files(words->files, command.linker);
+  job.output_path = words->archive;
+  return job;
+}
+
+}  // namespace
+
+LinkJob job_from_files(const std::vector<std::string>& files, const std::optional<LinkerChoice>& linker,
+                       const std::optional<KnownFiles>& known) {
+  const std::vector<std::string> words = known ? files : expand_response_files(files);
+  LinkJob job;
+  SearchPath search;
+  if (linker) {
+    job.linker = linker->kind;
+    job.linker_version = linker->version;
+  }
+  search.linker = &traits_of(job);
+  search.machine = first_machine(words);
+  for (const std::string& dir : builtin_search_dirs(*search.linker, {}, false, {}, search.machine)) {
+    search.dirs.push_back(search.with_sysroot(dir));
+  }
+  job.search_dirs = search.dirs;
+  InputCollector collector(job, search);
+  for (const std::string& word : words) {
+    if (known)
+      collector.add_object(word);
+    else if (is_package(word))
+      job.packages.push_back(word);
+    else
+      collector.add_file(word, {});
+  }
+  add_device_link_of_all_inputs(job, [&](std::uint32_t input) {
+    return known ? known->device_archives[input] : probe_file(job.inputs[input].path).kind == ProbedKind::Archive;
+  });
+  return job;
+}
+
+LinkJob job_from_command(const std::vector<std::string>& argv, const std::optional<LinkerChoice>& linker,
+                         const MayAsk& may_ask) {
+  Command command = strip_launchers(argv);
+  command.linker = linker;
+  command.may_ask = may_ask;
+  if (command.program.empty()) throw UsageError("no link command");
+  LinkJob job;
+  switch (classify_program(command.program)) {
+    case ProgramKind::Driver:
+    case ProgramKind::Linker:
+      job = job_from_host_command(command);
+      break;
+    case ProgramKind::DeviceCompiler:
+      job = job_from_device_compiler(command);
+      break;
+    case ProgramKind::Archiver:
+      job = job_from_archiver(command);
+      break;
+    case ProgramKind::Launcher:
+    case ProgramKind::Unknown:
+      throw UsageError(command.program + " is no compiler driver or linker that elfaudit knows");
+  }
+  // `-b binary` files are only names: `ld -r -b binary -o x.o data.bin` makes an object of one.
+  if (job.inputs.empty() && job.missing.empty() && job.assignments.empty())
+    throw UsageError("this command names no input files");
+  if (job.output_path.empty()) job.output_path = "a.out";
+  return job;
+}
+
+void choose_device_archs(LinkJob& job, const std::vector<std::string>& names) {
+  std::vector<GpuArch> archs;
+  for (const std::string& name : names) {
+    if (const GpuArch arch = parse_gpu_arch(name); std::find(archs.begin(), archs.end(), arch) == archs.end())
+      archs.push_back(arch);
+  }
+  if (archs.empty()) return;
+  if (job.device)
+    job.device->archs = archs;
+  else
+    job.notes.emplace_back("--arch: this command makes no device link");
+}
+
+}  // namespace elfaudit

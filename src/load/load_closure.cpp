@@ -1,0 +1,841 @@
+// The dynamic loader's search, for every DT_NEEDED of a file and of what it finds, breadth first.
+//
+// glibc (elf/dl-load.c, _dl_map_object; ld.so(8)):
+//  1. A name that an object already loaded was asked for by, or has as its DT_SONAME, is that object.
+//  2. A name with a '/' is a path.
+//  3. Else DT_RPATH of the object that asks, of whoever loaded that one, and so on up to the program; objects that have
+//     a DT_RUNPATH have no DT_RPATH, and one that asks and has a DT_RUNPATH uses nobody's DT_RPATH.
+//  4. LD_LIBRARY_PATH.
+//  5. DT_RUNPATH of the object that asks, and of no other.
+//  6. ld.so.cache, then the built-in directories; neither of the latter with DF_1_NODEFLIB.
+//  7. A file for another class or machine is passed over. A file that is loaded already under another name is that.
+// musl (ldso/dynlink.c, load_library):
+//  8. LD_LIBRARY_PATH first; then RPATH or RUNPATH, which are the same there, of the one that asks and of those that
+//     loaded it; then /etc/ld-musl-ARCH.path. Objects are known by the name they were found by, not by DT_SONAME.
+//     libc, libm, libpthread and their like are the loader itself.
+
+#include "load/load_closure.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "elf/dynamic.hpp"
+#include "elf/object_image.hpp"
+#include "elfaudit/closure.hpp"
+#include "load/host_libraries.hpp"
+#include "load/load_tree.hpp"
+#include "scan/object_queries.hpp"
+#include "scan/scan.hpp"
+#include "support/threads.hpp"
+
+namespace elfaudit {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostEntries = 500000;  // of directories
+constexpr int kDeepest = 12;
+constexpr int kDeepestBeside = 2;  // in the folders of `also`, which may be a home directory
+constexpr std::size_t kMostFound = 1000;
+
+/// Files of no library, and many of them.
+bool is_passed_over(const std::string& directory) {
+  static const std::set<std::string> names = {"/usr/share/doc", "/usr/share/man", "/usr/src", "/usr/include",
+                                              "/usr/share/locale"};
+  return names.count(directory) != 0;
+}
+
+/// "libx.so" of "libx.so.3"; the whole name when it has no ".so".
+std::string library_stem(const std::string& name) {
+  const std::size_t at = name.find(".so");
+  return at == std::string::npos ? name : name.substr(0, at + 3);
+}
+
+/// Paths, as the root spells them, of the files below the usual library directories (/usr, /opt, /lib, and `also`) that
+/// have one of `names`, or one of them with another version behind ".so": libx.so.2 for libx.so.3. By name, then path.
+/// Looks at a bounded number of directories and never follows a link to one.
+std::vector<std::string> find_by_name(const Root& root, const std::set<std::string>& names,
+                                      const std::vector<std::string>& also) {
+  std::set<std::string> stems;
+  for (const std::string& name : names) stems.insert(library_stem(name));
+  std::vector<std::string> roots = {"/usr", "/opt", "/lib", "/lib64"};
+  const std::size_t usual = roots.size();
+  roots.insert(roots.end(), also.begin(), also.end());
+  std::set<std::string> found;
+  std::set<std::string> searched;
+  std::size_t entries = 0;
+  for (std::size_t r = 0; r < roots.size(); ++r) {
+    const std::string& folder = roots[r];
+    const int deepest = r < usual ? kDeepest : kDeepestBeside;
+    // /lib may be a link to /usr/lib.
+    const std::string real = root.real(folder);
+    std::error_code error;
+    const std::string canonical = fs::canonical(real, error).string();
+    if (error || !searched.insert(canonical).second || searched.count(fs::path(canonical).parent_path()) != 0) continue;
+    fs::recursive_directory_iterator at(real, fs::directory_options::skip_permission_denied, error);
+    for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+      if (++entries > kMostEntries || found.size() >= kMostFound) return {found.begin(), found.end()};
+      if (at.depth() >= deepest || is_passed_over(root.inside(at->path().string()))) at.disable_recursion_pending();
+      const std::string name = at->path().filename().string();
+      if (stems.count(library_stem(name)) == 0 || (names.count(name) == 0 && name.find(".so") == std::string::npos))
+        continue;
+      if (at->is_regular_file(error)) found.insert(root.inside(at->path().string()));
+      error.clear();
+    }
+  }
+  return {found.begin(), found.end()};
+}
+
+}  // namespace
+
+// --- The walk behind closure(), over any tree of files.
+
+struct WalkedClosure {
+  Closure closure;
+  std::vector<TreeFile> files;  ///< of closure.libraries
+};
+
+/// May the host of a file have loaded libraries before it (host_libraries.hpp)? Nothing is loaded before a program.
+enum class LoadedBy : std::uint8_t { System, Host };
+
+/// `file` as this machine spells it, or a path of a wheel in the tree. Throws InputError as closure() does.
+WalkedClosure walk_closure(LoadTree& tree, const std::string& file, const std::vector<std::string>& library_path,
+                           LoadedBy loaded_by = LoadedBy::System);
+
+/// Those of `names` that the system's own configuration finds for a machine: ld.so.cache, ld.so.conf, built-in
+/// directories.
+std::vector<TreeFile> find_in_system(LoadTree& tree, const LoadMachine& machine, const std::vector<std::string>& names);
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using FileId = std::pair<std::uint64_t, std::uint64_t>;
+
+bool is_loaded(const InputFacts& input) {
+  return (input.kind == InputKind::SharedObject || input.kind == InputKind::Executable) && !input.objects.empty();
+}
+
+/// Where pip puts an entry of a wheel (PyPA, "Binary distribution format", "The .data directory").
+std::string installed(const std::string& entry) {
+  const std::string site = kSitePackages;
+  const std::size_t data = entry.find(".data/");
+  if (data == std::string::npos || entry.find('/') < data) return site + "/" + entry;
+  const std::string rest = entry.substr(data + 6);
+  const auto below = [&](std::string_view folder) { return rest.substr(std::min(folder.size(), rest.size())); };
+  if (rest.starts_with("purelib/") || rest.starts_with("platlib/")) return site + "/" + below("purelib/");
+  if (rest.starts_with("scripts/")) return site + "/../../../bin/" + below("scripts/");
+  if (rest.starts_with("data/")) return site + "/../../../" + below("data/");
+  return site + "/" + entry;
+}
+
+class ImageFinder {
+ public:
+  ImageFinder(const LinkJob& job, const std::vector<InputFacts>& inputs, const std::vector<Package>& packages,
+              const ClosureOptions& options)
+      : job_(job), inputs_(inputs), packages_(packages), options_(options), tree_(options.root) {}
+
+  LoadedImages run() {
+    install_packages();
+    add_images();
+    read_libraries();
+    find_loaders();
+    find_names_of_two();
+    find_kept_locals();
+    find_missing();
+    find_writable_directories();
+    return std::move(result_);
+  }
+
+ private:
+  void install_packages() {
+    for (const Package& package : packages_) {
+      if (package.kind == PackageKind::Directory) tree_.mount(package.path);
+      if (package.kind != PackageKind::Wheel) continue;
+      for (const InputFacts& file : package.files)
+        if (is_loaded(file)) tree_.add(installed(file.objects.front().origin.entry), file.objects.front());
+    }
+    for (const Package& package : packages_)
+      for (const InputFacts& file : package.files) offer(file, path_of(package, file));
+    if (!job_.scope.command)
+      for (const InputFacts& input : inputs_) offer(input, input.path);
+  }
+
+  /// A library of torch that is given is the one that `import torch` loads.
+  void offer(const InputFacts& file, const std::string& path) {
+    const std::string name = fs::path(path).filename().string();
+    if (is_loaded(file) && file.objects.front().at_hand && host_of(name) == Host::Torch)
+      tree_.add_loaded_before(name, path);
+  }
+
+  static std::string path_of(const Package& package, const InputFacts& file) {
+    const bool wheel = package.kind == PackageKind::Wheel && is_loaded(file);
+    return wheel ? installed(file.objects.front().origin.entry) : file.path;
+  }
+
+  void add_images() {
+    std::set<std::string> seen;  // a file named twice is one image
+    if (!job_.scope.command)
+      for (const InputFacts& input : inputs_)
+        if (is_loaded(input) && input.objects.front().at_hand && seen.insert(input.path).second)
+          add(input.objects.front(), input.path, kNone);
+    for (std::size_t p = 0; p < packages_.size(); ++p) {
+      const bool wheel = packages_[p].kind == PackageKind::Wheel;
+      for (const InputFacts& file : packages_[p].files) {
+        if (!is_loaded(file)) continue;
+        const std::string path = path_of(packages_[p], file);
+        if (wheel || seen.insert(path).second) add(file.objects.front(), path, static_cast<std::uint32_t>(p));
+      }
+    }
+  }
+
+  static LoadedBy loaded_by(const ObjectFacts& object) {
+    return object.kind == ObjectKind::Executable ? LoadedBy::System : LoadedBy::Host;
+  }
+
+  void add(const ObjectFacts& object, const std::string& path, std::uint32_t package) {
+    Image image;
+    image.object = &object;
+    image.package = package;
+    std::vector<TreeFile> files;
+    try {
+      WalkedClosure walked = walk_closure(tree_, path, options_.library_path, loaded_by(object));
+      image.closure = std::move(walked.closure);
+      files = std::move(walked.files);
+    } catch (const InputError& error) {
+      image.closure.errors.push_back(error);
+    }
+    // The file itself is known, and so is what wheels and other inputs have.
+    if (!files.empty()) known_[files.front().id] = &object;
+    hosts_.push_back(!files.empty() && is_python_module(object) ? libraries_of_interpreter(object)
+                                                                : std::vector<TreeFile>{});
+    files_.push_back(std::move(files));
+    result_.images.push_back(std::move(image));
+  }
+
+  std::vector<TreeFile> libraries_of_interpreter(const ObjectFacts& module) {
+    return find_in_system(tree_, {module.machine, module.is_64, module.big_endian}, libraries_of_the_interpreter());
+  }
+
+  /// Facts of everything that is in a closure, each file once.
+  void read_libraries() {
+    std::vector<std::pair<FileId, std::string>> unread;
+    for (const auto* lists : {&files_, &hosts_})
+      for (const std::vector<TreeFile>& files : *lists)
+        for (const TreeFile& file : files) {
+          if (!known_.try_emplace(file.id, file.facts).second || file.facts != nullptr) continue;
+          unread.emplace_back(file.id, file.real);
+        }
+    std::vector<InputFacts> read(unread.size());
+    for_each_parallel(unread.size(), 1, [&](std::size_t i) { read[i] = scan_input(unread[i].second); });
+    for (std::size_t i = 0; i < read.size(); ++i)
+      if (is_loaded(read[i]))
+        known_[unread[i].first] = &result_.libraries.objects.emplace_back(std::move(read[i].objects.front()));
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      for (const TreeFile& file : files_[i]) result_.images[i].loaded.push_back(known_.at(file.id));
+      for (const TreeFile& file : hosts_[i])
+        if (known_.at(file.id) != nullptr) result_.images[i].host.push_back(known_.at(file.id));
+    }
+  }
+
+  /// A library that another image loads is judged there. Of files that load each other, each is judged by itself.
+  void find_loaders() {
+    std::map<const ObjectFacts*, std::size_t> image_of;
+    for (std::size_t i = 0; i < result_.images.size(); ++i) image_of.try_emplace(result_.images[i].object, i);
+    const auto loads = [&](const Image& image, const ObjectFacts* object) {
+      return std::find(image.loaded.begin(), image.loaded.end(), object) != image.loaded.end();
+    };
+    for (const Image& loader : result_.images)
+      for (std::size_t i = 1; i < loader.loaded.size(); ++i) {
+        const auto found = image_of.find(loader.loaded[i]);
+        if (loader.loaded[i] == nullptr || found == image_of.end()) continue;
+        Image& library = result_.images[found->second];
+        if (library.judged_with_its_loaders || &library == &loader || is_python_module(*library.object)) continue;
+        library.judged_with_its_loaders = !loads(library, loader.object);
+      }
+  }
+
+  /// May two images be loaded by one process? A shared object that is named, and what is given with it; what is
+  /// installed together for Python; programs are processes of their own, and so are builds of one module for several
+  /// interpreters.
+  bool may_meet(const Image& a, const Image& b) const {
+    if (a.object->kind == ObjectKind::Executable || b.object->kind == ObjectKind::Executable) return false;
+    if (a.package == kNone || b.package == kNone) return !are_alternatives(a, b);
+    return is_for_python(a) && is_for_python(b) && !are_alternatives(a, b);
+  }
+
+  bool is_for_python(const Image& image) const {
+    if (image.package == kNone || packages_[image.package].kind == PackageKind::Wheel) return true;
+    if (is_python_module(*image.object)) return true;
+    return std::any_of(
+        packages_[image.package].files.begin(), packages_[image.package].files.end(),
+        [](const InputFacts& file) { return is_loaded(file) && is_python_module(file.objects.front()); });
+  }
+
+  /// Two wheels of one project, or modules for two interpreters: "_C.cpython-311-..." and "_C.cpython-312-...".
+  bool are_alternatives(const Image& a, const Image& b) const {
+    const auto wheel = [&](const Image& image) {
+      return image.package == kNone ? std::string() : packages_[image.package].wheel.name;
+    };
+    if (a.package != b.package && !wheel(a).empty() && wheel(a) == wheel(b)) return true;
+    const std::string first = interpreter_of(*a.object);
+    const std::string second = interpreter_of(*b.object);
+    return !first.empty() && !second.empty() && first != second;
+  }
+
+  /// "311" of "_C.cpython-311-x86_64-linux-gnu.so"; empty where the name doesn't say.
+  static std::string interpreter_of(const ObjectFacts& object) {
+    const std::string name = object.origin.display();
+    const std::size_t at = name.rfind(".cpython-");
+    if (at == std::string::npos) return {};
+    return name.substr(at + 9, name.find_first_of("-.", at + 9) - at - 9);
+  }
+
+  struct Answer {
+    std::uint32_t image;
+    std::uint32_t library;
+    const ObjectFacts* facts;
+  };
+
+  /// Each name that is asked for, and the files that it leads to. A file that was given answers to its DT_SONAME too.
+  void find_names_of_two() {
+    std::map<std::string, std::vector<Answer>> answers;
+    const auto add_answer = [&](const std::string& name, std::uint32_t image, std::uint32_t library) {
+      const ObjectFacts* facts = result_.images[image].loaded[library];
+      std::vector<Answer>& known = answers[name];
+      if (facts == nullptr) return;
+      for (auto at = known.rbegin(); at != known.rend() && at->image == image; ++at)
+        if (at->facts == facts) return;
+      known.push_back({image, library, facts});
+    };
+    for (std::uint32_t i = 0; i < result_.images.size(); ++i) {
+      const Image& image = result_.images[i];
+      if (image.loaded.empty()) continue;
+      for (const LoadedLibrary& library : image.closure.libraries)
+        for (const NeededLibrary& needed : library.needed)
+          if (needed.library != kNone && needed.name.find('/') == std::string::npos &&
+              needed.found_by != FoundBy::Loader)
+            add_answer(needed.name, i, needed.library);
+    }
+    for (std::uint32_t i = 0; i < result_.images.size(); ++i) {
+      const Image& image = result_.images[i];
+      // What lies in a package and nothing loads has no part in a process.
+      const bool takes_part = image.package == kNone || image.judged_with_its_loaders;
+      if (takes_part && !image.loaded.empty() && answers.count(image.object->soname) != 0)
+        add_answer(image.object->soname, i, 0);
+    }
+    const auto other_than_first = [](const std::vector<Answer>& list) {
+      return std::any_of(list.begin(), list.end(), [&](const Answer& one) { return one.facts != list.front().facts; });
+    };
+    for (const auto& [name, list] : answers) {
+      if (!other_than_first(list)) continue;
+      if (std::optional<NameOfTwo> clash = first_clash(name, list)) result_.libraries.names_of_two.push_back(*clash);
+    }
+  }
+
+  std::optional<NameOfTwo> first_clash(const std::string& name, const std::vector<Answer>& answers) const {
+    for (std::size_t first = 0; first < answers.size(); ++first)
+      for (std::size_t second = first + 1; second < answers.size(); ++second) {
+        const Answer& a = answers[first];
+        const Answer& b = answers[second];
+        if (a.facts == b.facts || !may_meet(result_.images[a.image], result_.images[b.image])) continue;
+        if (a.facts->machine != b.facts->machine || a.facts->is_64 != b.facts->is_64 ||
+            is_one_build(*a.facts, *b.facts))
+          continue;
+        return NameOfTwo{name, {a.image, a.library}, {b.image, b.library}};
+      }
+    return std::nullopt;
+  }
+
+  /// Copies of one file are one library, whichever is loaded: wheels that were repaired have the same libgfortran.
+  static bool is_one_build(const ObjectFacts& a, const ObjectFacts& b) {
+    try {
+      ObjectBytes bytes;
+      const auto first = bytes.of(a.origin);
+      const auto second = bytes.of(b.origin);
+      return std::equal(first.begin(), first.end(), second.begin(), second.end());
+    } catch (const InputError&) {
+      return false;
+    }
+  }
+
+  /// Whoever exports a name is compared with whoever has it and doesn't export it.
+  void find_kept_locals() {
+    std::unordered_set<std::string_view> exported;
+    std::set<const ObjectFacts*> seen;
+    std::vector<const ObjectFacts*> objects;
+    for (const Image& image : result_.images) {
+      if (image.loaded.size() < 2) continue;
+      for (const ObjectFacts* object : image.loaded) {
+        if (object == nullptr || !seen.insert(object).second) continue;
+        objects.push_back(object);
+        for (const Symbol& symbol : object->symbols)
+          if (symbol.defined() && symbol.binding == Binding::Global) exported.insert(object->name(symbol));
+      }
+    }
+    std::vector<std::vector<KeptLocal>> kept(objects.size());
+    const auto read = [&](std::size_t i) {
+      try {
+        kept[i] = find_kept_local(*objects[i], exported);
+      } catch (const InputError&) {
+        // .symtab is of no use to the loader, and a damaged one is no reason to distrust the rest.
+      }
+    };
+    const auto is_compressed = [&](std::size_t i) { return !objects[i]->origin.entry.empty(); };
+    for_each_parallel(objects.size(), 1, [&](std::size_t i) {
+      if (!is_compressed(i)) read(i);
+    });
+    // A file of a wheel is decompressed into memory, gigabytes of some: one at a time.
+    for (std::size_t i = 0; i < objects.size(); ++i)
+      if (is_compressed(i)) read(i);
+    for (std::size_t i = 0; i < objects.size(); ++i)
+      if (!kept[i].empty()) result_.libraries.kept_local.emplace(objects[i], std::move(kept[i]));
+  }
+
+  /// Where libraries are that were not found.
+  void find_missing() {
+    std::set<std::string> names;
+    std::set<std::string> folders;
+    for (const Image& image : result_.images)
+      for (const LoadedLibrary& library : image.closure.libraries)
+        for (const NeededLibrary& needed : library.needed) {
+          if (needed.library != kNone) continue;
+          names.insert(fs::path(needed.name).filename().string());
+          // "libs" beside "bin", or one of the folders of the same build.
+          if (image.package == kNone) add_neighbours(library.path, folders);
+        }
+    if (names.empty()) return;
+    for (const std::string& path : find_by_name(tree_.root(), names, {folders.begin(), folders.end()}))
+      add_file(names, path);
+    for (std::uint32_t p = 0; p < packages_.size(); ++p)
+      for (const InputFacts& file : packages_[p].files) {
+        if (!is_loaded(file)) continue;
+        const ObjectFacts& object = file.objects.front();
+        add_place(names,
+                  {object.origin.display(), object.origin.entry, object.machine, object.is_64, object.big_endian, p});
+      }
+  }
+
+  static void add_neighbours(const std::string& file, std::set<std::string>& folders) {
+    std::error_code error;
+    const fs::path folder = fs::absolute(file, error).lexically_normal().parent_path();
+    if (error || folder.relative_path().empty()) return;
+    folders.insert(folder.string());
+  }
+
+  /// Linker scripts and what else has the name is no library.
+  void add_file(const std::set<std::string>& names, const std::string& path) {
+    try {
+      const LoadMachine machine = read_load_facts(tree_.root().real(path)).machine;
+      add_place(names, {path, {}, machine.machine, machine.is_64, machine.big_endian, kNone});
+    } catch (const InputError&) {
+      return;
+    }
+  }
+
+  void add_place(const std::set<std::string>& names, const Whereabouts& place) {
+    const fs::path path = place.entry.empty() ? place.path : place.entry;
+    // The CUDA toolkit's stand-ins for libraries of the driver, to be linked against and never to be loaded.
+    if (path.parent_path().filename() == "stubs") return;
+    for (const std::string& wanted : names) {
+      if (library_stem(wanted) != library_stem(path.filename().string())) continue;
+      std::vector<Whereabouts>& places = result_.libraries.elsewhere[wanted];
+      const auto same = [&](const Whereabouts& known) { return normal(known.path) == normal(place.path); };
+      if (std::none_of(places.begin(), places.end(), same)) places.push_back(place);
+    }
+  }
+
+  static std::string normal(const std::string& path) {
+    std::error_code error;
+    return fs::absolute(path, error).lexically_normal().string();
+  }
+
+  /// Directories of RUNPATHs that anybody can write to, or make.
+  void find_writable_directories() {
+    for (const Image& image : result_.images)
+      for (const std::string& directory : image.object->runpath) {
+        if (!directory.starts_with('/') || directory.find('$') != std::string::npos) continue;
+        struct stat status {};
+        fs::path at = fs::path(directory).lexically_normal();
+        while (::stat(tree_.root().real(at.string()).c_str(), &status) != 0 && at.has_relative_path())
+          at = at.parent_path();
+        if (S_ISDIR(status.st_mode) && (status.st_mode & S_IWOTH) != 0)
+          result_.libraries.writable_by_all.insert(directory);
+      }
+  }
+
+  const LinkJob& job_;
+  const std::vector<InputFacts>& inputs_;
+  const std::vector<Package>& packages_;
+  const ClosureOptions& options_;
+  LoadTree tree_;
+  LoadedImages result_;
+  std::vector<std::vector<TreeFile>> files_;  // of the closure of each image
+  std::vector<std::vector<TreeFile>> hosts_;  // of what the interpreter of each has loaded
+  std::map<FileId, const ObjectFacts*> known_;
+};
+
+}  // namespace
+
+std::vector<ObjectFacts> read_interpreter_libraries(const ObjectFacts& object, const std::string& root) {
+  LoadTree tree(root);
+  std::vector<ObjectFacts> libraries;
+  for (const TreeFile& file :
+       find_in_system(tree, {object.machine, object.is_64, object.big_endian}, libraries_of_the_interpreter()))
+    if (InputFacts facts = scan_input(file.real); is_loaded(facts))
+      libraries.push_back(std::move(facts.objects.front()));
+  return libraries;
+}
+
+LoadedImages find_images(const LinkJob& job, const std::vector<InputFacts>& inputs,
+                         const std::vector<Package>& packages, const ClosureOptions& options) {
+  return ImageFinder(job, inputs, packages, options).run();
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostLibraries = 16384;
+
+bool is_musl_loader(const std::string& name) {
+  const std::string file = fs::path(name).filename().string();
+  return file.starts_with("ld-musl-") || file.starts_with("libc.musl-");
+}
+
+/// What musl's loader answers to by itself: lib{c,pthread,rt,m,dl,util,xnet}.so*
+bool is_musl_libc(const std::string& name) {
+  constexpr std::array<std::string_view, 7> kNames = {"c.", "pthread.", "rt.", "m.", "dl.", "util.", "xnet."};
+  if (is_musl_loader(name)) return true;
+  if (!name.starts_with("lib")) return false;
+  return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view n) { return name.substr(3).starts_with(n); });
+}
+
+class Walk {
+ public:
+  Walk(LoadTree& tree, const std::string& file, const std::vector<std::string>& library_path, LoadedBy loaded_by)
+      : tree_(tree), root_(tree.root()), loaded_by_(loaded_by) {
+    const std::string path = root_.inside(file);
+    std::optional<TreeFile> found = tree_.find(root_.is_this_machine() ? file : path);
+    if (!found) found = TreeFile{{}, root_.is_this_machine() ? file : root_.real(path)};  // read_load_facts() says why
+    facts_.push_back(tree_.load_facts(*found));
+    machine_ = facts_.front().machine;
+    result_.libraries.push_back({path});
+    describe(0, *found);
+    choose_loader();
+    for (const std::string& directory : library_path)
+      for (SearchDirectory& one : search_directories(directory, tokens(0), ":;"))
+        library_path_.push_back(std::move(one));
+  }
+
+  WalkedClosure run() {
+    if (result_.loader != LoaderKind::None) {
+      prepare_system();
+      for (std::uint32_t i = 0; i < result_.libraries.size(); ++i) {
+        const std::vector<std::string> names = facts_[i].needed;
+        for (const std::string& name : names) {
+          NeededLibrary answer = find(i, name);
+          result_.libraries[i].needed.push_back(std::move(answer));
+        }
+      }
+      find_what_the_host_has_loaded();
+    }
+    return {std::move(result_), std::move(files_)};
+  }
+
+ private:
+  void choose_loader() {
+    const LoadFacts& file = facts_.front();
+    if (!file.dynamic) return;  // static: it is what it is
+    result_.interpreter = file.interpreter;
+    const auto musl = std::find_if(file.needed.begin(), file.needed.end(),
+                                   [](const std::string& name) { return is_musl_loader(name) || name == "libc.so"; });
+    result_.loader = is_musl_loader(file.interpreter) || (file.interpreter.empty() && musl != file.needed.end())
+                         ? LoaderKind::Musl
+                         : LoaderKind::Glibc;
+    if (!result_.interpreter.empty()) return;
+    if (result_.loader == LoaderKind::Glibc) result_.interpreter = usual_interpreter(machine_);
+    if (musl != file.needed.end() && musl->starts_with("libc.musl-"))
+      result_.interpreter = "/lib/ld-musl-" + musl->substr(10);
+  }
+
+  void prepare_system() {
+    if (result_.loader == LoaderKind::Musl) {
+      for (const std::string& directory : musl_directories(root_, result_.interpreter, result_.errors))
+        defaults_.push_back({directory, directory});
+      return;
+    }
+    const SystemLibraries& system = tree_.system(machine_);
+    if (system.cache) cache_ = &*system.cache;
+    result_.errors.insert(result_.errors.end(), system.errors.begin(), system.errors.end());
+    for (const std::string& directory : system.configured) configured_.push_back({directory, directory});
+    for (const std::string& directory : system.defaults) defaults_.push_back({directory, directory});
+  }
+
+  /// What stands in an object about itself.
+  void describe(std::uint32_t i, const TreeFile& file) {
+    LoadedLibrary& library = result_.libraries[i];
+    library.soname = facts_[i].soname;
+    library.rpath = facts_[i].rpath;
+    library.runpath = facts_[i].runpath;
+    by_file_[file.id] = i;
+    files_.push_back(file);
+    names_[library.path] = i;
+  }
+
+  /// The program is known by the file that the kernel starts, a library by the path it was found at.
+  const PathTokens& tokens(std::uint32_t i) {
+    tokens_.resize(std::max<std::size_t>(tokens_.size(), i + 1));
+    if (!tokens_[i]) tokens_[i] = make_tokens(i);
+    return *tokens_[i];
+  }
+
+  PathTokens make_tokens(std::uint32_t i) const {
+    std::error_code error;
+    fs::path path = result_.libraries[i].path;
+    if (path.is_relative()) path = fs::current_path(error) / path;
+    if (i == 0) {
+      const fs::path real =
+          root_.is_this_machine() ? fs::canonical(path, error) : fs::path(root_.inside(root_.real(path)));
+      if (!error) path = real;
+    }
+    return {path.parent_path().string(), lib_word(root_, machine_), platform_word(machine_)};
+  }
+
+  NeededLibrary find(std::uint32_t asker, const std::string& name) {
+    NeededLibrary answer;
+    answer.name = name;
+    if (const std::uint32_t known = already_loaded(name); known != kNone) {
+      answer.library = known;
+      answer.found_by = FoundBy::AlreadyLoaded;
+    } else if (is_loader(name)) {
+      take(answer, asker, result_.interpreter, {FoundBy::Loader, {}, kNone});
+    } else if (name.find('/') != std::string::npos) {
+      take(answer, asker, with_tokens(name, tokens(asker)), {FoundBy::Path, {}, kNone});
+    } else if (result_.loader == LoaderKind::Musl) {
+      search_as_musl(answer, asker);
+    } else {
+      search_as_glibc(answer, asker);
+    }
+    if (answer.library == kNone) find_loaded_before(answer, asker);
+    return answer;
+  }
+
+  /// In the real process this comes first. Here what was loaded before is not known for certain, so that a rule of the
+  /// file's own counts for more.
+  void find_loaded_before(NeededLibrary& answer, std::uint32_t asker) {
+    if (loaded_by_ != LoadedBy::Host || host_of(answer.name) != Host::Torch) return;
+    std::vector<std::string> paths = tree_.loaded_before(answer.name);
+    std::error_code error;
+    const std::string& file = result_.libraries.front().path;
+    const std::string here = root_.is_this_machine() ? fs::absolute(file, error).lexically_normal().string() : file;
+    if (const std::string folder = torch_folder_beside(here); !folder.empty())
+      paths.push_back(folder + "/" + answer.name);
+    const std::vector<std::string> searched = answer.searched;
+    for (const std::string& path : paths)
+      if (take(answer, asker, path, {FoundBy::LoadedBefore, fs::path(path).parent_path().string(), kNone})) break;
+    if (answer.library == kNone) return;
+    answer.searched = searched;
+    host_is_here_ = true;
+  }
+
+  /// What the host's libraries have loaded in their turn is there before the file as well: libcudart.so.13 for torch.
+  void find_what_the_host_has_loaded() {
+    if (!host_is_here_) return;
+    for (LoadedLibrary& library : result_.libraries)
+      for (NeededLibrary& needed : library.needed) {
+        if (needed.library != kNone) continue;
+        needed.library = already_loaded(needed.name);
+        if (needed.library != kNone) needed.found_by = FoundBy::AlreadyLoaded;
+      }
+  }
+
+  std::uint32_t already_loaded(const std::string& name) {
+    if (const auto known = names_.find(name); known != names_.end()) return known->second;
+    if (result_.loader == LoaderKind::Musl) return kNone;
+    for (std::uint32_t i = 0; i < result_.libraries.size(); ++i) {
+      if (result_.libraries[i].soname != name) continue;
+      names_[name] = i;
+      return i;
+    }
+    return kNone;
+  }
+
+  bool is_loader(const std::string& name) const {
+    if (result_.loader == LoaderKind::Musl) return is_musl_libc(name);
+    return !result_.interpreter.empty() && name == fs::path(result_.interpreter).filename();
+  }
+
+  struct Rule {
+    FoundBy found_by;
+    std::string spelled;
+    std::uint32_t of;
+  };
+
+  void search_as_glibc(NeededLibrary& answer, std::uint32_t asker) {
+    if (facts_[asker].runpath.empty() && search_rpaths(answer, asker)) return;
+    if (search(answer, asker, library_path_, {FoundBy::LibraryPath, {}, kNone})) return;
+    if (search(answer, asker, directories_of(facts_[asker].runpath, asker), {FoundBy::Runpath, {}, asker})) return;
+    const bool defaults = !facts_[asker].no_default_libraries;
+    if (cache_ && search_cache(answer, asker, defaults)) return;
+    if (search(answer, asker, configured_, {FoundBy::Configured, {}, kNone})) return;
+    if (defaults) search(answer, asker, defaults_, {FoundBy::Default, {}, kNone});
+  }
+
+  /// Most objects have no path, and are not asked for what $ORIGIN means.
+  std::vector<SearchDirectory> directories_of(const std::string& path, std::uint32_t owner) {
+    return path.empty() ? std::vector<SearchDirectory>{} : search_directories(path, tokens(owner));
+  }
+
+  bool search_rpaths(NeededLibrary& answer, std::uint32_t asker) {
+    for (std::uint32_t owner = asker; owner != kNone; owner = result_.libraries[owner].needed_by)
+      if (search(answer, asker, directories_of(facts_[owner].rpath, owner), {FoundBy::Rpath, {}, owner})) return true;
+    return false;
+  }
+
+  bool search_cache(NeededLibrary& answer, std::uint32_t asker, bool defaults) {
+    const auto found = cache_->find(answer.name);
+    if (found == cache_->end()) return false;
+    const std::string folder = fs::path(found->second).parent_path().string();
+    const auto is_default = [&](const SearchDirectory& directory) { return directory.path == folder; };
+    if (!defaults && std::any_of(defaults_.begin(), defaults_.end(), is_default)) return false;
+    return take(answer, asker, found->second, {FoundBy::Cache, folder, kNone});
+  }
+
+  void search_as_musl(NeededLibrary& answer, std::uint32_t asker) {
+    if (search(answer, asker, library_path_, {FoundBy::LibraryPath, {}, kNone})) return;
+    for (std::uint32_t owner = asker; owner != kNone; owner = result_.libraries[owner].needed_by) {
+      const LoadFacts& facts = facts_[owner];
+      const bool is_rpath = facts.runpath.empty();
+      const Rule rule{is_rpath ? FoundBy::Rpath : FoundBy::Runpath, {}, owner};
+      if (search(answer, asker, directories_of(is_rpath ? facts.rpath : facts.runpath, owner), rule)) return;
+    }
+    search(answer, asker, defaults_, {FoundBy::Default, {}, kNone});
+  }
+
+  bool search(NeededLibrary& answer, std::uint32_t asker, const std::vector<SearchDirectory>& directories, Rule rule) {
+    for (const SearchDirectory& directory : directories) {
+      if (directory.path.empty()) continue;
+      rule.spelled = directory.spelled;
+      if (take(answer, asker, directory.path == "/" ? "/" + answer.name : directory.path + "/" + answer.name, rule))
+        return true;
+      if (std::find(answer.searched.begin(), answer.searched.end(), directory.path) == answer.searched.end())
+        answer.searched.push_back(directory.path);
+    }
+    return false;
+  }
+
+  /// True when the search ends here: the loader takes the file, or stops at it.
+  bool take(NeededLibrary& answer, std::uint32_t asker, const std::string& path, const Rule& rule) {
+    const std::optional<TreeFile>& file = tree_.find(path);
+    if (!file) return false;
+    std::uint32_t library = kNone;
+    if (const auto known = by_file_.find(file->id); known != by_file_.end()) {
+      library = known->second;
+    } else if (!load(library, answer, asker, path, *file)) {
+      return false;
+    }
+    names_.try_emplace(answer.name, library);
+    answer.library = library;
+    answer.found_by = rule.found_by;
+    answer.rule = rule.spelled;
+    answer.rule_of = rule.of;
+    answer.searched.clear();
+    return true;
+  }
+
+  bool load(std::uint32_t& library, NeededLibrary& answer, std::uint32_t asker, const std::string& path,
+            const TreeFile& file) {
+    LoadFacts facts;
+    try {
+      if (result_.libraries.size() >= kMostLibraries)
+        throw InputError(file.real, "is one library too many: not followed");
+      facts = tree_.load_facts(file);
+    } catch (const InputError& error) {
+      result_.errors.push_back(error);
+    }
+    const bool readable = facts.machine.machine != 0;
+    if (readable && facts.machine != machine_) {
+      answer.wrong_machine.push_back(path);
+      return false;
+    }
+    library = static_cast<std::uint32_t>(result_.libraries.size());
+    result_.libraries.push_back({path});
+    result_.libraries.back().needed_by = asker;
+    facts_.push_back(std::move(facts));
+    describe(library, file);
+    return true;
+  }
+
+  LoadTree& tree_;
+  const Root& root_;
+  const LoadedBy loaded_by_;
+  bool host_is_here_ = false;  ///< a library was found that it has loaded
+  Closure result_;
+  std::vector<TreeFile> files_;  ///< of result_.libraries
+  LoadMachine machine_;
+  std::vector<LoadFacts> facts_;                   ///< of result_.libraries
+  std::vector<std::optional<PathTokens>> tokens_;  ///< of result_.libraries, of those that were asked
+  std::map<std::string, std::uint32_t> names_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> by_file_;
+  std::vector<SearchDirectory> library_path_, configured_, defaults_;
+  const LoaderCache* cache_ = nullptr;
+};
+
+bool is_for(LoadTree& tree, const TreeFile& file, const LoadMachine& machine) {
+  try {
+    return tree.load_facts(file).machine == machine;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+WalkedClosure walk_closure(LoadTree& tree, const std::string& file, const std::vector<std::string>& library_path,
+                           LoadedBy loaded_by) {
+  return Walk(tree, file, library_path, loaded_by).run();
+}
+
+std::vector<TreeFile> find_in_system(LoadTree& tree, const LoadMachine& machine,
+                                     const std::vector<std::string>& names) {
+  const SystemLibraries& system = tree.system(machine);
+  std::vector<TreeFile> found;
+  for (const std::string& name : names) {
+    std::vector<std::string> paths;
+    if (system.cache)
+      if (const auto cached = system.cache->find(name); cached != system.cache->end()) paths.push_back(cached->second);
+    for (const std::vector<std::string>* folders : {&system.configured, &system.defaults})
+      for (const std::string& folder : *folders) paths.push_back(folder + "/" + name);
+    for (const std::string& path : paths)
+      if (const std::optional<TreeFile>& file = tree.find(path); file && is_for(tree, *file, machine)) {
+        found.push_back(*file);
+        break;
+      }
+  }
+  return found;
+}
+
+Closure closure(const std::string& file, const ClosureOptions& options) { return ClosureFinder(options).of(file); }
+
+ClosureFinder::ClosureFinder(const ClosureOptions& options)
+    : tree_(std::make_unique<LoadTree>(options.root)), library_path_(options.library_path) {}
+
+ClosureFinder::~ClosureFinder() = default;
+
+Closure ClosureFinder::of(const std::string& file) { return walk_closure(*tree_, file, library_path_).closure; }
+
+}  // namespace elfaudit

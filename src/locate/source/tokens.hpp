@@ -1,0 +1,431 @@
+// Where the parser of declarations gets its tokens from.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "support/interner.hpp"
+
+namespace elfaudit::source {
+
+// --- The words that mean something to the reader of sources: to its preprocessor and to its parser of declarations.
+
+/// Words with a meaning. A name's number is its Word when it is less than Word::Count.
+enum class Word : std::uint32_t {
+  // directives
+  Define,
+  Undef,
+  Include,
+  IncludeNext,
+  Import,
+  If,
+  Ifdef,
+  Ifndef,
+  Elif,
+  Elifdef,
+  Elifndef,
+  Else,
+  Endif,
+  Pragma,
+  Error,
+  Once,
+  // of the preprocessor
+  Defined,
+  HasInclude,
+  HasIncludeNext,
+  HasAttribute,
+  HasCppAttribute,
+  HasCAttribute,
+  HasBuiltin,
+  HasFeature,
+  HasExtension,
+  HasDeclspec,
+  IsIdentifier,
+  VaArgs,
+  VaOpt,
+  File,
+  Line,
+  Counter,
+  IncludeLevel,
+  BaseFile,
+  Date,
+  Time,
+  Timestamp,
+  PragmaOp,
+  MsPragma,
+  True,
+  False,
+  AltAnd,
+  AltOr,
+  AltNot,
+  AltBitAnd,
+  AltBitOr,
+  AltXor,
+  AltCompl,
+  AltNotEq,
+  // of declarations
+  Namespace,
+  Inline,
+  GnuInline,
+  GnuInline2,
+  ForceInline,
+  Extern,
+  Static,
+  Constexpr,
+  Consteval,
+  Constinit,
+  Const,
+  GnuConst,
+  GnuConst2,
+  Volatile,
+  GnuVolatile,
+  GnuVolatile2,
+  Restrict,
+  GnuRestrict,
+  GnuRestrict2,
+  Register,
+  ThreadLocal,
+  GnuThread,
+  CThreadLocal,
+  Mutable,
+  Virtual,
+  Explicit,
+  Friend,
+  Typedef,
+  Extension,
+  NoReturn,
+  Template,
+  Typename,
+  Class,
+  Struct,
+  Union,
+  Enum,
+  Using,
+  StaticAssert,
+  CStaticAssert,
+  Asm,
+  GnuAsm,
+  GnuAsm2,
+  Concept,
+  Requires,
+  Export,
+  Operator,
+  Decltype,
+  Typeof,
+  GnuTypeof,
+  GnuTypeof2,
+  Attribute,
+  Attribute2,
+  Alignas,
+  CAlignas,
+  Declspec,
+  Noexcept,
+  Throw,
+  Try,
+  Catch,
+  Final,
+  Override,
+  Public,
+  Private,
+  Protected,
+  Default,
+  Delete,
+  New,
+  This,
+  Sizeof,
+  Nullptr,
+  Auto,
+  Atomic,
+  Abi,
+  Alias,
+  LaunchBounds,
+  // CUDA's, when no header defines them
+  Device,
+  Global,
+  Host,
+  Constant,
+  Managed,
+  Shared,
+  GridConstant,
+  ClusterDims,
+  NoInline,
+  // built-in types
+  Void,
+  Bool,
+  CBool,
+  Char,
+  Char8,
+  Char16,
+  Char32,
+  WChar,
+  Short,
+  Int,
+  Long,
+  Signed,
+  GnuSigned,
+  GnuSigned2,
+  Unsigned,
+  Float,
+  Double,
+  Int128,
+  Float128,
+  Complex,
+  GnuComplex,
+  Count
+};
+
+inline constexpr std::array<std::string_view, static_cast<std::size_t>(Word::Count)> kWords = {
+    "define",
+    "undef",
+    "include",
+    "include_next",
+    "import",
+    "if",
+    "ifdef",
+    "ifndef",
+    "elif",
+    "elifdef",
+    "elifndef",
+    "else",
+    "endif",
+    "pragma",
+    "error",
+    "once",
+    "defined",
+    "__has_include",
+    "__has_include_next",
+    "__has_attribute",
+    "__has_cpp_attribute",
+    "__has_c_attribute",
+    "__has_builtin",
+    "__has_feature",
+    "__has_extension",
+    "__has_declspec_attribute",
+    "__is_identifier",
+    "__VA_ARGS__",
+    "__VA_OPT__",
+    "__FILE__",
+    "__LINE__",
+    "__COUNTER__",
+    "__INCLUDE_LEVEL__",
+    "__BASE_FILE__",
+    "__DATE__",
+    "__TIME__",
+    "__TIMESTAMP__",
+    "_Pragma",
+    "__pragma",
+    "true",
+    "false",
+    "and",
+    "or",
+    "not",
+    "bitand",
+    "bitor",
+    "xor",
+    "compl",
+    "not_eq",
+    "namespace",
+    "inline",
+    "__inline",
+    "__inline__",
+    "__forceinline__",
+    "extern",
+    "static",
+    "constexpr",
+    "consteval",
+    "constinit",
+    "const",
+    "__const",
+    "__const__",
+    "volatile",
+    "__volatile",
+    "__volatile__",
+    "restrict",
+    "__restrict",
+    "__restrict__",
+    "register",
+    "thread_local",
+    "__thread",
+    "_Thread_local",
+    "mutable",
+    "virtual",
+    "explicit",
+    "friend",
+    "typedef",
+    "__extension__",
+    "_Noreturn",
+    "template",
+    "typename",
+    "class",
+    "struct",
+    "union",
+    "enum",
+    "using",
+    "static_assert",
+    "_Static_assert",
+    "asm",
+    "__asm",
+    "__asm__",
+    "concept",
+    "requires",
+    "export",
+    "operator",
+    "decltype",
+    "typeof",
+    "__typeof",
+    "__typeof__",
+    "__attribute__",
+    "__attribute",
+    "alignas",
+    "_Alignas",
+    "__declspec",
+    "noexcept",
+    "throw",
+    "try",
+    "catch",
+    "final",
+    "override",
+    "public",
+    "private",
+    "protected",
+    "default",
+    "delete",
+    "new",
+    "this",
+    "sizeof",
+    "nullptr",
+    "auto",
+    "_Atomic",
+    "abi",
+    "alias",
+    "__launch_bounds__",
+    "__device__",
+    "__global__",
+    "__host__",
+    "__constant__",
+    "__managed__",
+    "__shared__",
+    "__grid_constant__",
+    "__cluster_dims__",
+    "__noinline__",
+    "void",
+    "bool",
+    "_Bool",
+    "char",
+    "char8_t",
+    "char16_t",
+    "char32_t",
+    "wchar_t",
+    "short",
+    "int",
+    "long",
+    "signed",
+    "__signed",
+    "__signed__",
+    "unsigned",
+    "float",
+    "double",
+    "__int128",
+    "__float128",
+    "_Complex",
+    "__complex__"};
+
+static_assert(kWords.back() == "__complex__", "a word without a spelling, or a spelling without a word");
+
+// --- Preprocessing tokens and the words that mean something to the reader.
+
+enum class Kind : std::uint8_t {
+  End,  ///< of the file, or of the line inside a directive
+  Identifier,
+  Number,
+  String,
+  Char,
+  Punct,
+  Other,        ///< a byte that begins no token
+  Placemarker,  ///< stands for an empty argument beside ##
+  Mark,         ///< a macro was expanded here: `id` is its number, `text` its name
+  Braces,       ///< a whole {...} whose content does not matter
+};
+
+/// One character stands for itself; these are the longer ones.
+namespace punct {
+enum : std::uint16_t {
+  Scope = 256,
+  Arrow,
+  ArrowStar,
+  DotStar,
+  Ellipsis,
+  ShiftLeft,
+  ShiftRight,
+  ShiftLeftAssign,
+  ShiftRightAssign,
+  LessEqual,
+  GreaterEqual,
+  Spaceship,
+  Equal,
+  NotEqual,
+  And,
+  Or,
+  Increment,
+  Decrement,
+  OtherAssign,
+  Paste
+};
+}
+
+/// Where a token is written, or where the outermost macro that made it is used.
+struct Spot {
+  std::uint32_t inclusion = 0;
+  std::uint32_t line = 0;
+};
+
+struct Token {
+  enum Flag : std::uint8_t {
+    LineStart = 1,  ///< first on its line
+    Space = 2,      ///< white space before it
+    NoExpand = 4,   ///< met inside its own expansion (C11 6.10.3.4 2)
+  };
+  Kind kind = Kind::End;
+  std::uint8_t flags = 0;
+  std::uint16_t punct = 0;
+  std::uint32_t id = 0;  ///< of an identifier's name; of a mark's macro
+  std::string_view text;
+  Spot at;
+
+  bool is(std::uint16_t p) const { return kind == Kind::Punct && punct == p; }
+  bool is_spaced() const { return (flags & (Space | LineStart)) != 0; }
+  bool is_name() const { return kind == Kind::Identifier; }
+};
+
+/// The names of one reading; every Word has its number.
+inline Interner new_names() {
+  Interner names;
+  for (const std::string_view word : kWords) names.intern(word);
+  return names;
+}
+
+/// Word::Count for names without a meaning and for what is no name.
+inline Word word_of(const Token& token) {
+  return token.kind == Kind::Identifier && token.id < static_cast<std::uint32_t>(Word::Count)
+             ? static_cast<Word>(token.id)
+             : Word::Count;
+}
+
+inline constexpr bool is_builtin_type(Word word) { return word >= Word::Void && word < Word::Count; }
+inline constexpr bool is_class_key(Word word) { return word >= Word::Class && word <= Word::Enum; }
+inline constexpr bool is_const_word(Word word) { return word >= Word::Const && word <= Word::GnuConst2; }
+inline constexpr bool is_volatile_word(Word word) { return word >= Word::Volatile && word <= Word::GnuVolatile2; }
+inline constexpr bool is_qualifier(Word word) { return word >= Word::Const && word <= Word::GnuRestrict2; }
+inline constexpr bool is_asm(Word word) { return word >= Word::Asm && word <= Word::GnuAsm2; }
+inline constexpr bool is_typeof(Word word) { return word >= Word::Decltype && word <= Word::GnuTypeof2; }
+
+class TokenSource {
+ public:
+  virtual ~TokenSource() = default;
+  /// After macro expansion; Kind::Mark where a macro was expanded. Kind::End at the end, then always.
+  virtual Token next() = 0;
+};
+
+}  // namespace elfaudit::source

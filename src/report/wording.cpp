@@ -1,0 +1,241 @@
+// The words that text, HTML, SARIF and GitHub reports share.
+
+#include "report/wording.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "resolve/resolve.hpp"
+
+namespace elfaudit {
+
+std::string_view to_word(Severity severity) {
+  switch (severity) {
+    case Severity::Note:
+      return "note";
+    case Severity::Warning:
+      return "warning";
+    case Severity::Error:
+      return "error";
+  }
+  return {};
+}
+
+std::string_view to_word(Role role) {
+  switch (role) {
+    case Role::Kept:
+      return "kept";
+    case Role::Rejected:
+      return "rejected";
+    case Role::Reference:
+      return "reference";
+    case Role::Candidate:
+      return "candidate";
+  }
+  return {};
+}
+
+std::string_view to_word(KnownBy known_by) {
+  switch (known_by) {
+    case KnownBy::Nothing:
+      return "none";
+    case KnownBy::DebugInfo:
+      return "debug-info";
+    case KnownBy::MacroInfo:
+      return "macro-info";
+    case KnownBy::Preprocessor:
+      return "preprocessor";
+    case KnownBy::Depfile:
+      return "depfile";
+    case KnownBy::SourceScan:
+      return "source-scan";
+    case KnownBy::LineTable:
+      return "line-table";
+  }
+  return {};
+}
+
+std::string_view to_phrase(KnownBy known_by) {
+  switch (known_by) {
+    case KnownBy::DebugInfo:
+      return "debug info";
+    case KnownBy::MacroInfo:
+      return "macro info";
+    case KnownBy::Depfile:
+      return "depfile + source scan";
+    case KnownBy::SourceScan:
+      return "source scan";
+    case KnownBy::LineTable:
+      return "debug info + source scan";
+    default:
+      return to_word(known_by);
+  }
+}
+
+std::string_view to_word(LinkerKind linker) {
+  switch (linker) {
+    case LinkerKind::Bfd:
+      return "bfd";
+    case LinkerKind::Lld:
+      return "lld";
+    case LinkerKind::Mold:
+      return "mold";
+    case LinkerKind::Gold:
+      return "gold";
+  }
+  return {};
+}
+
+std::string counted(std::size_t n, std::string_view one) { return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s"); }
+
+std::string sentence(const Finding& finding) {
+  const std::size_t more = finding.also.size();
+  if (more == 0) return finding.message;
+  return fmt::format("{}, and {} {} the same cause", finding.message, counted(more, "more symbol"),
+                     more == 1 ? "has" : "have");
+}
+
+std::string others_text(const Finding& finding) {
+  constexpr std::size_t kMostNamed = 10;
+  std::string text;
+  for (std::size_t i = 0; i < finding.also.size() && i < kMostNamed; ++i)
+    text += "\nalso: " + finding.also[i].demangled;
+  if (finding.also.size() > kMostNamed) text += fmt::format("\nand {} more", finding.also.size() - kMostNamed);
+  return text;
+}
+
+std::vector<std::string> symbols_of(const Finding& finding) {
+  if (finding.also.empty()) return finding.symbols;
+  std::vector<std::string> symbols{finding.symbol};
+  for (const Finding& other : finding.also) symbols.push_back(other.symbol);
+  return symbols;
+}
+
+std::string describe_position(const Site& site) {
+  std::string text = site.section;
+  if (text == "*COM*") text = "common";
+  if (text == "*ABS*") return fmt::format("absolute, value {:#x}", site.offset);
+  if (site.offset != 0) text += fmt::format("+{:#x}", site.offset);
+  if (site.size != 0) text += (text.empty() ? "" : ", ") + counted(site.size, "byte");
+  return text;
+}
+
+std::string input_name(const Audit& audit, ObjectId id) {
+  return audit.inputs[id.input].objects[id.object].origin.display();
+}
+
+namespace {
+
+/// What a discarded COMDAT copy defines is not a name that is missing.
+bool discarded_copy_defines(const Resolution& resolution, const Unresolved& name) {
+  return std::any_of(name.references.begin(), name.references.end(), [&](const Reference& reference) {
+    const Fate fate = resolution.fate(reference.id);
+    return fate == Fate::DiscardedComdat || fate == Fate::DiscardedExclude;
+  });
+}
+
+/// Of a build: those of its links, each once.
+std::vector<std::string> names_of(const Audit& audit, bool (*wanted)(const Audit&, const Unresolved&)) {
+  std::vector<std::string> names;
+  for (const Audit& link : audit.links)
+    for (std::string& name : names_of(link, wanted)) names.push_back(std::move(name));
+  for (const Unresolved& name : audit.resolution.unresolved)
+    if (wanted(audit, name)) names.push_back(name.symbol);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+}  // namespace
+
+std::string_view to_word(Judged judged) {
+  switch (judged) {
+    case Judged::Yes:
+      break;
+    case Judged::FilesAlone:
+      return "files-alone";
+    case Judged::PartOfLine:
+      return "part-of-line";
+    case Judged::InputLeftOut:
+      return "input-left-out";
+    case Judged::SymbolsNotRead:
+      return "symbols-not-read";
+    case Judged::InputMissing:
+      return "input-missing";
+    case Judged::InputUnread:
+      return "input-unread";
+  }
+  return {};
+}
+
+std::string_view why_not(Judged judged) {
+  switch (judged) {
+    case Judged::Yes:
+      break;
+    case Judged::FilesAlone:
+      return " without a link command";
+    case Judged::PartOfLine:
+      return ": start files and default libraries are not known";
+    case Judged::InputLeftOut:
+      return ": an input is left out";
+    case Judged::SymbolsNotRead:
+      return ": the symbols of an input are not read";
+    case Judged::InputMissing:
+      return ": an input is missing";
+    case Judged::InputUnread:
+      return ": an input could not be read";
+  }
+  return {};
+}
+
+std::vector<std::string> undefined_names(const Audit& audit) {
+  return names_of(audit, [](const Audit& link, const Unresolved& name) {
+    return name.reported && !said_as_discarded(link.job, name);
+  });
+}
+
+std::vector<std::string> open_names(const Audit& audit) {
+  return names_of(audit, [](const Audit& link, const Unresolved& name) {
+    return link.resolution.judgement.undefined != Judged::Yes && !discarded_copy_defines(link.resolution, name);
+  });
+}
+
+std::optional<std::size_t> undefined_count(const Audit& audit) {
+  if (!audit.resolution.undefined_counted) return std::nullopt;
+  if (audit.resolution.undefined_count) return audit.resolution.undefined_count;
+  const bool judged = audit.resolution.judgement.undefined == Judged::Yes;
+  return judged ? undefined_names(audit).size() : open_names(audit).size();
+}
+
+namespace {
+
+/// Paths below the source root are relative, all others are absolute (report/paths.cpp).
+bool in_project(const SourceLine& at) { return !at.file.empty() && at.file.front() != '/'; }
+
+std::optional<SourceLine> project_place(const Place& place) {
+  if (in_project(place.at)) return place.at;
+  if (place.edit && *place.edit < place.chain.size() && in_project(place.chain[*place.edit]))
+    return place.chain[*place.edit];
+  for (std::size_t i = place.chain.size(); i-- > 0;)  // the nearest to the site
+    if (in_project(place.chain[i])) return place.chain[i];
+  return std::nullopt;
+}
+
+}  // namespace
+
+Focus focus_of(const Finding& finding) {
+  const Site* outside = nullptr;
+  for (const Site& site : finding.sites) {
+    if (site.place.known_by == KnownBy::Nothing) continue;
+    if (const auto at = project_place(site.place)) return {&site, *at, true};
+    if (outside == nullptr) outside = &site;
+  }
+  if (outside != nullptr) return {outside, outside->place.at, true};
+  if (finding.sites.empty()) return {};
+  return {&finding.sites.front(), {finding.sites.front().origin.path, 0}, false};
+}
+
+}  // namespace elfaudit

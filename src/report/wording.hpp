@@ -1,0 +1,84 @@
+// What several reports say in the same way.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "elfaudit/audit.hpp"
+#include "elfaudit/diagnosis.hpp"
+#include "elfaudit/finding.hpp"
+
+namespace elfaudit {
+
+// --- The words that several reports share.
+
+std::string_view to_word(Severity severity);   ///< "error"
+std::string_view to_word(Role role);           ///< "kept"
+std::string_view to_word(KnownBy known_by);    ///< "debug-info", as in the JSON
+std::string_view to_word(LinkerKind linker);   ///< "bfd"
+std::string_view to_phrase(KnownBy known_by);  ///< "debug info", for people
+std::string_view to_word(Judged judged);       ///< "input-left-out", as in the JSON; empty for Judged::Yes
+std::string_view why_not(Judged judged);       ///< " without a link command", ": an input is missing"
+
+/// "1 object", "2 objects".
+std::string counted(std::size_t n, std::string_view one);
+
+/// "state is defined twice, and 3 more symbols have the same cause": what a report says of the finding first.
+std::string sentence(const Finding& finding);
+
+/// "\nalso: beta\nalso: gamma": the other symbols of the same cause, where there is room for a few.
+std::string others_text(const Finding& finding);
+
+/// Of a finding about several symbols, mangled: all of them.
+std::vector<std::string> symbols_of(const Finding& finding);
+
+/// ".bss+0x380, 8384 bytes": where in its object a definition sits.
+std::string describe_position(const Site& site);
+
+/// The input as GNU ld names it, for a place in the facts.
+std::string input_name(const Audit& audit, ObjectId id);
+
+/// The verdict on undefined symbols: the names that the linker would report, whatever became of their findings.
+std::vector<std::string> undefined_names(const Audit& audit);
+
+/// What no input that was read defines, where there is no verdict.
+std::vector<std::string> open_names(const Audit& audit);
+
+/// How many names are undefined, also where they were not kept. Nothing when it was not asked for.
+std::optional<std::size_t> undefined_count(const Audit& audit);
+
+// --- The one place that a report points at when it can show but one.
+
+struct Focus {
+  const Site* site = nullptr;  ///< whose place it is; nullptr when the finding has no site
+  SourceLine at;               ///< the object's own path when `in_source` is false; line 0: not known
+  bool in_source = false;
+};
+
+/// A place in the project's own files before one outside of them: code scanning shows nothing else. So of a definition
+/// in a system header it is the project's #include that led there. The object when no place in the source is known.
+Focus focus_of(const Finding& finding);
+
+/// "1 error, 2 notes: 3 objects in 2 inputs": the last line of the text.
+std::string summary(const Audit& audit, const ReportOptions& options);
+
+/// What the reader must know about how the verdict was reached.
+std::vector<std::string> remarks(const Audit& audit);
+
+/// The links of a build that have the finding: "bin/app", "bin/app, bin/test and 7 more".
+std::string links_text(const Finding& finding);
+
+/// In the shape that `elfaudit check` prints, ending with a newline.
+std::string finding_text(const Finding& finding, bool color);
+
+/// As in schema/elfaudit-1.schema.json.
+nlohmann::ordered_json finding_json(const Finding& finding);
+
+/// What the log says, in one form whatever tool said it: "multiple definition of state".
+std::string headline(const DiagnosedError& error);
+
+}  // namespace elfaudit

@@ -1,0 +1,144 @@
+// The table of symbols that the engines work on, and what an output is.
+
+#include "resolve/link_symbols.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <set>
+
+#include "resolve/gpu_code.hpp"
+
+namespace elfaudit {
+namespace {
+
+constexpr std::string_view kWrapper = "__fatbinwrap";
+constexpr const char* kRegister = "__cudaRegisterLinkedBinary";
+
+class FateSettler {
+ public:
+  FateSettler(Resolution& resolution, const std::function<SymbolId(SymbolId)>& winner,
+              const std::function<bool(SymbolId)>& discarded)
+      : winner_(winner), discarded_(discarded) {
+    for (const Conflict& conflict : resolution.conflicts) rejected_.insert(conflict.rejected);
+  }
+
+  Fate of(SymbolId at, const ObjectFacts& object, const Symbol& symbol) const {
+    if (!symbol.defined()) return Fate::Reference;
+    const bool shared = object.kind != ObjectKind::Relocatable;
+    if (!shared && !symbol.common() && discarded_(at))
+      return object.sections[symbol.section].excluded ? Fate::DiscardedExclude : Fate::DiscardedComdat;
+    if (winner_(at) == at) return Fate::Kept;
+    if (shared) return Fate::SharedLost;
+    if (symbol.common()) return Fate::MergedCommon;
+    if (rejected_.contains(at)) return Fate::Rejected;
+    return symbol.weak() ? Fate::Overridden : Fate::Ignored;
+  }
+
+ private:
+  const std::function<SymbolId(SymbolId)>& winner_;
+  const std::function<bool(SymbolId)>& discarded_;
+  std::set<SymbolId> rejected_;
+};
+
+}  // namespace
+
+bool only_archives(const LinkJob& job, const std::vector<InputFacts>& inputs) {
+  if (job.scope.whole_line || !job.required.empty()) return false;
+  bool any = false;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const InputFacts& input = inputs[i];
+    if (input.kind == InputKind::Unreadable || job.inputs[i].device_only) continue;
+    if (input.kind != InputKind::Archive) return false;
+    any = true;
+  }
+  return any;
+}
+
+Resolution blank_resolution(const LinkJob& job, const std::vector<InputFacts>& inputs) {
+  Resolution blank;
+  blank.whole_archives = only_archives(job, inputs);
+  for (const InputFacts& input : inputs) {
+    blank.linked.emplace_back(input.objects.size(), false);
+    auto& fates = blank.fates.emplace_back();
+    for (const ObjectFacts& object : input.objects) {
+      const bool shared = object.kind != ObjectKind::Relocatable;
+      fates.emplace_back(object.symbols.size(), shared ? Fate::NotNeeded : Fate::NotExtracted);
+    }
+  }
+  return blank;
+}
+
+// For each device-linked object, members of archives included, it
+//
+//  1. defines __cudaRegisterLinkedBinary_X, which that object refers to, and
+//  2. refers to __fatbinwrap_X, which that object defines: so the host link extracts every member with device code.
+//
+// Found by experiment with CUDA 13.0. X is the module's id, the rest of the name.
+std::string_view known_name(const LinkInput& input, const ObjectFacts& facts) {
+  if (!facts.soname.empty()) return facts.soname;
+  const std::string_view path = facts.origin.path;
+  return input.spelled.starts_with("-l") ? path.substr(path.rfind('/') + 1) : path;
+}
+
+DeviceLinkObject device_link_object(const LinkJob& job, const std::vector<InputFacts>& inputs) {
+  DeviceLinkObject made;
+  if (!job.device_linked || !job.device) return made;
+  for (const std::uint32_t input : job.device->order) {
+    for (const ObjectFacts& facts : inputs[input].objects) {
+      if (facts.kind != ObjectKind::Relocatable || facts.device.containers == 0) continue;
+      for (const Symbol& symbol : facts.symbols) {
+        const std::string_view name = facts.name(symbol);
+        if (!symbol.defined() || !name.starts_with(kWrapper)) continue;
+        made.defines.push_back(kRegister + std::string(name.substr(kWrapper.size())));
+        // nvlink drops the device runtime when no kernel launches another; then nothing refers to it.
+        if (!is_device_runtime(facts.origin)) made.needs.emplace_back(name);
+      }
+    }
+  }
+  if (!made.defines.empty())
+    made.needs.insert(made.needs.end(),
+                      {"__cudaRegisterFatBinary", "__cudaRegisterFatBinaryEnd", "__cudaUnregisterFatBinary"});
+  return made;
+}
+
+void settle_fates(const std::vector<InputFacts>& inputs, Resolution& resolution,
+                  const std::function<SymbolId(SymbolId)>& winner, const std::function<bool(SymbolId)>& discarded) {
+  const FateSettler settler(resolution, winner, discarded);
+  for (std::uint32_t input = 0; input < inputs.size(); ++input) {
+    for (std::uint32_t o = 0; o < inputs[input].objects.size(); ++o) {
+      if (!resolution.linked[input][o]) continue;
+      const ObjectFacts& object = inputs[input].objects[o];
+      for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
+        Fate& fate = resolution.fates[input][o][s];
+        fate = settler.of({{input, o}, s}, object, object.symbols[s]);
+        assert(fate != Fate::NotExtracted && "every global of a linked object has its fate");
+      }
+    }
+  }
+}
+
+Unresolved& UndefinedNames::name(std::uint32_t id, std::string_view symbol) {
+  if (id >= slots_.size()) slots_.resize(id + 1, kNone);
+  if (slots_[id] == kNone) {
+    slots_[id] = static_cast<std::uint32_t>(resolution_.unresolved.size());
+    resolution_.unresolved.emplace_back().symbol = symbol;
+  }
+  return resolution_.unresolved[slots_[id]];
+}
+
+void UndefinedNames::each_symbol(const std::function<void(SymbolId, const ObjectFacts&, const Symbol&)>& look) const {
+  for (std::uint32_t input = 0; input < inputs_.size(); ++input) {
+    for (std::uint32_t o = 0; o < inputs_[input].objects.size(); ++o) {
+      const ObjectFacts& object = inputs_[input].objects[o];
+      if (!resolution_.linked[input][o] || object.kind != ObjectKind::Relocatable) continue;
+      for (std::uint32_t s = 0; s < object.symbols.size(); ++s) look({{input, o}, s}, object, object.symbols[s]);
+    }
+  }
+}
+
+void UndefinedNames::finish() {
+  std::sort(resolution_.unresolved.begin(), resolution_.unresolved.end(),
+            [](const Unresolved& a, const Unresolved& b) { return a.symbol < b.symbol; });
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,284 @@
+// shadowed-definition: two archives of the line define a name, strongly, and the link takes a member of one. Which one
+// is a matter of order, and the next object that needs anything else of the other member makes it a duplicate. A note:
+// such links work, and some are meant so (a library that replaces parts of another). The note says which other linkers
+// would decide otherwise. Not told:
+//
+//  * weak, common and COMDAT definitions, which are made to be there many times;
+//  * shared objects: libc.so and libgcc.a overlap in every link;
+//  * the same member of a second copy of an archive.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "resolve/resolve.hpp"
+#include "rules/rules.hpp"
+#include "support/demangle.hpp"
+#include "target/linker_traits.hpp"
+
+namespace elfaudit {
+
+// --- nvcc's host objects repeat the device symbols: a shadow for each variable, a stub for each function. A second
+// definition on the device is one on the host too, and one edit mends both.
+
+namespace {
+
+std::set<std::string> objects_of(const Finding& finding) {
+  std::set<std::string> objects;
+  for (const Site& site : finding.sites) objects.insert(site.origin.display());
+  return objects;
+}
+
+/// "_Z20__device_stub__Z1kPiPi" launches the kernel "_Z1kPi", whose symbol is "k" where it is extern "C".
+std::vector<std::string_view> kernels_of(std::string_view launcher) {
+  constexpr std::string_view kStub = "__device_stub_";
+  const std::size_t stub = launcher.find(kStub);
+  std::size_t length = 0;
+  if (!launcher.starts_with("_Z") || stub == std::string_view::npos) return {};
+  std::from_chars(launcher.data() + 2, launcher.data() + stub, length);
+  if (length <= kStub.size() || stub + length > launcher.size()) return {};
+  const std::string_view kernel = launcher.substr(stub + kStub.size(), length - kStub.size());
+  const std::size_t name = kernel.find_first_not_of("0123456789", 2);
+  std::from_chars(kernel.data() + std::min<std::size_t>(2, kernel.size()), kernel.data() + kernel.size(), length = 0);
+  if (!kernel.starts_with("_Z") || name == std::string_view::npos) return {kernel};
+  return {kernel, kernel.substr(name, length)};
+}
+
+bool launches(std::string_view launcher, std::string_view kernel) {
+  const std::vector<std::string_view> kernels = kernels_of(launcher);
+  return std::find(kernels.begin(), kernels.end(), kernel) != kernels.end();
+}
+
+/// A kernel is two functions of the host. The one that its source names tells it all.
+std::set<const Finding*> launchers_of_kernels(const std::vector<Finding>& findings) {
+  std::map<std::string_view, const Finding*> duplicates;
+  for (const Finding& finding : findings)
+    if (finding.rule == "duplicate-definition") duplicates.emplace(finding.symbol, &finding);
+  std::set<const Finding*> launchers;
+  for (const auto& [symbol, launcher] : duplicates)
+    for (const std::string_view kernel : kernels_of(symbol))
+      if (const auto found = duplicates.find(kernel);
+          found != duplicates.end() && objects_of(*found->second) == objects_of(*launcher))
+        launchers.insert(launcher);
+  return launchers;
+}
+
+bool tells_the_same(const Finding& host, const Finding& device) {
+  if (host.rule != "duplicate-definition") return false;
+  if (host.symbol != device.symbol && !launches(host.symbol, device.symbol)) return false;
+  const std::set<std::string> on_host = objects_of(host);
+  const std::set<std::string> on_device = objects_of(device);
+  return std::includes(on_device.begin(), on_device.end(), on_host.begin(), on_host.end());
+}
+
+/// In a build the device link and the host link of a target are links of their own.
+std::string note(const std::set<std::string>& host_links) {
+  return fmt::format("the host link{}{} would fail of it too, at what nvcc makes of it there",
+                     host_links.empty() ? "" : " of ", fmt::join(host_links, ", "));
+}
+
+}  // namespace
+
+void join_host_and_device(std::vector<Finding>& findings) {
+  std::set<const Finding*> told = launchers_of_kernels(findings);
+  for (Finding& device : findings) {
+    if (device.rule != "device-duplicate-definition") continue;
+    bool on_host = false;
+    std::set<std::string> links;
+    for (const Finding& host : findings) {
+      if (!tells_the_same(host, device)) continue;
+      on_host = true;
+      links.insert(host.links.begin(), host.links.end());
+      told.insert(&host);
+    }
+    if (on_host) device.notes.push_back(note(links));
+  }
+  if (!told.empty()) std::erase_if(findings, [&](const Finding& finding) { return told.contains(&finding); });
+}
+
+// --- duplicate-definition: the linker will reject it. One finding a symbol, however many objects define it.
+
+namespace {
+
+std::string times(std::size_t n) { return n == 2 ? "twice" : std::to_string(n) + " times"; }
+
+}  // namespace
+
+std::vector<Finding> duplicate_definitions(const Evidence& evidence) {
+  std::map<std::string_view, std::vector<const Conflict*>> by_symbol;
+  for (const Conflict& conflict : evidence.resolution.conflicts) by_symbol[conflict.symbol].push_back(&conflict);
+
+  const bool forced = evidence.job.relocations.noinhibit_exec && traits_of(evidence.job).forces_duplicates;
+  std::vector<Finding> findings;
+  for (const auto& [symbol, conflicts] : by_symbol) {
+    Finding finding =
+        make_finding("duplicate-definition", symbol, demangle(symbol) + " is defined " + times(conflicts.size() + 1));
+    if (forced) finding.severity = Severity::Warning;
+    finding.sites.push_back(make_site(evidence, conflicts.front()->kept, Role::Kept));
+    for (const Conflict* conflict : conflicts)
+      finding.sites.push_back(make_site(evidence, conflict->rejected, Role::Rejected));
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+// --- header-definition: a strong definition in a header links as long as one object alone includes it. Asked for,
+// since only debug info or the sources tell where a definition is: every definition is a candidate until located.
+
+namespace {
+
+constexpr std::string_view kRule = "header-definition";
+
+/// Every strong definition that the link keeps, object by object: tens of thousands, so nothing else is made of them.
+std::vector<SymbolId> candidates(const Evidence& evidence) {
+  std::vector<SymbolId> found;
+  for (std::uint32_t i = 0; i < evidence.inputs.size(); ++i) {
+    for (std::uint32_t o = 0; o < evidence.inputs[i].objects.size(); ++o) {
+      const ObjectFacts& object = evidence.object({i, o});
+      if (!evidence.resolution.linked[i][o] || object.kind != ObjectKind::Relocatable) continue;
+      for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
+        const SymbolId id{{i, o}, s};
+        if (evidence.resolution.fate(id) == Fate::Kept && object.symbols[s].binding == Binding::Global)
+          found.push_back(id);
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<Finding> header_definitions(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  if (evidence.in_headers == nullptr) return findings;
+  for (const SymbolId id : evidence.in_headers(candidates(evidence))) {
+    findings.push_back(make_finding(kRule, evidence.object(id.in).name(evidence.symbol(id)), {}));
+    findings.back().message = findings.back().demangled + " is defined in a header";
+    findings.back().sites.push_back(make_site(evidence, id, Role::Kept));
+  }
+  return findings;
+}
+
+void settle_header_definitions(std::vector<Finding>& findings) {
+  std::set<std::string> told;
+  for (const Finding& finding : findings)
+    if (finding.rule == "duplicate-definition" || finding.rule == "device-duplicate-definition")
+      told.insert(finding.symbol);
+  std::erase_if(findings, [&](const Finding& finding) {
+    return finding.rule == kRule && (!finding.sites.front().place.in_header || told.contains(finding.symbol));
+  });
+  for (Finding& finding : findings)
+    if (finding.rule == kRule)
+      finding.notes.push_back(
+          "it links, since no other object has it; the next file that includes the header has it too");
+}
+
+namespace {
+
+bool is_strong(const ObjectFacts& object, const Symbol& symbol) {
+  if (!symbol.defined() || symbol.weak() || symbol.common() || symbol.binding == Binding::Unique) return false;
+  return symbol.section == kNone || object.sections[symbol.section].group == kNone;
+}
+
+/// Names that a member, extracted because something needs it, defines.
+std::unordered_map<std::string_view, SymbolId> names_taken_from_archives(const Evidence& evidence) {
+  std::unordered_map<std::string_view, SymbolId> names;
+  for (const Extraction& extraction : evidence.resolution.extractions) {
+    if (extraction.symbol.empty()) continue;  // --whole-archive: nobody chose
+    const ObjectFacts& object = evidence.object(extraction.object);
+    for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
+      const SymbolId id{extraction.object, s};
+      if (is_strong(object, object.symbols[s]) && evidence.resolution.fate(id) == Fate::Kept)
+        names.emplace(object.name(object.symbols[s]), id);
+    }
+  }
+  return names;
+}
+
+/// What another linker would do with the same line.
+struct OtherLinker {
+  std::string_view name;
+  Resolution resolution;
+};
+
+/// Played through once there is something to ask them: it takes as long again as the link's own resolution did.
+std::vector<OtherLinker> play_other_linkers(const Evidence& evidence) {
+  std::vector<OtherLinker> others;
+  for (const auto& [kind, name] :
+       {std::pair{LinkerKind::Bfd, "GNU ld"}, std::pair{LinkerKind::Lld, "lld"}, std::pair{LinkerKind::Mold, "mold"}}) {
+    if (kind == evidence.job.linker) continue;
+    LinkJob job = evidence.job;
+    job.linker = kind;
+    job.linker_version = 0;
+    others.push_back({name, resolve(job, evidence.inputs)});
+  }
+  return others;
+}
+
+/// "lld takes libtwo.a(f2.o)"; empty when it takes the same member and no other.
+std::string disagreement(const Evidence& evidence, const OtherLinker& other, SymbolId kept, SymbolId shadowed) {
+  const Resolution& resolution = other.resolution;
+  if (resolution.fate(shadowed) == Fate::Rejected || resolution.fate(kept) == Fate::Rejected)
+    return std::string(other.name) + " takes both and refuses the link";
+  if (resolution.fate(shadowed) != Fate::Kept) return {};
+  return std::string(other.name) + " takes " + evidence.object(shadowed.in).origin.display();
+}
+
+bool is_copy(const ObjectFacts& a, const ObjectFacts& b) {
+  return a.origin.member == b.origin.member && a.origin.size == b.origin.size;
+}
+
+}  // namespace
+
+std::vector<Finding> shadowed_definitions(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  // What can't be read might pull in the other member, as what a device link makes pulls in all that have device code.
+  if (!evidence.job.scope.command || evidence.resolution.judgement.duplicates != Judged::Yes) return findings;
+  const auto taken = names_taken_from_archives(evidence);
+  if (taken.empty()) return findings;
+  // One finding for two members, however many names they share.
+  std::map<std::pair<ObjectId, ObjectId>, std::vector<std::pair<SymbolId, SymbolId>>> pairs;
+  for (std::uint32_t i = 0; i < evidence.inputs.size(); ++i) {
+    if (evidence.inputs[i].kind != InputKind::Archive) continue;
+    for (std::uint32_t o = 0; o < evidence.inputs[i].objects.size(); ++o) {
+      if (evidence.resolution.linked[i][o]) continue;
+      const ObjectFacts& object = evidence.inputs[i].objects[o];
+      if (object.nested || object.kind != ObjectKind::Relocatable) continue;
+      for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
+        if (!is_strong(object, object.symbols[s])) continue;
+        const auto found = taken.find(object.name(object.symbols[s]));
+        if (found == taken.end()) continue;
+        const ObjectFacts& kept = evidence.object(found->second.in);
+        if (kept.origin.path == object.origin.path || is_copy(kept, object)) continue;
+        pairs[{found->second.in, ObjectId{i, o}}].push_back({found->second, SymbolId{{i, o}, s}});
+      }
+    }
+  }
+  if (pairs.empty()) return findings;
+  const std::vector<OtherLinker> others = play_other_linkers(evidence);
+  for (const auto& [members, names] : pairs) {
+    const auto& [kept, other] = names.front();
+    const std::string symbol(evidence.object(kept.in).name(evidence.symbol(kept)));
+    Finding finding =
+        make_finding("shadowed-definition", symbol,
+                     demangle(symbol) + " is also defined by " + evidence.object(other.in).origin.display() +
+                         ", which is not taken: the order of the line decides");
+    finding.sites.push_back(make_site(evidence, kept, Role::Kept));
+    finding.sites.push_back(make_site(evidence, other, Role::Candidate));
+    for (const OtherLinker& linker : others)
+      if (std::string text = disagreement(evidence, linker, kept, other); !text.empty())
+        finding.notes.push_back(std::move(text));
+    if (names.size() > 1) finding.notes.push_back("the two members share " + std::to_string(names.size()) + " names");
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,382 @@
+// What becomes of device code at the link: device-link-missing, device-code-dropped, split-state.
+
+#include "rules/device_rules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "support/demangle.hpp"
+#include "support/path.hpp"
+
+namespace elfaudit {
+namespace {
+
+std::string_view keyword(MemorySpace space) {
+  switch (space) {
+    case MemorySpace::Global:
+      return "__device__";
+    case MemorySpace::Constant:
+      return "__constant__";
+    case MemorySpace::Shared:
+      return "__shared__";
+    case MemorySpace::Managed:
+      return "__managed__";
+    case MemorySpace::None:
+      break;
+  }
+  return {};
+}
+
+/// nvcc gives a device variable a host variable of the same name, its shadow, and a function a stub.
+SymbolId host_counterpart(const Evidence& evidence, ObjectId in, std::string_view name) {
+  const ObjectFacts& object = evidence.object(in);
+  for (std::uint32_t i = 0; i < object.symbols.size(); ++i)
+    if (object.symbols[i].defined() && object.name(object.symbols[i]) == name) return {in, i};
+  return {};
+}
+
+}  // namespace
+
+std::string what_it_is(const DeviceSymbol& symbol) {
+  switch (symbol.kind) {
+    case DeviceSymbolKind::Variable:
+      return symbol.space == MemorySpace::None ? "variable" : fmt::format("{} variable", keyword(symbol.space));
+    case DeviceSymbolKind::Function:
+      return "__device__ function";
+    case DeviceSymbolKind::Kernel:
+      return "__global__ function";
+    default:
+      return "symbol";
+  }
+}
+
+std::string what_it_shadows(const Evidence& evidence, SymbolId id) {
+  const ObjectFacts& object = evidence.object(id.in);
+  const std::string_view name = object.name(evidence.symbol(id));
+  for (const auto& [image, symbols] : object.device.decoded) {
+    for (const DeviceSymbol& symbol : symbols.symbols) {
+      if (!symbol.defined || symbol.kind != DeviceSymbolKind::Variable || symbols.name(symbol) != name) continue;
+      return "host shadow of a " + what_it_is(symbol);
+    }
+  }
+  return {};
+}
+
+Site make_device_site(const Evidence& evidence, DeviceSymbolId id, Role role) {
+  const DeviceSymbols& symbols = evidence.symbols(id);
+  const DeviceSymbol& symbol = evidence.symbol(id);
+  Site site;
+  site.role = role;
+  site.id = host_counterpart(evidence, id.in, symbols.name(symbol));
+  site.device = id;
+  site.origin = evidence.object(id.in).origin;
+  site.section = symbols.text(symbol.section);
+  site.offset = symbol.defined ? symbol.value : 0;
+  site.size = symbol.kind == DeviceSymbolKind::Variable ? symbol.size : 0;
+  site.notes.push_back(what_it_is(symbol));
+  if (evidence.image(id).kind == ImageKind::Ptx) site.notes.back() += " in PTX";
+  return site;
+}
+
+void DeviceFinding::add_arch(const GpuArch& arch) {
+  const auto place = std::lower_bound(archs_.begin(), archs_.end(), arch);
+  if (place == archs_.end() || *place != arch) archs_.insert(place, arch);
+}
+
+void DeviceFinding::add_site(const Evidence& evidence, DeviceSymbolId id, Role role) {
+  const auto same = [&](const Site& site) { return site.device.in == id.in; };
+  if (std::none_of(sites_.begin(), sites_.end(), same)) sites_.push_back(make_device_site(evidence, id, role));
+}
+
+std::string DeviceFinding::arch_list() const {
+  std::vector<std::string> names;
+  for (const GpuArch& arch : archs_) names.push_back(arch.name());
+  if (names.size() < 2) return names.empty() ? std::string() : names.front();
+  const std::string last = names.back();
+  names.pop_back();
+  return fmt::format("{} and {}", fmt::join(names, ", "), last);
+}
+
+Finding DeviceFinding::finish(std::string_view rule_id, std::string_view symbol, std::string message) && {
+  Finding finding = make_finding(rule_id, symbol, std::move(message));
+  for (const GpuArch& arch : archs_) finding.archs.push_back(arch.name());
+  finding.sites = std::move(sites_);
+  return finding;
+}
+
+// --- device-duplicate-definition and device-declaration-mismatch: what nvlink rejects of what is there. One finding a
+// symbol, for all objects and all architectures.
+
+namespace {
+
+std::string times(std::size_t n) { return n == 2 ? "twice" : std::to_string(n) + " times"; }
+
+std::string mismatch_message(const Evidence& evidence, const DeviceMismatch& mismatch) {
+  const DeviceSymbol& first = evidence.symbol(mismatch.first);
+  const DeviceSymbol& other = evidence.symbol(mismatch.other);
+  const std::string name = demangle(mismatch.symbol);
+  switch (mismatch.kind) {
+    case MismatchKind::Size:
+      return fmt::format("{} has {} bytes in one object and {} in another", name, first.size, other.size);
+    case MismatchKind::Space:
+      return fmt::format("{} is a {} in one object and a {} in another", name, what_it_is(first), what_it_is(other));
+    case MismatchKind::Prototype:
+      return name + " has one prototype in one object and another in another";
+  }
+  return name;
+}
+
+}  // namespace
+
+std::vector<Finding> device_duplicates(const Evidence& evidence) {
+  std::map<std::string_view, DeviceFinding> by_symbol;
+  for (const DeviceConflict& conflict : evidence.resolution.device.conflicts) {
+    DeviceFinding& finding = by_symbol[conflict.symbol];
+    finding.add_arch(conflict.arch);
+    finding.add_site(evidence, conflict.kept, Role::Kept);
+    finding.add_site(evidence, conflict.rejected, Role::Rejected);
+  }
+  std::vector<Finding> findings;
+  for (auto& [symbol, finding] : by_symbol) {
+    std::string message = fmt::format("{} is defined {} in the device code for {}", demangle(symbol),
+                                      times(finding.sites()), finding.arch_list());
+    findings.push_back(std::move(finding).finish("device-duplicate-definition", symbol, std::move(message)));
+  }
+  return findings;
+}
+
+std::vector<Finding> device_mismatches(const Evidence& evidence) {
+  std::map<std::pair<std::string_view, MismatchKind>, DeviceFinding> by_symbol;
+  std::map<std::pair<std::string_view, MismatchKind>, std::string> messages;
+  for (const DeviceMismatch& mismatch : evidence.resolution.device.mismatches) {
+    const std::pair key(std::string_view(mismatch.symbol), mismatch.kind);
+    DeviceFinding& finding = by_symbol[key];
+    finding.add_arch(mismatch.arch);
+    finding.add_site(evidence, mismatch.first, Role::Kept);
+    finding.add_site(evidence, mismatch.other, Role::Rejected);
+    messages.try_emplace(key, mismatch_message(evidence, mismatch));
+  }
+  std::vector<Finding> findings;
+  for (auto& [key, finding] : by_symbol)
+    findings.push_back(std::move(finding).finish("device-declaration-mismatch", key.first,
+                                                 messages[key] + ", in the device code for " + finding.arch_list()));
+  return findings;
+}
+
+// --- device-undefined-symbol: a device link is closed, so what nothing on its line defines is an error. Not judged for
+// an architecture of which something could not be read: it could be defined there.
+
+namespace {
+
+bool all_read(const Evidence& evidence, const DeviceTarget& target) {
+  if (!target.unreadable.empty() || !evidence.job.missing.empty() || evidence.job.device->part_left_out) return false;
+  return std::none_of(evidence.job.device->order.begin(), evidence.job.device->order.end(),
+                      [&](std::uint32_t i) { return !evidence.inputs[i].errors.empty(); });
+}
+
+/// "libnvshmem_device.a" -> "-lnvshmem_device"
+std::string as_option(const std::string& path) {
+  const std::string_view name = base_name(path);
+  return "-l" + std::string(name.substr(3, name.size() - 5));
+}
+
+/// What defines the name itself is the better answer than what defines one like it.
+std::vector<std::string> who_has(const Evidence& evidence, const DeviceUnresolved& name) {
+  std::vector<std::string> notes;
+  for (const std::string& supplier : name.suppliers)
+    notes.push_back(
+        fmt::format("{} defines it and is not on the device link's line: {}", supplier, as_option(supplier)));
+  if (!notes.empty() || evidence.device_kin == nullptr) return notes;
+  const auto kin = evidence.device_kin->find(name.symbol);
+  return kin == evidence.device_kin->end() ? notes : kin->second;
+}
+
+}  // namespace
+
+std::vector<Finding> device_undefined_symbols(const Evidence& evidence) {
+  std::set<GpuArch> judged;
+  for (const DeviceTarget& target : evidence.resolution.device.targets)
+    if (all_read(evidence, target)) judged.insert(target.arch);
+
+  std::map<std::string_view, DeviceFinding> by_symbol;
+  std::map<std::string_view, const DeviceUnresolved*> unresolved;
+  for (const DeviceUnresolved& name : evidence.resolution.device.unresolved) {
+    if (!judged.contains(name.arch)) continue;
+    DeviceFinding& finding = by_symbol[name.symbol];
+    finding.add_arch(name.arch);
+    for (const DeviceSymbolId reference : name.references) finding.add_site(evidence, reference, Role::Reference);
+    unresolved.try_emplace(name.symbol, &name);
+  }
+  std::vector<Finding> findings;
+  for (auto& [symbol, finding] : by_symbol) {
+    std::string message =
+        fmt::format("{} is not defined in any device code for {}", demangle(symbol), finding.arch_list());
+    findings.push_back(std::move(finding).finish("device-undefined-symbol", symbol, std::move(message)));
+    findings.back().notes = who_has(evidence, *unresolved[symbol]);
+  }
+  return findings;
+}
+
+namespace {
+
+Site object_site(const Evidence& evidence, ObjectId id) {
+  Site site;
+  site.role = Role::Candidate;
+  site.origin = evidence.object(id).origin;
+  return site;
+}
+
+Finding dropped(const Evidence& evidence, ObjectId id, const std::string& what) {
+  const Site site = object_site(evidence, id);
+  Finding finding = make_finding("device-code-dropped", {}, site.origin.display() + ": " + what);
+  finding.sites.push_back(site);
+  return finding;
+}
+
+/// `ld -r` puts the fatbins of its inputs behind each other, and nvlink reads the first alone.
+void joined_by_ld_r(const Evidence& evidence, ObjectId id, std::vector<Finding>& findings) {
+  const std::uint32_t containers = evidence.object(id).device.containers;
+  if (containers < 2) return;
+  findings.push_back(dropped(
+      evidence, id,
+      fmt::format("holds {} fatbins, as `ld -r` joins them, and nvlink reads only the first of them", containers)));
+}
+
+/// Device code of other makers, and what can't be read of it.
+void foreign(const Evidence& evidence, ObjectId id, std::vector<Finding>& findings) {
+  for (const std::string& name : evidence.object(id).device.foreign) {
+    findings.push_back(dropped(evidence, id, "holds device code that is not checked: " + name));
+    findings.back().leaves_unread = true;
+  }
+}
+
+std::string names_of(const std::set<GpuArch>& archs) {
+  std::vector<std::string> names;
+  for (const GpuArch& arch : archs) names.push_back(arch.name());
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void per_target(const Evidence& evidence, std::vector<Finding>& findings) {
+  std::map<ObjectId, std::set<GpuArch>> unreadable;
+  std::map<ObjectId, std::set<GpuArch>> skipped;
+  for (const DeviceTarget& target : evidence.resolution.device.targets) {
+    for (const ObjectId id : target.unreadable) unreadable[id].insert(target.arch);
+    // Which architectures will be linked is known only where somebody has said it.
+    if (!evidence.job.device->archs.empty())
+      for (const ObjectId id : target.skipped) skipped[id].insert(target.arch);
+  }
+  for (const auto& [id, archs] : unreadable) {
+    findings.push_back(dropped(evidence, id,
+                               "its device code for " + names_of(archs) +
+                                   " is LTO-IR, which can't be read: it is not checked, beyond its host symbols"));
+    findings.back().leaves_unread = true;
+  }
+  for (const auto& [id, archs] : skipped)
+    findings.push_back(
+        dropped(evidence, id, "has no device code for " + names_of(archs) + ": nvlink warns and leaves it out"));
+}
+
+}  // namespace
+
+bool told_as_missing_device_link(const LinkJob& job, const Unresolved& name) {
+  return job.scope.command && job.output != OutputKind::Relocatable &&
+         name.symbol.starts_with("__cudaRegisterLinkedBinary_");
+}
+
+std::vector<Finding> device_code_dropped(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  for (std::uint32_t i = 0; i < evidence.inputs.size(); ++i) {
+    for (std::uint32_t o = 0; o < evidence.inputs[i].objects.size(); ++o) {
+      if (evidence.object({i, o}).kind != ObjectKind::Relocatable) continue;
+      if (evidence.job.device) joined_by_ld_r(evidence, {i, o}, findings);
+      foreign(evidence, {i, o}, findings);
+    }
+  }
+  per_target(evidence, findings);
+  return findings;
+}
+
+std::vector<Finding> device_links_missing(const Evidence& evidence) {
+  std::set<ObjectId> objects;
+  std::vector<std::string> missing;
+  for (const Unresolved& name : evidence.resolution.unresolved) {
+    if (!told_as_missing_device_link(evidence.job, name)) continue;
+    for (const Reference& reference : name.references) objects.insert(reference.id.in);
+    missing.push_back(name.symbol);
+  }
+  if (objects.empty() || evidence.resolution.judgement.undefined != Judged::Yes) return {};
+  Finding finding =
+      make_finding("device-link-missing", {},
+                   fmt::format("{} compiled with -rdc=true {} linked without a device link",
+                               objects.size() == 1 ? "one object" : fmt::format("{} objects", objects.size()),
+                               objects.size() == 1 ? "is" : "are"));
+  for (const ObjectId id : objects) finding.sites.push_back(object_site(evidence, id));
+  finding.missing = std::move(missing);
+  finding.notes.push_back(
+      "each needs a __cudaRegisterLinkedBinary_* that `nvcc -dlink` of all of them makes: add its output to this link");
+  return {std::move(finding)};
+}
+
+namespace {
+
+/// nvcc gives the host variable of a whole program internal linkage: "v" -> "_ZL1v", "_ZN1n1vE" -> "_ZN1nL1vE".
+std::string shadow_of(std::string_view name) {
+  if (!name.starts_with("_Z")) return fmt::format("_ZL{}{}", name.size(), name);
+  std::size_t at = 3;
+  std::size_t last = at;
+  while (name.starts_with("_ZN") && at < name.size() && name[at] >= '0' && name[at] <= '9') {
+    last = at;
+    std::size_t length = 0;
+    for (; at < name.size() && name[at] >= '0' && name[at] <= '9' && length < name.size(); ++at)
+      length = length * 10 + static_cast<std::size_t>(name[at] - '0');
+    at += std::min(length, name.size() - at);
+  }
+  return std::string(name.substr(0, last)) + "L" + std::string(name.substr(last));
+}
+
+}  // namespace
+
+void settle_split_states(const Resolution& resolution, std::vector<Finding>& findings) {
+  const auto says = [](const Finding& finding, bool is_static) {
+    return std::any_of(finding.sites.begin(), finding.sites.end(),
+                       [&](const Site& site) { return site.place.is_static == is_static; });
+  };
+  std::erase_if(findings, [&](const Finding& finding) { return finding.rule == "split-state" && says(finding, true); });
+  // nvcc spells `static __device__ int v` and `__device__ int v` alike when it compiles a whole program.
+  for (const PrivateCopies& variable : resolution.device.private_copies)
+    for (Finding& finding : findings)
+      if (variable.maybe_static && finding.rule == "split-state" && finding.symbol == variable.symbol &&
+          !says(finding, false))
+        finding.message += ", unless it is static";
+}
+
+std::vector<Finding> split_states(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  for (const PrivateCopies& variable : evidence.resolution.device.private_copies) {
+    Finding finding = make_finding("split-state", variable.symbol,
+                                   fmt::format("each of {} objects has its own copy of the device variable {}",
+                                               variable.copies.size(), demangle(variable.symbol)));
+    for (const DeviceSymbolId id : variable.copies) {
+      const DeviceSymbols& symbols = evidence.symbols(id);
+      const DeviceSymbol& symbol = symbols.private_variables[id.symbol];
+      Site site = object_site(evidence, id.in);
+      site.device = id;
+      site.shadow = shadow_of(symbols.name(symbol));
+      site.section = symbols.text(symbol.section);
+      site.offset = symbol.value;
+      site.size = symbol.size;
+      site.notes.push_back(what_it_is(symbol));
+      finding.sites.push_back(std::move(site));
+    }
+    finding.notes.push_back(
+        "compiled without -rdc=true, so what one file writes to it, the others do not see; with -rdc=true they would "
+        "share one, defined once");
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,705 @@
+// needed-not-found: a DT_NEEDED that the loader finds nowhere. needed-unused: one that nothing uses.
+//
+// An error is what keeps a program or library of this machine (or of --root) from being loaded. Not every file that is
+// not found is one:
+//  - what a wheel needs may come with another wheel, or be loaded already by the package that imports it;
+//  - a module of Python, and what lies in the tree of a program, finds loaded what its host has loaded before.
+// What a host is known to load first (torch, the interpreter, the driver) is one note for all of it.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "load/host_libraries.hpp"
+#include "rules/loaded.hpp"
+#include "support/path.hpp"
+
+namespace elfaudit {
+namespace {
+
+struct Known {
+  std::string_view stem;   ///< up to ".so"
+  std::string_view wheel;  ///< on PyPI, with the CUDA major behind it
+  bool major_in_name;      ///< the library's major version is that of CUDA
+};
+
+/// The wheels' names end in -cu12 up to CUDA 12; of CUDA 13, those of the toolkit have no suffix any more.
+constexpr Known kWheels[] = {
+    {"libcudart.so", "nvidia-cuda-runtime", true},   {"libcublas.so", "nvidia-cublas", true},
+    {"libcublasLt.so", "nvidia-cublas", true},       {"libnvrtc.so", "nvidia-cuda-nvrtc", true},
+    {"libnvJitLink.so", "nvidia-nvjitlink", true},   {"libcupti.so", "nvidia-cuda-cupti", true},
+    {"libcudnn.so", "nvidia-cudnn", false},          {"libnccl.so", "nvidia-nccl", false},
+    {"libnvshmem_host.so", "nvidia-nvshmem", false}, {"libcusparseLt.so", "nvidia-cusparselt", false},
+};
+
+/// "nvidia-nccl-cu13", or both when the major isn't known.
+std::string with_cuda(std::string_view wheel, const std::string& major) {
+  return major.empty() ? fmt::format("{0}-cu12 or {0}-cu13", wheel) : fmt::format("{}-cu{}", wheel, major);
+}
+
+/// "nvidia-nvshmem-cu13 (a wheel), ..." for "libnvshmem_host.so.3" and the CUDA major that the file itself needs; both
+/// wheels where `cuda_major` is empty. Empty when it isn't known who has the library.
+std::string package_with(const std::string& soname, const std::string& cuda_major) {
+  const std::size_t so = soname.find(".so");
+  if (so == std::string::npos) return {};
+  const std::string stem = soname.substr(0, so + 3);
+  const std::string major = soname.size() > so + 4 ? soname.substr(so + 4, soname.find('.', so + 4) - so - 4) : "";
+  for (const Known& known : kWheels) {
+    if (known.stem != stem) continue;
+    if (!known.major_in_name)
+      return with_cuda(known.wheel, cuda_major) + " (a wheel), or the package of the distribution";
+    const bool suffix = major == "11" || major == "12";
+    return fmt::format("{}{} (a wheel), or the CUDA toolkit {}", known.wheel, suffix ? "-cu" + major : "", major);
+  }
+  return {};
+}
+
+}  // namespace
+
+// --- version-unmet: a symbol version that the library which is found does not define. glibc's loader checks every
+// version of every file before it starts a program (elf/dl-version.c):
+//  1. The file of a version must be one that is loaded: the loader ends in an assertion else.
+//  2. A library that defines no versions passes, with a word on standard error. One without .gnu.version, which needs
+//     none either, ends in an assertion once a symbol of a version is found in it (elf/dl-lookup.c, check_match).
+//  3. A version that is missing ends the start, unless it is marked weak.
+// musl's loader has no such check.
+
+namespace {
+
+/// All that one file needs of one library and doesn't get, in all closures.
+struct Unmet {
+  const Image* image = nullptr;
+  std::uint32_t asker = 0;
+  std::uint32_t library = kNone;  ///< kNone: the file of the version is not loaded
+  std::string file;
+  std::set<std::string> versions;
+  bool weak = true;
+  bool unversioned = false;
+  bool asserts = false;  ///< rule 2
+  std::vector<std::string> images;
+};
+
+class VersionCheck {
+ public:
+  explicit VersionCheck(const Evidence& evidence) : evidence_(evidence) {}
+
+  std::vector<Finding> run() {
+    for (const Image& image : evidence_.images) {
+      if (image.closure.loader != LoaderKind::Glibc) continue;
+      const std::map<std::string, std::uint32_t> names = names_in(image);
+      for (std::uint32_t i = 0; i < image.loaded.size(); ++i)
+        if (image.loaded[i] != nullptr) check(image, i, names);
+    }
+    std::vector<Finding> findings;
+    for (const auto& [key, unmet] : unmet_) findings.push_back(finding(unmet));
+    return findings;
+  }
+
+ private:
+  void check(const Image& image, std::uint32_t asker, const std::map<std::string, std::uint32_t>& names) {
+    const ObjectFacts& object = *image.loaded[asker];
+    for (const VersionNeed& need : object.version_needs) {
+      const std::string file(object.text(need.file));
+      const std::string_view version = object.text(need.version);
+      const auto named = names.find(file);
+      // A name that is asked for and not found is told as that.
+      const std::uint32_t library = named == names.end() ? kNone : named->second;
+      if (named != names.end() && (library == kNone || image.loaded[library] == nullptr)) continue;
+      if (library != kNone && defines_version(*image.loaded[library], version)) continue;
+      Unmet& unmet = add(image, asker, library, file);
+      unmet.versions.emplace(version);
+      unmet.weak = unmet.weak && need.weak;
+      unmet.unversioned = library != kNone && image.loaded[library]->versions.empty();
+      unmet.asserts = unmet.asserts || (unmet.unversioned && ends_in_assertion(*image.loaded[library], object, need));
+    }
+  }
+
+  /// .gnu.version is there for versions that a file defines or needs.
+  static bool ends_in_assertion(const ObjectFacts& library, const ObjectFacts& asker, const VersionNeed& need) {
+    if (!library.version_needs.empty()) return false;
+    const std::string_view version = asker.text(need.version);
+    std::set<std::string_view> wanted;
+    for (const Symbol& symbol : asker.symbols)
+      if (!symbol.defined() && asker.text(symbol.version) == version) wanted.insert(asker.name(symbol));
+    return std::any_of(library.symbols.begin(), library.symbols.end(), [&](const Symbol& symbol) {
+      return symbol.defined() && wanted.count(library.name(symbol)) != 0;
+    });
+  }
+
+  Unmet& add(const Image& image, std::uint32_t asker, std::uint32_t library, const std::string& file) {
+    const std::string by = library == kNone ? std::string() : loaded_name(image, library);
+    Unmet& unmet = unmet_[{loaded_name(image, asker), file, by}];
+    if (unmet.image == nullptr || (unmet.asker != 0 && asker == 0)) {
+      unmet.image = &image;
+      unmet.asker = asker;
+      unmet.library = library;
+      unmet.file = file;
+    }
+    if (asker != 0 && (unmet.images.empty() || unmet.images.back() != short_name(image, 0)))
+      unmet.images.push_back(short_name(image, 0));
+    return unmet;
+  }
+
+  /// Some of the symbols that need a version which isn't there.
+  static std::string symbols_of(const ObjectFacts& object, const std::set<std::string>& versions) {
+    constexpr std::size_t kMost = 5;
+    std::vector<std::string_view> names;
+    std::size_t count = 0;
+    for (const Symbol& symbol : object.symbols) {
+      if (symbol.defined() || versions.count(std::string(object.text(symbol.version))) == 0) continue;
+      if (++count <= kMost) names.push_back(object.name(symbol));
+    }
+    if (count == 0) return {};
+    return fmt::format("{}{}", fmt::join(names, ", "), count > kMost ? fmt::format(" and {} more", count - kMost) : "");
+  }
+
+  Finding finding(const Unmet& unmet) const {
+    const std::string asker = short_name(*unmet.image, unmet.asker);
+    const std::string versions = fmt::format("{}", fmt::join(unmet.versions, ", "));
+    Finding finding = make_finding("version-unmet", {}, {});
+    finding.sites.push_back(loaded_site(*unmet.image, unmet.asker, Role::Reference));
+    if (!unmet.images.empty()) finding.sites.back().notes.push_back("loaded by " + loaded_by(unmet.images));
+    const std::string symbols = symbols_of(*unmet.image->loaded[unmet.asker], unmet.versions);
+    if (!symbols.empty()) finding.sites.back().notes.push_back("for " + symbols);
+    if (unmet.library == kNone) {
+      finding.message = fmt::format("{} needs version {} of {}, which it doesn't load", asker, versions, unmet.file);
+      finding.notes.push_back(
+          "the loader looks versions up by the name in .gnu.version_r, and ends in an assertion: a "
+          "tool has renamed the library in DT_NEEDED alone");
+      finding.fixes.push_back(
+          {fmt::format("rename it in both places: patchelf 0.18 or later --replace-needed; or link {} again", asker),
+           {},
+           {}});
+      return finding;
+    }
+    finding.sites.push_back(loaded_site(*unmet.image, unmet.library, Role::Candidate));
+    const std::string library = short_name(*unmet.image, unmet.library);
+    finding.message = fmt::format("{} needs version {} of {}, and {} doesn't define {}", asker, versions, unmet.file,
+                                  library, unmet.versions.size() == 1 ? "it" : "them");
+    if (unmet.asserts && !unmet.weak) {
+      finding.notes.push_back(
+          "it has no version information at all: the loader ends in an assertion where it finds such a symbol in it");
+    } else if (unmet.unversioned || unmet.weak) {
+      finding.severity = Severity::Warning;
+      finding.notes.push_back(unmet.weak ? "the need is weak: the loader goes on"
+                                         : "it defines no versions at all: the loader says so and goes on");
+    }
+    suggest(finding, unmet, asker, library);
+    return finding;
+  }
+
+  static void suggest(Finding& finding, const Unmet& unmet, const std::string& asker, const std::string& library) {
+    const std::string& newest = *unmet.versions.rbegin();
+    if (newest.starts_with("GLIBC_"))
+      finding.fixes.push_back({fmt::format("build {} on a system whose glibc is not newer than the one it runs on, or "
+                                           "run it where glibc is {} or later",
+                                           asker, newest.substr(6)),
+                               {},
+                               {}});
+    else
+      finding.fixes.push_back({fmt::format("let {} find a {} that defines {}, by -rpath or LD_LIBRARY_PATH, before {}",
+                                           asker, unmet.file, newest, library),
+                               {},
+                               {}});
+  }
+
+  const Evidence& evidence_;
+  std::map<std::tuple<std::string, std::string, std::string>, Unmet> unmet_;
+};
+
+}  // namespace
+
+std::vector<Finding> unmet_versions(const Evidence& evidence) { return VersionCheck(evidence).run(); }
+
+// --- needed-unused: a library that is loaded and that nothing uses. A library counts as used when anything at all
+// could make it so: one of its names answers to a reference of the file, even a weak one or one that an earlier library
+// answers first; a version is needed from it; another library that doesn't name it needs its symbols; or it is how one
+// of these comes to be loaded.
+
+namespace {
+
+/// What compilers put on every link by themselves: there is no -l to drop.
+bool is_added_by_driver(const std::string& name) {
+  constexpr std::array<std::string_view, 12> kNames = {"libc.",       "libm.",    "libgcc_s.",  "libstdc++.",
+                                                       "libpthread.", "libdl.",   "librt.",     "ld-",
+                                                       "libc++.",     "libmvec.", "libatomic.", "linux-vdso."};
+  const std::string file = std::filesystem::path(name).filename().string();
+  return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view n) { return file.starts_with(n); });
+}
+
+class Uses {
+ public:
+  Uses(const Image& image, Definitions& definitions) : image_(image), definitions_(definitions) {}
+
+  /// Into Image::closure's first library's needs: those that nothing uses.
+  std::vector<const NeededLibrary*> unused() {
+    std::vector<const NeededLibrary*> candidates;
+    std::vector<const Symbol*> references = needed_symbols(*image_.object, true);
+    // A program has a copy of a library's variable that it names (R_*_COPY): XawWidgetArray in listres.
+    for (const Symbol& symbol : image_.object->symbols)
+      if (is_program(image_) && symbol.defined() && symbol.type == SymbolType::Object) references.push_back(&symbol);
+    for (const NeededLibrary& needed : image_.closure.libraries.front().needed)
+      if (!is_added_by_driver(needed.name) && !is_used(needed, references)) candidates.push_back(&needed);
+    if (candidates.empty()) return candidates;
+    find_indirect_uses(references);
+    std::erase_if(candidates, [&](const NeededLibrary* needed) { return reaches_use(needed->library); });
+    return candidates;
+  }
+
+ private:
+  bool is_used(const NeededLibrary& needed, const std::vector<const Symbol*>& references) {
+    const ObjectFacts& library = *image_.loaded[needed.library];
+    for (const VersionNeed& version : image_.object->version_needs)
+      if (const std::string_view file = image_.object->text(version.file);
+          file == needed.name || file == library.soname)
+        return true;
+    return std::any_of(references.begin(), references.end(), [&](const Symbol* reference) {
+      return definitions_.answers(library, *image_.object, *reference);
+    });
+  }
+
+  /// Libraries that answer to the file without being named by it, or to another one that doesn't load them itself.
+  void find_indirect_uses(const std::vector<const Symbol*>& references) {
+    for (const Symbol* reference : references)
+      if (const std::uint32_t by = definitions_.first(image_, *image_.object, *reference); by != kNone)
+        if (!names(0, by)) used_.insert(by);
+    for (std::uint32_t asker = 1; asker < image_.loaded.size(); ++asker) {
+      const std::set<std::uint32_t> own = reachable(image_, asker);
+      for (const Symbol* reference : needed_symbols(*image_.loaded[asker], false)) {
+        const std::uint32_t by = definitions_.first(image_, *image_.loaded[asker], *reference);
+        if (by != kNone && own.count(by) == 0) used_.insert(by);
+      }
+    }
+  }
+
+  bool names(std::uint32_t asker, std::uint32_t library) const {
+    const auto& needed = image_.closure.libraries[asker].needed;
+    return std::any_of(needed.begin(), needed.end(), [&](const NeededLibrary& n) { return n.library == library; });
+  }
+
+  bool reaches_use(std::uint32_t library) const {
+    const std::set<std::uint32_t> mine = reachable(image_, library);
+    return std::any_of(used_.begin(), used_.end(), [&](std::uint32_t used) { return mine.count(used) != 0; });
+  }
+
+  const Image& image_;
+  Definitions& definitions_;
+  std::set<std::uint32_t> used_;
+};
+
+/// "-lfoo" of "libfoo.so.3".
+std::string option_for(const std::string& name) {
+  const std::string file = std::filesystem::path(name).filename().string();
+  const std::size_t so = file.find(".so");
+  if (!file.starts_with("lib") || so == std::string::npos) return file;
+  return "-l" + file.substr(3, so - 3);
+}
+
+/// One finding for a file: a build that links everything with everything is one habit to mend, not a hundred.
+Finding unused_by(const Image& image, const std::vector<const NeededLibrary*>& unused) {
+  const std::string name = short_name(image, 0);
+  std::vector<std::string> libraries, options;
+  for (const NeededLibrary* needed : unused) {
+    libraries.push_back(needed->name);
+    options.push_back(option_for(needed->name));
+  }
+  Finding finding = make_finding("needed-unused", {},
+                                 fmt::format("{} needs {} and uses nothing of {}", name, fmt::join(libraries, ", "),
+                                             unused.size() == 1 ? "it" : "them"));
+  finding.sites.push_back(loaded_site(image, 0, Role::Reference));
+  for (const NeededLibrary* needed : unused)
+    finding.sites.push_back(loaded_site(image, needed->library, Role::Candidate));
+  finding.fixes.push_back({fmt::format("leave {} out of the link of {}, or put -Wl,--as-needed before {}",
+                                       fmt::join(options, " "), name, unused.size() == 1 ? "it" : "them"),
+                           {},
+                           {}});
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> unused_libraries(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  Definitions definitions;
+  for (const Image& image : evidence.images) {
+    if (!closure_is_known(image)) continue;
+    if (const auto unused = Uses(image, definitions).unused(); !unused.empty())
+      findings.push_back(unused_by(image, unused));
+  }
+  return findings;
+}
+
+// --- runpath-unsafe: a directory of DT_RUNPATH or DT_RPATH that means another one elsewhere, or that others can write
+// to.
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_below(const std::string& path, std::string_view folder) {
+  return path == folder || path.starts_with(std::string(folder) + "/");
+}
+
+/// Where people and build services keep what they work on.
+std::string kind_of_work_directory(const std::string& path) {
+  for (const std::string_view home : {"/home", "/root", "/Users"})
+    if (is_below(path, home)) return "is in a home directory";
+  for (const std::string_view temporary : {"/tmp", "/var/tmp", "/dev/shm"})
+    if (is_below(path, temporary)) return "is in a directory for temporary files, where anybody can put a library";
+  for (const std::string_view build : {"/build", "/builds", "/workspace", "/workspaces", "/__w", "/github", "/io",
+                                       "/project", "/src", "/mnt", "/var/lib/jenkins"})
+    if (is_below(path, build)) return "is a directory of the machine that built it";
+  return {};
+}
+
+}  // namespace
+
+std::string why_unsafe(const Evidence& evidence, const Image& image, const std::string& directory) {
+  if (directory.empty()) return "is empty: the directory that the program is started in";
+  if (directory.starts_with("$ORIGIN") || directory.starts_with("${ORIGIN}")) return {};
+  if (!directory.starts_with('/') && !directory.starts_with('$'))
+    return "is relative: it depends on where the program is started";
+  if (evidence.libraries != nullptr && evidence.libraries->writable_by_all.count(directory) != 0)
+    return "is a directory that anybody can write to";
+  if (std::string why = kind_of_work_directory(fs::path(directory).lexically_normal().string()); !why.empty())
+    return why;
+  const bool of_wheel = image.object->origin.is_member();
+  if (of_wheel && directory.starts_with('/')) return "is absolute: a wheel is installed anywhere";
+  return {};
+}
+
+std::vector<Finding> unsafe_runpaths(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  for (const Image& image : evidence.images) {
+    const std::string tag = image.object->runpath_is_rpath ? "RPATH" : "RUNPATH";
+    for (const std::string& directory : image.object->runpath) {
+      const std::string why = why_unsafe(evidence, image, directory);
+      if (why.empty()) continue;
+      const std::string name = short_name(image, 0);
+      Finding finding =
+          make_finding("runpath-unsafe", {}, fmt::format("'{}' in the {} of {} {}", directory, tag, name, why));
+      finding.sites.push_back(loaded_site(image, 0, Role::Candidate));
+      finding.fixes.push_back({fmt::format("link it with -Wl,-rpath,'$ORIGIN/...' in place of -rpath {}, or patchelf "
+                                           "--set-rpath it; CMake does so with CMAKE_INSTALL_RPATH when it installs",
+                                           directory.empty() ? "''" : directory),
+                               {},
+                               {}});
+      findings.push_back(std::move(finding));
+    }
+  }
+  return findings;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// One needed file that one file doesn't get, in all closures it is in.
+struct Missing {
+  const Image* image = nullptr;
+  std::uint32_t asker = 0;
+  const NeededLibrary* needed = nullptr;
+  std::vector<std::string> images;
+  bool stops_a_program = false;
+};
+
+/// What a host loads before the files that need it.
+struct Hosted {
+  const Image* image = nullptr;  ///< the first file that needs some of it
+  std::uint32_t asker = 0;
+  std::set<std::string> askers, libraries, folders;
+};
+
+std::string folder_of(const std::string& path) { return fs::path(path).parent_path().string(); }
+
+/// Directories that everything shares; what is below the last of them is a tree of something's own.
+bool is_common(const std::string& part) {
+  static const std::set<std::string> names = {"/",    "usr",     "local", "opt", "bin",
+                                              "sbin", "libexec", "home",  "tmp", "var"};
+  return names.count(part) != 0 || part.starts_with("lib") || part.ends_with("-linux-gnu");
+}
+
+/// As /usr/lib/jvm/java-17/lib: both files are in one tree of a program's own.
+bool share_a_tree(const std::string& a, const std::string& b) {
+  const fs::path first(a);
+  const fs::path second(b);
+  for (auto i = first.begin(), j = second.begin(); i != first.end() && j != second.end() && *i == *j; ++i, ++j)
+    if (!is_common(i->string())) return true;
+  return false;
+}
+
+class NotFound {
+ public:
+  explicit NotFound(const Evidence& evidence) : evidence_(evidence) {}
+
+  std::vector<Finding> run() {
+    for (const Image& image : evidence_.images)
+      for (std::uint32_t i = 0; i < image.closure.libraries.size() && !image.judged_with_its_loaders; ++i)
+        for (const NeededLibrary& needed : image.closure.libraries[i].needed)
+          if (needed.library == kNone || needed.found_by == FoundBy::LoadedBefore) add(image, i, needed);
+    std::vector<Finding> findings;
+    for (const auto& [key, missing] : missing_) findings.push_back(finding(missing));
+    for (const auto& [host, hosted] : hosted_) findings.push_back(finding(host, hosted));
+    return findings;
+  }
+
+ private:
+  void add(const Image& image, std::uint32_t asker, const NeededLibrary& needed) {
+    const Host host = host_of(needed.name);
+    // A program loads its torch and its libpython itself; the driver's libraries come with the machine it runs on.
+    if (host == Host::Driver || (host != Host::None && !is_program(image))) return add_hosted(image, asker, needed);
+    Missing& missing = missing_[{loaded_name(image, asker), needed.name}];
+    // The file itself is worth more words than one that happens to load it.
+    if (missing.image == nullptr || (missing.asker != 0 && asker == 0)) {
+      missing.image = &image;
+      missing.asker = asker;
+      missing.needed = &needed;
+    }
+    missing.stops_a_program = missing.stops_a_program || is_program(image);
+    if (asker != 0) missing.images.push_back(short_name(image, 0));
+  }
+
+  void add_hosted(const Image& image, std::uint32_t asker, const NeededLibrary& needed) {
+    Hosted& hosted = hosted_[host_of(needed.name)];
+    if (hosted.image == nullptr) {
+      hosted.image = &image;
+      hosted.asker = asker;
+    }
+    hosted.askers.insert(short_name(image, asker));
+    hosted.libraries.insert(needed.name);
+    if (needed.found_by == FoundBy::LoadedBefore) {
+      const std::string found = short_name(image, needed.library);
+      hosted.folders.insert(found.substr(0, found.rfind('/')));
+    }
+  }
+
+  Finding finding(Host host, const Hosted& hosted) const {
+    const std::vector<std::string> askers(hosted.askers.begin(), hosted.askers.end());
+    std::string from;
+    switch (host) {
+      case Host::Torch:
+        from = "loaded by import torch";
+        break;
+      case Host::Python:
+        from = "loaded by an interpreter that is linked with it";
+        break;
+      default:
+        from = "provided by the NVIDIA driver";
+    }
+    if (!hosted.folders.empty()) from += fmt::format(" (found in {})", fmt::join(hosted.folders, ", "));
+    Finding finding =
+        make_finding("needed-not-found", {},
+                     fmt::format("{}: {}, before {} {} {}", fmt::join(hosted.libraries, ", "), from, loaded_by(askers),
+                                 askers.size() == 1 ? "needs" : "need", hosted.libraries.size() == 1 ? "it" : "them"));
+    finding.severity = Severity::Note;
+    finding.sites.push_back(loaded_site(*hosted.image, hosted.asker, Role::Reference));
+    if (host == Host::Python)
+      finding.notes.push_back(
+          "an interpreter that has it inside, as Debian's and those of wheels' build images have, does not load it: "
+          "modules need not be linked with it");
+    return finding;
+  }
+
+  /// Files for the asker's machine, of exactly that name or with another version behind it.
+  std::vector<Whereabouts> places(const Missing& missing, bool exact) const {
+    std::vector<Whereabouts> result;
+    if (evidence_.libraries == nullptr) return result;
+    const ObjectFacts& object = *missing.image->object;
+    const std::string wanted = fs::path(missing.needed->name).filename().string();
+    const auto found = evidence_.libraries->elsewhere.find(wanted);
+    if (found == evidence_.libraries->elsewhere.end()) return result;
+    for (const Whereabouts& place : found->second) {
+      if (place.machine != object.machine || place.is_64 != object.is_64 || place.big_endian != object.big_endian)
+        continue;
+      if ((fs::path(place.entry.empty() ? place.path : place.entry).filename() == wanted) == exact)
+        result.push_back(place);
+    }
+    return result;
+  }
+
+  Finding finding(const Missing& missing) const {
+    const NeededLibrary& needed = *missing.needed;
+    const std::string asker = short_name(*missing.image, missing.asker);
+    const std::vector<Whereabouts> exact = places(missing, true);
+    Finding finding = make_finding("needed-not-found", {}, {});
+    finding.sites.push_back(loaded_site(*missing.image, missing.asker, Role::Reference));
+    if (!missing.images.empty()) finding.sites.back().notes.push_back("loaded by " + loaded_by(missing.images));
+    finding.message = fmt::format("{} needs {}, which {}", asker, needed.name, where(missing, exact));
+    judge(finding, missing, exact);
+    suggest(finding, missing, asker, exact);
+    if (!needed.searched.empty()) add_searched(finding, needed.searched);
+    for (const std::string& path : needed.wrong_machine) finding.notes.push_back(path + " is for another machine");
+    return finding;
+  }
+
+  /// The second half of the message.
+  static std::string where(const Missing& missing, const std::vector<Whereabouts>& exact) {
+    if (!is_of_wheel(missing)) return "is not found";
+    const auto beside = [&](const Whereabouts& place) { return place.package == missing.image->package; };
+    return std::any_of(exact.begin(), exact.end(), beside) ? "is in this wheel and not where it is searched"
+                                                           : "is not in this wheel and is not found";
+  }
+
+  static const ObjectFacts* asker_of(const Missing& missing) {
+    return missing.asker < missing.image->loaded.size() ? missing.image->loaded[missing.asker] : nullptr;
+  }
+
+  static bool is_of_wheel(const Missing& missing) {
+    const ObjectFacts* object = asker_of(missing);
+    return object != nullptr && object->origin.is_member();
+  }
+
+  void judge(Finding& finding, const Missing& missing, const std::vector<Whereabouts>& exact) const {
+    const ObjectFacts* object = asker_of(missing);
+    const std::string asker = loaded_name(*missing.image, missing.asker);
+    if (is_of_wheel(missing)) {
+      const bool more = missing.image->package != kNone && !requires_nothing(*missing.image);
+      finding.severity = more ? Severity::Note : Severity::Warning;
+      if (exact.empty())
+        finding.notes.push_back(
+            "it may be loaded already when this is imported, or come with another wheel: give the "
+            "wheel that has it as well");
+    } else if (object != nullptr && !missing.stops_a_program) {
+      if (is_python_module(*object) || is_in_packages_of_python(asker)) {
+        finding.severity = Severity::Warning;
+        finding.notes.push_back("a module that is imported before it may have it loaded already");
+      } else if (std::any_of(exact.begin(), exact.end(), [&](const Whereabouts& place) {
+                   return is_of_the_system(place.path) && share_a_tree(place.path, asker);
+                 })) {
+        finding.severity = Severity::Warning;
+        finding.notes.push_back("the program that loads it may have it loaded already");
+      }
+    }
+  }
+
+  bool requires_nothing(const Image& image) const {
+    return evidence_.packages[image.package].wheel.requires_dist.empty();
+  }
+
+  /// A line for each five: a tree of packages searches twenty.
+  static void add_searched(Finding& finding, const std::vector<std::string>& directories) {
+    constexpr std::size_t kOnOneLine = 5;
+    for (std::size_t i = 0; i < directories.size(); i += kOnOneLine) {
+      std::vector<std::string> words;
+      for (std::size_t j = i; j < std::min(i + kOnOneLine, directories.size()); ++j)
+        words.push_back(shown_directory(directories[j]));
+      finding.notes.push_back(fmt::format("{} {}", i == 0 ? "searched" : "and", fmt::join(words, ", ")));
+    }
+  }
+
+  void suggest(Finding& finding, const Missing& missing, const std::string& asker,
+               const std::vector<Whereabouts>& exact) const {
+    for (const Whereabouts& place : exact) {
+      finding.sites.push_back({});
+      finding.sites.back().role = Role::Candidate;
+      finding.sites.back().origin.path = shown_path(place.path, working_folder());
+      if (finding.sites.size() > 4) break;
+    }
+    if (!exact.empty()) suggest_search(finding, missing, asker, exact.front());
+    if (!exact.empty()) return;
+    if (const std::string package = package_with(missing.needed->name, cuda_major_of(missing)); !package.empty())
+      finding.fixes.push_back({"install " + package, {}, {}});
+    if (const std::vector<Whereabouts> other = places(missing, false); !other.empty())
+      finding.notes.push_back("another version is there: " + other.front().path);
+  }
+
+  /// What would make the loader find a file that is there. No directory is named that runpath-unsafe warns of.
+  void suggest_search(Finding& finding, const Missing& missing, const std::string& asker,
+                      const Whereabouts& place) const {
+    const std::string folder = folder_of(absolute(place));
+    std::string rpath = rpath_within(missing, place);
+    const bool unsafe = !place.entry.empty() || !why_unsafe(evidence_, *missing.image, folder).empty();
+    if (rpath.empty() && !unsafe) rpath = folder;
+    if (!rpath.empty()) {
+      finding.fixes.push_back({fmt::format("link {} with -Wl,-rpath,'{}'", asker, rpath), {}, {}});
+      finding.fixes.push_back({fmt::format("patchelf --add-rpath '{}' {}", rpath, asker), {}, {}});
+    }
+    if (rpath == folder)
+      finding.fixes.push_back({fmt::format("name {} in a file of /etc/ld.so.conf.d and run ldconfig", folder), {}, {}});
+    if (rpath.empty() && place.entry.empty() && !is_of_wheel(missing))
+      finding.fixes.push_back(
+          {fmt::format("run it with LD_LIBRARY_PATH={}, or install the library where it is searched", folder), {}, {}});
+  }
+
+  std::string absolute(const Whereabouts& place) const {
+    std::error_code error;
+    return place.entry.empty() ? fs::absolute(place.path, error).lexically_normal().string() : place.path;
+  }
+
+  /// "$ORIGIN/../lib", which stays true when the tree of both files is moved: of one wheel, of what is installed into
+  /// one site-packages, of one directory that was given, of a program's own tree. Empty when they have none.
+  std::string rpath_within(const Missing& missing, const Whereabouts& place) const {
+    std::error_code error;
+    const Image& image = *missing.image;
+    const ObjectFacts* object = asker_of(missing);
+    const std::string spelled = image.closure.libraries[missing.asker].path;
+    fs::path from = fs::absolute(spelled, error).lexically_normal();
+    fs::path to = absolute(place);
+    if (is_of_wheel(missing) || !place.entry.empty()) {
+      from = in_site_packages(from.string(), object == nullptr ? std::string() : object->origin.entry);
+      to = in_site_packages(to.string(), place.entry);
+      if (from.empty() || to.empty()) return {};
+    } else if (in_site_packages(from.string(), {}) != fs::path() || in_site_packages(to.string(), {}) != fs::path()) {
+      if (site_packages_of(from.string()) != site_packages_of(to.string())) return {};
+    } else if (!are_in_one_directory(from.string(), to.string()) && !share_a_tree(from.string(), to.string())) {
+      return {};
+    }
+    const std::string relative = to.parent_path().lexically_relative(from.parent_path()).string();
+    return relative == "." ? "$ORIGIN" : "$ORIGIN/" + relative;
+  }
+
+  /// A path below a site-packages folder; a wheel's entry is one as it is. Empty for other files.
+  static fs::path in_site_packages(const std::string& path, const std::string& entry) {
+    if (!entry.empty()) return entry;
+    const std::string site = site_packages_of(path);
+    return site.empty() ? fs::path() : fs::path(path.substr(site.size()));
+  }
+
+  static std::string site_packages_of(const std::string& path) {
+    for (const std::string_view folder : {"/site-packages/", "/dist-packages/"})
+      if (const std::size_t at = path.rfind(folder); at != std::string::npos) return path.substr(0, at + folder.size());
+    return {};
+  }
+
+  bool are_in_one_directory(const std::string& a, const std::string& b) const {
+    return std::any_of(evidence_.packages.begin(), evidence_.packages.end(), [&](const Package& package) {
+      if (package.kind != PackageKind::Directory) return false;
+      std::error_code error;
+      std::string folder = fs::absolute(package.path, error).lexically_normal().string();
+      if (!folder.ends_with('/')) folder += '/';
+      return a.starts_with(folder) && b.starts_with(folder);
+    });
+  }
+
+  /// "13" where the file, or one that loads it, needs libcudart.so.13.
+  static std::string cuda_major_of(const Missing& missing) {
+    for (const LoadedLibrary& library : missing.image->closure.libraries)
+      for (const NeededLibrary& needed : library.needed)
+        for (const std::string_view start : {"libcudart.so.", "libcublas.so.", "libcublasLt.so.", "libnvrtc.so."})
+          if (needed.name.starts_with(start))
+            return needed.name.substr(start.size(), needed.name.find('.', start.size()) - start.size());
+    return {};
+  }
+
+  const Evidence& evidence_;
+  std::map<std::pair<std::string, std::string>, Missing> missing_;
+  std::map<Host, Hosted> hosted_;
+};
+
+}  // namespace
+
+std::vector<Finding> needed_libraries(const Evidence& evidence) {
+  std::vector<Finding> findings = NotFound(evidence).run();
+  std::vector<Finding> unused = unused_libraries(evidence);
+  findings.insert(findings.end(), std::make_move_iterator(unused.begin()), std::make_move_iterator(unused.end()));
+  return findings;
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,477 @@
+// undefined-symbol: what the link would reject, as the resolution has it.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "resolve/resolve.hpp"
+#include "rules/rules.hpp"
+#include "support/demangle.hpp"
+#include "target/linker_traits.hpp"
+
+namespace elfaudit {
+
+// --- What a linker refuses besides duplicate and undefined symbols: symbol-not-exported, tls-mismatch,
+// version-not-defined.
+
+namespace {
+
+Finding not_exported(const Evidence& evidence, const Rejection& rejection) {
+  Finding finding = make_finding(
+      "symbol-not-exported", rejection.symbol,
+      demangle(rejection.symbol) + " is " + rejection.detail + ", and a shared object of the link needs it");
+  const LinkJob& job = evidence.job;
+  if (job.unresolved.warn_only && traits_of(job).rules == ResolutionRules::Lld) finding.severity = Severity::Warning;
+  if (rejection.first.valid()) finding.sites.push_back(make_site(evidence, rejection.first, Role::Kept));
+  finding.sites.push_back(make_site(evidence, rejection.other, Role::Reference));
+  return finding;
+}
+
+Site tls_site(const Evidence& evidence, SymbolId id, Role role) {
+  const Symbol& symbol = evidence.symbol(id);
+  Site site = make_site(evidence, id, symbol.defined() ? role : Role::Reference);
+  site.notes.insert(site.notes.begin(), symbol.type == SymbolType::Tls ? "thread-local" : "not thread-local");
+  return site;
+}
+
+Finding tls_mismatch(const Evidence& evidence, const Rejection& rejection) {
+  Finding finding = make_finding("tls-mismatch", rejection.symbol,
+                                 demangle(rejection.symbol) + " is thread-local in one input and not in another");
+  finding.sites.push_back(tls_site(evidence, rejection.first, Role::Kept));
+  finding.sites.push_back(tls_site(evidence, rejection.other, Role::Rejected));
+  return finding;
+}
+
+Finding version_not_defined(const Evidence& evidence, const Rejection& rejection) {
+  const bool unmatched = rejection.kind == Rejection::Kind::VersionUnmatched;
+  std::string message =
+      unmatched ? "a version script gives " + demangle(rejection.symbol) + " to " + rejection.detail +
+                      ", and no input defines it"
+                : demangle(rejection.symbol) + " has version " + rejection.detail + ", which no version script defines";
+  if (rejection.first.valid() && !evidence.symbol(rejection.first).defined())
+    message = demangle(rejection.symbol) + "@" + rejection.detail +
+              " is not defined by any input, and GNU ld leaves no name with a version undefined in a shared object";
+  Finding finding = make_finding("version-not-defined", rejection.symbol, std::move(message));
+  if (rejection.first.valid()) {
+    const Role role = evidence.symbol(rejection.first).defined() ? Role::Kept : Role::Reference;
+    finding.sites.push_back(make_site(evidence, rejection.first, role));
+  }
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> refused_links(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  for (const Rejection& rejection : evidence.resolution.rejections) {
+    switch (rejection.kind) {
+      case Rejection::Kind::HiddenFromShared:
+        findings.push_back(not_exported(evidence, rejection));
+        break;
+      case Rejection::Kind::TlsMismatch:
+        findings.push_back(tls_mismatch(evidence, rejection));
+        break;
+      case Rejection::Kind::NoSuchVersion:
+      case Rejection::Kind::VersionUnmatched:
+        findings.push_back(version_not_defined(evidence, rejection));
+        break;
+    }
+  }
+  return findings;
+}
+
+// --- unreadable-input: whatever could not be read. Nothing unread passes: each of these makes the audit incomplete.
+
+namespace {
+
+Finding unreadable(const std::string& path, const std::string& member, const std::string& reason) {
+  Site site;
+  site.role = Role::Candidate;
+  site.origin.path = path;
+  site.origin.member = member;
+  Finding finding = make_finding("unreadable-input", {}, site.origin.display() + ": " + reason);
+  finding.sites.push_back(std::move(site));
+  finding.leaves_unread = true;
+  return finding;
+}
+
+void unread(const Package& package, std::vector<Finding>& findings) {
+  for (const InputError& error : package.errors) findings.push_back(unreadable(error.path, error.member, error.what()));
+  for (const InputFacts& file : package.files)
+    for (const InputError& error : file.errors) findings.push_back(unreadable(error.path, error.member, error.what()));
+}
+
+/// The machine of the link: that of its first object, as GNU ld takes it.
+const ObjectFacts* first_object(const std::vector<InputFacts>& inputs) {
+  for (const InputFacts& input : inputs)
+    if (input.kind == InputKind::Object && !input.objects.empty()) return &input.objects.front();
+  return nullptr;
+}
+
+bool same_machine(const ObjectFacts& a, const ObjectFacts& b) {
+  return a.machine == b.machine && a.is_64 == b.is_64 && a.big_endian == b.big_endian;
+}
+
+/// What can be read and yet makes the linker refuse the input. lld and mold read members where there is no index; mold
+/// passes over what is not an object.
+void refused(const Evidence& evidence, std::size_t i, std::vector<Finding>& findings) {
+  const InputFacts& input = evidence.inputs[i];
+  const bool whole = evidence.job.inputs[i].whole_archive;
+  const LinkerTraits& linker = traits_of(evidence.job);
+  if (input.kind == InputKind::Archive && !evidence.resolution.whole_archives) {
+    if (!whole && linker.needs_archive_index && !input.has_index && input.members != 0)
+      findings.push_back(
+          unreadable(input.path, {}, "the archive has no symbol index, so the linker refuses it: run ranlib"));
+    if (whole ? linker.takes_only_objects_whole : linker.refuses_other_members && !input.has_index)
+      for (const std::string& member : input.not_objects)
+        findings.push_back(unreadable(input.path, member,
+                                      whole ? "is not an object, and --whole-archive asks for every member"
+                                            : "is not an object, and without an index the linker reads every member"));
+    const auto nested = [](const ObjectFacts& object) { return object.nested; };
+    if (!whole && linker.refuses_other_members && !input.has_index &&
+        std::any_of(input.objects.begin(), input.objects.end(), nested))
+      findings.push_back(unreadable(input.path, {}, "an archive is in it, and without an index the linker reads it"));
+  }
+  const ObjectFacts* first = first_object(evidence.inputs);
+  for (std::size_t o = 0; o < input.objects.size(); ++o) {
+    const ObjectFacts& object = input.objects[o];
+    if (first == nullptr || !evidence.resolution.linked[i][o] || same_machine(*first, object)) continue;
+    findings.push_back(
+        unreadable(object.origin.path, object.origin.member, "is for another machine than " + first->origin.display()));
+  }
+}
+
+/// A library that the loader finds and stops at ("file too short", "invalid ELF header"), each once, and a file that is
+/// not where --root says that files are.
+void unloadable(const Evidence& evidence, std::vector<Finding>& findings) {
+  std::set<std::string> seen;
+  for (const Image& image : evidence.images)
+    for (const InputError& error : image.closure.errors) {
+      if (!seen.insert(error.path + error.what()).second) continue;
+      findings.push_back(unreadable(error.path, error.member, error.what()));
+      findings.back().sites.front().notes.push_back("loaded by " + image.object->origin.display());
+    }
+}
+
+}  // namespace
+
+Finding unreadable_input(const InputError& error) { return unreadable(error.path, error.member, error.what()); }
+
+std::vector<Finding> unreadable_inputs(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  for (const InputError& error : evidence.job.missing)
+    findings.push_back(unreadable(error.path, error.member, error.what()));
+  for (std::size_t i = 0; i < evidence.inputs.size(); ++i) {
+    const InputFacts& input = evidence.inputs[i];
+    // A file named twice is read once, and so is what is wrong with it.
+    bool seen = input.errors.empty();
+    for (std::size_t before = 0; before < i && !seen; ++before) seen = evidence.inputs[before].path == input.path;
+    if (!seen)
+      for (const InputError& error : input.errors)
+        findings.push_back(unreadable(error.path, error.member, error.what()));
+    refused(evidence, i, findings);
+  }
+  for (const Package& package : evidence.packages) unread(package, findings);
+  unloadable(evidence, findings);
+  return findings;
+}
+
+// --- fatal-warning: what a linker warns of, where --fatal-warnings makes an error of it.
+
+namespace {
+
+std::string_view kind_of(const Symbol& symbol) {
+  switch (symbol.type) {
+    case SymbolType::Function:
+    case SymbolType::IndirectFunction:
+      return "function";
+    case SymbolType::Tls:
+      return "thread-local variable";
+    default:
+      return "variable";
+  }
+}
+
+std::string what_is_wrong(const Evidence& evidence, const FatalWarning& warning) {
+  const std::string name = demangle(warning.symbol);
+  const auto size = [&](SymbolId id) { return evidence.symbol(id).size; };
+  switch (warning.kind) {
+    case FatalWarning::Kind::NoLibrary:
+      return fmt::format("{}, is not found where the linker looks", warning.detail);
+    case FatalWarning::Kind::NoEntry:
+      return fmt::format("the entry point {} is not defined by any input", name);
+    case FatalWarning::Kind::Marked:
+      return fmt::format("{} is used, of which {} warns: {}", name, evidence.object(warning.object).origin.display(),
+                         warning.detail);
+    case FatalWarning::Kind::MarkedFile:
+      return fmt::format("{} has a warning: {}", evidence.object(warning.object).origin.display(), warning.detail);
+    case FatalWarning::Kind::Common:
+      return fmt::format("{} is a common symbol that another input defines too (--warn-common)", name);
+    case FatalWarning::Kind::Size:
+      return fmt::format("{} is a common symbol of {} bytes, and {} bytes where it is defined", name,
+                         size(warning.reference.id), size(warning.definition));
+    case FatalWarning::Kind::Alignment:
+      return fmt::format("{} is a common symbol aligned to {}, and aligned less where it is defined", name,
+                         evidence.symbol(warning.reference.id).value);
+    case FatalWarning::Kind::Type:
+      return fmt::format("{} is a {} in one input and a {} in another", name,
+                         kind_of(evidence.symbol(warning.definition)), kind_of(evidence.symbol(warning.reference.id)));
+    case FatalWarning::Kind::Shapeless:
+      return fmt::format("{} is used, of which {} gives neither type nor size", name,
+                         evidence.object(warning.definition.in).origin.display());
+    case FatalWarning::Kind::StackAsked:
+      if (!warning.object.valid()) return "-z execstack makes the stack executable (--warn-execstack)";
+      return fmt::format("{} asks for an executable stack", evidence.object(warning.object).origin.display());
+    case FatalWarning::Kind::StackByDefault:
+      return fmt::format("{} has no section .note.GNU-stack, which means an executable stack",
+                         evidence.object(warning.object).origin.display());
+    case FatalWarning::Kind::VersionTwice:
+      return fmt::format("the version script has {} in both {}", name, warning.detail);
+    case FatalWarning::Kind::SecondDefault:
+      return fmt::format("{} has two default versions, {}", name, warning.detail);
+    case FatalWarning::Kind::Segment:
+      return fmt::format("the output's {} is writable and executable", warning.detail);
+    case FatalWarning::Kind::BackReference:
+      return fmt::format("{} is needed by an input that stands after {}, which defines it (--warn-backrefs)", name,
+                         evidence.object(warning.object).origin.display());
+  }
+  return name;
+}
+
+Site reference_site(const Evidence& evidence, const Reference& reference) {
+  Site site = make_site(evidence, reference.id, Role::Reference);
+  site.section = reference.section;
+  site.offset = reference.offset;
+  site.size = 0;
+  return site;
+}
+
+/// A linker warns of definitions, too.
+Site warned_site(const Evidence& evidence, const Reference& reference) {
+  const bool defined = evidence.symbol(reference.id).defined();
+  return defined ? make_site(evidence, reference.id, Role::Rejected) : reference_site(evidence, reference);
+}
+
+Finding finding_of(const Evidence& evidence, const FatalWarning& warning) {
+  const std::string_view linker = traits_of(evidence.job).name;
+  Finding finding = make_finding("fatal-warning", warning.symbol,
+                                 fmt::format("{}: {} warns of it, and --fatal-warnings makes that an error",
+                                             what_is_wrong(evidence, warning), linker));
+  if (warning.definition.valid()) finding.sites.push_back(make_site(evidence, warning.definition, Role::Kept));
+  if (!warning.definition.valid() && warning.object.valid())
+    finding.sites.push_back(make_object_site(evidence, warning.object, Role::Kept));
+  if (warning.reference.id.valid()) finding.sites.push_back(warned_site(evidence, warning.reference));
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> fatal_warnings(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  for (const FatalWarning& warning : evidence.resolution.warnings) findings.push_back(finding_of(evidence, warning));
+  return findings;
+}
+
+// --- relocation-not-pic: an object whose code the output can't hold. One finding an object, however many relocations.
+
+namespace {
+
+constexpr std::size_t kMostListed = 8;  // relocations named in the text; all are in the JSON document
+
+std::string_view output_words(const LinkJob& job) {
+  if (job.output == OutputKind::SharedObject) return "a shared object";
+  return job.pie ? "a position-independent program" : "a program";
+}
+
+/// "R_X86_64_32 against .rodata.str1.1", "R_X86_64_PC32 against count(int)"
+std::string relocation_words(const RefusedRelocation& relocation) {
+  if (relocation.symbol.empty()) return relocation.type + " against a local symbol";
+  return fmt::format("{} against {}", relocation.type, demangle(relocation.symbol));
+}
+
+/// What is wrong with the first one; the others are counted behind it.
+std::string message_for(const Evidence& evidence, const RefusedRelocations& object) {
+  const RefusedRelocation& first = object.relocations.front();
+  const std::string name = evidence.object(object.in).origin.display();
+  const std::string symbol = demangle(first.symbol);
+  const std::string_view output = output_words(evidence.job);
+  const std::string library =
+      first.library.valid() ? evidence.object(first.library.in).origin.display() : std::string();
+  switch (first.problem) {
+    case RelocationProblem::NotPic:
+      return fmt::format("{} can't be linked into {}: relocation {}", name, output, relocation_words(first));
+    case RelocationProblem::Text:
+      return fmt::format("{} can't be linked into {}: relocation {} in the read-only section {}", name, output,
+                         relocation_words(first), first.section);
+    case RelocationProblem::Protected:
+      return fmt::format("{} refers to {} as if it were the program's own, and it is protected in {}: relocation {}",
+                         name, symbol, library, first.type);
+    case RelocationProblem::NoCopy:
+      return fmt::format("{} needs a copy of {}, which can't be made of the one in {}: relocation {}", name, symbol,
+                         library, first.type);
+    case RelocationProblem::Absolute:
+      return fmt::format("{} can't be linked into {}: relocation {}, an absolute symbol", name, output,
+                         relocation_words(first));
+    case RelocationProblem::LocalExec:
+      return fmt::format("{} reaches a thread-local variable in a way that only a program's own allow: relocation {}",
+                         name, relocation_words(first));
+    case RelocationProblem::IndirectFunction:
+      return fmt::format("{} needs the address of an indirect function, which is chosen at load time: relocation {}",
+                         name, relocation_words(first));
+    case RelocationProblem::Unsupported:
+      return fmt::format("{} has a relocation that the linker does not know here: {}", name, relocation_words(first));
+  }
+  return name;
+}
+
+std::string listed(const RefusedRelocation& relocation) {
+  std::string text = relocation_words(relocation);
+  if (relocation.count > 1) text += fmt::format(" ({} times)", relocation.count);
+  return text;
+}
+
+/// The object, at its first relocation; why it takes part; what else is wrong in it.
+Site site_of(const Evidence& evidence, const RefusedRelocations& object) {
+  const RefusedRelocation& first = object.relocations.front();
+  Site site = make_object_site(evidence, object.in, Role::Reference);
+  site.id = first.reference;
+  site.section = first.section;
+  site.offset = first.offset;
+  for (std::size_t i = 0; i < std::min(object.relocations.size(), kMostListed); ++i)
+    site.notes.push_back(listed(object.relocations[i]));
+  if (object.relocations.size() > kMostListed)
+    site.notes.push_back(fmt::format("and {} more kinds", object.relocations.size() - kMostListed));
+  return site;
+}
+
+bool is_device_link_stub(const Evidence& evidence, const RefusedRelocations& object) {
+  const std::string_view symbol = object.relocations.front().symbol;
+  if (!symbol.starts_with("__fatbinwrap_") && !symbol.starts_with("__nv_module_id")) return false;
+  const ObjectFacts& facts = evidence.object(object.in);
+  return std::any_of(facts.symbols.begin(), facts.symbols.end(), [&](const Symbol& s) {
+    return s.defined() && facts.name(s).starts_with("__cudaRegisterLinkedBinary");
+  });
+}
+
+/// "compile x.o", "rebuild libx.a (its member x.o)"
+std::string what_to_make_again(const ObjectFacts& object) {
+  if (!object.origin.is_member()) return fmt::format("compile {}", object.origin.path);
+  return fmt::format("rebuild {} (here its member {})", object.origin.path, object.origin.member);
+}
+
+void add_pic_fixes(const Evidence& evidence, const RefusedRelocations& refused, std::vector<Fix>& fixes) {
+  const ObjectFacts& object = evidence.object(refused.in);
+  const bool shared = evidence.job.output == OutputKind::SharedObject;
+  if (is_device_link_stub(evidence, refused)) {
+    fixes.push_back({"give the device link (nvcc -dlink, or nvcc's link itself) -Xcompiler -fPIC", {}, {}});
+    return;
+  }
+  const char* flag = object.has_device_code ? "-Xcompiler -fPIC" : shared ? "-fPIC" : "-fPIE or -fPIC";
+  fixes.push_back(
+      {fmt::format("{} with {} (CMake: POSITION_INDEPENDENT_CODE ON)", what_to_make_again(object), flag), {}, {}});
+  if (!shared && evidence.job.pie) fixes.push_back({"link with -no-pie", {}, {}});
+}
+
+std::vector<Fix> fixes_for(const Evidence& evidence, const RefusedRelocations& object) {
+  const RefusedRelocation& first = object.relocations.front();
+  std::vector<Fix> fixes;
+  switch (first.problem) {
+    case RelocationProblem::NotPic:
+    case RelocationProblem::Text:
+    case RelocationProblem::LocalExec:
+    case RelocationProblem::IndirectFunction:
+      add_pic_fixes(evidence, object, fixes);
+      break;
+    case RelocationProblem::Protected:
+    case RelocationProblem::NoCopy:
+      fixes.push_back(
+          {what_to_make_again(evidence.object(object.in)) + " with -fPIC: it then asks the library", {}, {}});
+      fixes.push_back({first.problem == RelocationProblem::Protected
+                           ? fmt::format("give {} default visibility in the library", demangle(first.symbol))
+                           : fmt::format("give {} a type and a size in the library (.type, .size), and link without "
+                                         "-z nocopyreloc",
+                                         demangle(first.symbol)),
+                       {},
+                       {}});
+      break;
+    case RelocationProblem::Absolute:
+      fixes.push_back({"take the address from the global offset table (x@GOTPCREL), or from a word of data", {}, {}});
+      break;
+    case RelocationProblem::Unsupported:
+      break;
+  }
+  return fixes;
+}
+
+/// What was not read could hide the symbol, or define it.
+bool depends_on_others(const RefusedRelocation& relocation) {
+  return relocation.reference.valid() && relocation.problem != RelocationProblem::LocalExec;
+}
+
+Finding finding_for(const Evidence& evidence, const RefusedRelocations& object) {
+  const RefusedRelocation& first = object.relocations.front();
+  std::uint64_t count = 0;
+  for (const RefusedRelocation& relocation : object.relocations) count += relocation.count;
+  std::string message = message_for(evidence, object);
+  if (count > 1) message += fmt::format(", and {} more", count - 1);
+  Finding finding =
+      make_finding("relocation-not-pic", first.reference.valid() ? first.symbol : std::string(), std::move(message));
+  const RelocationPolicy& policy = evidence.job.relocations;
+  if (policy.noinhibit_exec && evidence.job.linker != LinkerKind::Bfd) finding.severity = Severity::Warning;
+  finding.sites.push_back(site_of(evidence, object));
+  const bool about_library =
+      first.problem == RelocationProblem::Protected || first.problem == RelocationProblem::NoCopy;
+  if (about_library && first.library.valid()) finding.sites.push_back(make_site(evidence, first.library, Role::Kept));
+  for (const RefusedRelocation& relocation : object.relocations)
+    finding.relocations.push_back(
+        {relocation.type, relocation.symbol, relocation.section, relocation.offset, relocation.count});
+  finding.fixes = fixes_for(evidence, object);
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> relocations_not_pic(const Evidence& evidence) {
+  const bool everything = evidence.resolution.judgement.duplicates == Judged::Yes;
+  std::vector<Finding> findings;
+  for (RefusedRelocations object : evidence.resolution.relocations) {
+    if (!everything) std::erase_if(object.relocations, depends_on_others);
+    if (!object.relocations.empty()) findings.push_back(finding_for(evidence, object));
+  }
+  return findings;
+}
+
+namespace {
+
+std::string message_for(const LinkJob& job, const Unresolved& name) {
+  std::string message = demangle(name.symbol);
+  if (name.discarded)
+    message += traits_of(job).says_discarded ? " is defined only in a section that the link discards"
+                                             : " is defined only in a COMDAT group that the link discards";
+  else if (name.in_shared)
+    message += " is needed by a shared object and not defined by any input";
+  else
+    message += " is not defined by any input";
+  if (!name.option.empty()) message += ", and " + name.option + " asks for it";
+  return message;
+}
+
+}  // namespace
+
+std::vector<Finding> undefined_symbols(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  const LinkJob& job = evidence.job;
+  for (const Unresolved& name : evidence.resolution.unresolved) {
+    if (!name.reported || told_as_missing_device_link(job, name)) continue;
+    Finding finding = make_finding(said_as_discarded(job, name) ? "discarded-definition" : "undefined-symbol",
+                                   name.symbol, message_for(job, name));
+    if (is_only_warned(job, name)) finding.severity = Severity::Warning;
+    for (const Reference& reference : name.references) finding.sites.push_back(reference_site(evidence, reference));
+    finding.notes = name.remarks;
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace elfaudit

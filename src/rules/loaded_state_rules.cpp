@@ -1,0 +1,782 @@
+// runtime-duplicated: one library twice in one process. Each copy has a state of its own: a handle of one is a stranger
+// to the other, thread pools fight for the processors, registries see everything twice or not at all.
+//  1. Two files of one library: two majors (libcudart.so.12 and .13), or one that a wheel has renamed beside the
+//     system's (libgomp-947d5fa1.so.1 and libgomp.so.1).
+//  2. Two OpenMP runtimes, known by the functions that they define: libgomp, libomp and libiomp5 share no name.
+//  3. One name that leads two files to two libraries. The loader knows a library by its name, so that in one process
+//  the
+//     one that is loaded first serves both; where it lacks a symbol of the other it is an error.
+//  4. A library that is there as a shared object and was linked into another file from its archive as well.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "load/host_libraries.hpp"
+#include "rules/loaded.hpp"
+#include "support/demangle.hpp"
+
+namespace elfaudit {
+
+// --- split-state, over what is loaded: a variable that two files of one process define, where one of them uses its own
+// copy. What is written to one is not read from the other, and no linker or loader says so. nvcc -rdc=true makes the
+// host variable behind a __constant__ hidden; g++ makes the same declaration a definition that everybody sees.
+
+namespace {
+
+bool is_writable(std::string_view section) {
+  for (const std::string_view name : {".data", ".bss", ".tdata", ".tbss", ".ldata", ".lbss"})
+    if (section == name || (section.starts_with(name) && section[name.size()] == '.'))
+      return !section.starts_with(".data.rel.ro");
+  return section == "COMMON";
+}
+
+/// A variable that everybody who names it gets, strong: copies of inline variables are made on purpose.
+bool is_shared_variable(const ObjectFacts& object, const Symbol& symbol) {
+  const bool data = symbol.type == SymbolType::Object || symbol.type == SymbolType::Tls;
+  return data && symbol.defined() && symbol.binding == Binding::Global && symbol.size != 0 &&
+         is_writable(object.section_name(symbol));
+}
+
+/// What the compiler's runtime keeps in each file that it is linked into, filled alike in all of them or meant for that
+/// file alone. As readelf shows the globals of libgcc.a (x86, aarch64, and the others of GCC 12), libatomic.a,
+/// libgcov.a, crtbegin*.o and of LLVM's libclang_rt.{builtins,profile,safestack,xray,ubsan_standalone}; those for
+/// aarch64's and RISC-V's features are from later versions of both.
+bool is_of_the_compiler(std::string_view name) {
+  for (const std::string_view one :
+       {"__cpu_model", "__cpu_features2", "__aarch64_have_lse_atomics", "__aarch64_cpu_features",
+        "__riscv_feature_bits", "__riscv_vendor_feature_bits", "__riscv_cpu_model", "__libat_feat1", "__dso_handle",
+        "__TMC_END__", "__CTOR_LIST__", "__DTOR_LIST__", "__clz_tab", "__popcount_tab", "_IO_stdin_used",
+        "reset_fn_list", "writeout_fn_list"})
+    if (name == one) return true;
+  for (const std::string_view start : {"__morestack_", "__bid_", "__gcov_", "__llvm_profile_", "__llvm_prf_", "lprof",
+                                       "__safestack_", "XRay", "__xray_", "_ZN11__sanitizer", "_ZN7__ubsan"})
+    if (name.starts_with(start)) return true;
+  return false;
+}
+
+/// The C and C++ libraries themselves: a file that keeps a name of theirs was linked with their archive, so that it has
+/// one of its own (-static-libstdc++ with a version script).
+bool is_runtime_library(const ObjectFacts& object) {
+  for (const std::string_view stem : {"libgcc_s.so", "libstdc++.so", "libc++.so", "libc++abi.so", "libatomic.so",
+                                      "libc.so", "libm.so", "libpthread.so", "ld-linux", "libc.musl-", "ld-musl-"})
+    if (std::string_view(object.soname).starts_with(stem)) return true;
+  return false;
+}
+
+struct Copy {
+  std::uint32_t library;
+  const Symbol* symbol;
+};
+
+class SplitStates {
+ public:
+  explicit SplitStates(const Evidence& evidence) : evidence_(evidence) {}
+
+  std::vector<Finding> run() {
+    if (evidence_.libraries == nullptr) return {};
+    for (const Image& image : evidence_.images) {
+      if (image.loaded.size() < 2) continue;
+      exported_.clear();
+      for (std::uint32_t i = 0; i < image.loaded.size(); ++i)
+        if (image.loaded[i] != nullptr) collect(image, i);
+      for (std::uint32_t i = 0; i < image.loaded.size(); ++i)
+        if (image.loaded[i] != nullptr) compare(image, i);
+    }
+    std::vector<Finding> findings;
+    for (auto& [key, finding] : findings_) findings.push_back(std::move(finding));
+    return findings;
+  }
+
+ private:
+  void collect(const Image& image, std::uint32_t library) {
+    const ObjectFacts& object = *image.loaded[library];
+    if (is_runtime_library(object)) return;
+    for (const Symbol& symbol : object.symbols)
+      if (is_shared_variable(object, symbol)) exported_[object.name(symbol)].push_back({library, &symbol});
+  }
+
+  void compare(const Image& image, std::uint32_t owner) {
+    const ObjectFacts& object = *image.loaded[owner];
+    const auto kept = evidence_.libraries->kept_local.find(&object);
+    if (kept != evidence_.libraries->kept_local.end())
+      for (const KeptLocal& local : kept->second)
+        if (local.data && local.writable && local.size != 0)
+          compare_with(image, owner, local, "not exported: hidden, or made local by a version script");
+    for (const Symbol& symbol : object.symbols) {
+      if (!is_shared_variable(object, symbol)) continue;
+      const bool is_protected = symbol.visibility == Visibility::Protected;
+      if (!is_protected && !object.symbolic) continue;
+      const KeptLocal own{
+          std::string(object.name(symbol)), std::string(object.section_name(symbol)), 0, symbol.size, true, true};
+      compare_with(image, owner, own,
+                   is_protected ? "protected: the file uses its own" : "linked with -Bsymbolic: the file uses its own");
+    }
+  }
+
+  void compare_with(const Image& image, std::uint32_t owner, const KeptLocal& own, const std::string& why) {
+    const auto found = exported_.find(own.name);
+    if (found == exported_.end() || is_of_the_compiler(own.name)) return;
+    for (const Copy& other : found->second) {
+      // Two variables of one size are one variable, more likely than not; a program's own global called `debug` is not
+      // the one of a library.
+      if (other.library == owner || other.symbol->size != own.size) continue;
+      const std::string other_name = loaded_name(image, other.library);
+      const std::string own_name = loaded_name(image, owner);
+      if (findings_.count({own.name, own_name, other_name}) != 0 ||
+          findings_.count({own.name, other_name, own_name}) != 0)
+        continue;
+      findings_.emplace(std::tuple(own.name, own_name, other_name), finding(image, owner, own, why, other));
+    }
+  }
+
+  Finding finding(const Image& image, std::uint32_t owner, const KeptLocal& own, const std::string& why,
+                  const Copy& other) const {
+    const ObjectFacts& exporter = *image.loaded[other.library];
+    Finding finding =
+        make_finding("split-state", own.name,
+                     fmt::format("{} and {} each have a {} of their own, and are loaded together",
+                                 short_name(image, other.library), short_name(image, owner), demangle(own.name)));
+    Site shared = loaded_site(image, other.library, Role::Kept);
+    shared.section = exporter.section_name(*other.symbol);
+    shared.size = other.symbol->size;
+    shared.notes.push_back("exported");
+    Site hidden = loaded_site(image, owner, Role::Kept);
+    hidden.section = own.section;
+    hidden.size = own.size;
+    hidden.notes.push_back(why);
+    finding.sites = {std::move(shared), std::move(hidden)};
+    finding.notes.push_back("what one file writes to it, the other does not see");
+    if (!is_of_the_user(evidence_, image, owner) && !is_of_the_user(evidence_, image, other.library))
+      finding.severity = Severity::Note;
+    // Where both hold device code, either copy may be nvcc's.
+    if (image.loaded[owner]->has_device_code && !exporter.has_device_code)
+      finding.notes.push_back(
+          "nvcc -rdc=true hides the host variable of a __constant__ or __device__ one; g++ makes a definition that is "
+          "exported of the same line");
+    finding.fixes.push_back(
+        {fmt::format("define {} in one of them and declare it extern in the other; link that one against it",
+                     demangle(own.name)),
+         {},
+         {}});
+    return finding;
+  }
+
+  const Evidence& evidence_;
+  std::unordered_map<std::string_view, std::vector<Copy>> exported_;  // of one closure
+  std::map<std::tuple<std::string, std::string, std::string>, Finding> findings_;
+};
+
+}  // namespace
+
+std::vector<Finding> split_loaded_states(const Evidence& evidence) { return SplitStates(evidence).run(); }
+
+// --- undefined-symbol, over what is loaded: names that nothing in a closure defines, as glibc looks them up.
+//  1. A versioned symbol belongs to the library that .gnu.version_r names. That library is loaded, and neither it nor
+//     another one of the closure defines the symbol with that version: an error, whatever loads the file.
+//  2. For a program the closure is everything there is, so that what nothing defines is an error: LD_BIND_NOW=1 ends
+//  its
+//     start, and `ldd -r` lists it.
+//  3. A module of Python is loaded with RTLD_NOW, and what other modules have loaded is not searched for it
+//  (RTLD_LOCAL):
+//     what neither its closure nor the interpreter defines ends the import. Where a library of it was not found, that
+//     one may define it.
+//  4. Another shared object may get it from what loads it, a plugin from its program: a note, and only of the file
+//     that was given.
+// Weak references may stay undefined. A version that the library lacks altogether is reported by version-unmet.
+
+namespace {
+
+constexpr std::size_t kMostNames = 8;  // of one note
+
+bool is_c_library(std::string_view name) {
+  return name.starts_with("libc.so") || name.starts_with("libc.musl-") || name.starts_with("ld-");
+}
+
+std::string with_version(const ObjectFacts& object, const Symbol& symbol) {
+  std::string name(object.name(symbol));
+  if (!symbol.version.empty()) name += "@" + std::string(object.text(symbol.version));
+  return name;
+}
+
+/// "a, b, c and 5 more", demangled.
+std::string some_of(const std::vector<std::string>& names) {
+  std::vector<std::string> shown;
+  for (const std::string& name : names)
+    if (shown.size() < kMostNames) shown.push_back(demangle(name));
+  const std::size_t more = names.size() - shown.size();
+  return fmt::format("{}{}", fmt::join(shown, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
+}
+
+/// A name that one file of a closure needs and nothing in it defines.
+struct Unanswered {
+  std::uint32_t asker;
+  const Symbol* symbol;
+};
+
+/// What one file needs of one library that is there without it.
+struct Lacking {
+  const Image* image = nullptr;
+  std::uint32_t asker = 0;
+  std::uint32_t library = 0;
+  std::string file;  ///< as .gnu.version_r spells it
+  std::vector<const Symbol*> symbols;
+  std::vector<std::string> images;
+};
+
+class ClosureSymbols {
+ public:
+  explicit ClosureSymbols(const Evidence& evidence) : evidence_(evidence) {}
+
+  std::vector<Finding> run() {
+    for (const Image& image : evidence_.images)
+      if (image.closure.loader != LoaderKind::None && !image.loaded.empty() && !image.judged_with_its_loaders)
+        check(image);
+    for (const auto& [key, lacking] : lacking_) findings_.push_back(finding(lacking));
+    for (auto& [key, finding] : errors_) findings_.push_back(std::move(finding));
+    return std::move(findings_);
+  }
+
+ private:
+  void check(const Image& image) {
+    const std::map<std::string, std::uint32_t> names = names_in(image);
+    const std::set<std::uint32_t> loaded_before = of_the_host(image);
+    std::vector<Unanswered> left;
+    for (std::uint32_t i = 0; i < image.loaded.size(); ++i) {
+      if (image.loaded[i] == nullptr || loaded_before.count(i) != 0) continue;
+      for (const Symbol* symbol : definitions_.unanswered(image, i))
+        if (const auto [file, library] = owner_of(image, names, i, *symbol); library != kNone)
+          add_lacking(image, i, file, library, *symbol);
+        else
+          left.push_back({i, symbol});
+    }
+    if (is_program(image))
+      check_program(image, left);
+    else if (is_python_module(*image.object))
+      check_module(image, left);
+    else if (closure_is_known(image))
+      check_library(image, left);
+  }
+
+  /// What the host has loaded before the file was bound to other libraries then, and is in order where the host runs.
+  static std::set<std::uint32_t> of_the_host(const Image& image) {
+    std::set<std::uint32_t> libraries;
+    for (const LoadedLibrary& library : image.closure.libraries)
+      for (const NeededLibrary& needed : library.needed)
+        if (needed.found_by == FoundBy::LoadedBefore && libraries.count(needed.library) == 0)
+          libraries.merge(reachable(image, needed.library));
+    return libraries;
+  }
+
+  struct Owner {
+    std::string file;
+    std::uint32_t library = kNone;
+  };
+
+  /// The library of the closure that must have a versioned symbol and has it not. Nothing where one that may have it is
+  /// not there to be asked: a symbol moves from one library to another under its version (pthread_create to libc.so.6).
+  static Owner owner_of(const Image& image, const std::map<std::string, std::uint32_t>& names, std::uint32_t asker,
+                        const Symbol& symbol) {
+    if (symbol.version.empty() || image.closure.loader != LoaderKind::Glibc) return {};
+    const std::string_view version = image.loaded[asker]->text(symbol.version);
+    Owner owner;
+    for (std::uint32_t i = 0; i < image.loaded.size(); ++i) {
+      if (image.loaded[i] == nullptr) continue;
+      for (const VersionNeed& need : image.loaded[i]->version_needs) {
+        if (image.loaded[i]->text(need.version) != version) continue;
+        const std::string file(image.loaded[i]->text(need.file));
+        const auto named = names.find(file);
+        const std::uint32_t library = named == names.end() ? kNone : named->second;
+        if (library == kNone || image.loaded[library] == nullptr) return {};
+        const ObjectFacts& facts = *image.loaded[library];
+        const bool is_owner = defines_version(facts, version) || facts.versions.empty();
+        if (i == asker && is_owner && owner.library == kNone) owner = {file, library};
+      }
+    }
+    return owner;
+  }
+
+  void add_lacking(const Image& image, std::uint32_t asker, const std::string& file, std::uint32_t library,
+                   const Symbol& symbol) {
+    Lacking& lacking = lacking_[{loaded_name(image, asker), loaded_name(image, library)}];
+    if (lacking.image == nullptr || (lacking.asker != 0 && asker == 0)) {
+      lacking.image = &image;
+      lacking.asker = asker;
+      lacking.library = library;
+      lacking.file = file;
+    }
+    if (std::find(lacking.symbols.begin(), lacking.symbols.end(), &symbol) == lacking.symbols.end())
+      lacking.symbols.push_back(&symbol);
+    const std::string by = short_name(image, 0);
+    if (asker != 0 && (lacking.images.empty() || lacking.images.back() != by)) lacking.images.push_back(by);
+  }
+
+  Finding finding(const Lacking& lacking) const {
+    const Image& image = *lacking.image;
+    const ObjectFacts& object = *image.loaded[lacking.asker];
+    const std::string asker = short_name(image, lacking.asker);
+    const std::string library = short_name(image, lacking.library);
+    std::set<std::string> symbols;
+    for (const Symbol* symbol : lacking.symbols) symbols.insert(with_version(object, *symbol));
+    const std::vector<std::string> names(symbols.begin(), symbols.end());
+    const std::string version(object.text(lacking.symbols.front()->version));
+    const bool one = names.size() == 1;
+    Finding finding = make_finding(
+        "undefined-symbol", one ? object.name(*lacking.symbols.front()) : std::string_view(),
+        one ? fmt::format("{} needs {} of {}, and {} {}", asker, demangle(names.front()), lacking.file, library,
+                          image.loaded[lacking.library]->versions.empty()
+                              ? "does not define it"
+                              : fmt::format("defines {} without that symbol: another version of the library", version))
+            : fmt::format("{} needs {} symbols of {} that {} does not define: {}", asker, names.size(), lacking.file,
+                          library, some_of(names)));
+    add_symbols(finding, names, object, lacking.symbols);
+    finding.sites.push_back(loaded_site(image, lacking.asker, Role::Reference));
+    if (!lacking.images.empty()) finding.sites.back().notes.push_back("loaded by " + loaded_by(lacking.images));
+    finding.sites.push_back(loaded_site(image, lacking.library, Role::Candidate));
+    if (const std::uint32_t by = image.closure.libraries[lacking.library].needed_by; by != lacking.asker)
+      finding.sites.back().notes.push_back("found for " + short_name(image, by == kNone ? 0 : by));
+    note_lookup(finding, object, lacking.symbols);
+    finding.fixes.push_back({fmt::format("let {} find the {} that it was linked with, before {}: by -rpath, "
+                                         "LD_LIBRARY_PATH, or the package in the version that it was built against",
+                                         asker, lacking.file, library),
+                             {},
+                             {}});
+    finding.fixes.push_back({fmt::format("build {} against {}", asker, library), {}, {}});
+    return finding;
+  }
+
+  /// Mangled, by name, without versions: what --suppress and readers of JSON look for.
+  static void add_symbols(Finding& finding, const std::vector<std::string>& names, const ObjectFacts& object,
+                          const std::vector<const Symbol*>& symbols) {
+    if (names.size() < 2) return;
+    std::set<std::string> all;
+    for (const Symbol* symbol : symbols) all.emplace(object.name(*symbol));
+    finding.symbols.assign(all.begin(), all.end());
+  }
+
+  std::vector<LookedUp> lookups(const ObjectFacts& object, const std::vector<const Symbol*>& symbols) const {
+    std::vector<std::uint32_t> indices;
+    for (const Symbol* symbol : symbols) indices.push_back(symbol->index);
+    try {
+      if (evidence_.when_looked_up) return evidence_.when_looked_up(object.origin, indices);
+    } catch (const InputError&) {
+      // The symbols were read; relocations that can't be read are no reason to keep silent about them.
+    }
+    return std::vector<LookedUp>(symbols.size(), LookedUp::AtLoad);
+  }
+
+  void note_lookup(Finding& finding, const ObjectFacts& object, const std::vector<const Symbol*>& symbols) const {
+    const std::vector<LookedUp> when = lookups(object, symbols);
+    if (std::all_of(when.begin(), when.end(), [](LookedUp one) { return one == LookedUp::AtFirstCall; }))
+      finding.notes.push_back(
+          "looked up at the first call: the call ends the process, and loading fails with LD_BIND_NOW=1 or RTLD_NOW, "
+          "which Python's import uses");
+  }
+
+  void check_program(const Image& image, const std::vector<Unanswered>& left) {
+    if (!closure_is_known(image)) return;
+    for (const Unanswered& one : left) add_error(image, one.asker, *one.symbol);
+  }
+
+  void add_error(const Image& image, std::uint32_t asker, const Symbol& reference) {
+    const ObjectFacts& object = *image.loaded[asker];
+    const std::string name = with_version(object, reference);
+    const std::string program = short_name(image, 0);
+    Finding& finding = errors_[{loaded_name(image, 0), name}];
+    if (finding.sites.empty()) {
+      finding = make_finding("undefined-symbol", object.name(reference),
+                             fmt::format("{} is needed when {} runs, and nothing that is loaded with it defines it",
+                                         demangle(name), program));
+      suggest(finding, image, asker, reference);
+    }
+    finding.sites.push_back(loaded_site(image, asker, Role::Reference));
+  }
+
+  /// The same name with another version, which the library that is found lacks or has no more.
+  void suggest(Finding& finding, const Image& image, std::uint32_t asker, const Symbol& reference) {
+    const std::string_view name = image.loaded[asker]->name(reference);
+    for (std::uint32_t i = 0; i < image.loaded.size(); ++i)
+      for (const Symbol& symbol : image.loaded[i]->symbols)
+        if (symbol.defined() && image.loaded[i]->name(symbol) == name) {
+          finding.notes.push_back(fmt::format("{} defines it with another version, {}", short_name(image, i),
+                                              image.loaded[i]->text(symbol.version)));
+          return;
+        }
+    finding.fixes.push_back(
+        {fmt::format("link {} with the library that defines it", short_name(image, asker)), {}, {}});
+  }
+
+  // --- modules of Python
+
+  void check_module(const Image& image, const std::vector<Unanswered>& left) {
+    const std::vector<std::string> not_found = not_found_by(image);
+    if (std::any_of(not_found.begin(), not_found.end(), is_c_library)) return;  // a module for another system
+    std::map<std::uint32_t, std::vector<const Symbol*>> by_asker;
+    for (const Unanswered& one : left)
+      if (has_no_supplier(image, one, not_found)) by_asker[one.asker].push_back(one.symbol);
+    for (auto& [asker, symbols] : by_asker) {
+      const std::vector<LookedUp> when = lookups(*image.loaded[asker], symbols);
+      std::vector<const Symbol*> needed;
+      for (std::size_t i = 0; i < symbols.size(); ++i)
+        if (when[i] != LookedUp::Never) needed.push_back(symbols[i]);
+      if (!needed.empty()) add_module_error(image, asker, needed, not_found);
+    }
+  }
+
+  static std::vector<std::string> not_found_by(const Image& image) {
+    std::set<std::string> names;
+    for (std::uint32_t i = 0; i < image.closure.libraries.size(); ++i) {
+      if (i >= image.loaded.size() || image.loaded[i] == nullptr) names.insert(image.closure.libraries[i].path);
+      for (const NeededLibrary& needed : image.closure.libraries[i].needed)
+        if (needed.library == kNone) names.insert(needed.name);
+    }
+    return {names.begin(), names.end()};
+  }
+
+  /// Neither the interpreter, nor what it has loaded, nor a library of a host that isn't here is known to define it.
+  bool has_no_supplier(const Image& image, const Unanswered& one, const std::vector<std::string>& not_found) {
+    const ObjectFacts& object = *image.loaded[one.asker];
+    const std::string_view name = object.name(*one.symbol);
+    if (!one.symbol->version.empty()) return false;  // version-unmet or needed-not-found reports it
+    if (comes_with_the_process(name)) return false;
+    if (std::any_of(image.host.begin(), image.host.end(),
+                    [&](const ObjectFacts* host) { return definitions_.answers(*host, object, *one.symbol); }))
+      return false;
+    return std::none_of(not_found.begin(), not_found.end(),
+                        [&](const std::string& library) { return may_define(host_of(library), name); });
+  }
+
+  void add_module_error(const Image& image, std::uint32_t asker, const std::vector<const Symbol*>& symbols,
+                        const std::vector<std::string>& not_found) {
+    const ObjectFacts& object = *image.loaded[asker];
+    std::vector<std::string> names;
+    for (const Symbol* symbol : symbols) names.emplace_back(object.name(*symbol));
+    std::sort(names.begin(), names.end());
+    const std::string module = short_name(image, 0);
+    const bool one = names.size() == 1;
+    const bool sure = not_found.empty();
+    Finding finding = make_finding(
+        "undefined-symbol", one ? names.front() : std::string(),
+        fmt::format("{} needs {}, which nothing that is loaded with {} defines{}", short_name(image, asker),
+                    one ? demangle(names.front()) : fmt::format("{} symbols", names.size()), asker == 0 ? "it" : module,
+                    sure ? ": the import fails" : ""));
+    if (!one) {
+      finding.symbols = names;
+      finding.notes.push_back(some_of(names));
+    }
+    finding.sites.push_back(loaded_site(image, asker, Role::Reference));
+    if (asker != 0) finding.sites.back().notes.push_back("loaded by " + module);
+    if (!sure) explain_doubt(finding, not_found);
+    if (std::any_of(names.begin(), names.end(), [](const std::string& n) { return may_define(Host::Torch, n); }))
+      finding.notes.push_back(
+          "names of torch: what `import torch` has loaded is found only through the libraries that the module itself "
+          "needs, so it must be linked with them (-lc10 -ltorch -ltorch_cpu -ltorch_python)");
+    finding.fixes.push_back({fmt::format("link {} with the object or library that defines {}", short_name(image, asker),
+                                         one ? "it" : "them"),
+                             {},
+                             {}});
+    Finding& known = errors_[{loaded_name(image, asker), names.front()}];
+    if (known.sites.empty() || known.severity < finding.severity) known = std::move(finding);
+  }
+
+  static void explain_doubt(Finding& finding, const std::vector<std::string>& not_found) {
+    const bool hosts_only = std::all_of(not_found.begin(), not_found.end(),
+                                        [](const std::string& library) { return host_of(library) != Host::None; });
+    finding.severity = hosts_only ? Severity::Warning : Severity::Note;
+    finding.notes.push_back(fmt::format("not certain: {} {} not found here and may define {}",
+                                        fmt::join(not_found, ", "), not_found.size() == 1 ? "is" : "are",
+                                        finding.symbols.empty() ? "it" : "them"));
+  }
+
+  // --- other shared objects
+
+  void check_library(const Image& image, const std::vector<Unanswered>& left) {
+    std::set<std::string> versioned, plain;
+    for (const Unanswered& one : left) {
+      const std::string_view name = image.loaded[one.asker]->name(*one.symbol);
+      if (one.asker != 0 || comes_with_the_process(name)) continue;
+      (one.symbol->version.empty() ? plain : versioned).insert(with_version(*image.object, *one.symbol));
+    }
+    // Those with a version name a library that is to have them: the reader can do something about it.
+    std::vector<std::string> names(versioned.begin(), versioned.end());
+    names.insert(names.end(), plain.begin(), plain.end());
+    if (names.empty()) return;
+    Finding finding =
+        make_finding("undefined-symbol", {},
+                     fmt::format("{} needs {} {} that nothing it loads defines: the program that loads it must",
+                                 short_name(image, 0), names.size(), names.size() == 1 ? "symbol" : "symbols"));
+    finding.severity = Severity::Note;
+    finding.sites.push_back(loaded_site(image, 0, Role::Reference));
+    finding.notes.push_back(some_of(names));
+    for (const std::string& name : names) finding.symbols.push_back(name.substr(0, name.find('@')));
+    findings_.push_back(std::move(finding));
+  }
+
+  const Evidence& evidence_;
+  Definitions definitions_;
+  std::map<std::pair<std::string, std::string>, Lacking> lacking_;
+  std::map<std::pair<std::string, std::string>, Finding> errors_;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+std::vector<Finding> unloadable_symbols(const Evidence& evidence) { return ClosureSymbols(evidence).run(); }
+
+namespace {
+
+constexpr std::size_t kFewestShared = 8;  // names that tell a copy of a library from a helper it was made from
+constexpr std::size_t kLeastPart = 3;     // a third of what the library exports
+
+/// "libgomp.so" of "libgomp-947d5fa1.so.1.0.0": auditwheel puts a hash there.
+std::string stem_of(std::string name) {
+  name = name.substr(0, name.find(".so") + 3);
+  const std::size_t dash = name.rfind('-');
+  if (dash == std::string::npos || name.size() != dash + 1 + 8 + 3) return name;
+  const std::string hash = name.substr(dash + 1, 8);
+  const bool hex = hash.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return hex ? name.substr(0, dash) + ".so" : name;
+}
+
+/// "12" of "libcudart.so.12.1".
+std::string major_of(const std::string& name) {
+  const std::size_t so = name.find(".so.");
+  if (so == std::string::npos) return {};
+  return name.substr(so + 4, name.find('.', so + 4) - so - 4);
+}
+
+std::string file_name(const Image& image, std::uint32_t library) {
+  const LoadedLibrary& loaded = image.closure.libraries[library];
+  return loaded.soname.empty() ? std::filesystem::path(loaded.path).filename().string() : loaded.soname;
+}
+
+bool is_open_mp(const ObjectFacts& object, const std::vector<KeptLocal>* kept) {
+  std::set<std::string_view> seen;
+  const auto look = [&](std::string_view name) {
+    if (name == "omp_get_thread_num") seen.insert("api");
+    if (name == "GOMP_parallel" || name == "__kmpc_fork_call" || name == "_mp_pcpu_init") seen.insert("runtime");
+  };
+  for (const Symbol& symbol : object.symbols)
+    if (symbol.defined()) look(object.name(symbol));
+  if (kept != nullptr)
+    for (const KeptLocal& local : *kept) look(local.name);
+  return seen.size() == 2;
+}
+
+/// glibc is one library in several files, and each knows the others.
+bool is_of_the_c_library(const std::string& name) {
+  for (const std::string_view part :
+       {"libc.", "libpthread.", "libdl.", "librt.", "libm.", "ld-", "libgcc_s.", "libresolv."})
+    if (name.starts_with(part)) return true;
+  return false;
+}
+
+class DuplicatedRuntimes {
+ public:
+  explicit DuplicatedRuntimes(const Evidence& evidence) : evidence_(evidence) {}
+
+  std::vector<Finding> run() {
+    for (const Image& image : evidence_.images) {
+      by_name(image);
+      open_mp(image);
+      static_copies(image);
+    }
+    std::vector<Finding> findings;
+    if (evidence_.libraries != nullptr)
+      for (const NameOfTwo& name : evidence_.libraries->names_of_two) findings.push_back(one_name(name));
+    for (auto& [key, found] : found_) {
+      if (found.images.size() > 1 || found.images.front() != found.finding.sites.front().origin.display())
+        found.finding.notes.push_back("both are loaded by " + loaded_by(found.images));
+      findings.push_back(std::move(found.finding));
+    }
+    return findings;
+  }
+
+ private:
+  struct Found {
+    Finding finding;
+    std::vector<std::string> images;
+  };
+
+  /// `parties`: those of which one is to be changed. Where none of them is the user's, it is a note.
+  void add(const Image& image, std::uint32_t first, std::uint32_t second, const std::vector<std::uint32_t>& parties,
+           const std::string& what, const std::string& fix) {
+    Found& found = found_[{loaded_name(image, first), loaded_name(image, second)}];
+    if (found.images.empty() || found.images.back() != loaded_name(image, 0))
+      found.images.push_back(loaded_name(image, 0));
+    if (!found.finding.rule.empty()) return;
+    found.finding = make_finding("runtime-duplicated", {}, what);
+    if (std::none_of(parties.begin(), parties.end(),
+                     [&](std::uint32_t party) { return is_of_the_user(evidence_, image, party); }))
+      found.finding.severity = Severity::Note;
+    for (const std::uint32_t library : {first, second}) {
+      found.finding.sites.push_back(loaded_site(image, library, Role::Kept));
+      const std::uint32_t by = image.closure.libraries[library].needed_by;
+      if (library != 0)
+        found.finding.sites.back().notes.push_back("needed by " + loaded_name(image, by == kNone ? 0 : by));
+    }
+    found.finding.fixes.push_back({fix, {}, {}});
+  }
+
+  Finding one_name(const NameOfTwo& name) {
+    const Image& one = evidence_.images[name.first.image];
+    const Image& other = evidence_.images[name.second.image];
+    Finding finding =
+        make_finding("runtime-duplicated", {},
+                     fmt::format("{} is {} and {}: in one process the one that is loaded first serves both", name.name,
+                                 file_for(one, name.first.library), file_for(other, name.second.library)));
+    add_site(finding, one, name.first.library);
+    add_site(finding, other, name.second.library);
+    check_swap(finding, one, name.first.library, other, name.second.library);
+    check_swap(finding, other, name.second.library, one, name.first.library);
+    finding.fixes.push_back(
+        {fmt::format("let both find one {}: the same directory first in the RUNPATH of both, or build "
+                     "both against one version",
+                     name.name),
+         {},
+         {}});
+    return finding;
+  }
+
+  /// "old/libl.so.3 for ext.so"
+  static std::string file_for(const Image& image, std::uint32_t library) {
+    const std::string file = short_name(image, library);
+    return library == 0 ? file + " by its own DT_SONAME" : file + " for " + short_name(image, 0);
+  }
+
+  static void add_site(Finding& finding, const Image& image, std::uint32_t library) {
+    finding.sites.push_back(loaded_site(image, library, Role::Kept));
+    const std::uint32_t by = image.closure.libraries[library].needed_by;
+    finding.sites.back().notes.push_back(library == 0 ? "given"
+                                                      : "needed by " + short_name(image, by == kNone ? 0 : by));
+  }
+
+  /// What `image` gets from `own` alone, and would not get from the library that another one gets under the same name.
+  void check_swap(Finding& finding, const Image& image, std::uint32_t own, const Image& other, std::uint32_t instead) {
+    constexpr std::size_t kMost = 5;
+    std::set<std::string> lost;
+    std::string asker;
+    for (std::uint32_t i = 0; i < image.loaded.size(); ++i) {
+      if (image.loaded[i] == nullptr || i == own) continue;
+      for (const Symbol* symbol : needed_symbols(*image.loaded[i], false)) {
+        if (definitions_.first(image, *image.loaded[i], *symbol) != own) continue;
+        if (definitions_.answers(*other.loaded[instead], *image.loaded[i], *symbol)) continue;
+        lost.emplace(image.loaded[i]->name(*symbol));
+        if (asker.empty()) asker = short_name(image, i);
+      }
+    }
+    if (lost.empty()) return;
+    finding.severity = Severity::Error;
+    finding.symbols.insert(finding.symbols.end(), lost.begin(), lost.end());
+    std::vector<std::string> names;
+    for (const std::string& name : lost)
+      if (names.size() < kMost) names.push_back(demangle(name));
+    finding.notes.push_back(fmt::format("where {} is loaded first, {} lacks {}{}", short_name(other, instead), asker,
+                                        fmt::join(names, ", "),
+                                        lost.size() > kMost ? fmt::format(" and {} more", lost.size() - kMost) : ""));
+  }
+
+  void by_name(const Image& image) {
+    std::map<std::string, std::uint32_t> stems;
+    for (std::uint32_t i = 0; i < image.closure.libraries.size(); ++i) {
+      const std::string name = file_name(image, i);
+      if (name.find(".so") == std::string::npos) continue;
+      const auto [first, added] = stems.try_emplace(stem_of(name), i);
+      if (added) continue;
+      const std::string other = file_name(image, first->second);
+      add(image, first->second, i, with_needers(image, first->second, i),
+          fmt::format("{} and {} are loaded together: {} of one library", other, name,
+                      other == name || major_of(other) == major_of(name) ? "two copies" : "two versions"),
+          fmt::format("link everything against one of them: rebuild {} or {}", needer(image, first->second),
+                      needer(image, i)));
+    }
+  }
+
+  static std::vector<std::uint32_t> with_needers(const Image& image, std::uint32_t first, std::uint32_t second) {
+    std::vector<std::uint32_t> parties = {first, second};
+    for (const std::uint32_t library : {first, second})
+      if (const std::uint32_t by = image.closure.libraries[library].needed_by; by != kNone) parties.push_back(by);
+    return parties;
+  }
+
+  static std::string needer(const Image& image, std::uint32_t library) {
+    const std::uint32_t by = image.closure.libraries[library].needed_by;
+    return short_name(image, by == kNone ? 0 : by);
+  }
+
+  const std::vector<KeptLocal>* kept_by(const ObjectFacts& object) const {
+    if (evidence_.libraries == nullptr) return nullptr;
+    const auto found = evidence_.libraries->kept_local.find(&object);
+    return found == evidence_.libraries->kept_local.end() ? nullptr : &found->second;
+  }
+
+  void open_mp(const Image& image) {
+    std::uint32_t first = kNone;
+    for (std::uint32_t i = 0; i < image.loaded.size(); ++i) {
+      if (image.loaded[i] == nullptr || !has_open_mp(*image.loaded[i])) continue;
+      if (first == kNone) {
+        first = i;
+        continue;
+      }
+      add(image, first, i, with_needers(image, first, i),
+          fmt::format("{} and {} both are an OpenMP runtime", short_name(image, first), short_name(image, i)),
+          "build everything with one compiler's OpenMP, or link -liomp5 or -lomp alone: both stand in for libgomp");
+    }
+  }
+
+  bool has_open_mp(const ObjectFacts& object) {
+    const auto [at, first] = open_mp_.try_emplace(&object, false);
+    if (first) at->second = is_open_mp(object, kept_by(object));
+    return at->second;
+  }
+
+  /// Names that a library exports, strong ones: inline functions and templates are everywhere.
+  const std::unordered_set<std::string_view>& exports(const ObjectFacts& object) {
+    const auto [at, first] = exports_.try_emplace(&object);
+    if (first)
+      for (const Symbol& symbol : object.symbols)
+        if (symbol.defined() && symbol.binding == Binding::Global && symbol.placement == Placement::InSection)
+          at->second.insert(object.name(symbol));
+    return at->second;
+  }
+
+  void static_copies(const Image& image) {
+    for (std::uint32_t owner = 0; owner < image.loaded.size(); ++owner) {
+      const std::vector<KeptLocal>* kept = image.loaded[owner] == nullptr ? nullptr : kept_by(*image.loaded[owner]);
+      if (kept == nullptr || kept->size() < kFewestShared || is_of_the_c_library(file_name(image, owner))) continue;
+      for (std::uint32_t library = 1; library < image.loaded.size(); ++library)
+        if (library != owner && image.loaded[library] != nullptr && !is_of_the_c_library(file_name(image, library)))
+          compare(image, owner, *kept, library);
+    }
+  }
+
+  void compare(const Image& image, std::uint32_t owner, const std::vector<KeptLocal>& kept, std::uint32_t library) {
+    const auto& exported = exports(*image.loaded[library]);
+    const auto shared = static_cast<std::size_t>(std::count_if(
+        kept.begin(), kept.end(), [&](const KeptLocal& local) { return exported.count(local.name) != 0; }));
+    if (shared < kFewestShared || shared * kLeastPart < exported.size()) return;
+    add(image, owner, library, {owner, library},
+        fmt::format("{} has a copy of {} inside, which is loaded as well", short_name(image, owner),
+                    file_name(image, library)),
+        fmt::format("link {} against the shared library, or everything against the archive", short_name(image, owner)));
+    found_[{loaded_name(image, owner), loaded_name(image, library)}].finding.sites.front().notes = {
+        fmt::format("keeps {} of its {} functions and variables for itself", shared, exported.size())};
+  }
+
+  const Evidence& evidence_;
+  Definitions definitions_;
+  std::map<std::pair<std::string, std::string>, Found> found_;
+  std::map<const ObjectFacts*, bool> open_mp_;
+  std::unordered_map<const ObjectFacts*, std::unordered_set<std::string_view>> exports_;
+};
+
+}  // namespace
+
+std::vector<Finding> duplicated_runtimes(const Evidence& evidence) { return DuplicatedRuntimes(evidence).run(); }
+
+}  // namespace elfaudit

@@ -1,0 +1,587 @@
+// undefined-symbol, of a link that makes a module of Python. Such a link leaves undefined what the interpreter will
+// supply, and with it whatever else nothing defines: the linker says nothing, and the import fails. Left out are
+// Python's own names and those of the libraries that every interpreter has loaded. It is certain where all that the
+// module will need was read; where a library on the line needs others, which may define the name, it is a warning.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "load/host_libraries.hpp"
+#include "rules/python/python_modules.hpp"
+#include "rules/rules.hpp"
+#include "support/demangle.hpp"
+#include "support/path.hpp"
+
+namespace elfaudit {
+
+// --- Who but the interpreter may define a Python-like name for a file: the libraries it needs.
+
+namespace {
+
+/// The shared objects of an audit, by the names under which others need them.
+class GivenLibraries {
+ public:
+  explicit GivenLibraries(const Evidence& evidence);
+
+  /// What is loaded with a file, as far as it was given.
+  struct Scope {
+    std::vector<const ObjectFacts*> given;  ///< breadth first, without the file itself
+    std::vector<std::string> not_given;     ///< needed, neither given nor of the system: what they define is not known
+  };
+  Scope of(const ObjectFacts& object) const;
+
+ private:
+  void add(const std::vector<InputFacts>& files);
+
+  std::map<std::string, const ObjectFacts*, std::less<>> by_name_;
+};
+
+/// Libraries that define nothing of Python's but Python itself: glibc, the compilers' and libpython.
+constexpr std::string_view kSystem[] = {
+    "ld-linux",     "libc.so",        "libm.so",     "libdl.so",     "libpthread.so", "librt.so",  "libutil.so",
+    "libresolv.so", "libstdc++.so",   "libgcc_s.so", "libatomic.so", "libgomp.so",    "libpython", "ld-musl-",
+    "libc.musl-",   "libgfortran.so", "libz.so",     "libcrypt.so",  "libquadmath.so"};
+
+bool is_system(std::string_view name) {
+  return std::any_of(std::begin(kSystem), std::end(kSystem),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+bool exports(const ObjectFacts& object, std::string_view name) {
+  return std::any_of(object.symbols.begin(), object.symbols.end(),
+                     [&](const Symbol& symbol) { return symbol.defined() && object.name(symbol) == name; });
+}
+
+GivenLibraries::GivenLibraries(const Evidence& evidence) {
+  add(evidence.inputs);
+  for (const Package& package : evidence.packages) add(package.files);
+}
+
+void GivenLibraries::add(const std::vector<InputFacts>& files) {
+  for (const InputFacts& file : files) {
+    if (file.kind != InputKind::SharedObject || file.objects.size() != 1) continue;
+    const ObjectFacts& object = file.objects[0];
+    const std::string& path = file.entry.empty() ? file.path : file.entry;
+    by_name_.try_emplace(std::string(base_name(path)), &object);
+    if (!object.soname.empty()) by_name_.try_emplace(object.soname, &object);
+  }
+}
+
+GivenLibraries::Scope GivenLibraries::of(const ObjectFacts& object) const {
+  Scope scope;
+  std::set<std::string_view> seen;
+  std::vector<const ObjectFacts*> queue{&object};
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    if (i != 0) scope.given.push_back(queue[i]);
+    for (const std::string& needed : queue[i]->needed) {
+      if (!seen.insert(needed).second) continue;
+      if (const auto given = by_name_.find(needed); given != by_name_.end())
+        queue.push_back(given->second);
+      else if (!is_system(needed))
+        scope.not_given.push_back(needed);
+    }
+  }
+  return scope;
+}
+
+/// The file of a scope that exports `name`; null when none does.
+const ObjectFacts* definer(const GivenLibraries::Scope& scope, std::string_view name) {
+  const auto found = std::find_if(scope.given.begin(), scope.given.end(),
+                                  [&](const ObjectFacts* object) { return exports(*object, name); });
+  return found == scope.given.end() ? nullptr : *found;
+}
+
+}  // namespace
+
+// --- python-tag and python-missing: interpreters that would install a package and then can't import a module of it.
+//
+// python-tag: the wheel's tag promises interpreters, and the module was built for one of them, or for none.
+// python-missing: there are modules for several, and some are left out; or --python asks for more.
+
+namespace {
+
+Pythons difference(const Pythons& from, const Pythons& without) {
+  Pythons rest;
+  std::set_difference(from.begin(), from.end(), without.begin(), without.end(), std::inserter(rest, rest.end()));
+  return rest;
+}
+
+/// "CPython 3.12 only"
+std::string whose(const ModuleFile& file) {
+  switch (file.suffix.kind) {
+    case SuffixKind::OneVersion:
+      return "imported by " + to_text(file.suffix.python) + " only";
+    case SuffixKind::StableAbi:
+      return "imported by CPython, not by its free-threaded builds";
+    case SuffixKind::StableAbiFreeThreaded:
+      return "imported by CPython from 3.15 on";
+    case SuffixKind::Plain:
+    case SuffixKind::Unknown:
+      break;
+  }
+  return {};
+}
+
+void add_sites(const Module& module, Finding& finding) {
+  for (const ModuleFile& file : module.files) {
+    Site site;
+    site.role = Role::Candidate;
+    site.origin = file.object->origin;
+    site.notes.push_back(whose(file));
+    finding.sites.push_back(std::move(site));
+  }
+}
+
+/// Is all that the file asks of Python in the stable ABI? Returns the version that has all of it; nothing when not.
+std::optional<int> stable_enough(const ObjectFacts& object) {
+  int needed = 2;
+  for (const Symbol& symbol : object.symbols) {
+    const std::string_view name = object.name(symbol);
+    if (symbol.defined() || !is_python_symbol(name)) continue;
+    const std::optional<int> since = stable_since(name);
+    if (!since) return std::nullopt;
+    needed = std::max(needed, *since);
+  }
+  return needed;
+}
+
+bool has_stable_tag(const WheelFacts& wheel) {
+  return std::any_of(wheel.tags.begin(), wheel.tags.end(),
+                     [](const std::string& tag) { return tag.find("-abi3-") != std::string::npos; });
+}
+
+void add_fixes(const Module& module, const WheelFacts& wheel, Finding& finding) {
+  const ModuleFile& file = module.files.front();
+  if (file.suffix.kind != SuffixKind::OneVersion) return;
+  if (const auto needed = stable_enough(*file.object); needed && has_stable_tag(wheel)) {
+    finding.notes.push_back(fmt::format("what it uses is in the stable ABI of 3.{}", *needed));
+    finding.fixes.push_back(
+        {"give the extension itself py_limited_api=True and define Py_LIMITED_API: setuptools then names it .abi3.so; "
+         "bdist_wheel's py_limited_api only changes the wheel's name",
+         {},
+         {}});
+  }
+  const Python python = file.suffix.python;
+  if (python.kind == PythonKind::CPython)
+    finding.fixes.push_back({fmt::format("tag the wheel cp3{0}-cp3{0}, as bdist_wheel does without py_limited_api, and "
+                                         "build one for each CPython",
+                                         python.minor),
+                             {},
+                             {}});
+  finding.fixes.push_back(
+      {fmt::format("build {} for each CPython and put all of them into the wheel", module.name), {}, {}});
+}
+
+Finding tag_finding(const Module& module, const PythonFiles& package, const Pythons& promised, const Pythons& missing) {
+  const Pythons served = difference(promised, missing);
+  const std::string by = served.empty() ? "by none of them" : "by " + to_text(served) + " only";
+  Finding finding = make_finding("python-tag", {},
+                                 fmt::format("{} is imported {}, but the tag {} promises {}", module.name, by,
+                                             short_tags(package.wheel), to_text(promised)));
+  add_sites(module, finding);
+  if (!package.wheel.requires_python.empty())
+    finding.notes.push_back("Requires-Python is " + package.wheel.requires_python);
+  add_fixes(module, package.wheel, finding);
+  return finding;
+}
+
+Finding missing_finding(const Module& module, const Pythons& missing) {
+  Finding finding =
+      make_finding("python-missing", {}, fmt::format("{} has no file for {}", module.name, to_text(missing)));
+  add_sites(module, finding);
+  finding.fixes.push_back({fmt::format("build {} for {} too, or leave {} out of Requires-Python and the tags",
+                                       module.name, to_text(missing), missing.size() == 1 ? "it" : "them"),
+                           {},
+                           {}});
+  return finding;
+}
+
+Pythons asked_for(const Evidence& evidence) {
+  Pythons asked;
+  for (const int minor : evidence.pythons) asked.insert({PythonKind::CPython, minor});
+  return asked;
+}
+
+void check_wheel(const PythonFiles& package, const Pythons& asked, std::vector<Finding>& findings) {
+  const Pythons promised = promised_by(package.wheel, newest_python());
+  for (const Module& module : modules_of(package)) {
+    const Pythons missing = module.not_served(promised);
+    if (missing.empty()) continue;
+    // Built for one interpreter or none, the tag is wrong; built for several, some were forgotten.
+    if (promised.size() - missing.size() < 2)
+      findings.push_back(tag_finding(module, package, promised, missing));
+    else if (asked.empty())
+      findings.push_back(missing_finding(module, missing));
+    else if (Pythons both = difference(missing, difference(missing, asked)); !both.empty())
+      findings.push_back(missing_finding(module, both));
+  }
+}
+
+/// Directories and loose files promise nothing.
+void check_untagged(const PythonFiles& package, const Pythons& asked, std::vector<Finding>& findings) {
+  for (const Module& module : modules_of(package))
+    if (const Pythons missing = module.not_served(asked); !missing.empty())
+      findings.push_back(missing_finding(module, missing));
+}
+
+/// PEP 503: "Foo.Bar_baz" is "foo-bar-baz".
+std::string normalized(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    const bool separator = c == '-' || c == '_' || c == '.';
+    if (separator && out.ends_with('-')) continue;
+    out += separator ? '-' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return out;
+}
+
+/// --python: is there a wheel of the same release for each? They may be several files: one for each CPython.
+void check_releases(const Evidence& evidence, const Pythons& asked, std::vector<Finding>& findings) {
+  std::map<std::string, std::vector<const Package*>> releases;
+  for (const Package& package : evidence.packages)
+    if (!package.wheel.tags.empty())
+      releases[normalized(package.wheel.name) + " " + package.wheel.version].push_back(&package);
+  // An open tag promises what isn't released yet, too.
+  const int newest = std::max(newest_python(), asked.rbegin()->minor);
+  for (const auto& [release, wheels] : releases) {
+    Pythons missing = asked;
+    for (const Package* wheel : wheels) missing = difference(missing, promised_by(wheel->wheel, newest));
+    if (missing.empty()) continue;
+    Finding finding = make_finding("python-missing", {},
+                                   fmt::format("{}: no wheel here is installed on {}", release, to_text(missing)));
+    for (const Package* wheel : wheels) {
+      Site site;
+      site.role = Role::Candidate;
+      site.origin.path = wheel->path;
+      const std::string& needs = wheel->wheel.requires_python;
+      site.notes.push_back("for " + to_text(promised_by(wheel->wheel, newest)) +
+                           (needs.empty() ? std::string() : ", Requires-Python " + needs));
+      finding.sites.push_back(std::move(site));
+    }
+    finding.fixes.push_back({fmt::format("build a wheel for {}", to_text(missing)), {}, {}});
+    findings.push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+std::vector<Finding> python_modules(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  const Pythons asked = asked_for(evidence);
+  if (!asked.empty() && !evidence.job.scope.command) check_untagged(python_files(evidence.inputs), asked, findings);
+  for (const Package& package : evidence.packages) {
+    if (!package.wheel.tags.empty())
+      check_wheel(python_files(package), asked, findings);
+    else
+      check_untagged(python_files(package), asked, findings);
+  }
+  if (!asked.empty()) check_releases(evidence, asked, findings);
+  return findings;
+}
+
+// --- python-abi: a file that claims the stable ABI, by its suffix or its wheel's tag, and uses what the stable ABI of
+// that version has not. The verdict is that of abi3audit, on what is read from .dynsym.
+
+namespace {
+
+constexpr std::size_t kMostNames = 12;  // of one kind, in words
+constexpr int kFarAway = 99;            // a minor version that no tag goes beyond
+
+/// Which stable ABI a file claims.
+struct Claim {
+  std::string by;            ///< "the wheel's tag cp38-abi3", "its suffix .abi3.so"
+  std::optional<int> minor;  ///< CPython 3.minor; nothing when it is not said
+};
+
+/// What a file uses beyond its claim.
+struct Uses {
+  std::vector<std::string> never;                          ///< in no stable ABI
+  std::map<std::string, std::vector<std::string>> others;  ///< of these, what a given library defines, by that library
+  std::vector<std::string> doubtful;                       ///< of these, what a library that isn't given may define
+  std::vector<std::string> not_given;                      ///< such libraries
+  std::map<int, std::vector<std::string>> later;           ///< by the version that added them
+  bool pybind11 = false;
+
+  bool empty() const { return never.empty() && later.empty(); }
+  std::size_t count() const {
+    std::size_t n = never.size();
+    for (const auto& [minor, names] : later) n += names.size();
+    return n;
+  }
+};
+
+/// The version of the wheel's abi3 tag; of several the highest, as abi3audit has it.
+std::optional<int> stable_version(const WheelFacts& wheel) {
+  std::optional<int> minor;
+  for (const std::string& tag : wheel.tags) {
+    if (tag.find("-abi3-") == std::string::npos) continue;
+    const Pythons pythons = pythons_of_tag(tag, kFarAway);
+    if (!pythons.empty()) minor = std::max(minor.value_or(0), pythons.begin()->minor);
+  }
+  return minor;
+}
+
+std::optional<Claim> claim_of(const PythonFiles& package, const SharedObjectName& name, std::span<const int> pythons) {
+  const ModuleSuffix suffix = module_suffix(name.suffix);
+  if (!name.is_so || suffix.kind == SuffixKind::OneVersion) return std::nullopt;
+  if (const auto minor = stable_version(package.wheel)) return Claim{"tag " + short_tags(package.wheel), minor};
+  if (suffix.kind != SuffixKind::StableAbi) return std::nullopt;
+  // The suffix names no version. --python does.
+  const auto lowest = std::min_element(pythons.begin(), pythons.end());
+  return Claim{"suffix .abi3.so", lowest == pythons.end() ? std::nullopt : std::optional(*lowest)};
+}
+
+Uses uses_of(const ObjectFacts& object, const Claim& claim) {
+  Uses uses;
+  for (const Symbol& symbol : object.symbols) {
+    const std::string_view name = object.name(symbol);
+    uses.pybind11 = uses.pybind11 || name.find("8pybind11") != std::string_view::npos;
+    // What it defines itself it doesn't ask of Python, whatever it is called.
+    if (symbol.defined() || !is_python_symbol(name)) continue;
+    const std::optional<int> since = stable_since(name);
+    if (!since)
+      uses.never.emplace_back(name);
+    else if (claim.minor && *since > *claim.minor)
+      uses.later[*since].emplace_back(name);
+  }
+  // pybind11's inline functions need both of these, and nothing else that is common does.
+  const auto uses_never = [&](std::string_view name) {
+    return std::find(uses.never.begin(), uses.never.end(), name) != uses.never.end();
+  };
+  uses.pybind11 = uses.pybind11 || (uses_never("_PyObject_GetDictPtr") && uses_never("_PyThreadState_UncheckedGet"));
+  return uses;
+}
+
+/// A library that a file needs may define names that look like Python's: PySide's modules have PyDateTime_Get and even
+/// a PyRun_String of their own in libshiboken6. What begins with _Py nobody else defines.
+void look_elsewhere(const ObjectFacts& object, const GivenLibraries& libraries, Uses& uses) {
+  if (uses.never.empty()) return;
+  const GivenLibraries::Scope scope = libraries.of(object);
+  for (const std::string& name : uses.never) {
+    if (const ObjectFacts* other = definer(scope, name))
+      uses.others[other->origin.display()].push_back(name);
+    else if (!scope.not_given.empty() && !name.starts_with("_"))
+      uses.doubtful.push_back(name);
+  }
+  if (!uses.doubtful.empty()) uses.not_given = scope.not_given;
+}
+
+std::string listed(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  const std::size_t more = names.size() > kMostNames ? names.size() - kMostNames : 0;
+  names.resize(names.size() - more);
+  std::string text = fmt::format("{}", fmt::join(names, ", "));
+  return more == 0 ? text : text + fmt::format(" and {} more", more);
+}
+
+std::string claimed_version(const Claim& claim) {
+  return claim.minor ? fmt::format("CPython 3.{}", *claim.minor) : std::string("CPython");
+}
+
+/// An error only where it is sure that something breaks.
+Severity severity_of(const WheelFacts& wheel, const Uses& uses) {
+  std::size_t of_others = 0;
+  for (const auto& [library, names] : uses.others) of_others += names.size();
+  if (of_others + uses.doubtful.size() < uses.never.size()) return Severity::Error;
+  const bool kept_away = !uses.later.empty() && !wheel.requires_python.empty() &&
+                         !requires_python_admits(wheel.requires_python, uses.later.rbegin()->first - 1);
+  if (!uses.later.empty() && !kept_away) return Severity::Error;
+  return uses.later.empty() && uses.doubtful.empty() ? Severity::Note : Severity::Warning;
+}
+
+void add_notes(const WheelFacts& wheel, const Uses& uses, Finding& finding) {
+  for (const auto& [library, names] : uses.others)
+    finding.notes.push_back(fmt::format("{} defines {}: not asked of Python", library, listed(names)));
+  if (!uses.doubtful.empty())
+    finding.notes.push_back(fmt::format("{} may define {}: not given, so not known", fmt::join(uses.not_given, ", "),
+                                        listed(uses.doubtful)));
+  // Nothing breaks where no installer puts the wheel.
+  if (!uses.later.empty() && finding.severity == Severity::Warning)
+    finding.notes.push_back(
+        fmt::format("Requires-Python {} keeps it away from older ones; the tag could say so", wheel.requires_python));
+}
+
+void add_fixes(const Claim& claim, const Uses& uses, Finding& finding) {
+  if (uses.pybind11)
+    finding.notes.emplace_back(
+        "pybind11 needs symbols outside of the stable ABI: no option builds it for the limited API");
+  if (!uses.never.empty()) {
+    if (!uses.pybind11)
+      finding.fixes.push_back(
+          {fmt::format(
+               "define Py_LIMITED_API={:#010x} where the extension is compiled: the compiler then names each use",
+               0x03000000 | claim.minor.value_or(2) << 16),
+           {},
+           {}});
+    finding.fixes.push_back(
+        {"build one extension for each CPython: no py_limited_api, no abi3 in suffix and tag", {}, {}});
+  } else {
+    const int needed = uses.later.rbegin()->first;
+    finding.fixes.push_back(
+        {fmt::format("tag the wheel cp3{}-abi3: bdist_wheel's py_limited_api = cp3{}, Py_LIMITED_API={:#010x}", needed,
+                     needed, 0x03000000 | needed << 16),
+         {},
+         {}});
+  }
+}
+
+Finding report(const PythonFiles& package, const std::string& path, const ObjectFacts& object, const Claim& claim,
+               const Uses& uses) {
+  Finding finding =
+      make_finding("python-abi", {},
+                   fmt::format("{} uses {} {} that the stable ABI of {} does not have", path, uses.count(),
+                               uses.count() == 1 ? "symbol" : "symbols", claimed_version(claim)));
+  Site site;
+  site.role = Role::Candidate;
+  site.origin = object.origin;
+  site.notes.push_back("claimed by the " + claim.by);
+  if (!uses.never.empty()) site.notes.push_back("in no stable ABI: " + listed(uses.never));
+  for (const auto& [minor, names] : uses.later)
+    site.notes.push_back(fmt::format("since 3.{}: {}", minor, listed(names)));
+  finding.sites.push_back(std::move(site));
+  finding.symbols = uses.never;
+  for (const auto& [minor, names] : uses.later)
+    finding.symbols.insert(finding.symbols.end(), names.begin(), names.end());
+  std::sort(finding.symbols.begin(), finding.symbols.end());
+  finding.severity = severity_of(package.wheel, uses);
+  add_notes(package.wheel, uses, finding);
+  if (finding.severity == Severity::Error) add_fixes(claim, uses, finding);
+  return finding;
+}
+
+void check(const PythonFiles& package, const Evidence& evidence, const GivenLibraries& libraries,
+           std::vector<Finding>& findings) {
+  for (const InputFacts& file : package.files) {
+    if (file.kind != InputKind::SharedObject || file.objects.size() != 1) continue;
+    const SharedObjectName name = shared_object_name(package, file);
+    const std::optional<Claim> claim = claim_of(package, name, evidence.pythons);
+    if (!claim) continue;
+    Uses uses = uses_of(file.objects[0], *claim);
+    look_elsewhere(file.objects[0], libraries, uses);
+    if (!uses.empty()) findings.push_back(report(package, name.path, file.objects[0], *claim, uses));
+  }
+}
+
+}  // namespace
+
+std::vector<Finding> python_abis(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  const GivenLibraries libraries(evidence);
+  if (!evidence.job.scope.command) check(python_files(evidence.inputs), evidence, libraries, findings);
+  for (const Package& package : evidence.packages) check(python_files(package), evidence, libraries, findings);
+  return findings;
+}
+
+namespace {
+
+bool defines(const ObjectFacts& object, std::string_view name) {
+  return std::any_of(object.symbols.begin(), object.symbols.end(), [&](const Symbol& symbol) {
+    return symbol.defined() && object.name(symbol) == name && (symbol.version.empty() || symbol.default_version);
+  });
+}
+
+class ModuleLink {
+ public:
+  explicit ModuleLink(const Evidence& evidence) : evidence_(evidence) {}
+
+  std::vector<Finding> run() {
+    if (evidence_.job.output != OutputKind::SharedObject || evidence_.resolution.judgement.undefined != Judged::Yes)
+      return {};
+    const std::string module = module_made_by(evidence_.inputs, evidence_.resolution);
+    if (module.empty()) return {};
+    find_needs();
+    std::vector<Finding> findings;
+    for (const Unresolved& name : evidence_.resolution.unresolved)
+      if (has_no_supplier(name)) findings.push_back(finding(name, module));
+    return findings;
+  }
+
+ private:
+  /// What the shared objects on the line need, that is not on the line itself.
+  void find_needs() {
+    std::set<std::string> given;
+    std::set<std::string> needed;
+    for (const InputFacts& input : evidence_.inputs)
+      for (const ObjectFacts& object : input.objects) {
+        if (object.kind != ObjectKind::SharedObject) continue;
+        given.insert(object.soname);
+        given.insert(input.path.substr(input.path.rfind('/') + 1));
+        for (const std::string& name : object.needed) needed.insert(name);
+        torch_ = torch_ || host_of(input.path) == Host::Torch;
+      }
+    for (const std::string& name : needed)
+      if (given.count(name) == 0 && !is_of_the_toolchain(name)) not_read_.insert(name);
+  }
+
+  /// What these define was on the line, or is the interpreter's.
+  static bool is_of_the_toolchain(std::string_view name) {
+    for (const std::string_view start : {"libc.so", "libm.so", "libmvec.so", "ld-linux", "ld64", "libgcc_s.so",
+                                         "libstdc++.so", "libpthread.so", "libdl.so", "librt.so", "libpython"})
+      if (name.starts_with(start)) return true;
+    return false;
+  }
+
+  bool has_no_supplier(const Unresolved& name) const {
+    if (name.reported || name.in_shared || name.discarded || name.references.empty()) return false;
+    if (comes_with_the_process(name.symbol) || (torch_ && may_define(Host::Torch, name.symbol))) return false;
+    const std::string_view plain = std::string_view(name.symbol).substr(0, name.symbol.find('@'));
+    return std::none_of(evidence_.interpreter.begin(), evidence_.interpreter.end(),
+                        [&](const ObjectFacts& library) { return defines(library, plain); });
+  }
+
+  Finding finding(const Unresolved& name, const std::string& module) const {
+    Finding finding =
+        make_finding("undefined-symbol", name.symbol,
+                     fmt::format("{} is not defined by any input: the link lets it pass, and the import of "
+                                 "{} fails",
+                                 demangle(name.symbol), module));
+    for (const Reference& reference : name.references) {
+      finding.sites.push_back(make_site(evidence_, reference.id, Role::Reference));
+      finding.sites.back().section = reference.section;
+      finding.sites.back().offset = reference.offset;
+      finding.sites.back().size = 0;
+    }
+    finding.notes = name.remarks;
+    if (!not_read_.empty()) {
+      finding.severity = Severity::Warning;
+      finding.notes.push_back(
+          fmt::format("not certain: {}, which libraries on the line need, may define it", fmt::join(not_read_, ", ")));
+    } else if (evidence_.job.gc_sections) {
+      finding.severity = Severity::Warning;
+      finding.notes.push_back("not certain: --gc-sections may remove what uses it");
+    }
+    if (may_define(Host::Torch, name.symbol))
+      finding.notes.push_back("a name of torch: link with its libraries (-lc10 -ltorch -ltorch_cpu -ltorch_python)");
+    return finding;
+  }
+
+  const Evidence& evidence_;
+  bool torch_ = false;  ///< one of its libraries is on the line
+  std::set<std::string> not_read_;
+};
+
+}  // namespace
+
+std::string module_made_by(const std::vector<InputFacts>& inputs, const Resolution& resolution) {
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    for (std::size_t o = 0; o < inputs[i].objects.size(); ++o) {
+      const ObjectFacts& object = inputs[i].objects[o];
+      if (object.kind != ObjectKind::Relocatable || !resolution.linked[i][o]) continue;
+      for (const Symbol& symbol : object.symbols)
+        if (symbol.defined() && object.name(symbol).starts_with("PyInit_"))
+          return std::string(object.name(symbol).substr(7));
+    }
+  return {};
+}
+
+std::vector<Finding> module_links(const Evidence& evidence) { return ModuleLink(evidence).run(); }
+
+}  // namespace elfaudit

@@ -1,0 +1,199 @@
+// The explain command: everything that is known of one symbol, on the host and on the device.
+
+#include "rules/rules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+
+#include "rules/device_rules.hpp"
+#include "support/demangle.hpp"
+
+namespace elfaudit {
+
+// --- The device half of `elfaudit explain`: who mentions a symbol in device code, and which definition nvlink uses.
+
+namespace {
+
+/// One object's mention, over all architectures.
+struct DeviceMention {
+  DeviceSymbolId first;
+  std::vector<std::string> archs;
+};
+
+std::vector<DeviceMention> find_device_mentions(const Evidence& evidence, std::string_view symbol) {
+  std::vector<DeviceMention> mentions;
+  std::map<ObjectId, std::size_t> known;
+  for (const DeviceTarget& target : evidence.resolution.device.targets) {
+    for (const DeviceInput& input : target.inputs) {
+      const auto& decoded = evidence.object(input.object).device.decoded;
+      const auto image = decoded.find(input.image);
+      if (image == decoded.end()) continue;
+      const auto& symbols = image->second.symbols;
+      const auto found = std::find_if(symbols.begin(), symbols.end(),
+                                      [&](const DeviceSymbol& s) { return image->second.name(s) == symbol; });
+      if (found == symbols.end()) continue;
+      const auto [slot, added] = known.try_emplace(input.object, mentions.size());
+      if (added)
+        mentions.push_back({{input.object, input.image, static_cast<std::uint32_t>(found - symbols.begin())}, {}});
+      mentions[slot->second].archs.push_back(target.arch.name());
+    }
+  }
+  std::sort(mentions.begin(), mentions.end(),
+            [](const DeviceMention& a, const DeviceMention& b) { return a.first.in < b.first.in; });
+  return mentions;
+}
+
+bool is_rejected(const Evidence& evidence, DeviceSymbolId id) {
+  const auto& conflicts = evidence.resolution.device.conflicts;
+  return std::any_of(conflicts.begin(), conflicts.end(), [&](const DeviceConflict& conflict) {
+    return conflict.rejected.in == id.in &&
+           evidence.symbols(conflict.rejected).name(evidence.symbol(conflict.rejected)) ==
+               evidence.symbols(id).name(evidence.symbol(id));
+  });
+}
+
+Fate fate_of(const Evidence& evidence, DeviceSymbolId id, DeviceSymbolId kept) {
+  const DeviceSymbol& symbol = evidence.symbol(id);
+  if (!symbol.defined) return Fate::Reference;
+  if (is_rejected(evidence, id)) return Fate::Rejected;
+  if (id == kept) return Fate::Kept;
+  return symbol.common ? Fate::MergedCommon : Fate::Overridden;
+}
+
+/// The first strong definition, else the first.
+DeviceSymbolId kept_definition(const Evidence& evidence, const std::vector<DeviceMention>& mentions) {
+  DeviceSymbolId kept;
+  for (const DeviceMention& mention : mentions) {
+    const DeviceSymbol& symbol = evidence.symbol(mention.first);
+    if (!symbol.defined) continue;
+    if (symbol.binding == Binding::Global && !symbol.common) return mention.first;
+    if (!kept.in.valid()) kept = mention.first;
+  }
+  return kept;
+}
+
+Role role_of(Fate fate) {
+  if (fate == Fate::Kept) return Role::Kept;
+  if (fate == Fate::Rejected) return Role::Rejected;
+  return fate == Fate::Reference ? Role::Reference : Role::Candidate;
+}
+
+}  // namespace
+
+std::vector<Mention> device_mentions(const Evidence& evidence, std::string_view symbol) {
+  const std::vector<DeviceMention> found = find_device_mentions(evidence, symbol);
+  const DeviceSymbolId kept = kept_definition(evidence, found);
+  std::vector<Mention> mentions;
+  for (const DeviceMention& mention : found) {
+    const DeviceSymbol& device = evidence.symbol(mention.first);
+    const Fate fate = fate_of(evidence, mention.first, kept);
+    std::string kind = fmt::format("{}{} in the device code for {}", device.binding == Binding::Weak ? "weak " : "",
+                                   what_it_is(device), fmt::join(mention.archs, ", "));
+    Site site = make_device_site(evidence, mention.first, role_of(fate));
+    site.notes.clear();  // the kind says it
+    mentions.push_back({fate, std::move(kind), reason_of(fate), std::move(site)});
+  }
+  return mentions;
+}
+
+namespace {
+
+std::string kind_of(const ObjectFacts& object, const Symbol& symbol) {
+  if (!symbol.defined()) return symbol.weak() ? "weak reference" : "reference";
+  std::string text = "strong";
+  if (symbol.weak()) text = "weak";
+  if (symbol.binding == Binding::Unique) text = "unique";
+  if (symbol.common()) text = "common";
+  if (symbol.visibility == Visibility::Hidden) text += ", hidden";
+  if (symbol.type == SymbolType::Tls) text += ", thread-local";
+  if (symbol.type == SymbolType::IndirectFunction) text += ", indirect function";
+  if (!symbol.version.empty())
+    text += fmt::format(", version {}{}", object.text(symbol.version), symbol.default_version ? " (default)" : "");
+  if (symbol.section != kNone && object.sections[symbol.section].group != kNone)
+    text +=
+        fmt::format(", COMDAT group {}", object.text(object.groups[object.sections[symbol.section].group].signature));
+  return text;
+}
+
+std::vector<SymbolId> find_mentions(const Evidence& evidence, const std::function<bool(std::string_view)>& is_it) {
+  std::vector<SymbolId> found;
+  for (std::uint32_t i = 0; i < evidence.inputs.size(); ++i) {
+    for (std::uint32_t o = 0; o < evidence.inputs[i].objects.size(); ++o) {
+      const ObjectFacts& object = evidence.inputs[i].objects[o];
+      for (std::uint32_t s = 0; s < object.symbols.size(); ++s)
+        if (is_it(object.name(object.symbols[s]))) found.push_back({{i, o}, s});
+    }
+  }
+  return found;
+}
+
+std::string verdict_of(const std::vector<Mention>& mentions) {
+  const auto count = [&](Fate fate) {
+    return std::count_if(mentions.begin(), mentions.end(), [&](const Mention& m) { return m.fate == fate; });
+  };
+  if (const auto rejected = count(Fate::Rejected); rejected != 0)
+    return fmt::format("defined {} times: the link fails", rejected + 1);
+  for (const Mention& mention : mentions)
+    if (mention.fate == Fate::Kept) return "defined by " + mention.site.origin.display();
+  return count(Fate::Reference) != 0 ? "no input of the link defines it" : "no linked object mentions it";
+}
+
+}  // namespace
+
+std::string reason_of(Fate fate) {
+  switch (fate) {
+    case Fate::Kept:
+      return "the definition the output uses";
+    case Fate::Rejected:
+      return "a second strong definition: the link fails";
+    case Fate::Ignored:
+      return "a second strong definition that the options or an equal absolute value make harmless";
+    case Fate::MergedCommon:
+      return "tentative, merged into the one that is kept";
+    case Fate::Overridden:
+      return "weak, and another definition comes first or is strong";
+    case Fate::SharedLost:
+      return "in a shared object, and another definition comes before it";
+    case Fate::DiscardedComdat:
+      return "an earlier object brought the same COMDAT group";
+    case Fate::DiscardedExclude:
+      return "its section is left out of the output (SHF_EXCLUDE)";
+    case Fate::NotExtracted:
+      return "nothing pulls this archive member in";
+    case Fate::NotNeeded:
+      return "nothing needs this shared object (--as-needed)";
+    case Fate::Reference:
+      break;
+  }
+  return {};
+}
+
+Account account_of(const Evidence& evidence, std::string_view symbol) {
+  auto found = find_mentions(evidence, [&](std::string_view name) { return name == symbol; });
+  if (found.empty())  // not a linker's name: compare what people read
+    found = find_mentions(evidence,
+                          [&](std::string_view name) { return name.starts_with("_Z") && demangle(name) == symbol; });
+  Account account;
+  account.symbol = found.empty() ? std::string(symbol)
+                                 : std::string(evidence.object(found.front().in).name(evidence.symbol(found.front())));
+  std::vector<Mention> on_device = device_mentions(evidence, account.symbol);
+  if (found.empty() && on_device.empty()) return {};
+  account.demangled = demangle(account.symbol);
+  for (const SymbolId id : found) {
+    const Fate fate = evidence.resolution.fate(id);
+    account.mentions.push_back({fate, kind_of(evidence.object(id.in), evidence.symbol(id)), reason_of(fate),
+                                make_site(evidence, id, role_of(fate))});
+  }
+  account.verdict = account.mentions.empty() ? "only device code mentions it" : verdict_of(account.mentions);
+  const auto rejected = std::count_if(on_device.begin(), on_device.end(),
+                                      [](const Mention& mention) { return mention.fate == Fate::Rejected; });
+  if (rejected != 0) account.verdict += fmt::format("; defined {} times on the device: nvlink fails", rejected + 1);
+  account.mentions.insert(account.mentions.end(), std::make_move_iterator(on_device.begin()),
+                          std::make_move_iterator(on_device.end()));
+  return account;
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,75 @@
+// PTX: the module-scope directives, as ptxas -c turns them into the symbols of a cubin.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "elf/elf_file.hpp"
+#include "elfaudit/device.hpp"
+#include "elfaudit/origin.hpp"
+
+namespace elfaudit {
+
+// --- Cubins: ELF files of NVIDIA GPUs (e_machine EM_CUDA), ABI versions 7 (CUDA 12 and before) and 8 (CUDA 13).
+// Format: docs/device-code.md "Cubins".
+
+// --- What a device variable's name says about its linkage in the source. Whole-program compilation (no -rdc=true)
+// makes every variable local to its object, so the binding doesn't say it. Found by compiling each form with CUDA 13.0
+// and clang 14: docs/device-code.md "Private copies".
+
+enum class SourceLinkage : std::uint8_t {
+  External,   ///< every object was meant to share it
+  Internal,   ///< static, in an anonymous namespace, const, local to a function, or made by the compiler
+  Ambiguous,  ///< in the global namespace or extern "C", where nvcc spells static variables like external ones
+};
+
+/// `name`: of a variable of finished code, mangled. Where the binding is not LOCAL, Ambiguous is External.
+SourceLinkage source_linkage(std::string_view name);
+
+/// ElfFile::open for bytes that may not be written. Throws InputError.
+ElfFile open_constant(const Origin& origin, std::span<const std::byte> bytes);
+
+/// The GPU a cubin is for: its number from the ELF header, the suffix from the note of its compiler. Throws InputError.
+GpuArch cubin_arch(const ElfSections& cubin);
+
+/// Throws InputError with offsets in the payload.
+DeviceSymbols read_cubin_symbols(const Origin& origin, std::span<const std::byte> cubin);
+
+// --- NVIDIA fatbins: containers of images, back to back in a section or alone in a .fatbin file. Only the headers are
+// read. Format: docs/device-code.md "Containers".
+
+// --- Device code that no CUDA device link reads: what clang's offloading driver and HIP leave in host objects. It is
+// only named, so that a report never passes over it in silence.
+
+/// A .llvm.offloading section: "cuda sm_90", "openmp gfx90a", ... one for each different image in it; empty when it
+/// can't be read. Format: LLVM OffloadBinary, version 1 (clang-offload-packager's documentation).
+std::vector<std::string> llvm_offload_targets(std::span<const std::byte> section);
+
+/// A .hip_fatbin section: "hipv4-amdgcn-amd-amdhsa--gfx90a", ... one for each different image in it; empty when it
+/// can't be read. Format: clang-offload-bundler's documentation.
+std::vector<std::string> hip_targets(std::span<const std::byte> section);
+
+constexpr std::uint32_t kFatbinMagic = 0xBA55ED50;
+
+/// A run of containers. Precondition: it is inside the object.
+struct FatbinRegion {
+  std::uint64_t offset = 0;  ///< in the object
+  std::uint64_t size = 0;    ///< bytes
+  DeviceContainer found_in = DeviceContainer::RelocatableFatbin;
+  std::string_view name;              ///< in errors: "__nv_relfatbin"
+  std::uint32_t first_container = 0;  ///< the number of its first container
+};
+
+/// Appends the region's images and what is wrong with it to `facts`; returns the number of containers. Past a container
+/// or entry that contradicts itself nothing can be found, so what was read before it is kept and the rest is an error.
+std::uint32_t read_fatbins(const Origin& origin, std::span<const std::byte> object, const FatbinRegion& region,
+                           DeviceFacts& facts);
+
+/// DeviceSymbols::relocatable is left false: the text doesn't say it. Throws InputError that names the line.
+DeviceSymbols read_ptx_symbols(const Origin& origin, std::span<const std::byte> payload);
+
+}  // namespace elfaudit

@@ -1,0 +1,480 @@
+// Questions about one object that are asked for findings only: references, local symbols, relocations.
+
+#include "scan/object_queries.hpp"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "elf/elf_file.hpp"
+#include "elf/symbol_reader.hpp"
+#include "elfaudit/error.hpp"
+#include "scan/scan.hpp"
+
+namespace elfaudit {
+
+// --- Whether an object has a section of a given name: what the linker's __start_NAME and __stop_NAME depend on.
+
+bool has_section(const Origin& origin, std::string_view name) {
+  const ElfFile file = ElfFile::open(origin);
+  const ElfSections sections(file, origin);
+  for (std::size_t index = 1; index < sections.count(); ++index)
+    if (sections.name(index, sections.header(index)) == name) return true;
+  return false;
+}
+
+// --- Which sections use a symbol, from the relocations of a relocatable object (gABI 4 "Relocation").
+
+namespace {
+
+class UseFinder {
+ public:
+  UseFinder(const ElfSections& sections, std::span<const std::uint32_t> symbols)
+      : sections_(sections), asked_(symbols.begin(), symbols.end()) {
+    std::sort(asked_.begin(), asked_.end());
+  }
+
+  std::vector<Use> run() {
+    for (std::size_t index = 1; index < sections_.count(); ++index) {
+      const GElf_Shdr header = sections_.header(index);
+      if (is_relocation_section(header) && is_symbol_table(header.sh_link)) read_section(index, header);
+    }
+    std::sort(uses_.begin(), uses_.end(), [](const Use& a, const Use& b) {
+      return std::tie(a.symbol, a.section_index) < std::tie(b.symbol, b.section_index);
+    });
+    return std::move(uses_);
+  }
+
+ private:
+  bool is_symbol_table(std::size_t index) const {
+    return index != SHN_UNDEF && index < sections_.count() && sections_.header(index).sh_type == SHT_SYMTAB;
+  }
+
+  void read_section(std::size_t index, const GElf_Shdr& header) {
+    each_relocation(sections_, index, header, [&](const RelocationEntry& entry) {
+      if (std::binary_search(asked_.begin(), asked_.end(), entry.symbol)) add(header.sh_info, entry);
+    });
+  }
+
+  /// Keeps the first of each symbol and section; one that does something is better than an earlier R_*_NONE (0
+  /// everywhere).
+  void add(std::uint32_t target, const RelocationEntry& relocation) {
+    const bool none = relocation.type == 0;
+    const auto [place, fresh] = place_of_.try_emplace(relocation.symbol << 32 | target, uses_.size());
+    if (fresh) {
+      const GElf_Shdr header = sections_.header(target);
+      uses_.push_back({static_cast<std::uint32_t>(relocation.symbol), std::string(sections_.name(target, header)),
+                       relocation.offset, (header.sh_flags & SHF_ALLOC) != 0, none, target,
+                       (header.sh_flags & SHF_EXCLUDE) != 0, (header.sh_flags & SHF_EXECINSTR) != 0,
+                       header.sh_size == 0});
+    } else if (Use& known = uses_[place->second]; known.none && !none) {
+      known.offset = relocation.offset;
+      known.none = false;
+    }
+  }
+
+  const ElfSections& sections_;
+  std::vector<std::uint32_t> asked_;
+  std::vector<Use> uses_;
+  std::unordered_map<std::uint64_t, std::size_t> place_of_;  // symbol and section -> uses_
+};
+
+}  // namespace
+
+std::vector<Use> find_uses(const Origin& origin, std::span<const std::uint32_t> symbols) {
+  const ElfFile file = ElfFile::open(origin);
+  const ElfSections sections(file, origin);
+  if (sections.file_header().e_type != ET_REL)
+    sections.fail("is no relocatable object: it has no relocations to look at");
+  return UseFinder(sections, symbols).run();
+}
+
+// --- Local symbols are no facts: only who asks for one by name gets it.
+
+namespace {
+
+/// `visit(index, entry, strings)` for each local symbol of .symtab, until it returns false.
+template <class Visit>
+void for_each_local(const Origin& origin, Visit visit) {
+  const ElfFile file = ElfFile::open(origin);
+  const ElfSections sections(file, origin);
+  for (std::size_t i = 1; i < sections.count(); ++i) {
+    if (sections.header(i).sh_type != SHT_SYMTAB) continue;
+    const SymbolTable table = open_symbol_table(sections, i);
+    for (std::uint32_t s = 1; s < table.first_global && s < table.count; ++s) {
+      GElf_Sym entry;
+      if (gelf_getsym(table.data, static_cast<int>(s), &entry) == nullptr) break;
+      if (!visit(s, entry, table.strings)) return;
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> find_local_symbol(const Origin& origin, std::string_view name) {
+  std::optional<std::uint32_t> found;
+  for_each_local(origin, [&](std::uint32_t index, const GElf_Sym& entry, const auto& strings) {
+    if (GELF_ST_TYPE(entry.st_info) == STT_OBJECT && strings.at(entry.st_name) == name) found = index;
+    return !found;
+  });
+  return found;
+}
+
+std::vector<std::string_view> names_kept_local(const Origin& origin, const std::set<std::string_view>& names) {
+  std::vector<std::string_view> found;
+  for_each_local(origin, [&](std::uint32_t, const GElf_Sym& entry, const auto& strings) {
+    const int type = GELF_ST_TYPE(entry.st_info);
+    if (entry.st_shndx == SHN_UNDEF || type == STT_FILE || type == STT_SECTION) return true;
+    const auto known = strings.holds(entry.st_name) ? names.find(strings.at(entry.st_name)) : names.end();
+    if (known != names.end()) found.push_back(*known);
+    return true;
+  });
+  return found;
+}
+
+namespace {
+
+bool is_definition(const GElf_Sym& entry) {
+  const int type = GELF_ST_TYPE(entry.st_info);
+  const bool named = type == STT_OBJECT || type == STT_TLS || type == STT_FUNC || type == STT_GNU_IFUNC;
+  return named && entry.st_shndx != SHN_UNDEF && entry.st_shndx < SHN_LORESERVE;
+}
+
+class KeptLocalReader {
+ public:
+  KeptLocalReader(const ElfSections& sections, const ObjectFacts& object,
+                  const std::unordered_set<std::string_view>& names)
+      : sections_(sections), names_(names) {
+    for (const Symbol& symbol : object.symbols)
+      if (symbol.defined()) exported_.insert(object.name(symbol));
+  }
+
+  std::vector<KeptLocal> run() {
+    for (std::size_t i = 1; i < sections_.count(); ++i)
+      if (sections_.header(i).sh_type == SHT_SYMTAB) read(open_symbol_table(sections_, i));
+    return std::move(found_);
+  }
+
+ private:
+  void read(const SymbolTable& table) {
+    // GNU ld writes the globals that a version script made local last among the locals, behind an STT_FILE without a
+    // name; before it they stand with their source file, and are static.
+    const std::uint64_t made_local = last_nameless_file(table);
+    for (std::uint64_t i = 1; i < table.count; ++i) {
+      GElf_Sym entry;
+      if (gelf_getsym(table.data, static_cast<int>(i), &entry) == nullptr) sections_.fail(table.index, elf_errmsg(-1));
+      const bool local = GELF_ST_BIND(entry.st_info) == STB_LOCAL;
+      const int visibility = GELF_ST_VISIBILITY(entry.st_other);
+      const bool hidden = visibility == STV_HIDDEN || visibility == STV_INTERNAL;
+      if (!is_definition(entry) || (local && !hidden && i < made_local) || !table.strings.holds(entry.st_name))
+        continue;
+      const auto name = names_.find(table.strings.at(entry.st_name));
+      if (name != names_.end() && exported_.insert(*name).second) add(*name, entry);
+    }
+  }
+
+  static std::uint64_t last_nameless_file(const SymbolTable& table) {
+    for (std::uint64_t i = std::min(table.first_global, table.count); i-- > 1;) {
+      GElf_Sym entry;
+      if (gelf_getsym(table.data, static_cast<int>(i), &entry) == nullptr) break;
+      if (GELF_ST_TYPE(entry.st_info) != STT_FILE) continue;
+      return entry.st_name == 0 ? i : table.count;
+    }
+    return table.count;
+  }
+
+  void add(std::string_view name, const GElf_Sym& entry) {
+    if (entry.st_shndx >= sections_.count()) return;
+    const GElf_Shdr header = sections_.header(entry.st_shndx);
+    const int type = GELF_ST_TYPE(entry.st_info);
+    KeptLocal kept;
+    kept.name = name;
+    kept.section = sections_.name(entry.st_shndx, header);
+    kept.offset = entry.st_value >= header.sh_addr ? entry.st_value - header.sh_addr : 0;
+    kept.size = entry.st_size;
+    kept.data = type == STT_OBJECT || type == STT_TLS;
+    // What is read-only once it is relocated holds no state.
+    kept.writable = (header.sh_flags & SHF_WRITE) != 0 && !kept.section.starts_with(".data.rel.ro");
+    found_.push_back(std::move(kept));
+  }
+
+  const ElfSections& sections_;
+  const std::unordered_set<std::string_view>& names_;
+  std::unordered_set<std::string_view> exported_;  // and what has been found
+  std::vector<KeptLocal> found_;
+};
+
+}  // namespace
+
+std::vector<KeptLocal> find_kept_local(const ObjectFacts& object, const std::unordered_set<std::string_view>& names) {
+  const ElfFile file = ElfFile::open(object.origin);
+  const ElfSections sections(file, object.origin);
+  return KeptLocalReader(sections, object, names).run();
+}
+
+namespace {
+
+std::set<std::string> entries(std::string_view bytes) {
+  std::set<std::string> found;
+  while (!bytes.empty()) {
+    const std::string_view entry = bytes.substr(0, bytes.find('\0'));
+    if (!entry.empty()) found.emplace(entry);
+    bytes.remove_prefix(std::min(entry.size() + 1, bytes.size()));
+  }
+  return found;
+}
+
+/// .comment: a list of strings, each compiler's name for itself (GNU as .ident; merged by linkers).
+std::string only_compiler(const Elf_Data* data) {
+  if (data == nullptr || data->d_buf == nullptr) return {};
+  const auto found = entries({static_cast<const char*>(data->d_buf), data->d_size});
+  return found.size() == 1 ? *found.begin() : std::string();
+}
+
+}  // namespace
+
+CompileTraces compile_traces(const Origin& origin) {
+  CompileTraces traces;
+  try {
+    const ElfFile file = ElfFile::open(origin);
+    const ElfSections sections(file, origin);
+    for (std::size_t i = 1; i < sections.count(); ++i) {
+      const std::string_view name = sections.name(i, sections.header(i));
+      if (name == ".comment") traces.compiler = only_compiler(sections.table(i));
+      traces.relocatable_device_code |= name == "__nv_relfatbin";
+      traces.whole_program_device_code |= name == ".nv_fatbin";
+    }
+  } catch (const InputError&) {
+  }
+  return traces;
+}
+
+namespace {
+
+constexpr std::uint64_t kRewritten = std::uint64_t{1} << 31;  // relocation types of x86-64 are below 64
+
+class AskedReader {
+ public:
+  AskedReader(const ElfSections& sections, const RelocationQuestion& question)
+      : sections_(sections), question_(question) {}
+
+  AskedRelocations run() {
+    for (std::size_t index = 1; index < sections_.count(); ++index) {
+      const GElf_Shdr header = sections_.header(index);
+      if (header.sh_type == SHT_SYMTAB && table_index_ == 0) {
+        table_index_ = index;
+        first_global_ = std::max<std::uint64_t>(header.sh_info, 1);
+      }
+      if (header.sh_type == SHT_SYMTAB_SHNDX) extended_index_ = index;
+      if (sections_.name(index, header).starts_with(".gnu.lto_.lto.")) found_.lto = true;
+      if (is_relocation_section(header)) relocating_.push_back(index);
+    }
+    for (const std::size_t index : relocating_) read_section(index, sections_.header(index));
+    describe_locals();
+    std::sort(found_.relocations.begin(), found_.relocations.end(),
+              [](const AskedRelocation& a, const AskedRelocation& b) {
+                return std::tie(a.section, a.offset, a.type) < std::tie(b.section, b.offset, b.type);
+              });
+    return std::move(found_);
+  }
+
+ private:
+  void read_section(std::size_t index, const GElf_Shdr& header) {
+    if (header.sh_link != table_index_ || table_index_ == 0) return;
+    GElf_Shdr target{};
+    if (header.sh_info != SHN_UNDEF && header.sh_info < sections_.count()) {
+      target = sections_.header(header.sh_info);
+      if ((target.sh_flags & SHF_ALLOC) == 0) return;
+    }
+    const bool writable = (target.sh_flags & SHF_WRITE) != 0;
+    if (!(writable ? question_.in_writable : question_.in_read_only)) return;
+    std::unordered_map<std::uint64_t, std::size_t> place_of;  // symbol and type -> found_
+    each_relocation(sections_, index, header, [&](const RelocationEntry& entry) {
+      if (!asks_for(entry, writable)) return;
+      const bool rewritten = question_.instructions && is_rewritten(header.sh_info, entry);
+      const std::uint64_t key = entry.symbol << 32 | (rewritten ? kRewritten : 0) | entry.type;
+      const auto [place, fresh] = place_of.try_emplace(key, found_.relocations.size());
+      if (!fresh) {
+        AskedRelocation& known = found_.relocations[place->second];
+        known.offset = std::min(known.offset, entry.offset);
+        ++known.count;
+        return;
+      }
+      add(header.sh_info, entry);
+      found_.relocations.back().rewritten = rewritten;
+    });
+    if (!place_of.empty()) note_section(header.sh_info, target);
+  }
+
+  bool asks_for(const RelocationEntry& entry, bool writable) const {
+    const bool local = entry.symbol < first_global_;
+    if (entry.symbol == 0 && question_.null_symbol) return entry.type != 0;  // not R_*_NONE
+    if (entry.type >= question_.types.size()) return false;
+    const AskedPlaces places = question_.types[entry.type];
+    if (local) return writable ? places.of_local_in_writable : places.of_local_in_read_only;
+    return writable ? places.of_global_in_writable : places.of_global_in_read_only;
+  }
+
+  /// `mov x@GOTPCREL(%rip)`; with the X also `call *` and `jmp *`. The relocation is of the instruction's last four
+  /// bytes, behind its opcode and ModRM.
+  bool is_rewritten(std::size_t section, const RelocationEntry& entry) const {
+    if (entry.type != R_X86_64_GOTPCREL && entry.type != R_X86_64_GOTPCRELX) return false;
+    const Elf_Data* code = section < sections_.count() ? sections_.table(section) : nullptr;
+    if (code == nullptr || entry.offset < 2 || entry.offset > code->d_size) return false;
+    const auto* at = static_cast<const std::uint8_t*>(code->d_buf) + entry.offset;
+    constexpr std::uint8_t kMov = 0x8b, kIndirect = 0xff, kCall = 0x15, kJump = 0x25;
+    if (at[-2] == kMov) return true;
+    return entry.type == R_X86_64_GOTPCRELX && at[-2] == kIndirect && (at[-1] == kCall || at[-1] == kJump);
+  }
+
+  void add(std::uint32_t section, const RelocationEntry& entry) {
+    AskedRelocation& made = found_.relocations.emplace_back();
+    made.type = static_cast<std::uint32_t>(entry.type);
+    made.section = section;
+    made.offset = entry.offset;
+    made.symbol = static_cast<std::uint32_t>(entry.symbol);
+    made.local = entry.symbol < first_global_;
+  }
+
+  /// The symbol table is only needed where there is something to report.
+  void describe_locals() {
+    const auto local = [](const AskedRelocation& relocation) { return relocation.local; };
+    if (std::none_of(found_.relocations.begin(), found_.relocations.end(), local)) return;
+    symbols_ = open_symbol_table(sections_, table_index_);
+    if (extended_index_ != 0) extended_ = sections_.table(extended_index_);
+    for (AskedRelocation& relocation : found_.relocations)
+      if (relocation.local) describe_local(relocation);
+  }
+
+  void describe_local(AskedRelocation& relocation) const {
+    GElf_Sym entry;
+    if (relocation.symbol == 0 || relocation.symbol >= symbols_.count ||
+        gelf_getsym(symbols_.data, static_cast<int>(relocation.symbol), &entry) == nullptr) {
+      relocation.absolute = true;
+      return;
+    }
+    relocation.symbol_type = symbol_type_from(GELF_ST_TYPE(entry.st_info));
+    relocation.absolute = entry.st_shndx == SHN_ABS;
+    relocation.symbol_section = section_of(sections_, extended_, entry, relocation.symbol);
+    const bool of_section = GELF_ST_TYPE(entry.st_info) == STT_SECTION;
+    if (of_section && relocation.symbol_section != 0)
+      relocation.name = sections_.name(relocation.symbol_section, sections_.header(relocation.symbol_section));
+    else if (symbols_.strings.holds(entry.st_name))
+      relocation.name = symbols_.strings.at(entry.st_name);
+  }
+
+  void note_section(std::size_t index, const GElf_Shdr& header) {
+    found_.sections.resize(sections_.count());
+    found_.sections[index] = {std::string(sections_.name(index, header)), (header.sh_flags & SHF_WRITE) != 0,
+                              (header.sh_flags & SHF_EXECINSTR) != 0, (header.sh_flags & SHF_EXCLUDE) != 0};
+  }
+
+  const ElfSections& sections_;
+  const RelocationQuestion& question_;
+  SymbolTable symbols_;
+  const Elf_Data* extended_ = nullptr;
+  std::size_t table_index_ = 0;  ///< of the symbol table's section
+  std::size_t extended_index_ = 0;
+  std::uint64_t first_global_ = 1;
+  std::vector<std::size_t> relocating_;
+  AskedRelocations found_;
+};
+
+}  // namespace
+
+AskedRelocations read_asked_relocations(const Origin& origin, const RelocationQuestion& question) {
+  const ElfFile file = ElfFile::open(origin);
+  const ElfSections sections(file, origin);
+  return AskedReader(sections, question).run();
+}
+
+namespace {
+
+constexpr std::uint32_t kAndroidRel = 0x60000001;  // SHT_ANDROID_REL and SHT_ANDROID_RELA: packed
+constexpr std::uint32_t kAndroidRela = 0x60000002;
+
+class LookupReader {
+ public:
+  LookupReader(const ElfSections& sections, std::span<const std::uint32_t> symbols) : sections_(sections) {
+    for (const std::uint32_t symbol : symbols) found_.emplace(symbol, LookedUp::Never);
+  }
+
+  std::vector<LookedUp> run(std::span<const std::uint32_t> symbols) {
+    // MIPS has no relocations for what is in its global offset table.
+    bool readable = sections_.file_header().e_machine != EM_MIPS;
+    for (std::size_t i = 1; i < sections_.count() && readable; ++i) {
+      const GElf_Shdr header = sections_.header(i);
+      if (header.sh_type == SHT_DYNAMIC) read_dynamic(i);
+      readable = header.sh_type != kAndroidRel && header.sh_type != kAndroidRela;
+    }
+    std::size_t tables = 0;
+    for (std::size_t i = 1; i < sections_.count() && readable; ++i) {
+      const GElf_Shdr header = sections_.header(i);
+      const bool relocations = header.sh_type == SHT_RELA || header.sh_type == SHT_REL;
+      if (!relocations || (header.sh_flags & SHF_ALLOC) == 0) continue;
+      ++tables;
+      read_relocations(i, header);
+    }
+    std::vector<LookedUp> result;
+    for (const std::uint32_t symbol : symbols)
+      result.push_back(readable && tables != 0 ? found_.at(symbol) : LookedUp::AtLoad);
+    return result;
+  }
+
+ private:
+  void read_dynamic(std::size_t index) {
+    std::uint64_t count = 0;
+    Elf_Data* data = sections_.table(index, ELF_T_DYN, count);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      GElf_Dyn entry;
+      if (gelf_getdyn(data, static_cast<int>(i), &entry) == nullptr) sections_.fail(index, elf_errmsg(-1));
+      if (entry.d_tag == DT_NULL) return;
+      if (entry.d_tag == DT_JMPREL) lazy_table_ = entry.d_un.d_ptr;
+      if (entry.d_tag == DT_BIND_NOW) bind_now_ = true;
+      if (entry.d_tag == DT_FLAGS && (entry.d_un.d_val & DF_BIND_NOW) != 0) bind_now_ = true;
+      if (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_NOW) != 0) bind_now_ = true;
+    }
+  }
+
+  void read_relocations(std::size_t index, const GElf_Shdr& header) {
+    const bool lazy = !bind_now_ && lazy_table_ && *lazy_table_ == header.sh_addr;
+    const bool with_addend = header.sh_type == SHT_RELA;
+    std::uint64_t count = 0;
+    Elf_Data* data = sections_.table(index, with_addend ? ELF_T_RELA : ELF_T_REL, count);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      GElf_Rela relocation{};
+      GElf_Rel plain{};
+      const int at = static_cast<int>(i);
+      const bool read =
+          with_addend ? gelf_getrela(data, at, &relocation) != nullptr : gelf_getrel(data, at, &plain) != nullptr;
+      if (!read) sections_.fail(index, elf_errmsg(-1));
+      const std::uint64_t info = with_addend ? relocation.r_info : plain.r_info;
+      const auto found = found_.find(static_cast<std::uint32_t>(GELF_R_SYM(info)));
+      if (found == found_.end() || found->second == LookedUp::AtLoad) continue;
+      found->second = lazy ? LookedUp::AtFirstCall : LookedUp::AtLoad;
+    }
+  }
+
+  const ElfSections& sections_;
+  std::unordered_map<std::uint32_t, LookedUp> found_;
+  std::optional<std::uint64_t> lazy_table_;  // address of DT_JMPREL
+  bool bind_now_ = false;
+};
+
+}  // namespace
+
+std::vector<LookedUp> when_looked_up(const Origin& origin, std::span<const std::uint32_t> symbols) {
+  const ElfFile file = ElfFile::open(origin);
+  const ElfSections sections(file, origin);
+  return LookupReader(sections, symbols).run(symbols);
+}
+
+}  // namespace elfaudit

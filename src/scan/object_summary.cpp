@@ -1,0 +1,454 @@
+// Reads ELF64 little-endian relocatable objects raw; gives up on anything else or anything wrong.
+
+#include "scan/object_summary.hpp"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+#include "elfaudit/facts.hpp"
+#include "scan/device/device_code.hpp"
+#include "support/name_hash.hpp"
+
+namespace elfaudit {
+
+// --- The tables of an ELF64 object of this machine's byte order, read where they stand: an entry is a pointer, and of
+// it only what is asked for is loaded, since copying all of it costs more than looking at it. Nothing is checked here.
+
+namespace {
+
+/// Members of archives stand at any even offset.
+template <class T>
+T copy_at(const std::byte* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+struct RawSection {
+  const std::byte* at;
+  Elf64_Word name() const { return copy_at<Elf64_Word>(at + offsetof(Elf64_Shdr, sh_name)); }
+  Elf64_Word type() const { return copy_at<Elf64_Word>(at + offsetof(Elf64_Shdr, sh_type)); }
+  Elf64_Xword flags() const { return copy_at<Elf64_Xword>(at + offsetof(Elf64_Shdr, sh_flags)); }
+  Elf64_Off offset() const { return copy_at<Elf64_Off>(at + offsetof(Elf64_Shdr, sh_offset)); }
+  Elf64_Xword size() const { return copy_at<Elf64_Xword>(at + offsetof(Elf64_Shdr, sh_size)); }
+  Elf64_Word link() const { return copy_at<Elf64_Word>(at + offsetof(Elf64_Shdr, sh_link)); }
+  Elf64_Word info() const { return copy_at<Elf64_Word>(at + offsetof(Elf64_Shdr, sh_info)); }
+  Elf64_Xword entry_size() const { return copy_at<Elf64_Xword>(at + offsetof(Elf64_Shdr, sh_entsize)); }
+  bool has(std::uint64_t any_of) const { return (flags() & any_of) != 0; }
+};
+
+struct RawSymbol {
+  const std::byte* at;
+  Elf64_Word name() const { return copy_at<Elf64_Word>(at + offsetof(Elf64_Sym, st_name)); }
+  unsigned char info() const { return copy_at<unsigned char>(at + offsetof(Elf64_Sym, st_info)); }
+  unsigned binding() const { return ELF64_ST_BIND(info()); }
+  unsigned type() const { return ELF64_ST_TYPE(info()); }
+  Elf64_Section section() const { return copy_at<Elf64_Section>(at + offsetof(Elf64_Sym, st_shndx)); }
+};
+
+/// A string table that ends in a NUL.
+struct RawNames {
+  const char* bytes = nullptr;  ///< from offset `from` on
+  std::uint64_t from = 0;       ///< nobody asks for what is before it
+  std::uint64_t size = 0;
+  bool holds(std::uint64_t offset) const { return offset < size || offset == 0; }
+  const char* at(std::uint64_t offset) const { return offset < size ? bytes + (offset - from) : ""; }
+  const char* end() const { return bytes + (size - from); }
+  const char* end_for(std::uint64_t offset) const { return offset < size ? end() : at(offset) + 1; }
+};
+
+// Beyond these the checks of the other reader (4 GiB, 2^31 entries) need more thought than such an object is worth.
+constexpr std::uint64_t kLargestTable = std::uint64_t{1} << 31;
+constexpr std::uint64_t kMostNameBytes = std::uint64_t{1} << 30;
+// Up to this size a table is read whole, with what is before it.
+constexpr std::uint64_t kSmallTable = 16 << 10;
+constexpr std::uint64_t kSmallUnasked = 4 << 10;  // where no name in it is asked for
+// GNU as ends an object with the names of sections and their headers: as many bytes are read with these, or fewer where
+// there are few sections.
+constexpr std::uint64_t kBeforeSections = 16 << 10;
+constexpr std::uint64_t kUsualSectionName = 48;
+
+/// Plain: referred to or defined weakly, and not thread-local. By st_info: bit 0 when a reference is, bit 1 when a
+/// definition is.
+constexpr auto kPlain = [] {
+  std::array<unsigned char, 256> plain{};
+  for (unsigned type = 0; type < 16; ++type) {
+    if (type == STT_TLS) continue;
+    plain[ELF64_ST_INFO(STB_GLOBAL, type)] = 1;
+    plain[ELF64_ST_INFO(STB_WEAK, type)] = 3;
+  }
+  return plain;
+}();
+
+/// By character: bit 0 where it may be the second of device code's names, bit 1 where it may be of ".gnu.lto_".
+constexpr auto kSecond = [] {
+  std::array<unsigned char, 256> second{};
+  for (const char c : std::string_view("_nlh")) second[static_cast<unsigned char>(c)] = 1;
+  second['g'] = 2;
+  return second;
+}();
+/// The same for the third.
+constexpr auto kThird = [] {
+  std::array<unsigned char, 256> third{};
+  third.fill(1);
+  third['n'] = 3;
+  return third;
+}();
+
+void clear(Sketch& sketch) {
+  sketch.mentions.clear();
+  sketch.plain_starts.clear();
+  sketch.thread_local_starts.clear();
+  sketch.wanted_ends.clear();
+  sketch.has_device_code = false;
+}
+
+/// Every function that returns bool: false gives the object up.
+class Sketcher {
+ public:
+  Sketcher(ObjectImage& image, SketchOf what, Sketch& sketch) : image_(image), what_(what), out_(sketch) {}
+
+  bool run() {
+    clear(out_);
+    return read_header() && read_section_names() && survey() && open_symbols() && read_groups() && read_symbols();
+  }
+
+ private:
+  RawSection section(std::uint64_t index) const { return {sections_ + index * sizeof(Elf64_Shdr)}; }
+  RawSymbol symbol(std::uint64_t index) const { return {symbols_ + (index - first_read_) * sizeof(Elf64_Sym)}; }
+
+  bool read_header() {
+    const std::byte* head = image_.at(0, sizeof(Elf64_Ehdr));
+    if (head == nullptr) return false;
+    const auto header = copy_at<Elf64_Ehdr>(head);
+    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+        header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_ident[EI_VERSION] != EV_CURRENT)
+      return false;
+    constexpr std::uint16_t kCuda = 190;
+    if (header.e_type != ET_REL || header.e_machine == kCuda || header.e_phnum != 0) return false;
+    if (header.e_shoff == 0 || header.e_shnum == 0 || header.e_shentsize != sizeof(Elf64_Shdr)) return false;
+    if (header.e_shstrndx == SHN_UNDEF || header.e_shstrndx >= header.e_shnum) return false;
+    out_.machine = header.e_machine;
+    count_ = header.e_shnum;
+    before_sections_ = std::min<std::uint64_t>({header.e_shoff, kBeforeSections, count_ * kUsualSectionName});
+    sections_at_ = header.e_shoff;
+    sections_ = image_.at(header.e_shoff - before_sections_, before_sections_ + count_ * sizeof(Elf64_Shdr));
+    if (sections_ == nullptr) return false;
+    sections_ += before_sections_;
+    section_names_ = section(header.e_shstrndx);
+    return section_names_.type() == SHT_STRTAB && section_names_.size() <= kLargestTable &&
+           image_.has(section_names_.offset(), section_names_.size());
+  }
+
+  /// Mostly they stand before the headers and have been read with these.
+  bool read_section_names() {
+    const std::uint64_t at = section_names_.offset();
+    const std::uint64_t size = section_names_.size();
+    if (size == 0) return true;
+    const bool at_hand = at >= sections_at_ - before_sections_ && at + size <= sections_at_;
+    const std::byte* bytes = at_hand ? sections_ - (sections_at_ - at) : image_.at(at, size);
+    if (bytes == nullptr || bytes[size - 1] != std::byte{0}) return false;
+    names_of_sections_ = {reinterpret_cast<const char*>(bytes), size};
+    return true;
+  }
+
+  /// One look at every section header.
+  bool survey() {
+    const std::byte* const end = sections_ + count_ * sizeof(Elf64_Shdr);
+    const std::uint64_t object_size = image_.size();
+    const std::string_view names = names_of_sections_;
+    for (const std::byte* at = sections_ + sizeof(Elf64_Shdr); at != end; at += sizeof(Elf64_Shdr)) {
+      const RawSection header{at};
+      const Elf64_Off offset = header.offset();
+      const bool outside = offset > object_size || header.size() > object_size - offset;
+      if (outside && header.type() != SHT_NOBITS && header.type() != SHT_NULL) return false;
+      if (is_listed(header.type()) && !list(header)) return false;
+      if (!read_section_name(names, header.name())) return false;
+    }
+    return true;
+  }
+
+  static bool is_listed(Elf64_Word type) {
+    constexpr std::uint32_t kTypes = 1U << SHT_SYMTAB | 1U << SHT_GROUP | 1U << SHT_SYMTAB_SHNDX;
+    return type < 32 && (kTypes >> type & 1) != 0;
+  }
+
+  bool list(RawSection header) {
+    const auto index = static_cast<std::uint64_t>(header.at - sections_) / sizeof(Elf64_Shdr);
+    if (header.type() == SHT_GROUP) note_group(index, header);
+    if (header.type() == SHT_SYMTAB && symbols_index_ == 0) symbols_index_ = index;
+    return header.type() != SHT_SYMTAB_SHNDX;
+  }
+
+  void note_group(std::uint64_t index, RawSection header) {
+    if (first_group_ == 0) first_group_ = index;
+    last_group_ = index;
+    lowest_signature_ = std::min<std::uint64_t>(lowest_signature_, header.info());
+    groups_end_ = std::max(groups_end_, header.offset() + header.size());
+  }
+
+  /// Nearly all names are passed by for their second and third characters, and none is read to its end:
+  /// ".gcc_except_table" is not ".gnu.lto_".
+  bool read_section_name(std::string_view names, std::uint64_t at) {
+    if (at + 2 >= names.size()) return at < names.size() ? read_unusual_name(names.data() + at) : at == 0;
+    const auto character = [&](std::uint64_t i) { return static_cast<unsigned char>(names[at + i]); };
+    return (kSecond[character(1)] & kThird[character(2)]) == 0 || read_unusual_name(names.data() + at);
+  }
+
+  bool read_unusual_name(const char* name) {
+    out_.has_device_code |= holds_device_code(name);
+    return !std::string_view(name).starts_with(".gnu.lto_.lto.");
+  }
+
+  bool open_symbols() {
+    if (symbols_index_ == 0) return first_group_ == 0;  // a group's signature is a symbol
+    const RawSection header = section(symbols_index_);
+    if (header.entry_size() != sizeof(Elf64_Sym) || header.size() % sizeof(Elf64_Sym) != 0) return false;
+    if (header.has(SHF_COMPRESSED) || header.size() > kLargestTable) return false;
+    symbol_count_ = header.size() / sizeof(Elf64_Sym);
+    if (header.info() > symbol_count_) return false;
+    first_global_ = std::min(std::max<std::uint64_t>(header.info(), 1), symbol_count_);
+    return read_symbol_bytes(header);
+  }
+
+  /// Globals and, mostly right behind them, the names: one read instead of two.
+  bool read_symbol_bytes(RawSection header) {
+    first_read_ = std::min(first_global_, lowest_signature_);  // signatures may be locals
+    const std::uint64_t begin = header.offset() + first_read_ * sizeof(Elf64_Sym);
+    const std::uint64_t size = header.size() - first_read_ * sizeof(Elf64_Sym);
+    if (header.link() == SHN_UNDEF || header.link() >= count_) return false;
+    const RawSection strings = section(header.link());
+    if (strings.type() != SHT_STRTAB || strings.size() > kLargestTable) return false;
+    const std::uint64_t small = what_ == SketchOf::Soundness ? kSmallUnasked : kSmallTable;
+    const bool together = strings.offset() == header.offset() + header.size() && strings.size() <= small;
+    symbols_ = image_.at(begin, together ? size + strings.size() : size);
+    if (symbols_ == nullptr) return false;
+    return together ? set_names(symbols_ + size, 0, strings.size()) : read_names(strings);
+  }
+
+  /// The names that come before those that are asked for are left out: those of locals, or all but the last NUL.
+  bool read_names(RawSection strings) {
+    std::uint64_t from = strings.size();
+    for_each_global([&](RawSymbol entry) {
+      if (asks_for_name(entry)) from = std::min<std::uint64_t>(from, entry.name());
+      return true;
+    });
+    if (from == strings.size()) from = strings.size() - std::min<std::uint64_t>(strings.size(), 1);
+    return set_names(image_.at(strings.offset() + from, strings.size() - from), from, strings.size());
+  }
+
+  bool asks_for_name(RawSymbol entry) const {
+    return what_ != SketchOf::Soundness || entry.section() == SHN_COMMON;  // classify()
+  }
+
+  bool set_names(const std::byte* bytes, std::uint64_t from, std::uint64_t size) {
+    if (size == 0) return true;
+    if (bytes == nullptr || bytes[size - from - 1] != std::byte{0}) return false;
+    names_ = {reinterpret_cast<const char*>(bytes), from, size};
+    return true;
+  }
+
+  bool read_groups() {
+    if (first_group_ == 0) return true;
+    out_.group_of.assign(count_, 0);
+    std::uint64_t members = 0;
+    for (std::uint64_t index = first_group_; index <= last_group_; ++index) {
+      const RawSection header = section(index);
+      if (header.type() == SHT_GROUP && !read_group(header, members)) return false;
+    }
+    return true;
+  }
+
+  /// gABI 4 "Section Groups": flags, then section indexes; the signature is symbol sh_info.
+  bool read_group(RawSection header, std::uint64_t& members) {
+    constexpr std::uint64_t kWord = sizeof(Elf64_Word);
+    if (header.size() < kWord || header.size() % kWord != 0 || header.has(SHF_COMPRESSED)) return false;
+    members += header.size() / kWord - 1;
+    if (members >= count_) return false;
+    const std::byte* words = image_.near(header.offset(), header.size(), groups_end_);
+    if (words == nullptr) return false;
+    if ((copy_at<Elf64_Word>(words) & GRP_COMDAT) == 0) return true;
+    if (header.link() != symbols_index_ || header.info() >= symbol_count_) return false;
+    const RawSymbol signature = symbol(header.info());
+    // A section symbol without a name stands for the section's name: left to the other reader.
+    if (signature.type() == STT_SECTION && signature.name() == 0) return false;
+    if (!names_.holds(signature.name())) return false;
+    // Most have one member or two, and which nobody can foresee: no branch for these.
+    const std::uint64_t size = header.size();
+    if (size == kWord) return true;
+    bool good = note_member(words + kWord, header.info());
+    good &= note_member(words + std::min(2 * kWord, size - kWord), header.info());
+    for (std::uint64_t at = 3 * kWord; at < size; at += kWord) good &= note_member(words + at, header.info());
+    return good;
+  }
+
+  bool note_member(const std::byte* word, Elf64_Word signature) {
+    const auto member = copy_at<Elf64_Word>(word);
+    if (member == SHN_UNDEF || member >= count_) return false;
+    out_.group_of[member] = signature + 1;
+    return true;
+  }
+
+  bool read_symbols() {
+    if (what_ == SketchOf::Soundness) return check_symbols();
+    if (what_ != SketchOf::Collisions) return for_each_global([&](RawSymbol entry) { return read_symbol(entry); });
+    const auto others = set_plain_aside();
+    return std::all_of(others.begin(), others.end(), [&](const std::byte* other) { return read_symbol({other}); });
+  }
+
+  /// Until one says false. Also symbols that say they are local, though they stand among the globals.
+  template <class Visit>
+  bool for_each_global(const Visit& visit) const {
+    const std::byte* const end = symbol(symbol_count_).at;
+    for (RawSymbol entry = symbol(first_global_); entry.at != end; entry.at += sizeof(Elf64_Sym))
+      if (!visit(entry)) return false;
+    return true;
+  }
+
+  /// Returns the others. Nearly all are plain, and which nobody can foresee: no branches, but for what is unusual.
+  std::span<const std::byte* const> set_plain_aside() {
+    const std::uint64_t count = symbol_count_ - first_global_;
+    if (out_.others.size() < count) out_.others.resize(count);
+    out_.plain_starts.resize(count);
+    const std::byte** other = out_.others.data();
+    std::uint32_t* start = out_.plain_starts.data();
+    const std::uint64_t section_count = count_;
+    const RawNames names = names_;
+    for_each_global([&](RawSymbol entry) {
+      *other = entry.at;
+      if (entry.section() >= section_count || entry.name() >= names.size) {
+        ++other;
+        return true;
+      }
+      const unsigned plain = kPlain[entry.info()] >> (entry.section() == SHN_UNDEF ? 0 : 1) & 1;
+      other += 1 - plain;
+      *start = hash_start(names.at(entry.name()), names.end());
+      start += plain;
+      return true;
+    });
+    out_.plain_starts.resize(static_cast<std::size_t>(start - out_.plain_starts.data()));
+    return std::span(out_.others).first(static_cast<std::size_t>(other - out_.others.data()));
+  }
+
+  bool read_symbol(RawSymbol entry) {
+    if (entry.binding() == STB_LOCAL) return true;
+    MentionKind kind = MentionKind::Needed;
+    if (!classify(entry, kind)) return false;
+    const char* name = names_.at(entry.name());
+    const char* end = names_.end_for(entry.name());
+    const bool is_thread_local = entry.type() == STT_TLS;
+    if (is_thread_local) out_.thread_local_starts.push_back(hash_start(name, end));
+    if (what_ == SketchOf::Collisions && !is_thread_local && !is_strong(kind)) {
+      out_.plain_starts.push_back(hash_start(name, end));
+      return true;
+    }
+    const NameHash hash = hash_name(name, end);
+    name_bytes_ += hash.length;
+    if (name_bytes_ > kMostNameBytes || hash.has_version) return false;
+    out_.mentions.push_back(make_mention(hash.hash, kind, is_thread_local));
+    if (what_ == SketchOf::Wants && may_want(kind)) out_.wanted_ends.push_back(hash_end(name, hash.length));
+    return true;
+  }
+
+  bool check_symbols() const {
+    MentionKind kind = MentionKind::Needed;
+    return for_each_global([&](RawSymbol entry) { return entry.binding() == STB_LOCAL || classify(entry, kind); });
+  }
+
+  bool classify(RawSymbol entry, MentionKind& kind) const {
+    if (entry.binding() != STB_GLOBAL && entry.binding() != STB_WEAK && entry.binding() != STB_GNU_UNIQUE) return false;
+    if (!names_.holds(entry.name())) return false;
+    const bool weak = entry.binding() == STB_WEAK;
+    if (entry.section() == SHN_UNDEF) {
+      kind = weak ? MentionKind::WeakNeeded : MentionKind::Needed;
+      return true;
+    }
+    kind = weak ? MentionKind::Defined : MentionKind::Strong;
+    if (entry.section() < SHN_LORESERVE) {
+      if (entry.section() >= count_) return false;
+      if (!weak) kind = strong_kind(entry);
+      return true;
+    }
+    if (entry.section() == SHN_ABS) return true;
+    kind = MentionKind::Common;
+    // Slim LTO says so by a common symbol. Reserved indexes of machines are left to the other reader.
+    return entry.section() == SHN_COMMON && std::strcmp(names_.at(entry.name()), "__gnu_lto_slim") != 0;
+  }
+
+  MentionKind strong_kind(RawSymbol entry) const {
+    const Elf64_Section in = entry.section();
+    if (section(in).has(SHF_EXCLUDE)) return MentionKind::Conditional;
+    if (first_group_ == 0 || out_.group_of[in] == 0) return MentionKind::Strong;
+    return symbol(out_.group_of[in] - 1).at == entry.at ? MentionKind::OwnGroup : MentionKind::Conditional;
+  }
+
+  ObjectImage& image_;
+  const SketchOf what_;
+  Sketch& out_;
+  const std::byte* sections_ = nullptr;
+  std::uint64_t sections_at_ = 0;
+  std::uint64_t before_sections_ = 0;  ///< bytes before them that are at hand
+  std::uint64_t count_ = 0;
+  RawSection section_names_{};
+  std::string_view names_of_sections_;  ///< the last one ends in a NUL
+  std::uint64_t symbols_index_ = 0;
+  std::uint64_t first_group_ = 0;
+  std::uint64_t last_group_ = 0;
+  std::uint64_t groups_end_ = 0;                        ///< in the object; mostly they stand side by side
+  std::uint64_t lowest_signature_ = ~std::uint64_t{0};  ///< of all groups, as a symbol's index
+  const std::byte* symbols_ = nullptr;                  ///< from first_read_ on
+  std::uint64_t first_read_ = 0;
+  std::uint64_t symbol_count_ = 0;
+  std::uint64_t first_global_ = 0;
+  RawNames names_;
+  std::uint64_t name_bytes_ = 0;
+};
+
+MentionKind kind_of(const ObjectFacts& facts, const Symbol& symbol) {
+  if (!symbol.defined()) return symbol.weak() ? MentionKind::WeakNeeded : MentionKind::Needed;
+  if (symbol.common()) return MentionKind::Common;
+  if (symbol.weak()) return MentionKind::Defined;
+  if (symbol.section == kNone) return MentionKind::Strong;
+  const Section& section = facts.sections[symbol.section];
+  if (section.excluded) return MentionKind::Conditional;
+  if (section.group == kNone) return MentionKind::Strong;
+  const Group& group = facts.groups[section.group];
+  return !group.linkonce && facts.text(group.signature) == facts.name(symbol) ? MentionKind::OwnGroup
+                                                                              : MentionKind::Conditional;
+}
+
+}  // namespace
+
+bool sketch_object(ObjectImage& image, SketchOf what, Sketch& sketch) {
+  if constexpr (std::endian::native != std::endian::little) return false;
+  return Sketcher(image, what, sketch).run();
+}
+
+bool sketch_facts(const ObjectFacts& facts, Sketch& sketch) {
+  if (facts.kind != ObjectKind::Relocatable) return false;
+  sketch.machine = facts.machine;
+  clear(sketch);
+  sketch.has_device_code = facts.has_device_code;
+  std::string name;  // with the NUL that hash_name() looks for
+  for (const Symbol& symbol : facts.symbols) {
+    if (!symbol.version.empty()) return false;
+    name = facts.name(symbol);
+    const char* end = name.c_str() + name.size() + 1;
+    const bool is_thread_local = symbol.type == SymbolType::Tls;
+    if (is_thread_local) sketch.thread_local_starts.push_back(hash_start(name.c_str(), end));
+    const MentionKind kind = kind_of(facts, symbol);
+    if (may_want(kind)) sketch.wanted_ends.push_back(hash_end(name.c_str(), name.size()));
+    sketch.mentions.push_back(make_mention(hash_name(name.c_str(), end).hash, kind, is_thread_local));
+  }
+  return true;
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,71 @@
+// The hot reader: which globals an object mentions, and how, as 8 bytes each. It reads what nearly every object is made
+// of (ELF64, little-endian, ET_REL, sections counted in the header, no symbol versions, no LTO) and
+// gives up on everything else, also on whatever is wrong: the reader behind read_object() then says what it is. So it
+// accepts only what that one accepts, and never has to word an error.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "elf/object_image.hpp"
+
+namespace elfaudit {
+
+struct ObjectFacts;
+
+/// How an object mentions a global. In the low bits of a mention, with kThreadLocal.
+enum class MentionKind : std::uint8_t {
+  Strong,       ///< defines it, GLOBAL or GNU_UNIQUE, whatever other objects hold
+  OwnGroup,     ///< the same in the COMDAT group that has its name: the first such group of the line wins
+  Conditional,  ///< the same in another group or an SHF_EXCLUDE section: other objects or options decide
+  Defined,      ///< weakly: never in anybody's way
+  Common,       ///< neither is this, but an archive's member with a definition is taken in for it
+  Needed,       ///< refers to it
+  WeakNeeded,   ///< refers to it weakly
+  Marker,       ///< no mention: the object that the following ones are of (prefilter.hpp)
+};
+constexpr std::uint64_t kKindMask = 7;
+constexpr std::uint64_t kThreadLocal = 8;
+constexpr std::uint64_t kMentionBits = 15;  ///< of kind and kThreadLocal; the bits above are the hash's own
+
+constexpr std::uint64_t make_mention(std::uint64_t hash, MentionKind kind, bool thread_local_symbol) {
+  return (hash & ~kMentionBits) | static_cast<std::uint64_t>(kind) | (thread_local_symbol ? kThreadLocal : 0);
+}
+
+/// May a member of an archive be taken in for it? Also for weak references, and for common definitions, where GNU ld
+/// takes in a member that defines them better.
+constexpr bool may_want(MentionKind kind) {
+  return kind == MentionKind::Needed || kind == MentionKind::WeakNeeded || kind == MentionKind::Common;
+}
+
+/// Could it be in another definition's way?
+constexpr bool is_strong(MentionKind kind) { return kind <= MentionKind::Conditional; }
+
+/// Which mentions a sketch has.
+enum class SketchOf : std::uint8_t {
+  Soundness,   ///< none: all is checked; of symbols, only common ones' names are looked at
+  Collisions,  ///< strong definitions and what is thread-local; of the others the first bytes of their names
+  Everything,
+  Wants,  ///< the same, and the ends of the names that a member of an archive may be taken in for
+};
+
+/// What the census keeps of one object.
+struct Sketch {
+  std::uint16_t machine = 0;
+  bool has_device_code = false;
+  std::vector<std::uint64_t> mentions;             ///< in symbol table order
+  std::vector<std::uint32_t> plain_starts;         ///< hash_start() of those that SketchOf::Collisions leaves out
+  std::vector<std::uint32_t> thread_local_starts;  ///< and of the thread-local ones among the mentions
+  std::vector<std::uint32_t> wanted_ends;          ///< SketchOf::Wants: hash_end() of mentions for which may_want()
+  std::vector<std::uint32_t> group_of;             ///< scratch: by section, the signature's symbol index
+  std::vector<const std::byte*> others;            ///< scratch: symbol table entries
+};
+
+/// Fills in `sketch`, whose vectors are used again. False: to be read by read_object(); `sketch` is void then.
+bool sketch_object(ObjectImage& image, SketchOf what, Sketch& sketch);
+
+/// The same from facts, with every mention. False when they can't be told so: shared objects, symbol versions.
+bool sketch_facts(const ObjectFacts& facts, Sketch& sketch);
+
+}  // namespace elfaudit

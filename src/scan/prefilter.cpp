@@ -1,0 +1,688 @@
+// The census: names of all files by hash, and which files must be read in full.
+
+#include "scan/prefilter.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <bitset>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <span>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "elf/archive.hpp"
+#include "elf/elf_file.hpp"
+#include "elf/file_kind.hpp"
+#include "elfaudit/error.hpp"
+#include "elfaudit/resolution.hpp"
+#include "scan/device/device_code.hpp"
+#include "scan/object_reader.hpp"
+#include "scan/object_summary.hpp"
+#include "scan/scan.hpp"
+#include "support/file.hpp"
+#include "support/name_hash.hpp"
+#include "support/pages.hpp"
+#include "support/progress.hpp"
+#include "support/threads.hpp"
+
+namespace elfaudit {
+
+// --- Mentions of all objects, sorted by hash into partitions while they are read, then counted partition by partition:
+// which hashes are defined more than once, and how many are needed and not defined.
+//
+// Ten million names fit: a mention is 8 bytes, a marker goes before an object's strong definitions in each partition
+// they reach (whose the others are is never asked), and what a thread has just written about a name (the hundredth
+// object that needs memcpy) is not written again.
+
+namespace {
+
+/// What one thread has read. Not to be moved while others write theirs; no locks.
+class Tally {
+ public:
+  static constexpr std::size_t kPartitions = 256;
+
+  Tally();
+  void add(ObjectId object, std::span<const std::uint64_t> mentions);
+
+  /// Calls `visit(object, mention)` for everything in one partition; `object` is whose a strong definition is.
+  template <class Visit>
+  void each(std::size_t partition, const Visit& visit) const;
+  /// How many these are.
+  std::size_t mentions(std::size_t partition) const;
+
+ private:
+  static constexpr std::size_t kChunk = 256;  ///< words
+  static constexpr std::size_t kFirstChunk = 32;
+  static constexpr std::size_t kRecent = 32768;
+
+  struct Stream {
+    std::vector<std::uint64_t*> chunks;
+    std::uint64_t* next = nullptr;  ///< in the last chunk
+    std::uint64_t* end = nullptr;   ///< of that
+    std::uint64_t object = ~std::uint64_t{0};
+    std::size_t markers = 0;
+
+    std::size_t used() const { return chunks.empty() ? 0 : static_cast<std::size_t>(next - chunks.back()); }
+  };
+  void add_chunk(Stream& stream);
+
+  std::vector<Pages> blocks_;
+  std::uint64_t* next_ = nullptr;
+  std::size_t left_ = 0;  ///< words
+  std::vector<Stream> streams_;
+  std::unique_ptr<std::uint64_t[], PagesFreer> recent_;  ///< by hash: the last mention that was written
+};
+
+/// What all of it comes to.
+struct TallyResult {
+  std::size_t undefined = 0;       ///< hashes that are needed, not weakly, and not defined
+  std::vector<ObjectId> suspects;  ///< objects that define, strongly, what another one does too; ascending, each once
+  /// A name has strong definitions of which groups or options decide which one stays, or is thread-local for some and
+  /// not for others.
+  bool intricate = false;
+};
+
+constexpr std::size_t kFirstBlock = std::size_t{512} << 10;  // bytes: small links are most links
+constexpr std::size_t kBlock = 2 * kHugePage;
+
+constexpr std::uint64_t marker(ObjectId object) {
+  return (std::uint64_t{object.input} << 34 | std::uint64_t{object.object & 0x3fffffff} << 4) |
+         static_cast<std::uint64_t>(MentionKind::Marker);
+}
+constexpr ObjectId marked_object(std::uint64_t word) {
+  return {static_cast<std::uint32_t>(word >> 34), static_cast<std::uint32_t>(word >> 4 & 0x3fffffff)};
+}
+
+/// What is known of a hash, in the low bits of its slot: they are the same for all of a partition.
+enum Known : std::uint64_t {
+  kOneStrong = 1,
+  kManyStrong = 2,
+  kInOwnGroup = 4,
+  kUncertain = 8,
+  kDefined = 16,
+  kNeeded = 32,
+  kTls = 64,
+  kNotTls = 128,
+};
+constexpr std::uint64_t kKnownMask = 255;
+static_assert(Tally::kPartitions == kKnownMask + 1);
+
+constexpr std::uint64_t known_by(MentionKind kind) {
+  switch (kind) {
+    case MentionKind::Strong:
+      return kOneStrong;
+    case MentionKind::OwnGroup:
+      return kInOwnGroup;
+    case MentionKind::Conditional:
+      return kUncertain;
+    case MentionKind::Defined:
+    case MentionKind::Common:
+      return kDefined;
+    case MentionKind::Needed:
+      return kNeeded;
+    default:
+      return 0;
+  }
+}
+
+/// One partition's hashes: open addressing, 8 bytes a slot, small enough for a second-level cache.
+class Table {
+ public:
+  void clear(std::size_t entries) {
+    const std::size_t size = std::bit_ceil(std::max<std::size_t>(entries + entries / 2, 16));
+    slots_.assign(size, 0);
+    shift_ = 64 - std::countr_zero(size);
+  }
+
+  std::uint64_t& slot(std::uint64_t hash) {
+    const std::uint64_t key = hash & ~kKnownMask;
+    const std::size_t mask = slots_.size() - 1;
+    for (std::size_t at = hash >> shift_;; at = (at + 1) & mask)
+      if (slots_[at] == 0 || (slots_[at] & ~kKnownMask) == key) return slots_[at];
+  }
+
+  const std::vector<std::uint64_t>& slots() const { return slots_; }
+
+ private:
+  std::vector<std::uint64_t> slots_;  // 0: free; every other slot has something known
+  int shift_ = 0;
+};
+
+struct Part {
+  Table table;
+  TallyResult result;
+};
+
+void note(Table& table, std::uint64_t mention) {
+  std::uint64_t& slot = table.slot(mention);
+  const auto kind = static_cast<MentionKind>(mention & kKindMask);
+  std::uint64_t known = known_by(kind) | ((mention & kThreadLocal) != 0 ? kTls : kNotTls);
+  if ((slot & kOneStrong) != 0 && kind == MentionKind::Strong) known |= kManyStrong;
+  slot = (slot & ~kKnownMask) | (mention & ~kKnownMask) | ((slot | known) & kKnownMask);
+}
+
+/// Strong definitions of which one can't tell here whether two stay.
+bool intricate(std::uint64_t known) {
+  const bool strong = (known & kOneStrong) != 0;
+  const bool own_group = (known & kInOwnGroup) != 0;
+  return (known & kUncertain) != 0 ? strong || own_group : strong && own_group;
+}
+
+void count_partition(std::span<const Tally* const> tallies, std::size_t partition, Part& part) {
+  std::size_t mentions = 0;
+  for (const Tally* tally : tallies) mentions += tally->mentions(partition);
+  if (mentions == 0) return;
+  part.table.clear(mentions);
+  bool suspicious = false;
+  for (const Tally* tally : tallies)
+    tally->each(partition, [&](ObjectId, std::uint64_t mention) { note(part.table, mention); });
+  for (const std::uint64_t known : part.table.slots()) {
+    constexpr std::uint64_t kAnyDefinition = kOneStrong | kInOwnGroup | kUncertain | kDefined;
+    part.result.undefined += (known & (kNeeded | kAnyDefinition)) == kNeeded ? 1 : 0;
+    part.result.intricate |= intricate(known) || (known & (kTls | kNotTls)) == (kTls | kNotTls);
+    suspicious |= (known & kManyStrong) != 0;
+  }
+  if (!suspicious) return;
+  for (const Tally* tally : tallies)
+    tally->each(partition, [&](ObjectId object, std::uint64_t mention) {
+      const bool strong = (mention & kKindMask) == static_cast<std::uint64_t>(MentionKind::Strong);
+      if (strong && (part.table.slot(mention) & kManyStrong) != 0) part.result.suspects.push_back(object);
+    });
+}
+
+// calloc: the pages of what is never asked about cost nothing.
+Tally::Tally()
+    : streams_(kPartitions), recent_(static_cast<std::uint64_t*>(std::calloc(kRecent, sizeof(std::uint64_t)))) {
+  if (!recent_) throw std::bad_alloc();
+}
+
+void Tally::add_chunk(Stream& stream) {
+  const std::size_t room = stream.chunks.empty() ? kFirstChunk : kChunk;
+  if (left_ < room) {
+    const std::size_t bytes = blocks_.empty() ? kFirstBlock : kBlock;
+    blocks_.push_back(make_pages(bytes));
+    next_ = reinterpret_cast<std::uint64_t*>(blocks_.back().get());
+    left_ = bytes / sizeof(std::uint64_t);
+  }
+  stream.chunks.push_back(next_);
+  stream.next = next_;
+  stream.end = next_ + room;
+  next_ += room;
+  left_ -= room;
+}
+
+void Tally::add(ObjectId object, std::span<const std::uint64_t> mentions) {
+  const std::uint64_t mark = marker(object);
+  for (const std::uint64_t mention : mentions) {
+    // The partition is in bits that the mention keeps: kind and kThreadLocal lie below.
+    Stream& stream = streams_[mention >> 4 & (kPartitions - 1)];
+    if (stream.next == stream.end) add_chunk(stream);
+    *stream.next = mention;  // stays when `next` moves on
+    if ((mention & kKindMask) != static_cast<std::uint64_t>(MentionKind::Strong)) {
+      std::uint64_t& recent = recent_[mention >> 12 & (kRecent - 1)];
+      stream.next += recent != mention ? 1 : 0;  // no branch: nobody can foresee it
+      recent = mention;
+      continue;
+    }
+    if (stream.object != mark) {
+      stream.object = mark;
+      ++stream.markers;
+      *stream.next++ = mark;
+      if (stream.next == stream.end) add_chunk(stream);
+      *stream.next = mention;
+    }
+    ++stream.next;
+  }
+}
+
+template <class Visit>
+void Tally::each(std::size_t partition, const Visit& visit) const {
+  const Stream& stream = streams_[partition];
+  ObjectId object;
+  for (std::size_t chunk = 0; chunk < stream.chunks.size(); ++chunk) {
+    const std::size_t room = chunk == 0 ? kFirstChunk : kChunk;
+    const std::size_t words = chunk + 1 == stream.chunks.size() ? stream.used() : room;
+    for (std::size_t i = 0; i < words; ++i) {
+      const std::uint64_t word = stream.chunks[chunk][i];
+      if ((word & kKindMask) == static_cast<std::uint64_t>(MentionKind::Marker))
+        object = marked_object(word);
+      else
+        visit(object, word);
+    }
+  }
+}
+
+std::size_t Tally::mentions(std::size_t partition) const {
+  const Stream& stream = streams_[partition];
+  const std::size_t before = stream.chunks.size() <= 1 ? 0 : kFirstChunk + (stream.chunks.size() - 2) * kChunk;
+  return before + stream.used() - stream.markers;
+}
+
+/// In parallel, in the calling arena.
+TallyResult count(std::span<const Tally* const> tallies) {
+  PerThread<Part> parts;
+  std::size_t in_one = 0;  // they are spread evenly
+  for (const Tally* tally : tallies) in_one += tally->mentions(0);
+  constexpr std::size_t kFew = 128;
+  for_each_parallel(Tally::kPartitions, in_one < kFew ? Tally::kPartitions : 4,
+                    [&](std::size_t i) { count_partition(tallies, i, parts.local()); });
+  TallyResult all;
+  parts.each([&](const Part& part) {
+    all.undefined += part.result.undefined;
+    all.intricate |= part.result.intricate;
+    all.suspects.insert(all.suspects.end(), part.result.suspects.begin(), part.result.suspects.end());
+  });
+  std::sort(all.suspects.begin(), all.suspects.end());
+  all.suspects.erase(std::unique(all.suspects.begin(), all.suspects.end()), all.suspects.end());
+  return all;
+}
+
+}  // namespace
+
+// --- Whether a name is thread-local for one object and not for another, which no linker takes: asked of all names, of
+// which hardly any is thread-local, so that the first bytes of the others are enough, four bytes each, until one is
+// met.
+
+namespace {
+
+/// What one thread has read.
+class NameStarts {
+ public:
+  void add(const Sketch& sketch) {
+    thread_local_.insert(thread_local_.end(), sketch.thread_local_starts.begin(), sketch.thread_local_starts.end());
+    for (std::span<const std::uint32_t> starts = sketch.plain_starts; !starts.empty();) {
+      if (left_ == 0) add_chunk();
+      const std::size_t count = std::min(left_, starts.size());
+      left_ -= count;
+      std::memcpy(starts_ + left_, starts.data(), count * sizeof(std::uint32_t));
+      starts = starts.subspan(count);
+    }
+  }
+
+  /// May a name of all these be both? When not, none is.
+  static bool may_clash(std::span<const NameStarts* const> all) {
+    std::vector<std::uint32_t> wanted;
+    for (const NameStarts* starts : all)
+      wanted.insert(wanted.end(), starts->thread_local_.begin(), starts->thread_local_.end());
+    if (wanted.empty()) return false;
+    std::sort(wanted.begin(), wanted.end());
+    std::bitset<std::size_t{1} << (32 - kShift)> seen;  // by their first bits: answers for nearly all others
+    for (const std::uint32_t start : wanted) seen.set(start >> kShift);
+    return std::any_of(all.begin(), all.end(), [&](const NameStarts* starts) {
+      return starts->any_plain([&](std::uint32_t start) {
+        return seen[start >> kShift] && std::binary_search(wanted.begin(), wanted.end(), start);
+      });
+    });
+  }
+
+ private:
+  static constexpr std::size_t kFirstChunk = std::size_t{1} << 16;
+  static constexpr std::size_t kChunk = kHugePage / sizeof(std::uint32_t);
+  static constexpr int kShift = 16;
+
+  struct Chunk {
+    Pages bytes;
+    std::span<std::uint32_t> starts;  ///< filled from the end
+  };
+
+  void add_chunk() {
+    left_ = chunks_.empty() ? kFirstChunk : kChunk;
+    Pages bytes = make_pages(left_ * sizeof(std::uint32_t));
+    const std::span starts(reinterpret_cast<std::uint32_t*>(bytes.get()), left_);
+    starts_ = starts.data();
+    chunks_.push_back({std::move(bytes), starts});
+  }
+
+  template <class Test>
+  bool any_plain(const Test& test) const {
+    return std::any_of(chunks_.begin(), chunks_.end(), [&](const Chunk& chunk) {
+      const auto written = chunk.starts.subspan(&chunk == &chunks_.back() ? left_ : 0);
+      return std::any_of(written.begin(), written.end(), test);
+    });
+  }
+
+  std::vector<std::uint32_t> thread_local_;
+  std::vector<Chunk> chunks_;        ///< of plain starts
+  std::uint32_t* starts_ = nullptr;  ///< of the last chunk, of which
+  std::size_t left_ = 0;             ///< are not written
+};
+
+}  // namespace
+
+// --- Names that would make a linker take a member of an archive in, as hashes: asked of every name of every index, of
+// which hardly any is one, so that the ends of the others are enough.
+
+namespace {
+
+class WantedNames {
+ public:
+  /// Of a SketchOf::Wants.
+  void add(const Sketch& sketch) {
+    for (const std::uint64_t mention : sketch.mentions)
+      if (may_want(static_cast<MentionKind>(mention & kKindMask))) hashes_.push_back(mention & ~kMentionBits);
+    ends_.insert(ends_.end(), sketch.wanted_ends.begin(), sketch.wanted_ends.end());
+  }
+
+  void add(const WantedNames& others) {
+    hashes_.insert(hashes_.end(), others.hashes_.begin(), others.hashes_.end());
+    ends_.insert(ends_.end(), others.ends_.begin(), others.ends_.end());
+  }
+
+  /// Before the first question.
+  void sort() {
+    std::sort(hashes_.begin(), hashes_.end());
+    hashes_.erase(std::unique(hashes_.begin(), hashes_.end()), hashes_.end());
+    for (const std::uint32_t end : ends_) seen_.set(end >> kShift);
+  }
+
+  /// Is one of them among these names, each of which ends in a NUL?
+  bool any_of(std::string_view names) const {
+    const char* end = names.data() + names.size();
+    for (const char* name = names.data(); name != end;) {
+      const std::size_t length = std::strlen(name);
+      if (seen_[hash_end(name, length) >> kShift] && has(hash_name(name, end).hash & ~kMentionBits)) return true;
+      name += length + 1;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr int kShift = 14;
+
+  bool has(std::uint64_t hash) const { return std::binary_search(hashes_.begin(), hashes_.end(), hash); }
+
+  std::vector<std::uint64_t> hashes_;                  // ascending once sorted
+  std::vector<std::uint32_t> ends_;                    // hash_end() of the same names
+  std::bitset<std::size_t{1} << (32 - kShift)> seen_;  // ends, by their first bits
+};
+
+constexpr std::size_t kLooseGrain = 16;
+constexpr std::size_t kMemberGrain = 8;
+constexpr std::uint64_t kLargeArchive = 64 << 20;  // bytes; those of LLVM have up to 40 MB
+
+struct Worker {
+  ReadBuffer buffer;
+  ReadBuffer kept;  ///< what an archive's reader keeps meanwhile
+  Sketch sketch;
+  Tally tally;
+  NameStarts starts;
+  WantedNames wanted;
+};
+
+/// All that is left of a sketch where it was.
+struct Sketched {
+  std::uint16_t machine = 0;
+  bool has_device_code = false;
+};
+
+void make_thin(ObjectFacts& object, Sketched sketched) {
+  object.kind = ObjectKind::Relocatable;
+  object.machine = sketched.machine;
+  object.has_device_code = sketched.has_device_code;
+}
+
+class CensusTaker {
+ public:
+  CensusTaker(const std::vector<std::string>& paths, SketchOf what) : paths_(paths), what_(what), out_(paths.size()) {}
+
+  std::optional<Census> run() {
+    if (named_twice()) return std::nullopt;
+    std::vector<std::size_t> objects;
+    std::vector<std::size_t> archives;
+    for (std::size_t i = 0; i < paths_.size(); ++i) (named_archive(i) ? archives : objects).push_back(i);
+    archives_follow_ = !archives.empty();
+    read_files(objects, kLooseGrain);
+    beside_objects_ = any_loose_;
+    if (beside_objects_ && archives_follow_) sum_up_wanted();
+    read_files(archives, 1);
+    if (stop_ || (any_loose_ && any_archive_ && misnamed_)) return std::nullopt;
+    if (thread_local_names_may_clash()) return std::nullopt;
+    const TallyResult result = count_all();
+    if (result.intricate || !read_in_full(result.suspects)) return std::nullopt;
+    const bool all_seen = what_ == SketchOf::Everything;
+    return Census{std::move(out_), all_seen ? std::optional(result.undefined) : std::nullopt, 0};
+  }
+
+  /// Starts of names are alike, so that names as a whole have to be compared.
+  bool needs_everything() const { return needs_everything_; }
+
+ private:
+  bool named_twice() const {
+    std::unordered_set<std::string_view> seen(paths_.size());
+    return !std::all_of(paths_.begin(), paths_.end(),
+                        [&](const std::string& path) { return seen.insert(path).second; });
+  }
+
+  bool named_archive(std::size_t i) const { return paths_[i].ends_with(".a"); }
+
+  void read_files(const std::vector<std::size_t>& files, std::size_t grain) {
+    for_each_parallel(files.size(), grain, [&](std::size_t i) {
+      if (!stop_) read_file(files[i], workers_.local());
+    });
+  }
+
+  void sum_up_wanted() {
+    workers_.each([&](const Worker& worker) { wanted_.add(worker.wanted); });
+    wanted_.sort();
+  }
+
+  void read_file(std::size_t i, Worker& worker) {
+    progress_step();
+    try {
+      std::uint64_t size = 0;
+      const FileDescriptor fd = open_for_reading(paths_[i].c_str(), &size);
+      ObjectImage image(fd.get(), 0, size, worker.buffer);
+      const std::size_t head_size = std::min(image.size(), ReadAhead::kHead);
+      const std::span head(image.at(0, head_size), head_size);
+      const FileKind kind = file_kind(head.first(std::min(head_size, kMagicSize)));
+      if ((kind == FileKind::Archive) != named_archive(i)) misnamed_ = true;
+      if (kind == FileKind::Archive)
+        read_archive_file(i, fd.get(), size, head, worker);
+      else if (kind != FileKind::Elf)
+        give_up();  // a linker script, a device file, a thin archive
+      else if (sketch_object(image, archives_follow_ ? SketchOf::Wants : what_, worker.sketch))
+        add_loose(i, size, worker);
+      else
+        read_by_other_reader(i, worker);
+    } catch (const InputError&) {
+      give_up();  // told where the line is read
+    }
+  }
+
+  void give_up() { stop_ = true; }
+
+  void add_loose(std::size_t i, std::uint64_t size, Worker& worker) {
+    any_loose_ = true;
+    InputFacts& facts = out_[i];
+    facts.path = paths_[i];
+    facts.kind = InputKind::Object;
+    ObjectFacts& object = facts.objects.emplace_back();
+    object.origin = {paths_[i], {}, paths_[i], 0, size};
+    make_thin(object, {worker.sketch.machine, worker.sketch.has_device_code});
+    add_loose_mentions({static_cast<std::uint32_t>(i), 0}, worker);
+  }
+
+  void add_loose_mentions(ObjectId object, Worker& worker) const {
+    if (archives_follow_) worker.wanted.add(worker.sketch);
+    add_mentions(object, worker);
+  }
+
+  static void add_mentions(ObjectId object, Worker& worker) {
+    worker.tally.add(object, worker.sketch.mentions);
+    worker.starts.add(worker.sketch);
+  }
+
+  void read_by_other_reader(std::size_t i, Worker& worker) {
+    out_[i] = scan_input(paths_[i]);
+    if (out_[i].kind != InputKind::Unreadable) any_loose_ = true;
+    if (!add_facts(static_cast<std::uint32_t>(i), worker)) give_up();
+  }
+
+  /// What the other reader has made of an input takes part in the census, without its symbols.
+  bool add_facts(std::uint32_t input, Worker& worker) {
+    for (std::uint32_t o = 0; o < out_[input].objects.size(); ++o) {
+      ObjectFacts& object = out_[input].objects[o];
+      if (object.nested || !sketch_facts(object, worker.sketch)) return false;
+      add_loose_mentions({input, o}, worker);
+      object.symbols.clear();
+      object.sections.clear();
+      object.groups.clear();
+      object.strings.clear();
+    }
+    return true;
+  }
+
+  /// An archive with anything else in it than objects that the hot reader knows is left to the scan. Members are read
+  /// as they come; those of a large one by all threads, once they are all known.
+  void read_archive_file(std::size_t input, int fd, std::uint64_t size, std::span<const std::byte> head,
+                         Worker& worker) {
+    any_archive_ = true;
+    bool wanted = false;
+    const SeeNames see = [&](std::string_view names) {
+      if (beside_objects_ && !wanted) wanted = any_wanted(names);
+    };
+    ReadAhead ahead(size);
+    ahead.keep(head.data(), 0, head.size());
+    ArchiveBytes bytes(fd, size, worker.kept, ahead);
+    ArchiveReader reader(bytes, &see);
+    const bool large = size > kLargeArchive;
+    std::vector<Sketched> sketched;
+    while (const ArchiveMember* member = reader.next()) {
+      if (beside_objects_ && (wanted || !reader.index_seen())) give_up();
+      if (stop_) return;
+      if (!large) sketched.push_back(read_member(input, fd, *member, sketched.size(), worker, &ahead));
+    }
+    const Archive archive = reader.finish();
+    if (!archive.damage.empty() || (beside_objects_ && !archive.members.empty() && !archive.index_seen))
+      return give_up();
+    if (large) {
+      sketched.resize(archive.members.size());
+      for_each_parallel(archive.members.size(), kMemberGrain, [&](std::size_t m) {
+        if (!stop_) sketched[m] = read_member(input, fd, archive.members[m], m, workers_.local(), nullptr);
+      });
+    }
+    if (!stop_) add_members(input, archive, sketched);
+  }
+
+  Sketched read_member(std::size_t input, int fd, const ArchiveMember& member, std::size_t m, Worker& worker,
+                       ReadAhead* ahead) {
+    ObjectImage image(fd, member.offset, member.size, worker.buffer, ahead);
+    const Sketch& sketch = worker.sketch;
+    if (!sketch_object(image, beside_objects_ ? SketchOf::Soundness : what_, worker.sketch))
+      give_up();
+    else if (!beside_objects_)
+      add_mentions({static_cast<std::uint32_t>(input), static_cast<std::uint32_t>(m)}, worker);
+    else if (sketch.has_device_code)
+      give_up();  // nvlink goes by other names
+    return {sketch.machine, sketch.has_device_code};
+  }
+
+  void add_members(std::size_t input, const Archive& archive, const std::vector<Sketched>& sketched) {
+    const std::string& path = paths_[input];
+    InputFacts& facts = out_[input];
+    facts.path = path;
+    facts.kind = InputKind::Archive;
+    facts.has_index = archive.has_index;
+    facts.members = static_cast<std::uint32_t>(archive.members.size());
+    facts.objects.resize(archive.members.size());
+    for (std::size_t m = 0; m < sketched.size(); ++m) {
+      const ArchiveMember& member = archive.members[m];
+      facts.objects[m].origin = {path, member.name, path, member.offset, member.size};
+      make_thin(facts.objects[m], sketched[m]);
+    }
+  }
+
+  /// Linkers go by the index, and take "foo@@V1" for foo.
+  bool any_wanted(std::string_view names) const {
+    return names.find('@') != std::string_view::npos || wanted_.any_of(names);
+  }
+
+  bool thread_local_names_may_clash() {
+    std::vector<const NameStarts*> starts;
+    workers_.each([&](const Worker& worker) { starts.push_back(&worker.starts); });
+    needs_everything_ = NameStarts::may_clash(starts);
+    return needs_everything_;
+  }
+
+  TallyResult count_all() {
+    std::vector<const Tally*> tallies;
+    workers_.each([&](const Worker& worker) { tallies.push_back(&worker.tally); });
+    return count(tallies);
+  }
+
+  /// Suspects, and whatever has device code. False when these show what the sketches don't: linkonce sections, or a
+  /// file that has changed in between.
+  bool read_in_full(std::vector<ObjectId> wanted) {
+    for (std::uint32_t i = 0; i < out_.size(); ++i)
+      for (std::uint32_t o = 0; o < out_[i].objects.size(); ++o)
+        if (out_[i].objects[o].has_device_code) wanted.push_back({i, o});
+    std::sort(wanted.begin(), wanted.end());
+    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+    std::atomic<bool> good = true;
+    for_each_parallel(wanted.size(), kLooseGrain, [&](std::size_t i) {
+      ObjectFacts& object = out_[wanted[i].input].objects[wanted[i].object];
+      try {
+        object = read_object(ElfFile::open(object.origin), object.origin);
+        // What discards such a section may be in any object of the line.
+        if (std::any_of(object.groups.begin(), object.groups.end(), [](const Group& group) { return group.linkonce; }))
+          good = false;
+      } catch (const InputError&) {
+        good = false;
+      }
+    });
+    read_device_code(out_);
+    return good;
+  }
+
+  const std::vector<std::string>& paths_;
+  const SketchOf what_;
+  std::vector<InputFacts> out_;
+  std::atomic<bool> any_loose_ = false;  ///< an input that is no archive and can be read
+  std::atomic<bool> any_archive_ = false;
+  std::atomic<bool> misnamed_ = false;  ///< ".a" is no archive, or something else is: read in the wrong order
+  bool archives_follow_ = false;
+  bool beside_objects_ = false;  ///< archives: only what an object wants is taken from them
+  WantedNames wanted_;           ///< by the objects, once all are read
+  std::atomic<bool> stop_ = false;
+  bool needs_everything_ = false;
+  PerThread<Worker> workers_;
+};
+
+}  // namespace
+
+std::optional<Census> take_census(const std::vector<std::string>& paths, unsigned jobs, bool count_undefined) {
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  std::optional<Census> census;
+  progress_stage("reading files");
+  with_threads(jobs, [&] {
+    CensusTaker first(paths, count_undefined ? SketchOf::Everything : SketchOf::Collisions);
+    census = first.run();
+    if (first.needs_everything()) census = CensusTaker(paths, SketchOf::Everything).run();
+  });
+  if (census) census->milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+  return census;
+}
+
+bool census_may_suffice(const LinkerTraits& linker, const AuditOptions& options) {
+  return linker.rules == ResolutionRules::GnuLd && options.skim && options.enable.empty();
+}
+
+bool census_suffices(const LinkJob& job, const AuditOptions& options) {
+  const bool plain = !job.scope.command && job.assignments.empty() && job.required.empty() && job.must_define.empty();
+  const bool every_object_is_linked = std::none_of(job.inputs.begin(), job.inputs.end(), [](const LinkInput& input) {
+    return input.device_only || !input.facts.empty();
+  });
+  return census_may_suffice(traits_of(job), options) && plain && every_object_is_linked && job.packages.empty();
+}
+
+}  // namespace elfaudit

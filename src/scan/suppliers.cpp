@@ -1,0 +1,443 @@
+// Libraries and objects that would define what a link is missing, on the host and on the device.
+
+#include "scan/suppliers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string_view>
+#include <system_error>
+
+#include "elf/archive.hpp"
+#include "elfaudit/error.hpp"
+#include "scan/device/device_code.hpp"
+#include "scan/library_names.hpp"
+#include "scan/scan.hpp"
+#include "support/demangle.hpp"
+#include "support/file.hpp"
+#include "support/path.hpp"
+
+namespace elfaudit {
+namespace {
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+bool is_mangled(std::string_view name) { return name.starts_with("_Z"); }
+
+bool is_new_abi(std::string_view name) { return name.find("cxx11") != std::string_view::npos; }
+
+/// libstdc++ puts the new std::string and std::list into std::__cxx11 and tags functions that return them
+/// (libstdc++ manual, "Dual ABI").
+std::string without_abi(std::string text) {
+  replace_all(text, "[abi:cxx11]", "");
+  replace_all(text, "std::__cxx11::", "std::");
+  replace_all(text, "std::basic_string<char, std::char_traits<char>, std::allocator<char> >", "std::string");
+  return text;
+}
+
+/// "ns::f<int>" of "ns::f<int>(int) const"; everything when it is no function.
+std::string before_parameters(const std::string& text) {
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '<') ++depth;
+    if (text[i] == '>' && depth > 0) --depth;
+    if (text[i] == '(' && depth == 0 && i > 0 && !text.substr(i).starts_with("(anonymous")) return text.substr(0, i);
+  }
+  return text;
+}
+
+/// "ns::f" of "void ns::f<int>", as the demangler writes what is before the parameters of a template: without the
+/// result and the function's own arguments, but with those of a class ("ns::S<int>::f").
+std::string function_name(std::string text) {
+  if (text.find("operator") != std::string::npos) return text;  // "operator<<", "operator new"
+  const auto outermost = [&](char wanted) {
+    int depth = 0;
+    for (std::size_t i = text.size(); i-- > 0;) {
+      if (depth == 0 && text[i] == wanted) return i;
+      depth += text[i] == '>' || text[i] == ')' ? 1 : text[i] == '<' || text[i] == '(' ? -1 : 0;
+      if (depth == 0 && text[i] == wanted) return i;
+    }
+    return std::string::npos;
+  };
+  if (!text.ends_with('>')) return text;
+  text.resize(std::min(outermost('<'), text.size()));
+  const std::size_t result = outermost(' ');
+  return result == std::string::npos ? text : text.substr(result + 1);
+}
+
+/// "f" of "ns::S<int>::f"
+std::string last_identifier(const std::string& text) {
+  const std::size_t colon = text.rfind("::");
+  return colon == std::string::npos || text.ends_with('>') ? text.substr(0, text.find('<')) : text.substr(colon + 2);
+}
+
+std::string without_version(std::string_view name) { return std::string(name.substr(0, name.find('@'))); }
+
+}  // namespace
+
+Spelling::Spelling(std::string_view name)
+    : name_(without_version(name)),
+      plain_(without_abi(demangle(name_))),
+      function_(function_name(before_parameters(plain_))) {
+  is_function_ = before_parameters(plain_) != plain_;
+  identifier_ = last_identifier(function_);
+  in_mangled_name_ = std::to_string(identifier_.size()) + identifier_;
+}
+
+bool Spelling::may_be_kin(std::string_view other) const {
+  if (identifier_.empty() || other == name_) return false;
+  if (is_mangled(other)) return other.find(in_mangled_name_) != std::string_view::npos;
+  return is_mangled(name_) && other.starts_with(identifier_);
+}
+
+Kinship Spelling::kin_to(std::string_view other) const {
+  const std::string bare = without_version(other);
+  if (is_mangled(name_) && !is_mangled(bare)) return function_ == bare ? Kinship::MangledThere : Kinship::None;
+  const std::string plain = without_abi(demangle(bare));
+  if (plain == bare) return Kinship::None;  // not mangled after all
+  if (!is_mangled(name_)) return before_parameters(plain) == name_ ? Kinship::MangledHere : Kinship::None;
+  // Equal otherwise: the complete and the base variant of a constructor.
+  if (plain == plain_) return is_new_abi(bare) != is_new_abi(name_) ? Kinship::OtherStringAbi : Kinship::None;
+  const std::string before = before_parameters(plain);
+  return is_function_ && before != plain && function_name(before) == function_ ? Kinship::OtherParameters
+                                                                               : Kinship::None;
+}
+
+namespace {
+
+constexpr std::size_t kMostNames = 200;     // more are missing when a whole library is, and one remark tells that
+constexpr std::size_t kMostRemarks = 4;     // of one kind and name
+constexpr std::size_t kMostObjects = 5000;  // that are opened again for their local symbols
+
+/// "libfoo.a", "libfoo.so" -> "-lfoo"
+std::string as_option(const std::string& path) {
+  const std::string name(base_name(path));
+  return "-l" + name.substr(3, name.rfind('.') - 3);
+}
+
+std::string without_version(const std::string& symbol) { return symbol.substr(0, symbol.find('@')); }
+
+class SupplierSearch {
+ public:
+  SupplierSearch(const LinkJob& job, const std::vector<InputFacts>& inputs, const Resolution& resolution,
+                 const std::vector<Unresolved*>& missing)
+      : job_(job), inputs_(inputs), resolution_(resolution), missing_(missing) {
+    if (missing_.size() > kMostNames) missing_.resize(kMostNames);
+    for (const Unresolved* name : missing_) {
+      bases_.push_back(without_version(name->symbol));
+      spellings_.emplace_back(name->symbol);
+    }
+    for (std::size_t i = 0; i < missing_.size(); ++i) by_base_[bases_[i]].push_back(i);
+    before_.resize(missing_.size());
+    for (std::size_t i = 0; i < missing_.size(); ++i) before_[i] = missing_[i]->remarks.size();
+  }
+
+  void run() {
+    look_on_the_line();
+    look_among_locals();
+    look_in_folders();
+    for (std::size_t i = 0; i < missing_.size(); ++i)
+      if (missing_[i]->remarks.empty()) missing_[i]->remarks.push_back("no library in the search path defines it");
+  }
+
+ private:
+  bool full(std::size_t name) const { return missing_[name]->remarks.size() - before_[name] >= kMostRemarks; }
+
+  void remark(std::size_t name, std::string text) {
+    std::vector<std::string>& remarks = missing_[name]->remarks;
+    if (!full(name) && std::find(remarks.begin(), remarks.end(), text) == remarks.end())
+      remarks.push_back(std::move(text));
+  }
+
+  void look_on_the_line() {
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
+      if (job_.inputs[i].device_only) continue;
+      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
+        const ObjectFacts& object = inputs_[i].objects[o];
+        if (object.nested) continue;
+        for (std::uint32_t s = 0; s < object.symbols.size(); ++s)
+          if (object.symbols[s].defined()) look_at({{i, o}, s});
+      }
+    }
+  }
+
+  void look_at(SymbolId id) {
+    const ObjectFacts& object = inputs_[id.in.input].objects[id.in.object];
+    const Symbol& symbol = object.symbols[id.symbol];
+    const std::string_view name = object.name(symbol);
+    if (const auto found = by_base_.find(name); found != by_base_.end())
+      for (const std::size_t i : found->second) tell_definition(i, id, object, symbol);
+    for (std::size_t i = 0; i < spellings_.size(); ++i)
+      if (spellings_[i].may_be_kin(name) && !full(i)) tell_kin(i, object, symbol, spellings_[i].kin_to(name));
+  }
+
+  /// The very name is there, and is not taken.
+  void tell_definition(std::size_t i, SymbolId id, const ObjectFacts& object, const Symbol& symbol) {
+    const std::string who = object.origin.display();
+    const std::string version(object.text(symbol.version));
+    std::string full_name = bases_[i];
+    if (!version.empty()) full_name += (symbol.default_version ? "@@" : "@") + version;
+    const bool same_version = missing_[i]->symbol == bases_[i] ? version.empty() || symbol.default_version
+                                                               : missing_[i]->symbol == bases_[i] + "@" + version;
+    if (!same_version) {
+      remark(i, version.empty() ? who + " defines it without that version" : who + " defines " + full_name);
+    } else if (symbol.visibility == Visibility::Hidden && object.kind != ObjectKind::Relocatable) {
+      remark(i, who + " has it hidden");
+    } else if (object.kind != ObjectKind::Relocatable && missing_[i]->hidden) {
+      remark(i, who + " defines it, but the reference is hidden, so that only the output itself can");
+    } else if (resolution_.fate(id) == Fate::NotNeeded) {
+      if (stands_before_need(i, id.in.input))
+        remark(i, who + " defines it and is on the line too early: --as-needed drops it before " + needed_by(i) +
+                      " asks for it");
+    } else if (resolution_.fate(id) == Fate::NotExtracted) {
+      remark(i, who + " defines it, and the archive is on the line too early: move it behind " + needed_by(i) +
+                    ", or put both between --start-group and --end-group");
+    }
+  }
+
+  bool stands_before_need(std::size_t i, std::uint32_t input) const {
+    return missing_[i]->references.empty() || input < missing_[i]->references.back().id.in.input;
+  }
+
+  std::string needed_by(std::size_t i) const {
+    if (missing_[i]->references.empty()) return "what";
+    const ObjectId id = missing_[i]->references.back().id.in;
+    return inputs_[id.input].path;
+  }
+
+  void tell_kin(std::size_t i, const ObjectFacts& object, const Symbol& symbol, Kinship kinship) {
+    const std::string who = object.origin.display();
+    const std::string shown = demangle(object.name(symbol));
+    switch (kinship) {
+      case Kinship::None:
+        return;
+      case Kinship::OtherStringAbi:
+        return remark(i, who + " defines it for the other std::string ABI (" + std::string(object.name(symbol)) +
+                             "): compile both with the same _GLIBCXX_USE_CXX11_ABI");
+      case Kinship::MangledHere:
+        return remark(i, who + " defines " + shown + " in C++: extern \"C\" is missing there");
+      case Kinship::MangledThere:
+        return remark(i, who + " defines " + shown + " in C: extern \"C\" is missing where it is declared");
+      case Kinship::OtherParameters:
+        return remark(i, who + " defines " + shown);
+    }
+  }
+
+  /// What is static, or hidden in a shared object that was not stripped.
+  void look_among_locals() {
+    const std::set<std::string_view> names(bases_.begin(), bases_.end());
+    std::size_t opened = 0;
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
+      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
+        // A shared object that exports nothing of use is dropped by --as-needed.
+        const bool looked_at = resolution_.linked[i][o] || inputs_[i].kind == InputKind::SharedObject;
+        if (!looked_at || ++opened > kMostObjects) continue;
+        look_among_locals_of(inputs_[i].objects[o], names);
+      }
+    }
+  }
+
+  void look_among_locals_of(const ObjectFacts& object, const std::set<std::string_view>& names) {
+    try {
+      for (const std::string_view name : names_kept_local(object.origin, names)) {
+        const bool shared = object.kind != ObjectKind::Relocatable;
+        for (const std::size_t i : by_base_[std::string(name)])
+          remark(i, object.origin.display() + (shared ? " has it, but does not export it" : " has one that is static"));
+      }
+    } catch (const InputError&) {
+    }
+  }
+
+  /// -L, and the linker's own folders where the line takes something from them: a kernel's or a firmware's line
+  /// doesn't, and what the machine has installed is no answer for it.
+  std::vector<std::string> folders_of_the_line() const {
+    const std::vector<std::string>& own = job_.builtin_dirs;
+    std::vector<std::string> folders = job_.search_dirs;
+    const auto from_own = [&](const LinkInput& input) {
+      return std::find(own.begin(), own.end(), input.path.substr(0, input.path.rfind('/'))) != own.end();
+    };
+    if (std::any_of(job_.inputs.begin(), job_.inputs.end(), from_own)) return folders;
+    const auto place = std::find_end(folders.begin(), folders.end(), own.begin(), own.end());
+    if (place != folders.end()) folders.erase(place, place + static_cast<std::ptrdiff_t>(own.size()));
+    return folders;
+  }
+
+  void look_in_folders() {
+    std::set<std::string_view> names;
+    for (std::size_t i = 0; i < missing_.size(); ++i)
+      if (missing_[i]->remarks.empty()) names.insert(missing_[i]->symbol);
+    if (names.empty()) return;
+    std::set<std::string_view> on_line;
+    for (const LinkInput& input : job_.inputs) on_line.insert(base_name(input.path));
+    std::set<std::pair<std::size_t, std::string>> told;  // libz.so and libz.a are one -lz
+    for (const auto& [path, defined] : libraries_with(folders_of_the_line(), names)) {
+      if (on_line.contains(base_name(path))) continue;
+      for (std::size_t i = 0; i < missing_.size(); ++i)
+        if (defined.contains(missing_[i]->symbol) && told.emplace(i, as_option(path)).second)
+          remark(i, path + " defines it and is not on the line: " + as_option(path));
+    }
+  }
+
+  const LinkJob& job_;
+  const std::vector<InputFacts>& inputs_;
+  const Resolution& resolution_;
+  std::vector<Unresolved*> missing_;
+  std::vector<std::string> bases_;   ///< names without version
+  std::vector<std::size_t> before_;  ///< how many remarks there were before this search
+  std::vector<Spelling> spellings_;
+  std::map<std::string, std::vector<std::size_t>, std::less<>> by_base_;
+};
+
+}  // namespace
+
+void find_host_suppliers(const LinkJob& job, const std::vector<InputFacts>& inputs, const Resolution& resolution,
+                         const std::vector<Unresolved*>& missing) {
+  if (!missing.empty()) SupplierSearch(job, inputs, resolution, missing).run();
+}
+
+namespace {
+
+constexpr std::size_t kMostArchives = 1000;                     // of one directory
+constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;  // of images, once decompressed
+
+/// lib*.a of a directory, by name.
+std::vector<std::string> archives_in(const std::string& dir) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(dir, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with("lib") && name.ends_with(".a") && entry->is_regular_file(error))
+      found.push_back(entry->path());
+    if (found.size() == kMostArchives) break;
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+/// Each object with relocatable device code defines a wrapper of its fatbin for the host linker, whatever the device
+/// code itself defines: most device functions have no host symbol of their name.
+bool holds_relocatable_code(const Archive& archive) {
+  return !archive.has_index || std::any_of(archive.index.begin(), archive.index.end(), [&](const ArchiveIndexEntry& e) {
+    return std::string_view(archive.index_strings).substr(e.symbol.offset, e.symbol.size).starts_with("__fatbinwrap_");
+  });
+}
+
+class DeviceSupplierSearch {
+ public:
+  DeviceSupplierSearch(const ImageChooser& choose, std::vector<DeviceUnresolved>& unresolved) : choose_(choose) {
+    for (DeviceUnresolved& name : unresolved) {
+      const auto known = by_name_.find(name.symbol);
+      if (known == by_name_.end() && names_.size() == kMostNames) continue;
+      if (known == by_name_.end()) {
+        by_name_.emplace(name.symbol, names_.size());
+        names_.push_back({Spelling(name.symbol), {}, {}, {}});
+      }
+      names_[by_name_.find(name.symbol)->second].missing.push_back(&name);
+      archs_.insert(name.arch);
+    }
+  }
+
+  void look_on_the_line(const std::vector<InputFacts>& inputs, const std::vector<DeviceTarget>& targets) {
+    for (const DeviceTarget& target : targets)
+      for (const DeviceInput& input : target.inputs) {
+        const ObjectFacts& object = inputs[input.object.input].objects[input.object.object];
+        const auto decoded = object.device.decoded.find(input.image);
+        if (decoded != object.device.decoded.end()) look_for_kin(decoded->second, object.origin.display());
+      }
+  }
+
+  void look_into(const std::string& path) {
+    try {
+      if (!holds_relocatable_code(read_archive(MappedFile(path).bytes()))) return;
+      std::vector<InputFacts> facts{scan_input(path)};
+      read_device_code(facts);
+      for (ObjectFacts& object : facts.front().objects) look_into(object, path);
+    } catch (const InputError&) {
+    }
+  }
+
+  DeviceKin finish() {
+    DeviceKin kin;
+    for (Name& name : names_) {
+      for (DeviceUnresolved* missing : name.missing) missing->suppliers = name.definers;
+      if (!name.kin.empty()) kin.emplace(name.missing.front()->symbol, std::move(name.kin));
+    }
+    return kin;
+  }
+
+ private:
+  struct Name {
+    Spelling spelling;
+    std::vector<DeviceUnresolved*> missing;  ///< one for each architecture
+    std::vector<std::string> definers;
+    std::vector<std::string> kin;
+  };
+
+  static void remark(std::vector<std::string>& remarks, std::string text) {
+    if (remarks.size() < kMostRemarks && std::find(remarks.begin(), remarks.end(), text) == remarks.end())
+      remarks.push_back(std::move(text));
+  }
+
+  std::uint32_t image_of(const ObjectFacts& object) const {
+    for (const GpuArch& arch : archs_)
+      if (const std::uint32_t image = choose_(object.device, arch); image != kNone) return image;
+    return kNone;
+  }
+
+  void look_into(ObjectFacts& object, const std::string& path) {
+    const std::uint32_t image = image_of(object);
+    if (image == kNone || object.device.images[image].real_size > kMostBytes - read_) return;
+    read_ += object.device.images[image].real_size;
+    try {
+      decode_image(object, image);
+    } catch (const InputError&) {
+      return;
+    }
+    const DeviceSymbols& symbols = object.device.decoded.at(image);
+    for (const DeviceSymbol& symbol : symbols.symbols) {
+      if (!symbol.defined) continue;
+      if (const auto found = by_name_.find(symbols.name(symbol)); found != by_name_.end())
+        remark(names_[found->second].definers, path);
+    }
+    look_for_kin(symbols, path + ", which is not on the device link's line,");
+  }
+
+  void look_for_kin(const DeviceSymbols& symbols, const std::string& who) {
+    for (const DeviceSymbol& symbol : symbols.symbols) {
+      if (!symbol.defined) continue;
+      const std::string_view present = symbols.name(symbol);
+      for (Name& name : names_)
+        if (name.spelling.may_be_kin(present) && name.spelling.kin_to(present) != Kinship::None)
+          remark(name.kin, fmt::format("{} defines {}", who, demangle(present)));
+    }
+  }
+
+  const ImageChooser& choose_;
+  std::set<GpuArch> archs_;
+  std::vector<Name> names_;
+  std::map<std::string, std::size_t, std::less<>> by_name_;  ///< into names_
+  std::uint64_t read_ = 0;                                   ///< bytes of images
+};
+
+}  // namespace
+
+DeviceKin find_device_suppliers(const LinkJob& job, const std::vector<InputFacts>& inputs, const ImageChooser& choose,
+                                DeviceResolution& device) {
+  if (device.unresolved.empty()) return {};
+  DeviceSupplierSearch search(choose, device.unresolved);
+  search.look_on_the_line(inputs, device.targets);
+  std::set<std::string_view> on_line;
+  for (const LinkInput& input : job.inputs) on_line.insert(base_name(input.path));
+  for (const std::string& dir : job.library_dirs)
+    for (const std::string& archive : archives_in(dir))
+      if (!on_line.contains(base_name(archive))) search.look_into(archive);
+  return search.finish();
+}
+
+}  // namespace elfaudit

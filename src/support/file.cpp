@@ -1,0 +1,328 @@
+// Reads, maps and replaces files.
+
+#include "support/file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "elfaudit/error.hpp"
+
+namespace elfaudit {
+
+FileDescriptor open_for_reading(const char* path, std::uint64_t* size) {
+  // O_NONBLOCK: opening a FIFO someone named on the line must not hang; regular files ignore it.
+  FileDescriptor fd(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd) throw InputError(path, std::strerror(errno));
+  struct stat st {};
+  if (::fstat(fd.get(), &st) != 0) throw InputError(path, std::strerror(errno));
+  if (S_ISDIR(st.st_mode)) throw InputError(path, "is a directory");
+  if (!S_ISREG(st.st_mode)) throw InputError(path, "is not a regular file");
+  if (size != nullptr) *size = static_cast<std::uint64_t>(st.st_size);
+  return fd;
+}
+
+namespace {
+
+/// What the handler of a signal may look at: nothing here is moved or freed.
+struct Mapping {
+  std::atomic<bool> taken = false;
+  std::atomic<std::uintptr_t> begin = 0, end = 0;  ///< end 0: not in use
+  std::atomic<bool> shrunk = false;
+};
+
+constexpr int kMostMappings = 4096;  // at a time; what is beyond is read instead of mapped
+std::array<Mapping, kMostMappings> mappings;
+struct sigaction before {};
+
+/// Pages behind the end of a file that has become shorter raise SIGBUS (mmap(2)). Zeros are put in their place.
+bool repair(std::uintptr_t address) {
+  for (Mapping& mapping : mappings) {
+    const std::uintptr_t end = mapping.end;
+    if (end == 0 || address < mapping.begin || address >= end) continue;
+    static const std::uintptr_t page_size = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const std::uintptr_t page = address & ~(page_size - 1);
+    mapping.shrunk = true;
+    return ::mmap(reinterpret_cast<void*>(page), end - page, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+  }
+  return false;
+}
+
+void handle_bus_error(int number, siginfo_t* info, void* context) {
+  const int kept = errno;
+  if (repair(reinterpret_cast<std::uintptr_t>(info->si_addr))) {
+    errno = kept;
+    return;
+  }
+  if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction != nullptr)
+    return before.sa_sigaction(number, info, context);
+  if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return before.sa_handler(number);
+  ::sigaction(number, &before, nullptr);  // the access is made again, and ends the process
+}
+
+void install_handler() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    struct sigaction action {};
+    action.sa_sigaction = handle_bus_error;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    ::sigemptyset(&action.sa_mask);
+    ::sigaction(SIGBUS, &action, &before);
+  });
+}
+
+/// Of a free mapping; -1: there is none.
+int take_slot() {
+  static std::atomic<unsigned> next = 0;
+  for (int tries = 0; tries < kMostMappings; ++tries) {
+    const int slot = static_cast<int>(next++ % kMostMappings);
+    bool expected = false;
+    if (mappings[slot].taken.compare_exchange_strong(expected, true)) return slot;
+  }
+  return -1;
+}
+
+std::mutex shrunk_mutex;
+std::set<std::string> shrunk_files;
+
+}  // namespace
+
+MappedFile::MappedFile(const std::string& path) : path_(path) {
+  std::uint64_t size = 0;
+  const FileDescriptor fd = open_for_reading(path.c_str(), &size);
+  if (size == 0) return;
+  install_handler();
+  slot_ = take_slot();
+  const int flags = slot_ < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_PRIVATE;
+  void* address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, slot_ < 0 ? -1 : fd.get(), 0);
+  if (address == MAP_FAILED) {
+    const int error = errno;
+    if (slot_ >= 0) mappings[static_cast<std::size_t>(slot_)].taken = false;
+    throw InputError(path, std::strerror(error));
+  }
+  bytes_ = {static_cast<std::byte*>(address), size};
+  if (slot_ < 0) {
+    if (read_all(fd.get(), address, 0, size)) return;
+    ::munmap(address, size);
+    throw InputError(path, "became shorter while it was read");
+  }
+  Mapping& mapping = mappings[static_cast<std::size_t>(slot_)];
+  mapping.shrunk = false;
+  mapping.begin = reinterpret_cast<std::uintptr_t>(address);
+  mapping.end = mapping.begin + size;
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : path_(std::move(other.path_)), bytes_(std::exchange(other.bytes_, {})), slot_(std::exchange(other.slot_, -1)) {}
+
+MappedFile::~MappedFile() {
+  if (slot_ >= 0) {
+    Mapping& mapping = mappings[static_cast<std::size_t>(slot_)];
+    mapping.end = 0;
+    if (mapping.shrunk) {
+      const std::lock_guard lock(shrunk_mutex);
+      shrunk_files.insert(std::move(path_));
+    }
+    mapping.taken = false;
+  }
+  if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
+}
+
+std::vector<std::string> take_shrunk_files() {
+  const std::lock_guard lock(shrunk_mutex);
+  std::vector<std::string> files(shrunk_files.begin(), shrunk_files.end());
+  shrunk_files.clear();
+  return files;
+}
+
+namespace {
+
+constexpr int kTries = 20;  // for a writer that is about to open the FIFO
+constexpr int kBetweenTries = 50;
+
+/// Opened with O_NONBLOCK: a FIFO without a writer gives no bytes at once, one with a writer EAGAIN.
+class Reader {
+ public:
+  Reader(const std::string& path, int fd, bool pipe, std::uint64_t most)
+      : path_(path), fd_(fd), pipe_(pipe), most_(most) {}
+
+  std::string run() {
+    while (read_some()) {
+    }
+    return std::move(bytes_);
+  }
+
+ private:
+  bool read_some() {
+    std::array<char, 1 << 16> part;
+    const ssize_t got = ::read(fd_, part.data(), part.size());
+    if (got > 0) {
+      bytes_.append(part.data(), static_cast<std::size_t>(got));
+      if (bytes_.size() > most_) throw InputError(path_, fmt::format("is larger than {} MiB", most_ >> 20));
+      return true;
+    }
+    if (got == 0) return pipe_ && bytes_.empty() && !had_writer_ && wait_for_writer();
+    if (errno == EINTR) return true;
+    if (errno != EAGAIN) throw InputError(path_, std::strerror(errno));
+    had_writer_ = true;
+    pollfd wait{fd_, POLLIN, 0};
+    ::poll(&wait, 1, -1);
+    return true;
+  }
+
+  bool wait_for_writer() {
+    pollfd wait{fd_, POLLIN, 0};
+    // POLLHUP: there was a writer, and it has written nothing.
+    if (::poll(&wait, 1, kBetweenTries) > 0 && (wait.revents & POLLIN) == 0) return false;
+    if (++tries_ > kTries) throw InputError(path_, "is a FIFO, and nothing writes to it");
+    return true;
+  }
+
+  const std::string& path_;
+  int fd_;
+  bool pipe_;
+  std::uint64_t most_;
+  std::string bytes_;
+  bool had_writer_ = false;
+  int tries_ = 0;
+};
+
+bool is_null_device(const struct stat& info) { return S_ISCHR(info.st_mode) && info.st_rdev == makedev(1, 3); }
+
+}  // namespace
+
+std::string read_named(const std::string& path, std::uint64_t most) {
+  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat info {};
+  if (!fd || ::fstat(fd.get(), &info) != 0) throw InputError(path, std::strerror(errno));
+  if (S_ISDIR(info.st_mode)) throw InputError(path, "is a directory");
+  if (!S_ISREG(info.st_mode) && !S_ISFIFO(info.st_mode) && !is_null_device(info))
+    throw InputError(path, "is not a regular file");
+  return Reader(path, fd.get(), S_ISFIFO(info.st_mode), most).run();
+}
+
+std::optional<std::string> read_whole(const std::string& path, std::uint64_t most) {
+  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat info {};
+  if (!fd || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  if (static_cast<std::uint64_t>(info.st_size) > most) return std::nullopt;
+  std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
+  if (!read_all(fd.get(), bytes.data(), 0, bytes.size())) return std::nullopt;
+  return bytes;
+}
+
+namespace {
+
+constexpr int kMostTries = 100;  // of names that a process of the same number has left behind
+constexpr std::size_t kRoomInName = NAME_MAX - 40;
+
+/// Hidden, so that no "*.facts" finds it. Processes on other machines may share the folder.
+std::string temporary_name(const std::string& path) {
+  static std::atomic<unsigned> number = 0;
+  const std::size_t slash = path.rfind('/') + 1;
+  return path.substr(0, slash) + "." + path.substr(slash, kRoomInName) + "." + std::to_string(::getpid()) + "-" +
+         std::to_string(number++) + ".tmp";
+}
+
+int write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+/// `mode`: that of the file that is replaced.
+int replace(const std::string& path, std::string_view bytes, std::optional<mode_t> mode) {
+  std::string temporary;
+  int fd = -1;
+  for (int i = 0; i < kMostTries && fd < 0; ++i) {
+    temporary = temporary_name(path);
+    fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0 && errno != EEXIST) return errno;
+  }
+  if (fd < 0) return EEXIST;
+  int error = write_all(fd, bytes);
+  if (mode && ::fchmod(fd, *mode & 07777) != 0 && error == 0) error = errno;
+  // Network file systems tell of a full disk only now.
+  if (::close(fd) != 0 && error == 0) error = errno;
+  if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
+  if (error != 0) ::unlink(temporary.c_str());
+  return error;
+}
+
+/// The descriptor that /dev/stdout, /dev/fd/N or /proc/self/fd/N names. Opened by its name, what is behind it would be
+/// written over from its beginning.
+std::optional<int> named_descriptor(std::string_view path) {
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!path.starts_with(folder)) continue;
+    const std::string_view digits = path.substr(folder.size());
+    if (digits.empty() || digits.size() > 6 || digits.find_first_not_of("0123456789") != std::string_view::npos)
+      return std::nullopt;
+    return std::atoi(std::string(digits).c_str());
+  }
+  return std::nullopt;
+}
+
+int write_in_place(const std::string& path, std::string_view bytes, int flags) {
+  FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666));
+  return fd ? write_all(fd.get(), bytes) : errno;
+}
+
+/// With every symbolic link followed; empty when it can't be said.
+std::string real_path(const std::string& path) {
+  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
+  return real ? std::string(real.get()) : std::string();
+}
+
+}  // namespace
+
+int replace_file(const std::string& path, std::string_view bytes) {
+  struct stat info {};
+  // rename() would put a file in place of /dev/null.
+  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) return EINVAL;
+  return replace(path, bytes, std::nullopt);
+}
+
+int write_file(const std::string& path, std::string_view bytes) {
+  if (const std::optional<int> fd = named_descriptor(path)) return write_all(*fd, bytes);
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) {
+    struct stat link {};
+    // A link to a file that is yet to be made.
+    if (::lstat(path.c_str(), &link) == 0) return write_in_place(path, bytes, O_CREAT | O_TRUNC);
+    return replace(path, bytes, std::nullopt);
+  }
+  if (!S_ISREG(info.st_mode)) return write_in_place(path, bytes, 0);
+  if (::access(path.c_str(), W_OK) != 0) return errno;  // rename() asks the folder alone
+  const std::string real = real_path(path);
+  const int error = replace(real.empty() ? path : real, bytes, info.st_mode);
+  const bool no_room_beside = error == EACCES || error == EPERM || error == EROFS || error == EBUSY;
+  return no_room_beside ? write_in_place(path, bytes, O_TRUNC) : error;
+}
+
+}  // namespace elfaudit

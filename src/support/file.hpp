@@ -1,0 +1,101 @@
+// Files: opened, read whole, mapped, and replaced so that no reader ever sees half of one.
+#pragma once
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace elfaudit {
+
+/// Closes on the way out.
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~FileDescriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+};
+
+/// All `size` bytes at `offset`; false when they are not there any more or can't be read.
+inline bool read_all(int fd, void* into, std::uint64_t offset, std::uint64_t size) {
+  for (char* to = static_cast<char*>(into); size != 0;) {
+    const ssize_t got = ::pread(fd, to, size, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    to += got;
+    offset += static_cast<std::uint64_t>(got);
+    size -= static_cast<std::uint64_t>(got);
+  }
+  return true;
+}
+
+/// Opens a regular file for reading. Throws InputError that says why it can't be read (missing, a directory, no
+/// permission). `size`: where its bytes' number goes.
+FileDescriptor open_for_reading(const char* path, std::uint64_t* size = nullptr);
+
+// --- A whole file as bytes. Owns the mapping; views into it live as long as it does.
+
+class MappedFile {
+ public:
+  /// Maps `path` privately: callers may patch the bytes (libelf does) without touching the file.
+  /// Throws InputError when it is missing, unreadable or not a regular file. An empty file is an empty span.
+  /// A file may become shorter while it is mapped, when a build goes on beside the audit: the bytes that are gone read
+  /// as zeros then, and take_shrunk_files() names it.
+  explicit MappedFile(const std::string& path);
+  ~MappedFile();
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&&) = delete;
+
+  std::span<std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::string path_;
+  std::span<std::byte> bytes_;
+  int slot_ = -1;  ///< in the table of mappings that the handler of SIGBUS knows
+};
+
+/// The mapped files that became shorter while they were read, since the last call; sorted, each once.
+std::vector<std::string> take_shrunk_files();
+
+// --- Files read whole.
+
+/// A file that a user names: all bytes of a regular file, of a pipe (`<(command)`) or of /dev/null. Throws InputError
+/// for what is not there, can't be read or is larger than `most`; for a FIFO that nothing writes to; for folders and
+/// other devices.
+std::string read_named(const std::string& path, std::uint64_t most);
+
+/// A file that may be there: all bytes of a regular file; nothing when there is none, it can't be read or is larger
+/// than `most`.
+std::optional<std::string> read_whole(const std::string& path, std::uint64_t most);
+
+/// Writes a file of another name beside `path` and gives it that name once it is whole: readers see the old content or
+/// the new one, whatever happens, and of several writers one wins. A symbolic link there is replaced, not followed.
+/// Returns 0, or errno; EINVAL when `path` is there and no regular file.
+int replace_file(const std::string& path, std::string_view bytes);
+
+/// Writes where a user asks for it. A regular file is replaced as by replace_file(): a symbolic link to it stays, and
+/// it keeps its mode. Where no file can be made beside it (its folder is read-only, or it is a mount point), and to
+/// what is not a regular file (a FIFO, /dev/null, /dev/stdout), the bytes are written to the file itself. Returns 0, or
+/// errno.
+int write_file(const std::string& path, std::string_view bytes);
+
+}  // namespace elfaudit

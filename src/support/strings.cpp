@@ -1,0 +1,152 @@
+// Wrapping, UTF-8, visible control characters, and the nearest word.
+
+#include "support/strings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <sstream>
+
+namespace elfaudit {
+
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
+  std::istringstream words{std::string(text)};
+  std::string out;
+  std::size_t column = indent;
+  for (std::string word; words >> word;) {
+    if (column != indent && width != 0 && column + 1 + word.size() > width) {
+      out += "\n" + std::string(indent, ' ');
+      column = indent;
+    }
+    if (column != indent) {
+      out += " ";
+      ++column;
+    }
+    out += word;
+    column += word.size();
+  }
+  return out;
+}
+
+namespace {
+
+/// Edits that make one word of the other (Levenshtein).
+std::size_t distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string nearest_word(const std::string& word, const std::vector<std::string>& known) {
+  std::string best;
+  std::size_t least = word.size() / 3 + 1;  // more than every third letter wrong is another word
+  for (const std::string& candidate : known) {
+    const std::size_t edits = distance(word, candidate);
+    if (edits < least || (edits == least && best.empty())) {
+      best = candidate;
+      least = edits;
+    }
+  }
+  return best;
+}
+
+std::size_t utf8_length(std::string_view text) {
+  if (text.empty()) return 0;
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  if (first < 0xc2 || first > 0xf4) return 0;
+  const std::size_t length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  if (text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  // No overlong forms, no surrogates, nothing above U+10FFFF.
+  if ((first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) > 0x9f)) return 0;
+  if ((first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) > 0x8f)) return 0;
+  return length;
+}
+
+std::string to_utf8(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0)
+      out += "\xef\xbf\xbd";
+    else
+      out += text.substr(0, length);
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return out;
+}
+
+namespace {
+
+/// Of a well-formed sequence (Unicode 15, table 3-6).
+char32_t code_point(std::string_view sequence) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(sequence[i]); };
+  if (sequence.size() == 1) return byte(0);
+  char32_t value = byte(0) & (0xffU >> (sequence.size() + 1));
+  for (std::size_t i = 1; i < sequence.size(); ++i) value = value << 6 | (byte(i) & 0x3fU);
+  return value;
+}
+
+bool turns_direction(char32_t c) {
+  return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+/// How it is spelled out; empty when it can be shown.
+std::string spelled(char32_t c) {
+  if (c == '\n') return "\\n";
+  if (c == '\r') return "\\r";
+  if (c == '\t') return "\\t";
+  if (c < 0x20 || c == 0x7f) return fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+  const bool hidden = (c >= 0x80 && c < 0xa0) || c == 0x2028 || c == 0x2029 || turns_direction(c);
+  return hidden ? fmt::format("\\u{:04x}", static_cast<unsigned>(c)) : std::string();
+}
+
+bool is_plain(std::string_view text) {
+  for (const char c : text)
+    if (c < ' ' || c > '~' || c == '#')
+      return false;  // char may be signed: bytes from 0x80 on are below ' ' or above '~'
+  return true;
+}
+
+}  // namespace
+
+std::string visible(std::string_view text) {
+  std::string out;
+  // The runner of GitHub Actions passes over blanks before the command.
+  const std::size_t begin = text.find_first_not_of(' ');
+  if (begin != std::string_view::npos && text.substr(begin).starts_with("::")) {
+    out = std::string(text.substr(0, begin)) + "\\x3a";
+    text.remove_prefix(begin + 1);
+  }
+  if (is_plain(text)) return out.append(text);
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    const std::string_view one = text.substr(0, length == 0 ? 1 : length);
+    const std::string spelling =
+        length == 0 ? fmt::format("\\x{:02x}", static_cast<unsigned char>(one.front())) : spelled(code_point(one));
+    const bool repeated_hash = one == "#" && out.ends_with('#');
+    if (repeated_hash)
+      out += "\\x23";
+    else
+      out += spelling.empty() ? std::string(one) : spelling;
+    text.remove_prefix(one.size());
+  }
+  return out;
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,55 @@
+// Small functions on text: prefixes, globs, wrapping, UTF-8, names made visible for terminals, the nearest word.
+#pragma once
+
+#include <fnmatch.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace elfaudit {
+
+/// Cuts `prefix` off the front of `text`; false, and nothing cut, when it isn't there.
+inline bool take_prefix(std::string_view& text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+// --- The shell's patterns, as configuration files use them.
+
+/// fnmatch(3); '*' fits '/' as well. An empty pattern fits everything.
+inline bool fits(const std::string& pattern, const std::string& text) {
+  return pattern.empty() || pattern == text || ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+}
+
+/// Also without its folders, when the pattern names none.
+inline bool fits_path(const std::string& pattern, const std::string& path) {
+  if (fits(pattern, path)) return true;
+  return pattern.find('/') == std::string::npos && fits(pattern, path.substr(path.rfind('/') + 1));
+}
+
+/// `text` with its line breaks between words, so that it stays within `width` columns where words allow it; 0: in one
+/// line. The first line begins at column `indent`, the others with as many blanks.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width);
+
+// --- "Did you mean": the word that somebody may have wanted to write.
+
+/// The one of `known` that is spelled most like `word`; empty when none is near.
+std::string nearest_word(const std::string& word, const std::vector<std::string>& known);
+
+// --- Names and paths are bytes; most report formats are UTF-8.
+
+/// The length of the well-formed sequence that `text` begins with (Unicode 15, table 3-7), or 0.
+std::size_t utf8_length(std::string_view text);
+
+/// `text`, each byte that is in no well-formed sequence replaced by U+FFFD.
+std::string to_utf8(std::string_view text);
+
+/// `text` for one line of a terminal or a CI log. C0 and C1 controls, DEL, line and paragraph separators and what turns
+/// the direction of writing (Unicode 15: Bidi_Control) are spelled out ("\n", "\x1b", "\u202e"), bytes that are not
+/// UTF-8 as "\xff". So is one character of what a CI system would obey: "::" at the beginning (GitHub Actions) and "##"
+/// anywhere ("##[error]", Azure's "##vso[", TeamCity's "##teamcity["). All else is as it is, backslashes too.
+std::string visible(std::string_view text);
+
+}  // namespace elfaudit
