@@ -52,11 +52,6 @@ int rank(const std::string& name) {
   return static_cast<int>(at - kUsual.begin());
 }
 
-bool is_there(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path, error);
-}
-
 bool is_checkout(const fs::path& folder) {
   return is_there(folder / ".git") || is_there(folder / ".hg") || is_there(folder / ".svn");
 }
@@ -313,11 +308,6 @@ namespace elfaudit::diagnose_stage {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_folder(const std::string& path) {
-  std::error_code error;
-  return fs::is_directory(path, error);
-}
 
 /// With the log's own folder and the working directory behind them, which is the empty one.
 std::vector<std::string> named_folders(const std::string& named, const std::string& log_folder) {

@@ -19,6 +19,7 @@
 #include "elfaudit/error.hpp"
 #include "support/bytes.hpp"
 #include "support/file.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 namespace {
@@ -160,11 +161,6 @@ namespace fs = std::filesystem;
 
 constexpr int kMostLinks = 40;       // as the kernel
 constexpr int kDeepestInclude = 10;  // of ld.so.conf
-
-bool is_folder(const std::string& path) {
-  std::error_code error;
-  return fs::is_directory(path, error);
-}
 
 /// What glibc and Debian call a machine. `multiarch` is Debian's directory below /lib and /usr/lib.
 struct MachineWords {

@@ -24,6 +24,7 @@
 #include "package/wheel.hpp"
 #include "scan/scan.hpp"
 #include "support/file.hpp"
+#include "support/path.hpp"
 #include "support/zip_file.hpp"
 
 namespace elfaudit {
@@ -160,11 +161,6 @@ DirectoryContent walk_directory(const std::string& directory) {
   return found;
 }
 
-bool is_directory(const std::string& path) {
-  struct stat info {};
-  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 bool is_regular_file(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
@@ -274,7 +270,7 @@ std::vector<std::string> remarks_on(const std::vector<Package>& packages) {
 std::vector<Package> read_packages(const std::vector<std::string>& paths, unsigned jobs) {
   std::vector<Package> packages;
   for (const std::string& path : paths) {
-    if (!is_directory(path)) {
+    if (!is_folder(path)) {
       packages.push_back(read_wheel(path, jobs));
       continue;
     }

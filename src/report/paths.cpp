@@ -24,11 +24,6 @@ const char* behind(const std::string& path, const std::string& from) {
   return path[from.size()] == '/' ? path.c_str() + from.size() + 1 : nullptr;
 }
 
-bool is_there(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path, error);
-}
-
 class PathMapper {
  public:
   explicit PathMapper(const PathMap& map) : prefixes_(map.prefixes), here_(working_folder()) {

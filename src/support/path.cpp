@@ -1,4 +1,4 @@
-// Normalises paths as text.
+// Paths as text, and what is at them.
 
 #include "support/path.hpp"
 
@@ -18,6 +18,16 @@ std::string working_folder() {
   std::error_code error;
   const std::filesystem::path here = std::filesystem::current_path(error);
   return error ? std::string() : here.string();
+}
+
+bool is_there(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
+}
+
+bool is_folder(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
 }
 
 }  // namespace elfaudit

@@ -20,6 +20,12 @@ std::string shown_path(const std::string& path, const std::string& folder);
 /// The working directory; empty when it can't be had.
 std::string working_folder();
 
+/// Is there anything at `path`, links followed? False for what can't be looked at.
+bool is_there(const std::string& path);
+
+/// Is it a folder, links followed? False for what can't be looked at.
+bool is_folder(const std::string& path);
+
 // --- Files whose times and neighbours say nothing about a build.
 
 /// What is installed for all: no build tracks these headers (-MMD leaves them out), and they change with the machine.

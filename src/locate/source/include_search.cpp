@@ -78,11 +78,6 @@ Ranked system_directory_of(std::string_view path) {
 
 // --- Where a compiler looks for headers that no -I names
 
-bool is_folder(const std::string& path) {
-  std::error_code error;
-  return fs::is_directory(path, error);
-}
-
 /// "12.2.0" -> 12; 0 for what is not a version.
 unsigned long major_of(const std::string& version) {
   const std::size_t digits = std::min(version.find_first_not_of("0123456789"), version.size());

@@ -324,12 +324,12 @@ std::string without_version_folders(std::string_view name) {
   return out;
 }
 
+}  // namespace
+
 bool exports(const ObjectFacts& object, std::string_view name) {
   return std::any_of(object.symbols.begin(), object.symbols.end(),
                      [&](const Symbol& symbol) { return symbol.defined() && object.name(symbol) == name; });
 }
-
-}  // namespace
 
 PythonFiles python_files(const Package& package) { return {package.wheel, package.path, package.files}; }
 

@@ -119,4 +119,7 @@ Pythons promised_by(const WheelFacts& wheel, int newest);
 /// What an installer reads of the tags: "cp38-abi3", platforms left out, each once.
 std::string short_tags(const WheelFacts& wheel);
 
+/// Does the object define a global of that name?
+bool exports(const ObjectFacts& object, std::string_view name);
+
 }  // namespace elfaudit

@@ -55,11 +55,6 @@ bool is_system(std::string_view name) {
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-bool exports(const ObjectFacts& object, std::string_view name) {
-  return std::any_of(object.symbols.begin(), object.symbols.end(),
-                     [&](const Symbol& symbol) { return symbol.defined() && object.name(symbol) == name; });
-}
-
 GivenLibraries::GivenLibraries(const Evidence& evidence) {
   add(evidence.inputs);
   for (const Package& package : evidence.packages) add(package.files);
