@@ -113,4 +113,6 @@ def test_sites_are_known(scores, way):
 
 @pytest.mark.parametrize("way", [way for way in WAYS if way != "debug info"])
 def test_chains_are_known_where_sites_are(scores, way):
-    assert scores[way].chains == scores[way].known
+    """But for a line that two ways of includes lead to: a depfile alone doesn't say which of them the compile took."""
+    least = 0.95 if way.startswith("depfile") else 1
+    assert scores[way].chains >= least * scores[way].known
