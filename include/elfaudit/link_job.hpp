@@ -127,7 +127,7 @@ struct WarningPolicy {
   bool stack_sized = false;                ///< -z stack-size=N, with N above 0
   bool segments = true;                    ///< false: --no-warn-rwx-segments
   bool writable_text = false;              ///< -N: code is writable
-  bool one_segment = false;                ///< -N, -n: data stands beside code
+  bool one_segment = false;                ///< -N, -n: data and code are in one segment
 };
 
 /// A complete description of one link. Options that change nothing about symbols are not recorded.

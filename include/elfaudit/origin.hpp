@@ -19,6 +19,9 @@ struct Origin {
 
   bool is_member() const { return !member.empty(); }
 
+  /// The file that holds the bytes.
+  const std::string& file() const { return bytes_path.empty() ? path : bytes_path; }
+
   /// "a.o" or "libx.a(y.o)": the spelling of GNU ld, used in every report.
   std::string display() const { return is_member() ? path + "(" + member + ")" : path; }
 

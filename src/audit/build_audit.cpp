@@ -1,6 +1,6 @@
 // The links of a build, each file read once for all of them.
 
-#include "audit/build_audit.hpp"
+#include "audit/stages.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,7 +15,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "audit/stages.hpp"
 #include "resolve/resolve.hpp"
 #include "rules/rules.hpp"
 #include "scan/scan.hpp"

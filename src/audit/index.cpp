@@ -1,4 +1,4 @@
-// The index command: an object's facts, written to a file that stands for it.
+// The index command: an object's facts, written to a file that replaces it in audits.
 
 #include "elfaudit/index.hpp"
 

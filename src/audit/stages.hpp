@@ -1,9 +1,11 @@
-// audit() for those who have looked at the files already.
+// The entries of this folder behind elfaudit/audit.hpp: for files that were looked at before, and for several links.
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "elfaudit/audit.hpp"
+#include "input/build/build_plan.hpp"
 #include "scan/prefilter.hpp"
 
 namespace elfaudit {
@@ -12,11 +14,16 @@ namespace elfaudit {
 Audit audit(LinkJob job, const AuditOptions& options, std::optional<Census> census);
 
 /// One link of several, whose inputs were read before: `inputs` are those of `job`, in their order. It lacks what
-/// audit_objects() tells.
+/// audit_objects() reports.
 Audit audit_read(LinkJob job, const AuditOptions& options, std::vector<InputFacts> inputs);
 
 /// What is about objects alone, whatever links them: how old they are, and the flags that they were compiled with.
 std::vector<Finding> audit_objects(const std::vector<InputFacts>& inputs, const AuditOptions& options,
                                    std::vector<std::string>& notes);
+
+/// The links of a build: audits each job, whose output_path is its name in reports, and sums them up. Every file is
+/// read once; a finding that several links have is reported once and names them in Finding::links. What is not built
+/// because of a finding in the link that makes it leaves nothing unread.
+Audit audit_links(std::vector<BuildJob> jobs, const AuditOptions& options);
 
 }  // namespace elfaudit

@@ -25,7 +25,6 @@
 #include <utility>
 #include <vector>
 
-#include "audit/build_audit.hpp"
 #include "audit/stages.hpp"
 #include "elfaudit/audit.hpp"
 #include "elfaudit/closure.hpp"
@@ -227,9 +226,9 @@ std::string before_extension(const fs::path& path, const std::string& name) {
 
 /// `path` with each "%o" replaced by the name of what the link makes: its path from the nearest folder above both it
 /// and the file, "__" for "/". Only letters, digits and "._+-" stay, so that the file is in the folder that `path` has.
-/// "%%" is "%". Of an audit that is no single link, "%o" is "all".
+/// "%%" is "%". Of an audit that is not a single link, "%o" is "all".
 /// `of_each`: without a "%o", the name goes before the extension ("audit.json": "audit.app.json"), or the links of a
-/// build would write over each other; what is there and is no regular file (a pipe, /dev/null) stays.
+/// build would write over each other; what exists and is not a regular file (a pipe, /dev/null) stays.
 /// Throws UsageError when the name that is made is that of a symbolic link: it may lead anywhere.
 std::string report_file(const std::string& path, const std::string& output, bool of_each) {
   std::error_code error;

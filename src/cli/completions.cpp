@@ -93,7 +93,7 @@ _elfaudit() {{
     before=${{COMP_WORDS[COMP_CWORD - 2]}}
   fi
   for ((i = 1; i < COMP_CWORD; i++)); do
-    [[ ${{COMP_WORDS[i]}} != -- ]] || return # what stands behind is another program's
+    [[ ${{COMP_WORDS[i]}} != -- ]] || return # the words after it are another program's
     case "$command ${{COMP_WORDS[i]}}" in
       {}) command+=" ${{COMP_WORDS[i]}}" ;;
     esac

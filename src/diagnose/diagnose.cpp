@@ -17,7 +17,6 @@
 
 #include "diagnose/build_log.hpp"
 #include "diagnose/remedies.hpp"
-#include "diagnose/root_errors.hpp"
 #include "elfaudit/account.hpp"
 #include "elfaudit/audit.hpp"
 #include "elfaudit/diagnosis.hpp"

@@ -1,13 +1,15 @@
-// The parts of the diagnose command that have tests of their own.
+// The stages of the diagnose command: the errors of a log, the links that it shows, and what an audit says of an error.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "diagnose/root_errors.hpp"
+#include "diagnose/build_log.hpp"
 #include "elfaudit/audit.hpp"
+#include "elfaudit/diagnosis.hpp"
 #include "elfaudit/link_job.hpp"
 
 namespace elfaudit {
@@ -21,6 +23,17 @@ LinkJob job_from_log_command(const std::vector<std::string>& argv, const std::st
 }  // namespace elfaudit
 
 namespace elfaudit::diagnose_stage {
+
+/// One entry of the diagnosis while it is being made.
+struct OpenError {
+  DiagnosedError error;
+  LogErrorKind kind = LogErrorKind::OtherLinkError;
+  LogTool tool = LogTool::Unknown;
+  std::uint32_t command = kNoCommand;  ///< into BuildLog::commands
+};
+
+/// By line. Errors of one kind about one symbol or file, from one command, are one.
+std::vector<OpenError> essentials_of(const BuildLog& log);
 
 // --- A symbol as a log prints it -> what an audit says about it. nvlink prints names mangled, host linkers demangled,
 // each with its own demangler.

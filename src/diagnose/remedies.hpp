@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "diagnose/build_log.hpp"
-#include "diagnose/root_errors.hpp"
+#include "diagnose/diagnose.hpp"
 
 namespace elfaudit {
 

@@ -1,6 +1,6 @@
 // Leaves out errors that repeat or only follow from another.
 
-#include "diagnose/root_errors.hpp"
+#include "diagnose/diagnose.hpp"
 
 #include <algorithm>
 #include <map>

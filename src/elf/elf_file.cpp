@@ -171,7 +171,7 @@ ElfFile ElfFile::open(const Origin& origin) {
   }
   // A member of a thin archive is a file of its own.
   if (!origin.is_member() || (origin.bytes_path != origin.path && origin.offset == 0)) {
-    const std::string& path = origin.bytes_path.empty() ? origin.path : origin.bytes_path;
+    const std::string& path = origin.file();
     return open(origin, open_for_reading(path.c_str()));
   }
   MappedFile mapping(origin.bytes_path);

@@ -29,7 +29,7 @@ class ObjectBytes {
  public:
   /// Throws InputError.
   std::span<const std::byte> of(const Origin& origin) {
-    const std::string& path = origin.bytes_path.empty() ? origin.path : origin.bytes_path;
+    const std::string& path = origin.file();
     const std::span<const std::byte> all = origin.entry.empty() ? file(path) : entry(path, origin.entry);
     if (!origin.is_member()) return all;
     if (origin.offset > all.size() || origin.size > all.size() - origin.offset)

@@ -140,10 +140,6 @@ namespace {
 
 constexpr std::size_t kBlock = 128 << 10;  // fits the second-level cache beside everything else
 
-const std::string& bytes_path(const Origin& origin) {
-  return origin.bytes_path.empty() ? origin.path : origin.bytes_path;
-}
-
 std::int64_t nanoseconds(const timespec& time) {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
@@ -180,14 +176,14 @@ std::optional<std::array<std::uint8_t, 16>> hash_part(int fd, std::uint64_t offs
 
 std::optional<FileState> state_of(const Origin& origin) {
   struct stat info {};
-  if (::stat(bytes_path(origin).c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  if (::stat(origin.file().c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
   return FileState{info.st_dev, info.st_ino, static_cast<std::uint64_t>(info.st_size), nanoseconds(info.st_mtim),
                    nanoseconds(info.st_ctim)};
 }
 
 std::optional<Content> content_of(const Origin& origin) {
   try {
-    const FileDescriptor fd = open_for_reading(bytes_path(origin).c_str());
+    const FileDescriptor fd = open_for_reading(origin.file().c_str());
     struct stat info {};
     if (::fstat(fd.get(), &info) != 0) return std::nullopt;
     const auto file_size = static_cast<std::uint64_t>(info.st_size);

@@ -36,7 +36,7 @@ struct FileState {
   bool operator==(const FileState&) const = default;
 };
 
-/// Of the file that holds the bytes; nothing when it is no regular file that can be opened.
+/// Of the file that holds the bytes; nothing when it is not a regular file that can be opened.
 std::optional<FileState> state_of(const Origin& origin);
 
 /// Of the object's bytes, which are read by the page, not mapped. Nothing when they are not all there. Not for what is

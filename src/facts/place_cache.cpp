@@ -29,7 +29,7 @@ std::int64_t now() {
 
 /// Which bytes are meant, for everybody on this machine.
 std::string full_name(const Origin& origin) {
-  const std::string& path = origin.bytes_path.empty() ? origin.path : origin.bytes_path;
+  const std::string& path = origin.file();
   std::error_code error;
   const std::string whole = fs::absolute(path, error).lexically_normal().string();
   return origin.is_member() ? fmt::format("{}[{}+{}]", whole, origin.offset, origin.size) : whole;

@@ -2,8 +2,7 @@
 //
 //  1. Positional inputs come first, in order; then all -l libraries, wherever they stand on the line.
 //  2. -lfoo is libfoo.a in the first directory of -L, then of LIBRARY_PATH, that has a file of that name. When none
-//  has,
-//     it is ignored without a word. Neither -l:libfoo.a nor libfoo.so is looked for.
+//     has, it is ignored without a word. Neither -l:libfoo.a nor libfoo.so is looked for.
 //  3. An archive given again, by whatever name or path, is read once. An object given again is read again.
 //  4. A positional file that is no ELF file, archive, cubin or fatbin is an error, a linker script too. A file whose
 //     name has no '.' is ignored, and so is an object called *.so.

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "elfaudit/report.hpp"
-#include "report/list_report.hpp"
 #include "report/rule_help.hpp"
 #include "report/wording.hpp"
 #include "resolve/gpu_code.hpp"

@@ -1,7 +1,5 @@
 // Listings for people: columns, one line for each row, and one line that sums up.
 
-#include "report/list_report.hpp"
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -18,7 +16,6 @@
 
 #include "elfaudit/listing.hpp"
 #include "report/for_display.hpp"
-#include "report/text.hpp"
 #include "report/wording.hpp"
 #include "resolve/gpu_code.hpp"
 #include "scan/device/device_code.hpp"
@@ -252,6 +249,30 @@ void append_json(std::string& out, std::string_view text) {
 // --- Listings for programs: schema/elfaudit-list-1.schema.json. One row a line.
 
 namespace {
+
+/// A long text, handed on in pieces while it is made.
+class TextPieces {
+ public:
+  explicit TextPieces(const std::function<void(std::string_view)>& take) : take_(take) {}
+  ~TextPieces() = default;
+  TextPieces(const TextPieces&) = delete;
+  TextPieces& operator=(const TextPieces&) = delete;
+
+  /// Where to append. What was appended before may be gone.
+  std::string& next() {
+    if (text_.size() >= kPiece) finish();
+    return text_;
+  }
+  void finish() {
+    take_(text_);
+    text_.clear();
+  }
+
+ private:
+  static constexpr std::size_t kPiece = std::size_t{1} << 20;
+  const std::function<void(std::string_view)>& take_;
+  std::string text_;
+};
 
 /// The rows of one key, between brackets.
 class Rows {

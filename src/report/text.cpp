@@ -6,8 +6,6 @@
 //     rejected  libx.a(b.o)      .bss+0x40, 4 bytes
 //               no debug info; pulled in by a.o, which needs f
 
-#include "report/text.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>

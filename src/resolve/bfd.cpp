@@ -13,15 +13,14 @@
 //     except a strong definition after a shared object's absolute one with another value.
 //  6. A reference with hidden, internal or protected visibility is never satisfied by a shared object.
 //  7. foo@@V defines foo@V, and plain foo stands for it from then on. In an object, a weak or common plain foo makes
-//  way
-//     for a strong foo@@V, and a shared object's for every one; a strong one is an error ("foo"), and so is another
-//     strong foo@@V2 that plain foo stands for already. But where the version script gives plain foo another version
-//     than V the two have nothing to do with each other, and a weak foo@@V leaves a defined foo alone. foo@V1 defines
-//     only itself. A reference to foo@V is satisfied by foo@V or foo@@V alone. Where an object or the line defines
-//     what plain foo means before a shared object has foo@@V, foo@V stands for it from then on, unless the version
-//     script gives plain foo another version. With -r plain foo and foo@@V have nothing to do with each other. An error
-//     names the first definition: "foo@V" beside foo@@V, "foo@@V" where plain foo or foo@V took a weak foo@@V's place.
-//     A reference to "foo@" is one to a shared object's foo of no version, where it has versions.
+//     way for a strong foo@@V, and a shared object's for every one; a strong one is an error ("foo"), and so is
+//     another strong foo@@V2 that plain foo stands for already. But where the version script gives plain foo another
+//     version than V the two have nothing to do with each other, and a weak foo@@V leaves a defined foo alone. foo@V1
+//     defines only itself. A reference to foo@V is satisfied by foo@V or foo@@V alone. Where an object or the line
+//     defines what plain foo means before a shared object has foo@@V, foo@V stands for it from then on, unless the
+//     version script gives plain foo another version. With -r plain foo and foo@@V have nothing to do with each other.
+//     An error names the first definition: "foo@V" beside foo@@V, "foo@@V" where plain foo or foo@V took a weak
+//     foo@@V's place. A reference to "foo@" is one to a shared object's foo of no version, where it has versions.
 //  8. An --as-needed shared object takes part only when it defines a name that is undefined then and that a relocatable
 //     object before it refers to, not weakly; or a shared object, unless one that takes part needs the library anyway.
 //  9. A name that is thread-local in one file and not in another ends the link, definitions and references alike; but

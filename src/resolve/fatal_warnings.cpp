@@ -35,15 +35,7 @@
 namespace elfaudit {
 
 // --- What a linker warns of in the output's memory: an executable stack, segments that are writable and executable.
-
-namespace {
-
-/// Is a section of the object, by header index, in the output?
-using SectionIsKept = std::function<bool(ObjectId, std::uint32_t section)>;
-
-}  // namespace
-
-// --- What a linker warns of in the output's memory. The traits say which linker asks what.
+// The traits say which linker asks what.
 //
 //  1. GNU ld warns of the first linked object whose .note.GNU-stack is executable. Where there is none, of the last one
 //     that has no such section, where that means an executable stack on the machine, and another object has one, or
@@ -56,6 +48,9 @@ using SectionIsKept = std::function<bool(ObjectId, std::uint32_t section)>;
 namespace {
 
 using StackNote = WarningSections::StackNote;
+
+/// Is a section of the object, by header index, in the output?
+using SectionIsKept = std::function<bool(ObjectId, std::uint32_t section)>;
 
 /// Those for which bfd and gold say so: elf_backend_default_execstack 0, is_default_stack_executable false.
 bool stack_is_executable_by_default(const ObjectFacts& object) {

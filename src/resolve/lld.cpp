@@ -18,9 +18,8 @@
 //  7. Duplicates: two strong definitions. Before lld 15 found when the second comes in, against the one that is there;
 //     since then when all files are read, against the one that won (lld_verdict.cpp). Equal absolute values are none.
 //  8. foo@@V is the name "foo", and what was read last, lazy or not, says which V foo has, whoever defines it; lld 14
-//  forgets it
-//     where a shared object comes, and does not learn it from an object of --start-lib twice. foo@V is
-//     a name of its own ("foo@V") until the end: then, where foo is defined and has that V, the two are one, but not
+//     forgets it where a shared object comes, and does not learn it from an object of --start-lib twice. foo@V is a
+//     name of its own ("foo@V") until the end: then, where foo is defined and has that V, the two are one, but not
 //     with -r, and since lld 15 only where a version script names versions, and not what an archive of --exclude-libs
 //     defines. A shared object's foo@@V answers to both.
 //  9. A name with a version that is undefined in the end is an error even if it is weak, and whatever the options say:
@@ -293,8 +292,7 @@ void LldLink::find_back_references() {
 //  3. An archive offers every name that its members define as lazy: lld 14 those of its index, which it believes, later
 //     ones read the members and stop at the first offer that extracts. An archive without an index is read by all.
 //  4. --start-lib FILE --end-lib makes an object lazy. --whole-archive takes every member as an object; the same
-//  archive
-//     twice is twice that, and a lazy member of an earlier archive is another object than its twin.
+//     archive twice is twice that, and a lazy member of an earlier archive is another object than its twin.
 //  5. A shared object counts whether --as-needed drops it later or not: what it needs extracts members. One of the same
 //     soname as an earlier one is left out.
 //  6. When all files are read: the entry point (-e, or _start but with -r) is extracted if it is lazy then; names
@@ -302,7 +300,7 @@ void LldLink::find_back_references() {
 //     __real_foo is known then, and __real_foo (lld 14: __real_foo, then __wrap_foo). PROVIDE(t = s) asks for s when t
 //     is missing (lld 14: always).
 //  7. A name given by --defsym or a script has that value whatever defines it; two objects that do are still
-//  duplicates.
+//     duplicates.
 //  8. Archives inside archives are not searched.
 
 namespace {

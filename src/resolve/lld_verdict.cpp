@@ -19,10 +19,9 @@ namespace elfaudit {
 //     foo@V. Of every link, not of shared objects alone, but not of -r. Standard since lld 16; --no-undefined-version
 //     asks for it and --undefined-version allows everything.
 //  2. In a shared object a name that was last seen as foo@V or foo@@V needs a node V. It doesn't matter whose
-//  definition
-//     was kept: a lazy member that is never extracted names foo as well. What "local:" names exactly, and with a
-//     default version what an archive of --exclude-libs defines, is not exported and needs none. In lld 14 a value that
-//     the line gives the name takes the place of its default version.
+//     definition was kept: a lazy member that is never extracted names foo as well. What "local:" names exactly, and
+//     with a default version what an archive of --exclude-libs defines, is not exported and needs none. In lld 14 a
+//     value that the line gives the name takes the place of its default version.
 //  3. It warns of a name that a version script gives to two nodes, or to one and to "local:", of those that an object
 //     defines, but not for -r. Patterns give way to names.
 

@@ -1,10 +1,9 @@
 // How mold resolves symbols: not by order, but by rank over all files, in two elections.
 //
 //  1. Every file of the line is read, every member of every archive too. Objects, and members under --whole-archive,
-//  are
-//     alive from the start; members and what is between --start-lib and --end-lib are lazy; a shared object is alive
-//     unless --as-needed. An archive or shared object named twice is the one that came first, with the options that
-//     held there; so is a second shared object of the same soname. Objects named twice are two.
+//     are alive from the start; members and what is between --start-lib and --end-lib are lazy; a shared object is
+//     alive unless --as-needed. An archive or shared object named twice is the one that came first, with the options
+//     that held there; so is a second shared object of the same soname. Objects named twice are two.
 //  2. Election: each name gets the definition of the best rank; the earlier file breaks ties. The ranks: strong in a
 //     live object; weak in a live object; strong in a shared object or a lazy member; weak there; common; common in a
 //     lazy member. GNU_UNIQUE is strong. What --defsym defines is before all files.
@@ -16,12 +15,10 @@
 //     other copies are gone. .gnu.linkonce sections are ordinary ones, but for i386's get_pc_thunk ones, which are
 //     gone; SHF_EXCLUDE means nothing.
 //  5. The second election, now among live files alone, decides. Every strong definition that did not win is a
-//  duplicate,
-//     unless it is gone, its section is SHF_MERGE (mold has taken these apart by then), the line gives the name a
-//     value, or the output is relocatable. Absolute values are compared with nothing.
+//     duplicate, unless it is gone, its section is SHF_MERGE (mold has taken these apart by then), the line gives the
+//     name a value, or the output is relocatable. Absolute values are compared with nothing.
 //  6. foo@@V is the name "foo", foo@V a name of its own ("foo@V"). A hidden version of a shared object is "foo@V" as
-//  well.
-//     A reference to foo@V that nothing defines is answered by a shared object that has elected foo@@V.
+//     well. A reference to foo@V that nothing defines is answered by a shared object that has elected foo@@V.
 //  7. A name is undefined when no definition was elected, or a shared object's where a live object mentions the name
 //     hidden or protected. A shared object may leave a protected name undefined, but no hidden one. A weak reference
 //     doesn't mind the former, but the latter is an error for it too. Where the first object that mentions it does so

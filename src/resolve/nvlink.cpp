@@ -116,12 +116,11 @@ std::vector<std::string_view> LiveFunctions::dead() const {
 // --- What nvlink reads, and which image it takes of it. Found by experiment with CUDA 13.0:
 //
 //  1. Every member of every archive takes part, needed or not. Shared objects and finished code (.nv_fatbin) are
-//  ignored.
+//     ignored.
 //  2. Of __nv_relfatbin only the first container is read.
 //  3. For sm_T: the cubin for T, whatever its suffix; else the one of the same major and the highest lower minor that
-//  has
-//     no suffix 'a'; else the PTX of the highest architecture that is not above T; else LTO-IR, which it refuses unless
-//     asked for; else the object is skipped with a warning.
+//     has no suffix 'a'; else the PTX of the highest architecture that is not above T; else LTO-IR, which it refuses
+//     unless asked for; else the object is skipped with a warning.
 
 namespace {
 

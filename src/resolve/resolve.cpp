@@ -13,8 +13,9 @@
 
 namespace elfaudit {
 
-// ---  1. What collides among the inputs that are read does so whatever else is linked. Whether that is all is not
-// known
+// --- What a resolution is a verdict on.
+//
+//  1. What collides among the inputs that are read does so whatever else is linked. Whether that is all is not known
 //     while an input is left out, missing or not read.
 //  2. A name that nothing defines is missing only when everything that the link uses was read.
 

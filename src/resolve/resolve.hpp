@@ -17,9 +17,7 @@
 
 namespace elfaudit {
 
-// --- nvlink's model of symbol resolution. Pure. Rules: nvlink.cpp.
-
-// --- Which device links there are, and which image of each object takes part in each. Pure: image headers only.
+// --- Device links: which there are, which image of each object takes part in each, and nvlink's rules (nvlink.cpp).
 
 /// The image that nvlink takes of an object with this device code; kNone when it skips the object.
 std::uint32_t image_for(const DeviceFacts& facts, const GpuArch& target);
@@ -111,8 +109,8 @@ bool said_as_discarded(const LinkJob& job, const Unresolved& name);
 /// could not be asked again costs the names that only it could answer for.
 void conclude(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution);
 
-/// Plays the link through with the rules that traits_of(job) names: GNU ld's (bfd_line.cpp, bfd.cpp), lld's
-/// (lld.cpp, lld.cpp) or mold's (mold.cpp). `inputs` are the facts of job.inputs.
+/// Simulates the link with the rules that traits_of(job) names: GNU ld's (bfd_line.cpp, bfd.cpp), lld's (lld.cpp,
+/// lld_verdict.cpp) or mold's (mold.cpp). `inputs` are the facts of job.inputs.
 /// Archives alone, with nothing that could pull a member in, are taken whole: Resolution::whole_archives.
 Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs);
 

@@ -39,7 +39,7 @@
 
 namespace elfaudit {
 
-// --- lld's rules are in lld_verdict.cpp.
+// --- Versions, and the nodes of version scripts that they need. lld's rules are in lld_verdict.cpp.
 //
 //  1. A shared object that defines foo@V needs a node V in a version script. An executable may define versions of its
 //     own.

@@ -4,8 +4,7 @@
 //     system's (libgomp-947d5fa1.so.1 and libgomp.so.1).
 //  2. Two OpenMP runtimes, known by the functions that they define: libgomp, libomp and libiomp5 share no name.
 //  3. One name that leads two files to two libraries. The loader knows a library by its name, so that in one process
-//  the
-//     one that is loaded first serves both; where it lacks a symbol of the other it is an error.
+//     the one that is loaded first serves both; where it lacks a symbol of the other it is an error.
 //  4. A library that is there as a shared object and was linked into another file from its archive as well.
 
 #include <fmt/format.h>
@@ -180,12 +179,10 @@ std::vector<Finding> split_loaded_states(const Evidence& evidence) { return Spli
 //  1. A versioned symbol belongs to the library that .gnu.version_r names. That library is loaded, and neither it nor
 //     another one of the closure defines the symbol with that version: an error, whatever loads the file.
 //  2. For a program the closure is everything there is, so that what nothing defines is an error: LD_BIND_NOW=1 ends
-//  its
-//     start, and `ldd -r` lists it.
+//     its start, and `ldd -r` lists it.
 //  3. A module of Python is loaded with RTLD_NOW, and what other modules have loaded is not searched for it
-//  (RTLD_LOCAL):
-//     what neither its closure nor the interpreter defines ends the import. Where a library of it was not found, that
-//     one may define it.
+//     (RTLD_LOCAL): what neither its closure nor the interpreter defines ends the import. Where a library of it was
+//     not found, that one may define it.
 //  4. Another shared object may get it from what loads it, a plugin from its program: a note, and only of the file
 //     that was given.
 // Weak references may stay undefined. A version that the library lacks altogether is reported by version-unmet.

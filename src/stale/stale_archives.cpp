@@ -73,13 +73,6 @@ std::string whole(const std::string& path) {
 
 std::string whole_folder_of(const std::string& path) { return fs::path(whole(path)).parent_path().string(); }
 
-/// Shorter where it is below the working directory.
-std::string seen_from_here(const std::string& path) {
-  std::error_code error;
-  const std::string below = fs::path(path).lexically_relative(fs::current_path(error)).string();
-  return below.empty() || below.starts_with("..") ? path : below;
-}
-
 ArchiveRecipe recipe_of(const BuildPlan& plan, const BuildLink& link) {
   ArchiveRecipe recipe;
   for (const std::string& file : files_named(link)) recipe.objects.push_back(in_folder(link.folder, file));
@@ -113,7 +106,7 @@ const ArchiveRecipes::Recipes& ArchiveRecipes::recipes_of(const std::string& bui
   const auto [entry, added] = of_build_.try_emplace(build);
   if (!added) return entry->second;
   try {
-    const BuildPlan plan = archives_of_build(seen_from_here(build));
+    const BuildPlan plan = archives_of_build(shown_path(build, working_folder()));
     for (const BuildLink& link : plan.links)
       entry->second.try_emplace(whole(in_folder(plan.folder, link.output)), recipe_of(plan, link));
   } catch (const InputError&) {  // it is an error where the user names the folder
@@ -220,8 +213,7 @@ bool load_the_same(const Essence& a, const Essence& b) {
 class Pair {
  public:
   /// Throws InputError.
-  Pair(const Origin& member, const std::string& object)
-      : archive_(member.bytes_path.empty() ? member.path : member.bytes_path), file_(object) {
+  Pair(const Origin& member, const std::string& object) : archive_(member.file()), file_(object) {
     const std::span<std::byte> all = archive_.bytes();
     if (member.offset > all.size() || member.size > all.size() - member.offset)
       throw InputError(member.path, "changed while it was read");

@@ -89,7 +89,7 @@ std::optional<std::string> read_whole(const std::string& path, std::uint64_t mos
 
 /// Writes a file of another name beside `path` and gives it that name once it is whole: readers see the old content or
 /// the new one, whatever happens, and of several writers one wins. A symbolic link there is replaced, not followed.
-/// Returns 0, or errno; EINVAL when `path` is there and no regular file.
+/// Returns 0, or errno; EINVAL when `path` exists and is not a regular file.
 int replace_file(const std::string& path, std::string_view bytes);
 
 /// Writes where a user asks for it. A regular file is replaced as by replace_file(): a symbolic link to it stays, and

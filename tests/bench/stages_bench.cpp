@@ -50,7 +50,7 @@ BENCHMARK(census)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 void full_scan(benchmark::State& state) {
   const LinkJob job = job_of_objects();
-  for (auto _ : state) benchmark::DoNotOptimize(scan(job, static_cast<unsigned>(state.range(0)), false));
+  for (auto _ : state) benchmark::DoNotOptimize(scan(job, static_cast<unsigned>(state.range(0))));
 }
 BENCHMARK(full_scan)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
 

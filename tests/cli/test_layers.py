@@ -49,3 +49,14 @@ def test_no_two_files_share_a_name():
 
 def test_a_file_can_be_read_in_one_go():
     assert [file.name for file in FILES if file.read_text().count("\n") > 1000] == []
+
+
+def test_few_headers_have_one_reader():
+    """What one file alone uses belongs into that file, unless it is a concept of its own."""
+    readers = collections.defaultdict(set)
+    for file in [*FILES, *(SOURCE_DIR / "tests").rglob("*.[ch]pp")]:
+        for header in includes(file):
+            if header != file.with_suffix(".hpp"):
+                readers[header].add(file)
+    alone = [file.name for file in FILES if file.suffix == ".hpp" and len(readers[file]) <= 1]
+    assert len(alone) <= 20, alone

@@ -68,6 +68,7 @@ class Verdict:
     refused: set  # of (rule, symbol): a key of REFUSED
     fails: bool = False  # there is no output
     stopped: bool = False  # at the first of several undefined symbols
+    omits_versions: bool = False  # of some undefined symbols
 
     def renamed(self, names):
         """With other names for some inputs."""
@@ -83,6 +84,10 @@ class Verdict:
         """The names of the parts in which the two differ."""
         if self.stopped and self.undefined <= other.undefined:
             other = dataclasses.replace(other, undefined=self.undefined)
+        if self.omits_versions and None not in (self.undefined, other.undefined):
+            left_out = {name for name in other.undefined - self.undefined if name.split("@")[0] in self.undefined}
+            said = other.undefined - left_out | {name.split("@")[0] for name in left_out}
+            other = dataclasses.replace(other, undefined=said)
         return [
             part
             for part in PARTS
@@ -214,8 +219,8 @@ def gold(program, words, folder, scratch):
         line = re.sub(r"^\S*ld\.gold: ", "", line).replace("warning: undefined", "error: undefined")
         if m := re.fullmatch(r"error: (.*?): multiple definition of '([^']*)'", line):
             messages.duplicates.add((m[2], named(m[1])))
-        elif m := re.search(r"undefined reference to '([^']*)'(?:, version '[^']*')?$", line):
-            messages.undefined.add(m[1])
+        elif m := re.search(r"undefined reference to '([^']*)'(?:, version '([^']*)')?$", line):
+            messages.undefined.add(f"{m[1]}@{m[2]}" if m[2] else m[1])
         elif m := re.search(r"undefined symbol '([^']*)' referenced in expression$", line):
             messages.undefined.add(m[1])
         elif m := re.search(r"(?:hidden|internal|protected) symbol '([^']*)' is not defined locally$", line):
@@ -232,7 +237,7 @@ def gold(program, words, folder, scratch):
     if map_file.exists():
         table = re.match(r"Archive member included[^\n]*\n\n(.*?)(?:\n\n|\Z)", map_file.read_text(errors="replace"), re.S)
         extracted = {named(member) for member in re.findall(r"^(\S+\([^()]*\))", table[1] if table else "", re.M)}
-    return Verdict(messages.duplicates, messages.undefined, extracted, one_of_each_rule(messages.refused)), messages
+    return Verdict(messages.duplicates, messages.undefined, extracted, one_of_each_rule(messages.refused), omits_versions=True), messages
 
 
 def one_of_each_rule(refused):
@@ -336,11 +341,11 @@ def elfaudit(name, words, folder):
         raise Refused(f"exit code {messages.code}: {error}")
     document = json.loads(messages.out)
     refused = {(f["rule"], f["symbol"]) for f in document["findings"] if f["rule"] in REFUSED and f["severity"] == "error"}
-    # gold prints a duplicate without its version, and what is hidden and undefined too.
+    # gold prints a duplicate without its version.
     printed = (lambda symbol: symbol.split("@")[0]) if name == "gold" else (lambda symbol: symbol)
     return Verdict(
         {(printed(d["symbol"]), named(d["other"])) for d in document["duplicates"]},
-        {printed(symbol) for symbol in document["undefined"]},
+        set(document["undefined"]),
         {named(m["input"]) for m in document["extracted_members"]},
         one_of_each_rule(refused) if name == "gold" else refused,
         messages.code != 0,

@@ -113,6 +113,7 @@ def test_sites_are_known(scores, way):
 
 @pytest.mark.parametrize("way", [way for way in WAYS if way != "debug info"])
 def test_chains_are_known_where_sites_are(scores, way):
-    """But for a line that two ways of includes lead to: a depfile alone doesn't say which of them the compile took."""
-    least = 0.95 if way.startswith("depfile") else 1
-    assert scores[way].chains >= least * scores[way].known
+    """A line that two ways of includes lead to has a place: which of them the compile took, a depfile alone doesn't say."""
+    score = scores[way]
+    assert score.chains == score.known or way.startswith("depfile")
+    assert score.chains >= WAYS[way][3] * score.asked

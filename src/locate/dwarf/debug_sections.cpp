@@ -23,13 +23,9 @@ namespace {
 constexpr std::array<std::string_view, kSectionKinds> kNames = {
     "info", "abbrev", "str", "line", "line_str", "str_offsets", "addr", "ranges", "rnglists", "macro", "macinfo"};
 
-const std::string& bytes_path(const Origin& origin) {
-  return origin.bytes_path.empty() ? origin.path : origin.bytes_path;
-}
-
 /// The bytes of the object: all of a loose file, whose size may not be known, or of a thin archive's member.
 std::span<std::byte> image(const Origin& origin, std::span<std::byte> file) {
-  if (!origin.is_member() || (bytes_path(origin) != origin.path && origin.offset == 0)) return file;
+  if (!origin.is_member() || (origin.file() != origin.path && origin.offset == 0)) return file;
   if (origin.offset > file.size() || origin.size > file.size() - origin.offset)
     throw InputError(origin.path, origin.member, origin.offset, "the member reaches past the end of the file");
   return file.subspan(origin.offset, origin.size);
@@ -50,7 +46,7 @@ std::uint64_t DebugSection::field(Cursor& in, unsigned size) {
 }
 
 DebugSections::DebugSections(const Origin& origin, bool split)
-    : mapping_(bytes_path(origin)), elf_(ElfFile::open(origin, image(origin, mapping_->bytes()))) {
+    : mapping_(origin.file()), elf_(ElfFile::open(origin, image(origin, mapping_->bytes()))) {
   GElf_Ehdr header;
   if (gelf_getehdr(elf_->get(), &header) == nullptr)
     throw InputError(origin.path, origin.member, origin.offset, "is not an ELF object");

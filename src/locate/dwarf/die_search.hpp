@@ -78,8 +78,7 @@ struct Target {
   Address address;
   std::uint8_t type = 0;  ///< STT_*
   bool weak = false;
-  bool address_shared =
-      false;  ///< another symbol may be at the same address: an alias, a function without instructions
+  bool address_shared = false;  ///< another symbol may be there too: an alias, a function without instructions
   std::vector<Die> at_address;  ///< variables and functions that the debug info places at the address
   std::vector<Die> by_name;     ///< without an address there, but of that name (aliases, what -fipa-icf folded)
 

@@ -52,7 +52,7 @@ class SplitFiles {
   bool asked() const { return !bodies_.empty(); }
 
  private:
-  const std::string& object_path() const { return object_.bytes_path.empty() ? object_.path : object_.bytes_path; }
+  const std::string& object_path() const { return object_.file(); }
   Unit* find(Unit& skeleton);
   std::string find_file(const Unit& skeleton);
   Unit* matching_unit(std::unique_ptr<DebugFile> file, Unit& skeleton);

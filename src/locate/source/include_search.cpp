@@ -241,24 +241,52 @@ std::vector<std::string> folders_in(const std::string& folder) {
   return result;
 }
 
-/// With the folder itself. Nothing when there are too many: a header in those that are left out may be meant.
-std::optional<std::vector<std::string>> all_below(const std::string& folder) {
-  std::vector<std::string> result = {folder};
-  for (std::size_t i = 0; i < result.size(); ++i)
-    for (std::string& below : folders_in(result[i])) {
-      if (result.size() >= kMostOfProject) return std::nullopt;
-      result.push_back(std::move(below));
-    }
-  return result;
-}
+/// A folder and all below it.
+class ProjectFolders {
+ public:
+  explicit ProjectFolders(const std::string& root) {
+    add(root);
+    for (std::size_t i = 0; i < folders_.size() && !too_many_; ++i)
+      for (const std::string& below : folders_in(folders_[i])) add(below);
+  }
 
-/// All the units of a build ask for one project, whose folders may have tens of thousands of files.
-const std::optional<std::vector<std::string>>& remembered_below(const std::string& folder) {
-  thread_local std::string asked;
-  thread_local std::optional<std::vector<std::string>> below;
-  if (asked != folder) below = all_below(folder);
-  asked = folder;
-  return below;
+  /// Nothing when there are too many: a header in those that are left out may be meant.
+  const std::vector<std::string>* all() const { return too_many_ ? nullptr : &folders_; }
+  const std::string& root() const { return folders_.front(); }
+
+  /// Has no folder that was listed got or lost an entry since? That changes its time.
+  bool is_current() const {
+    for (std::size_t i = 0; i < folders_.size(); ++i)
+      if (time_of(folders_[i]) != times_[i]) return false;
+    return true;
+  }
+
+ private:
+  static fs::file_time_type time_of(const std::string& folder) {
+    std::error_code error;
+    return fs::last_write_time(folder, error);
+  }
+
+  void add(const std::string& folder) {
+    if (folders_.size() == kMostOfProject) {
+      too_many_ = true;
+      return;
+    }
+    folders_.push_back(folder);
+    times_.push_back(time_of(folder));
+  }
+
+  std::vector<std::string> folders_;
+  std::vector<fs::file_time_type> times_;
+  bool too_many_ = false;
+};
+
+/// All the units of a build ask for one project, whose folders may have tens of thousands of files: it is listed anew
+/// only when it has changed, as between two audits of one process.
+const std::vector<std::string>* folders_of_project(const std::string& root) {
+  thread_local std::optional<ProjectFolders> last;
+  if (!last || last->root() != root || !last->is_current()) last.emplace(root);
+  return last->all();
 }
 
 /// The directory in which `path` is found by that name: "/p/include" of "/p/include/a/b.h" by "a/b.h".
@@ -278,8 +306,8 @@ GuessedDirectories::GuessedDirectories(const TranslationUnit& unit) {
   add_above(source);
   add_below(unit.folder);
   add_below(std::string(parent_path(source)));
-  if (const auto& folders = remembered_below(project_of(unit.folder, source));
-      folders && directories_.size() + folders->size() <= kMostDirectories)
+  if (const auto* folders = folders_of_project(project_of(unit.folder, source));
+      folders != nullptr && directories_.size() + folders->size() <= kMostDirectories)
     for (const std::string& folder : *folders) add(folder);
   for (std::string& folder : folders_in("/usr/include")) add(std::move(folder));  // as pkg-config gives them: eigen3
 }

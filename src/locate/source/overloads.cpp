@@ -217,9 +217,8 @@ Alike compare_arguments(std::span<const Token> declared, std::string_view demang
   return declared.empty() && alike == Alike::Different ? Alike::Unclear : alike;
 }
 
-}  // namespace
-
-std::string shown_path(const std::string& path) {
+/// Relative to the working directory when below it.
+std::string seen_from_here(const std::string& path) {
   if (!path.starts_with('/')) return path;
   std::error_code failed;
   const std::string here = std::filesystem::current_path(failed).string();
@@ -228,12 +227,14 @@ std::string shown_path(const std::string& path) {
   return below ? path.substr(size + 1) : path;
 }
 
+}  // namespace
+
 void add_doubt(std::vector<std::string>& doubts, const std::string& why) {
   if (std::find(doubts.begin(), doubts.end(), why) == doubts.end()) doubts.push_back(why);
 }
 
 SourceLine Origins::place(const Spot& spot) const {
-  return {shown_path(path(inclusions_[spot.inclusion].file)), spot.line};
+  return {seen_from_here(path(inclusions_[spot.inclusion].file)), spot.line};
 }
 
 std::vector<SourceLine> Origins::chain(std::uint32_t inclusion) const {

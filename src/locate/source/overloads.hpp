@@ -56,9 +56,6 @@ class Origins {
 Reading make_reading(const Parsed& parsed, const Name& name, Language language, Compiler compiler,
                      const Origins& origins, std::vector<std::string> doubts, const LeftOut& left_out, Leads& leads);
 
-/// Relative to the working directory when below it.
-std::string shown_path(const std::string& path);
-
 /// Adds a sentence that is not there yet.
 void add_doubt(std::vector<std::string>& doubts, const std::string& why);
 

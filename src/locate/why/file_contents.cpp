@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::size_t kLargestSource = std::size_t{8} << 20;
 
-const std::string& path_of(const Origin& origin) { return origin.bytes_path.empty() ? origin.path : origin.bytes_path; }
-
 std::span<const std::byte> content(const MappedFile& file, const Origin& origin) {
   const std::span<const std::byte> all = file.bytes();
   if (!origin.is_member() || (origin.offset == 0 && origin.bytes_path != origin.path)) return all;
@@ -60,14 +58,14 @@ std::vector<std::string> cut(const std::string& text) {
 
 bool same_file(const Origin& a, const Origin& b) {
   std::error_code error;
-  return a.member == b.member && a.offset == b.offset && std::filesystem::equivalent(path_of(a), path_of(b), error) &&
+  return a.member == b.member && a.offset == b.offset && std::filesystem::equivalent(a.file(), b.file(), error) &&
          !error;
 }
 
 bool same_bytes(const Origin& a, const Origin& b) {
   try {
-    const MappedFile first(path_of(a));
-    const MappedFile second(path_of(b));
+    const MappedFile first(a.file());
+    const MappedFile second(b.file());
     const auto one = content(first, a);
     const auto other = content(second, b);
     return !one.empty() && one.size() == other.size() && std::equal(one.begin(), one.end(), other.begin());

@@ -267,7 +267,7 @@ class PtxModule {
 // 5. The prototype of a function whose address is taken is kept apart from the others (DeviceSymbol::address_taken).
 // 6. Textures, surfaces and samplers are undefined symbols of a type of their own, which no linker misses.
 // 7. Code that nvcc compiles whole has all variables without linkage, clang's has it
-// (DeviceSymbols::private_variables).
+//     (DeviceSymbols::private_variables).
 
 namespace {
 
