@@ -47,7 +47,8 @@ bool UnresolvedOptions::take(const LineItem& item) {
 
 bool UnresolvedOptions::take_keyword(std::string_view keyword) {
   if (keyword == "defs") {
-    in_objects_ = defs_ = true;
+    defs_ = true;
+    if (!ignored_ || !linker_.unresolved_outranks_defs) in_objects_ = true;
   } else if (keyword == "undefs") {
     in_objects_ = defs_ = false;
   } else if (keyword == "nodefs") {  // mold only

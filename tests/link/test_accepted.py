@@ -32,6 +32,8 @@ HIDDEN = SECOND_MENTION + [f"{output} {words} {option}" for output in ("", "-sha
           for words in ("hidden.o", "protected.o", "hidden-weak.o", "hidden.o x.so", "protected.o x.so")]
 METHODS = [f"{words} --unresolved-symbols=ignore-{what}" for what in ("in-object-files", "in-shared-libs", "all")
            for words in ("uses-x.o", "uses-x.o uses-x.so", "uses-x.so uses-x.o", "start.o uses-x.so", "-shared uses-x.o uses-x.so")]
+METHODS += [f"{output} uses-x.o {words}" for output in ("", "-shared") for method in ("ignore-all", "ignore-in-object-files", "ignore-in-shared-libs")
+            for defs in ("-z defs", "--no-undefined") for words in (f"--unresolved-symbols={method} {defs}", f"{defs} --unresolved-symbols={method}")]
 STATIC = """
 start.o -static x.so
 -static start.o x.so
