@@ -260,31 +260,31 @@ constexpr std::array kLayers{
 };
 
 void strip(std::vector<Line>& lines, const Layer& layer) {
-  std::vector<Found> found(lines.size());
-  std::size_t count = 0;
+  std::vector<std::pair<std::size_t, Found>> found;  // the lines that begin so
   std::size_t not_blank = 0;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    found[i] = layer.find(lines[i].text);
-    count += found[i].size > 0 ? 1 : 0;
-    not_blank += lines[i].text.empty() ? 0 : 1;
+    if (lines[i].text.empty()) continue;
+    ++not_blank;
+    if (Found prefix = layer.find(lines[i].text); prefix.size > 0) found.emplace_back(i, std::move(prefix));
   }
-  const auto like = [&](std::size_t i, std::size_t other) {
-    return other < found.size() && found[other].size > 0 &&
-           (!layer.same_stream || found[i].stream == found[other].stream);
-  };
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (found[i].size == 0) continue;
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    const std::size_t i = found[k].first;
+    const Found& prefix = found[k].second;
+    const auto like = [&](std::size_t other_k, std::size_t line) {
+      return other_k < found.size() && found[other_k].first == line &&
+             (!layer.same_stream || prefix.stream == found[other_k].second.stream);
+    };
     // docker_step has taken its prefix off the neighbours of "#38 ERROR: ..." already; their stream still tells.
     const auto was_stripped_so = [&](std::size_t other) {
       return other < lines.size() && layer.same_stream && !lines[other].stream.empty() &&
-             lines[other].stream.ends_with(found[i].stream);
+             lines[other].stream.ends_with(prefix.stream);
     };
-    if (!layer.certain && count != not_blank && !like(i, i - 1) && !like(i, i + 1) && !was_stripped_so(i - 1) &&
-        !was_stripped_so(i + 1)) {
+    if (!layer.certain && found.size() != not_blank && !like(k - 1, i - 1) && !like(k + 1, i + 1) &&
+        !was_stripped_so(i - 1) && !was_stripped_so(i + 1)) {
       continue;
     }
-    lines[i].text.erase(0, found[i].size);
-    lines[i].stream += found[i].stream;
+    lines[i].text.erase(0, prefix.size);
+    lines[i].stream += prefix.stream;
   }
 }
 
@@ -498,6 +498,7 @@ class CommandReader {
   }
 
   void take_commands(const Prompted& prompted, std::uint32_t number, bool failed) {
+    if (prompted.text.find_first_of(" \t") == std::string_view::npos) return;  // a command that counts has operands
     const auto shell = parse_shell_line(prompted.text);
     if (!shell) return;
     for (const ShellCommand& simple : *shell) {

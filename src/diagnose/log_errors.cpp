@@ -491,6 +491,11 @@ std::vector<LogError> find_log_errors(std::span<const LogLine> lines) {
   Reader reader;
   for (std::size_t at = 0; at < lines.size() && reader.errors.size() < kMostLogErrors;) {
     reader.lines = lines.subspan(at);
+    if (reader.text().find(':') == std::string_view::npos) {  // each tool's messages have one; most lines of a log none
+      reader.included_from.clear();
+      ++at;
+      continue;
+    }
     at += std::min(read_one(reader), lines.size() - at);
   }
   return std::move(reader.errors);
