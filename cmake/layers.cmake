@@ -9,9 +9,10 @@ set(ELFAUDIT_LAYERS
   "input scan/device"
   "input/build locate/dwarf locate/source scan"
   "load locate/why package resolve"
-  "locate stale"
+  "stale"
   "rules"
-  "audit report rules/python"
+  "locate rules/python"
+  "audit report"
   "diagnose gate"
   "cli")
 

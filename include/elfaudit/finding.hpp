@@ -16,12 +16,22 @@ namespace elfaudit {
 
 enum class Severity : std::uint8_t { Note, Warning, Error };
 
-/// A row of the rule table: ids are public and stable.
+/// What the findings of a rule say, for who treats some alike. HeaderDefinition: a definition that the next link may
+/// refuse; Mismatch: declarations of one name that differ; NotPic: code that the output can't hold.
+enum class RuleKind : std::uint8_t { Other, Unreadable, Duplicate, HeaderDefinition, Undefined, Mismatch, NotPic };
+
+/// A row of the rule table, which says all that others need to know of a rule: ids are public and stable.
 struct Rule {
   std::string_view id;
   Severity severity;         ///< default
   std::string_view summary;  ///< one line, for --help, SARIF and the docs
   bool on = true;            ///< false: only when asked for by --enable
+  RuleKind kind = RuleKind::Other;
+  bool device = false;        ///< about device code
+  bool stops_link = false;    ///< as an error it keeps the link's output from being made
+  bool names_file = false;    ///< its message names the file and all there is to say
+  bool every_symbol = false;  ///< needs more of each file than its strong definitions and what is undefined
+  bool every_header = false;  ///< needs the headers of each object, newer or not
 };
 
 /// How a place in the source is known. Said with every place; unknown is unknown.

@@ -107,9 +107,8 @@ void take_undefined_from(const Census& census, Resolution& resolution) {
   resolution.undefined_counted = census.undefined.has_value();
 }
 
-bool enables(const AuditOptions& options, std::string_view rule) {
-  return std::find(options.enable.begin(), options.enable.end(), rule) != options.enable.end();
-}
+/// Are the headers of every object looked at, not only of those that a first look finds stale?
+StaleOptions stale_options(const AuditOptions& options) { return {any_needs(&Rule::every_header, options.enable)}; }
 
 /// What an image loads is known only where it is.
 void note_images_not_at_hand(LinkJob& job, const std::vector<InputFacts>& inputs) {
@@ -243,8 +242,7 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census>
       alone ? attempt("compile commands", [&] { return gpu_compiles_of(result.inputs, options, result.job.notes); })
             : std::vector<GpuCompile>();
   const StaleFacts stale =
-      alone ? attempt("times of files",
-                      [&] { return find_stale(result.job, result.inputs, {enables(options, "untracked-header")}); })
+      alone ? attempt("times of files", [&] { return find_stale(result.job, result.inputs, stale_options(options)); })
             : StaleFacts();
   watch.lap("stale");
   const LocateOptions locating{result.job.scope.command, options.preprocess, options.compile_commands,
@@ -267,8 +265,7 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census>
     if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(std::move(problem));
   result.job.notes.insert(result.job.notes.end(), problems.begin(), problems.end());
   add_errors(attempt.errors(), result.findings);
-  settle_header_definitions(result.findings);
-  settle_split_states(result.resolution, result.findings);
+  settle_findings(result.resolution, result.findings);
   watch.lap("locate");
 
   result.complete = complete(result.findings);
@@ -277,9 +274,12 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census>
 
 }  // namespace
 
+bool may_skim(const AuditOptions& options) { return options.skim && !any_needs(&Rule::every_symbol, options.enable); }
+
 Audit audit(LinkJob job, const AuditOptions& options) {
   std::optional<Census> census;
-  if (census_suffices(job, options)) census = take_census(paths_of(job), options.jobs, options.count_undefined);
+  if (may_skim(options) && census_suffices(job))
+    census = take_census(paths_of(job), options.jobs, options.count_undefined);
   return audit(std::move(job), options, std::move(census));
 }
 
@@ -300,21 +300,14 @@ std::vector<Finding> audit_objects(const std::vector<InputFacts>& inputs, const 
   LinkJob job;
   job.scope.command = true;  // the links are about to be made anew
   const std::vector<GpuCompile> compiles = gpu_compiles_of(inputs, options, notes);
-  const bool every_object = enables(options, "untracked-header");
-  const StaleFacts stale = find_stale(job, inputs, {every_object});
+  const StaleFacts stale = find_stale(job, inputs, stale_options(options));
   const Resolution none;
   Evidence evidence{job, inputs, none};
   evidence.gpu_archs = options.gpu_archs;
   evidence.gpu_compiles = compiles;
   evidence.stale_objects = stale.objects;
   evidence.stale_libraries = stale.libraries;
-  std::vector<Finding> findings = gpu_flags(evidence);
-  const auto add = [&](std::vector<Finding> more) {
-    findings.insert(findings.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-  };
-  add(stale_objects(evidence));
-  if (every_object) add(untracked_headers(evidence));
-  return findings;
+  return apply_rules(evidence, options.enable, RuleScope::Objects);
 }
 
 Account explain(const Audit& audit, std::string_view symbol) {

@@ -165,7 +165,7 @@ class Sum {
 };
 
 bool is_not_built(const Finding& finding, const LinkJob& job) {
-  return finding.rule == "unreadable-input" && finding.sites.front().origin.path == job.output_path;
+  return rule(finding.rule).kind == RuleKind::Unreadable && finding.sites.front().origin.path == job.output_path;
 }
 
 /// What lacks an input that is not made because of a finding in the link that makes it has nothing to answer for: the

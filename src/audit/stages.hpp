@@ -10,6 +10,9 @@
 
 namespace elfaudit {
 
+/// May a census of the files stand for reading them? No rule that runs needs more.
+bool may_skim(const AuditOptions& options);
+
 /// `census` is that of the files of `job`, in their order; without one everything is read.
 Audit audit(LinkJob job, const AuditOptions& options, std::optional<Census> census);
 

@@ -498,13 +498,13 @@ Audit audit_of_files(const Request& request, const std::optional<LinkerChoice>& 
       leave_out(expand_response_files(request.files), request.policy.never_read, left_out);
   std::optional<Census> census;
   const LinkerChoice choice = linker.value_or(LinkerChoice{});
-  if (census_may_suffice(traits_of(choice.kind, choice.version), request.audit))
+  if (may_skim(request.audit) && census_may_suffice(traits_of(choice.kind, choice.version)))
     census = take_census(words, request.audit.jobs, request.audit.count_undefined);
   LinkJob job = job_from_files(words, linker, census ? std::optional(known_files(*census)) : std::nullopt);
   job.left_out = std::move(left_out);
   if (job.device) job.device->part_left_out = !job.left_out.empty();
   choose_device_archs(job, request.archs);
-  if (!census_suffices(job, request.audit)) census.reset();
+  if (!census_suffices(job)) census.reset();
   return audit(std::move(job), request.audit, std::move(census));
 }
 
@@ -701,7 +701,7 @@ int explain_command(const Request& request) {
   map_paths(account, path_map(request));
   print(account_report(account), "the account");
   for (const Finding& finding : result.findings)
-    if (finding.rule == "unreadable-input") complain(finding.message);
+    if (rule(finding.rule).kind == RuleKind::Unreadable) complain(finding.message);
   return result.complete && !complain_of_shrunk_files() ? 0 : 2;
 }
 

@@ -348,22 +348,20 @@ LinkAudit audit_link(const LogCommand& command, const DiagnoseOptions& options, 
   return result;
 }
 
-constexpr std::array<std::string_view, 2> kDuplicates{"duplicate-definition", "device-duplicate-definition"};
-constexpr std::array<std::string_view, 3> kUndefined{"undefined-symbol", "device-undefined-symbol",
-                                                     "device-link-missing"};
-constexpr std::array<std::string_view, 1> kMismatches{"device-declaration-mismatch"};
-
-std::span<const std::string_view> rules_for(LogErrorKind kind) {
+/// The rules that find what a message of this kind says.
+RuleKind rules_for(LogErrorKind kind) {
   switch (kind) {
     case LogErrorKind::DuplicateDefinition:
-      return kDuplicates;
+      return RuleKind::Duplicate;
     case LogErrorKind::UndefinedReference:
     case LogErrorKind::LibraryNotOnLine:
-      return kUndefined;
+      return RuleKind::Undefined;
     case LogErrorKind::DeclarationMismatch:
-      return kMismatches;
+      return RuleKind::Mismatch;
+    case LogErrorKind::RelocationRefused:
+      return RuleKind::NotPic;
     default:
-      return {};
+      return RuleKind::Other;
   }
 }
 
@@ -388,7 +386,7 @@ const Finding* about_object(const LogSite& place, const Audit& audit) {
   const auto last_part = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
   const Finding* near = nullptr;
   for (const Finding& finding : audit.findings) {
-    if (finding.rule != "relocation-not-pic" || finding.sites.empty()) continue;
+    if (rule(finding.rule).kind != RuleKind::NotPic || finding.sites.empty()) continue;
     const std::string display = finding.sites.front().origin.display();
     if (display == name) return &finding;
     if (last_part(display) == last_part(name)) near = &finding;
@@ -409,10 +407,7 @@ std::optional<Finding> undefined_by_the_log(const OpenError& error, const Audit&
   const std::string name = undefined_name(audit, spelling_key(error.error.symbol));
   if (name.empty()) return std::nullopt;
   Account account = explain(audit, name);
-  Finding finding;
-  finding.rule = "undefined-symbol";
-  finding.symbol = name;
-  finding.demangled = demangle(name);
+  Finding finding = make_finding(kUndefinedSymbol, name, {});
   finding.message = finding.demangled + " is not defined by any input";
   for (Mention& mention : account.mentions) {
     if (mention.site.role == Role::Candidate) {
@@ -438,19 +433,19 @@ std::optional<Finding> finding_for(const OpenError& error, const Audit& audit) {
     const Finding* found = error.error.sites.empty() ? nullptr : about_object(error.error.sites.front(), audit);
     return found == nullptr ? std::nullopt : std::optional(*found);
   }
-  const auto rules = rules_for(error.kind);
-  if (rules.empty() || error.error.symbol.empty()) return std::nullopt;
+  const RuleKind kind = rules_for(error.kind);
+  if (kind == RuleKind::Other || error.error.symbol.empty()) return std::nullopt;
   const std::string key = spelling_key(error.error.symbol);
   const Finding* found = nullptr;
   for (const Finding& finding : audit.findings) {
-    if (std::find(rules.begin(), rules.end(), finding.rule) == rules.end() || !is_about(finding, key)) continue;
+    const Rule& row = rule(finding.rule);
+    if (row.kind != kind || !is_about(finding, key)) continue;
     // nvlink's own rules tell its story better than those of the host link, where both found something.
-    const bool device = finding.rule.starts_with("device-");
-    if (found == nullptr || device == (error.tool == LogTool::Nvlink)) found = &finding;
+    if (found == nullptr || row.device == (error.tool == LogTool::Nvlink)) found = &finding;
   }
   if (found != nullptr) return *found;
   const bool host = error.tool != LogTool::Nvlink;
-  return host && rules.data() == kUndefined.data() ? undefined_by_the_log(error, audit) : std::nullopt;
+  return host && kind == RuleKind::Undefined ? undefined_by_the_log(error, audit) : std::nullopt;
 }
 
 std::string verdict_on(const OpenError& error, const Audit& audit) {

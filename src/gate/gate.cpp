@@ -128,7 +128,7 @@ std::string baseline_document(const Audit& audit, const std::vector<BaselineEntr
   // Sorted by what doesn't change, so that the file's own history shows what came and went.
   std::map<std::tuple<std::string, std::string, std::string>, BaselineEntry> entries;
   const auto add = [&](const Finding& finding) {
-    if (finding.leaves_unread || finding.rule == "baseline-outdated") return;
+    if (finding.leaves_unread || finding.rule == kBaselineOutdated.id) return;
     const std::string print = fingerprint(finding);
     const auto [at, fresh] = entries.try_emplace({finding.rule, finding.symbol, print});
     if (fresh)
@@ -172,8 +172,8 @@ std::string described(const Suppression& suppression) {
 }
 
 /// A finding about the policy itself.
-Finding about(std::string_view rule_id, std::string message) {
-  Finding finding = make_finding(rule_id, {}, std::move(message));
+Finding about(const Rule& rule, std::string message) {
+  Finding finding = make_finding(rule, {}, std::move(message));
   finding.demangled.clear();
   return finding;
 }
@@ -210,12 +210,12 @@ void suppress(const Policy& policy, Audit& audit) {
     const Suppression& suppression = policy.suppressions[i];
     if (ended[i] != 0)
       audit.findings.push_back(
-          about("suppression-ended", fmt::format("{}: the suppression of {} ended on {} and still fits {}",
-                                                 suppression.where, described(suppression), suppression.until,
-                                                 ended[i] == 1 ? "a finding" : fmt::format("{} findings", ended[i]))));
+          about(kSuppressionEnded, fmt::format("{}: the suppression of {} ended on {} and still fits {}",
+                                               suppression.where, described(suppression), suppression.until,
+                                               ended[i] == 1 ? "a finding" : fmt::format("{} findings", ended[i]))));
     else if (used[i] == 0 && !policy.partial)
-      audit.findings.push_back(about("suppression-unused", fmt::format("{}: the suppression of {} fits no finding",
-                                                                       suppression.where, described(suppression))));
+      audit.findings.push_back(about(kSuppressionUnused, fmt::format("{}: the suppression of {} fits no finding",
+                                                                     suppression.where, described(suppression))));
   }
   audit.suppression_uses = std::move(used);
 }
@@ -282,8 +282,8 @@ void compare_with_baseline(const Policy& policy, Audit& audit) {
   }
   if (gone.empty()) return;
   Finding finding =
-      about("baseline-outdated", fmt::format("{}: {} of its findings {} gone; write it again with --write-baseline",
-                                             policy.baseline_path, gone.size(), gone.size() == 1 ? "is" : "are"));
+      about(kBaselineOutdated, fmt::format("{}: {} of its findings {} gone; write it again with --write-baseline",
+                                           policy.baseline_path, gone.size(), gone.size() == 1 ? "is" : "are"));
   finding.notes = std::move(gone);
   audit.findings.push_back(std::move(finding));
 }
@@ -295,7 +295,7 @@ void check(const Suppression& suppression) {
     refuse("a suppression has a reason: reason = \"...\"");
   if (!suppression.until.empty() && !is_date(suppression.until))
     refuse(fmt::format("until = \"{}\" is no date like 2027-01-31", suppression.until));
-  if (suppression.rule == "unreadable-input")
+  if (suppression.rule == kUnreadableInput.id)
     refuse("what can't be read can't be suppressed, because nothing is known of it; never-read leaves an input out");
   const auto rules = rule_table();
   if (std::none_of(rules.begin(), rules.end(),
@@ -308,7 +308,8 @@ void check(const Suppression& suppression) {
 void check_policy(const Policy& policy) {
   for (const auto& [id, severity] : policy.severities) {
     require_rule(id, "severity of " + id);
-    if (id == "unreadable-input") throw UsageError("unreadable-input is always an error: nothing unread passes");
+    if (rule(id).kind == RuleKind::Unreadable)
+      throw UsageError(fmt::format("{} is always an error: nothing unread passes", id));
   }
   for (const Suppression& suppression : policy.suppressions) check(suppression);
 }

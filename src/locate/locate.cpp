@@ -33,6 +33,7 @@
 #include "locate/why/cause.hpp"
 #include "locate/why/cure.hpp"
 #include "locate/why/pic_cause.hpp"
+#include "rules/rules.hpp"
 #include "scan/device/device_code.hpp"
 #include "scan/scan.hpp"
 #include "support/path.hpp"
@@ -839,8 +840,8 @@ void locate_on_device(const std::vector<AskedSite>& sites, const std::vector<Inp
 
 /// Does the question "what made it a definition" arise?
 bool is_about_definitions(const Finding& finding) {
-  return finding.rule == "duplicate-definition" || finding.rule == "device-duplicate-definition" ||
-         finding.rule == "header-definition";
+  const RuleKind kind = rule(finding.rule).kind;
+  return kind == RuleKind::Duplicate || kind == RuleKind::HeaderDefinition;
 }
 
 /// Whom everything is asked, and for whom.
@@ -900,12 +901,12 @@ std::vector<std::string> locate(std::vector<Finding>& findings, const std::vecto
                                 const LocateOptions& options) {
   std::vector<AskedSite> sites;
   for (Finding& finding : findings)
-    for (Site& site : finding.sites) sites.push_back({&site, finding.rule == "header-definition"});
+    for (Site& site : finding.sites) sites.push_back({&site, rule(finding.rule).kind == RuleKind::HeaderDefinition});
   Inquiry inquiry(options);
   const Stories stories = ask(sites, inputs, inquiry);
   std::vector<std::vector<Story>> of_findings;
   for (Finding& finding : findings) {
-    if (finding.rule == "relocation-not-pic") explain_not_pic(finding, inquiry.records);
+    if (rule(finding.rule).kind == RuleKind::NotPic) explain_not_pic(finding, inquiry.records);
     std::vector<Story>& of_finding = of_findings.emplace_back();
     for (const Site& site : finding.sites)
       if (const auto story = stories.find(&site); story != stories.end()) of_finding.push_back(story->second);

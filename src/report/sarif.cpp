@@ -232,7 +232,7 @@ std::string_view problem_severity(Severity severity) {
 
 Json tags_of(const Rule& rule) {
   Json tags = Json::array({"linkage"});
-  if (rule.id.substr(0, 7) == "device-" || rule.id.substr(0, 4) == "gpu-") tags.push_back("device-code");
+  if (rule.device) tags.push_back("device-code");
   return tags;
 }
 

@@ -17,6 +17,7 @@
 #include "elfaudit/report.hpp"
 #include "report/for_display.hpp"
 #include "report/wording.hpp"
+#include "rules/rules.hpp"
 #include "support/demangle.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
@@ -112,10 +113,6 @@ const Site* first_known(const Finding& finding) {
   return found == finding.sites.end() ? nullptr : &*found;
 }
 
-bool message_says_all(const Finding& finding) {
-  return finding.rule == "unreadable-input" || finding.rule == "device-code-dropped";
-}
-
 void print_links(std::string& out, const Finding& finding) {
   if (!finding.links.empty()) out += fmt::format("  {:<{}}{}\n", "link", kRoleWidth, links_text(finding));
 }
@@ -139,7 +136,7 @@ void print_finding(std::string& out, const Finding& made, const Painter& paint) 
   const Finding finding = for_display(made);
   out += paint.severity(finding.severity, std::string(to_word(finding.severity)) + ":") + " " +
          paint.bold(sentence(finding)) + " " + paint.dim("[" + finding.rule + "]") + "\n";
-  if (message_says_all(finding)) return print_links(out, finding);
+  if (rule(finding.rule).names_file) return print_links(out, finding);
   const std::size_t width = column_width(finding);
   Chains printed;
   for (std::size_t i = 0; i < finding.sites.size() && i < kMostSites; ++i)

@@ -25,6 +25,29 @@
 
 namespace elfaudit {
 
+// The rules.
+
+namespace {
+
+constexpr Rule kDuplicateDefinition{.id = "duplicate-definition",
+                                    .severity = Severity::Error,
+                                    .summary = "two strong definitions in one link: the linker will reject it",
+                                    .kind = RuleKind::Duplicate,
+                                    .stops_link = true};
+constexpr Rule kHeaderDefinition{
+    .id = "header-definition",
+    .severity = Severity::Warning,
+    .summary = "a header defines a strong global: the next file to include it breaks the link",
+    .on = false,
+    .kind = RuleKind::HeaderDefinition,
+    .every_symbol = true};
+constexpr Rule kShadowedDefinition{
+    .id = "shadowed-definition",
+    .severity = Severity::Note,
+    .summary = "another archive member also defines it and was not taken: the order of the line decides"};
+
+}  // namespace
+
 // --- nvcc's host objects repeat the device symbols: a shadow for each variable, a stub for each function. A second
 // definition on the device is one on the host too, and one edit mends both.
 
@@ -60,7 +83,7 @@ bool launches(std::string_view launcher, std::string_view kernel) {
 std::set<const Finding*> launchers_of_kernels(const std::vector<Finding>& findings) {
   std::map<std::string_view, const Finding*> duplicates;
   for (const Finding& finding : findings)
-    if (finding.rule == "duplicate-definition") duplicates.emplace(finding.symbol, &finding);
+    if (finding.rule == kDuplicateDefinition.id) duplicates.emplace(finding.symbol, &finding);
   std::set<const Finding*> launchers;
   for (const auto& [symbol, launcher] : duplicates)
     for (const std::string_view kernel : kernels_of(symbol))
@@ -71,11 +94,16 @@ std::set<const Finding*> launchers_of_kernels(const std::vector<Finding>& findin
 }
 
 bool tells_the_same(const Finding& host, const Finding& device) {
-  if (host.rule != "duplicate-definition") return false;
+  if (host.rule != kDuplicateDefinition.id) return false;
   if (host.symbol != device.symbol && !launches(host.symbol, device.symbol)) return false;
   const std::set<std::string> on_host = objects_of(host);
   const std::set<std::string> on_device = objects_of(device);
   return std::includes(on_device.begin(), on_device.end(), on_host.begin(), on_host.end());
+}
+
+bool is_device_duplicate(const Finding& finding) {
+  const Rule& row = rule(finding.rule);
+  return row.kind == RuleKind::Duplicate && row.device;
 }
 
 /// In a build the device link and the host link of a target are links of their own.
@@ -89,7 +117,7 @@ std::string note(const std::set<std::string>& host_links) {
 void join_host_and_device(std::vector<Finding>& findings) {
   std::set<const Finding*> told = launchers_of_kernels(findings);
   for (Finding& device : findings) {
-    if (device.rule != "device-duplicate-definition") continue;
+    if (!is_device_duplicate(device)) continue;
     bool on_host = false;
     std::set<std::string> links;
     for (const Finding& host : findings) {
@@ -111,7 +139,7 @@ std::string times(std::size_t n) { return n == 2 ? "twice" : std::to_string(n) +
 
 }  // namespace
 
-std::vector<Finding> duplicate_definitions(const Evidence& evidence) {
+static std::vector<Finding> duplicate_definitions(const Evidence& evidence) {
   std::map<std::string_view, std::vector<const Conflict*>> by_symbol;
   for (const Conflict& conflict : evidence.resolution.conflicts) by_symbol[conflict.symbol].push_back(&conflict);
 
@@ -119,7 +147,7 @@ std::vector<Finding> duplicate_definitions(const Evidence& evidence) {
   std::vector<Finding> findings;
   for (const auto& [symbol, conflicts] : by_symbol) {
     Finding finding =
-        make_finding("duplicate-definition", symbol, demangle(symbol) + " is defined " + times(conflicts.size() + 1));
+        make_finding(kDuplicateDefinition, symbol, demangle(symbol) + " is defined " + times(conflicts.size() + 1));
     if (forced) finding.severity = Severity::Warning;
     finding.sites.push_back(make_site(evidence, conflicts.front()->kept, Role::Kept));
     for (const Conflict* conflict : conflicts)
@@ -133,8 +161,6 @@ std::vector<Finding> duplicate_definitions(const Evidence& evidence) {
 // since only debug info or the sources tell where a definition is: every definition is a candidate until located.
 
 namespace {
-
-constexpr std::string_view kRule = "header-definition";
 
 /// Every strong definition that the link keeps, object by object: tens of thousands, so nothing else is made of them.
 std::vector<SymbolId> candidates(const Evidence& evidence) {
@@ -155,27 +181,27 @@ std::vector<SymbolId> candidates(const Evidence& evidence) {
 
 }  // namespace
 
-std::vector<Finding> header_definitions(const Evidence& evidence) {
+static std::vector<Finding> header_definitions(const Evidence& evidence) {
   std::vector<Finding> findings;
   if (evidence.in_headers == nullptr) return findings;
   for (const SymbolId id : evidence.in_headers(candidates(evidence))) {
-    findings.push_back(make_finding(kRule, evidence.object(id.in).name(evidence.symbol(id)), {}));
+    findings.push_back(make_finding(kHeaderDefinition, evidence.object(id.in).name(evidence.symbol(id)), {}));
     findings.back().message = findings.back().demangled + " is defined in a header";
     findings.back().sites.push_back(make_site(evidence, id, Role::Kept));
   }
   return findings;
 }
 
-void settle_header_definitions(std::vector<Finding>& findings) {
+static void settle_header_definitions(const Resolution& /*resolution*/, std::vector<Finding>& findings) {
   std::set<std::string> told;
   for (const Finding& finding : findings)
-    if (finding.rule == "duplicate-definition" || finding.rule == "device-duplicate-definition")
-      told.insert(finding.symbol);
+    if (rule(finding.rule).kind == RuleKind::Duplicate) told.insert(finding.symbol);
   std::erase_if(findings, [&](const Finding& finding) {
-    return finding.rule == kRule && (!finding.sites.front().place.in_header || told.contains(finding.symbol));
+    return finding.rule == kHeaderDefinition.id &&
+           (!finding.sites.front().place.in_header || told.contains(finding.symbol));
   });
   for (Finding& finding : findings)
-    if (finding.rule == kRule)
+    if (finding.rule == kHeaderDefinition.id)
       finding.notes.push_back(
           "it links, since no other object has it; the next file that includes the header has it too");
 }
@@ -237,7 +263,7 @@ bool is_copy(const ObjectFacts& a, const ObjectFacts& b) {
 
 }  // namespace
 
-std::vector<Finding> shadowed_definitions(const Evidence& evidence) {
+static std::vector<Finding> shadowed_definitions(const Evidence& evidence) {
   std::vector<Finding> findings;
   // What can't be read might pull in the other member, as what a device link makes pulls in all that have device code.
   if (!evidence.job.scope.command || evidence.resolution.judgement.duplicates != Judged::Yes) return findings;
@@ -267,7 +293,7 @@ std::vector<Finding> shadowed_definitions(const Evidence& evidence) {
     const auto& [kept, other] = names.front();
     const std::string symbol(evidence.object(kept.in).name(evidence.symbol(kept)));
     Finding finding =
-        make_finding("shadowed-definition", symbol,
+        make_finding(kShadowedDefinition, symbol,
                      demangle(symbol) + " is also defined by " + evidence.object(other.in).origin.display() +
                          ", which is not taken: the order of the line decides");
     finding.sites.push_back(make_site(evidence, kept, Role::Kept));
@@ -279,6 +305,12 @@ std::vector<Finding> shadowed_definitions(const Evidence& evidence) {
     findings.push_back(std::move(finding));
   }
   return findings;
+}
+
+RuleFamily definition_rules() {
+  return {{&kDuplicateDefinition, &kHeaderDefinition, &kShadowedDefinition},
+          {{duplicate_definitions}, {header_definitions, &kHeaderDefinition}, {shadowed_definitions}},
+          settle_header_definitions};
 }
 
 }  // namespace elfaudit

@@ -12,6 +12,49 @@
 #include "support/path.hpp"
 
 namespace elfaudit {
+
+// The rules.
+
+const Rule kSplitState{.id = "split-state",
+                       .severity = Severity::Warning,
+                       .summary = "one variable, and each object has a copy of its own"};
+
+namespace {
+
+constexpr Rule kDeviceDuplicateDefinition{.id = "device-duplicate-definition",
+                                          .severity = Severity::Error,
+                                          .summary = "two definitions in one device link: nvlink will reject it",
+                                          .kind = RuleKind::Duplicate,
+                                          .device = true,
+                                          .stops_link = true};
+constexpr Rule kDeviceUndefinedSymbol{.id = "device-undefined-symbol",
+                                      .severity = Severity::Error,
+                                      .summary = "device code needs it and no input defines it: nvlink will reject it",
+                                      .kind = RuleKind::Undefined,
+                                      .device = true,
+                                      .stops_link = true};
+constexpr Rule kDeviceDeclarationMismatch{
+    .id = "device-declaration-mismatch",
+    .severity = Severity::Error,
+    .summary = "size, memory space or prototype differ between device symbols of one name: nvlink will reject it",
+    .kind = RuleKind::Mismatch,
+    .device = true,
+    .stops_link = true};
+constexpr Rule kDeviceLinkMissing{
+    .id = "device-link-missing",
+    .severity = Severity::Error,
+    .summary =
+        "relocatable device code is linked without a device link: the linker will miss __cudaRegisterLinkedBinary_*",
+    .kind = RuleKind::Undefined,
+    .device = true,
+    .stops_link = true};
+constexpr Rule kDeviceCodeDropped{.id = "device-code-dropped",
+                                  .severity = Severity::Warning,
+                                  .summary = "nvlink leaves out device code, or it can't be read and isn't checked",
+                                  .device = true,
+                                  .names_file = true};
+
+}  // namespace
 namespace {
 
 std::string_view keyword(MemorySpace space) {
@@ -100,8 +143,8 @@ std::string DeviceFinding::arch_list() const {
   return fmt::format("{} and {}", fmt::join(names, ", "), last);
 }
 
-Finding DeviceFinding::finish(std::string_view rule_id, std::string_view symbol, std::string message) && {
-  Finding finding = make_finding(rule_id, symbol, std::move(message));
+Finding DeviceFinding::finish(const Rule& rule, std::string_view symbol, std::string message) && {
+  Finding finding = make_finding(rule, symbol, std::move(message));
   for (const GpuArch& arch : archs_) finding.archs.push_back(arch.name());
   finding.sites = std::move(sites_);
   return finding;
@@ -131,7 +174,7 @@ std::string mismatch_message(const Evidence& evidence, const DeviceMismatch& mis
 
 }  // namespace
 
-std::vector<Finding> device_duplicates(const Evidence& evidence) {
+static std::vector<Finding> device_duplicates(const Evidence& evidence) {
   std::map<std::string_view, DeviceFinding> by_symbol;
   for (const DeviceConflict& conflict : evidence.resolution.device.conflicts) {
     DeviceFinding& finding = by_symbol[conflict.symbol];
@@ -143,12 +186,12 @@ std::vector<Finding> device_duplicates(const Evidence& evidence) {
   for (auto& [symbol, finding] : by_symbol) {
     std::string message = fmt::format("{} is defined {} in the device code for {}", demangle(symbol),
                                       times(finding.sites()), finding.arch_list());
-    findings.push_back(std::move(finding).finish("device-duplicate-definition", symbol, std::move(message)));
+    findings.push_back(std::move(finding).finish(kDeviceDuplicateDefinition, symbol, std::move(message)));
   }
   return findings;
 }
 
-std::vector<Finding> device_mismatches(const Evidence& evidence) {
+static std::vector<Finding> device_mismatches(const Evidence& evidence) {
   std::map<std::pair<std::string_view, MismatchKind>, DeviceFinding> by_symbol;
   std::map<std::pair<std::string_view, MismatchKind>, std::string> messages;
   for (const DeviceMismatch& mismatch : evidence.resolution.device.mismatches) {
@@ -161,7 +204,7 @@ std::vector<Finding> device_mismatches(const Evidence& evidence) {
   }
   std::vector<Finding> findings;
   for (auto& [key, finding] : by_symbol)
-    findings.push_back(std::move(finding).finish("device-declaration-mismatch", key.first,
+    findings.push_back(std::move(finding).finish(kDeviceDeclarationMismatch, key.first,
                                                  messages[key] + ", in the device code for " + finding.arch_list()));
   return findings;
 }
@@ -196,7 +239,7 @@ std::vector<std::string> who_has(const Evidence& evidence, const DeviceUnresolve
 
 }  // namespace
 
-std::vector<Finding> device_undefined_symbols(const Evidence& evidence) {
+static std::vector<Finding> device_undefined_symbols(const Evidence& evidence) {
   std::set<GpuArch> judged;
   for (const DeviceTarget& target : evidence.resolution.device.targets)
     if (all_read(evidence, target)) judged.insert(target.arch);
@@ -214,7 +257,7 @@ std::vector<Finding> device_undefined_symbols(const Evidence& evidence) {
   for (auto& [symbol, finding] : by_symbol) {
     std::string message =
         fmt::format("{} is not defined in any device code for {}", demangle(symbol), finding.arch_list());
-    findings.push_back(std::move(finding).finish("device-undefined-symbol", symbol, std::move(message)));
+    findings.push_back(std::move(finding).finish(kDeviceUndefinedSymbol, symbol, std::move(message)));
     findings.back().notes = who_has(evidence, *unresolved[symbol]);
   }
   return findings;
@@ -231,7 +274,7 @@ Site object_site(const Evidence& evidence, ObjectId id) {
 
 Finding dropped(const Evidence& evidence, ObjectId id, const std::string& what) {
   const Site site = object_site(evidence, id);
-  Finding finding = make_finding("device-code-dropped", {}, site.origin.display() + ": " + what);
+  Finding finding = make_finding(kDeviceCodeDropped, {}, site.origin.display() + ": " + what);
   finding.sites.push_back(site);
   return finding;
 }
@@ -286,7 +329,7 @@ bool told_as_missing_device_link(const LinkJob& job, const Unresolved& name) {
          name.symbol.starts_with("__cudaRegisterLinkedBinary_");
 }
 
-std::vector<Finding> device_code_dropped(const Evidence& evidence) {
+static std::vector<Finding> device_code_dropped(const Evidence& evidence) {
   std::vector<Finding> findings;
   for (std::uint32_t i = 0; i < evidence.inputs.size(); ++i) {
     for (std::uint32_t o = 0; o < evidence.inputs[i].objects.size(); ++o) {
@@ -299,7 +342,7 @@ std::vector<Finding> device_code_dropped(const Evidence& evidence) {
   return findings;
 }
 
-std::vector<Finding> device_links_missing(const Evidence& evidence) {
+static std::vector<Finding> device_links_missing(const Evidence& evidence) {
   std::set<ObjectId> objects;
   std::vector<std::string> missing;
   for (const Unresolved& name : evidence.resolution.unresolved) {
@@ -309,7 +352,7 @@ std::vector<Finding> device_links_missing(const Evidence& evidence) {
   }
   if (objects.empty() || evidence.resolution.judgement.undefined != Judged::Yes) return {};
   Finding finding =
-      make_finding("device-link-missing", {},
+      make_finding(kDeviceLinkMissing, {},
                    fmt::format("{} compiled with -rdc=true {} linked without a device link",
                                objects.size() == 1 ? "one object" : fmt::format("{} objects", objects.size()),
                                objects.size() == 1 ? "is" : "are"));
@@ -339,24 +382,25 @@ std::string shadow_of(std::string_view name) {
 
 }  // namespace
 
-void settle_split_states(const Resolution& resolution, std::vector<Finding>& findings) {
+static void settle_split_states(const Resolution& resolution, std::vector<Finding>& findings) {
   const auto says = [](const Finding& finding, bool is_static) {
     return std::any_of(finding.sites.begin(), finding.sites.end(),
                        [&](const Site& site) { return site.place.is_static == is_static; });
   };
-  std::erase_if(findings, [&](const Finding& finding) { return finding.rule == "split-state" && says(finding, true); });
+  std::erase_if(findings,
+                [&](const Finding& finding) { return finding.rule == kSplitState.id && says(finding, true); });
   // nvcc spells `static __device__ int v` and `__device__ int v` alike when it compiles a whole program.
   for (const PrivateCopies& variable : resolution.device.private_copies)
     for (Finding& finding : findings)
-      if (variable.maybe_static && finding.rule == "split-state" && finding.symbol == variable.symbol &&
+      if (variable.maybe_static && finding.rule == kSplitState.id && finding.symbol == variable.symbol &&
           !says(finding, false))
         finding.message += ", unless it is static";
 }
 
-std::vector<Finding> split_states(const Evidence& evidence) {
+static std::vector<Finding> split_states(const Evidence& evidence) {
   std::vector<Finding> findings;
   for (const PrivateCopies& variable : evidence.resolution.device.private_copies) {
-    Finding finding = make_finding("split-state", variable.symbol,
+    Finding finding = make_finding(kSplitState, variable.symbol,
                                    fmt::format("each of {} objects has its own copy of the device variable {}",
                                                variable.copies.size(), demangle(variable.symbol)));
     for (const DeviceSymbolId id : variable.copies) {
@@ -377,6 +421,18 @@ std::vector<Finding> split_states(const Evidence& evidence) {
     findings.push_back(std::move(finding));
   }
   return findings;
+}
+
+RuleFamily device_rules() {
+  return {{&kDeviceDuplicateDefinition, &kDeviceUndefinedSymbol, &kDeviceDeclarationMismatch, &kDeviceLinkMissing,
+           &kDeviceCodeDropped, &kSplitState},
+          {{device_duplicates},
+           {device_mismatches},
+           {device_undefined_symbols},
+           {device_links_missing},
+           {device_code_dropped},
+           {split_states}},
+          settle_split_states};
 }
 
 }  // namespace elfaudit

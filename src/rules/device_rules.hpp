@@ -28,7 +28,7 @@ class DeviceFinding {
 
   std::size_t sites() const { return sites_.size(); }
 
-  Finding finish(std::string_view rule_id, std::string_view symbol, std::string message) &&;
+  Finding finish(const Rule& rule, std::string_view symbol, std::string message) &&;
   /// "sm_80 and sm_90a"
   std::string arch_list() const;
 

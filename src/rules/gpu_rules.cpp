@@ -17,6 +17,38 @@
 
 namespace elfaudit {
 
+// The rules.
+
+namespace {
+
+constexpr Rule kGpuArchMissing{.id = "gpu-arch-missing",
+                               .severity = Severity::Error,
+                               .summary = "no code for a GPU architecture that --gpu-arch asks for",
+                               .device = true};
+constexpr Rule kGpuArchNoPtx{.id = "gpu-arch-no-ptx",
+                             .severity = Severity::Warning,
+                             .summary = "no PTX where --gpu-arch asks for some: it can't run on later GPUs",
+                             .device = true};
+constexpr Rule kGpuArchUnexpected{.id = "gpu-arch-unexpected",
+                                  .severity = Severity::Warning,
+                                  .summary = "code for a GPU architecture that --gpu-arch doesn't ask for",
+                                  .device = true};
+constexpr Rule kGpuArchDiffers{.id = "gpu-arch-differs",
+                               .severity = Severity::Warning,
+                               .summary = "objects of one link were compiled for different GPU architectures",
+                               .device = true};
+constexpr Rule kGpuFlagDuplicate{.id = "gpu-flag-duplicate",
+                                 .severity = Severity::Warning,
+                                 .summary = "nvcc is given one -gencode twice: two places of the build add them",
+                                 .device = true};
+constexpr Rule kGpuFlagMismatch{
+    .id = "gpu-flag-mismatch",
+    .severity = Severity::Warning,
+    .summary = "nvcc's flags ask for other GPU architectures than TORCH_CUDA_ARCH_LIST or --gpu-arch",
+    .device = true};
+
+}  // namespace
+
 // --- The files whose device code a user or a link is concerned with, and what each of them runs on.
 
 namespace {
@@ -149,7 +181,7 @@ void note_failures(const Sets& sets, const std::set<GpuArch>& gpus, Finding& fin
 
 }  // namespace
 
-std::vector<Finding> differing_architectures(const Evidence& evidence) {
+static std::vector<Finding> differing_architectures(const Evidence& evidence) {
   // Where the list is known, each file has been held against it.
   if (!evidence.gpu_archs.empty()) return {};
   const std::vector<GpuFile> files = gpu_files(evidence);
@@ -171,7 +203,7 @@ std::vector<Finding> differing_architectures(const Evidence& evidence) {
   std::stable_sort(by_size.begin(), by_size.end(),
                    [](const auto* a, const auto* b) { return a->second.size() < b->second.size(); });
   Finding finding =
-      make_finding("gpu-arch-differs", {},
+      make_finding(kGpuArchDiffers, {},
                    fmt::format("{} objects of one link hold device code for {} different sets of GPU architectures",
                                count, sets.size()));
   // The odd ones first: a report shows the first sites of many.
@@ -198,9 +230,9 @@ std::string_view hold(const std::vector<const GpuFile*>& files, std::size_t of_a
   return files.size() == 1 || files.size() == of_all ? "holds" : "hold";
 }
 
-Finding about(std::string_view rule_id, Severity severity, const GpuArch& arch, std::string message,
+Finding about(const Rule& rule, Severity severity, const GpuArch& arch, std::string message,
               const std::vector<const GpuFile*>& files) {
-  Finding finding = make_finding(rule_id, {}, std::move(message));
+  Finding finding = make_finding(rule, {}, std::move(message));
   finding.severity = severity;
   finding.archs.push_back(arch.name());
   for (const GpuFile* file : files) finding.sites.push_back(file_site(*file));
@@ -299,8 +331,8 @@ void missing_code(const Evidence& evidence, const std::vector<GpuFile>& files, c
   for (const auto& [key, group] : groups) {
     const Covered covered{std::get<0>(key), std::get<1>(key)};
     const std::string subject = fmt::format("{} {}", who(group, files.size()), hold(group, files.size()));
-    findings.push_back(about("gpu-arch-missing", severity_of(wanted, covered), wanted,
-                             missing_message(wanted, covered, subject), group));
+    findings.push_back(
+        about(kGpuArchMissing, severity_of(wanted, covered), wanted, missing_message(wanted, covered, subject), group));
     explain_missing(wanted, covered, group, findings.back());
   }
 }
@@ -330,7 +362,7 @@ void missing_ptx(const std::vector<GpuFile>& files, const GpuArch& wanted, std::
     return fmt::format("{} {}", who(group, files.size()), hold(group, files.size()));
   };
   if (!without.empty()) {
-    findings.push_back(about("gpu-arch-no-ptx", Severity::Warning, wanted,
+    findings.push_back(about(kGpuArchNoPtx, Severity::Warning, wanted,
                              fmt::format("{} is asked for, and {} no {}", wanted.name(), subject(without),
                                          wanted.suffix == 0 ? "PTX" : "such PTX"),
                              without));
@@ -339,7 +371,7 @@ void missing_ptx(const std::vector<GpuFile>& files, const GpuArch& wanted, std::
   }
   for (const auto& [other, group] : with_other)
     findings.push_back(about(
-        "gpu-arch-missing", Severity::Note, wanted,
+        kGpuArchMissing, Severity::Note, wanted,
         fmt::format("{} is missing: {} PTX of {} instead", wanted.name(), subject(group), names_of(other)), group));
 }
 
@@ -368,7 +400,7 @@ void unexpected(const Evidence& evidence, const std::vector<GpuFile>& files, std
         by_arch[image].push_back(&file);
   }
   for (const auto& [arch, group] : by_arch)
-    findings.push_back(about("gpu-arch-unexpected", Severity::Warning, arch,
+    findings.push_back(about(kGpuArchUnexpected, Severity::Warning, arch,
                              fmt::format("{} is not asked for, and {} {} it", arch.name(), who(group, files.size()),
                                          hold(group, files.size())),
                              group));
@@ -376,12 +408,12 @@ void unexpected(const Evidence& evidence, const std::vector<GpuFile>& files, std
 
 }  // namespace
 
-std::vector<Finding> requested_architectures(const Evidence& evidence) {
+static std::vector<Finding> requested_architectures(const Evidence& evidence) {
   std::vector<Finding> findings;
   if (evidence.gpu_archs.empty()) return findings;
   const std::vector<GpuFile> files = gpu_files(evidence);
   if (files.empty()) {
-    findings.push_back(make_finding("gpu-arch-missing", {}, "no input holds device code, for no GPU at all"));
+    findings.push_back(make_finding(kGpuArchMissing, {}, "no input holds device code, for no GPU at all"));
     findings.back().severity = Severity::Warning;
     return findings;
   }
@@ -399,8 +431,8 @@ namespace {
 
 using Compiles = std::vector<const GpuCompile*>;
 
-Finding about(std::string_view rule_id, std::string message, const Compiles& compiles) {
-  Finding finding = make_finding(rule_id, {}, std::move(message));
+Finding about(const Rule& rule, std::string message, const Compiles& compiles) {
+  Finding finding = make_finding(rule, {}, std::move(message));
   for (const GpuCompile* compile : compiles) {
     Site site;
     site.role = Role::Candidate;
@@ -422,8 +454,8 @@ void duplicates(std::span<const GpuCompile> compiles, std::vector<Finding>& find
   for (const auto& [repeated, group] : groups) {
     const std::string what = repeated.size() == 1 ? "-gencode " + repeated.front()
                                                   : fmt::format("each of {} -gencode options", repeated.size());
-    findings.push_back(about("gpu-flag-duplicate",
-                             fmt::format("nvcc is given {} more than once for {}", what, commands(group)), group));
+    findings.push_back(
+        about(kGpuFlagDuplicate, fmt::format("nvcc is given {} more than once for {}", what, commands(group)), group));
     Finding& finding = findings.back();
     finding.notes.push_back(fmt::format("twice: {}", fmt::join(repeated, " ")));
     finding.notes.emplace_back(
@@ -485,7 +517,7 @@ void mismatches(std::span<const GpuCompile> compiles, std::span<const GpuArch> w
     if (Mismatch mismatch = mismatch_of(compile.flags, wanted); mismatch.any())
       groups[std::move(mismatch)].push_back(&compile);
   for (const auto& [mismatch, group] : groups) {
-    findings.push_back(about("gpu-flag-mismatch", message_of(mismatch, list_name, group), group));
+    findings.push_back(about(kGpuFlagMismatch, message_of(mismatch, list_name, group), group));
     Finding& finding = findings.back();
     for (const GpuArch& arch : mismatch.missing) finding.archs.push_back(arch.name());
     if (!mismatch.looks_like_arch.empty())
@@ -510,8 +542,14 @@ std::vector<Finding> gpu_flag_findings(std::span<const GpuCompile> compiles, std
   return findings;
 }
 
-std::vector<Finding> gpu_flags(const Evidence& evidence) {
+static std::vector<Finding> gpu_flags(const Evidence& evidence) {
   return gpu_flag_findings(evidence.gpu_compiles, evidence.gpu_archs, evidence.gpu_archs.empty() ? "" : "--gpu-arch");
+}
+
+RuleFamily gpu_rules() {
+  return {
+      {&kGpuArchMissing, &kGpuArchNoPtx, &kGpuArchUnexpected, &kGpuArchDiffers, &kGpuFlagDuplicate, &kGpuFlagMismatch},
+      {{requested_architectures}, {differing_architectures}, {gpu_flags, nullptr, true}}};
 }
 
 }  // namespace elfaudit

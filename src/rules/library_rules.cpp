@@ -22,6 +22,26 @@
 #include "support/path.hpp"
 
 namespace elfaudit {
+
+// The rules.
+
+namespace {
+
+constexpr Rule kNeededNotFound{
+    .id = "needed-not-found",
+    .severity = Severity::Error,
+    .summary = "a library that a program or shared object needs is not where it is searched"};
+constexpr Rule kVersionUnmet{.id = "version-unmet",
+                             .severity = Severity::Error,
+                             .summary = "the library that is found does not define a symbol version that is needed"};
+constexpr Rule kNeededUnused{
+    .id = "needed-unused", .severity = Severity::Warning, .summary = "a library is linked and nothing uses it"};
+constexpr Rule kRunpathUnsafe{
+    .id = "runpath-unsafe",
+    .severity = Severity::Warning,
+    .summary = "libraries are searched in a directory that means another one elsewhere, or that others can write to"};
+
+}  // namespace
 namespace {
 
 struct Known {
@@ -163,7 +183,7 @@ class VersionCheck {
   Finding finding(const Unmet& unmet) const {
     const std::string asker = short_name(*unmet.image, unmet.asker);
     const std::string versions = fmt::format("{}", fmt::join(unmet.versions, ", "));
-    Finding finding = make_finding("version-unmet", {}, {});
+    Finding finding = make_finding(kVersionUnmet, {}, {});
     finding.sites.push_back(loaded_site(*unmet.image, unmet.asker, Role::Reference));
     if (!unmet.images.empty()) finding.sites.back().notes.push_back("loaded by " + loaded_by(unmet.images));
     const std::string symbols = symbols_of(*unmet.image->loaded[unmet.asker], unmet.versions);
@@ -216,7 +236,7 @@ class VersionCheck {
 
 }  // namespace
 
-std::vector<Finding> unmet_versions(const Evidence& evidence) { return VersionCheck(evidence).run(); }
+static std::vector<Finding> unmet_versions(const Evidence& evidence) { return VersionCheck(evidence).run(); }
 
 // --- needed-unused: a library that is loaded and that nothing uses. A library counts as used when anything at all
 // could make it so: one of its names answers to a reference of the file, even a weak one or one that an earlier library
@@ -310,7 +330,7 @@ Finding unused_by(const Image& image, const std::vector<const NeededLibrary*>& u
     libraries.push_back(needed->name);
     options.push_back(option_for(needed->name));
   }
-  Finding finding = make_finding("needed-unused", {},
+  Finding finding = make_finding(kNeededUnused, {},
                                  fmt::format("{} needs {} and uses nothing of {}", name, fmt::join(libraries, ", "),
                                              unused.size() == 1 ? "it" : "them"));
   finding.sites.push_back(loaded_site(image, 0, Role::Reference));
@@ -375,7 +395,7 @@ std::string why_unsafe(const Evidence& evidence, const Image& image, const std::
   return {};
 }
 
-std::vector<Finding> unsafe_runpaths(const Evidence& evidence) {
+static std::vector<Finding> unsafe_runpaths(const Evidence& evidence) {
   std::vector<Finding> findings;
   for (const Image& image : evidence.images) {
     const std::string tag = image.object->runpath_is_rpath ? "RPATH" : "RUNPATH";
@@ -384,7 +404,7 @@ std::vector<Finding> unsafe_runpaths(const Evidence& evidence) {
       if (why.empty()) continue;
       const std::string name = short_name(image, 0);
       Finding finding =
-          make_finding("runpath-unsafe", {}, fmt::format("'{}' in the {} of {} {}", directory, tag, name, why));
+          make_finding(kRunpathUnsafe, {}, fmt::format("'{}' in the {} of {} {}", directory, tag, name, why));
       finding.sites.push_back(loaded_site(image, 0, Role::Candidate));
       finding.fixes.push_back({fmt::format("link it with -Wl,-rpath,'$ORIGIN/...' in place of -rpath {}, or patchelf "
                                            "--set-rpath it; CMake does so with CMAKE_INSTALL_RPATH when it installs",
@@ -495,7 +515,7 @@ class NotFound {
     }
     if (!hosted.folders.empty()) from += fmt::format(" (found in {})", fmt::join(hosted.folders, ", "));
     Finding finding =
-        make_finding("needed-not-found", {},
+        make_finding(kNeededNotFound, {},
                      fmt::format("{}: {}, before {} {} {}", fmt::join(hosted.libraries, ", "), from, loaded_by(askers),
                                  askers.size() == 1 ? "needs" : "need", hosted.libraries.size() == 1 ? "it" : "them"));
     finding.severity = Severity::Note;
@@ -528,7 +548,7 @@ class NotFound {
     const NeededLibrary& needed = *missing.needed;
     const std::string asker = short_name(*missing.image, missing.asker);
     const std::vector<Whereabouts> exact = places(missing, true);
-    Finding finding = make_finding("needed-not-found", {}, {});
+    Finding finding = make_finding(kNeededNotFound, {}, {});
     finding.sites.push_back(loaded_site(*missing.image, missing.asker, Role::Reference));
     if (!missing.images.empty()) finding.sites.back().notes.push_back("loaded by " + loaded_by(missing.images));
     finding.message = fmt::format("{} needs {}, which {}", asker, needed.name, where(missing, exact));
@@ -695,11 +715,16 @@ class NotFound {
 
 }  // namespace
 
-std::vector<Finding> needed_libraries(const Evidence& evidence) {
+static std::vector<Finding> needed_libraries(const Evidence& evidence) {
   std::vector<Finding> findings = NotFound(evidence).run();
   std::vector<Finding> unused = unused_libraries(evidence);
   findings.insert(findings.end(), std::make_move_iterator(unused.begin()), std::make_move_iterator(unused.end()));
   return findings;
+}
+
+RuleFamily library_rules() {
+  return {{&kNeededNotFound, &kVersionUnmet, &kNeededUnused, &kRunpathUnsafe},
+          {{needed_libraries}, {unsafe_runpaths}, {unmet_versions}}};
 }
 
 }  // namespace elfaudit

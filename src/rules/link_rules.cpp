@@ -12,6 +12,55 @@
 
 namespace elfaudit {
 
+// The rules.
+
+const Rule kUndefinedSymbol{.id = "undefined-symbol",
+                            .severity = Severity::Error,
+                            .summary = "a linked object needs it and no input defines it",
+                            .kind = RuleKind::Undefined,
+                            .stops_link = true};
+const Rule kUnreadableInput{.id = "unreadable-input",
+                            .severity = Severity::Error,
+                            .summary = "an input or a part of it could not be read: the audit is incomplete",
+                            .kind = RuleKind::Unreadable,
+                            .names_file = true};
+
+namespace {
+
+constexpr Rule kDiscardedDefinition{
+    .id = "discarded-definition",
+    .severity = Severity::Error,
+    .summary = "the link discards the only section that defines it: lld will reject the reference",
+    .stops_link = true};
+constexpr Rule kSymbolNotExported{
+    .id = "symbol-not-exported",
+    .severity = Severity::Error,
+    .summary = "a shared object of the link needs a symbol that is hidden or made local: the linker will reject it",
+    .stops_link = true};
+constexpr Rule kTlsMismatch{.id = "tls-mismatch",
+                            .severity = Severity::Error,
+                            .summary = "thread-local in one input and not in another: the linker will reject it",
+                            .stops_link = true};
+constexpr Rule kRelocationNotPic{
+    .id = "relocation-not-pic",
+    .severity = Severity::Error,
+    .summary = "code that the output can't hold, mostly compiled without -fPIC: the linker will reject it",
+    .kind = RuleKind::NotPic,
+    .stops_link = true};
+constexpr Rule kVersionNotDefined{.id = "version-not-defined",
+                                  .severity = Severity::Error,
+                                  .summary =
+                                      "a symbol version without its node in a version script, or a node's name that "
+                                      "nothing defines: the linker will reject it",
+                                  .stops_link = true};
+constexpr Rule kFatalWarning{
+    .id = "fatal-warning",
+    .severity = Severity::Error,
+    .summary = "the linker warns, and --fatal-warnings makes an error of that: the linker will reject it",
+    .stops_link = true};
+
+}  // namespace
+
 // --- What a linker refuses besides duplicate and undefined symbols: symbol-not-exported, tls-mismatch,
 // version-not-defined.
 
@@ -19,7 +68,7 @@ namespace {
 
 Finding not_exported(const Evidence& evidence, const Rejection& rejection) {
   Finding finding = make_finding(
-      "symbol-not-exported", rejection.symbol,
+      kSymbolNotExported, rejection.symbol,
       demangle(rejection.symbol) + " is " + rejection.detail + ", and a shared object of the link needs it");
   const LinkJob& job = evidence.job;
   if (job.unresolved.warn_only && traits_of(job).rules == ResolutionRules::Lld) finding.severity = Severity::Warning;
@@ -36,7 +85,7 @@ Site tls_site(const Evidence& evidence, SymbolId id, Role role) {
 }
 
 Finding tls_mismatch(const Evidence& evidence, const Rejection& rejection) {
-  Finding finding = make_finding("tls-mismatch", rejection.symbol,
+  Finding finding = make_finding(kTlsMismatch, rejection.symbol,
                                  demangle(rejection.symbol) + " is thread-local in one input and not in another");
   finding.sites.push_back(tls_site(evidence, rejection.first, Role::Kept));
   finding.sites.push_back(tls_site(evidence, rejection.other, Role::Rejected));
@@ -52,7 +101,7 @@ Finding version_not_defined(const Evidence& evidence, const Rejection& rejection
   if (rejection.first.valid() && !evidence.symbol(rejection.first).defined())
     message = demangle(rejection.symbol) + "@" + rejection.detail +
               " is not defined by any input, and GNU ld leaves no name with a version undefined in a shared object";
-  Finding finding = make_finding("version-not-defined", rejection.symbol, std::move(message));
+  Finding finding = make_finding(kVersionNotDefined, rejection.symbol, std::move(message));
   if (rejection.first.valid()) {
     const Role role = evidence.symbol(rejection.first).defined() ? Role::Kept : Role::Reference;
     finding.sites.push_back(make_site(evidence, rejection.first, role));
@@ -62,7 +111,7 @@ Finding version_not_defined(const Evidence& evidence, const Rejection& rejection
 
 }  // namespace
 
-std::vector<Finding> refused_links(const Evidence& evidence) {
+static std::vector<Finding> refused_links(const Evidence& evidence) {
   std::vector<Finding> findings;
   for (const Rejection& rejection : evidence.resolution.rejections) {
     switch (rejection.kind) {
@@ -90,7 +139,7 @@ Finding unreadable(const std::string& path, const std::string& member, const std
   site.role = Role::Candidate;
   site.origin.path = path;
   site.origin.member = member;
-  Finding finding = make_finding("unreadable-input", {}, site.origin.display() + ": " + reason);
+  Finding finding = make_finding(kUnreadableInput, {}, site.origin.display() + ": " + reason);
   finding.sites.push_back(std::move(site));
   finding.leaves_unread = true;
   return finding;
@@ -158,7 +207,7 @@ void unloadable(const Evidence& evidence, std::vector<Finding>& findings) {
 
 Finding unreadable_input(const InputError& error) { return unreadable(error.path, error.member, error.what()); }
 
-std::vector<Finding> unreadable_inputs(const Evidence& evidence) {
+static std::vector<Finding> unreadable_inputs(const Evidence& evidence) {
   std::vector<Finding> findings;
   for (const InputError& error : evidence.job.missing)
     findings.push_back(unreadable(error.path, error.member, error.what()));
@@ -255,7 +304,7 @@ Site warned_site(const Evidence& evidence, const Reference& reference) {
 
 Finding finding_of(const Evidence& evidence, const FatalWarning& warning) {
   const std::string_view linker = traits_of(evidence.job).name;
-  Finding finding = make_finding("fatal-warning", warning.symbol,
+  Finding finding = make_finding(kFatalWarning, warning.symbol,
                                  fmt::format("{}: {} warns of it, and --fatal-warnings makes that an error",
                                              what_is_wrong(evidence, warning), linker));
   if (warning.definition.valid()) finding.sites.push_back(make_site(evidence, warning.definition, Role::Kept));
@@ -267,7 +316,7 @@ Finding finding_of(const Evidence& evidence, const FatalWarning& warning) {
 
 }  // namespace
 
-std::vector<Finding> fatal_warnings(const Evidence& evidence) {
+static std::vector<Finding> fatal_warnings(const Evidence& evidence) {
   std::vector<Finding> findings;
   for (const FatalWarning& warning : evidence.resolution.warnings) findings.push_back(finding_of(evidence, warning));
   return findings;
@@ -416,7 +465,7 @@ Finding finding_for(const Evidence& evidence, const RefusedRelocations& object) 
   std::string message = message_for(evidence, object);
   if (count > 1) message += fmt::format(", and {} more", count - 1);
   Finding finding =
-      make_finding("relocation-not-pic", first.reference.valid() ? first.symbol : std::string(), std::move(message));
+      make_finding(kRelocationNotPic, first.reference.valid() ? first.symbol : std::string(), std::move(message));
   const RelocationPolicy& policy = evidence.job.relocations;
   if (policy.noinhibit_exec && evidence.job.linker != LinkerKind::Bfd) finding.severity = Severity::Warning;
   finding.sites.push_back(site_of(evidence, object));
@@ -432,7 +481,7 @@ Finding finding_for(const Evidence& evidence, const RefusedRelocations& object) 
 
 }  // namespace
 
-std::vector<Finding> relocations_not_pic(const Evidence& evidence) {
+static std::vector<Finding> relocations_not_pic(const Evidence& evidence) {
   const bool everything = evidence.resolution.judgement.duplicates == Judged::Yes;
   std::vector<Finding> findings;
   for (RefusedRelocations object : evidence.resolution.relocations) {
@@ -459,19 +508,25 @@ std::string message_for(const LinkJob& job, const Unresolved& name) {
 
 }  // namespace
 
-std::vector<Finding> undefined_symbols(const Evidence& evidence) {
+static std::vector<Finding> undefined_symbols(const Evidence& evidence) {
   std::vector<Finding> findings;
   const LinkJob& job = evidence.job;
   for (const Unresolved& name : evidence.resolution.unresolved) {
     if (!name.reported || told_as_missing_device_link(job, name)) continue;
-    Finding finding = make_finding(said_as_discarded(job, name) ? "discarded-definition" : "undefined-symbol",
-                                   name.symbol, message_for(job, name));
+    Finding finding = make_finding(said_as_discarded(job, name) ? kDiscardedDefinition : kUndefinedSymbol, name.symbol,
+                                   message_for(job, name));
     if (is_only_warned(job, name)) finding.severity = Severity::Warning;
     for (const Reference& reference : name.references) finding.sites.push_back(reference_site(evidence, reference));
     finding.notes = name.remarks;
     findings.push_back(std::move(finding));
   }
   return findings;
+}
+
+RuleFamily link_rules() {
+  return {{&kUndefinedSymbol, &kDiscardedDefinition, &kSymbolNotExported, &kTlsMismatch, &kRelocationNotPic,
+           &kVersionNotDefined, &kFatalWarning, &kUnreadableInput},
+          {{undefined_symbols}, {refused_links}, {fatal_warnings}, {relocations_not_pic}, {unreadable_inputs}}};
 }
 
 }  // namespace elfaudit

@@ -22,6 +22,16 @@
 
 namespace elfaudit {
 
+// The rules.
+
+namespace {
+
+constexpr Rule kRuntimeDuplicated{.id = "runtime-duplicated",
+                                  .severity = Severity::Warning,
+                                  .summary = "one library is loaded twice: two versions, two files or two kinds"};
+
+}  // namespace
+
 // --- split-state, over what is loaded: a variable that two files of one process define, where one of them uses its own
 // copy. What is written to one is not read from the other, and no linker or loader says so. nvcc -rdc=true makes the
 // host variable behind a __constant__ hidden; g++ makes the same declaration a definition that everybody sees.
@@ -138,7 +148,7 @@ class SplitStates {
                   const Copy& other) const {
     const ObjectFacts& exporter = *image.loaded[other.library];
     Finding finding =
-        make_finding("split-state", own.name,
+        make_finding(kSplitState, own.name,
                      fmt::format("{} and {} each have a {} of their own, and are loaded together",
                                  short_name(image, other.library), short_name(image, owner), demangle(own.name)));
     Site shared = loaded_site(image, other.library, Role::Kept);
@@ -173,7 +183,7 @@ class SplitStates {
 
 }  // namespace
 
-std::vector<Finding> split_loaded_states(const Evidence& evidence) { return SplitStates(evidence).run(); }
+static std::vector<Finding> split_loaded_states(const Evidence& evidence) { return SplitStates(evidence).run(); }
 
 // --- undefined-symbol, over what is loaded: names that nothing in a closure defines, as glibc looks them up.
 //  1. A versioned symbol belongs to the library that .gnu.version_r names. That library is loaded, and neither it nor
@@ -324,7 +334,7 @@ class ClosureSymbols {
     const std::string version(object.text(lacking.symbols.front()->version));
     const bool one = names.size() == 1;
     Finding finding = make_finding(
-        "undefined-symbol", one ? object.name(*lacking.symbols.front()) : std::string_view(),
+        kUndefinedSymbol, one ? object.name(*lacking.symbols.front()) : std::string_view(),
         one ? fmt::format("{} needs {} of {}, and {} {}", asker, demangle(names.front()), lacking.file, library,
                           image.loaded[lacking.library]->versions.empty()
                               ? "does not define it"
@@ -386,7 +396,7 @@ class ClosureSymbols {
     const std::string program = short_name(image, 0);
     Finding& finding = errors_[{loaded_name(image, 0), name}];
     if (finding.sites.empty()) {
-      finding = make_finding("undefined-symbol", object.name(reference),
+      finding = make_finding(kUndefinedSymbol, object.name(reference),
                              fmt::format("{} is needed when {} runs, and nothing that is loaded with it defines it",
                                          demangle(name), program));
       suggest(finding, image, asker, reference);
@@ -458,7 +468,7 @@ class ClosureSymbols {
     const bool one = names.size() == 1;
     const bool sure = not_found.empty();
     Finding finding = make_finding(
-        "undefined-symbol", one ? names.front() : std::string(),
+        kUndefinedSymbol, one ? names.front() : std::string(),
         fmt::format("{} needs {}, which nothing that is loaded with {} defines{}", short_name(image, asker),
                     one ? demangle(names.front()) : fmt::format("{} symbols", names.size()), asker == 0 ? "it" : module,
                     sure ? ": the import fails" : ""));
@@ -504,7 +514,7 @@ class ClosureSymbols {
     names.insert(names.end(), plain.begin(), plain.end());
     if (names.empty()) return;
     Finding finding =
-        make_finding("undefined-symbol", {},
+        make_finding(kUndefinedSymbol, {},
                      fmt::format("{} needs {} {} that nothing it loads defines: the program that loads it must",
                                  short_name(image, 0), names.size(), names.size() == 1 ? "symbol" : "symbols"));
     finding.severity = Severity::Note;
@@ -523,7 +533,7 @@ class ClosureSymbols {
 
 }  // namespace
 
-std::vector<Finding> unloadable_symbols(const Evidence& evidence) { return ClosureSymbols(evidence).run(); }
+static std::vector<Finding> unloadable_symbols(const Evidence& evidence) { return ClosureSymbols(evidence).run(); }
 
 namespace {
 
@@ -607,7 +617,7 @@ class DuplicatedRuntimes {
     if (found.images.empty() || found.images.back() != loaded_name(image, 0))
       found.images.push_back(loaded_name(image, 0));
     if (!found.finding.rule.empty()) return;
-    found.finding = make_finding("runtime-duplicated", {}, what);
+    found.finding = make_finding(kRuntimeDuplicated, {}, what);
     if (std::none_of(parties.begin(), parties.end(),
                      [&](std::uint32_t party) { return is_of_the_user(evidence_, image, party); }))
       found.finding.severity = Severity::Note;
@@ -624,7 +634,7 @@ class DuplicatedRuntimes {
     const Image& one = evidence_.images[name.first.image];
     const Image& other = evidence_.images[name.second.image];
     Finding finding =
-        make_finding("runtime-duplicated", {},
+        make_finding(kRuntimeDuplicated, {},
                      fmt::format("{} is {} and {}: in one process the one that is loaded first serves both", name.name,
                                  file_for(one, name.first.library), file_for(other, name.second.library)));
     add_site(finding, one, name.first.library);
@@ -774,6 +784,10 @@ class DuplicatedRuntimes {
 
 }  // namespace
 
-std::vector<Finding> duplicated_runtimes(const Evidence& evidence) { return DuplicatedRuntimes(evidence).run(); }
+static std::vector<Finding> duplicated_runtimes(const Evidence& evidence) { return DuplicatedRuntimes(evidence).run(); }
+
+RuleFamily loaded_state_rules() {
+  return {{&kRuntimeDuplicated}, {{duplicated_runtimes}, {unloadable_symbols}, {split_loaded_states}}};
+}
 
 }  // namespace elfaudit

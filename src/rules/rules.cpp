@@ -16,6 +16,17 @@
 
 namespace elfaudit {
 
+// The rows of what the gate finds.
+
+const Rule kSuppressionEnded{.id = "suppression-ended",
+                             .severity = Severity::Error,
+                             .summary = "a suppression is past its last day and still fits a finding"};
+const Rule kSuppressionUnused{
+    .id = "suppression-unused", .severity = Severity::Warning, .summary = "a suppression fits no finding: it can go"};
+const Rule kBaselineOutdated{.id = "baseline-outdated",
+                             .severity = Severity::Note,
+                             .summary = "findings of the baseline are gone: it can shrink"};
+
 void require_rule(const std::string& id, const std::string& where) {
   std::vector<std::string> known;
   for (const Rule& rule : rule_table()) known.emplace_back(rule.id);
@@ -27,62 +38,18 @@ void require_rule(const std::string& id, const std::string& where) {
 
 namespace {
 
-constexpr Rule kRules[] = {
-    {"duplicate-definition", Severity::Error, "two strong definitions in one link: the linker will reject it"},
-    {"device-duplicate-definition", Severity::Error, "two definitions in one device link: nvlink will reject it"},
-    {"device-undefined-symbol", Severity::Error, "device code needs it and no input defines it: nvlink will reject it"},
-    {"device-declaration-mismatch", Severity::Error,
-     "size, memory space or prototype differ between device symbols of one name: nvlink will reject it"},
-    {"device-link-missing", Severity::Error,
-     "relocatable device code is linked without a device link: the linker will miss __cudaRegisterLinkedBinary_*"},
-    {"device-code-dropped", Severity::Warning, "nvlink leaves out device code, or it can't be read and isn't checked"},
-    {"split-state", Severity::Warning, "one variable, and each object has a copy of its own"},
-    {"gpu-arch-missing", Severity::Error, "no code for a GPU architecture that --gpu-arch asks for"},
-    {"gpu-arch-no-ptx", Severity::Warning, "no PTX where --gpu-arch asks for some: it can't run on later GPUs"},
-    {"gpu-arch-unexpected", Severity::Warning, "code for a GPU architecture that --gpu-arch doesn't ask for"},
-    {"gpu-arch-differs", Severity::Warning, "objects of one link were compiled for different GPU architectures"},
-    {"gpu-flag-duplicate", Severity::Warning, "nvcc is given one -gencode twice: two places of the build add them"},
-    {"gpu-flag-mismatch", Severity::Warning,
-     "nvcc's flags ask for other GPU architectures than TORCH_CUDA_ARCH_LIST or --gpu-arch"},
-    {"stale-object", Severity::Warning, "older than a file that it was compiled or linked from"},
-    {"untracked-header", Severity::Note,
-     "an object was compiled with a header that no depfile or ninja log lists: it won't be compiled again", false},
-    {"needed-not-found", Severity::Error,
-     "a library that a program or shared object needs is not where it is searched"},
-    {"version-unmet", Severity::Error, "the library that is found does not define a symbol version that is needed"},
-    {"needed-unused", Severity::Warning, "a library is linked and nothing uses it"},
-    {"runpath-unsafe", Severity::Warning,
-     "libraries are searched in a directory that means another one elsewhere, or that others can write to"},
-    {"runtime-duplicated", Severity::Warning, "one library is loaded twice: two versions, two files or two kinds"},
-    {"header-definition", Severity::Warning,
-     "a header defines a strong global: the next file to include it breaks the link", false},
-    {"undefined-symbol", Severity::Error, "a linked object needs it and no input defines it"},
-    {"discarded-definition", Severity::Error,
-     "the link discards the only section that defines it: lld will reject the reference"},
-    {"symbol-not-exported", Severity::Error,
-     "a shared object of the link needs a symbol that is hidden or made local: the linker will reject it"},
-    {"tls-mismatch", Severity::Error, "thread-local in one input and not in another: the linker will reject it"},
-    {"relocation-not-pic", Severity::Error,
-     "code that the output can't hold, mostly compiled without -fPIC: the linker will reject it"},
-    {"version-not-defined", Severity::Error,
-     "a symbol version without its node in a version script, or a node's name "
-     "that nothing defines: the linker will reject it"},
-    {"fatal-warning", Severity::Error,
-     "the linker warns, and --fatal-warnings makes an error of that: the linker will reject it"},
-    {"shadowed-definition", Severity::Note,
-     "another archive member also defines it and was not taken: the order of the line decides"},
-    {"python-tag", Severity::Error,
-     "a wheel's tag promises interpreters that can't import an extension module in it: its file name names another "
-     "one"},
-    {"python-abi", Severity::Error,
-     "a file claims the stable ABI of a CPython version, abi3, and uses symbols that it does not have"},
-    {"python-missing", Severity::Error,
-     "an extension module has no file for an interpreter that Requires-Python, the tags or --python ask for"},
-    {"suppression-ended", Severity::Error, "a suppression is past its last day and still fits a finding"},
-    {"suppression-unused", Severity::Warning, "a suppression fits no finding: it can go"},
-    {"baseline-outdated", Severity::Note, "findings of the baseline are gone: it can shrink"},
-    {"unreadable-input", Severity::Error, "an input or a part of it could not be read: the audit is incomplete"},
-};
+/// In the order of the listing.
+const std::vector<RuleFamily>& families() {
+  static const std::vector<RuleFamily> all{
+      definition_rules(), link_rules(),    device_rules(),
+      gpu_rules(),        library_rules(), loaded_state_rules(),
+      stale_rules(),      python_rules(),  {{&kSuppressionEnded, &kSuppressionUnused, &kBaselineOutdated}, {}}};
+  return all;
+}
+
+bool runs(const Rule& rule, const std::vector<std::string>& enabled) {
+  return rule.on || std::find(enabled.begin(), enabled.end(), rule.id) != enabled.end();
+}
 
 auto sort_key(const Finding& finding) {
   const std::string first = finding.sites.empty() ? std::string() : finding.sites.front().origin.display();
@@ -105,56 +72,46 @@ void note_extraction(const Evidence& evidence, ObjectId id, Site& site) {
 
 }  // namespace
 
-std::span<const Rule> rule_table() { return kRules; }
+std::span<const Rule> rule_table() {
+  static const std::vector<Rule> table = [] {
+    std::vector<Rule> rows;
+    for (const RuleFamily& family : families())
+      for (const Rule* rule : family.rules) rows.push_back(*rule);
+    return rows;
+  }();
+  return table;
+}
 
 const Rule& rule(std::string_view id) {
-  const auto found = std::find_if(std::begin(kRules), std::end(kRules), [&](const Rule& r) { return r.id == id; });
-  if (found == std::end(kRules)) throw std::logic_error("no such rule: " + std::string(id));
+  const auto table = rule_table();
+  const auto found = std::find_if(table.begin(), table.end(), [&](const Rule& r) { return r.id == id; });
+  if (found == table.end()) throw std::logic_error("no such rule: " + std::string(id));
   return *found;
 }
 
-std::vector<Finding> apply_rules(const Evidence& evidence, const std::vector<std::string>& enabled) {
+bool any_needs(bool Rule::*what, const std::vector<std::string>& enabled) {
+  const auto table = rule_table();
+  return std::any_of(table.begin(), table.end(), [&](const Rule& r) { return r.*what && runs(r, enabled); });
+}
+
+std::vector<Finding> apply_rules(const Evidence& evidence, const std::vector<std::string>& enabled, RuleScope scope) {
   std::vector<Finding> findings;
-  for (const auto family : {unreadable_inputs,
-                            duplicate_definitions,
-                            undefined_symbols,
-                            module_links,
-                            refused_links,
-                            fatal_warnings,
-                            relocations_not_pic,
-                            shadowed_definitions,
-                            device_duplicates,
-                            device_mismatches,
-                            device_undefined_symbols,
-                            device_links_missing,
-                            device_code_dropped,
-                            split_states,
-                            needed_libraries,
-                            unsafe_runpaths,
-                            unmet_versions,
-                            duplicated_runtimes,
-                            unloadable_symbols,
-                            split_loaded_states,
-                            requested_architectures,
-                            differing_architectures,
-                            gpu_flags,
-                            stale_objects,
-                            python_abis,
-                            python_modules}) {
-    auto found = family(evidence);
-    findings.insert(findings.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
+  for (const RuleFamily& family : families()) {
+    for (const RuleCheck& check : family.checks) {
+      if (scope == RuleScope::Objects && !check.about_objects) continue;
+      if (check.only_for != nullptr && !runs(*check.only_for, enabled)) continue;
+      auto found = check.find(evidence);
+      findings.insert(findings.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
+    }
   }
   join_host_and_device(findings);
-  using Family = std::vector<Finding> (*)(const Evidence&);
-  constexpr std::pair<std::string_view, Family> kOffByDefault[] = {{"header-definition", header_definitions},
-                                                                   {"untracked-header", untracked_headers}};
-  for (const auto& [id, family] : kOffByDefault) {
-    if (std::find(enabled.begin(), enabled.end(), id) == enabled.end()) continue;
-    auto found = family(evidence);
-    findings.insert(findings.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
-  }
   sort_findings(findings);
   return findings;
+}
+
+void settle_findings(const Resolution& resolution, std::vector<Finding>& findings) {
+  for (const RuleFamily& family : families())
+    if (family.settle != nullptr) family.settle(resolution, findings);
 }
 
 void sort_findings(std::vector<Finding>& findings) {
@@ -162,26 +119,10 @@ void sort_findings(std::vector<Finding>& findings) {
                    [](const Finding& a, const Finding& b) { return sort_key(a) < sort_key(b); });
 }
 
-bool stops_link(const Finding& finding) {
-  constexpr std::string_view kRejected[] = {"duplicate-definition",
-                                            "undefined-symbol",
-                                            "discarded-definition",
-                                            "symbol-not-exported",
-                                            "tls-mismatch",
-                                            "version-not-defined",
-                                            "relocation-not-pic",
-                                            "fatal-warning",
-                                            "device-duplicate-definition",
-                                            "device-undefined-symbol",
-                                            "device-declaration-mismatch",
-                                            "device-link-missing"};
-  return finding.severity == Severity::Error &&
-         std::find(std::begin(kRejected), std::end(kRejected), finding.rule) != std::end(kRejected);
-}
+bool stops_link(const Finding& finding) { return finding.severity == Severity::Error && rule(finding.rule).stops_link; }
 
-Finding make_finding(std::string_view rule_id, std::string_view symbol, std::string message) {
-  const Rule& row = rule(rule_id);
-  return {std::string(row.id), row.severity, std::string(symbol), demangle(symbol), std::move(message), {}};
+Finding make_finding(const Rule& rule, std::string_view symbol, std::string message) {
+  return {std::string(rule.id), rule.severity, std::string(symbol), demangle(symbol), std::move(message), {}};
 }
 
 Site make_object_site(const Evidence& evidence, ObjectId id, Role role) {

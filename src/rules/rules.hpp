@@ -59,53 +59,58 @@ std::span<const Rule> rule_table();
 /// The row of `id`, which must exist.
 const Rule& rule(std::string_view id);
 
-/// Runs all rules that are on, and those of `enabled` that are off by default. Findings are sorted.
-std::vector<Finding> apply_rules(const Evidence& evidence, const std::vector<std::string>& enabled = {});
+/// Does a rule that runs, by default or since `enabled` names it, need that?
+bool any_needs(bool Rule::*what, const std::vector<std::string>& enabled);
 
-// The families.
-std::vector<Finding> duplicate_definitions(const Evidence& evidence);
-std::vector<Finding> undefined_symbols(const Evidence& evidence);
-std::vector<Finding> module_links(const Evidence& evidence);
-std::vector<Finding> refused_links(const Evidence& evidence);
-std::vector<Finding> fatal_warnings(const Evidence& evidence);
-std::vector<Finding> relocations_not_pic(const Evidence& evidence);
-std::vector<Finding> shadowed_definitions(const Evidence& evidence);
-std::vector<Finding> unreadable_inputs(const Evidence& evidence);
+/// Which part of the rules runs. Objects: those about objects alone, whatever links them.
+enum class RuleScope : std::uint8_t { All, Objects };
+
+/// Runs all rules that are on, and those of `enabled` that are off by default. Findings are sorted.
+std::vector<Finding> apply_rules(const Evidence& evidence, const std::vector<std::string>& enabled = {},
+                                 RuleScope scope = RuleScope::All);
+
+/// What can only be said once places are known: drops what they show to be none, and completes the rest.
+void settle_findings(const Resolution& resolution, std::vector<Finding>& findings);
+
+// --- A rule is a row and a function, in the file of its family. What asks for a property of a rule reads its row.
+
+/// Finds what one or more rows say.
+struct RuleCheck {
+  std::vector<Finding> (*find)(const Evidence&);
+  const Rule* only_for = nullptr;  ///< a rule that is off by default
+  bool about_objects = false;      ///< RuleScope::Objects
+};
+
+struct RuleFamily {
+  std::vector<const Rule*> rules;
+  std::vector<RuleCheck> checks;
+  void (*settle)(const Resolution&, std::vector<Finding>&) = nullptr;  ///< see settle_findings()
+};
+
+RuleFamily link_rules();
+RuleFamily definition_rules();
+RuleFamily device_rules();
+RuleFamily gpu_rules();
+RuleFamily library_rules();
+RuleFamily loaded_state_rules();
+RuleFamily stale_rules();
+RuleFamily python_rules();
+
+// The rows that more than one file makes findings of.
+extern const Rule kUndefinedSymbol;
+extern const Rule kUnreadableInput;
+extern const Rule kSplitState;
+extern const Rule kSuppressionEnded;
+extern const Rule kSuppressionUnused;
+extern const Rule kBaselineOutdated;
+
 Finding unreadable_input(const InputError& error);  ///< found later than by the rule
-std::vector<Finding> device_duplicates(const Evidence& evidence);
-std::vector<Finding> device_mismatches(const Evidence& evidence);
-std::vector<Finding> device_undefined_symbols(const Evidence& evidence);
-std::vector<Finding> device_links_missing(const Evidence& evidence);
-std::vector<Finding> device_code_dropped(const Evidence& evidence);
-std::vector<Finding> split_states(const Evidence& evidence);
-std::vector<Finding> needed_libraries(const Evidence& evidence);
-std::vector<Finding> unsafe_runpaths(const Evidence& evidence);
-std::vector<Finding> unmet_versions(const Evidence& evidence);
-std::vector<Finding> duplicated_runtimes(const Evidence& evidence);
-std::vector<Finding> unloadable_symbols(const Evidence& evidence);
-std::vector<Finding> split_loaded_states(const Evidence& evidence);
-std::vector<Finding> requested_architectures(const Evidence& evidence);
-std::vector<Finding> differing_architectures(const Evidence& evidence);
-std::vector<Finding> gpu_flags(const Evidence& evidence);
-std::vector<Finding> stale_objects(const Evidence& evidence);
-std::vector<Finding> untracked_headers(const Evidence& evidence);
-std::vector<Finding> python_abis(const Evidence& evidence);
-std::vector<Finding> python_modules(const Evidence& evidence);
 
 /// "_C" where an object that a link takes defines PyInit__C; empty for other links.
 std::string module_made_by(const std::vector<InputFacts>& inputs, const Resolution& resolution);
 
 /// Is the name's absence told by device_links_missing()?
 bool told_as_missing_device_link(const LinkJob& job, const Unresolved& name);
-
-/// Drops the split states of variables that the source says are static, and tells of which that isn't known.
-void settle_split_states(const Resolution& resolution, std::vector<Finding>& findings);
-
-/// Every strong definition, to be settled once its place is known.
-std::vector<Finding> header_definitions(const Evidence& evidence);
-
-/// Drops the candidates that are in no header, and those that are told as duplicates.
-void settle_header_definitions(std::vector<Finding>& findings);
 
 /// Host and device findings about one variable or function are one story, of one link or of the links of a build: drops
 /// the host duplicates that `findings` already tell as device duplicates, and notes them there.
@@ -118,7 +123,7 @@ bool stops_link(const Finding& finding);
 void sort_findings(std::vector<Finding>& findings);
 
 /// A finding about `symbol` with the rule's own severity and no sites yet.
-Finding make_finding(std::string_view rule_id, std::string_view symbol, std::string message);
+Finding make_finding(const Rule& rule, std::string_view symbol, std::string message);
 
 /// An object, and why its member takes part in the link.
 Site make_object_site(const Evidence& evidence, ObjectId id, Role role);

@@ -10,6 +10,23 @@
 #include "rules/rules.hpp"
 
 namespace elfaudit {
+
+// The rules.
+
+namespace {
+
+constexpr Rule kStaleObject{.id = "stale-object",
+                            .severity = Severity::Warning,
+                            .summary = "older than a file that it was compiled or linked from"};
+constexpr Rule kUntrackedHeader{
+    .id = "untracked-header",
+    .severity = Severity::Note,
+    .summary = "an object was compiled with a header that no depfile or ninja log lists: it won't be compiled again",
+    .on = false,
+    .every_symbol = true,
+    .every_header = true};
+
+}  // namespace
 namespace {
 
 constexpr std::size_t kMostNamed = 8;
@@ -53,7 +70,7 @@ void note_moved(const StaleObject& object, Finding& finding) {
 
 Finding stale(const Alike& group) {
   const StaleObject& first = *group.front();
-  Finding finding = make_finding("stale-object", {}, message_of(first, group.size()));
+  Finding finding = make_finding(kStaleObject, {}, message_of(first, group.size()));
   for (const StaleObject* object : group) {
     Site site;
     site.role = Role::Candidate;
@@ -82,7 +99,7 @@ Finding stale_archive(const StaleLibrary& archive) {
   const StaleMember& first = archive.members.front();
   const std::size_t n = archive.members.size();
   const bool older = std::any_of(archive.members.begin(), archive.members.end(), [](const auto& m) { return m.older; });
-  Finding finding = make_finding("stale-object", {},
+  Finding finding = make_finding(kStaleObject, {},
                                  n == 1 ? fmt::format("{} {} {}, which it was made from", first.origin.display(),
                                                       older ? "is older than" : "differs from", first.object)
                                         : fmt::format("{} {} {} of the objects it was made from", archive.origin.path,
@@ -101,7 +118,7 @@ Finding stale_archive(const StaleLibrary& archive) {
 Finding stale(const StaleLibrary& library) {
   if (!library.members.empty()) return stale_archive(library);
   Finding finding =
-      make_finding("stale-object", {},
+      make_finding(kStaleObject, {},
                    fmt::format("{} is older than {}", library.origin.display(),
                                library.newer.size() == 1 ? library.newer.front()
                                                          : fmt::format("{} of its objects", library.newer.size())));
@@ -116,7 +133,7 @@ Finding stale(const StaleLibrary& library) {
 
 }  // namespace
 
-std::vector<Finding> stale_objects(const Evidence& evidence) {
+static std::vector<Finding> stale_objects(const Evidence& evidence) {
   std::map<Key, Alike> groups;
   for (const StaleObject& object : evidence.stale_objects)
     if (object.is_stale()) groups[{object.newer, object.missing, object.untracked}].push_back(&object);
@@ -126,14 +143,14 @@ std::vector<Finding> stale_objects(const Evidence& evidence) {
   return findings;
 }
 
-std::vector<Finding> untracked_headers(const Evidence& evidence) {
+static std::vector<Finding> untracked_headers(const Evidence& evidence) {
   std::map<std::vector<std::string>, Alike> groups;
   for (const StaleObject& object : evidence.stale_objects)
     if (!object.untracked.empty()) groups[object.untracked].push_back(&object);
   std::vector<Finding> findings;
   for (const auto& [headers, group] : groups) {
     Finding finding =
-        make_finding("untracked-header", {},
+        make_finding(kUntrackedHeader, {},
                      fmt::format("nothing tracks {}: {} not compiled again when {} changes", some_of(headers),
                                  group.size() == 1 ? group.front()->origin.display() + " is"
                                                    : fmt::format("{} objects are", group.size()),
@@ -147,6 +164,11 @@ std::vector<Finding> untracked_headers(const Evidence& evidence) {
     findings.push_back(std::move(finding));
   }
   return findings;
+}
+
+RuleFamily stale_rules() {
+  return {{&kStaleObject, &kUntrackedHeader},
+          {{stale_objects, nullptr, true}, {untracked_headers, &kUntrackedHeader, true}}};
 }
 
 }  // namespace elfaudit

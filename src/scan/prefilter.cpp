@@ -673,16 +673,14 @@ std::optional<Census> take_census(const std::vector<std::string>& paths, unsigne
   return census;
 }
 
-bool census_may_suffice(const LinkerTraits& linker, const AuditOptions& options) {
-  return linker.rules == ResolutionRules::GnuLd && options.skim && options.enable.empty();
-}
+bool census_may_suffice(const LinkerTraits& linker) { return linker.rules == ResolutionRules::GnuLd; }
 
-bool census_suffices(const LinkJob& job, const AuditOptions& options) {
+bool census_suffices(const LinkJob& job) {
   const bool plain = !job.scope.command && job.assignments.empty() && job.required.empty() && job.must_define.empty();
   const bool every_object_is_linked = std::none_of(job.inputs.begin(), job.inputs.end(), [](const LinkInput& input) {
     return input.device_only || !input.facts.empty();
   });
-  return census_may_suffice(traits_of(job), options) && plain && every_object_is_linked && job.packages.empty();
+  return census_may_suffice(traits_of(job)) && plain && every_object_is_linked && job.packages.empty();
 }
 
 }  // namespace elfaudit

@@ -35,7 +35,6 @@
 #include <string>
 #include <vector>
 
-#include "elfaudit/audit.hpp"
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 #include "target/linker_traits.hpp"
@@ -55,9 +54,9 @@ struct Census {
 std::optional<Census> take_census(const std::vector<std::string>& paths, unsigned jobs, bool count_undefined);
 
 /// Can a census be of use at all? Known before there is a job.
-bool census_may_suffice(const LinkerTraits& linker, const AuditOptions& options);
+bool census_may_suffice(const LinkerTraits& linker);
 
 /// May a census stand for the scan of this job? Decided before a file is opened.
-bool census_suffices(const LinkJob& job, const AuditOptions& options);
+bool census_suffices(const LinkJob& job);
 
 }  // namespace elfaudit

@@ -22,6 +22,26 @@
 
 namespace elfaudit {
 
+// The rules.
+
+namespace {
+
+constexpr Rule kPythonTag{.id = "python-tag",
+                          .severity = Severity::Error,
+                          .summary =
+                              "a wheel's tag promises interpreters that can't import an extension module in it: its "
+                              "file name names another one"};
+constexpr Rule kPythonAbi{
+    .id = "python-abi",
+    .severity = Severity::Error,
+    .summary = "a file claims the stable ABI of a CPython version, abi3, and uses symbols that it does not have"};
+constexpr Rule kPythonMissing{
+    .id = "python-missing",
+    .severity = Severity::Error,
+    .summary = "an extension module has no file for an interpreter that Requires-Python, the tags or --python ask for"};
+
+}  // namespace
+
 // --- Who but the interpreter may define a Python-like name for a file: the libraries it needs.
 
 namespace {
@@ -178,7 +198,7 @@ void add_fixes(const Module& module, const WheelFacts& wheel, Finding& finding) 
 Finding tag_finding(const Module& module, const PythonFiles& package, const Pythons& promised, const Pythons& missing) {
   const Pythons served = difference(promised, missing);
   const std::string by = served.empty() ? "by none of them" : "by " + to_text(served) + " only";
-  Finding finding = make_finding("python-tag", {},
+  Finding finding = make_finding(kPythonTag, {},
                                  fmt::format("{} is imported {}, but the tag {} promises {}", module.name, by,
                                              short_tags(package.wheel), to_text(promised)));
   add_sites(module, finding);
@@ -190,7 +210,7 @@ Finding tag_finding(const Module& module, const PythonFiles& package, const Pyth
 
 Finding missing_finding(const Module& module, const Pythons& missing) {
   Finding finding =
-      make_finding("python-missing", {}, fmt::format("{} has no file for {}", module.name, to_text(missing)));
+      make_finding(kPythonMissing, {}, fmt::format("{} has no file for {}", module.name, to_text(missing)));
   add_sites(module, finding);
   finding.fixes.push_back({fmt::format("build {} for {} too, or leave {} out of Requires-Python and the tags",
                                        module.name, to_text(missing), missing.size() == 1 ? "it" : "them"),
@@ -250,7 +270,7 @@ void check_releases(const Evidence& evidence, const Pythons& asked, std::vector<
     Pythons missing = asked;
     for (const Package* wheel : wheels) missing = difference(missing, promised_by(wheel->wheel, newest));
     if (missing.empty()) continue;
-    Finding finding = make_finding("python-missing", {},
+    Finding finding = make_finding(kPythonMissing, {},
                                    fmt::format("{}: no wheel here is installed on {}", release, to_text(missing)));
     for (const Package* wheel : wheels) {
       Site site;
@@ -268,7 +288,7 @@ void check_releases(const Evidence& evidence, const Pythons& asked, std::vector<
 
 }  // namespace
 
-std::vector<Finding> python_modules(const Evidence& evidence) {
+static std::vector<Finding> python_modules(const Evidence& evidence) {
   std::vector<Finding> findings;
   const Pythons asked = asked_for(evidence);
   if (!asked.empty() && !evidence.job.scope.command) check_untagged(python_files(evidence.inputs), asked, findings);
@@ -431,7 +451,7 @@ void add_fixes(const Claim& claim, const Uses& uses, Finding& finding) {
 Finding report(const PythonFiles& package, const std::string& path, const ObjectFacts& object, const Claim& claim,
                const Uses& uses) {
   Finding finding =
-      make_finding("python-abi", {},
+      make_finding(kPythonAbi, {},
                    fmt::format("{} uses {} {} that the stable ABI of {} does not have", path, uses.count(),
                                uses.count() == 1 ? "symbol" : "symbols", claimed_version(claim)));
   Site site;
@@ -467,7 +487,7 @@ void check(const PythonFiles& package, const Evidence& evidence, const GivenLibr
 
 }  // namespace
 
-std::vector<Finding> python_abis(const Evidence& evidence) {
+static std::vector<Finding> python_abis(const Evidence& evidence) {
   std::vector<Finding> findings;
   const GivenLibraries libraries(evidence);
   if (!evidence.job.scope.command) check(python_files(evidence.inputs), evidence, libraries, findings);
@@ -534,7 +554,7 @@ class ModuleLink {
 
   Finding finding(const Unresolved& name, const std::string& module) const {
     Finding finding =
-        make_finding("undefined-symbol", name.symbol,
+        make_finding(kUndefinedSymbol, name.symbol,
                      fmt::format("{} is not defined by any input: the link lets it pass, and the import of "
                                  "{} fails",
                                  demangle(name.symbol), module));
@@ -577,6 +597,10 @@ std::string module_made_by(const std::vector<InputFacts>& inputs, const Resoluti
   return {};
 }
 
-std::vector<Finding> module_links(const Evidence& evidence) { return ModuleLink(evidence).run(); }
+static std::vector<Finding> module_links(const Evidence& evidence) { return ModuleLink(evidence).run(); }
+
+RuleFamily python_rules() {
+  return {{&kPythonTag, &kPythonAbi, &kPythonMissing}, {{python_abis}, {python_modules}, {module_links}}};
+}
 
 }  // namespace elfaudit
