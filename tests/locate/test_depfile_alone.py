@@ -67,3 +67,43 @@ VARIABLE = "struct A { static int level; };\nint A::level = 2;\n"
 def test_members_have_no_c_linkage(lab, compiler, symbol, text):
     lab.write("lib.h", f'#pragma once\nextern "C" {{\n{text}}}\n')
     assert places(lab, f"{compiler} -MD", "cpp", symbol) == {("lib.h", 4, (1,), "depfile")}
+
+
+def test_a_name_that_a_command_line_may_give_to_an_include_names_one_file(lab):
+    """mbedtls asks for its configuration in each header."""
+    config = '#if !defined(LIB_CONFIG_FILE)\n#include "config.h"\n#else\n#include LIB_CONFIG_FILE\n#endif\n'
+    lab.write("config.h", "#pragma once\n#define HAVE_LEVEL 1\n")
+    lab.write("level.h", f"#pragma once\n{config}int level = 3;\n")
+    lab.write("lib.h", f'#pragma once\n{config}#include "level.h"\n')
+    assert places(lab, "gcc -MD") == {("level.h", 7, (1, 7), "depfile")}
+    assert places(lab, "gcc -MD '-DLIB_CONFIG_FILE=\"config.h\"'") == {("level.h", 7, (1, 7), "depfile")}
+
+
+def test_what_a_command_line_may_include_is_no_header_of_the_library(lab):
+    """BOOST_TYPE_INDEX_USER_TYPEINDEX."""
+    lab.write("own/type.h", "#pragma once\n")
+    lab.write("lib/std.h", "#pragma once\nint level = 3;\n")
+    lab.write("lib.h", "#pragma once\n#if defined(LIB_TYPE)\n#include LIB_TYPE\n#else\n#include <lib/std.h>\n#endif\n")
+    assert places(lab, "gcc -I. -MD") == {("lib/std.h", 2, (1, 5), "depfile")}
+    lab.write("lib.h", "#pragma once\n#if defined(LIB_TYPE)\n#include LIB_TYPE\n#endif\n#include <lib/std.h>\n")
+    assert places(lab, "gcc -I. -MD '-DLIB_TYPE=<own/type.h>'") <= {("lib/std.h", 2, (1, 5), "depfile"), (None, None, (), "none")}
+
+
+def test_of_two_listed_files_the_order_tells_which_is_meant(lab):
+    """<krb5.h> and <krb5/krb5.h>."""
+    lab.write("lib.h", "#pragma once\n#include <krb5.h>\n")
+    lab.write("third/krb5.h", "#pragma once\n#include <krb5/krb5.h>\n")
+    lab.write("third/krb5/krb5.h", "#pragma once\nint level = 3;\n")
+    assert places(lab, "gcc -Ithird -MD") == {("third/krb5/krb5.h", 2, (1, 2, 2), "depfile")}
+    lab.write("lib.h", "#pragma once\n#include <krb5/krb5.h>\n#include <krb5.h>\n")
+    (known,) = places(lab, "gcc -Ithird -MD")
+    assert known in (("third/krb5/krb5.h", 2, (1, 2), "depfile"), (None, None, (), "none"))
+
+
+def test_clang_has_the_feature_where_it_has_the_macro(lab):
+    """boost/throw_exception.hpp"""
+    lab.write("lib.h", "#pragma once\n#if !__has_feature(cxx_exceptions)\nint level = 4;\n#else\nint level = 3;\n#endif\n")
+    assert places(lab, "clang++ -MD -g", "cpp") == {("lib.h", 5, (1,), "depfile")}
+    for option, line in (("", 5), ("-fno-exceptions", 3)):
+        ((file, found, *_),) = places(lab, f"clang++ -MD -g {option}", "cpp")
+        assert (file, found) == ("lib.h", line)

@@ -171,6 +171,12 @@ void Condition::has_include(bool next) {
   add(found);
 }
 
+/// What clang defines where it has the feature; empty for others.
+std::string_view macro_of_feature(std::string_view name) {
+  if (name == "cxx_exceptions") return "__EXCEPTIONS";
+  return name == "cxx_rtti" ? "__GXX_RTTI" : "";
+}
+
 /// __has_builtin(x) and its like.
 void Condition::has_feature(Word what) {
   if (!preprocessor_.next_is_parenthesis()) return add(false);
@@ -180,6 +186,15 @@ void Condition::has_feature(Word what) {
     if (token.is(')') && depth-- == 0) break;
     if (token.is('(')) ++depth;
     name += token.text;
+  }
+  if (const std::string_view macro = macro_of_feature(name); !macro.empty()) {
+    Token token;
+    token.kind = Kind::Identifier;
+    token.text = macro;
+    token.id = preprocessor_.names_.intern(macro);
+    Doubt why = 0;
+    const bool value = is_defined(token, why);
+    return add(value, why);
   }
   const Answer answer = feature(what, name, preprocessor_.compiler_, preprocessor_.language_);
   if (!answer.known) doubt("it is not known whether the compiler has " + name);

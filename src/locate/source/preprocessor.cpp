@@ -104,8 +104,9 @@ void Preprocessor::enter_file(std::uint32_t file, std::uint32_t parent, std::uin
 /// An #include was left out of which it is not known what it names: `#ifdef EIGEN_FUNCTORS_PLUGIN`. Whatever was read
 /// there is the next that the list has.
 void Preprocessor::note_unclear_include(std::uint32_t file) {
-  earlier_.try_emplace(file, unclear_include_);
   const std::string& path = files_[file].path;
+  const bool is_of_headers = !users_include_in_.empty() && path.starts_with(users_include_in_);
+  if (!is_of_headers) earlier_.try_emplace(file, unclear_include_);
   if (search_.lists_system_headers() && list_has_order_ && search_.is_listed(path) && !search_.is_system(path))
     unclear_include_ = 0;
 }
@@ -519,6 +520,17 @@ bool Preprocessor::already_guarded(std::uint32_t file) const {
   return text.once || (text.guard != Interner::kAbsent && macros_.find(text.guard) != nullptr);
 }
 
+/// Several listed files end as the operand says, of which this one is the next of the list. Another, had it been meant,
+/// would be the next itself, unless it had been read before. So <krb5.h> is no krb5/krb5.h.
+bool Preprocessor::is_told_by_order(const IncludeRequest& request, std::uint32_t file) {
+  if (!search_.lists_system_headers() || !list_has_order_) return false;
+  const std::vector<std::uint32_t> all = search_.possible(request);
+  return std::all_of(all.begin(), all.end(), [&](std::uint32_t other) {
+    const bool was_read = other < is_entered_.size() && is_entered_[other];
+    return other == file || (!was_read && !search_.is_system(files_[other].path));
+  });
+}
+
 void Preprocessor::report_include(const Included& found, const std::string& operand) {
   const std::string name = operand.substr(1, operand.size() - 2);
   switch (found.how) {
@@ -580,7 +592,8 @@ void Preprocessor::include(Frame& frame, Word how, std::uint32_t line) {
   const std::string name = operand.substr(1, operand.size() - 2);
   const IncludeRequest request{name, operand.front() == '"', parent_path(files_[frame.file].path), frame.directory,
                                how == Word::IncludeNext};
-  const Included found = search_.find(request);
+  Included found = search_.find(request);
+  if (found.how == Included::How::Ordered && is_told_by_order(request, found.file)) found.how = Included::How::Suffix;
   if (found.how == Included::How::Unlisted && found.file != FileStore::kNone && files_.is_copy_of_once(found.file))
     return;
   report_include(found, operand);
@@ -781,8 +794,12 @@ void Preprocessor::suppose_skipped(Frame& frame, Doubt doubt) {
     // What only a command line can name (EIGEN_CORE_PLUGIN) is the user's own, and includes no file of these headers.
     const bool is_users = macro.is_name() && macros_.find(macro.id) == nullptr && !maybe_defined_.contains(macro.id);
     if (is_doubtful && !is_users) note_include(Asked::How::LeftOut, at, {});
-    if (supposing_ && unclear_include_ == 0)
+    // It names what it named where it was left out before.
+    const bool is_new = !is_users || unclear_operands_.insert(macro.id).second;
+    if (supposing_ && unclear_include_ == 0 && is_new) {
+      users_include_in_ = is_users ? std::string(parent_path(files_[frame.file].path)) + "/" : std::string();
       unclear_include_ = doubts_.add("what an #include that was left out names is not known, and " + doubts_[doubt]);
+    }
     return;
   }
   const std::string name = operand.substr(1, operand.size() - 2);

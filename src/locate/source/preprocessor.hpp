@@ -171,6 +171,7 @@ class Preprocessor : public TokenSource {
   void pragma(Frame& frame);
   void include(Frame& frame, Word how, std::uint32_t line);
   std::string include_operand(Frame& frame);
+  bool is_told_by_order(const IncludeRequest& request, std::uint32_t file);
   void report_include(const Included& found, const std::string& operand);
   void if_directive(Frame& frame, Word how, const Token& hash);
   void branch_directive(Frame& frame, Word how, const Token& hash);
@@ -262,6 +263,9 @@ class Preprocessor : public TokenSource {
   std::vector<Supposition> suppositions_;
   std::unordered_map<std::uint32_t, Doubt> earlier_;  ///< by files that a doubtfully skipped #include names
   std::unordered_map<std::uint32_t, std::string_view> skipped_strings_;  ///< by names that skipped text defines
+  std::string
+      users_include_in_;  ///< where that stands, when only a command line can name it: it is none of its headers
+  std::unordered_set<std::uint32_t> unclear_operands_;  ///< names of macros that only a command line defines, of such
   Doubt unclear_include_ = 0;                          ///< an #include that was skipped doubtfully names who knows what
   std::unordered_set<std::uint32_t> asked_by_system_;  ///< names that aren't known and on which conditions depend
   const std::string* const given_macros_;
