@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <unordered_map>
 #include <vector>
 
 #include "elfaudit/error.hpp"
@@ -763,18 +764,34 @@ void ask_for_shadow(Site* site, const ObjectFacts& object, std::map<ObjectId, Qu
 }
 
 /// The sanitizer makes "__odr_asan.v" (gcc) or "__odr_asan_gen_v" (clang) beside the variable v, to find a second v by.
-const Symbol& guarded_by(const ObjectFacts& object, const Symbol& symbol) {
-  std::string_view name = object.name(symbol);
-  if (!name.starts_with("__odr_asan")) return symbol;
-  for (const std::string_view prefix : {"__odr_asan.", "__odr_asan_gen_"})
-    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
-  const auto variable = std::find_if(object.symbols.begin(), object.symbols.end(),
-                                     [&](const Symbol& other) { return object.name(other) == name; });
-  return variable == object.symbols.end() ? symbol : *variable;
-}
+class GuardedVariables {
+ public:
+  const Symbol& guarded_by(const ObjectFacts& object, const Symbol& symbol) {
+    std::string_view name = object.name(symbol);
+    if (!name.starts_with("__odr_asan")) return symbol;
+    for (const std::string_view prefix : {"__odr_asan.", "__odr_asan_gen_"})
+      if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+    const auto& symbols = symbols_of(object);
+    const auto variable = symbols.find(name);
+    return variable == symbols.end() ? symbol : *variable->second;
+  }
 
-AskedDefinition definition_of(const ObjectFacts& object, const Symbol& made, bool only_in_header) {
-  const Symbol& symbol = guarded_by(object, made);
+ private:
+  using ByName = std::unordered_map<std::string_view, const Symbol*>;
+
+  const ByName& symbols_of(const ObjectFacts& object) {
+    const auto [known, is_new] = by_object_.try_emplace(&object);
+    if (is_new)
+      for (const Symbol& symbol : object.symbols) known->second.emplace(object.name(symbol), &symbol);
+    return known->second;
+  }
+
+  std::unordered_map<const ObjectFacts*, ByName> by_object_;
+};
+
+AskedDefinition definition_of(const ObjectFacts& object, const Symbol& made, bool only_in_header,
+                              GuardedVariables& guarded) {
+  const Symbol& symbol = guarded.guarded_by(object, made);
   const std::string name(object.name(symbol));
   const bool is_function = symbol.type == SymbolType::Function || symbol.type == SymbolType::IndirectFunction;
   return {{symbol.index, name}, {name, is_function, symbol.binding == Binding::Global}, only_in_header};
@@ -801,6 +818,7 @@ void ask_for_device_symbol(Site* site, const ObjectFacts& object, std::map<Objec
 
 std::vector<Question> collect_questions(const std::vector<AskedSite>& sites, const std::vector<InputFacts>& inputs) {
   std::map<ObjectId, Question> by_object;
+  GuardedVariables guarded;
   for (const auto& [site, only_in_header] : sites) {
     if (site->device.in.valid()) {
       const ObjectFacts& object = inputs[site->device.in.input].objects[site->device.in.object];
@@ -811,7 +829,7 @@ std::vector<Question> collect_questions(const std::vector<AskedSite>& sites, con
     const ObjectFacts& object = inputs[site->id.in.input].objects[site->id.in.object];
     Question& question = by_object[site->id.in];
     question.object = &object;
-    question.asked.push_back(definition_of(object, object.symbols[site->id.symbol], only_in_header));
+    question.asked.push_back(definition_of(object, object.symbols[site->id.symbol], only_in_header, guarded));
     question.sites.push_back(site);
   }
   std::vector<Question> questions;
@@ -913,7 +931,9 @@ std::vector<std::string> locate(std::vector<Finding>& findings, const std::vecto
     if (!of_finding.empty() && is_about_definitions(finding))
       explain_cause(finding, of_finding, inquiry.project, inquiry.files);
   }
-  prove(findings, of_findings, options.is_link ? std::span(inputs) : std::span<const InputFacts>(), inquiry.files);
+  prove(findings, of_findings, options.is_link ? std::span(inputs) : std::span<const InputFacts>(), inquiry.project,
+        inquiry.files);
+  explain_vtables(findings);
   return inquiry.problems();
 }
 
@@ -935,8 +955,9 @@ std::vector<SymbolId> definitions_in_headers(const std::vector<SymbolId>& defini
     const std::span<const SymbolId> of_object(definitions.data() + starts[i], definitions.data() + starts[i + 1]);
     const ObjectFacts& object = inputs[of_object.front().in.input].objects[of_object.front().in.object];
     std::vector<AskedDefinition> asked;
+    GuardedVariables guarded;
     for (const SymbolId id : of_object) {
-      asked.push_back(definition_of(object, object.symbols[id.symbol], true));
+      asked.push_back(definition_of(object, object.symbols[id.symbol], true, guarded));
       asked.back().only_place = true;
     }
     std::vector<Answer> answers = answer(object, asked, inquiry.records, inquiry.cache, inquiry.preprocess);

@@ -35,6 +35,8 @@ class Shape:
     text: str
     uses: str = "&@x"  # whose addresses the sources take
     owner: str = ""  # what defines it where a fix says `extern`: a line for each name
+    extern: str = ""  # the text as a maintainer writes it who is told to declare the variable, where no diff is offered
+    static: str = ""  # and who is told to make the function static, or inline
 
 
 def both(name, text, **more):
@@ -56,16 +58,16 @@ both("indented", "  unsigned long\t@x=7 ; /* int @y; */", owner="unsigned long @
 both("string with a semicolon", 'const char* @x = "a;b"; // "', owner='const char* @x = "a;b";')
 both("character", "char @x = ';';", owner="char @x = ';';")
 both("array with bound", "int @x[3] = {1, 2, 3};", owner="int @x[3] = {1, 2, 3};")
-both("array without bound", "int @x[] = {1, 2, 3};", owner="int @x[3] = {1, 2, 3};")
+both("array without bound", "int @x[] = {1, 2, 3};", owner="int @x[3] = {1, 2, 3};", extern="extern int @x[3];")
 both("array of several lines", "int @x[4] = {\n  1, 2,\n  3, /* ; */ 4,\n};", owner="int @x[4];")
-both("long array", "int @x[20] = {\n" + "  1,\n" * 20 + "};", owner="int @x[20];")
+both("long array", "int @x[20] = {\n" + "  1,\n" * 20 + "};", owner="int @x[20];", extern="extern int @x[20];")
 both("structure", "struct @S { int a; char b[4]; };\nstruct @S @x = {1, {2}};", owner="struct @S @x;")
 both("structure defined with it", "struct @S { int a; } @x;", owner="struct @S @x;")
-both("structure without a name", "struct { int a; } @x;")
+both("structure without a name", "struct { int a; } @x;", owner="struct @S @x;", extern="extern struct @S { int a; } @x;")
 both("enumeration with it", "enum @E { @A, @B } @x = @B;", owner="enum @E @x;")
 both("pointer to a function", "int (*@x)(int, char) = 0;", owner="int (*@x)(int, char) = 0;")
-both("several declarators", "int @x = 1, *@y = 0, @z[2];", uses="&@x, &@y, &@z", owner="int @x = 1;\nint *@y = 0;\nint @z[2];")
-both("several on two lines", "struct @S { int a; } @x = {1}, @y,\n  @z[2] = {{1}, {2}}; int @w;", uses="&@x, &@y, &@z, &@w", owner="struct @S @x;\nstruct @S @y;\nstruct @S @z[2];\nint @w;")
+both("several declarators", "int @x = 1, *@y = 0, @z[2];", uses="&@x, &@y, &@z", owner="int @x = 1;\nint *@y = 0;\nint @z[2];", extern="extern int @x, *@y, @z[2];")
+both("several on two lines", "struct @S { int a; } @x = {1}, @y,\n  @z[2] = {{1}, {2}}; int @w;", uses="&@x, &@y, &@z, &@w", owner="struct @S @x;\nstruct @S @y;\nstruct @S @z[2];\nint @w;", extern="extern struct @S { int a; } @x, @y,\n  @z[2]; extern int @w;")
 both("on one line with others", "typedef int @T; @T @x = 3; struct @S { int a; };", owner="@T @x;")
 both("two on one line", "int @x = 1; int @y = 2;", uses="&@x, &@y", owner="int @x;\nint @y;")
 both("gnu attribute before", "__attribute__((aligned(16))) int @x = 3;", owner="int @x;")
@@ -76,9 +78,9 @@ both("spliced", "int \\\n  @x \\\n  = 3;", owner="int @x;")
 both("spliced word", "in\\\nt @x = 3;", owner="int @x;")
 both("function", "int @x(int a) { return a; }", uses="@x")
 both("function of several lines", "/* int @x; */\nint\n@x(int a,\n   int b)\n{\n  return a + b;\n}", uses="@x")
-both("function behind a prototype", "int @x(int a); int @x(int a) { return a; }", uses="@x")
-both("function behind a prototype of another line", "int @x(int a);\nint @x(int a) { return a; }", uses="@x")
-both("function and prototype", "int @x(int a) { return a; }\nint @x(int a);", uses="@x")
+both("function behind a prototype", "int @x(int a); int @x(int a) { return a; }", uses="@x", static="static int @x(int a); static int @x(int a) { return a; }")
+both("function behind a prototype of another line", "int @x(int a);\nint @x(int a) { return a; }", uses="@x", static="static int @x(int a);\nstatic int @x(int a) { return a; }")
+both("function and prototype", "int @x(int a) { return a; }\nint @x(int a);", uses="@x", static="static int @x(int a) { return a; }\nstatic int @x(int a);")
 both("functions on a line", "int @x(void) { return 1; } int @y(void) { return 2; }", uses="@x, @y")
 both("pointer returned", "const char *@x(void) { return \"{;\"; }", uses="@x")
 both("pointer to a function returned", "int (*@x(int a))(int) { return 0; }", uses="@x")
@@ -87,22 +89,23 @@ both("constructor", "__attribute__((constructor)) void @x(void) {}", uses="@x")
 both("macro before", "#define @API __attribute__((visibility(\"default\")))\n@API int @x = 3;", owner="int @x;")
 both("empty macro before", "#define @API\n@API int @x(void) { return 1; }", uses="@x")
 both("macro as type", "#define @T unsigned int\n@T @x = 3;", owner="unsigned @x;")
-both("macro that declares", "#define @VAR(type, name) type name = 0\n@VAR(int, @x);")
-both("macro with two definitions", "#define @COUNTER(name) int name##_count = 0; int name##_get(void) { return name##_count; }\n@COUNTER(@x)", uses="&@x_count, @x_get")
+both("macro that declares", "#define @VAR(type, name) type name = 0\n@VAR(int, @x);", owner="int @x = 0;", extern="extern int @x;")
+both("macro with two definitions", "#define @COUNTER(name) int name##_count = 0; int name##_get(void) { return name##_count; }\n@COUNTER(@x)", uses="&@x_count, @x_get", owner="int @x_count = 0;", extern="extern int @x_count;\nstatic int @x_get(void) { return @x_count; }",
+     static="#define @COUNTER(name) int name##_count = 0; INLINE int name##_get(void) { return name##_count; }\n@COUNTER(@x)")
 both("macro with a function", "#define @GETTER(name) int name(void) { return 1; }\n@GETTER(@x)", uses="@x")
 both("macro around", "#define @ID(...) __VA_ARGS__\n@ID(int @x = 3;)", owner="int @x;")
-both("x macro", "#define @LIST(X) X(@x) X(@y)\n#define @DEF(n) int n = 1;\n@LIST(@DEF)", uses="&@x, &@y")
+both("x macro", "#define @LIST(X) X(@x) X(@y)\n#define @DEF(n) int n = 1;\n@LIST(@DEF)", uses="&@x, &@y", owner="int @x = 1;\nint @y = 1;", extern="extern int @x, @y;")
 both("pragma operator", "_Pragma(\"GCC diagnostic push\") int @x = 3; _Pragma(\"GCC diagnostic pop\")", owner="int @x;")
 both("conditional around", "#ifndef @NO\nint @x = 3;\n#endif", owner="int @x;")
-both("conditional inside", "int @x =\n#ifdef @NO\n  1\n#else\n  2\n#endif\n  ;", owner="int @x;")
+both("conditional inside", "int @x =\n#ifdef @NO\n  1\n#else\n  2\n#endif\n  ;", owner="int @x;", extern="extern int @x;")
 both("declared extern before", "extern int @x;\nint @x = 3;", owner="int @x;")
 both("extern with initialiser", "extern int @x; extern int @x = 3;", owner="int @x;")
 both("asm label", "int @x __asm__(\"@label\") = 3;", owner="int @x = 3;")
 both("volatile", "volatile int* volatile @x = 0;", owner="volatile int* volatile @x = 0;")
 both("thread-local", "__thread int @x = 3;", owner="__thread int @x = 3;")
-both("alias", "extern int @y __attribute__((alias(\"@x\"))); int @x = 3;", uses="&@x")
+both("alias", "extern int @y __attribute__((alias(\"@x\"))); int @x = 3;", uses="&@x", owner="int @x = 3; extern int @y __attribute__((alias(\"@x\")));", extern="extern int @x, @y;")
 both("comment within", "int /* { */ @x /* = */ = /* ; */ 3; // }", owner="int @x;")
-both("nested initialiser", "int @x[2][2] = {{1, 2}, {3, 4}}, @unused_;", owner="int @x[2][2];\nint @unused_;")
+both("nested initialiser", "int @x[2][2] = {{1, 2}, {3, 4}}, @unused_;", owner="int @x[2][2];\nint @unused_;", extern="extern int @x[2][2], @unused_;")
 both("declarations behind extern C", "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint @x = 3;\nint @y(void) { return 1; }\n#ifdef __cplusplus\n}\n#endif", uses="&@x, @y", owner="int @x;")
 both("begin and end macros", "#ifdef __cplusplus\n#define @BEGIN extern \"C\" {\n#define @END }\n#else\n#define @BEGIN\n#define @END\n#endif\n@BEGIN int @x = 3; int @y(void) { return 1; } @END", uses="&@x, @y", owner="int @x;")
 c("old style", "int @x(a, b) int a; char* b; { return a; }", uses="@x")
@@ -165,10 +168,13 @@ def strong(folder, made):
 
 
 class Mutation:
+    include = "inc"
+
     def __init__(self, shape, compiler, way, folder, prefix="zz", header=None, randomly=None, standard=""):
         self.shape, self.compiler, self.way, self.folder = shape, compiler, way, pathlib.Path(folder)
+        self.root, self.prefix, self.diffs = self.folder, prefix, {}
         self.extension = COMPILERS[compiler]
-        self.words = [compiler, "-w", "-Iinc"] + ([f"-std={standard}"] if standard else [])
+        self.words = [compiler, "-w", "-I" + self.include] + ([f"-std={standard}"] if standard else [])
         self.text = shape.text.replace("@", prefix)
         self.uses = shape.uses.replace("@", prefix)
         self.owner = shape.owner.replace("@", prefix)
@@ -177,7 +183,7 @@ class Mutation:
     def write(self):
         """False: the compiler refuses it at that place, or it is no definition there."""
         self.folder.mkdir(parents=True)
-        (self.folder / "inc").mkdir()
+        (self.folder / self.include).mkdir()
         (self.folder / ".git").mkdir()
         if self.header is None:
             body = ["#pragma once"] + self.text.split("\n") + ["extern int zz_end;"]
@@ -186,7 +192,7 @@ class Mutation:
             places = [i + 1 for i, line in enumerate(body) if line.rstrip().endswith((";", "}", "*/")) or not line.strip()]
             place = self.random.choice(places)
             body[place:place] = self.text.split("\n")
-        (self.folder / "inc/h.h").write_text("\n".join(body))
+        (self.folder / self.include / "h.h").write_text("\n".join(body))
         for name in "ab":
             cast = "(void*)" if self.extension == "c" else "(const void*)"
             uses = f"const void* use_{name}(int i) {{ const void* all[] = {{{', '.join(cast + '(' + use.strip() + ')' for use in split(self.uses))}}}; return all[i]; }}\n"

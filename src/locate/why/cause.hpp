@@ -15,13 +15,17 @@ namespace elfaudit {
 // --- Edits are proven before they are offered: each unit is read again with the edited text, and what made the finding
 // must be gone from it.
 
-/// Takes the diffs away that are not proven; their texts stay, as advice. `stories`: of each finding's definitions.
+/// Takes the diffs away that are not proven, or of files that are not the project's; their texts stay, as advice, those
+/// of edits that mend nothing behind the others. `stories`: of each finding's definitions.
 /// `inputs`: of the audit; one that uses a symbol without having its definition needs it to stay visible.
 void prove(std::vector<Finding>& findings, const std::vector<std::vector<Story>>& stories,
-           std::span<const InputFacts> inputs, FileContents& files);
+           std::span<const InputFacts> inputs, const Project& project, FileContents& files);
 
 /// Fills in Finding::cause and Finding::fixes, as far as they follow from what is known. `stories`: those of the
 /// finding's definitions, in the order of its sites.
 void explain_cause(Finding& finding, const std::vector<Story>& stories, const Project& project, FileContents& files);
+
+/// The causes of vtables and typeinfos are those of other findings, which are explained.
+void explain_vtables(std::vector<Finding>& findings);
 
 }  // namespace elfaudit

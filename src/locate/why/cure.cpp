@@ -8,6 +8,8 @@
 #include <cctype>
 #include <charconv>
 #include <optional>
+#include <set>
+#include <unordered_set>
 #include <vector>
 
 #include "support/path.hpp"
@@ -353,7 +355,7 @@ bool is_made_by_macro(const CureContext& context) {
 Fix add_word(const CureContext& context, std::string_view word, std::string text) {
   const SourceLine& at = context.story->site->place.at;
   Fix fix{std::move(text), at, {}};
-  if (context.project->owns(at.file)) fix.diff = add_specifier(*context.files, *context.story, word);
+  fix.diff = add_specifier(*context.files, *context.story, word);
   const std::vector<source::MacroCause>& macros = context.story->definition->macros;
   if (fix.diff.empty() && !macros.empty() && macros.front().defined_at.line != 0 &&
       context.story->definition->form.name.line == 0)
@@ -392,7 +394,7 @@ Fix make_extern(const CureContext& context) {
   else if (is_made_by_macro(context))
     fix.text =
         fmt::format("use the macro of {} in one source file, and declare what it makes `extern` here", line_text(at));
-  if (context.project->owns(at.file)) fix.diff = declare_only(*context.files, *context.story);
+  fix.diff = declare_only(*context.files, *context.story);
   return fix;
 }
 
@@ -450,26 +452,67 @@ std::vector<Fix> cure_macro(const CureContext& context) {
   return fixes;
 }
 
-/// A definition in somebody else's header can't be edited; what brings it in can.
-std::vector<Fix> outside_of_project(const CureContext& context) {
+/// Do the files that include the header name anything that it names? A common name of both counts too.
+bool uses_header(const CureContext& context) {
+  const Place& place = context.story->site->place;
+  const SourceTokens* header = context.files->tokens_of(place.at.file);
+  if (header == nullptr) return true;
+  const auto is_own_name = [](const Token& token) { return token.is_name() && source::word_of(token) == Word::Count; };
+  std::unordered_set<std::string_view> names;
+  for (const Token& token : header->tokens)
+    if (is_own_name(token)) names.insert(token.text);
+  for (const std::string_view directive : {"include", "define", "ifndef", "endif", "pragma", "once", "h", "hpp"})
+    names.erase(directive);
+  std::set<std::string> includers;
+  for (const Story& story : *context.stories) {
+    if (!story.in_header() || story.site->place.at.file != place.at.file) continue;
+    includers.insert(story.source);
+    for (const SourceLine& step : story.site->place.chain) includers.insert(step.file);
+  }
+  return std::any_of(includers.begin(), includers.end(), [&](const std::string& file) {
+    const SourceTokens* source = file.empty() ? nullptr : context.files->tokens_of(file);
+    return source != nullptr && std::any_of(source->tokens.begin(), source->tokens.end(), [&](const Token& token) {
+             return is_own_name(token) && names.contains(token.text);
+           });
+  });
+}
+
+/// What brings a header that is not the project's into several files.
+std::optional<Fix> include_once(const CureContext& context, bool is_used) {
   const Place& place = context.story->site->place;
   const auto step = context.project->last_owned_step(place);
-  if (!step) return {};
+  if (!step) return std::nullopt;
   const SourceLine& at = place.chain[*step];
+  const std::string_view others = is_used ? ", and declare in the others what they use of it" : "";
   if (*step == 0)
-    return {{fmt::format("include {} in one source file only; {} is one that does", base_name(place.at.file),
-                         line_text(at)),
+    return Fix{fmt::format("include {} in one source file only; {} is one that does{}", base_name(place.at.file),
+                           line_text(at), others),
+               at,
+               {}};
+  return Fix{fmt::format("include it in one source file only: {} brings it into every file that includes {}{}",
+                         line_text(at), base_name(at.file), others),
              at,
-             {}}};
-  return {{fmt::format("include it in one source file only: {} brings it into every file that includes {}",
-                       line_text(at), base_name(at.file)),
-           at,
-           {}}};
+             {}};
+}
+
+/// The header of the site is somebody else's: what brings it in can be edited, and its authors can do what mends it.
+/// Who uses what it defines can't do without it.
+std::vector<Fix> outside_of_project(const CureContext& context, std::vector<Fix> fixes) {
+  const std::string& header = context.story->site->place.at.file;
+  bool any_of_header = false;
+  for (Fix& fix : fixes) {
+    if (fix.at.file != header) continue;
+    fix.text += fmt::format("; {} is not this project's", base_name(header));
+    any_of_header = true;
+  }
+  if (!any_of_header && !fixes.empty()) return fixes;
+  const bool is_used = uses_header(context);
+  if (auto once = include_once(context, is_used)) fixes.insert(is_used ? fixes.end() : fixes.begin(), *std::move(once));
+  return fixes;
 }
 
 std::vector<Fix> cure_variable(const CureContext& context) {
   const SourceLine& at = context.story->site->place.at;
-  if (!context.project->owns(at.file)) return outside_of_project(context);
   std::vector<Fix> fixes;
   if (has_inline_variables(context) && !context.story->definition->is_tentative)
     fixes.push_back(make_inline(
@@ -480,7 +523,6 @@ std::vector<Fix> cure_variable(const CureContext& context) {
 
 std::vector<Fix> cure_function(const CureContext& context) {
   const SourceLine& at = context.story->site->place.at;
-  if (!context.project->owns(at.file)) return outside_of_project(context);
   const bool is_c = is_any_c(context);
   if (is_c && !context.story->declarations.empty())
     return {{fmt::format("make it `static` in {} and where it is declared ({})", line_text(at),
@@ -495,10 +537,12 @@ std::vector<Fix> cure_function(const CureContext& context) {
 
 /// The branch that defines it says what the other one does.
 std::vector<Fix> cure_branch(const CureContext& context) {
-  std::vector<Fix> fixes;
-  if (context.project->owns(context.story->site->place.at.file))
-    fixes = context.story->definition->is_function ? cure_function(context) : cure_variable(context);
-  for (Fix& fix : cure_condition(context)) fixes.push_back(std::move(fix));
+  std::vector<Fix> fixes = cure_condition(context);
+  if (!fixes.empty() && !context.project->owns(context.story->site->place.at.file)) return fixes;
+  std::vector<Fix> of_definition =
+      context.story->definition->is_function ? cure_function(context) : cure_variable(context);
+  fixes.insert(fixes.begin(), std::make_move_iterator(of_definition.begin()),
+               std::make_move_iterator(of_definition.end()));
   return fixes;
 }
 
@@ -556,28 +600,20 @@ std::vector<Fix> cure_macro_not_inline(const CureContext& context) {
                                  line_text(context.macro->defined_at)),
                      context.macro->defined_at,
                      {}});
-  return fixes.empty() ? outside_of_project(context) : fixes;
-}
-
-/// Fixes in words of what a definition in a header says, when it is the project's header.
-std::vector<Fix> in_header(const CureContext& context, std::vector<std::string> texts) {
-  const SourceLine& at = context.story->site->place.at;
-  if (!context.project->owns(at.file)) return outside_of_project(context);
-  std::vector<Fix> fixes;
-  for (std::string& text : texts) fixes.push_back({std::move(text), at, {}});
   return fixes;
 }
 
 std::vector<Fix> cure_typedef(const CureContext& context) {
   const SourceLine& at = context.story->site->place.at;
-  return in_header(context, {fmt::format("write `typedef` before the {} that ends in {}",
-                                         context.story->definition->type_key, line_text(at)),
-                             fmt::format("leave out the name in {}", line_text(at))});
+  return {
+      {fmt::format("write `typedef` before the {} that ends in {}", context.story->definition->type_key, line_text(at)),
+       at,
+       {}},
+      {fmt::format("leave out the name in {}", line_text(at)), at, {}}};
 }
 
 std::vector<Fix> cure_extern_initialised(const CureContext& context) {
   const SourceLine& at = context.story->site->place.at;
-  if (!context.project->owns(at.file)) return outside_of_project(context);
   std::vector<Fix> fixes;
   if (has_inline_variables(context))
     fixes.push_back(make_inline(context, fmt::format("write `inline` in place of `extern` in {}{}", line_text(at),
@@ -589,7 +625,6 @@ std::vector<Fix> cure_extern_initialised(const CureContext& context) {
 
 std::vector<Fix> cure_static_member(const CureContext& context) {
   const SourceLine& at = context.story->site->place.at;
-  if (!context.project->owns(at.file)) return outside_of_project(context);
   std::vector<Fix> fixes;
   if (has_inline_variables(context))
     fixes.push_back(
@@ -601,8 +636,16 @@ std::vector<Fix> cure_static_member(const CureContext& context) {
 
 std::vector<Fix> cure_external_inline(const CureContext& context) {
   const SourceLine& at = context.story->site->place.at;
-  if (!context.project->owns(at.file)) return outside_of_project(context);
   return {add_word(context, "static", fmt::format("make it `static inline` in {}", line_text(at)))};
+}
+
+std::vector<Fix> cure_alias(const CureContext& context) {
+  const SourceLine& at = context.story->site->place.at;
+  return {{fmt::format("move the alias ({}) to the source file that defines what it stands for, and declare it "
+                       "`extern` in the header",
+                       line_text(at)),
+           at,
+           {}}};
 }
 
 std::vector<Fix> cure_two_definitions(const CureContext& context) {
@@ -621,9 +664,7 @@ std::vector<Fix> cure_two_definitions(const CureContext& context) {
 
 const Site& last_site(const CureContext& context) { return context.finding->sites.back(); }
 
-}  // namespace
-
-std::vector<Fix> cures_for(const Cause& cause, const CureContext& context) {
+std::vector<Fix> cures_of(const Cause& cause, const CureContext& context) {
   if (cause.kind == "empty-macro") return cure_macro(context);
   if (cause.kind == "branch") return cure_branch(context);
   if (cause.kind == "source-included") return cure_include_of_source(context);
@@ -647,12 +688,16 @@ std::vector<Fix> cures_for(const Cause& cause, const CureContext& context) {
   if (cause.kind == "extern-initialised") return cure_extern_initialised(context);
   if (cause.kind == "static-member-not-inline") return cure_static_member(context);
   if (cause.kind == "inline-external") return cure_external_inline(context);
-  if (cause.kind == "alias-in-header")
-    return in_header(context,
-                     {fmt::format("move the alias ({}) to the source file that defines what it stands for, and "
-                                  "declare it `extern` in the header",
-                                  line_text(context.story->site->place.at))});
+  if (cause.kind == "alias-in-header") return cure_alias(context);
   return {};
+}
+
+}  // namespace
+
+std::vector<Fix> cures_for(const Cause& cause, const CureContext& context) {
+  std::vector<Fix> fixes = cures_of(cause, context);
+  const bool is_others = context.story != nullptr && !context.project->owns(context.story->site->place.at.file);
+  return is_others ? outside_of_project(context, std::move(fixes)) : fixes;
 }
 
 }  // namespace elfaudit

@@ -1,7 +1,7 @@
 // A diff is offered when after it at most one of the finding's definitions is left that is neither weak nor inline nor
 // internal, as the reader of sources has it. Units in which the definition was read alike, from the same macros and
 // beside the same declarations, give the same proof: one of them is read. All edits that touch other lines are proven
-// by one reading.
+// by one reading. In somebody else's file a diff that holds is said in words alone.
 
 #include "locate/why/cause.hpp"
 
@@ -192,8 +192,8 @@ struct Job {
 class Proofs {
  public:
   Proofs(std::vector<Finding>& findings, const std::vector<std::vector<Story>>& stories,
-         std::span<const InputFacts> inputs, FileContents& files)
-      : files_(files) {
+         std::span<const InputFacts> inputs, const Project& project, FileContents& files)
+      : project_(project), files_(files) {
     for (std::size_t i = 0; i < findings.size(); ++i)
       for (std::size_t fix = 0; fix < findings[i].fixes.size(); ++fix)
         if (!findings[i].fixes[fix].diff.empty()) add(findings[i], fix, stories[i]);
@@ -213,12 +213,25 @@ class Proofs {
     for (const Trial& trial : trials_) {
       Fix& fix = trial.finding->fixes[trial.fix];
       const bool is_tried = trial.round != kMostRounds;
-      if (!is_tried && !trial.alike.empty()) fix.text += " (no diff: too many edits to try them all)";
-      if (!is_tried || !holds(trial)) fix.diff.clear();
+      const bool is_owned = project_.owns(trial.edit.first.file);
+      if (!is_tried && !trial.alike.empty() && is_owned) fix.text += " (no diff: too many edits to try them all)";
+      const bool is_proven = is_tried && holds(trial);
+      if (is_tried && !is_proven) disproven_[trial.finding].insert(trial.fix);
+      if (!is_proven || !is_owned) fix.diff.clear();
     }
+    for (auto& [finding, which] : disproven_) put_behind(finding->fixes, which);
   }
 
  private:
+  /// What an edit doesn't mend, its words hardly do.
+  static void put_behind(std::vector<Fix>& fixes, const std::set<std::size_t>& which) {
+    std::vector<Fix> ordered;
+    for (const bool behind : {false, true})
+      for (std::size_t i = 0; i < fixes.size(); ++i)
+        if (which.contains(i) == behind) ordered.push_back(std::move(fixes[i]));
+    fixes = std::move(ordered);
+  }
+
   void add(Finding& finding, std::size_t fix, const std::vector<Story>& stories) {
     Trial trial{.finding = &finding, .fix = fix};
     const std::optional<LineEdit> edit = edit_of(finding.fixes[fix].diff);
@@ -338,8 +351,10 @@ class Proofs {
     return known->second;
   }
 
+  const Project& project_;
   FileContents& files_;
   std::vector<Trial> trials_;
+  std::map<Finding*, std::set<std::size_t>> disproven_;  // the fixes whose diff does not mend it
   std::vector<Round> rounds_;
   std::vector<Job> jobs_;
   std::map<std::pair<std::size_t, const Unit*>, std::size_t> job_of_;
@@ -350,8 +365,8 @@ class Proofs {
 }  // namespace
 
 void prove(std::vector<Finding>& findings, const std::vector<std::vector<Story>>& stories,
-           std::span<const InputFacts> inputs, FileContents& files) {
-  Proofs(findings, stories, inputs, files).run();
+           std::span<const InputFacts> inputs, const Project& project, FileContents& files) {
+  Proofs(findings, stories, inputs, project, files).run();
 }
 
 }  // namespace elfaudit
