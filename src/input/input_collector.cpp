@@ -216,7 +216,7 @@ void InputCollector::add_script_input(const ScriptStatement& statement, InputSta
   state.as_needed = state.as_needed || statement.as_needed;
   if (statement.text.starts_with("-l")) return add_library(statement.text.substr(2), statement.text, state);
   const OpenScript& script = open_scripts_.back();
-  const FoundFile found = find_script_input(search_, statement.text, script.searched_from);
+  const FoundFile found = find_script_input(search_, statement.text, script.searched_from, script.main);
   if (found.path.empty()) {
     const ProbedKind kind = probe_file(search_.with_sysroot(statement.text)).kind;
     return add_missing(statement.text, why_unusable(kind) + ", named by " + script.path);

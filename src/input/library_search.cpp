@@ -225,7 +225,7 @@ FoundFile find_library(const SearchPath& search, const std::string& name, bool s
   return found;
 }
 
-FoundFile find_script_input(const SearchPath& search, const std::string& name, const std::string& script) {
+FoundFile find_script_input(const SearchPath& search, const std::string& name, const std::string& script, bool main) {
   FoundFile found;
   if (name.starts_with('=') || name.starts_with("$SYSROOT")) {
     try_file(search, search.with_sysroot(name), found);
@@ -239,7 +239,8 @@ FoundFile find_script_input(const SearchPath& search, const std::string& name, c
   const std::size_t slash = script.rfind('/');
   const std::string here = slash != std::string::npos ? script.substr(0, slash) : ".";
   const bool named_here = slash != std::string::npos || search.linker->names_current_folder;
-  if (named_here && try_file(search, here + "/" + name, found)) return found;
+  const bool own_folder = main ? search.linker->searches_main_folder : search.linker->searches_script_folder;
+  if (own_folder && named_here && try_file(search, here + "/" + name, found)) return found;
   if (try_file(search, name, found)) return found;
   for (const std::string& dir : search.dirs) {
     if (try_file(search, join(search, dir, name), found)) return found;

@@ -38,8 +38,8 @@ FoundFile find_library(const SearchPath& search, const std::string& name, bool s
 std::string other_version(const SearchPath& search, const std::string& name);
 
 /// A file that a linker script names: an absolute path (below the sysroot when the script is), else in the script's
-/// directory, the current one and those of -L.
-FoundFile find_script_input(const SearchPath& search, const std::string& name, const std::string& script);
+/// directory, the current one and those of -L. `main`: -T names the script.
+FoundFile find_script_input(const SearchPath& search, const std::string& name, const std::string& script, bool main);
 
 /// A script or version script that an option or INCLUDE names: the current directory, then -L. Empty when there is
 /// none.

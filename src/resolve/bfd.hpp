@@ -64,6 +64,7 @@ class BfdLink {
   void add_device_link_object();  // nvlink.cpp
   std::map<std::uint32_t, AskedFor> must_be_defined();
   bool leaves_open_version(std::string_view name) const;
+  bool lacks_value(const Entry& entry) const;
   void collect_unresolved();
   void drop_weak_references(const std::vector<std::uint32_t>& slot);
   void keep_unknown_operands();

@@ -19,7 +19,8 @@
 //     reference before it stays one.
 //  9. A name is undefined as a whole: where an option, a shared object or an object's bare symbol table entry refers to
 //     it and not weakly, the relocations of weak references are reported too. What --defsym uses and what
-//     --require-defined names must be there even when all other references are weak.
+//     --require-defined names must be there even when all other references are weak. With -r a common symbol has no
+//     value that --defsym could use.
 
 #include <algorithm>
 
@@ -337,6 +338,12 @@ bool BfdLink::leaves_open_version(std::string_view name) const {
          name.find('@', 1) != std::string_view::npos;
 }
 
+/// Rule 9: an expression finds no value in a common symbol that -r leaves one.
+bool BfdLink::lacks_value(const Entry& entry) const {
+  return linker_.stops_at_expression && job_.output == OutputKind::Relocatable && entry.state == Entry::State::Common &&
+         !entry.dynamic;
+}
+
 /// What is needed and nothing defines, with the references of relocatable objects. The caller decides which of these
 /// the linker would report.
 void BfdLink::collect_unresolved() {
@@ -344,8 +351,9 @@ void BfdLink::collect_unresolved() {
   std::vector<std::uint32_t> slot(table_.size(), kNone);
   for (std::uint32_t id = 0; id < table_.size(); ++id) {
     const Entry& entry = table_[id];
-    if (entry.alias != kNone || entry.defined() || entry.provided || entry.assigned) continue;
+    if (entry.alias != kNone || entry.provided || entry.assigned) continue;
     const auto asked = asked_for.find(id);
+    if (entry.defined() && (asked == asked_for.end() || !lacks_value(entry))) continue;
     // Rule 9; a weak foo@V is refused in a shared object all the same (unresolved.cpp).
     const bool open_version = entry.state == Entry::State::UndefinedWeak && leaves_open_version(table_.name(id));
     if (!entry.undefined() && !open_version && asked == asked_for.end()) continue;

@@ -173,6 +173,12 @@ std::string Exports::why_not(std::string_view name, const Origin& origin, bool h
   return {};
 }
 
+bool Exports::hides(const Symbol& mention, Fate fate) const {
+  const bool hidden = mention.visibility == Visibility::Hidden || mention.visibility == Visibility::Internal;
+  const bool second = fate == Fate::Rejected || fate == Fate::Ignored;
+  return hidden && (!second || traits_of(job_).duplicates_hide);
+}
+
 bool Exports::in_dynamic_list(std::string_view name) const {
   return std::any_of(job_.dynamic_list.begin(), job_.dynamic_list.end(),
                      [&](const SymbolPattern& pattern) { return matches(pattern, name); });

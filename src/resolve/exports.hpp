@@ -7,6 +7,7 @@
 
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
+#include "elfaudit/resolution.hpp"
 
 namespace elfaudit {
 
@@ -42,6 +43,9 @@ class Exports {
   /// `hidden`: an object mentions the name hidden or internal. `version` as in made_local.
   std::string why_not(std::string_view name, const Origin& origin, bool hidden, std::string_view version = {},
                       bool default_version = false) const;
+
+  /// Does this mention in a relocatable object make its name hidden?
+  bool hides(const Symbol& mention, Fate fate) const;
 
   bool in_dynamic_list(std::string_view name) const;
 

@@ -105,10 +105,12 @@ void LiveSections::note_section(Node& node, ObjectId id, std::uint32_t section) 
 }
 
 void LiveSections::note_hidden_names() {
+  const Exports exports(job_);
   for (const auto& [id, node] : nodes_) {
     const ObjectFacts& object = inputs_[id.input].objects[id.object];
-    for (const Symbol& symbol : object.symbols)
-      if (is_hidden(symbol)) hidden_names_.emplace(object.name(symbol));
+    for (std::uint32_t s = 0; s < object.symbols.size(); ++s)
+      if (exports.hides(object.symbols[s], resolution_.fate({id, s})))
+        hidden_names_.emplace(object.name(object.symbols[s]));
   }
 }
 
@@ -200,7 +202,8 @@ void LiveSections::mark_names_of(const ObjectFacts& shared, const Exports& expor
     if (found == definitions_.end() || !found->second.visible) continue;
     const Place& place = found->second;
     const Origin& origin = inputs_[place.object.input].objects[place.object.object].origin;
-    const bool exported = !linker_.shared_keeps_exports_only || exports.why_not(found->first, origin, false).empty();
+    const bool exported = linker_.shared_keeps_exports_only ? exports.why_not(found->first, origin, false).empty()
+                                                            : !linker_.hides_before_gc || !exports.excluded(origin);
     if (exported) mark(place.object, place.section);
   }
 }

@@ -212,6 +212,10 @@ void LldLink::define_discarded(SymbolId at, const Symbol& symbol) {
   reference.visibility = symbol.visibility;
   reference.discarded = true;
   Entry& entry = table_[id];
+  const bool in_search = std::any_of(readings_.begin(), readings_.end(), [&](const Reading& reading) {
+    return reading.kind == Reading::Kind::Index && reading.id.input == entry.lazy.input;
+  });
+  if (entry.state == Entry::State::Lazy && in_search) return make_undefined(entry, reference);
   if (entry.state == Entry::State::Lazy && entry.lazy == at.in && !entry.was_common &&
       object(at.in).origin.is_member()) {
     entry.stays_lazy = true;  // a symbol of an archive is still lazy after its member was read, and is never reported
@@ -297,7 +301,8 @@ void LldLink::find_back_references() {
 //     soname as an earlier one is left out.
 //  6. When all files are read: the entry point (-e, or _start but with -r) is extracted if it is lazy then; names
 //     that --defsym and script assignments use; for each --wrap=foo where foo is known: __wrap_foo, foo where
-//     __real_foo is known then, and __real_foo (lld 14: __real_foo, then __wrap_foo). PROVIDE(t = s) asks for s when t
+//     __real_foo is known then, and __real_foo (lld 14: __real_foo, then __wrap_foo,
+//     unless it found duplicates by then). PROVIDE(t = s) asks for s when t
 //     is missing (lld 14: always).
 //  7. A name given by --defsym or a script has that value whatever defines it; two objects that do are still
 //     duplicates.
@@ -324,15 +329,19 @@ LldLink::LldLink(const LinkJob& job, const std::vector<InputFacts>& inputs)
 
 Resolution LldLink::run() {
   add_device_link();
+  const auto times_named = [&](const std::string& name) {
+    return std::count(job_.required.begin(), job_.required.end(), name);
+  };
   for (const std::string& name : job_.required) {
-    if (job_.entry_given && name == job_.entry) continue;
+    if (job_.entry_given && name == job_.entry && times_named(name) == 1) continue;  // by -e alone: rule 6
     demand(name, kUndefinedOption);
     table_[table_.id(name)].asked = true;
   }
   for (std::uint32_t input = 0; input < inputs_.size(); ++input) open_input(input);
   pull_entry_point();
   demand_assigned();
-  demand_wrapped();
+  const bool stopped = !since15_ && (!out_.conflicts.empty() || !out_.rejections.empty());
+  if (!stopped) demand_wrapped();
   settle();
   return std::move(out_);
 }

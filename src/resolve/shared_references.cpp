@@ -121,6 +121,7 @@ class SharedReferences {
         inputs_(inputs),
         out_(resolution),
         linker_(traits_of(job)),
+        exports_(job),
         refuses_hidden_(linker_.refuses_unexported && job.output == OutputKind::Executable) {
     for (const std::string& name : job.wrapped) {
       wrapped_.emplace(name, "__wrap_" + name);
@@ -143,7 +144,6 @@ class SharedReferences {
   }
 
   void report(bool undefined_too, const std::function<bool(const SymbolId&)>& removed) {
-    const Exports exports(job_);
     for (const auto& [name, wants] : wants_) {
       for (const Want& want : wants) {
         // A shared object's definition is none for a name that an object calls hidden.
@@ -151,7 +151,7 @@ class SharedReferences {
           if (undefined_too && reported(name, want) && !defined_by_linker(name, job_, machine_of(inputs_), true))
             add_unresolved(name, want);
         } else if (refuses_hidden_ && want.first.valid() && want.definition.valid() && !want.by_shared) {
-          check_exported(name, want, exports, removed);
+          check_exported(name, want, removed);
         }
       }
     }
@@ -217,7 +217,7 @@ class SharedReferences {
   }
 
   void mention(SymbolId at, const Symbol& symbol, Want& want) {
-    want.not_exported |= symbol.visibility == Visibility::Hidden || symbol.visibility == Visibility::Internal;
+    want.not_exported |= exports_.hides(symbol, out_.fate(at));
     switch (out_.fate(at)) {
       case Fate::Reference:
       case Fate::DiscardedComdat:
@@ -272,12 +272,11 @@ class SharedReferences {
       made.remarks.push_back("needed by " + std::string(want.by) + ", which a shared object of the link needs");
   }
 
-  void check_exported(std::string_view name, const Want& want, const Exports& exports,
-                      const std::function<bool(const SymbolId&)>& removed) {
+  void check_exported(std::string_view name, const Want& want, const std::function<bool(const SymbolId&)>& removed) {
     const ObjectFacts& object = inputs_[want.definition.in.input].objects[want.definition.in.object];
     const Symbol& symbol = object.symbols[want.definition.symbol];
     std::string why =
-        exports.why_not(name, object.origin, want.not_exported, object.text(symbol.version), symbol.default_version);
+        exports_.why_not(name, object.origin, want.not_exported, object.text(symbol.version), symbol.default_version);
     if (why.empty() || removed(want.definition)) return;
     std::string printed(name);
     if (job_.linker == LinkerKind::Bfd && !symbol.version.empty())
@@ -290,6 +289,7 @@ class SharedReferences {
   const std::vector<InputFacts>& inputs_;
   Resolution& out_;
   const LinkerTraits& linker_;
+  const Exports exports_;
   bool refuses_hidden_;                                      ///< rule 4
   std::map<std::string, std::string, std::less<>> wrapped_;  ///< what a reference really means
   std::unordered_map<std::string_view, std::vector<Want>> wants_;

@@ -3,7 +3,7 @@
 //  1. Only what a relocation of a kept section uses: a bare entry in the symbol table is nothing. Kept: not in a COMDAT
 //     group that an earlier object brought, not SHF_EXCLUDE, not removed by --gc-sections.
 //  2. GNU ld and mold look at sections without SHF_ALLOC (debug info) too, lld does not. mold comes to them last: where
-//     it reports anything else it reports nothing of theirs.
+//     it reports anything else, and not as a warning, it reports nothing of theirs.
 //  3. GNU ld and lld 14 report what only R_*_NONE uses, later lld and mold don't. GNU ld passes over the relocations
 //     of an output section without bytes; one of the usual names has some in every real link.
 //  4. What the linker defines itself is not missing: its own names, and __start_X where a section X is linked.
@@ -344,7 +344,8 @@ class Settler {
   void judge_uses() {
     unallocated_count_ = false;
     fill_in_uses();
-    if (!linker_.asks_unallocated_last || any_reported_use()) return;  // rule 2
+    const bool stops = any_reported_use() && !job_.unresolved.warn_only;
+    if (!linker_.asks_unallocated_last || stops) return;  // rule 2
     unallocated_count_ = true;
     fill_in_uses();
   }

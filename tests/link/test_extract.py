@@ -3,7 +3,7 @@
 import pytest
 
 from elfaudit_test import need
-from linkers import assemble_all, both_at_once, difference, every_linker
+from linkers import agree, assemble_all, both_at_once, difference, every_linker
 from test_pairs import KINDS
 
 need("ld.bfd", "as", "ar")
@@ -96,3 +96,18 @@ def test_what_extracts_a_member_where_it_is_understood(bench, linker, before):
     words, linkers = BEFORE_OF[before]
     if linker in linkers:
         check(bench, linker, words)
+
+
+@pytest.mark.parametrize("line", ["d/script.ld", "-Le d/script.ld", "-Ld -lscript", "-T d/script.ld", "-L. d/sub.ld"])
+@every_linker
+def test_where_a_script_has_its_files_from(lab, linker, line):
+    """mold does not look in the folder of the script."""
+    lab.sh("mkdir -p d/e e")
+    assemble_all(lab, {"needs-x": ".data\n.quad x", "x": ".globl x\nx = 1"})
+    for folder in ("d/e", "d", "e", "."):
+        lab.sh(f"ar rcs {folder}/libx.a x.o; ar rcs {folder}/liby.a x.o")
+    lab.sh("rm libx.a e/liby.a")
+    for script in ("d/script.ld", "d/libscript.so"):
+        lab.write(script, "INPUT(liby.a)")
+    lab.write("d/sub.ld", "INPUT(e/libx.a)")
+    agree(lab, linker, f"needs-x.o {line}")

@@ -69,6 +69,7 @@ def bench(tmp_path_factory):
     lab.sh("ld.bfd -shared -soname defines.so defines-exported.o -o defines.so")
     lab.ar("libdead.a", "dead.o")
     lab.ar("libused.a", "used-needs.o")
+    lab.ar("libexported.a", "exported.o")
     lab.write("list", "{ exported; };\n")
     lab.write("none.map", "{ local: *; };\n")
     lab.write("some.map", "{ global: exported; local: *; };\n")
@@ -131,6 +132,8 @@ CASES = """
     start.o lsda-live.o
     start-only.o lsda-dead.o
     start-only.o --no-gc-sections dead.o
+    --exclude-libs ALL start-only.o calls.so libexported.a
+    --exclude-libs libused.a start-only.o calls.so libexported.a
 """
 
 

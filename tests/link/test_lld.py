@@ -31,6 +31,12 @@ OBJECTS = {
     "real-x": ".globl __real_x\n.data\n__real_x: .quad 0",
     "real-x-and-x": ".globl __real_x,x\n.data\n__real_x: .quad 0\nx: .quad 0",
     "x-used-here": '.globl _start,x\n.text\n_start: .quad x\n.section .data.x,"aw"\nx: .quad 0',
+    "group-lost": '.section .data.g,"awG",@progbits,g,comdat\n.quad 0',
+    "x-in-group-and-y": '.globl x,y\n.section .data.x,"awG",@progbits,g,comdat\nx: .quad 0\n.data\ny: .quad 0',
+    "refers-y": ".data\n.quad y",
+    "needs-y": START + ".data\n.quad y",
+    "x-and-y": ".globl x,y\n.data\nx: .quad 0\ny: .quad 0",
+    "wrap-x-alone": ".globl __wrap_x\n.data\n__wrap_x: .quad 0",
     "v1": START + ".symver x_1, x@V1\n.data\n.quad x_1",
     "weak-v1": START + ".weak x_1\n.symver x_1, x@V1\n.data\n.quad x_1",
     "has-v1": ".symver x_1, x@V1, remove\n.globl x_1\n.data\nx_1: .quad 0",
@@ -54,6 +60,9 @@ def bench(tmp_path_factory):
         lab.ar(f"lib{name}.a", f"{name}.o")
     for name in ("x", "refers-x", "refers-real-x", "refers-bounds", "refers-tls-x"):
         lab.sh(f"ld.bfd -shared -soname {name}.so {name}.o -o {name}.so")
+    lab.ar("libwrap-x.a", "wrap-x-alone.o")
+    lab.ar("libx-in-group-and-y.a", "x-in-group-and-y.o")
+    lab.ar("libx-and-y.a", "x.o", "x-and-y.o")
     lab.sh("ld.bfd -shared -soname has-v1.so has-v1.o --version-script v1.map -o has-v1.so")
     lab.sh("ld.bfd -shared -soname needs-x-so.so refers-x.o x.so -o needs-x-so.so")
     return lab
@@ -140,6 +149,20 @@ CASES = """
 
     # a member that is extracted for a common symbol, and whose definition goes with its COMDAT group
     common-x-and-group.o libx-in-group.a
+
+    # lld 14 takes back all that the archive offers while it searches it
+    weak-x.o refers-y.o group-lost.o libx-in-group-and-y.a
+    weak-x.o group-lost.o libx-in-group-and-y.a refers-y.o
+    weak-x.o refers-y.o group-lost.o --start-lib x-in-group-and-y.o --end-lib
+
+    # -u counts beside -e of the same name
+    -e x -u x needs-y.o libx-and-y.a
+    -e x needs-y.o libx-and-y.a
+
+    # lld 14 does not come to --wrap where it found duplicates
+    --wrap=x start.o x.o x.o libwrap-x.a
+    --wrap=x start.o x.o start.o libreal-x.a
+    -z muldefs --wrap=x start.o x.o x.o libwrap-x.a
 
     # _DYNAMIC exists where there could be dynamic symbols
     refers-dynamic.o

@@ -128,6 +128,22 @@ def test_a_hidden_definition_that_gc_sections_removes(bench, linker):
     agree(bench, linker, "start.o libwants.so hidden.o")
 
 
+@every_linker
+def test_a_second_definition_that_is_hidden(bench, linker):
+    """GNU ld does not look at the visibility of a strong definition that it refuses, or ignores."""
+    for name, text in {
+        "first": ".globl _start,x1\n.data\n_start:\nx1: .quad 0",
+        "hidden-second": ".globl x1\n.hidden x1\n.data\nx1: .quad 0",
+        "hidden-weak": ".weak x1\n.hidden x1\n.data\nx1: .quad 0",
+        "wants-x1": ".globl w\n.data\nw: .quad x1",
+    }.items():
+        bench.write(name + ".s", text + '\n.section .note.GNU-stack,"",@progbits\n')
+        bench.sh(f"as {name}.s -o {name}.o")
+    bench.sh("ld.bfd -shared wants-x1.o -soname libwx1.so -o libwx1.so")
+    for words in ("first.o hidden-second.o", "hidden-second.o first.o", "-z muldefs first.o hidden-second.o", "first.o hidden-weak.o"):
+        agree(bench, linker, words + " libwx1.so")
+
+
 SYSROOT_CONFIGURATIONS = {
     "names it": {"etc/ld.so.conf": "/conf"},
     "includes what names it": {"etc/ld.so.conf": "include ld.so.conf.d/*.conf", "etc/ld.so.conf.d/a.conf": "/conf"},

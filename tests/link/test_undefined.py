@@ -3,6 +3,7 @@
 import pytest
 
 from elfaudit_test import need
+import linkers
 from gnu_ld import assemble
 from undefined_names import EVERY, agree
 
@@ -187,6 +188,22 @@ CASES = """
 @pytest.mark.parametrize("words", [line.strip() for line in CASES.split("\n") if line.strip()])
 def test_agrees_with_the_linkers(bench, words):
     agree(bench, words)
+
+
+@linkers.every_linker
+def test_a_common_symbol_in_an_expression(bench, linker):
+    """Of GNU ld's -r it has no value yet."""
+    assemble(bench, "common", ".comm foo,8,8")
+    bench.write("set.ld", "alias = foo;")
+    for words in ("-r common.o --defsym alias=foo", "-r common.o set.ld", "start.o common.o --defsym alias=foo"):
+        linkers.agree(bench, linker, words)
+
+
+@linkers.every_linker
+def test_debug_information_beside_a_warning(bench, linker):
+    """mold comes to sections without SHF_ALLOC where the rest is only warned of."""
+    linkers.agree(bench, linker, "--warn-unresolved-symbols needs-foo.o hidden-debug-only.o")
+    linkers.agree(bench, linker, "needs-foo.o debug-only.o -z muldefs")
 
 
 GROUPS = ["needs-only.o group-without.o group-with.o", "needs-only.o group-with.o group-without.o"]
