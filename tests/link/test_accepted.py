@@ -147,3 +147,15 @@ def test_a_name_is_there_for_the_first_node_alone(bench, linker, nodes):
     bench.write("nodes.map", nodes + " V3 { };")
     need(PROGRAMS[linker])
     alike(bench, linker, [f"-shared {name}.o --version-script nodes.map --no-undefined-version" for name in ("g", "g-default-v1", "g-v1")])
+
+
+@every_linker_and_gold
+def test_objects_for_another_machine(lab, linker):
+    """-m says for which machine, else the first object; of GNU ld the program itself."""
+    lab.write("wide.s", ".globl _start\n_start: nop\n")
+    lab.write("narrow.s", ".globl _start\n_start: nop\n")
+    lab.sh("as wide.s -o wide.o; as --32 narrow.s -o narrow.o; as --x32 narrow.s -o x32.o")
+    lab.sh("ld.bfd -m elf_i386 -shared narrow.o -o narrow.so")
+    lines = [f"{options} {file}" for options in ("-m elf_i386", "-m elf_x86_64", "-r", "-shared") for file in ("wide.o", "narrow.o")]
+    lines += ["-m elf_x86_64 x32.o", "-m elf_x86_64 wide.o narrow.so", "-m elf_i386 narrow.o narrow.so", "narrow.o"]
+    assert not [wrong for wrong in (differs(lab, linker, line) for line in lines) if wrong]
