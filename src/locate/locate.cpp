@@ -235,8 +235,7 @@ std::string source_of(const Compilation& compilation) {
 }
 
 /// By its .comment: the compiler and its version, which no depfile says. By its sections: relocatable device code.
-void tell_compiler(const Origin& origin, TranslationUnit& unit) {
-  const CompileTraces traces = compile_traces(origin);
+void tell_compiler(const CompileTraces& traces, TranslationUnit& unit) {
   const std::string& producer = traces.compiler;
   if (!unit.options && unit.compiler == Compiler::Nvcc) {
     if (traces.relocatable_device_code) unit.defines.emplace_back("__CUDACC_RDC__", "1");
@@ -431,14 +430,16 @@ class Witnesses {
 
   void tell_language(std::size_t i, Story& story) {
     const Located& located = located_[i];
+    const auto take = [&](const source::TranslationUnit& unit) {
+      story.language = unit.language;
+      story.standard = unit.standard;
+      story.compiler = compiler_word(unit);
+    };
+    if (evidence(i).known_by != KnownBy::Nothing) return take(evidence(i).unit);
     source::TranslationUnit unit = evidence(i).unit;
-    if (evidence(i).known_by == KnownBy::Nothing) {
-      unit.language = source::language_of(story.source);
-      if (located.unit) tell_itself(located.unit, unit);
-    }
-    story.language = unit.language;
-    story.standard = unit.standard;
-    story.compiler = compiler_word(unit);
+    unit.language = source::language_of(story.source);
+    if (located.unit) tell_itself(located.unit, unit);
+    take(unit);
   }
 
   /// What the object says of the translation unit.
@@ -446,10 +447,12 @@ class Witnesses {
     unit.is_other_target = is_other_target();
     if (!object_.device.images.empty()) {
       unit.gpu_arch = object_.device.images.front().arch.number;
-      unit.cuda_version = toolkit_of(object_);
+      if (!toolkit_) toolkit_ = toolkit_of(object_);
+      unit.cuda_version = *toolkit_;
     }
     if (const Compilation* known = compilation(number)) tell_compilation(*known, unit);
-    tell_compiler(origin_, unit);
+    if (!traces_) traces_ = compile_traces(origin_);
+    tell_compiler(*traces_, unit);
   }
 
   /// The translation unit as debug info knows it, read for all the symbols.
@@ -567,7 +570,10 @@ class Witnesses {
     if (is_in_source) place.chain_known_by = place.known_by;
     take_reading(evidence(i), i, macros, answer);
     const std::optional<std::size_t>& unit = located_[i].unit;
-    if (unit && place.chain_known_by == KnownBy::Nothing) take_reading(evidence_told(*unit), i, macros, answer);
+    // It tells what a list of files or a command doesn't of the project's own headers alone.
+    const bool may_tell = evidence(i).known_by == KnownBy::Nothing || !is_system_file(place.at.file);
+    if (unit && may_tell && place.chain_known_by == KnownBy::Nothing)
+      take_reading(evidence_told(*unit), i, macros, answer);
     if (!answer.story.definition) read_alone(i, macros, answer);
   }
 
@@ -711,6 +717,8 @@ class Witnesses {
   std::map<std::size_t, std::optional<MacroInfo>> macros_;          // by unit
   std::map<std::size_t, std::optional<Compilation>> compilations_;  // by unit
   std::map<std::size_t, SourceEvidence> told_;                      // by unit
+  std::optional<CompileTraces> traces_;                             // of the object
+  std::optional<std::string> toolkit_;
   /// By file and the language of the unit that includes it: a header has none of its own.
   std::map<std::pair<std::string, source::Language>, SourceEvidence> alone_;
 };

@@ -795,6 +795,7 @@ std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::ve
     }
     const bool keeps_order = !unit.options && reader->kept_order();
     first = reader->finish();
+    absolute.came_to = reader->files();
     absolute.keeps_order = keeps_order;  // `reader` has a reference to it, so last
   }
   const auto is_known = [](const Reading& reading) { return reading.way.has_value(); };

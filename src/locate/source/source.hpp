@@ -61,6 +61,8 @@ struct TranslationUnit {
   /// Not compiled for 64-bit x86, whose predefined macros alone are known: a condition on another target's is a doubt.
   bool is_other_target = false;
 
+  std::vector<std::string> came_to;  ///< files that a reading came to, absolute; once read_definitions() has left it
+
   /// Neither the command nor all files are known.
   bool is_known_by_debug_info() const { return !read_files.empty() && listed_files.empty() && !options; }
 };

@@ -305,8 +305,6 @@ void take_exact(source::Reading& exact, const source::Reading& read, FileContent
   exact.left_out.emplace();
 }
 
-bool is_system_file(const std::string& path) { return path.starts_with("/usr/") || path.starts_with("/opt/"); }
-
 KnownBy known_by(const BuildRecord& record) {
   if (record.told_by_debug_info) return KnownBy::LineTable;
   return record.has_file_list ? KnownBy::Depfile : KnownBy::SourceScan;
@@ -353,6 +351,8 @@ SourceEvidence read(const BuildRecord& record, const std::vector<AskedSymbol>& s
 }
 
 }  // namespace
+
+bool is_system_file(std::string_view path) { return path.starts_with("/usr/") || path.starts_with("/opt/"); }
 
 SourceEvidence read_sources(const BuildRecord& record, const std::vector<AskedSymbol>& symbols, bool preprocess) {
   SourceEvidence evidence;

@@ -118,6 +118,9 @@ struct SourceEvidence {
   std::vector<std::string> own_headers;  ///< listed files outside of the system's, as reports spell them
 };
 
+/// Is it one of what is installed?
+bool is_system_file(std::string_view path);
+
 /// `preprocess`: the user allows the compile command to be run again as preprocessor only. Never throws.
 SourceEvidence read_sources(const BuildRecord& record, const std::vector<AskedSymbol>& symbols, bool preprocess);
 

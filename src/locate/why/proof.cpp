@@ -17,6 +17,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "locate/why/build_record.hpp"
 #include "locate/why/cure.hpp"
 #include "support/path.hpp"
 #include "support/threads.hpp"
@@ -33,8 +34,6 @@ constexpr std::size_t kMostReadings = 256;
 std::string whole(const std::string& file) {
   return (std::filesystem::path(working_folder()) / file).lexically_normal().string();
 }
-
-bool is_system_file(const std::string& path) { return path.starts_with("/usr/") || path.starts_with("/opt/"); }
 
 bool is_directive(const std::string& line) {
   const std::size_t first = line.find_first_not_of(" \t");
@@ -185,7 +184,6 @@ struct Job {
   std::map<std::string, std::size_t> numbers{};  ///< of the names, by symbol
   std::vector<source::Name> names{};
   source::Rereading after{};
-  std::vector<std::string> files_before{};  ///< only where the edit decides what is read
   std::optional<bool> needs_left_out{};
 };
 
@@ -207,8 +205,6 @@ class Proofs {
     for_each_parallel(jobs_.size(), 1, [&](std::size_t i) {
       Job& job = jobs_[i];
       job.after = source::reread(*job.unit, job.names, texts[job.round]);
-      if (rounds_[job.round].decides_what_is_read())
-        job.files_before = source::reread(*job.unit, {job.names.front()}, {}).files;
     });
     for (const Trial& trial : trials_) {
       Fix& fix = trial.finding->fixes[trial.fix];
@@ -328,7 +324,7 @@ class Proofs {
     if (!rounds_[job.round].decides_what_is_read()) return false;
     const std::set<std::string> now(job.after.files.begin(), job.after.files.end());
     std::vector<const std::unordered_set<std::string_view>*> gone;
-    for (const std::string& file : job.files_before)
+    for (const std::string& file : job.unit->came_to)
       if (!now.contains(file)) gone.push_back(&names_in(file));
     if (gone.empty()) return false;
     for (const std::string& file : now) {
