@@ -181,7 +181,7 @@ void settle(Audit& audit, Attempts& attempt) {
   const std::size_t before = attempt.errors().size();
   attempt("undefined symbols", [&] {
     settle_unresolved(audit.job, audit.inputs, audit.resolution,
-                      {find_uses, has_section, read_section_graph, find_needed});
+                      {find_uses, has_section, relocated_without_bytes, read_section_graph, find_needed});
   });
   if (attempt.errors().size() == before) return;
   audit.resolution.unresolved.clear();

@@ -50,7 +50,6 @@ void BfdLink::add_object(ObjectId id) {
       refer(at, symbol);
       const std::uint32_t meant = table_.canonical(entry_for(facts, symbol));
       table_[meant].discarded = true;
-      if (linker_.gives_versions_first && symbol.default_version) join_plain_name(at, meant);
       fate(at) = excluded ? Fate::DiscardedExclude : Fate::DiscardedComdat;
     } else if (!symbol.defined()) {
       refer(at, symbol);
@@ -122,8 +121,7 @@ void BfdLink::check_tls(std::uint32_t id, SymbolId at, const Symbol& symbol) {
 
 /// A shared object's "foo@": of no version, but not what plain foo means. The record that stands for no version, the
 /// first one, is named after the library.
-bool BfdLink::has_base_version(const ObjectFacts& object, const Symbol& symbol) const {
-  if (!linker_.finds_base_version) return false;
+bool BfdLink::has_base_version(const ObjectFacts& object, const Symbol& symbol) {
   if (object.kind == ObjectKind::Relocatable || !symbol.defined() || symbol.default_version || symbol.version.empty())
     return false;
   const std::string_view version = object.text(symbol.version);
@@ -150,9 +148,7 @@ bool BfdLink::is_wrapped(std::string_view name) const {
 }
 
 bool BfdLink::is_wrapped(std::string_view name, const Symbol& symbol) const {
-  const bool open = linker_.wraps_sectionless ? symbol.placement != Placement::InSection
-                                              : !symbol.defined() && symbol.version.empty();
-  return open && is_wrapped(name);
+  return !symbol.defined() && symbol.version.empty() && is_wrapped(name);
 }
 
 std::uint32_t BfdLink::entry_for_reference(std::string_view name) {
@@ -169,8 +165,7 @@ void BfdLink::make_undefined(Entry& entry, SymbolId at) {
 
 void BfdLink::refer(SymbolId at, const Symbol& symbol) {
   fate(at) = Fate::Reference;
-  const bool joins = linker_.gives_versions_first && symbol.default_version;  // a discarded definition
-  const std::uint32_t named = joins ? entry_for_definition(at) : entry_for_reference(object(at.in), symbol);
+  const std::uint32_t named = entry_for_reference(object(at.in), symbol);
   if (symbol.visibility != Visibility::Default) leave_shared_definition(named);
   const std::uint32_t id = table_.canonical(named);
   Entry& entry = table_[id];
@@ -211,24 +206,12 @@ void BfdLink::take(Entry& entry, Entry::State state, bool dynamic, SymbolId at, 
 }
 
 void BfdLink::define(SymbolId at, const Symbol& symbol) {
-  const std::uint32_t id = entry_for_definition(at);
-  define_as(id, at, symbol);
-  // The same foo@@V a second time says nothing new of plain foo.
-  const bool again = fate(at) == Fate::Rejected && table_[id].default_definition != at;
-  if (linker_.gives_versions_first)
-    follow_version(at, id);
-  else if (symbol.default_version && !again)
-    alias_default_version(at, symbol, id, false);
-}
-
-void BfdLink::define_as(std::uint32_t id, SymbolId at, const Symbol& symbol) {
+  const std::uint32_t id = table_.canonical(entry_for(object(at.in), symbol));
   Entry& entry = table_[id];
   check_tls(id, at, symbol);
   entry.see(symbol.visibility);
   const Entry::State state = symbol.weak() ? Entry::State::DefinedWeak : Entry::State::Defined;
-  if (linker_.gives_versions_first && same_place(entry, at)) {
-    fate(at) = Fate::Ignored;
-  } else if (entry.settled) {
+  if (entry.settled) {
     collide(id, at, symbol);  // a weak one too
   } else if (entry.value_over.valid() && (symbol.weak() || !symbol.default_version || entry.shared_default == id)) {
     meet_value(entry, at, symbol);
@@ -255,6 +238,9 @@ void BfdLink::define_as(std::uint32_t id, SymbolId at, const Symbol& symbol) {
   } else {
     collide(id, at, symbol);
   }
+  // The same foo@@V a second time says nothing new of plain foo.
+  const bool again = fate(at) == Fate::Rejected && table_[id].default_definition != at;
+  if (symbol.default_version && !again) alias_default_version(at, symbol, id, false);
 }
 
 bool BfdLink::tolerated(SymbolId first, SymbolId second) const {
@@ -297,13 +283,9 @@ bool BfdLink::is_function(const Symbol& symbol) {
 }
 
 void BfdLink::define_common(SymbolId at, const Symbol& symbol) {
-  const std::uint32_t id = entry_for_definition(at);
-  note_mention(entry_for(object(at.in), symbol), at);
-  define_common_as(id, at, symbol);
-  if (linker_.gives_versions_first) follow_version(at, id);
-}
-
-void BfdLink::define_common_as(std::uint32_t id, SymbolId at, const Symbol& symbol) {
+  const std::uint32_t named = entry_for(object(at.in), symbol);
+  const std::uint32_t id = table_.canonical(named);
+  note_mention(named, at);
   Entry& entry = table_[id];
   check_tls(id, at, symbol);
   entry.see(symbol.visibility);
@@ -344,20 +326,11 @@ void BfdLink::define_shared(SymbolId at, const Symbol& symbol) {
   const bool visible = symbol.visibility == Visibility::Default || symbol.visibility == Visibility::Protected;
   fate(at) = Fate::SharedLost;
   if (!visible) return;
-  const std::uint32_t id = entry_for_definition(at);
-  define_shared_as(id, at, symbol);
-  if (linker_.gives_versions_first)
-    follow_version(at, id);
-  else if (symbol.default_version)
-    alias_default_version(at, symbol, id, true);
-}
-
-void BfdLink::define_shared_as(std::uint32_t id, SymbolId at, const Symbol& symbol) {
   const ObjectFacts& facts = object(at.in);
+  const std::uint32_t id = table_.canonical(entry_for(facts, symbol));
   Entry& entry = table_[id];
   if (!entry.defined() || entry.dynamic) check_tls(id, at, symbol);
   const Entry::State state = symbol.weak() ? Entry::State::DefinedWeak : Entry::State::Defined;
-  fate(at) = Fate::SharedLost;
   if (!entry.not_default) {
     const bool beats_common =
         entry.state == Entry::State::Common && !entry.dynamic && !symbol.weak() && !is_function(symbol);
@@ -368,6 +341,7 @@ void BfdLink::define_shared_as(std::uint32_t id, SymbolId at, const Symbol& symb
     if (!entry.defined() || beats_common) take(entry, state, true, at, Fate::MergedCommon);
     if (entry.assigned) fate(at) = Fate::SharedLost;
   }
+  if (symbol.default_version) alias_default_version(at, symbol, id, true);
 }
 
 /// References of a shared object pull archive members in, but the object's own library may define them: weak ones never
@@ -490,14 +464,13 @@ std::string BfdLink::printed_name(SymbolId at) const {
   return name;
 }
 
-// --- What GNU ld and gold warn of while they merge symbols, noted where --fatal-warnings makes an error of it.
+// --- What GNU ld warns of while it merges symbols, noted where --fatal-warnings makes an error of it.
 //
-//  1. --warn-common: a common symbol that meets another one, or a strong definition in an object or, in GNU ld, a
-//     shared object's variable, in either order. Weak definitions are none.
-//  2. gold warns of an object's foo@@V2 where foo@@V1 is there before.
-//  3. GNU ld warns of a strong definition that takes the place of a common symbol of another size, unless it is in a
-//     shared object's .bss; where one is aligned less than the other asks for, in either order; and of one that is a
-//     function in place of a variable, a common one or a shared object's, or the other way round.
+//  1. --warn-common: a common symbol that meets another one, or a strong definition in an object or a shared object's
+//     variable, in either order. Weak definitions are none.
+//  2. A strong definition that takes the place of a common symbol of another size, unless it is in a shared object's
+//     .bss; where one is aligned less than the other asks for, in either order; and one that is a function in place of
+//     a variable, a common one or a shared object's, or the other way round.
 //
 // Found by experiment with binutils 2.40.
 
@@ -513,27 +486,13 @@ void BfdLink::note_mention(std::uint32_t id, SymbolId by, const std::string& opt
     out_.mentions.try_emplace(std::string(table_.name(id)), std::move(mention));
 }
 
-/// Of an object's default version where the plain name has another one.
-void BfdLink::warn_of_default(SymbolId at, SymbolId before) {
-  const bool shared = object(at.in).kind != ObjectKind::Relocatable;
-  if (!job_.warnings.fatal || shared || !before.valid()) return;
-  out_.warnings.push_back({FatalWarning::Kind::SecondDefault,
-                           std::string(object(at.in).name(symbol(at))),
-                           at,
-                           {before, {}, 0},
-                           {},
-                           std::string(version_of(before)) + " and " + std::string(version_of(at))});
-}
-
 void BfdLink::warn_of_common(std::uint32_t id, SymbolId one, SymbolId other) {
   if (!job_.warnings.fatal || !job_.warnings.common || !one.valid() || !other.valid()) return;
-  const bool shared = object(one.in).kind != ObjectKind::Relocatable;
-  if (shared && !linker_.warns_of_changes) return;
   out_.warnings.push_back({FatalWarning::Kind::Common, std::string(table_.name(id)), one, {other, {}, 0}, {}, {}});
 }
 
 void BfdLink::warn_of_change(std::uint32_t id, SymbolId definition, SymbolId common) {
-  if (!job_.warnings.fatal || !linker_.warns_of_changes) return;
+  if (!job_.warnings.fatal) return;
   const std::uint64_t size = symbol(definition).size;
   if (size != 0 && size != symbol(common).size)
     out_.warnings.push_back(
@@ -550,13 +509,13 @@ void BfdLink::note_alignment(std::uint32_t id, SymbolId common) {
 
 /// Whether it is aligned less is looked up when all files are read.
 void BfdLink::warn_of_alignment(std::uint32_t id, SymbolId definition, SymbolId common) {
-  if (!job_.warnings.fatal || !linker_.warns_of_changes || !definition.valid()) return;
+  if (!job_.warnings.fatal || !definition.valid()) return;
   out_.warnings.push_back(
       {FatalWarning::Kind::Alignment, std::string(table_.name(id)), definition, {common, {}, 0}, {}, {}});
 }
 
 void BfdLink::warn_of_type(std::uint32_t id, SymbolId at, const Symbol& symbol) {
-  if (!job_.warnings.fatal || !linker_.warns_of_changes) return;
+  if (!job_.warnings.fatal) return;
   const SymbolId before = table_[id].definition;
   if (!before.valid()) return;
   const auto type_of = [&](SymbolId place) {

@@ -10,7 +10,6 @@
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
 #include "resolve/link_symbols.hpp"
-#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 
@@ -45,20 +44,17 @@ class BfdLink {
   // The line (bfd_line.cpp)
   void apply_options();
   void assign(const Assignment& assignment);
-  bool asks_later(const Assignment& assignment) const;
   void require_up_to(std::size_t place);
   void ask_for(std::string_view symbol, const std::string& option);
   void require(std::string_view symbol, const std::string& option);  ///< both outlive the link
   void visit(std::uint32_t input);
-  void visit_object(std::uint32_t input);
   void visit_shared_object(std::uint32_t input);
   void visit_archive(std::uint32_t input);
   void require_provided();
   void search_archive(std::uint32_t input);
   ArchiveIndex& index_of(std::uint32_t input);
   std::uint32_t looked_up(const ArchiveIndex& index, std::size_t i) const;
-  bool wanted_from_archive(const Entry& entry, std::string_view name, const ObjectFacts& member) const;
-  bool is_assigned(std::string_view name) const;
+  static bool wanted_from_archive(const Entry& entry, std::string_view name, const ObjectFacts& member);
   void extract(ObjectId id, const Entry& entry, std::string_view symbol);
   void take_whole(ObjectId id);
   void add_device_link_object();  // nvlink.cpp
@@ -66,7 +62,6 @@ class BfdLink {
   bool leaves_open_version(std::string_view name) const;
   bool lacks_value(const Entry& entry) const;
   void collect_unresolved();
-  void drop_weak_references(const std::vector<std::uint32_t>& slot);
   void keep_unknown_operands();
 
   // One object (bfd.cpp)
@@ -78,11 +73,8 @@ class BfdLink {
   bool discarded(ObjectId id, const Symbol& symbol, const std::vector<bool>& lost_groups);
   void refer(SymbolId at, const Symbol& symbol);
   void define(SymbolId at, const Symbol& symbol);
-  void define_as(std::uint32_t id, SymbolId at, const Symbol& symbol);
   void define_common(SymbolId at, const Symbol& symbol);
-  void define_common_as(std::uint32_t id, SymbolId at, const Symbol& symbol);
   void define_shared(SymbolId at, const Symbol& symbol);
-  void define_shared_as(std::uint32_t id, SymbolId at, const Symbol& symbol);
   void refer_shared(SymbolId at, const Symbol& symbol);
   bool tolerated(SymbolId first, SymbolId second) const;  ///< two strong definitions
   void collide(std::uint32_t id, SymbolId at, const Symbol& symbol);
@@ -98,47 +90,26 @@ class BfdLink {
   bool makes_way(SymbolId at, const Symbol& symbol, std::uint32_t plain, bool dynamic);
   void leave_shared_definition(std::uint32_t id);
 
-  // Versions as gold sees them (gold_versions.cpp)
-  std::string_view version_of(SymbolId at) const;
-  bool is_default(SymbolId at) const;
-  bool by_shared_object(const Entry& entry) const;
-  bool mentioned(std::uint32_t id) const;
-  bool has_version(std::uint32_t id) const;
-  std::uint32_t entry_for_definition(SymbolId at);
-  void follow_version(SymbolId at, std::uint32_t id);
-  void join_plain_name(SymbolId at, std::uint32_t id);
-  bool stay_apart(const Entry& plain, const Entry& versioned) const;
-  void merge_into(std::uint32_t id, const Entry& from);
-  void answer_given_version(std::string_view name, std::uint32_t id);
-  void leave_default(SymbolId at, std::uint32_t id);
-  bool same_place(const Entry& entry, SymbolId at) const;
-  void check_nodes();
-  void warn_of_version_script();
-  bool defines_plain(std::string_view wanted, bool cxx) const;
-
   // What --fatal-warnings makes errors of (at the end of bfd.cpp)
   void note_mention(std::uint32_t id, SymbolId by, const std::string& option = {}, bool weak = false);
   void note_alignment(std::uint32_t id, SymbolId common);
   void warn_of_common(std::uint32_t id, SymbolId one, SymbolId other);
   void warn_of_change(std::uint32_t id, SymbolId definition, SymbolId common);
   void warn_of_alignment(std::uint32_t id, SymbolId definition, SymbolId common);
-  void warn_of_default(SymbolId at, SymbolId before);
   void warn_of_type(std::uint32_t id, SymbolId at, const Symbol& symbol);
 
   bool is_wrapped(std::string_view name) const;
   bool is_wrapped(std::string_view name, const Symbol& symbol) const;
-  bool has_base_version(const ObjectFacts& object, const Symbol& symbol) const;
+  static bool has_base_version(const ObjectFacts& object, const Symbol& symbol);
   std::uint32_t entry_for(const ObjectFacts& object, const Symbol& symbol);
   std::uint32_t entry_for_reference(const ObjectFacts& object, const Symbol& symbol);
   std::uint32_t entry_for_reference(std::string_view name);
-  std::uint32_t entry_for_operand(std::string_view name);
   std::string printed_name(SymbolId at) const;
   const ObjectFacts& object(ObjectId id) const { return inputs_[id.input].objects[id.object]; }
   const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }
   Fate& fate(SymbolId id) { return out_.fates[id.in.input][id.in.object][id.symbol]; }
 
   const LinkJob& job_;
-  const LinkerTraits& linker_;
   const std::vector<InputFacts>& inputs_;
   LinkSymbols table_;
   Resolution out_;

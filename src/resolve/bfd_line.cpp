@@ -43,7 +43,6 @@ bool defines_data(const ObjectFacts& member, std::string_view name) {
 
 BfdLink::BfdLink(const LinkJob& job, const std::vector<InputFacts>& inputs)
     : job_(job),
-      linker_(traits_of(job)),
       inputs_(inputs),
       out_(blank_resolution(job, inputs)),
       indexes_(inputs.size()),
@@ -52,8 +51,7 @@ BfdLink::BfdLink(const LinkJob& job, const std::vector<InputFacts>& inputs)
 Resolution BfdLink::run() {
   apply_options();
   std::multimap<std::size_t, const Assignment*> assignments;
-  for (const Assignment& assignment : job_.assignments)
-    assignments.emplace(linker_.assigns_in_order ? assignment.place : 0, &assignment);
+  for (const Assignment& assignment : job_.assignments) assignments.emplace(assignment.place, &assignment);
   auto next = assignments.begin();
   const auto assign_up_to = [&](std::size_t place) {
     require_up_to(place);
@@ -76,10 +74,6 @@ Resolution BfdLink::run() {
     i = end;
   }
   assign_up_to(inputs_.size());
-  if (linker_.gives_versions_first) {
-    check_nodes();
-    warn_of_version_script();
-  }
   collect_unresolved();
   return std::move(out_);
 }
@@ -101,19 +95,11 @@ void BfdLink::apply_options() {
   add_device_link_object();
 }
 
-/// Rule 8. What was required before is required still. And what gold's scripts use.
+/// Rule 8. What was required before is required still.
 void BfdLink::require_up_to(std::size_t place) {
   static const std::string kExtern = "EXTERN()";
   for (const auto& [symbol, from] : job_.required_late)
     if (from <= place) ask_for(symbol, kExtern);
-  for (const Assignment& assignment : job_.assignments)
-    if (assignment.place == place && asks_later(assignment) && !assignment.provide)
-      for (const std::string& used : assignment.operands()) require(used, assignment.where);
-}
-
-/// Gold gives every value before it reads an object, and asks for what a script uses where it has read the script.
-bool BfdLink::asks_later(const Assignment& assignment) const {
-  return !linker_.assigns_in_order && assignment.where != "--defsym";
 }
 
 /// Rule 7, when the line has been read up to the assignment.
@@ -123,17 +109,16 @@ void BfdLink::assign(const Assignment& assignment) {
   if (assignment.provide && (assignment.place == 0 || !table_[id].undefined())) return;
   bool known = true;
   for (const std::string& used : assignment.operands()) {
-    const std::uint32_t meant = entry_for_operand(used);  // --wrap holds here too
+    const std::uint32_t meant = entry_for_reference(used);  // --wrap holds here too
     known &= table_[table_.canonical(meant)].defined();
-    if (!asks_later(assignment)) require(table_.name(meant), assignment.where);
+    require(table_.name(meant), assignment.where);
   }
-  if (linker_.gives_versions_first) answer_given_version(assignment.symbol, id);
   Entry& entry = table_[id];
   if (!known && entry.state != Entry::State::New) return;
   if (entry.dynamic || entry.state == Entry::State::Common) forget_definition(entry, Fate::Overridden);
   entry.state = Entry::State::Defined;
   entry.settled = entry.definition.valid();
-  entry.by_line = linker_.assigns_in_order;
+  entry.by_line = true;
   if (entry.shared_default == kNone || !table_[entry.shared_default].dynamic) return;
   Entry& shared = table_[entry.shared_default];
   entry.value_over = shared.value_over = shared.definition;
@@ -143,11 +128,6 @@ void BfdLink::assign(const Assignment& assignment) {
 void BfdLink::ask_for(std::string_view symbol, const std::string& option) {
   require(symbol, option);
   note_mention(table_.id(symbol), {}, option);
-}
-
-/// Of --defsym.
-std::uint32_t BfdLink::entry_for_operand(std::string_view name) {
-  return linker_.wraps_operands ? entry_for_reference(name) : table_.id(name);
 }
 
 void BfdLink::require(std::string_view symbol, const std::string& option) {
@@ -160,7 +140,7 @@ void BfdLink::visit(std::uint32_t input) {
   if (job_.inputs[input].device_only) return;
   switch (inputs_[input].kind) {
     case InputKind::Object:
-      visit_object(input);
+      if (!out_.linked[input][0]) add_object({input, 0});
       break;
     case InputKind::SharedObject:
     case InputKind::Executable:
@@ -172,20 +152,6 @@ void BfdLink::visit(std::uint32_t input) {
     case InputKind::DeviceFile:
     case InputKind::Unreadable:
       break;  // already an error of its own
-  }
-}
-
-/// Between --start-lib and --end-lib, which gold knows, an object is taken when it defines what is undefined.
-void BfdLink::visit_object(std::uint32_t input) {
-  if (out_.linked[input][0]) return;
-  if (!job_.inputs[input].lazy || job_.inputs[input].whole_archive) return add_object({input, 0});
-  const ObjectFacts& facts = inputs_[input].objects[0];
-  for (const Symbol& symbol : facts.symbols) {
-    if (!symbol.defined()) continue;
-    std::uint32_t id = entry_for(facts, symbol);
-    if (symbol.default_version && !table_[table_.canonical(id)].undefined()) id = table_.id(facts.name(symbol));
-    const Entry& entry = table_[table_.canonical(id)];
-    if (wanted_from_archive(entry, facts.name(symbol), facts)) return extract({input, 0}, entry, facts.name(symbol));
   }
 }
 
@@ -203,7 +169,7 @@ void BfdLink::visit_shared_object(std::uint32_t input) {
     needed_.insert(facts.needed.begin(), facts.needed.end());
     return;
   }
-  if (job_.inputs[input].as_needed && linker_.as_needed_asks_first && !shared_object_is_needed(input)) {
+  if (job_.inputs[input].as_needed && !shared_object_is_needed(input)) {
     // What a dropped library needs comes anyway when the library itself does.
     if (needed_.contains(known_as)) needed_.insert(facts.needed.begin(), facts.needed.end());
     return;
@@ -257,16 +223,9 @@ BfdLink::ArchiveIndex& BfdLink::index_of(std::uint32_t input) {
   return index;
 }
 
-bool BfdLink::wanted_from_archive(const Entry& entry, std::string_view name, const ObjectFacts& member) const {
-  if (!linker_.assigns_in_order && is_assigned(name.substr(0, name.find('@', 1)))) return false;
-  if (entry.undefined()) return !entry.discarded || linker_.discarded_extracts;
-  return linker_.common_extracts && entry.state == Entry::State::Common && !entry.dynamic && defines_data(member, name);
-}
-
-/// Does the line give the name a value?
-bool BfdLink::is_assigned(std::string_view name) const {
-  const std::uint32_t id = table_.find(name);
-  return id != kNone && table_[id].assigned;
+bool BfdLink::wanted_from_archive(const Entry& entry, std::string_view name, const ObjectFacts& member) {
+  if (entry.undefined()) return !entry.discarded;
+  return entry.state == Entry::State::Common && !entry.dynamic && defines_data(member, name);
 }
 
 /// PROVIDE(t = s) needs s once t is referred to.
@@ -279,13 +238,9 @@ void BfdLink::require_provided() {
 }
 
 /// The entry that answers to a name of the index: for foo@@V the first of "foo@V" and "foo" that has been mentioned,
-/// whatever is known of it. In gold "foo@V" where that is undefined, else "foo".
+/// whatever is known of it.
 std::uint32_t BfdLink::looked_up(const ArchiveIndex& index, std::size_t i) const {
   const Entry& versioned = table_[index.ids[i]];
-  if (linker_.gives_versions_first) {
-    const bool undefined = table_[table_.canonical(index.ids[i])].undefined();
-    return index.fallback[i] == kNone || undefined ? index.ids[i] : index.fallback[i];
-  }
   const bool mentioned = versioned.state != Entry::State::New || versioned.alias != kNone;
   return index.fallback[i] == kNone || mentioned ? index.ids[i] : index.fallback[i];
 }
@@ -327,21 +282,19 @@ std::map<std::uint32_t, BfdLink::AskedFor> BfdLink::must_be_defined() {
   std::map<std::uint32_t, AskedFor> names;
   for (const Assignment& assignment : job_.assignments)
     for (const std::string& used : assignment.operands())
-      if (!assignment.provide) names.emplace(entry_for_operand(used), AskedFor{used, assignment.where});
+      if (!assignment.provide) names.emplace(entry_for_reference(used), AskedFor{used, assignment.where});
   for (const std::string& name : job_.must_define) names[table_.id(name)] = {name, "--require-defined"};
   return names;
 }
 
 /// Would a shared object refer to a version that no library on the line has?
 bool BfdLink::leaves_open_version(std::string_view name) const {
-  return linker_.leaves_no_version_open && job_.output == OutputKind::SharedObject &&
-         name.find('@', 1) != std::string_view::npos;
+  return job_.output == OutputKind::SharedObject && name.find('@', 1) != std::string_view::npos;
 }
 
 /// Rule 9: an expression finds no value in a common symbol that -r leaves one.
 bool BfdLink::lacks_value(const Entry& entry) const {
-  return linker_.stops_at_expression && job_.output == OutputKind::Relocatable && entry.state == Entry::State::Common &&
-         !entry.dynamic;
+  return job_.output == OutputKind::Relocatable && entry.state == Entry::State::Common && !entry.dynamic;
 }
 
 /// What is needed and nothing defines, with the references of relocatable objects. The caller decides which of these
@@ -381,24 +334,9 @@ void BfdLink::collect_unresolved() {
       }
     }
   }
-  if (!linker_.undefined_as_a_whole) drop_weak_references(slot);
-  if (linker_.stops_at_expression) keep_unknown_operands();
+  keep_unknown_operands();
   std::sort(out_.unresolved.begin(), out_.unresolved.end(),
             [](const Unresolved& a, const Unresolved& b) { return a.symbol < b.symbol; });
-}
-
-/// Rule 9, where no option makes a weak reference count, and a shared object only when it comes first. `slot`: of each
-/// entry, into Resolution::unresolved.
-void BfdLink::drop_weak_references(const std::vector<std::uint32_t>& slot) {
-  for (std::uint32_t id = 0; id < slot.size(); ++id) {
-    if (slot[id] == kNone || leaves_open_version(table_.name(id))) continue;
-    std::vector<Reference>& references = out_.unresolved[slot[id]].references;
-    const SymbolId& first = table_[id].first_reference;
-    const bool by_shared = !references.empty() && first.valid() && first.in.input < references.front().id.in.input;
-    const bool weak = std::all_of(references.begin(), references.end(),
-                                  [&](const Reference& reference) { return symbol(reference.id).weak(); });
-    if (weak && !by_shared) references.clear();
-  }
 }
 
 /// An expression that can't be evaluated ends the link before any relocation is looked at.

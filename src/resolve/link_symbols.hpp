@@ -27,7 +27,6 @@ struct Entry {
   bool provided = false;                 ///< PROVIDE() would give it one
   bool strong_reference = false;         ///< a linked relocatable object refers to it, not weakly
   bool not_default = false;              ///< a relocatable object mentions it hidden, internal or protected
-  bool hidden = false;                   ///< a relocatable object mentions it hidden or internal
   bool discarded = false;                ///< a COMDAT copy or an SHF_EXCLUDE section that is dropped defines it
   std::uint32_t alias = kNone;           ///< "foo" stands for this entry, "foo@V2", whose version is the default one
   SymbolId definition;                   ///< the surviving one; invalid while undefined or assigned
@@ -42,10 +41,7 @@ struct Entry {
   bool defined() const { return state >= State::DefinedWeak; }
 
   /// Of a relocatable object's symbol.
-  void see(Visibility visibility) {
-    not_default |= visibility != Visibility::Default;
-    hidden |= visibility == Visibility::Hidden || visibility == Visibility::Internal;
-  }
+  void see(Visibility visibility) { not_default |= visibility != Visibility::Default; }
 };
 
 /// Names to numbers, and what an engine knows of each.

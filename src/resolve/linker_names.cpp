@@ -18,6 +18,7 @@ namespace {
 struct Asked {
   const LinkJob& job;
   std::uint16_t machine;  ///< e_machine
+  bool dynamic;           ///< a shared object is on the line
 };
 
 bool among(std::string_view name, std::initializer_list<std::string_view> list) {
@@ -111,7 +112,8 @@ bool by_bfd(std::string_view name, const Asked& link) {
 bool by_gold(std::string_view name, const Asked& link) {
   if (is_layout_name(name) || is_array_bound(name) || among(name, {"__etext", "__executable_start"})) return true;
   if (name == "__ehdr_start") return !link.job.replaces_default_script;
-  return is_relative_plt_bound(name, link) && link.job.output == OutputKind::Executable && !link.job.pie;
+  if (link.dynamic || link.job.output != OutputKind::Executable || link.job.pie) return false;
+  return is_relative_plt_bound(name, link);
 }
 
 bool by_lld(std::string_view name, const Asked& link) {
@@ -141,7 +143,7 @@ std::uint16_t machine_of(const std::vector<InputFacts>& inputs) {
 }
 
 bool defined_by_linker(std::string_view name, const LinkJob& job, std::uint16_t machine, bool dynamic) {
-  const Asked link{job, machine};
+  const Asked link{job, machine, dynamic};
   if (name == "_GLOBAL_OFFSET_TABLE_" || of_target(name, link)) return true;
   if (name == "_DYNAMIC" && (dynamic || job.pie || job.output == OutputKind::SharedObject)) return true;
   switch (job.linker) {

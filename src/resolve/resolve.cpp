@@ -7,6 +7,7 @@
 #include <span>
 
 #include "resolve/bfd.hpp"
+#include "resolve/gold.hpp"
 #include "resolve/lld.hpp"
 #include "resolve/mold.hpp"
 #include "target/linker_traits.hpp"
@@ -51,31 +52,6 @@ bool ends_the_link(const LinkJob& job, const std::string& name) {
     const std::span<const std::string> operands = made.operands();
     return !made.provide && std::find(operands.begin(), operands.end(), name) != operands.end();
   });
-}
-
-/// Gold says "hidden symbol 'foo' is not defined locally" where a shared object defines it, and of what it does not
-/// call undefined: in a shared object a protected name, and what --unresolved-symbols ignores.
-void ask_libraries(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
-  if (!job.unresolved.report_in_both && !job.unresolved.warn_only) return;
-  std::map<std::string_view, bool> defined;  // of what shared objects mention
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    for (const ObjectFacts& object : inputs[i].objects) {
-      if (object.kind == ObjectKind::Relocatable || !resolution.linked[i][0]) continue;
-      for (const Symbol& symbol : object.symbols) defined[object.name(symbol)] |= symbol.defined();
-    }
-  }
-  const auto is_hidden = [&](const Reference& reference) {
-    const Symbol& symbol = inputs[reference.id.in.input].objects[reference.id.in.object].symbols[reference.id.symbol];
-    return symbol.visibility == Visibility::Hidden || symbol.visibility == Visibility::Internal;
-  };
-  for (Unresolved& name : resolution.unresolved) {
-    const auto found = defined.find(name.symbol);
-    name.in_library = found != defined.end();
-    const bool undefined =
-        job.unresolved.report_in_objects || (job.output == OutputKind::SharedObject && !job.unresolved.ignored &&
-                                             std::any_of(name.references.begin(), name.references.end(), is_hidden));
-    name.not_local = !undefined || (name.in_library && found->second);
-  }
 }
 
 /// What GNU ld's --noinhibit-exec links with: a hidden name that it had in the dynamic symbol table when it met one
@@ -154,13 +130,16 @@ bool is_reported(const LinkJob& job, const Unresolved& name) {
   if (!name.option.empty() || name.in_shared || name.beside_line)
     return true;  // of the latter only those that count are there
   if (job.output == OutputKind::Relocatable) return false;
+  if (name.discarded && traits_of(job).refuses_discarded) return true;
   if (traits_of(job).versions_must_be_there && name.symbol.find('@') != std::string::npos) return true;
   if (job.unresolved.report_in_both && name.in_library) return true;
   return job.unresolved.report_in_objects || (name.hidden && job.unresolved.report_hidden);
 }
 
 bool is_only_warned(const LinkJob& job, const Unresolved& name) {
-  if (!job.unresolved.warn_only || name.beside_line || ends_the_link(job, name.symbol)) return false;
+  if (!job.unresolved.warn_only || name.beside_line || (name.discarded && traits_of(job).refuses_discarded) ||
+      ends_the_link(job, name.symbol))
+    return false;
   if (!name.hidden) return true;
   const LinkerTraits& linker = traits_of(job);
   if (linker.versions_must_be_there && name.symbol.find('@') != std::string::npos) return false;
@@ -178,7 +157,6 @@ void conclude(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolut
     return;
   }
   if (job.relocations.noinhibit_exec && job.linker == LinkerKind::Bfd) note_made_local(job, inputs, resolution);
-  if (traits_of(job).asks_names_of_libraries) ask_libraries(job, inputs, resolution);
   for (Unresolved& name : resolution.unresolved) name.reported = is_reported(job, name);
   if (!all_read(inputs)) resolution.judgement.undefined = Judged::InputUnread;
 }
@@ -189,6 +167,8 @@ Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs) {
       return LldLink(job, inputs).run();
     case ResolutionRules::Mold:
       return MoldLink(job, inputs).run();
+    case ResolutionRules::Gold:
+      return GoldLink(job, inputs).run();
     case ResolutionRules::GnuLd:
       break;
   }

@@ -44,6 +44,8 @@ struct Reader {
   std::function<std::vector<Use>(const Origin&, std::span<const std::uint32_t>)> uses;
   /// See has_section. May throw InputError.
   std::function<bool(const Origin&, std::string_view)> has_section;
+  /// See relocated_without_bytes. May throw InputError.
+  std::function<std::vector<std::uint32_t>(const Origin&)> bare_relocations;
   GraphReaderFunction graph;
   NeededFinder needed;
 };

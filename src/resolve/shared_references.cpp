@@ -7,12 +7,10 @@
 //  2. GNU ld reports a name that a shared object refers to (not weakly) and nothing defines, unless a relocatable
 //     object refers to it too, weakly or not: then that one's relocations decide. -u and -e count as such a reference.
 //     With --gc-sections neither matters.
-//     gold loads nothing. Where it finds something that a shared object needs not on the line, it says nothing of what
-//     the object refers to, nor of the references of libraries in its own directories.
-//  3. mold 1.10 never reports any of this; lld has rules of its own.
+//  3. mold 1.10 never reports any of this; gold and lld have rules of their own.
 //  4. A definition that is hidden, made local by a version script or by --exclude-libs doesn't count for a shared
 //     object of an executable's link, unless another shared object defines the name too: GNU ld refuses it, with a
-//     message of its own. Not one that --gc-sections took away. gold links.
+//     message of its own. Not one that --gc-sections took away.
 
 #include "resolve/shared_references.hpp"
 
@@ -101,7 +99,6 @@ struct Want {
   std::string_view version;
   SymbolId first;       ///< invalid when only a library beside the line refers to it
   std::string_view by;  ///< that library
-  bool weak = false;
   bool defined = false;
   bool by_shared = false;  ///< a shared object defines it
   bool regular_strong = false;
@@ -168,7 +165,7 @@ class SharedReferences {
   void add_references(const ObjectFacts& object, ObjectId id) {
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const Symbol& symbol = object.symbols[s];
-      if (symbol.defined() || (symbol.weak() && !linker_.first_reference_decides)) continue;
+      if (symbol.defined() || symbol.weak()) continue;
       const std::string_view version = object.text(symbol.version);
       std::vector<Want>& wants = wants_[wrapped(object.name(symbol))];
       const auto known =
@@ -177,7 +174,6 @@ class SharedReferences {
       Want& want = wants.emplace_back();
       want.version = version;
       want.by = object.origin.path;
-      want.weak = symbol.weak();
       if (id.valid()) want.first = {id, s};
     }
   }
@@ -234,27 +230,9 @@ class SharedReferences {
 
   /// Rule 2.
   bool reported(std::string_view name, const Want& want) const {
-    if (want.weak) return false;
-    if (linker_.asks_complete_libraries)
-      return !want.regular_strong && !want.regular_weak && knows_all_of(want.first.in.input);
-    const bool by_option = linker_.undefined_as_a_whole &&
-                           std::find(job_.required.begin(), job_.required.end(), name) != job_.required.end() &&
+    const bool by_option = std::find(job_.required.begin(), job_.required.end(), name) != job_.required.end() &&
                            !job_.required_late.contains(std::string(name));
     return job_.gc_sections || !(want.regular_strong || want.regular_weak || by_option);
-  }
-
-  /// Rule 2, of gold.
-  bool knows_all_of(std::uint32_t input) const {
-    const ObjectFacts& object = inputs_[input].objects[0];
-    const std::string& path = object.origin.path;
-    const auto own = [&](const std::string& dir) { return path.substr(0, path.rfind('/')) == dir; };
-    if (std::any_of(job_.builtin_dirs.begin(), job_.builtin_dirs.end(), own)) return false;
-    const auto is_there = [&](const std::string& name) {
-      for (std::size_t i = 0; i < inputs_.size(); ++i)
-        if (is_shared(inputs_[i]) && known_name(job_.inputs[i], inputs_[i].objects[0]) == name) return true;
-      return false;
-    };
-    return std::all_of(object.needed.begin(), object.needed.end(), is_there);
   }
 
   void add_unresolved(std::string_view name, const Want& want) {
@@ -322,8 +300,7 @@ void settle_shared_references(const LinkJob& job, const std::vector<InputFacts>&
                               const std::vector<IndirectLibrary>& needed,
                               const std::function<bool(const SymbolId&)>& removed) {
   const LinkerTraits& linker = traits_of(job);
-  if (job.output == OutputKind::Relocatable || !(linker.loads_needed_libraries || linker.asks_complete_libraries))
-    return;
+  if (job.output == OutputKind::Relocatable || !linker.loads_needed_libraries) return;
   const bool undefined_too = job.unresolved.report_in_shared_objects;
   // Rule 4 holds for executables whatever the options say of undefined names.
   if (!undefined_too && job.output != OutputKind::Executable) return;

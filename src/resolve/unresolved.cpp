@@ -11,6 +11,8 @@
 //  6. GNU ld refuses an undefined hidden name even when no relocation uses it ("hidden symbol isn't defined").
 //  7. A library that GNU ld loads only because another one needs it defines a name that an object refers to: it refuses
 //     that ("DSO missing from command line") before it looks at any relocation, unless --copy-dt-needed-entries is on.
+//  8. gold stops with an internal error at relocations of a section without bytes: names that are used from there on are
+//     not reported where anything else is.
 //
 // Relocations are most of an object's bytes, so they are read only for the names left over, object by object; all of
 // them only when --gc-sections decides whether something is reported.
@@ -39,7 +41,8 @@
 
 namespace elfaudit {
 
-// --- Versions, and the nodes of version scripts that they need. lld's rules are in lld_verdict.cpp.
+// --- Versions, and the nodes of version scripts that they need. lld's rules are in lld_verdict.cpp, gold's in
+// gold_verdict.cpp, but for rule 2.
 //
 //  1. A shared object that defines foo@V needs a node V in a version script. An executable may define versions of its
 //     own.
@@ -51,7 +54,7 @@ namespace elfaudit {
 //     a version; not for GNU ld, but for mold foo with another default version too.
 //  4. GNU ld asks the nodes in their order for a name without a version, and the first literal that names it, also a
 //     local one, is the only one it is there for: in a node global before local, names before extern "C++". A name with
-//     a version is there for no extern "C++". So does gold, which knows of no extern "C++" here.
+//     a version is there for no extern "C++".
 
 namespace {
 
@@ -66,8 +69,7 @@ class VersionCheck {
       : job_(job), linker_(traits_of(job)), inputs_(inputs), out_(resolution) {}
 
   void run() {
-    const bool nodes_needed =
-        job_.output == OutputKind::SharedObject && linker_.needs_version_nodes && !linker_.gives_versions_first;
+    const bool nodes_needed = job_.output == OutputKind::SharedObject && linker_.needs_version_nodes;
     const bool names_needed = !job_.versions.empty() && refuses_unmatched(job_, is_dynamic());
     if (!nodes_needed && !names_needed) return;
     if (names_needed) collect_names();
@@ -114,7 +116,7 @@ class VersionCheck {
   /// `version` is empty for locals.
   void collect(const std::vector<SymbolPattern>& patterns, std::string_view version, std::size_t rank) {
     for (const SymbolPattern& pattern : patterns) {
-      if (is_pattern(pattern) || (pattern.cxx && job_.linker == LinkerKind::Gold)) continue;
+      if (is_pattern(pattern)) continue;
       const std::size_t at = rank + (pattern.cxx ? 1 : 0);
       Literal& literal =
           (pattern.cxx ? cxx_ : plain_).try_emplace(pattern.text, Literal{at, version, {}}).first->second;
@@ -128,7 +130,6 @@ class VersionCheck {
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const Symbol& symbol = object.symbols[s];
       if (!symbol.defined()) {
-        if (asks_references_too(symbol)) found(object, symbol);
         if (!plain_.empty() && made_by_linker(object.name(symbol))) found(object.name(symbol));
         continue;
       }
@@ -141,11 +142,6 @@ class VersionCheck {
   /// GNU ld's "foo@@V" keeps its name when a strong plain foo takes the weak one's place.
   bool keeps_name(Fate fate) const {
     return fate == Fate::Kept || (fate == Fate::Overridden && linker_.rules == ResolutionRules::GnuLd);
-  }
-
-  /// A reference to foo@V says to gold that foo is in V.
-  bool asks_references_too(const Symbol& symbol) const {
-    return linker_.gives_versions_first && !symbol.version.empty() && !plain_.empty();
   }
 
   /// It makes "_end" when an object asks for it.
@@ -220,12 +216,27 @@ void reject_open_versions(const LinkJob& job, Resolution& resolution,
 
 /// Adds to Resolution::rejections.
 void check_versions(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
-  if (traits_of(job).rules == ResolutionRules::Lld) return;
+  const ResolutionRules rules = traits_of(job).rules;
+  if (rules == ResolutionRules::Lld || rules == ResolutionRules::Gold) return;
   VersionCheck(job, inputs, resolution).run();
 }
 
-/// What one object refers to: symbol table index -> the reference to fill in.
-using Questions = std::map<ObjectId, std::map<std::uint32_t, Reference*>>;
+/// A reference to fill in.
+struct Question {
+  Reference* reference = nullptr;
+  bool discarded = false;  ///< Unresolved::discarded
+};
+
+/// What one object refers to, by symbol table index.
+using Questions = std::map<ObjectId, std::map<std::uint32_t, Question>>;
+
+/// Relocations there may name what only a discarded section defines.
+bool may_name_discarded(std::string_view section) {
+  constexpr std::array<std::string_view, 7> kStems = {".debug", ".zdebug",   ".gnu.linkonce.wi.",    ".line",
+                                                      ".stab",  ".eh_frame", ".gnu.build.attributes"};
+  return section == ".gcc_except_table" ||
+         std::any_of(kStems.begin(), kStems.end(), [&](std::string_view stem) { return section.starts_with(stem); });
+}
 
 class Settler {
  public:
@@ -249,6 +260,7 @@ class Settler {
       judge_uses();
       drop_dead_duplicates();
     }
+    if (linker_.stops_at_bare_relocations && any_reported_use()) stop_at_bare_relocations();
     reject_open_versions(job_, out_, [&](const Unresolved& name) {
       return (!job_.gc_sections && !linker_.node_answers_version) || is_used(name);
     });
@@ -325,14 +337,15 @@ class Settler {
   Questions questions() {
     Questions questions;
     for (Unresolved& name : out_.unresolved)
-      for (Reference& reference : name.references) questions[reference.id.in][symbol(reference.id).index] = &reference;
+      for (Reference& reference : name.references)
+        questions[reference.id.in][symbol(reference.id).index] = {&reference, name.discarded};
     return questions;
   }
 
   void read_uses() {
     for (const auto& [id, wanted] : questions()) {
       std::vector<std::uint32_t> symbols;
-      for (const auto& [index, reference] : wanted) symbols.push_back(index);
+      for (const auto& [index, question] : wanted) symbols.push_back(index);
       try {
         uses_[id] = reader_.uses(object(id).origin, symbols);
       } catch (const InputError& error) {
@@ -353,17 +366,61 @@ class Settler {
   /// Rules 1 to 3; the first use that counts.
   void fill_in_uses() {
     for (const auto& [id, wanted] : questions()) {
-      for (const auto& [index, reference] : wanted) reference->section.clear();
+      for (const auto& [index, question] : wanted) question.reference->section.clear();
       const std::vector<std::uint32_t> dropped = dropped_sections(object(id), id, out_);
       for (const Use& use : uses_[id]) {
         const auto found = wanted.find(use.symbol);
-        if (found == wanted.end() || !found->second->section.empty()) continue;
+        if (found == wanted.end() || !found->second.reference->section.empty()) continue;
+        if (found->second.discarded && linker_.refuses_discarded && may_name_discarded(use.section)) continue;
         if (std::binary_search(dropped.begin(), dropped.end(), use.section_index) || !counts(id, use)) continue;
-        if (is_relaxed(found->second->id, use)) continue;
-        found->second->section = use.section;
-        found->second->offset = use.offset;
+        if (is_silent(id, use) || is_relaxed(found->second.reference->id, use)) continue;
+        found->second.reference->section = use.section;
+        found->second.reference->offset = use.offset;
       }
     }
+  }
+
+  /// gold's internal error: nothing from there on is said. Where nothing is said before it either, these names are what
+  /// is wrong.
+  void stop_at_bare_relocations() {
+    std::vector<ObjectId> order;
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i)
+      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o)
+        if (out_.linked[i][o] && inputs_[i].objects[o].kind == ObjectKind::Relocatable) order.push_back({i, o});
+    std::map<ObjectId, std::size_t> extracted;
+    for (std::size_t e = 0; e < out_.extractions.size(); ++e) extracted.emplace(out_.extractions[e].object, e);
+    std::stable_sort(order.begin(), order.end(), [&](ObjectId a, ObjectId b) {
+      return a.input != b.input ? a.input < b.input : extracted[a] < extracted[b];
+    });
+    auto last = order.begin();
+    while (last != order.end() && !(stop_ = first_bare_relocation(*last))) ++last;
+    if (last == order.end()) return;
+    silent_.insert(last + 1, order.end());
+    last_read_ = *last;
+    fill_in_uses();
+    const bool says_more = !out_.conflicts.empty() || !out_.rejections.empty() || !out_.shared_needs.empty() ||
+                           std::any_of(out_.unresolved.begin(), out_.unresolved.end(),
+                                       [](const Unresolved& name) { return !name.option.empty(); });
+    if (says_more || any_reported_use()) return;
+    silent_.clear();
+    stop_.reset();
+    fill_in_uses();
+  }
+
+  /// Of one that can't be asked none: nearly no object has any.
+  std::optional<std::uint32_t> first_bare_relocation(ObjectId id) {
+    try {
+      const std::vector<std::uint32_t> dropped = dropped_sections(object(id), id, out_);
+      for (const std::uint32_t section : reader_.bare_relocations(object(id).origin))
+        if (!std::binary_search(dropped.begin(), dropped.end(), section) && (!live_ || live_->live(id, section)))
+          return section;
+    } catch (const InputError&) {  // of its own
+    }
+    return std::nullopt;
+  }
+
+  bool is_silent(ObjectId id, const Use& use) const {
+    return silent_.contains(id) || (stop_ && last_read_ == id && use.section_index >= *stop_);
   }
 
   /// Position independent code calls __tls_get_addr for thread-local variables, as libstdc++.a's eh_globals.o does. In
@@ -541,7 +598,10 @@ class Settler {
   std::vector<InputFacts>& inputs_;
   Resolution& out_;
   const Reader& reader_;
-  bool unallocated_count_ = false;  ///< rule 2
+  bool unallocated_count_ = false;     ///< rule 2
+  std::optional<std::uint32_t> stop_;  ///< rule 8: the section of `last_read_` at which gold stops
+  ObjectId last_read_;
+  std::set<ObjectId> silent_;  ///< rule 8: it has not come to them
   std::map<ObjectId, std::vector<Use>> uses_;
   std::vector<IndirectLibrary> needed_;
   std::optional<LiveSections> live_;

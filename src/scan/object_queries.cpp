@@ -97,6 +97,19 @@ std::vector<Use> find_uses(const Origin& origin, std::span<const std::uint32_t> 
   return UseFinder(sections, symbols).run();
 }
 
+std::vector<std::uint32_t> relocated_without_bytes(const Origin& origin) {
+  const ElfFile file = ElfFile::open(origin);
+  const ElfSections sections(file, origin);
+  std::vector<std::uint32_t> found;
+  for (std::size_t index = 1; index < sections.count(); ++index) {
+    const GElf_Shdr header = sections.header(index);
+    if (!is_relocation_section(header) || header.sh_size == 0 || header.sh_info >= sections.count()) continue;
+    const GElf_Shdr target = sections.header(header.sh_info);
+    if (target.sh_size == 0 || target.sh_type == SHT_NOBITS) found.push_back(header.sh_info);
+  }
+  return found;
+}
+
 // --- Local symbols are no facts: only who asks for one by name gets it.
 
 namespace {

@@ -22,6 +22,11 @@ namespace elfaudit {
 /// InputError.
 std::vector<KeptLocal> find_kept_local(const ObjectFacts& object, const std::unordered_set<std::string_view>& names);
 
+// --- Sections that have relocations but no bytes, as ".reloc ., R_X86_64_NONE, f" leaves them.
+
+/// Their header indexes, by that of the relocations. Throws InputError.
+std::vector<std::uint32_t> relocated_without_bytes(const Origin& origin);
+
 // --- The relocations of an object that a linker may refuse, put together by section, symbol and type.
 
 /// Where relocations of one type are asked for: against local or global symbols, in read-only or writable sections.

@@ -22,7 +22,7 @@ constexpr LinkerTraits kColumns[] = {
         LinkerKind::Gold,
         0,
         "gold",
-        ResolutionRules::GnuLd,
+        ResolutionRules::Gold,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) gold,
 #include "target/linker_traits.def"
 #undef TRAIT

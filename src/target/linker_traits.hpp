@@ -10,7 +10,7 @@
 namespace elfaudit {
 
 /// Which engine plays the link through.
-enum class ResolutionRules : std::uint8_t { GnuLd, Lld, Mold };
+enum class ResolutionRules : std::uint8_t { GnuLd, Gold, Lld, Mold };
 
 struct LinkerTraits {
   LinkerKind kind;

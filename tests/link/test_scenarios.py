@@ -14,14 +14,8 @@ need("ld.bfd", "as", "ar")
 CASES = pathlib.Path(__file__).with_name("scenarios.txt").read_text().splitlines()
 
 
-# What gold does in its own way and elfaudit doesn't know, in docs/verdict.md.
+# What gold says in its own way.
 GOLD_ALONE = {
-    "libstart.a libfoo.a": "gold asks no archive for the entry point before it has read an object",
-    "libstart.a start.o libfoo.a": "gold asks no archive for the entry point before it has read an object",
-    "empty.o shared-absolute5.so foo.o": "an absolute name of a shared object",
-    "hidden-start.o shared-foo.so libfoo.a": "a shared object answers a hidden reference, which then fails",
-    "hidden-start.o --as-needed shared-foo.so libfoo.a": "a shared object answers a hidden reference, which then fails",
-    "weak-start.o extern.ld libfoo.a": "EXTERN() of an input script counts after a weak reference",
     "start.o --start-group libfoo.a": "gold refuses an open group, as elfaudit does, and names neither symbol nor option",
     "own-end.o": "gold refuses a definition of its own name _end",
 }
