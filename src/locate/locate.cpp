@@ -572,8 +572,10 @@ class Witnesses {
     const std::optional<std::size_t>& unit = located_[i].unit;
     // It tells what a list of files or a command doesn't of the project's own headers alone.
     const bool may_tell = evidence(i).known_by == KnownBy::Nothing || !is_system_file(place.at.file);
-    if (unit && may_tell && place.chain_known_by == KnownBy::Nothing)
-      take_reading(evidence_told(*unit), i, macros, answer);
+    if (unit && may_tell && place.chain_known_by == KnownBy::Nothing) {
+      const SourceEvidence& told = evidence_told(*unit);
+      if (told.comes_to_listed(evidence(i))) take_reading(told, i, macros, answer);
+    }
     if (!answer.story.definition) read_alone(i, macros, answer);
   }
 

@@ -107,3 +107,27 @@ def test_clang_has_the_feature_where_it_has_the_macro(lab):
     for option, line in (("", 5), ("-fno-exceptions", 3)):
         ((file, found, *_),) = places(lab, f"clang++ -MD -g {option}", "cpp")
         assert (file, found) == ("lib.h", line)
+
+
+def test_a_line_that_the_reading_leaves_out_has_the_way_to_its_file(lab):
+    """Debug info says that it was read; -MD does not say what -O."""
+    lab.write("level.h", "#pragma once\n#ifdef __OPTIMIZE__\nint level = 3;\n#else\nint level = 4;\n#endif\n")
+    lab.write("lib.h", '#pragma once\n#include "level.h"\n')
+    for options, line in (("-O2", 3), ("-O0", 5)):
+        assert places(lab, f"gcc -MD -g {options}") == {("level.h", line, (1, 2), "depfile")}
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_debug_info_does_not_say_what_the_command_line_includes(lab, compiler):
+    lab.write("level.h", "#pragma once\nint level = 3;\n")
+    for header in ("lib.h", "other.h"):
+        lab.write(header, '#pragma once\n#include "level.h"\n')
+    assert places(lab, f"{compiler} -MD -g -include other.h") == {("level.h", 2, (), "none")}
+
+
+def test_an_installed_header_of_the_same_name_below_a_folder(lab):
+    """<krb5.h> of the project beside /usr/include/krb5/krb5.h."""
+    lab.write("lib.h", "#pragma once\n#include <level.h>\n#include <string.h>\nextern int more;\n")
+    lab.write("third/level.h", "#pragma once\n#include <stdio.h>\n#include <sys/types.h>\n#include <sys/level.h>\nint level = 3;\n")
+    lab.write("system/sys/level.h", "#pragma once\nextern int other;\n")
+    assert places(lab, "gcc -isystem third -isystem system -MD") == {("third/level.h", 5, (1, 2), "depfile")}

@@ -71,7 +71,8 @@ std::optional<Preprocessor::Met> IncludeChains::only_met(std::uint32_t file, std
                                                          const std::vector<std::uint32_t>& defining) const {
   const auto known = met_.find({file, line});
   std::vector<Preprocessor::Met> met = known == met_.end() ? std::vector<Preprocessor::Met>() : known->second;
-  if (std::any_of(met.begin(), met.end(), [](const Preprocessor::Met& one) { return one.left_out; }))
+  // What was left out in doubt was read, if nothing else has that line.
+  if (met.size() > 1 && std::any_of(met.begin(), met.end(), [](const Preprocessor::Met& one) { return one.left_out; }))
     return std::nullopt;
   if (met.size() > 1)
     std::erase_if(met, [&](const Preprocessor::Met& one) {
@@ -92,7 +93,8 @@ bool IncludeChains::may_come_earlier(std::uint32_t file, std::size_t entered) {
 
 /// Where a condition on the way is in doubt, another way may be the compile's.
 bool IncludeChains::may_come_otherwise(const Preprocessor::Met& met, std::size_t entered) {
-  if (met.doubt != 0 && leads_elsewhere(met.file, kNowhere, entered, entered)) return true;
+  const bool is_read_once = is_over(met.file, asked_.size());
+  if (met.doubt != 0 && !is_read_once && leads_elsewhere(met.file, kNowhere, entered, entered)) return true;
   for (std::uint32_t inclusion = met.at.inclusion; inclusion != 0;) {
     const auto entry = entry_of_.find(inclusion);
     if (entry == entry_of_.end()) return true;

@@ -287,6 +287,9 @@ void Preprocessor::check_list() {
   const bool differs = first_difference() != kNone;
   if (unreached.empty() && differs) doubt_everything("the reading comes to files in another order than the depfile");
   refuted_ = refuted_ || differs || !unreached.empty();
+  if (told_by_order_of_all_.empty() || kept_order()) return;
+  for (const std::string& name : told_by_order_of_all_)
+    doubt_everything("which of several listed files " + name + " is, is a guess from their order");
 }
 
 bool Preprocessor::kept_order() {
@@ -524,11 +527,14 @@ bool Preprocessor::already_guarded(std::uint32_t file) const {
 /// would be the next itself, unless it had been read before. So <krb5.h> is no krb5/krb5.h.
 bool Preprocessor::is_told_by_order(const IncludeRequest& request, std::uint32_t file) {
   if (!search_.lists_system_headers() || !list_has_order_) return false;
-  const std::vector<std::uint32_t> all = search_.possible(request);
-  return std::all_of(all.begin(), all.end(), [&](std::uint32_t other) {
-    const bool was_read = other < is_entered_.size() && is_entered_[other];
-    return other == file || (!was_read && !search_.is_system(files_[other].path));
-  });
+  bool any_of_system = false;
+  for (const std::uint32_t other : search_.possible(request)) {
+    if (other == file) continue;
+    if (other < is_entered_.size() && is_entered_[other]) return false;
+    any_of_system = any_of_system || search_.is_system(files_[other].path);
+  }
+  if (any_of_system) told_by_order_of_all_.emplace_back(request.name);
+  return true;
 }
 
 void Preprocessor::report_include(const Included& found, const std::string& operand) {

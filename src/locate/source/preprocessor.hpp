@@ -265,6 +265,7 @@ class Preprocessor : public TokenSource {
   std::unordered_map<std::uint32_t, std::string_view> skipped_strings_;  ///< by names that skipped text defines
   std::string
       users_include_in_;  ///< where that stands, when only a command line can name it: it is none of its headers
+  std::vector<std::string> told_by_order_of_all_;       ///< operands, if the system's headers keep the list's order too
   std::unordered_set<std::uint32_t> unclear_operands_;  ///< names of macros that only a command line defines, of such
   Doubt unclear_include_ = 0;                          ///< an #include that was skipped doubtfully names who knows what
   std::unordered_set<std::uint32_t> asked_by_system_;  ///< names that aren't known and on which conditions depend

@@ -7,6 +7,7 @@
 #include <exception>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -351,6 +352,15 @@ SourceEvidence read(const BuildRecord& record, const std::vector<AskedSymbol>& s
 }
 
 }  // namespace
+
+bool SourceEvidence::comes_to_listed(const SourceEvidence& other) const {
+  if (other.own_headers.empty()) return true;
+  if (as_read == nullptr || other.as_read == nullptr || !other.as_read->forced_includes.empty()) return false;
+  std::set<std::string> came_to;
+  for (const std::string& file : as_read->came_to) came_to.insert(shown(file, {}));
+  return std::all_of(other.own_headers.begin(), other.own_headers.end(),
+                     [&](const std::string& file) { return came_to.contains(file); });
+}
 
 bool is_system_file(std::string_view path) { return path.starts_with("/usr/") || path.starts_with("/opt/"); }
 

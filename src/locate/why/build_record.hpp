@@ -116,6 +116,10 @@ struct SourceEvidence {
   std::string source;                                      ///< the translation unit as reports spell it
   std::vector<source::Reading> readings;                   ///< one for each symbol asked for
   std::vector<std::string> own_headers;  ///< listed files outside of the system's, as reports spell them
+
+  /// Did this reading, told by debug info, come to what the other one has listed? Debug info does not say what the
+  /// command line includes, which may lead to a place first; the depfile does.
+  bool comes_to_listed(const SourceEvidence& other) const;
 };
 
 /// Is it one of what is installed?
