@@ -15,6 +15,7 @@ else()
 endif()
 install(TARGETS elfaudit EXPORT elfaudit)
 install(DIRECTORY include/elfaudit DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+install(FILES ${PROJECT_BINARY_DIR}/generated/elfaudit/version.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/elfaudit)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 install(EXPORT elfaudit NAMESPACE elfaudit:: FILE elfauditTargets.cmake DESTINATION ${ELFAUDIT_CMAKE_DIR})

@@ -7,6 +7,7 @@
 
 #include "elfaudit/facts.hpp"
 #include "elfaudit/finding.hpp"
+#include "elfaudit/jobs.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/package.hpp"
 #include "elfaudit/resolution.hpp"
@@ -66,6 +67,11 @@ struct Audit {
 
 /// Runs every stage. Throws nothing but std::bad_alloc: unreadable inputs become findings.
 Audit audit(LinkJob job, const AuditOptions& options = {});
+
+/// The links of a build: audits each job, whose output_path is its name in reports, and sums them up. Every file is
+/// read once; a finding that several links have is reported once and names them in Finding::links. What is not built
+/// because of a finding in the link that makes it leaves nothing unread.
+Audit audit_links(std::vector<BuildJob> jobs, const AuditOptions& options);
 
 /// 0 clean, 1 findings at or above `fail_on`, 2 incomplete; 2 outranks 1.
 int exit_code(const Audit& audit, Severity fail_on = Severity::Error);

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "elfaudit/version.hpp"
+
 namespace elfaudit {
 
 /// STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE; locals are not facts.

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "elfaudit/version.hpp"
+
 namespace elfaudit {
 
 /// One input, or a part of it, could not be read. The audit goes on without it and is incomplete.

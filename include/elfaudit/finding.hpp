@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,12 @@ struct Rule {
   bool every_symbol = false;  ///< needs more of each file than its strong definitions and what is undefined
   bool every_header = false;  ///< needs the headers of each object, newer or not
 };
+
+/// Every rule there is, a family after the other.
+std::span<const Rule> rule_table();
+
+/// The row of `id`, which must exist.
+const Rule& rule(std::string_view id);
 
 /// How a place in the source is known. Said with every place; unknown is unknown.
 /// SourceScan: the sources were read as the compile command says, or by themselves; Depfile: with the list of files

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "elfaudit/version.hpp"
+
 namespace elfaudit {
 
 /// An object on disk: a whole file, a member of an archive, or what is in a wheel.

@@ -39,7 +39,7 @@ struct Policy {
   std::vector<Suppression> suppressions;
   std::optional<std::vector<BaselineEntry>> baseline;
   std::string baseline_path;  ///< for messages
-  std::string today;          ///< "2026-11-21"
+  std::string today;          ///< "2026-11-21"; empty: the day on which the policy is applied
   /// The audit is of a part of a build: a suppression or a baseline's entry that fits nothing may fit another part.
   bool partial = false;
 };

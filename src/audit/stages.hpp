@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "elfaudit/audit.hpp"
-#include "input/build/build_plan.hpp"
 #include "scan/prefilter.hpp"
 
 namespace elfaudit {
@@ -23,10 +22,5 @@ Audit audit_read(LinkJob job, const AuditOptions& options, std::vector<InputFact
 /// What is about objects alone, whatever links them: how old they are, and the flags that they were compiled with.
 std::vector<Finding> audit_objects(const std::vector<InputFacts>& inputs, const AuditOptions& options,
                                    std::vector<std::string>& notes);
-
-/// The links of a build: audits each job, whose output_path is its name in reports, and sums them up. Every file is
-/// read once; a finding that several links have is reported once and names them in Finding::links. What is not built
-/// because of a finding in the link that makes it leaves nothing unread.
-Audit audit_links(std::vector<BuildJob> jobs, const AuditOptions& options);
 
 }  // namespace elfaudit

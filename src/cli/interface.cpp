@@ -10,10 +10,10 @@
 
 #include "cli/commands.hpp"
 #include "elfaudit/error.hpp"
+#include "elfaudit/version.hpp"
 #include "report/wording.hpp"
 #include "rules/rules.hpp"
 #include "support/strings.hpp"
-#include "version.hpp"
 
 namespace elfaudit {
 

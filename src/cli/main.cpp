@@ -18,8 +18,8 @@
 #include "cli/options.hpp"
 #include "cli/project_options.hpp"
 #include "elfaudit/error.hpp"
+#include "elfaudit/version.hpp"
 #include "support/strings.hpp"
-#include "version.hpp"
 
 namespace CLI {
 class App;

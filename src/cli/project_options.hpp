@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "elfaudit/config.hpp"
 #include "elfaudit/policy.hpp"
 
 namespace CLI {
@@ -23,8 +24,7 @@ struct PolicyRequest {
   std::string baseline;
   std::string write_baseline;
   bool verbose = false;  ///< -v
-  std::vector<Suppression> from_config{};
-  std::vector<std::pair<std::string, std::string>> severities_from_config{};
+  Config read{};         ///< the file
 };
 
 void add_policy_options(CLI::App& command, PolicyRequest& request);

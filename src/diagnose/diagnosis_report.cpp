@@ -18,9 +18,9 @@
 
 #include "elfaudit/diagnosis.hpp"
 #include "elfaudit/report.hpp"
+#include "elfaudit/version.hpp"
 #include "report/for_display.hpp"
 #include "report/wording.hpp"
-#include "version.hpp"
 
 namespace elfaudit {
 

@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "elfaudit/error.hpp"
+#include "elfaudit/version.hpp"
 #include "facts/codec.hpp"
 #include "support/bytes.hpp"
 #include "support/file.hpp"
-#include "version.hpp"
 
 namespace elfaudit {
 namespace {

@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <system_error>
 
+#include "elfaudit/version.hpp"
 #include "facts/codec.hpp"
 #include "support/file.hpp"
-#include "version.hpp"
 
 namespace elfaudit {
 namespace {

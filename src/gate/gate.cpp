@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <ctime>
 #include <iterator>
 #include <map>
 #include <tuple>
@@ -171,6 +172,13 @@ std::string described(const Suppression& suppression) {
   return text;
 }
 
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::localtime_r(&now, &parts);
+  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+}
+
 /// A finding about the policy itself.
 Finding about(const Rule& rule, std::string message) {
   Finding finding = make_finding(rule, {}, std::move(message));
@@ -189,6 +197,7 @@ void change_severities(const Policy& policy, std::vector<Finding>& findings) {
 }
 
 void suppress(const Policy& policy, Audit& audit) {
+  const std::string day = policy.today.empty() && !policy.suppressions.empty() ? today() : policy.today;
   std::vector<std::size_t> used(policy.suppressions.size());
   std::vector<std::size_t> ended(policy.suppressions.size());
   std::vector<Finding> left;
@@ -197,7 +206,7 @@ void suppress(const Policy& policy, Audit& audit) {
     for (std::size_t i = 0; i < policy.suppressions.size() && !taken && !finding.leaves_unread; ++i) {
       const Suppression& suppression = policy.suppressions[i];
       if (!fits(suppression, finding)) continue;
-      const bool over = !suppression.until.empty() && suppression.until < policy.today;
+      const bool over = !suppression.until.empty() && suppression.until < day;
       ++(over ? ended : used)[i];
       if (over) continue;
       audit.suppressed.push_back({std::move(finding), suppression.reason, suppression.where});

@@ -120,6 +120,10 @@ LinkJob job_from_archiver(const Command& command) {
 
 }  // namespace
 
+LinkJob job_from_files(const std::vector<std::string>& files, const std::optional<LinkerChoice>& linker) {
+  return job_from_files(files, linker, std::nullopt);
+}
+
 LinkJob job_from_files(const std::vector<std::string>& files, const std::optional<LinkerChoice>& linker,
                        const std::optional<KnownFiles>& known) {
   const std::vector<std::string> words = known ? files : expand_response_files(files);

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "elfaudit/closure.hpp"
+#include "elfaudit/version.hpp"
 #include "report/for_display.hpp"
 #include "report/wording.hpp"
-#include "version.hpp"
 
 namespace elfaudit {
 

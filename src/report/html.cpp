@@ -7,13 +7,13 @@
 #include <set>
 
 #include "elfaudit/report.hpp"
+#include "elfaudit/version.hpp"
 #include "report/rule_help.hpp"
 #include "report/wording.hpp"
 #include "resolve/gpu_code.hpp"
 #include "rules/rules.hpp"
 #include "scan/device/device_code.hpp"
 #include "support/demangle.hpp"
-#include "version.hpp"
 
 namespace elfaudit {
 

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "elfaudit/report.hpp"
+#include "elfaudit/version.hpp"
 #include "report/fingerprint.hpp"
 #include "report/wording.hpp"
-#include "version.hpp"
 
 namespace elfaudit {
 namespace {

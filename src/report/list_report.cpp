@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "elfaudit/listing.hpp"
+#include "elfaudit/version.hpp"
 #include "report/for_display.hpp"
 #include "report/wording.hpp"
 #include "resolve/gpu_code.hpp"
 #include "scan/device/device_code.hpp"
 #include "support/demangle.hpp"
 #include "support/strings.hpp"
-#include "version.hpp"
 
 namespace elfaudit {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "elfaudit/version.hpp"
 #include "support/markdown.hpp"
-#include "version.hpp"
 
 namespace elfaudit {
 namespace {

@@ -10,12 +10,12 @@
 #include <map>
 
 #include "elfaudit/report.hpp"
+#include "elfaudit/version.hpp"
 #include "report/fingerprint.hpp"
 #include "report/rule_help.hpp"
 #include "report/wording.hpp"
 #include "rules/rules.hpp"
 #include "support/path.hpp"
-#include "version.hpp"
 
 namespace elfaudit {
 namespace {

@@ -53,12 +53,6 @@ struct Evidence {
   const DeviceSymbol& symbol(DeviceSymbolId id) const { return symbols(id).symbols[id.symbol]; }
 };
 
-/// Every rule there is, by id.
-std::span<const Rule> rule_table();
-
-/// The row of `id`, which must exist.
-const Rule& rule(std::string_view id);
-
 /// Does a rule that runs, by default or since `enabled` names it, need that?
 bool any_needs(bool Rule::*what, const std::vector<std::string>& enabled);
 

@@ -15,8 +15,14 @@ function(check_consumer program)
   set(example ${SOURCE_DIR}/testdata/nvshmem-host/prebuilt)
   execute_process(COMMAND ${program} ${example}/deep_ep.o ${example}/libnvshmem_device.a
     RESULT_VARIABLE code OUTPUT_VARIABLE output)
-  if(NOT code EQUAL 1 OR NOT output STREQUAL "duplicate-definition nvshmemi_ibgda_device_state_d\n")
+  if(NOT code EQUAL 1 OR NOT output STREQUAL
+      "duplicate-definition: nvshmemi_ibgda_device_state_d is defined twice\n")
     message(FATAL_ERROR "${program}: exit code ${code}, output: ${output}")
+  endif()
+  run(${program} -- ${COMPILER} ${example}/deep_ep.o -shared -o none.so)
+  execute_process(COMMAND ${program} -p ${example} RESULT_VARIABLE code ERROR_VARIABLE output)
+  if(NOT code EQUAL 2 OR NOT output MATCHES "prebuilt")
+    message(FATAL_ERROR "${program} -p, no build folder: exit code ${code}, output: ${output}")
   endif()
 endfunction()
 
@@ -36,6 +42,13 @@ run(${CMAKE_COMMAND} -S ${SOURCE_DIR}/tests/install_test -B ${WORK_DIR}/by-cmake
   -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_PREFIX_PATH=${prefix})
 run(${CMAKE_COMMAND} --build ${WORK_DIR}/by-cmake)
 check_consumer(${WORK_DIR}/by-cmake/consumer)
+
+# An older standard is refused in words.
+execute_process(COMMAND ${COMPILER} -std=c++17 -I${prefix}/include -fsyntax-only ${SOURCE_DIR}/tests/install_test/consumer.cpp
+  ERROR_VARIABLE output RESULT_VARIABLE code)
+if(code EQUAL 0 OR NOT output MATCHES "elfaudit's headers need C\\+\\+20")
+  message(FATAL_ERROR "-std=c++17: exit code ${code}: ${output}")
+endif()
 
 set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig)
 execute_process(COMMAND ${PKG_CONFIG} --cflags --libs elfaudit

@@ -1,0 +1,44 @@
+// .elfaudit.toml: what a project has decided. The options of the command line under their long names, [severity] and
+// [[suppress]]; docs/gate.md has an example.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "elfaudit/policy.hpp"
+
+namespace elfaudit {
+
+/// A key of the file that is an option of the command line: "fail-on" is --fail-on.
+struct ConfigValue {
+  std::string key;
+  std::vector<std::string> values;  ///< several of an array; paths are relative to the working directory, not the file
+  std::string where;                ///< ".elfaudit.toml:3"
+};
+
+struct Config {
+  std::string path;  ///< empty: there is none
+  std::vector<ConfigValue> values;
+  std::vector<std::pair<std::string, std::string>> severities;  ///< rule, level, as the file has them
+  std::vector<Suppression> suppressions;
+};
+
+/// The nearest .elfaudit.toml at or above `folder`; empty when there is none. Throws UsageError for one that belongs to
+/// another user.
+std::string find_config(const std::string& folder);
+
+/// `known`: the keys that are allowed besides the two tables; empty: every one. `found`: the file was found, not named,
+/// so it may name files to write in its own folder only. Throws UsageError, naming file and line.
+Config read_config(const std::string& path, const std::vector<std::string>& known = {}, bool found = false);
+
+/// "error", "warning", "note"; nothing for "off". Throws UsageError for another word, naming the rule.
+std::optional<Severity> parse_level(std::string_view rule, std::string_view level);
+
+/// The severities and suppressions of a file. A baseline is a file of its own: read_baseline().
+/// Throws UsageError.
+Policy policy_of(const Config& config);
+
+}  // namespace elfaudit
