@@ -78,8 +78,7 @@ void InputCollector::add_file(const std::string& word, const InputState& state) 
 }
 
 void InputCollector::add_library(const std::string& name, const std::string& spelled, const InputState& state) {
-  // GNU ld and lld look for archives only when the output is relocatable; mold may be told otherwise.
-  const bool archives_alone = job_.output == OutputKind::Relocatable && !search_.linker->last_search_is_first;
+  const bool archives_alone = job_.output == OutputKind::Relocatable && search_.linker->relocatable_has_archives;
   const bool shared = state.shared && !archives_alone;
   const FoundFile found = find_library(search_, name, shared);
   if (!found.path.empty()) return add_found(found, spelled, state);

@@ -59,6 +59,7 @@ class BfdLink {
   void take_whole(ObjectId id);
   void add_device_link_object();  // nvlink.cpp
   std::map<std::uint32_t, AskedFor> must_be_defined();
+  void add_provided(std::map<std::uint32_t, AskedFor>& names);
   bool leaves_open_version(std::string_view name) const;
   bool lacks_value(const Entry& entry) const;
   void collect_unresolved();

@@ -19,8 +19,8 @@
 //     reference before it stays one.
 //  9. A name is undefined as a whole: where an option, a shared object or an object's bare symbol table entry refers to
 //     it and not weakly, the relocations of weak references are reported too. What --defsym uses and what
-//     --require-defined names must be there even when all other references are weak. With -r a common symbol has no
-//     value that --defsym could use.
+//     --require-defined names must be there even when all other references are weak. So must what PROVIDE() uses
+//     where its name is mentioned. With -r a common symbol has no value that --defsym could use.
 
 #include <algorithm>
 
@@ -278,11 +278,28 @@ void BfdLink::extract(ObjectId id, const Entry& entry, std::string_view symbol) 
   add_object(id);
 }
 
+/// Rule 9. What PROVIDE() uses, where something mentions its name and nothing else defines that. One may use another.
+void BfdLink::add_provided(std::map<std::uint32_t, AskedFor>& names) {
+  bool any_more = true;
+  while (any_more) {
+    any_more = false;
+    for (const Assignment& assignment : job_.assignments) {
+      const std::uint32_t id = table_.id(assignment.symbol);
+      const Entry& entry = table_[table_.canonical(id)];
+      const bool mentioned = entry.undefined() || entry.state == Entry::State::UndefinedWeak || names.contains(id);
+      if (!assignment.provide || !mentioned || entry.defined()) continue;
+      for (const std::string& used : assignment.operands())
+        any_more |= names.emplace(entry_for_reference(used), AskedFor{used, assignment.where}).second;
+    }
+  }
+}
+
 std::map<std::uint32_t, BfdLink::AskedFor> BfdLink::must_be_defined() {
   std::map<std::uint32_t, AskedFor> names;
   for (const Assignment& assignment : job_.assignments)
     for (const std::string& used : assignment.operands())
       if (!assignment.provide) names.emplace(entry_for_reference(used), AskedFor{used, assignment.where});
+  add_provided(names);
   for (const std::string& name : job_.must_define) names[table_.id(name)] = {name, "--require-defined"};
   return names;
 }
@@ -341,11 +358,8 @@ void BfdLink::collect_unresolved() {
 
 /// An expression that can't be evaluated ends the link before any relocation is looked at.
 void BfdLink::keep_unknown_operands() {
-  std::set<std::string_view> operands;
-  for (const Assignment& assignment : job_.assignments)
-    if (!assignment.provide) operands.insert(assignment.operands().begin(), assignment.operands().end());
   const auto unknown = [&](const Unresolved& name) {
-    return operands.contains(name.symbol) && !defined_by_linker(name.symbol, job_, machine_of(inputs_), true);
+    return is_operand(job_, name) && !answered_by_linker(name, job_, machine_of(inputs_), true);
   };
   if (std::any_of(out_.unresolved.begin(), out_.unresolved.end(), unknown))
     std::erase_if(out_.unresolved, [&](const Unresolved& name) { return !unknown(name); });

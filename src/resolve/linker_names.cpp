@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "resolve/resolve.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 namespace {
@@ -157,6 +158,13 @@ bool defined_by_linker(std::string_view name, const LinkJob& job, std::uint16_t 
       return by_mold(name, link);
   }
   return false;
+}
+
+bool answered_by_linker(const Unresolved& name, const LinkJob& job, std::uint16_t machine, bool dynamic) {
+  if (!defined_by_linker(name.symbol, job, machine, dynamic)) return false;
+  if (name.option.empty() || !traits_of(job).stops_at_expression) return true;
+  if (name.symbol == "_GLOBAL_OFFSET_TABLE_") return !name.references.empty();
+  return !among(name.symbol, {"__ehdr_start", "_TLS_MODULE_BASE_"});
 }
 
 }  // namespace elfaudit

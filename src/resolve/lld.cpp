@@ -143,6 +143,7 @@ void LldLink::offer_lazy(ObjectId member, std::uint32_t id) {
   Demand why;
   why.by = for_common ? entry.definition : entry.first_reference;
   why.option = entry.option;
+  if (for_common) back_references_.erase(id);
   if (for_common) {  // the member's definition replaces the common one, even if weaker
     entry.state = Entry::State::Lazy;
     entry.was_common = true;
@@ -271,6 +272,11 @@ void LldLink::warn_of_common(std::uint32_t id, SymbolId one, SymbolId other) {
 
 void LldLink::note_back_reference(std::uint32_t id, ObjectId member, SymbolId by) {
   if (!job_.warnings.fatal || !job_.warnings.backrefs || !by.valid() || member.input >= by.in.input) return;
+  const ObjectFacts& offers = object(member);
+  const bool weak = std::any_of(offers.symbols.begin(), offers.symbols.end(), [&](const Symbol& symbol) {
+    return symbol.defined() && symbol.weak() && entry_for(offers, symbol) == id;
+  });
+  if (weak) return;
   const std::uint32_t group = job_.inputs[member.input].group;
   if (group != 0 && group == job_.inputs[by.in.input].group) return;
   back_references_.try_emplace(

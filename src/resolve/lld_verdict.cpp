@@ -84,7 +84,10 @@ void LldLink::check_version_script() {
 /// Rule 3.
 void LldLink::warn_of_versions() {
   std::map<std::string, std::string> versions;  // by name as the table has it, or as C++ spells it
-  std::set<std::string> demangled = demangled_names();
+  const std::set<std::string> demangled = demangled_names();
+  std::set<std::string> have_version;  // what an object calls foo@@V: a node does not touch it, but "local:" does
+  for (std::uint32_t id = 0; id < table_.size(); ++id)
+    if (!table_[id].version.empty()) have_version.insert({std::string(table_.name(id)), demangle(table_.name(id))});
   const auto give = [&](const std::string& name, const std::string& version) {
     const auto [given, is_first] = versions.try_emplace(name, version);
     if (is_first || given->second == version) return;
@@ -96,6 +99,7 @@ void LldLink::warn_of_versions() {
       if (is_pattern(pattern)) continue;
       for (const std::string& name : {pattern.text, pattern.text + "@" + node}) {
         const std::uint32_t id = pattern.cxx ? kNone : table_.find(name);
+        if (version != "local" && have_version.contains(name)) continue;
         if (pattern.cxx ? demangled.contains(name) : id != kNone && can_have_version(id)) give(name, version);
       }
     }

@@ -46,12 +46,8 @@ bool rests_on_absence(const Rejection& rejection) {
 
 /// No linker goes on without the value of an expression, whatever options say of undefined symbols; gold does with
 /// --noinhibit-exec.
-bool ends_the_link(const LinkJob& job, const std::string& name) {
-  if (job.linker == LinkerKind::Gold && job.relocations.noinhibit_exec) return false;
-  return std::any_of(job.assignments.begin(), job.assignments.end(), [&](const Assignment& made) {
-    const std::span<const std::string> operands = made.operands();
-    return !made.provide && std::find(operands.begin(), operands.end(), name) != operands.end();
-  });
+bool ends_the_link(const LinkJob& job, const Unresolved& name) {
+  return is_operand(job, name) && !(job.linker == LinkerKind::Gold && job.relocations.noinhibit_exec);
 }
 
 /// What GNU ld's --noinhibit-exec links with: a hidden name that it had in the dynamic symbol table when it met one
@@ -98,6 +94,14 @@ void note_made_local(const LinkJob& job, const std::vector<InputFacts>& inputs, 
 
 }  // namespace
 
+bool is_operand(const LinkJob& job, const Unresolved& name) {
+  return std::any_of(job.assignments.begin(), job.assignments.end(), [&](const Assignment& made) {
+    const std::span<const std::string> operands = made.operands();
+    const bool asked = made.provide ? name.option == made.where : true;
+    return asked && std::find(operands.begin(), operands.end(), name.symbol) != operands.end();
+  });
+}
+
 Judgement judgement_of(const LinkJob& job, const std::vector<InputFacts>& inputs) {
   Judgement judgement;
   judgement.duplicates = inputs_known(job, inputs);
@@ -138,7 +142,7 @@ bool is_reported(const LinkJob& job, const Unresolved& name) {
 
 bool is_only_warned(const LinkJob& job, const Unresolved& name) {
   if (!job.unresolved.warn_only || name.beside_line || (name.discarded && traits_of(job).refuses_discarded) ||
-      ends_the_link(job, name.symbol))
+      ends_the_link(job, name))
     return false;
   if (!name.hidden) return true;
   const LinkerTraits& linker = traits_of(job);

@@ -121,6 +121,12 @@ Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs);
 /// `machine`: the output's, see machine_of(). `dynamic`: a shared object takes part in the link.
 bool defined_by_linker(std::string_view name, const LinkJob& job, std::uint16_t machine, bool dynamic);
 
+/// Is the name missed by an expression, of --defsym or of a script?
+bool is_operand(const LinkJob& job, const Unresolved& name);
+
+/// Does it define the name, and in time where an expression asks for it? GNU ld evaluates before it has all of them.
+bool answered_by_linker(const Unresolved& name, const LinkJob& job, std::uint16_t machine, bool dynamic);
+
 /// e_machine (gABI 4 "ELF Header") of the first object; 0 when there is none.
 std::uint16_t machine_of(const std::vector<InputFacts>& inputs);
 

@@ -250,9 +250,8 @@ class Settler {
     needed_ = load_needed(job_, inputs_, out_, reader_.needed);
     warn_of_missing_libraries();
     std::vector<Unresolved> refused = take_indirect();
-    std::erase_if(names, [&](const Unresolved& name) {
-      return defined_by_linker(name.symbol, job_, machine_of(inputs_), dynamic);
-    });
+    std::erase_if(names,
+                  [&](const Unresolved& name) { return answered_by_linker(name, job_, machine_of(inputs_), dynamic); });
     read_uses();
     judge_uses();
     if (gc_decides()) {
@@ -316,12 +315,8 @@ class Settler {
   }
 
   bool stops_at_expression() const {
-    if (!linker_.stops_at_expression) return false;
-    std::set<std::string_view> operands;
-    for (const Assignment& assignment : job_.assignments)
-      if (!assignment.provide) operands.insert(assignment.operands().begin(), assignment.operands().end());
-    return std::any_of(out_.unresolved.begin(), out_.unresolved.end(),
-                       [&](const Unresolved& name) { return operands.contains(name.symbol); });
+    return linker_.stops_at_expression && std::any_of(out_.unresolved.begin(), out_.unresolved.end(),
+                                                      [&](const Unresolved& name) { return is_operand(job_, name); });
   }
 
   bool gc_decides() const {

@@ -42,6 +42,8 @@ OBJECTS = {
     # f1 needs f2
     "f1": ".globl f1; f1: call f2",
     "f2": ".globl f2; f2: ret",
+    "common_f2": ".comm f2, 8, 8",
+    "versioned_f1": ".globl f1_1, f1_2; f1_1: f1_2: ret; .symver f1_1, f1@V1, remove; .symver f1_2, f1@@V2, remove",
     "weak_f2": ".weak f2; f2: ret",
     "call_f1": "_start: call f1",
 }
@@ -54,7 +56,7 @@ OBJECTS |= {name: f".section {section}" for name, section in SECTIONS.items()}
 OBJECTS |= {"asks_stack": ".globl f1; f1: ret", "says_nothing": "nop", "says_nothing_at_all": "_start: nop"}
 STACK = {"asks_stack": '.section .note.GNU-stack, "x", @progbits\n', "says_nothing": "", "says_nothing_at_all": ""}
 ARCHIVES = {"libasks.a": "asks_stack", "libgets.a": "gets", "libself.a": "gets_self", "libdata8.a": "data8", "lib1.a": "f1", "lib2.a": "f2",
-            "lib2again.a": "f2", "libweak2.a": "weak_f2", "lib12.a": "f1 f2", "libfile.a": "warned_file"}
+            "lib2again.a": "f2", "libweak2.a": "weak_f2", "libcommon2.a": "common_f2", "lib12.a": "f1 f2", "libfile.a": "warned_file"}
 SHARED = {"libasks.so": "asks_stack", "libgets.so": "gets", "libcalls.so": "library_call", "libmore4.so": "more4", "libmore8.so": "more8", "libdata8.so": "data8",
           "libfunction.so": "function", "libshapeless.so": "shapeless", "libneeds.so": "f1"}
 
@@ -226,6 +228,9 @@ BACK_REFERENCES = """
     lib2.a call_f1.o lib1.a -u f2
     lib2.a --whole-archive lib1.a --no-whole-archive call_f1.o
     start.o lib2.a libneeds.so
+    libweak2.a call_f1.o f1.o f2.o
+    libcommon2.a call_f1.o f1.o lib2.a --fortran-common
+    libcommon2.a call_f1.o f1.o
 """.splitlines()
 
 
@@ -294,7 +299,8 @@ def test_names_that_a_version_script_gives_twice(bench, linker):
     lines = []
     for number, script in enumerate(SCRIPTS):
         bench.write(f"twice{number}.ver", script)
-        lines += [f"{kind} f1.o f2.o start.o --undefined-version --version-script=twice{number}.ver" for kind in ("-shared", "-pie", "-r")]
+        lines += [f"{kind} {f1}.o f2.o start.o --undefined-version --version-script=twice{number}.ver"
+                  for kind in ("-shared", "-pie", "-r") for f1 in ("f1", "versioned_f1")]
     assert not (wrong := held_against(bench, WITH_GOLD[linker], lines)), "\n".join(wrong)
 
 

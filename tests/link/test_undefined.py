@@ -199,6 +199,18 @@ def test_a_common_symbol_in_an_expression(bench, linker):
         linkers.agree(bench, linker, words)
 
 
+PROVIDED = ["PROVIDE(foo = nope);", "PROVIDE(foo = two); PROVIDE(two = 3);", "foo = two; PROVIDE(two = 3);", "PROVIDE(other = nope);",
+            "PROVIDE(two = nope); PROVIDE(foo = two);", "foo = __ehdr_start;", "foo = _end;", "PROVIDE(foo = _GLOBAL_OFFSET_TABLE_);"]
+
+
+@pytest.mark.parametrize("script", PROVIDED)
+def test_what_a_script_provides(bench, script):
+    """What GNU ld needs for it must have a value, when something mentions the name."""
+    bench.write("provide.ld", script)
+    for words in ("needs-foo.o", "weak-foo-ref.o", "-shared bare.o", "--noinhibit-exec needs-foo.o", "start.o"):
+        linkers.agree(bench, "bfd", words + " provide.ld")
+
+
 @linkers.every_linker
 def test_debug_information_beside_a_warning(bench, linker):
     """mold comes to sections without SHF_ALLOC where the rest is only warned of."""
