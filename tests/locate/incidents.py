@@ -279,6 +279,23 @@ cxx("two switches of one effect (Catch)", {
     "(`#ifdef CATCH_IMPL`) is taken because of it", "define CATCH_CONFIG_MAIN or CATCH_CONFIG_RUNNER in one source file only: remove b.cpp:1",
     applied=True)
 
+cxx("a switch that defines another unless it is there (doctest)", {
+    "doctest.h": """\
+#pragma once
+#if defined(DOCTEST_MAIN) && !defined(DOCTEST_IMPLEMENT)
+#define DOCTEST_IMPLEMENT
+#endif
+int run();
+#ifndef DOCTEST_SINGLE
+#define DOCTEST_SINGLE
+#endif
+#if defined(DOCTEST_IMPLEMENT) || !defined(DOCTEST_SINGLE)
+int run() { return 1; }
+#endif
+""", **{f"{x}.cpp": '#define DOCTEST_MAIN\n#include "doctest.h"\n' for x in "ab"}},
+    "implementation-switch", "DOCTEST_MAIN is defined in a.cpp:1 and b.cpp:1; doctest.h:9 (`#if defined(DOCTEST_IMPLEMENT) || "
+    "!defined(DOCTEST_SINGLE)`) is taken because of it", "define DOCTEST_MAIN in one source file only: remove b.cpp:1", applied=True)
+
 OPEN = """\
 template <class T> struct Box {};
 namespace lib {

@@ -68,3 +68,15 @@ def test_a_vtable_of_several_candidates_says_so(lab):
     (vtable,) = [other for other in finding["also"] if other["symbol"] == "_ZTV4Base"]
     assert "one of Base::f(), Base::g()" in vtable["cause"]["text"]
     assert vtable["fixes"][0]["text"] == "mend the duplicates among the functions of Base: it goes with one of them"
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_what_initialises_a_thread_local_variable_goes_with_it(lab, compiler):
+    lab.write(".git/HEAD", "")
+    lab.write("h.h", "#pragma once\nstruct S { S(); ~S(); };\nthread_local S state;\n")
+    for name in "ab":
+        lab.write(f"{name}.cpp", '#include "h.h"\n')
+        lab.sh(f"{compiler} -std=c++17 -MD -c {name}.cpp")
+    (finding,) = lab.audit("check", "a.o", "b.o", "--format", "json").json()["findings"]
+    assert {one["symbol"] for one in (finding, *finding["also"])} == {"state", "_ZTH5state"}
+    assert finding["fixes"] == finding["also"][0]["fixes"] and finding["fixes"]

@@ -537,10 +537,16 @@ class SourceOrigins : public Origins {
     return branch;
   }
 
+  /// `#if defined(LIB_MAIN) && !defined(LIB_IMPLEMENT)`, where LIB_IMPLEMENT is defined: LIB_MAIN decides.
+  bool asks_for_others(const Conditional& conditional, unsigned depth) const {
+    return !defined_names(conditional.clauses.front(), depth).empty();
+  }
+
   std::vector<Branch> branches(const Spot& spot, unsigned depth = 0) const {
     std::vector<Branch> result;
     for (const Conditional* conditional : conditionals_around(spot))
-      if (!conditional->defines_own) result.push_back(branch_of(*conditional, depth));
+      if (!conditional->defines_own || asks_for_others(*conditional, depth))
+        result.push_back(branch_of(*conditional, depth));
     return result;
   }
 

@@ -1,5 +1,6 @@
 // Clang gives the vtable and the typeinfo of a class to the objects that define its key function: the first virtual one
-// that is neither inline nor pure (Itanium C++ ABI 5.2.3). What is wrong with that function is wrong with them.
+// that is neither inline nor pure (Itanium C++ ABI 5.2.3). What is wrong with that function is wrong with them. So it is
+// with a thread-local variable and the function that initialises it.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -41,12 +42,21 @@ std::set<std::string> objects_of(const Finding& finding) {
   return objects;
 }
 
+/// "n::x" of "TLS init function for n::x"; empty for other symbols.
+std::string_view variable_of_init(const Finding& finding) {
+  constexpr std::string_view kWords = "TLS init function for ";
+  const std::string_view text = finding.demangled;
+  return text.starts_with(kWords) ? text.substr(kWords.size()) : std::string_view();
+}
+
 /// The duplicates among which the key function is: members that all of the table's objects define.
 std::vector<const Finding*> key_functions(const Finding& table, const std::vector<Finding>& findings) {
   std::vector<const Finding*> found;
   const std::string_view of_class = class_of_table(table);
+  const std::string_view variable = variable_of_init(table);
   for (const Finding& finding : findings) {
-    if (finding.rule != table.rule || !finding.cause || !is_member(finding.demangled, of_class)) continue;
+    const bool fits = variable.empty() ? is_member(finding.demangled, of_class) : finding.demangled == variable;
+    if (finding.rule != table.rule || !finding.cause || !fits) continue;
     const std::set<std::string> functions = objects_of(finding);
     const std::set<std::string> tables = objects_of(table);
     if (std::includes(functions.begin(), functions.end(), tables.begin(), tables.end())) found.push_back(&finding);
@@ -58,7 +68,8 @@ std::vector<const Finding*> key_functions(const Finding& table, const std::vecto
 
 void explain_vtables(std::vector<Finding>& findings) {
   for (Finding& table : findings) {
-    if (table.cause || class_of_table(table).empty()) continue;
+    const bool is_init = !variable_of_init(table).empty();
+    if (table.cause || (!is_init && class_of_table(table).empty())) continue;
     const std::vector<const Finding*> functions = key_functions(table, findings);
     if (functions.empty()) continue;
     const Finding& first = *functions.front();
@@ -66,10 +77,12 @@ void explain_vtables(std::vector<Finding>& findings) {
     for (const Finding* one : functions) names.insert(one->demangled);
     const bool is_certain = names.size() == 1;
     table.cause = first.cause;
-    table.cause->text = fmt::format(
-        "it goes with the class's first virtual function that is neither inline nor pure, {}{}, which is defined twice "
-        "too: {}",
-        is_certain ? "" : "one of ", fmt::join(names, ", "), first.cause->text);
+    const std::string owner = is_init ? "the variable that it initialises"
+                                      : fmt::format(
+                                            "the class's first virtual function that is neither inline nor "
+                                            "pure, {}{}",
+                                            is_certain ? "" : "one of ", fmt::join(names, ", "));
+    table.cause->text = fmt::format("it goes with {}, which is defined twice too: {}", owner, first.cause->text);
     if (is_certain)
       table.fixes = first.fixes;
     else
