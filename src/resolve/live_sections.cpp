@@ -16,6 +16,8 @@
 //  5. Sections without SHF_ALLOC: lld and mold keep them; GNU ld keeps an object's when it keeps anything else of that
 //     object.
 //  6. What --defsym=t=s names, lld keeps; GNU ld where t is kept, mold never.
+//  7. gold marks what is exported, and what a shared object mentions, while it reads the files: a definition that a later
+//     one takes the place of is kept. It comes to the line's values when all is marked.
 
 #include "resolve/live_sections.hpp"
 
@@ -110,13 +112,35 @@ void LiveSections::note_hidden_names() {
     const ObjectFacts& object = inputs_[id.input].objects[id.object];
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s)
       if (exports.hides(object.symbols[s], resolution_.fate({id, s})))
-        hidden_names_.emplace(object.name(object.symbols[s]));
+        hidden_names_.emplace(object.name(object.symbols[s]), id);
   }
 }
 
-/// One object's word is enough to hide a name.
-bool LiveSections::visible(const Symbol& symbol, std::string_view name) const {
-  return !is_hidden(symbol) && !hidden_names_.contains(name);
+/// One object's word is enough to hide a name; for gold one before `in`.
+bool LiveSections::visible(const Symbol& symbol, std::string_view name, ObjectId in) const {
+  const auto hidden = hidden_names_.find(name);
+  return !is_hidden(symbol) && (hidden == hidden_names_.end() || (linker_.keeps_displaced && in < hidden->second));
+}
+
+/// Rule 7: a shared object's reference says nothing of a name that was hidden before it.
+bool LiveSections::is_mentioned(const Symbol& mention, std::string_view name, std::uint32_t input,
+                                const Place& place) const {
+  if (!linker_.keeps_displaced) return place.visible;
+  const auto hidden = hidden_names_.find(name);
+  return mention.defined() || hidden == hidden_names_.end() || input < hidden->second.input;
+}
+
+/// Of a name that a shared object mentions. For gold it has the same version.
+const LiveSections::Place* LiveSections::definition_for(const ObjectFacts& shared, const Symbol& symbol,
+                                                        const Exports& exports) const {
+  const std::string name(shared.name(symbol));
+  const std::string version(shared.text(symbol.version));
+  auto found = definitions_.find(name);
+  if (linker_.keeps_displaced && !version.empty() && exports.given_version(name) != version) {
+    const auto versioned = definitions_.find(name + "@" + version);
+    if (versioned != definitions_.end() || !symbol.default_version) found = versioned;
+  }
+  return found == definitions_.end() ? nullptr : &found->second;
 }
 
 bool LiveSections::is_wrapped(std::string_view name) const {
@@ -136,12 +160,62 @@ void LiveSections::index_definitions() {
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const Symbol& symbol = object.symbols[s];
       if (resolution_.fate({id, s}) != Fate::Kept || symbol.section == kNone) continue;
-      const Place place{id, object.sections[symbol.section].index, visible(symbol, object.name(symbol))};
+      const Place place{id, object.sections[symbol.section].index, visible(symbol, object.name(symbol), id)};
       const std::string name(object.name(symbol));
       if (symbol.version.empty() || symbol.default_version) definitions_.emplace(name, place);
       if (!symbol.version.empty()) definitions_.emplace(name + "@" + std::string(object.text(symbol.version)), place);
     }
   }
+  if (linker_.keeps_displaced) find_displaced();
+}
+
+/// Rule 7.
+void LiveSections::find_displaced() {
+  struct Current {
+    SymbolId definition;
+    int rank = 0;
+  };
+  std::map<std::string_view, Current> current;
+  const auto note = [&](const auto& name, const Current& displaced, ObjectId by) {
+    const SymbolId at = displaced.definition;
+    const ObjectFacts& object = inputs_[at.in.input].objects[at.in.object];
+    const Symbol& symbol = object.symbols[at.symbol];
+    if (symbol.section == kNone) return;
+    const Place place{at.in, object.sections[symbol.section].index, visible(symbol, name, at.in)};
+    displaced_.emplace(name, Displaced{place, at, by});
+    if (!by.valid()) definitions_.insert_or_assign(std::string(name), place);
+  };
+  for (const auto& [id, node] : nodes_) {
+    const ObjectFacts& object = inputs_[id.input].objects[id.object];
+    for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
+      const Symbol& symbol = object.symbols[s];
+      const Fate fate = resolution_.fate({id, s});
+      const bool discarded = fate == Fate::DiscardedComdat || fate == Fate::DiscardedExclude;
+      if (!symbol.defined() || discarded || !symbol.version.empty()) continue;
+      Current& known = current[object.name(symbol)];
+      const int rank = symbol.weak() ? 1 : symbol.common() ? 2 : 3;
+      if (rank <= known.rank) continue;
+      if (known.rank != 0) note(object.name(symbol), known, id);
+      known = {{id, s}, rank};
+    }
+  }
+  for (const Assignment& assignment : job_.assignments)
+    if (const auto found = current.find(assignment.symbol); found != current.end() && !assignment.provide)
+      note(found->first, found->second, {});
+}
+
+/// Rule 7.
+bool LiveSections::was_displaced(SymbolId definition, std::string_view name) const {
+  const auto [from, to] = displaced_.equal_range(name);
+  return std::any_of(from, to, [&](const auto& displaced) { return displaced.second.definition == definition; });
+}
+
+/// Rule 7: what was the definition of the name when input `by` was read.
+void LiveSections::mark_displaced(std::string_view name, std::uint32_t by) {
+  const auto [from, to] = displaced_.equal_range(name);
+  for (auto found = from; found != to; ++found)
+    if (!found->second.by.valid() || by < found->second.by.input)
+      mark(found->second.place.object, found->second.place.section);
 }
 
 void LiveSections::mark_roots() {
@@ -168,7 +242,8 @@ void LiveSections::mark_exported() {
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const Symbol& symbol = object.symbols[s];
       const std::string_view name = object.name(symbol);
-      if (resolution_.fate({id, s}) != Fate::Kept || symbol.section == kNone || !visible(symbol, name)) continue;
+      if (symbol.section == kNone || !visible(symbol, name, id)) continue;
+      if (resolution_.fate({id, s}) != Fate::Kept && !was_displaced({id, s}, name)) continue;
       if (!everything && !exports.in_dynamic_list(name)) continue;
       // GNU ld keeps the section of every name with a version, a local one's too.
       const bool by_version = job_.linker == LinkerKind::Bfd && !symbol.version.empty();
@@ -189,22 +264,23 @@ bool LiveSections::mark_shared_names(const Exports& exports) {
           resolution_.linked[i][o] || (linker_.counts_unneeded_libraries && !job_.inputs[i].device_only);
       if (!counts || object.kind == ObjectKind::Relocatable) continue;
       any = true;
-      mark_names_of(object, exports);
+      mark_names_of(object, i, exports);
     }
   }
-  for (const IndirectLibrary& library : needed_) mark_names_of(library.facts, exports);
+  for (const IndirectLibrary& library : needed_) mark_names_of(library.facts, kNone, exports);
   return any;
 }
 
-void LiveSections::mark_names_of(const ObjectFacts& shared, const Exports& exports) {
+void LiveSections::mark_names_of(const ObjectFacts& shared, std::uint32_t input, const Exports& exports) {
   for (const Symbol& symbol : shared.symbols) {
-    const auto found = definitions_.find(shared.name(symbol));
-    if (found == definitions_.end() || !found->second.visible) continue;
-    const Place& place = found->second;
-    const Origin& origin = inputs_[place.object.input].objects[place.object.object].origin;
-    const bool exported = linker_.shared_keeps_exports_only ? exports.why_not(found->first, origin, false).empty()
+    const std::string_view name = shared.name(symbol);
+    const Place* place = definition_for(shared, symbol, exports);
+    if (place == nullptr || !is_mentioned(symbol, name, input, *place)) continue;
+    mark_displaced(name, input);
+    const Origin& origin = inputs_[place->object.input].objects[place->object.object].origin;
+    const bool exported = linker_.shared_keeps_exports_only ? exports.why_not(name, origin, false).empty()
                                                             : !linker_.hides_before_gc || !exports.excluded(origin);
-    if (exported) mark(place.object, place.section);
+    if (exported) mark(place->object, place->section);
   }
 }
 

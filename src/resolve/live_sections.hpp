@@ -50,16 +50,27 @@ class LiveSections {
     std::uint32_t section = 0;
     bool visible = true;
   };
+  /// A definition that another one, or a value of the line, took the place of.
+  struct Displaced {
+    Place place;
+    SymbolId definition;
+    ObjectId by;  ///< invalid: the line
+  };
 
   void note_section(Node& node, ObjectId id, std::uint32_t section);
   void load(std::vector<InputFacts>& inputs, const GraphReaderFunction& read);
   void note_hidden_names();
   void index_definitions();
-  bool visible(const Symbol& symbol, std::string_view name) const;
+  void find_displaced();
+  bool was_displaced(SymbolId definition, std::string_view name) const;
+  void mark_displaced(std::string_view name, std::uint32_t by);
+  bool visible(const Symbol& symbol, std::string_view name, ObjectId in) const;
+  bool is_mentioned(const Symbol& mention, std::string_view name, std::uint32_t input, const Place& place) const;
+  const Place* definition_for(const ObjectFacts& shared, const Symbol& symbol, const Exports& exports) const;
   bool is_wrapped(std::string_view name) const;
   std::string unwrapped(std::string name) const;
   bool mark_shared_names(const Exports& exports);
-  void mark_names_of(const ObjectFacts& shared, const Exports& exports);
+  void mark_names_of(const ObjectFacts& shared, std::uint32_t input, const Exports& exports);
   void mark_roots();
   void mark_exported();
   void mark_kept_sections();
@@ -81,8 +92,9 @@ class LiveSections {
   const std::vector<IndirectLibrary>& needed_;
   std::map<ObjectId, Node> nodes_;
   std::map<std::string, Place, std::less<>> definitions_;            ///< in relocatable objects, by name
+  std::multimap<std::string_view, Displaced> displaced_;             ///< by name, where the linker keeps some of them
   std::multimap<std::string, Place, std::less<>> bounded_sections_;  ///< by name that is a C identifier
-  std::set<std::string, std::less<>> hidden_names_;  ///< a relocatable object mentions them hidden or internal
+  std::map<std::string, ObjectId, std::less<>> hidden_names_;        ///< and the first object that mentions them so
   std::set<const Assignment*> followed_;
   std::vector<Place> work_;
 };

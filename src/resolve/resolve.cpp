@@ -141,9 +141,8 @@ bool is_reported(const LinkJob& job, const Unresolved& name) {
 }
 
 bool is_only_warned(const LinkJob& job, const Unresolved& name) {
-  if (!job.unresolved.warn_only || name.beside_line || (name.discarded && traits_of(job).refuses_discarded) ||
-      ends_the_link(job, name))
-    return false;
+  if (name.discarded && traits_of(job).refuses_discarded && !job.relocations.noinhibit_exec) return false;
+  if (!job.unresolved.warn_only || name.beside_line || ends_the_link(job, name)) return false;
   if (!name.hidden) return true;
   const LinkerTraits& linker = traits_of(job);
   if (linker.versions_must_be_there && name.symbol.find('@') != std::string::npos) return false;

@@ -27,6 +27,9 @@ OBJECTS = {
     "needs-real": ".globl __real_foo\n.data\n.quad __real_foo",
     "weakly-needs-real": ".weak __real_foo\n.data\n.quad __real_foo",
     "foo-and-needs-bar": ".globl foo, bar\n.data\nfoo: .quad bar",
+    "weak-calls": '.weak foo\n.section .text.w,"ax"\nfoo: call gone@plt',
+    "foo-v1-and-needs-bar": ".globl s\n.symver s, foo@@V1\n.data\ns: .quad bar",
+    "foo-v2": ".globl s\n.symver s, foo@V2\n.data\ns: .quad 0",
     "twice": ".weak foo\n.globl other\n.type foo, @object\n.type other, @object\n.data\nfoo:\nother: .quad 0",
     "other": ".globl other\n.data\nother: .quad 0",
     "first-group": GROUP + ".quad 0",
@@ -51,6 +54,8 @@ def bench(tmp_path_factory):
         assemble(lab, name, source)
     for name in SHARED:
         lab.sh(f"ld.bfd -shared {name}.o -soname {name}.so -o {name}.so")
+    lab.write("v2.map", "V2 { };\n")
+    lab.sh("ld.bfd -shared foo-v2.o -soname foo-v2.so --version-script=v2.map -o foo-v2.so")
     for name in ARCHIVES:
         lab.sh(f"ar rcs lib{name}.a {name}.o")
     lab.write("value.ld", "foo = 4;\n")
@@ -126,6 +131,7 @@ CASES = {
         -shared first-group.o weak-in-group.o
         first-group.o weak-in-group.o
         --unresolved-symbols=ignore-all needs-foo.o first-group.o foo-in-group.o
+        --noinhibit-exec needs-foo.o first-group.o foo-in-group.o
         --warn-unresolved-symbols needs-foo.o first-group.o foo-in-group.o
         debug-foo.o first-group.o foo-in-group.o
         debug-foo.o
@@ -134,6 +140,20 @@ CASES = {
         twice.so foo.o other.o
         twice.so foo.o
         twice.so other.o foo.o
+    """,
+    "it keeps what was exported when it was read": """
+        -shared -z defs --gc-sections weak-calls.o foo.o
+        -shared -z defs --gc-sections foo.o weak-calls.o
+        -E --gc-sections weak-calls.o foo.o
+        --gc-sections start.o weak-calls.o foo.o
+        --gc-sections start.o needs-foo.so weak-calls.o foo.o
+        --gc-sections start.o weak-calls.o needs-foo.so foo.o
+        --gc-sections start.o weak-calls.o foo.o needs-foo.so
+        --gc-sections start.o needs-foo.so foo-and-needs-bar.o hides-foo.o
+        --gc-sections start.o hides-foo.o needs-foo.so foo-and-needs-bar.o
+        --gc-sections start.o foo-v1-and-needs-bar.o foo-v2.so
+        --gc-sections -u foo --defsym=foo=4 start.o libfoo-and-needs-bar.a
+        --gc-sections --defsym=foo=4 start.o foo-and-needs-bar.o
     """,
     "its own names": """
         needs-iplt.o
