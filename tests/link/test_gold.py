@@ -58,6 +58,10 @@ def bench(tmp_path_factory):
     lab.sh("ld.bfd -shared foo-v2.o -soname foo-v2.so --version-script=v2.map -o foo-v2.so")
     for name in ARCHIVES:
         lab.sh(f"ar rcs lib{name}.a {name}.o")
+    lab.sh("mkdir -p elsewhere/sub && cp libfoo-and-needs-bar.a elsewhere/named.a && cp libfoo.a named.a")
+    lab.write("elsewhere/libfoo.so", "INPUT(named.a)\n")
+    lab.write("elsewhere/sub/libfoo.so", "INPUT(named.a)\n")
+    lab.write("here.ld", "INPUT(named.a)\n")
     lab.write("value.ld", "foo = 4;\n")
     lab.write("provide.ld", "PROVIDE(foo = 4);\n")
     lab.write("extern.ld", "EXTERN(foo)\n")
@@ -154,6 +158,12 @@ CASES = {
         --gc-sections start.o foo-v1-and-needs-bar.o foo-v2.so
         --gc-sections -u foo --defsym=foo=4 start.o libfoo-and-needs-bar.a
         --gc-sections --defsym=foo=4 start.o foo-and-needs-bar.o
+    """,
+    "what a script names": """
+        start.o needs-foo.o -Lelsewhere elsewhere/libfoo.so
+        start.o needs-foo.o -Lelsewhere elsewhere/sub/libfoo.so
+        start.o needs-foo.o -Lelsewhere here.ld
+        -r start.o -Lelsewhere -lfoo
     """,
     "its own names": """
         needs-iplt.o
