@@ -2,7 +2,7 @@
 //
 //  1. Files are taken in the order of the line, each once. The first COMDAT group with a signature is kept, and so is
 //     the first .gnu.linkonce section of a name; one whose last part is a group's signature goes as well. What a dropped
-//     or SHF_EXCLUDE section defines is a reference.
+//     section defines is a reference, and so is what an SHF_EXCLUDE section defines, but with -r and --gc-sections.
 //  2. A plain definition that a version script puts in a node V is foo@@V. One that the script makes local has no
 //     version, and neither has a dropped one. With -r the script says nothing.
 //  3. foo and foo@V are two names until a file has foo@@V. Where one of them is new, both are one from then on. Where
@@ -102,7 +102,9 @@ void GoldLink::add_object(ObjectId id) {
     Mention mention = mention_of({id, s}, lost_groups);
     if (symbol(mention.at).placement != Placement::InSection) wrap(mention);
     ids.push_back(add(mention));
-    known_[ids.back()].discarded |= mention.dropped;
+    Known& known = known_[ids.back()];
+    known.discarded |= mention.dropped;
+    known.made_local |= mention.made_local && !known.undefined();
   }
 }
 
@@ -135,6 +137,11 @@ bool GoldLink::keep_linkonce(std::string_view section) {
   return whole_is_new && (part_is_new || !part->second);
 }
 
+/// Rule 1.
+bool GoldLink::drops(const Section& section) const {
+  return section.excluded && job_.output != OutputKind::Relocatable && !job_.gc_sections;
+}
+
 GoldLink::Mention GoldLink::mention_of(SymbolId at, const std::vector<bool>& lost_groups) {
   const ObjectFacts& facts = object(at.in);
   const Symbol& symbol = facts.symbols[at.symbol];
@@ -147,8 +154,7 @@ GoldLink::Mention GoldLink::mention_of(SymbolId at, const std::vector<bool>& los
   mention.visibility = symbol.visibility;
   if (symbol.section != kNone) {
     const Section& section = facts.sections[symbol.section];
-    mention.dropped = (section.excluded && job_.output != OutputKind::Relocatable) ||
-                      (section.group != kNone && lost_groups[section.group]);
+    mention.dropped = drops(section) || (section.group != kNone && lost_groups[section.group]);
   }
   if (symbol.defined() && !mention.dropped) {
     mention.state = symbol.common() ? State::Common : State::Defined;
@@ -156,6 +162,7 @@ GoldLink::Mention GoldLink::mention_of(SymbolId at, const std::vector<bool>& los
       plain_.insert(mention.name);
       mention.version = given_version(mention.name);
       mention.default_version = !mention.version.empty();
+      mention.made_local = job_.output != OutputKind::Relocatable && exports_.made_local(mention.name);
     }
   }
   if (job_.inputs[at.in.input].just_symbols) mention.state = State::Defined;

@@ -38,6 +38,7 @@ class GoldLink {
     bool weak = false;
     bool shared = false;  ///< a shared object says it
     bool dropped = false;
+    bool made_local = false;  ///< by a version script
   };
 
   /// What is known of a name.
@@ -50,6 +51,7 @@ class GoldLink {
     bool weakly_wanted = false;    ///< and all that do are weak
     bool is_default = false;       ///< plain foo is this foo@@V
     bool discarded = false;        ///< a dropped section defines it
+    bool made_local = false;       ///< a version script makes a definition of it local
 
     bool undefined() const { return is.state == State::Undefined; }
     bool from_library() const { return is.shared; }
@@ -93,6 +95,7 @@ class GoldLink {
   void add_shared_object(ObjectId id);
   void record_aliases(ObjectId id);
   std::vector<bool> claim_groups(ObjectId id);
+  bool drops(const Section& section) const;
   bool keep_linkonce(std::string_view section);
   Mention mention_of(SymbolId at, const std::vector<bool>& lost_groups);
   Mention shared_mention_of(SymbolId at) const;

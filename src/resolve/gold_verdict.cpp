@@ -5,7 +5,8 @@
 //     defined without a version in an object. Of several nodes the first has the name. extern "C++" is not asked.
 //  3. The values that the line gives come then, so that they satisfy no version script, and take the place of every
 //     definition. PROVIDE() gives one where the name is known and no object defines it. foo in a node V is foo@@V.
-//  4. In a shared object a definition with a version needs a node of it, unless it is hidden.
+//  4. In a shared object a definition with a version needs a node of it, unless it is hidden or, by another definition
+//     that came to it, local. What PROVIDE() defines in place of a library's foo@@V has that version.
 //  5. A relocation fails where the name is undefined, and not weakly so: that is one property of the name, which the
 //     mention that counts has. A weak reference fails with a shared object's strong one before it, and a strong one
 //     doesn't where it met a definition that went away. It fails, weak or not, where a dropped section has the
@@ -87,6 +88,7 @@ void GoldLink::give_value(std::string_view name, bool provide, bool hidden) {
     if (provide || !is_free) id = is_free ? kNone : plain;
   }
   if (provide && (id == kNone || (!known_[id].undefined() && !known_[id].is.shared))) return;
+  if (provide && !value.default_version) value.version = known_[id].is.version;
   if (id == kNone) {
     id = make(value);
     if (value.default_version) slots_[slots_.id(name)].known = id;
@@ -97,7 +99,7 @@ void GoldLink::give_value(std::string_view name, bool provide, bool hidden) {
     }
     override(id, value);
   }
-  slots_[slots_.id(name, value.version)].known = id;
+  if (!provide) slots_[slots_.id(name, value.version)].known = id;
 }
 
 /// Rule 4.
@@ -106,7 +108,8 @@ void GoldLink::check_nodes() {
   for (const Known& known : known_) {
     const Mention& is = known.is;
     const bool visible = is.visibility == Visibility::Default || is.visibility == Visibility::Protected;
-    if (known.became != kNone || known.undefined() || is.shared || !visible || is.version.empty()) continue;
+    if (known.became != kNone || known.undefined() || is.shared || is.version.empty()) continue;
+    if (!visible || known.made_local) continue;
     const auto has_name = [&](const VersionNode& node) { return node.name == is.version; };
     if (std::any_of(job_.versions.begin(), job_.versions.end(), has_name)) continue;
     out_.rejections.push_back(
@@ -149,7 +152,7 @@ void GoldLink::settle() {
     const ObjectFacts& facts = object(at.in);
     const std::uint32_t section = facts.symbols[at.symbol].section;
     if (section == kNone) return false;
-    if (facts.sections[section].excluded && job_.output != OutputKind::Relocatable) return true;
+    if (drops(facts.sections[section])) return true;
     const auto lost = out_.discarded_groups.find(at.in);
     return lost != out_.discarded_groups.end() &&
            std::binary_search(lost->second.begin(), lost->second.end(), facts.sections[section].group);

@@ -29,6 +29,7 @@ OBJECTS = {
     "foo-and-needs-bar": ".globl foo, bar\n.data\nfoo: .quad bar",
     "weak-calls": '.weak foo\n.section .text.w,"ax"\nfoo: call gone@plt',
     "foo-v1-and-needs-bar": ".globl s\n.symver s, foo@@V1\n.data\ns: .quad bar",
+    "default-v2": ".globl s\n.symver s, foo@@V2\n.data\ns: .quad 0",
     "foo-v2": ".globl s\n.symver s, foo@V2\n.data\ns: .quad 0",
     "twice": ".weak foo\n.globl other\n.type foo, @object\n.type other, @object\n.data\nfoo:\nother: .quad 0",
     "other": ".globl other\n.data\nother: .quad 0",
@@ -54,8 +55,10 @@ def bench(tmp_path_factory):
         assemble(lab, name, source)
     for name in SHARED:
         lab.sh(f"ld.bfd -shared {name}.o -soname {name}.so -o {name}.so")
+    lab.write("local.map", "V1 { local: *; };\n")
     lab.write("v2.map", "V2 { };\n")
-    lab.sh("ld.bfd -shared foo-v2.o -soname foo-v2.so --version-script=v2.map -o foo-v2.so")
+    for name in ("foo-v2", "default-v2"):
+        lab.sh(f"ld.bfd -shared {name}.o -soname {name}.so --version-script=v2.map -o {name}.so")
     for name in ARCHIVES:
         lab.sh(f"ar rcs lib{name}.a {name}.o")
     lab.sh("mkdir -p elsewhere/sub && cp libfoo-and-needs-bar.a elsewhere/named.a && cp libfoo.a named.a")
@@ -117,6 +120,9 @@ CASES = {
         --no-undefined-version --version-script=foo.map --defsym=foo=4 needs-foo.o
         --no-undefined-version --version-script=foo.map -u foo start.o
         -r --no-undefined-version --version-script=foo.map start.o
+        -shared default-v2.so provide.ld
+        -shared default-v2.o foo.o --version-script=local.map
+        -shared foo.o default-v2.o --version-script=local.map
     """,
     "archives": """
         libstart.a libfoo.a
@@ -137,6 +143,9 @@ CASES = {
         --unresolved-symbols=ignore-all needs-foo.o first-group.o foo-in-group.o
         --noinhibit-exec needs-foo.o first-group.o foo-in-group.o
         --warn-unresolved-symbols needs-foo.o first-group.o foo-in-group.o
+        --gc-sections start.o needs-foo.o libexcluded-foo.a
+        --gc-sections start.o foo.o excluded-foo.o
+        foo.o excluded-foo.o
         debug-foo.o first-group.o foo-in-group.o
         debug-foo.o
     """,
