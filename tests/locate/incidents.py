@@ -321,6 +321,23 @@ for what, symbol in (("an overload", "_ZN3lib6ConfigC1ERK3BoxIiE"), ("a speciali
         "define LIB_IMPLEMENTATION in one source file only: remove b.cpp:1", symbol=symbol,
         only=WAYS[1:])  # clang's debug info does not say where a static member is defined
 
+c("an implementation that others call where it is left out (miniaudio)", {
+    "lib.h": """\
+#pragma once
+#ifdef LIB_TRACE_ALL
+static inline void trace(void) {
+  lib_log("x");
+}
+void lib_log(const char*);
+#endif
+void lib_log(const char*);
+#ifdef LIB_IMPLEMENTATION
+void lib_log(const char* text) {}
+#endif
+""", **{f"{x}.c": '#define LIB_IMPLEMENTATION\n#include "lib.h"\n' for x in "ab"}},
+  "implementation-switch", "LIB_IMPLEMENTATION is defined in a.c:1 and b.c:1; lib.h:9 (`#ifdef LIB_IMPLEMENTATION`) is taken because of it",
+  "define LIB_IMPLEMENTATION in one source file only: remove b.c:1", applied=True)
+
 c("one by its name, one on the command line", {
     "stb.h": STB, "one/a.c": '#define STB_IMAGE_IMPLEMENTATION\n#include "../stb.h"\n', "two/a.c": '#include "../stb.h"\n'},
   "implementation-switch", "STB_IMAGE_IMPLEMENTATION is defined in one/a.c:1 and on the command line of two/a.c; stb.h:2 "

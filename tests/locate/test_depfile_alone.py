@@ -131,3 +131,10 @@ def test_an_installed_header_of_the_same_name_below_a_folder(lab):
     lab.write("third/level.h", "#pragma once\n#include <stdio.h>\n#include <sys/types.h>\n#include <sys/level.h>\nint level = 3;\n")
     lab.write("system/sys/level.h", "#pragma once\nextern int other;\n")
     assert places(lab, "gcc -isystem third -isystem system -MD") == {("third/level.h", 5, (1, 2), "depfile")}
+
+
+def test_a_macro_before_a_declaration_of_another_file(lab):
+    """The declaration that a header leaves open goes on in the file that includes it (miniaudio)."""
+    lab.write("z.h", "#define API __attribute__((unused))\nAPI\n")
+    lab.write("lib.h", '#pragma once\n#include "z.h"\nint level = 3;\n')
+    assert places(lab, "gcc -MD") == {("lib.h", 3, (1,), "depfile")}

@@ -268,7 +268,9 @@ class SourceOrigins : public Origins {
     const bool is_written = form.specifiers.line != 0;
     for (const MacroUse& use : found.before_specifiers)
       if (const Position at = position(use.name, use.at); at.line != 0)
-        if (!is_written || is_argument(use.name, found.specifiers.text)) form.specifiers = at;
+        if (!is_written ||
+            (use.at.inclusion == found.specifiers.at.inclusion && is_argument(use.name, found.specifiers.text)))
+          form.specifiers = at;
     form.first_specifier = found.specifiers.text;
     form.name = position(found.name.text, found.name.at);
     form.is_alone = found.what.is_alone;

@@ -565,12 +565,22 @@ bool only_uses(const std::string& line, const std::string& name) {
   return true;
 }
 
+/// `ma_log_post(log, text);` calls or declares a function: no body begins there.
+bool has_no_body(std::string_view line) {
+  const std::size_t last = line.find_last_not_of(" \t\r");
+  return last != std::string_view::npos && line[last] == ';' && line.find('{') == std::string_view::npos;
+}
+
 /// May the definition be in a line that was left out, and not below the branch?
 bool may_be_elsewhere(const Branch& branch, const Story& story, const std::string& name, FileContents& files) {
+  const bool is_function = std::all_of(story.candidates.begin(), story.candidates.end(),
+                                       [](const Definition& candidate) { return candidate.is_function; });
   return std::any_of(story.left_out.begin(), story.left_out.end(), [&](const SourceLine& at) {
     const auto* lines = files.lines_of(at.file);
     const bool is_there = lines != nullptr && at.line != 0 && at.line <= lines->size();
-    return !holds(branch, at) && !(is_there && only_uses(without_comments((*lines)[at.line - 1]), name));
+    const std::string line = is_there ? without_comments((*lines)[at.line - 1]) : std::string();
+    const bool is_none = is_there && (only_uses(line, name) || (is_function && has_no_body(line)));
+    return !holds(branch, at) && !is_none;
   });
 }
 
