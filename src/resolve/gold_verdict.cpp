@@ -167,7 +167,9 @@ void GoldLink::collect_unresolved() {
     const std::uint32_t id = final_of(ids_[at.in.input][at.in.object][at.symbol]);
     const Known& known = known_[id];
     if (!fails(known)) return;
-    Unresolved& name = names.name(id, known.undefined() ? printed(known) : std::string(known.is.name));
+    // Of a dropped definition, and of one that is not local, gold names no version.
+    const bool says_version = known.undefined() && !known.discarded;
+    Unresolved& name = names.name(id, says_version ? printed(known) : std::string(known.is.name));
     name.hidden = known.is.visibility != Visibility::Default;
     name.in_library = known.in_library;
     name.not_local = !is_called_undefined(known);

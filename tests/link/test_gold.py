@@ -36,6 +36,7 @@ OBJECTS = {
     "first-group": GROUP + ".quad 0",
     "foo-in-group": ".globl foo\n" + GROUP + "foo: .quad 0",
     "weak-in-group": ".weak foo\n" + GROUP + 'foo: .quad 0\n.section .data.u,"aw"\n.quad foo',
+    "default-in-group": ".globl s\n.symver s, foo@@V1\n" + GROUP + 's: .quad 0\n.section .data.u,"aw"\n.quad s',
     "bare-none": '.globl bar\n.section .data.b,"aw",@progbits\n.reloc ., R_X86_64_NONE, bar',
     "bare-none-of-start": '.globl _start\n.section .data.b,"aw",@progbits\n.reloc ., R_X86_64_NONE, _start',
     "none": '.globl bar\n.section .data.b,"aw",@progbits\n.reloc ., R_X86_64_NONE, bar\n.quad 0',
@@ -143,6 +144,7 @@ CASES = {
         --unresolved-symbols=ignore-all needs-foo.o first-group.o foo-in-group.o
         --noinhibit-exec needs-foo.o first-group.o foo-in-group.o
         --warn-unresolved-symbols needs-foo.o first-group.o foo-in-group.o
+        first-group.o default-in-group.o
         --gc-sections start.o needs-foo.o libexcluded-foo.a
         --gc-sections start.o foo.o excluded-foo.o
         foo.o excluded-foo.o
