@@ -11,6 +11,7 @@
 
 #include "elfaudit/audit.hpp"
 #include "elfaudit/index.hpp"
+#include "elfaudit/version.hpp"
 #include "facts/codec.hpp"
 #include "facts/facts_file.hpp"
 #include "facts/place_cache.hpp"
@@ -19,7 +20,6 @@
 #include "support/facts_builder.hpp"
 #include "support/file.hpp"
 #include "support/scan.hpp"
-#include "version.hpp"
 
 namespace elfaudit {
 namespace {
