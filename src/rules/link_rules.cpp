@@ -127,6 +127,9 @@ static std::vector<Finding> refused_links(const Evidence& evidence) {
         break;
     }
   }
+  const LinkJob& job = evidence.job;
+  if (job.linker == LinkerKind::Gold && job.relocations.noinhibit_exec)  // it makes the output whatever it has said
+    for (Finding& finding : findings) finding.severity = Severity::Warning;
   return findings;
 }
 

@@ -237,7 +237,9 @@ def gold(program, words, folder, scratch):
     if map_file.exists():
         table = re.match(r"Archive member included[^\n]*\n\n(.*?)(?:\n\n|\Z)", map_file.read_text(errors="replace"), re.S)
         extracted = {named(member) for member in re.findall(r"^(\S+\([^()]*\))", table[1] if table else "", re.M)}
-    return Verdict(messages.duplicates, messages.undefined, extracted, one_of_each_rule(messages.refused), omits_versions=True), messages
+    # With --noinhibit-exec nothing that it says is a refusal.
+    refused = one_of_each_rule(messages.refused) if messages.code != 0 else set()
+    return Verdict(messages.duplicates, messages.undefined, extracted, refused, omits_versions=True), messages
 
 
 def one_of_each_rule(refused):

@@ -170,6 +170,11 @@ CASES = {
         --gc-sections -u foo --defsym=foo=4 start.o libfoo-and-needs-bar.a
         --gc-sections --defsym=foo=4 start.o foo-and-needs-bar.o
     """,
+    "--noinhibit-exec": """
+        --noinhibit-exec foo.o tls-foo.o
+        --noinhibit-exec -shared default-v2.o
+        --noinhibit-exec --no-undefined-version --version-script=foo.map start.o
+    """,
     "what a script names": """
         start.o needs-foo.o -Lelsewhere elsewhere/libfoo.so
         start.o needs-foo.o -Lelsewhere elsewhere/sub/libfoo.so
