@@ -116,7 +116,7 @@ void note_images_not_at_hand(LinkJob& job, const std::vector<InputFacts>& inputs
     const bool image = input.kind == InputKind::SharedObject || input.kind == InputKind::Executable;
     if (image && !job.scope.command && !input.objects.empty() && !input.objects.front().at_hand)
       job.notes.push_back(input.path + " is known from " + input.objects.front().indexed_in +
-                          " alone: the libraries that it loads are not looked for");
+                          " only: the libraries that it loads are not searched for");
   }
 }
 
@@ -165,7 +165,7 @@ class Attempts {
 /// shorter: what was read of one is not all of it.
 void add_errors(std::vector<InputError> errors, std::vector<Finding>& findings) {
   for (const std::string& file : take_shrunk_files())
-    errors.emplace_back(file, "became shorter while it was read: is a build still running?");
+    errors.emplace_back(file, "became shorter while it was being read: is a build still running?");
   for (const InputError& error : errors) {
     Finding finding = unreadable_input(error);
     const auto comes_later = [&](const Finding& other) {

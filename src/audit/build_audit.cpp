@@ -177,7 +177,7 @@ void excuse(const std::vector<std::string>& not_built, Audit& audit) {
   audit.complete =
       std::none_of(audit.findings.begin(), audit.findings.end(), [](const Finding& f) { return f.leaves_unread; });
   job.notes.push_back(
-      fmt::format("not made, because of the finding above in the link of {}", fmt::join(not_built, ", ")));
+      fmt::format("not built, because of the finding above in the link of {}", fmt::join(not_built, ", ")));
 }
 
 void excuse_what_findings_stop(const std::vector<BuildJob>& jobs, std::vector<Audit>& audits) {

@@ -36,8 +36,7 @@ InputFacts whole_facts(const std::string& path) {
   if (!input.errors.empty()) return std::move(input);
   if (!input.objects.empty() && !input.objects.front().indexed_in.empty())
     input.errors.emplace_back(path, "is a facts file already");
-  if (input.thin)
-    input.errors.emplace_back(path, "is a thin archive, whose members are files of their own: index these");
+  if (input.thin) input.errors.emplace_back(path, "is a thin archive: its members are separate files; index those");
   read_device_code(facts);
   return std::move(input);
 }
@@ -60,7 +59,7 @@ std::vector<InputError> index_file(const std::string& path, const std::string& o
   if (!facts.errors.empty()) return facts.errors;
   complete(facts, jobs);
   const std::optional<Content> content = content_of(whole);
-  if (!content || state_of(whole) != state) return {InputError(path, "has changed while it was read")};
+  if (!content || state_of(whole) != state) return {InputError(path, "changed while it was being read")};
   const int error = replace_file(output, facts_file(facts, *content));
   if (error != 0) throw UsageError(fmt::format("cannot write {}: {}", output, std::strerror(error)));
   return {};

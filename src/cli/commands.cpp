@@ -153,7 +153,7 @@ void complain(std::string_view text) {
 
 bool complain_of_shrunk_files() {
   const std::vector<std::string> files = take_shrunk_files();
-  for (const std::string& file : files) complain(file + ": became shorter while it was read");
+  for (const std::string& file : files) complain(file + ": became shorter while it was being read");
   return !files.empty();
 }
 
@@ -238,7 +238,8 @@ std::string report_file(const std::string& path, const std::string& output, bool
     if (!of_each || output.empty() || (fs::exists(file, error) && !fs::is_regular_file(file, error))) return file;
     file = before_extension(file, name);
   }
-  if (fs::is_symlink(file, error)) throw UsageError(fmt::format("{} is a symbolic link, and not written to", file));
+  if (fs::is_symlink(file, error))
+    throw UsageError(fmt::format("{} is a symbolic link: refusing to write to it", file));
   return file;
 }
 
@@ -303,7 +304,7 @@ int closure_command(const Request& request) {
 }
 
 int list_command(const Request& request) {
-  if (request.has_command) throw UsageError("list takes files, no link command");
+  if (request.has_command) throw UsageError("list takes files, not a link command");
   ListOptions options = request.list;
   options.jobs = request.audit.jobs;
   const Listing listing = listing_of(request.files, options);
@@ -375,8 +376,8 @@ int audit_if_it_links(const Request& request) {
 }  // namespace
 
 int link_command(const Request& request) {
-  if (!request.has_command || request.command.empty()) throw UsageError("link takes a command behind --");
-  if (!request.files.empty()) throw UsageError("link takes a command behind --, no files");
+  if (!request.has_command || request.command.empty()) throw UsageError("link takes a command after --");
+  if (!request.files.empty()) throw UsageError("link takes a command after --, not files");
   check_audit_options(request);
   const int code = audit_if_it_links(request);
   if (request.gate && code != 0) return code;
@@ -423,7 +424,7 @@ std::string report_of(const Diagnosis& diagnosis, const Request& request) {
 }  // namespace
 
 int diagnose_command(const Request& request) {
-  if (request.has_command) throw UsageError("diagnose takes a log, no link command");
+  if (request.has_command) throw UsageError("diagnose takes a log, not a link command");
   try {
     Diagnosis diagnosis = diagnosis_of(request);
     map_paths(diagnosis, path_map(request));
@@ -448,13 +449,13 @@ std::string list_of_rules() {
   std::string out;
   for (const Rule& rule : rule_table())
     out += fmt::format("{:<{}}  {:<12}  {}\n", rule.id, width, severity_of(rule), rule.summary);
-  return out + "\nelfaudit rules ID says more about one; --enable ID runs one that is off.\n";
+  return out + "\n`elfaudit rules ID` explains a rule; --enable ID runs one that is off.\n";
 }
 
 std::string accounts_of(const std::vector<std::string>& ids, bool color) {
   std::string out;
   for (const std::string& id : ids) {
-    require_rule(id, id);
+    require_rule(id, "");
     if (!out.empty()) out += "\n";
     out += rule_account(rule(id), color);
   }
@@ -464,7 +465,7 @@ std::string accounts_of(const std::vector<std::string>& ids, bool color) {
 }  // namespace
 
 int rules_command(const Request& request) {
-  if (request.has_command) throw UsageError("rules takes ids of rules, no link command");
+  if (request.has_command) throw UsageError("rules takes rule ids, not a link command");
   const std::string text =
       request.files.empty() ? list_of_rules() : accounts_of(request.files, use_color(request.color));
   print(text, "the rules");
@@ -474,7 +475,7 @@ int rules_command(const Request& request) {
 // --- elfaudit index OBJECT -o FACTS
 
 int index_command(const Request& request) {
-  if (request.has_command) throw UsageError("index takes one file, no link command");
+  if (request.has_command) throw UsageError("index takes one file, not a link command");
   const std::vector<InputError> errors = index_file(request.files.front(), request.facts, request.audit.jobs);
   for (const InputError& error : errors) complain(message_of(error));
   return errors.empty() && !complain_of_shrunk_files() ? 0 : 2;
@@ -527,16 +528,16 @@ Audit audit_of_build(const Request& request, const std::optional<LinkerChoice>& 
 Audit audit_of(const Request& request) {
   const ProgressLine line(!request.quiet);
   if (request.has_command && !request.files.empty())
-    throw UsageError("give files or a link command behind --, not both");
+    throw UsageError("give files or a link command after --, not both");
   if (request.build.empty() && !request.ask.empty()) throw UsageError("--ask goes with -p");
   if (!request.build.empty()) {
-    if (request.has_command) throw UsageError("give a build folder with -p or a link command behind --, not both");
+    if (request.has_command) throw UsageError("give a build folder with -p or a link command after --, not both");
     return audit_of_build(request, linker_of(request));
   }
-  if (request.has_command && request.command.empty()) throw UsageError("no command behind --");
+  if (request.has_command && request.command.empty()) throw UsageError("no command after --");
   // The commands of a compile_commands.json can be checked by themselves.
   if (!request.has_command && request.files.empty() && request.audit.compile_commands.empty())
-    throw UsageError("no input: give files, or a link command behind --");
+    throw UsageError("no input: give files, or a link command after --");
   const std::optional<LinkerChoice> linker = linker_of(request);
   return request.has_command ? audit_of_command(request, linker) : audit_of_files(request, linker);
 }
@@ -569,14 +570,14 @@ const Format& format_of(const std::string& name) {
     known += known.empty() ? "" : ", ";
     known += format.name;
   }
-  throw UsageError(fmt::format("unknown format '{}': {} are known", name, known));
+  throw UsageError(fmt::format("unknown format '{}': expected {}", name, known));
 }
 
 Output parse_output(const std::string& spec) {
   const std::size_t equals = spec.find('=');
   const bool to_file = equals != std::string::npos;
   Output output{&format_of(spec.substr(0, equals)), to_file ? spec.substr(equals + 1) : ""};
-  if (to_file && output.path.empty()) throw UsageError(fmt::format("--format {}: no file behind =", spec));
+  if (to_file && output.path.empty()) throw UsageError(fmt::format("--format {}: no file after =", spec));
   return output;
 }
 
@@ -635,7 +636,7 @@ void check_audit_options(const Request& request) {
   static_cast<void>(outputs_of(request));
   static_cast<void>(linker_of(request));
   static_cast<void>(path_map(request));
-  for (const std::string& rule : request.audit.enable) require_rule(rule, "--enable " + rule);
+  for (const std::string& rule : request.audit.enable) require_rule(rule, "--enable");
   check_named_commands(request.audit.compile_commands);
 }
 
@@ -643,7 +644,8 @@ PathMap path_map(const Request& request) {
   PathMap map{request.source_root, {}};
   for (const std::string& spec : request.path_maps) {
     const std::size_t equals = spec.rfind('=');
-    if (equals == std::string::npos || equals == 0) throw UsageError(fmt::format("--map-path {}: not FROM=TO", spec));
+    if (equals == std::string::npos || equals == 0)
+      throw UsageError(fmt::format("--map-path {}: expected FROM=TO", spec));
     map.prefixes.push_back({spec.substr(0, equals), spec.substr(equals + 1)});
   }
   return map;

@@ -54,7 +54,7 @@ struct Request {
   Severity fail_on = Severity::Error;
   bool list_undefined = false;
   bool stats = false;
-  bool quiet = false;     ///< no progress, and no text where there is nothing to report
+  bool quiet = false;     ///< no progress, and no text when there is nothing to report
   bool gate = false;      ///< link: errors stop the command
   bool one_link = false;  ///< the files are one link of a build that has others
   AuditOptions audit;

@@ -183,7 +183,7 @@ std::string man_page(const CommandWords& program) {
       out += (out.ends_with("SYNOPSIS\n") ? "" : ".br\n") + bold(usage) + "\n";
   out +=
       ".SH DESCRIPTION\n"
-      "elfaudit reads objects, static archives and shared objects, plays their link through with the linker's own\n"
+      "elfaudit reads objects, static archives and shared objects, simulates their link by the linker's own\n"
       "rules, for host and CUDA device code, and opens debug info for what it reports: which header defines a symbol,\n"
       "through which includes, and what to edit. An audit runs no linker.\n";
   out += ".SH COMMANDS\n" + sections_of(program);

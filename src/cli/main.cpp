@@ -39,7 +39,7 @@ std::string last_word(const std::string& name) { return name.substr(name.rfind('
 
 std::string hint(const std::string& word, const std::vector<std::string>& known) {
   const std::string near = nearest_word(word, known);
-  return near.empty() ? "" : fmt::format("; '{}' is one", near);
+  return near.empty() ? "" : fmt::format("; did you mean '{}'?", near);
 }
 
 std::string unknown_word(const std::string& word, const CommandWords& command) {
@@ -48,17 +48,17 @@ std::string unknown_word(const std::string& word, const CommandWords& command) {
     for (const OptionWords& option : command.options)
       known.insert(known.end(), option.names.begin(), option.names.end());
     const std::string name = word.substr(0, word.find('='));
-    return fmt::format("there is no option {}{}", name, hint(name, known));
+    return fmt::format("unknown option {}{}", name, hint(name, known));
   }
-  if (command.commands.empty()) return fmt::format("'{}' is one argument too many", word);
+  if (command.commands.empty()) return fmt::format("unexpected argument '{}'", word);
   for (const CommandWords& one : command.commands) known.push_back(last_word(one.name));
-  return fmt::format("there is no command '{}'{}", word, hint(word, known));
+  return fmt::format("unknown command '{}'{}", word, hint(word, known));
 }
 
 std::string missing_command(const CommandWords& command) {
   std::string names;
   for (const CommandWords& one : command.commands) names += (names.empty() ? "" : ", ") + last_word(one.name);
-  return "a command is missing: " + names;
+  return "missing command: expected one of " + names;
 }
 
 std::string complaint(const CLI::App& app, const CLI::ParseError& error, const CommandWords& command) {
@@ -72,8 +72,7 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& error, const C
 /// What is wrong with a command line that CLI11 has refused, and what would be right: one or two lines.
 std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const CommandWords command = words_of(named_command(app));
-  return fmt::format("{}: {}\n`{} --help` says what it takes\n", command.name, visible(complaint(app, error, command)),
-                     command.name);
+  return fmt::format("{}: {}\nsee `{} --help`\n", command.name, visible(complaint(app, error, command)), command.name);
 }
 
 }  // namespace
@@ -89,7 +88,7 @@ void add_check(CLI::App& app, Request& request) {
   add_link_command(*check, request);
   add_build_options(*check, request);
   add_source_options(*check, request);
-  below("What files should hold", *check, [&] {
+  below("What files should contain", *check, [&] {
     add_gpu_arch(*check, request);
     add_python(*check, request);
   });
@@ -99,11 +98,11 @@ void add_check(CLI::App& app, Request& request) {
     check->add_flag("--undefined", request.list_undefined,
                     "with plain files, list the undefined symbols and count them");
   });
-  below("What the project has decided", *check, [&] {
+  below("Project policy", *check, [&] {
     add_policy_options(*check, request.policy);
     check->add_flag("--one-link", request.one_link,
-                    "the files are one link of a build that has others, as for elfaudit link: what fits nothing here "
-                    "is not reported, and reports have a file for each link");
+                    "the files are one link of a build that has others, as for elfaudit link: suppressions that match "
+                    "nothing here are not reported, and each link has its own report file");
   });
   check->footer(
       "Examples:\n"
@@ -114,8 +113,8 @@ void add_check(CLI::App& app, Request& request) {
       "  elfaudit check --format text --format sarif=elfaudit.sarif build/*.o\n"
       "  elfaudit check --write-baseline elfaudit-baseline.json build/*.o\n"
       "\n"
-      "Exit code: 0 clean, 1 findings, 2 the audit could not be done or finished.\n"
-      "`elfaudit rules` lists what it looks for.");
+      "Exit code: 0 clean, 1 findings, 2 the audit could not be completed.\n"
+      "`elfaudit rules` lists the rules.");
   check->callback([&request] {
     request.run = check_command;
     request.audit.skim = !request.list_undefined;
@@ -124,7 +123,7 @@ void add_check(CLI::App& app, Request& request) {
 }
 
 void add_explain(CLI::App& app, Request& request) {
-  CLI::App* explain = app.add_subcommand("explain", "print the whole account of one symbol");
+  CLI::App* explain = app.add_subcommand("explain", "print all that is known about one symbol");
   explain->add_option("symbol", request.symbol, "mangled or demangled")->required()->option_text("SYMBOL");
   add_input_options(*explain, request);
   add_link_command(*explain, request);
@@ -153,7 +152,7 @@ CLI::App* add_list_of(CLI::App& list, Request& request, ListWhat what, const cha
 }
 
 void add_closure(CLI::App& list, Request& request) {
-  CLI::App* closure = list.add_subcommand("closure", "the libraries that the loader would map, and what finds each");
+  CLI::App* closure = list.add_subcommand("closure", "the libraries that the loader would load, and how it finds each");
   closure->add_option("files", request.files, "programs and shared objects")->required()->option_text("FILE...");
   add_closure_options(*closure, request.closure);
   add_format(*closure, request, {"text", "json"});
@@ -203,8 +202,8 @@ void add_diagnose(CLI::App& app, Request& request) {
       "  elfaudit diagnose build.log\n"
       "  pip install -v . 2>&1 | tee build.log | elfaudit diagnose -\n"
       "\n"
-      "Nothing that the log names is run. Objects that it names are audited where they\n"
-      "are still there.\n"
+      "No program that the log names is run. Objects that it names are audited if they\n"
+      "still exist.\n"
       "Exit code: 0 no error in the log, 1 errors, 2 the log can't be read.");
   diagnose->callback([&request] { request.run = diagnose_command; });
 }
@@ -216,17 +215,17 @@ void add_link(CLI::App& app, Request& request) {
   add_link_command(*link, request);
   add_audit_options(*link, request);
   add_source_options(*link, request);
-  below("What files should hold", *link, [&] { add_gpu_arch(*link, request); });
+  below("What files should contain", *link, [&] { add_gpu_arch(*link, request); });
   below("Report", *link, [&] { add_report_options(*link, request); });
-  below("What the project has decided", *link, [&] { add_policy_options(*link, request.policy); });
+  below("Project policy", *link, [&] { add_policy_options(*link, request.policy); });
   link->footer(
       "Examples:\n"
       "  elfaudit link -- g++ a.o -L. -lcore -o app\n"
       "  make CXX=\"elfaudit link -- g++\"\n"
       "  cmake -B build -DCMAKE_CXX_LINKER_LAUNCHER=\"elfaudit;link;--gate;--\"\n"
       "\n"
-      "Commands that don't link are run as they are, so this can stand in front of a\n"
-      "compiler everywhere.\n"
+      "Commands that don't link are run unchanged, so this can always go in front of a\n"
+      "compiler.\n"
       "Reports go to standard error. Exit code: the command's own; with --gate also\n"
       "check's.");
   link->callback([&request] {
@@ -236,7 +235,8 @@ void add_link(CLI::App& app, Request& request) {
 }
 
 void add_index(CLI::App& app, Request& request) {
-  CLI::App* index = app.add_subcommand("index", "write what an audit needs of an object to a file that stands for it");
+  CLI::App* index =
+      app.add_subcommand("index", "write what an audit needs from an object to a facts file that replaces it");
   index->add_option("object", request.files, "an object, archive, shared object, program, .cubin or .fatbin file")
       ->required()
       ->expected(1)
@@ -252,7 +252,7 @@ void add_index(CLI::App& app, Request& request) {
 
 void add_rules(CLI::App& app, Request& request) {
   CLI::App* rules = app.add_subcommand("rules", "list the rules, or explain one with an example and what to edit");
-  rules->add_option("rules", request.files, "ids of rules; none: the list")->option_text("[RULE...]");
+  rules->add_option("rules", request.files, "rule ids; none: list all rules")->option_text("[RULE...]");
   add_color(*rules, request);
   rules->footer("Examples:\n  elfaudit rules\n  elfaudit rules duplicate-definition");
   rules->callback([&request] { request.run = rules_command; });
@@ -301,7 +301,7 @@ void define(CLI::App& app, Request& request, std::string_view first_word) {
       "  elfaudit diagnose build.log\n"
       "  elfaudit rules duplicate-definition\n"
       "\n"
-      "`elfaudit COMMAND --help` says what a command takes.");
+      "`elfaudit COMMAND --help` describes one command.");
 }
 
 /// Everything behind the first "--" is somebody else's command line.

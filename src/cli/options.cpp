@@ -11,7 +11,7 @@
 namespace elfaudit {
 
 void add_jobs(CLI::App& command, Request& request) {
-  command.add_option("-j,--jobs", request.audit.jobs, "threads; 0: as many as the machine has")
+  command.add_option("-j,--jobs", request.audit.jobs, "threads; 0: one for each core")
       ->option_text("N")
       ->capture_default_str();
 }
@@ -44,15 +44,16 @@ void below(const char* heading, CLI::App& command, const std::function<void()>& 
 
 void add_audit_options(CLI::App& command, Request& request) {
   command
-      .add_option("--arch", request.archs,
-                  "device architecture to link for (sm_90a); may be given several times; else every one present, or "
-                  "what the command says")
+      .add_option(
+          "--arch", request.archs,
+          "device architecture to link for (sm_90a); may be given several times; default: all that are present, or "
+          "those of the command")
       ->option_text("ARCH")
       ->allow_extra_args(false);
   command
       .add_option(
           "--linker", request.linker,
-          "judge by the rules of bfd (GNU ld), gold, lld or mold, maybe of one version (lld:14); else of the one "
+          "judge by the rules of bfd (GNU ld), gold, lld or mold, optionally of one version (lld:14); default: the one "
           "that the command runs")
       ->option_text("LINKER[:VERSION]");
   add_jobs(command, request);
@@ -69,7 +70,7 @@ void add_input_options(CLI::App& command, Request& request) {
   command
       .add_option("files", request.files,
                   "objects, archives and shared objects in link order; wheels and directories, which are audited as "
-                  "they are; @FILE reads words from FILE")
+                  "they are; @FILE reads arguments from FILE")
       ->option_text("FILE...");
   add_audit_options(command, request);
 }
@@ -77,25 +78,26 @@ void add_input_options(CLI::App& command, Request& request) {
 void add_source_options(CLI::App& command, Request& request) {
   command.add_flag(
       "--preprocess", request.audit.preprocess,
-      "run the compile commands of objects with findings again, as preprocessor only, to know the includes "
-      "exactly");
+      "rerun the compile commands of objects with findings, preprocessing only, to get the exact includes");
   command
       .add_option("--compile-commands", request.audit.compile_commands,
-                  "compile_commands.json to use; else the nearest at or above each object")
+                  "compile_commands.json to use; default: the nearest at or above each object")
       ->option_text("FILE");
   command
       .add_option("--cache", request.audit.cache,
-                  "keep what debug info says of definitions in DIR, for the next audit of the same objects")
+                  "cache what debug info says about definitions in DIR, for the next audit of the same objects")
       ->option_text("DIR");
 }
 
 void add_path_options(CLI::App& command, Request& request) {
-  command.add_option("--source-root", request.source_root, "show the paths of sources relative to DIR, not to here")
+  command
+      .add_option("--source-root", request.source_root,
+                  "show source paths relative to DIR, not to the current directory")
       ->check(CLI::ExistingDirectory)
       ->option_text("DIR");
   command
       .add_option("--map-path", request.path_maps,
-                  "show paths of sources that begin with FROM as if they began with TO; may be given several times")
+                  "show source paths that begin with FROM as if they began with TO; may be given several times")
       ->option_text("FROM=TO")
       ->allow_extra_args(false);
 }
@@ -104,7 +106,7 @@ void add_report_options(CLI::App& command, Request& request) {
   command
       .add_option("--format", request.formats,
                   "text, json, sarif, github, junit or html; FORMAT=FILE writes to a file, and may be given several "
-                  "times; %o in its name is what the link makes")
+                  "times; %o in its name is replaced by the link's output")
       ->option_text("FORMAT[=FILE]")
       ->default_str(format_names().front())
       ->allow_extra_args(false);
@@ -117,7 +119,7 @@ void add_report_options(CLI::App& command, Request& request) {
                               : level == "warning" ? Severity::Warning
                                                    : Severity::Note;
           },
-          "least severity that makes the exit code 1: error, warning or note")
+          "lowest severity that makes the exit code 1: error, warning or note")
       ->check(CLI::IsMember({"error", "warning", "note"}))
       ->option_text("SEVERITY")
       ->default_str(std::string(to_word(request.fail_on)));
@@ -128,8 +130,8 @@ void add_report_options(CLI::App& command, Request& request) {
                   "debug info")
       ->option_text("RULE")
       ->allow_extra_args(false);
-  command.add_flag("-q,--quiet", request.quiet, "no progress, and no text where there is nothing to report");
-  command.add_flag("--stats", request.stats, "say on standard error how long each stage took");
+  command.add_flag("-q,--quiet", request.quiet, "no progress, and no text when there is nothing to report");
+  command.add_flag("--stats", request.stats, "print on standard error how long each stage took");
 }
 
 void add_gpu_arch(CLI::App& command, Request& request) {
@@ -140,17 +142,18 @@ void add_gpu_arch(CLI::App& command, Request& request) {
             const std::vector<GpuArch> archs = parse_gpu_arch_list(list);
             request.audit.gpu_archs.insert(request.audit.gpu_archs.end(), archs.begin(), archs.end());
           },
-          "what every file with device code should hold, spelled as TORCH_CUDA_ARCH_LIST (8.0;9.0a;10.0+PTX), as CMake "
-          "(80-real;90-virtual) or as nvcc (sm_90a,compute_100)")
+          "GPU architectures that every file with device code should contain, written as in TORCH_CUDA_ARCH_LIST "
+          "(8.0;9.0a;10.0+PTX), CMake (80-real;90-virtual) or nvcc (sm_90a,compute_100)")
       ->option_text("LIST")
       ->allow_extra_args(false);
 }
 
 void add_closure_options(CLI::App& command, ClosureOptions& options) {
-  command.add_option("--root", options.root, "the tree that is / when programs run, instead of this machine's")
+  command
+      .add_option("--root", options.root, "the directory that is / when the programs run, instead of this machine's")
       ->check(CLI::ExistingDirectory)
       ->option_text("DIR");
-  command.add_option("--library-path", options.library_path, "LD_LIBRARY_PATH there")
+  command.add_option("--library-path", options.library_path, "LD_LIBRARY_PATH when the programs run")
       ->allow_extra_args(false)
       ->option_text("DIR:...");
 }
@@ -163,24 +166,23 @@ void add_python(CLI::App& command, Request& request) {
             const std::vector<int> minors = parse_python_list(list);
             request.audit.pythons.insert(request.audit.pythons.end(), minors.begin(), minors.end());
           },
-          "the CPython versions that wheels and extension modules should serve: 3.10-3.14, 3.10,3.12")
+          "the CPython versions that wheels and extension modules should support: 3.10-3.14, 3.10,3.12")
       ->option_text("LIST")
       ->allow_extra_args(false);
 }
 
 void add_build_options(CLI::App& command, Request& request) {
   command
-      .add_option(
-          "-p,--build", request.build,
-          "audit the links of the Ninja or CMake build in DIR; FILE... are targets then, and none means all that "
-          "the build makes by default")
+      .add_option("-p,--build", request.build,
+                  "audit the links of the Ninja or CMake build in DIR; FILE... then names targets, and none means the "
+                  "build's default targets")
       ->check(CLI::ExistingDirectory)
       ->option_text("DIR");
   command
       .add_option(
           "--ask", request.ask,
-          "with -p: a compiler outside PATH that the build uses, and that may be asked for its linker line; may "
-          "be given several times")
+          "with -p: a compiler of the build, outside PATH, that elfaudit may run to get its linker line; may be "
+          "given several times")
       ->option_text("PROGRAM")
       ->allow_extra_args(false);
 }

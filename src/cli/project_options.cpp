@@ -73,17 +73,18 @@ void add_policy_options(CLI::App& command, PolicyRequest& request) {
                   "reason=... (required, last)")
       ->option_text("WHAT")
       ->allow_extra_args(false);
-  command.add_option("--never-read", request.never_read, "leave out inputs that fit a pattern, unread")
+  command.add_option("--never-read", request.never_read, "exclude inputs that match a pattern; they are not read")
       ->option_text("PATTERN")
       ->allow_extra_args(false);
   command.add_option("--baseline", request.baseline, "only findings that are not in FILE count")->option_text("FILE");
-  command.add_option("--write-baseline", request.write_baseline, "write the findings there are to FILE, and succeed")
+  command.add_option("--write-baseline", request.write_baseline, "write the current findings to FILE, and succeed")
       ->option_text("FILE");
-  command.add_flag("-v,--verbose", request.verbose, "say how many findings each suppression fits");
+  command.add_flag("-v,--verbose", request.verbose, "print how many findings each suppression matches");
   command.add_option("--config", request.config, "read FILE instead of the nearest .elfaudit.toml")
       ->option_text("FILE");
-  command.add_flag("--no-config", request.no_config, "read no .elfaudit.toml");
-  command.add_flag("--dump-config", request.dump_config, "print the configuration in force, as a file would have it");
+  command.add_flag("--no-config", request.no_config, "do not read .elfaudit.toml");
+  command.add_flag("--dump-config", request.dump_config,
+                   "print the effective configuration, in the form of a configuration file");
 }
 
 void read_config_for(CLI::App& command, PolicyRequest& request) {
@@ -140,7 +141,7 @@ Policy policy_of(const PolicyRequest& request) {
   Policy policy = policy_of(request.read);
   for (const std::string& spec : request.severities) {
     const std::size_t equals = spec.find('=');
-    if (equals == std::string::npos) throw UsageError(fmt::format("--severity {}: not RULE=LEVEL", spec));
+    if (equals == std::string::npos) throw UsageError(fmt::format("--severity {}: expected RULE=LEVEL", spec));
     policy.severities[spec.substr(0, equals)] = parse_level(spec.substr(0, equals), spec.substr(equals + 1));
   }
   for (const std::string& spec : request.suppressions) policy.suppressions.push_back(parse_suppression(spec));

@@ -97,7 +97,7 @@ class ResponseWords {
     const bool may_be_read = depth < kDeepest && is_below(path, folder_);
     const std::optional<std::string> text = may_be_read ? read_whole(path, kMostResponse) : std::nullopt;
     if (text) return add(split_response(*text), depth + 1);
-    notes_.push_back("the words in @" + name + " are not known: it is not below the folder that the command ran in");
+    notes_.push_back("@" + name + " was not read: there is no such file below the folder that the command ran in");
   }
 
   std::string folder_;
@@ -217,7 +217,7 @@ LinkJob job_from_log_command(const std::vector<std::string>& argv, const std::st
   const ProgramKind kind = classify_program(command.program);
   const bool nvidia = kind == ProgramKind::DeviceCompiler;
   if (!nvidia && kind != ProgramKind::Driver && kind != ProgramKind::Linker)
-    throw UsageError(command.program + " is no compiler driver or linker that elfaudit knows");
+    throw UsageError("unknown program '" + command.program + "': expected a compiler driver or a linker");
   ResponseWords response_files(folder, nvidia);
   command.words = response_files.expand(command.words);
   LinkJob job = !nvidia                               ? host_job(command, folder)
@@ -311,8 +311,7 @@ std::vector<std::string> names_of(const std::vector<InputError>& missing) {
 
 /// What the job says of itself, and what it lacks.
 void note_doubts(const LinkJob& job, std::vector<std::string>& notes) {
-  if (!job.missing.empty())
-    notes.push_back("not here, and the audit is without them: " + some_of(names_of(job.missing)));
+  if (!job.missing.empty()) notes.push_back("missing inputs, left out of the audit: " + some_of(names_of(job.missing)));
   notes.insert(notes.end(), job.notes.begin(), job.notes.end());
 }
 
@@ -324,7 +323,7 @@ LinkAudit audit_link(const LogCommand& command, const DiagnoseOptions& options, 
   result.link.output = command.output;
   const Whereabouts whereabouts = folders.of(command);
   if (whereabouts.here.empty()) {
-    result.link.notes.push_back("its objects are not here: " + some_of(whereabouts.absent));
+    result.link.notes.push_back("its objects are missing: " + some_of(whereabouts.absent));
     const auto is_relative = [](const std::string& input) { return !input.starts_with('/'); };
     if (std::any_of(whereabouts.absent.begin(), whereabouts.absent.end(), is_relative))
       result.link.notes.back() += "; if they still exist, run elfaudit in the folder that the build ran in";
@@ -332,7 +331,7 @@ LinkAudit audit_link(const LogCommand& command, const DiagnoseOptions& options, 
   }
   if (whereabouts.guessed)
     result.link.notes.push_back(
-        fmt::format("it is taken to have run in {}, the build folder that has its objects", whereabouts.folder));
+        fmt::format("it is assumed to have run in {}, the build folder that contains its objects", whereabouts.folder));
   try {
     LinkJob job = job_from_log_command(command.argv, whereabouts.folder);
     note_doubts(job, result.link.notes);
@@ -480,7 +479,7 @@ void attach_finding(OpenError& open, const Audit& audit) {
     return;
   }
   const std::string now = verdict_on(open, audit);
-  error.notes.push_back("the objects here don't show it; they may have been built again since" +
+  error.notes.push_back("the objects here don't show this error; they may have been rebuilt since" +
                         (now.empty() ? "" : " (now: " + now + ")"));
 }
 
@@ -505,7 +504,7 @@ std::vector<DiagnosedLink> audit_links(std::vector<OpenError>& errors, const Bui
 void note_unknown_commands(std::vector<OpenError>& errors) {
   for (OpenError& error : errors)
     if (!error.error.symbol.empty() && error.command == kNoCommand)
-      error.error.notes.emplace_back("the log doesn't show the command that said it: build verbosely");
+      error.error.notes.emplace_back("the log doesn't show the command that failed: build verbosely");
 }
 
 /// The nvcc commands that a log shows, in its order.

@@ -151,7 +151,7 @@ void print_searched(std::string& out, const DiagnosedError& error) {
     const bool unknown = !error.ran_here && !folder.starts_with('/');
     return fmt::format("searched {}{}", folder,
                        there     ? ""
-                       : unknown ? " (from the folder that the command ran in, which is not known here)"
+                       : unknown ? " (relative to the folder that the command ran in, which is unknown)"
                                  : " (no such folder)");
   });
 }
@@ -160,7 +160,7 @@ void print_remedies(std::string& out, const DiagnosedError& error) {
   for (std::size_t i = 0; i < error.fixes.size(); ++i)
     out += fmt::format("  {}: {}\n", i == 0 ? "fix" : "or", error.fixes[i]);
   const bool looked_for = error.kind == "header-not-found" || error.kind == "library-not-found";
-  if (looked_for && error.fixes.empty()) out += "  nothing of that name is near these folders\n";
+  if (looked_for && error.fixes.empty()) out += "  no file of that name is near these folders\n";
 }
 
 const DiagnosedLink* link_of(const DiagnosedError& error, const Diagnosis& diagnosis) {
@@ -188,8 +188,7 @@ void print_error(std::string& out, const DiagnosedError& made, const Diagnosis& 
 
 std::string summary(const Diagnosis& diagnosis) {
   if (diagnosis.errors.empty())
-    return fmt::format("no error that elfaudit knows is in {}\n",
-                       diagnosis.whole ? "the log" : "what was read of the log");
+    return fmt::format("no known error in {}\n", diagnosis.whole ? "the log" : "the part of the log that was read");
   std::size_t found = 0;  // by symbol, as the log has them
   std::size_t joined = 0;
   for (const DiagnosedError& error : diagnosis.errors) {
@@ -200,7 +199,7 @@ std::string summary(const Diagnosis& diagnosis) {
   const auto audited = std::count_if(diagnosis.links.begin(), diagnosis.links.end(),
                                      [](const DiagnosedLink& link) { return link.audited; });
   std::string text = counted(diagnosis.errors.size() + joined, "error") + " in the log";
-  if (joined != 0) text += fmt::format(", joined by cause to {}", diagnosis.errors.size());
+  if (joined != 0) text += fmt::format(", grouped by cause into {}", diagnosis.errors.size());
   if (!diagnosis.links.empty())
     text +=
         fmt::format("; {} of {} audited, which explains {}", audited, counted(diagnosis.links.size(), "link"), found);

@@ -415,13 +415,13 @@ void Remedies::look(DiagnosedError& error, Search search, const std::string& wha
   auto answer = answers_.find({what, near.folders});
   if (answer == answers_.end()) {
     if (answers_.size() == kMostSearches) {
-      error.notes.emplace_back("not looked for: so many others are missing too");
+      error.notes.emplace_back("not searched for: too many others are missing too");
       return;
     }
     answer = answers_.emplace(Question{what, near.folders}, (finder_.*search)(what, near)).first;
   }
   if (!answer->second.whole)
-    error.notes.emplace_back("the search near these folders was cut short: there are too many files");
+    error.notes.emplace_back("the search near these folders was stopped: there are too many files");
   for (const Nearby& found : answer->second.found) {
     if (error.nearby.size() == kMostNearby) return;
     error.nearby.push_back({found.folder, found.file, found.exact});
@@ -457,8 +457,8 @@ void Remedies::note_generated(DiagnosedError& error, const SearchedFolders& near
     look(answer, &NearbyFinder::header, name, near);
     if (answer.nearby.empty()) continue;
     error.notes.push_back(
-        fmt::format("{} is made of {} when that project is configured: its folder is a source tree, "
-                    "and the option has to name where it is built or installed",
+        fmt::format("{} is generated from {} when that project is configured: this folder is a source tree, "
+                    "and the option must name the folder where it is built or installed",
                     error.name, answer.nearby.front().file));
     return;
   }
@@ -477,7 +477,7 @@ void Remedies::find_library(OpenError& open) {
   for (const NearbyFile& file : error.nearby) {
     const std::string name(base_name(file.file));
     error.fixes.push_back(file.exact ? fmt::format("-L{} ({} is there)", file.folder, name)
-                                     : fmt::format("-L{} -l:{} (it is there under this name only)", file.folder, name));
+                                     : fmt::format("-L{} -l:{} (it exists only under this name)", file.folder, name));
   }
 }
 
@@ -533,7 +533,7 @@ void Remedies::find(OpenError& open) {
   if (open.kind == LogErrorKind::LibraryNotFound) return find_library(open);
   if (open.kind == LogErrorKind::InputNotFound) return find_input(open);
   if (open.kind == LogErrorKind::LibraryNotOnLine)
-    error.fixes.push_back(fmt::format("put {} on the link line, behind what needs {}", error.name, error.demangled));
+    error.fixes.push_back(fmt::format("put {} on the link line, after what needs {}", error.name, error.demangled));
 }
 
 }  // namespace elfaudit::diagnose_stage

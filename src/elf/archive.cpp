@@ -96,7 +96,7 @@ class Members {
 };
 
 std::string no_member(std::uint64_t symbol, std::uint64_t header) {
-  return fmt::format("symbol {} is said to be in a member at {:#x}, where none begins", symbol, header);
+  return fmt::format("symbol {} is listed for a member at {:#x}, where no member begins", symbol, header);
 }
 
 /// std::count() goes byte by byte; this is done a row at a time, each column in a counter of its own.
@@ -200,7 +200,7 @@ std::string read_gnu(std::span<const std::byte> content, Archive& archive) {
   std::size_t at = 0;
   for (std::uint64_t i = 0; i < *count; ++i) {
     const std::size_t end = names.find('\0', at);
-    if (end == std::string_view::npos) return fmt::format("it ends in the name of symbol {} of {}", i, *count);
+    if (end == std::string_view::npos) return fmt::format("it ends inside the name of symbol {} of {}", i, *count);
     const std::uint64_t header = *view.read<Number>(sizeof(Number) * (i + 1));
     if (!members.at(header)) return no_member(i, header);
     archive.index.push_back({{static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(end - at)}, header});
@@ -247,7 +247,7 @@ std::string read_bsd(std::span<const std::byte> content, Archive& archive) {
     const std::uint64_t name = *view.read<Number>(sizeof(Number) * (2 * i + 1));
     const std::uint64_t header = *view.read<Number>(sizeof(Number) * (2 * i + 2));
     const std::size_t end = name < strings.size() ? strings.find('\0', name) : std::string_view::npos;
-    if (end == std::string_view::npos) return fmt::format("the name of symbol {} is outside of it", i);
+    if (end == std::string_view::npos) return fmt::format("the name of symbol {} is outside it", i);
     if (!members.at(header)) return no_member(i, header);
     total += end - name;
     if (total > kMaxStrings) return "its names take more than 4 GiB";  // they may overlap, and reading them takes time
@@ -378,7 +378,7 @@ bool ArchiveReader::read_member() {
   if (!bytes_.has(content.offset, content.size))
     return damaged(
         header, special ? std::string() : member_name(raw_name, content).value_or(std::string(raw_name)),
-        fmt::format("the archive is truncated: the member at {:#x} has {:#x} bytes, of which {:#x} are there", header,
+        fmt::format("the archive is truncated: the member at {:#x} has {:#x} bytes, of which {:#x} are present", header,
                     content.size, bytes_.size() - content.offset));
   at_ = content.offset + content.size;
   at_ += at_ % 2;  // members begin at even offsets

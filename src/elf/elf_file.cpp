@@ -77,7 +77,7 @@ class HeaderCheck {
       extend<Shdr>(sections, names);
       check_table("section", sections, sizeof(Shdr));
       if (names >= sections.count && sections.count != 0)
-        fail(0, fmt::format("the section names are said to be in section {} of {}", names, sections.count));
+        fail(0, fmt::format("the header places the section names in section {} of {}", names, sections.count));
     }
     if (segments.count != 0) check_table("program header", segments, sizeof(Phdr));
   }
@@ -219,7 +219,7 @@ ElfSections::ElfSections(const ElfFile& file, const Origin& origin) : file_(file
 
 GElf_Shdr ElfSections::header(std::size_t index) const {
   GElf_Shdr header;
-  if (index >= count_) fail(fmt::format("section {} is asked for, but there are only {}", index, count_));
+  if (index >= count_) fail(fmt::format("section {} does not exist: there are only {}", index, count_));
   if (gelf_getshdr(elf_getscn(file_.get(), index), &header) == nullptr) fail(elf_errmsg(-1));
   return header;
 }
@@ -252,7 +252,7 @@ Elf_Data* ElfSections::table(std::size_t index, Elf_Type entry, std::uint64_t& e
   const GElf_Shdr section = header(index);
   const std::uint64_t size = gelf_fsize(file_.get(), entry, 1, EV_CURRENT);
   if (section.sh_entsize != size) fail(index, fmt::format("has entries of {} bytes, not {}", section.sh_entsize, size));
-  if (section.sh_size % size != 0) fail(index, fmt::format("has a size that is no multiple of {}", size));
+  if (section.sh_size % size != 0) fail(index, fmt::format("has a size that is not a multiple of {}", size));
   entries = section.sh_size / size;
   if (entries > std::numeric_limits<int>::max())
     fail(index, "has more entries than can be counted");  // gelf_get* count in int
@@ -263,7 +263,7 @@ StringTable ElfSections::strings(std::size_t index, std::size_t user) const {
   if (index == SHN_UNDEF || index >= count_)
     fail(user, fmt::format("links to section {} of {} for its names", index, count_));
   if (header(index).sh_type != SHT_STRTAB)
-    fail(user, fmt::format("links to section {} for its names, which is no string table", index));
+    fail(user, fmt::format("links to section {} for its names, which is not a string table", index));
   const std::string_view bytes = raw(index);
   if (!bytes.empty() && bytes.back() != '\0') fail(index, "is a string table without a NUL at its end");
   return StringTable(bytes);

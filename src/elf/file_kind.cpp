@@ -106,7 +106,7 @@ std::string_view why_not_readable(FileKind kind) {
     case FileKind::WebAssembly:
       return "is a WebAssembly file, not ELF";
     case FileKind::Facts:
-      return "is a facts file: the object that it is of is not at hand";
+      return "is a facts file: the object that it describes is missing";
     case FileKind::Text:
       return "is a text file, not an ELF object or archive";
     default:

@@ -363,7 +363,7 @@ DeviceFacts get_device_facts(WireReader& in) {
   facts.foreign = get_texts(in);
   for (std::size_t count = in.count(); count != 0; --count) {
     const std::uint64_t image = in.number();
-    if (image >= facts.images.size()) throw BadWire("it has the symbols of an image that is not there");
+    if (image >= facts.images.size()) throw BadWire("it has symbols of an image that does not exist");
     facts.decoded.insert_or_assign(static_cast<std::uint32_t>(image), get_symbols(in));
   }
   return facts;

@@ -73,7 +73,7 @@ class WireReader {
 
   /// Bytes behind what has been read are a contradiction, too.
   void finish() const {
-    if (!rest_.empty()) throw BadWire("there are bytes behind its end");
+    if (!rest_.empty()) throw BadWire("there are extra bytes after its end");
   }
 
  private:

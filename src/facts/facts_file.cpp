@@ -69,9 +69,9 @@ struct Head {
 /// Everything before the payload.
 Head read_head(std::string_view bytes) {
   const ByteView view(std::as_bytes(std::span(bytes)));
-  if (!bytes.starts_with(kDocumentMagic)) throw BadDocument("is no facts file");
+  if (!bytes.starts_with(kDocumentMagic)) throw BadDocument("is not a facts file");
   if (const auto format = view.read<std::uint32_t>(8); format && *format != kFormat)
-    throw BadDocument("is a facts file of another version of elfaudit: make it again");
+    throw BadDocument("is a facts file of another version of elfaudit: recreate it");
   if (!view.has(0, kHeader)) throw BadDocument("is damaged: it ends too early");
   Head head;
   Document& document = head.document;
@@ -111,7 +111,7 @@ std::string write_document(const Document& document, std::string_view version) {
 
 Document read_document(std::string_view bytes, std::string_view version) {
   Head head = read_head(bytes);
-  if (head.version != version) throw BadDocument("is a facts file of another version of elfaudit: make it again");
+  if (head.version != version) throw BadDocument("is a facts file of another version of elfaudit: recreate it");
   if (bytes.size() - head.payload_at < kChecksum) throw BadDocument("is damaged: it ends too early");
   const std::size_t end = bytes.size() - kChecksum;
   const ByteView view(std::as_bytes(std::span(bytes)));
@@ -262,7 +262,7 @@ void check(const InputFacts& facts) {
   if (facts.kind != InputKind::Archive && facts.objects.size() != 1) throw BadWire("it has no object");
   for (const ObjectFacts& object : facts.objects)
     if (!fits(object.kind, facts.kind) || object.origin.is_member() != (facts.kind == InputKind::Archive))
-      throw BadWire("it is of two kinds");
+      throw BadWire("it claims to be of two kinds");
 }
 
 bool is_at_hand(const Document& document) {
@@ -302,7 +302,7 @@ InputFacts read_facts_file(const std::string& path) {
     if (!bytes) throw InputError(path, "could not be read");
     const Document document = read_document(*bytes, ELFAUDIT_VERSION);
     const std::optional<InputKind> kind = input_kind(document.kind);
-    if (!kind) throw InputError(path, "is an entry of a cache, no facts file");
+    if (!kind) throw InputError(path, "is a cache entry, not a facts file");
     InputFacts facts = decode_facts(document.payload);
     facts.path = document.name;
     facts.kind = *kind;

@@ -36,8 +36,8 @@ void refuse_strangers(const std::string& path) {
   for (const uid_t owner : {file.st_uid, link.st_uid})
     if (owner != ::geteuid())
       throw UsageError(fmt::format(
-          "{} belongs to another user (id {}), so it is not read unasked: --config names it, --no-config leaves it out",
-          path, owner));
+          "{} belongs to another user (id {}), so it is not read: name it with --config, or pass --no-config", path,
+          owner));
 }
 
 /// Does a file written there end up below `folder`, whatever links are on the way?
@@ -96,7 +96,7 @@ class ConfigReader {
   [[noreturn]] void refuse_key(const toml::node& node, const std::string& key,
                                const std::vector<std::string>& known) const {
     const std::string near = nearest_word(key, known);
-    refuse(node, fmt::format("there is no key '{}'{}", key, near.empty() ? "" : fmt::format("; '{}' is one", near)));
+    refuse(node, fmt::format("unknown key '{}'{}", key, near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
   }
 
   std::string text_of(const std::string& key, const toml::node& node) const {
@@ -108,7 +108,7 @@ class ConfigReader {
     else if (const auto* day = node.as_date())
       out << day->get();
     else
-      refuse(node, fmt::format("{} is a text, a whole number, true or false, or a list of them", key));
+      refuse(node, fmt::format("{} must be a string, an integer, true or false, or a list of these", key));
     return out.str();
   }
 
@@ -162,17 +162,17 @@ class ConfigReader {
 
   void read_severities(const toml::node& node) {
     const auto* table = node.as_table();
-    if (table == nullptr) refuse(node, "severity is a table: [severity] with RULE = \"error\", ...");
+    if (table == nullptr) refuse(node, "severity must be a table: [severity] with RULE = \"error\", ...");
     for (const auto& [rule, level] : *table)
       config_.severities.emplace_back(std::string(rule.str()), text_of(std::string(rule.str()), level));
   }
 
   void read_suppressions(const toml::node& node) {
     const auto* list = node.as_array();
-    if (list == nullptr) refuse(node, "suppressions are tables: [[suppress]]");
+    if (list == nullptr) refuse(node, "suppressions must be tables: [[suppress]]");
     for (const toml::node& item : *list) {
       const auto* table = item.as_table();
-      if (table == nullptr) refuse(item, "a suppression is a table: [[suppress]]");
+      if (table == nullptr) refuse(item, "a suppression must be a table: [[suppress]]");
       config_.suppressions.push_back(suppression(*table));
     }
   }
@@ -221,7 +221,8 @@ std::optional<Severity> parse_level(std::string_view rule, std::string_view leve
   if (level == "note") return Severity::Note;
   if (level == "warning") return Severity::Warning;
   if (level == "error") return Severity::Error;
-  throw UsageError(fmt::format("severity of {}: '{}' is none of off, note, warning and error", rule, level));
+  throw UsageError(
+      fmt::format("severity of {}: unknown level '{}': expected off, note, warning or error", rule, level));
 }
 
 Policy policy_of(const Config& config) {

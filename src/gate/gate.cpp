@@ -65,8 +65,8 @@ Suppression parse_suppression(const std::string& spec) {
     const std::string key = spec.substr(start, equals == std::string::npos ? equals : equals - start);
     std::string* value = equals == std::string::npos ? nullptr : field(suppression, key);
     if (value == nullptr)
-      throw UsageError(
-          fmt::format("--suppress {}: '{}' is none of rule=, symbol=, input=, file=, until= and reason=", spec, key));
+      throw UsageError(fmt::format(
+          "--suppress {}: unknown key '{}': expected rule=, symbol=, input=, file=, until= or reason=", spec, key));
     const std::size_t end = key == "reason" ? spec.size() : std::min(spec.find(',', equals), spec.size());
     *value = spec.substr(equals + 1, end - equals - 1);
     start = end + 1;
@@ -106,7 +106,7 @@ std::string text_of(const std::string& path) {
   try {
     return read_named(path, kMostBytes);
   } catch (const InputError& error) {
-    throw UsageError(fmt::format("baseline {}: {}; --write-baseline makes one", path, error.what()));
+    throw UsageError(fmt::format("baseline {}: {}; create one with --write-baseline", path, error.what()));
   }
 }
 
@@ -219,11 +219,11 @@ void suppress(const Policy& policy, Audit& audit) {
     const Suppression& suppression = policy.suppressions[i];
     if (ended[i] != 0)
       audit.findings.push_back(
-          about(kSuppressionEnded, fmt::format("{}: the suppression of {} ended on {} and still fits {}",
+          about(kSuppressionEnded, fmt::format("{}: the suppression of {} ended on {} and still matches {}",
                                                suppression.where, described(suppression), suppression.until,
                                                ended[i] == 1 ? "a finding" : fmt::format("{} findings", ended[i]))));
     else if (used[i] == 0 && !policy.partial)
-      audit.findings.push_back(about(kSuppressionUnused, fmt::format("{}: the suppression of {} fits no finding",
+      audit.findings.push_back(about(kSuppressionUnused, fmt::format("{}: the suppression of {} matches no finding",
                                                                      suppression.where, described(suppression))));
   }
   audit.suppression_uses = std::move(used);
@@ -291,7 +291,7 @@ void compare_with_baseline(const Policy& policy, Audit& audit) {
   }
   if (gone.empty()) return;
   Finding finding =
-      about(kBaselineOutdated, fmt::format("{}: {} of its findings {} gone; write it again with --write-baseline",
+      about(kBaselineOutdated, fmt::format("{}: {} of its findings {} gone; update it with --write-baseline",
                                            policy.baseline_path, gone.size(), gone.size() == 1 ? "is" : "are"));
   finding.notes = std::move(gone);
   audit.findings.push_back(std::move(finding));
@@ -299,26 +299,26 @@ void compare_with_baseline(const Policy& policy, Audit& audit) {
 
 void check(const Suppression& suppression) {
   const auto refuse = [&](const std::string& why) { throw UsageError(suppression.where + ": " + why); };
-  if (suppression.rule.empty() && suppression.symbol.empty()) refuse("a suppression names a rule or a symbol");
+  if (suppression.rule.empty() && suppression.symbol.empty()) refuse("a suppression must name a rule or a symbol");
   if (suppression.reason.find_first_not_of(" \t\n") == std::string::npos)
-    refuse("a suppression has a reason: reason = \"...\"");
+    refuse("a suppression must have a reason: reason = \"...\"");
   if (!suppression.until.empty() && !is_date(suppression.until))
-    refuse(fmt::format("until = \"{}\" is no date like 2027-01-31", suppression.until));
+    refuse(fmt::format("until = \"{}\" is not a date like 2027-01-31", suppression.until));
   if (suppression.rule == kUnreadableInput.id)
-    refuse("what can't be read can't be suppressed, because nothing is known of it; never-read leaves an input out");
+    refuse("an unreadable input can't be suppressed, because nothing is known about it; never-read excludes an input");
   const auto rules = rule_table();
   if (std::none_of(rules.begin(), rules.end(),
                    [&](const Rule& rule) { return fits(suppression.rule, std::string(rule.id)); }))
-    refuse(fmt::format("no rule is called {}", suppression.rule));
+    refuse(fmt::format("unknown rule '{}'", suppression.rule));
 }
 
 }  // namespace
 
 void check_policy(const Policy& policy) {
   for (const auto& [id, severity] : policy.severities) {
-    require_rule(id, "severity of " + id);
+    require_rule(id, "severity");
     if (rule(id).kind == RuleKind::Unreadable)
-      throw UsageError(fmt::format("{} is always an error: nothing unread passes", id));
+      throw UsageError(fmt::format("{} is always an error: an unread input never passes", id));
   }
   for (const Suppression& suppression : policy.suppressions) check(suppression);
 }

@@ -186,10 +186,10 @@ LinkerChoice parse_linker_choice(std::string_view text) {
   else if (name == "mold")
     choice.kind = LinkerKind::Mold;
   else
-    throw UsageError("--linker " + std::string(text) + ": bfd, gold, lld and mold are known");
+    throw UsageError("--linker " + std::string(text) + ": expected bfd, gold, lld or mold");
   if (colon == std::string_view::npos) return choice;
   choice.version = number_at_start(text.substr(colon + 1));
-  if (choice.version == 0) throw UsageError("--linker " + std::string(text) + ": no version behind the colon");
+  if (choice.version == 0) throw UsageError("--linker " + std::string(text) + ": no version after the colon");
   return choice;
 }
 
@@ -594,7 +594,7 @@ LinkLine line_from_words(const Command& command, const std::string& why, std::ve
   std::optional<LinkLine> line = read_driver_words(command.words);
   if (!line) throw UsageError("this command does not link");
   notes.push_back(command.program + " could not be asked for its linker line (" + why +
-                  "): its words are read as they are; start files, default libraries and default search directories "
+                  "): its arguments are used as given; start files, default libraries and default search directories "
                   "are not known, so undefined symbols are not judged");
   line->complete = false;
   settle_linker(*line, command, false);
@@ -647,14 +647,14 @@ void settle_linker(LinkLine& line, const Command& command, bool named) {
 
 std::string why_not_asked(const Command& command) {
   if (!command.may_ask) return {};
-  if (!command.environment.empty()) return "env stands before it";
+  if (!command.environment.empty()) return "it runs under env";
   for (const std::string& word : command.words) {
-    if (word.find("-arch-tool=") != std::string::npos) return "it would start the program of " + word;
+    if (word.find("-arch-tool=") != std::string::npos) return "it would run the program that " + word + " names";
     if (word.starts_with("-wrapper") || word.starts_with("-specs") || word.starts_with("--specs"))
       return "it would do what " + word + " says";
   }
   if (command.may_ask(command.program)) return {};
-  return "it is in no folder of PATH, and no --ask names it";
+  return "it is not in PATH, and no --ask names it";
 }
 
 LinkLine ask_driver(const Command& command, std::vector<std::string>& notes) {

@@ -83,9 +83,9 @@ void InputCollector::add_library(const std::string& name, const std::string& spe
   const FoundFile found = find_library(search_, name, shared);
   if (!found.path.empty()) return add_found(found, spelled, state);
   std::string reason = fmt::format("cannot find -l{} (searched: {})", name, folders_searched(search_.dirs));
-  if (!found.skipped.empty()) reason += fmt::format("; passed over: {}", fmt::join(found.skipped, ", "));
+  if (!found.skipped.empty()) reason += fmt::format("; skipped: {}", fmt::join(found.skipped, ", "));
   if (const std::string other = other_version(search_, name); !other.empty())
-    reason += fmt::format("; {} is there: link with -l:{}", other, base_name(other));
+    reason += fmt::format("; {} exists: link with -l:{}", other, base_name(other));
   add_missing("-l" + name, reason);
 }
 
@@ -94,7 +94,7 @@ void InputCollector::add_found(const FoundFile& found, const std::string& spelle
   if (found.probe.kind == ProbedKind::Text && script) {
     // It is what a full disk or a killed compiler leaves behind.
     if (found.probe.empty)
-      job_.notes.push_back(found.path + " is empty: the linker takes it for a linker script that says nothing");
+      job_.notes.push_back(found.path + " is empty: the linker treats it as an empty linker script");
     return add_script(found.path, state, false, false);
   }
   const bool behind_static = !state.shared && !search_.linker->static_is_everywhere;
@@ -128,7 +128,7 @@ void InputCollector::add_script(const std::string& path, const InputState& state
   const bool open = std::any_of(open_scripts_.begin(), open_scripts_.end(),
                                 [&](const OpenScript& script) { return script.path == path; });
   if (open || open_scripts_.size() == kDeepest) {
-    return add_missing(path, "linker scripts include each other without end");
+    return add_missing(path, "linker scripts include each other in a cycle");
   }
   const std::optional<std::string> text = read_whole(path, kMostScript);
   if (!text) return add_missing(path, "too large for a linker script");
@@ -150,7 +150,7 @@ void InputCollector::run_script(const LinkerScript& script, const InputState& st
   if (!script.skipped.empty()) {
     job_.notes.push_back(
         fmt::format("{}: {} not followed beyond the symbols assigned there; sections that it discards are "
-                    "taken as kept",
+                    "treated as kept",
                     path, fmt::join(script.skipped, ", ")));
   }
   job_.versions.insert(job_.versions.end(), script.versions.begin(), script.versions.end());

@@ -174,7 +174,7 @@ LinkJob job_from_command(const std::vector<std::string>& argv, const std::option
       break;
     case ProgramKind::Launcher:
     case ProgramKind::Unknown:
-      throw UsageError(command.program + " is no compiler driver or linker that elfaudit knows");
+      throw UsageError("unknown program '" + command.program + "': expected a compiler driver or a linker");
   }
   // `-b binary` files are only names: `ld -r -b binary -o x.o data.bin` makes an object of one.
   if (job.inputs.empty() && job.missing.empty() && job.assignments.empty())

@@ -423,7 +423,7 @@ class LineReader {
     if (std::none_of(job_.missing.begin(), job_.missing.end(), known))
       job_.missing.emplace_back(
           word, std::string(linker_.name) +
-                    " has no such option, so it links nothing (or it is newer than what elfaudit knows)");
+                    " has no such option, so it links nothing (or it is newer than the versions that elfaudit knows)");
   }
 
   void take_input(const LineItem& item) {
@@ -647,12 +647,12 @@ class LineReader {
   }
 
   void note_warnings_not_judged() {
-    std::string what = "those about the file that is made";
+    std::string what = "those about the output file";
     if (job_.linker == LinkerKind::Bfd)
       what = "code that reads what a library gives no type; libraries that need another version of a library";
     if (job_.linker == LinkerKind::Gold) what += "; default versions that differ";
     if (job_.replaces_default_script && linker_.warns_of_segments) what += "; memory that a script lays out";
-    note("--fatal-warnings: all warnings are judged but these: " + what);
+    note("--fatal-warnings: all warnings are judged except " + what);
   }
 
   void finish_policy() {
@@ -682,7 +682,7 @@ class LineReader {
     const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
     if (path.empty()) return;
     if (!std::filesystem::is_directory(folder, unknown) && !unknown)
-      note(job_.output_path + ": the folder does not exist, and the linker does not make it");
+      note(job_.output_path + ": the folder does not exist, and the linker does not create it");
     else if (std::filesystem::is_directory(path, unknown))
       note(job_.output_path + " is a folder: the linker can't write there");
   }
@@ -773,11 +773,12 @@ class LineReader {
     });
     if (!job_.inputs.empty() && none)
       job_.missing.emplace_back(job_.inputs.front().spelled, "no input files: " + std::string(linker_.name) +
-                                                                 " makes nothing of shared objects alone");
+                                                                 " links nothing from shared objects alone");
     const bool any_file = std::any_of(pending_.begin(), pending_.end(),
                                       [](const PendingInput& input) { return input.kind == PendingInput::Kind::File; });
     if (!any_file && !pending_.empty() && emulation_.empty())
-      job_.missing.emplace_back(pending_.front().spelled, "-m option is missing: no file on the line says the machine");
+      job_.missing.emplace_back(pending_.front().spelled,
+                                "-m option is missing: no file on the line names the machine");
   }
 
   const LinkLine& line_;

@@ -317,7 +317,7 @@ LinkJob host_job(const Command& command, const NvccLink& link, bool asked) {
     line.complete = false;
     if (asked) {
       notes.push_back("the host compiler " + link.host.front() +
-                      " is none that elfaudit knows: its words are read as they are, so undefined symbols are not "
+                      " is not one that elfaudit knows: its arguments are used as given, so undefined symbols are not "
                       "judged");
     }
   }
@@ -411,7 +411,7 @@ std::string why_nvcc_not_asked(const Command& command) {
     const std::string compiler = name.size() < word.size() ? word.substr(name.size() + 1)
                                  : has_next                ? command.words[i + 1]
                                                            : "";
-    if (!command.may_ask(compiler)) return compiler + " is in no folder of PATH, and no --ask names it";
+    if (!command.may_ask(compiler)) return compiler + " is not in PATH, and no --ask names it";
   }
   return {};
 }
@@ -420,7 +420,7 @@ LinkJob job_from_words(const Command& command, const std::string& why) {
   LinkJob job = job_from_nvcc_link(read_nvcc_words(command.words), command);
   job.notes.insert(job.notes.begin(),
                    command.program + " could not be asked for its link commands (" + why +
-                       "): its words are read as they are; the toolkit's libraries are not known, so undefined host "
+                       "): its arguments are used as given; the toolkit's libraries are not known, so undefined host "
                        "symbols are not judged");
   return job;
 }

@@ -762,7 +762,7 @@ class Walk {
     LoadFacts facts;
     try {
       if (result_.libraries.size() >= kMostLibraries)
-        throw InputError(file.real, "is one library too many: not followed");
+        throw InputError(file.real, "is not followed: there are too many libraries");
       facts = tree_.load_facts(file);
     } catch (const InputError& error) {
       result_.errors.push_back(error);

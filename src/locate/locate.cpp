@@ -485,7 +485,7 @@ class Witnesses {
   void from_sources(std::size_t i, Answer& answer) const {
     const source::Reading* read = reading(i);
     if (read == nullptr || !object_.at_hand) {  // have the sources changed since? Its time would tell
-      answer.place.why_unknown += ", " + (object_.at_hand ? evidence(i).why_not : "the object is not at hand");
+      answer.place.why_unknown += ", " + (object_.at_hand ? evidence(i).why_not : "the object is missing");
       return;
     }
     answer.story.declarations = read->declarations;
@@ -515,7 +515,7 @@ class Witnesses {
       answer.story.candidates = read->definitions;
       answer.story.left_out = *read->left_out;
     }
-    answer.place.why_unknown += read->definitions.empty() ? ", and no source that it was made of defines it as far as "
+    answer.place.why_unknown += read->definitions.empty() ? ", and none of its sources defines it as far as "
                                                             "they could be read"
                                                           : ", and the sources do not settle it";
     for (const auto* doubts : {read->definitions.empty() ? &read->doubts : &read->definitions.front().doubts})
@@ -527,12 +527,12 @@ class Witnesses {
   void where_declared(std::size_t i, Answer& answer) const {
     const source::Reading* read = reading(i);
     if (read == nullptr || !object_.at_hand) {
-      answer.place.why_unknown += ", " + (object_.at_hand ? evidence(i).why_not : "the object is not at hand");
+      answer.place.why_unknown += ", " + (object_.at_hand ? evidence(i).why_not : "the object is missing");
       return;
     }
     const std::vector<Definition>& found = read->declarations;
     if (found.empty()) {
-      answer.place.why_unknown += ", and no source that it was made of declares it as far as they could be read";
+      answer.place.why_unknown += ", and none of its sources declares it as far as they could be read";
       return;
     }
     const std::string newer = changed_since(found.front().at, found.front().chain);
@@ -753,7 +753,7 @@ struct AskedSite {
 /// The shadow of a private copy is local, so the facts don't have it.
 void ask_for_shadow(Site* site, const ObjectFacts& object, std::map<ObjectId, Question>& by_object) {
   if (!object.at_hand) {
-    site->place.why_unknown = "the object is not at hand";
+    site->place.why_unknown = "the object is missing";
     return;
   }
   std::optional<std::uint32_t> index;
@@ -762,7 +762,7 @@ void ask_for_shadow(Site* site, const ObjectFacts& object, std::map<ObjectId, Qu
   } catch (const InputError&) {  // scanning has said what is wrong with it
   }
   if (!index) {
-    site->place.why_unknown = "no host variable stands for it";
+    site->place.why_unknown = "no host variable represents it";
     return;
   }
   const DeviceSymbols& symbols = object.device.decoded.at(site->device.image);
@@ -895,7 +895,7 @@ struct Inquiry {
 /// A facts file outlives its object.
 void tell_what_is_not_at_hand(const ObjectFacts& object, Site& site) {
   if (object.at_hand) return;
-  site.notes.push_back(fmt::format("as {} has it: the object is not at hand", object.indexed_in));
+  site.notes.push_back(fmt::format("as recorded in {}: the object is missing", object.indexed_in));
 }
 
 Stories ask(const std::vector<AskedSite>& sites, const std::vector<InputFacts>& inputs, Inquiry& inquiry) {

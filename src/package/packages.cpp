@@ -88,7 +88,7 @@ class DirectoryWalk {
           add_error(path, std::strerror(error));
         else if (is_binary_name(name))
           add_error(path, error == ELOOP ? "is a symbolic link that leads to itself"
-                                         : "is a symbolic link to a file that is not there");
+                                         : "is a symbolic link to a missing file");
         continue;
       }
       const Identity identity{info.st_dev, info.st_ino};
@@ -203,7 +203,7 @@ Package read_directory(const std::string& path, std::vector<std::string>& wheels
   wheels = std::move(content.wheels);
   // Somebody expected something there: a build that left nothing behind is not clean.
   if (package.files.empty() && wheels.empty() && package.errors.empty())
-    package.errors.emplace_back(path, "holds no object, archive, shared object, program or wheel");
+    package.errors.emplace_back(path, "contains no object, archive, shared object, program or wheel");
   return package;
 }
 
@@ -212,7 +212,7 @@ std::string how_to_link(const std::string& folder) {
   if (is_build_folder(folder)) return fmt::format("elfaudit check -p {} audits the links that the build makes", folder);
   const std::vector<std::string> below = builds_below(folder);
   if (!below.empty()) return fmt::format("elfaudit check -p {} audits the links that the build makes", below.front());
-  return "name them in link order, give the link command behind --, or a build folder with -p";
+  return "name them in link order, give the link command after --, or a build folder with -p";
 }
 
 /// Could it hold files for a loader? It is not looked into.
@@ -262,7 +262,7 @@ std::vector<std::string> remarks_on(const std::vector<Package>& packages) {
                                 how_to_link(package.path)));
     if (std::string links = links_that_lead_out(package); !links.empty()) out.push_back(std::move(links));
     if (const std::string named = packed_entries(package); !named.empty())
-      out.push_back(package.path + " holds archives that are not looked into: " + named);
+      out.push_back(package.path + " contains archives that are not opened: " + named);
   }
   return out;
 }

@@ -148,7 +148,7 @@ class WheelReader {
 
   std::string text(const ZipEntry& entry) {
     if (!entry.damage.empty()) return {};  // look_at() says so
-    if (entry.size > kLargestText) throw InputError(zip_.path(), entry.name, 0, "is too large for a text");
+    if (entry.size > kLargestText) throw InputError(zip_.path(), entry.name, 0, "is too large for a text file");
     const Buffer content = zip_.read(entry);
     const auto bytes = content.bytes();
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -157,7 +157,7 @@ class WheelReader {
   void read_texts() {
     const ZipEntry* wheel = find_wheel_file(zip_);
     if (wheel == nullptr) {
-      add_error({zip_.path(), "is no wheel: there is no WHEEL file in a .dist-info folder"});
+      add_error({zip_.path(), "is not a wheel: there is no WHEEL file in a .dist-info folder"});
       package_.wheel = read_wheel_text(zip_.path(), {}, {});
     } else {
       const std::string folder = wheel->name.substr(0, wheel->name.rfind('/') + 1);

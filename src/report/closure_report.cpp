@@ -189,7 +189,7 @@ class Tree {
                      closure_.libraries[needed.library].path, rule_of(closure_, needed, asker));
     }
     for (const std::string& path : needed.wrong_machine)
-      fmt::format_to(std::back_inserter(out_), "{}  passed over, for another machine: {}\n", indent, path);
+      fmt::format_to(std::back_inserter(out_), "{}  skipped, for another machine: {}\n", indent, path);
   }
 
   static constexpr std::size_t kDeepestIndent = 40;

@@ -113,7 +113,7 @@ Json include_flow(const Site& site, const Addresses& addresses) {
     steps.push_back(flow_step(place.chain[i], "includes " + next, i, place.edit == i, addresses));
   }
   steps.push_back(flow_step(place.at, describe(site), place.chain.size(), place.edit == place.chain.size(), addresses));
-  return {{"message", message(sarif_text("how " + site.origin.display() + " comes to it"))},
+  return {{"message", message(sarif_text("how " + site.origin.display() + " includes it"))},
           {"threadFlows", Json::array({{{"locations", std::move(steps)}}})}};
 }
 

@@ -211,13 +211,11 @@ std::vector<std::string> remarks(const Audit& audit) {
   const LinkJob& job = audit.job;
   std::vector<std::string> out;
   if (audit.resolution.whole_archives)
-    out.push_back("archives alone: every member was taken in, as if something needed it");
+    out.push_back("only archives were given: every member was linked, as if something needed it");
   out.insert(out.end(), job.notes.begin(), job.notes.end());
-  if (!job.left_out.empty())
-    out.push_back(fmt::format("left out unread, as --never-read asks: {}", fmt::join(job.left_out, ", ")));
+  if (!job.left_out.empty()) out.push_back(fmt::format("excluded by --never-read: {}", fmt::join(job.left_out, ", ")));
   if (!job.options_not_understood.empty())
-    out.push_back(
-        fmt::format("not understood, and left out of account: {}", fmt::join(job.options_not_understood, " ")));
+    out.push_back(fmt::format("unknown options, ignored: {}", fmt::join(job.options_not_understood, " ")));
   return out;
 }
 

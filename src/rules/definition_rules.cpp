@@ -44,7 +44,7 @@ constexpr Rule kHeaderDefinition{
 constexpr Rule kShadowedDefinition{
     .id = "shadowed-definition",
     .severity = Severity::Note,
-    .summary = "another archive member also defines it and was not taken: the order of the line decides"};
+    .summary = "another archive member also defines it and was not extracted: the order of the line decides"};
 
 }  // namespace
 
@@ -108,7 +108,7 @@ bool is_device_duplicate(const Finding& finding) {
 
 /// In a build the device link and the host link of a target are links of their own.
 std::string note(const std::set<std::string>& host_links) {
-  return fmt::format("the host link{}{} would fail of it too, at what nvcc makes of it there",
+  return fmt::format("the host link{}{} would fail too: nvcc emits a host symbol for it in each object",
                      host_links.empty() ? "" : " of ", fmt::join(host_links, ", "));
 }
 
@@ -203,7 +203,7 @@ static void settle_header_definitions(const Resolution& /*resolution*/, std::vec
   for (Finding& finding : findings)
     if (finding.rule == kHeaderDefinition.id)
       finding.notes.push_back(
-          "it links, since no other object has it; the next file that includes the header has it too");
+          "it links, because no other object defines it; the next file that includes the header will define it too");
 }
 
 namespace {
@@ -252,7 +252,7 @@ std::vector<OtherLinker> play_other_linkers(const Evidence& evidence) {
 std::string disagreement(const Evidence& evidence, const OtherLinker& other, SymbolId kept, SymbolId shadowed) {
   const Resolution& resolution = other.resolution;
   if (resolution.fate(shadowed) == Fate::Rejected || resolution.fate(kept) == Fate::Rejected)
-    return std::string(other.name) + " takes both and refuses the link";
+    return std::string(other.name) + " extracts both and refuses the link";
   if (resolution.fate(shadowed) != Fate::Kept) return {};
   return std::string(other.name) + " takes " + evidence.object(shadowed.in).origin.display();
 }
@@ -295,7 +295,7 @@ static std::vector<Finding> shadowed_definitions(const Evidence& evidence) {
     Finding finding =
         make_finding(kShadowedDefinition, symbol,
                      demangle(symbol) + " is also defined by " + evidence.object(other.in).origin.display() +
-                         ", which is not taken: the order of the line decides");
+                         ", which is not extracted: the order of the line decides");
     finding.sites.push_back(make_site(evidence, kept, Role::Kept));
     finding.sites.push_back(make_site(evidence, other, Role::Candidate));
     for (const OtherLinker& linker : others)

@@ -17,7 +17,7 @@ namespace elfaudit {
 
 const Rule kSplitState{.id = "split-state",
                        .severity = Severity::Warning,
-                       .summary = "one variable, and each object has a copy of its own"};
+                       .summary = "one variable, of which each object has its own copy"};
 
 namespace {
 
@@ -50,7 +50,7 @@ constexpr Rule kDeviceLinkMissing{
     .stops_link = true};
 constexpr Rule kDeviceCodeDropped{.id = "device-code-dropped",
                                   .severity = Severity::Warning,
-                                  .summary = "nvlink leaves out device code, or it can't be read and isn't checked",
+                                  .summary = "nvlink drops device code, or elfaudit can't read it and doesn't check it",
                                   .device = true,
                                   .names_file = true};
 
@@ -291,7 +291,7 @@ void joined_by_ld_r(const Evidence& evidence, ObjectId id, std::vector<Finding>&
 /// Device code of other makers, and what can't be read of it.
 void foreign(const Evidence& evidence, ObjectId id, std::vector<Finding>& findings) {
   for (const std::string& name : evidence.object(id).device.foreign) {
-    findings.push_back(dropped(evidence, id, "holds device code that is not checked: " + name));
+    findings.push_back(dropped(evidence, id, "contains device code that is not checked: " + name));
     findings.back().leaves_unread = true;
   }
 }
@@ -319,7 +319,7 @@ void per_target(const Evidence& evidence, std::vector<Finding>& findings) {
   }
   for (const auto& [id, archs] : skipped)
     findings.push_back(
-        dropped(evidence, id, "has no device code for " + names_of(archs) + ": nvlink warns and leaves it out"));
+        dropped(evidence, id, "has no device code for " + names_of(archs) + ": nvlink warns and drops it"));
 }
 
 }  // namespace
@@ -394,7 +394,7 @@ static void settle_split_states(const Resolution& resolution, std::vector<Findin
     for (Finding& finding : findings)
       if (variable.maybe_static && finding.rule == kSplitState.id && finding.symbol == variable.symbol &&
           !says(finding, false))
-        finding.message += ", unless it is static";
+        finding.message += " (a `static` variable would be intended)";
 }
 
 static std::vector<Finding> split_states(const Evidence& evidence) {

@@ -23,15 +23,15 @@ namespace {
 
 constexpr Rule kGpuArchMissing{.id = "gpu-arch-missing",
                                .severity = Severity::Error,
-                               .summary = "no code for a GPU architecture that --gpu-arch asks for",
+                               .summary = "no code for a GPU architecture that --gpu-arch requests",
                                .device = true};
 constexpr Rule kGpuArchNoPtx{.id = "gpu-arch-no-ptx",
                              .severity = Severity::Warning,
-                             .summary = "no PTX where --gpu-arch asks for some: it can't run on later GPUs",
+                             .summary = "no PTX although --gpu-arch requests it: it can't run on later GPUs",
                              .device = true};
 constexpr Rule kGpuArchUnexpected{.id = "gpu-arch-unexpected",
                                   .severity = Severity::Warning,
-                                  .summary = "code for a GPU architecture that --gpu-arch doesn't ask for",
+                                  .summary = "code for a GPU architecture that --gpu-arch doesn't request",
                                   .device = true};
 constexpr Rule kGpuArchDiffers{.id = "gpu-arch-differs",
                                .severity = Severity::Warning,
@@ -44,7 +44,7 @@ constexpr Rule kGpuFlagDuplicate{.id = "gpu-flag-duplicate",
 constexpr Rule kGpuFlagMismatch{
     .id = "gpu-flag-mismatch",
     .severity = Severity::Warning,
-    .summary = "nvcc's flags ask for other GPU architectures than TORCH_CUDA_ARCH_LIST or --gpu-arch",
+    .summary = "nvcc's flags request other GPU architectures than TORCH_CUDA_ARCH_LIST or --gpu-arch",
     .device = true};
 
 }  // namespace
@@ -307,7 +307,7 @@ void explain_missing(const GpuArch& wanted, const Covered& covered, const Files&
   if (covered.how == Coverage::Jit)
     finding.notes.emplace_back(
         "it works, but the driver compiles the PTX when it is first used, and keeps the result "
-        "in a cache of the user's");
+        "in the user's cache");
   if (covered.how == Coverage::AtLoad)
     finding.notes.emplace_back(
         "the device link made no code for it; give -gencode there too to link it once and for all");
@@ -363,7 +363,7 @@ void missing_ptx(const std::vector<GpuFile>& files, const GpuArch& wanted, std::
   };
   if (!without.empty()) {
     findings.push_back(about(kGpuArchNoPtx, Severity::Warning, wanted,
-                             fmt::format("{} is asked for, and {} no {}", wanted.name(), subject(without),
+                             fmt::format("{} is requested, and {} no {}", wanted.name(), subject(without),
                                          wanted.suffix == 0 ? "PTX" : "such PTX"),
                              without));
     if (wanted.suffix == 0)
@@ -401,7 +401,7 @@ void unexpected(const Evidence& evidence, const std::vector<GpuFile>& files, std
   }
   for (const auto& [arch, group] : by_arch)
     findings.push_back(about(kGpuArchUnexpected, Severity::Warning, arch,
-                             fmt::format("{} is not asked for, and {} {} it", arch.name(), who(group, files.size()),
+                             fmt::format("{} is not requested, and {} {} it", arch.name(), who(group, files.size()),
                                          hold(group, files.size())),
                              group));
 }
@@ -413,7 +413,7 @@ static std::vector<Finding> requested_architectures(const Evidence& evidence) {
   if (evidence.gpu_archs.empty()) return findings;
   const std::vector<GpuFile> files = gpu_files(evidence);
   if (files.empty()) {
-    findings.push_back(make_finding(kGpuArchMissing, {}, "no input holds device code, for no GPU at all"));
+    findings.push_back(make_finding(kGpuArchMissing, {}, "no input contains device code"));
     findings.back().severity = Severity::Warning;
     return findings;
   }
@@ -463,7 +463,7 @@ void duplicates(std::span<const GpuCompile> compiles, std::vector<Finding>& find
         "leaves out the other puts back");
     if (std::any_of(group.begin(), group.end(), [](const GpuCompile* c) { return c->flags.of_torch; }))
       finding.notes.emplace_back(
-          "PyTorch adds the flags of TORCH_CUDA_ARCH_LIST, and takes an empty list as not set: set it to the list, or "
+          "PyTorch adds the flags of TORCH_CUDA_ARCH_LIST, and treats an empty list as not set: set it to the list, or "
           "leave the flags to PyTorch");
   }
 }
@@ -501,8 +501,8 @@ Mismatch mismatch_of(const GpuFlags& flags, std::span<const GpuArch> wanted) {
 
 std::string message_of(const Mismatch& mismatch, const std::string& list_name, const Compiles& group) {
   if (mismatch.no_flags)
-    return fmt::format("nvcc is told no GPU architecture for {}, so it compiles for its own default{}", commands(group),
-                       list_name.empty() ? "" : " and not for " + list_name);
+    return fmt::format("nvcc is given no GPU architecture for {}, so it compiles for its own default{}",
+                       commands(group), list_name.empty() ? "" : " and not for " + list_name);
   std::string text = fmt::format("the flags for {} contradict {}:", commands(group), list_name);
   if (!mismatch.missing.empty()) text += " no " + gpu_arch_names(mismatch.missing);
   if (!mismatch.extra.empty())
@@ -522,7 +522,7 @@ void mismatches(std::span<const GpuCompile> compiles, std::span<const GpuArch> w
     for (const GpuArch& arch : mismatch.missing) finding.archs.push_back(arch.name());
     if (!mismatch.looks_like_arch.empty())
       finding.notes.push_back(fmt::format(
-          "{} has \"arch\" in it: PyTorch takes that for a choice of GPUs and ignores TORCH_CUDA_ARCH_LIST; add the "
+          "{} has \"arch\" in it: PyTorch treats that as a choice of GPUs and ignores TORCH_CUDA_ARCH_LIST; add the "
           "-gencode options yourself, or do without it",
           fmt::join(mismatch.looks_like_arch, " ")));
     else if (!mismatch.no_flags)

@@ -30,7 +30,7 @@ namespace {
 constexpr Rule kNeededNotFound{
     .id = "needed-not-found",
     .severity = Severity::Error,
-    .summary = "a library that a program or shared object needs is not where it is searched"};
+    .summary = "a library that a program or shared object needs is not in the directories that are searched"};
 constexpr Rule kVersionUnmet{.id = "version-unmet",
                              .severity = Severity::Error,
                              .summary = "the library that is found does not define a symbol version that is needed"};
@@ -191,10 +191,10 @@ class VersionCheck {
     if (unmet.library == kNone) {
       finding.message = fmt::format("{} needs version {} of {}, which it doesn't load", asker, versions, unmet.file);
       finding.notes.push_back(
-          "the loader looks versions up by the name in .gnu.version_r, and ends in an assertion: a "
+          "the loader looks versions up by the name in .gnu.version_r, and fails an assertion: a "
           "tool has renamed the library in DT_NEEDED alone");
       finding.fixes.push_back(
-          {fmt::format("rename it in both places: patchelf 0.18 or later --replace-needed; or link {} again", asker),
+          {fmt::format("rename it in both places: patchelf 0.18 or later --replace-needed; or relink {}", asker),
            {},
            {}});
       return finding;
@@ -205,11 +205,11 @@ class VersionCheck {
                                   library, unmet.versions.size() == 1 ? "it" : "them");
     if (unmet.asserts && !unmet.weak) {
       finding.notes.push_back(
-          "it has no version information at all: the loader ends in an assertion where it finds such a symbol in it");
+          "it has no version information at all: the loader fails an assertion when it finds such a symbol in it");
     } else if (unmet.unversioned || unmet.weak) {
       finding.severity = Severity::Warning;
-      finding.notes.push_back(unmet.weak ? "the need is weak: the loader goes on"
-                                         : "it defines no versions at all: the loader says so and goes on");
+      finding.notes.push_back(unmet.weak ? "the need is weak: the loader continues"
+                                         : "it defines no versions at all: the loader prints that and continues");
     }
     suggest(finding, unmet, asker, library);
     return finding;
@@ -372,7 +372,7 @@ std::string kind_of_work_directory(const std::string& path) {
   for (const std::string_view home : {"/home", "/root", "/Users"})
     if (is_below(path, home)) return "is in a home directory";
   for (const std::string_view temporary : {"/tmp", "/var/tmp", "/dev/shm"})
-    if (is_below(path, temporary)) return "is in a directory for temporary files, where anybody can put a library";
+    if (is_below(path, temporary)) return "is in a directory for temporary files, where any user can put a library";
   for (const std::string_view build : {"/build", "/builds", "/workspace", "/workspaces", "/__w", "/github", "/io",
                                        "/project", "/src", "/mnt", "/var/lib/jenkins"})
     if (is_below(path, build)) return "is a directory of the machine that built it";
@@ -387,7 +387,7 @@ std::string why_unsafe(const Evidence& evidence, const Image& image, const std::
   if (!directory.starts_with('/') && !directory.starts_with('$'))
     return "is relative: it depends on where the program is started";
   if (evidence.libraries != nullptr && evidence.libraries->writable_by_all.count(directory) != 0)
-    return "is a directory that anybody can write to";
+    return "is a directory that any user can write to";
   if (std::string why = kind_of_work_directory(fs::path(directory).lexically_normal().string()); !why.empty())
     return why;
   const bool of_wheel = image.object->origin.is_member();
@@ -522,7 +522,7 @@ class NotFound {
     finding.sites.push_back(loaded_site(*hosted.image, hosted.asker, Role::Reference));
     if (host == Host::Python)
       finding.notes.push_back(
-          "an interpreter that has it inside, as Debian's and those of wheels' build images have, does not load it: "
+          "an interpreter that contains it, like Debian's and those of wheels' build images, does not load it: "
           "modules need not be linked with it");
     return finding;
   }
@@ -563,8 +563,9 @@ class NotFound {
   static std::string where(const Missing& missing, const std::vector<Whereabouts>& exact) {
     if (!is_of_wheel(missing)) return "is not found";
     const auto beside = [&](const Whereabouts& place) { return place.package == missing.image->package; };
-    return std::any_of(exact.begin(), exact.end(), beside) ? "is in this wheel and not where it is searched"
-                                                           : "is not in this wheel and is not found";
+    return std::any_of(exact.begin(), exact.end(), beside)
+               ? "is in this wheel but not in the directories that are searched"
+               : "is not in this wheel and is not found";
   }
 
   static const ObjectFacts* asker_of(const Missing& missing) {
@@ -627,7 +628,7 @@ class NotFound {
     if (const std::string package = package_with(missing.needed->name, cuda_major_of(missing)); !package.empty())
       finding.fixes.push_back({"install " + package, {}, {}});
     if (const std::vector<Whereabouts> other = places(missing, false); !other.empty())
-      finding.notes.push_back("another version is there: " + other.front().path);
+      finding.notes.push_back("another version exists: " + other.front().path);
   }
 
   /// What would make the loader find a file that is there. No directory is named that runpath-unsafe warns of.
@@ -645,7 +646,10 @@ class NotFound {
       finding.fixes.push_back({fmt::format("name {} in a file of /etc/ld.so.conf.d and run ldconfig", folder), {}, {}});
     if (rpath.empty() && place.entry.empty() && !is_of_wheel(missing))
       finding.fixes.push_back(
-          {fmt::format("run it with LD_LIBRARY_PATH={}, or install the library where it is searched", folder), {}, {}});
+          {fmt::format("run it with LD_LIBRARY_PATH={}, or install the library in a directory that is searched",
+                       folder),
+           {},
+           {}});
   }
 
   std::string absolute(const Whereabouts& place) const {

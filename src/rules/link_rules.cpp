@@ -56,7 +56,7 @@ constexpr Rule kVersionNotDefined{.id = "version-not-defined",
 constexpr Rule kFatalWarning{
     .id = "fatal-warning",
     .severity = Severity::Error,
-    .summary = "the linker warns, and --fatal-warnings makes an error of that: the linker will reject it",
+    .summary = "the linker warns, and --fatal-warnings makes that an error: the linker will reject it",
     .stops_link = true};
 
 }  // namespace
@@ -99,8 +99,9 @@ Finding version_not_defined(const Evidence& evidence, const Rejection& rejection
                       ", and no input defines it"
                 : demangle(rejection.symbol) + " has version " + rejection.detail + ", which no version script defines";
   if (rejection.first.valid() && !evidence.symbol(rejection.first).defined())
-    message = demangle(rejection.symbol) + "@" + rejection.detail +
-              " is not defined by any input, and GNU ld leaves no name with a version undefined in a shared object";
+    message =
+        demangle(rejection.symbol) + "@" + rejection.detail +
+        " is not defined by any input, and GNU ld rejects a name with a version that a shared object leaves undefined";
   Finding finding = make_finding(kVersionNotDefined, rejection.symbol, std::move(message));
   if (rejection.first.valid()) {
     const Role role = evidence.symbol(rejection.first).defined() ? Role::Kept : Role::Reference;
@@ -254,8 +255,8 @@ std::string what_is_wrong(const Evidence& evidence, const FatalWarning& warning)
     case FatalWarning::Kind::NoEntry:
       return fmt::format("the entry point {} is not defined by any input", name);
     case FatalWarning::Kind::Marked:
-      return fmt::format("{} is used, of which {} warns: {}", name, evidence.object(warning.object).origin.display(),
-                         warning.detail);
+      return fmt::format("{} is used, and {} warns about it: {}", name,
+                         evidence.object(warning.object).origin.display(), warning.detail);
     case FatalWarning::Kind::MarkedFile:
       return fmt::format("{} has a warning: {}", evidence.object(warning.object).origin.display(), warning.detail);
     case FatalWarning::Kind::Common:
@@ -270,7 +271,7 @@ std::string what_is_wrong(const Evidence& evidence, const FatalWarning& warning)
       return fmt::format("{} is a {} in one input and a {} in another", name,
                          kind_of(evidence.symbol(warning.definition)), kind_of(evidence.symbol(warning.reference.id)));
     case FatalWarning::Kind::Shapeless:
-      return fmt::format("{} is used, of which {} gives neither type nor size", name,
+      return fmt::format("{} is used, and {} gives neither its type nor its size", name,
                          evidence.object(warning.definition.in).origin.display());
     case FatalWarning::Kind::StackAsked:
       if (!warning.object.valid()) return "-z execstack makes the stack executable (--warn-execstack)";
@@ -285,7 +286,7 @@ std::string what_is_wrong(const Evidence& evidence, const FatalWarning& warning)
     case FatalWarning::Kind::Segment:
       return fmt::format("the output's {} is writable and executable", warning.detail);
     case FatalWarning::Kind::BackReference:
-      return fmt::format("{} is needed by an input that stands after {}, which defines it (--warn-backrefs)", name,
+      return fmt::format("{} is needed by an input that comes after {}, which defines it (--warn-backrefs)", name,
                          evidence.object(warning.object).origin.display());
   }
   return name;
@@ -308,7 +309,7 @@ Site warned_site(const Evidence& evidence, const Reference& reference) {
 Finding finding_of(const Evidence& evidence, const FatalWarning& warning) {
   const std::string_view linker = traits_of(evidence.job).name;
   Finding finding = make_finding(kFatalWarning, warning.symbol,
-                                 fmt::format("{}: {} warns of it, and --fatal-warnings makes that an error",
+                                 fmt::format("{}: {} warns about it, and --fatal-warnings makes that an error",
                                              what_is_wrong(evidence, warning), linker));
   if (warning.definition.valid()) finding.sites.push_back(make_site(evidence, warning.definition, Role::Kept));
   if (!warning.definition.valid() && warning.object.valid())
@@ -360,14 +361,15 @@ std::string message_for(const Evidence& evidence, const RefusedRelocations& obje
       return fmt::format("{} refers to {} as if it were the program's own, and it is protected in {}: relocation {}",
                          name, symbol, library, first.type);
     case RelocationProblem::NoCopy:
-      return fmt::format("{} needs a copy of {}, which can't be made of the one in {}: relocation {}", name, symbol,
+      return fmt::format("{} needs a copy of {}, and the one in {} can't be copied: relocation {}", name, symbol,
                          library, first.type);
     case RelocationProblem::Absolute:
       return fmt::format("{} can't be linked into {}: relocation {}, an absolute symbol", name, output,
                          relocation_words(first));
     case RelocationProblem::LocalExec:
-      return fmt::format("{} reaches a thread-local variable in a way that only a program's own allow: relocation {}",
-                         name, relocation_words(first));
+      return fmt::format(
+          "{} reaches a thread-local variable in a way that only works for a program's own variables: relocation {}",
+          name, relocation_words(first));
     case RelocationProblem::IndirectFunction:
       return fmt::format("{} needs the address of an indirect function, which is chosen at load time: relocation {}",
                          name, relocation_words(first));
@@ -438,7 +440,9 @@ std::vector<Fix> fixes_for(const Evidence& evidence, const RefusedRelocations& o
     case RelocationProblem::Protected:
     case RelocationProblem::NoCopy:
       fixes.push_back(
-          {what_to_make_again(evidence.object(object.in)) + " with -fPIC: it then asks the library", {}, {}});
+          {what_to_make_again(evidence.object(object.in)) + " with -fPIC: it then gets the address from the library",
+           {},
+           {}});
       fixes.push_back({first.problem == RelocationProblem::Protected
                            ? fmt::format("give {} default visibility in the library", demangle(first.symbol))
                            : fmt::format("give {} a type and a size in the library (.type, .size), and link without "
@@ -505,7 +509,7 @@ std::string message_for(const LinkJob& job, const Unresolved& name) {
     message += " is needed by a shared object and not defined by any input";
   else
     message += " is not defined by any input";
-  if (!name.option.empty()) message += ", and " + name.option + " asks for it";
+  if (!name.option.empty()) message += ", and " + name.option + " requires it";
   return message;
 }
 

@@ -149,7 +149,7 @@ class SplitStates {
     const ObjectFacts& exporter = *image.loaded[other.library];
     Finding finding =
         make_finding(kSplitState, own.name,
-                     fmt::format("{} and {} each have a {} of their own, and are loaded together",
+                     fmt::format("{} and {} each have their own {}, and are loaded together",
                                  short_name(image, other.library), short_name(image, owner), demangle(own.name)));
     Site shared = loaded_site(image, other.library, Role::Kept);
     shared.section = exporter.section_name(*other.symbol);
@@ -166,8 +166,8 @@ class SplitStates {
     // Where both hold device code, either copy may be nvcc's.
     if (image.loaded[owner]->has_device_code && !exporter.has_device_code)
       finding.notes.push_back(
-          "nvcc -rdc=true hides the host variable of a __constant__ or __device__ one; g++ makes a definition that is "
-          "exported of the same line");
+          "nvcc -rdc=true hides the host variable of a __constant__ or __device__ one; g++ exports the definition "
+          "that the same line makes");
     finding.fixes.push_back(
         {fmt::format("define {} in one of them and declare it extern in the other; link that one against it",
                      demangle(own.name)),
@@ -731,8 +731,8 @@ class DuplicatedRuntimes {
         continue;
       }
       add(image, first, i, with_needers(image, first, i),
-          fmt::format("{} and {} both are an OpenMP runtime", short_name(image, first), short_name(image, i)),
-          "build everything with one compiler's OpenMP, or link -liomp5 or -lomp alone: both stand in for libgomp");
+          fmt::format("{} and {} are both OpenMP runtimes", short_name(image, first), short_name(image, i)),
+          "build everything with one compiler's OpenMP, or link -liomp5 or -lomp alone: both can replace libgomp");
     }
   }
 
@@ -768,7 +768,7 @@ class DuplicatedRuntimes {
         kept.begin(), kept.end(), [&](const KeptLocal& local) { return exported.count(local.name) != 0; }));
     if (shared < kFewestShared || shared * kLeastPart < exported.size()) return;
     add(image, owner, library, {owner, library},
-        fmt::format("{} has a copy of {} inside, which is loaded as well", short_name(image, owner),
+        fmt::format("{} contains a copy of {}, which is loaded as well", short_name(image, owner),
                     file_name(image, library)),
         fmt::format("link {} against the shared library, or everything against the archive", short_name(image, owner)));
     found_[{loaded_name(image, owner), loaded_name(image, library)}].finding.sites.front().notes = {

@@ -20,20 +20,20 @@ namespace elfaudit {
 
 const Rule kSuppressionEnded{.id = "suppression-ended",
                              .severity = Severity::Error,
-                             .summary = "a suppression is past its last day and still fits a finding"};
-const Rule kSuppressionUnused{
-    .id = "suppression-unused", .severity = Severity::Warning, .summary = "a suppression fits no finding: it can go"};
-const Rule kBaselineOutdated{.id = "baseline-outdated",
-                             .severity = Severity::Note,
-                             .summary = "findings of the baseline are gone: it can shrink"};
+                             .summary = "a suppression has ended and still matches a finding"};
+const Rule kSuppressionUnused{.id = "suppression-unused",
+                              .severity = Severity::Warning,
+                              .summary = "a suppression matches no finding: remove it"};
+const Rule kBaselineOutdated{
+    .id = "baseline-outdated", .severity = Severity::Note, .summary = "findings of the baseline are gone: update it"};
 
-void require_rule(const std::string& id, const std::string& where) {
+void require_rule(const std::string& id, const std::string& option) {
   std::vector<std::string> known;
   for (const Rule& rule : rule_table()) known.emplace_back(rule.id);
   if (std::find(known.begin(), known.end(), id) != known.end()) return;
   const std::string near = nearest_word(id, known);
-  throw UsageError(fmt::format("{}: there is no such rule; {}", where,
-                               near.empty() ? "`elfaudit rules` lists them" : "'" + near + "' is one"));
+  throw UsageError(fmt::format("{}unknown rule '{}'; {}", option.empty() ? "" : option + ": ", id,
+                               near.empty() ? "`elfaudit rules` lists the rules" : "did you mean '" + near + "'?"));
 }
 
 namespace {
@@ -62,12 +62,12 @@ void note_extraction(const Evidence& evidence, ObjectId id, Site& site) {
   const auto found = std::find_if(all.begin(), all.end(), [&](const Extraction& e) { return e.object == id; });
   if (found == all.end()) return;
   if (found->symbol.empty())
-    site.notes.push_back("taken in by " + found->option);
+    site.notes.push_back("extracted by " + found->option);
   else if (found->needed_by.valid())
-    site.notes.push_back("pulled in by " + evidence.object(found->needed_by).origin.display() + ", which needs " +
+    site.notes.push_back("extracted by " + evidence.object(found->needed_by).origin.display() + ", which needs " +
                          demangle(found->symbol));
   else
-    site.notes.push_back("pulled in by " + found->option + ", which needs " + demangle(found->symbol));
+    site.notes.push_back("extracted by " + found->option + ", which needs " + demangle(found->symbol));
 }
 
 }  // namespace

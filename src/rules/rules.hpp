@@ -20,8 +20,8 @@
 
 namespace elfaudit {
 
-/// Throws UsageError when there is no rule of that id; `where` begins the message ("--enable typo-id").
-void require_rule(const std::string& id, const std::string& where);
+/// Throws UsageError when there is no rule of that id; `option` is what names it ("--enable"), or empty.
+void require_rule(const std::string& id, const std::string& option);
 
 /// What every rule sees.
 struct Evidence {

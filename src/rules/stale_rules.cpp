@@ -21,7 +21,7 @@ constexpr Rule kStaleObject{.id = "stale-object",
 constexpr Rule kUntrackedHeader{
     .id = "untracked-header",
     .severity = Severity::Note,
-    .summary = "an object was compiled with a header that no depfile or ninja log lists: it won't be compiled again",
+    .summary = "an object was compiled with a header that no depfile or ninja log lists: it won't be recompiled",
     .on = false,
     .every_symbol = true,
     .every_header = true};
@@ -47,11 +47,11 @@ std::string message_of(const StaleObject& object, std::size_t objects) {
   const std::string who = one ? object.origin.display() : fmt::format("{} objects", objects);
   const auto& files = object.newer.empty() ? object.missing : object.newer;
   if (object.newer.empty())
-    return fmt::format(
-        "{} {} made from {} no longer there", who, one ? "was" : "were",
-        files.size() == 1 ? files.front() + ", which is" : fmt::format("{} files that are", files.size()));
+    return fmt::format("{} {} built from {}", who, one ? "was" : "were",
+                       files.size() == 1 ? files.front() + ", which no longer exists"
+                                         : fmt::format("{} files that no longer exist", files.size()));
   if (files.size() == 1) return fmt::format("{} {} older than {}", who, one ? "is" : "are", files.front());
-  return fmt::format("{} {} older than {} of the files {} made from", who, one ? "is" : "are", files.size(),
+  return fmt::format("{} {} older than {} of the files {} built from", who, one ? "is" : "are", files.size(),
                      one ? "it was" : "they were");
 }
 
@@ -60,12 +60,12 @@ void note_moved(const StaleObject& object, Finding& finding) {
     const MovedDeclaration& moved = object.moved[i];
     finding.notes.push_back(fmt::format("{}:{} no longer has {}, which the object was compiled with{}", moved.file,
                                         moved.line, moved.name,
-                                        moved.now == 0 ? "" : fmt::format("; it is in line {} now", moved.now)));
+                                        moved.now == 0 ? "" : fmt::format("; it is on line {} now", moved.now)));
   }
   if (object.moved.size() > kMostMoved)
     finding.notes.push_back(fmt::format("and {} more", object.moved.size() - kMostMoved));
   if (object.moved.empty() && object.in_place != 0)
-    finding.notes.emplace_back("what the debug info names of it is still in the same lines");
+    finding.notes.emplace_back("what the debug info names in it is still on the same lines");
 }
 
 Finding stale(const Alike& group) {
@@ -84,11 +84,11 @@ Finding stale(const Alike& group) {
     finding.notes.push_back("gone: " + some_of(first.missing));
   note_moved(first, finding);
   if (first.untracked.empty())
-    finding.notes.push_back("the build knows of these files: " +
+    finding.notes.push_back("the build tracks these files: " +
                             (first.again.empty() ? std::string("run it again") : "run " + first.again));
   else
     finding.notes.push_back(fmt::format(
-        "no depfile or ninja log lists {}: the build won't compile it again when they change; write depfiles (-MMD "
+        "no depfile or ninja log lists {}: the build won't recompile it when they change; write depfiles (-MMD "
         "-MF) or list the headers in the rule that makes the object",
         some_of(first.untracked)));
   return finding;
@@ -127,7 +127,7 @@ Finding stale(const StaleLibrary& library) {
   site.origin = library.origin;
   finding.sites.push_back(std::move(site));
   if (library.newer.size() > 1) finding.notes.push_back("newer: " + some_of(library.newer));
-  finding.notes.emplace_back("it defines all that they export, and was not linked again since they were compiled");
+  finding.notes.emplace_back("it defines all that they export, and was not relinked since they were compiled");
   return finding;
 }
 
@@ -149,12 +149,11 @@ static std::vector<Finding> untracked_headers(const Evidence& evidence) {
     if (!object.untracked.empty()) groups[object.untracked].push_back(&object);
   std::vector<Finding> findings;
   for (const auto& [headers, group] : groups) {
-    Finding finding =
-        make_finding(kUntrackedHeader, {},
-                     fmt::format("nothing tracks {}: {} not compiled again when {} changes", some_of(headers),
-                                 group.size() == 1 ? group.front()->origin.display() + " is"
-                                                   : fmt::format("{} objects are", group.size()),
-                                 headers.size() == 1 ? "it" : "one of them"));
+    Finding finding = make_finding(kUntrackedHeader, {},
+                                   fmt::format("nothing tracks {}: {} not recompiled when {} changes", some_of(headers),
+                                               group.size() == 1 ? group.front()->origin.display() + " is"
+                                                                 : fmt::format("{} objects are", group.size()),
+                                               headers.size() == 1 ? "it" : "one of them"));
     for (const StaleObject* object : group) {
       Site site;
       site.role = Role::Candidate;

@@ -158,11 +158,11 @@ std::string reason_of(Fate fate) {
     case Fate::SharedLost:
       return "in a shared object, and another definition comes before it";
     case Fate::DiscardedComdat:
-      return "an earlier object brought the same COMDAT group";
+      return "an earlier object has the same COMDAT group";
     case Fate::DiscardedExclude:
-      return "its section is left out of the output (SHF_EXCLUDE)";
+      return "its section is not in the output (SHF_EXCLUDE)";
     case Fate::NotExtracted:
-      return "nothing pulls this archive member in";
+      return "nothing extracts this archive member";
     case Fate::NotNeeded:
       return "nothing needs this shared object (--as-needed)";
     case Fate::Reference:

@@ -92,8 +92,7 @@ class UseFinder {
 std::vector<Use> find_uses(const Origin& origin, std::span<const std::uint32_t> symbols) {
   const ElfFile file = ElfFile::open(origin);
   const ElfSections sections(file, origin);
-  if (sections.file_header().e_type != ET_REL)
-    sections.fail("is no relocatable object: it has no relocations to look at");
+  if (sections.file_header().e_type != ET_REL) sections.fail("is not a relocatable object: it has no relocations");
   return UseFinder(sections, symbols).run();
 }
 

@@ -188,15 +188,15 @@ class SupplierSearch {
     if (!same_version) {
       remark(i, version.empty() ? who + " defines it without that version" : who + " defines " + full_name);
     } else if (symbol.visibility == Visibility::Hidden && object.kind != ObjectKind::Relocatable) {
-      remark(i, who + " has it hidden");
+      remark(i, who + " defines it as hidden");
     } else if (object.kind != ObjectKind::Relocatable && missing_[i]->hidden) {
       remark(i, who + " defines it, but the reference is hidden, so that only the output itself can");
     } else if (resolution_.fate(id) == Fate::NotNeeded) {
       if (stands_before_need(i, id.in.input))
         remark(i, who + " defines it and is on the line too early: --as-needed drops it before " + needed_by(i) +
-                      " asks for it");
+                      " needs it");
     } else if (resolution_.fate(id) == Fate::NotExtracted) {
-      remark(i, who + " defines it, and the archive is on the line too early: move it behind " + needed_by(i) +
+      remark(i, who + " defines it, and the archive is on the line too early: move it after " + needed_by(i) +
                     ", or put both between --start-group and --end-group");
     }
   }

@@ -216,7 +216,7 @@ class Pair {
   Pair(const Origin& member, const std::string& object) : archive_(member.file()), file_(object) {
     const std::span<std::byte> all = archive_.bytes();
     if (member.offset > all.size() || member.size > all.size() - member.offset)
-      throw InputError(member.path, "changed while it was read");
+      throw InputError(member.path, "changed while it was being read");
     member_ = all.subspan(member.offset, member.size);
     object_ = file_.bytes();
     origin_ = member;

@@ -124,7 +124,7 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   if (slot_ < 0) {
     if (read_all(fd.get(), address, 0, size)) return;
     ::munmap(address, size);
-    throw InputError(path, "became shorter while it was read");
+    throw InputError(path, "became shorter while it was being read");
   }
   Mapping& mapping = mappings[static_cast<std::size_t>(slot_)];
   mapping.shrunk = false;

@@ -152,7 +152,7 @@ std::string size_damage(const zip_stat_t& stat, const ZipLimits& limits) {
   const bool too_dense = stat.size > limits.small && stat.size / limits.ratio >= stat.comp_size;
   const bool impossible = stat.comp_method == ZIP_CM_DEFLATE && stat.size / kMostDeflated > stat.comp_size;
   if (too_dense || impossible)
-    return fmt::format("would be {} bytes made of {}: this is no honest compression", stat.size, stat.comp_size);
+    return fmt::format("would be {} bytes made of {}: no real compression does that", stat.size, stat.comp_size);
   return {};
 }
 
@@ -176,7 +176,7 @@ ZipFile::ZipFile(const std::string& path, const ZipLimits& limits) : path_(path)
   const char* why = nullptr;
   if (libzip(why) == nullptr) throw InputError(path, fmt::format("needs libzip, which can't be loaded: {}", why));
   zip_.reset(lib().open(path.c_str(), ZIP_RDONLY, &code));
-  if (!zip_) throw InputError(path, "is no readable zip file: " + error_text(code));
+  if (!zip_) throw InputError(path, "is not a readable zip file: " + error_text(code));
   read_directory(limits, size);
 }
 
@@ -206,7 +206,7 @@ void ZipFile::read_directory(const ZipLimits& limits, std::uint64_t file_size) {
                    [](const ZipEntry* a, const ZipEntry* b) { return a->name < b->name; });
   for (std::size_t i = 1; i < by_name.size(); ++i)
     if (by_name[i]->name == by_name[i - 1]->name && entries_[by_name[i]->index].damage.empty())
-      entries_[by_name[i]->index].damage = "has the name of another entry: which of them counts is up to the reader";
+      entries_[by_name[i]->index].damage = "has the same name as another entry: readers disagree on which one counts";
 }
 
 ZipEntry ZipFile::read_entry(std::uint64_t index, const ZipLimits& limits) const {
@@ -285,7 +285,7 @@ Buffer ZipFile::read(const ZipEntry& entry) const {
 Buffer read_zip_entry(const std::string& path, const std::string& name) {
   const ZipFile zip(path);
   const ZipEntry* entry = zip.find(name);
-  if (entry == nullptr) throw InputError(path, name, 0, "there is no such entry");
+  if (entry == nullptr) throw InputError(path, name, 0, "no such entry");
   return zip.read(*entry);
 }
 

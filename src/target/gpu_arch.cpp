@@ -33,7 +33,7 @@ GpuArch parse_gpu_arch(std::string_view text) {
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), arch.number);
   // The oldest is 10, and three digits are the most there are: "9" and "9000" are slips of the finger.
   if (error != std::errc() || end != rest.data() + rest.size() || arch.number < 10 || arch.number > 999)
-    throw UsageError(fmt::format("'{}' is no GPU architecture; examples: sm_90, sm_90a, compute_100", text));
+    throw UsageError(fmt::format("'{}' is not a GPU architecture; examples: sm_90, sm_90a, compute_100", text));
   return arch;
 }
 
@@ -189,7 +189,7 @@ std::string meant(std::string_view word) {
         small == "native" || small == "auto" ? "machine" : "version of nvcc"));
   const std::string suggestion = meant(word);
   throw UsageError(
-      fmt::format("'{}' is no GPU architecture{}; examples: 9.0a, 10.0+PTX, Hopper, 80-real, 90-virtual, sm_90a, "
+      fmt::format("'{}' is not a GPU architecture{}; examples: 9.0a, 10.0+PTX, Hopper, 80-real, 90-virtual, sm_90a, "
                   "compute_100",
                   word, suggestion.empty() ? "" : fmt::format(": did you mean {}?", suggestion)));
 }
@@ -214,7 +214,7 @@ std::vector<GpuArch> parse_gpu_arch_list(std::string_view text) {
     at = end + 1;
   }
   if (all.empty())
-    throw UsageError("the list of GPU architectures is empty; PyTorch takes an empty TORCH_CUDA_ARCH_LIST as not set");
+    throw UsageError("the list of GPU architectures is empty; PyTorch treats an empty TORCH_CUDA_ARCH_LIST as not set");
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;

@@ -47,7 +47,7 @@ def test_why_a_member_is_there(lab):
     lab.cc("lib.o", "int state; int helper() { return 0; }")
     lab.ar("libx.a", "lib.o")
     result = lab.audit("check", "main.o", "libx.a")
-    assert result.code == 1 and "pulled in by main.o, which needs helper()" in result.out, result
+    assert result.code == 1 and "extracted by main.o, which needs helper()" in result.out, result
     # Nothing needs the member: no duplicate, as for the linker.
     assert lab.audit("check", lab.cc("other.o", "int state; int main() {}"), "libx.a").code == 0
 
@@ -60,7 +60,7 @@ def test_why_a_member_is_there(lab):
         ("head -c 300 b.o > c.o; mv c.o b.o", "b.o"),
         ("printf 'MZ\\220' > b.o", "b.o"),
         (": > b.o", "empty"),
-        ("rm b.o; mkdir b.o", "b.o: holds no object"),
+        ("rm b.o; mkdir b.o", "b.o: contains no object"),
         ("chmod 0 b.o; rm b.o; ln -s b.o b.o", "b.o"),
         ("gcc -flto -fno-fat-lto-objects -c -xc - -o b.o <<< 'int f(void) { return 1; }'", "LTO"),
     ],
@@ -158,7 +158,7 @@ def test_archives_alone_are_audited_whole(lab):
     lab.ar("liba.a", "a.o")
     lab.ar("libb.a", "b.o")
     result = lab.audit("check", "liba.a", "libb.a")
-    assert result.code == 1 and "archives alone" in result.out, result
+    assert result.code == 1 and "only archives were given" in result.out, result
 
 
 def test_response_file(lab):
@@ -176,7 +176,7 @@ def test_explain_gives_the_whole_account(lab):
     result = lab.audit("explain", "shared_helper()", "c.o", "a.o", "b.o")
     assert result.code == 0, result
     assert "shared_helper() (_Z13shared_helperv)" in result.out
-    for words in ("defined by a.o", "reference", "kept", "discarded", "COMDAT group", "inc/x.h:1", "an earlier object brought"):
+    for words in ("defined by a.o", "reference", "kept", "discarded", "COMDAT group", "inc/x.h:1", "an earlier object has the same COMDAT group"):
         assert words in result.out, words
     assert lab.audit("explain", "no_such_symbol", "a.o").code == 2
 
@@ -187,8 +187,8 @@ def test_explain_says_who_pulled_a_member(lab):
     lab.cc("other.o", "int state = 2;")
     lab.ar("libx.a", "lib.o", "other.o")
     out = lab.audit("explain", "state", "main.o", "libx.a").out
-    assert "pulled in by main.o, which needs helper()" in out
-    assert "nothing pulls this archive member in" in out
+    assert "extracted by main.o, which needs helper()" in out
+    assert "nothing extracts this archive member" in out
 
 
 def test_help_names_the_real_defaults(lab):

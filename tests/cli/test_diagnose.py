@@ -78,13 +78,13 @@ def test_log_alone(lab):
     for expected in (f"log line 5: multiple definition of {STATE}", "the log alone shows:",
                      "kept       prebuilt/deep_ep.o  include/device_host_transport/nvshmem_common_ibgda.h:32",
                      "rejected   prebuilt/libnvshmem_device.a(init_device.cu.o)  .bss+0x380",
-                     "its objects are not here: prebuilt/deep_ep.o"):
+                     "its objects are missing: prebuilt/deep_ep.o"):
         assert expected in result.out, (expected, result.out)
 
 
 def test_libraries_that_are_not_here_are_named(lab):
     case(lab, "nvshmem-host")
-    assert "the audit is without them" in lab.audit("diagnose", "docker.log").out
+    assert "missing inputs, left out of the audit: " in lab.audit("diagnose", "docker.log").out
 
 
 # --- the port to another transport: three failures
@@ -126,14 +126,14 @@ def test_header_that_is_generated(lab, name, template):
     lab.write("a.cpp", f"#include <sub/{name}>\n")
     lab.sh("(set -x; g++ -Isdk/include -c a.cpp) >build.log 2>&1", check=False)
     out = lab.audit("diagnose", "build.log").out
-    assert f"sub/{name} is made of {lab.path}/sdk/include/sub/{template} when that project is configured" in out, out
+    assert f"sub/{name} is generated from {lab.path}/sdk/include/sub/{template} when that project is configured" in out, out
 
 
 def test_folders_that_were_searched_elsewhere(lab):
     """Read on another machine, or from another folder: that a folder isn't here says nothing."""
     lab.write("build.log", "g++ -Icsrc/include -c csrc/a.cpp -o a.o\ncsrc/a.cpp:1:10: fatal error: x.h: No such file or directory\n")
     out = lab.audit("diagnose", "build.log").out
-    assert "searched csrc/include (from the folder that the command ran in, which is not known here)" in out, out
+    assert "searched csrc/include (relative to the folder that the command ran in, which is unknown)" in out, out
     lab.write("csrc/a.cpp", "#include <x.h>\n")
     assert "searched csrc/include (no such folder)" in lab.audit("diagnose", "build.log").out
 
@@ -141,7 +141,7 @@ def test_folders_that_were_searched_elsewhere(lab):
 def test_header_that_is_nowhere(lab):
     case(lab, "efa-device")
     assert only_error(lab, "header.log")["fixes"] == []
-    assert "nothing of that name is near these folders" in lab.audit("diagnose", "header.log").out
+    assert "no file of that name is near these folders" in lab.audit("diagnose", "header.log").out
 
 
 # --- what only the compiler has to say: the first message of each command is quoted
@@ -236,7 +236,7 @@ def test_one_switch_in_two_files_is_one_error(lab):
     assert len(switched["lines"]) == 2 and [f["symbol"] for f in switched["finding"]["also"]] == ["_Z1gv"]
     assert (other["symbol"], other["finding"]["cause"]["kind"]) == ("other_a", "two-definitions")
     text = lab.audit("diagnose", "build.log").out
-    assert "(and 1 more): multiple definition of f()" in text and "3 errors in the log, joined by cause to 2;" in text
+    assert "(and 1 more): multiple definition of f()" in text and "3 errors in the log, grouped by cause into 2;" in text
 
 
 def test_compile_commands_of_the_log_tell_the_cause(lab):
@@ -285,7 +285,7 @@ def test_library_in_a_neighbouring_folder(lab):
     lab.write("x.log", "g++ a.o -Lpkg/lib -lshm -o x\n/usr/bin/ld: cannot find -lshm: No such file or directory\n")
     error = only_error(lab, "x.log")
     assert (error["kind"], error["nearby"][0]["exact"]) == ("library-not-found", False)
-    assert error["fixes"] == [f"-L{lab.path}/pkg/lib64 -l:libshm.so.3 (it is there under this name only)"]
+    assert error["fixes"] == [f"-L{lab.path}/pkg/lib64 -l:libshm.so.3 (it exists only under this name)"]
 
 
 def test_one_header_missed_by_many_is_one_error(lab):
@@ -351,7 +351,7 @@ def test_log_of_cmake_build_is_explained_from_the_source_folder(lab, generator, 
     result = lab.audit("diagnose", "build.log")
     assert "1 of 1 link audited, which explains 1" in result.out, result
     if generator == "Ninja":
-        assert f"it is taken to have run in {folder}, the build folder that has its objects" in result.out, result
+        assert f"it is assumed to have run in {folder}, the build folder that contains its objects" in result.out, result
     lab.sh(f"mkdir logs && cp build.log logs && rm -r {folder}")
     result = lab.audit("diagnose", "logs/build.log")
     assert "if they still exist, run elfaudit in the folder that the build ran in" in result.out or generator != "Ninja", result
@@ -384,7 +384,7 @@ def test_response_file_elsewhere_is_not_read(lab, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("elsewhere") / "objects.rsp"
     lab.write("x.log", response_file_case(lab, str(elsewhere)))
     result = lab.audit("diagnose", "x.log")
-    assert "the words in @" in result.out and "are not known" in result.out and "[duplicate-definition]" not in result.out
+    assert "was not read: there is no such file below the folder" in result.out and "[duplicate-definition]" not in result.out
 
 
 # --- nothing that a log names is run

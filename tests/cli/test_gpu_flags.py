@@ -80,7 +80,7 @@ def test_list_disagrees(lab):
 def test_any_flag_with_arch_in_it(lab, flag):
     commands(lab, f"{TORCH} {flag}")
     result = lab.audit("check", "--compile-commands", "compile_commands.json")
-    assert "nvcc is told no GPU architecture for a.o, so it compiles for its own default [gpu-flag-mismatch]" in result.out
+    assert "nvcc is given no GPU architecture for a.o, so it compiles for its own default [gpu-flag-mismatch]" in result.out
     assert '-march=native' in result.out and "ignores TORCH_CUDA_ARCH_LIST" in result.out
 
 
@@ -106,7 +106,7 @@ def test_log_with_every_flag_twice(lab):
     assert (rule, files) == ("gpu-flag-duplicate", ["fp_quantize_impl.cuda.o"])
     assert message == "nvcc is given each of 2 -gencode options more than once for fp_quantize_impl.cuda.o"
     text = lab.audit("diagnose", "jit.log").out
-    assert "by log line 5" in text and "takes an empty list as not set" in text
+    assert "by log line 5" in text and "treats an empty list as not set" in text
 
 
 def test_log_with_a_list_that_is_not_kept(lab):

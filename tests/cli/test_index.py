@@ -64,7 +64,7 @@ def test_the_report_of_objects_that_are_gone_says_so(tree):
         (tree.path / name).unlink()
     result = tree.audit("check", "a.o.facts", "b.o.facts")
     assert result.code == 1
-    note = "as a.o.facts has it: the object is not at hand"
+    note = "as recorded in a.o.facts: the object is missing"
     assert note in result.out and note not in with_objects
     # What the facts hold is there: places by debug info, and what the sources say of them. The includes are the object's.
     def places_and_causes(text):
@@ -79,7 +79,7 @@ def test_the_report_of_objects_that_are_gone_says_so(tree):
 def test_facts_of_an_object_that_was_made_anew_keep_to_their_own(tree):
     tree.cc("a.o", "\n\n\n\nint counter = 2;\n", "g++ -g")
     result = tree.audit("check", "a.o.facts", "b.o")
-    assert result.code == 1 and "include/h.hpp:2" in result.out and "a.o.facts has it" in result.out, result
+    assert result.code == 1 and "include/h.hpp:2" in result.out and "as recorded in a.o.facts" in result.out, result
     assert "a.cpp:5" not in result.out
 
 
@@ -97,9 +97,9 @@ def test_facts_alone_do_not_pass_what_needs_the_object(tree):
     (tree.path / "n.o").unlink()
     (tree.path / "libs.so").unlink()
     result = tree.audit(*command)
-    assert result.code == 2 and "not at hand [unreadable-input]" in result.out, result
+    assert result.code == 2 and "is missing [unreadable-input]" in result.out, result
     result = tree.audit("check", "c.o", "libs.so.facts")
-    assert "libs.so is known from libs.so.facts alone" in result.out + result.err, result
+    assert "libs.so is known from libs.so.facts only" in result.out + result.err, result
 
 
 def test_facts_are_small(tree):

@@ -57,11 +57,11 @@ def test_several_rules(lab):
 
 def test_unknown_rules_say_which_was_meant(lab):
     result = lab.audit("rules", "duplicate-definitoin")
-    assert result.code == 2 and result.err == "elfaudit: duplicate-definitoin: there is no such rule; 'duplicate-definition' is one\n"
-    assert "`elfaudit rules` lists them" in lab.audit("rules", "xyz").err
+    assert result.code == 2 and result.err == "elfaudit: unknown rule 'duplicate-definitoin'; did you mean 'duplicate-definition'?\n"
+    assert "`elfaudit rules` lists the rules" in lab.audit("rules", "xyz").err
     lab.cc("a.o", "int a;")
-    assert "'header-definition' is one" in lab.audit("check", "--enable", "header-defintion", "a.o").err
-    assert "'needed-unused' is one" in lab.audit("check", "--severity", "need-unused=off", "a.o").err
+    assert "did you mean 'header-definition'?" in lab.audit("check", "--enable", "header-defintion", "a.o").err
+    assert "did you mean 'needed-unused'?" in lab.audit("check", "--severity", "need-unused=off", "a.o").err
 
 
 def test_sarif_carries_the_page(lab):

@@ -56,7 +56,7 @@ def test_fresh_and_stale_with_ninja(lab, deps):
     assert stale(lab, "out/main.o") == []
     age(lab, "out/main.o", 60)
     [finding] = stale(lab, "out/main.o")
-    assert finding["message"] == "out/main.o is older than 2 of the files it was made from"
+    assert finding["message"] == "out/main.o is older than 2 of the files it was built from"
     assert finding["notes"][0] == "newer: main.cpp, state.h"
     assert finding["sites"][0]["notes"] == ["by .ninja_deps" if deps else "by out/main.o.d"]
 
@@ -84,8 +84,8 @@ def test_header_is_newer_by_a_nanosecond(lab):
     os.utime(lab.path / "state.h", ns=(made + 1, made + 1))
     [finding] = stale(lab, "main.o")
     assert (finding["severity"], finding["message"]) == ("warning", "main.o is older than state.h")
-    assert "what the debug info names of it is still in the same lines" in finding["notes"]
-    assert "the build knows of these files: run it again" in finding["notes"]
+    assert "what the debug info names in it is still on the same lines" in finding["notes"]
+    assert "the build tracks these files: run it again" in finding["notes"]
 
 
 def test_header_says_something_else(lab):
@@ -94,7 +94,7 @@ def test_header_says_something_else(lab):
     age(lab, "main.cpp", 120)
     lab.write("state.h", "// a new first line\n" + HEADER)
     [finding] = stale(lab, "main.o")
-    assert "state.h:1 no longer has one, which the object was compiled with; it is in line 2 now" in finding["notes"]
+    assert "state.h:1 no longer has one, which the object was compiled with; it is on line 2 now" in finding["notes"]
     lab.write("state.h", "extern int state;\nint renamed();\n")
     [finding] = stale(lab, "main.o")
     assert "state.h:1 no longer has one, which the object was compiled with" in finding["notes"]
@@ -104,7 +104,7 @@ def test_header_is_gone(lab):
     build(lab)
     (lab.path / "state.h").unlink()
     [finding] = stale(lab, "main.o")
-    assert finding["message"] == "main.o was made from state.h, which is no longer there"
+    assert finding["message"] == "main.o was built from state.h, which no longer exists"
 
 
 def test_sources_are_elsewhere(lab):
@@ -120,7 +120,7 @@ def test_header_that_nothing_tracks(lab):
     age(lab, "main.cpp", 120)
     [finding] = stale(lab, "main.o")
     assert finding["message"] == "main.o is older than state.h" and finding["sites"][0]["notes"] == ["by debug info"]
-    assert any(note.startswith("no depfile or ninja log lists state.h: the build won't compile it again") for note in finding["notes"])
+    assert any(note.startswith("no depfile or ninja log lists state.h: the build won't recompile it") for note in finding["notes"])
 
 
 def test_list_of_another_object_is_not_believed(lab):
@@ -145,7 +145,7 @@ def test_untracked_headers_when_asked(lab):
     assert stale(lab, "main.o", "tracked.o") == []
     [finding] = stale(lab, "--enable", "untracked-header", "main.o", "tracked.o")
     assert (finding["rule"], finding["severity"]) == ("untracked-header", "note")
-    assert finding["message"] == "nothing tracks state.h: main.o is not compiled again when it changes"
+    assert finding["message"] == "nothing tracks state.h: main.o is not recompiled when it changes"
 
 
 # --- libraries
@@ -235,7 +235,7 @@ def test_header_is_newer_than_the_object_in_an_archive(lab, generator, way):
     assert finding["message"] == "b/libl.a(l.cpp.o) is older than s.h"
     assert finding["sites"][0]["notes"][0] == "a copy of b/CMakeFiles/l.dir/l.cpp.o"
     again = "ninja -C b libl.a" if generator == "Ninja" else "make -C b"
-    assert f"the build knows of these files: run {again}" in finding["notes"]
+    assert f"the build tracks these files: run {again}" in finding["notes"]
 
 
 def test_member_differs_from_an_older_object(lab):

@@ -46,4 +46,4 @@ def test_device_findings_need_no_object(objects):
     objects.sh("rm *.o")
     result = objects.audit("check", "--format", "json", *(name + ".facts" for name in names))
     assert result.code == 1 and told(result) == expected
-    assert "the object is not at hand" in result.out
+    assert "the object is missing" in result.out

@@ -188,13 +188,13 @@ class Follower:
 SENTENCES = [
     (r"declare it `extern` in PLACE: \S+ defines it already", Follower.declare_only),
     (r"declare it `extern` in PLACE and define it", Follower.declare),
-    (r"take the initialiser out of PLACE and define it", Follower.declare),
+    (r"remove the initialiser in PLACE and define it", Follower.declare),
     (r"make it `(?P<word>[a-z ]+)`(?: or `static inline`)? in PLACE and where it is declared \((?P<other>[^\s:]+):(?P<number>\d+)\)", Follower.specify),
+    (r"write `(?P<word>[a-z ]+)` in the macro that generates it in PLACE", Follower.in_macro),
+    (r"write `(?P<word>[a-z ]+)` where (?P<macro>\w+) defines it \(PLACE\)", Follower.in_macro),
+    (r"let (?P<macro>\w+) expand to `extern` in PLACE too", Follower.extern_in_macro),
+    (r"let (?P<macro>\w+) expand to `(?P<word>[a-z ]+)` in PLACE too", Follower.in_macro),
     (r"(?:make it|write) `(?P<word>[a-z ]+)`.* in PLACE", Follower.specify),
-    (r"say `(?P<word>[a-z ]+)` in the macro that makes it in PLACE", Follower.in_macro),
-    (r"say `(?P<word>[a-z ]+)` where (?P<macro>\w+) defines it \(PLACE\)", Follower.in_macro),
-    (r"let (?P<macro>\w+) say `(?P<word>[a-z ]+)` in PLACE too", Follower.in_macro),
-    (r"let (?P<macro>\w+) say extern in PLACE too", Follower.extern_in_macro),
     (r"move the alias \(PLACE\)", Follower.declare),
     (r"move PLACE to one source file", Follower.move),
     (r"include it in one source file only: PLACE brings it", lambda self, **found: self.include_once("", **found)),
@@ -205,7 +205,7 @@ SENTENCES = [
     (r"define (?P<name>\w+) in one source file, not in PLACE", Follower.move_define),
     (r"define (?P<name>\w+) for one source file only", lambda self, name: self.undefine(name)),
     (r"write `typedef` before the \w+ that ends in PLACE", Follower.typedef),
-    (r"leave out the name in PLACE", Follower.drop),
+    (r"remove the name in PLACE", Follower.drop),
 ]
 
 

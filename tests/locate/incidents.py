@@ -40,8 +40,8 @@ def both(header, extension="c", name="x.h", before=""):
     return {name: header, f"a.{extension}": f'{before}#include "{name}"\nint only_a;\n', f"b.{extension}": f'{before}#include "{name}"\nint only_b;\n'}
 
 
-TENTATIVE = ("the header does not say extern, so each file that includes it defines the variable (with -fcommon they were merged, "
-             "which is off since GCC 10 and clang 11)")
+TENTATIVE = ("the header does not say extern, so each file that includes it defines the variable (-fcommon, "
+             "the default before GCC 10 and clang 11, merged them)")
 
 # --- extern "C" says nothing about a variable or a function
 
@@ -51,7 +51,7 @@ for macros in ('#define DECLS extern "C" {\n#define DECLS_END }', '#define DECLS
     c(f'extern "C" in a macro, {braces} (Xlib, glib)', both(header % "int debug;"), "tentative-definition", TENTATIVE,
       "declare it `extern` in x.h:9 and define it in one source file")
     c(f'extern "C" in a macro before a function, {braces}', both(header % "int level(void) { return 1; }"), "function-not-inline",
-      "the header defines the function and it is not inline", "make it `static` or `static inline` in x.h:9")
+      "the header defines the function, which is not inline", "make it `static` or `static inline` in x.h:9")
 
 c("extern and a decoration in a macro (Xlib)", both("""\
 #if defined(__cplusplus) || defined(c_plusplus)
@@ -192,7 +192,7 @@ cxx("FUNC has a default of its own (fmt)", both("""\
 #endif
 FMT_FUNC int f() { return 1; }
 """, "cpp", "format-inl.h"), "macro-not-inline",
-    "FMT_FUNC is empty here: line 2, where it is `inline`, is left out because FMT_HEADER_ONLY is not defined when {cc} compiles a.cpp",
+    "FMT_FUNC is empty here: line 2, where it is `inline`, is skipped because FMT_HEADER_ONLY is not defined when {cc} compiles a.cpp",
     "define FMT_HEADER_ONLY wherever format-inl.h is included, or include format-inl.h in one source file only")
 
 cxx("the declaration in the class has the macro (asio)", {
@@ -210,7 +210,7 @@ c("FUNC is static inline unless the library is compiled (stb_sprintf)", both("""
 #endif
 STBSP_DEF int stbsp(void);
 int stbsp(void) { return 1; }
-"""), "function-not-inline", "the header defines the function and it is not inline", "make it `static` in x.h:7 and where it is declared (x.h:6)")
+"""), "function-not-inline", "the header defines the function, which is not inline", "make it `static` in x.h:7 and where it is declared (x.h:6)")
 
 c("EXTERN is empty by default", both("""\
 #ifdef USERS
@@ -235,7 +235,7 @@ c("MAIN on the command line of both", both(GLOBALS), "implementation-switch",
 c("EXTERN emptied in two files", {
     "g.h": "#ifndef EXTERN\n#define EXTERN extern\n#endif\nEXTERN int state;\n",
     "a.c": '#define EXTERN\n#include "g.h"\n', "b.c": '#define EXTERN\n#include "g.h"\n'},
-  "implementation-switch", "EXTERN is defined in a.c:1 and b.c:1; g.h:2, where it is `extern`, is left out because of it",
+  "implementation-switch", "EXTERN is defined in a.c:1 and b.c:1; g.h:2, where it is `extern`, is skipped because of it",
   "define EXTERN in one source file only: remove b.c:1", applied=True)
 
 STB = "int stb_load(void);\n#ifdef STB_IMAGE_IMPLEMENTATION\nint stb_load(void) { return 1; }\n#endif\n"
@@ -351,7 +351,7 @@ c("a debug variable is no switch", both("extern int dbg;\n#ifdef DEBUG\nint dbg 
   "the header defines the variable: it says neither extern nor inline", "declare it `extern` in x.h:3 and define it in one source file")
 
 c("a level is no switch", both("#if LEVEL > 2\n#define E\n#else\n#define E extern\n#endif\nE int x;\n", before="#define LEVEL 3\n"), "empty-macro",
-  "E is empty here: line 1 (`#if LEVEL > 2`) is taken when {cc} compiles a.c", "let E say extern in x.h:2 too, and define the variable in one source file")
+  "E is empty here: line 1 (`#if LEVEL > 2`) is taken when {cc} compiles a.c", "let E expand to `extern` in x.h:2 too, and define the variable in one source file")
 
 cxx("the implementation file of a library that is compiled apart (asio)", {
     "config.hpp": "#if defined(LIB_SEPARATE)\n#define LIB_DECL\n#else\n#define LIB_DECL inline\n#endif\n",
@@ -362,14 +362,14 @@ cxx("the implementation file of a library that is compiled apart (asio)", {
 
 c("a configured feature is no switch", {
     "config.h": "#define NEED_STRLCPY 1\n", "compat.h": '#include "config.h"\nint lcpy(void);\n#ifdef NEED_STRLCPY\nint lcpy(void) { return 1; }\n#endif\n',
-    "a.c": '#include "compat.h"\n', "b.c": '#include "compat.h"\n'}, "function-not-inline", "the header defines the function and it is not inline",
+    "a.c": '#include "compat.h"\n', "b.c": '#include "compat.h"\n'}, "function-not-inline", "the header defines the function, which is not inline",
   "make it `static` in compat.h:4 and where it is declared (compat.h:2)")
 
 # --- A source, a header and what is declared
 
 c("a source that a header includes and nobody compiles (CGBN)", {
     "impl.c": "int work(void) { return 1; }\n", "x.h": '#include "impl.c"\n', "a.c": '#include "x.h"\n', "b.c": '#include "x.h"\n'},
-  "function-not-inline", "impl.c defines the function and it is not inline", "make it `static` or `static inline` in impl.c:1")
+  "function-not-inline", "impl.c defines the function, which is not inline", "make it `static` or `static inline` in impl.c:1")
 
 c("a source that is included and compiled", {"a.c": "int work(void) { return 1; }\n", "b.c": '#include "a.c"\nint more;\n'},
   "source-included", "b.c:1 includes the source file a.c", "remove the #include (b.c:1), or compile that file no more by itself", applied=True)
@@ -378,14 +378,14 @@ c("two sources define what a header declares (0verkill)", {
     "data.h": "struct list { int id; };\nextern struct list *last_obj;\n",
     "data.c": '#include "data.h"\nstruct list *last_obj;\n', "server.c": '#include "data.h"\n\nstruct list *last_obj;\n'},
   "two-definitions", "data.c:2 and server.c:3 each define it; data.h:2 declares it",
-  "keep one of the definitions: data.h:2 declares it for all who include it")
+  "keep one of the definitions: data.h:2 declares it for every file that includes it")
 
 c("the lexer's line too many (dtc)", {
     "parser.tab.h": "typedef struct { int line; } YYLTYPE;\nextern YYLTYPE yylloc;\n",
     "parser.tab.c": '#include "parser.tab.h"\nYYLTYPE yylloc;\n',
     "lexer.lex.c": '#line 1 "lexer.l"\n#include "parser.tab.h"\nYYLTYPE yylloc;\n'},
   "two-definitions", "lexer.{lexer} and parser.tab.c:2 each define it; parser.tab.h:2 declares it",
-  "keep one of the definitions: parser.tab.h:2 declares it for all who include it", only=("-g -MD", "-MD", "command"))
+  "keep one of the definitions: parser.tab.h:2 declares it for every file that includes it", only=("-g -MD", "-MD", "command"))
 
 c("a header meets the definition (fermi-lite)", {
     "rle.h": "#include <stdint.h>\nconst uint8_t rle_auxtab[8];\n", "a.c": '#include "rle.h"\n',
@@ -409,11 +409,11 @@ cxx("two programs", {"a.cpp": "int main() {}\n", "b.cpp": "\nint main() {}\n"}, 
 # --- typedef
 
 c("an enum without its typedef", both("enum { SLOW, FAST } mode;\n"), "typedef-forgotten",
-  "`mode` is a variable of the enum that the declaration defines, and nothing uses it: `typedef` is missing, or the name is one too many",
+  "`mode` is a variable of the enum that the declaration defines, and nothing uses it: `typedef` is missing, or the name is superfluous",
   "write `typedef` before the enum that ends in x.h:1")
 
 c("a struct without its typedef, of several lines", both("struct opts {\n  int verbose;\n} opts;\nint parse(struct opts *opts_);\n"), "typedef-forgotten",
-  "`opts` is a variable of the struct that the declaration defines, and nothing uses it: `typedef` is missing, or the name is one too many",
+  "`opts` is a variable of the struct that the declaration defines, and nothing uses it: `typedef` is missing, or the name is superfluous",
   "write `typedef` before the struct that ends in x.h:3")
 
 c("a struct that is a variable", {**both("struct opts {\n  int verbose;\n} opts;\n"), "a.c": '#include "x.h"\nint get(void) { return opts.verbose; }\n'},
@@ -440,20 +440,20 @@ c("inline in gnu89", both("inline int f(void) { return 1; }\n"), "inline-externa
   only=("-g -MD", "-MD", "command", "preprocess"))
 
 c("inline that is declared without it", both("int f(void);\ninline int f(void) { return 1; }\n"), "inline-external",
-  "x.h:1 declares the inline function without inline, which makes it a definition for other files in each file that does so",
+  "x.h:1 declares the inline function without inline, which makes each file that does so define it for other files",
   "make it `static inline` in x.h:2", options="-std=gnu11")
 
 # --- What says extern and defines
 
 cxx('extern "C" and a body on one line', both('extern "C" int f(void) { return 1; }\n', "cpp"), "function-not-inline",
-    "the header defines the function and it is not inline", "make it `inline` in x.h:1, or move its body to a source file")
+    "the header defines the function, which is not inline", "make it `inline` in x.h:1, or move its body to a source file")
 
 cxx('extern "C" and an initialiser', both('extern "C" int v = 2;\n', "cpp"), "extern-initialised",
     'the header gives it an initialiser, which makes it a definition in spite of `extern "C"`', "")
 
 c("extern and an initialiser", both("extern int z = 3;\n"), "extern-initialised",
   "the header gives it an initialiser, which makes it a definition in spite of `extern`",
-  "take the initialiser out of x.h:1 and define it in one source file")
+  "remove the initialiser in x.h:1 and define it in one source file")
 
 c("inline that the compiler takes as gnu89's", both("__attribute__((gnu_inline)) inline int f(void) { return 1; }\n"), "inline-external",
   "by the rules of gnu89, which -fgnu89-inline and gnu_inline ask for too, `inline` without `extern` defines the function in each file that "
@@ -484,4 +484,4 @@ cxx("a constant member before C++17", both("struct K { static constexpr int n = 
     "the header defines the static member, which is not inline", "move x.h:2 to one source file", options="-std=c++14", only=("command",))
 
 cxx("a function of a class (uuid_v4)", both("struct U { int f(); };\nint U::f() { return 1; }\n", "cpp"), "function-not-inline",
-    "the header defines the function and it is not inline", "make it `inline` in x.h:2, or move its body to a source file")
+    "the header defines the function, which is not inline", "make it `inline` in x.h:2, or move its body to a source file")

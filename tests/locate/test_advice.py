@@ -67,7 +67,7 @@ def test_a_vtable_of_several_candidates_says_so(lab):
     (finding,) = lab.audit("check", "a.o", "b.o", "--format", "json").json()["findings"]
     (vtable,) = [other for other in finding["also"] if other["symbol"] == "_ZTV4Base"]
     assert "one of Base::f(), Base::g()" in vtable["cause"]["text"]
-    assert vtable["fixes"][0]["text"] == "mend the duplicates among the functions of Base: it goes with one of them"
+    assert vtable["fixes"][0]["text"] == "fix the duplicates among the functions of Base: it is emitted with one of them"
 
 
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])

@@ -128,7 +128,7 @@ def test_an_archive_is_copied(lab):
     lab.ar("libtwo.a", "a.o")
     broken = finding(lab, ["libone.a", "libtwo.a"])
     assert broken["cause"]["kind"] == "copied-archive"
-    assert broken["fixes"][0]["text"] == "take one of the two archives off the link line: libtwo.a"
+    assert broken["fixes"][0]["text"] == "remove one of the two archives from the link line: libtwo.a"
 
 
 def test_an_object_is_named_twice(lab):

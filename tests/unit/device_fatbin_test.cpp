@@ -162,7 +162,7 @@ TEST(DeviceFatbin, PayloadsThatLieAboutTheirSizeAreRefused) {
     const std::string stream = flags == kLz4 ? lz4(text) : zstd(text);
     EXPECT_THAT(payload_error(fatbin({compressed(flags, stream, 999)})), HasSubstr("damaged"));
     EXPECT_THAT(payload_error(fatbin({compressed(flags, stream, 1001)})), HasSubstr("decompresses to 1000 bytes"));
-    EXPECT_THAT(payload_error(fatbin({compressed(flags, stream, 0)})), HasSubstr("says that it is empty"));
+    EXPECT_THAT(payload_error(fatbin({compressed(flags, stream, 0)})), HasSubstr("claims to be empty"));
     EXPECT_THAT(payload_error(fatbin({compressed(flags, stream.substr(0, stream.size() / 2), 1000)})),
                 HasSubstr("damaged"));
     EXPECT_THAT(payload_error(fatbin({compressed(flags, "no stream at all", 1000)})), HasSubstr("damaged"));
@@ -171,8 +171,8 @@ TEST(DeviceFatbin, PayloadsThatLieAboutTheirSizeAreRefused) {
 
 TEST(DeviceFatbin, DecompressionBombsAreRefusedBeforeMemoryIsTaken) {
   const std::string stream = zstd(std::string(1 << 20, '\0'));
-  EXPECT_THAT(payload_error(fatbin({compressed(kZstd, stream, kLargestImage + 1)})), HasSubstr("more than elfaudit"));
-  EXPECT_THAT(payload_error(fatbin({compressed(kZstd, stream, ~std::uint64_t{0})})), HasSubstr("more than elfaudit"));
+  EXPECT_THAT(payload_error(fatbin({compressed(kZstd, stream, kLargestImage + 1)})), HasSubstr("over the limit of"));
+  EXPECT_THAT(payload_error(fatbin({compressed(kZstd, stream, ~std::uint64_t{0})})), HasSubstr("over the limit of"));
   EXPECT_THAT(payload_error(fatbin({compressed(kLz4, "tiny", kLargestImage)})), HasSubstr("impossible"));
   EXPECT_THAT(payload_error(fatbin({compressed(kZstd, "tiny", kLargestImage)})), HasSubstr("impossible"));
 }
@@ -241,7 +241,7 @@ TEST(DeviceFatbin, BytesThatAreNoContainerAreAnError) {
   const DeviceFacts facts = device_facts(host(".nv_fatbin", fatbin({{}}) + "something"));
   EXPECT_THAT(show(facts), ElementsAre("sm_80"));
   ASSERT_EQ(facts.errors.size(), 1U);
-  EXPECT_THAT(facts.errors[0].what(), StartsWith(".nv_fatbin has bytes that are no fatbin container at 0x50"));
+  EXPECT_THAT(facts.errors[0].what(), StartsWith(".nv_fatbin has bytes that are not a fatbin container at 0x50"));
 }
 
 TEST(DeviceFatbin, ATruncatedObjectIsAnError) {

@@ -82,7 +82,7 @@ TEST_F(LogCommandJob, WordsOfFilesOnlyFromBelowTheFolder) {
   for (const std::string& file : not_read) {
     const LinkJob made = job({"g++", "a.o", "@" + file});
     EXPECT_EQ(made.inputs.size(), 1u) << file;
-    EXPECT_THAT(made.notes, Contains(HasSubstr("are not known"))) << file;
+    EXPECT_THAT(made.notes, Contains(HasSubstr("was not read"))) << file;
     EXPECT_EQ(job({"nvcc", "-arch=sm_80", "a.o", "-optf=" + file}).inputs.size(), 1u) << file;
   }
   dir.write("out/loop.rsp", "a.o @loop.rsp");

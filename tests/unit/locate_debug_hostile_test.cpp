@@ -165,7 +165,7 @@ TEST(LocateHostileClaims, CircularReferences) {
 v:  .zero 4
 )",
              "as");
-  EXPECT_EQ(locate_one(dir / "a.o", "v", dir.path()), "unknown: the debug info names no line for it");
+  EXPECT_EQ(locate_one(dir / "a.o", "v", dir.path()), "unknown: the debug info gives no line for it");
 }
 
 }  // namespace

@@ -246,7 +246,7 @@ TEST(LocateUnknown, AssemblerFunctionWithoutALine) {
   dir.object("a.o",
              ".globl f\n.type f,@function\n.text\nf: ret\n.size f,.-f\n.data\n.globl v\nv: .long 1\n.globl k\nk = 5\n",
              "as -g");
-  EXPECT_EQ(located(dir, "a.o", "f"), "unknown: the debug info names no line for it");
+  EXPECT_EQ(located(dir, "a.o", "f"), "unknown: the debug info gives no line for it");
   EXPECT_EQ(located(dir, "a.o", "k"), "unknown: an absolute symbol has no debug info");
   EXPECT_EQ(located(dir, "a.o", "v").substr(0, 7), "unknown");
 }
@@ -261,7 +261,7 @@ TEST(LocateUnknown, SplitFileMovedMissingOrForeign) {
     dir.run("mv sub moved");
     EXPECT_EQ(located(dir, "moved/a.o", "_ZN1n1vE"), "sub/a.cpp:1") << compiler;
     dir.run("mv moved/a.dwo moved/kept.dwo");
-    EXPECT_EQ(located(dir, "moved/a.o", "_Z1fv"), "unknown: debug info is in a.dwo, which is not there") << compiler;
+    EXPECT_EQ(located(dir, "moved/a.o", "_Z1fv"), "unknown: debug info is in a.dwo, which is missing") << compiler;
     dir.run("echo 'int v; int f() { return v + 1; }' > moved/a.cpp; cd moved && " + std::string(compiler) +
             " -gsplit-dwarf -c a.cpp -o other.o; mv other.dwo a.dwo");
     EXPECT_EQ(located(dir, "moved/a.o", "_Z1fv"),

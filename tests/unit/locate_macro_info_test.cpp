@@ -252,7 +252,7 @@ TEST(MacroInfo, SaysWhyThereIsNone) {
   EXPECT_THAT(Asked(dir, "missing.o").why, HasSubstr("missing.o"));
   dir.object("split.o", "int a;\n", "gcc -g3 -gsplit-dwarf");
   dir.run("rm split.dwo");
-  EXPECT_EQ(Asked(dir, "split.o").why, "debug info is in split.dwo, which is not there");
+  EXPECT_EQ(Asked(dir, "split.o").why, "debug info is in split.dwo, which is missing");
 }
 
 // g++ -gsplit-dwarf: where a header read twice makes the order of the imports unknown, only what is in none of them is

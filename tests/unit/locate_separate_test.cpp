@@ -76,7 +76,7 @@ TEST_F(LocateSeparate, DebugLinkBesideInDotDebugAndUnderARoot) {
     expect_all();
     EXPECT_EQ(macro(), "2");
     roots.folders = {dir / "another"};
-    EXPECT_EQ(locate("state"), "unknown: debug info is in lib.so.debug, which is not there");
+    EXPECT_EQ(locate("state"), "unknown: debug info is in lib.so.debug, which is missing");
     EXPECT_EQ(macro(), "no place");
     roots.folders = {dir / "debug-root"};
   }
@@ -116,7 +116,7 @@ TEST_F(LocateSeparate, DebugLinkThatLeadsNowhere) {
   // The stripped file itself, and a path instead of a name.
   dir.write("self", std::string("lib.so\0\0\1\2\3\4", 12));
   dir.run("objcopy --add-section .gnu_debuglink=self lib.so self.so && mv self.so lib.so");
-  EXPECT_EQ(locate("state"), "unknown: debug info is in lib.so, which is not there");
+  EXPECT_EQ(locate("state"), "unknown: debug info is in lib.so, which is missing");
   dir.write("path", std::string("../x/a.debug\0\0\0\0\1\2\3\4", 20));
   dir.run("objcopy --remove-section .gnu_debuglink lib.so && objcopy --add-section .gnu_debuglink=path lib.so");
   EXPECT_EQ(locate("state"), "unknown: no debug info");
@@ -168,7 +168,7 @@ TEST_P(LocatePackage, UnitsAreFoundById) {
 
   dir.run(pack + " away.b -o lib.so.debug.dwp");
   EXPECT_EQ(locate("in_b"), "b.cpp:2");
-  EXPECT_EQ(locate("_Z4in_av"), "unknown: debug info is in a.dwo, which is not there");
+  EXPECT_EQ(locate("_Z4in_av"), "unknown: debug info is in a.dwo, which is missing");
   dir.run("mkdir other && cp away.b a.dwo");
   EXPECT_EQ(locate("_Z4in_av"), "unknown: debug info is in a.dwo, which belongs to another compilation");
 }

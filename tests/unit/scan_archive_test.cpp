@@ -287,8 +287,8 @@ std::string index_error(std::uint32_t count, const std::vector<std::uint32_t>& o
 
 TEST(ScanArchive, ALyingIndexIsAnErrorAndNoIndex) {
   EXPECT_THAT(index_error(0xffffffff, {8}, "a"), HasSubstr("index is damaged: it counts 4294967295 symbols"));
-  EXPECT_THAT(index_error(1, {12345}, std::string_view("a\0", 2)), HasSubstr("at 0x3039, where none begins"));
-  EXPECT_THAT(index_error(1, {78}, "a"), HasSubstr("ends in the name of symbol 0"));
+  EXPECT_THAT(index_error(1, {12345}, std::string_view("a\0", 2)), HasSubstr("at 0x3039, where no member begins"));
+  EXPECT_THAT(index_error(1, {78}, "a"), HasSubstr("ends inside the name of symbol 0"));
 }
 
 TEST(ScanArchive, NoMemberBeginsAtTheLargestNumber) {
@@ -296,7 +296,8 @@ TEST(ScanArchive, NoMemberBeginsAtTheLargestNumber) {
   lib.add("/SYM64/", number(1, 8, true) + number(~std::uint64_t{0}, 8, true) + std::string("a\0", 2));
   lib.add("a.o/", small_object("a"));
   const test::TempDir dir;
-  EXPECT_THAT(only_error(scan_input(dir.write("lib.a", lib.bytes()))), HasSubstr("at 0xffffffffffffffff, where none"));
+  EXPECT_THAT(only_error(scan_input(dir.write("lib.a", lib.bytes()))),
+              HasSubstr("at 0xffffffffffffffff, where no member"));
   const std::string bytes = lib.bytes();
   ArchiveBytes at_hand(std::as_bytes(std::span(bytes)));
   const SeeNames see = [](std::string_view) {};

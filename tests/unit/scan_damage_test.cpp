@@ -41,9 +41,9 @@ TEST(ScanDamage, NamesTheSectionThatLies) {
               HasSubstr("section 2 (.symtab)"));
   EXPECT_THAT(error_after([](ElfWriter& e) { e.sections[2].entry_size = 0; }), HasSubstr("entries of 0 bytes, not 24"));
   EXPECT_THAT(error_after([](ElfWriter& e) { e.sections[2].entry_size = 16; }), HasSubstr("entries of 16 bytes"));
-  EXPECT_THAT(error_after([](ElfWriter& e) { e.sections[2].content += "x"; }), HasSubstr("no multiple of 24"));
+  EXPECT_THAT(error_after([](ElfWriter& e) { e.sections[2].content += "x"; }), HasSubstr("not a multiple of 24"));
   EXPECT_THAT(error_after([](ElfWriter& e) { e.sections[2].link = 99; }), HasSubstr("links to section 99 of 5"));
-  EXPECT_THAT(error_after([](ElfWriter& e) { e.sections[2].link = 1; }), HasSubstr("no string table"));
+  EXPECT_THAT(error_after([](ElfWriter& e) { e.sections[2].link = 1; }), HasSubstr("not a string table"));
   EXPECT_THAT(error_after([](ElfWriter& e) { e.sections[2].info = 4; }), HasSubstr("first global is symbol 4 of 3"));
   EXPECT_THAT(error_after([](ElfWriter& e) { e.sections[3].content.pop_back(); }), HasSubstr("without a NUL"));
   EXPECT_THAT(error_after([](ElfWriter& e) { e.sections[3].content = std::string("\0x\0", 3); }),

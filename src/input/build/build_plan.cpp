@@ -195,8 +195,8 @@ void BuildGraph::refuse(const std::string& target) const {
   for (const auto& [name, step] : by_name_)
     if (steps_[step].link || steps_[step].alias) known.push_back(name);
   const std::string near = nearest_word(target, known);
-  throw UsageError(
-      fmt::format("{} has no target '{}'{}", folder_, target, near.empty() ? "" : fmt::format("; '{}' is one", near)));
+  throw UsageError(fmt::format("{} has no target '{}'{}", folder_, target,
+                               near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
 }
 
 /// The links that a name stands for: through other names, not through what they are made from.
@@ -627,12 +627,12 @@ std::vector<std::string> folders_in(const std::string& folder, std::size_t& look
   std::vector<std::string> below = builds_below(folder);
   if (below.empty())
     throw UsageError(
-        fmt::format("-p {}: neither build.ninja nor CMake's Makefiles are there: it takes the folder that "
+        fmt::format("-p {}: neither build.ninja nor CMake's Makefiles are there: give the folder that "
                     "ninja or make is run in",
                     folder));
   const std::size_t more = below.size() > kMostNamed ? below.size() - kMostNamed : 0;
   below.resize(below.size() - more);
-  throw UsageError(fmt::format("-p {}: no build ran in this folder, but below it: -p {}{}", folder,
+  throw UsageError(fmt::format("-p {}: this is not a build folder, but it contains one: -p {}{}", folder,
                                fmt::join(below, ", -p "), more == 0 ? "" : fmt::format(" and {} more", more)));
 }
 
@@ -683,7 +683,7 @@ BuildPlan plan_of_build(const std::string& folder, const std::vector<std::string
   read_cmake_names(folder, graph);
   BuildPlan plan{folder, program_of(make), graph.select(targets)};
   if (plan.links.empty())
-    throw UsageError(fmt::format("-p {}: what this build makes by default links nothing", folder));
+    throw UsageError(fmt::format("-p {}: the default targets of this build link nothing", folder));
   return plan;
 }
 
@@ -794,8 +794,8 @@ void tell_not_built(const BuildPlan& plan, const BuildLink& link, BuildJob& buil
   absent.resize(std::min(all, kMostNamed));
   others.emplace_back(
       job.output_path,
-      fmt::format("{} of its inputs {} not built yet ({}{}): run {} -C {} first, or fix the step of it that failed",
-                  all, all == 1 ? "is" : "are", fmt::join(absent, ", "),
+      fmt::format("{} of its inputs {} not built yet ({}{}): run {} -C {} first, or fix the step that failed", all,
+                  all == 1 ? "is" : "are", fmt::join(absent, ", "),
                   all > kMostNamed ? fmt::format(" and {} more", all - kMostNamed) : "", plan.program, plan.folder));
   job.missing = std::move(others);
 }

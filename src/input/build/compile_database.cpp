@@ -116,7 +116,7 @@ class EntryReader : public nlohmann::json::json_sax_t {
   bool binary(binary_t&) override { return true; }
   bool parse_error(std::size_t at, const std::string& near, const nlohmann::json::exception&) override {
     error_at = at;
-    error = "is no JSON here: \"" + near.substr(0, 40) + "\"";
+    error = "is not valid JSON here: \"" + near.substr(0, 40) + "\"";
     return false;
   }
 
@@ -132,7 +132,7 @@ std::vector<CompileEntry> read_entries(std::string_view json, const std::string&
   if (!nlohmann::json::sax_parse(json.begin(), json.end(), &reader)) {
     throw InputError(path, {}, reader.error_at, reader.error);
   }
-  if (!reader.is_list) throw InputError(path, "is no list of compile commands");
+  if (!reader.is_list) throw InputError(path, "is not a list of compile commands");
   const std::string folder = fs::path(path).parent_path().string();
   for (CompileEntry& entry : entries) entry.folder = in_folder(folder, entry.folder);
   return entries;

@@ -415,12 +415,12 @@ std::vector<std::string> NinjaDeps::files_of(const std::string& output) const {
 
 NinjaDeps parse_ninja_deps(std::span<const std::byte> bytes, const std::string& path) {
   const ByteView view(bytes);
-  if (view.text(0, kSignature.size()) != kSignature) throw InputError(path, "is no dependency log of ninja");
+  if (view.text(0, kSignature.size()) != kSignature) throw InputError(path, "is not a ninja dependency log");
   const auto version = view.read<std::uint32_t>(kSignature.size());
   if (!version) throw InputError(path, {}, kSignature.size(), "the dependency log ends before its version");
   if (*version != 3 && *version != 4) {
     throw InputError(path, {}, kSignature.size(),
-                     "dependency log of version " + std::to_string(*version) + "; only 3 and 4 are known");
+                     "dependency log of version " + std::to_string(*version) + "; only 3 and 4 are supported");
   }
   return NinjaDepsReader(view, kSignature.size() + 4, *version).read();
 }

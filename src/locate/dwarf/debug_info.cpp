@@ -210,7 +210,7 @@ std::string source_of(const Unit& unit) {
 }
 
 WrittenAt place_of(const Agreement& agreement) {
-  if (agreement.places.empty()) return unknown("the debug info names no line for it");
+  if (agreement.places.empty()) return unknown("the debug info gives no line for it");
   if (agreement.folder_is_lost) {
     const SourceLine& at = *agreement.places.begin();
     return unknown(
@@ -434,7 +434,7 @@ WrittenAt not_told(const std::string& why) {
 
 /// A symbol that is not among the facts' own (a local one) is looked for in the object, where that is at hand.
 Places from_facts(const ObjectFacts& object, const std::vector<Wanted>& wanted) {
-  std::string why = fmt::format("{} says nothing of it, and the object is not at hand", object.indexed_in);
+  std::string why = fmt::format("{} has no entry for it, and the object is missing", object.indexed_in);
   Places places;
   try {
     places = decode_places(object.places);

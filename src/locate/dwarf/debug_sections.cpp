@@ -269,8 +269,7 @@ class Finder {
     if (!link_) return {};
     for (const fs::path& candidate : linked_candidates())
       if (belongs(candidate, /*by_checksum=*/true)) return {found_, {}};
-    return {{},
-            "debug info is in " + link_->name + (met_ ? ", which belongs to another build" : ", which is not there")};
+    return {{}, "debug info is in " + link_->name + (met_ ? ", which belongs to another build" : ", which is missing")};
   }
 
  private:

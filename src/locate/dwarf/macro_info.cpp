@@ -253,7 +253,7 @@ class MacroUnits {
   /// False when what is named is no unit of a whole compilation, which always has a line table.
   bool read() {
     const MacroPointer start = pointer(*unit_.info, unit_.macros->at, unit_.macros->number);
-    if (start.section == nullptr) throw BadDebugInfo("its macro info is not there");
+    if (start.section == nullptr) throw BadDebugInfo("its macro info is missing");
     const auto line_offset = UnitReader(unit_, start).line_offset();
     if (!line_offset) return false;
     // A unit in a .dwo says 0: for want of relocations, or because there is but one table.

@@ -87,7 +87,7 @@ Unit* SplitFiles::find(Unit& skeleton) {
   }
   const std::string shown(skeleton.dwo_name);
   missing_ =
-      "debug info is in " + shown + (path.empty() ? ", which is not there" : ", which belongs to another compilation");
+      "debug info is in " + shown + (path.empty() ? ", which is missing" : ", which belongs to another compilation");
   return nullptr;
 }
 

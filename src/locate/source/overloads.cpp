@@ -435,8 +435,8 @@ Definition make_definition(const Entry& entry, const std::vector<Entry>& all, La
   result.is_internal = is_internal(entry, all, language);
   if (what.type_key != Word::Count) result.type_key = kWords[static_cast<std::size_t>(what.type_key)];
   if (!what.unknown.empty())
-    add_doubt(result.doubts, what.unknown + " stands in the declaration and nothing that was read defines it");
-  if (found.in_unknown) add_doubt(result.doubts, "it stands in braces that nothing explains");
+    add_doubt(result.doubts, what.unknown + " is in the declaration and nothing that was read defines it");
+  if (found.in_unknown) add_doubt(result.doubts, "it is inside braces that nothing explains");
   if (found.too_long) add_doubt(result.doubts, "the declaration is too long to be read whole");
   return result;
 }
@@ -491,7 +491,7 @@ class ReadingMaker {
       Grounds grounds;
       if (may_be_other_overload(entry, name_, parsed_.has_friends))
         add_doubt(definition.doubts,
-                  "its parameters are not written as the symbol has them: it may be another overload");
+                  "its parameters are written differently from those of the symbol: it may be another overload");
       definition.at = origins_.place(compiler == Compiler::Clang ? entry.found->at : entry.found->qualified);
       definition.chain = origins_.chain(entry.found->at.inclusion);
       definition.text = trimmed(origins_.line_text(entry.found->first));
@@ -566,7 +566,7 @@ class ReadingMaker {
 
 Reading make_reading(const Parsed& parsed, const Name& name, Language language, Compiler compiler,
                      const Origins& origins, std::vector<std::string> doubts, const LeftOut& left_out, Leads& leads) {
-  if (parsed.unbalanced) add_doubt(doubts, "braces are not in pairs");
+  if (parsed.unbalanced) add_doubt(doubts, "braces are not balanced");
   const Sorter sorter(parsed.found, name, language);
   ReadingMaker maker(parsed, name, sorter, language, origins);
   maker.add_entries(compiler);

@@ -89,7 +89,7 @@ void Preprocessor::enter_file(std::uint32_t file, std::uint32_t parent, std::uin
   }
   is_entered_[file] = true;
   lexed_bytes_ += files_[file].size();
-  if (lexed_bytes_ > kMostBytes) return stop("the headers are larger than what is read of one source");
+  if (lexed_bytes_ > kMostBytes) return stop("the headers are larger than the limit for one source");
   if (inclusions_.size() >= kMostInclusions) return stop("too many #includes");
   // As gcc does: who goes on with the next #include doubles the work at each of the 200 levels.
   if (frames_.size() >= kDeepestInclude) return stop("#includes nest too deeply");
@@ -283,9 +283,9 @@ void Preprocessor::check_list() {
   if (stopped_) return;
   const std::vector<std::string> unreached = search_.unreached(false);
   for (const std::string& path : unreached)
-    doubt_everything("the depfile lists " + path + ", which the reading did not come to");
+    doubt_everything("the depfile lists " + path + ", which the scan did not reach");
   const bool differs = first_difference() != kNone;
-  if (unreached.empty() && differs) doubt_everything("the reading comes to files in another order than the depfile");
+  if (unreached.empty() && differs) doubt_everything("the scan reaches files in another order than the depfile");
   refuted_ = refuted_ || differs || !unreached.empty();
   if (told_by_order_of_all_.empty() || kept_order()) return;
   for (const std::string& name : told_by_order_of_all_)
@@ -556,10 +556,10 @@ void Preprocessor::report_include(const Included& found, const std::string& oper
       doubt_everything("which of several listed files " + operand + " is, is a guess from their order");
       break;
     case Included::How::Ambiguous:
-      doubt_everything("several listed files can be meant by " + operand);
+      doubt_everything("several listed files match " + operand);
       break;
     case Included::How::Unlisted:
-      doubt_everything("the depfile does not list " + operand + ", which the reading comes to");
+      doubt_everything("the depfile does not list " + operand + ", which the scan reaches");
       miss_include();
       break;
     case Included::How::Suffix:

@@ -129,7 +129,7 @@ class Preprocessor : public TokenSource {
   Doubt doubt_of_unread(std::uint32_t name);
   Doubt doubt_of_version() { return doubts_.add("the compiler's version or the standard is not known"); }
   Doubt doubt_of_standard() {
-    return doubts_.add("the standard is not known: no -std= is on record", {names_.intern(kStandard)});
+    return doubts_.add("the standard is not known: no -std= is recorded", {names_.intern(kStandard)});
   }
   bool is_guard_of_system(std::string_view name) const;
 

@@ -231,7 +231,7 @@ std::string silent_because(const SilentMacro& silent, const Story& story) {
   if (const Branch* common = common_conditional(silent)) return text + ": " + taken_because(*common, story);
   const std::vector<std::string> names = missing_names(silent);
   const std::string other =
-      fmt::format("{}, where it is `{}`, is left out", line_seen(silent.other->at, story), silent.other->value);
+      fmt::format("{}, where it is `{}`, is skipped", line_seen(silent.other->at, story), silent.other->value);
   if (!names.empty()) return fmt::format("{}: {} because {} {}", text, other, none_defined(names), when(story));
   if (silent.other->condition)
     return fmt::format("{}: {} because `{}` in line {} is false {}", text, other, silent.other->condition->text,
@@ -461,7 +461,7 @@ std::optional<Switch> own_macro(const Story& story, FileContents& files) {
       if (words.size() > 2 && words[0] == "define" && words[1] == macro.macro && words[2] == "extern")
         return Switch{
             &macro, nullptr,
-            fmt::format("{}, where it is `extern`, is left out because of it", line_text({header, number + 1}))};
+            fmt::format("{}, where it is `extern`, is skipped because of it", line_text({header, number + 1}))};
     }
   }
   return std::nullopt;
@@ -647,8 +647,8 @@ std::optional<Cause> inline_of_c(const Story& story) {
                                   [](const Definition& d) { return d.is_extern || !d.is_inline; });
   if (plain != story.declarations.end() && !is_gnu89(story.standard))
     return Cause{kKind,
-                 fmt::format("{} declares the inline function {}, which makes it a definition for other files in "
-                             "each file that does so",
+                 fmt::format("{} declares the inline function {}, which makes each file that does so define it for "
+                             "other files",
                              line_text(plain->at), plain->is_extern ? "extern" : "without inline")};
   if (!definition.certain && !is_gnu89(story.standard))
     return Cause{kKind,
@@ -730,7 +730,7 @@ std::optional<Cause> forgotten_typedef(const std::vector<const Story*>& stories,
   return Cause{
       "typedef-forgotten",
       fmt::format("`{}` is a variable of the {} that the declaration defines, and nothing uses it: `typedef` is "
-                  "missing, or the name is one too many",
+                  "missing, or the name is superfluous",
                   name, definition.type_key)};
 }
 
@@ -744,8 +744,8 @@ const Story* owner(const std::vector<Story>& stories) {
 
 Cause tentative_definition(const std::vector<Story>& stories, CureContext& cure) {
   const std::string text =
-      "the header does not say extern, so each file that includes it defines the variable (with -fcommon they "
-      "were merged, which is off since GCC 10 and clang 11)";
+      "the header does not say extern, so each file that includes it defines the variable (-fcommon, the "
+      "default before GCC 10 and clang 11, merged them)";
   if (const Story* other = owner(stories)) {
     cure.other_definition = other->site->place.at;
     return {"tentative-definition", fmt::format("{}; {} defines it already", text, line_text(other->site->place.at))};
@@ -769,7 +769,7 @@ std::optional<Cause> plain_definition(const std::vector<Story>& stories, const S
     return definition.is_specialisation
                ? Cause{"specialisation-not-inline",
                        "a full specialisation is an ordinary function, and this one is not inline"}
-               : Cause{"function-not-inline", where + " defines the function and it is not inline"};
+               : Cause{"function-not-inline", where + " defines the function, which is not inline"};
   if (definition.is_specialisation)
     return Cause{"specialisation-not-inline",
                  "a full specialisation is an ordinary variable, and this one is not inline"};

@@ -359,12 +359,12 @@ Fix add_word(const CureContext& context, std::string_view word, std::string text
   const std::vector<source::MacroCause>& macros = context.story->definition->macros;
   if (fix.diff.empty() && !macros.empty() && macros.front().defined_at.line != 0 &&
       context.story->definition->form.name.line == 0)
-    fix = {fmt::format("say `{}` where {} defines it ({})", word, macros.front().macro,
+    fix = {fmt::format("write `{}` where {} defines it ({})", word, macros.front().macro,
                        line_text(macros.front().defined_at)),
            macros.front().defined_at,
            {}};
   else if (fix.diff.empty() && is_made_by_macro(context))
-    fix.text = fmt::format("say `{}` in the macro that makes it in {}", word, line_text(at));
+    fix.text = fmt::format("write `{}` in the macro that generates it in {}", word, line_text(at));
   return fix;
 }
 
@@ -392,8 +392,8 @@ Fix make_extern(const CureContext& context) {
     fix.text = fmt::format("declare it `extern` in {}: {} defines it already", line_text(at),
                            line_text(*context.other_definition));
   else if (is_made_by_macro(context))
-    fix.text =
-        fmt::format("use the macro of {} in one source file, and declare what it makes `extern` here", line_text(at));
+    fix.text = fmt::format("use the macro of {} in one source file, and declare what it generates `extern` here",
+                           line_text(at));
   fix.diff = declare_only(*context.files, *context.story);
   return fix;
 }
@@ -440,8 +440,8 @@ std::vector<Fix> cure_macro(const CureContext& context) {
   std::vector<Fix> fixes = cure_condition(context);
   if (context.macro == nullptr || !context.project->owns(context.macro->defined_at.file)) return fixes;
   const SourceLine& at = context.macro->defined_at;
-  Fix fix{fmt::format("let {} say extern in {} too, and define the variable in one source file", context.macro->macro,
-                      line_text(at)),
+  Fix fix{fmt::format("let {} expand to `extern` in {} too, and define the variable in one source file",
+                      context.macro->macro, line_text(at)),
           at,
           {}};
   const std::string line = line_at(context, at);
@@ -596,7 +596,7 @@ std::vector<Fix> cure_macro_not_inline(const CureContext& context) {
          {},
          {}});
   if (context.project->owns(context.macro->defined_at.file))
-    fixes.push_back({fmt::format("let {} say `{}` in {} too", context.macro->macro, context.word,
+    fixes.push_back({fmt::format("let {} expand to `{}` in {} too", context.macro->macro, context.word,
                                  line_text(context.macro->defined_at)),
                      context.macro->defined_at,
                      {}});
@@ -609,7 +609,7 @@ std::vector<Fix> cure_typedef(const CureContext& context) {
       {fmt::format("write `typedef` before the {} that ends in {}", context.story->definition->type_key, line_text(at)),
        at,
        {}},
-      {fmt::format("leave out the name in {}", line_text(at)), at, {}}};
+      {fmt::format("remove the name in {}", line_text(at)), at, {}}};
 }
 
 std::vector<Fix> cure_extern_initialised(const CureContext& context) {
@@ -618,7 +618,7 @@ std::vector<Fix> cure_extern_initialised(const CureContext& context) {
   if (has_inline_variables(context))
     fixes.push_back(make_inline(context, fmt::format("write `inline` in place of `extern` in {}{}", line_text(at),
                                                      from_which_standard(*context.story))));
-  fixes.push_back({fmt::format("take the initialiser out of {} and define it in one source file", line_text(at)), at,
+  fixes.push_back({fmt::format("remove the initialiser in {} and define it in one source file", line_text(at)), at,
                    declare_only(*context.files, *context.story)});
   return fixes;
 }
@@ -641,7 +641,7 @@ std::vector<Fix> cure_external_inline(const CureContext& context) {
 
 std::vector<Fix> cure_alias(const CureContext& context) {
   const SourceLine& at = context.story->site->place.at;
-  return {{fmt::format("move the alias ({}) to the source file that defines what it stands for, and declare it "
+  return {{fmt::format("move the alias ({}) to the source file that defines its target, and declare it "
                        "`extern` in the header",
                        line_text(at)),
            at,
@@ -650,7 +650,7 @@ std::vector<Fix> cure_alias(const CureContext& context) {
 
 std::vector<Fix> cure_two_definitions(const CureContext& context) {
   if (context.declared_at)
-    return {{fmt::format("keep one of the definitions: {} declares it for all who include it",
+    return {{fmt::format("keep one of the definitions: {} declares it for every file that includes it",
                          line_text(*context.declared_at)),
              {},
              {}}};
@@ -675,7 +675,7 @@ std::vector<Fix> cures_of(const Cause& cause, const CureContext& context) {
   if (cause.kind == "input-twice") return {{"name it once", {}, {}}};
   if (cause.kind == "copied-archive")
     return {
-        {fmt::format("take one of the two archives off the link line: {}", last_site(context).origin.path), {}, {}}};
+        {fmt::format("remove one of the two archives from the link line: {}", last_site(context).origin.path), {}, {}}};
   if (cause.kind == "copied-object" || cause.kind == "source-compiled-twice")
     return {{fmt::format("leave {} or {} out of the link", context.finding->sites.front().origin.display(),
                          last_site(context).origin.display()),

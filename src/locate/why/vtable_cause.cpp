@@ -86,7 +86,7 @@ void explain_vtables(std::vector<Finding>& findings) {
     if (is_certain)
       table.fixes = first.fixes;
     else
-      table.fixes = {{fmt::format("mend the duplicates among the functions of {}: it goes with one of them",
+      table.fixes = {{fmt::format("fix the duplicates among the functions of {}: it is emitted with one of them",
                                   class_of_table(table)),
                       {},
                       {}}};

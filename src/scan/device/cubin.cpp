@@ -53,7 +53,7 @@ template <class Use>
 void for_each_pair(const ElfSections& cubin, std::size_t section, const Use& use) {
   const Elf_Data* data = cubin.table(section);
   if (data == nullptr) return;
-  if (data->d_size % kPair != 0) cubin.fail(section, "has a size that is no multiple of 8");
+  if (data->d_size % kPair != 0) cubin.fail(section, "has a size that is not a multiple of 8");
   const ByteView bytes(std::span(static_cast<const std::byte*>(data->d_buf), data->d_size));
   for (std::uint64_t at = 0; at < bytes.size(); at += kPair)
     use(*bytes.read<std::uint32_t>(at), *bytes.read<std::uint32_t>(at + 4));

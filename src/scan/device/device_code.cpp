@@ -72,12 +72,13 @@ class PayloadReader {
 
  private:
   void check_sizes() const {
-    if (image_.real_size == 0) fail("is compressed but says that it is empty");
+    if (image_.real_size == 0) fail("is compressed but claims to be empty");
     if (image_.real_size > kLargestImage)
-      fail(fmt::format("says that it decompresses to {} bytes, more than elfaudit reads", image_.real_size));
+      fail(fmt::format("claims {} bytes uncompressed, over the limit of {}", image_.real_size, kLargestImage));
     const std::uint64_t ratio = image_.compression == Compression::Lz4 ? kLz4Ratio : kZstdRatio;
     if (image_.real_size / ratio > stored_.size())
-      fail(fmt::format("says that {} bytes decompress to {}, which is impossible", stored_.size(), image_.real_size));
+      fail(
+          fmt::format("claims {1} bytes uncompressed from {0}, which is impossible", stored_.size(), image_.real_size));
   }
 
   std::uint64_t lz4(std::vector<std::byte>& real) const {
@@ -85,7 +86,7 @@ class PayloadReader {
     const int got =
         LZ4_decompress_safe(reinterpret_cast<const char*>(stored_.data()), reinterpret_cast<char*>(real.data()),
                             static_cast<int>(stored_.size()), static_cast<int>(real.size()));
-    if (got < 0) fail("is damaged: it is no LZ4 block of the size it says");
+    if (got < 0) fail("is damaged: it is not an LZ4 block of the size it claims");
     return static_cast<std::uint64_t>(got);
   }
 

@@ -196,7 +196,7 @@ class FatbinReader {
 
   /// Returns the end of the container, or 0 when it isn't known.
   std::uint64_t read_container(std::uint64_t at) {
-    if (bytes_.read<std::uint32_t>(at) != kFatbinMagic) return problem(at, "has bytes that are no fatbin container");
+    if (bytes_.read<std::uint32_t>(at) != kFatbinMagic) return problem(at, "has bytes that are not a fatbin container");
     if (!bytes_.has(at, kContainerHeader)) return problem(at, "ends inside of a container header");
     const unsigned version = *bytes_.read<std::uint16_t>(at + 4);
     const unsigned header = *bytes_.read<std::uint16_t>(at + 6);

@@ -391,7 +391,7 @@ class PtxReader {
 
   DeviceSymbols run() {
     while (token_.kind != PtxToken::Kind::End) statement();
-    if (!has_version_) fail("is no PTX: it has no .version");
+    if (!has_version_) fail("is not PTX: it has no .version directive");
     if (module_.text_size() > std::numeric_limits<std::uint32_t>::max()) fail("holds names of more than 4 GiB in all");
     return module_.symbols();
   }
