@@ -173,10 +173,28 @@ std::string Exports::why_not(std::string_view name, const Origin& origin, bool h
   return {};
 }
 
+std::string Exports::why_not(const SharedNeed& need, const ObjectFacts& object) const {
+  const Symbol& symbol = object.symbols[need.definition.symbol];
+  const std::size_t at = need.symbol.find("@@", 1);
+  const bool named = at != std::string::npos;
+  const std::string_view version = named ? std::string_view(need.symbol).substr(at + 2) : object.text(symbol.version);
+  return why_not(object.name(symbol), object.origin, need.hidden, version, named || symbol.default_version);
+}
+
 bool Exports::hides(const Symbol& mention, Fate fate) const {
   const bool hidden = mention.visibility == Visibility::Hidden || mention.visibility == Visibility::Internal;
   const bool second = fate == Fate::Rejected || fate == Fate::Ignored;
   return hidden && (!second || traits_of(job_).duplicates_hide);
+}
+
+bool Exports::exported_by_script(const Symbol& symbol, std::string_view name) const {
+  if (!traits_of(job_).version_script_exports) return false;
+  const bool plain = symbol.version.empty() || symbol.default_version;
+  return std::any_of(job_.versions.begin(), job_.versions.end(), [&](const VersionNode& node) {
+    return std::any_of(node.globals.begin(), node.globals.end(), [&](const SymbolPattern& pattern) {
+      return (plain || is_pattern(pattern)) && matches(pattern, name);
+    });
+  });
 }
 
 bool Exports::in_dynamic_list(std::string_view name) const {

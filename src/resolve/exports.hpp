@@ -44,8 +44,15 @@ class Exports {
   std::string why_not(std::string_view name, const Origin& origin, bool hidden, std::string_view version = {},
                       bool default_version = false) const;
 
+  /// The same for what a shared object needs, where lld knows the definition by the version that any input gave the
+  /// name.
+  std::string why_not(const SharedNeed& need, const ObjectFacts& object) const;
+
   /// Does this mention in a relocatable object make its name hidden?
   bool hides(const Symbol& mention, Fate fate) const;
+
+  /// mold's programs export what "global:" of a version script names; a name that is no pattern means no foo@V.
+  bool exported_by_script(const Symbol& symbol, std::string_view name) const;
 
   bool in_dynamic_list(std::string_view name) const;
 

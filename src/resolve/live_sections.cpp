@@ -38,6 +38,12 @@ bool is_c_identifier(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
+std::string versioned_name(const ObjectFacts& object, const Symbol& symbol) {
+  std::string name(object.name(symbol));
+  if (!symbol.version.empty() && !symbol.default_version) name.append("@").append(object.text(symbol.version));
+  return name;
+}
+
 bool is_hidden(const Symbol& symbol) {
   return symbol.visibility == Visibility::Hidden || symbol.visibility == Visibility::Internal;
 }
@@ -112,13 +118,20 @@ void LiveSections::note_hidden_names() {
     const ObjectFacts& object = inputs_[id.input].objects[id.object];
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s)
       if (exports.hides(object.symbols[s], resolution_.fate({id, s})))
-        hidden_names_.emplace(object.name(object.symbols[s]), id);
+        hidden_names_.emplace(hidden_as(object, object.symbols[s]), id);
   }
 }
 
-/// One object's word is enough to hide a name; for gold one before `in`.
-bool LiveSections::visible(const Symbol& symbol, std::string_view name, ObjectId in) const {
-  const auto hidden = hidden_names_.find(name);
+/// foo@V is another name than foo; not for gold.
+std::string LiveSections::hidden_as(const ObjectFacts& object, const Symbol& symbol) const {
+  return linker_.keeps_displaced ? std::string(object.name(symbol)) : versioned_name(object, symbol);
+}
+
+/// One object's word is enough to hide a name; for gold one before `in`. foo@@V is foo and foo@V.
+bool LiveSections::visible(const ObjectFacts& object, const Symbol& symbol, ObjectId in) const {
+  auto hidden = hidden_names_.find(hidden_as(object, symbol));
+  if (hidden == hidden_names_.end() && symbol.default_version)
+    hidden = hidden_names_.find(std::string(object.name(symbol)) + "@" + std::string(object.text(symbol.version)));
   return !is_hidden(symbol) && (hidden == hidden_names_.end() || (linker_.keeps_displaced && in < hidden->second));
 }
 
@@ -155,12 +168,13 @@ std::string LiveSections::unwrapped(std::string name) const {
 }
 
 void LiveSections::index_definitions() {
+  for (const SharedNeed& need : resolution_.shared_needs) needs_.emplace(need.definition, &need);
   for (const auto& [id, node] : nodes_) {
     const ObjectFacts& object = inputs_[id.input].objects[id.object];
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const Symbol& symbol = object.symbols[s];
       if (resolution_.fate({id, s}) != Fate::Kept || symbol.section == kNone) continue;
-      const Place place{id, object.sections[symbol.section].index, visible(symbol, object.name(symbol), id)};
+      const Place place{id, object.sections[symbol.section].index, visible(object, symbol, id), s};
       const std::string name(object.name(symbol));
       if (symbol.version.empty() || symbol.default_version) definitions_.emplace(name, place);
       if (!symbol.version.empty()) definitions_.emplace(name + "@" + std::string(object.text(symbol.version)), place);
@@ -181,7 +195,7 @@ void LiveSections::find_displaced() {
     const ObjectFacts& object = inputs_[at.in.input].objects[at.in.object];
     const Symbol& symbol = object.symbols[at.symbol];
     if (symbol.section == kNone) return;
-    const Place place{at.in, object.sections[symbol.section].index, visible(symbol, name, at.in)};
+    const Place place{at.in, object.sections[symbol.section].index, visible(object, symbol, at.in)};
     displaced_.emplace(name, Displaced{place, at, by});
     if (!by.valid()) definitions_.insert_or_assign(std::string(name), place);
   };
@@ -242,9 +256,9 @@ void LiveSections::mark_exported() {
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const Symbol& symbol = object.symbols[s];
       const std::string_view name = object.name(symbol);
-      if (symbol.section == kNone || !visible(symbol, name, id)) continue;
+      if (symbol.section == kNone || !visible(object, symbol, id)) continue;
       if (resolution_.fate({id, s}) != Fate::Kept && !was_displaced({id, s}, name)) continue;
-      if (!everything && !exports.in_dynamic_list(name)) continue;
+      if (!everything && !exports.in_dynamic_list(name) && !exports.exported_by_script(symbol, name)) continue;
       // GNU ld keeps the section of every name with a version, a local one's too.
       const bool by_version = job_.linker == LinkerKind::Bfd && !symbol.version.empty();
       if (!by_version && exports.made_local(name, object.text(symbol.version), symbol.default_version)) continue;
@@ -271,6 +285,14 @@ bool LiveSections::mark_shared_names(const Exports& exports) {
   return any;
 }
 
+bool LiveSections::is_exported(const Exports& exports, std::string_view name, const Place& place) const {
+  const ObjectFacts& object = inputs_[place.object.input].objects[place.object.object];
+  if (const auto need = needs_.find(SymbolId{place.object, place.symbol}); need != needs_.end())
+    return exports.why_not(*need->second, object).empty();
+  const Symbol& symbol = object.symbols[place.symbol];
+  return exports.why_not(name, object.origin, false, object.text(symbol.version), symbol.default_version).empty();
+}
+
 void LiveSections::mark_names_of(const ObjectFacts& shared, std::uint32_t input, const Exports& exports) {
   for (const Symbol& symbol : shared.symbols) {
     const std::string_view name = shared.name(symbol);
@@ -278,7 +300,7 @@ void LiveSections::mark_names_of(const ObjectFacts& shared, std::uint32_t input,
     if (place == nullptr || !is_mentioned(symbol, name, input, *place)) continue;
     mark_displaced(name, input);
     const Origin& origin = inputs_[place->object.input].objects[place->object.object].origin;
-    const bool exported = linker_.shared_keeps_exports_only ? exports.why_not(name, origin, false).empty()
+    const bool exported = linker_.shared_keeps_exports_only ? is_exported(exports, name, *place)
                                                             : !linker_.hides_before_gc || !exports.excluded(origin);
     if (exported) mark(place->object, place->section);
   }

@@ -49,6 +49,7 @@ class LiveSections {
     ObjectId object;
     std::uint32_t section = 0;
     bool visible = true;
+    std::uint32_t symbol = 0;  ///< of a definition
   };
   /// A definition that another one, or a value of the line, took the place of.
   struct Displaced {
@@ -64,12 +65,14 @@ class LiveSections {
   void find_displaced();
   bool was_displaced(SymbolId definition, std::string_view name) const;
   void mark_displaced(std::string_view name, std::uint32_t by);
-  bool visible(const Symbol& symbol, std::string_view name, ObjectId in) const;
+  std::string hidden_as(const ObjectFacts& object, const Symbol& symbol) const;
+  bool visible(const ObjectFacts& object, const Symbol& symbol, ObjectId in) const;
   bool is_mentioned(const Symbol& mention, std::string_view name, std::uint32_t input, const Place& place) const;
   const Place* definition_for(const ObjectFacts& shared, const Symbol& symbol, const Exports& exports) const;
   bool is_wrapped(std::string_view name) const;
   std::string unwrapped(std::string name) const;
   bool mark_shared_names(const Exports& exports);
+  bool is_exported(const Exports& exports, std::string_view name, const Place& place) const;
   void mark_names_of(const ObjectFacts& shared, std::uint32_t input, const Exports& exports);
   void mark_roots();
   void mark_exported();
@@ -93,6 +96,7 @@ class LiveSections {
   std::map<ObjectId, Node> nodes_;
   std::map<std::string, Place, std::less<>> definitions_;            ///< in relocatable objects, by name
   std::multimap<std::string_view, Displaced> displaced_;             ///< by name, where the linker keeps some of them
+  std::map<SymbolId, const SharedNeed*> needs_;                      ///< by definition
   std::multimap<std::string, Place, std::less<>> bounded_sections_;  ///< by name that is a C identifier
   std::map<std::string, ObjectId, std::less<>> hidden_names_;        ///< and the first object that mentions them so
   std::set<const Assignment*> followed_;

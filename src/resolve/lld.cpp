@@ -347,7 +347,13 @@ Resolution LldLink::run() {
   pull_entry_point();
   demand_assigned();
   const bool stopped = !since15_ && (!out_.conflicts.empty() || !out_.rejections.empty());
-  if (!stopped) demand_wrapped();
+  const std::size_t extracted = out_.extractions.size();
+  const std::size_t collided = out_.conflicts.size();
+  demand_wrapped();
+  if (stopped) {
+    out_.extractions.resize(extracted);
+    out_.conflicts.resize(collided);
+  }
   settle();
   return std::move(out_);
 }

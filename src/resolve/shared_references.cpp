@@ -82,9 +82,7 @@ void settle_shared_needs(const LinkJob& job, const std::vector<InputFacts>& inpu
       continue;
     }
     const ObjectFacts& object = inputs[definition.in.input].objects[definition.in.object];
-    const Symbol& symbol = object.symbols[definition.symbol];
-    std::string why = exports.why_not(object.name(symbol), object.origin, need.hidden, object.text(symbol.version),
-                                      symbol.default_version);
+    std::string why = exports.why_not(need, object);
     if (!why.empty()) reject(need, std::move(why), resolution.rejections);
   }
   std::sort(resolution.rejections.begin(), resolution.rejections.end(), [](const Rejection& a, const Rejection& b) {

@@ -462,9 +462,13 @@ class Settler {
     return !live_ || live_->uses(id, use.symbol, use.section_index);
   }
 
-  /// Rule 6.
+  /// Rule 6. A definition that is gone with its section asks for nothing.
   bool needs_no_use(const Unresolved& name) const {
-    return name.hidden && !job_.gc_sections && linker_.asks_hidden_symbols;
+    return name.hidden && !job_.gc_sections && linker_.asks_hidden_symbols &&
+           std::any_of(name.references.begin(), name.references.end(), [&](const Reference& reference) {
+             return out_.fate(reference.id) == Fate::Reference &&
+                    symbol(reference.id).visibility != Visibility::Default;
+           });
   }
 
   bool is_used(const Unresolved& name) const {

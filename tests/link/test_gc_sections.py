@@ -72,6 +72,7 @@ def bench(tmp_path_factory):
     lab.ar("libexported.a", "exported.o")
     lab.write("list", "{ exported; };\n")
     lab.write("none.map", "{ local: *; };\n")
+    lab.write("pattern.map", "V1 { global: e*; };\n")
     lab.write("some.map", "{ global: exported; local: *; };\n")
     return lab
 
@@ -132,6 +133,9 @@ CASES = """
     start.o lsda-live.o
     start-only.o lsda-dead.o
     start-only.o --no-gc-sections dead.o
+    start-only.o exported.o --version-script some.map
+    start-only.o exported.o --version-script pattern.map
+    start-only.o exported.o --version-script none.map
     --exclude-libs ALL start-only.o calls.so libexported.a
     --exclude-libs libused.a start-only.o calls.so libexported.a
 """

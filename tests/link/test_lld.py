@@ -163,6 +163,7 @@ CASES = """
     --wrap=x start.o x.o x.o libwrap-x.a
     --wrap=x start.o x.o start.o libreal-x.a
     -z muldefs --wrap=x start.o x.o x.o libwrap-x.a
+    --wrap=y needs-y.o x.o x.o
 
     # _DYNAMIC exists where there could be dynamic symbols
     refers-dynamic.o

@@ -38,6 +38,7 @@ OBJECTS = {
     "bounds": START + ".quad __start_here\n.quad __stop_here\n.quad __start_nowhere\n" + '.section here,"aw"\n.quad 0',
     "group-with": '.section .text.f,"axG",@progbits,f,comdat\n.weak f\nf: nop\n.globl only\nonly: nop',
     "group-without": '.section .text.f,"axG",@progbits,f,comdat\n.weak f\nf: nop',
+    "group-hidden": '.section .text.f,"axG",@progbits,f,comdat\n.weak f\nf: nop\n.globl foo\n.hidden foo\nfoo: nop',
     "needs-only": START + ".quad only",
     "group-local-debug": '.section .text.f,"axG",@progbits,f,comdat\n.weak f\nf: nop\n.section .data.f,"awG",@progbits,f,comdat\n.quad nobody',
     "wrap-needs": START + ".quad foo",
@@ -218,7 +219,7 @@ def test_debug_information_beside_a_warning(bench, linker):
     linkers.agree(bench, linker, "needs-foo.o debug-only.o -z muldefs")
 
 
-GROUPS = ["needs-only.o group-without.o group-with.o", "needs-only.o group-with.o group-without.o"]
+GROUPS = ["group-without.o group-hidden.o", "group-without.o group-hidden.o bare.o", "needs-only.o group-without.o group-with.o", "needs-only.o group-with.o group-without.o"]
 
 
 @pytest.mark.parametrize("words", GROUPS)

@@ -354,3 +354,20 @@ def versioned_names(tmp_path_factory):
 def test_plain_names_and_versions_of_gnu_ld(versioned_names, words):
     """Which of foo, foo@V and foo@@V of the line, an object and a shared object are one name."""
     linkers.agree(versioned_names, "bfd", words)
+
+
+@pytest.mark.parametrize("linker", ["lld19"])
+@pytest.mark.parametrize("words", ["needs-f.so f.o lib-f-v1.a", "--gc-sections needs-f.so f.o lib-f-v1.a", "--gc-sections needs-f.so f-v1.o",
+                                   "--gc-sections hides-f-v2.o f-v1.o needs-f.so", "--gc-sections -shared hides-f-v2.o f-v1.o"])
+def test_the_version_by_which_a_name_is_exported(lab, linker, words):
+    """lld takes that of the last f@@V that it has seen, in a member that is not extracted too; and f@V2 is another name."""
+    linkers.assemble_all(lab, {
+        "f": ".globl f\n.data\nf: .quad gone",
+        "f-v1": ".globl f_1\n.symver f_1, f@@V1, remove\n.data\nf_1: .quad gone",
+        "hides-f-v2": ".globl f_2\n.symver f_2, f@V2, remove\n.hidden f_2\n.bss\nf_2: .zero 8",
+        "needs-f": ".data\n.quad f",
+    })
+    lab.ar("lib-f-v1.a", "f-v1.o")
+    lab.sh("ld.bfd -shared needs-f.o -soname needs-f.so -o needs-f.so")
+    lab.write("v.map", "V1 { local: *; }; V2 { };")
+    linkers.agree(lab, linker, f"-e 0 {words} --version-script v.map")
