@@ -175,13 +175,13 @@ LinkJob host_job(const Command& command, const std::string& folder) {
   return job;
 }
 
-void see_from(const std::string& folder, Words& paths) {
+void rebase_paths(const std::string& folder, Words& paths) {
   for (std::string& path : paths) path = in_folder(folder, path);
 }
 
-void see_from(const std::string& folder, NvlinkLine& line) {
-  see_from(folder, line.files);
-  see_from(folder, line.dirs);
+void rebase_paths(const std::string& folder, NvlinkLine& line) {
+  rebase_paths(folder, line.files);
+  rebase_paths(folder, line.dirs);
 }
 
 /// The host half, as read_nvcc_words writes it: inputs, -L, and options that name no path.
@@ -198,7 +198,7 @@ void see_host_words_from(const std::string& folder, Words& host) {
 
 LinkJob nvcc_job(const Command& command, const std::string& folder) {
   NvccLink link = read_nvcc_words(command.words);
-  for (NvlinkLine& line : link.device) see_from(folder, line);
+  for (NvlinkLine& line : link.device) rebase_paths(folder, line);
   see_host_words_from(folder, link.host);
   link.not_built = sources_from(folder, link.not_built);
   return job_from_nvcc_link(link, command);
@@ -206,7 +206,7 @@ LinkJob nvcc_job(const Command& command, const std::string& folder) {
 
 LinkJob nvlink_job(const Command& command, const std::string& folder) {
   NvlinkLine line = read_nvlink_words(command.words);
-  see_from(folder, line);
+  rebase_paths(folder, line);
   return job_from_nvlink_line(line, command);
 }
 

@@ -338,7 +338,7 @@ LinkJob device_only_job() {
   return job;
 }
 
-void tell_not_built(const NvccLink& link, LinkJob& job) {
+void note_not_built(const NvccLink& link, LinkJob& job) {
   for (const std::string& word : link.host) {
     const auto source = link.not_built.find(word);
     if (source == link.not_built.end()) continue;
@@ -391,7 +391,7 @@ void add_device_half(LinkJob& job, const NvlinkLine& line, const NvccLink& link,
 
 LinkJob job_of(const NvccLink& link, const Command& command, bool asked) {
   LinkJob job = link.host.empty() ? device_only_job() : host_job(command, link, asked);
-  tell_not_built(link, job);
+  note_not_built(link, job);
   if (link.device.empty()) return job;
   add_device_half(job, join(link.device), link, command);
   job.device_linked = !link.host.empty() && !job.device->relocatable;

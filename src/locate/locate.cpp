@@ -306,10 +306,10 @@ std::string function_of_thunk(std::string_view name) {
 }
 
 /// One object and everything that is known of it.
-class Witnesses {
+class DefinitionEvidence {
  public:
-  Witnesses(const ObjectFacts& object, const std::vector<AskedDefinition>& asked, BuildRecords& records,
-            PlaceCache& cache, bool preprocess)
+  DefinitionEvidence(const ObjectFacts& object, const std::vector<AskedDefinition>& asked, BuildRecords& records,
+                     PlaceCache& cache, bool preprocess)
       : object_(object), origin_(object.origin), asked_(asked) {
     std::vector<Wanted> wanted;
     for (const AskedDefinition& one : asked) {
@@ -727,9 +727,9 @@ class Witnesses {
 
 std::vector<Answer> answer(const ObjectFacts& object, const std::vector<AskedDefinition>& asked, BuildRecords& records,
                            PlaceCache& cache, bool preprocess) {
-  Witnesses witnesses(object, asked, records, cache, preprocess);
+  DefinitionEvidence evidence(object, asked, records, cache, preprocess);
   std::vector<Answer> answers;
-  for (std::size_t i = 0; i < asked.size(); ++i) answers.push_back(witnesses.answer(i));
+  for (std::size_t i = 0; i < asked.size(); ++i) answers.push_back(evidence.answer(i));
   return answers;
 }
 
@@ -873,8 +873,8 @@ bool is_about_definitions(const Finding& finding) {
 }
 
 /// Whom everything is asked, and for whom.
-struct Inquiry {
-  explicit Inquiry(const LocateOptions& options)
+struct LocateContext {
+  explicit LocateContext(const LocateOptions& options)
       : records(options.compile_commands, options.known_commands),
         cache(options.cache),
         preprocess(options.preprocess) {}
@@ -893,25 +893,25 @@ struct Inquiry {
 };
 
 /// A facts file outlives its object.
-void tell_what_is_not_at_hand(const ObjectFacts& object, Site& site) {
+void note_missing_object(const ObjectFacts& object, Site& site) {
   if (object.at_hand) return;
   site.notes.push_back(fmt::format("as recorded in {}: the object is missing", object.indexed_in));
 }
 
-Stories ask(const std::vector<AskedSite>& sites, const std::vector<InputFacts>& inputs, Inquiry& inquiry) {
+Stories ask(const std::vector<AskedSite>& sites, const std::vector<InputFacts>& inputs, LocateContext& context) {
   std::vector<Question> questions = collect_questions(sites, inputs);
   std::uint64_t size = 0;
   for (const Question& question : questions) size += question.object->origin.size * kCostOfDebugInfo;
   for_each_file(questions.size(), size, [&](std::size_t i) {
     Question& question = questions[i];
     progress_step();
-    question.answers = answer(*question.object, question.asked, inquiry.records, inquiry.cache, inquiry.preprocess);
+    question.answers = answer(*question.object, question.asked, context.records, context.cache, context.preprocess);
   });
   Stories stories;
   for (Question& question : questions) {
     for (std::size_t i = 0; i < question.sites.size(); ++i) {
-      take_answer(*question.sites[i], question.answers[i], inquiry.project);
-      tell_what_is_not_at_hand(*question.object, *question.sites[i]);
+      take_answer(*question.sites[i], question.answers[i], context.project);
+      note_missing_object(*question.object, *question.sites[i]);
       Story& story = stories.emplace(question.sites[i], std::move(question.answers[i].story)).first->second;
       story.site = question.sites[i];
       story.symbol_index = question.asked[i].wanted.symbol_index;
@@ -930,21 +930,21 @@ std::vector<std::string> locate(std::vector<Finding>& findings, const std::vecto
   std::vector<AskedSite> sites;
   for (Finding& finding : findings)
     for (Site& site : finding.sites) sites.push_back({&site, rule(finding.rule).kind == RuleKind::HeaderDefinition});
-  Inquiry inquiry(options);
-  const Stories stories = ask(sites, inputs, inquiry);
+  LocateContext context(options);
+  const Stories stories = ask(sites, inputs, context);
   std::vector<std::vector<Story>> of_findings;
   for (Finding& finding : findings) {
-    if (rule(finding.rule).kind == RuleKind::NotPic) explain_not_pic(finding, inquiry.records);
+    if (rule(finding.rule).kind == RuleKind::NotPic) explain_not_pic(finding, context.records);
     std::vector<Story>& of_finding = of_findings.emplace_back();
     for (const Site& site : finding.sites)
       if (const auto story = stories.find(&site); story != stories.end()) of_finding.push_back(story->second);
     if (!of_finding.empty() && is_about_definitions(finding))
-      explain_cause(finding, of_finding, inquiry.project, inquiry.files);
+      explain_cause(finding, of_finding, context.project, context.files);
   }
-  prove(findings, of_findings, options.is_link ? std::span(inputs) : std::span<const InputFacts>(), inquiry.project,
-        inquiry.files);
+  prove(findings, of_findings, options.is_link ? std::span(inputs) : std::span<const InputFacts>(), context.project,
+        context.files);
   explain_vtables(findings);
-  return inquiry.problems();
+  return context.problems();
 }
 
 std::vector<SymbolId> definitions_in_headers(const std::vector<SymbolId>& definitions,
@@ -958,7 +958,7 @@ std::vector<SymbolId> definitions_in_headers(const std::vector<SymbolId>& defini
     size += inputs[definitions[i].in.input].objects[definitions[i].in.object].origin.size * kCostOfDebugInfo;
   }
   starts.push_back(definitions.size());
-  Inquiry inquiry(options);
+  LocateContext context(options);
   std::vector<std::vector<SymbolId>> found(starts.size() - 1);
   for_each_file(found.size(), size, [&](std::size_t i) {
     progress_step();
@@ -970,7 +970,7 @@ std::vector<SymbolId> definitions_in_headers(const std::vector<SymbolId>& defini
       asked.push_back(definition_of(object, object.symbols[id.symbol], true, guarded));
       asked.back().only_place = true;
     }
-    std::vector<Answer> answers = answer(object, asked, inquiry.records, inquiry.cache, inquiry.preprocess);
+    std::vector<Answer> answers = answer(object, asked, context.records, context.cache, context.preprocess);
     for (std::size_t a = 0; a < answers.size(); ++a) {
       Site site;
       site.place = std::move(answers[a].place);
@@ -980,15 +980,15 @@ std::vector<SymbolId> definitions_in_headers(const std::vector<SymbolId>& defini
   });
   std::vector<SymbolId> all;
   for (const std::vector<SymbolId>& of_object : found) all.insert(all.end(), of_object.begin(), of_object.end());
-  for (std::string& problem : inquiry.problems()) problems.push_back(std::move(problem));
+  for (std::string& problem : context.problems()) problems.push_back(std::move(problem));
   return all;
 }
 
 void locate(const std::vector<Site*>& sites, const std::vector<InputFacts>& inputs, const LocateOptions& options) {
   std::vector<AskedSite> asked;
   for (Site* site : sites) asked.push_back({site});
-  Inquiry inquiry(options);
-  ask(asked, inputs, inquiry);
+  LocateContext context(options);
+  ask(asked, inputs, context);
 }
 
 }  // namespace elfaudit

@@ -103,18 +103,19 @@ constexpr auto kThird = [] {
   return third;
 }();
 
-void clear(Sketch& sketch) {
-  sketch.mentions.clear();
-  sketch.plain_starts.clear();
-  sketch.thread_local_starts.clear();
-  sketch.wanted_ends.clear();
-  sketch.has_device_code = false;
+void clear(ObjectSummary& summary) {
+  summary.mentions.clear();
+  summary.plain_starts.clear();
+  summary.thread_local_starts.clear();
+  summary.wanted_ends.clear();
+  summary.has_device_code = false;
 }
 
 /// Every function that returns bool: false gives the object up.
-class Sketcher {
+class SummaryReader {
  public:
-  Sketcher(ObjectImage& image, SketchOf what, Sketch& sketch) : image_(image), what_(what), out_(sketch) {}
+  SummaryReader(ObjectImage& image, SummaryOf what, ObjectSummary& summary)
+      : image_(image), what_(what), out_(summary) {}
 
   bool run() {
     clear(out_);
@@ -227,7 +228,7 @@ class Sketcher {
     if (header.link() == SHN_UNDEF || header.link() >= count_) return false;
     const RawSection strings = section(header.link());
     if (strings.type() != SHT_STRTAB || strings.size() > kLargestTable) return false;
-    const std::uint64_t small = what_ == SketchOf::Soundness ? kSmallUnasked : kSmallTable;
+    const std::uint64_t small = what_ == SummaryOf::Soundness ? kSmallUnasked : kSmallTable;
     const bool together = strings.offset() == header.offset() + header.size() && strings.size() <= small;
     symbols_ = image_.at(begin, together ? size + strings.size() : size);
     if (symbols_ == nullptr) return false;
@@ -246,7 +247,7 @@ class Sketcher {
   }
 
   bool asks_for_name(RawSymbol entry) const {
-    return what_ != SketchOf::Soundness || entry.section() == SHN_COMMON;  // classify()
+    return what_ != SummaryOf::Soundness || entry.section() == SHN_COMMON;  // classify()
   }
 
   bool set_names(const std::byte* bytes, std::uint64_t from, std::uint64_t size) {
@@ -298,8 +299,8 @@ class Sketcher {
   }
 
   bool read_symbols() {
-    if (what_ == SketchOf::Soundness) return check_symbols();
-    if (what_ != SketchOf::Collisions) return for_each_global([&](RawSymbol entry) { return read_symbol(entry); });
+    if (what_ == SummaryOf::Soundness) return check_symbols();
+    if (what_ != SummaryOf::Collisions) return for_each_global([&](RawSymbol entry) { return read_symbol(entry); });
     const auto others = set_plain_aside();
     return std::all_of(others.begin(), others.end(), [&](const std::byte* other) { return read_symbol({other}); });
   }
@@ -346,7 +347,7 @@ class Sketcher {
     const char* end = names_.end_for(entry.name());
     const bool is_thread_local = entry.type() == STT_TLS;
     if (is_thread_local) out_.thread_local_starts.push_back(hash_start(name, end));
-    if (what_ == SketchOf::Collisions && !is_thread_local && !is_strong(kind)) {
+    if (what_ == SummaryOf::Collisions && !is_thread_local && !is_strong(kind)) {
       out_.plain_starts.push_back(hash_start(name, end));
       return true;
     }
@@ -354,7 +355,7 @@ class Sketcher {
     name_bytes_ += hash.length;
     if (name_bytes_ > kMostNameBytes || hash.has_version) return false;
     out_.mentions.push_back(make_mention(hash.hash, kind, is_thread_local));
-    if (what_ == SketchOf::Wants && may_want(kind)) out_.wanted_ends.push_back(hash_end(name, hash.length));
+    if (what_ == SummaryOf::Wants && may_want(kind)) out_.wanted_ends.push_back(hash_end(name, hash.length));
     return true;
   }
 
@@ -391,8 +392,8 @@ class Sketcher {
   }
 
   ObjectImage& image_;
-  const SketchOf what_;
-  Sketch& out_;
+  const SummaryOf what_;
+  ObjectSummary& out_;
   const std::byte* sections_ = nullptr;
   std::uint64_t sections_at_ = 0;
   std::uint64_t before_sections_ = 0;  ///< bytes before them that are at hand
@@ -427,26 +428,26 @@ MentionKind kind_of(const ObjectFacts& facts, const Symbol& symbol) {
 
 }  // namespace
 
-bool sketch_object(ObjectImage& image, SketchOf what, Sketch& sketch) {
+bool summarize_object(ObjectImage& image, SummaryOf what, ObjectSummary& summary) {
   if constexpr (std::endian::native != std::endian::little) return false;
-  return Sketcher(image, what, sketch).run();
+  return SummaryReader(image, what, summary).run();
 }
 
-bool sketch_facts(const ObjectFacts& facts, Sketch& sketch) {
+bool summarize_facts(const ObjectFacts& facts, ObjectSummary& summary) {
   if (facts.kind != ObjectKind::Relocatable) return false;
-  sketch.machine = facts.machine;
-  clear(sketch);
-  sketch.has_device_code = facts.has_device_code;
+  summary.machine = facts.machine;
+  clear(summary);
+  summary.has_device_code = facts.has_device_code;
   std::string name;  // with the NUL that hash_name() looks for
   for (const Symbol& symbol : facts.symbols) {
     if (!symbol.version.empty()) return false;
     name = facts.name(symbol);
     const char* end = name.c_str() + name.size() + 1;
     const bool is_thread_local = symbol.type == SymbolType::Tls;
-    if (is_thread_local) sketch.thread_local_starts.push_back(hash_start(name.c_str(), end));
+    if (is_thread_local) summary.thread_local_starts.push_back(hash_start(name.c_str(), end));
     const MentionKind kind = kind_of(facts, symbol);
-    if (may_want(kind)) sketch.wanted_ends.push_back(hash_end(name.c_str(), name.size()));
-    sketch.mentions.push_back(make_mention(hash_name(name.c_str(), end).hash, kind, is_thread_local));
+    if (may_want(kind)) summary.wanted_ends.push_back(hash_end(name.c_str(), name.size()));
+    summary.mentions.push_back(make_mention(hash_name(name.c_str(), end).hash, kind, is_thread_local));
   }
   return true;
 }

@@ -42,8 +42,8 @@ constexpr bool may_want(MentionKind kind) {
 /// Could it be in another definition's way?
 constexpr bool is_strong(MentionKind kind) { return kind <= MentionKind::Conditional; }
 
-/// Which mentions a sketch has.
-enum class SketchOf : std::uint8_t {
+/// Which mentions a summary has.
+enum class SummaryOf : std::uint8_t {
   Soundness,   ///< none: all is checked; of symbols, only common ones' names are looked at
   Collisions,  ///< strong definitions and what is thread-local; of the others the first bytes of their names
   Everything,
@@ -51,21 +51,21 @@ enum class SketchOf : std::uint8_t {
 };
 
 /// What the census keeps of one object.
-struct Sketch {
+struct ObjectSummary {
   std::uint16_t machine = 0;
   bool has_device_code = false;
   std::vector<std::uint64_t> mentions;             ///< in symbol table order
-  std::vector<std::uint32_t> plain_starts;         ///< hash_start() of those that SketchOf::Collisions leaves out
+  std::vector<std::uint32_t> plain_starts;         ///< hash_start() of those that SummaryOf::Collisions leaves out
   std::vector<std::uint32_t> thread_local_starts;  ///< and of the thread-local ones among the mentions
-  std::vector<std::uint32_t> wanted_ends;          ///< SketchOf::Wants: hash_end() of mentions for which may_want()
+  std::vector<std::uint32_t> wanted_ends;          ///< SummaryOf::Wants: hash_end() of mentions for which may_want()
   std::vector<std::uint32_t> group_of;             ///< scratch: by section, the signature's symbol index
   std::vector<const std::byte*> others;            ///< scratch: symbol table entries
 };
 
-/// Fills in `sketch`, whose vectors are used again. False: to be read by read_object(); `sketch` is void then.
-bool sketch_object(ObjectImage& image, SketchOf what, Sketch& sketch);
+/// Fills in `summary`, whose vectors are used again. False: to be read by read_object(); `summary` is void then.
+bool summarize_object(ObjectImage& image, SummaryOf what, ObjectSummary& summary);
 
 /// The same from facts, with every mention. False when they can't be told so: shared objects, symbol versions.
-bool sketch_facts(const ObjectFacts& facts, Sketch& sketch);
+bool summarize_facts(const ObjectFacts& facts, ObjectSummary& summary);
 
 }  // namespace elfaudit

@@ -46,11 +46,11 @@ namespace elfaudit {
 namespace {
 
 /// What one thread has read. Not to be moved while others write theirs; no locks.
-class Tally {
+class NameCounter {
  public:
   static constexpr std::size_t kPartitions = 256;
 
-  Tally();
+  NameCounter();
   void add(ObjectId object, std::span<const std::uint64_t> mentions);
 
   /// Calls `visit(object, mention)` for everything in one partition; `object` is whose a strong definition is.
@@ -83,12 +83,12 @@ class Tally {
 };
 
 /// What all of it comes to.
-struct TallyResult {
-  std::size_t undefined = 0;       ///< hashes that are needed, not weakly, and not defined
-  std::vector<ObjectId> suspects;  ///< objects that define, strongly, what another one does too; ascending, each once
+struct NameCounts {
+  std::size_t undefined = 0;         ///< hashes that are needed, not weakly, and not defined
+  std::vector<ObjectId> candidates;  ///< objects that define, strongly, what another one does too; ascending, each once
   /// A name has strong definitions of which groups or options decide which one stays, or is thread-local for some and
   /// not for others.
-  bool intricate = false;
+  bool ambiguous = false;
 };
 
 constexpr std::size_t kFirstBlock = std::size_t{512} << 10;  // bytes: small links are most links
@@ -114,7 +114,7 @@ enum Known : std::uint64_t {
   kNotTls = 128,
 };
 constexpr std::uint64_t kKnownMask = 255;
-static_assert(Tally::kPartitions == kKnownMask + 1);
+static_assert(NameCounter::kPartitions == kKnownMask + 1);
 
 constexpr std::uint64_t known_by(MentionKind kind) {
   switch (kind) {
@@ -159,7 +159,7 @@ class Table {
 
 struct Part {
   Table table;
-  TallyResult result;
+  NameCounts result;
 };
 
 void note(Table& table, std::uint64_t mention) {
@@ -171,41 +171,41 @@ void note(Table& table, std::uint64_t mention) {
 }
 
 /// Strong definitions of which one can't tell here whether two stay.
-bool intricate(std::uint64_t known) {
+bool ambiguous(std::uint64_t known) {
   const bool strong = (known & kOneStrong) != 0;
   const bool own_group = (known & kInOwnGroup) != 0;
   return (known & kUncertain) != 0 ? strong || own_group : strong && own_group;
 }
 
-void count_partition(std::span<const Tally* const> tallies, std::size_t partition, Part& part) {
+void count_partition(std::span<const NameCounter* const> counters, std::size_t partition, Part& part) {
   std::size_t mentions = 0;
-  for (const Tally* tally : tallies) mentions += tally->mentions(partition);
+  for (const NameCounter* counter : counters) mentions += counter->mentions(partition);
   if (mentions == 0) return;
   part.table.clear(mentions);
   bool suspicious = false;
-  for (const Tally* tally : tallies)
-    tally->each(partition, [&](ObjectId, std::uint64_t mention) { note(part.table, mention); });
+  for (const NameCounter* counter : counters)
+    counter->each(partition, [&](ObjectId, std::uint64_t mention) { note(part.table, mention); });
   for (const std::uint64_t known : part.table.slots()) {
     constexpr std::uint64_t kAnyDefinition = kOneStrong | kInOwnGroup | kUncertain | kDefined;
     part.result.undefined += (known & (kNeeded | kAnyDefinition)) == kNeeded ? 1 : 0;
-    part.result.intricate |= intricate(known) || (known & (kTls | kNotTls)) == (kTls | kNotTls);
+    part.result.ambiguous |= ambiguous(known) || (known & (kTls | kNotTls)) == (kTls | kNotTls);
     suspicious |= (known & kManyStrong) != 0;
   }
   if (!suspicious) return;
-  for (const Tally* tally : tallies)
-    tally->each(partition, [&](ObjectId object, std::uint64_t mention) {
+  for (const NameCounter* counter : counters)
+    counter->each(partition, [&](ObjectId object, std::uint64_t mention) {
       const bool strong = (mention & kKindMask) == static_cast<std::uint64_t>(MentionKind::Strong);
-      if (strong && (part.table.slot(mention) & kManyStrong) != 0) part.result.suspects.push_back(object);
+      if (strong && (part.table.slot(mention) & kManyStrong) != 0) part.result.candidates.push_back(object);
     });
 }
 
 // calloc: the pages of what is never asked about cost nothing.
-Tally::Tally()
+NameCounter::NameCounter()
     : streams_(kPartitions), recent_(static_cast<std::uint64_t*>(std::calloc(kRecent, sizeof(std::uint64_t)))) {
   if (!recent_) throw std::bad_alloc();
 }
 
-void Tally::add_chunk(Stream& stream) {
+void NameCounter::add_chunk(Stream& stream) {
   const std::size_t room = stream.chunks.empty() ? kFirstChunk : kChunk;
   if (left_ < room) {
     const std::size_t bytes = blocks_.empty() ? kFirstBlock : kBlock;
@@ -220,7 +220,7 @@ void Tally::add_chunk(Stream& stream) {
   left_ -= room;
 }
 
-void Tally::add(ObjectId object, std::span<const std::uint64_t> mentions) {
+void NameCounter::add(ObjectId object, std::span<const std::uint64_t> mentions) {
   const std::uint64_t mark = marker(object);
   for (const std::uint64_t mention : mentions) {
     // The partition is in bits that the mention keeps: kind and kThreadLocal lie below.
@@ -245,7 +245,7 @@ void Tally::add(ObjectId object, std::span<const std::uint64_t> mentions) {
 }
 
 template <class Visit>
-void Tally::each(std::size_t partition, const Visit& visit) const {
+void NameCounter::each(std::size_t partition, const Visit& visit) const {
   const Stream& stream = streams_[partition];
   ObjectId object;
   for (std::size_t chunk = 0; chunk < stream.chunks.size(); ++chunk) {
@@ -261,28 +261,28 @@ void Tally::each(std::size_t partition, const Visit& visit) const {
   }
 }
 
-std::size_t Tally::mentions(std::size_t partition) const {
+std::size_t NameCounter::mentions(std::size_t partition) const {
   const Stream& stream = streams_[partition];
   const std::size_t before = stream.chunks.size() <= 1 ? 0 : kFirstChunk + (stream.chunks.size() - 2) * kChunk;
   return before + stream.used() - stream.markers;
 }
 
 /// In parallel, in the calling arena.
-TallyResult count(std::span<const Tally* const> tallies) {
+NameCounts count(std::span<const NameCounter* const> counters) {
   PerThread<Part> parts;
   std::size_t in_one = 0;  // they are spread evenly
-  for (const Tally* tally : tallies) in_one += tally->mentions(0);
+  for (const NameCounter* counter : counters) in_one += counter->mentions(0);
   constexpr std::size_t kFew = 128;
-  for_each_parallel(Tally::kPartitions, in_one < kFew ? Tally::kPartitions : 4,
-                    [&](std::size_t i) { count_partition(tallies, i, parts.local()); });
-  TallyResult all;
+  for_each_parallel(NameCounter::kPartitions, in_one < kFew ? NameCounter::kPartitions : 4,
+                    [&](std::size_t i) { count_partition(counters, i, parts.local()); });
+  NameCounts all;
   parts.each([&](const Part& part) {
     all.undefined += part.result.undefined;
-    all.intricate |= part.result.intricate;
-    all.suspects.insert(all.suspects.end(), part.result.suspects.begin(), part.result.suspects.end());
+    all.ambiguous |= part.result.ambiguous;
+    all.candidates.insert(all.candidates.end(), part.result.candidates.begin(), part.result.candidates.end());
   });
-  std::sort(all.suspects.begin(), all.suspects.end());
-  all.suspects.erase(std::unique(all.suspects.begin(), all.suspects.end()), all.suspects.end());
+  std::sort(all.candidates.begin(), all.candidates.end());
+  all.candidates.erase(std::unique(all.candidates.begin(), all.candidates.end()), all.candidates.end());
   return all;
 }
 
@@ -297,9 +297,9 @@ namespace {
 /// What one thread has read.
 class NameStarts {
  public:
-  void add(const Sketch& sketch) {
-    thread_local_.insert(thread_local_.end(), sketch.thread_local_starts.begin(), sketch.thread_local_starts.end());
-    for (std::span<const std::uint32_t> starts = sketch.plain_starts; !starts.empty();) {
+  void add(const ObjectSummary& summary) {
+    thread_local_.insert(thread_local_.end(), summary.thread_local_starts.begin(), summary.thread_local_starts.end());
+    for (std::span<const std::uint32_t> starts = summary.plain_starts; !starts.empty();) {
       if (left_ == 0) add_chunk();
       const std::size_t count = std::min(left_, starts.size());
       left_ -= count;
@@ -365,11 +365,11 @@ namespace {
 
 class WantedNames {
  public:
-  /// Of a SketchOf::Wants.
-  void add(const Sketch& sketch) {
-    for (const std::uint64_t mention : sketch.mentions)
+  /// Of a SummaryOf::Wants.
+  void add(const ObjectSummary& summary) {
+    for (const std::uint64_t mention : summary.mentions)
       if (may_want(static_cast<MentionKind>(mention & kKindMask))) hashes_.push_back(mention & ~kMentionBits);
-    ends_.insert(ends_.end(), sketch.wanted_ends.begin(), sketch.wanted_ends.end());
+    ends_.insert(ends_.end(), summary.wanted_ends.begin(), summary.wanted_ends.end());
   }
 
   void add(const WantedNames& others) {
@@ -412,27 +412,27 @@ constexpr std::uint64_t kLargeArchive = 64 << 20;  // bytes; those of LLVM have 
 struct Worker {
   ReadBuffer buffer;
   ReadBuffer kept;  ///< what an archive's reader keeps meanwhile
-  Sketch sketch;
-  Tally tally;
+  ObjectSummary summary;
+  NameCounter counter;
   NameStarts starts;
   WantedNames wanted;
 };
 
-/// All that is left of a sketch where it was.
-struct Sketched {
+/// All that is left of a summary where it was.
+struct Summarized {
   std::uint16_t machine = 0;
   bool has_device_code = false;
 };
 
-void make_thin(ObjectFacts& object, Sketched sketched) {
+void make_thin(ObjectFacts& object, Summarized summarized) {
   object.kind = ObjectKind::Relocatable;
-  object.machine = sketched.machine;
-  object.has_device_code = sketched.has_device_code;
+  object.machine = summarized.machine;
+  object.has_device_code = summarized.has_device_code;
 }
 
 class CensusTaker {
  public:
-  CensusTaker(const std::vector<std::string>& paths, SketchOf what) : paths_(paths), what_(what), out_(paths.size()) {}
+  CensusTaker(const std::vector<std::string>& paths, SummaryOf what) : paths_(paths), what_(what), out_(paths.size()) {}
 
   std::optional<Census> run() {
     if (named_twice()) return std::nullopt;
@@ -446,9 +446,9 @@ class CensusTaker {
     read_files(archives, 1);
     if (stop_ || (any_loose_ && any_archive_ && misnamed_)) return std::nullopt;
     if (thread_local_names_may_clash()) return std::nullopt;
-    const TallyResult result = count_all();
-    if (result.intricate || !read_in_full(result.suspects)) return std::nullopt;
-    const bool all_seen = what_ == SketchOf::Everything;
+    const NameCounts result = count_all();
+    if (result.ambiguous || !read_in_full(result.candidates)) return std::nullopt;
+    const bool all_seen = what_ == SummaryOf::Everything;
     return Census{std::move(out_), all_seen ? std::optional(result.undefined) : std::nullopt, 0};
   }
 
@@ -489,7 +489,7 @@ class CensusTaker {
         read_archive_file(i, fd.get(), size, head, worker);
       else if (kind != FileKind::Elf)
         give_up();  // a linker script, a device file, a thin archive
-      else if (sketch_object(image, archives_follow_ ? SketchOf::Wants : what_, worker.sketch))
+      else if (summarize_object(image, archives_follow_ ? SummaryOf::Wants : what_, worker.summary))
         add_loose(i, size, worker);
       else
         read_by_other_reader(i, worker);
@@ -507,18 +507,18 @@ class CensusTaker {
     facts.kind = InputKind::Object;
     ObjectFacts& object = facts.objects.emplace_back();
     object.origin = {paths_[i], {}, paths_[i], 0, size};
-    make_thin(object, {worker.sketch.machine, worker.sketch.has_device_code});
+    make_thin(object, {worker.summary.machine, worker.summary.has_device_code});
     add_loose_mentions({static_cast<std::uint32_t>(i), 0}, worker);
   }
 
   void add_loose_mentions(ObjectId object, Worker& worker) const {
-    if (archives_follow_) worker.wanted.add(worker.sketch);
+    if (archives_follow_) worker.wanted.add(worker.summary);
     add_mentions(object, worker);
   }
 
   static void add_mentions(ObjectId object, Worker& worker) {
-    worker.tally.add(object, worker.sketch.mentions);
-    worker.starts.add(worker.sketch);
+    worker.counter.add(object, worker.summary.mentions);
+    worker.starts.add(worker.summary);
   }
 
   void read_by_other_reader(std::size_t i, Worker& worker) {
@@ -531,7 +531,7 @@ class CensusTaker {
   bool add_facts(std::uint32_t input, Worker& worker) {
     for (std::uint32_t o = 0; o < out_[input].objects.size(); ++o) {
       ObjectFacts& object = out_[input].objects[o];
-      if (object.nested || !sketch_facts(object, worker.sketch)) return false;
+      if (object.nested || !summarize_facts(object, worker.summary)) return false;
       add_loose_mentions({input, o}, worker);
       object.symbols.clear();
       object.sections.clear();
@@ -555,38 +555,38 @@ class CensusTaker {
     ArchiveBytes bytes(fd, size, worker.kept, ahead);
     ArchiveReader reader(bytes, &see);
     const bool large = size > kLargeArchive;
-    std::vector<Sketched> sketched;
+    std::vector<Summarized> summarized;
     while (const ArchiveMember* member = reader.next()) {
       if (beside_objects_ && (wanted || !reader.index_seen())) give_up();
       if (stop_) return;
-      if (!large) sketched.push_back(read_member(input, fd, *member, sketched.size(), worker, &ahead));
+      if (!large) summarized.push_back(read_member(input, fd, *member, summarized.size(), worker, &ahead));
     }
     const Archive archive = reader.finish();
     if (!archive.damage.empty() || (beside_objects_ && !archive.members.empty() && !archive.index_seen))
       return give_up();
     if (large) {
-      sketched.resize(archive.members.size());
+      summarized.resize(archive.members.size());
       for_each_parallel(archive.members.size(), kMemberGrain, [&](std::size_t m) {
-        if (!stop_) sketched[m] = read_member(input, fd, archive.members[m], m, workers_.local(), nullptr);
+        if (!stop_) summarized[m] = read_member(input, fd, archive.members[m], m, workers_.local(), nullptr);
       });
     }
-    if (!stop_) add_members(input, archive, sketched);
+    if (!stop_) add_members(input, archive, summarized);
   }
 
-  Sketched read_member(std::size_t input, int fd, const ArchiveMember& member, std::size_t m, Worker& worker,
-                       ReadAhead* ahead) {
+  Summarized read_member(std::size_t input, int fd, const ArchiveMember& member, std::size_t m, Worker& worker,
+                         ReadAhead* ahead) {
     ObjectImage image(fd, member.offset, member.size, worker.buffer, ahead);
-    const Sketch& sketch = worker.sketch;
-    if (!sketch_object(image, beside_objects_ ? SketchOf::Soundness : what_, worker.sketch))
+    const ObjectSummary& summary = worker.summary;
+    if (!summarize_object(image, beside_objects_ ? SummaryOf::Soundness : what_, worker.summary))
       give_up();
     else if (!beside_objects_)
       add_mentions({static_cast<std::uint32_t>(input), static_cast<std::uint32_t>(m)}, worker);
-    else if (sketch.has_device_code)
+    else if (summary.has_device_code)
       give_up();  // nvlink goes by other names
-    return {sketch.machine, sketch.has_device_code};
+    return {summary.machine, summary.has_device_code};
   }
 
-  void add_members(std::size_t input, const Archive& archive, const std::vector<Sketched>& sketched) {
+  void add_members(std::size_t input, const Archive& archive, const std::vector<Summarized>& summarized) {
     const std::string& path = paths_[input];
     InputFacts& facts = out_[input];
     facts.path = path;
@@ -594,10 +594,10 @@ class CensusTaker {
     facts.has_index = archive.has_index;
     facts.members = static_cast<std::uint32_t>(archive.members.size());
     facts.objects.resize(archive.members.size());
-    for (std::size_t m = 0; m < sketched.size(); ++m) {
+    for (std::size_t m = 0; m < summarized.size(); ++m) {
       const ArchiveMember& member = archive.members[m];
       facts.objects[m].origin = {path, member.name, path, member.offset, member.size};
-      make_thin(facts.objects[m], sketched[m]);
+      make_thin(facts.objects[m], summarized[m]);
     }
   }
 
@@ -613,13 +613,13 @@ class CensusTaker {
     return needs_everything_;
   }
 
-  TallyResult count_all() {
-    std::vector<const Tally*> tallies;
-    workers_.each([&](const Worker& worker) { tallies.push_back(&worker.tally); });
-    return count(tallies);
+  NameCounts count_all() {
+    std::vector<const NameCounter*> counters;
+    workers_.each([&](const Worker& worker) { counters.push_back(&worker.counter); });
+    return count(counters);
   }
 
-  /// Suspects, and whatever has device code. False when these show what the sketches don't: linkonce sections, or a
+  /// Candidates, and whatever has device code. False when these show what the summaries don't: linkonce sections, or a
   /// file that has changed in between.
   bool read_in_full(std::vector<ObjectId> wanted) {
     for (std::uint32_t i = 0; i < out_.size(); ++i)
@@ -644,7 +644,7 @@ class CensusTaker {
   }
 
   const std::vector<std::string>& paths_;
-  const SketchOf what_;
+  const SummaryOf what_;
   std::vector<InputFacts> out_;
   std::atomic<bool> any_loose_ = false;  ///< an input that is no archive and can be read
   std::atomic<bool> any_archive_ = false;
@@ -665,9 +665,9 @@ std::optional<Census> take_census(const std::vector<std::string>& paths, unsigne
   std::optional<Census> census;
   progress_stage("reading files");
   with_threads(jobs, [&] {
-    CensusTaker first(paths, count_undefined ? SketchOf::Everything : SketchOf::Collisions);
+    CensusTaker first(paths, count_undefined ? SummaryOf::Everything : SummaryOf::Collisions);
     census = first.run();
-    if (first.needs_everything()) census = CensusTaker(paths, SketchOf::Everything).run();
+    if (first.needs_everything()) census = CensusTaker(paths, SummaryOf::Everything).run();
   });
   if (census) census->milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
   return census;

@@ -174,7 +174,7 @@ class SupplierSearch {
     if (const auto found = by_base_.find(name); found != by_base_.end())
       for (const std::size_t i : found->second) tell_definition(i, id, object, symbol);
     for (std::size_t i = 0; i < spellings_.size(); ++i)
-      if (spellings_[i].may_be_kin(name) && !full(i)) tell_kin(i, object, symbol, spellings_[i].kin_to(name));
+      if (spellings_[i].may_be_kin(name) && !full(i)) note_kin(i, object, symbol, spellings_[i].kin_to(name));
   }
 
   /// The very name is there, and is not taken.
@@ -192,7 +192,7 @@ class SupplierSearch {
     } else if (object.kind != ObjectKind::Relocatable && missing_[i]->hidden) {
       remark(i, who + " defines it, but the reference is hidden, so that only the output itself can");
     } else if (resolution_.fate(id) == Fate::NotNeeded) {
-      if (stands_before_need(i, id.in.input))
+      if (comes_before_need(i, id.in.input))
         remark(i, who + " defines it and is on the line too early: --as-needed drops it before " + needed_by(i) +
                       " needs it");
     } else if (resolution_.fate(id) == Fate::NotExtracted) {
@@ -201,7 +201,7 @@ class SupplierSearch {
     }
   }
 
-  bool stands_before_need(std::size_t i, std::uint32_t input) const {
+  bool comes_before_need(std::size_t i, std::uint32_t input) const {
     return missing_[i]->references.empty() || input < missing_[i]->references.back().id.in.input;
   }
 
@@ -211,7 +211,7 @@ class SupplierSearch {
     return inputs_[id.input].path;
   }
 
-  void tell_kin(std::size_t i, const ObjectFacts& object, const Symbol& symbol, Kinship kinship) {
+  void note_kin(std::size_t i, const ObjectFacts& object, const Symbol& symbol, Kinship kinship) {
     const std::string who = object.origin.display();
     const std::string shown = demangle(object.name(symbol));
     switch (kinship) {

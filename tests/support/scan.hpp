@@ -20,28 +20,28 @@
 namespace elfaudit::test {
 
 /// What the hot reader sees of the file; nothing when it leaves it to the other one.
-inline std::optional<Sketch> sketch_of(const std::string& path, SketchOf what) {
+inline std::optional<ObjectSummary> summary_of(const std::string& path, SummaryOf what) {
   std::uint64_t size = 0;
   const FileDescriptor fd = open_for_reading(path.c_str(), &size);
   ReadBuffer buffer;
   ObjectImage image(fd.get(), 0, size, buffer);
-  Sketch sketch;
-  return sketch_object(image, what, sketch) ? std::optional(sketch) : std::nullopt;
+  ObjectSummary summary;
+  return summarize_object(image, what, summary) ? std::optional(summary) : std::nullopt;
 }
 
 /// Whatever both readers can read looks alike to them, but for linkonce sections, which the hot one doesn't know.
-inline void expect_same_sketch(const std::string& path, const ObjectFacts& facts) {
-  const std::optional<Sketch> hot = sketch_of(path, SketchOf::Everything);
-  Sketch other;
+inline void expect_same_summary(const std::string& path, const ObjectFacts& facts) {
+  const std::optional<ObjectSummary> hot = summary_of(path, SummaryOf::Everything);
+  ObjectSummary other;
   const bool linkonce =
       std::any_of(facts.groups.begin(), facts.groups.end(), [](const Group& g) { return g.linkonce; });
-  if (!hot || linkonce || !sketch_facts(facts, other)) return;
+  if (!hot || linkonce || !summarize_facts(facts, other)) return;
   EXPECT_EQ(hot->mentions, other.mentions) << path;
   EXPECT_EQ(hot->thread_local_starts, other.thread_local_starts) << path;
   EXPECT_EQ(hot->has_device_code, other.has_device_code) << path;
   EXPECT_EQ(hot->machine, other.machine) << path;
-  const std::optional<Sketch> wants = sketch_of(path, SketchOf::Wants);
-  const std::optional<Sketch> sound = sketch_of(path, SketchOf::Soundness);
+  const std::optional<ObjectSummary> wants = summary_of(path, SummaryOf::Wants);
+  const std::optional<ObjectSummary> sound = summary_of(path, SummaryOf::Soundness);
   ASSERT_TRUE(wants && sound) << path;
   EXPECT_EQ(wants->mentions, other.mentions) << path;
   EXPECT_EQ(wants->wanted_ends, other.wanted_ends) << path;
@@ -55,7 +55,7 @@ inline ObjectFacts scan_object(const std::string& path) {
   for (const InputError& error : facts.errors) ADD_FAILURE() << path << ": " << error.member << ": " << error.what();
   EXPECT_EQ(facts.objects.size(), 1u) << path;
   if (facts.objects.empty()) return {};
-  expect_same_sketch(path, facts.objects.front());
+  expect_same_summary(path, facts.objects.front());
   return std::move(facts.objects.front());
 }
 

@@ -102,8 +102,8 @@ TEST(Census, BothReadersSeeTheSame) {
     const std::string object = folder.object("a.o", source, "g++ " + std::string(flags));
     const ObjectFacts facts = scan_object(object);  // which compares the two
     EXPECT_FALSE(facts.symbols.empty());
-    const auto mentions = sketch_of(object, SketchOf::Everything).value().mentions;
-    const Sketch colliding = sketch_of(object, SketchOf::Collisions).value();
+    const auto mentions = summary_of(object, SummaryOf::Everything).value().mentions;
+    const ObjectSummary colliding = summary_of(object, SummaryOf::Collisions).value();
     EXPECT_EQ(mentions.size(), colliding.mentions.size() + colliding.plain_starts.size()) << flags;
     std::vector<std::uint64_t> expected;
     std::copy_if(mentions.begin(), mentions.end(), std::back_inserter(expected), [](std::uint64_t mention) {
@@ -129,9 +129,9 @@ TEST(Census, FindsTheNamesOfDeviceSectionsAmongManyOthers) {
   for (const std::string name : {"__nv_relfatbin", ".nv_fatbin", ".llvm.offloading", ".hip_fatbin", ".nv_fatbinary"}) {
     const std::string source =
         functions(0) + "__attribute__((section(\"" + name + "\"))) extern const int code = 1;" + functions(400);
-    const Sketch sketch =
-        sketch_of(folder.object("a.o", source, "g++ -ffunction-sections"), SketchOf::Collisions).value();
-    EXPECT_EQ(sketch.has_device_code, name != ".nv_fatbinary") << name;
+    const ObjectSummary summary =
+        summary_of(folder.object("a.o", source, "g++ -ffunction-sections"), SummaryOf::Collisions).value();
+    EXPECT_EQ(summary.has_device_code, name != ".nv_fatbinary") << name;
   }
 }
 
@@ -149,11 +149,11 @@ TEST(Census, ReadsSectionNamesThatBeginAnywhereInTheirTable) {
     bytes[first_header] = static_cast<char>(name);
     const std::string path = folder.write("a.o", bytes);
     const InputFacts facts = scan_input(path);
-    const std::optional<Sketch> sketch = sketch_of(path, SketchOf::Collisions);
-    EXPECT_EQ(sketch.has_value(), name < names_size) << name;
+    const std::optional<ObjectSummary> summary = summary_of(path, SummaryOf::Collisions);
+    EXPECT_EQ(summary.has_value(), name < names_size) << name;
     EXPECT_EQ(facts.errors.empty(), name < names_size) << name;
-    if (!sketch) continue;
-    EXPECT_EQ(sketch->has_device_code, facts.objects.at(0).has_device_code) << name;
+    if (!summary) continue;
+    EXPECT_EQ(summary->has_device_code, facts.objects.at(0).has_device_code) << name;
   }
 }
 
@@ -174,10 +174,10 @@ TEST(Census, PutsPlainSymbolsAsideAmongAllOthers) {
   )",
                                            "as");
   scan_object(object);
-  const Sketch sketch = sketch_of(object, SketchOf::Collisions).value();
-  EXPECT_EQ(sketch.mentions.size(), 3u) << "strong, absolute, own";
-  EXPECT_EQ(sketch.plain_starts.size(), 4u) << "weak_here, weak_elsewhere, elsewhere, common";
-  EXPECT_EQ(sketch.thread_local_starts.size(), 1u);
+  const ObjectSummary summary = summary_of(object, SummaryOf::Collisions).value();
+  EXPECT_EQ(summary.mentions.size(), 3u) << "strong, absolute, own";
+  EXPECT_EQ(summary.plain_starts.size(), 4u) << "weak_here, weak_elsewhere, elsewhere, common";
+  EXPECT_EQ(summary.thread_local_starts.size(), 1u);
 }
 
 TEST(Census, KeepsNothingOfObjectsThatAreAlone) {

@@ -746,18 +746,18 @@ class Askable {
   std::set<std::string> folders_;
 };
 
-void see_from(const std::string& folder, std::vector<std::string>& paths) {
+void rebase_paths(const std::string& folder, std::vector<std::string>& paths) {
   for (std::string& path : paths) path = in_folder(folder, path);
 }
 
 /// Everything in a job that is a path of the folder that the command runs in.
-void see_from(const std::string& folder, LinkJob& job) {
+void rebase_paths(const std::string& folder, LinkJob& job) {
   for (LinkInput& input : job.inputs) input.path = in_folder(folder, input.path);
   for (InputError& error : job.missing) error.path = in_folder(folder, error.path);
-  see_from(folder, job.search_dirs);
-  see_from(folder, job.builtin_dirs);
-  see_from(folder, job.rpath_link);
-  see_from(folder, job.library_dirs);
+  rebase_paths(folder, job.search_dirs);
+  rebase_paths(folder, job.builtin_dirs);
+  rebase_paths(folder, job.rpath_link);
+  rebase_paths(folder, job.library_dirs);
   for (VersionNode& node : job.versions) node.where = in_folder(folder, node.where);
   for (Assignment& assignment : job.assignments)
     if (!assignment.where.starts_with('-')) assignment.where = in_folder(folder, assignment.where);
@@ -769,14 +769,14 @@ LinkJob job_of_command(const BuildLink& link, const Askable& askable, const std:
     const WorkingFolder there(link.folder);
     job = job_from_command(link.argv, linker, std::cref(askable));
   }
-  see_from(link.folder, job);
+  rebase_paths(link.folder, job);
   return job;
 }
 
 constexpr std::size_t kMostNamed = 3;
 
 /// What the link needs and the build has not made yet is one story.
-void tell_not_built(const BuildPlan& plan, const BuildLink& link, BuildJob& build_job) {
+void note_not_built(const BuildPlan& plan, const BuildLink& link, BuildJob& build_job) {
   LinkJob& job = build_job.job;
   std::set<std::string> made;
   for (const std::string& need : link.needs) made.insert(in_folder(plan.folder, need));
@@ -811,7 +811,7 @@ std::vector<BuildJob> jobs_of(const BuildPlan& plan, const std::vector<std::stri
     try {
       BuildJob job{job_of_command(link, askable, linker), {}};
       job.job.output_path = output;
-      tell_not_built(plan, link, job);
+      note_not_built(plan, link, job);
       jobs.push_back(std::move(job));
     } catch (const UsageError& error) {
       LinkJob unread;
