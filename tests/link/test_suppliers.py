@@ -45,7 +45,7 @@ def test_nobody(shop):
 def test_archive_too_early(shop):
     shop.ar("libwares.a", "wares.o")
     [said] = notes(shop, "libwares.a", "main.o")["wares"]
-    assert said.startswith("libwares.a(wares.o) defines it, and the archive is on the line too early: move it behind main.o")
+    assert said.startswith("libwares.a(wares.o) defines it, and the archive is on the line too early: move it after main.o")
 
 
 def test_shared_object_dropped_by_as_needed(shop):
