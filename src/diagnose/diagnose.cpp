@@ -168,6 +168,7 @@ LinkLine line_of(const Command& command) {
 
 LinkJob host_job(const Command& command, const std::string& folder) {
   LinkLine line = line_of(command);
+  line.folder = folder;
   line.words = linker_words_from(folder, line.words);
   line.not_built = sources_from(folder, line.not_built);
   LinkJob job = read_link_line(line);

@@ -25,6 +25,7 @@
 #include "input/linker_script.hpp"
 #include "support/file.hpp"
 #include "support/process.hpp"
+#include "support/shell_words.hpp"
 
 namespace elfaudit {
 namespace {
@@ -241,7 +242,7 @@ FoundFile find_script_input(const SearchPath& search, const std::string& name, c
   const bool named_here = slash != std::string::npos || search.linker->names_current_folder;
   const bool own_folder = main ? search.linker->searches_main_folder : search.linker->searches_script_folder;
   if (own_folder && named_here && try_file(search, here + "/" + name, found)) return found;
-  if (search.linker->searches_current_folder && try_file(search, name, found)) return found;
+  if (search.linker->searches_current_folder && try_file(search, in_folder(search.folder, name), found)) return found;
   for (const std::string& dir : search.dirs) {
     if (try_file(search, join(search, dir, name), found)) return found;
   }

@@ -17,6 +17,7 @@ struct SearchPath {
   std::string sysroot;             ///< --sysroot without slashes at its end; empty: none, or "/"
   bool sysroot_has_slash = false;  ///< it had
   Machine machine;                 ///< of the output; unknown: every library fits
+  std::string folder;              ///< where the link runs; empty: here
   std::vector<std::string> dirs;   ///< -L and the linker's own, sysroot put in
 
   /// "=/lib" and "$SYSROOT/lib" are below the sysroot.

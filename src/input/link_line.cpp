@@ -689,6 +689,7 @@ class LineReader {
 
   void finish_search_path() {
     search_.linker = &linker_;
+    search_.folder = line_.folder;
     search_.machine = output_machine();
     if (builtin_dirs_) {
       const std::vector<std::string> own =

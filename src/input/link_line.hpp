@@ -15,6 +15,7 @@ struct LinkLine {
   int linker_version = 0;    ///< see LinkJob
   std::string program;       ///< the linker; empty when unknown
   bool ask_program = false;  ///< the user named that linker: it may be asked for its built-in directories
+  std::string folder;        ///< where the link runs; empty: here
   bool complete = true;      ///< nothing that the link uses is missing from the words
   std::map<std::string, std::string> not_built;  ///< object files that the command itself would make -> their sources
   std::vector<InputError> refused;               ///< what the driver itself complained about
