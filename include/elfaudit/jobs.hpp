@@ -20,7 +20,7 @@ struct LinkerChoice {
 };
 
 /// May a program that a command names be started, to ask it what it would do? Empty: every one. The user's own command
-/// is what they would run themselves; one that stands in a file may name anything.
+/// is what they would run themselves; one found in a file may name anything.
 using MayAsk = std::function<bool(const std::string& program)>;
 
 /// --linker: "bfd", "lld", "mold", with a version behind a colon: "lld:14". Throws UsageError.
@@ -38,16 +38,16 @@ LinkJob job_from_files(const std::vector<std::string>& files, const std::optiona
 /// linker line with -###, which runs nothing; when it can't be run, the words are read as they are and
 /// LinkJob::notes says what is not known. nvcc is asked with --dryrun, and then its host compiler as above; nvlink's
 /// words are read as they are. Of `ar` the files that it archives are taken as plain files. Throws UsageError when it
-/// is no link command. `linker`: whose rules to judge by, and read the options by; else those of the linker that the
-/// command runs. Its version is told by its name, or it is run with
+/// is not a link command. `linker`: whose rules to judge by, and read the options by; else those of the linker that the
+/// command runs. Its name says its version, or else it is run with
 /// --version where the command names it (ld.lld, -fuse-ld=).
-/// `may_ask`: of a command that stands in a file, the programs that are started; the words of another are read as they
-/// are, and no program is started that its words name.
+/// `may_ask`: for a command found in a file, which programs may be started. If its own may not, its words are read as
+/// they are, and no program that they name is started.
 LinkJob job_from_command(const std::vector<std::string>& argv, const std::optional<LinkerChoice>& linker = {},
                          const MayAsk& may_ask = {});
 
 /// --arch: what to link device code for, instead of what the command says ("sm_90a", "compute_90"). No names change
-/// nothing. Throws UsageError for a name that is no architecture.
+/// nothing. Throws UsageError for a name that is not an architecture.
 void choose_device_archs(LinkJob& job, const std::vector<std::string>& names);
 
 /// Takes the inputs that fit one of the shell patterns off the job and names them in LinkJob::left_out. A pattern
@@ -90,7 +90,7 @@ struct BuildJob {
 /// One for each link of the plan, with paths as seen from the working directory, which it changes for a moment: no
 /// other thread may run. A compiler is asked for its linker line, as job_from_command() has it, when it is in a folder
 /// of PATH or is one of `ask`: what a build file names is not reason enough to start a program. What the build would
-/// have to make first is told in one LinkJob::missing for each link. So is a command that can't be read.
+/// have to make first is one LinkJob::missing for each link, and so is a command that can't be read.
 std::vector<BuildJob> jobs_of(const BuildPlan& plan, const std::vector<std::string>& ask = {},
                               const std::optional<LinkerChoice>& linker = {});
 

@@ -97,7 +97,7 @@ class ResponseWords {
     const bool may_be_read = depth < kDeepest && is_below(path, folder_);
     const std::optional<std::string> text = may_be_read ? read_whole(path, kMostResponse) : std::nullopt;
     if (text) return add(split_response(*text), depth + 1);
-    notes_.push_back("@" + name + " was not read: there is no such file below the folder that the command ran in");
+    notes_.push_back("@" + name + " was not read: not found below the folder that the command ran in");
   }
 
   std::string folder_;

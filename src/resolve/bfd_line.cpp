@@ -156,12 +156,7 @@ void BfdLink::visit(std::uint32_t input) {
 }
 
 void BfdLink::visit_shared_object(std::uint32_t input) {
-  if (out_.linked[input][0]) return;
-  // The same library named again (-lc twice, libc.so.6 once by script) is the one that is there.
-  for (std::uint32_t earlier = 0; earlier < input; ++earlier) {
-    if (inputs_[earlier].path == inputs_[input].path && !out_.linked[earlier].empty() && out_.linked[earlier][0])
-      return;
-  }
+  if (is_linked_library(inputs_, out_, input)) return;
   const ObjectFacts& facts = inputs_[input].objects[0];
   const std::string_view known_as = known_name(job_.inputs[input], facts);
   // Of a second file with the same soname only the names that it needs count.

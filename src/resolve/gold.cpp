@@ -142,7 +142,8 @@ bool GoldLink::drops(const Section& section) const {
   return section.excluded && job_.output != OutputKind::Relocatable && !job_.gc_sections;
 }
 
-GoldLink::Mention GoldLink::mention_of(SymbolId at, const std::vector<bool>& lost_groups) {
+/// What the file itself says, before any rule.
+GoldLink::Mention GoldLink::mention_as_written(SymbolId at) const {
   const ObjectFacts& facts = object(at.in);
   const Symbol& symbol = facts.symbols[at.symbol];
   Mention mention;
@@ -151,6 +152,13 @@ GoldLink::Mention GoldLink::mention_of(SymbolId at, const std::vector<bool>& los
   mention.version = facts.text(symbol.version);
   mention.default_version = symbol.default_version;
   mention.weak = symbol.weak();
+  return mention;
+}
+
+GoldLink::Mention GoldLink::mention_of(SymbolId at, const std::vector<bool>& lost_groups) {
+  const ObjectFacts& facts = object(at.in);
+  const Symbol& symbol = facts.symbols[at.symbol];
+  Mention mention = mention_as_written(at);
   mention.visibility = symbol.visibility;
   if (symbol.section != kNone) {
     const Section& section = facts.sections[symbol.section];
@@ -192,12 +200,7 @@ void GoldLink::add_shared_object(ObjectId id) {
 GoldLink::Mention GoldLink::shared_mention_of(SymbolId at) const {
   const ObjectFacts& facts = object(at.in);
   const Symbol& symbol = facts.symbols[at.symbol];
-  Mention mention;
-  mention.at = at;
-  mention.name = facts.name(symbol);
-  mention.version = facts.text(symbol.version);
-  mention.default_version = symbol.default_version;
-  mention.weak = symbol.weak();
+  Mention mention = mention_as_written(at);
   mention.shared = true;
   if (symbol.defined()) mention.state = symbol.common() ? State::Common : State::Defined;
   // The symbol that stands for a version, and what has the version that is the library itself.

@@ -97,6 +97,7 @@ class GoldLink {
   std::vector<bool> claim_groups(ObjectId id);
   bool drops(const Section& section) const;
   bool keep_linkonce(std::string_view section);
+  Mention mention_as_written(SymbolId at) const;
   Mention mention_of(SymbolId at, const std::vector<bool>& lost_groups);
   Mention shared_mention_of(SymbolId at) const;
   void wrap(Mention& mention);

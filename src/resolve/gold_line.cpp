@@ -129,12 +129,7 @@ void GoldLink::visit(std::uint32_t input) {
 /// Rule 7.
 void GoldLink::visit_shared_object(std::uint32_t input) {
   reads_objects_ = true;
-  if (out_.linked[input][0]) return;
-  // The same library named again (-lc twice, libc.so.6 once by script) is the one that is there.
-  for (std::uint32_t earlier = 0; earlier < input; ++earlier) {
-    const bool taken = !out_.linked[earlier].empty() && out_.linked[earlier][0];
-    if (taken && inputs_[earlier].path == inputs_[input].path) return;
-  }
+  if (is_linked_library(inputs_, out_, input)) return;
   if (loaded_.insert(known_name(job_.inputs[input], inputs_[input].objects[0])).second) add_shared_object({input, 0});
 }
 

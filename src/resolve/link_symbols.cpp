@@ -80,6 +80,14 @@ std::string_view known_name(const LinkInput& input, const ObjectFacts& facts) {
   return input.spelled.starts_with("-l") ? path.substr(path.rfind('/') + 1) : path;
 }
 
+bool is_linked_library(const std::vector<InputFacts>& inputs, const Resolution& resolution, std::uint32_t input) {
+  for (std::uint32_t earlier = 0; earlier <= input; ++earlier) {
+    const std::vector<bool>& linked = resolution.linked[earlier];
+    if (!linked.empty() && linked[0] && inputs[earlier].path == inputs[input].path) return true;
+  }
+  return false;
+}
+
 DeviceLinkObject device_link_object(const LinkJob& job, const std::vector<InputFacts>& inputs) {
   DeviceLinkObject made;
   if (!job.device_linked || !job.device) return made;

@@ -106,6 +106,9 @@ Resolution blank_resolution(const LinkJob& job, const std::vector<InputFacts>& i
 /// path.
 std::string_view known_name(const LinkInput& input, const ObjectFacts& facts);
 
+/// Does the link have that shared object, or the same file named earlier (-lc twice, libc.so.6 once by a script)?
+bool is_linked_library(const std::vector<InputFacts>& inputs, const Resolution& resolution, std::uint32_t input);
+
 /// The object that nvcc wraps its device link's output in and puts first on the host link line ("x_dlink.o"). It is
 /// made on the way, so there is no file to read, but what is in it follows from the objects that were device-linked.
 struct DeviceLinkObject {

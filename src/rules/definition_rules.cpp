@@ -1,11 +1,4 @@
-// shadowed-definition: two archives of the line define a name, strongly, and the link takes a member of one. Which one
-// is a matter of order, and the next object that needs anything else of the other member makes it a duplicate. A note:
-// such links work, and some are meant so (a library that replaces parts of another). The note says which other linkers
-// would decide otherwise. Not told:
-//
-//  * weak, common and COMDAT definitions, which are made to be there many times;
-//  * shared objects: libc.so and libgcc.a overlap in every link;
-//  * the same member of a second copy of an archive.
+// Definitions that are rejected, that will be, or that hide another: duplicate-, header- and shadowed-definition.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,7 +18,7 @@
 
 namespace elfaudit {
 
-// The rules.
+// --- The rows.
 
 namespace {
 
@@ -206,6 +199,15 @@ static void settle_header_definitions(const Resolution& /*resolution*/, std::vec
           "it links, because no other object defines it; the next file that includes the header will define it too");
 }
 
+// --- shadowed-definition: two archives of the line define a name, strongly, and the link takes a member of one. Which one
+// is a matter of order, and the next object that needs anything else of the other member makes it a duplicate. A note:
+// such links work, and some are meant so (a library that replaces parts of another). The note says which other linkers
+// would decide otherwise. Not told:
+//
+//  * weak, common and COMDAT definitions, which are made to be there many times;
+//  * shared objects: libc.so and libgcc.a overlap in every link;
+//  * the same member of a second copy of an archive.
+
 namespace {
 
 bool is_strong(const ObjectFacts& object, const Symbol& symbol) {
@@ -308,9 +310,10 @@ static std::vector<Finding> shadowed_definitions(const Evidence& evidence) {
 }
 
 RuleFamily definition_rules() {
-  return {{&kDuplicateDefinition, &kHeaderDefinition, &kShadowedDefinition},
-          {{duplicate_definitions}, {header_definitions, &kHeaderDefinition}, {shadowed_definitions}},
-          settle_header_definitions};
+  return {
+      {&kDuplicateDefinition, &kHeaderDefinition, &kShadowedDefinition},
+      {{duplicate_definitions}, {.find = header_definitions, .only_for = &kHeaderDefinition}, {shadowed_definitions}},
+      settle_header_definitions};
 }
 
 }  // namespace elfaudit

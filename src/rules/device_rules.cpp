@@ -1,4 +1,4 @@
-// What becomes of device code at the link: device-link-missing, device-code-dropped, split-state.
+// What nvlink would reject, and what becomes of device code at the link.
 
 #include "rules/device_rules.hpp"
 
@@ -13,11 +13,11 @@
 
 namespace elfaudit {
 
-// The rules.
+// --- The rows.
 
-const Rule kSplitState{.id = "split-state",
-                       .severity = Severity::Warning,
-                       .summary = "one variable, of which each object has its own copy"};
+constinit const Rule kSplitState{.id = "split-state",
+                                 .severity = Severity::Warning,
+                                 .summary = "one variable, of which each object has its own copy"};
 
 namespace {
 
@@ -53,9 +53,6 @@ constexpr Rule kDeviceCodeDropped{.id = "device-code-dropped",
                                   .summary = "nvlink drops device code, or elfaudit can't read it and doesn't check it",
                                   .device = true,
                                   .names_file = true};
-
-}  // namespace
-namespace {
 
 std::string_view keyword(MemorySpace space) {
   switch (space) {

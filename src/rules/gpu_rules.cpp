@@ -17,7 +17,7 @@
 
 namespace elfaudit {
 
-// The rules.
+// --- The rows.
 
 namespace {
 
@@ -549,7 +549,7 @@ static std::vector<Finding> gpu_flags(const Evidence& evidence) {
 RuleFamily gpu_rules() {
   return {
       {&kGpuArchMissing, &kGpuArchNoPtx, &kGpuArchUnexpected, &kGpuArchDiffers, &kGpuFlagDuplicate, &kGpuFlagMismatch},
-      {{requested_architectures}, {differing_architectures}, {gpu_flags, nullptr, true}}};
+      {{requested_architectures}, {differing_architectures}, {.find = gpu_flags, .about_objects = true}}};
 }
 
 }  // namespace elfaudit

@@ -1,3 +1,5 @@
+// The libraries that a file names: needed-not-found, version-unmet, needed-unused, runpath-unsafe.
+//
 // needed-not-found: a DT_NEEDED that the loader finds nowhere. needed-unused: one that nothing uses.
 //
 // An error is what keeps a program or library of this machine (or of --root) from being loaded. Not every file that is
@@ -23,7 +25,7 @@
 
 namespace elfaudit {
 
-// The rules.
+// --- The rows.
 
 namespace {
 
@@ -40,9 +42,6 @@ constexpr Rule kRunpathUnsafe{
     .id = "runpath-unsafe",
     .severity = Severity::Warning,
     .summary = "libraries are searched in a directory that means another one elsewhere, or that others can write to"};
-
-}  // namespace
-namespace {
 
 struct Known {
   std::string_view stem;   ///< up to ".so"

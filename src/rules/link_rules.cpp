@@ -1,4 +1,4 @@
-// undefined-symbol: what the link would reject, as the resolution has it.
+// What the linker would reject besides duplicates, as the resolution has it, and what could not be read.
 
 #include <fmt/format.h>
 
@@ -12,18 +12,18 @@
 
 namespace elfaudit {
 
-// The rules.
+// --- The rows.
 
-const Rule kUndefinedSymbol{.id = "undefined-symbol",
-                            .severity = Severity::Error,
-                            .summary = "a linked object needs it and no input defines it",
-                            .kind = RuleKind::Undefined,
-                            .stops_link = true};
-const Rule kUnreadableInput{.id = "unreadable-input",
-                            .severity = Severity::Error,
-                            .summary = "an input or a part of it could not be read: the audit is incomplete",
-                            .kind = RuleKind::Unreadable,
-                            .names_file = true};
+constinit const Rule kUndefinedSymbol{.id = "undefined-symbol",
+                                      .severity = Severity::Error,
+                                      .summary = "a linked object needs it and no input defines it",
+                                      .kind = RuleKind::Undefined,
+                                      .stops_link = true};
+constinit const Rule kUnreadableInput{.id = "unreadable-input",
+                                      .severity = Severity::Error,
+                                      .summary = "an input or a part of it could not be read: the audit is incomplete",
+                                      .kind = RuleKind::Unreadable,
+                                      .names_file = true};
 
 namespace {
 

@@ -1,3 +1,5 @@
+// State that one process has twice, and names that nothing in it defines: split-state, undefined-symbol, runtime-duplicated.
+//
 // runtime-duplicated: one library twice in one process. Each copy has a state of its own: a handle of one is a stranger
 // to the other, thread pools fight for the processors, registries see everything twice or not at all.
 //  1. Two files of one library: two majors (libcudart.so.12 and .13), or one that a wheel has renamed beside the
@@ -22,7 +24,7 @@
 
 namespace elfaudit {
 
-// The rules.
+// --- The rows.
 
 namespace {
 

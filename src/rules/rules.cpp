@@ -18,13 +18,13 @@ namespace elfaudit {
 
 // The rows of what the gate finds.
 
-const Rule kSuppressionEnded{.id = "suppression-ended",
-                             .severity = Severity::Error,
-                             .summary = "a suppression has ended and still matches a finding"};
-const Rule kSuppressionUnused{.id = "suppression-unused",
-                              .severity = Severity::Warning,
-                              .summary = "a suppression matches no finding: remove it"};
-const Rule kBaselineOutdated{
+constinit const Rule kSuppressionEnded{.id = "suppression-ended",
+                                       .severity = Severity::Error,
+                                       .summary = "a suppression has ended and still matches a finding"};
+constinit const Rule kSuppressionUnused{.id = "suppression-unused",
+                                        .severity = Severity::Warning,
+                                        .summary = "a suppression matches no finding: remove it"};
+constinit const Rule kBaselineOutdated{
     .id = "baseline-outdated", .severity = Severity::Note, .summary = "findings of the baseline are gone: update it"};
 
 void require_rule(const std::string& id, const std::string& option) {

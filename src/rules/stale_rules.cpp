@@ -11,7 +11,7 @@
 
 namespace elfaudit {
 
-// The rules.
+// --- The rows.
 
 namespace {
 
@@ -25,9 +25,6 @@ constexpr Rule kUntrackedHeader{
     .on = false,
     .every_symbol = true,
     .every_header = true};
-
-}  // namespace
-namespace {
 
 constexpr std::size_t kMostNamed = 8;
 constexpr std::size_t kMostMoved = 4;
@@ -167,7 +164,8 @@ static std::vector<Finding> untracked_headers(const Evidence& evidence) {
 
 RuleFamily stale_rules() {
   return {{&kStaleObject, &kUntrackedHeader},
-          {{stale_objects, nullptr, true}, {untracked_headers, &kUntrackedHeader, true}}};
+          {{.find = stale_objects, .about_objects = true},
+           {.find = untracked_headers, .only_for = &kUntrackedHeader, .about_objects = true}}};
 }
 
 }  // namespace elfaudit

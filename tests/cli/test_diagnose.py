@@ -384,7 +384,7 @@ def test_response_file_elsewhere_is_not_read(lab, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("elsewhere") / "objects.rsp"
     lab.write("x.log", response_file_case(lab, str(elsewhere)))
     result = lab.audit("diagnose", "x.log")
-    assert "was not read: there is no such file below the folder" in result.out and "[duplicate-definition]" not in result.out
+    assert "was not read: not found below the folder that the command ran in" in result.out and "[duplicate-definition]" not in result.out
 
 
 # --- nothing that a log names is run

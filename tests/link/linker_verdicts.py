@@ -198,8 +198,10 @@ def gnu_ld_messages(command, folder, map_file):
         elif m := re.fullmatch(r"(.*?):? ?multiple definition of `([^']*)'(?:; .*: first defined here)?", line):
             where = re.match(r"((?:[^:()]|\([^:()]*\)(?=:))*?\([^:()]*\)|[^:]+):", m[1] + ":")
             messages.duplicates.add((m[2], named(where[1] if where and where[1] in known else function)))
-        elif m := re.search(r"(?:undefined reference to|more undefined references to)(?: symbol)? [`']([^']*)'", line):
-            messages.undefined.add(m[1].split("@@")[0])  # what a library defines, by the version that it has there
+        elif m := re.search(r"undefined reference to symbol [`']([^']*)'", line):
+            messages.undefined.add(m[1].split("@@")[0])  # "DSO missing from command line": the version is the library's
+        elif m := re.search(r"(?:undefined reference to|more undefined references to) [`']([^']*)'", line):
+            messages.undefined.add(m[1])
         elif m := re.search(r"required symbol `([^']*)' not defined|undefined symbol `([^']*)' referenced in expression", line):
             messages.undefined.add(m[1] or m[2])
         elif not messages.take_refusal(line) and line.strip() and "warning:" not in line:

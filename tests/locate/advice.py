@@ -96,7 +96,7 @@ class Follower:
     def specify(self, word, file, line, other="", number="", **_):
         if self.rewrite("static"):
             return True
-        self.say(word.replace("static inline", "static inline"), file, int(line))
+        self.say(word, file, int(line))
         if other and (other, number) != (file, line):
             self.say(word, other, int(number))
         return True
@@ -175,12 +175,11 @@ class Follower:
         self.write(file, lines)
         return True
 
-    def follow(self, text, duplicate=""):
+    def follow(self, text):
         self.declares = "declare in the others" in text
         for pattern, do in SENTENCES:
             found = re.search(pattern.replace("PLACE", PLACE), text)
             if found:
-                self.duplicate = duplicate
                 return do(self, **{name: value or "" for name, value in found.groupdict().items()})
         return False
 

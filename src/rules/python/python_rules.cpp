@@ -22,7 +22,7 @@
 
 namespace elfaudit {
 
-// The rules.
+// --- The rows.
 
 namespace {
 
