@@ -1,4 +1,4 @@
-// The whole path: a link job in, a report out. src/audit/audit.cpp reads like a table of contents.
+// The audit: from a link job to findings. src/audit/audit.cpp reads like a table of contents.
 #pragma once
 
 #include <string>
@@ -16,20 +16,20 @@ namespace elfaudit {
 
 struct AuditOptions {
   unsigned jobs = 0;  ///< threads; 0: as many as the machine has
-  /// Compile commands may be run again as preprocessor only, to know places and includes exactly.
+  /// Compile commands may be run again, as preprocessor only, to find places and includes exactly.
   bool preprocess = false;
   std::string compile_commands{};     ///< compile_commands.json; empty: the nearest at or above each object
-  std::string known_commands{};       ///< such a document itself, asked before any file: what a build's log shows
+  std::string known_commands{};       ///< the text of such a document, used before any file: what a build's log shows
   std::vector<std::string> enable{};  ///< ids of rules that are off by default
   /// Symbols that can't matter to a finding need not be kept. The reports are the same, unless they list undefined
-  /// names; explain() knows nothing of what is missing then.
-  bool skim = false;
-  /// What is undefined is counted even where it is not judged. JSON reports have the figure.
+  /// names; explain() does not know the symbols that were dropped.
+  bool prefilter = false;
+  /// Undefined names are counted even where they are not judged. JSON reports have the figure.
   bool count_undefined = true;
-  ClosureOptions closure{};          ///< where the libraries are that programs and shared objects load
+  ClosureOptions closure{};          ///< where to find the libraries that programs and shared objects load
   std::vector<int> pythons{};        ///< --python: minor versions of CPython 3 that packages should serve
   std::vector<GpuArch> gpu_archs{};  ///< --gpu-arch: the images that every file with device code should have
-  std::string cache{};               ///< where to keep what debug info said, for the next audit; empty: nowhere
+  std::string cache{};               ///< where to cache what debug info says, for the next audit; empty: nowhere
 };
 
 /// How long one stage took.
@@ -55,22 +55,21 @@ struct Audit {
   Resolution resolution;
   std::vector<Finding> findings;              ///< most severe first, then by rule, symbol and place
   std::vector<SuppressedFinding> suppressed;  ///< by a policy, see elfaudit/policy.hpp
-  std::vector<Finding> known;                 ///< in the policy's baseline: no news
-  std::vector<std::size_t> suppression_uses;  ///< how many findings each of the policy's suppressions took
+  std::vector<Finding> known;                 ///< in the policy's baseline, so not new
+  std::vector<std::size_t> suppression_uses;  ///< how many findings each of the policy's suppressions matched
   bool complete = true;                       ///< every input was read whole
   std::vector<Pass> passes;                   ///< in the order they ran; the one part that differs from run to run
-  /// Of an audit that sums up several links: each, without findings, packages and the symbols of its inputs. The other
-  /// members are what they have together, but for `resolution`, which is each link's own; of it they have the
-  /// judgement.
+  /// Of an audit of several links: each link, without findings, packages and the symbols of its inputs. The other
+  /// members combine theirs, except `resolution`, which is each link's own and has only its judgement here.
   std::vector<Audit> links;
 };
 
 /// Runs every stage. Throws nothing but std::bad_alloc: unreadable inputs become findings.
 Audit audit(LinkJob job, const AuditOptions& options = {});
 
-/// The links of a build: audits each job, whose output_path is its name in reports, and sums them up. Every file is
-/// read once; a finding that several links have is reported once and names them in Finding::links. What is not built
-/// because of a finding in the link that makes it leaves nothing unread.
+/// The links of a build: audits each job, whose output_path is its name in reports, and combines the results. Every
+/// file is read once; a finding that several links have is reported once and names them in Finding::links. A file that
+/// is missing because the link that makes it has a finding does not make the audit incomplete.
 Audit audit_links(std::vector<BuildJob> jobs, const AuditOptions& options);
 
 /// 0 clean, 1 findings at or above `fail_on`, 2 incomplete; 2 outranks 1.

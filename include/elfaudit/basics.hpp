@@ -1,4 +1,4 @@
-// The few words that host and device facts share.
+// Types that host and device facts share.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace elfaudit {
 
-/// STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE; locals are not facts.
+/// STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE; local symbols are not recorded.
 enum class Binding : std::uint8_t { Global, Weak, Unique };
 
 /// A run of bytes in the `strings` of the facts it belongs to.
@@ -17,7 +17,7 @@ struct Text {
   bool empty() const { return size == 0; }
 };
 
-/// "None" among indexes.
+/// No index.
 constexpr std::uint32_t kNone = 0xffffffff;
 
 }  // namespace elfaudit

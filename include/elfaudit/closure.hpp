@@ -12,12 +12,12 @@
 
 namespace elfaudit {
 
-/// None: a static executable, which nothing loads.
+/// None: a static executable, for which no loader runs.
 enum class LoaderKind : std::uint8_t { None, Glibc, Musl };
 
-/// How the loader comes to a library. Configured: a directory of ld.so.conf or musl's path file, where there is no
-/// ld.so.cache; Loader: the dynamic loader itself, which is there before everything else; LoadedBefore: no rule finds
-/// it, and the process has loaded it before, as `import torch` loads libtorch.so (an audit alone looks for these).
+/// How the loader finds a library. Configured: a directory of ld.so.conf or musl's path file, where there is no
+/// ld.so.cache; Loader: the dynamic loader itself, which is loaded before everything else; LoadedBefore: no rule finds
+/// it, but the process has loaded it before, as `import torch` loads libtorch.so (only an audit uses this).
 enum class FoundBy : std::uint8_t {
   Nothing,
   Given,
@@ -33,7 +33,7 @@ enum class FoundBy : std::uint8_t {
   LoadedBefore
 };
 
-/// One DT_NEEDED entry, answered.
+/// One DT_NEEDED entry and the library found for it.
 struct NeededLibrary {
   std::string name;               ///< as DT_NEEDED spells it
   std::uint32_t library = kNone;  ///< into Closure::libraries; kNone: not found
@@ -41,15 +41,15 @@ struct NeededLibrary {
   std::string rule{};                        ///< the directory as the rule spells it: "$ORIGIN/../lib"
   std::uint32_t rule_of = kNone;             ///< whose RPATH or RUNPATH that is, into Closure::libraries
   std::vector<std::string> searched{};       ///< of one not found: every directory tried, in order
-  std::vector<std::string> wrong_machine{};  ///< files of that name that are for another machine and were passed over
+  std::vector<std::string> wrong_machine{};  ///< files of that name for another machine, which were skipped
 };
 
 struct LoadedLibrary {
   std::string path;                 ///< as the loader would spell it, without the root
   std::string soname{};             ///< DT_SONAME
-  std::uint32_t needed_by = kNone;  ///< who asked first, into Closure::libraries; kNone: the file itself
-  std::string rpath{};              ///< DT_RPATH as it stands; empty when a RUNPATH makes it void
-  std::string runpath{};            ///< DT_RUNPATH as it stands
+  std::uint32_t needed_by = kNone;  ///< what needed it first, into Closure::libraries; kNone: the file itself
+  std::string rpath{};              ///< DT_RPATH, not expanded; empty where a RUNPATH overrides it
+  std::string runpath{};            ///< DT_RUNPATH, not expanded
   std::vector<NeededLibrary> needed{};
 };
 
@@ -57,23 +57,23 @@ struct Closure {
   LoaderKind loader = LoaderKind::None;
   std::string interpreter{};               ///< PT_INTERP, or what the machine's convention says for a library
   std::vector<LoadedLibrary> libraries{};  ///< the file first, then in the loader's order: breadth first
-  std::vector<InputError> errors{};        ///< found, but not readable: what they need is not known
+  std::vector<InputError> errors{};        ///< found, but unreadable: what they need is not known
   std::vector<std::string> notes{};        ///< what was assumed
 
   bool complete() const { return errors.empty(); }
 };
 
 struct ClosureOptions {
-  std::string root{};                       ///< of an image that isn't this machine; empty: this machine
-  std::vector<std::string> library_path{};  ///< LD_LIBRARY_PATH; the environment is not looked at
+  std::string root{};                       ///< of a file system image; empty: this machine's
+  std::vector<std::string> library_path{};  ///< LD_LIBRARY_PATH; the environment is not read
 };
 
-/// Throws InputError when `file` itself can't be read or is no ELF file that is loaded or run.
+/// Throws InputError when `file` itself can't be read or is not an ELF file that is loaded or run.
 Closure closure(const std::string& file, const ClosureOptions& options = {});
 
 class LoadTree;
 
-/// The same for many files: what several of them load is read once.
+/// The same for many files: a library that several of them load is read once.
 class ClosureFinder {
  public:
   explicit ClosureFinder(const ClosureOptions& options = {});
@@ -89,7 +89,7 @@ class ClosureFinder {
   std::vector<std::string> library_path_;
 };
 
-/// For people: the tree, each library's needs where it is first named.
+/// Human-readable: the tree, each library's needs where it is first named.
 std::string text_closures(const std::vector<Closure>& closures);
 
 /// For programs: the document that schema/elfaudit-closure-1.schema.json describes.

@@ -1,4 +1,4 @@
-// .elfaudit.toml: what a project has decided. The options of the command line under their long names, [severity] and
+// .elfaudit.toml: a project's settings. The options of the command line under their long names, [severity] and
 // [[suppress]]; docs/gate.md has an example.
 #pragma once
 
@@ -20,7 +20,7 @@ struct ConfigValue {
 };
 
 struct Config {
-  std::string path;  ///< empty: there is none
+  std::string path;  ///< empty: no file
   std::vector<ConfigValue> values;
   std::vector<std::pair<std::string, std::string>> severities;  ///< rule, level, as the file has them
   std::vector<Suppression> suppressions;
@@ -30,8 +30,8 @@ struct Config {
 /// another user.
 std::string find_config(const std::string& folder);
 
-/// `known`: the keys that are allowed besides the two tables; empty: every one. `found`: the file was found, not named,
-/// so it may name files to write in its own folder only. Throws UsageError, naming file and line.
+/// `known`: the keys that are allowed besides the two tables; empty: all. `found`: the file was found, not named by the
+/// user, so it may only name files to write in its own folder. Throws UsageError, naming file and line.
 Config read_config(const std::string& path, const std::vector<std::string>& known = {}, bool found = false);
 
 /// "error", "warning", "note"; nothing for "off". Throws UsageError for another word, naming the rule.

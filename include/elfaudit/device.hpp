@@ -42,7 +42,7 @@ struct DeviceImage {
   std::uint64_t real_size = 0;       ///< bytes once decompressed; stored_size when it isn't compressed
   bool debug = false;                ///< compiled with -G
   std::string identifier;            ///< source file as typed, with -G or -lineinfo; else empty
-  std::string options;               ///< PTX and LTO-IR: what ptxas is to be told ("--compile-only"); else empty
+  std::string options;               ///< PTX and LTO-IR: options for ptxas ("--compile-only"); else empty
 
   std::string target() const;  ///< "sm_90a", "compute_90", "lto_90"
 };
@@ -53,12 +53,12 @@ enum class DeviceSymbolKind : std::uint8_t { Variable, Function, Kernel, Texture
 /// One non-local symbol of an image.
 struct DeviceSymbol {
   Text name;                ///< mangled, in DeviceSymbols::strings
-  Text section;             ///< ".nv.global.init"; empty for PTX and for what is in no section
+  Text section;             ///< ".nv.global.init"; empty for PTX and for symbols without a section
   std::uint64_t value = 0;  ///< offset in the section; 0 for PTX
-  std::uint64_t size = 0;   ///< bytes; also of undefined ones when declared; 0 when unknown
+  std::uint64_t size = 0;   ///< bytes; also of undefined symbols when declared; 0 when unknown
   std::uint32_t index = 0;  ///< in the cubin's symbol table; line number in PTX
   Binding binding = Binding::Global;
-  bool defined = false;  ///< true for common ones. Textures (kind Texture) are never defined and nvlink doesn't mind
+  bool defined = false;  ///< true for common ones. Textures (kind Texture) are never defined, which nvlink accepts
   bool common = false;   ///< PTX .common
   DeviceSymbolKind kind = DeviceSymbolKind::Other;
   MemorySpace space = MemorySpace::None;  ///< of variables
@@ -66,8 +66,8 @@ struct DeviceSymbol {
   /// float(float)). Where two inputs disagree nvlink rejects the link, whether the functions are weak or not. The same
   /// for a cubin and for the PTX it came from; empty when unknown. Codes: docs/device-code.md "Prototypes".
   Text prototype;
-  /// Of functions: the image takes its address. nvlink then doesn't hold this prototype against that of earlier inputs,
-  /// but replaces it: later inputs have to agree with this one.
+  /// Of functions: the image takes its address. nvlink then doesn't compare this prototype with that of earlier inputs,
+  /// but replaces it: later inputs must agree with this one.
   bool address_taken = false;
   /// Of private variables: in the global namespace or extern "C" of code made by nvcc, whose names are the same whether
   /// the source says `static` or `const` or neither. Only the source can tell.
@@ -81,15 +81,15 @@ struct DeviceCall {
   std::uint32_t callee = kNone;
 };
 
-/// What the payload of one image says.
+/// The decoded payload of one image.
 struct DeviceSymbols {
   bool relocatable = false;  ///< input of a device link: a cubin of type REL; PTX outside of .nv_fatbin
-  std::string toolkit;       ///< "13.0", the CUDA release, as far as the image says it (PTX does not)
+  std::string toolkit;       ///< "13.0", the CUDA release, if the image names it (PTX does not)
   std::string strings;
   std::vector<DeviceSymbol> symbols;  ///< by ascending index
-  /// Of finished code: the variables of external linkage in the source (see maybe_static), of which this object has a
-  /// copy of its own: compilation without -rdc=true makes them local, a device link ends their visibility. By ascending
-  /// index; those that are local are in no other list and have Binding::Global. Shared memory is left out: it lives no
+  /// Of finished code: the variables of external linkage in the source (see maybe_static), of which this object has its
+  /// own copy: compilation without -rdc=true makes them local, a device link ends their visibility. By ascending
+  /// index; those that are local are in no other list and have Binding::Global. Shared memory is omitted: it exists no
   /// longer than a block.
   std::vector<DeviceSymbol> private_variables;
   std::vector<DeviceCall> calls;  ///< direct ones; in no order, and some of them several times
@@ -106,7 +106,7 @@ struct DeviceFacts {
   std::vector<std::string>
       foreign;  ///< device code of other kinds, by name: "LLVM offloading (.llvm.offloading): cuda sm_90", "HIP (...)"
   std::vector<InputError> errors;
-  std::map<std::uint32_t, DeviceSymbols> decoded;  ///< by image number: those that a device link or a rule asked for
+  std::map<std::uint32_t, DeviceSymbols> decoded;  ///< by image number: those that a device link or a rule needs
   bool empty() const { return images.empty() && foreign.empty() && errors.empty(); }
 };
 

@@ -1,5 +1,5 @@
-// What a failed build's log says, and what the objects that it left behind add to that. Nothing that a log names is
-// run: its commands are read as words.
+// The errors in a failed build's log, with what the objects that it left behind show. Nothing that a log names is run:
+// its commands are read as words.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace elfaudit {
 
-/// A definition or reference as a message names it; what it doesn't say is empty.
+/// A definition or reference as a message names it; fields that it doesn't mention are empty.
 struct LogSite {
   Role role = Role::Reference;
   std::string input;                      ///< object, archive or shared object, as on the link line
@@ -24,14 +24,14 @@ struct LogSite {
   bool operator==(const LogSite&) const = default;
 };
 
-/// A file of the name that was missed, near where it was looked for.
+/// A file with the missing name, near where it was searched for.
 struct NearbyFile {
   std::string folder;  ///< to use in -I or -L
   std::string file;
   bool exact = true;  ///< false: another name of the same library: libx.so.3 for libx.so
 };
 
-/// What the log says of one symbol or file in one command, however many lines that took.
+/// An error about one symbol or file in one command, on however many lines.
 struct DiagnosedError {
   std::string kind;                    ///< "duplicate-definition": public and stable, docs/diagnose.md lists them
   std::string tool;                    ///< "bfd", "gold", "lld", "mold", "nvlink", "compiler", "build-tool", "unknown"
@@ -39,37 +39,37 @@ struct DiagnosedError {
   std::vector<std::uint32_t> lines{};  ///< of the log, from 1, ascending; never empty
   std::string symbol{};                ///< mangled where that is known, else as printed; empty: about no symbol
   std::string demangled{};
-  std::string name{};                   ///< the library, header or input that is missed, as the message names it
-  std::string arch{};                   ///< of nvlink, where it says so: "sm_80"
+  std::string name{};                   ///< the missing library, header or input, as the message names it
+  std::string arch{};                   ///< of nvlink, where it is mentioned: "sm_80"
   std::vector<LogSite> sites{};         ///< the definition that came first, then those rejected; or the references
-  std::vector<SourceLine> chain{};      ///< header-not-found: from the source to the #include that asks for it
+  std::vector<SourceLine> chain{};      ///< header-not-found: from the source to the #include that names it
   std::uint32_t command_line = 0;       ///< line of the log with the command; 0: the log doesn't show it
-  std::optional<Finding> finding{};     ///< what the audit of that command's inputs says about the symbol
-  bool ran_here = true;                 ///< false: nothing is here that the command names by a relative path
-  std::vector<std::string> searched{};  ///< the -I or -L folders of the command, as they are found here
+  std::optional<Finding> finding{};     ///< what the audit of that command's inputs finds about the symbol
+  bool ran_here = true;                 ///< false: none of the command's relative paths exists here
+  std::vector<std::string> searched{};  ///< the -I or -L folders of the command, resolved here
   std::vector<NearbyFile> nearby{};     ///< exact ones first, then the nearest
   std::vector<std::string> fixes{};     ///< what to write instead
   std::vector<std::string> notes{};     ///< what could not be done, and why
 };
 
-/// One link command that the log blames, audited once for all its errors.
+/// One link command with errors in the log, audited once for all of them.
 struct DiagnosedLink {
   std::uint32_t command_line = 0;
   std::string output;
-  bool audited = false;              ///< some of its objects are here
-  std::vector<std::string> notes{};  ///< why not, or what it was audited without
+  bool audited = false;              ///< some of its objects exist
+  std::vector<std::string> notes{};  ///< why not, or which inputs were missing
 };
 
 struct Diagnosis {
   std::vector<DiagnosedError> errors;  ///< by line
   std::vector<DiagnosedLink> links;    ///< by line
-  bool whole = true;                   ///< false: of a log that is too long, only the end was read
-  std::vector<Finding> findings;       ///< about the log's commands themselves, whatever failed
+  bool whole = true;                   ///< false: only the end of a log that is too long was read
+  std::vector<Finding> findings;       ///< about the log's commands themselves, independent of its errors
 };
 
 struct DiagnoseOptions {
   unsigned jobs = 0;     ///< threads; 0: as many as the machine has
-  std::string folder{};  ///< where the log lies: its relative paths may start here; empty: the working directory
+  std::string folder{};  ///< the log's folder: relative paths may start here; empty: the working directory
 };
 
 /// Any text is a log. Opens objects that it names where they exist, and lists folders near the -I and -L folders.
@@ -83,7 +83,7 @@ int exit_code(const Diagnosis& diagnosis);
 
 struct ReportOptions;
 
-/// For people: each error with the finding about it, or with what the log alone shows.
+/// Human-readable: each error with the finding about it, or with what the log alone shows.
 std::string text_report(const Diagnosis& diagnosis, const ReportOptions& options);
 
 /// For a GitHub Actions log: workflow commands, as of an audit.

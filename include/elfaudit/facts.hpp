@@ -60,7 +60,7 @@ enum class ObjectKind : std::uint8_t { Relocatable, SharedObject, Executable };
 struct VersionNeed {
   Text file;          ///< the library, as DT_NEEDED spells it
   Text version;       ///< "GLIBC_2.34"
-  bool weak = false;  ///< VER_FLG_WEAK: the loader does without it
+  bool weak = false;  ///< VER_FLG_WEAK: the loader accepts its absence
 };
 
 /// One object file, member or shared object.
@@ -71,7 +71,7 @@ struct ObjectFacts {
   bool is_64 = true;             ///< ELFCLASS64
   bool big_endian = false;       ///< ELFDATA2MSB
   bool has_device_code = false;  ///< has a section of device code: `device` is filled in
-  bool nested = false;           ///< a member of an archive inside an archive, which no linker searches
+  bool nested = false;           ///< a member of an archive inside an archive: linkers do not search it
 
   std::string strings;                     ///< the bytes behind every Text
   std::vector<Symbol> symbols;             ///< in symbol table order
@@ -83,13 +83,13 @@ struct ObjectFacts {
   std::vector<std::string> runpath;        ///< DT_RUNPATH, else DT_RPATH, split at ':', not expanded
   bool runpath_is_rpath = false;           ///< it is DT_RPATH
   bool no_default_libraries = false;       ///< DF_1_NODEFLIB
-  bool symbolic = false;                   ///< DF_SYMBOLIC: it uses its own definitions first
-  std::vector<Text> versions;              ///< those it defines, its own name (VER_FLG_BASE) among them
+  bool symbolic = false;                   ///< DF_SYMBOLIC: its own definitions come first
+  std::vector<Text> versions;              ///< those it defines, including its own name (VER_FLG_BASE)
   std::vector<VersionNeed> version_needs;  ///< in the order of .gnu.version_r
 
   std::string indexed_in;  ///< the facts file that this was read from; empty: the object itself
-  bool at_hand = true;     ///< the object is there, with the content that these facts are of
-  std::string places;      ///< of a facts file: where definitions are written (src/facts/codec.hpp)
+  bool available = true;   ///< the object exists and its content is what these facts describe
+  std::string places;      ///< of a facts file: the source lines of the definitions (src/facts/codec.hpp)
 
   std::string_view text(Text t) const { return std::string_view(strings).substr(t.offset, t.size); }
   std::string_view name(const Symbol& s) const { return text(s.name); }
@@ -107,7 +107,7 @@ struct IndexEntry {
   std::uint32_t object;  ///< into InputFacts::objects; kNone when the member holds no readable object
 };
 
-/// One file of the link line. Everything in it that could not be read is in `errors`; nothing unread is left out
+/// One file of the link line. Everything in it that could not be read is in `errors`: nothing is skipped
 /// silently.
 struct InputFacts {
   std::string path;
@@ -120,8 +120,7 @@ struct InputFacts {
   std::vector<IndexEntry> index;     ///< archives: in the order of the index
   std::string index_strings;
   std::vector<InputError> errors;
-  std::vector<std::string>
-      not_objects;  ///< archives: members that are no object at all (text), which linkers pass over
+  std::vector<std::string> not_objects;  ///< archives: members that are not objects (text), which linkers skip
 
   std::string_view index_name(const IndexEntry& e) const {
     return std::string_view(index_strings).substr(e.symbol.offset, e.symbol.size);

@@ -1,4 +1,4 @@
-// Facts files: what an audit needs of an object, to be given to an audit in the object's place.
+// Facts files: what an audit needs of an object, to use in the object's place.
 #pragma once
 
 #include <string>

@@ -17,28 +17,28 @@ namespace elfaudit {
 
 /// One file on the link line, at its place and with the state of the positional options there.
 struct LinkInput {
-  std::string path;            ///< the file to open, after the -L search
-  std::string spelled;         ///< what the line says: "-lfoo", "a.o", "libc.so" for a file a linker script named
-  std::uint32_t group = 0;     ///< 0, or the number of the --start-group/GROUP() it is in; a group is one unbroken run
+  std::string path;         ///< the file to open, after the -L search
+  std::string spelled;      ///< as spelled on the line: "-lfoo", "a.o", "libc.so" for a file that a linker script names
+  std::uint32_t group = 0;  ///< 0, or the number of the --start-group/GROUP() it is in; a group is one unbroken run
   bool whole_archive = false;  ///< --whole-archive is on
   bool as_needed = false;      ///< --as-needed is on
   bool just_symbols = false;   ///< --just-symbols / -R FILE
   bool lazy = false;           ///< between --start-lib and --end-lib
   bool device_only = false;    ///< given to the device link, not to the host link
-  std::string facts{};         ///< the facts file that stands for it and was named in its place; empty: none
+  std::string facts{};         ///< the facts file that was named in its place; empty: none
 };
 
 enum class OutputKind : std::uint8_t { Executable, SharedObject, Relocatable };
 
 enum class LinkerKind : std::uint8_t { Bfd, Lld, Mold, Gold };
 
-/// --unresolved-symbols=, -z defs, -z undefs and their kin, reduced to who is asked.
+/// --unresolved-symbols=, -z defs, -z undefs and the like, reduced to whose references are reported.
 struct UnresolvedPolicy {
   bool report_in_objects = true;         ///< relocatable objects (false for -shared without -z defs)
   bool report_in_shared_objects = true;  ///< references made by shared objects on the line
-  bool report_hidden = true;             ///< references with hidden visibility: always, but for mold's ignore-all
-  bool report_in_both = false;           ///< of relocatable objects those that a shared object mentions too
-  bool ignored = false;                  ///< --unresolved-symbols lets objects refer to what nothing defines
+  bool report_hidden = true;             ///< references with hidden visibility: always, except for mold's ignore-all
+  bool report_in_both = false;           ///< of relocatable objects: only those that a shared object mentions too
+  bool ignored = false;                  ///< --unresolved-symbols allows undefined references in objects
   bool warn_only = false;                ///< --warn-unresolved-symbols, --noinhibit-exec
 };
 
@@ -48,9 +48,9 @@ struct Assignment {
   std::vector<std::string> uses;  ///< symbols its right-hand side names
   std::string where;              ///< "--defsym" or the script's path
   bool provide = false;           ///< PROVIDE(): only when referenced and not defined
-  std::size_t place{};            ///< how many of LinkJob::inputs stand before it; 0 for those of a -T script
-  std::size_t sure = static_cast<std::size_t>(-1);  ///< how many of `uses` are always looked up: those after them stand
-                                                    ///< behind a "?", which may choose the other branch
+  std::size_t place{};            ///< how many of LinkJob::inputs precede it; 0 for those of a -T script
+  std::size_t sure = static_cast<std::size_t>(-1);  ///< how many of `uses` are always looked up: the others follow a
+                                                    ///< "?", which may choose the other branch
   bool hidden = false;                              ///< HIDDEN(), PROVIDE_HIDDEN()
   bool relative = false;                            ///< a place in a section: "x = .;"
   std::uint32_t group = 0;                          ///< LinkInput::group of its place
@@ -80,36 +80,37 @@ struct DeviceLink {
   std::vector<GpuArch> archs;        ///< one device link for each; empty: every architecture present
   bool lto = false;                  ///< -dlto / -lto: LTO-IR takes part
   bool relocatable = false;          ///< nvlink -r: the output is linked again, so symbols may stay undefined
-  bool part_left_out = false;        ///< an input of it is in LinkJob::left_out
-  std::vector<std::string> ignored_libraries{};  ///< "-lfoo" that no directory has as libfoo.a: nvlink goes on without
+  bool part_excluded = false;        ///< one of its inputs is in LinkJob::excluded
+  std::vector<std::string>
+      ignored_libraries{};  ///< "-lfoo" that no directory has as libfoo.a: nvlink continues without it
 };
 
 /// What is known of the link. Each field has one meaning; the input stage sets them, with the job.
 struct LinkScope {
-  /// A command makes one link of the inputs: their order counts, and it is not they that will be loaded. False: files
-  /// that are looked at together, and that nothing is said of.
+  /// A command links the inputs: their order counts, and its output is what will be loaded. False: files that are
+  /// audited together, of whose link nothing is known.
   bool command = false;
-  /// Everything that the link uses is on the line, start files and default libraries too: what asks for the entry point
-  /// is known, and what nothing defines is missing.
+  /// The line names everything that the link uses, start files and default libraries included: what refers to the entry
+  /// point is known, and a name without a definition is undefined.
   bool whole_line = false;
   /// Files that take part and whose symbols can't be read, each with the option that names it.
   std::vector<std::string> symbols_not_read{};
 };
 
-/// -Bsymbolic and its kin: which definitions a shared object uses itself, whatever else the process defines.
+/// -Bsymbolic and the like: which definitions a shared object uses itself, whatever else the process defines.
 enum class SymbolicBinding : std::uint8_t { None, Functions, NonWeakFunctions, NonWeak, All };
 
 /// What decides, besides the kind of output, whether a relocation fits it.
 struct RelocationPolicy {
   std::optional<bool> text;  ///< -z text: relocations of read-only sections are refused; -z notext; nothing: by default
   SymbolicBinding symbolic = SymbolicBinding::None;
-  bool list_binds = false;         ///< --dynamic-list: a shared object uses what the list does not name itself
+  bool list_binds = false;         ///< --dynamic-list: a shared object binds the names that are not listed to itself
   bool copies = true;              ///< false: -z nocopyreloc
   bool overflow = false;           ///< -z noreloc-overflow: 32-bit addresses are left to the loader
   bool dynamic_linker = true;      ///< false: --no-dynamic-linker
   bool unequal_data = false;       ///< --ignore-data-address-equality: a protected variable may be copied
-  bool unequal_functions = false;  ///< --ignore-function-address-equality: so may a protected function have a stand-in
-  bool noinhibit_exec = false;     ///< --noinhibit-exec: the output is made whatever is refused
+  bool unequal_functions = false;  ///< --ignore-function-address-equality: the same for a protected function's address
+  bool noinhibit_exec = false;     ///< --noinhibit-exec: the output is made in spite of errors
 };
 
 /// What a linker warns of, where --fatal-warnings makes errors of its warnings.
@@ -117,12 +118,13 @@ struct WarningPolicy {
   bool fatal = false;     ///< --fatal-warnings holds to the end; if not, nothing else here matters
   bool common = false;    ///< --warn-common
   bool backrefs = false;  ///< lld: --warn-backrefs
-  std::vector<std::string> backrefs_exclude{};  ///< --warn-backrefs-exclude: patterns of the files that are let pass
-  std::optional<bool> text{};                   ///< --warn-textrel and its kin; nothing: no option has said
-  bool entry_by_option = false;                 ///< -e was given
-  /// --warn-execstack and its kin; nothing: no option has said.
+  std::vector<std::string>
+      backrefs_exclude{};        ///< --warn-backrefs-exclude: patterns of the files that are not reported
+  std::optional<bool> text{};    ///< --warn-textrel and the like; nothing: no such option
+  bool entry_by_option = false;  ///< -e was given
+  /// --warn-execstack and the like; nothing: no such option.
   std::optional<bool> stack{};
-  std::optional<bool> stack_executable{};  ///< -z execstack, -z noexecstack; nothing: as the objects ask
+  std::optional<bool> stack_executable{};  ///< -z execstack, -z noexecstack; nothing: as the objects request
   bool stack_if_needed = false;            ///< mold: -z execstack-if-needed
   bool stack_sized = false;                ///< -z stack-size=N, with N above 0
   bool segments = true;                    ///< false: --no-warn-rwx-segments
@@ -138,16 +140,17 @@ struct LinkJob {
   OutputKind output = OutputKind::Executable;
   std::string output_path;
   LinkerKind linker = LinkerKind::Bfd;
-  int linker_version = 0;  ///< major version of lld ("14", "19"), whose rules differ; 0: not known, taken as the newest
+  int linker_version =
+      0;  ///< major version of lld ("14", "19"), whose rules differ; 0: not known, treated as the newest
   std::string linker_program;  ///< the program the driver would run, or that was named; empty when unknown
   std::string entry = "_start";
   bool entry_given = false;  ///< by -e or ENTRY()
   bool is_static = false;    ///< -static: no dynamic section
   bool pie = false;
 
-  std::vector<std::string> required;  ///< -u, --require-defined, EXTERN(), and -e when given: they pull members
+  std::vector<std::string> required;  ///< -u, --require-defined, EXTERN(), and -e when given: they extract members
   std::map<std::string, std::size_t> required_late;  ///< those that only EXTERN() of an input script names: how many of
-                                                     ///< inputs stand before it. Matters to GNU ld alone
+                                                     ///< inputs precede it. Only GNU ld uses it
   std::vector<std::string> must_define;              ///< --require-defined: an error when nothing defines them
   std::vector<std::string> wrapped;                  ///< --wrap
   std::vector<Assignment> assignments;
@@ -155,18 +158,18 @@ struct LinkJob {
   RelocationPolicy relocations;
   WarningPolicy warnings;
   bool allow_multiple_definition = false;  ///< -z muldefs
-  std::optional<bool> fortran_common;      ///< lld: members are extracted for commons too; nothing: no option has said
+  std::optional<bool> fortran_common;      ///< lld: members are extracted for commons too; nothing: no such option
   bool gc_sections = false;
   bool gc_keep_exported = false;
-  std::optional<bool> start_stop_gc;  ///< -z start-stop-gc: __start_X keeps no section X; lld does without it
+  std::optional<bool> start_stop_gc;  ///< -z start-stop-gc: __start_X keeps no section X; lld has it off by default
   bool export_dynamic = false;        ///< an executable exports everything
-  bool copy_dt_needed = false;        ///< --copy-dt-needed-entries: libraries that libraries need take part
+  bool copy_dt_needed = false;        ///< --copy-dt-needed-entries: libraries needed by libraries are linked too
   std::string init = "_init";         ///< -init, -fini: what --gc-sections keeps as well
   std::string fini = "_fini";
   std::vector<VersionNode> versions;        ///< --version-script, VERSION { } of a script
   std::vector<SymbolPattern> dynamic_list;  ///< --dynamic-list, --export-dynamic-symbol and -list
   std::vector<std::string> exclude_libs;    ///< "libfoo.a", "libfoo", "ALL"
-  std::optional<bool> undefined_version;    ///< --undefined-version: a version script may name what isn't there
+  std::optional<bool> undefined_version;    ///< --undefined-version: a version script may name undefined symbols
   bool replaces_default_script = false;     ///< -T without INSERT: the linker's own names are not defined
   std::vector<std::string> search_dirs;     ///< -L and the linker's own, in search order
   std::vector<std::string> builtin_dirs;    ///< the linker's own part of search_dirs
@@ -175,14 +178,14 @@ struct LinkJob {
   std::vector<std::string> rpath_link;      ///< -rpath-link and -rpath: where needed libraries are looked up
 
   std::optional<DeviceLink> device;       ///< nothing when the command makes no device link
-  bool device_linked = false;             ///< what the device link makes is linked too, first of all: it defines every
+  bool device_linked = false;             ///< the device link's output is linked first: it defines every
                                           ///< __cudaRegisterLinkedBinary_X and refers to every __fatbinwrap_X
   std::vector<std::string> library_dirs;  ///< the user's own -L: where a missing library is looked for
 
-  std::vector<std::string> left_out;                ///< inputs that the user wants unread
-  std::vector<InputError> missing;                  ///< what the line names and no file answers to
+  std::vector<std::string> excluded;                ///< inputs that the user has excluded
+  std::vector<InputError> missing;                  ///< files and libraries of the line that do not exist
   std::vector<std::string> options_not_understood;  ///< each once, as spelled
-  std::vector<std::string> notes;                   ///< what could not be found out about the line, for the reader
+  std::vector<std::string> notes;                   ///< what could not be determined about the line, for the reader
 };
 
 }  // namespace elfaudit

@@ -1,4 +1,4 @@
-// What is in some files, without any question about a link: the list command. Made in src/audit/listing.cpp.
+// The contents of files, independent of a link: the list command. Made in src/audit/listing.cpp.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@ enum class ListWhat : std::uint8_t { Images, Symbols, Members };
 struct ListOptions {
   ListWhat what = ListWhat::Images;
   bool device_symbols = false;  ///< Symbols: those of the images, not those the host linker sees
-  bool details = false;         ///< Images: read the images themselves, not their headers alone
+  bool details = false;         ///< Images: read the images themselves, not only their headers
   bool table = false;           ///< Images, as text: files against architectures
   unsigned jobs = 0;            ///< threads; 0: as many as the machine has
 
   bool reads_images() const { return what == ListWhat::Images ? details : what == ListWhat::Symbols && device_symbols; }
 };
 
-/// Other: no object (text, a folder's listing). Archive: an archive inside the archive.
+/// Other: not an object (text, a folder's listing). Archive: an archive inside the archive.
 enum class MemberKind : std::uint8_t { Object, SharedObject, Executable, Archive, Other, Unreadable };
 
-/// A member of an archive, or a file that is no archive.
+/// A member of an archive, or a file that is not an archive.
 struct ListedMember {
   Origin origin;
   MemberKind kind = MemberKind::Other;
@@ -39,18 +39,18 @@ struct Listing {
   ListOptions options;
   std::vector<InputFacts> inputs;     ///< one for each file, in order; images decoded where options.reads_images()
   std::vector<ListedMember> members;  ///< Members: in file order; what a nested archive holds follows it
-  std::vector<InputError> errors;     ///< of all inputs; what they name is missing from the list, or a part of it
+  std::vector<InputError>
+      errors;  ///< of all inputs; an input with an error is missing from the list, or listed in part
 };
 
 /// `files`: paths, wheels and directories among them, whose files follow the others; `@FILE` words expanded; linker
 /// scripts are not followed. Throws UsageError.
 Listing list(const std::vector<std::string>& files, const ListOptions& options);
 
-/// Takes the text of a listing piece by piece: names of some kilobytes that are parts of one another add up to
-/// gigabytes.
+/// Receives the text of a listing piece by piece: a hostile file's overlapping names can add up to gigabytes.
 using TakeText = std::function<void(std::string_view)>;
 
-/// For people: one line for each row, and one that sums up.
+/// Human-readable: one line for each row, and a summary.
 void text_listing(const Listing& listing, const TakeText& take);
 std::string text_listing(const Listing& listing);
 

@@ -1,4 +1,4 @@
-// Where bytes come from. Travels with every fact, so that a report can always say "libx.a(y.o)".
+// Where bytes come from. Travels with every fact, so that a report can always name "libx.a(y.o)".
 #pragma once
 
 #include <compare>
@@ -9,15 +9,15 @@
 
 namespace elfaudit {
 
-/// An object on disk: a whole file, a member of an archive, or what is in a wheel.
+/// An object on disk: a whole file, a member of an archive, or an entry of a wheel.
 struct Origin {
   std::string path;          ///< the file as the link line reaches it ("build/libx.a", "a.o")
   std::string member;        ///< member name inside `path`; empty for a loose file
   std::string bytes_path;    ///< the file that holds the bytes; differs from `path` for members of thin archives
   std::uint64_t offset = 0;  ///< of the object's first byte in `bytes_path`
   std::uint64_t size = 0;    ///< bytes, 0 when unknown
-  std::string entry{};  ///< of what is in a wheel, else empty: the entry of the zip file `bytes_path` that holds the
-                        ///< bytes; offset and size are of its decompressed content
+  std::string entry{};       ///< in a wheel, else empty: the entry of the zip file `bytes_path` that holds the
+                             ///< bytes; offset and size are of its decompressed content
 
   bool is_member() const { return !member.empty(); }
 

@@ -1,5 +1,5 @@
-// Who wins, who conflicts, what is missing, which members are pulled and why. Made by the resolve stage, from facts
-// alone.
+// Which definitions are kept, which conflict, what is undefined, which members are extracted and why. Made by the
+// resolve stage, from facts alone.
 #pragma once
 
 #include <compare>
@@ -30,14 +30,13 @@ struct SymbolId {
   auto operator<=>(const SymbolId&) const = default;
 };
 
-/// How a global of the input ends. Every definition has one of these when resolution is done; none is left Unseen in a
-/// linked object.
-enum class Fate : std::uint8_t {
-  NotExtracted,      ///< its archive member is not part of the link
-  Kept,              ///< this is the definition the output uses
-  Rejected,          ///< a second strong definition: the link fails
-  Ignored,           ///< a second strong definition that -z muldefs, --defsym or an equal absolute value makes harmless
-  DiscardedComdat,   ///< its section belongs to a COMDAT group that an earlier object brought
+/// How a global symbol of an input is resolved. Every symbol of a linked object has one when resolution is done.
+enum class SymbolResolution : std::uint8_t {
+  NotExtracted,     ///< its archive member is not part of the link
+  Kept,             ///< this is the definition the output uses
+  Rejected,         ///< a second strong definition: the link fails
+  Ignored,          ///< a second strong definition, harmless because of -z muldefs, --defsym or an equal absolute value
+  DiscardedComdat,  ///< its section is in a COMDAT group that an earlier object has
   DiscardedExclude,  ///< its section is SHF_EXCLUDE
   Overridden,        ///< weak, and another definition was there first or is strong
   MergedCommon,      ///< tentative, merged into a larger one or into a definition
@@ -46,12 +45,12 @@ enum class Fate : std::uint8_t {
   Reference,         ///< undefined here
 };
 
-/// An archive member that the link pulls in, and why.
+/// An archive member that the link extracts, and why.
 struct Extraction {
   ObjectId object;
-  std::string symbol;  ///< the reference that pulled it; empty for --whole-archive
-  ObjectId needed_by;  ///< whose reference; invalid when an option asked (-u, -e) or for --whole-archive
-  std::string option;  ///< "-u foo", "--whole-archive"; empty when an object asked
+  std::string symbol;  ///< the reference that extracted it; empty for --whole-archive
+  ObjectId needed_by;  ///< whose reference; invalid for an option (-u, -e, --whole-archive)
+  std::string option;  ///< "-u foo", "--whole-archive"; empty for an object's reference
 };
 
 /// Two strong definitions of one name.
@@ -64,33 +63,33 @@ struct Conflict {
 /// A reference to an undefined name, and where its object uses it.
 struct Reference {
   SymbolId id;
-  std::string section;       ///< the section whose relocation uses it; empty until that was looked up
+  std::string section;       ///< the section whose relocation uses it; empty until it is looked up
   std::uint64_t offset = 0;  ///< in that section
 };
 
 /// A name that some linked object needs and nothing in the link defines.
 struct Unresolved {
   std::string symbol;
-  std::vector<Reference> references;   ///< in link order; weak ones are left out
-  bool hidden = false;                 ///< a reference has hidden or protected visibility: always an error
-  std::string option;                  ///< "--require-defined", when no object refers to it
-  bool in_shared = false;              ///< only shared objects refer to it: judged by report_in_shared_objects
-  bool beside_line = false;            ///< a library that only other libraries need defines it: GNU ld refuses that
-  bool in_library = false;             ///< a shared object of the link mentions it: filled in where the linker asks
-  bool not_local = false;              ///< and it is an error as a name that is bound outside: gold alone says so
-  bool made_local = false;             ///< GNU ld has made a local symbol of a hidden one
-  bool discarded = false;              ///< a discarded COMDAT copy defines it: lld says that instead of "undefined"
-  std::vector<std::string> remarks{};  ///< who would define it; the scan stage fills them in
-  bool reported = false;               ///< the linker would report it; false where that is not judged
+  std::vector<Reference> references;  ///< in link order, without weak ones
+  bool hidden = false;                ///< a reference has hidden or protected visibility: always an error
+  std::string option;                 ///< "--require-defined", when no object refers to it
+  bool in_shared = false;             ///< only shared objects refer to it: judged by report_in_shared_objects
+  bool beside_line = false;           ///< only a library that other libraries need defines it: GNU ld refuses that
+  bool in_library = false;  ///< a shared object of the link mentions it: filled in where the linker's rules need it
+  bool not_local = false;   ///< and it is an error because it is not bound locally: gold alone reports that
+  bool made_local = false;  ///< GNU ld has made a local symbol of a hidden one
+  bool discarded = false;   ///< a discarded COMDAT copy defines it: lld reports that instead of "undefined"
+  std::vector<std::string> remarks{};  ///< which files would define it; the scan stage fills them in
+  bool reported = false;               ///< the linker would report it; false also where that is not judged
 };
 
-/// What makes a linker refuse the link besides duplicate and undefined symbols.
+/// Why a linker refuses the link, other than duplicate and undefined symbols.
 struct Rejection {
   enum class Kind : std::uint8_t {
-    HiddenFromShared,  ///< a shared object needs `first`, which the output does not export; invalid: the linker's own
+    HiddenFromShared,  ///< a shared object needs `first`, which the output does not export; invalid: a linker's own
     TlsMismatch,       ///< `first` is thread-local and `other` is not, or the other way round
     NoSuchVersion,     ///< the object defines foo@V, and no version script has a node V
-    VersionUnmatched,  ///< a version script gives a version to a name that nothing defines
+    VersionUnmatched,  ///< a version script gives an undefined name a version
   };
   Kind kind = Kind::HiddenFromShared;
   std::string symbol;
@@ -99,24 +98,24 @@ struct Rejection {
   std::string detail;  ///< NoSuchVersion, VersionUnmatched: the version; HiddenFromShared: why it is not exported
 };
 
-/// What the linker warns of, where --fatal-warnings makes an error of it.
+/// A linker's warning that --fatal-warnings makes an error.
 struct FatalWarning {
   enum class Kind : std::uint8_t {
-    NoLibrary,       ///< GNU ld: what a shared object needs is not found; `detail` says it
+    NoLibrary,       ///< GNU ld: a library that a shared object needs is not found; `detail` names it
     NoEntry,         ///< nothing defines the entry point
-    Marked,          ///< `reference` is to a name that a section .gnu.warning.NAME warns of
+    Marked,          ///< `reference` is to a name with a section .gnu.warning.NAME
     MarkedFile,      ///< `object` has a section .gnu.warning
     Common,          ///< --warn-common: `definition` and `reference`, one of them a common symbol
     Size,            ///< a common symbol, `reference`, and a definition of another size
-    Alignment,       ///< a common symbol, `reference`, and a definition that is aligned less
+    Alignment,       ///< a common symbol, `reference`, and a definition with less alignment
     Type,            ///< two definitions, one of a function and one of a variable
     Shapeless,       ///< GNU ld: `reference` is to a shared object's `definition` that has no type and no size
-    StackAsked,      ///< `object` asks for an executable stack; invalid: -z execstack does
-    StackByDefault,  ///< `object` says nothing of the stack, which means an executable one
-    VersionTwice,    ///< lld, gold: a version script has it in two nodes; `detail`: "V1 and V2"
+    StackAsked,      ///< `object` requests an executable stack; invalid: -z execstack does
+    StackByDefault,  ///< `object` has no .note.GNU-stack, which means an executable stack
+    VersionTwice,    ///< lld, gold: a version script names it in two nodes; `detail`: "V1 and V2"
     SecondDefault,   ///< gold: `definition` gives it another default version than `reference`; `detail`: "V1 and V2"
     Segment,         ///< GNU ld: memory that is writable and executable; `detail` is the section, from `object` too
-    BackReference,   ///< lld's --warn-backrefs: `object`, which stands before `reference`, is extracted for it
+    BackReference,   ///< lld's --warn-backrefs: `object`, which precedes `reference`, is extracted for it
   };
   Kind kind = Kind::NoEntry;
   std::string symbol;  ///< empty for MarkedFile, Stack and Segment
@@ -130,11 +129,11 @@ struct FatalWarning {
 /// Why a linker refuses a relocation.
 enum class RelocationProblem : std::uint8_t {
   NotPic,            ///< the code is not position independent enough for the output
-  Text,              ///< an address in a read-only section, which the loader would have to write to
-  Protected,         ///< a library's protected symbol, which can't be copied or stood in for
+  Text,              ///< an address in a read-only section, to which the loader would have to write
+  Protected,         ///< a library's protected symbol, which can't be copied or replaced by a PLT entry
   NoCopy,            ///< a library's variable without a type or size, or -z nocopyreloc: it can't be copied
   Absolute,          ///< an absolute symbol, whose distance changes with the load address
-  LocalExec,         ///< a thread-local variable reached as only a program's own can be
+  LocalExec,         ///< a thread-local variable accessed as if it were the program's own
   IndirectFunction,  ///< a function chosen at load time, which has no address here
   Unsupported,       ///< the linker has no such relocation
 };
@@ -148,20 +147,20 @@ struct RefusedRelocation {
   std::uint32_t count = 1;
   std::string symbol;                ///< mangled; of a section symbol the section's name
   SymbolId reference;                ///< invalid for a local symbol
-  SymbolId library;                  ///< a library's definition that is meant; else invalid
+  SymbolId library;                  ///< the library's definition that it resolves to; else invalid
   std::uint32_t section_index = 0;   ///< header index of `section`
   std::uint32_t symbol_index = 0;    ///< in the symbol table
   std::uint32_t symbol_section = 0;  ///< header index of a local symbol's section; 0: none
 };
 
-/// What one object has of them, by section and offset.
+/// Those of one object, by section and offset.
 struct RefusedRelocations {
   ObjectId in;
   std::vector<RefusedRelocation> relocations;
 };
 
-/// What a shared object refers to and lld wants of the link: its SharedFile::requiredSymbols. Judged once it is known
-/// which sections are kept.
+/// A shared object's reference that lld requires the link to satisfy (its SharedFile::requiredSymbols). Judged once it
+/// is known which sections are kept.
 struct SharedNeed {
   std::string symbol;   ///< with its version, if it has one
   SymbolId reference;   ///< the first shared object's
@@ -183,11 +182,11 @@ struct DeviceInput {
   std::uint32_t image = kNone;
 };
 
-/// One device link: nvlink links each architecture by itself.
+/// One device link: nvlink links each architecture separately.
 struct DeviceTarget {
   GpuArch arch;
   std::vector<DeviceInput> inputs;   ///< in nvlink's order
-  std::vector<ObjectId> skipped;     ///< no image for this architecture: nvlink warns and goes on without it
+  std::vector<ObjectId> skipped;     ///< no image for this architecture: nvlink warns and continues without it
   std::vector<ObjectId> unreadable;  ///< only LTO-IR for this architecture
 };
 
@@ -217,14 +216,14 @@ struct DeviceUnresolved {
   std::vector<std::string> suppliers{};  ///< archives in the search path that define it; the scan stage fills them in
 };
 
-/// A device variable of which each object has a copy of its own, because it was compiled without -rdc=true.
+/// A device variable of which each object has its own copy, because it was compiled without -rdc=true.
 struct PrivateCopies {
   std::string symbol;
   std::vector<DeviceSymbolId> copies;  ///< DeviceSymbolId::symbol: into DeviceSymbols::private_variables
-  bool maybe_static = false;           ///< the source may say static, which the objects do not show
+  bool maybe_static = false;           ///< the source may declare it static, which the objects do not show
 };
 
-/// What nvlink would make of the device code.
+/// How nvlink would resolve the device code.
 struct DeviceResolution {
   std::vector<DeviceTarget> targets;
   std::vector<DeviceConflict> conflicts;
@@ -233,49 +232,49 @@ struct DeviceResolution {
   std::vector<PrivateCopies> private_copies;
 };
 
-/// Is a verdict given, and why not.
+/// Whether a verdict is given, and why not.
 enum class Judged : std::uint8_t {
   Yes,
-  FilesAlone,      ///< no command says what else is linked
+  FilesAlone,      ///< no command shows what else is linked
   PartOfLine,      ///< start files and default libraries are not known
-  InputLeftOut,    ///< the user wants an input unread
+  InputExcluded,   ///< the user has excluded an input
   SymbolsNotRead,  ///< LinkScope::symbols_not_read
-  InputMissing,    ///< the line names a file that is not there
-  InputUnread,     ///< an input, or a part of it that matters, could not be read
+  InputMissing,    ///< the line names a file that does not exist
+  InputUnread,     ///< an input, or a relevant part of it, could not be read
 };
 
-/// What the resolution is a verdict on. Rules and reports ask this, and nothing else.
+/// What the resolution is a verdict on. Rules and reports rely on this alone.
 struct Judgement {
-  Judged duplicates = Judged::Yes;  ///< `conflicts` are all that the inputs of the line have; else, at least these
+  Judged duplicates = Judged::Yes;        ///< `conflicts` are all conflicts of the line's inputs; else, at least these
   Judged undefined = Judged::FilesAlone;  ///< Unresolved::reported are all names that the linker would report; else, at
                                           ///< least these
 };
 
 struct Resolution {
   Judgement judgement;
-  bool whole_archives = false;  ///< archives alone were given: every member was taken in, as if linked
-  /// Of linked objects: the COMDAT groups that an earlier object brought, into ObjectFacts::groups. Left out: none.
+  bool whole_archives = false;  ///< archives alone were given: every member is treated as linked
+  /// Of linked objects: the COMDAT groups that an earlier object has, into ObjectFacts::groups. Objects without any are
+  /// omitted.
   std::map<ObjectId, std::vector<std::uint32_t>> discarded_groups;
-  std::vector<std::vector<std::vector<Fate>>> fates;  ///< [input][object][symbol]
-  std::vector<std::vector<bool>> linked;              ///< [input][object]: part of the link
-  std::vector<Extraction> extractions;                ///< in the order of the link
-  std::vector<Conflict> conflicts;                    ///< in the order of the link
-  std::vector<Rejection> rejections;                  ///< in the order of the link
-  std::vector<FatalWarning> warnings;                 ///< with --fatal-warnings
-  /// With --fatal-warnings, by name: who refers to it, so that GNU ld warns where a section .gnu.warning.NAME is
-  /// linked.
+  std::vector<std::vector<std::vector<SymbolResolution>>> symbol_resolutions;  ///< [input][object][symbol]
+  std::vector<std::vector<bool>> linked;                                       ///< [input][object]: part of the link
+  std::vector<Extraction> extractions;                                         ///< in the order of the link
+  std::vector<Conflict> conflicts;                                             ///< in the order of the link
+  std::vector<Rejection> rejections;                                           ///< in the order of the link
+  std::vector<FatalWarning> warnings;                                          ///< with --fatal-warnings
+  /// With --fatal-warnings, by name: the reference for which GNU ld warns where a section .gnu.warning.NAME is linked.
   std::map<std::string, FatalWarning, std::less<>> mentions;
   std::map<std::string, FatalWarning, std::less<>> weak_mentions;  ///< the last weak one, while nothing defines it
-  std::vector<Unresolved> unresolved;            ///< by name; candidates until their relocations have been looked at
+  std::vector<Unresolved> unresolved;            ///< by name; candidates until their relocations are read
   std::optional<std::size_t> undefined_count{};  ///< how many names are undefined, where `unresolved` is not filled in
-  bool undefined_counted = true;                 ///< false: nobody asked, and neither of these two says anything
+  bool undefined_counted = true;                 ///< false: not requested, and neither of these two is valid
   std::vector<SharedNeed> shared_needs;          ///< lld only, in the order of the link
   std::vector<RefusedRelocations> relocations;   ///< in the order of the link
-  bool relocations_judged = false;               ///< false: not asked, or no rules are known for linker and machine
+  bool relocations_judged = false;               ///< false: not requested, or no rules are known for linker and machine
 
   DeviceResolution device;
 
-  Fate fate(SymbolId id) const { return fates[id.in.input][id.in.object][id.symbol]; }
+  SymbolResolution resolution_of(SymbolId id) const { return symbol_resolutions[id.in.input][id.in.object][id.symbol]; }
 };
 
 }  // namespace elfaudit

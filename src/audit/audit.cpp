@@ -9,7 +9,7 @@
 #include <new>
 #include <tuple>
 
-#include "elfaudit/account.hpp"
+#include "elfaudit/symbol_report.hpp"
 #include "input/build/gpu_flags.hpp"
 #include "load/load_closure.hpp"
 #include "locate/locate.hpp"
@@ -101,10 +101,10 @@ std::vector<std::string> paths_of(const LinkJob& job) {
 }
 
 /// The objects that were read do not know what the others define.
-void take_undefined_from(const Census& census, Resolution& resolution) {
+void take_undefined_from(const Prefilter& prefilter, Resolution& resolution) {
   resolution.unresolved.clear();
-  resolution.undefined_count = census.undefined;
-  resolution.undefined_counted = census.undefined.has_value();
+  resolution.undefined_count = prefilter.undefined;
+  resolution.undefined_counted = prefilter.undefined.has_value();
 }
 
 /// Are the headers of every object looked at, not only of those that a first look finds stale?
@@ -114,7 +114,7 @@ StaleOptions stale_options(const AuditOptions& options) { return {any_needs(&Rul
 void note_images_not_at_hand(LinkJob& job, const std::vector<InputFacts>& inputs) {
   for (const InputFacts& input : inputs) {
     const bool image = input.kind == InputKind::SharedObject || input.kind == InputKind::Executable;
-    if (image && !job.scope.command && !input.objects.empty() && !input.objects.front().at_hand)
+    if (image && !job.scope.command && !input.objects.empty() && !input.objects.front().available)
       job.notes.push_back(input.path + " is known from " + input.objects.front().indexed_in +
                           " only: the libraries that it loads are not searched for");
   }
@@ -190,17 +190,17 @@ void settle(Audit& audit, Attempts& attempt) {
 
 /// `given`: the inputs, read already, for several links. What concerns objects alone is then reported once for
 /// all of these.
-Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census> census,
+Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilter> prefilter,
                  std::optional<std::vector<InputFacts>> given = {}) {
   Audit result;
   result.job = std::move(job);
-  if (census) result.passes.push_back({"census", census->milliseconds});
+  if (prefilter) result.passes.push_back({"prefilter", prefilter->milliseconds});
   Stopwatch watch(result.passes);
   Attempts attempt;
 
   const bool alone = !given;
   progress_stage("reading files");
-  result.inputs = given ? *std::move(given) : census ? std::move(census->inputs) : scan(result.job, options.jobs);
+  result.inputs = given ? *std::move(given) : prefilter ? std::move(prefilter->inputs) : scan(result.job, options.jobs);
   result.packages = attempt("packages", [&] { return read_packages(result.job.packages, options.jobs); });
   for (std::string& remark : remarks_on(result.packages)) result.job.notes.push_back(std::move(remark));
   watch.lap("scan");
@@ -213,7 +213,7 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census>
   watch.lap("images");
   progress_stage("resolving symbols");
   result.resolution = resolve(result.job, result.inputs);
-  if (census) take_undefined_from(*census, result.resolution);
+  if (prefilter) take_undefined_from(*prefilter, result.resolution);
   watch.lap("resolve");
   result.resolution.judgement = judgement_of(result.job, result.inputs);
   if (can_be_settled(result.job)) settle(result, attempt);
@@ -274,18 +274,20 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Census>
 
 }  // namespace
 
-bool may_skim(const AuditOptions& options) { return options.skim && !any_needs(&Rule::every_symbol, options.enable); }
-
-Audit audit(LinkJob job, const AuditOptions& options) {
-  std::optional<Census> census;
-  if (may_skim(options) && census_suffices(job))
-    census = take_census(paths_of(job), options.jobs, options.count_undefined);
-  return audit(std::move(job), options, std::move(census));
+bool may_prefilter(const AuditOptions& options) {
+  return options.prefilter && !any_needs(&Rule::every_symbol, options.enable);
 }
 
-Audit audit(LinkJob job, const AuditOptions& options, std::optional<Census> census) {
+Audit audit(LinkJob job, const AuditOptions& options) {
+  std::optional<Prefilter> prefilter;
+  if (may_prefilter(options) && prefilter_suffices(job))
+    prefilter = prefilter_inputs(paths_of(job), options.jobs, options.count_undefined);
+  return audit(std::move(job), options, std::move(prefilter));
+}
+
+Audit audit(LinkJob job, const AuditOptions& options, std::optional<Prefilter> prefilter) {
   Audit result;
-  with_threads(options.jobs, [&] { result = run_stages(std::move(job), options, std::move(census)); });
+  with_threads(options.jobs, [&] { result = run_stages(std::move(job), options, std::move(prefilter)); });
   return result;
 }
 
@@ -310,12 +312,12 @@ std::vector<Finding> audit_objects(const std::vector<InputFacts>& inputs, const 
   return apply_rules(evidence, options.enable, RuleScope::Objects);
 }
 
-Account explain(const Audit& audit, std::string_view symbol) {
-  Account account = account_of({audit.job, audit.inputs, audit.resolution}, symbol);
+SymbolReport explain(const Audit& audit, std::string_view symbol) {
+  SymbolReport report = symbol_report({audit.job, audit.inputs, audit.resolution}, symbol);
   std::vector<Site*> sites;
-  for (Mention& mention : account.mentions) sites.push_back(&mention.site);
+  for (SymbolUse& use : report.uses) sites.push_back(&use.site);
   locate(sites, audit.inputs);
-  return account;
+  return report;
 }
 
 int exit_code(const Audit& audit, Severity fail_on) {

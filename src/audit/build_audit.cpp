@@ -89,7 +89,7 @@ Key key_of(const Finding& finding) {
 }
 
 /// What several links have to say, each once and with those that say it.
-class Remarks {
+class NoteCollector {
  public:
   void add(const std::string& text, const std::string& link) {
     const auto [entry, first] = links_.try_emplace(text);
@@ -129,7 +129,7 @@ class Sum {
     for (Finding& finding : audit.findings) take(std::move(finding), link);
     audit.findings.clear();
     for (const std::string& note : audit.job.notes) notes_.add(note, link);
-    add_new(sum_.job.left_out, audit.job.left_out);
+    add_new(sum_.job.excluded, audit.job.excluded);
     add_new(sum_.job.options_not_understood, audit.job.options_not_understood);
     if (sum_.links.empty()) sum_.job.linker = audit.job.linker;
     if (sum_.links.empty()) sum_.job.linker_version = audit.job.linker_version;
@@ -142,7 +142,7 @@ class Sum {
 
   Audit finish(std::vector<Finding> about_objects) {
     std::move(about_objects.begin(), about_objects.end(), std::back_inserter(sum_.findings));
-    join_host_and_device(sum_.findings);
+    merge_host_and_device(sum_.findings);
     sort_findings(sum_.findings);
     sum_.job.notes = notes_.told(sum_.links.size());
     std::vector<const Resolution*> resolutions;
@@ -159,7 +159,7 @@ class Sum {
   }
 
   Audit sum_;
-  Remarks notes_;
+  NoteCollector notes_;
   std::map<Key, std::size_t> found_;  // into sum_.findings
   std::set<std::string> paths_;
 };

@@ -9,11 +9,11 @@
 
 namespace elfaudit {
 
-/// May a census of the files stand for reading them? No rule that runs needs more.
-bool may_skim(const AuditOptions& options);
+/// May the prefilter replace reading the files? No rule that runs needs more.
+bool may_prefilter(const AuditOptions& options);
 
-/// `census` is that of the files of `job`, in their order; without one everything is read.
-Audit audit(LinkJob job, const AuditOptions& options, std::optional<Census> census);
+/// `prefilter` is that of the files of `job`, in their order; without one everything is read.
+Audit audit(LinkJob job, const AuditOptions& options, std::optional<Prefilter> prefilter);
 
 /// One link of several, whose inputs were read before: `inputs` are those of `job`, in their order. It lacks what
 /// audit_objects() reports.

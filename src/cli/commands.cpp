@@ -339,7 +339,7 @@ int audit_and_report(const Request& request) {
   Policy policy = policy_of(request.policy);
   policy.partial = true;
   LinkJob job = job_from_command(request.command, linker_of(request));
-  leave_out(job, request.policy.never_read);
+  exclude(job, request.policy.never_read);
   choose_device_archs(job, request.archs);
   Audit result = audit(std::move(job), request.audit);
   map_paths(result, path_map(request));
@@ -483,9 +483,9 @@ int index_command(const Request& request) {
 
 namespace {
 
-KnownFiles known_files(const Census& census) {
+KnownFiles known_files(const Prefilter& prefilter) {
   KnownFiles known;
-  for (const InputFacts& input : census.inputs)
+  for (const InputFacts& input : prefilter.inputs)
     known.device_archives.push_back(input.kind == InputKind::Archive &&
                                     std::any_of(input.objects.begin(), input.objects.end(),
                                                 [](const ObjectFacts& object) { return object.has_device_code; }));
@@ -494,24 +494,24 @@ KnownFiles known_files(const Census& census) {
 
 /// With thousands of objects each look at a file counts: the one that reads its symbols is the first.
 Audit audit_of_files(const Request& request, const std::optional<LinkerChoice>& linker) {
-  std::vector<std::string> left_out;
+  std::vector<std::string> excluded;
   const std::vector<std::string> words =
-      leave_out(expand_response_files(request.files), request.policy.never_read, left_out);
-  std::optional<Census> census;
+      exclude(expand_response_files(request.files), request.policy.never_read, excluded);
+  std::optional<Prefilter> prefilter;
   const LinkerChoice choice = linker.value_or(LinkerChoice{});
-  if (may_skim(request.audit) && census_may_suffice(traits_of(choice.kind, choice.version)))
-    census = take_census(words, request.audit.jobs, request.audit.count_undefined);
-  LinkJob job = job_from_files(words, linker, census ? std::optional(known_files(*census)) : std::nullopt);
-  job.left_out = std::move(left_out);
-  if (job.device) job.device->part_left_out = !job.left_out.empty();
+  if (may_prefilter(request.audit) && prefilter_may_suffice(traits_of(choice.kind, choice.version)))
+    prefilter = prefilter_inputs(words, request.audit.jobs, request.audit.count_undefined);
+  LinkJob job = job_from_files(words, linker, prefilter ? std::optional(known_files(*prefilter)) : std::nullopt);
+  job.excluded = std::move(excluded);
+  if (job.device) job.device->part_excluded = !job.excluded.empty();
   choose_device_archs(job, request.archs);
-  if (!census_suffices(job)) census.reset();
-  return audit(std::move(job), request.audit, std::move(census));
+  if (!prefilter_suffices(job)) prefilter.reset();
+  return audit(std::move(job), request.audit, std::move(prefilter));
 }
 
 Audit audit_of_command(const Request& request, const std::optional<LinkerChoice>& linker) {
   LinkJob job = job_from_command(request.command, linker);
-  leave_out(job, request.policy.never_read);
+  exclude(job, request.policy.never_read);
   choose_device_archs(job, request.archs);
   return audit(std::move(job), request.audit);
 }
@@ -519,7 +519,7 @@ Audit audit_of_command(const Request& request, const std::optional<LinkerChoice>
 Audit audit_of_build(const Request& request, const std::optional<LinkerChoice>& linker) {
   std::vector<BuildJob> jobs = jobs_of(plan_of_build(request.build, request.files), request.ask, linker);
   for (auto& [job, not_built] : jobs) {
-    leave_out(job, request.policy.never_read);
+    exclude(job, request.policy.never_read);
     if (job.device) choose_device_archs(job, request.archs);
   }
   return audit_links(std::move(jobs), request.audit);
@@ -698,10 +698,10 @@ int check_command(const Request& request) {
 
 int explain_command(const Request& request) {
   const Audit result = audit_of(request);
-  Account account = explain(result, request.symbol);
-  if (account.symbol.empty()) throw UsageError(fmt::format("no input mentions '{}'", request.symbol));
-  map_paths(account, path_map(request));
-  print(account_report(account), "the account");
+  SymbolReport report = explain(result, request.symbol);
+  if (report.symbol.empty()) throw UsageError(fmt::format("no input mentions '{}'", request.symbol));
+  map_paths(report, path_map(request));
+  print(explain_report(report), "the report");
   for (const Finding& finding : result.findings)
     if (rule(finding.rule).kind == RuleKind::Unreadable) complain(finding.message);
   return result.complete && !complain_of_shrunk_files() ? 0 : 2;

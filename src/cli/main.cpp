@@ -117,7 +117,7 @@ void add_check(CLI::App& app, Request& request) {
       "`elfaudit rules` lists the rules.");
   check->callback([&request] {
     request.run = check_command;
-    request.audit.skim = !request.list_undefined;
+    request.audit.prefilter = !request.list_undefined;
     request.audit.count_undefined = asks_for(request, "json");
   });
 }

@@ -75,7 +75,7 @@ constexpr std::size_t kMostFitting = 256;
 bool is_nvcc(const LogCommand& command) { return base_name(command.program).find("nvcc") != std::string::npos; }
 
 /// Could a command of this kind have said it?
-bool fits(const LogCommand& command, const LogError& error) {
+bool matches(const LogCommand& command, const LogError& error) {
   const bool link = command.kind == LogCommandKind::HostLink;
   switch (error.tool) {
     case LogTool::Nvlink:
@@ -105,7 +105,7 @@ class CommandMatcher {
     std::uint32_t last = kNoCommand;
     std::size_t fitting = 0;
     for (std::uint32_t i = end; i-- > 0 && end - i <= kMostLookedAt && fitting < kMostFitting;) {
-      if (!fits(commands_[i], error)) continue;
+      if (!matches(commands_[i], error)) continue;
       ++fitting;
       if (last == kNoCommand) last = i;
       const auto& names = names_of(i);

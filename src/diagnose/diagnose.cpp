@@ -16,10 +16,10 @@
 #include <utility>
 
 #include "diagnose/build_log.hpp"
-#include "diagnose/remedies.hpp"
-#include "elfaudit/account.hpp"
+#include "diagnose/suggestions.hpp"
 #include "elfaudit/audit.hpp"
 #include "elfaudit/diagnosis.hpp"
+#include "elfaudit/symbol_report.hpp"
 #include "input/build/compile_command.hpp"
 #include "input/build/gpu_flags.hpp"
 #include "input/driver.hpp"
@@ -118,7 +118,7 @@ std::string seen_from(const std::string& folder, const std::string& path) {
   return path.starts_with('=') || path.starts_with('$') ? path : in_folder(folder, path);
 }
 
-std::string spelled_anew(const LineItem& item, const std::string& value) {
+std::string respelled(const LineItem& item, const std::string& value) {
   if (item.name.size() == 1) return "-" + item.name + value;
   return "--" + item.name + (item.has_value ? "=" + value : "");
 }
@@ -132,7 +132,7 @@ Words linker_words_from(const std::string& folder, const Words& words) {
     else if (item.kind == LineItem::Kind::Unknown)
       out.push_back(item.spelled);
     else
-      out.push_back(spelled_anew(item, names_a_path(item.effect) ? seen_from(folder, item.value) : item.value));
+      out.push_back(respelled(item, names_a_path(item.effect) ? seen_from(folder, item.value) : item.value));
   }
   return out;
 }
@@ -403,18 +403,18 @@ std::string undefined_name(const Audit& audit, const std::string& key) {
 
 /// A driver's words leave open which libraries it adds, so the audit judges no undefined symbol. Here the linker has
 /// judged it already, and the audit knows who refers to it and which archive members have it.
-std::optional<Finding> undefined_by_the_log(const OpenError& error, const Audit& audit) {
+std::optional<Finding> undefined_by_the_log(const RootError& error, const Audit& audit) {
   const std::string name = undefined_name(audit, spelling_key(error.error.symbol));
   if (name.empty()) return std::nullopt;
-  Account account = explain(audit, name);
+  SymbolReport report = explain(audit, name);
   Finding finding = make_finding(kUndefinedSymbol, name, {});
   finding.message = finding.demangled + " is not defined by any input";
-  for (Mention& mention : account.mentions) {
-    if (mention.site.role == Role::Candidate) {
-      mention.site.notes.insert(mention.site.notes.begin(), mention.reason);
+  for (SymbolUse& use : report.uses) {
+    if (use.site.role == Role::Candidate) {
+      use.site.notes.insert(use.site.notes.begin(), use.reason);
       finding.message = finding.demangled + " is not defined by what is linked";
     }
-    finding.sites.push_back(std::move(mention.site));
+    finding.sites.push_back(std::move(use.site));
   }
   return finding;
 }
@@ -428,7 +428,7 @@ std::string spelling_key(std::string_view name) {
   return key;
 }
 
-std::optional<Finding> finding_for(const OpenError& error, const Audit& audit) {
+std::optional<Finding> finding_for(const RootError& error, const Audit& audit) {
   if (error.kind == LogErrorKind::RelocationRefused) {
     const Finding* found = error.error.sites.empty() ? nullptr : about_object(error.error.sites.front(), audit);
     return found == nullptr ? std::nullopt : std::optional(*found);
@@ -448,7 +448,7 @@ std::optional<Finding> finding_for(const OpenError& error, const Audit& audit) {
   return host && kind == RuleKind::Undefined ? undefined_by_the_log(error, audit) : std::nullopt;
 }
 
-std::string verdict_on(const OpenError& error, const Audit& audit) {
+std::string verdict_on(const RootError& error, const Audit& audit) {
   if (error.error.symbol.empty()) return {};
   return explain(audit, error.error.symbol).verdict;
 }
@@ -465,13 +465,13 @@ bool is_link(const LogCommand& command) {
 }
 
 /// About a symbol or an object's code: an audit of the link can say more than the message.
-bool audit_may_help(const OpenError& error, const BuildLog& log) {
+bool audit_may_help(const RootError& error, const BuildLog& log) {
   const bool about_code = error.kind == LogErrorKind::RelocationRefused && !error.error.sites.empty();
   return (about_code || !error.error.symbol.empty()) && error.command != kNoCommand &&
          is_link(log.commands[error.command]);
 }
 
-void attach_finding(OpenError& open, const Audit& audit) {
+void attach_finding(RootError& open, const Audit& audit) {
   DiagnosedError& error = open.error;
   error.finding = finding_for(open, audit);
   if (error.finding) {
@@ -485,10 +485,10 @@ void attach_finding(OpenError& open, const Audit& audit) {
 }
 
 /// One audit for each command, however many errors it made; it is dropped before the next one begins.
-std::vector<DiagnosedLink> audit_links(std::vector<OpenError>& errors, const BuildLog& log,
+std::vector<DiagnosedLink> audit_links(std::vector<RootError>& errors, const BuildLog& log,
                                        const DiagnoseOptions& options, CommandFolders& folders) {
-  std::map<std::uint32_t, std::vector<OpenError*>> of_command;
-  for (OpenError& error : errors)
+  std::map<std::uint32_t, std::vector<RootError*>> of_command;
+  for (RootError& error : errors)
     if (audit_may_help(error, log)) of_command[error.command].push_back(&error);
   if (of_command.empty()) return {};
   const std::string compiles = known_commands(log, folders);
@@ -496,14 +496,14 @@ std::vector<DiagnosedLink> audit_links(std::vector<OpenError>& errors, const Bui
   for (auto& [command, its_errors] : of_command) {
     LinkAudit made = audit_link(log.commands[command], options, folders, compiles);
     if (made.audit)
-      for (OpenError* error : its_errors) attach_finding(*error, *made.audit);
+      for (RootError* error : its_errors) attach_finding(*error, *made.audit);
     links.push_back(std::move(made.link));
   }
   return links;
 }
 
-void note_unknown_commands(std::vector<OpenError>& errors) {
-  for (OpenError& error : errors)
+void note_unknown_commands(std::vector<RootError>& errors) {
+  for (RootError& error : errors)
     if (!error.error.symbol.empty() && error.command == kNoCommand)
       error.error.notes.emplace_back("the log doesn't show the command that failed: build verbosely");
 }
@@ -535,13 +535,13 @@ std::vector<Finding> flag_findings(const BuildLog& log) {
 Diagnosis diagnose_log(const BuildLog& log, const DiagnoseOptions& options) {
   Diagnosis result;
   result.whole = log.whole;
-  std::vector<OpenError> errors = essentials_of(log);
+  std::vector<RootError> errors = root_errors(log);
   CommandFolders folders(options.folder);
   result.links = audit_links(errors, log, options, folders);
-  Remedies remedies(log, folders);
-  for (OpenError& error : errors) remedies.find(error);
+  Suggestions suggestions(log, folders);
+  for (RootError& error : errors) suggestions.find(error);
   note_unknown_commands(errors);
-  for (OpenError& error : errors) result.errors.push_back(std::move(error.error));
+  for (RootError& error : errors) result.errors.push_back(std::move(error.error));
   result.findings = flag_findings(log);
   return result;
 }

@@ -25,7 +25,7 @@ LinkJob job_from_log_command(const std::vector<std::string>& argv, const std::st
 namespace elfaudit::diagnose_stage {
 
 /// One entry of the diagnosis while it is being made.
-struct OpenError {
+struct RootError {
   DiagnosedError error;
   LogErrorKind kind = LogErrorKind::OtherLinkError;
   LogTool tool = LogTool::Unknown;
@@ -33,7 +33,7 @@ struct OpenError {
 };
 
 /// By line. Errors of one kind about one symbol or file, from one command, are one.
-std::vector<OpenError> essentials_of(const BuildLog& log);
+std::vector<RootError> root_errors(const BuildLog& log);
 
 // --- A symbol as a log prints it -> what an audit says about it. nvlink prints names mangled, host linkers demangled,
 // each with its own demangler.
@@ -42,9 +42,9 @@ std::vector<OpenError> essentials_of(const BuildLog& log);
 std::string spelling_key(std::string_view name);
 
 /// The finding about the error's symbol. Nothing when the audit has none.
-std::optional<Finding> finding_for(const OpenError& error, const Audit& audit);
+std::optional<Finding> finding_for(const RootError& error, const Audit& audit);
 
 /// The symbol, now: "defined by a.o". Empty when no input mentions it.
-std::string verdict_on(const OpenError& error, const Audit& audit);
+std::string verdict_on(const RootError& error, const Audit& audit);
 
 }  // namespace elfaudit::diagnose_stage

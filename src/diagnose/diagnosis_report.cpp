@@ -156,7 +156,7 @@ void print_searched(std::string& out, const DiagnosedError& error) {
   });
 }
 
-void print_remedies(std::string& out, const DiagnosedError& error) {
+void print_suggestions(std::string& out, const DiagnosedError& error) {
   for (std::size_t i = 0; i < error.fixes.size(); ++i)
     out += fmt::format("  {}: {}\n", i == 0 ? "fix" : "or", error.fixes[i]);
   const bool looked_for = error.kind == "header-not-found" || error.kind == "library-not-found";
@@ -178,7 +178,7 @@ void print_error(std::string& out, const DiagnosedError& made, const Diagnosis& 
     print_sites(out, error);
   print_chain(out, error.chain);
   if (!error.finding) print_searched(out, error);
-  print_remedies(out, error);
+  print_suggestions(out, error);
   for (const std::string& note : error.notes) out += "  note: " + note + "\n";
   const DiagnosedLink* link = link_of(error, diagnosis);
   if (link != nullptr && !link->audited && !error.symbol.empty())

@@ -119,8 +119,8 @@ void add_sites(DiagnosedError& to, const LogError& error) {
   for (const LogPlace& place : error.more) add_site(to.sites, place, two ? Role::Rejected : Role::Reference);
 }
 
-OpenError open(const LogError& from, const BuildLog& log) {
-  OpenError to;
+RootError open(const LogError& from, const BuildLog& log) {
+  RootError to;
   to.kind = from.kind;
   to.tool = from.tool;
   to.command = from.command;
@@ -173,8 +173,8 @@ class Groups {
 
 }  // namespace
 
-std::vector<OpenError> essentials_of(const BuildLog& log) {
-  std::vector<OpenError> all;
+std::vector<RootError> root_errors(const BuildLog& log) {
+  std::vector<RootError> all;
   const Reasons reasons(log.errors);
   Groups groups(log);
   for (const LogError& error : log.errors) {

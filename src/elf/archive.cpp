@@ -37,7 +37,7 @@ std::string_view ArchiveBytes::keep_text(std::uint64_t offset, std::uint64_t cou
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-const std::byte* ArchiveBytes::at_hand(std::uint64_t offset, std::uint64_t count) const {
+const std::byte* ArchiveBytes::bytes_at(std::uint64_t offset, std::uint64_t count) const {
   if (whole_ != nullptr) return whole_ + offset;
   return ahead_ == nullptr ? nullptr : ahead_->at(offset, count);
 }
@@ -56,7 +56,7 @@ bool ArchiveBytes::read_header(std::uint64_t offset, std::span<char> into) const
 
 bool ArchiveBytes::read(std::uint64_t offset, std::span<char> into) const {
   if (!has(offset, into.size())) return false;
-  const std::byte* here = at_hand(offset, into.size());
+  const std::byte* here = bytes_at(offset, into.size());
   if (here != nullptr)
     std::memcpy(into.data(), here, into.size());
   else if (!read_all(fd_, into.data(), offset, into.size()))
@@ -469,8 +469,8 @@ bool ArchiveReader::damaged(std::uint64_t offset, std::string member, std::strin
 }
 
 Archive read_archive(std::span<const std::byte> bytes) {
-  ArchiveBytes at_hand(bytes);
-  ArchiveReader reader(at_hand);
+  ArchiveBytes bytes_at(bytes);
+  ArchiveReader reader(bytes_at);
   while (reader.next() != nullptr) {
   }
   return reader.finish();

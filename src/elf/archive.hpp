@@ -51,7 +51,7 @@ class ArchiveBytes {
   bool read_header(std::uint64_t offset, std::span<char> into) const;
 
  private:
-  const std::byte* at_hand(std::uint64_t offset, std::uint64_t count) const;
+  const std::byte* bytes_at(std::uint64_t offset, std::uint64_t count) const;
 
   const std::byte* whole_ = nullptr;
   int fd_ = -1;

@@ -93,7 +93,7 @@ bool is_scanned(FileKind kind) {
   }
 }
 
-std::string_view why_not_readable(FileKind kind) {
+std::string_view unreadable_reason(FileKind kind) {
   switch (kind) {
     case FileKind::Empty:
       return "is empty";

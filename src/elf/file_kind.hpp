@@ -41,7 +41,7 @@ FileKind kind_of_open_file(const std::string& path, const FileDescriptor& fd);
 bool is_scanned(FileKind kind);
 
 /// Why a file of this kind can't be audited, for people. Not for those that can be.
-std::string_view why_not_readable(FileKind kind);
+std::string_view unreadable_reason(FileKind kind);
 
 // --- A first look at a file: what it is and for which machine. Reads a few hundred bytes, never the symbols.
 

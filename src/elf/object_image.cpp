@@ -52,14 +52,14 @@ const std::byte* ObjectImage::read_to_end_and_ahead(std::uint64_t offset) {
   return into;
 }
 
-const std::byte* ObjectImage::at_hand(std::uint64_t offset, std::uint64_t size) const {
+const std::byte* ObjectImage::bytes_at(std::uint64_t offset, std::uint64_t size) const {
   if (whole_ != nullptr) return whole_ + offset;
   return head_ != nullptr && offset + size <= kHead ? head_ + offset : nullptr;
 }
 
 const std::byte* ObjectImage::at(std::uint64_t offset, std::uint64_t size) {
   if (!has(offset, size)) return nullptr;
-  if (const std::byte* bytes = at_hand(offset, size)) return bytes;
+  if (const std::byte* bytes = bytes_at(offset, size)) return bytes;
   return buffer_ == nullptr ? nullptr : read(offset, size);
 }
 

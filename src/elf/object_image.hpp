@@ -165,7 +165,7 @@ class ObjectImage {
     std::uint64_t size = 0;
   };
 
-  const std::byte* at_hand(std::uint64_t offset, std::uint64_t size) const;
+  const std::byte* bytes_at(std::uint64_t offset, std::uint64_t size) const;
   const std::byte* read_head(std::uint64_t size);
   const std::byte* read(std::uint64_t offset, std::uint64_t size);
   const std::byte* read_to_end_and_ahead(std::uint64_t offset);

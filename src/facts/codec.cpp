@@ -409,8 +409,8 @@ class PlaceReader {
     return number == 0 ? std::string() : std::string(texts_[static_cast<std::size_t>(number - 1)]);
   }
 
-  WrittenAt place() {
-    WrittenAt written;
+  DeclaredAt place() {
+    DeclaredAt written;
     written.why_unknown = text();
     written.declaration_only = in_.flag();
     written.source = text();

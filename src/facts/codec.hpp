@@ -100,7 +100,7 @@ InputFacts decode_facts(std::string_view bytes);
 
 /// What the debug info says of where a symbol is written, in paths as the compiler wrote them: the same wherever and
 /// whenever it is asked.
-struct WrittenAt {
+struct DeclaredAt {
   std::vector<SourceLine> lines;  ///< several when it contradicts itself; none when it doesn't say
   bool declaration_only = false;  ///< these are where it is declared
   std::string why_unknown;        ///< when there are none
@@ -109,7 +109,7 @@ struct WrittenAt {
 };
 
 /// By index in the symbol table.
-using Places = std::map<std::uint32_t, WrittenAt>;
+using Places = std::map<std::uint32_t, DeclaredAt>;
 
 std::string encode_places(const Places& places);
 

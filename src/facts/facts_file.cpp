@@ -245,7 +245,7 @@ std::optional<InputKind> input_kind(DocumentKind kind) {
   }
 }
 
-bool fits(ObjectKind object, InputKind input) {
+bool matches(ObjectKind object, InputKind input) {
   switch (input) {
     case InputKind::SharedObject:
       return object == ObjectKind::SharedObject;
@@ -261,7 +261,7 @@ void check(const InputFacts& facts) {
   if (facts.path.empty() || facts.path.find('\0') != std::string::npos) throw BadWire("it names no object");
   if (facts.kind != InputKind::Archive && facts.objects.size() != 1) throw BadWire("it has no object");
   for (const ObjectFacts& object : facts.objects)
-    if (!fits(object.kind, facts.kind) || object.origin.is_member() != (facts.kind == InputKind::Archive))
+    if (!matches(object.kind, facts.kind) || object.origin.is_member() != (facts.kind == InputKind::Archive))
       throw BadWire("it claims to be of two kinds");
 }
 
@@ -271,13 +271,13 @@ bool is_at_hand(const Document& document) {
   return state && state->size == document.content.size && content_of(object) == document.content;
 }
 
-void name(InputFacts& facts, const std::string& facts_path, bool at_hand) {
+void name(InputFacts& facts, const std::string& facts_path, bool available) {
   for (ObjectFacts& object : facts.objects) {
     object.indexed_in = facts_path;
-    object.at_hand = at_hand;
+    object.available = available;
     object.origin.path = facts.path;
     // Whoever asks for the object's bytes gets to hear that they are not there, and never those of another object.
-    object.origin.bytes_path = at_hand ? facts.path : facts_path;
+    object.origin.bytes_path = available ? facts.path : facts_path;
   }
 }
 

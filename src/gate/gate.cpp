@@ -25,10 +25,10 @@
 namespace elfaudit {
 namespace {
 
-bool fits_symbol(const std::string& pattern, const Finding& finding) {
-  if (pattern.empty() || fits(pattern, finding.symbol) || fits(pattern, finding.demangled)) return true;
+bool matches_symbol(const std::string& pattern, const Finding& finding) {
+  if (pattern.empty() || matches(pattern, finding.symbol) || matches(pattern, finding.demangled)) return true;
   return std::any_of(finding.symbols.begin(), finding.symbols.end(),
-                     [&](const std::string& symbol) { return fits(pattern, symbol); });
+                     [&](const std::string& symbol) { return matches(pattern, symbol); });
 }
 
 bool fits_input(const std::string& pattern, const Site& site) {
@@ -47,12 +47,12 @@ std::string* field(Suppression& suppression, std::string_view key) {
 
 }  // namespace
 
-bool fits(const Suppression& suppression, const Finding& finding) {
+bool matches(const Suppression& suppression, const Finding& finding) {
   const auto& sites = finding.sites;
   const auto any_site = [&](const std::string& pattern, auto&& fits_one) {
     return pattern.empty() || std::any_of(sites.begin(), sites.end(), fits_one);
   };
-  return fits(suppression.rule, finding.rule) && fits_symbol(suppression.symbol, finding) &&
+  return matches(suppression.rule, finding.rule) && matches_symbol(suppression.symbol, finding) &&
          any_site(suppression.input, [&](const Site& site) { return fits_input(suppression.input, site); }) &&
          any_site(suppression.file, [&](const Site& site) { return fits_path(suppression.file, site.place.at.file); });
 }
@@ -205,7 +205,7 @@ void suppress(const Policy& policy, Audit& audit) {
     bool taken = false;
     for (std::size_t i = 0; i < policy.suppressions.size() && !taken && !finding.leaves_unread; ++i) {
       const Suppression& suppression = policy.suppressions[i];
-      if (!fits(suppression, finding)) continue;
+      if (!matches(suppression, finding)) continue;
       const bool over = !suppression.until.empty() && suppression.until < day;
       ++(over ? ended : used)[i];
       if (over) continue;
@@ -308,7 +308,7 @@ void check(const Suppression& suppression) {
     refuse("an unreadable input can't be suppressed, because nothing is known about it; never-read excludes an input");
   const auto rules = rule_table();
   if (std::none_of(rules.begin(), rules.end(),
-                   [&](const Rule& rule) { return fits(suppression.rule, std::string(rule.id)); }))
+                   [&](const Rule& rule) { return matches(suppression.rule, std::string(rule.id)); }))
     refuse(fmt::format("unknown rule '{}'", suppression.rule));
 }
 

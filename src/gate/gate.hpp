@@ -8,7 +8,7 @@
 
 namespace elfaudit {
 
-bool fits(const Suppression& suppression, const Finding& finding);
+bool matches(const Suppression& suppression, const Finding& finding);
 
 /// "rule=...,symbol=...,reason=..." of --suppress; the reason comes last and may hold commas. Throws UsageError.
 Suppression parse_suppression(const std::string& spec);

@@ -645,7 +645,7 @@ void settle_linker(LinkLine& line, const Command& command, bool named) {
                             : linker_version(line.linker, line.program, may_run);
 }
 
-std::string why_not_asked(const Command& command) {
+std::string why_not_run(const Command& command) {
   if (!command.may_ask) return {};
   if (!command.environment.empty()) return "it runs under env";
   for (const std::string& word : command.words) {
@@ -659,7 +659,7 @@ std::string why_not_asked(const Command& command) {
 
 LinkLine ask_driver(const Command& command, std::vector<std::string>& notes) {
   if (asks_for_no_link(command.words)) throw UsageError("this command does not link");
-  if (const std::string why = why_not_asked(command); !why.empty()) return line_from_words(command, why, notes);
+  if (const std::string why = why_not_run(command); !why.empty()) return line_from_words(command, why, notes);
   std::vector<std::string> argv = command.environment;
   argv.push_back(command.program);
   argv.emplace_back("-###");

@@ -54,7 +54,7 @@ struct Command {
   std::string program;
   std::vector<std::string> words;
   std::optional<LinkerChoice> linker{};  ///< the rules to judge it by, whatever it runs
-  MayAsk may_ask{};                      ///< set: the command stands in a file
+  MayRun may_ask{};                      ///< set: the command stands in a file
 };
 Command strip_launchers(const std::vector<std::string>& argv);
 
@@ -68,7 +68,7 @@ std::optional<ArchiveWords> archive_words(const std::vector<std::string>& words)
 
 /// Why the command's program is not started; empty: it may be. "-arch-tool" and its like have a compiler start what the
 /// words name, and so may what env sets.
-std::string why_not_asked(const Command& command);
+std::string why_not_run(const Command& command);
 
 /// Sets whose rules the line is judged by. `named`: the user's own command names the linker, so it may be run with
 /// --version.

@@ -24,21 +24,21 @@ bool unwanted(const std::string& path, const std::vector<std::string>& patterns)
 
 }  // namespace
 
-std::vector<std::string> leave_out(const std::vector<std::string>& words, const std::vector<std::string>& patterns,
-                                   std::vector<std::string>& left_out) {
+std::vector<std::string> exclude(const std::vector<std::string>& words, const std::vector<std::string>& patterns,
+                                 std::vector<std::string>& excluded) {
   std::vector<std::string> kept;
-  for (const std::string& word : words) (unwanted(word, patterns) ? left_out : kept).push_back(word);
+  for (const std::string& word : words) (unwanted(word, patterns) ? excluded : kept).push_back(word);
   return kept;
 }
 
-void leave_out(LinkJob& job, const std::vector<std::string>& patterns) {
+void exclude(LinkJob& job, const std::vector<std::string>& patterns) {
   std::vector<LinkInput> kept;
   std::vector<std::uint32_t> now(job.inputs.size(), kNone);  // where each input went
   std::vector<std::size_t> before(job.inputs.size() + 1);    // how many of those before it stay
   for (std::size_t i = 0; i < job.inputs.size(); ++i) {
     before[i] = kept.size();
     if (unwanted(job.inputs[i].path, patterns)) {
-      job.left_out.push_back(job.inputs[i].path);
+      job.excluded.push_back(job.inputs[i].path);
       continue;
     }
     now[i] = static_cast<std::uint32_t>(kept.size());
@@ -50,10 +50,10 @@ void leave_out(LinkJob& job, const std::vector<std::string>& patterns) {
     assignment.place = before[std::min(assignment.place, before.size() - 1)];
   if (job.device) {
     const std::size_t gone = std::erase_if(job.device->order, [&](std::uint32_t i) { return now[i] == kNone; });
-    job.device->part_left_out = gone != 0;
+    job.device->part_excluded = gone != 0;
     for (std::uint32_t& i : job.device->order) i = now[i];
   }
-  job.packages = leave_out(job.packages, patterns, job.left_out);
+  job.packages = exclude(job.packages, patterns, job.excluded);
 }
 
 namespace {
@@ -155,7 +155,7 @@ LinkJob job_from_files(const std::vector<std::string>& files, const std::optiona
 }
 
 LinkJob job_from_command(const std::vector<std::string>& argv, const std::optional<LinkerChoice>& linker,
-                         const MayAsk& may_ask) {
+                         const MayRun& may_ask) {
   Command command = strip_launchers(argv);
   command.linker = linker;
   command.may_ask = may_ask;

@@ -9,9 +9,9 @@
 
 namespace elfaudit {
 
-/// The words that no pattern fits; the others are appended to `left_out`.
-std::vector<std::string> leave_out(const std::vector<std::string>& words, const std::vector<std::string>& patterns,
-                                   std::vector<std::string>& left_out);
+/// The words that no pattern fits; the others are appended to `excluded`.
+std::vector<std::string> exclude(const std::vector<std::string>& words, const std::vector<std::string>& patterns,
+                                 std::vector<std::string>& excluded);
 
 /// What has been read of the files already.
 struct KnownFiles {

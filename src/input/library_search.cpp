@@ -109,7 +109,7 @@ Machine machine_of_script(const std::string& path) {
 }
 
 /// A file that turned up in a search.
-bool fits(const SearchPath& search, const std::string& path, const FileProbe& probe) {
+bool matches(const SearchPath& search, const std::string& path, const FileProbe& probe) {
   if (!search.linker->skips_other_machines || !search.machine.known()) return true;
   const Machine machine = probe.kind == ProbedKind::Text ? machine_of_script(path) : probe.machine;
   return !machine.known() || machine == search.machine;
@@ -119,7 +119,7 @@ bool fits(const SearchPath& search, const std::string& path, const FileProbe& pr
 bool try_file(const SearchPath& search, const std::string& path, FoundFile& found) {
   const FileProbe probe = probe_file(path);
   if (!probe.usable()) return false;  // a folder called libq.so is passed over as well
-  if (!fits(search, path, probe)) {
+  if (!matches(search, path, probe)) {
     found.skipped.push_back(path + " (for another machine)");
     return false;
   }

@@ -63,7 +63,7 @@ bool is_alphanumeric(char c) {
          static_cast<unsigned char>(c) >= 0x80;
 }
 
-bool among(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
+bool contains(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
 
 constexpr std::array<std::string_view, 16> kOperators{
     "<<=", ">>=", "+=", "-=", "*=", "/=", "&=", "|=", "^=", "<<", ">>", "==", "!=", "<=", ">=", "&&"};
@@ -91,10 +91,10 @@ bool ScriptLexer::skip_space_and_comments() {
 }
 
 bool ScriptLexer::in_name(char c, ScriptMode mode) const {
-  if (is_alphanumeric(c) || among(c, "_.$")) return true;
+  if (is_alphanumeric(c) || contains(c, "_.$")) return true;
   if (mode == ScriptMode::Expression) return false;
-  if (among(c, "/\\~-+:[]")) return true;
-  return mode == ScriptMode::FileList ? among(c, "=&!<>@%") || (c == ',' && comma_in_names_) : among(c, "*?@");
+  if (contains(c, "/\\~-+:[]")) return true;
+  return mode == ScriptMode::FileList ? contains(c, "=&!<>@%") || (c == ',' && comma_in_names_) : contains(c, "*?@");
 }
 
 ScriptToken ScriptLexer::quoted() {
@@ -120,12 +120,12 @@ ScriptToken ScriptLexer::next(ScriptMode mode) {
   // "+=" and "-=" must not begin a name, and a name never begins with a comma.
   const bool begins_name =
       in_name(text_[at_], mode) && text_[at_] != ',' &&
-      (mode == ScriptMode::FileList || !among(text_[at_], "*-+:") || text_.substr(at_ + 1, 1) != "=");
+      (mode == ScriptMode::FileList || !contains(text_[at_], "*-+:") || text_.substr(at_ + 1, 1) != "=");
   if (!begins_name) return punctuation();
   const std::size_t begin = at_;
   while (at_ < text_.size() && in_name(text_[at_], mode)) {
     // "a+=1" and "a:=1" are assignments without blanks, not names.
-    if (mode == ScriptMode::Statement && among(text_[at_], "+-*/:") && text_.substr(at_ + 1, 1) == "=") break;
+    if (mode == ScriptMode::Statement && contains(text_[at_], "+-*/:") && text_.substr(at_ + 1, 1) == "=") break;
     if (text_.substr(at_, 2) == "/*" && mode != ScriptMode::Statement) break;
     ++at_;
   }
@@ -470,25 +470,25 @@ namespace {
 using Kind = ScriptStatement::Kind;
 constexpr int kDeepest = 100;
 
-bool among(std::string_view word, std::initializer_list<std::string_view> set) {
+bool contains(std::string_view word, std::initializer_list<std::string_view> set) {
   return std::find(set.begin(), set.end(), word) != set.end();
 }
 
 bool is_assignment_operator(const ScriptToken& token) {
   return token.kind == ScriptToken::Kind::Punctuation &&
-         among(token.text, {"=", "+=", "-=", "*=", "/=", "<<=", ">>=", "&=", "|=", "^="});
+         contains(token.text, {"=", "+=", "-=", "*=", "/=", "<<=", ">>=", "&=", "|=", "^="});
 }
 
 /// Functions whose argument is a section, a memory region or a constant's name, never a symbol that must be defined.
 bool takes_no_symbol(std::string_view function) {
-  return among(function, {"ADDR", "LOADADDR", "SIZEOF", "ALIGNOF", "ORIGIN", "LENGTH", "CONSTANT", "DEFINED"});
+  return contains(function, {"ADDR", "LOADADDR", "SIZEOF", "ALIGNOF", "ORIGIN", "LENGTH", "CONSTANT", "DEFINED"});
 }
 
 bool is_symbol(const ScriptToken& token) {
   if (!token.name() || token.text.empty() || token.text == ".") return false;
   if (token.quoted) return true;
   return !(token.text.front() >= '0' && token.text.front() <= '9') &&
-         !among(token.text, {"SIZEOF_HEADERS", "sizeof_headers"});
+         !contains(token.text, {"SIZEOF_HEADERS", "sizeof_headers"});
 }
 
 class ScriptParser {
@@ -561,7 +561,7 @@ class ScriptParser {
       parenthesised_names(Kind::Entry);
     } else if (word == "INCLUDE") {
       add(Kind::Include, file_name());
-    } else if (among(word, {"PROVIDE", "PROVIDE_HIDDEN", "HIDDEN"})) {
+    } else if (contains(word, {"PROVIDE", "PROVIDE_HIDDEN", "HIDDEN"})) {
       provide(word);
     } else if (word == "OUTPUT_FORMAT") {
       output_format();
@@ -597,14 +597,14 @@ class ScriptParser {
 
   /// Statements that say nothing about symbols.
   bool skipped_statement(const std::string& word) {
-    if (among(word, {"FORCE_COMMON_ALLOCATION", "INHIBIT_COMMON_ALLOCATION", "FORCE_GROUP_ALLOCATION"})) return true;
-    if (among(word, {"OUTPUT_ARCH", "OUTPUT", "TARGET", "NOCROSSREFS", "NOCROSSREFS_TO", "REGION_ALIAS", "LD_FEATURE",
-                     "ASSERT", "MAP", "HLL", "SYSLIB"})) {
+    if (contains(word, {"FORCE_COMMON_ALLOCATION", "INHIBIT_COMMON_ALLOCATION", "FORCE_GROUP_ALLOCATION"})) return true;
+    if (contains(word, {"OUTPUT_ARCH", "OUTPUT", "TARGET", "NOCROSSREFS", "NOCROSSREFS_TO", "REGION_ALIAS",
+                        "LD_FEATURE", "ASSERT", "MAP", "HLL", "SYSLIB"})) {
       expect("(");
       skip_to_close("(", ")");
       return true;
     }
-    if (among(word, {"MEMORY", "PHDRS"})) {
+    if (contains(word, {"MEMORY", "PHDRS"})) {
       script_.skipped.push_back(word);
       expect("{");
       skip_to_close("{", "}");
@@ -701,11 +701,11 @@ class ScriptParser {
   ScriptToken expression_token(Assignment& made) {
     ScriptToken token = next(ScriptMode::Expression);
     if (token.is("?")) made.sure = std::min(made.sure, made.uses.size());
-    made.relative |= !token.quoted && among(token.text, {".", "ADDR", "LOADADDR", "ALIGN"});
+    made.relative |= !token.quoted && contains(token.text, {".", "ADDR", "LOADADDR", "ALIGN"});
     if (!is_symbol(token)) return token;
     if (token.quoted || !lexer_.peek(ScriptMode::Expression).is("(")) {
       made.uses.push_back(token.text);
-    } else if (among(token.text, {"ASSERT", "SEGMENT_START"})) {
+    } else if (contains(token.text, {"ASSERT", "SEGMENT_START"})) {
       partly_symbols(token.text, made);
     } else if (takes_no_symbol(token.text)) {
       next(ScriptMode::Expression);
@@ -741,7 +741,7 @@ class ScriptParser {
         if (depth > 0) section_placement();
       } else if (token.is("(")) {
         skip_to_close("(", ")");
-      } else if (among(token.text, {"PROVIDE", "PROVIDE_HIDDEN", "HIDDEN"}) &&
+      } else if (contains(token.text, {"PROVIDE", "PROVIDE_HIDDEN", "HIDDEN"}) &&
                  lexer_.peek(ScriptMode::Statement).is("(")) {
         provide(token.text);
       } else if (token.name() && is_assignment_operator(lexer_.peek(ScriptMode::Expression))) {

@@ -401,7 +401,7 @@ LinkJob job_of(const NvccLink& link, const Command& command, bool asked) {
 
 /// nvcc asks its host compiler, too: a -ccbin from a file is started by nobody.
 std::string why_nvcc_not_asked(const Command& command) {
-  std::string why = why_not_asked(command);
+  std::string why = why_not_run(command);
   if (!why.empty() || !command.may_ask) return why;
   for (std::size_t i = 0; i < command.words.size(); ++i) {
     const std::string& word = command.words[i];

@@ -177,7 +177,7 @@ class ImageFinder {
   /// A library of torch that is given is the one that `import torch` loads.
   void offer(const InputFacts& file, const std::string& path) {
     const std::string name = fs::path(path).filename().string();
-    if (is_loaded(file) && file.objects.front().at_hand && host_of(name) == Host::Torch)
+    if (is_loaded(file) && file.objects.front().available && host_of(name) == Host::Torch)
       tree_.add_loaded_before(name, path);
   }
 
@@ -190,7 +190,7 @@ class ImageFinder {
     std::set<std::string> seen;  // a file named twice is one image
     if (!job_.scope.command)
       for (const InputFacts& input : inputs_)
-        if (is_loaded(input) && input.objects.front().at_hand && seen.insert(input.path).second)
+        if (is_loaded(input) && input.objects.front().available && seen.insert(input.path).second)
           add(input.objects.front(), input.path, kNone);
     for (std::size_t p = 0; p < packages_.size(); ++p) {
       const bool wheel = packages_[p].kind == PackageKind::Wheel;

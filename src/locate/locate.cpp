@@ -32,7 +32,7 @@
 #include "locate/dwarf/split_units.hpp"
 #include "locate/why/build_record.hpp"
 #include "locate/why/cause.hpp"
-#include "locate/why/cure.hpp"
+#include "locate/why/fix.hpp"
 #include "locate/why/pic_cause.hpp"
 #include "rules/rules.hpp"
 #include "scan/device/device_code.hpp"
@@ -124,8 +124,8 @@ std::optional<Compilation> compilation_of(const Origin& origin, std::size_t unit
 
 namespace {
 
-struct AskedDefinition {
-  Wanted wanted;
+struct DefinitionQuery {
+  SymbolQuery wanted;
   AskedSymbol symbol;
   /// Nothing more is asked of a definition that debug info places in the source file that was compiled.
   bool only_in_header = false;
@@ -140,12 +140,12 @@ struct AskedDefinition {
 struct Answer {
   Place place;
   std::vector<std::string> candidates;  ///< places or files that may hold it, when the place isn't known
-  Story story;                          ///< its site is not set
+  WrittenDefinition written;            ///< its site is not set
 };
 
 /// Asks debug info, macro info and the sources, in that order, and puts together what they agree on. In the order of
 /// `asked`. Never throws.
-std::vector<Answer> answer(const ObjectFacts& object, const std::vector<AskedDefinition>& asked, BuildRecords& records,
+std::vector<Answer> answer(const ObjectFacts& object, const std::vector<DefinitionQuery>& asked, BuildRecords& records,
                            PlaceCache& cache, bool preprocess);
 
 using source::Compiler;
@@ -235,7 +235,7 @@ std::string source_of(const Compilation& compilation) {
 }
 
 /// By its .comment: the compiler and its version, which no depfile says. By its sections: relocatable device code.
-void tell_compiler(const CompileTraces& traces, TranslationUnit& unit) {
+void note_compiler(const CompileTraces& traces, TranslationUnit& unit) {
   const std::string& producer = traces.compiler;
   if (!unit.options && unit.compiler == Compiler::Nvcc) {
     if (traces.relocatable_device_code) unit.defines.emplace_back("__CUDACC_RDC__", "1");
@@ -274,7 +274,7 @@ source::TranslationUnit unit_of(const Compilation& compilation) {
 
 /// By its debug info: the language, which a file's name only suggests, and what of the standard and the options the
 /// producer records. What a compile command says already stays.
-void tell_compilation(const Compilation& compilation, TranslationUnit& unit) {
+void note_compilation(const Compilation& compilation, TranslationUnit& unit) {
   if (unit.options) return;
   unit.language = compilation.is_c ? Language::C : Language::Cxx;
   if (is_temporary(compilation.source)) unit.compiler = Compiler::Nvcc;
@@ -308,16 +308,16 @@ std::string function_of_thunk(std::string_view name) {
 /// One object and everything that is known of it.
 class DefinitionEvidence {
  public:
-  DefinitionEvidence(const ObjectFacts& object, const std::vector<AskedDefinition>& asked, BuildRecords& records,
+  DefinitionEvidence(const ObjectFacts& object, const std::vector<DefinitionQuery>& asked, BuildRecords& records,
                      PlaceCache& cache, bool preprocess)
       : object_(object), origin_(object.origin), asked_(asked) {
-    std::vector<Wanted> wanted;
-    for (const AskedDefinition& one : asked) {
+    std::vector<SymbolQuery> wanted;
+    for (const DefinitionQuery& one : asked) {
       evidence_.try_emplace(one.device_arch);
       wanted.push_back(one.wanted);
       symbols_.push_back(one.symbol);
     }
-    located_ = locate_or_remember(object, wanted, cache);
+    located_ = locate_cached(object, wanted, cache);
     locate_thunks(wanted, cache);
     for (std::size_t i = 0; i < located_.size(); ++i) {
       if (is_temporary(located_[i].place.at.file)) located_[i] = made_by_nvcc();
@@ -334,7 +334,7 @@ class DefinitionEvidence {
     for (const Located& one : located_)
       if (source.empty() && !is_temporary(one.source)) source = one.source;
     BuildRecord record = records.of(object_file_, source);
-    tell_itself(unit_of_first(), record.unit);
+    note_itself(unit_of_first(), record.unit);
     for (auto& [side, evidence] : evidence_) {
       record.unit.is_device_side = side.has_value();
       if (side) record.unit.gpu_arch = *side;
@@ -345,10 +345,10 @@ class DefinitionEvidence {
   Answer answer(std::size_t i) {
     Answer answer;
     answer.place = located_[i].place;
-    tell_source(i, answer.story);
+    note_source(i, answer.written);
     if (asked_[i].only_place && answer.place.known_by != KnownBy::Nothing) return answer;
     if (asked_[i].only_in_header && is_in_source(located_[i])) return answer;
-    tell_language(i, answer.story);
+    note_language(i, answer.written);
     if (asked_[i].only_declared)
       where_declared(i, answer);
     else if (answer.place.known_by == KnownBy::Nothing)
@@ -360,17 +360,17 @@ class DefinitionEvidence {
 
  private:
   /// A thunk is where its function is; GCC describes covariant ones, by the line of the class.
-  void locate_thunks(const std::vector<Wanted>& wanted, PlaceCache& cache) {
+  void locate_thunks(const std::vector<SymbolQuery>& wanted, PlaceCache& cache) {
     std::map<std::string, std::vector<std::size_t>, std::less<>> thunks;  // by the function's name
     for (std::size_t i = 0; i < wanted.size(); ++i)
       if (std::string function = function_of_thunk(wanted[i].name); !function.empty())
         thunks[std::move(function)].push_back(i);
     if (thunks.empty()) return;
-    std::vector<Wanted> functions;
+    std::vector<SymbolQuery> functions;
     for (const Symbol& symbol : object_.symbols)
       if (symbol.defined() && thunks.contains(object_.name(symbol)))
         functions.push_back({symbol.index, std::string(object_.name(symbol))});
-    const std::vector<Located> located = locate_or_remember(object_, functions, cache);
+    const std::vector<Located> located = locate_cached(object_, functions, cache);
     for (std::size_t i = 0; i < functions.size(); ++i)
       for (const std::size_t thunk : thunks[functions[i].name])
         if (located[i].place.known_by != KnownBy::Nothing) located_[thunk] = located[i];
@@ -412,7 +412,7 @@ class DefinitionEvidence {
 
   /// By whose name the build's records are found; it need not be there.
   std::string object_file() const {
-    if (object_.at_hand) return object_file_of(origin_);
+    if (object_.available) return object_file_of(origin_);
     return origin_.is_member() ? std::string() : origin_.path;
   }
 
@@ -420,50 +420,50 @@ class DefinitionEvidence {
     return i < evidence(i).readings.size() ? &evidence(i).readings[i] : nullptr;
   }
 
-  void tell_source(std::size_t i, Story& story) {
+  void note_source(std::size_t i, WrittenDefinition& written) {
     const Located& located = located_[i];
-    story.source = evidence(i).source.empty() ? located.source : evidence(i).source;
-    if (!is_temporary(story.source)) return;
+    written.source = evidence(i).source.empty() ? located.source : evidence(i).source;
+    if (!is_temporary(written.source)) return;
     const Compilation* known = compilation(located.unit);
-    story.source = known == nullptr ? std::string() : shown_path(unit_of(*known).source, working_folder());
+    written.source = known == nullptr ? std::string() : display_path(unit_of(*known).source, working_directory());
   }
 
-  void tell_language(std::size_t i, Story& story) {
+  void note_language(std::size_t i, WrittenDefinition& written) {
     const Located& located = located_[i];
     const auto take = [&](const source::TranslationUnit& unit) {
-      story.language = unit.language;
-      story.standard = unit.standard;
-      story.compiler = compiler_word(unit);
+      written.language = unit.language;
+      written.standard = unit.standard;
+      written.compiler = compiler_word(unit);
     };
     if (evidence(i).known_by != KnownBy::Nothing) return take(evidence(i).unit);
     source::TranslationUnit unit = evidence(i).unit;
-    unit.language = source::language_of(story.source);
-    if (located.unit) tell_itself(located.unit, unit);
+    unit.language = source::language_of(written.source);
+    if (located.unit) note_itself(located.unit, unit);
     take(unit);
   }
 
   /// What the object says of the translation unit.
-  void tell_itself(const std::optional<std::size_t>& number, source::TranslationUnit& unit) {
+  void note_itself(const std::optional<std::size_t>& number, source::TranslationUnit& unit) {
     unit.is_other_target = is_other_target();
     if (!object_.device.images.empty()) {
       unit.gpu_arch = object_.device.images.front().arch.number;
       if (!toolkit_) toolkit_ = toolkit_of(object_);
       unit.cuda_version = *toolkit_;
     }
-    if (const Compilation* known = compilation(number)) tell_compilation(*known, unit);
+    if (const Compilation* known = compilation(number)) note_compilation(*known, unit);
     if (!traces_) traces_ = compile_traces(origin_);
-    tell_compiler(*traces_, unit);
+    note_compiler(*traces_, unit);
   }
 
   /// The translation unit as debug info knows it, read for all the symbols.
-  const SourceEvidence& evidence_told(std::size_t number) {
+  const SourceEvidence& evidence_noted(std::size_t number) {
     const auto [at, is_new] = told_.try_emplace(number);
     const Compilation* known = is_new ? compilation(number) : nullptr;
     if (known == nullptr) return at->second;
     BuildRecord record;
     record.unit = unit_of(*known);
-    record.told_by_debug_info = !record.unit.source.empty();
-    tell_itself(number, record.unit);
+    record.known_by_debug_info = !record.unit.source.empty();
+    note_itself(number, record.unit);
     return at->second = read_sources(record, symbols_, false);
   }
 
@@ -484,11 +484,11 @@ class DefinitionEvidence {
   /// Nothing in the object says where: the sources must.
   void from_sources(std::size_t i, Answer& answer) const {
     const source::Reading* read = reading(i);
-    if (read == nullptr || !object_.at_hand) {  // have the sources changed since? Its time would tell
-      answer.place.why_unknown += ", " + (object_.at_hand ? evidence(i).why_not : "the object is missing");
+    if (read == nullptr || !object_.available) {  // have the sources changed since? Its time would tell
+      answer.place.why_unknown += ", " + (object_.available ? evidence(i).why_not : "the object is missing");
       return;
     }
-    answer.story.declarations = read->declarations;
+    answer.written.declarations = read->declarations;
     const bool exact = evidence(i).known_by == KnownBy::Preprocessor;
     if (read->definitions.size() == 1 && (exact || read->definitions.front().site_certain)) {
       Definition definition = read->definitions.front();
@@ -507,13 +507,13 @@ class DefinitionEvidence {
                       {},
                       definition.chain,
                       knows_chain ? evidence(i).known_by : KnownBy::Nothing};
-      answer.story.definition = std::move(definition);
-      tell_reading(evidence(i), i, answer.story);
+      answer.written.definition = std::move(definition);
+      note_reading(evidence(i), i, answer.written);
       return;
     }
-    if (read->left_out) {
-      answer.story.candidates = read->definitions;
-      answer.story.left_out = *read->left_out;
+    if (read->unread) {
+      answer.written.candidates = read->definitions;
+      answer.written.unread = *read->unread;
     }
     answer.place.why_unknown += read->definitions.empty() ? ", and none of its sources defines it as far as "
                                                             "they could be read"
@@ -526,8 +526,8 @@ class DefinitionEvidence {
   /// Debug info describes what an object defines, so the sources must say where it is only declared.
   void where_declared(std::size_t i, Answer& answer) const {
     const source::Reading* read = reading(i);
-    if (read == nullptr || !object_.at_hand) {
-      answer.place.why_unknown += ", " + (object_.at_hand ? evidence(i).why_not : "the object is missing");
+    if (read == nullptr || !object_.available) {
+      answer.place.why_unknown += ", " + (object_.available ? evidence(i).why_not : "the object is missing");
       return;
     }
     const std::vector<Definition>& found = read->declarations;
@@ -566,27 +566,27 @@ class DefinitionEvidence {
       }
     }
     // A file that is the translation unit itself is reached through no include.
-    const bool is_in_source = place.chain.empty() && place.at.file == answer.story.source;
+    const bool is_in_source = place.chain.empty() && place.at.file == answer.written.source;
     if (is_in_source) place.chain_known_by = place.known_by;
     take_reading(evidence(i), i, macros, answer);
     const std::optional<std::size_t>& unit = located_[i].unit;
     // It tells what a list of files or a command doesn't of the project's own headers alone.
-    const bool may_tell = evidence(i).known_by == KnownBy::Nothing || !is_system_file(place.at.file);
-    if (unit && may_tell && place.chain_known_by == KnownBy::Nothing) {
-      const SourceEvidence& told = evidence_told(*unit);
+    const bool may_report = evidence(i).known_by == KnownBy::Nothing || !is_system_file(place.at.file);
+    if (unit && may_report && place.chain_known_by == KnownBy::Nothing) {
+      const SourceEvidence& told = evidence_noted(*unit);
       if (told.comes_to_listed(evidence(i))) take_reading(told, i, macros, answer);
     }
-    if (!answer.story.definition) read_alone(i, macros, answer);
+    if (!answer.written.definition) read_alone(i, macros, answer);
   }
 
   void take_reading(const SourceEvidence& evidence, std::size_t i, const MacroInfo* macros, Answer& answer) const {
     if (i >= evidence.readings.size()) return;
     const source::Reading& read = evidence.readings[i];
-    if (answer.story.declarations.empty()) answer.story.declarations = read.declarations;
-    if (!answer.story.definition) {
+    if (answer.written.declarations.empty()) answer.written.declarations = read.declarations;
+    if (!answer.written.definition) {
       take_definition(read, evidence.known_by, macros, answer);
       prefer_initialiser(read, evidence.known_by, answer);
-      tell_reading(evidence, i, answer.story);
+      note_reading(evidence, i, answer.written);
     }
     if (read.way) take_chain(*read.way, evidence.known_by, answer.place);
   }
@@ -599,10 +599,10 @@ class DefinitionEvidence {
   }
 
   /// In which reading the definition was found.
-  static void tell_reading(const SourceEvidence& evidence, std::size_t i, Story& story) {
-    if (!story.definition || i >= evidence.names.size()) return;
-    story.unit = evidence.as_read;
-    story.name = evidence.names[i];
+  static void note_reading(const SourceEvidence& evidence, std::size_t i, WrittenDefinition& written) {
+    if (!written.definition || i >= evidence.names.size()) return;
+    written.unit = evidence.as_read;
+    written.name = evidence.names[i];
   }
 
   void take_definition(const source::Reading& read, KnownBy known_by, const MacroInfo* macros, Answer& answer) const {
@@ -613,7 +613,7 @@ class DefinitionEvidence {
     const bool sure = known_by == KnownBy::Preprocessor || found->certain;
     if (sure) take_chain(found->chain, known_by, place);
     // Without macro info the debug info speaks for it: had another branch been taken, this would be no definition.
-    if (sure || macros == nullptr || confirmed(*found, *macros)) answer.story.definition = *found;
+    if (sure || macros == nullptr || confirmed(*found, *macros)) answer.written.definition = *found;
   }
 
   /// GCC describes `int x;` and `int x = 1;` of one unit by the line of the first, which defines nothing there (C11
@@ -624,13 +624,13 @@ class DefinitionEvidence {
         std::any_of(read.declarations.begin(), read.declarations.end(), [&](const Definition& d) {
           return !d.is_extern && !d.is_function && !d.in_class && same_line(d.at, place.at);
         });
-    if (!is_declaration || answer.story.definition || read.definitions.size() != 1) return;
+    if (!is_declaration || answer.written.definition || read.definitions.size() != 1) return;
     const Definition& definition = read.definitions.front();
     if (!definition.has_initialiser || (known_by != KnownBy::Preprocessor && !definition.certain)) return;
     place.at = definition.at;
     place.known_by = place.chain_known_by = known_by;
     place.chain = definition.chain;
-    answer.story.definition = definition;
+    answer.written.definition = definition;
   }
 
   /// Does the macro info say the same about each macro and each name that decided a branch?
@@ -658,17 +658,17 @@ class DefinitionEvidence {
   /// Without a record of the build: the translation unit as debug info names it, then the file of the site by itself,
   /// of which only what needs no knowledge of the rest is taken.
   void read_alone(std::size_t i, const MacroInfo* macros, Answer& answer) {
-    for (const std::string& file : {answer.story.source, answer.place.at.file}) {
+    for (const std::string& file : {answer.written.source, answer.place.at.file}) {
       std::error_code error;
-      if (file.empty() || answer.story.definition || !std::filesystem::is_regular_file(file, error)) continue;
-      const SourceEvidence& alone = evidence_alone(file, answer.story.language);
+      if (file.empty() || answer.written.definition || !std::filesystem::is_regular_file(file, error)) continue;
+      const SourceEvidence& alone = evidence_alone(file, answer.written.language);
       if (i >= alone.readings.size()) continue;
       source::Reading read = alone.readings[i];
-      if (answer.story.declarations.empty()) answer.story.declarations = read.declarations;
-      if (file != answer.story.source)  // its chain is not the translation unit's
+      if (answer.written.declarations.empty()) answer.written.declarations = read.declarations;
+      if (file != answer.written.source)  // its chain is not the translation unit's
         for (Definition& definition : read.definitions) definition.certain = false;
       take_definition(read, KnownBy::SourceScan, macros, answer);
-      tell_reading(alone, i, answer.story);
+      note_reading(alone, i, answer.written);
     }
   }
 
@@ -679,7 +679,7 @@ class DefinitionEvidence {
     BuildRecord record;
     record.has_file_list = true;
     record.unit.source = file;
-    record.unit.folder = working_folder();
+    record.unit.folder = working_directory();
     record.unit.language = language;
     record.unit.compiler_known = false;
     record.unit.is_other_target = is_other_target();
@@ -710,7 +710,7 @@ class DefinitionEvidence {
 
   const ObjectFacts& object_;
   const Origin& origin_;
-  const std::vector<AskedDefinition>& asked_;
+  const std::vector<DefinitionQuery>& asked_;
   std::vector<AskedSymbol> symbols_;  // in the order of asked_
   std::string object_file_;
   std::vector<Located> located_;
@@ -725,7 +725,7 @@ class DefinitionEvidence {
   std::map<std::pair<std::string, source::Language>, SourceEvidence> alone_;
 };
 
-std::vector<Answer> answer(const ObjectFacts& object, const std::vector<AskedDefinition>& asked, BuildRecords& records,
+std::vector<Answer> answer(const ObjectFacts& object, const std::vector<DefinitionQuery>& asked, BuildRecords& records,
                            PlaceCache& cache, bool preprocess) {
   DefinitionEvidence evidence(object, asked, records, cache, preprocess);
   std::vector<Answer> answers;
@@ -738,12 +738,12 @@ constexpr std::uint64_t kCostOfDebugInfo = 8;  // to read it, against reading th
 /// One object to open, and the sites that wait for it.
 struct Question {
   const ObjectFacts* object = nullptr;
-  std::vector<AskedDefinition> asked;
+  std::vector<DefinitionQuery> asked;
   std::vector<Site*> sites;
   std::vector<Answer> answers;
 };
 
-using Stories = std::map<const Site*, Story>;
+using WrittenDefinitions = std::map<const Site*, WrittenDefinition>;
 
 struct AskedSite {
   Site* site = nullptr;
@@ -752,7 +752,7 @@ struct AskedSite {
 
 /// The shadow of a private copy is local, so the facts don't have it.
 void ask_for_shadow(Site* site, const ObjectFacts& object, std::map<ObjectId, Question>& by_object) {
-  if (!object.at_hand) {
+  if (!object.available) {
     site->place.why_unknown = "the object is missing";
     return;
   }
@@ -799,7 +799,7 @@ class GuardedVariables {
   std::unordered_map<const ObjectFacts*, ByName> by_object_;
 };
 
-AskedDefinition definition_of(const ObjectFacts& object, const Symbol& made, bool only_in_header,
+DefinitionQuery definition_of(const ObjectFacts& object, const Symbol& made, bool only_in_header,
                               GuardedVariables& guarded) {
   const Symbol& symbol = guarded.guarded_by(object, made);
   const std::string name(object.name(symbol));
@@ -818,7 +818,7 @@ void ask_for_device_symbol(Site* site, const ObjectFacts& object, std::map<Objec
   Question& question = by_object[site->device.in];
   question.object = &object;
   const bool is_function = symbol.kind == DeviceSymbolKind::Function || symbol.kind == DeviceSymbolKind::Kernel;
-  AskedDefinition asked{.wanted = {0, name},
+  DefinitionQuery asked{.wanted = {0, name},
                         .symbol = {name, is_function, symbol.defined && symbol.binding == Binding::Global}};
   asked.only_declared = !symbol.defined;
   if (symbol.defined) asked.device_arch = object.device.images[site->device.image].arch.number;
@@ -894,11 +894,12 @@ struct LocateContext {
 
 /// A facts file outlives its object.
 void note_missing_object(const ObjectFacts& object, Site& site) {
-  if (object.at_hand) return;
+  if (object.available) return;
   site.notes.push_back(fmt::format("as recorded in {}: the object is missing", object.indexed_in));
 }
 
-Stories ask(const std::vector<AskedSite>& sites, const std::vector<InputFacts>& inputs, LocateContext& context) {
+WrittenDefinitions ask(const std::vector<AskedSite>& sites, const std::vector<InputFacts>& inputs,
+                       LocateContext& context) {
   std::vector<Question> questions = collect_questions(sites, inputs);
   std::uint64_t size = 0;
   for (const Question& question : questions) size += question.object->origin.size * kCostOfDebugInfo;
@@ -907,20 +908,21 @@ Stories ask(const std::vector<AskedSite>& sites, const std::vector<InputFacts>& 
     progress_step();
     question.answers = answer(*question.object, question.asked, context.records, context.cache, context.preprocess);
   });
-  Stories stories;
+  WrittenDefinitions all_written;
   for (Question& question : questions) {
     for (std::size_t i = 0; i < question.sites.size(); ++i) {
       take_answer(*question.sites[i], question.answers[i], context.project);
       note_missing_object(*question.object, *question.sites[i]);
-      Story& story = stories.emplace(question.sites[i], std::move(question.answers[i].story)).first->second;
-      story.site = question.sites[i];
-      story.symbol_index = question.asked[i].wanted.symbol_index;
-      story.site->place.in_header = story.in_header();
-      if (story.definition) story.site->place.is_static = story.definition->is_internal;
+      WrittenDefinition& written =
+          all_written.emplace(question.sites[i], std::move(question.answers[i].written)).first->second;
+      written.site = question.sites[i];
+      written.symbol_index = question.asked[i].wanted.symbol_index;
+      written.site->place.in_header = written.in_header();
+      if (written.definition) written.site->place.is_static = written.definition->is_internal;
     }
   }
   locate_on_device(sites, inputs);
-  return stories;
+  return all_written;
 }
 
 }  // namespace
@@ -931,13 +933,14 @@ std::vector<std::string> locate(std::vector<Finding>& findings, const std::vecto
   for (Finding& finding : findings)
     for (Site& site : finding.sites) sites.push_back({&site, rule(finding.rule).kind == RuleKind::HeaderDefinition});
   LocateContext context(options);
-  const Stories stories = ask(sites, inputs, context);
-  std::vector<std::vector<Story>> of_findings;
+  const WrittenDefinitions all_written = ask(sites, inputs, context);
+  std::vector<std::vector<WrittenDefinition>> of_findings;
   for (Finding& finding : findings) {
     if (rule(finding.rule).kind == RuleKind::NotPic) explain_not_pic(finding, context.records);
-    std::vector<Story>& of_finding = of_findings.emplace_back();
+    std::vector<WrittenDefinition>& of_finding = of_findings.emplace_back();
     for (const Site& site : finding.sites)
-      if (const auto story = stories.find(&site); story != stories.end()) of_finding.push_back(story->second);
+      if (const auto written = all_written.find(&site); written != all_written.end())
+        of_finding.push_back(written->second);
     if (!of_finding.empty() && is_about_definitions(finding))
       explain_cause(finding, of_finding, context.project, context.files);
   }
@@ -964,7 +967,7 @@ std::vector<SymbolId> definitions_in_headers(const std::vector<SymbolId>& defini
     progress_step();
     const std::span<const SymbolId> of_object(definitions.data() + starts[i], definitions.data() + starts[i + 1]);
     const ObjectFacts& object = inputs[of_object.front().in.input].objects[of_object.front().in.object];
-    std::vector<AskedDefinition> asked;
+    std::vector<DefinitionQuery> asked;
     GuardedVariables guarded;
     for (const SymbolId id : of_object) {
       asked.push_back(definition_of(object, object.symbols[id.symbol], true, guarded));
@@ -974,8 +977,8 @@ std::vector<SymbolId> definitions_in_headers(const std::vector<SymbolId>& defini
     for (std::size_t a = 0; a < answers.size(); ++a) {
       Site site;
       site.place = std::move(answers[a].place);
-      answers[a].story.site = &site;
-      if (answers[a].story.in_header()) found[i].push_back(of_object[a]);
+      answers[a].written.site = &site;
+      if (answers[a].written.in_header()) found[i].push_back(of_object[a]);
     }
   });
   std::vector<SymbolId> all;

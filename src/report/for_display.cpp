@@ -47,14 +47,14 @@ Finding for_display(Finding finding) {
   return finding;
 }
 
-Account for_display(Account account) {
-  for (std::string* text : {&account.symbol, &account.demangled, &account.verdict}) show(*text);
-  for (Mention& mention : account.mentions) {
-    show(mention.kind);
-    show(mention.reason);
-    show(mention.site);
+SymbolReport for_display(SymbolReport report) {
+  for (std::string* text : {&report.symbol, &report.demangled, &report.verdict}) show(*text);
+  for (SymbolUse& use : report.uses) {
+    show(use.kind);
+    show(use.reason);
+    show(use.site);
   }
-  return account;
+  return report;
 }
 
 DiagnosedError for_display(DiagnosedError error) {

@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "elfaudit/account.hpp"
 #include "elfaudit/closure.hpp"
 #include "elfaudit/diagnosis.hpp"
 #include "elfaudit/finding.hpp"
+#include "elfaudit/symbol_report.hpp"
 
 namespace elfaudit {
 
 Finding for_display(Finding finding);
-Account for_display(Account account);
+SymbolReport for_display(SymbolReport report);
 DiagnosedError for_display(DiagnosedError error);
 Closure for_display(Closure closure);
 std::vector<std::string> for_display(std::vector<std::string> texts);

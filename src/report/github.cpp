@@ -35,8 +35,8 @@ std::string_view command_word(Severity severity) {
 /// From the root of the source. An object's path is the link line's, from the working directory.
 std::string file_of(const Focus& focus, const std::string& root) {
   if (focus.in_source || root.empty() || focus.at.file.empty()) return focus.at.file;
-  const std::filesystem::path here = working_folder();
-  return shown_path((here / focus.at.file).string(), (here / root).lexically_normal().string());
+  const std::filesystem::path here = working_directory();
+  return display_path((here / focus.at.file).string(), (here / root).lexically_normal().string());
 }
 
 /// What is not in the annotation's own place: the object, what made it a definition, what to do.

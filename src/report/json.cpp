@@ -224,7 +224,7 @@ std::string json_report(const Audit& audit, const ReportOptions& options) {
                    {"extracted_objects", extracted(audit, false)},
                    {"inputs", inputs(audit)},
                    {"packages", packages(audit)},
-                   {"left_out", audit.job.left_out},
+                   {"left_out", audit.job.excluded},
                    {"options_not_understood", audit.job.options_not_understood},
                    {"notes", audit.job.notes}};
   if (!audit.links.empty()) document["links"] = links(audit);

@@ -564,8 +564,8 @@ void print(std::string& out, fmt::format_string<Values...> format, Values&&... v
 }
 
 /// Calls `row` with each object that `wanted` says has rows, the first column ready to print.
-template <class Wanted, class Row>
-void each_object(const Listing& listing, const Wanted& wanted, const Row& row) {
+template <class SymbolQuery, class Row>
+void each_object(const Listing& listing, const SymbolQuery& wanted, const Row& row) {
   std::size_t width = 0;
   for (const InputFacts& input : listing.inputs)
     for (const ObjectFacts& object : input.objects)

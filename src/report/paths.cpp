@@ -26,7 +26,7 @@ const char* behind(const std::string& path, const std::string& from) {
 
 class PathMapper {
  public:
-  explicit PathMapper(const PathMap& map) : prefixes_(map.prefixes), here_(working_folder()) {
+  explicit PathMapper(const PathMap& map) : prefixes_(map.prefixes), here_(working_directory()) {
     for (PathPrefix& prefix : prefixes_)
       while (prefix.from.size() > 1 && prefix.from.back() == '/') prefix.from.pop_back();
     std::stable_sort(prefixes_.begin(), prefixes_.end(),
@@ -44,14 +44,14 @@ class PathMapper {
     if (path.empty()) return path;
     bool mapped = false;
     const std::string there = with_prefix(path, mapped);
-    if (root_.empty()) return shown_path(there, here_);
+    if (root_.empty()) return display_path(there, here_);
     // A relative path is either the compiler's, below the working directory, or one that -ffile-prefix-map or
     // --map-path made, which is below the root already.
     const bool relative = there.front() != '/';
-    if (relative && (mapped || !is_there(fs::path(here_) / there))) return shown_path(there, {});
+    if (relative && (mapped || !is_there(fs::path(here_) / there))) return display_path(there, {});
     const std::string whole = relative ? (fs::path(here_) / there).string() : there;
-    const std::string shown = shown_path(whole, root_);
-    return shown.front() == '/' && !real_root_.empty() ? shown_path(shown, real_root_) : shown;
+    const std::string shown = display_path(whole, root_);
+    return shown.front() == '/' && !real_root_.empty() ? display_path(shown, real_root_) : shown;
   }
 
  private:
@@ -160,14 +160,14 @@ void map_paths(Audit& audit, const PathMap& map) {
   for (SuppressedFinding& one : audit.suppressed) map_finding(one.finding, mapper);
 }
 
-void map_paths(Account& account, const PathMap& map) {
+void map_paths(SymbolReport& report, const PathMap& map) {
   const PathMapper mapper(map);
   if (mapper.changes_nothing()) return;
   Renames rename(mapper);
-  for (Mention& mention : account.mentions) rename.place(mention.site.place);
-  for (Mention& mention : account.mentions) {
-    rename.texts(mention.site.notes);
-    rename.text(mention.reason);
+  for (SymbolUse& use : report.uses) rename.place(use.site.place);
+  for (SymbolUse& use : report.uses) {
+    rename.texts(use.site.notes);
+    rename.text(use.reason);
   }
 }
 

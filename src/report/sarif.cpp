@@ -158,7 +158,7 @@ Json properties_of(const Finding& finding) {
 }  // namespace
 
 Addresses::Addresses(const std::string& source_root)
-    : here_(working_folder()),
+    : here_(working_directory()),
       root_(source_root.empty() ? here_ : (std::filesystem::path(here_) / source_root).lexically_normal().string()) {
   while (root_.size() > 1 && root_.back() == '/') root_.pop_back();
 }
@@ -169,13 +169,13 @@ Json Addresses::source(const std::string& file) const {
   // "../x.h" leads out of the root, which GitHub refuses.
   const bool outside = file.compare(0, 3, "../") == 0;
   const std::string path =
-      outside ? shown_path((std::filesystem::path(root_) / file).lexically_normal().string(), root_) : file;
+      outside ? display_path((std::filesystem::path(root_) / file).lexically_normal().string(), root_) : file;
   if (!path.empty() && path.front() == '/') return {{"uri", "file://" + percent_encoded(path)}};
   return {{"uri", percent_encoded(path)}, {"uriBaseId", kSourceRoot}};
 }
 
 Json Addresses::object(const std::string& path) const {
-  return source(shown_path((std::filesystem::path(here_) / path).lexically_normal().string(), root_));
+  return source(display_path((std::filesystem::path(here_) / path).lexically_normal().string(), root_));
 }
 
 std::string sarif_text(std::string_view text, bool in_link) {

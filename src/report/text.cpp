@@ -213,7 +213,7 @@ std::vector<std::string> remarks(const Audit& audit) {
   if (audit.resolution.whole_archives)
     out.push_back("only archives were given: every member was linked, as if something needed it");
   out.insert(out.end(), job.notes.begin(), job.notes.end());
-  if (!job.left_out.empty()) out.push_back(fmt::format("excluded by --never-read: {}", fmt::join(job.left_out, ", ")));
+  if (!job.excluded.empty()) out.push_back(fmt::format("excluded by --never-read: {}", fmt::join(job.excluded, ", ")));
   if (!job.options_not_understood.empty())
     out.push_back(fmt::format("unknown options, ignored: {}", fmt::join(job.options_not_understood, " ")));
   return out;
@@ -293,48 +293,48 @@ std::string stats_report(const Audit& audit) {
   return out;
 }
 
-// --- The whole account of one symbol, for people.
+// --- Everything about one symbol, human-readable.
 
 namespace {
 
-std::string_view headline(Fate fate) {
-  switch (fate) {
-    case Fate::Kept:
+std::string_view headline(SymbolResolution resolved_as) {
+  switch (resolved_as) {
+    case SymbolResolution::Kept:
       return "kept";
-    case Fate::Rejected:
+    case SymbolResolution::Rejected:
       return "rejected";
-    case Fate::NotExtracted:
-    case Fate::NotNeeded:
+    case SymbolResolution::NotExtracted:
+    case SymbolResolution::NotNeeded:
       return "not linked";
-    case Fate::Reference:
+    case SymbolResolution::Reference:
       return "reference";
     default:
       return "discarded";
   }
 }
 
-void print_mention(std::string& out, const Mention& mention) {
-  const Site& site = mention.site;
+void print_mention(std::string& out, const SymbolUse& use) {
+  const Site& site = use.site;
   const std::string indent(14, ' ');
   const std::string position = describe_position(site);
-  out += fmt::format("  {:<12}{}\n", headline(mention.fate), site.origin.display());
-  out += indent + mention.kind + (position.empty() ? "" : "; " + position) + "\n";
+  out += fmt::format("  {:<12}{}\n", headline(use.resolved_as), site.origin.display());
+  out += indent + use.kind + (position.empty() ? "" : "; " + position) + "\n";
   if (site.place.known_by != KnownBy::Nothing)
     out += indent + fmt::format("{}:{} ({})\n", site.place.at.file, site.place.at.line, to_phrase(site.place.known_by));
   else if (!site.place.why_unknown.empty())
     out += indent + site.place.why_unknown + "\n";
-  if (!mention.reason.empty()) out += indent + mention.reason + "\n";
+  if (!use.reason.empty()) out += indent + use.reason + "\n";
   for (const std::string& note : site.notes) out += indent + note + "\n";
 }
 
 }  // namespace
 
-std::string account_report(const Account& made) {
-  const Account account = for_display(made);
-  std::string out = account.demangled;
-  if (account.demangled != account.symbol) out += " (" + account.symbol + ")";
-  out += "\n  " + account.verdict + "\n";
-  for (const Mention& mention : account.mentions) print_mention(out, mention);
+std::string explain_report(const SymbolReport& made) {
+  const SymbolReport report = for_display(made);
+  std::string out = report.demangled;
+  if (report.demangled != report.symbol) out += " (" + report.symbol + ")";
+  out += "\n  " + report.verdict + "\n";
+  for (const SymbolUse& use : report.uses) print_mention(out, use);
   return out;
 }
 

@@ -132,8 +132,8 @@ namespace {
 /// What a discarded COMDAT copy defines is not a name that is missing.
 bool discarded_copy_defines(const Resolution& resolution, const Unresolved& name) {
   return std::any_of(name.references.begin(), name.references.end(), [&](const Reference& reference) {
-    const Fate fate = resolution.fate(reference.id);
-    return fate == Fate::DiscardedComdat || fate == Fate::DiscardedExclude;
+    const SymbolResolution resolved_as = resolution.resolution_of(reference.id);
+    return resolved_as == SymbolResolution::DiscardedComdat || resolved_as == SymbolResolution::DiscardedExclude;
   });
 }
 
@@ -159,7 +159,7 @@ std::string_view to_word(Judged judged) {
       return "files-alone";
     case Judged::PartOfLine:
       return "part-of-line";
-    case Judged::InputLeftOut:
+    case Judged::InputExcluded:
       return "input-left-out";
     case Judged::SymbolsNotRead:
       return "symbols-not-read";
@@ -179,7 +179,7 @@ std::string_view why_not(Judged judged) {
       return " without a link command";
     case Judged::PartOfLine:
       return ": start files and default libraries are not known";
-    case Judged::InputLeftOut:
+    case Judged::InputExcluded:
       return ": an input is left out";
     case Judged::SymbolsNotRead:
       return ": the symbols of an input are not read";

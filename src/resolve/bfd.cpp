@@ -50,7 +50,7 @@ void BfdLink::add_object(ObjectId id) {
       refer(at, symbol);
       const std::uint32_t meant = table_.canonical(entry_for(facts, symbol));
       table_[meant].discarded = true;
-      fate(at) = excluded ? Fate::DiscardedExclude : Fate::DiscardedComdat;
+      resolution_of(at) = excluded ? SymbolResolution::DiscardedExclude : SymbolResolution::DiscardedComdat;
     } else if (!symbol.defined()) {
       refer(at, symbol);
     } else if (symbol.common()) {
@@ -58,7 +58,7 @@ void BfdLink::add_object(ObjectId id) {
     } else {
       define(at, symbol);
     }
-    assert(fate(at) != Fate::NotExtracted && "every global of a linked object has its fate");
+    assert(resolution_of(at) != SymbolResolution::NotExtracted && "every global of a linked object is resolved");
   }
 }
 
@@ -164,7 +164,7 @@ void BfdLink::make_undefined(Entry& entry, SymbolId at) {
 }
 
 void BfdLink::refer(SymbolId at, const Symbol& symbol) {
-  fate(at) = Fate::Reference;
+  resolution_of(at) = SymbolResolution::Reference;
   const std::uint32_t named = entry_for_reference(object(at.in), symbol);
   if (symbol.visibility != Visibility::Default) leave_shared_definition(named);
   const std::uint32_t id = table_.canonical(named);
@@ -184,7 +184,7 @@ void BfdLink::refer(SymbolId at, const Symbol& symbol) {
 void BfdLink::leave_shared_definition(std::uint32_t id) {
   const Entry& shared = table_[table_.canonical(id)];
   if (!shared.dynamic || !shared.defined()) return;
-  fate(shared.definition) = Fate::SharedLost;
+  resolution_of(shared.definition) = SymbolResolution::SharedLost;
   Entry& entry = table_[id];
   entry.strong_reference |= shared.strong_reference;
   if (!entry.first_reference.valid()) entry.first_reference = shared.first_reference;
@@ -195,14 +195,14 @@ void BfdLink::leave_shared_definition(std::uint32_t id) {
   if (entry.strong_reference) make_undefined(entry, entry.first_reference);
 }
 
-void BfdLink::take(Entry& entry, Entry::State state, bool dynamic, SymbolId at, Fate fate_of_previous) {
-  if (entry.definition.valid()) fate(entry.definition) = fate_of_previous;
+void BfdLink::take(Entry& entry, Entry::State state, bool dynamic, SymbolId at, SymbolResolution previous_becomes) {
+  if (entry.definition.valid()) resolution_of(entry.definition) = previous_becomes;
   if (!entry.named_by.valid() || entry.dynamic || symbol(at).default_version) entry.named_by = at;
   entry.state = state;
   entry.by_line = false;
   entry.dynamic = dynamic;
   entry.definition = at;
-  fate(at) = Fate::Kept;
+  resolution_of(at) = SymbolResolution::Kept;
 }
 
 void BfdLink::define(SymbolId at, const Symbol& symbol) {
@@ -216,30 +216,31 @@ void BfdLink::define(SymbolId at, const Symbol& symbol) {
   } else if (entry.value_over.valid() && (symbol.weak() || !symbol.default_version || entry.shared_default == id)) {
     meet_value(entry, at, symbol);
   } else if (entry.assigned && !entry.definition.valid()) {
-    take(entry, state, false, at, Fate::Overridden);
-    fate(at) = Fate::Ignored;  // the line's own value overrides whatever defines it; two that do still collide
+    take(entry, state, false, at, SymbolResolution::Overridden);
+    resolution_of(at) =
+        SymbolResolution::Ignored;  // the line's own value overrides whatever defines it; two that do still collide
   } else if (!entry.defined()) {
-    take(entry, state, false, at, Fate::Overridden);
+    take(entry, state, false, at, SymbolResolution::Overridden);
   } else if (entry.dynamic) {
     if (!symbol.weak() && entry.state == Entry::State::Defined) warn_of_type(id, at, symbol);
     const bool absolute = this->symbol(entry.definition).placement == Placement::Absolute;
     if (absolute && !symbol.weak()) collide(id, at, symbol);
-    if (fate(at) != Fate::Rejected) take(entry, state, false, at, Fate::SharedLost);
+    if (resolution_of(at) != SymbolResolution::Rejected) take(entry, state, false, at, SymbolResolution::SharedLost);
   } else if (symbol.weak()) {
-    fate(at) = Fate::Overridden;
+    resolution_of(at) = SymbolResolution::Overridden;
     if (symbol.default_version && id == entry_for(object(at.in), symbol)) entry.named_by = at;
   } else if (entry.state == Entry::State::DefinedWeak) {
-    take(entry, state, false, at, Fate::Overridden);
+    take(entry, state, false, at, SymbolResolution::Overridden);
   } else if (entry.state == Entry::State::Common) {
     warn_of_common(id, at, entry.definition);
     warn_of_change(id, at, entry.definition);
     warn_of_type(id, at, symbol);
-    take(entry, state, false, at, Fate::MergedCommon);
+    take(entry, state, false, at, SymbolResolution::MergedCommon);
   } else {
     collide(id, at, symbol);
   }
   // The same foo@@V a second time says nothing new of plain foo.
-  const bool again = fate(at) == Fate::Rejected && table_[id].default_definition != at;
+  const bool again = resolution_of(at) == SymbolResolution::Rejected && table_[id].default_definition != at;
   if (symbol.default_version && !again) alias_default_version(at, symbol, id, false);
 }
 
@@ -258,10 +259,10 @@ void BfdLink::collide(std::uint32_t id, SymbolId at, const Symbol& second) {
   const bool same_constant =
       first.placement == Placement::Absolute && second.placement == Placement::Absolute && first.value == second.value;
   if (same_constant || tolerated(kept, at)) {
-    fate(at) = Fate::Ignored;
+    resolution_of(at) = SymbolResolution::Ignored;
     return;
   }
-  fate(at) = Fate::Rejected;
+  resolution_of(at) = SymbolResolution::Rejected;
   const bool shared = object(kept.in).kind != ObjectKind::Relocatable;
   out_.conflicts.push_back({printed_name(shared ? at : beside ? kept : entry.named_by), kept, at});
   const bool by_version = !symbol(entry.named_by).version.empty() && !symbol(entry.named_by).default_version;
@@ -271,9 +272,9 @@ void BfdLink::collide(std::uint32_t id, SymbolId at, const Symbol& second) {
 /// Rule 7: the value that the line gives foo took the place of a shared object's foo@@V. What defines it by a name that
 /// only stands for the one with the value is an error.
 void BfdLink::meet_value(const Entry& entry, SymbolId at, const Symbol& symbol) {
-  fate(at) = symbol.weak() ? Fate::Overridden : Fate::Ignored;
+  resolution_of(at) = symbol.weak() ? SymbolResolution::Overridden : SymbolResolution::Ignored;
   if (symbol.weak() || tolerated(entry.value_over, at)) return;
-  fate(at) = Fate::Rejected;
+  resolution_of(at) = SymbolResolution::Rejected;
   out_.conflicts.push_back({printed_name(at), entry.value_over, at});
 }
 
@@ -297,15 +298,15 @@ void BfdLink::define_common(SymbolId at, const Symbol& symbol) {
   if (beaten && !entry.dynamic) warn_of_alignment(id, entry.definition, at);
   if (!beaten && job_.warnings.fatal) note_alignment(id, at);
   if (beaten || smaller) {
-    fate(at) = Fate::MergedCommon;
+    resolution_of(at) = SymbolResolution::MergedCommon;
     return;
   }
   if (entry.state == Entry::State::New) ++additions_;
-  const Fate previous = entry.dynamic                         ? Fate::SharedLost
-                        : entry.state == Entry::State::Common ? Fate::MergedCommon
-                                                              : Fate::Overridden;
+  const SymbolResolution previous = entry.dynamic                         ? SymbolResolution::SharedLost
+                                    : entry.state == Entry::State::Common ? SymbolResolution::MergedCommon
+                                                                          : SymbolResolution::Overridden;
   take(entry, Entry::State::Common, false, at, previous);
-  if (entry.assigned) fate(at) = Fate::Ignored;
+  if (entry.assigned) resolution_of(at) = SymbolResolution::Ignored;
 }
 
 void BfdLink::add_shared_object(ObjectId id) {
@@ -324,7 +325,7 @@ void BfdLink::add_shared_object(ObjectId id) {
 void BfdLink::define_shared(SymbolId at, const Symbol& symbol) {
   // A hidden definition in .dynsym answers to nobody outside.
   const bool visible = symbol.visibility == Visibility::Default || symbol.visibility == Visibility::Protected;
-  fate(at) = Fate::SharedLost;
+  resolution_of(at) = SymbolResolution::SharedLost;
   if (!visible) return;
   const ObjectFacts& facts = object(at.in);
   const std::uint32_t id = table_.canonical(entry_for(facts, symbol));
@@ -338,8 +339,8 @@ void BfdLink::define_shared(SymbolId at, const Symbol& symbol) {
       warn_of_common(id, at, entry.definition);
       if (facts.section_name(symbol) != ".bss") warn_of_change(id, at, entry.definition);
     }
-    if (!entry.defined() || beats_common) take(entry, state, true, at, Fate::MergedCommon);
-    if (entry.assigned) fate(at) = Fate::SharedLost;
+    if (!entry.defined() || beats_common) take(entry, state, true, at, SymbolResolution::MergedCommon);
+    if (entry.assigned) resolution_of(at) = SymbolResolution::SharedLost;
   }
   if (symbol.default_version) alias_default_version(at, symbol, id, true);
 }
@@ -347,7 +348,7 @@ void BfdLink::define_shared(SymbolId at, const Symbol& symbol) {
 /// References of a shared object pull archive members in, but the object's own library may define them: weak ones never
 /// do.
 void BfdLink::refer_shared(SymbolId at, const Symbol& symbol) {
-  fate(at) = Fate::Reference;
+  resolution_of(at) = SymbolResolution::Reference;
   const std::uint32_t named = entry_for_reference(object(at.in), symbol);
   const std::uint32_t id = table_.canonical(named);
   Entry& entry = table_[id];
@@ -357,8 +358,8 @@ void BfdLink::refer_shared(SymbolId at, const Symbol& symbol) {
   if (open && !symbol.weak()) make_undefined(entry, at);
 }
 
-void BfdLink::forget_definition(Entry& entry, Fate why) {
-  if (entry.definition.valid()) fate(entry.definition) = why;
+void BfdLink::forget_definition(Entry& entry, SymbolResolution why) {
+  if (entry.definition.valid()) resolution_of(entry.definition) = why;
   entry.definition = {};
   entry.named_by = {};
   entry.dynamic = false;
@@ -388,9 +389,9 @@ void BfdLink::alias_default_version(SymbolId at, const Symbol& symbol, std::uint
   // object's weak one is replaced whole.
   if (other_id != plain_id && (other.dynamic || plain.by_line)) return;
   other.alias = versioned;
-  const Fate lost = other.dynamic                         ? Fate::SharedLost
-                    : other.state == Entry::State::Common ? Fate::MergedCommon
-                                                          : Fate::Overridden;
+  const SymbolResolution lost = other.dynamic                         ? SymbolResolution::SharedLost
+                                : other.state == Entry::State::Common ? SymbolResolution::MergedCommon
+                                                                      : SymbolResolution::Overridden;
   forget_definition(other, lost);
 }
 
@@ -410,7 +411,7 @@ void BfdLink::stand_for_version(std::uint32_t meant, std::uint32_t versioned) {
   Entry& entry = table_[versioned];
   if (!entry.dynamic) return;
   if (table_[meant].definition.valid()) {
-    forget_definition(entry, Fate::SharedLost);
+    forget_definition(entry, SymbolResolution::SharedLost);
     entry.alias = meant;
   } else {  // the line's own value: what defines foo@V comes too late as well
     entry.value_over = entry.definition;
@@ -429,7 +430,7 @@ bool BfdLink::makes_way(SymbolId at, const Symbol& symbol, std::uint32_t plain, 
   if (id == plain && has_other_version(at, symbol)) return false;
   if (entry.state != Entry::State::Defined) return true;
   if (tolerated(entry.definition, at)) return false;
-  fate(at) = Fate::Rejected;
+  resolution_of(at) = SymbolResolution::Rejected;
   out_.conflicts.push_back({std::string(object(at.in).name(symbol)), entry.definition, at});
   return false;
 }

@@ -79,9 +79,9 @@ class BfdLink {
   void refer_shared(SymbolId at, const Symbol& symbol);
   bool tolerated(SymbolId first, SymbolId second) const;  ///< two strong definitions
   void collide(std::uint32_t id, SymbolId at, const Symbol& symbol);
-  void take(Entry& entry, Entry::State state, bool dynamic, SymbolId at, Fate fate_of_previous);
+  void take(Entry& entry, Entry::State state, bool dynamic, SymbolId at, SymbolResolution previous_becomes);
   void make_undefined(Entry& entry, SymbolId at);
-  void forget_definition(Entry& entry, Fate why);
+  void forget_definition(Entry& entry, SymbolResolution why);
   void alias_default_version(SymbolId at, const Symbol& symbol, std::uint32_t versioned, bool dynamic);
   static bool stands_before(const Entry& meant);
   bool has_other_version(SymbolId at, const Symbol& symbol) const;
@@ -108,7 +108,7 @@ class BfdLink {
   std::string printed_name(SymbolId at) const;
   const ObjectFacts& object(ObjectId id) const { return inputs_[id.input].objects[id.object]; }
   const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }
-  Fate& fate(SymbolId id) { return out_.fates[id.in.input][id.in.object][id.symbol]; }
+  SymbolResolution& resolution_of(SymbolId id) { return out_.symbol_resolutions[id.in.input][id.in.object][id.symbol]; }
 
   const LinkJob& job_;
   const std::vector<InputFacts>& inputs_;

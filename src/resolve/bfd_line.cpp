@@ -115,7 +115,7 @@ void BfdLink::assign(const Assignment& assignment) {
   }
   Entry& entry = table_[id];
   if (!known && entry.state != Entry::State::New) return;
-  if (entry.dynamic || entry.state == Entry::State::Common) forget_definition(entry, Fate::Overridden);
+  if (entry.dynamic || entry.state == Entry::State::Common) forget_definition(entry, SymbolResolution::Overridden);
   entry.state = Entry::State::Defined;
   entry.settled = entry.definition.valid();
   entry.by_line = true;
@@ -337,8 +337,9 @@ void BfdLink::collect_unresolved() {
       const ObjectFacts& facts = inputs_[input].objects[o];
       if (!out_.linked[input][o] || facts.kind != ObjectKind::Relocatable) continue;
       for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
-        const Fate end = out_.fates[input][o][s];
-        const bool refers = end == Fate::Reference || end == Fate::DiscardedComdat || end == Fate::DiscardedExclude;
+        const SymbolResolution end = out_.symbol_resolutions[input][o][s];
+        const bool refers = end == SymbolResolution::Reference || end == SymbolResolution::DiscardedComdat ||
+                            end == SymbolResolution::DiscardedExclude;
         if (!refers) continue;
         const std::uint32_t id = table_.canonical(entry_for_reference(facts, facts.symbols[s]));
         if (id < slot.size() && slot[id] != kNone)

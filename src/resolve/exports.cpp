@@ -15,7 +15,7 @@
 namespace elfaudit {
 namespace {
 
-/// How well a list fits a name: 0 not at all, 1 by "*", 2 by another pattern, 3 exactly.
+/// How well a list matches a name: 0 not at all, 1 by "*", 2 by another pattern, 3 exactly.
 int fit(const std::vector<SymbolPattern>& list, std::string_view name) {
   int best = 0;
   for (const SymbolPattern& pattern : list) {
@@ -25,7 +25,7 @@ int fit(const std::vector<SymbolPattern>& list, std::string_view name) {
   return best;
 }
 
-/// lld takes the first exact name, else the last pattern but "*"; nothing where neither fits.
+/// lld takes the first exact name, else the last pattern but "*"; nothing where neither matches.
 std::optional<bool> local_by_order(const std::vector<VersionNode>& nodes, std::string_view name) {
   for (const VersionNode& node : nodes) {
     if (fit(node.globals, name) == 3) return false;
@@ -38,7 +38,7 @@ std::optional<bool> local_by_order(const std::vector<VersionNode>& nodes, std::s
   return std::nullopt;
 }
 
-/// The node, by how well its list fits: one for "*", one for other patterns. The last one counts.
+/// The node, by how well its list matches: one for "*", one for other patterns. The last one counts.
 using ByFit = std::array<const VersionNode*, 3>;
 
 void note_fits(const std::vector<SymbolPattern>& list, std::string_view name, const VersionNode& node, ByFit& nodes) {
@@ -75,7 +75,7 @@ bool gold_matches(const SymbolPattern& pattern, std::string_view name) {
   return matches(pattern, name) && (!pattern.cxx || demangle(name) != name);
 }
 
-/// What gold makes of it: the first exact name, one of C++ only where none of C fits, "local:" before "global:". Else
+/// What gold makes of it: the first exact name, one of C++ only where none of C matches, "local:" before "global:". Else
 /// the last pattern, "global:" first; "*" comes last, and one of C++ is for all names.
 Choice gold_choice(const std::vector<VersionNode>& nodes, std::string_view name) {
   const auto exact = [&](const std::vector<SymbolPattern>& list, bool cxx) {
@@ -90,15 +90,15 @@ Choice gold_choice(const std::vector<VersionNode>& nodes, std::string_view name)
     }
   }
   for (const bool any : {false, true}) {
-    const auto fits = [&](const std::vector<SymbolPattern>& list) {
+    const auto matches = [&](const std::vector<SymbolPattern>& list) {
       return std::any_of(list.begin(), list.end(), [&](const SymbolPattern& pattern) {
         if (!is_pattern(pattern) || (pattern.text == "*") != any) return false;
         return any || gold_matches(pattern, name);
       });
     };
     for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-      if (fits(node->globals)) return {&*node, false};
-      if (fits(node->locals)) return {&*node, true};
+      if (matches(node->globals)) return {&*node, false};
+      if (matches(node->locals)) return {&*node, true};
     }
   }
   return {};
@@ -181,9 +181,9 @@ std::string Exports::why_not(const SharedNeed& need, const ObjectFacts& object) 
   return why_not(object.name(symbol), object.origin, need.hidden, version, named || symbol.default_version);
 }
 
-bool Exports::hides(const Symbol& mention, Fate fate) const {
+bool Exports::hides(const Symbol& mention, SymbolResolution resolved_as) const {
   const bool hidden = mention.visibility == Visibility::Hidden || mention.visibility == Visibility::Internal;
-  const bool second = fate == Fate::Rejected || fate == Fate::Ignored;
+  const bool second = resolved_as == SymbolResolution::Rejected || resolved_as == SymbolResolution::Ignored;
   return hidden && (!second || traits_of(job_).duplicates_hide);
 }
 

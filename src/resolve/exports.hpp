@@ -49,7 +49,7 @@ class Exports {
   std::string why_not(const SharedNeed& need, const ObjectFacts& object) const;
 
   /// Does this mention in a relocatable object make its name hidden?
-  bool hides(const Symbol& mention, Fate fate) const;
+  bool hides(const Symbol& mention, SymbolResolution resolved_as) const;
 
   /// mold's programs export what "global:" of a version script names; a name that is no pattern means no foo@V.
   bool exported_by_script(const Symbol& symbol, std::string_view name) const;

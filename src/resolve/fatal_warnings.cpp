@@ -395,7 +395,7 @@ class WarningFinder {
         const auto mark = marks_.find(facts.name(facts.symbols[s]));
         if (mark == marks_.end()) continue;
         const SymbolId definition = definition_in(mark->second.in, mark->first);
-        if (!definition.valid() || out_.fate(definition) != Fate::Kept) continue;
+        if (!definition.valid() || out_.resolution_of(definition) != SymbolResolution::Kept) continue;
         Reference reference{{id, s}, {}, 0};
         if (!add_place(reference)) continue;
         out_.warnings.push_back({FatalWarning::Kind::Marked, mark->first, definition, std::move(reference),
@@ -413,7 +413,8 @@ class WarningFinder {
       for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
         const Symbol& symbol = facts.symbols[s];
         const bool plain = symbol.version.empty() || symbol.default_version;
-        if (plain && symbol.type == SymbolType::NoType && symbol.size == 0 && out_.fate({id, s}) == Fate::Kept)
+        if (plain && symbol.type == SymbolType::NoType && symbol.size == 0 &&
+            out_.resolution_of({id, s}) == SymbolResolution::Kept)
           shapeless.emplace(facts.name(symbol), SymbolId{id, s});
       }
     });
@@ -481,8 +482,8 @@ class WarningFinder {
   }
 
   bool is_dropped(SymbolId id) const {
-    const Fate fate = out_.fate(id);
-    return fate == Fate::DiscardedComdat || fate == Fate::DiscardedExclude;
+    const SymbolResolution resolved_as = out_.resolution_of(id);
+    return resolved_as == SymbolResolution::DiscardedComdat || resolved_as == SymbolResolution::DiscardedExclude;
   }
 
   const LinkJob& job_;

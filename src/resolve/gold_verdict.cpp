@@ -148,7 +148,7 @@ void GoldLink::settle() {
     const std::uint32_t id = final_of(ids_[at.in.input][at.in.object][at.symbol]);
     return id == kNone || known_[id].undefined() ? SymbolId{} : known_[id].is.at;
   };
-  settle_fates(inputs_, out_, winner_of, [&](SymbolId at) {
+  settle_resolutions(inputs_, out_, winner_of, [&](SymbolId at) {
     const ObjectFacts& facts = object(at.in);
     const std::uint32_t section = facts.symbols[at.symbol].section;
     if (section == kNone) return false;
@@ -162,8 +162,10 @@ void GoldLink::settle() {
 void GoldLink::collect_unresolved() {
   UndefinedNames names(inputs_, out_);
   names.each_symbol([&](SymbolId at, const ObjectFacts&, const Symbol&) {
-    const Fate fate = out_.fate(at);
-    if (fate != Fate::Reference && fate != Fate::DiscardedComdat && fate != Fate::DiscardedExclude) return;
+    const SymbolResolution resolved_as = out_.resolution_of(at);
+    if (resolved_as != SymbolResolution::Reference && resolved_as != SymbolResolution::DiscardedComdat &&
+        resolved_as != SymbolResolution::DiscardedExclude)
+      return;
     const std::uint32_t id = final_of(ids_[at.in.input][at.in.object][at.symbol]);
     const Known& known = known_[id];
     if (!fails(known)) return;

@@ -14,24 +14,25 @@ namespace {
 constexpr std::string_view kWrapper = "__fatbinwrap";
 constexpr const char* kRegister = "__cudaRegisterLinkedBinary";
 
-class FateSettler {
+class ResolutionSettler {
  public:
-  FateSettler(Resolution& resolution, const std::function<SymbolId(SymbolId)>& winner,
-              const std::function<bool(SymbolId)>& discarded)
+  ResolutionSettler(Resolution& resolution, const std::function<SymbolId(SymbolId)>& winner,
+                    const std::function<bool(SymbolId)>& discarded)
       : winner_(winner), discarded_(discarded) {
     for (const Conflict& conflict : resolution.conflicts) rejected_.insert(conflict.rejected);
   }
 
-  Fate of(SymbolId at, const ObjectFacts& object, const Symbol& symbol) const {
-    if (!symbol.defined()) return Fate::Reference;
+  SymbolResolution of(SymbolId at, const ObjectFacts& object, const Symbol& symbol) const {
+    if (!symbol.defined()) return SymbolResolution::Reference;
     const bool shared = object.kind != ObjectKind::Relocatable;
     if (!shared && !symbol.common() && discarded_(at))
-      return object.sections[symbol.section].excluded ? Fate::DiscardedExclude : Fate::DiscardedComdat;
-    if (winner_(at) == at) return Fate::Kept;
-    if (shared) return Fate::SharedLost;
-    if (symbol.common()) return Fate::MergedCommon;
-    if (rejected_.contains(at)) return Fate::Rejected;
-    return symbol.weak() ? Fate::Overridden : Fate::Ignored;
+      return object.sections[symbol.section].excluded ? SymbolResolution::DiscardedExclude
+                                                      : SymbolResolution::DiscardedComdat;
+    if (winner_(at) == at) return SymbolResolution::Kept;
+    if (shared) return SymbolResolution::SharedLost;
+    if (symbol.common()) return SymbolResolution::MergedCommon;
+    if (rejected_.contains(at)) return SymbolResolution::Rejected;
+    return symbol.weak() ? SymbolResolution::Overridden : SymbolResolution::Ignored;
   }
 
  private:
@@ -59,10 +60,11 @@ Resolution blank_resolution(const LinkJob& job, const std::vector<InputFacts>& i
   blank.whole_archives = only_archives(job, inputs);
   for (const InputFacts& input : inputs) {
     blank.linked.emplace_back(input.objects.size(), false);
-    auto& fates = blank.fates.emplace_back();
+    auto& symbol_resolutions = blank.symbol_resolutions.emplace_back();
     for (const ObjectFacts& object : input.objects) {
       const bool shared = object.kind != ObjectKind::Relocatable;
-      fates.emplace_back(object.symbols.size(), shared ? Fate::NotNeeded : Fate::NotExtracted);
+      symbol_resolutions.emplace_back(object.symbols.size(),
+                                      shared ? SymbolResolution::NotNeeded : SymbolResolution::NotExtracted);
     }
   }
   return blank;
@@ -109,17 +111,18 @@ DeviceLinkObject device_link_object(const LinkJob& job, const std::vector<InputF
   return made;
 }
 
-void settle_fates(const std::vector<InputFacts>& inputs, Resolution& resolution,
-                  const std::function<SymbolId(SymbolId)>& winner, const std::function<bool(SymbolId)>& discarded) {
-  const FateSettler settler(resolution, winner, discarded);
+void settle_resolutions(const std::vector<InputFacts>& inputs, Resolution& resolution,
+                        const std::function<SymbolId(SymbolId)>& winner,
+                        const std::function<bool(SymbolId)>& discarded) {
+  const ResolutionSettler settler(resolution, winner, discarded);
   for (std::uint32_t input = 0; input < inputs.size(); ++input) {
     for (std::uint32_t o = 0; o < inputs[input].objects.size(); ++o) {
       if (!resolution.linked[input][o]) continue;
       const ObjectFacts& object = inputs[input].objects[o];
       for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
-        Fate& fate = resolution.fates[input][o][s];
-        fate = settler.of({{input, o}, s}, object, object.symbols[s]);
-        assert(fate != Fate::NotExtracted && "every global of a linked object has its fate");
+        SymbolResolution& resolved_as = resolution.symbol_resolutions[input][o][s];
+        resolved_as = settler.of({{input, o}, s}, object, object.symbols[s]);
+        assert(resolved_as != SymbolResolution::NotExtracted && "every global of a linked object is resolved");
       }
     }
   }

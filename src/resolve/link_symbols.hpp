@@ -117,11 +117,12 @@ struct DeviceLinkObject {
 };
 DeviceLinkObject device_link_object(const LinkJob& job, const std::vector<InputFacts>& inputs);
 
-/// Sets every fate from the definitions that won. `winner` gives the one that the symbol's name has, invalid when it
+/// Sets every symbol's resolution from the definitions that won. `winner` gives the one that the symbol's name has, invalid when it
 /// has none (or the line's own value); `discarded`: the symbol's section is not part of the link (never asked about
 /// commons). What lost is Rejected where Resolution::conflicts says so.
-void settle_fates(const std::vector<InputFacts>& inputs, Resolution& resolution,
-                  const std::function<SymbolId(SymbolId)>& winner, const std::function<bool(SymbolId)>& discarded);
+void settle_resolutions(const std::vector<InputFacts>& inputs, Resolution& resolution,
+                        const std::function<SymbolId(SymbolId)>& winner,
+                        const std::function<bool(SymbolId)>& discarded);
 
 /// Puts undefined names and who refers to them together. Names keep the numbers of the engine's symbol table.
 class UndefinedNames {

@@ -22,26 +22,26 @@ struct Asked {
   bool dynamic;           ///< a shared object is on the line
 };
 
-bool among(std::string_view name, std::initializer_list<std::string_view> list) {
+bool contains(std::string_view name, std::initializer_list<std::string_view> list) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
 /// Where the parts of the output begin and end.
 bool is_layout_name(std::string_view name) {
-  return among(name, {"_end", "end", "_edata", "edata", "_etext", "etext", "__bss_start"});
+  return contains(name, {"_end", "end", "_edata", "edata", "_etext", "etext", "__bss_start"});
 }
 
 bool is_array_bound(std::string_view name) {
-  return among(name, {"__init_array_start", "__init_array_end", "__fini_array_start", "__fini_array_end",
-                      "__preinit_array_start", "__preinit_array_end"});
+  return contains(name, {"__init_array_start", "__init_array_end", "__fini_array_start", "__fini_array_end",
+                         "__preinit_array_start", "__preinit_array_end"});
 }
 
 /// Of a machine whose relocations hold no addend the names have no "a". GNU ld's scripts for 32-bit ARM have both.
 bool is_relative_plt_bound(std::string_view name, const Asked& link) {
   const bool no_addend = link.machine == EM_386 || link.machine == EM_ARM;
   const bool addend = !no_addend || (link.machine == EM_ARM && link.job.linker == LinkerKind::Bfd);
-  return (addend && among(name, {"__rela_iplt_start", "__rela_iplt_end"})) ||
-         (no_addend && among(name, {"__rel_iplt_start", "__rel_iplt_end"}));
+  return (addend && contains(name, {"__rela_iplt_start", "__rela_iplt_end"})) ||
+         (no_addend && contains(name, {"__rel_iplt_start", "__rel_iplt_end"}));
 }
 
 /// "_restgpr0_29", the code with which functions compiled for size save and restore registers 29 to 31: of the name the
@@ -79,7 +79,7 @@ bool of_target(std::string_view name, const Asked& link) {
     case EM_RISCV:
       return name == "__global_pointer$" && program && has_script;
     case EM_ARM:
-      return has_script && among(name, {"__exidx_start", "__exidx_end"});
+      return has_script && contains(name, {"__exidx_start", "__exidx_end"});
     default:
       return false;
   }
@@ -90,10 +90,10 @@ bool in_script_of_target(std::string_view name, const Asked& link) {
   switch (link.machine) {
     case EM_ARM:
     case EM_AARCH64:
-      return among(name, {"__data_start", "__bss_start__", "_bss_end__", "__bss_end__", "__end__"});
+      return contains(name, {"__data_start", "__bss_start__", "_bss_end__", "__bss_end__", "__end__"});
     case EM_RISCV:
       return link.job.output == OutputKind::Executable &&
-             among(name, {"__DATA_BEGIN__", "__SDATA_BEGIN__", "__BSS_END__"});
+             contains(name, {"__DATA_BEGIN__", "__SDATA_BEGIN__", "__BSS_END__"});
     default:
       return false;
   }
@@ -106,19 +106,19 @@ bool by_bfd(std::string_view name, const Asked& link) {
   if (name == "__ehdr_start") return true;
   if (is_layout_name(name) || name == "__etext" || in_script_of_target(name, link)) return true;
   if (link.job.output == OutputKind::SharedObject) return false;
-  if (among(name, {"__executable_start", "__tdata_start"}) || is_array_bound(name)) return true;
+  if (contains(name, {"__executable_start", "__tdata_start"}) || is_array_bound(name)) return true;
   return is_relative_plt_bound(name, link) && !link.job.pie;
 }
 
 bool by_gold(std::string_view name, const Asked& link) {
-  if (is_layout_name(name) || is_array_bound(name) || among(name, {"__etext", "__executable_start"})) return true;
+  if (is_layout_name(name) || is_array_bound(name) || contains(name, {"__etext", "__executable_start"})) return true;
   if (name == "__ehdr_start") return !link.job.replaces_default_script;
   if (link.dynamic || link.job.output != OutputKind::Executable || link.job.pie) return false;
   return is_relative_plt_bound(name, link);
 }
 
 bool by_lld(std::string_view name, const Asked& link) {
-  if (among(name, {"__ehdr_start", "__executable_start", "__dso_handle", "_TLS_MODULE_BASE_"})) return true;
+  if (contains(name, {"__ehdr_start", "__executable_start", "__dso_handle", "_TLS_MODULE_BASE_"})) return true;
   if (is_layout_name(name)) return !link.job.replaces_default_script;
   if (is_relative_plt_bound(name, link)) return link.job.output == OutputKind::Executable && !link.job.pie;
   return is_array_bound(name);
@@ -126,8 +126,8 @@ bool by_lld(std::string_view name, const Asked& link) {
 
 bool by_mold(std::string_view name, const Asked& link) {
   return is_layout_name(name) || is_array_bound(name) || is_relative_plt_bound(name, link) ||
-         among(name, {"__ehdr_start", "__executable_start", "__dso_handle", "_TLS_MODULE_BASE_", "_DYNAMIC",
-                      "_PROCEDURE_LINKAGE_TABLE_", "__GNU_EH_FRAME_HDR"});
+         contains(name, {"__ehdr_start", "__executable_start", "__dso_handle", "_TLS_MODULE_BASE_", "_DYNAMIC",
+                         "_PROCEDURE_LINKAGE_TABLE_", "__GNU_EH_FRAME_HDR"});
 }
 
 }  // namespace
@@ -164,7 +164,7 @@ bool answered_by_linker(const Unresolved& name, const LinkJob& job, std::uint16_
   if (!defined_by_linker(name.symbol, job, machine, dynamic)) return false;
   if (name.option.empty() || !traits_of(job).stops_at_expression) return true;
   if (name.symbol == "_GLOBAL_OFFSET_TABLE_") return !name.references.empty();
-  return !among(name.symbol, {"__ehdr_start", "_TLS_MODULE_BASE_"});
+  return !contains(name.symbol, {"__ehdr_start", "_TLS_MODULE_BASE_"});
 }
 
 }  // namespace elfaudit

@@ -55,12 +55,15 @@ std::vector<std::uint32_t> dropped_sections(const ObjectFacts& object, ObjectId 
   if (const auto found = resolution.discarded_groups.find(id); found != resolution.discarded_groups.end())
     lost = found->second;
   std::vector<std::uint32_t> dropped;
-  const std::vector<Fate>& fates = resolution.fates[id.input][id.object];
+  const std::vector<SymbolResolution>& symbol_resolutions = resolution.symbol_resolutions[id.input][id.object];
   for (std::size_t s = 0; s < object.symbols.size(); ++s) {
-    if (fates[s] != Fate::DiscardedComdat && fates[s] != Fate::DiscardedExclude) continue;
+    if (symbol_resolutions[s] != SymbolResolution::DiscardedComdat &&
+        symbol_resolutions[s] != SymbolResolution::DiscardedExclude)
+      continue;
     const Section& section = object.sections[object.symbols[s].section];
     dropped.push_back(section.index);
-    if (fates[s] == Fate::DiscardedComdat && section.group != kNone) lost.push_back(section.group);
+    if (symbol_resolutions[s] == SymbolResolution::DiscardedComdat && section.group != kNone)
+      lost.push_back(section.group);
   }
   std::sort(lost.begin(), lost.end());
   for (const Section& section : object.sections)
@@ -117,7 +120,7 @@ void LiveSections::note_hidden_names() {
   for (const auto& [id, node] : nodes_) {
     const ObjectFacts& object = inputs_[id.input].objects[id.object];
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s)
-      if (exports.hides(object.symbols[s], resolution_.fate({id, s})))
+      if (exports.hides(object.symbols[s], resolution_.resolution_of({id, s})))
         hidden_names_.emplace(hidden_as(object, object.symbols[s]), id);
   }
 }
@@ -173,7 +176,7 @@ void LiveSections::index_definitions() {
     const ObjectFacts& object = inputs_[id.input].objects[id.object];
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const Symbol& symbol = object.symbols[s];
-      if (resolution_.fate({id, s}) != Fate::Kept || symbol.section == kNone) continue;
+      if (resolution_.resolution_of({id, s}) != SymbolResolution::Kept || symbol.section == kNone) continue;
       const Place place{id, object.sections[symbol.section].index, visible(object, symbol, id), s};
       const std::string name(object.name(symbol));
       if (symbol.version.empty() || symbol.default_version) definitions_.emplace(name, place);
@@ -203,8 +206,9 @@ void LiveSections::find_displaced() {
     const ObjectFacts& object = inputs_[id.input].objects[id.object];
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const Symbol& symbol = object.symbols[s];
-      const Fate fate = resolution_.fate({id, s});
-      const bool discarded = fate == Fate::DiscardedComdat || fate == Fate::DiscardedExclude;
+      const SymbolResolution resolved_as = resolution_.resolution_of({id, s});
+      const bool discarded =
+          resolved_as == SymbolResolution::DiscardedComdat || resolved_as == SymbolResolution::DiscardedExclude;
       if (!symbol.defined() || discarded || !symbol.version.empty()) continue;
       Current& known = current[object.name(symbol)];
       const int rank = symbol.weak() ? 1 : symbol.common() ? 2 : 3;
@@ -257,7 +261,7 @@ void LiveSections::mark_exported() {
       const Symbol& symbol = object.symbols[s];
       const std::string_view name = object.name(symbol);
       if (symbol.section == kNone || !visible(object, symbol, id)) continue;
-      if (resolution_.fate({id, s}) != Fate::Kept && !was_displaced({id, s}, name)) continue;
+      if (resolution_.resolution_of({id, s}) != SymbolResolution::Kept && !was_displaced({id, s}, name)) continue;
       if (!everything && !exports.in_dynamic_list(name) && !exports.exported_by_script(symbol, name)) continue;
       // GNU ld keeps the section of every name with a version, a local one's too.
       const bool by_version = job_.linker == LinkerKind::Bfd && !symbol.version.empty();
@@ -381,7 +385,7 @@ void LiveSections::mark_symbol(ObjectId id, std::uint32_t symbol_index) {
   const auto s = static_cast<std::uint32_t>(at - object.symbols.begin());
   std::string name(object.name(*at));
   const bool redirected = (linker_.wraps_definitions || !at->defined()) && unwrapped(name) != name;
-  if (resolution_.fate({id, s}) == Fate::Kept && at->section != kNone && !redirected)
+  if (resolution_.resolution_of({id, s}) == SymbolResolution::Kept && at->section != kNone && !redirected)
     return mark(id, object.sections[at->section].index);
   if (!at->version.empty()) name += "@" + std::string(object.text(at->version));
   if (redirected) name = unwrapped(std::move(name));

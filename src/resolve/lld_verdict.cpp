@@ -149,7 +149,7 @@ void LldLink::settle() {
     const Entry& entry = table_[entry_for(object(at.in), symbol(at))];
     return entry.state >= Entry::State::Shared ? entry.definition : SymbolId{};
   };
-  settle_fates(inputs_, out_, winner, [&](SymbolId at) { return discarded(at); });
+  settle_resolutions(inputs_, out_, winner, [&](SymbolId at) { return discarded(at); });
   collect_unresolved();
   collect_shared_needs();
 }

@@ -123,7 +123,8 @@ void RelocationTargets::bind() {
 void RelocationTargets::note(SymbolId id, const ObjectFacts& object, const Symbol& symbol) {
   const bool relocatable = object.kind == ObjectKind::Relocatable;
   const bool hides = relocatable && symbol.visibility != Visibility::Default;
-  const bool defines = resolution_.fate(id) == Fate::Kept && (symbol.version.empty() || symbol.default_version);
+  const bool defines =
+      resolution_.resolution_of(id) == SymbolResolution::Kept && (symbol.version.empty() || symbol.default_version);
   if (!hides && !defines) return;
   const auto found = names_.find(object.name(symbol));
   if (found == names_.end()) return;
@@ -286,7 +287,7 @@ class RelocationCheck {
     for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
       for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
         const ObjectFacts& facts = inputs_[i].objects[o];
-        if (!out_.linked[i][o] || facts.kind != ObjectKind::Relocatable || !facts.is_64 || !facts.at_hand) continue;
+        if (!out_.linked[i][o] || facts.kind != ObjectKind::Relocatable || !facts.is_64 || !facts.available) continue;
         if (link_.machine == 0) link_.machine = facts.machine;
         if (facts.machine == link_.machine) objects_.push_back({{i, o}, &facts, {}, {}});
       }
@@ -304,7 +305,7 @@ class RelocationCheck {
         if (!out_.linked[i][o] || library.kind == ObjectKind::Relocatable) continue;
         any_library = true;
         for (std::uint32_t s = 0; s < library.symbols.size(); ++s)
-          if (out_.fate({{i, o}, s}) == Fate::Kept && is_odd(library.symbols[s]))
+          if (out_.resolution_of({{i, o}, s}) == SymbolResolution::Kept && is_odd(library.symbols[s]))
             odd.insert(library.name(library.symbols[s]));
       }
     }

@@ -30,7 +30,7 @@ bool all_read(const std::vector<InputFacts>& inputs) {
 Judged inputs_known(const LinkJob& job, const std::vector<InputFacts>& inputs) {
   if (!job.missing.empty()) return Judged::InputMissing;
   if (!all_read(inputs)) return Judged::InputUnread;
-  return job.left_out.empty() ? Judged::Yes : Judged::InputLeftOut;
+  return job.excluded.empty() ? Judged::Yes : Judged::InputExcluded;
 }
 
 Judged scope_known(const LinkScope& scope) {
@@ -126,7 +126,7 @@ Judgement judgement_of(const std::vector<const Resolution*>& links) {
 bool can_be_settled(const LinkJob& job) { return job.scope.whole_line && job.output != OutputKind::Relocatable; }
 
 bool can_judge_relocations(const LinkJob& job) {
-  if (job.output == OutputKind::Relocatable || !job.left_out.empty()) return false;
+  if (job.output == OutputKind::Relocatable || !job.excluded.empty()) return false;
   return job.scope.whole_line || (job.scope.command && job.output == OutputKind::SharedObject);
 }
 

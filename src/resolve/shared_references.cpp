@@ -211,14 +211,14 @@ class SharedReferences {
   }
 
   void mention(SymbolId at, const Symbol& symbol, Want& want) {
-    want.not_exported |= exports_.hides(symbol, out_.fate(at));
-    switch (out_.fate(at)) {
-      case Fate::Reference:
-      case Fate::DiscardedComdat:
-      case Fate::DiscardedExclude:
+    want.not_exported |= exports_.hides(symbol, out_.resolution_of(at));
+    switch (out_.resolution_of(at)) {
+      case SymbolResolution::Reference:
+      case SymbolResolution::DiscardedComdat:
+      case SymbolResolution::DiscardedExclude:
         (symbol.weak() ? want.regular_weak : want.regular_strong) = true;
         return;
-      case Fate::Kept:
+      case SymbolResolution::Kept:
         want.definition = at;
         [[fallthrough]];
       default:

@@ -134,14 +134,15 @@ class VersionCheck {
         continue;
       }
       if (!plain_.empty() || !cxx_.empty()) found(object, symbol);
-      if (nodes_needed && !symbol.version.empty() && keeps_name(out_.fate({id, s})))
+      if (nodes_needed && !symbol.version.empty() && keeps_name(out_.resolution_of({id, s})))
         check_node({id, s}, object, symbol);
     }
   }
 
   /// GNU ld's "foo@@V" keeps its name when a strong plain foo takes the weak one's place.
-  bool keeps_name(Fate fate) const {
-    return fate == Fate::Kept || (fate == Fate::Overridden && linker_.rules == ResolutionRules::GnuLd);
+  bool keeps_name(SymbolResolution resolved_as) const {
+    return resolved_as == SymbolResolution::Kept ||
+           (resolved_as == SymbolResolution::Overridden && linker_.rules == ResolutionRules::GnuLd);
   }
 
   /// It makes "_end" when an object asks for it.
@@ -282,8 +283,8 @@ class Settler {
     if (linker_.rules == ResolutionRules::Lld) return;
     for (Unresolved& name : out_.unresolved) {
       name.discarded = std::any_of(name.references.begin(), name.references.end(), [&](const Reference& reference) {
-        const Fate fate = out_.fate(reference.id);
-        return fate == Fate::DiscardedComdat || fate == Fate::DiscardedExclude;
+        const SymbolResolution resolved_as = out_.resolution_of(reference.id);
+        return resolved_as == SymbolResolution::DiscardedComdat || resolved_as == SymbolResolution::DiscardedExclude;
       });
     }
   }
@@ -466,7 +467,7 @@ class Settler {
   bool needs_no_use(const Unresolved& name) const {
     return name.hidden && !job_.gc_sections && linker_.asks_hidden_symbols &&
            std::any_of(name.references.begin(), name.references.end(), [&](const Reference& reference) {
-             return out_.fate(reference.id) == Fate::Reference &&
+             return out_.resolution_of(reference.id) == SymbolResolution::Reference &&
                     symbol(reference.id).visibility != Visibility::Default;
            });
   }
@@ -504,7 +505,8 @@ class Settler {
       const bool dead =
           !live_->live(conflict.rejected.in, object(conflict.rejected.in).sections[rejected.section].index);
       if (dead)
-        out_.fates[conflict.rejected.in.input][conflict.rejected.in.object][conflict.rejected.symbol] = Fate::Ignored;
+        out_.symbol_resolutions[conflict.rejected.in.input][conflict.rejected.in.object][conflict.rejected.symbol] =
+            SymbolResolution::Ignored;
       return dead;
     });
   }

@@ -86,7 +86,7 @@ std::set<const Finding*> launchers_of_kernels(const std::vector<Finding>& findin
   return launchers;
 }
 
-bool tells_the_same(const Finding& host, const Finding& device) {
+bool same_defect(const Finding& host, const Finding& device) {
   if (host.rule != kDuplicateDefinition.id) return false;
   if (host.symbol != device.symbol && !launches(host.symbol, device.symbol)) return false;
   const std::set<std::string> on_host = objects_of(host);
@@ -107,14 +107,14 @@ std::string note(const std::set<std::string>& host_links) {
 
 }  // namespace
 
-void join_host_and_device(std::vector<Finding>& findings) {
+void merge_host_and_device(std::vector<Finding>& findings) {
   std::set<const Finding*> told = launchers_of_kernels(findings);
   for (Finding& device : findings) {
     if (!is_device_duplicate(device)) continue;
     bool on_host = false;
     std::set<std::string> links;
     for (const Finding& host : findings) {
-      if (!tells_the_same(host, device)) continue;
+      if (!same_defect(host, device)) continue;
       on_host = true;
       links.insert(host.links.begin(), host.links.end());
       told.insert(&host);
@@ -164,7 +164,8 @@ std::vector<SymbolId> candidates(const Evidence& evidence) {
       if (!evidence.resolution.linked[i][o] || object.kind != ObjectKind::Relocatable) continue;
       for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
         const SymbolId id{{i, o}, s};
-        if (evidence.resolution.fate(id) == Fate::Kept && object.symbols[s].binding == Binding::Global)
+        if (evidence.resolution.resolution_of(id) == SymbolResolution::Kept &&
+            object.symbols[s].binding == Binding::Global)
           found.push_back(id);
       }
     }
@@ -223,7 +224,7 @@ std::unordered_map<std::string_view, SymbolId> names_taken_from_archives(const E
     const ObjectFacts& object = evidence.object(extraction.object);
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const SymbolId id{extraction.object, s};
-      if (is_strong(object, object.symbols[s]) && evidence.resolution.fate(id) == Fate::Kept)
+      if (is_strong(object, object.symbols[s]) && evidence.resolution.resolution_of(id) == SymbolResolution::Kept)
         names.emplace(object.name(object.symbols[s]), id);
     }
   }
@@ -237,7 +238,7 @@ struct OtherLinker {
 };
 
 /// Played through once there is something to ask them: it takes as long again as the link's own resolution did.
-std::vector<OtherLinker> play_other_linkers(const Evidence& evidence) {
+std::vector<OtherLinker> resolve_as_other_linkers(const Evidence& evidence) {
   std::vector<OtherLinker> others;
   for (const auto& [kind, name] :
        {std::pair{LinkerKind::Bfd, "GNU ld"}, std::pair{LinkerKind::Lld, "lld"}, std::pair{LinkerKind::Mold, "mold"}}) {
@@ -253,9 +254,10 @@ std::vector<OtherLinker> play_other_linkers(const Evidence& evidence) {
 /// "lld takes libtwo.a(f2.o)"; empty when it takes the same member and no other.
 std::string disagreement(const Evidence& evidence, const OtherLinker& other, SymbolId kept, SymbolId shadowed) {
   const Resolution& resolution = other.resolution;
-  if (resolution.fate(shadowed) == Fate::Rejected || resolution.fate(kept) == Fate::Rejected)
+  if (resolution.resolution_of(shadowed) == SymbolResolution::Rejected ||
+      resolution.resolution_of(kept) == SymbolResolution::Rejected)
     return std::string(other.name) + " extracts both and refuses the link";
-  if (resolution.fate(shadowed) != Fate::Kept) return {};
+  if (resolution.resolution_of(shadowed) != SymbolResolution::Kept) return {};
   return std::string(other.name) + " takes " + evidence.object(shadowed.in).origin.display();
 }
 
@@ -290,7 +292,7 @@ static std::vector<Finding> shadowed_definitions(const Evidence& evidence) {
     }
   }
   if (pairs.empty()) return findings;
-  const std::vector<OtherLinker> others = play_other_linkers(evidence);
+  const std::vector<OtherLinker> others = resolve_as_other_linkers(evidence);
   for (const auto& [members, names] : pairs) {
     const auto& [kept, other] = names.front();
     const std::string symbol(evidence.object(kept.in).name(evidence.symbol(kept)));

@@ -80,7 +80,7 @@ SymbolId host_counterpart(const Evidence& evidence, ObjectId in, std::string_vie
 
 }  // namespace
 
-std::string what_it_is(const DeviceSymbol& symbol) {
+std::string kind_phrase(const DeviceSymbol& symbol) {
   switch (symbol.kind) {
     case DeviceSymbolKind::Variable:
       return symbol.space == MemorySpace::None ? "variable" : fmt::format("{} variable", keyword(symbol.space));
@@ -93,13 +93,13 @@ std::string what_it_is(const DeviceSymbol& symbol) {
   }
 }
 
-std::string what_it_shadows(const Evidence& evidence, SymbolId id) {
+std::string shadow_note(const Evidence& evidence, SymbolId id) {
   const ObjectFacts& object = evidence.object(id.in);
   const std::string_view name = object.name(evidence.symbol(id));
   for (const auto& [image, symbols] : object.device.decoded) {
     for (const DeviceSymbol& symbol : symbols.symbols) {
       if (!symbol.defined || symbol.kind != DeviceSymbolKind::Variable || symbols.name(symbol) != name) continue;
-      return "host shadow of a " + what_it_is(symbol);
+      return "host shadow of a " + kind_phrase(symbol);
     }
   }
   return {};
@@ -116,7 +116,7 @@ Site make_device_site(const Evidence& evidence, DeviceSymbolId id, Role role) {
   site.section = symbols.text(symbol.section);
   site.offset = symbol.defined ? symbol.value : 0;
   site.size = symbol.kind == DeviceSymbolKind::Variable ? symbol.size : 0;
-  site.notes.push_back(what_it_is(symbol));
+  site.notes.push_back(kind_phrase(symbol));
   if (evidence.image(id).kind == ImageKind::Ptx) site.notes.back() += " in PTX";
   return site;
 }
@@ -162,7 +162,7 @@ std::string mismatch_message(const Evidence& evidence, const DeviceMismatch& mis
     case MismatchKind::Size:
       return fmt::format("{} has {} bytes in one object and {} in another", name, first.size, other.size);
     case MismatchKind::Space:
-      return fmt::format("{} is a {} in one object and a {} in another", name, what_it_is(first), what_it_is(other));
+      return fmt::format("{} is a {} in one object and a {} in another", name, kind_phrase(first), kind_phrase(other));
     case MismatchKind::Prototype:
       return name + " has one prototype in one object and another in another";
   }
@@ -212,7 +212,7 @@ static std::vector<Finding> device_mismatches(const Evidence& evidence) {
 namespace {
 
 bool all_read(const Evidence& evidence, const DeviceTarget& target) {
-  if (!target.unreadable.empty() || !evidence.job.missing.empty() || evidence.job.device->part_left_out) return false;
+  if (!target.unreadable.empty() || !evidence.job.missing.empty() || evidence.job.device->part_excluded) return false;
   return std::none_of(evidence.job.device->order.begin(), evidence.job.device->order.end(),
                       [&](std::uint32_t i) { return !evidence.inputs[i].errors.empty(); });
 }
@@ -321,7 +321,7 @@ void per_target(const Evidence& evidence, std::vector<Finding>& findings) {
 
 }  // namespace
 
-bool told_as_missing_device_link(const LinkJob& job, const Unresolved& name) {
+bool reported_as_missing_device_link(const LinkJob& job, const Unresolved& name) {
   return job.scope.command && job.output != OutputKind::Relocatable &&
          name.symbol.starts_with("__cudaRegisterLinkedBinary_");
 }
@@ -343,7 +343,7 @@ static std::vector<Finding> device_links_missing(const Evidence& evidence) {
   std::set<ObjectId> objects;
   std::vector<std::string> missing;
   for (const Unresolved& name : evidence.resolution.unresolved) {
-    if (!told_as_missing_device_link(evidence.job, name)) continue;
+    if (!reported_as_missing_device_link(evidence.job, name)) continue;
     for (const Reference& reference : name.references) objects.insert(reference.id.in);
     missing.push_back(name.symbol);
   }
@@ -409,7 +409,7 @@ static std::vector<Finding> split_states(const Evidence& evidence) {
       site.section = symbols.text(symbol.section);
       site.offset = symbol.value;
       site.size = symbol.size;
-      site.notes.push_back(what_it_is(symbol));
+      site.notes.push_back(kind_phrase(symbol));
       finding.sites.push_back(std::move(site));
     }
     finding.notes.push_back(

@@ -15,10 +15,10 @@ namespace elfaudit {
 Site make_device_site(const Evidence& evidence, DeviceSymbolId id, Role role);
 
 /// "__constant__ variable", "kernel"; "symbol" where it isn't known.
-std::string what_it_is(const DeviceSymbol& symbol);
+std::string kind_phrase(const DeviceSymbol& symbol);
 
 /// "host shadow of a __constant__ variable" for a host symbol that nvcc made for a device symbol; else empty.
-std::string what_it_shadows(const Evidence& evidence, SymbolId id);
+std::string shadow_note(const Evidence& evidence, SymbolId id);
 
 /// One finding of a device rule: each object once, however many architectures it was seen for.
 class DeviceFinding {

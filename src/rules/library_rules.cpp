@@ -619,7 +619,7 @@ class NotFound {
     for (const Whereabouts& place : exact) {
       finding.sites.push_back({});
       finding.sites.back().role = Role::Candidate;
-      finding.sites.back().origin.path = shown_path(place.path, working_folder());
+      finding.sites.back().origin.path = display_path(place.path, working_directory());
       if (finding.sites.size() > 4) break;
     }
     if (!exact.empty()) suggest_search(finding, missing, asker, exact.front());

@@ -519,7 +519,7 @@ static std::vector<Finding> undefined_symbols(const Evidence& evidence) {
   std::vector<Finding> findings;
   const LinkJob& job = evidence.job;
   for (const Unresolved& name : evidence.resolution.unresolved) {
-    if (!name.reported || told_as_missing_device_link(job, name)) continue;
+    if (!name.reported || reported_as_missing_device_link(job, name)) continue;
     Finding finding = make_finding(said_as_discarded(job, name) ? kDiscardedDefinition : kUndefinedSymbol, name.symbol,
                                    message_for(job, name));
     if (is_only_warned(job, name)) finding.severity = Severity::Warning;

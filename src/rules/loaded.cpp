@@ -13,7 +13,7 @@ std::string loaded_name(const Image& image, std::uint32_t library) {
   if (library == 0) return image.object->origin.display();
   const ObjectFacts* facts = library < image.loaded.size() ? image.loaded[library] : nullptr;
   if (facts != nullptr && facts->origin.is_member()) return facts->origin.display();
-  return shown_path(image.closure.libraries[library].path, working_folder());
+  return display_path(image.closure.libraries[library].path, working_directory());
 }
 
 std::string short_name(const Image& image, std::uint32_t library) {

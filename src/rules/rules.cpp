@@ -104,7 +104,7 @@ std::vector<Finding> apply_rules(const Evidence& evidence, const std::vector<std
       findings.insert(findings.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
     }
   }
-  join_host_and_device(findings);
+  merge_host_and_device(findings);
   sort_findings(findings);
   return findings;
 }
@@ -155,7 +155,7 @@ Site make_site(const Evidence& evidence, SymbolId id, Role role) {
   }
   site.offset = symbol.placement == Placement::Common ? 0 : symbol.value;
   site.size = symbol.size;
-  if (std::string shadow = what_it_shadows(evidence, id); !shadow.empty()) site.notes.push_back(std::move(shadow));
+  if (std::string shadow = shadow_note(evidence, id); !shadow.empty()) site.notes.push_back(std::move(shadow));
   note_extraction(evidence, id.in, site);
   return site;
 }

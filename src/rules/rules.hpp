@@ -8,12 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "elfaudit/account.hpp"
 #include "elfaudit/facts.hpp"
 #include "elfaudit/finding.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/package.hpp"
 #include "elfaudit/resolution.hpp"
+#include "elfaudit/symbol_report.hpp"
 #include "input/build/gpu_flags.hpp"
 #include "scan/object_queries.hpp"
 #include "stale/stale.hpp"
@@ -104,11 +104,11 @@ Finding unreadable_input(const InputError& error);  ///< found later than by the
 std::string module_made_by(const std::vector<InputFacts>& inputs, const Resolution& resolution);
 
 /// Is the name's absence told by device_links_missing()?
-bool told_as_missing_device_link(const LinkJob& job, const Unresolved& name);
+bool reported_as_missing_device_link(const LinkJob& job, const Unresolved& name);
 
 /// Host and device findings about one variable or function are one story, of one link or of the links of a build: drops
 /// the host duplicates that `findings` already tell as device duplicates, and notes them there.
-void join_host_and_device(std::vector<Finding>& findings);
+void merge_host_and_device(std::vector<Finding>& findings);
 
 /// Does it keep the link's output from being made?
 bool stops_link(const Finding& finding);
@@ -126,13 +126,13 @@ Site make_object_site(const Evidence& evidence, ObjectId id, Role role);
 Site make_site(const Evidence& evidence, SymbolId id, Role role);
 
 /// Everything about one symbol but its places in the source, which locate fills in.
-Account account_of(const Evidence& evidence, std::string_view symbol);
+SymbolReport symbol_report(const Evidence& evidence, std::string_view symbol);
 
 /// Who mentions it in device code, in link order.
-std::vector<Mention> device_mentions(const Evidence& evidence, std::string_view symbol);
+std::vector<SymbolUse> device_mentions(const Evidence& evidence, std::string_view symbol);
 
 /// Why a definition ended so, for people; empty for references.
-std::string reason_of(Fate fate);
+std::string reason_of(SymbolResolution resolved_as);
 
 // --- gpu-flag-duplicate, gpu-flag-mismatch: what is wrong with the flags that choose GPUs.
 

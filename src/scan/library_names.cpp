@@ -487,7 +487,7 @@ class Search {
     if (facts.kind != InputKind::SharedObject) return false;
     ObjectFacts& object = facts.objects.front();
     if (object.machine != output_->machine || object.is_64 != output_->is_64 ||
-        object.big_endian != output_->big_endian || (!any && !fits(object)))
+        object.big_endian != output_->big_endian || (!any && !matches(object)))
       return false;
     wanted.path = path;
     wanted.facts = std::move(object);
@@ -495,7 +495,7 @@ class Search {
   }
 
   /// ldelf_vercheck, and the rule of ldelf_try_needed about libc.
-  bool fits(const ObjectFacts& object) const {
+  bool matches(const ObjectFacts& object) const {
     if (object.needed.empty()) return true;
     const auto is_libc = [](const std::string& name) { return name.starts_with("libc.so"); };
     if (std::none_of(object.needed.begin(), object.needed.end(), is_libc)) return false;

@@ -154,8 +154,8 @@ class SummaryReader {
     const std::uint64_t at = section_names_.offset();
     const std::uint64_t size = section_names_.size();
     if (size == 0) return true;
-    const bool at_hand = at >= sections_at_ - before_sections_ && at + size <= sections_at_;
-    const std::byte* bytes = at_hand ? sections_ - (sections_at_ - at) : image_.at(at, size);
+    const bool available = at >= sections_at_ - before_sections_ && at + size <= sections_at_;
+    const std::byte* bytes = available ? sections_ - (sections_at_ - at) : image_.at(at, size);
     if (bytes == nullptr || bytes[size - 1] != std::byte{0}) return false;
     names_of_sections_ = {reinterpret_cast<const char*>(bytes), size};
     return true;
@@ -354,7 +354,7 @@ class SummaryReader {
     const NameHash hash = hash_name(name, end);
     name_bytes_ += hash.length;
     if (name_bytes_ > kMostNameBytes || hash.has_version) return false;
-    out_.mentions.push_back(make_mention(hash.hash, kind, is_thread_local));
+    out_.mentions.push_back(make_entry(hash.hash, kind, is_thread_local));
     if (what_ == SummaryOf::Wants && may_want(kind)) out_.wanted_ends.push_back(hash_end(name, hash.length));
     return true;
   }
@@ -447,7 +447,7 @@ bool summarize_facts(const ObjectFacts& facts, ObjectSummary& summary) {
     if (is_thread_local) summary.thread_local_starts.push_back(hash_start(name.c_str(), end));
     const MentionKind kind = kind_of(facts, symbol);
     if (may_want(kind)) summary.wanted_ends.push_back(hash_end(name.c_str(), name.size()));
-    summary.mentions.push_back(make_mention(hash_name(name.c_str(), end).hash, kind, is_thread_local));
+    summary.mentions.push_back(make_entry(hash_name(name.c_str(), end).hash, kind, is_thread_local));
   }
   return true;
 }

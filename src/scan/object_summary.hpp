@@ -29,7 +29,7 @@ constexpr std::uint64_t kKindMask = 7;
 constexpr std::uint64_t kThreadLocal = 8;
 constexpr std::uint64_t kMentionBits = 15;  ///< of kind and kThreadLocal; the bits above are the hash's own
 
-constexpr std::uint64_t make_mention(std::uint64_t hash, MentionKind kind, bool thread_local_symbol) {
+constexpr std::uint64_t make_entry(std::uint64_t hash, MentionKind kind, bool thread_local_symbol) {
   return (hash & ~kMentionBits) | static_cast<std::uint64_t>(kind) | (thread_local_symbol ? kThreadLocal : 0);
 }
 
@@ -50,7 +50,7 @@ enum class SummaryOf : std::uint8_t {
   Wants,  ///< the same, and the ends of the names that a member of an archive may be taken in for
 };
 
-/// What the census keeps of one object.
+/// What the prefilter keeps of one object.
 struct ObjectSummary {
   std::uint16_t machine = 0;
   bool has_device_code = false;

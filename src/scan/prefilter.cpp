@@ -1,4 +1,4 @@
-// The census: names of all files by hash, and which files must be read in full.
+// The prefilter: names of all files by hash, and which files must be read in full.
 
 #include "scan/prefilter.hpp"
 
@@ -430,11 +430,12 @@ void make_thin(ObjectFacts& object, Summarized summarized) {
   object.has_device_code = summarized.has_device_code;
 }
 
-class CensusTaker {
+class PrefilterRun {
  public:
-  CensusTaker(const std::vector<std::string>& paths, SummaryOf what) : paths_(paths), what_(what), out_(paths.size()) {}
+  PrefilterRun(const std::vector<std::string>& paths, SummaryOf what)
+      : paths_(paths), what_(what), out_(paths.size()) {}
 
-  std::optional<Census> run() {
+  std::optional<Prefilter> run() {
     if (named_twice()) return std::nullopt;
     std::vector<std::size_t> objects;
     std::vector<std::size_t> archives;
@@ -449,7 +450,7 @@ class CensusTaker {
     const NameCounts result = count_all();
     if (result.ambiguous || !read_in_full(result.candidates)) return std::nullopt;
     const bool all_seen = what_ == SummaryOf::Everything;
-    return Census{std::move(out_), all_seen ? std::optional(result.undefined) : std::nullopt, 0};
+    return Prefilter{std::move(out_), all_seen ? std::optional(result.undefined) : std::nullopt, 0};
   }
 
   /// Starts of names are alike, so that names as a whole have to be compared.
@@ -527,7 +528,7 @@ class CensusTaker {
     if (!add_facts(static_cast<std::uint32_t>(i), worker)) give_up();
   }
 
-  /// What the other reader has made of an input takes part in the census, without its symbols.
+  /// What the other reader has made of an input takes part in the prefilter, without its symbols.
   bool add_facts(std::uint32_t input, Worker& worker) {
     for (std::uint32_t o = 0; o < out_[input].objects.size(); ++o) {
       ObjectFacts& object = out_[input].objects[o];
@@ -659,28 +660,28 @@ class CensusTaker {
 
 }  // namespace
 
-std::optional<Census> take_census(const std::vector<std::string>& paths, unsigned jobs, bool count_undefined) {
+std::optional<Prefilter> prefilter_inputs(const std::vector<std::string>& paths, unsigned jobs, bool count_undefined) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
-  std::optional<Census> census;
+  std::optional<Prefilter> prefilter;
   progress_stage("reading files");
   with_threads(jobs, [&] {
-    CensusTaker first(paths, count_undefined ? SummaryOf::Everything : SummaryOf::Collisions);
-    census = first.run();
-    if (first.needs_everything()) census = CensusTaker(paths, SummaryOf::Everything).run();
+    PrefilterRun first(paths, count_undefined ? SummaryOf::Everything : SummaryOf::Collisions);
+    prefilter = first.run();
+    if (first.needs_everything()) prefilter = PrefilterRun(paths, SummaryOf::Everything).run();
   });
-  if (census) census->milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-  return census;
+  if (prefilter) prefilter->milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+  return prefilter;
 }
 
-bool census_may_suffice(const LinkerTraits& linker) { return linker.rules == ResolutionRules::GnuLd; }
+bool prefilter_may_suffice(const LinkerTraits& linker) { return linker.rules == ResolutionRules::GnuLd; }
 
-bool census_suffices(const LinkJob& job) {
+bool prefilter_suffices(const LinkJob& job) {
   const bool plain = !job.scope.command && job.assignments.empty() && job.required.empty() && job.must_define.empty();
   const bool every_object_is_linked = std::none_of(job.inputs.begin(), job.inputs.end(), [](const LinkInput& input) {
     return input.device_only || !input.facts.empty();
   });
-  return census_may_suffice(traits_of(job)) && plain && every_object_is_linked && job.packages.empty();
+  return prefilter_may_suffice(traits_of(job)) && plain && every_object_is_linked && job.packages.empty();
 }
 
 }  // namespace elfaudit

@@ -16,7 +16,7 @@
 //  4. a name with several strong definitions outside of groups is settled by the objects that define it: these are
 //     read in full, and the engine judges them. What they mention besides is either settled by points 2 and 3, with
 //     fewer definitions than there are, or is such a name too, and all its definers are there;
-//  5. whatever is left makes the census step back, and everything is read: strong definitions some of which are in
+//  5. whatever is left makes the prefilter step back, and everything is read: strong definitions some of which are in
 //     groups, in groups with another name, in excluded sections or in objects with linkonce ones; names that are
 //     thread-local for some; definitions with symbol versions; shared objects; thin or nested archives; a file named
 //     twice.
@@ -41,7 +41,7 @@
 
 namespace elfaudit {
 
-struct Census {
+struct Prefilter {
   /// One for each path, in their order. Objects that can't matter have an origin and a machine, but no symbols.
   std::vector<InputFacts> inputs;
   /// Names that objects need, not weakly, and none defines; nothing when they were not to be counted.
@@ -51,12 +51,12 @@ struct Census {
 
 /// Nothing when everything has to be read. Parallel; the result does not depend on it. Counting what is undefined takes
 /// a quarter longer.
-std::optional<Census> take_census(const std::vector<std::string>& paths, unsigned jobs, bool count_undefined);
+std::optional<Prefilter> prefilter_inputs(const std::vector<std::string>& paths, unsigned jobs, bool count_undefined);
 
-/// Can a census be of use at all? Known before there is a job.
-bool census_may_suffice(const LinkerTraits& linker);
+/// Can the prefilter be of use at all? Known before there is a job.
+bool prefilter_may_suffice(const LinkerTraits& linker);
 
-/// May a census stand for the scan of this job? Decided before a file is opened.
-bool census_suffices(const LinkJob& job);
+/// May the prefilter replace the scan of this job? Decided before a file is opened.
+bool prefilter_suffices(const LinkJob& job);
 
 }  // namespace elfaudit

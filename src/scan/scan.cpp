@@ -155,7 +155,7 @@ class ArchiveScan {
         case FileKind::ThinArchive:
           throw InputError(path_, origin.member, origin.offset, "a thin archive inside an archive is not read");
         case FileKind::LlvmBitcode:
-          throw InputError(path_, origin.member, origin.offset, std::string(why_not_readable(kind)));
+          throw InputError(path_, origin.member, origin.offset, std::string(unreadable_reason(kind)));
         default:  // a text file, a folder's listing: linkers pass over them
           found.not_objects.push_back(origin.member);
       }
@@ -425,7 +425,7 @@ InputFacts scan_any(const std::string& path) {
   if (kind == FileKind::Facts) return read_facts_file(path);
   if (kind == FileKind::Fatbin || kind == FileKind::Cubin) return scan_device_file(path);
   if (kind != FileKind::Archive && kind != FileKind::ThinArchive)
-    throw InputError(path, std::string(why_not_readable(kind)));
+    throw InputError(path, std::string(unreadable_reason(kind)));
   const MappedFile mapping(path);
   return scan_archive(path, mapping.bytes());
 }

@@ -172,13 +172,13 @@ class SupplierSearch {
     const Symbol& symbol = object.symbols[id.symbol];
     const std::string_view name = object.name(symbol);
     if (const auto found = by_base_.find(name); found != by_base_.end())
-      for (const std::size_t i : found->second) tell_definition(i, id, object, symbol);
+      for (const std::size_t i : found->second) note_definition(i, id, object, symbol);
     for (std::size_t i = 0; i < spellings_.size(); ++i)
       if (spellings_[i].may_be_kin(name) && !full(i)) note_kin(i, object, symbol, spellings_[i].kin_to(name));
   }
 
   /// The very name is there, and is not taken.
-  void tell_definition(std::size_t i, SymbolId id, const ObjectFacts& object, const Symbol& symbol) {
+  void note_definition(std::size_t i, SymbolId id, const ObjectFacts& object, const Symbol& symbol) {
     const std::string who = object.origin.display();
     const std::string version(object.text(symbol.version));
     std::string full_name = bases_[i];
@@ -191,11 +191,11 @@ class SupplierSearch {
       remark(i, who + " defines it as hidden");
     } else if (object.kind != ObjectKind::Relocatable && missing_[i]->hidden) {
       remark(i, who + " defines it, but the reference is hidden, so that only the output itself can");
-    } else if (resolution_.fate(id) == Fate::NotNeeded) {
+    } else if (resolution_.resolution_of(id) == SymbolResolution::NotNeeded) {
       if (comes_before_need(i, id.in.input))
         remark(i, who + " defines it and is on the line too early: --as-needed drops it before " + needed_by(i) +
                       " needs it");
-    } else if (resolution_.fate(id) == Fate::NotExtracted) {
+    } else if (resolution_.resolution_of(id) == SymbolResolution::NotExtracted) {
       remark(i, who + " defines it, and the archive is on the line too early: move it after " + needed_by(i) +
                     ", or put both between --start-group and --end-group");
     }

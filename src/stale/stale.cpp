@@ -186,7 +186,7 @@ bool is_header(const std::string& path) {
 
 class Finder {
  public:
-  explicit Finder(const StaleOptions& options) : options_(options), here_(working_folder()) {}
+  explicit Finder(const StaleOptions& options) : options_(options), here_(working_directory()) {}
 
   /// `copied_from`: the object on disk that the origin, a member of an archive, is a copy of.
   void take(const Origin& origin, const std::string& copied_from = {}, const std::string& again = {}) {
@@ -268,13 +268,13 @@ class Finder {
 
   void show(StaleObject& object) const {
     for (auto* files : {&object.newer, &object.missing, &object.untracked}) {
-      for (std::string& file : *files) file = shown_path(file, here_);
+      for (std::string& file : *files) file = display_path(file, here_);
       std::sort(files->begin(), files->end());
       files->erase(std::unique(files->begin(), files->end()), files->end());
     }
-    for (MovedDeclaration& moved : object.moved) moved.file = shown_path(moved.file, here_);
-    if (!object.copied_from.empty()) object.copied_from = shown_path(whole(object.copied_from, here_), here_);
-    if (object.listed_in != "debug info") object.listed_in = shown_path(whole(object.listed_in, here_), here_);
+    for (MovedDeclaration& moved : object.moved) moved.file = display_path(moved.file, here_);
+    if (!object.copied_from.empty()) object.copied_from = display_path(whole(object.copied_from, here_), here_);
+    if (object.listed_in != "debug info") object.listed_in = display_path(whole(object.listed_in, here_), here_);
   }
 
   const StaleOptions options_;
@@ -336,7 +336,7 @@ StaleFacts find_stale(const LinkJob& job, const std::vector<InputFacts>& inputs,
   Finder finder(options);
   std::vector<std::string> neighbours{job.output_path};
   for (const InputFacts& input : inputs) {
-    if (input.kind != InputKind::Object || input.objects.empty() || !input.objects.front().at_hand) continue;
+    if (input.kind != InputKind::Object || input.objects.empty() || !input.objects.front().available) continue;
     finder.take(input.objects.front().origin);
     neighbours.push_back(input.path);
   }

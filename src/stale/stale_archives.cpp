@@ -106,7 +106,7 @@ const ArchiveRecipes::Recipes& ArchiveRecipes::recipes_of(const std::string& bui
   const auto [entry, added] = of_build_.try_emplace(build);
   if (!added) return entry->second;
   try {
-    const BuildPlan plan = archives_of_build(shown_path(build, working_folder()));
+    const BuildPlan plan = archives_of_build(display_path(build, working_directory()));
     for (const BuildLink& link : plan.links)
       entry->second.try_emplace(whole(in_folder(plan.folder, link.output)), recipe_of(plan, link));
   } catch (const InputError&) {  // it is an error where the user names the folder
@@ -355,7 +355,7 @@ class Finder {
     std::map<std::string, std::size_t> seen;
     for (const ObjectFacts& object : archive.objects) {
       const Origin& member = object.origin;
-      if (!object.at_hand || object.nested) continue;
+      if (!object.available || object.nested) continue;
       const std::string name(base_name(member.member));
       const std::size_t nth = seen[name]++;
       if (archive.thin) {  // the member is the object

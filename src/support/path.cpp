@@ -7,14 +7,14 @@
 
 namespace elfaudit {
 
-std::string shown_path(const std::string& path, const std::string& folder) {
+std::string display_path(const std::string& path, const std::string& folder) {
   const std::filesystem::path whole = std::filesystem::path(path).lexically_normal();
   if (whole.is_relative() || folder.empty()) return whole.string();
   const std::filesystem::path below = whole.lexically_relative(folder);
   return below.empty() || *below.begin() == ".." ? whole.string() : below.string();
 }
 
-std::string working_folder() {
+std::string working_directory() {
   std::error_code error;
   const std::filesystem::path here = std::filesystem::current_path(error);
   return error ? std::string() : here.string();

@@ -15,10 +15,10 @@ inline std::string_view base_name(std::string_view path) { return path.substr(pa
 
 /// Normalised, and relative to `folder` (absolute; empty: never) when below it. A path that the compiler left relative
 /// (-ffile-prefix-map) stays so.
-std::string shown_path(const std::string& path, const std::string& folder);
+std::string display_path(const std::string& path, const std::string& folder);
 
 /// The working directory; empty when it can't be had.
-std::string working_folder();
+std::string working_directory();
 
 /// Is there anything at `path`, links followed? False for what can't be looked at.
 bool is_there(const std::string& path);

@@ -18,15 +18,15 @@ inline bool take_prefix(std::string_view& text, std::string_view prefix) {
 
 // --- The shell's patterns, as configuration files use them.
 
-/// fnmatch(3); '*' fits '/' as well. An empty pattern fits everything.
-inline bool fits(const std::string& pattern, const std::string& text) {
+/// fnmatch(3); '*' matches '/' as well. An empty pattern fits everything.
+inline bool matches(const std::string& pattern, const std::string& text) {
   return pattern.empty() || pattern == text || ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
 }
 
 /// Also without its folders, when the pattern names none.
 inline bool fits_path(const std::string& pattern, const std::string& path) {
-  if (fits(pattern, path)) return true;
-  return pattern.find('/') == std::string::npos && fits(pattern, path.substr(path.rfind('/') + 1));
+  if (matches(pattern, path)) return true;
+  return pattern.find('/') == std::string::npos && matches(pattern, path.substr(path.rfind('/') + 1));
 }
 
 /// `text` with its line breaks between words, so that it stays within `width` columns where words allow it; 0: in one

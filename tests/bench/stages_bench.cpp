@@ -43,10 +43,11 @@ void hash_names(benchmark::State& state) {
 }
 BENCHMARK(hash_names)->Arg(8)->Arg(60)->Arg(500);
 
-void census(benchmark::State& state) {
-  for (auto _ : state) benchmark::DoNotOptimize(take_census(objects(), static_cast<unsigned>(state.range(0)), false));
+void prefilter(benchmark::State& state) {
+  for (auto _ : state)
+    benchmark::DoNotOptimize(prefilter_inputs(objects(), static_cast<unsigned>(state.range(0)), false));
 }
-BENCHMARK(census)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(prefilter)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 void full_scan(benchmark::State& state) {
   const LinkJob job = job_of_objects();

@@ -19,8 +19,8 @@ namespace elfaudit::test {
 using Places = std::map<std::string, std::string>;  // symbol -> "file:line", or "unknown: why"
 
 /// The defined non-local symbols of a file, as the scan stage would hand them over.
-inline std::vector<Wanted> defined_symbols(const std::string& path) {
-  std::vector<Wanted> result;
+inline std::vector<SymbolQuery> defined_symbols(const std::string& path) {
+  std::vector<SymbolQuery> result;
   elf_version(EV_CURRENT);
   const FileDescriptor fd(::open(path.c_str(), O_RDONLY));
   Elf* elf = elf_begin(fd.get(), ELF_C_READ, nullptr);
@@ -68,7 +68,7 @@ inline Places locate_all(const std::string& path, const std::string& folder) {
 inline std::string locate_one(const std::string& path, const std::string& symbol, const std::string& folder) {
   Origin origin;
   origin.path = origin.bytes_path = path;
-  for (const Wanted& wanted : defined_symbols(path))
+  for (const SymbolQuery& wanted : defined_symbols(path))
     if (wanted.name == symbol) return shown(locate_in_debug_info(origin, {wanted}).at(0), folder);
   ADD_FAILURE() << path << " does not define " << symbol;
   return {};

@@ -61,17 +61,17 @@ TEST(BuildLinks, PartsOfABuildLine) {
 
 TEST(BuildLinks, WhatAFileNamesIsNotStarted) {
   Command command{{}, "g++", {"a.o"}, {}, [](const std::string& program) { return program == "g++"; }};
-  EXPECT_EQ(why_not_asked(command), "");
+  EXPECT_EQ(why_not_run(command), "");
   command.words = {"a.o", "--nvptx-arch-tool=/tmp/x"};
-  EXPECT_NE(why_not_asked(command), "");
+  EXPECT_NE(why_not_run(command), "");
   command.words = {"a.o"};
   command.environment = {"env", "LD_PRELOAD=/tmp/x.so"};
-  EXPECT_NE(why_not_asked(command), "");
+  EXPECT_NE(why_not_run(command), "");
   command.environment = {};
   command.program = "/tmp/g++";
-  EXPECT_NE(why_not_asked(command), "");
+  EXPECT_NE(why_not_run(command), "");
   command.may_ask = {};
-  EXPECT_EQ(why_not_asked(command), "");  // the user's own command
+  EXPECT_EQ(why_not_run(command), "");  // the user's own command
 }
 
 }  // namespace

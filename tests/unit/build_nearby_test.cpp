@@ -1,4 +1,4 @@
-#include "diagnose/remedies.hpp"
+#include "diagnose/suggestions.hpp"
 
 #include <gmock/gmock.h>
 

@@ -70,7 +70,7 @@ TEST(Facts, SayWhatTheObjectSays) {
   for (const char* file : {"a.o", "liba.so", "liba.a"}) {
     const InputFacts facts = read_facts_file(index(dir, file));
     EXPECT_EQ(describe(facts), describe(scan_input(dir / file))) << file;
-    EXPECT_TRUE(facts.objects.front().at_hand);
+    EXPECT_TRUE(facts.objects.front().available);
     EXPECT_FALSE(decode_places(facts.objects.front().places).empty());
   }
 }
@@ -82,10 +82,10 @@ TEST(Facts, KnowAnotherObjectFromTheirs) {
   const std::string facts = index(dir, "a.o");
   const std::string before = bytes_of(dir / "a.o");
   dir.write("a.o", before.substr(0, before.size() - 1) + "x");  // the same size
-  EXPECT_FALSE(read_facts_file(facts).objects.front().at_hand);
+  EXPECT_FALSE(read_facts_file(facts).objects.front().available);
   EXPECT_EQ(read_facts_file(facts).objects.front().origin.bytes_path, facts);
   dir.run("rm a.o");
-  EXPECT_FALSE(read_facts_file(facts).objects.front().at_hand);
+  EXPECT_FALSE(read_facts_file(facts).objects.front().available);
   EXPECT_EQ(read_facts_file(facts).path, dir / "a.o");
 }
 
@@ -234,7 +234,7 @@ TEST(Wire, CountsNoMoreThanThereIs) {
 // --- the cache
 
 Places one_place(const std::string& file) {
-  WrittenAt written;
+  DeclaredAt written;
   written.lines = {{file, 3}};
   written.source = "/src/a.cpp";
   written.unit = 0;

@@ -40,7 +40,7 @@ std::vector<Range> debug_ranges(const std::string& path) {
 }
 
 /// Asks for every symbol; the answer has to be whole.
-void ask(const std::string& path, const std::vector<Wanted>& wanted) {
+void ask(const std::string& path, const std::vector<SymbolQuery>& wanted) {
   Origin origin;
   origin.path = origin.bytes_path = path;
   const auto places = locate_in_debug_info(origin, wanted);

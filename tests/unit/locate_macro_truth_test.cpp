@@ -121,7 +121,7 @@ class Truth {
     const auto line = static_cast<std::uint32_t>(std::stoul(text.substr(2)));
     const std::string named = text.substr(open + 1, close - open - 1);
     // "<built-in>", "<command-line>" or "<command line>"
-    const std::string file = named.starts_with('<') ? std::string() : shown_path(folder_ + "/build/" + named, "");
+    const std::string file = named.starts_with('<') ? std::string() : display_path(folder_ + "/build/" + named, "");
     std::istringstream in(text.substr(close + 1));
     bool enters = false, leaves = false;
     for (int flag = 0; in >> flag;) {

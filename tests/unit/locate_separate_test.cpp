@@ -27,7 +27,7 @@ class LocateSeparate : public testing::Test {
   std::string locate(const std::string& symbol, const std::string& file = "lib.so") const {
     Origin origin;
     origin.path = origin.bytes_path = dir / file;
-    for (const Wanted& wanted : defined_symbols(origin.path))
+    for (const SymbolQuery& wanted : defined_symbols(origin.path))
       if (wanted.name == symbol) return shown(locate_in_debug_info(origin, {wanted}, roots).at(0), dir.path());
     return "not defined";
   }
@@ -43,7 +43,7 @@ class LocateSeparate : public testing::Test {
   std::string macro(const std::string& file = "lib.so") const {
     Origin origin;
     origin.path = origin.bytes_path = dir / file;
-    for (const Wanted& wanted : defined_symbols(origin.path)) {
+    for (const SymbolQuery& wanted : defined_symbols(origin.path)) {
       if (wanted.name != "state") continue;
       const Located located = locate_with_unit(origin, {wanted}, roots).at(0);
       if (!located.unit) return "no place";

@@ -66,7 +66,7 @@ TEST(Resolve, MuldefsMakesTheSecondHarmlessButAccountsForIt) {
   line.job.allow_multiple_definition = true;
   const Resolution resolution = resolve(line.job, line.inputs);
   EXPECT_THAT(resolution.conflicts, IsEmpty());
-  EXPECT_EQ(resolution.fate({{1, 0}, 0}), Fate::Ignored);
+  EXPECT_EQ(resolution.resolution_of({{1, 0}, 0}), SymbolResolution::Ignored);
 }
 
 TEST(Resolve, EqualAbsoluteValuesAreNoDuplicate) {
@@ -138,15 +138,15 @@ TEST(Resolve, AsNeededTakesWhatIsAlreadyNeeded) {
   EXPECT_THAT(unresolved(before), ElementsAre("f"));
 }
 
-TEST(Resolve, EveryDefinitionHasAFate) {
+TEST(Resolve, EveryDefinitionIsResolved) {
   const ObjectFacts member = FactsBuilder("libx.a", "f.o").defines("f").weak("g").done();
   const ObjectFacts unused = FactsBuilder("libx.a", "u.o").defines("u").done();
   const Line line = Line().object(kNeedsF).archive("libx.a", {member, unused});
   const Resolution resolution = resolve(line.job, line.inputs);
-  EXPECT_EQ(resolution.fate({{0, 0}, 0}), Fate::Reference);
-  EXPECT_EQ(resolution.fate({{1, 0}, 0}), Fate::Kept);
-  EXPECT_EQ(resolution.fate({{1, 0}, 1}), Fate::Kept);
-  EXPECT_EQ(resolution.fate({{1, 1}, 0}), Fate::NotExtracted);
+  EXPECT_EQ(resolution.resolution_of({{0, 0}, 0}), SymbolResolution::Reference);
+  EXPECT_EQ(resolution.resolution_of({{1, 0}, 0}), SymbolResolution::Kept);
+  EXPECT_EQ(resolution.resolution_of({{1, 0}, 1}), SymbolResolution::Kept);
+  EXPECT_EQ(resolution.resolution_of({{1, 1}, 0}), SymbolResolution::NotExtracted);
 }
 
 }  // namespace

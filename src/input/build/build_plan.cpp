@@ -719,9 +719,9 @@ std::string real(const fs::path& path) {
 }
 
 /// The programs that the user's own environment and command line name.
-class Askable {
+class AllowedPrograms {
  public:
-  explicit Askable(const std::vector<std::string>& named) {
+  explicit AllowedPrograms(const std::vector<std::string>& named) {
     for (const std::string& program : named) programs_.insert(real(program));
     const char* path = std::getenv("PATH");
     std::string_view rest = path == nullptr ? "" : path;
@@ -763,11 +763,12 @@ void rebase_paths(const std::string& folder, LinkJob& job) {
     if (!assignment.where.starts_with('-')) assignment.where = in_folder(folder, assignment.where);
 }
 
-LinkJob job_of_command(const BuildLink& link, const Askable& askable, const std::optional<LinkerChoice>& linker) {
+LinkJob job_of_command(const BuildLink& link, const AllowedPrograms& allowed,
+                       const std::optional<LinkerChoice>& linker) {
   LinkJob job;
   {
     const WorkingFolder there(link.folder);
-    job = job_from_command(link.argv, linker, std::cref(askable));
+    job = job_from_command(link.argv, linker, std::cref(allowed));
   }
   rebase_paths(link.folder, job);
   return job;
@@ -804,12 +805,12 @@ void note_not_built(const BuildPlan& plan, const BuildLink& link, BuildJob& buil
 
 std::vector<BuildJob> jobs_of(const BuildPlan& plan, const std::vector<std::string>& ask,
                               const std::optional<LinkerChoice>& linker) {
-  const Askable askable(ask);
+  const AllowedPrograms allowed(ask);
   std::vector<BuildJob> jobs;
   for (const BuildLink& link : plan.links) {
     const std::string output = in_folder(plan.folder, link.output);
     try {
-      BuildJob job{job_of_command(link, askable, linker), {}};
+      BuildJob job{job_of_command(link, allowed, linker), {}};
       job.job.output_path = output;
       note_not_built(plan, link, job);
       jobs.push_back(std::move(job));

@@ -122,8 +122,8 @@ namespace {
 
 using namespace dwarf;
 
-WrittenAt unknown(std::string why) {
-  WrittenAt written;
+DeclaredAt unknown(std::string why) {
+  DeclaredAt written;
   written.why_unknown = std::move(why);
   return written;
 }
@@ -131,7 +131,7 @@ WrittenAt unknown(std::string why) {
 /// The symbols to be found, each one's address as debug info would give it.
 class Question {
  public:
-  Question(DebugSections& sections, const std::vector<Wanted>& wanted) : sections_(sections) {
+  Question(DebugSections& sections, const std::vector<SymbolQuery>& wanted) : sections_(sections) {
     targets_.resize(wanted.size());
     for (std::size_t i = 0; i < wanted.size(); ++i) set(targets_[i], wanted[i]);
     note_shared_addresses();
@@ -155,7 +155,7 @@ class Question {
     return {symbol.section, value};
   }
 
-  void set(Target& target, const Wanted& wanted) {
+  void set(Target& target, const SymbolQuery& wanted) {
     const SymbolEntry symbol = sections_.symbols()[wanted.symbol_index];
     target.name = wanted.name;
     target.address = address_of_symbol(wanted.symbol_index, symbol);
@@ -194,7 +194,7 @@ struct Agreement {
     if (definition.file_unit == nullptr || definition.line == 0) return;
     const std::string path = file_path(*definition.file_unit, definition.file);
     if (path.empty()) return;
-    places.insert({shown_path(path, {}), definition.line});
+    places.insert({display_path(path, {}), definition.line});
     folder_is_lost |= dwarf::folder_is_lost(*definition.file_unit, definition.file);
     declaration_only |= of_declaration;
     if (unit == nullptr) unit = die.unit;
@@ -206,10 +206,10 @@ std::string source_of(const Unit& unit) {
   const std::string_view name = unit.name.empty() ? unit.main().name : unit.name;
   if (name.empty()) return {};
   const std::string_view folder = unit.main().comp_dir.empty() ? unit.comp_dir : unit.main().comp_dir;
-  return shown_path((std::filesystem::path(folder) / name).string(), {});
+  return display_path((std::filesystem::path(folder) / name).string(), {});
 }
 
-WrittenAt place_of(const Agreement& agreement) {
+DeclaredAt place_of(const Agreement& agreement) {
   if (agreement.places.empty()) return unknown("the debug info gives no line for it");
   if (agreement.folder_is_lost) {
     const SourceLine& at = *agreement.places.begin();
@@ -218,7 +218,7 @@ WrittenAt place_of(const Agreement& agreement) {
                     "-gdwarf-4 keeps it",
                     base_name(at.file), at.line));
   }
-  WrittenAt written;
+  DeclaredAt written;
   written.lines.assign(agreement.places.begin(), agreement.places.end());
   written.declaration_only = agreement.declaration_only;
   written.unit = agreement.unit->main().number;
@@ -227,7 +227,7 @@ WrittenAt place_of(const Agreement& agreement) {
 }
 
 /// An address is proof when only this symbol is there; else the name decides.
-std::optional<WrittenAt> judge(const Target& target) {
+std::optional<DeclaredAt> judge(const Target& target) {
   Agreement agreement;
   const bool certain = !target.address_shared && target.at_address.size() == 1;
   std::size_t taken = 0;
@@ -255,14 +255,14 @@ std::string why_not_found(const Target& target, const Met& met, const SplitFiles
   return "the debug info does not describe it";
 }
 
-std::vector<Target*> not_found(std::vector<Target>& targets, const std::vector<std::optional<WrittenAt>>& places) {
+std::vector<Target*> not_found(std::vector<Target>& targets, const std::vector<std::optional<DeclaredAt>>& places) {
   std::vector<Target*> result;
   for (std::size_t i = 0; i < targets.size(); ++i)
     if (!places[i]) result.push_back(&targets[i]);
   return result;
 }
 
-WrittenPlaces read(const Origin& origin, const std::vector<Wanted>& wanted, const DebugRoots& roots) {
+DeclaredPlaces read(const Origin& origin, const std::vector<SymbolQuery>& wanted, const DebugRoots& roots) {
   DebugSource source(origin, roots);
   // Separate debug files are looked for only where a linked file has no debug info of its own.
   if (source.debug() == nullptr)
@@ -273,7 +273,7 @@ WrittenPlaces read(const Origin& origin, const std::vector<Wanted>& wanted, cons
   DebugSections& symbols = source.symbols();
   Question question(symbols, wanted);
   std::vector<Target>& targets = question.targets();
-  std::vector<std::optional<WrittenAt>> places(wanted.size());
+  std::vector<std::optional<DeclaredAt>> places(wanted.size());
   for (std::size_t i = 0; i < targets.size(); ++i) {
     if (targets[i].address.section == SymbolEntry::kUndefined && symbols.relocatable())
       places[i] = unknown("it is not defined there");
@@ -295,7 +295,7 @@ WrittenPlaces read(const Origin& origin, const std::vector<Wanted>& wanted, cons
       if (!places[i]) places[i] = unknown(why_not_found(targets[i], met, split));
     }
   }
-  WrittenPlaces result;
+  DeclaredPlaces result;
   for (auto& place : places) result.places.push_back(std::move(*place));
   result.from_object_alone = symbols.relocatable() && !split.asked();
   return result;
@@ -303,7 +303,7 @@ WrittenPlaces read(const Origin& origin, const std::vector<Wanted>& wanted, cons
 
 }  // namespace
 
-WrittenPlaces places_written(const Origin& origin, const std::vector<Wanted>& wanted, const DebugRoots& roots) {
+DeclaredPlaces places_written(const Origin& origin, const std::vector<SymbolQuery>& wanted, const DebugRoots& roots) {
   if (wanted.empty()) return {};
   std::string why;
   try {
@@ -318,9 +318,9 @@ WrittenPlaces places_written(const Origin& origin, const std::vector<Wanted>& wa
   return {std::vector(wanted.size(), unknown(why)), false};
 }
 
-Located located_from(const WrittenAt& written, const std::string& folder) {
+Located located_from(const DeclaredAt& written, const std::string& folder) {
   std::set<SourceLine> places;
-  for (const SourceLine& at : written.lines) places.insert({shown_path(at.file, folder), at.line});
+  for (const SourceLine& at : written.lines) places.insert({display_path(at.file, folder), at.line});
   std::string list;
   for (const SourceLine& at : places) list += (list.empty() ? "" : ", ") + at.file + ":" + std::to_string(at.line);
   Located located;
@@ -334,20 +334,20 @@ Located located_from(const WrittenAt& written, const std::string& folder) {
   located.place.known_by = KnownBy::DebugInfo;
   located.place.at = *places.begin();
   located.unit = written.unit;
-  located.source = shown_path(written.source, folder);
+  located.source = display_path(written.source, folder);
   return located;
 }
 
-std::vector<Located> locate_with_unit(const Origin& origin, const std::vector<Wanted>& wanted,
+std::vector<Located> locate_with_unit(const Origin& origin, const std::vector<SymbolQuery>& wanted,
                                       const DebugRoots& roots) {
-  const std::string folder = working_folder();
+  const std::string folder = working_directory();
   std::vector<Located> result;
-  for (const WrittenAt& written : places_written(origin, wanted, roots).places)
+  for (const DeclaredAt& written : places_written(origin, wanted, roots).places)
     result.push_back(located_from(written, folder));
   return result;
 }
 
-std::vector<Place> locate_in_debug_info(const Origin& origin, const std::vector<Wanted>& wanted,
+std::vector<Place> locate_in_debug_info(const Origin& origin, const std::vector<SymbolQuery>& wanted,
                                         const DebugRoots& roots) {
   std::vector<Place> places;
   for (Located& located : locate_with_unit(origin, wanted, roots)) places.push_back(std::move(located.place));
@@ -368,7 +368,8 @@ FileDescriptor file_in_memory(const Origin& origin, std::span<const std::byte> b
   return file;
 }
 
-std::vector<Place> locate_in_cubin(const ObjectFacts& object, std::uint32_t image, const std::vector<Wanted>& wanted) {
+std::vector<Place> locate_in_cubin(const ObjectFacts& object, std::uint32_t image,
+                                   const std::vector<SymbolQuery>& wanted) {
   const std::vector<std::byte> payload = payload_of(object, image);
   const FileDescriptor file = file_in_memory(object.origin, payload);
   Origin origin;
@@ -387,7 +388,7 @@ std::vector<Place> locate_in_image(const ObjectFacts& object, std::uint32_t imag
   unknown.why_unknown = "no debug info of its device code (nvcc -G)";
   if (object.device.images[image].kind != ImageKind::Cubin) return std::vector(symbols.size(), unknown);
   const DeviceSymbols& decoded = object.device.decoded.at(image);
-  std::vector<Wanted> wanted;
+  std::vector<SymbolQuery> wanted;
   for (const std::uint32_t symbol : symbols)
     wanted.push_back({decoded.symbols[symbol].index, std::string(decoded.name(decoded.symbols[symbol]))});
   try {
@@ -400,40 +401,41 @@ std::vector<Place> locate_in_image(const ObjectFacts& object, std::uint32_t imag
 
 namespace {
 
-bool has_all(const Places& places, const std::vector<Wanted>& wanted) {
-  return std::all_of(wanted.begin(), wanted.end(), [&](const Wanted& w) { return places.contains(w.symbol_index); });
+bool has_all(const Places& places, const std::vector<SymbolQuery>& wanted) {
+  return std::all_of(wanted.begin(), wanted.end(),
+                     [&](const SymbolQuery& w) { return places.contains(w.symbol_index); });
 }
 
-void add(const WrittenPlaces& written, const std::vector<Wanted>& wanted, Places& places) {
+void add(const DeclaredPlaces& written, const std::vector<SymbolQuery>& wanted, Places& places) {
   for (std::size_t i = 0; i < wanted.size(); ++i) places.insert_or_assign(wanted[i].symbol_index, written.places[i]);
 }
 
-Places read_object(const ObjectFacts& object, const std::vector<Wanted>& wanted) {
+Places read_object(const ObjectFacts& object, const std::vector<SymbolQuery>& wanted) {
   Places places;
   add(places_written(object.origin, wanted), wanted, places);
   return places;
 }
 
 /// Linked files are not kept: their debug info may be in files of their own, and they are asked about little.
-Places through_cache(const ObjectFacts& object, const std::vector<Wanted>& wanted, PlaceCache& cache) {
+Places through_cache(const ObjectFacts& object, const std::vector<SymbolQuery>& wanted, PlaceCache& cache) {
   const std::optional<PlaceCache::Key> key = cache.key_of(object.origin);
   if (!key) return read_object(object, wanted);
   Places places = cache.find(*key);
   if (has_all(places, wanted)) return places;
-  const WrittenPlaces written = places_written(object.origin, wanted);
+  const DeclaredPlaces written = places_written(object.origin, wanted);
   add(written, wanted, places);
   if (written.from_object_alone) cache.keep(*key, object.origin, places);
   return places;
 }
 
-WrittenAt not_told(const std::string& why) {
-  WrittenAt written;
+DeclaredAt no_place(const std::string& why) {
+  DeclaredAt written;
   written.why_unknown = why;
   return written;
 }
 
 /// A symbol that is not among the facts' own (a local one) is looked for in the object, where that is at hand.
-Places from_facts(const ObjectFacts& object, const std::vector<Wanted>& wanted) {
+Places from_facts(const ObjectFacts& object, const std::vector<SymbolQuery>& wanted) {
   std::string why = fmt::format("{} has no entry for it, and the object is missing", object.indexed_in);
   Places places;
   try {
@@ -442,12 +444,12 @@ Places from_facts(const ObjectFacts& object, const std::vector<Wanted>& wanted) 
     why = fmt::format("{} is damaged: {}", object.indexed_in, error.what());
   }
   if (has_all(places, wanted)) return places;
-  if (object.at_hand) return read_object(object, wanted);
-  for (const Wanted& one : wanted) places.try_emplace(one.symbol_index, not_told(why));
+  if (object.available) return read_object(object, wanted);
+  for (const SymbolQuery& one : wanted) places.try_emplace(one.symbol_index, no_place(why));
   return places;
 }
 
-Places places_of(const ObjectFacts& object, const std::vector<Wanted>& wanted, PlaceCache& cache) {
+Places places_of(const ObjectFacts& object, const std::vector<SymbolQuery>& wanted, PlaceCache& cache) {
   if (!object.indexed_in.empty()) return from_facts(object, wanted);
   if (object.kind == ObjectKind::Relocatable) return through_cache(object, wanted, cache);
   return read_object(object, wanted);
@@ -455,17 +457,17 @@ Places places_of(const ObjectFacts& object, const std::vector<Wanted>& wanted, P
 
 }  // namespace
 
-std::vector<Located> locate_or_remember(const ObjectFacts& object, const std::vector<Wanted>& wanted,
-                                        PlaceCache& cache) {
+std::vector<Located> locate_cached(const ObjectFacts& object, const std::vector<SymbolQuery>& wanted,
+                                   PlaceCache& cache) {
   const Places places = places_of(object, wanted, cache);
-  const std::string folder = working_folder();
+  const std::string folder = working_directory();
   std::vector<Located> located;
-  for (const Wanted& one : wanted) located.push_back(located_from(places.at(one.symbol_index), folder));
+  for (const SymbolQuery& one : wanted) located.push_back(located_from(places.at(one.symbol_index), folder));
   return located;
 }
 
 std::string places_of_all(const ObjectFacts& object) {
-  std::vector<Wanted> wanted;
+  std::vector<SymbolQuery> wanted;
   for (const Symbol& symbol : object.symbols)
     if (symbol.defined()) wanted.push_back({symbol.index, std::string(object.name(symbol))});
   return encode_places(read_object(object, wanted));

@@ -31,7 +31,7 @@ struct Declared {
 std::vector<Declared> declared_in(const Origin& origin, const std::string& file);
 
 /// A symbol to be located, as the scan stage found it.
-struct Wanted {
+struct SymbolQuery {
   std::uint32_t symbol_index = 0;  ///< in .symtab (relocatable objects) or .dynsym (shared objects)
   std::string name;                ///< mangled
 };
@@ -43,25 +43,26 @@ struct Located {
   std::string source;               ///< the source file that was compiled, as Place::at spells files; empty: not known
 };
 
-struct WrittenPlaces {
-  std::vector<WrittenAt> places;   ///< in the order they were asked for
+struct DeclaredPlaces {
+  std::vector<DeclaredAt> places;  ///< in the order they were asked for
   bool from_object_alone = false;  ///< no other file was looked for: the same bytes give the same answers
 };
 
 /// As locate_with_unit().
-WrittenPlaces places_written(const Origin& origin, const std::vector<Wanted>& wanted, const DebugRoots& roots = {});
+DeclaredPlaces places_written(const Origin& origin, const std::vector<SymbolQuery>& wanted,
+                              const DebugRoots& roots = {});
 
 /// The place that it comes to, its paths as they are shown in `folder`.
-Located located_from(const WrittenAt& written, const std::string& folder);
+Located located_from(const DeclaredAt& written, const std::string& folder);
 
 /// Where each of `wanted` is written, in that order, from the debug info of one object, its .dwo, its .dwp and its
 /// separate debug file included. One pass over the object serves all of them. What isn't known says why in
 /// Place::why_unknown; never throws.
-std::vector<Located> locate_with_unit(const Origin& origin, const std::vector<Wanted>& wanted,
+std::vector<Located> locate_with_unit(const Origin& origin, const std::vector<SymbolQuery>& wanted,
                                       const DebugRoots& roots = {});
 
 /// The same, places only.
-std::vector<Place> locate_in_debug_info(const Origin& origin, const std::vector<Wanted>& wanted,
+std::vector<Place> locate_in_debug_info(const Origin& origin, const std::vector<SymbolQuery>& wanted,
                                         const DebugRoots& roots = {});
 
 // --- Device symbol -> header and line, from the cubin's own DWARF, which nvcc writes with -G.
@@ -75,8 +76,8 @@ std::vector<Place> locate_in_image(const ObjectFacts& object, std::uint32_t imag
 // stands for the object, the cache, or the object's debug info.
 
 /// In the order of `wanted`; the same whoever knows it. Never throws for what is in files.
-std::vector<Located> locate_or_remember(const ObjectFacts& object, const std::vector<Wanted>& wanted,
-                                        PlaceCache& cache);
+std::vector<Located> locate_cached(const ObjectFacts& object, const std::vector<SymbolQuery>& wanted,
+                                   PlaceCache& cache);
 
 /// For a facts file: the places of everything that the object defines, encoded.
 std::string places_of_all(const ObjectFacts& object);

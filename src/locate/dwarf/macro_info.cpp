@@ -458,17 +458,18 @@ bool is_preprocessed(const Unit& unit, const MacroEvents& events) {
 }  // namespace
 
 struct MacroInfo::Data {
-  explicit Data(const Origin& origin, const DebugRoots& roots) : source(origin, roots), folder(working_folder()) {}
+  explicit Data(const Origin& origin, const DebugRoots& roots) : source(origin, roots), folder(working_directory()) {}
 
   std::string path(const MacroEvents& unit, std::uint32_t reading) const {
-    return unit.files ? shown_path(unit.files->path(unit.readings[reading].file), folder) : std::string();
+    return unit.files ? display_path(unit.files->path(unit.readings[reading].file), folder) : std::string();
   }
 
   /// By number: is it that file?
   std::vector<bool> numbers_of(const MacroEvents& unit, const std::string& file) const {
     std::vector<bool> result(unit.files ? unit.files->size() : 0);
     for (std::uint64_t i = 0; i < result.size(); ++i)
-      result[i] = base_name(unit.files->name(i)) == base_name(file) && shown_path(unit.files->path(i), folder) == file;
+      result[i] =
+          base_name(unit.files->name(i)) == base_name(file) && display_path(unit.files->path(i), folder) == file;
     return result;
   }
 

@@ -289,7 +289,7 @@ void doubt_operands(const TranslationUnit& unit, const std::vector<Name>& wanted
     UnitReading other;
     if (const bool affordable = readings++ < kMostReadings; affordable) {
       TranslationUnit supposed = unit;
-      supposed.left_out = {operand};
+      supposed.unread = {operand};
       other = read(supposed, wanted, nullptr);
       if (other.refuted) continue;
     }

@@ -72,7 +72,7 @@ std::optional<Preprocessor::Met> IncludeChains::only_met(std::uint32_t file, std
   const auto known = met_.find({file, line});
   std::vector<Preprocessor::Met> met = known == met_.end() ? std::vector<Preprocessor::Met>() : known->second;
   // What was left out in doubt was read, if nothing else has that line.
-  if (met.size() > 1 && std::any_of(met.begin(), met.end(), [](const Preprocessor::Met& one) { return one.left_out; }))
+  if (met.size() > 1 && std::any_of(met.begin(), met.end(), [](const Preprocessor::Met& one) { return one.unread; }))
     return std::nullopt;
   if (met.size() > 1)
     std::erase_if(met, [&](const Preprocessor::Met& one) {
@@ -85,7 +85,7 @@ std::optional<Preprocessor::Met> IncludeChains::only_met(std::uint32_t file, std
 /// By an #include in front of that entry that the reading did not follow.
 bool IncludeChains::may_come_earlier(std::uint32_t file, std::size_t entered) {
   for (std::size_t i = 0; i < entered; ++i) {
-    if (asked_[i].how != Asked::How::LeftOut) continue;
+    if (asked_[i].how != Asked::How::Unread) continue;
     if (asked_[i].files.empty() || lead_to(asked_[i].files, file, i)) return true;
   }
   return false;
@@ -111,7 +111,7 @@ bool IncludeChains::leads_elsewhere(std::uint32_t file, std::uint32_t below, std
   for (std::size_t i = entered + 1; i < asked_.size(); ++i) {
     const Asked& asked = asked_[i];
     if (is_below(asked.at.inclusion, below)) continue;
-    if (asked.how == Asked::How::LeftOut && asked.files.empty()) return true;
+    if (asked.how == Asked::How::Unread && asked.files.empty()) return true;
     // The #includes of what was entered are asked themselves.
     if (asked.how == Asked::How::Entered && asked.files.front() != file) continue;
     from.insert(from.end(), asked.files.begin(), asked.files.end());
@@ -124,11 +124,11 @@ bool IncludeChains::missed_is_explained() {
   if (explained_) return *explained_;
   const std::vector<std::uint32_t> missed = preprocessor_.search().missed();
   const bool unclear = std::any_of(asked_.begin(), asked_.end(), [](const Asked& asked) {
-    return asked.how == Asked::How::LeftOut && asked.files.empty();
+    return asked.how == Asked::How::Unread && asked.files.empty();
   });
   std::vector<std::uint32_t> from;
   for (const Asked& asked : asked_)
-    if (asked.how == Asked::How::LeftOut) from.insert(from.end(), asked.files.begin(), asked.files.end());
+    if (asked.how == Asked::How::Unread) from.insert(from.end(), asked.files.begin(), asked.files.end());
   explained_ =
       unclear || std::all_of(missed.begin(), missed.end(), [&](std::uint32_t file) { return lead_to(from, file, 0); });
   return *explained_;
@@ -205,17 +205,17 @@ void Preprocessor::note_unread(const IncludeRequest& request, const Spot& at, st
   std::vector<std::uint32_t> files = search_.possible(request);
   if (files.empty()) {
     if (search_.has_list() || (!request.quoted && is_standard_header(request.name))) return;
-    return note_include(Asked::How::LeftOut, at, {});
+    return note_include(Asked::How::Unread, at, {});
   }
   std::erase_if(files, [&](std::uint32_t file) { return file == chosen || already_guarded(file); });
-  if (!files.empty()) note_include(Asked::How::LeftOut, at, std::move(files));
+  if (!files.empty()) note_include(Asked::How::Unread, at, std::move(files));
 }
 
-void Preprocessor::note_watched(const Frame& frame, const Token& token, bool left_out) {
+void Preprocessor::note_watched(const Frame& frame, const Token& token, bool unread) {
   if (!frame.watched->contains(token.at.line)) return;
   const Spot at{frame.inclusion, token.at.line};
-  if (noted_.insert({at.inclusion, at.line, left_out}).second)
-    met_.push_back({frame.file, at, doubt_in_file(), left_out});
+  if (noted_.insert({at.inclusion, at.line, unread}).second)
+    met_.push_back({frame.file, at, doubt_in_file(), unread});
 }
 
 /// What the conditions around the place depend on, those of the file that is read.

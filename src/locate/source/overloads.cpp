@@ -506,8 +506,8 @@ class ReadingMaker {
     }
   }
 
-  Leads leads(const LeftOut& left_out) const {
-    const Leads others = rivals(left_out);
+  Leads leads(const Unread& unread) const {
+    const Leads others = rivals(unread);
     const bool any_rival = others.other_reasons || !others.names.empty();
     const bool stays = defining_.size() == 1 && (!any_rival || !may_be_outdone(*defining_.front(), name_, language_));
     Leads result;
@@ -522,25 +522,25 @@ class ReadingMaker {
     return result;
   }
 
-  Reading finish(std::vector<std::string> doubts, const LeftOut& left_out, const Leads& leads) {
+  Reading finish(std::vector<std::string> doubts, const Unread& unread, const Leads& leads) {
     doubt_ambiguity(reading_.definitions);
     for (std::size_t i = 0; i < reading_.definitions.size(); ++i) {
       Definition& definition = reading_.definitions[i];
       for (const std::string& doubt : doubts) add_doubt(definition.doubts, doubt);
       definition.certain = definition.doubts.empty() && leads.names.empty() && !leads.other_reasons;
       definition.site_certain = definition.certain;
-      if (!definition.certain && !left_out.sentence.empty()) add_doubt(definition.doubts, left_out.sentence);
+      if (!definition.certain && !unread.sentence.empty()) add_doubt(definition.doubts, unread.sentence);
       for (const std::string& doubt : grounds_[i].sentences) add_doubt(definition.doubts, doubt);
     }
-    if (!left_out.sentence.empty()) add_doubt(doubts, left_out.sentence);
+    if (!unread.sentence.empty()) add_doubt(doubts, unread.sentence);
     reading_.doubts = std::move(doubts);
     return std::move(reading_);
   }
 
  private:
   /// What would make something else than the one definition define the name.
-  Leads rivals(const LeftOut& left_out) const {
-    Leads result{left_out.names, doubtful_declaration_ || (!left_out.sentence.empty() && left_out.names.empty())};
+  Leads rivals(const Unread& unread) const {
+    Leads result{unread.names, doubtful_declaration_ || (!unread.sentence.empty() && unread.names.empty())};
     for (const Found& found : parsed_.found) {
       const bool is_answer = defining_.size() == 1 && defining_.front()->found == &found;
       if (is_answer || !may_define(found)) continue;
@@ -565,15 +565,15 @@ class ReadingMaker {
 }  // namespace
 
 Reading make_reading(const Parsed& parsed, const Name& name, Language language, Compiler compiler,
-                     const Origins& origins, std::vector<std::string> doubts, const LeftOut& left_out, Leads& leads) {
+                     const Origins& origins, std::vector<std::string> doubts, const Unread& unread, Leads& leads) {
   if (parsed.unbalanced) add_doubt(doubts, "braces are not balanced");
   const Sorter sorter(parsed.found, name, language);
   ReadingMaker maker(parsed, name, sorter, language, origins);
   maker.add_entries(compiler);
   for (const std::string& doubt : sorter.doubts()) add_doubt(doubts, doubt);
-  leads = maker.leads(left_out);
+  leads = maker.leads(unread);
   leads.other_reasons = leads.other_reasons || !doubts.empty();
-  return maker.finish(std::move(doubts), left_out, leads);
+  return maker.finish(std::move(doubts), unread, leads);
 }
 
 }  // namespace elfaudit::source

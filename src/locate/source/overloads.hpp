@@ -21,7 +21,7 @@ struct Grounds {
 };
 
 /// Text that was left out and has a wanted name in it.
-struct LeftOut {
+struct Unread {
   std::string sentence;  ///< empty: none was
   NameSet names;         ///< that decided so; none: for another reason
 };
@@ -54,7 +54,7 @@ class Origins {
 /// Sorts what was found into definitions and declarations of the wanted name. The line is the one that debug info of
 /// `compiler` has: gcc's is where A::B::x begins, clang's where x is.
 Reading make_reading(const Parsed& parsed, const Name& name, Language language, Compiler compiler,
-                     const Origins& origins, std::vector<std::string> doubts, const LeftOut& left_out, Leads& leads);
+                     const Origins& origins, std::vector<std::string> doubts, const Unread& unread, Leads& leads);
 
 /// Adds a sentence that is not there yet.
 void add_doubt(std::vector<std::string>& doubts, const std::string& why);

@@ -130,7 +130,7 @@ bool Preprocessor::is_given(std::uint32_t file) const {
 std::vector<std::string> Preprocessor::unclear_operands() const {
   std::vector<std::string> result;
   if (search_.lists_system_headers()) return result;
-  for (const auto& [file, operands] : told_by_name_)
+  for (const auto& [file, operands] : known_by_name_)
     if (operands.size() > 1) result.insert(result.end(), operands.begin(), operands.end());
   return result;
 }
@@ -224,7 +224,7 @@ std::optional<std::set<std::uint32_t>> Preprocessor::blamed() {
   const std::vector<std::uint32_t> listed = listed_order();
   const std::vector<std::uint32_t> entered = entered_order();
   const std::size_t at = first_difference();
-  for (const Supposition& supposition : suppositions_) {
+  for (const Assumption& supposition : suppositions_) {
     const bool is_first = (at < listed.size() && supposition.file == listed[at]) ||
                           (at < entered.size() && supposition.file == entered[at]);
     const bool is_unreached = at == kNone && refuted_ && !entered_before(supposition.file);
@@ -287,8 +287,8 @@ void Preprocessor::check_list() {
   const bool differs = first_difference() != kNone;
   if (unreached.empty() && differs) doubt_everything("the scan reaches files in another order than the depfile");
   refuted_ = refuted_ || differs || !unreached.empty();
-  if (told_by_order_of_all_.empty() || kept_order()) return;
-  for (const std::string& name : told_by_order_of_all_)
+  if (known_by_order_of_all_.empty() || kept_order()) return;
+  for (const std::string& name : known_by_order_of_all_)
     doubt_everything("which of several listed files " + name + " is, is a guess from their order");
 }
 
@@ -525,7 +525,7 @@ bool Preprocessor::already_guarded(std::uint32_t file) const {
 
 /// Several listed files end as the operand says, of which this one is the next of the list. Another, had it been meant,
 /// would be the next itself, unless it had been read before. So <krb5.h> is no krb5/krb5.h.
-bool Preprocessor::is_told_by_order(const IncludeRequest& request, std::uint32_t file) {
+bool Preprocessor::is_known_by_order(const IncludeRequest& request, std::uint32_t file) {
   if (!search_.lists_system_headers() || !list_has_order_) return false;
   bool any_of_system = false;
   for (const std::uint32_t other : search_.possible(request)) {
@@ -533,7 +533,7 @@ bool Preprocessor::is_told_by_order(const IncludeRequest& request, std::uint32_t
     if (other < is_entered_.size() && is_entered_[other]) return false;
     any_of_system = any_of_system || search_.is_system(files_[other].path);
   }
-  if (any_of_system) told_by_order_of_all_.emplace_back(request.name);
+  if (any_of_system) known_by_order_of_all_.emplace_back(request.name);
   return true;
 }
 
@@ -547,8 +547,8 @@ void Preprocessor::report_include(const Included& found, const std::string& oper
         unread_others_.push_back(operand);  // -MMD leaves out what -isystem finds
       } else {
         unread_others_.push_back(operand);
-        const std::string left_out = left_out_by_list();
-        doubt_everything(left_out.empty() ? operand + " can't be found" : of_mmd(operand));
+        const std::string unread = missing_from_list();
+        doubt_everything(unread.empty() ? operand + " can't be found" : of_mmd(operand));
         miss_include();
       }
       break;
@@ -563,7 +563,7 @@ void Preprocessor::report_include(const Included& found, const std::string& oper
       miss_include();
       break;
     case Included::How::Suffix:
-      told_by_name_[found.file].insert(operand);
+      known_by_name_[found.file].insert(operand);
       break;
     case Included::How::Exact:
       break;
@@ -590,16 +590,16 @@ void Preprocessor::include(Frame& frame, Word how, std::uint32_t line) {
   frame.lexer.leave_line();
   const Spot at{asking, line};
   if (operand.empty()) {
-    note_include(Asked::How::LeftOut, at, {});
+    note_include(Asked::How::Unread, at, {});
     return doubt_everything("an #include was not understood in " + files_[frame.file].path);
   }
-  if (std::find(unit_->left_out.begin(), unit_->left_out.end(), operand) != unit_->left_out.end())
+  if (std::find(unit_->unread.begin(), unit_->unread.end(), operand) != unit_->unread.end())
     return unread_others_.push_back(operand);
   const std::string name = operand.substr(1, operand.size() - 2);
   const IncludeRequest request{name, operand.front() == '"', parent_path(files_[frame.file].path), frame.directory,
                                how == Word::IncludeNext};
   Included found = search_.find(request);
-  if (found.how == Included::How::Ordered && is_told_by_order(request, found.file)) found.how = Included::How::Suffix;
+  if (found.how == Included::How::Ordered && is_known_by_order(request, found.file)) found.how = Included::How::Suffix;
   if (found.how == Included::How::Unlisted && found.file != FileStore::kNone && files_.is_copy_of_once(found.file))
     return;
   report_include(found, operand);
@@ -799,7 +799,7 @@ void Preprocessor::suppose_skipped(Frame& frame, Doubt doubt) {
   if (operand.size() < 3) {
     // What only a command line can name (EIGEN_CORE_PLUGIN) is the user's own, and includes no file of these headers.
     const bool is_users = macro.is_name() && macros_.find(macro.id) == nullptr && !maybe_defined_.contains(macro.id);
-    if (is_doubtful && !is_users) note_include(Asked::How::LeftOut, at, {});
+    if (is_doubtful && !is_users) note_include(Asked::How::Unread, at, {});
     // It names what it named where it was left out before.
     const bool is_new = !is_users || unclear_operands_.insert(macro.id).second;
     if (supposing_ && unclear_include_ == 0 && is_new) {
@@ -826,7 +826,7 @@ void Preprocessor::suppose_skipped(Frame& frame, Doubt doubt) {
 void Preprocessor::add_supposition(std::uint32_t file, Doubt doubt) {
   constexpr std::size_t kMost = 10000;
   if (suppositions_.size() >= kMost || entered_before(file)) return;
-  Supposition supposition{file, static_cast<std::uint32_t>(entered_.size()), {}, {}};
+  Assumption supposition{file, static_cast<std::uint32_t>(entered_.size()), {}, {}};
   if (doubt != 0) supposition.names = doubts_.names(doubt);
   for (const Frame& frame : frames_)
     for (const OpenConditional& open : frame.open) {

@@ -67,7 +67,7 @@ class Preprocessor : public TokenSource {
   /// Operands of #include that were told by their names to be listed files, to which others lead as well.
   std::vector<std::string> unclear_operands() const;
   /// Says that -MMD has left out a header that may be asked for; empty: no such header.
-  std::string left_out_by_list() const {
+  std::string missing_from_list() const {
     const bool is_mmd = search_.has_list() && !search_.lists_system_headers();
     return is_mmd && !unread_others_.empty() ? of_mmd(unread_others_.front()) : std::string();
   }
@@ -81,7 +81,7 @@ class Preprocessor : public TokenSource {
     enum class How : std::uint8_t {
       Entered,  ///< and read
       Named,    ///< to be read again would give nothing
-      LeftOut,  ///< on doubtful grounds, or as it was not known what it means
+      Unread,  ///< on doubtful grounds, or as it was not known what it means
     } how = How::Entered;
     Spot at;
     std::uint32_t inclusion = 0;       ///< that began there, of what was entered
@@ -93,7 +93,7 @@ class Preprocessor : public TokenSource {
     std::uint32_t file;
     Spot at;
     Doubt doubt;    ///< what the conditions around it in its file depend on
-    bool left_out;  ///< on doubtful grounds
+    bool unread;  ///< on doubtful grounds
   };
   /// Keeps asked() from now on, and where these lines are met.
   void watch(const std::vector<SourceLine>& lines);
@@ -108,13 +108,13 @@ class Preprocessor : public TokenSource {
   }
 
   /// A file that would have been included, or would not have been, if a name were defined that nothing defines.
-  struct Supposition {
+  struct Assumption {
     std::uint32_t file;
     std::uint32_t position;                    ///< how many files had been entered before
     std::vector<std::uint32_t> names;          ///< that may be defined
     std::vector<std::string_view> conditions;  ///< in which they stand
   };
-  const std::vector<Supposition>& suppositions() const { return suppositions_; }
+  const std::vector<Assumption>& suppositions() const { return suppositions_; }
   /// The listed files, and unless the unit keeps the order of all only those outside the compiler's own folders: as the
   /// depfile has them, and as they were first entered.
   std::vector<std::uint32_t> listed_order() { return search_.listed_files(keeps_order_); }
@@ -171,7 +171,7 @@ class Preprocessor : public TokenSource {
   void pragma(Frame& frame);
   void include(Frame& frame, Word how, std::uint32_t line);
   std::string include_operand(Frame& frame);
-  bool is_told_by_order(const IncludeRequest& request, std::uint32_t file);
+  bool is_known_by_order(const IncludeRequest& request, std::uint32_t file);
   void report_include(const Included& found, const std::string& operand);
   void if_directive(Frame& frame, Word how, const Token& hash);
   void branch_directive(Frame& frame, Word how, const Token& hash);
@@ -184,7 +184,7 @@ class Preprocessor : public TokenSource {
   void suppose_skipped(Frame& frame, Doubt doubt);
   void note_include(Asked::How how, const Spot& at, std::vector<std::uint32_t> files, Doubt choice = 0);
   void note_unread(const IncludeRequest& request, const Spot& at, std::uint32_t chosen);
-  void note_watched(const Frame& frame, const Token& token, bool left_out);
+  void note_watched(const Frame& frame, const Token& token, bool unread);
   Doubt doubt_in_file();
   void add_supposition(std::uint32_t file, Doubt doubt);
   bool entered_before(std::uint32_t file) const { return file < is_entered_.size() && is_entered_[file]; }
@@ -257,15 +257,15 @@ class Preprocessor : public TokenSource {
   std::unordered_map<std::string, std::vector<Spot>> skipped_at_;  ///< by the same
   std::unordered_map<std::uint32_t, std::vector<Macro*>> saved_macros_;
   std::vector<std::string> unread_standard_, unread_others_;
-  std::map<std::uint32_t, std::set<std::string>> told_by_name_;  ///< listed files and the operands that end as they do
+  std::map<std::uint32_t, std::set<std::string>> known_by_name_;  ///< listed files and the operands that end as they do
   std::vector<std::uint32_t> entered_;  ///< files in the order of their first entering, behind what the command enters
   std::vector<bool> is_entered_;        ///< by file
-  std::vector<Supposition> suppositions_;
+  std::vector<Assumption> suppositions_;
   std::unordered_map<std::uint32_t, Doubt> earlier_;  ///< by files that a doubtfully skipped #include names
   std::unordered_map<std::uint32_t, std::string_view> skipped_strings_;  ///< by names that skipped text defines
   std::string
       users_include_in_;  ///< where that stands, when only a command line can name it: it is none of its headers
-  std::vector<std::string> told_by_order_of_all_;       ///< operands, if the system's headers keep the list's order too
+  std::vector<std::string> known_by_order_of_all_;      ///< operands, if the system's headers keep the list's order too
   std::unordered_set<std::uint32_t> unclear_operands_;  ///< names of macros that only a command line defines, of such
   Doubt unclear_include_ = 0;                          ///< an #include that was skipped doubtfully names who knows what
   std::unordered_set<std::uint32_t> asked_by_system_;  ///< names that aren't known and on which conditions depend

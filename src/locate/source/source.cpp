@@ -104,7 +104,7 @@ Trial try_reading(TranslationUnit unit, FileStore& files, const std::string* sys
   };
   trial.left = listed.size() - difference + 1;
   if (difference == 0 && !listed.empty()) trial.first = files[listed.front()].path;
-  for (const Preprocessor::Supposition& supposition : preprocessor.suppositions()) {
+  for (const Preprocessor::Assumption& supposition : preprocessor.suppositions()) {
     if (supposition.file != at(listed) && supposition.file != at(entered)) continue;
     for (const std::uint32_t name : supposition.names)
       for (const std::string& value : values_of(names.name(name), supposition.conditions, unit))
@@ -142,7 +142,7 @@ bool is_read_first(const std::string& path) { return path.ends_with("/stdc-prede
 
 /// Adds the -include whose file the depfile has in front of all that the source includes, where the source names no
 /// such file: that is no guess.
-void tell_forced_include(TranslationUnit& unit, FileStore& files) {
+void note_forced_include(TranslationUnit& unit, FileStore& files) {
   if (!unit.forced_includes.empty() || unit.language == Language::Cuda) return;
   const IncludeSearch search(unit, files);
   if (!search.lists_system_headers()) return;  // -MMD: one that it leaves out may have included the file
@@ -249,7 +249,7 @@ class SourceOrigins : public Origins {
     definition.form = form_of(found);
     definition.branches = branches(found.at);
     note(grounds_of(found.at), definition, grounds);
-    tell_chain(found.at.inclusion, definition, grounds);
+    note_chain(found.at.inclusion, definition, grounds);
     for (const std::uint32_t macro : found.macros) {
       add_macro(preprocessor_.macros()[macro], definition);
       note(grounds_of(preprocessor_.macros()[macro]), definition, grounds);
@@ -329,7 +329,7 @@ class SourceOrigins : public Origins {
   }
 
   /// The conditions around the #include lines, and whether another #include may have come first.
-  void tell_chain(std::uint32_t inclusion, Definition& definition, Grounds& grounds) const {
+  void note_chain(std::uint32_t inclusion, Definition& definition, Grounds& grounds) const {
     bool other_way = false;
     Grounds way;
     for (std::uint32_t at = inclusion; at != 0; at = inclusions_[at].parent) {
@@ -644,10 +644,10 @@ class UnitReader {
             (found.at.line == wanted_[i].site->line || found.qualified.line == wanted_[i].site->line))
           defining.push_back(found.at.inclusion);
       result.readings.push_back(make_reading(parsed, wanted_[i], unit_.language, unit_.compiler, origins, doubts,
-                                             left_out(last_part(wanted_[i])), leads));
-      if (doubts.empty()) result.readings.back().left_out = left_out_at(last_part(wanted_[i]), origins);
+                                             unread(last_part(wanted_[i])), leads));
+      if (doubts.empty()) result.readings.back().unread = unread_at(last_part(wanted_[i]), origins);
       Reading& reading = result.readings.back();
-      const std::string missing = preprocessor_.left_out_by_list();
+      const std::string missing = preprocessor_.missing_from_list();
       if (reading.definitions.empty() && reading.doubts.empty() && !missing.empty()) reading.doubts.push_back(missing);
       result.leads.push_back(values_of(leads.names, &parsed));
       result.settled.push_back(!leads.other_reasons);
@@ -689,8 +689,8 @@ class UnitReader {
     }
   }
 
-  LeftOut left_out(const std::string& name) {
-    LeftOut result;
+  Unread unread(const std::string& name) {
+    Unread result;
     const Doubt doubt = preprocessor_.doubt_about(name);
     if (doubt == 0) return result;
     result.sentence = preprocessor_.doubts()[doubt];
@@ -699,7 +699,7 @@ class UnitReader {
     return result;
   }
 
-  std::optional<std::vector<SourceLine>> left_out_at(const std::string& name, const SourceOrigins& origins) const {
+  std::optional<std::vector<SourceLine>> unread_at(const std::string& name, const SourceOrigins& origins) const {
     const std::vector<Spot>& spots = preprocessor_.skipped_at(name);
     if (spots.size() == Preprocessor::kMostSkipped) return std::nullopt;
     std::vector<SourceLine> result;
@@ -785,7 +785,7 @@ std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::ve
                             const std::string* system_macros) {
     return UnitReader(supposed, files, names, system_macros).finish();
   };
-  if (!unit.options) tell_forced_include(absolute, files);
+  if (!unit.options) note_forced_include(absolute, files);
   UnitReading first;
   {
     std::optional<UnitReader> reader(std::in_place, absolute, files, wanted);

@@ -37,7 +37,7 @@ struct TranslationUnit {
   /// depfile is known, the directories that were searched are told from them.
   std::vector<std::string> read_files;
   /// Operands of #include, `<a/b.h>` or `"b.h"`, that are supposed to mean headers which the depfile leaves out (-MMD).
-  std::vector<std::string> left_out;
+  std::vector<std::string> unread;
   /// Other words of the command that predefine macros: -O2, -fPIC, -fopenmp, -pthread, -fno-exceptions, -mavx2 ...
   /// Without a value they are not known, and a branch that depends on __OPTIMIZE__ or __PIC__ is a doubt.
   std::optional<std::vector<std::string>> options;
@@ -184,7 +184,7 @@ struct Reading {
   std::vector<std::string> doubts;       ///< what concerns the whole reading: each definition has them too
   /// Lines of text that was left out on doubtful grounds and has the name. Nothing: there are too many, or the doubts
   /// are about more than such text.
-  std::optional<std::vector<SourceLine>> left_out{};
+  std::optional<std::vector<SourceLine>> unread{};
   /// The includes that lead to Name::site, if no others can have led there.
   std::optional<std::vector<SourceLine>> way{};
 };

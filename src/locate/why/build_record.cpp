@@ -53,7 +53,7 @@ namespace fs = std::filesystem;
 
 constexpr int kMostFoldersUp = 16;
 
-fs::path whole(const std::string& path) { return (fs::path(working_folder()) / path).lexically_normal(); }
+fs::path whole(const std::string& path) { return (fs::path(working_directory()) / path).lexically_normal(); }
 
 bool is_there(const fs::path& path) {
   std::error_code error;
@@ -72,7 +72,7 @@ int fitness(const fs::path& folder, const Depfile& depfile, const fs::path& obje
 /// A depfile's names are relative to where the compiler ran, which it doesn't say: the working directory or a folder
 /// above the object, mostly.
 std::string folder_of(const Depfile& depfile, const fs::path& object) {
-  std::vector<fs::path> candidates{working_folder()};
+  std::vector<fs::path> candidates{working_directory()};
   fs::path folder = object.parent_path();
   for (int i = 0; i < kMostFoldersUp; ++i, folder = folder.parent_path()) {
     candidates.push_back(folder);
@@ -220,12 +220,13 @@ source::Name name_of(const AskedSymbol& symbol) {
   auto name = source::name_of_symbol(symbol.name, symbol.is_function ? Kind::Function : Kind::Variable);
   if (!name) name.emplace();
   name->is_strong = symbol.is_strong;
-  if (symbol.site) name->site = SourceLine{source::normal_path(symbol.site->file, working_folder()), symbol.site->line};
+  if (symbol.site)
+    name->site = SourceLine{source::normal_path(symbol.site->file, working_directory()), symbol.site->line};
   return *std::move(name);
 }
 
 std::string shown(const std::string& path, const std::string& folder) {
-  return shown_path((std::filesystem::path(folder) / path).string(), working_folder());
+  return display_path((std::filesystem::path(folder) / path).string(), working_directory());
 }
 
 /// The reader's places are seen from the working directory already, whatever folder the compile ran in.
@@ -303,11 +304,11 @@ void take_exact(source::Reading& exact, const source::Reading& read, FileContent
     definition.form = same->form;
   }
   exact.declarations = read.declarations;
-  exact.left_out.emplace();
+  exact.unread.emplace();
 }
 
 KnownBy known_by(const BuildRecord& record) {
-  if (record.told_by_debug_info) return KnownBy::LineTable;
+  if (record.known_by_debug_info) return KnownBy::LineTable;
   return record.has_file_list ? KnownBy::Depfile : KnownBy::SourceScan;
 }
 
@@ -331,8 +332,8 @@ SourceEvidence read(const BuildRecord& record, const std::vector<AskedSymbol>& s
     show(reading.declarations);
     if (reading.way)
       for (SourceLine& step : *reading.way) show(step);
-    if (reading.left_out)
-      for (SourceLine& line : *reading.left_out) show(line);
+    if (reading.unread)
+      for (SourceLine& line : *reading.unread) show(line);
   }
   if (!may_preprocess || !record.command) return evidence;
 

@@ -66,10 +66,10 @@ struct BuildRecord {
   std::size_t source_number = 0;          ///< which of the command's sources
   bool has_file_list = false;             ///< from a depfile or .ninja_deps
   std::string found_in;                   ///< "a.d": for people
-  bool told_by_debug_info = false;        ///< nothing else was left
+  bool known_by_debug_info = false;       ///< nothing else was left
   source::TranslationUnit unit;
 
-  bool empty() const { return !command && !has_file_list && !told_by_debug_info; }
+  bool empty() const { return !command && !has_file_list && !known_by_debug_info; }
 };
 
 /// Looks for records. One for all objects of an audit: a compile_commands.json is read once. Safe to use from threads.

@@ -13,7 +13,7 @@
 #include <set>
 
 #include "elfaudit/error.hpp"
-#include "locate/why/cure.hpp"
+#include "locate/why/fix.hpp"
 #include "scan/scan.hpp"
 #include "support/path.hpp"
 
@@ -43,11 +43,11 @@ std::string listed(const std::vector<std::string>& names) {
 }
 
 /// "when g++ compiles deep_ep.cpp"
-std::string when(const Story& story) {
-  if (story.source.empty()) return "there";
-  const std::string_view source = base_name(story.source);
-  return story.compiler.empty() ? fmt::format("when {} is compiled", source)
-                                : fmt::format("when {} compiles {}", story.compiler, source);
+std::string when(const WrittenDefinition& written) {
+  if (written.source.empty()) return "there";
+  const std::string_view source = base_name(written.source);
+  return written.compiler.empty() ? fmt::format("when {} is compiled", source)
+                                  : fmt::format("when {} compiles {}", written.compiler, source);
 }
 
 /// "X is not defined", "neither X nor Y is defined"
@@ -116,25 +116,25 @@ std::vector<const MacroCause*> defined_names(const Branch& branch) {
 }
 
 /// "line 348" of the file that the site is in, "config.h:3" of another.
-std::string line_seen(const SourceLine& at, const Story& story) {
-  return at.file == story.definition->at.file ? fmt::format("line {}", at.line) : line_text(at);
+std::string line_seen(const SourceLine& at, const WrittenDefinition& written) {
+  return at.file == written.definition->at.file ? fmt::format("line {}", at.line) : line_text(at);
 }
 
 /// "line 348 is taken because __CUDACC_RDC__ is not defined when g++ compiles deep_ep.cpp"
-std::string taken_because(const Branch& branch, const Story& story) {
-  const std::string line = line_seen(branch.at, story);
+std::string taken_because(const Branch& branch, const WrittenDefinition& written) {
+  const std::string line = line_seen(branch.at, written);
   const std::vector<std::string> names = undefined_names(branch);
-  if (!names.empty()) return fmt::format("{} is taken because {} {}", line, none_defined(names), when(story));
+  if (!names.empty()) return fmt::format("{} is taken because {} {}", line, none_defined(names), when(written));
   const auto defined = defined_names(branch);
   if (defined.size() == 1 && asks_for(branch.text, defined.front()->macro) != Asks::Both) {
     const SourceLine& at = defined.front()->defined_at;
     return fmt::format("{} is taken because {} is defined ({}) {}", line, defined.front()->macro,
-                       at.line == 0 ? "on the command line" : line_text(at), when(story));
+                       at.line == 0 ? "on the command line" : line_text(at), when(written));
   }
   if (!branch.before.empty())
     return fmt::format("{} is taken because `{}` in line {} is false {}", line, branch.before.back().text,
-                       branch.before.back().line, when(story));
-  return fmt::format("{} (`{}`) is taken {}", line, branch.text, when(story));
+                       branch.before.back().line, when(written));
+  return fmt::format("{} (`{}`) is taken {}", line, branch.text, when(written));
 }
 
 /// The words of a macro's value or of a line; "extern" of extern "C" is none of them.
@@ -224,44 +224,44 @@ std::vector<std::string> missing_names(const SilentMacro& silent) {
   return names;
 }
 
-std::string silent_because(const SilentMacro& silent, const Story& story) {
+std::string silent_because(const SilentMacro& silent, const WrittenDefinition& written) {
   const MacroCause& macro = *silent.macro;
   std::string text =
       macro.value.empty() ? macro.macro + " is empty here" : fmt::format("{} is `{}` here", macro.macro, macro.value);
-  if (const Branch* common = common_conditional(silent)) return text + ": " + taken_because(*common, story);
+  if (const Branch* common = common_conditional(silent)) return text + ": " + taken_because(*common, written);
   const std::vector<std::string> names = missing_names(silent);
   const std::string other =
-      fmt::format("{}, where it is `{}`, is skipped", line_seen(silent.other->at, story), silent.other->value);
-  if (!names.empty()) return fmt::format("{}: {} because {} {}", text, other, none_defined(names), when(story));
+      fmt::format("{}, where it is `{}`, is skipped", line_seen(silent.other->at, written), silent.other->value);
+  if (!names.empty()) return fmt::format("{}: {} because {} {}", text, other, none_defined(names), when(written));
   if (silent.other->condition)
     return fmt::format("{}: {} because `{}` in line {} is false {}", text, other, silent.other->condition->text,
-                       silent.other->condition->line, when(story));
-  return fmt::format("{}: {} because {} (`{}`) is taken {}", text, other, line_seen(silent.other->instead->at, story),
-                     silent.other->instead->text, when(story));
+                       silent.other->condition->line, when(written));
+  return fmt::format("{}: {} because {} (`{}`) is taken {}", text, other, line_seen(silent.other->instead->at, written),
+                     silent.other->instead->text, when(written));
 }
 
-std::optional<Cause> empty_macro(const Story& story, CureContext& cure) {
-  if (story.definition->is_function) return std::nullopt;
-  const auto silent = silent_macro(*story.definition, Spares::Declares, *cure.files);
+std::optional<Cause> empty_macro(const WrittenDefinition& written, FixContext& fix) {
+  if (written.definition->is_function) return std::nullopt;
+  const auto silent = silent_macro(*written.definition, Spares::Declares, *fix.files);
   if (!silent) return std::nullopt;
-  if (const auto names = missing_names(*silent); !names.empty()) cure.condition = names.front();
-  cure.macro = silent->macro;
-  return Cause{"empty-macro", silent_because(*silent, story)};
+  if (const auto names = missing_names(*silent); !names.empty()) fix.condition = names.front();
+  fix.macro = silent->macro;
+  return Cause{"empty-macro", silent_because(*silent, written)};
 }
 
 /// `#define LIB_FUNC inline` was left out, and LIB_FUNC is empty.
-std::optional<Cause> macro_not_inline(const Story& story, CureContext& cure) {
-  auto silent = silent_macro(*story.definition, Spares::Shares, *cure.files);
+std::optional<Cause> macro_not_inline(const WrittenDefinition& written, FixContext& fix) {
+  auto silent = silent_macro(*written.definition, Spares::Shares, *fix.files);
   // `LIB_FUNC int f();`, and the body elsewhere without it.
-  for (const Definition& declaration : story.declarations)
-    if (!silent && story.definition->is_function) silent = silent_macro(declaration, Spares::Shares, *cure.files);
+  for (const Definition& declaration : written.declarations)
+    if (!silent && written.definition->is_function) silent = silent_macro(declaration, Spares::Shares, *fix.files);
   if (!silent) return std::nullopt;
-  if (const auto names = missing_names(*silent); names.size() == 1) cure.condition = names.front();
-  if (const Branch* common = common_conditional(*silent); common != nullptr && cure.condition.empty())
-    if (const auto names = defined_names(*common); names.size() == 1) cure.switch_name = names.front()->macro;
-  cure.macro = silent->macro;
-  cure.word = story.language == source::Language::C ? "static inline" : "inline";
-  return Cause{"macro-not-inline", silent_because(*silent, story)};
+  if (const auto names = missing_names(*silent); names.size() == 1) fix.condition = names.front();
+  if (const Branch* common = common_conditional(*silent); common != nullptr && fix.condition.empty())
+    if (const auto names = defined_names(*common); names.size() == 1) fix.switch_name = names.front()->macro;
+  fix.macro = silent->macro;
+  fix.word = written.language == source::Language::C ? "static inline" : "inline";
+  return Cause{"macro-not-inline", silent_because(*silent, written)};
 }
 
 /// The last part of the name without template arguments and parameters: "n::S<int>::f(int)" -> "f".
@@ -336,18 +336,18 @@ Spares said_in_other_branch(const Branch& branch, const Definition& definition, 
   return Spares::Nothing;
 }
 
-std::optional<Cause> branch(const Story& story, const std::string& name, CureContext& cure) {
-  const auto& branches = story.definition->branches;
+std::optional<Cause> branch(const WrittenDefinition& written, const std::string& name, FixContext& fix) {
+  const auto& branches = written.definition->branches;
   for (auto at = branches.rbegin(); at != branches.rend(); ++at) {
-    const Spares said = said_in_other_branch(*at, *story.definition, name, *cure.files);
+    const Spares said = said_in_other_branch(*at, *written.definition, name, *fix.files);
     if (said == Spares::Nothing) continue;
     const auto names = undefined_names(*at);
-    if (!names.empty()) cure.condition = names.front();
-    if (said == Spares::Shares) cure.word = "inline";
+    if (!names.empty()) fix.condition = names.front();
+    if (said == Spares::Shares) fix.word = "inline";
     const std::string_view how = said == Spares::Declares
                                      ? "declares it in one branch and defines it in the other"
                                      : "makes it inline or static in one branch and not in the other";
-    return Cause{"branch", fmt::format("the header {}: {}", how, taken_because(*at, story))};
+    return Cause{"branch", fmt::format("the header {}: {}", how, taken_because(*at, written))};
   }
   return std::nullopt;
 }
@@ -406,16 +406,16 @@ bool is_named_as_feature(std::string_view name) {
 }
 
 /// Is the name declared for those who don't take the branch?
-bool is_declared_outside(const Branch& branch, const Definition& definition, const Story& story) {
-  return std::any_of(story.declarations.begin(), story.declarations.end(), [&](const Definition& declaration) {
-    if (declaration.at.file == story.source) return false;
+bool is_declared_outside(const Branch& branch, const Definition& definition, const WrittenDefinition& written) {
+  return std::any_of(written.declarations.begin(), written.declarations.end(), [&](const Definition& declaration) {
+    if (declaration.at.file == written.source) return false;
     if (declaration.at.file == branch.at.file)
       return declaration.at.line <= branch.begin || declaration.at.line >= branch.close;
     return branch.at.file == definition.at.file || declaration.at.file != definition.at.file;
   });
 }
 
-std::vector<Switch> switches_of(const Story& story, const Definition& definition, const std::string& name,
+std::vector<Switch> switches_of(const WrittenDefinition& written, const Definition& definition, const std::string& name,
                                 FileContents& files) {
   std::vector<Switch> result;
   const auto add = [&](const Branch& branch, bool declared, const std::string& effect) {
@@ -434,7 +434,7 @@ std::vector<Switch> switches_of(const Story& story, const Definition& definition
   const auto add_branches = [&](const std::vector<Branch>& branches) {
     for (auto branch = branches.rbegin(); branch != branches.rend(); ++branch)
       add(*branch,
-          is_declared_outside(*branch, definition, story) ||
+          is_declared_outside(*branch, definition, written) ||
               said_in_other_branch(*branch, definition, name, files) == Spares::Declares,
           fmt::format("{} (`{}`) is taken because of it", line_text(branch->at), branch->text));
   };
@@ -444,16 +444,16 @@ std::vector<Switch> switches_of(const Story& story, const Definition& definition
 }
 
 /// `#define MAIN` alone before the header's own `EXTERN`, which is not `extern` then, is the macro of the declaration.
-std::optional<Switch> own_macro(const Story& story, FileContents& files) {
-  for (const MacroCause& macro : story.definition->macros) {
-    const auto& chain = story.definition->chain;
+std::optional<Switch> own_macro(const WrittenDefinition& written, FileContents& files) {
+  for (const MacroCause& macro : written.definition->macros) {
+    const auto& chain = written.definition->chain;
     const bool by_includer = macro.defined_at.line != 0 && spares(macro.value) == Spares::Nothing &&
-                             !story.definition->is_function &&
+                             !written.definition->is_function &&
                              std::any_of(chain.begin(), chain.end(), [&](const SourceLine& step) {
                                return step.file == macro.defined_at.file && macro.defined_at.line < step.line;
                              });
     if (!by_includer) continue;
-    const std::string& header = story.definition->at.file;
+    const std::string& header = written.definition->at.file;
     const auto* lines = files.lines_of(header);
     if (lines == nullptr) continue;
     for (const std::uint32_t number : files.lines_with(header, macro.macro)) {
@@ -473,7 +473,7 @@ bool has_effect(const std::vector<Switch>& switches, const std::string& effect) 
 
 /// A source with the switches that make its definition one.
 struct SwitchedSource {
-  const Story* story = nullptr;
+  const WrittenDefinition* written = nullptr;
   std::vector<Switch> switches;
 };
 
@@ -481,7 +481,7 @@ struct SwitchedSource {
 /// CATCH_CONFIG_MAIN. Empty when one has neither.
 std::vector<const Switch*> same_switches(const Switch& candidate, const std::vector<SwitchedSource>& sources) {
   std::vector<const Switch*> result;
-  for (const auto& [story, own] : sources) {
+  for (const auto& [written, own] : sources) {
     auto found = std::find_if(own.begin(), own.end(),
                               [&](const Switch& other) { return other.macro->macro == candidate.macro->macro; });
     if (found == own.end())
@@ -501,7 +501,7 @@ std::string where_defined(const std::string& name, const std::vector<const Switc
   for (std::size_t i = 0; i < sources.size(); ++i) {
     if (switches[i]->macro->macro != name) continue;
     const SourceLine& at = switches[i]->macro->defined_at;
-    add_new(at.line == 0 ? commands : places, at.line == 0 ? sources[i].story->source : line_text(at));
+    add_new(at.line == 0 ? commands : places, at.line == 0 ? sources[i].written->source : line_text(at));
   }
   std::string text = places.empty() ? std::string() : "in " + listed(places);
   if (!commands.empty()) text += (text.empty() ? "" : " and ") + ("on the command line of " + listed(commands));
@@ -509,9 +509,9 @@ std::string where_defined(const std::string& name, const std::vector<const Switc
 }
 
 /// A switch is to be on in one source.
-std::optional<Cause> common_switch(const std::vector<SwitchedSource>& all, CureContext& cure) {
+std::optional<Cause> common_switch(const std::vector<SwitchedSource>& all, FixContext& fix) {
   std::vector<std::string> sources;
-  for (const SwitchedSource& one : all) add_new(sources, one.story->source);
+  for (const SwitchedSource& one : all) add_new(sources, one.written->source);
   if (sources.size() < 2) return std::nullopt;
   for (const Switch& candidate : all.front().switches) {
     const std::vector<const Switch*> switches = same_switches(candidate, all);
@@ -521,30 +521,30 @@ std::optional<Cause> common_switch(const std::vector<SwitchedSource>& all, CureC
       const SourceLine& at = one->macro->defined_at;
       add_new(names, one->macro->macro);
       const auto is_same = [&](const SourceLine& known) { return known.file == at.file && known.line == at.line; };
-      if (at.line != 0 && std::none_of(cure.switched_at.begin(), cure.switched_at.end(), is_same))
-        cure.switched_at.push_back(at);
-      cure.is_by_command = cure.is_by_command || at.line == 0;
+      if (at.line != 0 && std::none_of(fix.switched_at.begin(), fix.switched_at.end(), is_same))
+        fix.switched_at.push_back(at);
+      fix.is_by_command = fix.is_by_command || at.line == 0;
     }
-    cure.switch_name = fmt::format("{}", fmt::join(names, " or "));
+    fix.switch_name = fmt::format("{}", fmt::join(names, " or "));
     std::vector<std::string> parts;
     for (const std::string& one : names)
       parts.push_back(fmt::format("{} is defined {}", one, where_defined(one, switches, all)));
     std::string text = fmt::format("{}", fmt::join(parts, ", "));
-    if (cure.switched_at.size() == 1 && !cure.is_by_command) text += fmt::format(", which {} include", listed(sources));
+    if (fix.switched_at.size() == 1 && !fix.is_by_command) text += fmt::format(", which {} include", listed(sources));
     return Cause{"implementation-switch", fmt::format("{}; {}", text, candidate.effect)};
   }
   return std::nullopt;
 }
 
-/// `stories`: those of one header.
-std::optional<Cause> implementation_switch(const std::vector<const Story*>& stories, const std::string& name,
-                                           CureContext& cure) {
+/// `all_written`: those of one header.
+std::optional<Cause> implementation_switch(const std::vector<const WrittenDefinition*>& all_written,
+                                           const std::string& name, FixContext& fix) {
   std::vector<SwitchedSource> all;
-  for (const Story* story : stories) {
-    all.push_back({story, switches_of(*story, *story->definition, name, *cure.files)});
-    if (auto own = own_macro(*story, *cure.files)) all.back().switches.push_back(*std::move(own));
+  for (const WrittenDefinition* written : all_written) {
+    all.push_back({written, switches_of(*written, *written->definition, name, *fix.files)});
+    if (auto own = own_macro(*written, *fix.files)) all.back().switches.push_back(*std::move(own));
   }
-  return common_switch(all, cure);
+  return common_switch(all, fix);
 }
 
 bool holds(const Branch& branch, const SourceLine& line) {
@@ -572,10 +572,11 @@ bool has_no_body(std::string_view line) {
 }
 
 /// May the definition be in a line that was left out, and not below the branch?
-bool may_be_elsewhere(const Branch& branch, const Story& story, const std::string& name, FileContents& files) {
-  const bool is_function = std::all_of(story.candidates.begin(), story.candidates.end(),
+bool may_be_elsewhere(const Branch& branch, const WrittenDefinition& written, const std::string& name,
+                      FileContents& files) {
+  const bool is_function = std::all_of(written.candidates.begin(), written.candidates.end(),
                                        [](const Definition& candidate) { return candidate.is_function; });
-  return std::any_of(story.left_out.begin(), story.left_out.end(), [&](const SourceLine& at) {
+  return std::any_of(written.unread.begin(), written.unread.end(), [&](const SourceLine& at) {
     const auto* lines = files.lines_of(at.file);
     const bool is_there = lines != nullptr && at.line != 0 && at.line <= lines->size();
     const std::string line = is_there ? without_comments((*lines)[at.line - 1]) : std::string();
@@ -585,32 +586,32 @@ bool may_be_elsewhere(const Branch& branch, const Story& story, const std::strin
 }
 
 /// Of the one definition, or those below whose branch all that may be it is.
-std::vector<Switch> switches_of_any(const Story& story, const std::string& name, FileContents& files) {
-  if (story.definition) return switches_of(story, *story.definition, name, files);
+std::vector<Switch> switches_of_any(const WrittenDefinition& written, const std::string& name, FileContents& files) {
+  if (written.definition) return switches_of(written, *written.definition, name, files);
   std::vector<Switch> common;
-  for (const Definition& candidate : story.candidates) {
+  for (const Definition& candidate : written.candidates) {
     if (candidate.chain.empty()) return {};
-    std::vector<Switch> switches = switches_of(story, candidate, name, files);
-    if (&candidate == &story.candidates.front())
+    std::vector<Switch> switches = switches_of(written, candidate, name, files);
+    if (&candidate == &written.candidates.front())
       common = std::move(switches);
     else
       std::erase_if(common, [&](const Switch& one) { return !has_effect(switches, one.effect); });
   }
-  std::erase_if(common, [&](const Switch& one) { return may_be_elsewhere(*one.branch, story, name, files); });
+  std::erase_if(common, [&](const Switch& one) { return may_be_elsewhere(*one.branch, written, name, files); });
   return common;
 }
 
 /// Overloads and specialisations of an implementation are all below its switch, whichever of them the symbol is.
-std::optional<Cause> switch_of_candidates(const std::vector<Story>& stories, const std::string& name,
-                                          CureContext& cure) {
+std::optional<Cause> switch_of_candidates(const std::vector<WrittenDefinition>& all_written, const std::string& name,
+                                          FixContext& fix) {
   std::vector<SwitchedSource> all;
-  for (const Story& story : stories) {
-    SwitchedSource one{&story, switches_of_any(story, name, *cure.files)};
+  for (const WrittenDefinition& written : all_written) {
+    SwitchedSource one{&written, switches_of_any(written, name, *fix.files)};
     if (!all.empty())
       std::erase_if(one.switches, [&](const Switch& own) { return !has_effect(all.front().switches, own.effect); });
     all.push_back(std::move(one));
   }
-  return common_switch(all, cure);
+  return common_switch(all, fix);
 }
 
 // --- Where the definition stands
@@ -634,23 +635,23 @@ bool is_gnu89(const std::string& standard) {
 }
 
 /// An inline function of C that is a definition for other files too (C11 6.7.4 7).
-std::optional<Cause> inline_of_c(const Story& story) {
-  const Definition& definition = *story.definition;
-  if (!definition.is_function || !definition.is_inline || story.language != source::Language::C) return std::nullopt;
+std::optional<Cause> inline_of_c(const WrittenDefinition& written) {
+  const Definition& definition = *written.definition;
+  if (!definition.is_function || !definition.is_inline || written.language != source::Language::C) return std::nullopt;
   constexpr const char* kKind = "inline-external";
-  if (definition.is_extern && !is_gnu89(story.standard))
+  if (definition.is_extern && !is_gnu89(written.standard))
     return Cause{kKind,
                  "since C99 `extern inline` defines the function in each file that includes the header (in gnu89, "
                  "GCC's default before GCC 5, it defined none)"};
   if (definition.is_extern) return std::nullopt;
-  const auto plain = std::find_if(story.declarations.begin(), story.declarations.end(),
+  const auto plain = std::find_if(written.declarations.begin(), written.declarations.end(),
                                   [](const Definition& d) { return d.is_extern || !d.is_inline; });
-  if (plain != story.declarations.end() && !is_gnu89(story.standard))
+  if (plain != written.declarations.end() && !is_gnu89(written.standard))
     return Cause{kKind,
                  fmt::format("{} declares the inline function {}, which makes each file that does so define it for "
                              "other files",
                              line_text(plain->at), plain->is_extern ? "extern" : "without inline")};
-  if (!definition.certain && !is_gnu89(story.standard))
+  if (!definition.certain && !is_gnu89(written.standard))
     return Cause{kKind,
                  "`inline` without `static` defines the function in each file that includes the header, with gnu89 or "
                  "beside a declaration without inline"};
@@ -695,9 +696,9 @@ bool may_use_variable(const std::string& file, const std::string& name, const So
 }
 
 /// Does code or data of the object use the symbol?
-bool is_used(const Story& story) {
+bool is_used(const WrittenDefinition& written) {
   try {
-    const std::vector<Use> uses = find_uses(story.site->origin, std::array{story.symbol_index});
+    const std::vector<Use> uses = find_uses(written.site->origin, std::array{written.symbol_index});
     return std::any_of(uses.begin(), uses.end(), [](const Use& use) { return use.alloc; });
   } catch (const InputError&) {  // it may
     return true;
@@ -705,11 +706,11 @@ bool is_used(const Story& story) {
 }
 
 /// `enum { A, B } mode;` of which nothing uses the variable.
-std::optional<Cause> forgotten_typedef(const std::vector<const Story*>& stories, const std::string& name,
-                                       FileContents& files) {
-  const Story& story = *stories.front();
-  const Definition& definition = *story.definition;
-  const bool may_run_code = story.language != source::Language::C && definition.type_key != "enum";
+std::optional<Cause> forgotten_typedef(const std::vector<const WrittenDefinition*>& all_written,
+                                       const std::string& name, FileContents& files) {
+  const WrittenDefinition& written = *all_written.front();
+  const Definition& definition = *written.definition;
+  const bool may_run_code = written.language != source::Language::C && definition.type_key != "enum";
   if (definition.type_key.empty() || definition.is_function || definition.has_initialiser || may_run_code ||
       definition.is_extern)
     return std::nullopt;
@@ -720,7 +721,7 @@ std::optional<Cause> forgotten_typedef(const std::vector<const Story*>& stories,
   if (!end.ends_with(name + ";") || !(end == name + ";" || end[end.size() - name.size() - 2] == '}'))
     return std::nullopt;
   std::set<std::string> readers{definition.at.file};
-  for (const Story* one : stories) {
+  for (const WrittenDefinition* one : all_written) {
     if (one->source.empty() || is_used(*one)) return std::nullopt;
     readers.insert(one->source);
     for (const SourceLine& step : one->definition->chain) readers.insert(step.file);
@@ -735,35 +736,36 @@ std::optional<Cause> forgotten_typedef(const std::vector<const Story*>& stories,
 }
 
 /// The definition that stands in a source, where others have a header's.
-const Story* owner(const std::vector<Story>& stories) {
-  const auto found = std::find_if(stories.begin(), stories.end(), [](const Story& story) {
-    return story.definition && !story.in_header() && story.site->place.known_by != KnownBy::Nothing;
+const WrittenDefinition* owner(const std::vector<WrittenDefinition>& all_written) {
+  const auto found = std::find_if(all_written.begin(), all_written.end(), [](const WrittenDefinition& written) {
+    return written.definition && !written.in_header() && written.site->place.known_by != KnownBy::Nothing;
   });
-  return found == stories.end() ? nullptr : &*found;
+  return found == all_written.end() ? nullptr : &*found;
 }
 
-Cause tentative_definition(const std::vector<Story>& stories, CureContext& cure) {
+Cause tentative_definition(const std::vector<WrittenDefinition>& all_written, FixContext& fix) {
   const std::string text =
       "the header does not say extern, so each file that includes it defines the variable (-fcommon, the "
       "default before GCC 10 and clang 11, merged them)";
-  if (const Story* other = owner(stories)) {
-    cure.other_definition = other->site->place.at;
+  if (const WrittenDefinition* other = owner(all_written)) {
+    fix.other_definition = other->site->place.at;
     return {"tentative-definition", fmt::format("{}; {} defines it already", text, line_text(other->site->place.at))};
   }
   return {"tentative-definition", text};
 }
 
-bool is_static_member(const Story& story) {
-  return std::any_of(story.declarations.begin(), story.declarations.end(),
+bool is_static_member(const WrittenDefinition& written) {
+  return std::any_of(written.declarations.begin(), written.declarations.end(),
                      [](const Definition& declaration) { return declaration.in_class; });
 }
 
-std::optional<Cause> plain_definition(const std::vector<Story>& stories, const Story& story, CureContext& cure) {
-  const Definition& definition = *story.definition;
+std::optional<Cause> plain_definition(const std::vector<WrittenDefinition>& all_written,
+                                      const WrittenDefinition& written, FixContext& fix) {
+  const Definition& definition = *written.definition;
   const std::string where = holder(definition);
   if (definition.is_alias)
     return Cause{"alias-in-header", where + " makes it an alias, which each file that includes it defines"};
-  if (auto cause = inline_of_c(story)) return cause;
+  if (auto cause = inline_of_c(written)) return cause;
   if (definition.is_inline) return std::nullopt;
   if (definition.is_function)
     return definition.is_specialisation
@@ -773,7 +775,7 @@ std::optional<Cause> plain_definition(const std::vector<Story>& stories, const S
   if (definition.is_specialisation)
     return Cause{"specialisation-not-inline",
                  "a full specialisation is an ordinary variable, and this one is not inline"};
-  if (is_static_member(story))
+  if (is_static_member(written))
     return Cause{"static-member-not-inline", where + " defines the static member, which is not inline"};
   if (definition.is_extern) {
     if (!definition.has_initialiser) return std::nullopt;
@@ -781,18 +783,18 @@ std::optional<Cause> plain_definition(const std::vector<Story>& stories, const S
                  fmt::format("{} gives it an initialiser, which makes it a definition in spite of `extern{}`", where,
                              definition.has_linkage ? " \"C\"" : "")};
   }
-  if (definition.is_tentative) return tentative_definition(stories, cure);
+  if (definition.is_tentative) return tentative_definition(all_written, fix);
   return Cause{"variable-not-extern", where + " defines the variable: it says neither extern nor inline"};
 }
 
 // --- What is linked
 
 /// Two sources may become the same bytes.
-bool have_own_sources(const Site& a, const Site& b, const std::vector<Story>& stories) {
+bool have_own_sources(const Site& a, const Site& b, const std::vector<WrittenDefinition>& all_written) {
   const auto source = [&](const Site& site) {
-    const auto found =
-        std::find_if(stories.begin(), stories.end(), [&](const Story& story) { return story.site == &site; });
-    return found == stories.end() ? std::string() : found->source;
+    const auto found = std::find_if(all_written.begin(), all_written.end(),
+                                    [&](const WrittenDefinition& written) { return written.site == &site; });
+    return found == all_written.end() ? std::string() : found->source;
   };
   const std::string first = source(a);
   const std::string second = source(b);
@@ -800,7 +802,8 @@ bool have_own_sources(const Site& a, const Site& b, const std::vector<Story>& st
 }
 
 /// The sites are copies of one thing.
-std::optional<Cause> linked_twice(const Finding& finding, const std::vector<Story>& stories, FileContents& files) {
+std::optional<Cause> linked_twice(const Finding& finding, const std::vector<WrittenDefinition>& all_written,
+                                  FileContents& files) {
   if (finding.sites.size() < 2) return std::nullopt;
   const Site& kept = finding.sites.front();
   std::optional<Cause> cause;
@@ -809,7 +812,7 @@ std::optional<Cause> linked_twice(const Finding& finding, const std::vector<Stor
     std::optional<Cause> copy;
     if (kept.origin.is_member() == other.origin.is_member() && files.are_same_file(kept.origin, other.origin)) {
       copy = Cause{"input-twice", kept.origin.display() + " is named twice on the link line"};
-    } else if (!have_own_sources(kept, other, stories) && files.have_same_bytes(kept.origin, other.origin)) {
+    } else if (!have_own_sources(kept, other, all_written) && files.have_same_bytes(kept.origin, other.origin)) {
       copy = kept.origin.is_member() && other.origin.is_member()
                  ? Cause{"copied-archive", fmt::format("{} and {} hold the same object: one archive under two names",
                                                        kept.origin.path, other.origin.path)}
@@ -823,21 +826,22 @@ std::optional<Cause> linked_twice(const Finding& finding, const std::vector<Stor
     if (!cause) cause = std::move(copy);
   }
   if (cause) return cause;
-  const bool one_source = stories.size() == finding.sites.size() && !stories[0].source.empty() &&
-                          std::all_of(stories.begin(), stories.end(),
-                                      [&](const Story& story) { return story.source == stories[0].source; });
+  const bool one_source = all_written.size() == finding.sites.size() && !all_written[0].source.empty() &&
+                          std::all_of(all_written.begin(), all_written.end(), [&](const WrittenDefinition& written) {
+                            return written.source == all_written[0].source;
+                          });
   if (!one_source) return std::nullopt;
   return Cause{"source-compiled-twice",
-               fmt::format("{} is compiled into both {} and {}", stories[0].source, stories[0].site->origin.display(),
-                           stories[1].site->origin.display())};
+               fmt::format("{} is compiled into both {} and {}", all_written[0].source,
+                           all_written[0].site->origin.display(), all_written[1].site->origin.display())};
 }
 
 /// The header that declares what all of them define.
-const SourceLine* common_declaration(const std::vector<const Story*>& stories) {
-  for (const Definition& declaration : stories.front()->declarations) {
-    const bool is_common = std::all_of(stories.begin(), stories.end(), [&](const Story* story) {
-      return declaration.at.file != story->source && declaration.at.file != story->site->place.at.file &&
-             std::any_of(story->declarations.begin(), story->declarations.end(), [&](const Definition& other) {
+const SourceLine* common_declaration(const std::vector<const WrittenDefinition*>& all_written) {
+  for (const Definition& declaration : all_written.front()->declarations) {
+    const bool is_common = std::all_of(all_written.begin(), all_written.end(), [&](const WrittenDefinition* written) {
+      return declaration.at.file != written->source && declaration.at.file != written->site->place.at.file &&
+             std::any_of(written->declarations.begin(), written->declarations.end(), [&](const Definition& other) {
                return other.at.file == declaration.at.file && other.at.line == declaration.at.line;
              });
     });
@@ -847,34 +851,34 @@ const SourceLine* common_declaration(const std::vector<const Story*>& stories) {
 }
 
 /// Two places in two files.
-std::optional<Cause> two_authors(const std::vector<Story>& stories, CureContext& cure) {
+std::optional<Cause> two_authors(const std::vector<WrittenDefinition>& all_written, FixContext& fix) {
   std::vector<std::string> places;
-  std::vector<const Story*> authors;
-  for (const Story& story : stories) {
-    if (story.site->place.known_by == KnownBy::Nothing) continue;
+  std::vector<const WrittenDefinition*> authors;
+  for (const WrittenDefinition& written : all_written) {
+    if (written.site->place.known_by == KnownBy::Nothing) continue;
     const std::size_t known = places.size();
-    add_new(places, line_text(story.site->place.at));
-    if (places.size() != known) authors.push_back(&story);
+    add_new(places, line_text(written.site->place.at));
+    if (places.size() != known) authors.push_back(&written);
   }
   if (places.size() < 2) return std::nullopt;
   std::sort(places.begin(), places.end());
   std::string text = listed(places) + " each define it";
   if (const SourceLine* declared = common_declaration(authors)) {
-    cure.declared_at = *declared;
+    fix.declared_at = *declared;
     text += fmt::format("; {} declares it", line_text(*declared));
   }
   return Cause{"two-definitions", std::move(text)};
 }
 
 /// A place that another source includes and that is compiled by itself too.
-std::optional<Cause> source_included(const std::vector<Story>& stories, CureContext& cure) {
-  for (const Story& story : stories) {
-    const Place& place = story.site->place;
-    if (!story.in_header() || place.chain.empty()) continue;
-    const bool is_compiled =
-        std::any_of(stories.begin(), stories.end(), [&](const Story& other) { return other.source == place.at.file; });
+std::optional<Cause> source_included(const std::vector<WrittenDefinition>& all_written, FixContext& fix) {
+  for (const WrittenDefinition& written : all_written) {
+    const Place& place = written.site->place;
+    if (!written.in_header() || place.chain.empty()) continue;
+    const bool is_compiled = std::any_of(all_written.begin(), all_written.end(),
+                                         [&](const WrittenDefinition& other) { return other.source == place.at.file; });
     if (!is_compiled) continue;
-    cure.include = place.chain.back();
+    fix.include = place.chain.back();
     return Cause{"source-included",
                  fmt::format("{} includes the source file {}", line_text(place.chain.back()), place.at.file)};
   }
@@ -882,24 +886,25 @@ std::optional<Cause> source_included(const std::vector<Story>& stories, CureCont
 }
 
 /// Is one file a copy of the other, as far as the definition shows?
-bool are_copies(const Story& a, const Story& b) {
+bool are_copies(const WrittenDefinition& a, const WrittenDefinition& b) {
   return a.definition && b.definition && a.definition->at.line == b.definition->at.line &&
          a.definition->text == b.definition->text &&
          base_name(a.definition->at.file) == base_name(b.definition->at.file);
 }
 
-/// The stories of the header that makes the duplicate: the first that two objects have it from, or the only one that
+/// The definitions of the header that makes the duplicate: the first that two objects have it from, or the only one that
 /// is known. Empty when each definition is of a file of its own.
-std::vector<const Story*> header_stories(const std::vector<Story>& stories) {
-  std::vector<const Story*> first;
+std::vector<const WrittenDefinition*> header_definitions(const std::vector<WrittenDefinition>& all_written) {
+  std::vector<const WrittenDefinition*> first;
   std::size_t known = 0;
-  for (const Story& story : stories) {
-    if (story.site->place.known_by != KnownBy::Nothing) ++known;
-    if (!story.definition || !story.in_header()) continue;
-    std::vector<const Story*> same;
+  for (const WrittenDefinition& written : all_written) {
+    if (written.site->place.known_by != KnownBy::Nothing) ++known;
+    if (!written.definition || !written.in_header()) continue;
+    std::vector<const WrittenDefinition*> same;
     std::size_t of_file = 0;
-    for (const Story& other : stories) {
-      if (!other.in_header() || (other.site->place.at.file != story.site->place.at.file && !are_copies(story, other)))
+    for (const WrittenDefinition& other : all_written) {
+      if (!other.in_header() ||
+          (other.site->place.at.file != written.site->place.at.file && !are_copies(written, other)))
         continue;
       ++of_file;
       if (other.definition) same.push_back(&other);
@@ -909,43 +914,46 @@ std::vector<const Story*> header_stories(const std::vector<Story>& stories) {
   }
   if (first.empty() || known < 2) return first;
   // The one header's, and what another file defines: a declaration that lacks its extern, or two authors.
-  const Story* other = owner(stories);
+  const WrittenDefinition* other = owner(all_written);
   const bool meets_owner = other != nullptr && first.front()->definition->is_tentative;
-  return meets_owner ? first : std::vector<const Story*>();
+  return meets_owner ? first : std::vector<const WrittenDefinition*>();
 }
 
 /// Does a file that includes the header name it?
-bool is_named_by_includer(const std::vector<const Story*>& stories, const std::string& name, FileContents& files) {
-  return std::any_of(stories.begin(), stories.end(), [&](const Story* story) {
-    const std::string& header = story->site->place.at.file;
+bool is_named_by_includer(const std::vector<const WrittenDefinition*>& all_written, const std::string& name,
+                          FileContents& files) {
+  return std::any_of(all_written.begin(), all_written.end(), [&](const WrittenDefinition* written) {
+    const std::string& header = written->site->place.at.file;
     const auto names_it = [&](const std::string& file) {
       return file != header && !files.lines_with(file, name).empty();
     };
-    const auto& chain = story->site->place.chain;
-    return names_it(story->source) ||
+    const auto& chain = written->site->place.chain;
+    return names_it(written->source) ||
            std::any_of(chain.begin(), chain.end(), [&](const SourceLine& step) { return names_it(step.file); });
   });
 }
 
-std::optional<Cause> cause_of(const Finding& finding, const std::vector<Story>& stories, CureContext& cure) {
-  if (auto cause = linked_twice(finding, stories, *cure.files)) return cause;
-  if (auto cause = source_included(stories, cure)) return cause;
-  const std::vector<const Story*> header = header_stories(stories);
+std::optional<Cause> cause_of(const Finding& finding, const std::vector<WrittenDefinition>& all_written,
+                              FixContext& fix) {
+  if (auto cause = linked_twice(finding, all_written, *fix.files)) return cause;
+  if (auto cause = source_included(all_written, fix)) return cause;
+  const std::vector<const WrittenDefinition*> header = header_definitions(all_written);
   const std::string name = last_part(finding.demangled);
   if (header.empty()) {
-    const bool any_open = std::any_of(stories.begin(), stories.end(), [](const Story& one) { return !one.definition; });
-    if (auto cause = any_open ? switch_of_candidates(stories, name, cure) : std::nullopt) return cause;
-    return two_authors(stories, cure);
+    const bool any_open = std::any_of(all_written.begin(), all_written.end(),
+                                      [](const WrittenDefinition& one) { return !one.definition; });
+    if (auto cause = any_open ? switch_of_candidates(all_written, name, fix) : std::nullopt) return cause;
+    return two_authors(all_written, fix);
   }
-  const Story* story = header.front();
-  cure.story = story;
-  cure.is_used = is_named_by_includer(header, name, *cure.files);
-  if (auto cause = implementation_switch(header, name, cure)) return cause;
-  if (auto cause = empty_macro(*story, cure)) return cause;
-  if (auto cause = macro_not_inline(*story, cure)) return cause;
-  if (auto cause = branch(*story, name, cure)) return cause;
-  if (auto cause = forgotten_typedef(header, name, *cure.files)) return cause;
-  return plain_definition(stories, *story, cure);
+  const WrittenDefinition* written = header.front();
+  fix.written = written;
+  fix.is_used = is_named_by_includer(header, name, *fix.files);
+  if (auto cause = implementation_switch(header, name, fix)) return cause;
+  if (auto cause = empty_macro(*written, fix)) return cause;
+  if (auto cause = macro_not_inline(*written, fix)) return cause;
+  if (auto cause = branch(*written, name, fix)) return cause;
+  if (auto cause = forgotten_typedef(header, name, *fix.files)) return cause;
+  return plain_definition(all_written, *written, fix);
 }
 
 std::string files_of(const Finding& finding) {
@@ -955,29 +963,30 @@ std::string files_of(const Finding& finding) {
 }
 
 /// What other symbols have in common with this one when theirs is the same kind of cause; empty: nothing.
-std::string subject_of(const Cause& cause, const Finding& finding, const CureContext& cure) {
+std::string subject_of(const Cause& cause, const Finding& finding, const FixContext& fix) {
   const auto is_one_of = [&](std::initializer_list<std::string_view> kinds) {
     return std::find(kinds.begin(), kinds.end(), cause.kind) != kinds.end();
   };
   if (is_one_of({"input-twice", "copied-archive", "copied-object", "source-compiled-twice", "source-included"}))
     return cause.text;  // names the files alone
-  if (cure.macro != nullptr) return fmt::format("{} {}", cure.macro->macro, line_text(cure.macro->defined_at));
+  if (fix.macro != nullptr) return fmt::format("{} {}", fix.macro->macro, line_text(fix.macro->defined_at));
   if (cause.kind == "implementation-switch") return cause.text.substr(0, cause.text.find(';'));
   if (cause.kind == "two-definitions") return files_of(finding);
-  if (cause.kind == "typedef-forgotten" || cure.other_definition || cure.story == nullptr) return {};
-  const std::string& header = cure.story->site->place.at.file;
-  if (cause.kind == "branch") return cure.condition.empty() ? std::string() : header + " " + cure.condition;
+  if (cause.kind == "typedef-forgotten" || fix.other_definition || fix.written == nullptr) return {};
+  const std::string& header = fix.written->site->place.at.file;
+  if (cause.kind == "branch") return fix.condition.empty() ? std::string() : header + " " + fix.condition;
   return header;
 }
 
 }  // namespace
 
-void explain_cause(Finding& finding, const std::vector<Story>& stories, const Project& project, FileContents& files) {
-  CureContext cure{.finding = &finding, .project = &project, .files = &files, .stories = &stories};
-  finding.cause = cause_of(finding, stories, cure);
+void explain_cause(Finding& finding, const std::vector<WrittenDefinition>& all_written, const Project& project,
+                   FileContents& files) {
+  FixContext fix{.finding = &finding, .project = &project, .files = &files, .all_written = &all_written};
+  finding.cause = cause_of(finding, all_written, fix);
   if (!finding.cause) return;
-  finding.cause->about = subject_of(*finding.cause, finding, cure);
-  finding.fixes = cures_for(*finding.cause, cure);
+  finding.cause->about = subject_of(*finding.cause, finding, fix);
+  finding.fixes = fixes_for(*finding.cause, fix);
 }
 
 }  // namespace elfaudit

@@ -6,8 +6,8 @@
 
 #include "elfaudit/facts.hpp"
 #include "elfaudit/finding.hpp"
-#include "locate/why/cure.hpp"
 #include "locate/why/file_contents.hpp"
+#include "locate/why/fix.hpp"
 #include "locate/why/project.hpp"
 
 namespace elfaudit {
@@ -16,14 +16,15 @@ namespace elfaudit {
 // must be gone from it.
 
 /// Takes the diffs away that are not proven, or of files that are not the project's; their texts stay, as advice, those
-/// of edits that mend nothing behind the others. `stories`: of each finding's definitions.
+/// of edits that mend nothing behind the others. `all_written`: of each finding's definitions.
 /// `inputs`: of the audit; one that uses a symbol without having its definition needs it to stay visible.
-void prove(std::vector<Finding>& findings, const std::vector<std::vector<Story>>& stories,
+void prove(std::vector<Finding>& findings, const std::vector<std::vector<WrittenDefinition>>& all_written,
            std::span<const InputFacts> inputs, const Project& project, FileContents& files);
 
-/// Fills in Finding::cause and Finding::fixes, as far as they follow from what is known. `stories`: those of the
+/// Fills in Finding::cause and Finding::fixes, as far as they follow from what is known. `all_written`: those of the
 /// finding's definitions, in the order of its sites.
-void explain_cause(Finding& finding, const std::vector<Story>& stories, const Project& project, FileContents& files);
+void explain_cause(Finding& finding, const std::vector<WrittenDefinition>& all_written, const Project& project,
+                   FileContents& files);
 
 /// The causes of vtables and typeinfos are those of other findings, which are explained.
 void explain_vtables(std::vector<Finding>& findings);

@@ -68,7 +68,7 @@ std::string root_above(const std::string& here) {
 
 }  // namespace
 
-Project::Project() : here_(working_folder()) { root_ = root_above(here_); }
+Project::Project() : here_(working_directory()) { root_ = root_above(here_); }
 
 bool Project::owns(const std::string& shown_file) const {
   if (shown_file.empty() || here_.empty()) return false;

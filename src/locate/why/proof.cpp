@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "locate/why/build_record.hpp"
-#include "locate/why/cure.hpp"
+#include "locate/why/fix.hpp"
 #include "support/path.hpp"
 #include "support/threads.hpp"
 
@@ -32,7 +32,7 @@ constexpr std::size_t kMostRounds = 16;
 constexpr std::size_t kMostReadings = 256;
 
 std::string whole(const std::string& file) {
-  return (std::filesystem::path(working_folder()) / file).lexically_normal().string();
+  return (std::filesystem::path(working_directory()) / file).lexically_normal().string();
 }
 
 bool is_directive(const std::string& line) {
@@ -90,32 +90,32 @@ class Round {
 };
 
 /// What the reader says of a definition, as far as an edit of it depends on that.
-std::string likeness(const Story& story) {
-  const Definition& definition = *story.definition;
-  std::string text = story.standard + '\n' + std::to_string(static_cast<int>(story.language)) + '\n' +
-                     story.site->place.at.file + '\n' + std::to_string(story.site->place.at.line) + '\n' +
+std::string likeness(const WrittenDefinition& written) {
+  const Definition& definition = *written.definition;
+  std::string text = written.standard + '\n' + std::to_string(static_cast<int>(written.language)) + '\n' +
+                     written.site->place.at.file + '\n' + std::to_string(written.site->place.at.line) + '\n' +
                      definition.form.first_specifier + (definition.certain ? '1' : '0') + '\n';
   for (const source::MacroCause& macro : definition.macros) text += macro.macro + '=' + macro.value + '\n';
   for (const source::Branch& branch : definition.branches) text += std::to_string(branch.at.line) + ' ';
-  for (const Definition& other : story.declarations)
+  for (const Definition& other : written.declarations)
     text += '\n' + other.at.file + ':' + std::to_string(other.at.line) + (other.is_static ? 's' : ' ');
   return text;
 }
 
 /// Can the edited file be among those that led to the definition?
-bool is_on_the_way(const Story& story, const std::string& file) {
-  if (story.source == file || story.site->place.at.file == file) return true;
-  for (const SourceLine& step : story.site->place.chain)
+bool is_on_the_way(const WrittenDefinition& written, const std::string& file) {
+  if (written.source == file || written.site->place.at.file == file) return true;
+  for (const SourceLine& step : written.site->place.chain)
     if (step.file == file) return true;
-  for (const source::MacroCause& macro : story.definition->macros)
+  for (const source::MacroCause& macro : written.definition->macros)
     if (macro.defined_at.file == file) return true;
   return false;
 }
 
 /// Is the definition gone from what several files may have, and is what stands there a declaration that compilers
 /// take?
-bool is_mended(const source::Reading& reading, const Story& story, bool is_used_elsewhere) {
-  const Definition& before = *story.definition;
+bool is_mended(const source::Reading& reading, const WrittenDefinition& written, bool is_used_elsewhere) {
+  const Definition& before = *written.definition;
   const bool declared_otherwise = std::any_of(reading.declarations.begin(), reading.declarations.end(),
                                               [](const Definition& other) { return !other.is_static; });
   bool any = false;
@@ -126,7 +126,7 @@ bool is_mended(const source::Reading& reading, const Story& story, bool is_used_
     if (form.is_alias || form.has_misplaced_attribute || is_used_elsewhere) return false;
     const bool is_internal = definition.is_internal && form.is_alone && !declared_otherwise;
     const bool may_be_inline =
-        definition.is_function ? story.language != source::Language::C : story.has_inline_variables();
+        definition.is_function ? written.language != source::Language::C : written.has_inline_variables();
     const bool is_inline = may_be_inline && definition.is_inline && !form.has_section && !form.declares_functions;
     if (!is_internal && !is_inline) return false;
   }
@@ -173,7 +173,7 @@ struct Trial {
   LineEdit edit{};
   std::size_t round = kMostRounds;
   std::size_t left = 0;  ///< definitions that the edit leaves as they are
-  std::vector<std::pair<const Story*, std::size_t>>
+  std::vector<std::pair<const WrittenDefinition*, std::size_t>>
       alike{};  ///< one of each kind that it changes, and how many they are
 };
 
@@ -189,12 +189,12 @@ struct Job {
 
 class Proofs {
  public:
-  Proofs(std::vector<Finding>& findings, const std::vector<std::vector<Story>>& stories,
+  Proofs(std::vector<Finding>& findings, const std::vector<std::vector<WrittenDefinition>>& all_written,
          std::span<const InputFacts> inputs, const Project& project, FileContents& files)
       : project_(project), files_(files) {
     for (std::size_t i = 0; i < findings.size(); ++i)
       for (std::size_t fix = 0; fix < findings[i].fixes.size(); ++fix)
-        if (!findings[i].fixes[fix].diff.empty()) add(findings[i], fix, stories[i]);
+        if (!findings[i].fixes[fix].diff.empty()) add(findings[i], fix, all_written[i]);
     note_uses(inputs);
   }
 
@@ -228,7 +228,7 @@ class Proofs {
     fixes = std::move(ordered);
   }
 
-  void add(Finding& finding, std::size_t fix, const std::vector<Story>& stories) {
+  void add(Finding& finding, std::size_t fix, const std::vector<WrittenDefinition>& all_written) {
     Trial trial{.finding = &finding, .fix = fix};
     const std::optional<LineEdit> edit = edit_of(finding.fixes[fix].diff);
     if (edit) trial.edit = *edit;
@@ -237,10 +237,10 @@ class Proofs {
       if (site.role != Role::Reference) ++definitions;
     std::map<std::string, std::size_t> numbers;
     std::size_t changed = 0;
-    for (const Story& story : stories) {
-      if (!edit || !story.definition || !story.unit || !is_on_the_way(story, edit->first.file)) continue;
-      const auto [known, is_new] = numbers.try_emplace(likeness(story), trial.alike.size());
-      if (is_new) trial.alike.emplace_back(&story, 0);
+    for (const WrittenDefinition& written : all_written) {
+      if (!edit || !written.definition || !written.unit || !is_on_the_way(written, edit->first.file)) continue;
+      const auto [known, is_new] = numbers.try_emplace(likeness(written), trial.alike.size());
+      if (is_new) trial.alike.emplace_back(&written, 0);
       ++trial.alike[known->second].second;
       ++changed;
     }
@@ -269,23 +269,23 @@ class Proofs {
     if (round == kMostRounds) return;
     if (round == rounds_.size()) rounds_.emplace_back();
     rounds_[round].add(trial.edit);
-    for (const auto& [story, count] : trial.alike)
-      if (!ask(round, *story, trial.finding->symbol)) return;
+    for (const auto& [written, count] : trial.alike)
+      if (!ask(round, *written, trial.finding->symbol)) return;
     trial.round = round;
   }
 
-  bool ask(std::size_t round, const Story& story, const std::string& symbol) {
-    const auto [job, is_new] = job_of_.try_emplace({round, story.unit.get()}, jobs_.size());
+  bool ask(std::size_t round, const WrittenDefinition& written, const std::string& symbol) {
+    const auto [job, is_new] = job_of_.try_emplace({round, written.unit.get()}, jobs_.size());
     if (is_new) {
       if (jobs_.size() == kMostReadings) {
         job_of_.erase(job);
         return false;
       }
-      jobs_.push_back({.round = round, .unit = story.unit});
+      jobs_.push_back({.round = round, .unit = written.unit});
     }
     Job& asked = jobs_[job->second];
     if (!asked.numbers.try_emplace(symbol, asked.names.size()).second) return true;
-    asked.names.push_back(story.name);
+    asked.names.push_back(written.name);
     asked.names.back().is_strong.reset();  // what is asked for is whether it still is
     return true;
   }
@@ -295,12 +295,12 @@ class Proofs {
     std::size_t left = trial.left;
     bool any_mended = false;
     const bool changes_all = !has_directive(trial.edit);
-    for (const auto& [story, count] : trial.alike) {
-      Job& job = jobs_[job_of_.at({trial.round, story->unit.get()})];
+    for (const auto& [written, count] : trial.alike) {
+      Job& job = jobs_[job_of_.at({trial.round, written->unit.get()})];
       const source::Reading& reading = job.after.readings[job.numbers.at(trial.finding->symbol)];
       if (!job.needs_left_out) job.needs_left_out = needs_what_is_left_out(job);
       const bool mended =
-          is_mended(reading, *story, used_elsewhere_.contains(trial.finding->symbol)) && !*job.needs_left_out;
+          is_mended(reading, *written, used_elsewhere_.contains(trial.finding->symbol)) && !*job.needs_left_out;
       if (!mended && changes_all) return false;
       any_mended = any_mended || mended;
       if (!mended) left += count;
@@ -312,7 +312,7 @@ class Proofs {
     const std::string macro = macro_made_extern(trial.edit);
     if (macro.empty()) return false;
     std::set<std::string> files = {trial.edit.first.file};
-    for (const auto& [story, count] : trial.alike) files.insert(story->site->place.at.file);
+    for (const auto& [written, count] : trial.alike) files.insert(written->site->place.at.file);
     return std::any_of(files.begin(), files.end(), [&](const std::string& file) {
       const SourceTokens* source = files_.tokens_of(file);
       return source == nullptr || is_used_of_class(*source, macro);
@@ -360,9 +360,9 @@ class Proofs {
 
 }  // namespace
 
-void prove(std::vector<Finding>& findings, const std::vector<std::vector<Story>>& stories,
+void prove(std::vector<Finding>& findings, const std::vector<std::vector<WrittenDefinition>>& all_written,
            std::span<const InputFacts> inputs, const Project& project, FileContents& files) {
-  Proofs(findings, stories, inputs, project, files).run();
+  Proofs(findings, all_written, inputs, project, files).run();
 }
 
 }  // namespace elfaudit

@@ -18,12 +18,12 @@ namespace elfaudit {
 
 // --- One definition's story: what the sources say about how it came to be one.
 
-struct Story {
+struct WrittenDefinition {
   Site* site = nullptr;                                   ///< borrowed from the finding
   std::uint32_t symbol_index = 0;                         ///< in .symtab
   std::optional<source::Definition> definition;           ///< as read; its place is the site's
   std::vector<source::Definition> candidates;             ///< without one: those of which one is it
-  std::vector<SourceLine> left_out;                       ///< where another candidate may be: lines that were not read
+  std::vector<SourceLine> unread;                       ///< where another candidate may be: lines that were not read
   std::vector<source::Definition> declarations;           ///< of the same name, in the same translation unit
   source::Name name;                                      ///< that was looked for
   std::shared_ptr<const source::TranslationUnit> unit{};  ///< in which `definition` was read
@@ -84,12 +84,12 @@ std::optional<std::string> edited_text(FileContents& files, const std::string& f
 /// Has the text the word, not as a part of a longer one?
 bool has_word(std::string_view text, std::string_view word);
 
-struct CureContext {
+struct FixContext {
   const Finding* finding = nullptr;
   const Project* project = nullptr;
   FileContents* files = nullptr;
-  const std::vector<Story>* stories = nullptr;   ///< of all the finding's definitions
-  const Story* story = nullptr;                  ///< the definition in a header; null when the cause is another
+  const std::vector<WrittenDefinition>* all_written = nullptr;  ///< of all the finding's definitions
+  const WrittenDefinition* written = nullptr;    ///< the definition in a header; null when the cause is another
   const source::MacroCause* macro = nullptr;     ///< cause empty-macro
   std::string condition{};                       ///< the macro that is not defined and would make it a declaration
   bool is_used = false;                          ///< a file that includes the header names it
@@ -102,6 +102,6 @@ struct CureContext {
   std::optional<SourceLine> declared_at{};       ///< in a header, of what two sources define
 };
 
-std::vector<Fix> cures_for(const Cause& cause, const CureContext& context);
+std::vector<Fix> fixes_for(const Cause& cause, const FixContext& context);
 
 }  // namespace elfaudit

@@ -1,6 +1,6 @@
 // What to do about a message alone, without an audit: files found nearby, and options to add.
 
-#include "diagnose/remedies.hpp"
+#include "diagnose/suggestions.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -390,17 +390,17 @@ void have_one(std::vector<std::string>& near, const std::string& folder) {
 
 }  // namespace
 
-const LogCommand* Remedies::command_of(const OpenError& error) const {
+const LogCommand* Suggestions::command_of(const RootError& error) const {
   return error.command == kNoCommand ? nullptr : &log_.commands[error.command];
 }
 
-std::string Remedies::folder_of(const OpenError& error) const {
+std::string Suggestions::folder_of(const RootError& error) const {
   const LogCommand* command = command_of(error);
   return command == nullptr ? folders_.log_folder() : folders_.of(*command).folder;
 }
 
 /// Is anything there that the command names by a relative path?
-bool Remedies::ran_here(const LogCommand& command, const DiagnosedError& error) {
+bool Suggestions::ran_here(const LogCommand& command, const DiagnosedError& error) {
   const Whereabouts whereabouts = folders_.of(command);
   const auto is_there = [](const std::string& path) {
     std::error_code failed;
@@ -411,7 +411,7 @@ bool Remedies::ran_here(const LogCommand& command, const DiagnosedError& error) 
                      [&](const SourceLine& step) { return is_there(in_folder(whereabouts.folder, step.file)); });
 }
 
-void Remedies::look(DiagnosedError& error, Search search, const std::string& what, const SearchedFolders& near) {
+void Suggestions::look(DiagnosedError& error, Search search, const std::string& what, const SearchedFolders& near) {
   auto answer = answers_.find({what, near.folders});
   if (answer == answers_.end()) {
     if (answers_.size() == kMostSearches) {
@@ -428,7 +428,7 @@ void Remedies::look(DiagnosedError& error, Search search, const std::string& wha
   }
 }
 
-void Remedies::find_header(OpenError& open) {
+void Suggestions::find_header(RootError& open) {
   DiagnosedError& error = open.error;
   const std::string folder = folder_of(open);
   if (const LogCommand* command = command_of(open)) {
@@ -448,7 +448,7 @@ void Remedies::find_header(OpenError& open) {
 }
 
 /// Headers that CMake, autoconf and their like make of a template are in the folder of a build, or where it installs.
-void Remedies::note_generated(DiagnosedError& error, const SearchedFolders& near) {
+void Suggestions::note_generated(DiagnosedError& error, const SearchedFolders& near) {
   const std::string stem = error.name.substr(0, error.name.rfind('.'));
   const std::string extension = error.name.substr(stem.size());
   for (const std::string& name : {error.name + ".in", stem + ".in" + extension, error.name + ".cmake",
@@ -464,7 +464,7 @@ void Remedies::note_generated(DiagnosedError& error, const SearchedFolders& near
   }
 }
 
-void Remedies::find_library(OpenError& open) {
+void Suggestions::find_library(RootError& open) {
   DiagnosedError& error = open.error;
   const std::string folder = folder_of(open);
   if (const LogCommand* command = command_of(open)) {
@@ -481,7 +481,7 @@ void Remedies::find_library(OpenError& open) {
   }
 }
 
-void Remedies::find_input(OpenError& open) {
+void Suggestions::find_input(RootError& open) {
   DiagnosedError& error = open.error;
   const std::string folder = folder_of(open);
   // "-l:NAME" is how a file is asked for by its whole name.
@@ -492,7 +492,7 @@ void Remedies::find_input(OpenError& open) {
 }
 
 /// The one compile in the log that makes an object of that name; nullptr when there is none or several.
-const LogCommand* Remedies::compile_of(const LogSite& object) const {
+const LogCommand* Suggestions::compile_of(const LogSite& object) const {
   const std::string name(base_name(object.member.empty() ? object.input : object.member));
   const LogCommand* found = nullptr;
   for (const LogCommand& command : log_.commands) {
@@ -505,7 +505,7 @@ const LogCommand* Remedies::compile_of(const LogSite& object) const {
 }
 
 /// What the audit of the objects didn't say: from the message and the compile in the log alone.
-void Remedies::find_pic_option(OpenError& open) const {
+void Suggestions::find_pic_option(RootError& open) const {
   DiagnosedError& error = open.error;
   if (error.finding || error.sites.empty() || error.sites.front().input.empty()) return;
   const LogSite& object = error.sites.front();
@@ -526,7 +526,7 @@ void Remedies::find_pic_option(OpenError& open) const {
     error.fixes.push_back(fmt::format("rebuild {} (here its member {}) with -fPIC", object.input, object.member));
 }
 
-void Remedies::find(OpenError& open) {
+void Suggestions::find(RootError& open) {
   DiagnosedError& error = open.error;
   if (open.kind == LogErrorKind::RelocationRefused) return find_pic_option(open);
   if (open.kind == LogErrorKind::HeaderNotFound) return find_header(open);

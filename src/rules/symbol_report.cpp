@@ -13,7 +13,7 @@
 
 namespace elfaudit {
 
-// --- The device half of `elfaudit explain`: who mentions a symbol in device code, and which definition nvlink uses.
+// --- The device half of `elfaudit explain`: who uses a symbol in device code, and which definition nvlink uses.
 
 namespace {
 
@@ -23,8 +23,8 @@ struct DeviceMention {
   std::vector<std::string> archs;
 };
 
-std::vector<DeviceMention> find_device_mentions(const Evidence& evidence, std::string_view symbol) {
-  std::vector<DeviceMention> mentions;
+std::vector<DeviceMention> find_device_uses(const Evidence& evidence, std::string_view symbol) {
+  std::vector<DeviceMention> uses;
   std::map<ObjectId, std::size_t> known;
   for (const DeviceTarget& target : evidence.resolution.device.targets) {
     for (const DeviceInput& input : target.inputs) {
@@ -35,15 +35,14 @@ std::vector<DeviceMention> find_device_mentions(const Evidence& evidence, std::s
       const auto found = std::find_if(symbols.begin(), symbols.end(),
                                       [&](const DeviceSymbol& s) { return image->second.name(s) == symbol; });
       if (found == symbols.end()) continue;
-      const auto [slot, added] = known.try_emplace(input.object, mentions.size());
-      if (added)
-        mentions.push_back({{input.object, input.image, static_cast<std::uint32_t>(found - symbols.begin())}, {}});
-      mentions[slot->second].archs.push_back(target.arch.name());
+      const auto [slot, added] = known.try_emplace(input.object, uses.size());
+      if (added) uses.push_back({{input.object, input.image, static_cast<std::uint32_t>(found - symbols.begin())}, {}});
+      uses[slot->second].archs.push_back(target.arch.name());
     }
   }
-  std::sort(mentions.begin(), mentions.end(),
+  std::sort(uses.begin(), uses.end(),
             [](const DeviceMention& a, const DeviceMention& b) { return a.first.in < b.first.in; });
-  return mentions;
+  return uses;
 }
 
 bool is_rejected(const Evidence& evidence, DeviceSymbolId id) {
@@ -55,18 +54,18 @@ bool is_rejected(const Evidence& evidence, DeviceSymbolId id) {
   });
 }
 
-Fate fate_of(const Evidence& evidence, DeviceSymbolId id, DeviceSymbolId kept) {
+SymbolResolution resolution_in(const Evidence& evidence, DeviceSymbolId id, DeviceSymbolId kept) {
   const DeviceSymbol& symbol = evidence.symbol(id);
-  if (!symbol.defined) return Fate::Reference;
-  if (is_rejected(evidence, id)) return Fate::Rejected;
-  if (id == kept) return Fate::Kept;
-  return symbol.common ? Fate::MergedCommon : Fate::Overridden;
+  if (!symbol.defined) return SymbolResolution::Reference;
+  if (is_rejected(evidence, id)) return SymbolResolution::Rejected;
+  if (id == kept) return SymbolResolution::Kept;
+  return symbol.common ? SymbolResolution::MergedCommon : SymbolResolution::Overridden;
 }
 
 /// The first strong definition, else the first.
-DeviceSymbolId kept_definition(const Evidence& evidence, const std::vector<DeviceMention>& mentions) {
+DeviceSymbolId kept_definition(const Evidence& evidence, const std::vector<DeviceMention>& uses) {
   DeviceSymbolId kept;
-  for (const DeviceMention& mention : mentions) {
+  for (const DeviceMention& mention : uses) {
     const DeviceSymbol& symbol = evidence.symbol(mention.first);
     if (!symbol.defined) continue;
     if (symbol.binding == Binding::Global && !symbol.common) return mention.first;
@@ -75,28 +74,28 @@ DeviceSymbolId kept_definition(const Evidence& evidence, const std::vector<Devic
   return kept;
 }
 
-Role role_of(Fate fate) {
-  if (fate == Fate::Kept) return Role::Kept;
-  if (fate == Fate::Rejected) return Role::Rejected;
-  return fate == Fate::Reference ? Role::Reference : Role::Candidate;
+Role role_of(SymbolResolution resolved_as) {
+  if (resolved_as == SymbolResolution::Kept) return Role::Kept;
+  if (resolved_as == SymbolResolution::Rejected) return Role::Rejected;
+  return resolved_as == SymbolResolution::Reference ? Role::Reference : Role::Candidate;
 }
 
 }  // namespace
 
-std::vector<Mention> device_mentions(const Evidence& evidence, std::string_view symbol) {
-  const std::vector<DeviceMention> found = find_device_mentions(evidence, symbol);
+std::vector<SymbolUse> device_uses(const Evidence& evidence, std::string_view symbol) {
+  const std::vector<DeviceMention> found = find_device_uses(evidence, symbol);
   const DeviceSymbolId kept = kept_definition(evidence, found);
-  std::vector<Mention> mentions;
+  std::vector<SymbolUse> uses;
   for (const DeviceMention& mention : found) {
     const DeviceSymbol& device = evidence.symbol(mention.first);
-    const Fate fate = fate_of(evidence, mention.first, kept);
+    const SymbolResolution resolved_as = resolution_in(evidence, mention.first, kept);
     std::string kind = fmt::format("{}{} in the device code for {}", device.binding == Binding::Weak ? "weak " : "",
-                                   what_it_is(device), fmt::join(mention.archs, ", "));
-    Site site = make_device_site(evidence, mention.first, role_of(fate));
+                                   kind_phrase(device), fmt::join(mention.archs, ", "));
+    Site site = make_device_site(evidence, mention.first, role_of(resolved_as));
     site.notes.clear();  // the kind says it
-    mentions.push_back({fate, std::move(kind), reason_of(fate), std::move(site)});
+    uses.push_back({resolved_as, std::move(kind), reason_of(resolved_as), std::move(site)});
   }
-  return mentions;
+  return uses;
 }
 
 namespace {
@@ -130,70 +129,71 @@ std::vector<SymbolId> find_mentions(const Evidence& evidence, const std::functio
   return found;
 }
 
-std::string verdict_of(const std::vector<Mention>& mentions) {
-  const auto count = [&](Fate fate) {
-    return std::count_if(mentions.begin(), mentions.end(), [&](const Mention& m) { return m.fate == fate; });
+std::string verdict_of(const std::vector<SymbolUse>& uses) {
+  const auto count = [&](SymbolResolution resolved_as) {
+    return std::count_if(uses.begin(), uses.end(), [&](const SymbolUse& m) { return m.resolved_as == resolved_as; });
   };
-  if (const auto rejected = count(Fate::Rejected); rejected != 0)
+  if (const auto rejected = count(SymbolResolution::Rejected); rejected != 0)
     return fmt::format("defined {} times: the link fails", rejected + 1);
-  for (const Mention& mention : mentions)
-    if (mention.fate == Fate::Kept) return "defined by " + mention.site.origin.display();
-  return count(Fate::Reference) != 0 ? "no input of the link defines it" : "no linked object mentions it";
+  for (const SymbolUse& use : uses)
+    if (use.resolved_as == SymbolResolution::Kept) return "defined by " + use.site.origin.display();
+  return count(SymbolResolution::Reference) != 0 ? "no input of the link defines it" : "no linked object uses it";
 }
 
 }  // namespace
 
-std::string reason_of(Fate fate) {
-  switch (fate) {
-    case Fate::Kept:
+std::string reason_of(SymbolResolution resolved_as) {
+  switch (resolved_as) {
+    case SymbolResolution::Kept:
       return "the definition the output uses";
-    case Fate::Rejected:
+    case SymbolResolution::Rejected:
       return "a second strong definition: the link fails";
-    case Fate::Ignored:
+    case SymbolResolution::Ignored:
       return "a second strong definition that the options or an equal absolute value make harmless";
-    case Fate::MergedCommon:
+    case SymbolResolution::MergedCommon:
       return "tentative, merged into the one that is kept";
-    case Fate::Overridden:
+    case SymbolResolution::Overridden:
       return "weak, and another definition comes first or is strong";
-    case Fate::SharedLost:
+    case SymbolResolution::SharedLost:
       return "in a shared object, and another definition comes before it";
-    case Fate::DiscardedComdat:
+    case SymbolResolution::DiscardedComdat:
       return "an earlier object has the same COMDAT group";
-    case Fate::DiscardedExclude:
+    case SymbolResolution::DiscardedExclude:
       return "its section is not in the output (SHF_EXCLUDE)";
-    case Fate::NotExtracted:
+    case SymbolResolution::NotExtracted:
       return "nothing extracts this archive member";
-    case Fate::NotNeeded:
+    case SymbolResolution::NotNeeded:
       return "nothing needs this shared object (--as-needed)";
-    case Fate::Reference:
+    case SymbolResolution::Reference:
       break;
   }
   return {};
 }
 
-Account account_of(const Evidence& evidence, std::string_view symbol) {
+SymbolReport symbol_report(const Evidence& evidence, std::string_view symbol) {
   auto found = find_mentions(evidence, [&](std::string_view name) { return name == symbol; });
   if (found.empty())  // not a linker's name: compare what people read
     found = find_mentions(evidence,
                           [&](std::string_view name) { return name.starts_with("_Z") && demangle(name) == symbol; });
-  Account account;
-  account.symbol = found.empty() ? std::string(symbol)
-                                 : std::string(evidence.object(found.front().in).name(evidence.symbol(found.front())));
-  std::vector<Mention> on_device = device_mentions(evidence, account.symbol);
+  SymbolReport report;
+  report.symbol = found.empty() ? std::string(symbol)
+                                : std::string(evidence.object(found.front().in).name(evidence.symbol(found.front())));
+  std::vector<SymbolUse> on_device = device_uses(evidence, report.symbol);
   if (found.empty() && on_device.empty()) return {};
-  account.demangled = demangle(account.symbol);
+  report.demangled = demangle(report.symbol);
   for (const SymbolId id : found) {
-    const Fate fate = evidence.resolution.fate(id);
-    account.mentions.push_back({fate, kind_of(evidence.object(id.in), evidence.symbol(id)), reason_of(fate),
-                                make_site(evidence, id, role_of(fate))});
+    const SymbolResolution resolved_as = evidence.resolution.resolution_of(id);
+    report.uses.push_back({resolved_as, kind_of(evidence.object(id.in), evidence.symbol(id)), reason_of(resolved_as),
+                           make_site(evidence, id, role_of(resolved_as))});
   }
-  account.verdict = account.mentions.empty() ? "only device code mentions it" : verdict_of(account.mentions);
-  const auto rejected = std::count_if(on_device.begin(), on_device.end(),
-                                      [](const Mention& mention) { return mention.fate == Fate::Rejected; });
-  if (rejected != 0) account.verdict += fmt::format("; defined {} times on the device: nvlink fails", rejected + 1);
-  account.mentions.insert(account.mentions.end(), std::make_move_iterator(on_device.begin()),
-                          std::make_move_iterator(on_device.end()));
-  return account;
+  report.verdict = report.uses.empty() ? "only device code uses it" : verdict_of(report.uses);
+  const auto rejected = std::count_if(on_device.begin(), on_device.end(), [](const SymbolUse& use) {
+    return use.resolved_as == SymbolResolution::Rejected;
+  });
+  if (rejected != 0) report.verdict += fmt::format("; defined {} times on the device: nvlink fails", rejected + 1);
+  report.uses.insert(report.uses.end(), std::make_move_iterator(on_device.begin()),
+                     std::make_move_iterator(on_device.end()));
+  return report;
 }
 
 }  // namespace elfaudit

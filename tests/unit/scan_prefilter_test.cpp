@@ -1,4 +1,4 @@
-// The hot reader against the one behind read_object(), and when the census steps back.
+// The hot reader against the one behind read_object(), and when the prefilter steps back.
 
 #include "scan/prefilter.hpp"
 
@@ -87,7 +87,7 @@ TEST(NameHash, OfTheEndDependsOnSixteenBytesAndTheLength) {
   }
 }
 
-TEST(Census, BothReadersSeeTheSame) {
+TEST(Prefilter, BothReadersSeeTheSame) {
   const TempDir folder;
   const std::string source = R"(
     #include <map>
@@ -118,7 +118,7 @@ TEST(Census, BothReadersSeeTheSame) {
   }
 }
 
-TEST(Census, FindsTheNamesOfDeviceSectionsAmongManyOthers) {
+TEST(Prefilter, FindsTheNamesOfDeviceSectionsAmongManyOthers) {
   const TempDir folder;
   const auto functions = [](int from) {
     std::string text;
@@ -135,7 +135,7 @@ TEST(Census, FindsTheNamesOfDeviceSectionsAmongManyOthers) {
   }
 }
 
-TEST(Census, ReadsSectionNamesThatBeginAnywhereInTheirTable) {
+TEST(Prefilter, ReadsSectionNamesThatBeginAnywhereInTheirTable) {
   ElfWriter elf;
   for (const char* name : {".nv_fatbin", ".gnu.lto", "__", "_g", ".gn", ".", "n"})
     elf.add({name, SHT_PROGBITS, SHF_ALLOC, "content."});
@@ -157,7 +157,7 @@ TEST(Census, ReadsSectionNamesThatBeginAnywhereInTheirTable) {
   }
 }
 
-TEST(Census, PutsPlainSymbolsAsideAmongAllOthers) {
+TEST(Prefilter, PutsPlainSymbolsAsideAmongAllOthers) {
   const TempDir folder;
   const std::string object = folder.object("a.o", R"(
     .globl strong, absolute, elsewhere
@@ -180,47 +180,48 @@ TEST(Census, PutsPlainSymbolsAsideAmongAllOthers) {
   EXPECT_EQ(summary.thread_local_starts.size(), 1u);
 }
 
-TEST(Census, KeepsNothingOfObjectsThatAreAlone) {
+TEST(Prefilter, KeepsNothingOfObjectsThatAreAlone) {
   const TempDir folder;
   const std::string a = folder.object("a.o", "int shared, of_a; extern int nowhere; int* p = &nowhere;");
   const std::string b = folder.object("b.o", "int shared;");
   const std::string c = folder.object("c.o", "extern int of_a; int c() { return of_a; }");
-  const std::optional<Census> census = take_census({a, b, c}, 1, true);
-  ASSERT_TRUE(census);
-  EXPECT_EQ(census->undefined, std::optional<std::size_t>(1));
-  EXPECT_FALSE(census->inputs[0].objects[0].symbols.empty());
-  EXPECT_FALSE(census->inputs[1].objects[0].symbols.empty());
-  EXPECT_TRUE(census->inputs[2].objects[0].symbols.empty());
+  const std::optional<Prefilter> prefilter = prefilter_inputs({a, b, c}, 1, true);
+  ASSERT_TRUE(prefilter);
+  EXPECT_EQ(prefilter->undefined, std::optional<std::size_t>(1));
+  EXPECT_FALSE(prefilter->inputs[0].objects[0].symbols.empty());
+  EXPECT_FALSE(prefilter->inputs[1].objects[0].symbols.empty());
+  EXPECT_TRUE(prefilter->inputs[2].objects[0].symbols.empty());
 }
 
-TEST(Census, StepsBack) {
+TEST(Prefilter, StepsBack) {
   const TempDir folder;
   const std::string plain = folder.object("plain.o", "int state;");
   const std::string grouped =
       folder.object("grouped.o", "inline int f() { static int state; return ++state; } int g() { return f(); }");
   const std::string tls = folder.object("tls.o", "extern thread_local int state; int h() { return state; }");
-  EXPECT_TRUE(take_census({plain, grouped}, 1, false));
-  EXPECT_FALSE(take_census({plain, plain}, 1, false)) << "named twice";
-  EXPECT_FALSE(take_census({plain, "no such file"}, 1, false));
-  EXPECT_FALSE(take_census({plain, tls}, 1, false)) << "thread-local in one, not in the other";
+  EXPECT_TRUE(prefilter_inputs({plain, grouped}, 1, false));
+  EXPECT_FALSE(prefilter_inputs({plain, plain}, 1, false)) << "named twice";
+  EXPECT_FALSE(prefilter_inputs({plain, "no such file"}, 1, false));
+  EXPECT_FALSE(prefilter_inputs({plain, tls}, 1, false)) << "thread-local in one, not in the other";
   const std::string user = folder.object("user.o", "extern int state; int u() { return state; }");
   const std::string own = folder.object("own.o", "thread_local int state;");
-  EXPECT_FALSE(take_census({user, own}, 1, false)) << "a reference that is not thread-local";
+  EXPECT_FALSE(prefilter_inputs({user, own}, 1, false)) << "a reference that is not thread-local";
   const std::string to_version = folder.object("version.o", "asm(\".data\\n.symver other, state@V1\\n.long other\");");
-  EXPECT_FALSE(take_census({to_version, own}, 1, false)) << "the same, of a version";
-  EXPECT_TRUE(take_census({to_version, plain}, 1, false)) << "and one that is in nobody's way";
-  EXPECT_FALSE(take_census({to_version, plain}, 1, true)) << "which has another name when undefined ones are counted";
+  EXPECT_FALSE(prefilter_inputs({to_version, own}, 1, false)) << "the same, of a version";
+  EXPECT_TRUE(prefilter_inputs({to_version, plain}, 1, false)) << "and one that is in nobody's way";
+  EXPECT_FALSE(prefilter_inputs({to_version, plain}, 1, true))
+      << "which has another name when undefined ones are counted";
 }
 
-TEST(Census, ComparesWholeNamesWhereTheirFirstBytesAreThoseOfAThreadLocalOne) {
+TEST(Prefilter, ComparesWholeNamesWhereTheirFirstBytesAreThoseOfAThreadLocalOne) {
   const TempDir folder;
   const std::string name = "a_name_whose_first_thirty_two_bytes_are_";
   const std::string own = folder.object("own.o", "thread_local int " + name + "one;");
   const std::string plain =
       folder.object("plain.o", "extern int " + name + "another, nowhere; int* p[] = {&" + name + "another, &nowhere};");
-  const std::optional<Census> census = take_census({own, plain}, 1, false);
-  ASSERT_TRUE(census);
-  EXPECT_EQ(census->undefined, std::optional<std::size_t>(2)) << "counted, since all names were read";
+  const std::optional<Prefilter> prefilter = prefilter_inputs({own, plain}, 1, false);
+  ASSERT_TRUE(prefilter);
+  EXPECT_EQ(prefilter->undefined, std::optional<std::size_t>(2)) << "counted, since all names were read";
 }
 
 }  // namespace

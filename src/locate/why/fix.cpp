@@ -1,6 +1,6 @@
 // Words and diffs for each cause.
 
-#include "locate/why/cure.hpp"
+#include "locate/why/fix.hpp"
 
 #include <fmt/format.h>
 
@@ -232,9 +232,9 @@ bool can_be_declared(const Definition& definition) {
 
 /// The diff that gives the definition a further specifier, `inline` or `static`, in the place of an `extern` if it has
 /// one. Empty when the place isn't known.
-std::string add_specifier(FileContents& files, const Story& story, std::string_view word) {
-  const source::Form& form = story.definition->form;
-  const std::string& file = story.site->place.at.file;
+std::string add_specifier(FileContents& files, const WrittenDefinition& written, std::string_view word) {
+  const source::Form& form = written.definition->form;
+  const std::string& file = written.site->place.at.file;
   const auto* lines = files.lines_of(file);
   if (lines == nullptr || form.specifiers.line == 0 || form.specifiers.line > lines->size()) return {};
   const std::string& line = (*lines)[form.specifiers.line - 1];
@@ -242,7 +242,7 @@ std::string add_specifier(FileContents& files, const Story& story, std::string_v
   if (column > line.size()) return {};
   const std::string rest = line.substr(column);
   const bool replaces = form.first_specifier == "extern" && rest.starts_with("extern");
-  if (story.definition->is_extern && form.first_specifier == "extern" && !replaces) return {};
+  if (written.definition->is_extern && form.first_specifier == "extern" && !replaces) return {};
   const std::string edited = line.substr(0, column) + std::string(word) + (replaces ? rest.substr(6) : " " + rest);
   return replace_line(files, {file, form.specifiers.line}, {edited});
 }
@@ -262,9 +262,9 @@ std::optional<std::pair<At, At>> behind_linkage(const SourceTokens& source, At f
 }
 
 /// The diff that makes `extern "C" { inline int x = 2; }` of `extern "C" int x = 2;`.
-std::string add_inline_and_braces(FileContents& files, const Story& story) {
-  const source::Form& form = story.definition->form;
-  const std::string& file = story.site->place.at.file;
+std::string add_inline_and_braces(FileContents& files, const WrittenDefinition& written) {
+  const source::Form& form = written.definition->form;
+  const std::string& file = written.site->place.at.file;
   const auto* lines = files.lines_of(file);
   const SourceTokens* source = files.tokens_of(file);
   if (source == nullptr) return {};
@@ -287,10 +287,10 @@ std::string add_inline_and_braces(FileContents& files, const Story& story) {
 
 /// The diff that makes an `extern` declaration of the variable, which some file then has to define. Empty when its type
 /// could not be said so.
-std::string declare_only(FileContents& files, const Story& story) {
-  const Definition& definition = *story.definition;
+std::string declare_only(FileContents& files, const WrittenDefinition& written) {
+  const Definition& definition = *written.definition;
   const source::Form& form = definition.form;
-  const std::string& file = story.site->place.at.file;
+  const std::string& file = written.site->place.at.file;
   const auto* lines = files.lines_of(file);
   const SourceTokens* source = files.tokens_of(file);
   if (source == nullptr || !can_be_declared(definition)) return {};
@@ -302,7 +302,7 @@ std::string declare_only(FileContents& files, const Story& story) {
   const At initialiser = behind_declarator(first, name, end);
   const At last = initialiser == end ? end : semicolon(initialiser, end);
   if (last == end) return {};
-  const bool is_c = story.language == source::Language::C;
+  const bool is_c = written.language == source::Language::C;
   if (!is_c && initialiser != last && (definition.is_const || may_deduce_arguments(first, name))) return {};
 
   const Position from = form.specifiers;
@@ -320,7 +320,7 @@ std::string declare_only(FileContents& files, const Story& story) {
 
 std::string line_text(const SourceLine& at) { return fmt::format("{}:{}", at.file, at.line); }
 
-std::string line_at(const CureContext& context, const SourceLine& at) {
+std::string line_at(const FixContext& context, const SourceLine& at) {
   const auto* lines = context.files->lines_of(at.file);
   return lines != nullptr && at.line != 0 && at.line <= lines->size() ? (*lines)[at.line - 1] : std::string();
 }
@@ -333,32 +333,34 @@ bool is_include(const std::string& line) {
 }
 
 /// A header may be C's and C++'s.
-bool has_inline_variables(const CureContext& context) {
-  return std::all_of(context.stories->begin(), context.stories->end(),
-                     [](const Story& story) { return story.has_inline_variables(); });
+bool has_inline_variables(const FixContext& context) {
+  return std::all_of(context.all_written->begin(), context.all_written->end(),
+                     [](const WrittenDefinition& written) { return written.has_inline_variables(); });
 }
 
-bool is_any_c(const CureContext& context) {
-  return std::any_of(context.stories->begin(), context.stories->end(),
-                     [](const Story& story) { return story.language == source::Language::C; });
+bool is_any_c(const FixContext& context) {
+  return std::any_of(context.all_written->begin(), context.all_written->end(),
+                     [](const WrittenDefinition& written) { return written.language == source::Language::C; });
 }
 
 /// " (from C++17)" where the standard isn't known.
-std::string from_which_standard(const Story& story) { return story.standard.empty() ? " (from C++17)" : ""; }
+std::string from_which_standard(const WrittenDefinition& written) {
+  return written.standard.empty() ? " (from C++17)" : "";
+}
 
 /// Nothing of it is written where it stands.
-bool is_made_by_macro(const CureContext& context) {
-  const source::Form& form = context.story->definition->form;
+bool is_made_by_macro(const FixContext& context) {
+  const source::Form& form = context.written->definition->form;
   return form.specifiers.line == 0 && form.name.line == 0 && !form.first_specifier.empty();
 }
 
-Fix add_word(const CureContext& context, std::string_view word, std::string text) {
-  const SourceLine& at = context.story->site->place.at;
+Fix add_word(const FixContext& context, std::string_view word, std::string text) {
+  const SourceLine& at = context.written->site->place.at;
   Fix fix{std::move(text), at, {}};
-  fix.diff = add_specifier(*context.files, *context.story, word);
-  const std::vector<source::MacroCause>& macros = context.story->definition->macros;
+  fix.diff = add_specifier(*context.files, *context.written, word);
+  const std::vector<source::MacroCause>& macros = context.written->definition->macros;
   if (fix.diff.empty() && !macros.empty() && macros.front().defined_at.line != 0 &&
-      context.story->definition->form.name.line == 0)
+      context.written->definition->form.name.line == 0)
     fix = {fmt::format("write `{}` where {} defines it ({})", word, macros.front().macro,
                        line_text(macros.front().defined_at)),
            macros.front().defined_at,
@@ -370,31 +372,31 @@ Fix add_word(const CureContext& context, std::string_view word, std::string text
 
 /// nvcc only declares on the host what `extern "C" __device__ int x = 2;` defines on the device, and an inline variable
 /// has to be defined: it refuses `inline` there.
-bool inline_needs_braces(const Story& story) {
-  return story.definition->has_linkage && story.definition->in_extern_c && story.site->device.in.valid();
+bool inline_needs_braces(const WrittenDefinition& written) {
+  return written.definition->has_linkage && written.definition->in_extern_c && written.site->device.in.valid();
 }
 
-Fix make_inline(const CureContext& context, std::string text) {
-  if (!inline_needs_braces(*context.story)) return add_word(context, "inline", std::move(text));
-  const SourceLine& at = context.story->site->place.at;
+Fix make_inline(const FixContext& context, std::string text) {
+  if (!inline_needs_braces(*context.written)) return add_word(context, "inline", std::move(text));
+  const SourceLine& at = context.written->site->place.at;
   return {fmt::format("write `extern \"C\" {{ inline ... }}`, with braces, in {}{}", line_text(at),
-                      from_which_standard(*context.story)),
-          at, add_inline_and_braces(*context.files, *context.story)};
+                      from_which_standard(*context.written)),
+          at, add_inline_and_braces(*context.files, *context.written)};
 }
 
-Fix make_extern(const CureContext& context) {
-  const SourceLine& at = context.story->site->place.at;
+Fix make_extern(const FixContext& context) {
+  const SourceLine& at = context.written->site->place.at;
   Fix fix{fmt::format("declare it `extern` in {} and define it in one source file", line_text(at)), at, {}};
-  if (context.story->definition->form.has_unnamed_class)
+  if (context.written->definition->form.has_unnamed_class)
     fix.text = fmt::format("give its {} a name, declare it `extern` in {} and define it in one source file",
-                           context.story->definition->type_key, line_text(at));
+                           context.written->definition->type_key, line_text(at));
   if (context.other_definition)
     fix.text = fmt::format("declare it `extern` in {}: {} defines it already", line_text(at),
                            line_text(*context.other_definition));
   else if (is_made_by_macro(context))
     fix.text = fmt::format("use the macro of {} in one source file, and declare what it generates `extern` here",
                            line_text(at));
-  fix.diff = declare_only(*context.files, *context.story);
+  fix.diff = declare_only(*context.files, *context.written);
   return fix;
 }
 
@@ -404,14 +406,14 @@ bool is_compilers(const std::string& name) {
 }
 
 /// The include that the project owns, put behind the macro that matters. Not for who uses what the header declares.
-std::optional<Fix> guard_include(const CureContext& context) {
+std::optional<Fix> guard_include(const FixContext& context) {
   if (context.is_used) return std::nullopt;
-  const Place& place = context.story->site->place;
+  const Place& place = context.written->site->place;
   const auto step = context.project->last_owned_step(place);
   if (!step) return std::nullopt;
   const SourceLine& include = place.chain[*step];
   Fix fix{fmt::format("include the header only where {} is defined ({}), or compile {} without it", context.condition,
-                      line_text(include), base_name(context.story->source)),
+                      line_text(include), base_name(context.written->source)),
           include,
           {}};
   const std::string line = line_at(context, include);
@@ -421,23 +423,23 @@ std::optional<Fix> guard_include(const CureContext& context) {
 }
 
 /// The files that include the header, or all but the one that is to define the variable, ask it to declare only.
-std::vector<Fix> cure_condition(const CureContext& context) {
+std::vector<Fix> fix_condition(const FixContext& context) {
   if (context.condition.empty()) return {};
   if (!context.word.empty())
     return {{fmt::format("define {} wherever {} is included", context.condition,
-                         base_name(context.story->site->place.at.file)),
+                         base_name(context.written->site->place.at.file)),
              {},
              {}}};
   if (auto fix = guard_include(context)) return {std::move(*fix)};
   if (is_compilers(context.condition)) return {};
   return {{fmt::format("define {} for all source files but one that include {}", context.condition,
-                       base_name(context.story->site->place.at.file)),
+                       base_name(context.written->site->place.at.file)),
            {},
            {}}};
 }
 
-std::vector<Fix> cure_macro(const CureContext& context) {
-  std::vector<Fix> fixes = cure_condition(context);
+std::vector<Fix> fix_macro(const FixContext& context) {
+  std::vector<Fix> fixes = fix_condition(context);
   if (context.macro == nullptr || !context.project->owns(context.macro->defined_at.file)) return fixes;
   const SourceLine& at = context.macro->defined_at;
   Fix fix{fmt::format("let {} expand to `extern` in {} too, and define the variable in one source file",
@@ -453,8 +455,8 @@ std::vector<Fix> cure_macro(const CureContext& context) {
 }
 
 /// Do the files that include the header name anything that it names? A common name of both counts too.
-bool uses_header(const CureContext& context) {
-  const Place& place = context.story->site->place;
+bool uses_header(const FixContext& context) {
+  const Place& place = context.written->site->place;
   const SourceTokens* header = context.files->tokens_of(place.at.file);
   if (header == nullptr) return true;
   const auto is_own_name = [](const Token& token) { return token.is_name() && source::word_of(token) == Word::Count; };
@@ -464,10 +466,10 @@ bool uses_header(const CureContext& context) {
   for (const std::string_view directive : {"include", "define", "ifndef", "endif", "pragma", "once", "h", "hpp"})
     names.erase(directive);
   std::set<std::string> includers;
-  for (const Story& story : *context.stories) {
-    if (!story.in_header() || story.site->place.at.file != place.at.file) continue;
-    includers.insert(story.source);
-    for (const SourceLine& step : story.site->place.chain) includers.insert(step.file);
+  for (const WrittenDefinition& written : *context.all_written) {
+    if (!written.in_header() || written.site->place.at.file != place.at.file) continue;
+    includers.insert(written.source);
+    for (const SourceLine& step : written.site->place.chain) includers.insert(step.file);
   }
   return std::any_of(includers.begin(), includers.end(), [&](const std::string& file) {
     const SourceTokens* source = file.empty() ? nullptr : context.files->tokens_of(file);
@@ -478,8 +480,8 @@ bool uses_header(const CureContext& context) {
 }
 
 /// What brings a header that is not the project's into several files.
-std::optional<Fix> include_once(const CureContext& context, bool is_used) {
-  const Place& place = context.story->site->place;
+std::optional<Fix> include_once(const FixContext& context, bool is_used) {
+  const Place& place = context.written->site->place;
   const auto step = context.project->last_owned_step(place);
   if (!step) return std::nullopt;
   const SourceLine& at = place.chain[*step];
@@ -497,8 +499,8 @@ std::optional<Fix> include_once(const CureContext& context, bool is_used) {
 
 /// The header of the site is somebody else's: what brings it in can be edited, and its authors can do what mends it.
 /// Who uses what it defines can't do without it.
-std::vector<Fix> outside_of_project(const CureContext& context, std::vector<Fix> fixes) {
-  const std::string& header = context.story->site->place.at.file;
+std::vector<Fix> outside_of_project(const FixContext& context, std::vector<Fix> fixes) {
+  const std::string& header = context.written->site->place.at.file;
   bool any_of_header = false;
   for (Fix& fix : fixes) {
     if (fix.at.file != header) continue;
@@ -511,22 +513,22 @@ std::vector<Fix> outside_of_project(const CureContext& context, std::vector<Fix>
   return fixes;
 }
 
-std::vector<Fix> cure_variable(const CureContext& context) {
-  const SourceLine& at = context.story->site->place.at;
+std::vector<Fix> fix_variable(const FixContext& context) {
+  const SourceLine& at = context.written->site->place.at;
   std::vector<Fix> fixes;
-  if (has_inline_variables(context) && !context.story->definition->is_tentative)
+  if (has_inline_variables(context) && !context.written->definition->is_tentative)
     fixes.push_back(make_inline(
-        context, fmt::format("make it `inline` in {}{}", line_text(at), from_which_standard(*context.story))));
+        context, fmt::format("make it `inline` in {}{}", line_text(at), from_which_standard(*context.written))));
   fixes.push_back(make_extern(context));
   return fixes;
 }
 
-std::vector<Fix> cure_function(const CureContext& context) {
-  const SourceLine& at = context.story->site->place.at;
+std::vector<Fix> fix_function(const FixContext& context) {
+  const SourceLine& at = context.written->site->place.at;
   const bool is_c = is_any_c(context);
-  if (is_c && !context.story->declarations.empty())
+  if (is_c && !context.written->declarations.empty())
     return {{fmt::format("make it `static` in {} and where it is declared ({})", line_text(at),
-                         line_text(context.story->declarations.front().at)),
+                         line_text(context.written->declarations.front().at)),
              at,
              {}}};
   if (is_c)
@@ -536,17 +538,17 @@ std::vector<Fix> cure_function(const CureContext& context) {
 }
 
 /// The branch that defines it says what the other one does.
-std::vector<Fix> cure_branch(const CureContext& context) {
-  std::vector<Fix> fixes = cure_condition(context);
-  if (!fixes.empty() && !context.project->owns(context.story->site->place.at.file)) return fixes;
+std::vector<Fix> fix_branch(const FixContext& context) {
+  std::vector<Fix> fixes = fix_condition(context);
+  if (!fixes.empty() && !context.project->owns(context.written->site->place.at.file)) return fixes;
   std::vector<Fix> of_definition =
-      context.story->definition->is_function ? cure_function(context) : cure_variable(context);
+      context.written->definition->is_function ? fix_function(context) : fix_variable(context);
   fixes.insert(fixes.begin(), std::make_move_iterator(of_definition.begin()),
                std::make_move_iterator(of_definition.end()));
   return fixes;
 }
 
-std::vector<Fix> cure_include_of_source(const CureContext& context) {
+std::vector<Fix> fix_include_of_source(const FixContext& context) {
   const SourceLine& at = *context.include;
   Fix fix{fmt::format("remove the #include ({}), or compile that file no more by itself", line_text(at)), at, {}};
   if (context.project->owns(at.file) && is_include(line_at(context, at)))
@@ -555,7 +557,7 @@ std::vector<Fix> cure_include_of_source(const CureContext& context) {
 }
 
 /// STB_IMAGE_IMPLEMENTATION, on in several files: off in all but one.
-std::vector<Fix> cure_switch(const CureContext& context) {
+std::vector<Fix> fix_switch(const FixContext& context) {
   const std::vector<SourceLine>& places = context.switched_at;
   if (context.is_by_command) return {{fmt::format("define {} for one source file only", context.switch_name), {}, {}}};
   if (places.size() == 1)
@@ -575,14 +577,14 @@ std::vector<Fix> cure_switch(const CureContext& context) {
 }
 
 /// What the last file of the project in the chain includes, or the file of the site.
-std::string brought_in(const CureContext& context) {
-  const Place& place = context.story->site->place;
+std::string brought_in(const FixContext& context) {
+  const Place& place = context.written->site->place;
   const auto step = context.project->last_owned_step(place);
   const bool is_step = step && *step + 1 < place.chain.size();
   return std::string(base_name(is_step ? place.chain[*step + 1].file : place.at.file));
 }
 
-std::vector<Fix> cure_macro_not_inline(const CureContext& context) {
+std::vector<Fix> fix_macro_not_inline(const FixContext& context) {
   const std::string header = brought_in(context);
   std::vector<Fix> fixes;
   if (!context.condition.empty() && !is_compilers(context.condition))
@@ -603,44 +605,44 @@ std::vector<Fix> cure_macro_not_inline(const CureContext& context) {
   return fixes;
 }
 
-std::vector<Fix> cure_typedef(const CureContext& context) {
-  const SourceLine& at = context.story->site->place.at;
-  return {
-      {fmt::format("write `typedef` before the {} that ends in {}", context.story->definition->type_key, line_text(at)),
-       at,
-       {}},
-      {fmt::format("remove the name in {}", line_text(at)), at, {}}};
+std::vector<Fix> fix_typedef(const FixContext& context) {
+  const SourceLine& at = context.written->site->place.at;
+  return {{fmt::format("write `typedef` before the {} that ends in {}", context.written->definition->type_key,
+                       line_text(at)),
+           at,
+           {}},
+          {fmt::format("remove the name in {}", line_text(at)), at, {}}};
 }
 
-std::vector<Fix> cure_extern_initialised(const CureContext& context) {
-  const SourceLine& at = context.story->site->place.at;
+std::vector<Fix> fix_extern_initialised(const FixContext& context) {
+  const SourceLine& at = context.written->site->place.at;
   std::vector<Fix> fixes;
   if (has_inline_variables(context))
     fixes.push_back(make_inline(context, fmt::format("write `inline` in place of `extern` in {}{}", line_text(at),
-                                                     from_which_standard(*context.story))));
+                                                     from_which_standard(*context.written))));
   fixes.push_back({fmt::format("remove the initialiser in {} and define it in one source file", line_text(at)), at,
-                   declare_only(*context.files, *context.story)});
+                   declare_only(*context.files, *context.written)});
   return fixes;
 }
 
-std::vector<Fix> cure_static_member(const CureContext& context) {
-  const SourceLine& at = context.story->site->place.at;
+std::vector<Fix> fix_static_member(const FixContext& context) {
+  const SourceLine& at = context.written->site->place.at;
   std::vector<Fix> fixes;
   if (has_inline_variables(context))
     fixes.push_back(
         add_word(context, "inline",
-                 fmt::format("make it `inline` in {}{}", line_text(at), from_which_standard(*context.story))));
+                 fmt::format("make it `inline` in {}{}", line_text(at), from_which_standard(*context.written))));
   fixes.push_back({fmt::format("move {} to one source file", line_text(at)), at, {}});
   return fixes;
 }
 
-std::vector<Fix> cure_external_inline(const CureContext& context) {
-  const SourceLine& at = context.story->site->place.at;
+std::vector<Fix> fix_external_inline(const FixContext& context) {
+  const SourceLine& at = context.written->site->place.at;
   return {add_word(context, "static", fmt::format("make it `static inline` in {}", line_text(at)))};
 }
 
-std::vector<Fix> cure_alias(const CureContext& context) {
-  const SourceLine& at = context.story->site->place.at;
+std::vector<Fix> fix_alias(const FixContext& context) {
+  const SourceLine& at = context.written->site->place.at;
   return {{fmt::format("move the alias ({}) to the source file that defines its target, and declare it "
                        "`extern` in the header",
                        line_text(at)),
@@ -648,7 +650,7 @@ std::vector<Fix> cure_alias(const CureContext& context) {
            {}}};
 }
 
-std::vector<Fix> cure_two_definitions(const CureContext& context) {
+std::vector<Fix> fix_two_definitions(const FixContext& context) {
   if (context.declared_at)
     return {{fmt::format("keep one of the definitions: {} declares it for every file that includes it",
                          line_text(*context.declared_at)),
@@ -662,16 +664,16 @@ std::vector<Fix> cure_two_definitions(const CureContext& context) {
        {}}};
 }
 
-const Site& last_site(const CureContext& context) { return context.finding->sites.back(); }
+const Site& last_site(const FixContext& context) { return context.finding->sites.back(); }
 
-std::vector<Fix> cures_of(const Cause& cause, const CureContext& context) {
-  if (cause.kind == "empty-macro") return cure_macro(context);
-  if (cause.kind == "branch") return cure_branch(context);
-  if (cause.kind == "source-included") return cure_include_of_source(context);
-  if (cause.kind == "specialisation-not-inline" && !context.story->definition->is_function)
-    return cure_static_member(context);
-  if (cause.kind == "function-not-inline" || cause.kind == "specialisation-not-inline") return cure_function(context);
-  if (cause.kind == "variable-not-extern" || cause.kind == "tentative-definition") return cure_variable(context);
+std::vector<Fix> fixes_of(const Cause& cause, const FixContext& context) {
+  if (cause.kind == "empty-macro") return fix_macro(context);
+  if (cause.kind == "branch") return fix_branch(context);
+  if (cause.kind == "source-included") return fix_include_of_source(context);
+  if (cause.kind == "specialisation-not-inline" && !context.written->definition->is_function)
+    return fix_static_member(context);
+  if (cause.kind == "function-not-inline" || cause.kind == "specialisation-not-inline") return fix_function(context);
+  if (cause.kind == "variable-not-extern" || cause.kind == "tentative-definition") return fix_variable(context);
   if (cause.kind == "input-twice") return {{"name it once", {}, {}}};
   if (cause.kind == "copied-archive")
     return {
@@ -681,22 +683,22 @@ std::vector<Fix> cures_of(const Cause& cause, const CureContext& context) {
                          last_site(context).origin.display()),
              {},
              {}}};
-  if (cause.kind == "two-definitions") return cure_two_definitions(context);
-  if (cause.kind == "implementation-switch") return cure_switch(context);
-  if (cause.kind == "macro-not-inline") return cure_macro_not_inline(context);
-  if (cause.kind == "typedef-forgotten") return cure_typedef(context);
-  if (cause.kind == "extern-initialised") return cure_extern_initialised(context);
-  if (cause.kind == "static-member-not-inline") return cure_static_member(context);
-  if (cause.kind == "inline-external") return cure_external_inline(context);
-  if (cause.kind == "alias-in-header") return cure_alias(context);
+  if (cause.kind == "two-definitions") return fix_two_definitions(context);
+  if (cause.kind == "implementation-switch") return fix_switch(context);
+  if (cause.kind == "macro-not-inline") return fix_macro_not_inline(context);
+  if (cause.kind == "typedef-forgotten") return fix_typedef(context);
+  if (cause.kind == "extern-initialised") return fix_extern_initialised(context);
+  if (cause.kind == "static-member-not-inline") return fix_static_member(context);
+  if (cause.kind == "inline-external") return fix_external_inline(context);
+  if (cause.kind == "alias-in-header") return fix_alias(context);
   return {};
 }
 
 }  // namespace
 
-std::vector<Fix> cures_for(const Cause& cause, const CureContext& context) {
-  std::vector<Fix> fixes = cures_of(cause, context);
-  const bool is_others = context.story != nullptr && !context.project->owns(context.story->site->place.at.file);
+std::vector<Fix> fixes_for(const Cause& cause, const FixContext& context) {
+  std::vector<Fix> fixes = fixes_of(cause, context);
+  const bool is_others = context.written != nullptr && !context.project->owns(context.written->site->place.at.file);
   return is_others ? outside_of_project(context, std::move(fixes)) : fixes;
 }
 

@@ -1,4 +1,4 @@
-// The whole account of one symbol: `elfaudit explain`.
+// Everything known about one symbol: what `elfaudit explain` prints.
 #pragma once
 
 #include <string>
@@ -10,21 +10,21 @@
 namespace elfaudit {
 
 /// One object that mentions the symbol, and how that ended.
-struct Mention {
-  Fate fate = Fate::Reference;
+struct SymbolUse {
+  SymbolResolution resolved_as = SymbolResolution::Reference;
   std::string kind;    ///< "strong", "weak, COMDAT group foo", "reference"
   std::string reason;  ///< why it ended so; empty for references
   Site site;
 };
 
-struct Account {
+struct SymbolReport {
   std::string symbol;  ///< mangled; empty when no input mentions it
   std::string demangled;
-  std::string verdict;            ///< "defined 2 times: the link fails"
-  std::vector<Mention> mentions;  ///< in link order
+  std::string verdict;          ///< "defined 2 times: the link fails"
+  std::vector<SymbolUse> uses;  ///< in link order
 };
 
 /// `symbol` is mangled or demangled. Opens the debug info of the objects that define it.
-Account explain(const Audit& audit, std::string_view symbol);
+SymbolReport explain(const Audit& audit, std::string_view symbol);
 
 }  // namespace elfaudit
