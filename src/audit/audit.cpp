@@ -64,7 +64,7 @@ std::vector<DeviceInput> images_behind(const std::vector<Conflict>& conflicts, c
 
 /// Payloads are decompressed only for what a device link uses, so the files are asked again once that is known.
 DeviceResolution resolve_device_code(const LinkJob& job, std::vector<InputFacts>& inputs, const Resolution& host,
-                                     DeviceKin& kin) {
+                                     DeviceRelatives& kin) {
   std::vector<DeviceTarget> targets = device_targets(job, inputs);
   const std::vector<DeviceInput> whole = whole_program_images(inputs, host.linked);
   for (const DeviceTarget& target : targets) decode_images(inputs, target.inputs);
@@ -233,7 +233,7 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   }
   watch.lap("relocations");
   progress_stage("linking device code");
-  DeviceKin kin;
+  DeviceRelatives kin;
   result.resolution.device =
       attempt("device code", [&] { return resolve_device_code(result.job, result.inputs, result.resolution, kin); });
   watch.lap("device");

@@ -97,7 +97,7 @@ class NoteCollector {
     entry->second.push_back(link);
   }
 
-  std::vector<std::string> told(std::size_t links) const {
+  std::vector<std::string> reported(std::size_t links) const {
     std::vector<std::string> out;
     for (const std::string& text : order_) {
       const std::vector<std::string>& by = links_.at(text);
@@ -144,7 +144,7 @@ class Sum {
     std::move(about_objects.begin(), about_objects.end(), std::back_inserter(sum_.findings));
     merge_host_and_device(sum_.findings);
     sort_findings(sum_.findings);
-    sum_.job.notes = notes_.told(sum_.links.size());
+    sum_.job.notes = notes_.reported(sum_.links.size());
     std::vector<const Resolution*> resolutions;
     for (const Audit& link : sum_.links) resolutions.push_back(&link.resolution);
     sum_.resolution.judgement = judgement_of(resolutions);

@@ -18,7 +18,7 @@
 namespace elfaudit {
 namespace {
 
-/// An audit decodes what it needs. What can't be decoded is left to that: the object has to be at hand then.
+/// An audit decodes what it needs. What can't be decoded is left to that: the object has to be available then.
 void decode_images_of(ObjectFacts& object) {
   for (std::uint32_t i = 0; i < object.device.images.size(); ++i) {
     const ImageKind kind = object.device.images[i].kind;

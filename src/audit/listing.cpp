@@ -17,7 +17,7 @@ namespace elfaudit {
 
 namespace {
 
-/// Their files stand behind the others.
+/// Their files follow the others.
 void take_packages(std::vector<Package> packages, Listing& listing) {
   for (Package& package : packages) {
     listing.errors.insert(listing.errors.end(), package.errors.begin(), package.errors.end());

@@ -53,7 +53,7 @@ namespace elfaudit {
 
 namespace {
 
-/// Shows support/progress.hpp on standard error, from half a second on, and erases it at its end. Only where somebody
+/// Shows support/progress.hpp on standard error, from half a second on, and erases it at its end. Only where someone
 /// watches: standard error is a terminal that can erase, CI is not set, and `wanted`. A report is printed after its
 /// end.
 class ProgressLine {
@@ -268,7 +268,7 @@ void write(std::string_view text) { print(text, "the list"); }
 
 void say(const InputError& error) { complain(message_of(error)); }
 
-/// The last component of a root may say "/": paths are put together behind it.
+/// The last component of a root may say "/": paths are put together after it.
 std::string without_slash(std::string path) {
   while (path.ends_with('/')) path.pop_back();
   return path;

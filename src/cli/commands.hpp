@@ -40,7 +40,7 @@ struct Request {
   int (*run)(const Request&) = nullptr;
   std::vector<std::string> files;
   bool has_command = false;            ///< "--" was given
-  std::vector<std::string> command;    ///< the words behind it
+  std::vector<std::string> command;    ///< the words after it
   std::string build;                   ///< -p; `files` are its targets then
   std::vector<std::string> ask;        ///< --ask
   std::vector<std::string> archs;      ///< --arch

@@ -107,7 +107,7 @@ std::string entry(const OptionWords& option) {
   return ".TP\n" + names_of(option) + "\n" + roff(option.says + standard) + "\n";
 }
 
-/// A footer: its examples as they stand, and the rest as paragraphs.
+/// A footer: its examples unchanged, and the rest as paragraphs.
 std::string notes(const std::string& footer) {
   std::istringstream lines(footer);
   std::string out = ".PP\n";
@@ -208,7 +208,7 @@ std::vector<std::string> checked_choices(const CLI::Option& option) {
   return CLI::detail::split(type.substr(begin + 1, end - begin - 1), ',');
 }
 
-/// Where a parser of our own says what is a value, the name of the value tells which.
+/// Where a parser of our own says what is a value, the name of the value says which.
 std::vector<std::string> choices_of(const CLI::Option& option) {
   const std::string& value = option.get_option_text();
   if (value == "RULE" || value == "[RULE...]") return rule_ids("");

@@ -11,7 +11,7 @@ class App;
 
 namespace elfaudit {
 
-/// What may stand behind an option or in a position.
+/// What may follow an option or in a position.
 enum class Takes { Nothing, Words, Files, Folders };
 
 struct OptionWords {
@@ -19,7 +19,7 @@ struct OptionWords {
   std::string value;               ///< "N", "FILE..."; empty: a flag
   std::string standard;            ///< the value in force without the option, "" if there is none
   std::string says;
-  std::string group;                 ///< the heading it stands below
+  std::string group;                 ///< the heading it is below
   std::vector<std::string> choices;  ///< the values there are; "RULE=" when something follows. Empty: not a list
   Takes takes = Takes::Nothing;
 };

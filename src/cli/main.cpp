@@ -304,7 +304,7 @@ void define(CLI::App& app, Request& request, std::string_view first_word) {
       "`elfaudit COMMAND --help` describes one command.");
 }
 
-/// Everything behind the first "--" is somebody else's command line.
+/// Everything behind the first "--" is someone else's command line.
 int split_command(int argc, char** argv, Request& request) {
   for (int i = 1; i < argc; ++i) {
     if (std::string_view(argv[i]) != "--") continue;

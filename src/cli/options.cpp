@@ -62,7 +62,7 @@ void add_audit_options(CLI::App& command, Request& request) {
 void add_link_command(CLI::App& command, Request& request) {
   CLI::Option* words = command.add_option("command", request.files, "a link command, word for word");
   words->option_text("-- COMMAND...");
-  // The parser wants no two lists, and what stands before "--" would be files.
+  // The parser wants no two lists, and what precedes "--" would be files.
   if (command.get_option_no_throw("files") != nullptr) words->expected(1);
 }
 

@@ -25,7 +25,7 @@ void below(const char* heading, CLI::App& command, const std::function<void()>& 
 /// How an audit is done.
 void add_audit_options(CLI::App& command, Request& request);
 
-/// A link command stands behind "--", where the parser does not look: this names it in the help.
+/// A link command follows "--", where the parser does not look: this names it in the help.
 void add_link_command(CLI::App& command, Request& request);
 
 void add_input_options(CLI::App& command, Request& request);

@@ -18,13 +18,13 @@
 namespace elfaudit {
 namespace {
 
-/// Options that are no decision of a project's, and so no keys of its file. Which programs may be started
+/// Options that are not a project's decision, and so not keys of its file. Which programs may be started
 /// (--ask, --preprocess) is for the user alone to say.
 constexpr std::array<std::string_view, 13> kNoKeys = {
     "help", "config", "no-config", "dump-config", "severity",   "suppress", "write-baseline",
     "gate", "files",  "build",     "ask",         "preprocess", "one-link"};
 
-/// "fail-on" of --fail-on; empty for what is no key.
+/// "fail-on" of --fail-on; empty for what is not a key.
 std::string key_of(const CLI::Option& option) {
   const std::vector<std::string>& names = option.get_lnames();
   if (names.empty() || std::find(kNoKeys.begin(), kNoKeys.end(), names.front()) != kNoKeys.end()) return {};

@@ -23,7 +23,7 @@ void skip(std::string_view& text, std::string_view any_of) {
   text.remove_prefix(std::min(text.find_first_not_of(any_of), text.size()));
 }
 
-/// What is assigned right behind the name; nothing when it is only mentioned or stands in a longer name.
+/// What is assigned right behind the name; nothing when it is only mentioned or is in a longer name.
 std::optional<std::string> value_behind(std::string_view rest) {
   if (rest.starts_with("\"]") || rest.starts_with("']")) rest.remove_prefix(2);  // os.environ["..."]
   skip(rest, " ");

@@ -35,7 +35,7 @@
 
 namespace elfaudit {
 
-// --- A link command that a log shows -> LinkJob. A log may come from anybody and from any machine: its programs are
+// --- A link command that a log shows -> LinkJob. A log may come from anyone and from any machine: its programs are
 // not started, not even to ask them what they would link, and a file of further words is read only below the folder
 // that the command ran in.
 
@@ -246,7 +246,7 @@ using Json = nlohmann::json;
 constexpr std::size_t kMostCommands = 20000;
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
-/// What stands in such a file is opened where the command is read later, wherever the log says it is.
+/// What is in such a file is opened where the command is read later, wherever the log says it is.
 bool names_response_file(const std::vector<std::string>& argv) {
   return std::any_of(argv.begin(), argv.end(), [](const std::string& word) {
     return word.starts_with('@') || word.find("-optf") != std::string::npos ||
@@ -316,7 +316,7 @@ void note_doubts(const LinkJob& job, std::vector<std::string>& notes) {
   notes.insert(notes.end(), job.notes.begin(), job.notes.end());
 }
 
-/// `known_commands`: as in AuditOptions. Never throws but for memory: what stands in the way is in link.notes.
+/// `known_commands`: as in AuditOptions. Never throws but for memory: what is in the way is in link.notes.
 LinkAudit audit_link(const LogCommand& command, const DiagnoseOptions& options, CommandFolders& folders,
                      const std::string& known_commands) {
   LinkAudit result;
@@ -440,7 +440,7 @@ std::optional<Finding> finding_for(const RootError& error, const Audit& audit) {
   for (const Finding& finding : audit.findings) {
     const Rule& row = rule(finding.rule);
     if (row.kind != kind || !is_about(finding, key)) continue;
-    // nvlink's own rules tell its story better than those of the host link, where both found something.
+    // nvlink's own rules explain it better than those of the host link, where both found something.
     if (found == nullptr || row.device == (error.tool == LogTool::Nvlink)) found = &finding;
   }
   if (found != nullptr) return *found;
@@ -513,7 +513,7 @@ std::vector<GpuCompile> gpu_compiles_in(const std::vector<LogCommand>& commands)
   std::vector<GpuCompile> found;
   for (const LogCommand& command : commands) {
     if (command.kind != LogCommandKind::Compile) continue;
-    // A log may come from anybody: no file that it names is opened.
+    // A log may come from anyone: no file that it names is opened.
     const std::optional<CompileCommand> compile =
         parse_compile_command(command.argv, command.folder, ResponseFiles::Leave);
     std::optional<GpuFlags> flags = compile ? gpu_flags_of(*compile) : std::nullopt;

@@ -93,7 +93,7 @@ std::string json_report(const Diagnosis& diagnosis) {
   for (const DiagnosedLink& link : diagnosis.links) document["links"].push_back(to_json(link));
   document["findings"] = Json::array();
   for (const Finding& finding : diagnosis.findings) document["findings"].push_back(finding_json(finding));
-  // A log is bytes; JSON is UTF-8: what is no UTF-8 becomes U+FFFD instead of an exception.
+  // A log is bytes; JSON is UTF-8: what is not UTF-8 becomes U+FFFD instead of an exception.
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -1,4 +1,4 @@
-// Relocations that the output can't hold: "recompile with -fPIC" and its kin, of all linkers, for x86-64 and aarch64.
+// Relocations that the output can't hold: "recompile with -fPIC" and the like, of all linkers, for x86-64 and aarch64.
 // LogError::name is the relocation as printed ("R_X86_64_32", "11"), empty where the message has none.
 
 #include <array>
@@ -74,7 +74,7 @@ std::size_t read_library_not_on_line(Reader& reader, std::string_view text) {
 std::size_t read_undefined(Reader& reader, std::string_view text, LogTool tool) {
   std::string_view phrase = tool == LogTool::Gold ? ": error: undefined reference to " : ": undefined reference to ";
   const Around parts = split_at(text, phrase);
-  // "more undefined references to `x' follow" repeats; with --warn-unresolved-symbols they are no errors.
+  // "more undefined references to `x' follow" repeats; with --warn-unresolved-symbols they are not errors.
   if (!parts.found || is_warning(parts.before)) return 0;
   const std::string_view symbol = quoted(parts.after).first;
   if (symbol.empty()) return 0;
@@ -183,7 +183,7 @@ constexpr std::size_t kMostBlockLines = 4096;
 constexpr std::size_t kMostParts = 8192;
 constexpr std::string_view kArrow = ">>>";
 
-/// What stands behind each ">>>" of the block; mold 1.10 writes several on one line.
+/// What follows each ">>>" of the block; mold 1.10 writes several on one line.
 std::vector<std::string_view> block_parts(const Reader& reader, std::size_t& lines) {
   std::vector<std::string_view> parts;
   for (lines = 1; lines <= kMostBlockLines && trim(reader.text(lines)).starts_with(kArrow); ++lines) {
@@ -415,7 +415,7 @@ std::size_t read_bfd_relocation(Reader& reader, std::string_view text) {
   return 1;
 }
 
-/// What it can't copy or stand in for.
+/// What it can't copy or replace by a PLT entry.
 std::size_t read_bfd_protected(Reader& reader, std::string_view text) {
   for (const std::string_view phrase : {": copy relocation against non-copyable protected symbol ",
                                         ": non-canonical reference to canonical protected function "}) {

@@ -274,7 +274,7 @@ void strip(std::vector<Line>& lines, const Layer& layer) {
       return other_k < found.size() && found[other_k].first == line &&
              (!layer.same_stream || prefix.stream == found[other_k].second.stream);
     };
-    // docker_step has taken its prefix off the neighbours of "#38 ERROR: ..." already; their stream still tells.
+    // docker_step has taken its prefix off the neighbours of "#38 ERROR: ..." already; their stream still shows it.
     const auto was_stripped_so = [&](std::size_t other) {
       return other < lines.size() && layer.same_stream && !lines[other].stream.empty() &&
              lines[other].stream.ends_with(prefix.stream);
@@ -485,7 +485,7 @@ class CommandReader {
     take_commands(prompted, line.number, failed);
   }
 
-  /// A recipe of several lines is echoed as it is written, with `\` at the ends.
+  /// A recipe of several lines is echoed as written, with `\` at the ends.
   std::string joined_lines(std::size_t& taken) const {
     std::string joined = lines_[at_].text;
     while (joined.ends_with('\\') && taken < kMostContinuations && at_ + taken < lines_.size() &&

@@ -272,7 +272,7 @@ std::size_t read_included_from(Reader& reader) {
   while (text.ends_with(':') || text.ends_with(',')) text.remove_suffix(1);
   LogPlace place = source_place(text);
   if (place.line == 0) return 0;
-  // More than gcc's and clang's own limit on nested includes (200) is no chain.
+  // More than gcc's and clang's own limit on nested includes (200) is not a valid chain.
   if (reader.included_from.size() >= 256) reader.included_from.clear();
   const bool clang = first && !reader.included_from.empty();
   reader.included_from.insert(clang ? reader.included_from.begin() : reader.included_from.end(), std::move(place));
@@ -280,7 +280,7 @@ std::size_t read_included_from(Reader& reader) {
 }
 
 /// The name in "fatal error: x.h: No such file or directory", "fatal error: 'x.h' file not found" or nvcc's
-/// "catastrophic error: cannot open source file "x.h"", and what stands before the message.
+/// "catastrophic error: cannot open source file "x.h"", and what precedes the message.
 struct MissingHeader {
   std::string_view before;
   std::string_view name;

@@ -70,7 +70,7 @@ std::string_view to_word(LogTool tool) {
 /// "collect2: error: ld returned 1 exit status", "make: *** [x] Error 1": something else went wrong before.
 bool only_follows(LogErrorKind kind) { return kind == LogErrorKind::LinkFailed || kind == LogErrorKind::CommandFailed; }
 
-/// Which commands the log gives a reason for: that such a command failed needs no telling.
+/// Which commands the log gives a reason for: that such a command failed needs no report.
 class Reasons {
  public:
   explicit Reasons(const std::vector<LogError>& errors) {
@@ -78,7 +78,7 @@ class Reasons {
       if (!only_follows(error.kind)) commands_.insert(error.command);
   }
 
-  bool tell(const LogError& error) const {
+  bool note(const LogError& error) const {
     if (!only_follows(error.kind) || commands_.empty()) return false;
     // Without a command on one of the sides it may be the same one, and mostly is.
     return error.command == kNoCommand || commands_.contains(kNoCommand) || commands_.contains(error.command);
@@ -178,7 +178,7 @@ std::vector<RootError> root_errors(const BuildLog& log) {
   const Reasons reasons(log.errors);
   Groups groups(log);
   for (const LogError& error : log.errors) {
-    if (reasons.tell(error)) continue;
+    if (reasons.note(error)) continue;
     const std::size_t number = groups.number_of(error, all.size());
     if (number == all.size()) all.push_back(open(error, log));
     DiagnosedError& to = all[number].error;

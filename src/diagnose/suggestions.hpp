@@ -1,4 +1,4 @@
-// What was not found, looked for near where the command looked; and what else a message alone is enough to mend.
+// What was not found, looked for near where the command looked; and what else a message alone is enough to fix.
 #pragma once
 
 #include <cstddef>

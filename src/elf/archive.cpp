@@ -74,7 +74,7 @@ std::string read_archive_index(std::span<const std::byte> content, IndexForm for
 
 constexpr std::uint64_t kMaxStrings = std::numeric_limits<std::uint32_t>::max();  // Text counts in 32 bits
 
-/// Is there a member at this header? The entries of one member stand together, so most questions are asked twice.
+/// Is there a member at this header? The entries of one member are together, so most questions are asked twice.
 class Members {
  public:
   explicit Members(const Archive& archive) : archive_(archive) {}
@@ -147,7 +147,7 @@ class GnuPieces {
 
   std::vector<std::uint64_t> read_headers(std::uint64_t count) {
     std::vector<std::uint64_t> headers;
-    std::optional<std::uint64_t> last;  // the entries of one member stand together
+    std::optional<std::uint64_t> last;  // the entries of one member are together
     for (std::uint64_t left = count * sizeof(Number); left != 0;) {
       const std::uint64_t size = std::min(left, kPiece);
       read(size, 0);
@@ -161,7 +161,7 @@ class GnuPieces {
     return headers;
   }
 
-  /// How many there are, which may be more than are counted, up to one that is longer than a piece. What stands behind
+  /// How many there are, which may be more than are counted, up to one that is longer than a piece. What follows
   /// the last NUL is none.
   std::uint64_t read_names(const SeeNames& see) {
     std::uint64_t found = 0;
@@ -271,7 +271,7 @@ std::string read_form(std::span<const std::byte> content, IndexForm form, Archiv
   return {};
 }
 
-/// The form that the special member `name` ("/", "/SYM64/", "__.SYMDEF SORTED") has; nothing when it is no index.
+/// The form that the special member `name` ("/", "/SYM64/", "__.SYMDEF SORTED") has; nothing when it is not an index.
 std::optional<IndexForm> index_form(std::string_view name) {
   if (name == "/") return IndexForm::Gnu32;
   if (name == "/SYM64/") return IndexForm::Gnu64;
@@ -357,7 +357,7 @@ bool ArchiveReader::only_padding_from(std::uint64_t at) const {
   return std::all_of(rest.begin(), rest.end(), [](char c) { return c == '\n'; });
 }
 
-/// Reads the member whose header comes next and moves on; false when the one behind it can't be found.
+/// Reads the member whose header comes next and moves on; false when the one after it can't be found.
 bool ArchiveReader::read_member() {
   const std::uint64_t header = at_;
   std::array<char, kHeaderBytes> bytes;

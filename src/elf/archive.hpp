@@ -22,16 +22,16 @@
 
 namespace elfaudit {
 
-// --- An archive's bytes as its reader asks for them: those at hand, or those of an open file, where 60 bytes every few
-// hundred kilobytes are cheaper to read than to map, and unmapping makes every thread wait.
+// --- An archive's bytes as its reader asks for them: those in memory, or those of an open file, where 60 bytes every
+// few hundred kilobytes are cheaper to read than to map, and unmapping makes every thread wait.
 
 class ArchiveBytes {
  public:
-  /// Bytes that somebody else keeps.
+  /// Bytes that someone else keeps.
   explicit ArchiveBytes(std::span<const std::byte> bytes) : whole_(bytes.data()), size_(bytes.size()) {}
 
   /// An open file of `size` bytes. What can't be read any more is NULs. The file, the buffer and what was read ahead
-  /// outlive it, and nobody else uses the buffer meanwhile.
+  /// outlive it, and nothing else uses the buffer meanwhile.
   ArchiveBytes(int fd, std::uint64_t size, ReadBuffer& buffer, ReadAhead& ahead)
       : fd_(fd), size_(size), buffer_(&buffer), ahead_(&ahead) {
     buffer.reset();

@@ -27,7 +27,7 @@ struct LoadFacts {
   bool no_default_libraries = false;  ///< DF_1_NODEFLIB
 };
 
-/// `path` is opened as it stands and named in errors. Throws InputError: missing, no ELF file, not loadable (a
+/// `path` is opened as given and named in errors. Throws InputError: missing, not an ELF file, not loadable (a
 /// relocatable object), or damaged. Format: gABI 5 "Program Header", "Dynamic Section".
 LoadFacts read_load_facts(const std::string& path);
 

@@ -120,7 +120,7 @@ void check_elf_header(const Origin& origin, std::uint64_t image_size, const Read
   HeaderCheck(origin, image_size, read).run();
 }
 
-/// libelf refuses everything until it has been told the version, once per process.
+/// libelf refuses everything until it is given the version, once per process.
 void initialise_libelf() {
   static const bool done = elf_version(EV_CURRENT) != EV_NONE;
   (void)done;

@@ -37,7 +37,7 @@ class ElfFile {
   /// Opens a file that is already open. Throws InputError that names `origin`.
   static ElfFile open(const Origin& origin, FileDescriptor fd);
 
-  /// Opens bytes that somebody else keeps alive. Throws InputError that names `origin`.
+  /// Opens bytes that someone else keeps alive. Throws InputError that names `origin`.
   static ElfFile open(const Origin& origin, std::span<std::byte> bytes);
 
   Elf* get() const { return elf_.get(); }

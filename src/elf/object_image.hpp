@@ -54,12 +54,12 @@ class ObjectBytes {
   std::map<std::pair<std::string, std::string>, Buffer> entries_;  // by wheel and name
 };
 
-// --- What stands behind the object that was read last: in an archive, the header of the next member and its first
+// --- What follows the object that was read last: in an archive, the header of the next member and its first
 // bytes. The tables at an object's end are next to them, and one read brings both.
 
 class ReadAhead {
  public:
-  /// What an ObjectImage wants to see first: the ELF header; compilers put section groups right behind it.
+  /// What an ObjectImage wants to see first: the ELF header; compilers put section groups right after it.
   static constexpr std::uint64_t kHead = 2 << 10;
   /// A member's header, which begins at an even offset, and its head.
   static constexpr std::uint64_t kBytes = 64 + kHead;
@@ -70,7 +70,7 @@ class ReadAhead {
   /// How many bytes to read behind `offset`, which is in the file.
   std::uint64_t wanted_behind(std::uint64_t offset) const { return std::min(kBytes, file_size_ - offset); }
 
-  /// Keeps `size` bytes, at most kBytes, that stand at `offset` of the file.
+  /// Keeps `size` bytes, at most kBytes, that are at `offset` of the file.
   void keep(const std::byte* bytes, std::uint64_t offset, std::uint64_t size) {
     std::memcpy(bytes_.data(), bytes, size);
     offset_ = offset;
@@ -135,11 +135,11 @@ class ReadBuffer {
 
 class ObjectImage {
  public:
-  /// Bytes that somebody else keeps.
+  /// Bytes that someone else keeps.
   explicit ObjectImage(std::span<const std::byte> bytes)
       : size_(bytes.size()), whole_(bytes.data()), view_{bytes.data(), 0, bytes.size()} {}
 
-  /// `size` bytes at `base` of a file. Small ones are read at once. File and buffer outlive the image, and nobody else
+  /// `size` bytes at `base` of a file. Small ones are read at once. File and buffer outlive the image, and nothing else
   /// uses the buffer meanwhile. `ahead`: for one object after the other.
   ObjectImage(int fd, std::uint64_t base, std::uint64_t size, ReadBuffer& buffer, ReadAhead* ahead = nullptr);
 
@@ -172,7 +172,7 @@ class ObjectImage {
   const std::byte* move_view(std::uint64_t offset, std::uint64_t size, std::uint64_t end);
 
   std::uint64_t size_;
-  const std::byte* whole_ = nullptr;  ///< all of it, when it is at hand
+  const std::byte* whole_ = nullptr;  ///< all of it, when it is available
   int fd_ = -1;
   std::uint64_t base_ = 0;
   ReadBuffer* buffer_ = nullptr;

@@ -333,7 +333,7 @@ DeviceSymbols get_symbols(WireReader& in) {
   const auto symbol = [&] { return get_symbol(in, symbols.strings); };
   symbols.symbols = get_list<DeviceSymbol>(in, symbol);
   symbols.private_variables = get_list<DeviceSymbol>(in, symbol);
-  // Local functions have the numbers behind those of the symbols, and are no symbols here.
+  // Local functions have the numbers behind those of the symbols, and are not symbols here.
   symbols.calls = get_list<DeviceCall>(in, [&] {
     const std::uint32_t caller = get_index(in, kNone);
     return DeviceCall{caller, get_index(in, kNone)};

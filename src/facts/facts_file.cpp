@@ -227,7 +227,7 @@ DocumentKind document_kind(InputKind kind) {
   }
 }
 
-/// Nothing for what is no facts file.
+/// Nothing for what is not a facts file.
 std::optional<InputKind> input_kind(DocumentKind kind) {
   switch (kind) {
     case DocumentKind::Object:

@@ -16,9 +16,9 @@
 
 namespace elfaudit {
 
-// --- What tells one content of a file from another.
+// --- What distinguishes one content of a file from another.
 
-/// Size and hash (XXH3, 128 bits) of an object's bytes, all of them. The hash is not meant to withstand somebody who
+/// Size and hash (XXH3, 128 bits) of an object's bytes, all of them. The hash is not meant to withstand someone who
 /// makes objects in order to deceive: whoever can write objects and caches needs no such trick.
 struct Content {
   std::uint64_t size = 0;
@@ -26,7 +26,7 @@ struct Content {
   auto operator<=>(const Content&) const = default;
 };
 
-/// By what the system knows a file and its state. Whoever writes to a file changes its ctime, which nobody can set.
+/// By what the system knows a file and its state. Whoever writes to a file changes its ctime, which no one can set.
 struct FileState {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
@@ -60,7 +60,7 @@ std::string hex(const std::array<std::uint8_t, 16>& hash);
 //  56  version of the program, name of the object, payload; last 8 bytes: checksum of all bytes before it
 //
 // Numbers are little-endian. The payload is a zstd frame where that is smaller, but not incredibly much, else the bytes
-// as they are. A document of another format number or of another version of the program is no document: what it says
+// as they are. A document of another format number or of another version of the program is not a document: what it says
 // may have meant another thing.
 
 /// Facts: an InputFacts, one value for each of its kinds. Places, Seen: of the cache.
@@ -83,7 +83,7 @@ struct Document {
   std::string payload;  ///< decompressed
 };
 
-/// Why some bytes are no document, in words that follow the name of a file.
+/// Why some bytes are not a document, in words that follow the name of a file.
 struct BadDocument : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -100,14 +100,14 @@ std::string write_document(const Document& document, std::string_view version);
 /// Throws BadDocument for anything but a whole document of this format and version.
 Document read_document(std::string_view bytes, std::string_view version);
 
-/// What the beginning of a file says of the object, without its payload; nothing when it is no document. Not to be
+/// What the beginning of a file says of the object, without its payload; nothing when it is not a document. Not to be
 /// trusted: the rest is not looked at.
 std::optional<Document> peek_document(const std::string& path);
 
 /// The bytes of a facts file. `content`: of the file that the facts are of.
 std::string facts_file(const InputFacts& facts, const Content& content);
 
-/// The facts, under the object's name. Whether the object is at hand is found out by its content. Throws InputError
+/// The facts, under the object's name. Whether the object is available is found out by its content. Throws InputError
 /// that names `path`.
 InputFacts read_facts_file(const std::string& path);
 

@@ -410,7 +410,7 @@ class WordReader {
     }
   }
 
-  /// Compiler options that begin like a linker's: "-openmp" and the like are no output names in any driver today.
+  /// Compiler options that begin like a linker's: "-openmp" and the like are not output names in any driver today.
   static bool is_compiler_word(std::string_view word) { return word == "-openmp" || word.starts_with("-target"); }
 
   void take_linker(const std::string& name) {
@@ -610,8 +610,8 @@ bool asks_for_no_link(const std::vector<std::string>& words) {
   });
 }
 
-/// gcc's -wrapper puts a program of the user's before each command, which is no linker then. The linker's line is the
-/// same without it.
+/// gcc's -wrapper puts a program of the user's before each command, which is not a linker then. The linker's line is
+/// the same without it.
 std::vector<std::string> without_wrapper(const std::vector<std::string>& words) {
   std::vector<std::string> kept;
   for (std::size_t i = 0; i < words.size(); ++i)

@@ -17,13 +17,13 @@ namespace elfaudit {
 
 // --- Which linker's rules a link is judged by.
 
-/// The major version of a linker, told by its name (ld.lld-19), the folder it really is in (/usr/lib/llvm-19/bin/lld),
-/// or, where `may_run`, by its own --version. 0 when that is not known, or for linkers of which one version is
-/// modelled.
+/// The major version of a linker, known from its name (ld.lld-19), the folder it really is in
+/// (/usr/lib/llvm-19/bin/lld), or, where `may_run`, by its own --version. 0 when that is not known, or for linkers of
+/// which one version is modelled.
 int linker_version(LinkerKind kind, const std::string& program, bool may_run);
 
 // --- Does a command link, and can its link be judged before it runs? Answered from the words alone: nothing is run, so
-// that a program that stands in front of every compiler command costs those that only compile nothing.
+// that a program in front of every compiler command costs those that only compile nothing.
 
 enum class LinkStep : std::uint8_t {
   None,           ///< -c, -E, --version, no inputs: no link
@@ -31,8 +31,8 @@ enum class LinkStep : std::uint8_t {
   Links,          ///< or makes a static library of objects
 };
 
-/// `argv`: a command with its launchers (ccache). A program that is no compiler driver or linker counts as Links: what
-/// judges links says why it can't judge that one. Throws UsageError when a response file can't be understood.
+/// `argv`: a command with its launchers (ccache). A program that is not a compiler driver or linker counts as Links:
+/// what judges links says why it can't judge that one. Throws UsageError when a response file can't be understood.
 LinkStep link_step(const std::vector<std::string>& argv);
 
 enum class ProgramKind : std::uint8_t { Driver, Linker, DeviceCompiler, Archiver, Launcher, Unknown };
@@ -54,7 +54,7 @@ struct Command {
   std::string program;
   std::vector<std::string> words;
   std::optional<LinkerChoice> linker{};  ///< the rules to judge it by, whatever it runs
-  MayRun may_ask{};                      ///< set: the command stands in a file
+  MayRun may_ask{};                      ///< set: the command is in a file
 };
 Command strip_launchers(const std::vector<std::string>& argv);
 
@@ -66,7 +66,7 @@ struct ArchiveWords {
 };
 std::optional<ArchiveWords> archive_words(const std::vector<std::string>& words);
 
-/// Why the command's program is not started; empty: it may be. "-arch-tool" and its like have a compiler start what the
+/// Why the command's program is not started; empty: it may be. "-arch-tool" and the like have a compiler start what the
 /// words name, and so may what env sets.
 std::string why_not_run(const Command& command);
 

@@ -62,9 +62,9 @@ std::string why_unusable(ProbedKind kind) {
 
 void InputCollector::add_missing(const std::string& what, const std::string& reason) {
   // A driver names -lgcc twice: one file that is not there is one thing to repair.
-  const bool told = std::any_of(job_.missing.begin(), job_.missing.end(),
-                                [&](const InputError& e) { return e.path == what && e.what() == reason; });
-  if (!told) job_.missing.emplace_back(what, reason);
+  const bool reported = std::any_of(job_.missing.begin(), job_.missing.end(),
+                                    [&](const InputError& e) { return e.path == what && e.what() == reason; });
+  if (!reported) job_.missing.emplace_back(what, reason);
 }
 
 void InputCollector::add_file(const std::string& word, const InputState& state) {

@@ -24,7 +24,7 @@ struct InputState {
   bool whole_archive = false;
   bool as_needed = false;
   bool shared = true;           ///< -Bdynamic: -l finds shared libraries, and they may be linked
-  bool refuses_shared = false;  ///< wherever -Bdynamic stands
+  bool refuses_shared = false;  ///< wherever -Bdynamic is
   bool just_symbols = false;
   bool lazy = false;  ///< between --start-lib and --end-lib
   std::uint32_t group = 0;
@@ -39,7 +39,7 @@ class InputCollector {
                  std::uint32_t groups = 0)
       : job_(job), search_(std::move(search)), not_built_(std::move(not_built)), groups_(groups) {}
 
-  /// A word that is an input: opened as it stands.
+  /// A word that is an input: opened as spelled.
   void add_file(const std::string& word, const InputState& state);
 
   /// The same for a file that is known to be an object or archive: it is not opened.
@@ -64,7 +64,7 @@ class InputCollector {
     std::string path;
     std::string searched_from;  ///< the script whose folder is searched for the files named in this one
     bool main = false;          ///< read for -T
-    std::size_t first_input{};  ///< how many inputs stand before it, or before the one that includes it
+    std::size_t first_input{};  ///< how many inputs precede it, or precede the one that includes it
   };
 
   LinkJob& job_;

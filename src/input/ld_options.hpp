@@ -140,7 +140,7 @@ struct LineItem {
   enum class Kind : std::uint8_t { Input, Option, Unknown };
   Kind kind = Kind::Input;
   OptionEffect effect = OptionEffect::None;
-  std::string spelled;  ///< the first word as it stands on the line
+  std::string spelled;  ///< the first word as on the line
   std::string name;     ///< of the option, without dashes: "whole-archive"
   std::string value;    ///< of the option; the word itself for inputs
   bool has_value = false;

@@ -70,7 +70,7 @@ Machine machine_of_format(std::string_view format) {
 /// as with a linker that reads them from files of their own, or none for that machine.
 std::vector<std::string> embedded_search_dirs(const std::string& program, Machine machine) {
   constexpr std::string_view kFormat = "OUTPUT_FORMAT(\"";
-  constexpr std::string_view kSections = "SECTIONS";  // the folders stand before it
+  constexpr std::string_view kSections = "SECTIONS";  // the folders precede it
   try {
     const MappedFile file(in_path(program));
     const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());

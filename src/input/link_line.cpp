@@ -505,7 +505,7 @@ class LineReader {
     return !script.inserts && (has_sections || linker_.script_is_whole);
   }
 
-  /// -R takes what is no file, there or not yet, for the rpath; not every linker takes a file for its symbols.
+  /// -R takes what is not a file, there or not yet, for the rpath; not every linker takes a file for its symbols.
   void take_just_symbols(const LineItem& item) {
     const bool is_R = item.name == "R" || linker_.just_symbols_is_R;
     const FileProbe probe = probe_file(item.value);
@@ -714,7 +714,7 @@ class LineReader {
   void open_inputs() {
     InputCollector collector(job_, search_, line_.not_built, state_.groups());
     const std::size_t options = job_.assignments.size();
-    std::vector<std::size_t> places;  // a word of the line may stand for many inputs, or for none
+    std::vector<std::size_t> places;  // a word of the line may name many inputs, or for none
     for (const PendingInput& input : pending_) {
       places.push_back(job_.inputs.size());
       switch (input.kind) {

@@ -342,9 +342,9 @@ void note_not_built(const NvccLink& link, LinkJob& job) {
   for (const std::string& word : link.host) {
     const auto source = link.not_built.find(word);
     if (source == link.not_built.end()) continue;
-    const bool told = std::any_of(job.missing.begin(), job.missing.end(),
-                                  [&](const InputError& error) { return error.path == source->second; });
-    if (!told) job.missing.emplace_back(source->second, kWouldBeCompiled);
+    const bool reported = std::any_of(job.missing.begin(), job.missing.end(),
+                                      [&](const InputError& error) { return error.path == source->second; });
+    if (!reported) job.missing.emplace_back(source->second, kWouldBeCompiled);
   }
 }
 
@@ -399,7 +399,7 @@ LinkJob job_of(const NvccLink& link, const Command& command, bool asked) {
   return job;
 }
 
-/// nvcc asks its host compiler, too: a -ccbin from a file is started by nobody.
+/// nvcc asks its host compiler, too: a -ccbin from a file is never started.
 std::string why_nvcc_not_asked(const Command& command) {
   std::string why = why_not_run(command);
   if (!why.empty() || !command.may_ask) return why;

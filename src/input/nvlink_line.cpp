@@ -1,11 +1,11 @@
 // What nvlink 13.0 makes of its inputs, found by experiment:
 //
-//  1. Positional inputs come first, in order; then all -l libraries, wherever they stand on the line.
+//  1. Positional inputs come first, in order; then all -l libraries, wherever they are on the line.
 //  2. -lfoo is libfoo.a in the first directory of -L, then of LIBRARY_PATH, that has a file of that name. When none
-//     has, it is ignored without a word. Neither -l:libfoo.a nor libfoo.so is looked for.
+//     has, it is ignored silently. Neither -l:libfoo.a nor libfoo.so is looked for.
 //  3. An archive given again, by whatever name or path, is read once. An object given again is read again.
-//  4. A positional file that is no ELF file, archive, cubin or fatbin is an error, a linker script too. A file whose
-//     name has no '.' is ignored, and so is an object called *.so.
+//  4. A positional file that is not an ELF file, archive, cubin or fatbin is an error, a linker script too. A file
+//     whose name has no '.' is ignored, and so is an object called *.so.
 
 #include "input/nvlink_line.hpp"
 
@@ -29,7 +29,7 @@ namespace {
 constexpr std::size_t kDeepest = 16;
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 constexpr std::size_t kMostWords = std::size_t{1} << 20;
-// Options of one dash that are no library ("-lto" is not -l to).
+// Options of one dash that do not name a library ("-lto" is not -l to).
 constexpr auto kNotJoined = std::to_array<std::string_view>({"lto", "ltoir", "lib", "link", "lineinfo"});
 
 class Reader {
@@ -253,9 +253,9 @@ class DeviceLinkBuilder {
   }
 
   void missing(const std::string& what, const std::string& reason) {
-    const bool told = std::any_of(job_.missing.begin(), job_.missing.end(),
-                                  [&](const InputError& error) { return error.path == what; });
-    if (!told) job_.missing.emplace_back(what, reason);
+    const bool reported = std::any_of(job_.missing.begin(), job_.missing.end(),
+                                      [&](const InputError& error) { return error.path == what; });
+    if (!reported) job_.missing.emplace_back(what, reason);
   }
 
   LinkJob& job_;

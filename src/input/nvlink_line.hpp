@@ -29,7 +29,7 @@ struct NvWord {
 };
 
 /// `with_value`: the options that take the next word when there is no "=". `joined`: letters of those that may also
-/// stand right before their value ("-lfoo"). Files named by -optf / --options-file are read in place; throws UsageError
+/// are right before their value ("-lfoo"). Files named by -optf / --options-file are read in place; throws UsageError
 /// when one can't be read or they include each other without end.
 std::vector<NvWord> read_nv_words(const std::vector<std::string>& words, std::span<const NvOption> with_value,
                                   std::string_view joined);

@@ -82,7 +82,7 @@ bool UnresolvedOptions::take_method(std::string_view method) {
 UnresolvedPolicy UnresolvedOptions::policy(OutputKind output) const {
   if (linker_.one_unresolved_setting) return policy_of_mold(output);
   UnresolvedPolicy policy;
-  // --fatal-warnings makes errors of them again; what --noinhibit-exec leaves are no warnings in GNU ld.
+  // --fatal-warnings makes errors of them again; what --noinhibit-exec leaves are not warnings in GNU ld.
   policy.warn_only = (warn_ && !fatal_) || (no_inhibit_exec_ && !(fatal_ && linker_.fatal_warnings_anywhere));
   // -r: everything may stay open.
   policy.report_in_objects = output != OutputKind::Relocatable && in_objects_.value_or(true);

@@ -4,7 +4,7 @@
 //  1. A name that an object already loaded was asked for by, or has as its DT_SONAME, is that object.
 //  2. A name with a '/' is a path.
 //  3. Else DT_RPATH of the object that asks, of whoever loaded that one, and so on up to the program; objects that have
-//     a DT_RUNPATH have no DT_RPATH, and one that asks and has a DT_RUNPATH uses nobody's DT_RPATH.
+//     a DT_RUNPATH have no DT_RPATH, and one that asks and has a DT_RUNPATH uses no object's DT_RPATH.
 //  4. LD_LIBRARY_PATH.
 //  5. DT_RUNPATH of the object that asks, and of no other.
 //  6. ld.so.cache, then the built-in directories; neither of the latter with DF_1_NODEFLIB.
@@ -436,7 +436,7 @@ class ImageFinder {
     folders.insert(folder.string());
   }
 
-  /// Linker scripts and what else has the name is no library.
+  /// Linker scripts and what else has the name is not a library.
   void add_file(const std::set<std::string>& names, const std::string& path) {
     try {
       const LoadMachine machine = read_load_facts(tree_.root().real(path)).machine;
@@ -463,7 +463,7 @@ class ImageFinder {
     return fs::absolute(path, error).lexically_normal().string();
   }
 
-  /// Directories of RUNPATHs that anybody can write to, or make.
+  /// Directories of RUNPATHs that anyone can write to, or make.
   void find_writable_directories() {
     for (const Image& image : result_.images)
       for (const std::string& directory : image.object->runpath) {
@@ -585,7 +585,7 @@ class Walk {
     for (const std::string& directory : system.defaults) defaults_.push_back({directory, directory});
   }
 
-  /// What stands in an object about itself.
+  /// What is in an object about itself.
   void describe(std::uint32_t i, const TreeFile& file) {
     LoadedLibrary& library = result_.libraries[i];
     library.soname = facts_[i].soname;

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::size_t kMostDirectories = 4096;
 
-/// The token at a '$', as glibc tells it: "${ORIGIN}", or "$ORIGIN" whatever follows. 0: none.
+/// The token at a '$', as glibc parses it: "${ORIGIN}", or "$ORIGIN" whatever follows. 0: none.
 std::size_t token_size(std::string_view text, std::string_view name) {
   const bool braces = text.starts_with("${");
   const std::string_view rest = text.substr(braces ? 2 : 1);
@@ -77,7 +77,7 @@ std::vector<SearchDirectory> search_directories(std::string_view path, const Pat
 }
 
 // --- /etc/ld.so.cache in the format of glibc 2.2 and later (sysdeps/generic/dl-cache.h): "glibc-ld.so.cache1.1",
-// counts, entries, strings; an older format may stand before it.
+// counts, entries, strings; an older format may precede it.
 
 namespace {
 

@@ -38,7 +38,7 @@ std::vector<SearchDirectory> search_directories(std::string_view path, const Pat
 /// One name or directory with its tokens put in; empty when a token has no meaning.
 std::string with_tokens(std::string_view text, const PathTokens& tokens);
 
-// --- What a system tells its dynamic loader: ld.so.conf, ld.so.cache, and the directories that are built in.
+// --- A system's configuration of its dynamic loader: ld.so.conf, ld.so.cache, and the directories that are built in.
 // Sources: ld.so(8), ldconfig(8), glibc 2.36 (sysdeps/generic/ldconfig.h, elf/dl-cache.c), musl 1.2 (ldso/dynlink.c).
 
 /// A directory tree that stands for "/". Absolute symbolic links inside of it lead to files inside of it.

@@ -296,7 +296,7 @@ std::string_view behind_call_offset(std::string_view text) {
 }
 
 /// "_ZThn16_N1A1fEv" -> "_ZN1A1fEv": the compiler makes a thunk where it compiles the function, and debug info
-/// describes few of them. Empty: the name is no thunk's.
+/// describes few of them. Empty: the name is not a thunk's.
 std::string function_of_thunk(std::string_view name) {
   if (!name.starts_with("_ZT")) return {};
   const bool is_covariant = name.substr(3).starts_with('c');
@@ -380,7 +380,7 @@ class DefinitionEvidence {
     return one.place.known_by != KnownBy::Nothing && one.place.at.file == one.source;
   }
 
-  /// What stands in the translation unit itself, as debug info says, was not included from anywhere; that a header
+  /// What is in the translation unit itself, as debug info says, was not included from anywhere; that a header
   /// declares it besides is asked for a duplicate.
   bool need_sources() const {
     for (std::size_t i = 0; i < located_.size(); ++i) {
@@ -484,7 +484,7 @@ class DefinitionEvidence {
   /// Nothing in the object says where: the sources must.
   void from_sources(std::size_t i, Answer& answer) const {
     const source::Reading* read = reading(i);
-    if (read == nullptr || !object_.available) {  // have the sources changed since? Its time would tell
+    if (read == nullptr || !object_.available) {  // have the sources changed since? Its time would show
       answer.place.why_unknown += ", " + (object_.available ? evidence(i).why_not : "the object is missing");
       return;
     }
@@ -570,11 +570,11 @@ class DefinitionEvidence {
     if (is_in_source) place.chain_known_by = place.known_by;
     take_reading(evidence(i), i, macros, answer);
     const std::optional<std::size_t>& unit = located_[i].unit;
-    // It tells what a list of files or a command doesn't of the project's own headers alone.
+    // It says what a list of files or a command doesn't about the project's own headers alone.
     const bool may_report = evidence(i).known_by == KnownBy::Nothing || !is_system_file(place.at.file);
     if (unit && may_report && place.chain_known_by == KnownBy::Nothing) {
-      const SourceEvidence& told = evidence_noted(*unit);
-      if (told.comes_to_listed(evidence(i))) take_reading(told, i, macros, answer);
+      const SourceEvidence& reported = evidence_noted(*unit);
+      if (reported.comes_to_listed(evidence(i))) take_reading(reported, i, macros, answer);
     }
     if (!answer.written.definition) read_alone(i, macros, answer);
   }

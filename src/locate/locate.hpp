@@ -26,7 +26,7 @@ std::vector<std::string> locate(std::vector<Finding>& findings, const std::vecto
 
 /// Those of the definitions that are written in a header. `definitions`: of one object after another; tens of thousands
 /// are asked for, so nothing is kept of the others. Parallel over objects; in the order of `definitions`. Adds to
-/// `problems` what stood in the way, as locate() does.
+/// `problems` what could not be read, as locate() does.
 std::vector<SymbolId> definitions_in_headers(const std::vector<SymbolId>& definitions,
                                              const std::vector<InputFacts>& inputs, const LocateOptions& options,
                                              std::vector<std::string>& problems);

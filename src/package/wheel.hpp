@@ -32,7 +32,7 @@ class MetadataFields {
 /// "cp38-abi3-manylinux1_x86_64.manylinux2014_x86_64" is two tags; what isn't three parts is none.
 std::vector<std::string> expand_tag(std::string_view tag);
 
-/// The tags in a wheel's file name, expanded: "a/vllm-0.20.0-cp38-abi3-linux_x86_64.whl". None when it is no wheel's
+/// The tags in a wheel's file name, expanded: "a/vllm-0.20.0-cp38-abi3-linux_x86_64.whl". None when it is not a wheel's
 /// name: {distribution}-{version}(-{build})?-{python}-{abi}-{platform}.whl
 std::vector<std::string> tags_of_file_name(std::string_view path);
 

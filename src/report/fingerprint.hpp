@@ -1,4 +1,4 @@
-// What tells one finding from another over time: baselines and code scanning know a finding again by it.
+// What distinguishes one finding from another over time: baselines and code scanning know a finding again by it.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace elfaudit {
 std::string fingerprint(const Finding& finding);
 
 /// The same without what a build system adds to the names of objects: "a.o", "a.cpp.o" and "a.pic.o" are one. Several
-/// findings may share it where fingerprint() tells them apart.
+/// findings may share it where fingerprint() distinguishes them.
 std::string loose_fingerprint(const Finding& finding);
 
 }  // namespace elfaudit

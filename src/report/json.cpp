@@ -228,7 +228,7 @@ std::string json_report(const Audit& audit, const ReportOptions& options) {
                    {"options_not_understood", audit.job.options_not_understood},
                    {"notes", audit.job.notes}};
   if (!audit.links.empty()) document["links"] = links(audit);
-  // Names are bytes; JSON is UTF-8: what is no UTF-8 becomes U+FFFD instead of an exception.
+  // Names are bytes; JSON is UTF-8: what is not UTF-8 becomes U+FFFD instead of an exception.
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

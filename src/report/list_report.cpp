@@ -192,7 +192,7 @@ std::vector<ListedDeviceSymbol> resident_symbols(const DeviceSymbols& image) {
 
 namespace {
 
-/// Appends `text` as a JSON string; what is no UTF-8 becomes U+FFFD.
+/// Appends `text` as a JSON string; what is not UTF-8 becomes U+FFFD.
 void append_json(std::string& out, std::string_view text);
 
 /// One object on one line, keys in the order they are given.

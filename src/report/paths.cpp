@@ -1,4 +1,4 @@
-// --source-root and --map-path: the paths that the compiler left in the objects become those of the tree at hand.
+// --source-root and --map-path: the paths that the compiler left in the objects become those of the local tree.
 
 #include <algorithm>
 #include <filesystem>
@@ -72,7 +72,7 @@ class PathMapper {
   std::string real_root_;
 };
 
-/// Paths stand in the texts of a finding too ("include it only where X is defined (csrc/a.h:7)"). They are those of its
+/// Paths are in the texts of a finding too ("include it only where X is defined (csrc/a.h:7)"). They are those of its
 /// places, so only what was changed there is changed in the texts.
 class Renames {
  public:

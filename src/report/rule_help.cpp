@@ -16,7 +16,7 @@ constexpr std::string_view kDocs = ELFAUDIT_DOCS_URL;
 /// The folder of the pages; empty when it is not known.
 std::string pages_address() { return kDocs.empty() ? std::string() : std::string(kDocs) + "/rules/"; }
 
-/// tests/cli/test_rules.py sees to it that every rule has a page; until it has, its one line stands in for it.
+/// tests/cli/test_rules.py sees to it that every rule has a page; until then, its summary line is used.
 std::string_view page_of(const Rule& rule) {
   const auto pages = rule_pages();
   const auto found = std::find_if(pages.begin(), pages.end(), [&](const RulePage& page) { return page.id == rule.id; });

@@ -11,7 +11,7 @@ namespace elfaudit {
 
 // --- docs/rules/*.md, which the build puts into the program (cmake/embed_rules.cmake).
 
-/// The page of one rule, as it stands in the file: Markdown.
+/// The page of one rule, as in the file: Markdown.
 struct RulePage {
   std::string_view id;
   std::string_view text;
@@ -29,7 +29,7 @@ std::string rule_help_text(const Rule& rule);
 /// The same for a terminal, below the rule's id.
 std::string rule_account(const Rule& rule, bool color);
 
-/// The address of the rule's page; empty when the build was not told where the documentation stands
+/// The address of the rule's page; empty when the build was not given the documentation's address
 /// (cmake -DELFAUDIT_DOCS_URL=...).
 std::string rule_link(const Rule& rule);
 

@@ -38,7 +38,7 @@ class Addresses {
 };
 
 /// Text of a message: what would be read as a placeholder or as a link is escaped (3.11.5, 3.11.6). `in_link`: it
-/// stands between the brackets of one.
+/// is between the brackets of one.
 std::string sarif_text(std::string_view text, bool in_link = false);
 
 /// `occurrence`: which of the findings with this fingerprint, from 1.

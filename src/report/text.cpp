@@ -25,7 +25,7 @@
 namespace elfaudit {
 namespace {
 
-constexpr std::size_t kMostSites = 20;  // of one finding; a header in a thousand objects tells no more
+constexpr std::size_t kMostSites = 20;  // of one finding; a header in a thousand objects shows no more
 constexpr std::size_t kRoleWidth = 10;  // "rejected" and two blanks
 constexpr std::size_t kWidestColumn = 60;
 
@@ -219,7 +219,7 @@ std::vector<std::string> remarks(const Audit& audit) {
   return out;
 }
 
-/// A count takes a quarter longer, and is nothing that anybody could act on: it goes with the names.
+/// A count takes a quarter longer, and is nothing that anyone could act on: it goes with the names.
 std::string undefined_words(const Audit& audit, const ReportOptions& options) {
   const bool to_be_linked = std::any_of(audit.inputs.begin(), audit.inputs.end(), [](const InputFacts& input) {
     return input.kind == InputKind::Object || input.kind == InputKind::Archive;

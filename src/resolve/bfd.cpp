@@ -100,7 +100,7 @@ bool BfdLink::discarded(ObjectId id, const Symbol& symbol, const std::vector<boo
          other.text(rival_group.signature) == facts.text(group.signature);
 }
 
-/// Rule 9. ld stops at the first; the others are told as well.
+/// Rule 9. ld stops at the first; the others are reported as well.
 void BfdLink::check_tls(std::uint32_t id, SymbolId at, const Symbol& symbol) {
   if (id >= first_mentions_.size()) first_mentions_.resize(table_.size());
   SymbolId& first = first_mentions_[id];
@@ -114,8 +114,8 @@ void BfdLink::check_tls(std::uint32_t id, SymbolId at, const Symbol& symbol) {
   const SymbolId definition = table_[id].definition;
   if (definition.valid() && this->symbol(definition).placement == Placement::Absolute) return;
   const std::string name(table_.name(id));
-  const auto told = [&](const Rejection& rejection) { return rejection.symbol == name; };
-  if (std::none_of(out_.rejections.begin(), out_.rejections.end(), told))
+  const auto reported = [&](const Rejection& rejection) { return rejection.symbol == name; };
+  if (std::none_of(out_.rejections.begin(), out_.rejections.end(), reported))
     out_.rejections.push_back({Rejection::Kind::TlsMismatch, name, first, at, {}});
 }
 
@@ -323,7 +323,7 @@ void BfdLink::add_shared_object(ObjectId id) {
 }
 
 void BfdLink::define_shared(SymbolId at, const Symbol& symbol) {
-  // A hidden definition in .dynsym answers to nobody outside.
+  // A hidden definition in .dynsym is invisible outside.
   const bool visible = symbol.visibility == Visibility::Default || symbol.visibility == Visibility::Protected;
   resolution_of(at) = SymbolResolution::SharedLost;
   if (!visible) return;

@@ -75,8 +75,8 @@ bool gold_matches(const SymbolPattern& pattern, std::string_view name) {
   return matches(pattern, name) && (!pattern.cxx || demangle(name) != name);
 }
 
-/// What gold makes of it: the first exact name, one of C++ only where none of C matches, "local:" before "global:". Else
-/// the last pattern, "global:" first; "*" comes last, and one of C++ is for all names.
+/// What gold makes of it: the first exact name, one of C++ only where none of C matches, "local:" before "global:".
+/// Else the last pattern, "global:" first; "*" comes last, and one of C++ is for all names.
 Choice gold_choice(const std::vector<VersionNode>& nodes, std::string_view name) {
   const auto exact = [&](const std::vector<SymbolPattern>& list, bool cxx) {
     return std::any_of(list.begin(), list.end(), [&](const SymbolPattern& pattern) {

@@ -51,7 +51,7 @@ class Exports {
   /// Does this mention in a relocatable object make its name hidden?
   bool hides(const Symbol& mention, SymbolResolution resolved_as) const;
 
-  /// mold's programs export what "global:" of a version script names; a name that is no pattern means no foo@V.
+  /// mold's programs export what "global:" of a version script names; a name that is not a pattern means no foo@V.
   bool exported_by_script(const Symbol& symbol, std::string_view name) const;
 
   bool in_dynamic_list(std::string_view name) const;

@@ -7,7 +7,7 @@
 //     defines NAME.
 //  2. gold warns where a relocation of another linked object uses NAME and the file with the section defines it.
 //  3. GNU ld warns of a linked object with a section .gnu.warning.
-//  4. An entry point that nothing defines and that is no number: see the traits.
+//  4. An entry point that nothing defines and that is not a number: see the traits.
 //  5. GNU ld warns of a definition in place of a common symbol that is aligned less, by its section and its offset.
 //  6. GNU ld warns where an object refers to a shared object's symbol that has no type and no size, unless a reference
 //     has a type or code uses it: which instruction does is not known here.

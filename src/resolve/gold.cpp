@@ -11,7 +11,7 @@
 //     unless a shared object has it. They stay two as well where one is a shared object's and the other is not of
 //     default visibility, and where two shared objects define them.
 //  4. foo@V in the section of a foo that the script made foo@@V (".symver foo, foo@V") takes plain foo from it.
-//  5. What an object defines again at the same place is no duplicate, and neither is an absolute symbol of the same
+//  5. What an object defines again at the same place is not a duplicate, and neither is an absolute symbol of the same
 //     value, whoever has it.
 //  6. Among relocatable objects: strong beats common beats weak; the first of equals stays; two strong ones are an error
 //     unless one is of a --just-symbols file.
@@ -438,8 +438,8 @@ void GoldLink::check_tls(const Known& known, const Mention& mention) {
     out_.rejections.push_back({Rejection::Kind::TlsMismatch, std::string(known.is.name), known.is.at, mention.at, {}});
 }
 
-// --- Of warnings, which --fatal-warnings makes errors of: with --warn-common, a common symbol that meets another one or
-// a strong definition; and the foo@@V2 of rule 3.
+// --- Of warnings, which --fatal-warnings makes errors of: with --warn-common, a common symbol that meets another one
+// or a strong definition; and the foo@@V2 of rule 3.
 
 void GoldLink::warn_of_common(const Known& known, const Mention& mention) {
   if (!job_.warnings.fatal || !job_.warnings.common || !known.is.at.valid()) return;

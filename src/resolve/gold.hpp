@@ -1,5 +1,6 @@
 // gold's model of symbol resolution: one ordered pass in which versions are part of the name, and what a file says of a
-// name meets what is known of it. Rules: gold.cpp (files), gold_line.cpp (the line), gold_verdict.cpp (what comes of it).
+// name meets what is known of it. Rules: gold.cpp (files), gold_line.cpp (the line), gold_verdict.cpp (what comes of
+// it).
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ using Archs = std::set<GpuArch>;
 
 std::uint32_t major(const GpuArch& arch) { return arch.number / 10; }
 
-/// Does the image run on that GPU, as it stands or compiled there? 'a' is for one GPU alone, 'f' for its family, which
+/// Does the image run on that GPU, unchanged or compiled there? 'a' is for one GPU alone, 'f' for its family, which
 /// is the later minor versions of the same major one.
 bool runs_on(const GpuArch& gpu, const GpuArch& image) {
   if (image.number == gpu.number) return true;

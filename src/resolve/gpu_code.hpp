@@ -49,7 +49,7 @@ bool is_device_runtime(const Origin& origin);
 /// Which of the images runs on the GPU of `wanted`, which is not virtual.
 Covered what_runs_on(const GpuArch& wanted, const std::set<GpuArch>& images);
 
-/// The same of a file. Finished code that fits is used as it stands; else the driver
+/// The same of a file. Finished code that fits is used unchanged; else the driver
 /// links the parts anew, which takes code or PTX that fits in each of them.
 Covered what_runs_on(const GpuArch& wanted, const GpuCode& code);
 

@@ -117,9 +117,9 @@ struct DeviceLinkObject {
 };
 DeviceLinkObject device_link_object(const LinkJob& job, const std::vector<InputFacts>& inputs);
 
-/// Sets every symbol's resolution from the definitions that won. `winner` gives the one that the symbol's name has, invalid when it
-/// has none (or the line's own value); `discarded`: the symbol's section is not part of the link (never asked about
-/// commons). What lost is Rejected where Resolution::conflicts says so.
+/// Sets every symbol's resolution from the definitions that won. `winner` gives the one that the symbol's name has,
+/// invalid when it has none (or the line's own value); `discarded`: the symbol's section is not part of the link (never
+/// asked about commons). What lost is Rejected where Resolution::conflicts says so.
 void settle_resolutions(const std::vector<InputFacts>& inputs, Resolution& resolution,
                         const std::function<SymbolId(SymbolId)>& winner,
                         const std::function<bool(SymbolId)>& discarded);

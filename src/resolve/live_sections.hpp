@@ -23,8 +23,8 @@ using GraphReaderFunction = std::function<SectionGraph(const Origin&)>;
 
 class LiveSections {
  public:
-  /// Walks the whole link. An object whose relocations can't be read is taken as kept; its error is added to its input.
-  /// `needed`: shared objects that take part and are not on the line.
+  /// Walks the whole link. An object whose relocations can't be read is treated as kept; its error is added to its
+  /// input. `needed`: shared objects that take part and are not on the line.
   LiveSections(const LinkJob& job, std::vector<InputFacts>& inputs, const Resolution& resolution,
                const std::vector<IndirectLibrary>& needed, const GraphReaderFunction& read);
 

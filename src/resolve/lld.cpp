@@ -258,10 +258,10 @@ void LldLink::define_shared(SymbolId at, const Symbol& symbol, std::uint32_t id)
 // --- What lld warns of while it merges symbols, noted where --fatal-warnings makes an error of it.
 //
 //  1. --warn-common: a common symbol that meets another one or a strong definition, in either order; since lld 15 a
-//     weak definition behind it too. What shared objects define doesn't count.
-//  2. --warn-backrefs: a reference that extracts a member that stands before it on the line, unless the member defines
-//     it weakly, something behind it offers the name again, or --warn-backrefs-exclude has a pattern for the member.
-//     An archive, a group and what stands between --start-lib and --end-lib are one place each.
+//     weak definition after it too. What shared objects define doesn't count.
+//  2. --warn-backrefs: a reference that extracts a member that precedes it on the line, unless the member defines
+//     it weakly, something after it offers the name again, or --warn-backrefs-exclude has a pattern for the member.
+//     An archive, a group and what is between --start-lib and --end-lib are one place each.
 //
 // Found by experiment with lld 14.0.6 and 19.1.7.
 

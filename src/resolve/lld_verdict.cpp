@@ -183,8 +183,8 @@ void LldLink::find_duplicates() {
 
 void LldLink::tls_mismatch(SymbolId first, SymbolId other) {
   const std::string name(object(other.in).name(symbol(other)));
-  const auto told = [&](const Rejection& rejection) { return rejection.symbol == name; };
-  if (std::none_of(out_.rejections.begin(), out_.rejections.end(), told))
+  const auto reported = [&](const Rejection& rejection) { return rejection.symbol == name; };
+  if (std::none_of(out_.rejections.begin(), out_.rejections.end(), reported))
     out_.rejections.push_back({Rejection::Kind::TlsMismatch, name, first, other, {}});
 }
 
@@ -364,13 +364,13 @@ void LldLink::check_exported_value(std::uint32_t id, SymbolId reference) {
 
 /// Rule 10. A name that another shared object defines needs nothing more.
 void LldLink::collect_shared_needs() {
-  std::set<std::uint32_t> told;
+  std::set<std::uint32_t> reported;
   for (const auto& [required, by] : required_) {
     if (!all_needed_on_line(object(by.in))) continue;
     const std::uint32_t id = unwrapped(table_.name(required));
     const Entry& entry = table_[id];
     const bool dynamic = since15_ && entry.in_shared;
-    if (dynamic || entry.merged != kNone || !told.insert(id).second) continue;
+    if (dynamic || entry.merged != kNone || !reported.insert(id).second) continue;
     if (assigned_.contains(table_.name(id))) {
       check_exported_value(id, by);
       continue;

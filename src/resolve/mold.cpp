@@ -281,7 +281,7 @@ void MoldLink::find_warnings() {
     if (symbol.common()) return SymbolType::Object;
     return symbol.type == SymbolType::IndirectFunction ? SymbolType::Function : symbol.type;
   };
-  std::set<std::uint32_t> told;
+  std::set<std::uint32_t> reported;
   for (const File& file : files_) {
     if (!file.alive) continue;
     const ObjectFacts& facts = object(file);
@@ -296,7 +296,7 @@ void MoldLink::find_warnings() {
         out_.warnings.push_back({FatalWarning::Kind::Common, name, kept, {{file.id, s}, {}, 0}, {}, {}});
       const SymbolType type = type_of(symbol);
       const SymbolType other = type_of(winner(entry));
-      if (type != other && type != SymbolType::NoType && other != SymbolType::NoType && told.insert(id).second)
+      if (type != other && type != SymbolType::NoType && other != SymbolType::NoType && reported.insert(id).second)
         out_.warnings.push_back({FatalWarning::Kind::Type, name, kept, {{file.id, s}, {}, 0}, {}, {}});
     }
   }

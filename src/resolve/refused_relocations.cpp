@@ -188,7 +188,7 @@ RelocationTarget RelocationTargets::of_linker(std::string_view name, const Bound
   return target;
 }
 
-/// GNU ld tells the values of symbols when it has judged the relocations.
+/// GNU ld knows the values of symbols when it has judged the relocations.
 bool RelocationTargets::has_fixed_value(const Assignment& made) const {
   const LinkerTraits& linker = traits_of(job_);
   return linker.defsym_is_fixed || (linker.knows_assigned_values && made.uses.empty() && !made.relative);

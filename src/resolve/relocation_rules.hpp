@@ -12,7 +12,7 @@
 
 namespace elfaudit {
 
-/// What a relocation asks for, as far as linkers tell it apart.
+/// What a relocation asks for, as far as linkers distinguish it.
 enum class RelocationClass : std::uint8_t {
   Small,           ///< an address in fewer bits than it has: R_X86_64_32, 32S, 16, 8
   SmallPart,       ///< aarch64, 16 bits of an address that has more: MOVW_UABS_G1
@@ -25,7 +25,7 @@ enum class RelocationClass : std::uint8_t {
   Page,            ///< aarch64: the distance in pages, ADRP
   InPage,          ///< aarch64: the place in its page, beside ADRP
   InPageLoad,      ///< the same in a load or store
-  Call,            ///< of a function, or of what stands in for it
+  Call,            ///< of a function, or of its PLT entry
   ShortBranch,     ///< aarch64: a conditional branch
   Got,             ///< the symbol's slot in the global offset table
   GotInstruction,  ///< the same, and the instruction may be rewritten: R_X86_64_GOTPCRELX
@@ -35,7 +35,7 @@ enum class RelocationClass : std::uint8_t {
   GotOffset32,     ///< in 32
   GotWide,         ///< the distance of the slot in 64 bits
   FromGot,         ///< the symbol's distance from the table
-  PltFromGot,      ///< that of what stands in for it
+  PltFromGot,      ///< that of its PLT entry
   Size,            ///< of the symbol
   LocalExec,       ///< a thread-local variable's offset from the thread pointer
   LocalExecWord,   ///< in 64 bits

@@ -56,7 +56,7 @@ class HiddenMentions {
  public:
   void add(const Symbol& symbol, bool by_object, bool shared_output) {
     hidden_ |= by_object && (symbol.visibility == Visibility::Hidden || symbol.visibility == Visibility::Internal);
-    if (!by_object && symbol.defined()) return;  // what it defines is no definition of a hidden name
+    if (!by_object && symbol.defined()) return;  // what it defines is not a definition of a hidden name
     (by_object ? by_object_ : by_library_) = true;
     if (!by_object_ || !(shared_output || by_library_)) return;
     made_local_ |= dynamic_;

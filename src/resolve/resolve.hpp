@@ -26,7 +26,7 @@ std::uint32_t image_for(const DeviceFacts& facts, const GpuArch& target);
 /// bring many) has code for; without such objects, for each there is. Empty when the job makes no device link.
 std::vector<DeviceTarget> device_targets(const LinkJob& job, const std::vector<InputFacts>& inputs);
 
-/// The finished images (not for a device link) that hold copies of variables nobody shares: one of each object.
+/// The finished images (not for a device link) that hold copies of variables that are not shared: one of each object.
 /// `linked`: Resolution::linked.
 std::vector<DeviceInput> whole_program_images(const std::vector<InputFacts>& inputs,
                                               const std::vector<std::vector<bool>>& linked);

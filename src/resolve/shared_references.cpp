@@ -34,7 +34,7 @@ namespace elfaudit {
 //  1. Only where the options ask for it (--no-allow-shlib-undefined, which is on for executables), then in shared
 //     outputs too, whatever they say of the objects' own references.
 //  2. What nothing defines is undefined. Since lld 15 also what --gc-sections took away: a definition that is hidden,
-//     or that a version script or --exclude-libs makes local, is no root for it.
+//     or that a version script or --exclude-libs makes local, is not a root for it.
 //  3. Since lld 15 such a definition is refused when it is kept ("non-exported symbol"), and so are names of lld's own
 //     that it hides, such as __dso_handle. A warning with --warn-unresolved-symbols and --noinhibit-exec.
 

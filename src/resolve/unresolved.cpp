@@ -554,10 +554,10 @@ class Settler {
   /// An object that can't be read again is asked for many names.
   void add_error(ObjectId id, const InputError& error) {
     std::vector<InputError>& known = inputs_[id.input].errors;
-    const bool told = std::any_of(known.begin(), known.end(), [&](const InputError& e) {
+    const bool reported = std::any_of(known.begin(), known.end(), [&](const InputError& e) {
       return e.member == error.member && std::string_view(e.what()) == error.what();
     });
-    if (!told) known.push_back(error);
+    if (!reported) known.push_back(error);
   }
 
   /// Rule 7: takes out the names that such a library defines, and those that it is refused for are returned.

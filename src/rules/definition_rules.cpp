@@ -42,7 +42,7 @@ constexpr Rule kShadowedDefinition{
 }  // namespace
 
 // --- nvcc's host objects repeat the device symbols: a shadow for each variable, a stub for each function. A second
-// definition on the device is one on the host too, and one edit mends both.
+// definition on the device is one on the host too, and one edit fixes both.
 
 namespace {
 
@@ -72,7 +72,7 @@ bool launches(std::string_view launcher, std::string_view kernel) {
   return std::find(kernels.begin(), kernels.end(), kernel) != kernels.end();
 }
 
-/// A kernel is two functions of the host. The one that its source names tells it all.
+/// A kernel is two functions of the host. The one that its source names is enough.
 std::set<const Finding*> launchers_of_kernels(const std::vector<Finding>& findings) {
   std::map<std::string_view, const Finding*> duplicates;
   for (const Finding& finding : findings)
@@ -108,7 +108,7 @@ std::string note(const std::set<std::string>& host_links) {
 }  // namespace
 
 void merge_host_and_device(std::vector<Finding>& findings) {
-  std::set<const Finding*> told = launchers_of_kernels(findings);
+  std::set<const Finding*> reported = launchers_of_kernels(findings);
   for (Finding& device : findings) {
     if (!is_device_duplicate(device)) continue;
     bool on_host = false;
@@ -117,11 +117,11 @@ void merge_host_and_device(std::vector<Finding>& findings) {
       if (!same_defect(host, device)) continue;
       on_host = true;
       links.insert(host.links.begin(), host.links.end());
-      told.insert(&host);
+      reported.insert(&host);
     }
     if (on_host) device.notes.push_back(note(links));
   }
-  if (!told.empty()) std::erase_if(findings, [&](const Finding& finding) { return told.contains(&finding); });
+  if (!reported.empty()) std::erase_if(findings, [&](const Finding& finding) { return reported.contains(&finding); });
 }
 
 // --- duplicate-definition: the linker will reject it. One finding a symbol, however many objects define it.
@@ -151,7 +151,7 @@ static std::vector<Finding> duplicate_definitions(const Evidence& evidence) {
 }
 
 // --- header-definition: a strong definition in a header links as long as one object alone includes it. Asked for,
-// since only debug info or the sources tell where a definition is: every definition is a candidate until located.
+// since only debug info or the sources say where a definition is: every definition is a candidate until located.
 
 namespace {
 
@@ -187,12 +187,12 @@ static std::vector<Finding> header_definitions(const Evidence& evidence) {
 }
 
 static void settle_header_definitions(const Resolution& /*resolution*/, std::vector<Finding>& findings) {
-  std::set<std::string> told;
+  std::set<std::string> reported;
   for (const Finding& finding : findings)
-    if (rule(finding.rule).kind == RuleKind::Duplicate) told.insert(finding.symbol);
+    if (rule(finding.rule).kind == RuleKind::Duplicate) reported.insert(finding.symbol);
   std::erase_if(findings, [&](const Finding& finding) {
     return finding.rule == kHeaderDefinition.id &&
-           (!finding.sites.front().place.in_header || told.contains(finding.symbol));
+           (!finding.sites.front().place.in_header || reported.contains(finding.symbol));
   });
   for (Finding& finding : findings)
     if (finding.rule == kHeaderDefinition.id)
@@ -200,10 +200,10 @@ static void settle_header_definitions(const Resolution& /*resolution*/, std::vec
           "it links, because no other object defines it; the next file that includes the header will define it too");
 }
 
-// --- shadowed-definition: two archives of the line define a name, strongly, and the link takes a member of one. Which one
-// is a matter of order, and the next object that needs anything else of the other member makes it a duplicate. A note:
-// such links work, and some are meant so (a library that replaces parts of another). The note says which other linkers
-// would decide otherwise. Not told:
+// --- shadowed-definition: two archives of the line define a name, strongly, and the link takes a member of one. Which
+// one is a matter of order, and the next object that needs anything else of the other member makes it a duplicate. A
+// note: such links work, and some are meant so (a library that replaces parts of another). The note says which other
+// linkers would decide otherwise. Not reported:
 //
 //  * weak, common and COMDAT definitions, which are made to be there many times;
 //  * shared objects: libc.so and libgcc.a overlap in every link;
@@ -220,7 +220,7 @@ bool is_strong(const ObjectFacts& object, const Symbol& symbol) {
 std::unordered_map<std::string_view, SymbolId> names_taken_from_archives(const Evidence& evidence) {
   std::unordered_map<std::string_view, SymbolId> names;
   for (const Extraction& extraction : evidence.resolution.extractions) {
-    if (extraction.symbol.empty()) continue;  // --whole-archive: nobody chose
+    if (extraction.symbol.empty()) continue;  // --whole-archive: no one chose
     const ObjectFacts& object = evidence.object(extraction.object);
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const SymbolId id{extraction.object, s};

@@ -229,9 +229,9 @@ std::vector<std::string> who_has(const Evidence& evidence, const DeviceUnresolve
   for (const std::string& supplier : name.suppliers)
     notes.push_back(
         fmt::format("{} defines it and is not on the device link's line: {}", supplier, as_option(supplier)));
-  if (!notes.empty() || evidence.device_kin == nullptr) return notes;
-  const auto kin = evidence.device_kin->find(name.symbol);
-  return kin == evidence.device_kin->end() ? notes : kin->second;
+  if (!notes.empty() || evidence.device_relatives == nullptr) return notes;
+  const auto kin = evidence.device_relatives->find(name.symbol);
+  return kin == evidence.device_relatives->end() ? notes : kin->second;
 }
 
 }  // namespace
@@ -304,7 +304,7 @@ void per_target(const Evidence& evidence, std::vector<Finding>& findings) {
   std::map<ObjectId, std::set<GpuArch>> skipped;
   for (const DeviceTarget& target : evidence.resolution.device.targets) {
     for (const ObjectId id : target.unreadable) unreadable[id].insert(target.arch);
-    // Which architectures will be linked is known only where somebody has said it.
+    // Which architectures will be linked is known only where someone has said it.
     if (!evidence.job.device->archs.empty())
       for (const ObjectId id : target.skipped) skipped[id].insert(target.arch);
   }

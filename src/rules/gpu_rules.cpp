@@ -59,7 +59,7 @@ struct GpuFile {
   GpuCode code;
   std::set<GpuArch> held;           ///< held_by(code)
   bool device_link_output = false;  ///< made by `nvcc -dlink`: finished code of other objects, never PTX
-  bool library = false;             ///< comes in an archive, which may be anybody's
+  bool library = false;             ///< comes in an archive, which may be anyone's
 };
 
 /// It alone defines what host code of relocatable objects refers to (docs/device-code.md).
@@ -160,7 +160,8 @@ bool runs_on_all(const std::set<GpuArch>& held, const std::set<GpuArch>& gpus) {
                      [&](const GpuArch& gpu) { return what_runs_on(gpu, held).how != Coverage::None; });
 }
 
-/// Members of archives that fail on a GPU for which the objects have code. More than the objects ask for is no fault.
+/// Members of archives that fail on a GPU for which the objects have code. More than the objects ask for is not a
+/// fault.
 Sets lacking_members(const std::vector<GpuFile>& files, const std::set<GpuArch>& gpus) {
   Sets sets;
   for (const GpuFile& file : files)
@@ -375,7 +376,7 @@ void missing_ptx(const std::vector<GpuFile>& files, const GpuArch& wanted, std::
         fmt::format("{} is missing: {} PTX of {} instead", wanted.name(), subject(group), names_of(other)), group));
 }
 
-// --- what nobody asked for
+// --- what no one asked for
 
 /// -arch=sm_80 adds the PTX of the same number, and -dlto that of its own: no sign of a wrong list.
 bool comes_along(const GpuArch& image, const std::vector<GpuArch>& wanted) {
@@ -383,7 +384,7 @@ bool comes_along(const GpuArch& image, const std::vector<GpuArch>& wanted) {
          std::any_of(wanted.begin(), wanted.end(), [&](const GpuArch& arch) { return arch.number == image.number; });
 }
 
-/// In place of what is asked for, which is told as missing.
+/// In place of what is asked for, which is reported as missing.
 bool is_stand_in(const GpuArch& image, const std::vector<GpuArch>& wanted, const std::set<GpuArch>& held) {
   return std::any_of(wanted.begin(), wanted.end(),
                      [&](const GpuArch& arch) { return arch.number == image.number && !held.contains(arch); });
@@ -393,7 +394,7 @@ void unexpected(const Evidence& evidence, const std::vector<GpuFile>& files, std
   const std::vector<GpuArch> wanted(evidence.gpu_archs.begin(), evidence.gpu_archs.end());
   std::map<GpuArch, Files> by_arch;
   for (const GpuFile& file : files) {
-    if (file.library && evidence.job.scope.command) continue;  // an archive for more GPUs than these is no mistake
+    if (file.library && evidence.job.scope.command) continue;  // an archive for more GPUs than these is not a mistake
     for (const GpuArch& image : file.held)
       if (std::find(wanted.begin(), wanted.end(), image) == wanted.end() && !comes_along(image, wanted) &&
           !is_stand_in(image, wanted, file.held))

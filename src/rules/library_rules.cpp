@@ -45,7 +45,7 @@ constexpr Rule kRunpathUnsafe{
 
 struct Known {
   std::string_view stem;   ///< up to ".so"
-  std::string_view wheel;  ///< on PyPI, with the CUDA major behind it
+  std::string_view wheel;  ///< on PyPI, with the CUDA major after it
   bool major_in_name;      ///< the library's major version is that of CUDA
 };
 
@@ -128,7 +128,7 @@ class VersionCheck {
       const std::string file(object.text(need.file));
       const std::string_view version = object.text(need.version);
       const auto named = names.find(file);
-      // A name that is asked for and not found is told as that.
+      // A name that is needed and not found is reported as that.
       const std::uint32_t library = named == names.end() ? kNone : named->second;
       if (named != names.end() && (library == kNone || image.loaded[library] == nullptr)) continue;
       if (library != kNone && defines_version(*image.loaded[library], version)) continue;
@@ -321,7 +321,7 @@ std::string option_for(const std::string& name) {
   return "-l" + file.substr(3, so - 3);
 }
 
-/// One finding for a file: a build that links everything with everything is one habit to mend, not a hundred.
+/// One finding for a file: a build that links everything with everything has one cause to fix, not a hundred.
 Finding unused_by(const Image& image, const std::vector<const NeededLibrary*>& unused) {
   const std::string name = short_name(image, 0);
   std::vector<std::string> libraries, options;
@@ -526,7 +526,7 @@ class NotFound {
     return finding;
   }
 
-  /// Files for the asker's machine, of exactly that name or with another version behind it.
+  /// Files for the asker's machine, of exactly that name or with another version after it.
   std::vector<Whereabouts> places(const Missing& missing, bool exact) const {
     std::vector<Whereabouts> result;
     if (evidence_.libraries == nullptr) return result;

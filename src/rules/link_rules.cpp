@@ -343,7 +343,7 @@ std::string relocation_words(const RefusedRelocation& relocation) {
   return fmt::format("{} against {}", relocation.type, demangle(relocation.symbol));
 }
 
-/// What is wrong with the first one; the others are counted behind it.
+/// What is wrong with the first one; the others are counted after it.
 std::string message_for(const Evidence& evidence, const RefusedRelocations& object) {
   const RefusedRelocation& first = object.relocations.front();
   const std::string name = evidence.object(object.in).origin.display();

@@ -18,7 +18,7 @@ namespace elfaudit {
 /// directory, and "x.whl(pkg/lib.so)" for one of a wheel.
 std::string loaded_name(const Image& image, std::uint32_t library);
 
-/// The same for messages and fixes, where a wheel's long name stands in the site below: "pkg/lib.so".
+/// The same for messages and fixes, where a wheel's long name is in the site below: "pkg/lib.so".
 std::string short_name(const Image& image, std::uint32_t library);
 
 Site loaded_site(const Image& image, std::uint32_t library, Role role);
@@ -33,7 +33,7 @@ bool is_in_packages_of_python(const std::string& path);
 bool is_of_the_system(const std::string& path);
 
 /// Is the file one that the reader builds or has given by name? What is installed beside it, in site-packages or by the
-/// system, is not for him to mend.
+/// system, is not theirs to fix.
 bool is_of_the_user(const Evidence& evidence, const Image& image, std::uint32_t library);
 
 /// Everything of the closure was found and read.
@@ -73,7 +73,7 @@ std::vector<const Symbol*> needed_symbols(const ObjectFacts& object, bool weak_t
 /// The library and all that it loads, directly or not, into Image::closure.
 std::set<std::uint32_t> reachable(const Image& image, std::uint32_t from);
 
-/// Who answers to a name in one closure: what it was asked for by. A DT_SONAME that nobody asks for is no name
+/// Who answers to a name in one closure: what it was asked for by. A DT_SONAME that no one asks for is not a name
 /// (_dl_name_match_p), but for the loader's own. kNone: asked for and not found, or the loader.
 std::map<std::string, std::uint32_t> names_in(const Image& image);
 

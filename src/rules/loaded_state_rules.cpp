@@ -1,4 +1,5 @@
-// State that one process has twice, and names that nothing in it defines: split-state, undefined-symbol, runtime-duplicated.
+// State that one process has twice, and names that nothing in it defines: split-state, undefined-symbol,
+// runtime-duplicated.
 //
 // runtime-duplicated: one library twice in one process. Each copy has a state of its own: a handle of one is a stranger
 // to the other, thread pools fight for the processors, registries see everything twice or not at all.
@@ -539,7 +540,7 @@ static std::vector<Finding> unloadable_symbols(const Evidence& evidence) { retur
 
 namespace {
 
-constexpr std::size_t kFewestShared = 8;  // names that tell a copy of a library from a helper it was made from
+constexpr std::size_t kFewestShared = 8;  // names that distinguish a copy of a library from a helper it was made from
 constexpr std::size_t kLeastPart = 3;     // a third of what the library exports
 
 /// "libgomp.so" of "libgomp-947d5fa1.so.1.0.0": auditwheel puts a hash there.

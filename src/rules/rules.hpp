@@ -44,7 +44,7 @@ struct Evidence {
   std::function<std::vector<SymbolId>(const std::vector<SymbolId>&)> in_headers = nullptr;
   std::span<const ObjectFacts> interpreter{};  ///< of a link that makes a module of Python: see module_links()
   /// Who has functions like those that a device link is missing, by symbol.
-  const std::map<std::string, std::vector<std::string>>* device_kin = nullptr;
+  const std::map<std::string, std::vector<std::string>>* device_relatives = nullptr;
 
   const ObjectFacts& object(ObjectId id) const { return inputs[id.input].objects[id.object]; }
   const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }
@@ -103,11 +103,11 @@ Finding unreadable_input(const InputError& error);  ///< found later than by the
 /// "_C" where an object that a link takes defines PyInit__C; empty for other links.
 std::string module_made_by(const std::vector<InputFacts>& inputs, const Resolution& resolution);
 
-/// Is the name's absence told by device_links_missing()?
+/// Is the name's absence reported by device_links_missing()?
 bool reported_as_missing_device_link(const LinkJob& job, const Unresolved& name);
 
 /// Host and device findings about one variable or function are one story, of one link or of the links of a build: drops
-/// the host duplicates that `findings` already tell as device duplicates, and notes them there.
+/// the host duplicates that `findings` already report as device duplicates, and notes them there.
 void merge_host_and_device(std::vector<Finding>& findings);
 
 /// Does it keep the link's output from being made?

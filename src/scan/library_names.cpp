@@ -424,7 +424,7 @@ class Search {
   }
 
  private:
-  /// What stands before a directory that a library or ld.so.conf names: not before "$ORIGIN/../lib".
+  /// What precedes a directory that a library or ld.so.conf names: not before "$ORIGIN/../lib".
   std::string below_sysroot(const std::string& dir) const { return dir.starts_with('/') ? sysroot_ : std::string(); }
 
   const LineLibrary* on_the_line(const std::string& name, bool takes_part) const {

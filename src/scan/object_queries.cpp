@@ -109,7 +109,7 @@ std::vector<std::uint32_t> relocated_without_bytes(const Origin& origin) {
   return found;
 }
 
-// --- Local symbols are no facts: only who asks for one by name gets it.
+// --- Local symbols are not recorded: they are read when one is asked for by name.
 
 namespace {
 
@@ -178,7 +178,7 @@ class KeptLocalReader {
  private:
   void read(const SymbolTable& table) {
     // GNU ld writes the globals that a version script made local last among the locals, behind an STT_FILE without a
-    // name; before it they stand with their source file, and are static.
+    // name; before it they are with their source file, and are static.
     const std::uint64_t made_local = last_nameless_file(table);
     for (std::uint64_t i = 1; i < table.count; ++i) {
       GElf_Sym entry;

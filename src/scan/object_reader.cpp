@@ -66,7 +66,7 @@ class SymbolVersions {
 
 constexpr std::uint32_t kHiddenBit = 0x8000;
 constexpr std::uint32_t kIndexMask = 0x7fff;
-constexpr std::uint32_t kMaxVersions = 0x8000;  // what the index can tell apart
+constexpr std::uint32_t kMaxVersions = 0x8000;  // what the index can distinguish
 
 /// gelf_getver* take the offset as an int and check it against the data.
 bool matches(std::uint64_t offset) { return offset <= std::numeric_limits<int>::max(); }
@@ -592,7 +592,7 @@ class DynamicReader {
 };
 
 /// Fills in the dynamic symbols, their versions and the dynamic section's names of a shared object or executable, and
-/// tells the two apart: a position independent executable is an ET_DYN file with DF_1_PIE. Throws InputError.
+/// distinguishes the two: a position independent executable is an ET_DYN file with DF_1_PIE. Throws InputError.
 void read_dynamic(const ElfSections& sections, ObjectFacts& facts) { DynamicReader(sections, facts).run(); }
 
 }  // namespace

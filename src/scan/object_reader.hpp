@@ -7,8 +7,8 @@
 
 namespace elfaudit {
 
-/// Facts of an object, shared object or executable. `origin` becomes ObjectFacts::origin.
-/// Throws InputError when any part that matters can't be read, or when it is no file to link (core dump, LTO bytecode).
+/// Facts of an object, shared object or executable. `origin` becomes ObjectFacts::origin. Throws InputError when any
+/// part that matters can't be read, or when it is not a file to link (core dump, LTO bytecode).
 ObjectFacts read_object(const ElfFile& file, Origin origin);
 
 }  // namespace elfaudit

@@ -19,12 +19,12 @@
 
 namespace elfaudit {
 
-// --- The tables of an ELF64 object of this machine's byte order, read where they stand: an entry is a pointer, and of
+// --- The tables of an ELF64 object of this machine's byte order, read where they are: an entry is a pointer, and of
 // it only what is asked for is loaded, since copying all of it costs more than looking at it. Nothing is checked here.
 
 namespace {
 
-/// Members of archives stand at any even offset.
+/// Members of archives are at any even offset.
 template <class T>
 T copy_at(const std::byte* at) {
   T value;
@@ -57,7 +57,7 @@ struct RawSymbol {
 /// A string table that ends in a NUL.
 struct RawNames {
   const char* bytes = nullptr;  ///< from offset `from` on
-  std::uint64_t from = 0;       ///< nobody asks for what is before it
+  std::uint64_t from = 0;       ///< no one asks for what is before it
   std::uint64_t size = 0;
   bool holds(std::uint64_t offset) const { return offset < size || offset == 0; }
   const char* at(std::uint64_t offset) const { return offset < size ? bytes + (offset - from) : ""; }
@@ -149,7 +149,7 @@ class SummaryReader {
            image_.has(section_names_.offset(), section_names_.size());
   }
 
-  /// Mostly they stand before the headers and have been read with these.
+  /// Mostly they precede the headers and have been read with them.
   bool read_section_names() {
     const std::uint64_t at = section_names_.offset();
     const std::uint64_t size = section_names_.size();
@@ -282,7 +282,7 @@ class SummaryReader {
     // A section symbol without a name stands for the section's name: left to the other reader.
     if (signature.type() == STT_SECTION && signature.name() == 0) return false;
     if (!names_.holds(signature.name())) return false;
-    // Most have one member or two, and which nobody can foresee: no branch for these.
+    // Most have one member or two, and which no one can foresee: no branch for these.
     const std::uint64_t size = header.size();
     if (size == kWord) return true;
     bool good = note_member(words + kWord, header.info());
@@ -314,7 +314,7 @@ class SummaryReader {
     return true;
   }
 
-  /// Returns the others. Nearly all are plain, and which nobody can foresee: no branches, but for what is unusual.
+  /// Returns the others. Nearly all are plain, and which no one can foresee: no branches, but for what is unusual.
   std::span<const std::byte* const> set_plain_aside() {
     const std::uint64_t count = symbol_count_ - first_global_;
     if (out_.others.size() < count) out_.others.resize(count);
@@ -396,14 +396,14 @@ class SummaryReader {
   ObjectSummary& out_;
   const std::byte* sections_ = nullptr;
   std::uint64_t sections_at_ = 0;
-  std::uint64_t before_sections_ = 0;  ///< bytes before them that are at hand
+  std::uint64_t before_sections_ = 0;  ///< bytes before them that are available
   std::uint64_t count_ = 0;
   RawSection section_names_{};
   std::string_view names_of_sections_;  ///< the last one ends in a NUL
   std::uint64_t symbols_index_ = 0;
   std::uint64_t first_group_ = 0;
   std::uint64_t last_group_ = 0;
-  std::uint64_t groups_end_ = 0;                        ///< in the object; mostly they stand side by side
+  std::uint64_t groups_end_ = 0;                        ///< in the object; mostly they are side by side
   std::uint64_t lowest_signature_ = ~std::uint64_t{0};  ///< of all groups, as a symbol's index
   const std::byte* symbols_ = nullptr;                  ///< from first_read_ on
   std::uint64_t first_read_ = 0;

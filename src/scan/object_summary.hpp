@@ -19,7 +19,7 @@ enum class MentionKind : std::uint8_t {
   Strong,       ///< defines it, GLOBAL or GNU_UNIQUE, whatever other objects hold
   OwnGroup,     ///< the same in the COMDAT group that has its name: the first such group of the line wins
   Conditional,  ///< the same in another group or an SHF_EXCLUDE section: other objects or options decide
-  Defined,      ///< weakly: never in anybody's way
+  Defined,      ///< weakly: never in anyone's way
   Common,       ///< neither is this, but an archive's member with a definition is taken in for it
   Needed,       ///< refers to it
   WeakNeeded,   ///< refers to it weakly
@@ -65,7 +65,7 @@ struct ObjectSummary {
 /// Fills in `summary`, whose vectors are used again. False: to be read by read_object(); `summary` is void then.
 bool summarize_object(ObjectImage& image, SummaryOf what, ObjectSummary& summary);
 
-/// The same from facts, with every mention. False when they can't be told so: shared objects, symbol versions.
+/// The same from facts, with every mention. False when that is impossible: shared objects, symbol versions.
 bool summarize_facts(const ObjectFacts& facts, ObjectSummary& summary);
 
 }  // namespace elfaudit

@@ -170,7 +170,7 @@ void note(Table& table, std::uint64_t mention) {
   slot = (slot & ~kKnownMask) | (mention & ~kKnownMask) | ((slot | known) & kKnownMask);
 }
 
-/// Strong definitions of which one can't tell here whether two stay.
+/// Strong definitions for which it is not known here whether two stay.
 bool ambiguous(std::uint64_t known) {
   const bool strong = (known & kOneStrong) != 0;
   const bool own_group = (known & kInOwnGroup) != 0;
@@ -229,7 +229,7 @@ void NameCounter::add(ObjectId object, std::span<const std::uint64_t> mentions) 
     *stream.next = mention;  // stays when `next` moves on
     if ((mention & kKindMask) != static_cast<std::uint64_t>(MentionKind::Strong)) {
       std::uint64_t& recent = recent_[mention >> 12 & (kRecent - 1)];
-      stream.next += recent != mention ? 1 : 0;  // no branch: nobody can foresee it
+      stream.next += recent != mention ? 1 : 0;  // no branch: no one can foresee it
       recent = mention;
       continue;
     }
@@ -495,7 +495,7 @@ class PrefilterRun {
       else
         read_by_other_reader(i, worker);
     } catch (const InputError&) {
-      give_up();  // told where the line is read
+      give_up();  // reported where the line is read
     }
   }
 
@@ -647,9 +647,9 @@ class PrefilterRun {
   const std::vector<std::string>& paths_;
   const SummaryOf what_;
   std::vector<InputFacts> out_;
-  std::atomic<bool> any_loose_ = false;  ///< an input that is no archive and can be read
+  std::atomic<bool> any_loose_ = false;  ///< an input that is not an archive and can be read
   std::atomic<bool> any_archive_ = false;
-  std::atomic<bool> misnamed_ = false;  ///< ".a" is no archive, or something else is: read in the wrong order
+  std::atomic<bool> misnamed_ = false;  ///< ".a" is not an archive, or something else is: read in the wrong order
   bool archives_follow_ = false;
   bool beside_objects_ = false;  ///< archives: only what an object wants is taken from them
   WantedNames wanted_;           ///< by the objects, once all are read

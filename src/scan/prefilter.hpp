@@ -1,4 +1,4 @@
-// A first, cheap look at everything: enough to tell which objects can matter to a finding, so that only these are read
+// A first, cheap look at everything: enough to know which objects can matter to a finding, so that only these are read
 // in full. What it costs is counted per global symbol; nothing is kept of an object but 8 bytes for each strong
 // definition, and less for the others.
 //

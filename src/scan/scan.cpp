@@ -36,7 +36,7 @@ namespace elfaudit {
 namespace {
 
 constexpr std::uint64_t kUsualObject = 64 << 10;
-constexpr unsigned kMaxDepth = 4;  // archives in archives in archives; nobody makes more than two
+constexpr unsigned kMaxDepth = 4;  // archives in archives in archives; no one makes more than two
 
 /// What one member turned out to be: an object, something else, or an archive that holds many of these.
 struct Found {
@@ -138,7 +138,7 @@ class ArchiveScan {
     return {path_, member.name, path_, member.offset, member.size};
   }
 
-  /// A member whose bytes are at hand. Never throws InputError.
+  /// A member whose bytes are available. Never throws InputError.
   Found read_bytes(Origin origin, std::span<std::byte> bytes, unsigned depth) {
     Found found;
     const FileKind kind = file_kind(bytes.first(std::min(bytes.size(), kMagicSize)));
@@ -265,7 +265,7 @@ ListedMember row_of(const ObjectFacts& object) {
   return row;
 }
 
-/// Walks the members and the objects, which stand in the same order.
+/// Walks the members and the objects, which are in the same order.
 class ArchiveLister {
  public:
   ArchiveLister(const InputFacts& input, std::vector<ListedMember>& rows) : input_(input), rows_(rows) {}

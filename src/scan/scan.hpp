@@ -16,7 +16,7 @@
 
 namespace elfaudit {
 
-// --- The members of archives as the list command shows them: those that are no objects too.
+// --- The members of archives as the list command shows them: those that are not objects too.
 
 /// Reads the member headers of each archive again, and takes what the members hold from the facts. An input that is no
 /// archive is a row by itself; one that can't be read is none (InputFacts::errors).

@@ -41,7 +41,7 @@ std::string without_abi(std::string text) {
   return text;
 }
 
-/// "ns::f<int>" of "ns::f<int>(int) const"; everything when it is no function.
+/// "ns::f<int>" of "ns::f<int>(int) const"; everything when it is not a function.
 std::string before_parameters(const std::string& text) {
   int depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -111,7 +111,7 @@ Kinship Spelling::kin_to(std::string_view other) const {
 
 namespace {
 
-constexpr std::size_t kMostNames = 200;     // more are missing when a whole library is, and one remark tells that
+constexpr std::size_t kMostNames = 200;     // more are missing when a whole library is, and one remark says that
 constexpr std::size_t kMostRemarks = 4;     // of one kind and name
 constexpr std::size_t kMostObjects = 5000;  // that are opened again for their local symbols
 
@@ -275,11 +275,11 @@ class SupplierSearch {
     if (names.empty()) return;
     std::set<std::string_view> on_line;
     for (const LinkInput& input : job_.inputs) on_line.insert(base_name(input.path));
-    std::set<std::pair<std::size_t, std::string>> told;  // libz.so and libz.a are one -lz
+    std::set<std::pair<std::size_t, std::string>> reported;  // libz.so and libz.a are one -lz
     for (const auto& [path, defined] : libraries_with(folders_of_the_line(), names)) {
       if (on_line.contains(base_name(path))) continue;
       for (std::size_t i = 0; i < missing_.size(); ++i)
-        if (defined.contains(missing_[i]->symbol) && told.emplace(i, as_option(path)).second)
+        if (defined.contains(missing_[i]->symbol) && reported.emplace(i, as_option(path)).second)
           remark(i, path + " defines it and is not on the line: " + as_option(path));
     }
   }
@@ -362,8 +362,8 @@ class DeviceSupplierSearch {
     }
   }
 
-  DeviceKin finish() {
-    DeviceKin kin;
+  DeviceRelatives finish() {
+    DeviceRelatives kin;
     for (Name& name : names_) {
       for (DeviceUnresolved* missing : name.missing) missing->suppliers = name.definers;
       if (!name.kin.empty()) kin.emplace(name.missing.front()->symbol, std::move(name.kin));
@@ -427,8 +427,8 @@ class DeviceSupplierSearch {
 
 }  // namespace
 
-DeviceKin find_device_suppliers(const LinkJob& job, const std::vector<InputFacts>& inputs, const ImageChooser& choose,
-                                DeviceResolution& device) {
+DeviceRelatives find_device_suppliers(const LinkJob& job, const std::vector<InputFacts>& inputs,
+                                      const ImageChooser& choose, DeviceResolution& device) {
   if (device.unresolved.empty()) return {};
   DeviceSupplierSearch search(choose, device.unresolved);
   search.look_on_the_line(inputs, device.targets);

@@ -46,7 +46,7 @@ class Spelling {
 
 /// Adds to Unresolved::remarks who has the name or one like it: an archive of the line that stands too early, an object
 /// that keeps it to itself, a definition with another spelling of the same C++ or C name, a library in the search path
-/// that is not on the line; or that nobody has it. Unreadable libraries are passed over: this is advice, not verdict.
+/// that is not on the line; or that no file has it. Unreadable libraries are passed over: this is advice, not verdict.
 /// Looks at a bounded number of names and files.
 void find_host_suppliers(const LinkJob& job, const std::vector<InputFacts>& inputs, const Resolution& resolution,
                          const std::vector<Unresolved*>& missing);
@@ -55,13 +55,13 @@ void find_host_suppliers(const LinkJob& job, const std::vector<InputFacts>& inpu
 using ImageChooser = std::function<std::uint32_t(const DeviceFacts&, const GpuArch&)>;
 
 /// By symbol, in words.
-using DeviceKin = std::map<std::string, std::vector<std::string>>;
+using DeviceRelatives = std::map<std::string, std::vector<std::string>>;
 
 /// Fills in DeviceUnresolved::suppliers with the archives in the user's library folders (not below them) that define
 /// the name and are not on the line. Returns who has a function of that name with other parameters: an input, or such
 /// an archive. Unreadable archives are passed over: this is advice, not verdict. Looks at a bounded number of names,
 /// files and bytes.
-DeviceKin find_device_suppliers(const LinkJob& job, const std::vector<InputFacts>& inputs, const ImageChooser& choose,
-                                DeviceResolution& device);
+DeviceRelatives find_device_suppliers(const LinkJob& job, const std::vector<InputFacts>& inputs,
+                                      const ImageChooser& choose, DeviceResolution& device);
 
 }  // namespace elfaudit

@@ -225,7 +225,7 @@ class Pair {
 
   bool equal_bytes() const { return equal(member_, object_); }
 
-  /// Nothing for what is no ELF file: compilers' own code for link-time optimisation. Throws InputError.
+  /// Nothing for what is not an ELF file: compilers' own code for link-time optimisation. Throws InputError.
   std::optional<std::pair<Essence, Essence>> essences() {
     constexpr char kMagic[] = {0x7f, 'E', 'L', 'F'};
     for (const Bytes bytes : {Bytes(member_), Bytes(object_)})
@@ -284,7 +284,7 @@ bool define_the_same(const Origin& member, const std::string& object) {
 
 namespace fs = std::filesystem;
 
-// What times and sizes don't tell apart is read only up to here: a link may bring gigabytes of archives.
+// What times and sizes don't distinguish is read only up to here: a link may bring gigabytes of archives.
 constexpr std::uint64_t kMostComparedUnasked = std::uint64_t{64} << 20;  // bytes
 
 std::string folder_of(const std::string& path) {

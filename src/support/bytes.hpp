@@ -29,7 +29,7 @@ Number number_at(const std::byte* at, ByteOrder order) {
   return order == kNativeOrder ? value : swapped(value);
 }
 
-/// A run of bytes that somebody else owns.
+/// A run of bytes that someone else owns.
 class ByteView {
  public:
   explicit ByteView(std::span<const std::byte> bytes, ByteOrder order = ByteOrder::Little)

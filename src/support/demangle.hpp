@@ -6,7 +6,7 @@
 
 namespace elfaudit {
 
-/// The Itanium C++ ABI's reading of `name`, a version "@V1" kept behind it. Names that are not mangled, that don't
+/// The Itanium C++ ABI's reading of `name`, a version "@V1" kept after it. Names that are not mangled, that don't
 /// parse or that are longer than 2 KiB come back as they are.
 std::string demangle(std::string_view name);
 

@@ -266,14 +266,14 @@ int replace(const std::string& path, std::string_view bytes, std::optional<mode_
   if (fd < 0) return EEXIST;
   int error = write_all(fd, bytes);
   if (mode && ::fchmod(fd, *mode & 07777) != 0 && error == 0) error = errno;
-  // Network file systems tell of a full disk only now.
+  // Network file systems report a full disk only now.
   if (::close(fd) != 0 && error == 0) error = errno;
   if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
   if (error != 0) ::unlink(temporary.c_str());
   return error;
 }
 
-/// The descriptor that /dev/stdout, /dev/fd/N or /proc/self/fd/N names. Opened by its name, what is behind it would be
+/// The descriptor that /dev/stdout, /dev/fd/N or /proc/self/fd/N names. Opened by its name, what is after it would be
 /// written over from its beginning.
 std::optional<int> named_descriptor(std::string_view path) {
   if (path == "/dev/stdout") return STDOUT_FILENO;

@@ -1,4 +1,4 @@
-// 64 bits out of a NUL-terminated name, which is read once: finding its end, or the version behind it ("foo@V1"), and
+// 64 bits out of a NUL-terminated name, which is read once: finding its end, or the version after it ("foo@V1"), and
 // hashing it are one loop.
 #pragma once
 
@@ -83,7 +83,7 @@ constexpr std::uint64_t kThird = 0xa4093822299f31d1;
 
 }  // namespace name_hash_detail
 
-/// The last bytes of a name, up to its version, NULs behind it.
+/// The last bytes of a name, up to its version, NULs after it.
 class NameBlock {
  public:
   /// 32 bytes can be read there.

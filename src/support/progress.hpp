@@ -1,4 +1,4 @@
-// What the program is doing, for those who wait for it (src/cli/commands.hpp). The stages tell, from any thread;
+// What the program is doing, for those who wait for it (src/cli/commands.hpp). The stages report, from any thread;
 // each call is a relaxed store or increment.
 #pragma once
 

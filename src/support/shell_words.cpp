@@ -92,7 +92,7 @@ class ShellReader {
     }
   }
 
-  /// "2>&1", ">file", "< file": the operator, a number before it and the word after it are no words of the command.
+  /// "2>&1", ">file", "< file": the operator, a number before it and the word after it are not words of the command.
   void take_redirection() {
     if (all_digits(word_)) {
       word_.clear();

@@ -33,7 +33,7 @@ inline bool fits_path(const std::string& pattern, const std::string& path) {
 /// line. The first line begins at column `indent`, the others with as many blanks.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width);
 
-// --- "Did you mean": the word that somebody may have wanted to write.
+// --- "Did you mean": the word that someone may have wanted to write.
 
 /// The one of `known` that is spelled most like `word`; empty when none is near.
 std::string nearest_word(const std::string& word, const std::vector<std::string>& known);

@@ -1,4 +1,4 @@
-// Opens zip files with libzip, which is loaded when the first one is opened; and tells wheels among them.
+// Opens zip files with libzip, which is loaded when the first one is opened; and recognises wheels among them.
 
 #include "support/zip_file.hpp"
 
@@ -104,7 +104,7 @@ const Libzip* libzip(const char*& why) {
 
 #endif
 
-/// APPNOTE 4.3.7: what stands before each entry's content besides its name, which is there too.
+/// APPNOTE 4.3.7: what precedes each entry's content besides its name, which is there too.
 constexpr std::uint64_t kLocalHeader = 30;
 
 /// zlib's algorithm.txt: deflate makes at most 1032 bytes of one.
@@ -162,7 +162,7 @@ std::uint64_t file_size(const std::string& path) {
   return size;
 }
 
-/// The end of "vllm-0.20.0.dist-info/WHEEL"; METADATA stands beside it.
+/// The end of "vllm-0.20.0.dist-info/WHEEL"; METADATA is beside it.
 constexpr std::string_view kWheelFile = ".dist-info/WHEEL";
 
 }  // namespace

@@ -95,7 +95,7 @@ Buffer read_zip_entry(const std::string& path, const std::string& name);
 /// Does the file begin as zip files do? Never throws.
 bool looks_like_zip(const std::string& path);
 
-/// The WHEEL file of a wheel: the only one in a top-level *.dist-info. Null when the zip file is no wheel.
+/// The WHEEL file of a wheel: the only one in a top-level *.dist-info. Null when the zip file is not a wheel.
 const ZipEntry* find_wheel_file(const ZipFile& zip);
 
 /// Is the zip file at `path` a wheel? False when it can't be read.

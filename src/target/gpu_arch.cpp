@@ -105,7 +105,7 @@ char take_feature_suffix(std::string_view& text) {
   return suffix;
 }
 
-/// "90a", with nothing behind it.
+/// "90a", with nothing after it.
 std::optional<GpuArch> plain_number(std::string_view text) {
   const std::optional<std::uint32_t> number = take_number(text);
   if (!number || *number < 10 || *number > 999) return std::nullopt;
@@ -113,7 +113,7 @@ std::optional<GpuArch> plain_number(std::string_view text) {
   return text.empty() ? std::optional(GpuArch{*number, suffix, false}) : std::nullopt;
 }
 
-/// "9.0a", with nothing behind it.
+/// "9.0a", with nothing after it.
 std::optional<GpuArch> dotted_number(std::string_view text) {
   const std::optional<std::uint32_t> major = take_number(text);
   if (!major || *major == 0 || *major > 99 || !take_prefix(text, ".") || text.empty() || !is_digit(text.front()))

@@ -22,7 +22,7 @@ struct LinkerTraits {
 #undef TRAIT
 };
 
-/// The column of that linker and version. 0: not known, taken as the newest.
+/// The column of that linker and version. 0: not known, treated as the newest.
 const LinkerTraits& traits_of(LinkerKind linker, int version = 0);
 
 /// Of the linker whose rules the job is judged by.

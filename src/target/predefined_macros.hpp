@@ -6,8 +6,8 @@
 namespace elfaudit::source {
 
 /// Sections "@NAME", each with entries "MACRO VALUE", or "-MACRO" to take one back, separated by "; " and line breaks:
-/// @every, @gcc, @clang, then for each compiler and language ("@gcc c++") what all standards have, and for each standard
-/// ("@gcc c++ 17") what it adds to the one before.
+/// @every, @gcc, @clang, then for each compiler and language ("@gcc c++") what all standards have, and for each
+/// standard ("@gcc c++ 17") what it adds to the one before.
 extern const std::string_view kPredefinedTable;
 
 }  // namespace elfaudit::source

@@ -383,7 +383,7 @@ class MakeLinks {
 
  private:
   /// The build folder may have been moved or be named through a link: what is below the place that CMake wrote down is
-  /// looked for below the folder at hand.
+  /// looked for below the current folder.
   std::string here(const std::string& written) const {
     const std::size_t at = written.rfind("/CMakeFiles/");
     std::error_code error;

@@ -338,12 +338,12 @@ class WordReader {
     }
   }
 
-  /// The preprocessor's own -MD has a file behind it.
+  /// The preprocessor's own -MD has a file after it.
   static CompilerOption of_preprocessor(const CompilerWord& word) {
     return word.option == CompilerOption::Input ? CompilerOption::SideOutput : word.option;
   }
 
-  /// "-Xpreprocessor -MD ... -Xpreprocessor x.d": wherever they stand, they are one list (gcc.cc,
+  /// "-Xpreprocessor -MD ... -Xpreprocessor x.d": wherever they are, they are one list (gcc.cc,
   /// add_preprocessor_option).
   void take_preprocessor_words() {
     if (std::exchange(preprocessor_words_taken_, true)) {
@@ -469,7 +469,7 @@ constexpr std::size_t kMostResponseBytes = std::size_t{16} << 20;
 constexpr std::size_t kMostWords = std::size_t{1} << 20;
 constexpr int kDeepestResponse = 8;
 
-/// Puts the words of response files in their place. What can't be read stays as it is written.
+/// Puts the words of response files in their place. What can't be read stays as written.
 class ResponseExpansion {
  public:
   ResponseExpansion(const std::string& folder, bool nvcc) : folder_(folder), nvcc_(nvcc) {}
@@ -515,7 +515,7 @@ class ResponseExpansion {
   Words out_;
 };
 
-/// What starts a compiler and is no launcher of its own: "cmake -E __run_co_compile --tidy=... -- c++ ...",
+/// What starts a compiler and is not a launcher of its own: "cmake -E __run_co_compile --tidy=... -- c++ ...",
 /// "libtool --mode=link g++ ...", "/bin/bash ../libtool --tag=CXX --mode=compile g++ ...".
 Words without_wrappers(Words argv) {
   const std::string name(argv.empty() ? std::string_view() : base_name(argv.front()));

@@ -13,7 +13,7 @@
 namespace elfaudit {
 
 // --- The words of gcc, clang and nvcc commands, cut into options and inputs. Only what decides what a compile reads,
-// writes and defines is told apart; the rest is kept as it stands. Opens no file. Sources: GCC manual, "Overall
+// writes and defines is distinguished; the rest is kept unchanged. Opens no file. Sources: GCC manual, "Overall
 // Options", "Preprocessor Options", "Directory Search"; clang's --help; nvcc 13's --help.
 
 enum class CompilerKind : std::uint8_t { Unknown, Gcc, Clang, Nvcc };
@@ -22,7 +22,7 @@ enum class CompilerKind : std::uint8_t { Unknown, Gcc, Clang, Nvcc };
 CompilerKind compiler_kind(const std::string& program);
 
 enum class CompilerOption : std::uint8_t {
-  Input,    ///< a word that is no option
+  Input,    ///< a word that is not an option
   Other,    ///< changes nothing that is asked here
   Library,  ///< -lfoo; the value is "foo"
   LibraryDir,
@@ -107,7 +107,7 @@ struct CompileCommand {
 Command program_of(const std::vector<std::string>& argv);
 
 /// Are response files (`@x.rsp`, nvcc's --options-file) read, below the command's folder? A log may come from another
-/// machine and from anybody: what it names is not opened. What can't be read stays a word.
+/// machine and from anyone: what it names is not opened. What can't be read stays a word.
 enum class ResponseFiles : std::uint8_t { Read, Leave };
 
 /// `argv`: the command with what only starts it. Nothing when it runs no compiler that is known.

@@ -62,7 +62,7 @@ std::string find_compile_commands(const std::string& file);
 
 /// The commands that make objects (*.o, *.obj, *.lo), in file order: one entry for each, with the shell's line in
 /// `command` and the first input as `file`. ninja runs in the folder of the manifest. `include` and `subninja` are
-/// followed. Throws InputError when a file can't be read, is over 256 MiB or is no manifest.
+/// followed. Throws InputError when a file can't be read, is over 256 MiB or is not a manifest.
 std::vector<CompileEntry> read_ninja_manifest(const std::string& path);
 
 /// The same from the text of a manifest that lies at `path`.

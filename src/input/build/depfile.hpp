@@ -20,7 +20,7 @@ struct Depfile {
   std::string source() const;
 };
 
-/// Never fails: what is no rule is passed over. The targets that -MP adds have no prerequisites and are not in it.
+/// Never fails: what is not a rule is passed over. The targets that -MP adds have no prerequisites and are not in it.
 Depfile parse_depfile(std::string_view text);
 
 struct FoundDepfile {

@@ -42,7 +42,7 @@ struct NinjaEdge {
 /// the rule's, then the file's.
 std::string value_for(const NinjaEdge& edge, const NinjaRule& rule, const NinjaScope& scope, std::string_view name);
 
-/// Who is told what a manifest says, in its order.
+/// Receives what a manifest says, in its order.
 struct NinjaSink {
   /// The rule is nothing for phony ones, and for rules that are not there. Returns how many bytes it keeps: the reader
   /// stops at 1 GiB.
@@ -51,7 +51,7 @@ struct NinjaSink {
 };
 
 /// ninja runs in the folder of the manifest; `include` and `subninja` are followed from there. Throws InputError when a
-/// file can't be read, is over 256 MiB or is no manifest.
+/// file can't be read, is over 256 MiB or is not a manifest.
 void read_ninja(const std::string& path, const NinjaSink& sink);
 
 /// The same from the text of a manifest that lies at `path`.

@@ -86,8 +86,8 @@ void add_declarations(const Unit& unit, const std::vector<std::uint64_t>& files,
   }
 }
 
-/// Calls `visit` with each unit, opened. What can't be read of the object is passed over: it is told where a place is
-/// looked for.
+/// Calls `visit` with each unit, opened. What can't be read of the object is passed over: it is reported where a place
+/// is looked for.
 template <class Visit>
 void each_unit(const Origin& origin, Visit visit) {
   try {
@@ -434,7 +434,7 @@ DeclaredAt no_place(const std::string& why) {
   return written;
 }
 
-/// A symbol that is not among the facts' own (a local one) is looked for in the object, where that is at hand.
+/// A symbol that is not among the facts' own (a local one) is looked for in the object, where that is available.
 Places from_facts(const ObjectFacts& object, const std::vector<SymbolQuery>& wanted) {
   std::string why = fmt::format("{} has no entry for it, and the object is missing", object.indexed_in);
   Places places;

@@ -606,7 +606,7 @@ Met Search::everywhere() {
         if (die.tag() == DW_TAG_subprogram && attributes.ranges) compare_ranges(die, *attributes.ranges);
       } else if (names_are_safe && (attributes.external || attributes.completes) &&
                  (!attributes.declaration || inline_variable)) {
-        // DW_AT_external of a namespace's or a class's stands with the declaration. g++ -O2 gives no address to a
+        // DW_AT_external of a namespace's or a class's is with the declaration. g++ -O2 gives no address to a
         // function whose body is another's too.
         compare_names(die, depth == 1);
       }

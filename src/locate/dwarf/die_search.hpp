@@ -64,7 +64,7 @@ std::optional<Address> address_of(DebugSection& section, std::uint64_t at, std::
 std::optional<Address> address_of(const Relocation& relocation, std::uint64_t addend, const SymbolTable& symbols);
 std::optional<Address> address_of(const Operand& operand, bool relocatable);
 
-/// The address in DW_AT_low_pc and its like. Nothing for a form that is no address.
+/// The address in DW_AT_low_pc and the like. Nothing for a form that is not an address.
 std::optional<Operand> address_operand(const Unit& unit, const Value& value);
 
 /// The address in the DW_AT_location of a variable that has one address for all of its life: DW_OP_addr, what a

@@ -205,7 +205,7 @@ inline Relocation Relocations::read_64(Cursor& in) const {
   Relocation relocation;
   relocation.offset = in.u64();
   const std::uint64_t info = in.u64();
-  // Little-endian 64-bit MIPS keeps the symbol in the first four bytes and the types behind it (MIPS ELF64 2.9).
+  // Little-endian 64-bit MIPS keeps the symbol in the first four bytes and the types after it (MIPS ELF64 2.9).
   relocation.symbol = symbol_first_ ? info & 0xffffffff : info >> 32;
   if (has_addend_) relocation.addend = in.u64();
   return relocation;

@@ -208,7 +208,7 @@ class UnitReader {
   std::map<std::uint8_t, Bytes> extensions_;  ///< the forms of their operands, a byte each
 };
 
-/// Finds what is imported in a .dwo from g++, where every import says offset 0: that was to be relocated, which nobody
+/// Finds what is imported in a .dwo from g++, where every import says offset 0: that was to be relocated, which no one
 /// does to a .dwo. Each imported unit has a section to itself, in the order in which they are first imported; and the
 /// same directives in another reading of a file of that name are imported again instead of written again. So as long as
 /// no file is read twice the next import is of the next section, and all are when there are as many of both.
@@ -250,7 +250,7 @@ class MacroUnits {
   MacroUnits(const Unit& unit, MacroRecorder& recorder)
       : unit_(unit), sections_(unit.file->sections()), recorder_(recorder) {}
 
-  /// False when what is named is no unit of a whole compilation, which always has a line table.
+  /// False when what is named is not a unit of a whole compilation, which always has a line table.
   bool read() {
     const MacroPointer start = pointer(*unit_.info, unit_.macros->at, unit_.macros->number);
     if (start.section == nullptr) throw BadDebugInfo("its macro info is missing");

@@ -148,7 +148,7 @@ struct MacroState {
   std::string parameters;  ///< "(x,...)"; empty for a macro that takes none
   std::string value;       ///< what it expands to; empty: nothing
   /// The #define, or the #undef that ended it. Nothing: no line of the source did; then it never was defined, or the
-  /// compiler or its command line (-D, -U) did it, which `by_compiler` tells.
+  /// compiler or its command line (-D, -U) did it, which `by_compiler` says.
   std::optional<SourceLine> at;
   bool by_compiler = false;
   bool operator==(const MacroState& other) const;
@@ -183,7 +183,7 @@ class MacroInfo {
   std::optional<std::vector<SourceLine>> chain_to(const std::string& file, std::uint32_t line) const;
 
   /// The macro as the line finds it; what a directive on the line itself does comes after that. Nothing when that is
-  /// not known: part of the macro info is in a file that is not at hand.
+  /// not known: part of the macro info is in a file that is not available.
   std::optional<MacroState> at(std::string_view name, const Reading& reading, std::uint32_t line) const;
   /// In whichever reading. Nothing also when the file was never read, or its readings disagree.
   std::optional<MacroState> at(std::string_view name, const std::string& file, std::uint32_t line) const;

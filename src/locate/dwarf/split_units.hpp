@@ -41,8 +41,8 @@ class SplitFiles {
   explicit SplitFiles(const Origin& object, std::string separate = {})
       : object_(object), separate_(std::move(separate)) {}
 
-  /// The unit whose skeleton this is, opened; the unit itself when it is no skeleton. Null when the .dwo can't be had,
-  /// with the reason in missing(). Throws BadDebugInfo.
+  /// The unit whose skeleton this is, opened; the unit itself when it is not a skeleton. Null when the .dwo can't be
+  /// had, with the reason in missing(). Throws BadDebugInfo.
   Unit* body(Unit& unit);
 
   /// Why the last body() that failed did; empty when none has.

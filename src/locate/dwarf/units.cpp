@@ -106,7 +106,7 @@ Value read_value(const AttributeSpec& spec, const Encoding& encoding, Cursor& in
   value.form = spec.form;
   if (spec.form == DW_FORM_indirect) {
     const std::uint64_t form = in.uleb();
-    // Neither can stand here: the one would nest without end, the other has its value in the table (DWARF5 7.5.3).
+    // Neither is allowed here: the one would nest without end, the other has its value in the table (DWARF5 7.5.3).
     if (form == DW_FORM_indirect || form == DW_FORM_implicit_const || form > 0xffff)
       throw BadDebugInfo("an indirect form is not possible");
     value.form = static_cast<std::uint16_t>(form);

@@ -39,7 +39,7 @@ struct Value {
   Bytes block;               ///< blocks and expressions; strings that are in place, without their NUL
 };
 
-/// Reads one attribute and leaves `in` behind it. Throws BadDebugInfo, also for an unknown form: nothing after it could
+/// Reads one attribute and leaves `in` after it. Throws BadDebugInfo, also for an unknown form: nothing after it could
 /// be read.
 Value read_value(const AttributeSpec& spec, const Encoding& encoding, Cursor& in);
 
@@ -50,7 +50,7 @@ struct Abbrev {
   bool children = false;
   bool sibling = false;                  ///< has DW_AT_sibling
   std::uint32_t first = 0, count = 0;    ///< in AbbrevTable::specs
-  std::uint32_t fixed_size = kVariable;  ///< bytes of all attributes, when their forms alone tell
+  std::uint32_t fixed_size = kVariable;  ///< bytes of all attributes, when their forms alone say
 };
 
 class AbbrevTable {
@@ -127,7 +127,7 @@ inline std::uint64_t skip_attributes(const Die& die) {
   return for_each_attribute(die, [](std::uint16_t, const Value&) {});
 }
 
-/// The text of a string attribute; nothing when its form is no string or it is in a supplementary file.
+/// The text of a string attribute; nothing when its form is not a string or it is in a supplementary file.
 std::optional<std::string_view> text(const Unit& unit, const Value& value);
 
 /// The entry that a reference attribute names; nothing for a type signature or a supplementary file. Throws

@@ -142,7 +142,7 @@ void Condition::defined_operator() {
   if (parenthesis && !preprocessor_.raw().is(')')) doubt("a malformed `defined` in a condition");
 }
 
-/// What stands between the parentheses of __has_include, without its quotes.
+/// What is between the parentheses of __has_include, without its quotes.
 std::string Condition::include_operand(bool& quoted) {
   if (!preprocessor_.next_is_parenthesis()) return {};
   if (preprocessor_.contexts_.empty()) {
@@ -177,7 +177,7 @@ std::string_view macro_of_feature(std::string_view name) {
   return name == "cxx_rtti" ? "__GXX_RTTI" : "";
 }
 
-/// __has_builtin(x) and its like.
+/// __has_builtin(x) and the like.
 void Condition::has_feature(Word what) {
   if (!preprocessor_.next_is_parenthesis()) return add(false);
   std::string name;

@@ -9,7 +9,7 @@
 
 namespace elfaudit::source {
 
-/// Evaluates what stands behind #if or #elif in the line that the preprocessor's file is in.
+/// Evaluates what follows #if or #elif in the line that the preprocessor's file is in.
 class Condition {
  public:
   explicit Condition(Preprocessor& preprocessor) : preprocessor_(preprocessor) {}
@@ -52,7 +52,7 @@ class Condition {
   std::vector<Token> tokens_;                  ///< the last is Kind::End
   std::map<std::size_t, Doubt> token_doubts_;  ///< by place in tokens_
   std::size_t at_ = 0;
-  unsigned not_evaluated_ = 0;  ///< behind `0 &&` a division by zero is no error
+  unsigned not_evaluated_ = 0;  ///< behind `0 &&` a division by zero is not an error
   std::vector<std::uint32_t> undefined_;
 };
 

@@ -176,7 +176,7 @@ struct QualifiedName {
   bool is_member_pointer = false;  ///< A::B::*
   std::string last;
   std::size_t token = 0;      ///< of the last part
-  std::size_t end = 0;        ///< behind it
+  std::size_t end = 0;        ///< after it
   std::size_t arguments = 0;  ///< the < behind the last part; 0: there is none
 };
 
@@ -188,7 +188,7 @@ class DeclaratorReader {
 
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-  /// What stands around the name of a declarator.
+  /// What is around the name of a declarator.
   struct Shape {
     bool pointer = false;   ///< a * or & applies to the name
     bool suffixed = false;  ///< () or [] does
@@ -248,7 +248,7 @@ void DeclaratorReader::read_pointers(std::size_t& at, Declared& declared, Shape&
     }
     if (tokens_[at].is('*') || tokens_[at].is('&') || tokens_[at].is(punct::And) || tokens_[at].is('^')) {
       shape.pointer = true;
-      // `const char* p` is no constant, and `constexpr char* p` is one.
+      // `const char* p` is not a constant, and `constexpr char* p` is one.
       declared.is_const = declared.is_constexpr && tokens_[at].is('*');
       declared.is_volatile = false;
     } else if (is_const_word(word)) {
@@ -346,7 +346,7 @@ bool DeclaratorReader::read_parentheses(std::size_t& at, Declared& declared) {
   return true;
 }
 
-/// const, volatile, & and && behind a function's parameters, which tell overloads apart.
+/// const, volatile, & and && behind a function's parameters, which distinguish overloads.
 void DeclaratorReader::read_member_qualifiers(std::size_t& at, Declared& declared) const {
   bool is_const = false;
   bool is_volatile = false;
@@ -505,7 +505,7 @@ std::size_t DeclaratorReader::behind_angles(std::size_t at) const {
   return kNone;
 }
 
-/// A name that is no keyword. Words of the preprocessor are names like others here.
+/// A name that is not a keyword. Words of the preprocessor are names like others here.
 bool DeclaratorReader::is_plain(std::size_t at) const {
   if (!has(at) || !tokens_[at].is_name()) return false;
   const Word word = word_of(tokens_[at]);
@@ -622,7 +622,7 @@ bool DeclaratorReader::type_or_macro(std::size_t& at, bool& has_type) {
   if (has_type) {
     if (ends_name(name.end)) return false;
     if (!is_plain(name.end) && !tokens_[name.end].is('*') && !tokens_[name.end].is('&')) return false;
-    note_unknown(unknown_type_, behind_unknown_);  // `MACRO type name`: the first was no type
+    note_unknown(unknown_type_, behind_unknown_);  // `MACRO type name`: the first was not a type
     unknown_type_ = name.last;
     at = behind_unknown_ = name.end;
     return true;
@@ -674,7 +674,7 @@ std::size_t DeclaratorReader::behind_class(std::size_t at) {
   return at + 1;
 }
 
-/// It may stand for an attribute or a linkage: a specifier is put behind it.
+/// It may be an attribute or a linkage: a specifier is put after it.
 void DeclaratorReader::note_unknown(const std::string& name, std::size_t behind) {
   if (base_.unknown.empty()) base_.unknown = name;
   first_ = behind_attributes(behind);

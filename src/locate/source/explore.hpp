@@ -36,7 +36,7 @@ struct UnitReading {
 using ReadUnit =
     std::function<UnitReading(const TranslationUnit&, const std::vector<Name>&, const std::string* system_macros)>;
 
-/// Adds the values of `name` that a condition tells apart.
+/// Adds the values of `name` that a condition distinguishes.
 void add_values(std::string_view name, std::string_view condition, std::vector<Value>& values);
 
 /// Makes definitions of `first`, the reading of `unit`, certain where no supposition leads elsewhere; where one does,

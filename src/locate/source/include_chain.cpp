@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMostFiles = 5000;        // that are looked through for #includes
 constexpr std::uint32_t kNowhere = 0xffffffff;  // no inclusion
 
-/// What the #includes of a file name, whatever conditions they stand under: `"a.h"`, `<a.h>`, or a macro's name.
+/// What the #includes of a file name, whatever conditions they are under: `"a.h"`, `<a.h>`, or a macro's name.
 std::vector<std::string_view> operands_in(const TextFile& file) {
   std::vector<std::string_view> result;
   const std::string_view text = file.view(0, file.size());
@@ -214,8 +214,7 @@ void Preprocessor::note_unread(const IncludeRequest& request, const Spot& at, st
 void Preprocessor::note_watched(const Frame& frame, const Token& token, bool unread) {
   if (!frame.watched->contains(token.at.line)) return;
   const Spot at{frame.inclusion, token.at.line};
-  if (noted_.insert({at.inclusion, at.line, unread}).second)
-    met_.push_back({frame.file, at, doubt_in_file(), unread});
+  if (noted_.insert({at.inclusion, at.line, unread}).second) met_.push_back({frame.file, at, doubt_in_file(), unread});
 }
 
 /// What the conditions around the place depend on, those of the file that is read.

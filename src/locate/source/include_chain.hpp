@@ -15,7 +15,7 @@
 
 namespace elfaudit::source {
 
-/// Does an #include of the file, whatever conditions it stands under, name a file called so, or what a macro says?
+/// Does an #include of the file, whatever conditions it is under, name a file called so, or what a macro says?
 bool may_include(const TextFile& file, std::string_view base_name);
 
 class IncludeChains {
@@ -24,7 +24,7 @@ class IncludeChains {
   IncludeChains(Preprocessor& preprocessor, FileStore& files);
 
   /// The inclusion in which the compile read that line of that file. `defining`: those in which the reading found what
-  /// is looked for there, to tell apart the readings of a file that is read several times. Nothing when it may have
+  /// is looked for there, to distinguish the readings of a file that is read several times. Nothing when it may have
   /// been another.
   std::optional<std::uint32_t> to(std::uint32_t file, std::uint32_t line, const std::vector<std::uint32_t>& defining);
 

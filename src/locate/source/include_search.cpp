@@ -22,7 +22,7 @@ bool is_version(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789.") == std::string_view::npos;
 }
 
-/// The folder of `path` that ends with `marker` and the version behind it: ".../c++/12". Empty when there is none.
+/// The folder of `path` that ends with `marker` and the version after it: ".../c++/12". Empty when there is none.
 std::string_view versioned_folder(std::string_view path, std::string_view marker) {
   const std::size_t at = path.find(marker);
   if (at == std::string_view::npos) return {};
@@ -313,7 +313,7 @@ GuessedDirectories::GuessedDirectories(const TranslationUnit& unit) {
 }
 
 /// The folder that the compile's, its source and what it read outside of the system's have in common: of a CMake build,
-/// /p of /p/build, /p/src/a.c and /p/third_party/lib.h. Empty when that is no project's: /home/me.
+/// /p of /p/build, /p/src/a.c and /p/third_party/lib.h. Empty when that is not a project's: /home/me.
 std::string GuessedDirectories::project_of(const std::string& folder, const std::string& source) const {
   std::string common = folder + "/";
   const auto shorten = [&](std::string_view path) {

@@ -14,7 +14,7 @@
 namespace elfaudit::source {
 namespace {
 
-/// Is the backslash at `at` the last of its line? Blanks behind it don't count, as for gcc. Returns where the next line
+/// Is the backslash at `at` the last of its line? Blanks after it don't count, as for gcc. Returns where the next line
 /// begins, or 0.
 std::size_t spliced_line(std::string_view bytes, std::size_t at) {
   std::size_t next = at + 1;
@@ -410,7 +410,7 @@ std::string unquote(std::string_view text) {
   return result;
 }
 
-/// <built-in> and <command-line> are no files: what is included there the command line asks for.
+/// <built-in> and <command-line> are not files: what is included there the command line asks for.
 bool is_file(std::string_view path) { return !path.starts_with('<'); }
 
 }  // namespace

@@ -38,7 +38,7 @@ struct TextFile {
 /// Makes a TextFile of bytes: splices removed, padded.
 TextFile make_text(std::string path, std::string_view bytes);
 
-/// Where the lines of the file begin in its text, as it is written: spliced ones are lines of their own.
+/// Where the lines of the file begin in its text, as written: spliced ones are lines of their own.
 std::vector<std::size_t> line_starts(const TextFile& file);
 
 /// That line, counted from 1; empty when there is none. `starts`: line_starts().
@@ -55,7 +55,7 @@ class FileStore {
   static constexpr std::size_t kLargestFile = 32U << 20;
 
   FileStore() = default;
-  /// With texts, by path, that stand in the place of what is in these files.
+  /// With texts, by path, that replace the content of these files.
   explicit FileStore(const std::map<std::string, std::string>& edited);
 
   /// The number of the file at `path`, read from `spelled` (its name before normalisation: behind a symbolic link ".."
@@ -97,7 +97,7 @@ class Lexer {
 
   /// What follows is one line: no token is taken from behind its end until leave_line().
   void enter_line() { in_line_ = true; }
-  /// Goes to the end of the line, comments that go on behind it included.
+  /// Goes to the end of the line, comments that go on after it included.
   void leave_line();
 
   /// After #include: reads `<...>` when that is what follows. Empty text when it doesn't.

@@ -246,7 +246,7 @@ void Preprocessor::push_tokens(Tokens tokens, Macro* macro) {
   contexts_.push_back(std::move(context));
 }
 
-/// __LINE__ and its like. False for words that are no macros.
+/// __LINE__ and the like. False for words that are not macros.
 bool Preprocessor::expand_builtin(const Token& name) {
   std::string text;
   switch (word_of(name)) {
@@ -353,7 +353,7 @@ class Substitution {
     }
     return i;
   }
-  /// The operand at `i` stands behind a ##.
+  /// The operand at `i` follows a ##.
   std::size_t paste_next(std::size_t i, std::size_t to) {
     // GNU: `, ## __VA_ARGS__` drops the comma when the argument is left out, and pastes nothing otherwise.
     if (is_variadic(i) && !out_.empty() && out_.back().is(',')) {

@@ -295,7 +295,7 @@ bool Sorter::defines(const Found& found, bool is_function) const {
   return what.has_initialiser || !what.is_extern;
 }
 
-/// Its parameters and what stands behind them, and the symbol's.
+/// Its parameters and what follows them, and the symbol's.
 Alike Sorter::alike(const Found& found) const {
   const Alike parameters = compare_parameters(found.parameters, *name_.parameters);
   if (found.what.member_qualifiers == name_.qualifiers) return parameters;
@@ -350,7 +350,7 @@ void Sorter::select_linkage() {
   });
 }
 
-/// What templates make is told apart from what they don't make, and explicit specialisations by their arguments.
+/// What templates make is distinguished from what they don't make, and explicit specialisations by their arguments.
 void Sorter::select_arguments() {
   const bool strong = name_.is_strong.value_or(false);
   std::erase_if(entries_, [&](const Entry& entry) {
@@ -370,7 +370,7 @@ void Sorter::select_arguments() {
   settle_constexpr_member();
 }
 
-/// Before C++17 `static constexpr int n = 3;` in a class declares, and the `constexpr int K::n;` behind it defines.
+/// Before C++17 `static constexpr int n = 3;` in a class declares, and the `constexpr int K::n;` after it defines.
 void Sorter::settle_constexpr_member() {
   const auto is_in_class = [](const Entry& entry) { return entry.found->in_class && !entry.is_function; };
   const bool any = std::any_of(entries_.begin(), entries_.end(),
@@ -495,7 +495,7 @@ class ReadingMaker {
       definition.at = origins_.place(compiler == Compiler::Clang ? entry.found->at : entry.found->qualified);
       definition.chain = origins_.chain(entry.found->at.inclusion);
       definition.text = trimmed(origins_.line_text(entry.found->first));
-      origins_.tell(*entry.found, definition, grounds);
+      origins_.note(*entry.found, definition, grounds);
       if (entry.defines) {
         defining_.push_back(&entry);
         grounds_.push_back(std::move(grounds));

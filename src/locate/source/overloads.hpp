@@ -32,14 +32,14 @@ struct Leads {
   bool other_reasons = false;  ///< something else may
 };
 
-/// Where the tokens of a reading came from, as a Reading tells it.
+/// Where the tokens of a reading came from, as a Reading has it.
 class Origins {
  public:
   virtual ~Origins() = default;
   virtual std::string path(std::uint32_t file) const = 0;
   virtual std::string line_text(const Spot& spot) const = 0;
   /// Places and causes; doubts that are not about names are added to the definition's.
-  virtual void tell(const Found& found, Definition& definition, Grounds& grounds) const = 0;
+  virtual void note(const Found& found, Definition& definition, Grounds& grounds) const = 0;
   /// What the macros in a declaration depend on.
   virtual Leads leads_of_macros(const Found& found) const = 0;
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMostScopes = 10000;
 constexpr unsigned kDeepestClass = 100;
 constexpr unsigned kMostPrefixes = 200;
-constexpr std::uint32_t kPlainWord = 0xfffffffe;  // for `class` and its like in C
+constexpr std::uint32_t kPlainWord = 0xfffffffe;  // for `class` and the like in C
 constexpr std::uint32_t kGlobal = 0xfffffffd;     // the scope of a name of one part
 
 /// The name in the last part: A of ~A, operator of operator+.
@@ -408,7 +408,7 @@ namespace {
 
 constexpr std::size_t kMostTokens = 1U << 16;
 
-/// Words whose parentheses are no parameter list.
+/// Words whose parentheses are not a parameter list.
 bool takes_operand(Word word) {
   switch (word) {
     case Word::Attribute:
@@ -498,7 +498,7 @@ void Parser::skip_to_semicolon() {
   }
 }
 
-/// Behind the `<` of a template header. Comparisons in it stand in parentheses or it is left too late; that costs the
+/// Behind the `<` of a template header. Comparisons in it are in parentheses or it is left too late; that costs the
 /// one declaration.
 void Parser::skip_angles() {
   bool after_name = true;
@@ -705,7 +705,7 @@ Parser::Opens Parser::classify(const Shape& shape) const {
   if (shape.class_key && is_class_head(*shape.class_key)) return Opens::Class;
   const Token& before = tokens.back();
   if (shape.constructor) {
-    // `: a(1), b{2} {`: what stands behind a name initialises it, what stands behind an initialiser is the body.
+    // `: a(1), b{2} {`: what follows a name initialises it, what follows an initialiser is the body.
     const bool initialises = before.is_name() || before.is('>');
     return initialises && word_of(before) != Word::Try ? Opens::Initialiser : Opens::Body;
   }

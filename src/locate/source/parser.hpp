@@ -67,7 +67,7 @@ struct Declared {
   bool is_extern = false, is_inline = false, is_static = false, is_constexpr = false, is_const = false;
   bool is_volatile = false, is_thread_local = false, is_friend = false;
   bool is_function = false, has_body = false, has_initialiser = false, is_deleted = false, is_alias = false;
-  std::uint32_t specifiers = 0;     ///< token that a further specifier can stand before
+  std::uint32_t specifiers = 0;     ///< token that a further specifier can precede
   bool is_alone = true;             ///< the declaration declares nothing else
   bool declares_functions = false;  ///< it declares functions besides
   bool is_deduced = false, has_unnamed_class = false, has_section = false, has_misplaced_attribute = false;
@@ -126,7 +126,7 @@ class Parser {
     bool outer_extern_c = false;
     bool is_template = false;
   };
-  /// What the tokens collected so far tell about a `{` that may come.
+  /// What the tokens collected so far say about a `{` that may come.
   struct Shape {
     std::optional<std::size_t> class_key;
     bool has_parameters = false, assigned = false, constructor = false, function_try = false, has_operator = false;

@@ -138,7 +138,7 @@ Answer builtin(std::string_view name, bool is_clang) {
   if (both) return {true, "1"};
   if (is_one_of(name, {"__builtin_fclose", "__builtin_free"})) return {true, name == "__builtin_free" ? "1" : "0"};
   if (name.starts_with("__is_") && !is_clang) {
-    // GCC 12: gcc/cp/cp-trait.def and its like; clang has nearly every name that was ever proposed.
+    // GCC 12: gcc/cp/cp-trait.def and the like; clang has nearly every name that was ever proposed.
     const bool has =
         is_one_of(name, {"__is_abstract", "__is_base_of", "__is_class", "__is_constructible", "__is_empty", "__is_enum",
                          "__is_final", "__is_literal_type", "__is_pod", "__is_polymorphic", "__is_same_as",

@@ -46,7 +46,7 @@ struct Answer {
   bool known = true;
   std::string_view value = "0";
 };
-/// __has_attribute(x) and its like: what gcc 12 and clang 14 say.
+/// __has_attribute(x) and the like: what gcc 12 and clang 14 say.
 Answer feature(Word op, std::string_view name, Compiler compiler, Language language);
 
 }  // namespace elfaudit::source

@@ -59,7 +59,7 @@ void Preprocessor::enter_forced(const TranslationUnit& unit, const std::string& 
     doubt_everything("that the command line includes " + name + " is a guess from the order of the depfile");
   if (is_given(found.file)) return;
   if (found.file != FileStore::kNone) return enter_file(found.file, 0, 0, found.directory);
-  // Without CUDA's headers __device__ and its like are read as the keywords they stand for.
+  // Without CUDA's headers __device__ and the like are read as the keywords they stand for.
   if (!must_exist) return unread_standard_.push_back("<" + name + ">");
   doubt_everything("-include " + name + " can't be read");
 }
@@ -111,7 +111,7 @@ void Preprocessor::note_unclear_include(std::uint32_t file) {
     unclear_include_ = 0;
 }
 
-/// A list in alphabetical order tells nothing.
+/// A list in alphabetical order shows nothing.
 bool Preprocessor::list_has_order() {
   const std::vector<std::uint32_t> listed = listed_order();
   constexpr std::size_t kFewest = 4;
@@ -190,7 +190,7 @@ void Preprocessor::note_text(Frame& frame) {
   }
 }
 
-/// Something stands behind its #endif: `#ifndef API`, `#define API` at the head of a file is no guard.
+/// Something follows its #endif: `#ifndef API`, `#define API` at the head of a file is not a guard.
 void Preprocessor::drop_guard(Frame& frame) {
   if (frame.guard == Frame::Guard::After) {
     Conditional& conditional = conditionals_[frame.guard_index];
@@ -524,7 +524,7 @@ bool Preprocessor::already_guarded(std::uint32_t file) const {
 }
 
 /// Several listed files end as the operand says, of which this one is the next of the list. Another, had it been meant,
-/// would be the next itself, unless it had been read before. So <krb5.h> is no krb5/krb5.h.
+/// would be the next itself, unless it had been read before. So <krb5.h> is not krb5/krb5.h.
 bool Preprocessor::is_known_by_order(const IncludeRequest& request, std::uint32_t file) {
   if (!search_.lists_system_headers() || !list_has_order_) return false;
   bool any_of_system = false;
@@ -666,7 +666,7 @@ bool Preprocessor::evaluate(Frame& frame, Word how, Clause& clause) {
   return value;
 }
 
-/// Behind `#ifndef X`: does `#define X` follow, and is it named as guards are? Then it is one wherever it stands in its
+/// Behind `#ifndef X`: does `#define X` follow, and is it named as guards are? Then it is one wherever it is in its
 /// file: sqlite3.h has one for each of its parts. `#ifndef API`, `#define API` may be a default.
 bool Preprocessor::defines_guard(Frame& frame, std::uint32_t name) {
   if (!is_guard_name(names_.name(name))) return false;

@@ -64,7 +64,7 @@ class Preprocessor : public TokenSource {
   bool matters_to_system(std::string_view name) const { return asked_by_system_.contains(names_.find(name)); }
   /// The compile can't have been like that: it would have failed, or read other files than the depfile lists.
   bool is_refuted() const { return refuted_; }
-  /// Operands of #include that were told by their names to be listed files, to which others lead as well.
+  /// Operands of #include that were recognised by their names as listed files, to which others lead as well.
   std::vector<std::string> unclear_operands() const;
   /// Says that -MMD has left out a header that may be asked for; empty: no such header.
   std::string missing_from_list() const {
@@ -81,7 +81,7 @@ class Preprocessor : public TokenSource {
     enum class How : std::uint8_t {
       Entered,  ///< and read
       Named,    ///< to be read again would give nothing
-      Unread,  ///< on doubtful grounds, or as it was not known what it means
+      Unread,   ///< on doubtful grounds, or as it was not known what it means
     } how = How::Entered;
     Spot at;
     std::uint32_t inclusion = 0;       ///< that began there, of what was entered
@@ -92,7 +92,7 @@ class Preprocessor : public TokenSource {
   struct Met {
     std::uint32_t file;
     Spot at;
-    Doubt doubt;    ///< what the conditions around it in its file depend on
+    Doubt doubt;  ///< what the conditions around it in its file depend on
     bool unread;  ///< on doubtful grounds
   };
   /// Keeps asked() from now on, and where these lines are met.

@@ -14,7 +14,7 @@
 
 namespace elfaudit::source {
 
-// --- Macros by name. A definition that was replaced or undefined stays: what it expanded to is still told.
+// --- Macros by name. A definition that was replaced or undefined stays: what it expanded to is still reported.
 
 /// Why something is not known exactly: the number of a sentence in Doubts. 0: it is.
 using Doubt = std::uint32_t;

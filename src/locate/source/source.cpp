@@ -47,7 +47,7 @@ struct Assumption {
 struct Trial {
   std::size_t left = 0;                 ///< listed files that are not where the order has them
   std::string first;                    ///< the first of all listed files, when it is one of them
-  std::vector<Assumption> assumptions;  ///< that may mend it
+  std::vector<Assumption> assumptions;  ///< that may fix it
   std::size_t bytes = 0;
 };
 
@@ -141,7 +141,7 @@ unsigned likelihood(const Assumption& assumption) {
 bool is_read_first(const std::string& path) { return path.ends_with("/stdc-predef.h"); }
 
 /// Adds the -include whose file the depfile has in front of all that the source includes, where the source names no
-/// such file: that is no guess.
+/// such file: that is not a guess.
 void note_forced_include(TranslationUnit& unit, FileStore& files) {
   if (!unit.forced_includes.empty() || unit.language == Language::Cuda) return;
   const IncludeSearch search(unit, files);
@@ -245,7 +245,7 @@ class SourceOrigins : public Origins {
     return line_of(files_[file], starts_of(file), spot.line);
   }
 
-  void tell(const Found& found, Definition& definition, Grounds& grounds) const override {
+  void note(const Found& found, Definition& definition, Grounds& grounds) const override {
     definition.form = form_of(found);
     definition.branches = branches(found.at);
     note(grounds_of(found.at), definition, grounds);
@@ -447,7 +447,7 @@ class SourceOrigins : public Origins {
     return result;
   }
 
-  /// The replacement, when what stands at `at` is `#define NAME`.
+  /// The replacement, when what is at `at` is `#define NAME`.
   static std::optional<std::string> value_of_define(const TextFile& file, std::size_t at, std::string_view name) {
     const std::size_t begin = at == 0 ? 0 : file.text.rfind('\n', at - 1) + 1;
     const std::size_t end = std::min(file.text.find('\n', at), file.size());
@@ -582,7 +582,7 @@ class MarkerOrigins : public Origins {
     return path.starts_with('<') ? path : normal_path(path, folder_);
   }
   std::string line_text(const Spot& spot) const override { return markers_.line_text(spot); }
-  void tell(const Found&, Definition&, Grounds&) const override {}
+  void note(const Found&, Definition&, Grounds&) const override {}
   Leads leads_of_macros(const Found&) const override { return {}; }
 
  private:
@@ -707,7 +707,7 @@ class UnitReader {
     return result;
   }
 
-  /// Names with the values that conditions tell apart; for macros of declarations, with what may stand there as well.
+  /// Names with the values that conditions distinguish; for macros of declarations, with what may be there as well.
   Values values_of(const NameSet& names, const Parsed* parsed) {
     Values result;
     if (names.empty()) return result;

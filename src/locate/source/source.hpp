@@ -18,7 +18,7 @@ namespace elfaudit::source {
 enum class Language : std::uint8_t { C, Cxx, Cuda };
 enum class Compiler : std::uint8_t { Gcc, Clang, Nvcc };
 
-/// One compile, as its command and its depfile tell it. Relative paths are relative to `folder`.
+/// One compile, as its command and its depfile describe it. Relative paths are relative to `folder`.
 struct TranslationUnit {
   std::string source;
   std::string program;                                       ///< the compiler as its command calls it
@@ -26,7 +26,7 @@ struct TranslationUnit {
   std::vector<std::string> quote_dirs;                       ///< -iquote
   std::vector<std::string> include_dirs;                     ///< -I, then -isystem, in search order
   std::vector<std::pair<std::string, std::string>> defines;  ///< -D; {"F(x)", "x"} is a function-like macro
-  /// Names among `defines` and `forced_includes` that were told from the depfile, not from a command.
+  /// Names among `defines` and `forced_includes` that were inferred from the depfile, not from a command.
   std::vector<std::string> guessed;
   std::vector<std::string> undefines;        ///< -U
   std::vector<std::string> forced_includes;  ///< -include
@@ -34,7 +34,7 @@ struct TranslationUnit {
   /// that the directories above hold when the depfile leaves system headers out (-MMD).
   std::vector<std::string> listed_files;
   /// Files that the compile read, by its debug info: not all of them, and in no order. Where neither a command nor a
-  /// depfile is known, the directories that were searched are told from them.
+  /// depfile is known, the directories that were searched are inferred from them.
   std::vector<std::string> read_files;
   /// Operands of #include, `<a/b.h>` or `"b.h"`, that are supposed to mean headers which the depfile leaves out (-MMD).
   std::vector<std::string> unread;
@@ -43,7 +43,7 @@ struct TranslationUnit {
   std::optional<std::vector<std::string>> options;
   Language language = Language::Cxx;
   std::string standard;           ///< as in -std=: "c++17", "gnu11"; empty: the compiler's default
-  bool standard_guessed = false;  ///< it was told from the depfile, or is supposed
+  bool standard_guessed = false;  ///< it was inferred from the depfile, or is assumed
   /// A reading came to all the listed files, the system's too, in the order of the depfile. One that does not is none
   /// of this compile then.
   bool keeps_order = false;
@@ -72,7 +72,7 @@ struct TranslationUnit {
 struct Name {
   std::vector<std::string> parts;
   enum class Kind : std::uint8_t { Unknown, Function, Variable } kind = Kind::Unknown;
-  /// Of a function: "int, char const*", as a demangler writes it, to tell overloads apart. Nothing: not known.
+  /// Of a function: "int, char const*", as a demangler writes it, to distinguish overloads. Nothing: not known.
   std::optional<std::string> parameters;
   std::string qualifiers;                ///< behind them, in a demangler's order: "const&"
   std::optional<bool> is_mangled;        ///< false: a function of that symbol has C linkage
@@ -97,7 +97,7 @@ struct FalseCondition {
   std::vector<MacroCause> defined;     ///< names in it that are, but for the compiler's own
 };
 
-/// The taken branch of a conditional. Not told is one that begins with #ifndef X and defines X: a guard.
+/// The taken branch of a conditional. Without those that begin with #ifndef X and defines X: a guard.
 struct Branch {
   SourceLine at;
   std::string text;  ///< of the directive at that line: "#else"

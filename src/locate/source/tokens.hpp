@@ -406,7 +406,7 @@ inline Interner new_names() {
   return names;
 }
 
-/// Word::Count for names without a meaning and for what is no name.
+/// Word::Count for names without a meaning and for what is not a name.
 inline Word word_of(const Token& token) {
   return token.kind == Kind::Identifier && token.id < static_cast<std::uint32_t>(Word::Count)
              ? static_cast<Word>(token.id)

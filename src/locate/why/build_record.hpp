@@ -54,7 +54,7 @@ TranslationUnit unit_of(const CompileCommand& command, const Depfile* depfile = 
 /// Only the depfile is known: neither -D nor -I nor the standard. `folder`: where the compiler ran.
 TranslationUnit unit_of(const Depfile& depfile, const std::string& folder);
 
-/// Of a source file by its extension, as gcc tells it (GCC manual, Overall Options).
+/// Of a source file by its extension, as gcc does (GCC manual, Overall Options).
 Language language_of(const std::string& source);
 
 }  // namespace elfaudit::source
@@ -117,7 +117,7 @@ struct SourceEvidence {
   std::vector<source::Reading> readings;                   ///< one for each symbol asked for
   std::vector<std::string> own_headers;  ///< listed files outside of the system's, as reports spell them
 
-  /// Did this reading, told by debug info, come to what the other one has listed? Debug info does not say what the
+  /// Did this reading, guided by debug info, come to what the other one has listed? Debug info does not say what the
   /// command line includes, which may lead to a place first; the depfile does.
   bool comes_to_listed(const SourceEvidence& other) const;
 };

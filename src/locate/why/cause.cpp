@@ -735,7 +735,7 @@ std::optional<Cause> forgotten_typedef(const std::vector<const WrittenDefinition
                   name, definition.type_key)};
 }
 
-/// The definition that stands in a source, where others have a header's.
+/// The definition that is in a source, where others have a header's.
 const WrittenDefinition* owner(const std::vector<WrittenDefinition>& all_written) {
   const auto found = std::find_if(all_written.begin(), all_written.end(), [](const WrittenDefinition& written) {
     return written.definition && !written.in_header() && written.site->place.known_by != KnownBy::Nothing;
@@ -892,8 +892,8 @@ bool are_copies(const WrittenDefinition& a, const WrittenDefinition& b) {
          base_name(a.definition->at.file) == base_name(b.definition->at.file);
 }
 
-/// The definitions of the header that makes the duplicate: the first that two objects have it from, or the only one that
-/// is known. Empty when each definition is of a file of its own.
+/// The definitions of the header that makes the duplicate: the first that two objects have it from, or the only one
+/// that is known. Empty when each definition is of a file of its own.
 std::vector<const WrittenDefinition*> header_definitions(const std::vector<WrittenDefinition>& all_written) {
   std::vector<const WrittenDefinition*> first;
   std::size_t known = 0;

@@ -1,4 +1,4 @@
-// What made a symbol a definition in more than one object, and the edits that would mend it.
+// What made a symbol a definition in more than one object, and the edits that would fix it.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@ namespace elfaudit {
 // must be gone from it.
 
 /// Takes the diffs away that are not proven, or of files that are not the project's; their texts stay, as advice, those
-/// of edits that mend nothing behind the others. `all_written`: of each finding's definitions.
+/// of edits that fix nothing behind the others. `all_written`: of each finding's definitions.
 /// `inputs`: of the audit; one that uses a symbol without having its definition needs it to stay visible.
 void prove(std::vector<Finding>& findings, const std::vector<std::vector<WrittenDefinition>>& all_written,
            std::span<const InputFacts> inputs, const Project& project, FileContents& files);

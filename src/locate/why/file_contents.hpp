@@ -25,7 +25,7 @@ bool same_file(const Origin& a, const Origin& b);
 /// Two places with the same content. False when one can't be read.
 bool same_bytes(const Origin& a, const Origin& b);
 
-/// A source as its tokens stand in it, comments left out.
+/// The tokens of a source, without comments.
 struct SourceTokens {
   explicit SourceTokens(std::string_view bytes);
 

@@ -172,7 +172,7 @@ At behind_group(At at, At end) {
   return end;
 }
 
-/// Where the declarator of the variable ends whose name stands at `name`, in a declaration that begins at `first`: at
+/// Where the declarator of the variable ends whose name is at `name`, in a declaration that begins at `first`: at
 /// its initialiser or at the `;`. The end when that isn't clear, or an array's bound is known from the initialiser
 /// alone.
 At behind_declarator(At first, At name, At end) {
@@ -212,7 +212,7 @@ At semicolon(At at, At end) {
   return at != end && at->is(';') ? at : end;
 }
 
-/// Is what stands there one name, which may be that of a template whose arguments the initialiser tells (C++17)?
+/// Is that one name, perhaps of a template whose arguments the initialiser implies (C++17)?
 bool may_deduce_arguments(At from, At name) {
   std::size_t names = 0;
   for (At at = from; at != name; ++at) {
@@ -247,7 +247,7 @@ std::string add_specifier(FileContents& files, const WrittenDefinition& written,
   return replace_line(files, {file, form.specifiers.line}, {edited});
 }
 
-/// Where the `;` of the declaration stands that begins with `extern "C"` and has `first` in it, and where what is
+/// Where the `;` of the declaration is that begins with `extern "C"` and has `first` in it, and where what is
 /// behind that begins. Nothing when no file says so there, or it declares more than one name.
 std::optional<std::pair<At, At>> behind_linkage(const SourceTokens& source, At first) {
   const At begin = source.tokens.begin();
@@ -316,7 +316,7 @@ std::string declare_only(FileContents& files, const WrittenDefinition& written) 
   return replace_lines(files, {file, from.line}, rest.line - from.line + 1, edited);
 }
 
-// --- What mends each cause
+// --- What fixes each cause
 
 std::string line_text(const SourceLine& at) { return fmt::format("{}:{}", at.file, at.line); }
 
@@ -348,7 +348,7 @@ std::string from_which_standard(const WrittenDefinition& written) {
   return written.standard.empty() ? " (from C++17)" : "";
 }
 
-/// Nothing of it is written where it stands.
+/// Nothing of it is written where it is.
 bool is_made_by_macro(const FixContext& context) {
   const source::Form& form = context.written->definition->form;
   return form.specifiers.line == 0 && form.name.line == 0 && !form.first_specifier.empty();
@@ -497,7 +497,7 @@ std::optional<Fix> include_once(const FixContext& context, bool is_used) {
              {}};
 }
 
-/// The header of the site is somebody else's: what brings it in can be edited, and its authors can do what mends it.
+/// The header of the site is someone else's: what brings it in can be edited, and its authors can do what fixes it.
 /// Who uses what it defines can't do without it.
 std::vector<Fix> outside_of_project(const FixContext& context, std::vector<Fix> fixes) {
   const std::string& header = context.written->site->place.at.file;

@@ -23,7 +23,7 @@ struct WrittenDefinition {
   std::uint32_t symbol_index = 0;                         ///< in .symtab
   std::optional<source::Definition> definition;           ///< as read; its place is the site's
   std::vector<source::Definition> candidates;             ///< without one: those of which one is it
-  std::vector<SourceLine> unread;                       ///< where another candidate may be: lines that were not read
+  std::vector<SourceLine> unread;                         ///< where another candidate may be: lines that were not read
   std::vector<source::Definition> declarations;           ///< of the same name, in the same translation unit
   source::Name name;                                      ///< that was looked for
   std::shared_ptr<const source::TranslationUnit> unit{};  ///< in which `definition` was read

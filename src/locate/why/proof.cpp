@@ -1,7 +1,7 @@
 // A diff is offered when after it at most one of the finding's definitions is left that is neither weak nor inline nor
 // internal, as the reader of sources has it. Units in which the definition was read alike, from the same macros and
 // beside the same declarations, give the same proof: one of them is read. All edits that touch other lines are proven
-// by one reading. In somebody else's file a diff that holds is said in words alone.
+// by one reading. In someone else's file a diff that holds is offered in words alone.
 
 #include "locate/why/cause.hpp"
 
@@ -112,9 +112,9 @@ bool is_on_the_way(const WrittenDefinition& written, const std::string& file) {
   return false;
 }
 
-/// Is the definition gone from what several files may have, and is what stands there a declaration that compilers
+/// Is the definition gone from what several files may have, and is the rest a declaration that compilers
 /// take?
-bool is_mended(const source::Reading& reading, const WrittenDefinition& written, bool is_used_elsewhere) {
+bool is_fixed(const source::Reading& reading, const WrittenDefinition& written, bool is_used_elsewhere) {
   const Definition& before = *written.definition;
   const bool declared_otherwise = std::any_of(reading.declarations.begin(), reading.declarations.end(),
                                               [](const Definition& other) { return !other.is_static; });
@@ -131,7 +131,7 @@ bool is_mended(const source::Reading& reading, const WrittenDefinition& written,
     if (!is_internal && !is_inline) return false;
   }
   if (any) return true;
-  // A member or a specialisation can't be declared again, and a type that the initialiser tells not without it.
+  // A member or a specialisation can't be declared again, and a type that the initialiser implies not without it.
   const source::Form& form = before.form;
   return std::all_of(reading.declarations.begin(), reading.declarations.end(), [&](const Definition& declaration) {
     return declaration.is_function || !declaration.is_extern ||
@@ -219,7 +219,7 @@ class Proofs {
   }
 
  private:
-  /// What an edit doesn't mend, its words hardly do.
+  /// Where an edit doesn't fix it, its words hardly do.
   static void put_behind(std::vector<Fix>& fixes, const std::set<std::size_t>& which) {
     std::vector<Fix> ordered;
     for (const bool behind : {false, true})
@@ -293,19 +293,19 @@ class Proofs {
   bool holds(const Trial& trial) {
     if (breaks_classes(trial)) return false;
     std::size_t left = trial.left;
-    bool any_mended = false;
+    bool any_fixed = false;
     const bool changes_all = !has_directive(trial.edit);
     for (const auto& [written, count] : trial.alike) {
       Job& job = jobs_[job_of_.at({trial.round, written->unit.get()})];
       const source::Reading& reading = job.after.readings[job.numbers.at(trial.finding->symbol)];
       if (!job.needs_left_out) job.needs_left_out = needs_what_is_left_out(job);
-      const bool mended =
-          is_mended(reading, *written, used_elsewhere_.contains(trial.finding->symbol)) && !*job.needs_left_out;
-      if (!mended && changes_all) return false;
-      any_mended = any_mended || mended;
-      if (!mended) left += count;
+      const bool proven =
+          is_fixed(reading, *written, used_elsewhere_.contains(trial.finding->symbol)) && !*job.needs_left_out;
+      if (!proven && changes_all) return false;
+      any_fixed = any_fixed || proven;
+      if (!proven) left += count;
     }
-    return any_mended && left <= 1;
+    return any_fixed && left <= 1;
   }
 
   bool breaks_classes(const Trial& trial) {
@@ -350,7 +350,7 @@ class Proofs {
   const Project& project_;
   FileContents& files_;
   std::vector<Trial> trials_;
-  std::map<Finding*, std::set<std::size_t>> disproven_;  // the fixes whose diff does not mend it
+  std::map<Finding*, std::set<std::size_t>> disproven_;  // the fixes whose diff does not fix it
   std::vector<Round> rounds_;
   std::vector<Job> jobs_;
   std::map<std::pair<std::size_t, const Unit*>, std::size_t> job_of_;

@@ -1,6 +1,6 @@
 // Clang gives the vtable and the typeinfo of a class to the objects that define its key function: the first virtual one
-// that is neither inline nor pure (Itanium C++ ABI 5.2.3). What is wrong with that function is wrong with them. So it is
-// with a thread-local variable and the function that initialises it.
+// that is neither inline nor pure (Itanium C++ ABI 5.2.3). What is wrong with that function is wrong with them. So it
+// is with a thread-local variable and the function that initialises it.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -190,7 +190,7 @@ Pythons pythons_of_tag(std::string_view tag, int newest) {
   if (!minor) return {};
   if (abi == "abi3") return cpythons_from(*minor, newest);
   if (abi == "abi3t") return cpythons_from(*minor, newest, PythonKind::FreeThreaded);
-  // "cp310.cp311-cp310.cp311" stands for two tags that fit and two that fit nobody.
+  // "cp310.cp311-cp310.cp311" stands for two tags that fit and two that fit no one.
   const std::optional<Python> exact = python_of_abi(abi);
   return exact && exact->minor == *minor ? Pythons{*exact} : Pythons{};
 }
@@ -282,7 +282,7 @@ int newest_python() { return kNewestPython; }
 
 namespace {
 
-/// PEP 427: what stands in these is installed over the package.
+/// PEP 427: what is in these is installed over the package.
 constexpr std::string_view kInstalledOver[] = {".data/platlib/", ".data/purelib/"};
 
 std::string path_in_package(const PythonFiles& package, const InputFacts& file) {

@@ -22,7 +22,7 @@ std::vector<int> parse_python_list(std::string_view list);
 // and PEP 803 (free-threaded builds, "abi3t"), PEP 440 (version specifiers).
 
 /// FreeThreaded: CPython built without the global interpreter lock, "3.13t". Debug: its debug build, "3.12d", which
-/// nobody installs packages for.
+/// no one installs packages for.
 enum class PythonKind : std::uint8_t { CPython, FreeThreaded, Debug, PyPy };
 
 /// A release series of an interpreter for Python 3.
@@ -39,7 +39,7 @@ using Pythons = std::set<Python>;
 /// open tag those up to 3.`newest`. None when the tag speaks of something else.
 Pythons pythons_of_tag(std::string_view tag, int newest);
 
-/// What stands between a module's name and ".so": "abi3", "cpython-312-x86_64-linux-gnu", nothing.
+/// What is between a module's name and ".so": "abi3", "cpython-312-x86_64-linux-gnu", nothing.
 enum class SuffixKind : std::uint8_t { Plain, StableAbi, StableAbiFreeThreaded, OneVersion, Unknown };
 struct ModuleSuffix {
   SuffixKind kind = SuffixKind::Unknown;

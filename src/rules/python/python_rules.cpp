@@ -376,7 +376,7 @@ Uses uses_of(const ObjectFacts& object, const Claim& claim) {
 }
 
 /// A library that a file needs may define names that look like Python's: PySide's modules have PyDateTime_Get and even
-/// a PyRun_String of their own in libshiboken6. What begins with _Py nobody else defines.
+/// a PyRun_String of their own in libshiboken6. What begins with _Py nothing else defines.
 void look_elsewhere(const ObjectFacts& object, const GivenLibraries& libraries, Uses& uses) {
   if (uses.never.empty()) return;
   const GivenLibraries::Scope scope = libraries.of(object);

@@ -31,7 +31,7 @@ constexpr unsigned kKernelBit = 0x10;  ///< of st_other
 
 struct CubinPrototype {
   std::uint32_t string = 0;    ///< offset in the symbol table's strings; 0: none
-  bool address_taken = false;  ///< stands in .nv.callgraph, not in .nv.prototype
+  bool address_taken = false;  ///< is in .nv.callgraph, not in .nv.prototype
 };
 
 }  // namespace
@@ -157,7 +157,7 @@ bool has_internal_part(std::string_view parts) {
   return false;
 }
 
-/// Has a part that begins so: its length stands before it. "_ZN2ns11MY_INTERNAL_E" has none.
+/// Has a part that begins so: its length precedes it. "_ZN2ns11MY_INTERNAL_E" has none.
 bool has_part_from(std::string_view mangled, std::string_view start) {
   for (std::size_t at = mangled.find(start); at != std::string_view::npos; at = mangled.find(start, at + 1))
     if (at > 0 && is_digit(mangled[at - 1])) return true;
@@ -347,7 +347,7 @@ class CubinReader {
   void add_prototype(DeviceSymbol& symbol, const CubinPrototype& prototype) {
     symbol.prototype = string_at(prototype.string, "a prototype");
     symbol.address_taken = prototype.address_taken;
-    // Built-in functions (vprintf, malloc, __cuda_syscall_*) have "|" and their registers behind it, which ptxas adds
+    // Built-in functions (vprintf, malloc, __cuda_syscall_*) have "|" and their registers after it, which ptxas adds
     // by name and a declaration in PTX can't say.
     const std::size_t bar = facts_.text(symbol.prototype).find('|');
     if (bar != std::string_view::npos) symbol.prototype.size = static_cast<std::uint32_t>(bar);

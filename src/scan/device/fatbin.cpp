@@ -88,7 +88,7 @@ std::uint64_t add_bundle(const ByteView& bytes, std::uint64_t at, std::vector<st
 }  // namespace
 
 std::vector<std::string> llvm_offload_targets(std::span<const std::byte> section) {
-  // Header: 4 magic bytes, u32 version, u64 size, u64 offset and size of the entry. Binaries stand back to back.
+  // Header: 4 magic bytes, u32 version, u64 size, u64 offset and size of the entry. Binaries are back to back.
   constexpr std::uint32_t kMagic = 0xAD10FF10;
   constexpr std::uint64_t kHeader = 32;
   std::vector<std::string> targets;

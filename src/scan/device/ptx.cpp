@@ -166,14 +166,14 @@ constexpr NamedType kTypes[] = {
     {".texref", {0, 'l'}}, {".samplerref", {0, 'l'}}, {".surfref", {0, 'l'}}, {".pred", {0, 'p'}},
 };
 
-/// ".u32"; nothing for what is no type.
+/// ".u32"; nothing for what is not a type.
 std::optional<PtxType> ptx_type(std::string_view directive) {
   for (const NamedType& named : kTypes)
     if (named.name == directive) return named.type;
   return std::nullopt;
 }
 
-/// ".v2" and ".v4" -> 2, 4; nothing for what is no vector.
+/// ".v2" and ".v4" -> 2, 4; nothing for what is not a vector.
 std::optional<std::uint64_t> ptx_vector(std::string_view directive) {
   if (directive == ".v2") return 2;
   if (directive == ".v4") return 4;
@@ -181,7 +181,7 @@ std::optional<std::uint64_t> ptx_vector(std::string_view directive) {
   return std::nullopt;
 }
 
-/// "12", "0x10", "011", "0b11", each also with a 'U' behind it; nothing for anything else.
+/// "12", "0x10", "011", "0b11", each also with a 'U' after it; nothing for anything else.
 std::optional<std::uint64_t> ptx_integer(std::string_view number) {
   if (number.ends_with('U')) number.remove_suffix(1);
   int base = 10;
@@ -373,7 +373,7 @@ void PtxModule::add_calls(DeviceSymbols& result, std::vector<std::uint32_t> numb
   for (const Call& call : calls_) result.calls.push_back({numbers[call.caller], numbers[call.callee]});
 }
 
-/// What stands before the name of a variable or parameter.
+/// What precedes the name of a variable or parameter.
 struct Declarator {
   PtxType type;
   std::uint64_t vector = 1;
@@ -570,7 +570,7 @@ class PtxReader {
     return result;
   }
 
-  /// The directives before the name. `entity`: is told of .managed and of textures; null for parameters.
+  /// The directives before the name. `entity`: receives .managed and textures; null for parameters.
   Declarator specifiers(PtxEntity* entity) {
     Declarator result;
     for (; token_.kind == PtxToken::Kind::Directive || token_.is('['); advance()) {
