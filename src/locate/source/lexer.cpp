@@ -161,7 +161,8 @@ bool FileStore::exists(const std::string& spelled) {
 
 namespace {
 
-enum Class : std::uint8_t { None, Letter, Digit, Blank };
+enum Class : std::uint8_t { None = 0, Letter = 1, Digit = 2, Blank = 4 };
+constexpr std::uint8_t kWord = Letter | Digit;
 
 constexpr std::array<std::uint8_t, 256> make_classes() {
   std::array<std::uint8_t, 256> classes{};
@@ -176,7 +177,20 @@ constexpr std::array<std::uint8_t, 256> make_classes() {
 constexpr std::array<std::uint8_t, 256> kClasses = make_classes();
 
 std::uint8_t class_of(char c) { return kClasses[static_cast<unsigned char>(c)]; }
-bool is_word(char c) { return class_of(c) == Letter || class_of(c) == Digit; }
+bool is_word(char c) { return (class_of(c) & kWord) != 0; }
+
+using CharSet = std::array<bool, 256>;
+constexpr CharSet make_set(std::string_view chars) {
+  CharSet set{};
+  for (const char c : chars) set[static_cast<unsigned char>(c)] = true;
+  return set;
+}
+constexpr CharSet kPunctuators = make_set("+-*/%<>=!&|^~?:;,.(){}[]#");
+constexpr CharSet kLongBegin = make_set("-.<>=!&|+#*/%^:");
+constexpr CharSet kLongGoOn = make_set("+-*<>=&|:.#");  // the second character of a long one
+constexpr CharSet kBeginsPrefix = make_set("uULR");     // of a literal
+constexpr CharSet kEndsPlain = make_set("\n\"'/");      // what begins a literal or a comment may go on behind its line
+bool has(const CharSet& set, char c) { return set[static_cast<unsigned char>(c)]; }
 
 struct Spelling {
   std::string_view text;
@@ -251,16 +265,15 @@ bool Lexer::skip_blanks() {
   return at_ != from;
 }
 
-Token Lexer::finish(Token token, std::size_t from, Kind kind) const {
+void Lexer::finish(Token& token, std::size_t from, Kind kind) const {
   token.kind = kind;
   token.text = {begin_ + from, at_ - from};
-  return token;
 }
 
 Token Lexer::next() {
   Token token;
   const bool space = skip_blanks();
-  pass_splices();
+  if (splice_ < file_.splices.size()) pass_splices();
   token.at = {inclusion_, line()};
   token.flags = static_cast<std::uint8_t>((line_start_ ? Token::LineStart : 0) | (space ? Token::Space : 0));
   if (at_ >= size_ || (in_line_ && peek() == '\n')) return token;
@@ -269,15 +282,23 @@ Token Lexer::next() {
   const char c = peek();
   const std::uint8_t kind = class_of(c);
   if (kind == Letter) {
-    if (const std::size_t prefix = string_prefix(); prefix != 0) {
-      at_ += prefix;
-      return begin_[at_ - 1] == 'R' ? raw_string(token, from) : quoted(token, from);
+    const std::size_t prefix = has(kBeginsPrefix, c) ? string_prefix() : 0;
+    at_ += prefix;
+    if (prefix == 0) {
+      identifier(token);
+    } else if (begin_[at_ - 1] == 'R') {
+      raw_string(token, from);
+    } else {
+      quoted(token, from);
     }
-    return identifier(token);
+  } else if (kind == Digit || (c == '.' && class_of(peek(1)) == Digit)) {
+    number(token);
+  } else if (c == '"' || c == '\'') {
+    quoted(token, from);
+  } else {
+    punctuator(token);
   }
-  if (kind == Digit || (c == '.' && class_of(peek(1)) == Digit)) return number(token);
-  if (c == '"' || c == '\'') return quoted(token, from);
-  return punctuator(token);
+  return token;
 }
 
 void Lexer::leave_line() {
@@ -288,6 +309,20 @@ void Lexer::leave_line() {
   interning = true;
   in_line_ = false;
   line_start_ = true;
+}
+
+/// Most of what is skipped is such lines.
+void Lexer::skip_plain_lines() {
+  if (!line_start_) return;
+  while (at_ < size_) {
+    std::size_t at = at_;
+    while (class_of(begin_[at]) == Blank && at < size_) ++at;
+    if (begin_[at] == '#') return;
+    while (at < size_ && !has(kEndsPlain, begin_[at])) ++at;
+    if (at >= size_ || begin_[at] != '\n') return;
+    at_ = at + 1;
+    ++line_;
+  }
 }
 
 std::string_view Lexer::header_name() {
@@ -301,16 +336,15 @@ std::string_view Lexer::header_name() {
   return name;
 }
 
-Token Lexer::identifier(Token token) {
+void Lexer::identifier(Token& token) {
   const std::size_t from = at_;
   while (is_word(peek())) ++at_;
-  token = finish(token, from, Kind::Identifier);
+  finish(token, from, Kind::Identifier);
   token.id = interning ? names_.intern(token.text) : Interner::kAbsent;
-  return token;
 }
 
 /// A pp-number (C++20 5.9): an exponent's sign and a ' before a digit or letter belong to it.
-Token Lexer::number(Token token) {
+void Lexer::number(Token& token) {
   const std::size_t from = at_++;
   for (;;) {
     const char c = peek();
@@ -338,7 +372,7 @@ std::size_t Lexer::string_prefix() const {
 }
 
 /// A literal ends with its quote, or without one with its line.
-Token Lexer::quoted(Token token, std::size_t from) {
+void Lexer::quoted(Token& token, std::size_t from) {
   const char quote = begin_[at_++];
   while (at_ < size_ && peek() != quote && peek() != '\n') at_ += peek() == '\\' && peek(1) != '\n' ? 2 : 1;
   if (at_ > size_) at_ = size_;
@@ -347,7 +381,7 @@ Token Lexer::quoted(Token token, std::size_t from) {
   return finish(token, from, quote == '"' ? Kind::String : Kind::Char);
 }
 
-Token Lexer::raw_string(Token token, std::size_t from) {
+void Lexer::raw_string(Token& token, std::size_t from) {
   constexpr std::size_t kLongestDelimiter = 16;  // C++20 5.13.5
   const std::size_t delimiter = ++at_;
   while (at_ < size_ && at_ - delimiter <= kLongestDelimiter && peek() != '(' && peek() != '\n') ++at_;
@@ -363,19 +397,18 @@ Token Lexer::raw_string(Token token, std::size_t from) {
   return finish(token, from, end == std::string::npos ? Kind::Other : Kind::String);
 }
 
-Token Lexer::punctuator(Token token) {
+void Lexer::punctuator(Token& token) {
   const std::size_t from = at_;
   const char c = peek();
-  if (std::strchr("+-*/%<>=!&|^~?:;,.(){}[]#", c) == nullptr) {
+  if (!has(kPunctuators, c)) {
     ++at_;
     return finish(token, from, Kind::Other);
   }
   token.punct = static_cast<unsigned char>(c);
   std::size_t length = 1;
-  const char after = peek(1);
-  if (after != '\0' && std::strchr("+-*<>=&|:.#", after) != nullptr) {
+  if (has(kLongBegin, c) && has(kLongGoOn, peek(1))) {
     for (const Spelling& spelling : kLong) {
-      if (std::strncmp(begin_ + at_, spelling.text.data(), spelling.text.size()) != 0) continue;
+      if (spelling.text[0] != c || std::string_view(begin_ + at_, spelling.text.size()) != spelling.text) continue;
       token.punct = spelling.punct;
       length = spelling.text.size();
       break;
@@ -437,8 +470,7 @@ Token LineMarkers::next() {
     if (token.kind == Kind::End) return token;
     const std::uint32_t line = token.at.line;
     token.at = {open_.back(), static_cast<std::uint32_t>(line + offset_)};
-    if ((token.flags & Token::LineStart) != 0)
-      text_lines_.try_emplace(std::uint64_t{token.at.inclusion} << 32 | token.at.line, line);
+    if ((token.flags & Token::LineStart) != 0) note_line(token.at, line);
     return token;
   }
 }
@@ -500,9 +532,26 @@ void LineMarkers::leave(const std::string& path, std::uint32_t line) {
   if (inclusions_[left].line != 0 && line > 1) inclusions_[left].line = line - 1;
 }
 
+/// The first of them counts. They ascend, unless #line says otherwise.
+void LineMarkers::note_line(const Spot& spot, std::uint32_t text_line) {
+  if (text_lines_.size() <= spot.inclusion) text_lines_.resize(inclusions_.size());
+  std::vector<TextLine>& lines = text_lines_[spot.inclusion];
+  if (lines.empty() || lines.back().line < spot.line) {
+    lines.push_back({spot.line, text_line});
+  } else if (lines.back().line != spot.line) {
+    lines_again_.try_emplace(std::uint64_t{spot.inclusion} << 32 | spot.line, text_line);
+  }
+}
+
 std::string LineMarkers::line_text(const Spot& spot) const {
-  const auto found = text_lines_.find(std::uint64_t{spot.inclusion} << 32 | spot.line);
-  return found == text_lines_.end() ? std::string() : line_of(text_, line_starts_, found->second);
+  if (spot.inclusion < text_lines_.size()) {
+    const std::vector<TextLine>& lines = text_lines_[spot.inclusion];
+    const auto found = std::lower_bound(lines.begin(), lines.end(), spot.line,
+                                        [](const TextLine& one, std::uint32_t line) { return one.line < line; });
+    if (found != lines.end() && found->line == spot.line) return line_of(text_, line_starts_, found->text_line);
+  }
+  const auto again = lines_again_.find(std::uint64_t{spot.inclusion} << 32 | spot.line);
+  return again == lines_again_.end() ? std::string() : line_of(text_, line_starts_, again->second);
 }
 
 }  // namespace elfaudit::source

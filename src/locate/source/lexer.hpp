@@ -100,6 +100,9 @@ class Lexer {
   /// Goes to the end of the line, comments that go on after it included.
   void leave_line();
 
+  /// Where a line begins: goes over those that hold no directive and nothing that may go on behind their end.
+  void skip_plain_lines();
+
   /// After #include: reads `<...>` when that is what follows. Empty text when it doesn't.
   std::string_view header_name();
   /// Offset of what comes next.
@@ -115,12 +118,12 @@ class Lexer {
   void skip_block_comment();
   void skip_line_comment();
   void pass_splices();
-  Token finish(Token token, std::size_t from, Kind kind) const;
-  Token identifier(Token token);
-  Token number(Token token);
-  Token quoted(Token token, std::size_t from);
-  Token raw_string(Token token, std::size_t from);
-  Token punctuator(Token token);
+  void finish(Token& token, std::size_t from, Kind kind) const;
+  void identifier(Token& token);
+  void number(Token& token);
+  void quoted(Token& token, std::size_t from);
+  void raw_string(Token& token, std::size_t from);
+  void punctuator(Token& token);
   std::size_t string_prefix() const;
 
  public:
@@ -173,7 +176,13 @@ class LineMarkers : public TokenSource {
   bool has_markers() const { return has_markers_; }
 
  private:
+  /// Where the text of a source's line is.
+  struct TextLine {
+    std::uint32_t line, text_line;
+  };
+
   void marker();
+  void note_line(const Spot& spot, std::uint32_t text_line);
   void enter(const std::string& path, std::uint32_t line);
   void leave(const std::string& path, std::uint32_t line);
   std::uint32_t file_number(const std::string& path);
@@ -189,8 +198,8 @@ class LineMarkers : public TokenSource {
   std::int64_t offset_ = 0;   ///< from a line of the text to the line it stands for
   bool main_is_file_ = true;  ///< the source is read, not <command-line>
   bool has_markers_ = false;
-  std::unordered_map<std::uint64_t, std::uint32_t>
-      text_lines_;  ///< where a source line's text is: inclusion << 32 | line
+  std::vector<std::vector<TextLine>> text_lines_;                 ///< by inclusion, ascending
+  std::unordered_map<std::uint64_t, std::uint32_t> lines_again_;  ///< that #line leads back to: inclusion << 32 | line
 };
 
 }  // namespace elfaudit::source

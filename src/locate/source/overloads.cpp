@@ -234,7 +234,10 @@ void add_doubt(std::vector<std::string>& doubts, const std::string& why) {
 }
 
 SourceLine Origins::place(const Spot& spot) const {
-  return {seen_from_here(path(inclusions_[spot.inclusion].file)), spot.line};
+  const std::uint32_t file = inclusions_[spot.inclusion].file;
+  const auto [seen, is_new] = seen_.try_emplace(file);
+  if (is_new) seen->second = seen_from_here(path(file));
+  return {seen->second, spot.line};
 }
 
 std::vector<SourceLine> Origins::chain(std::uint32_t inclusion) const {

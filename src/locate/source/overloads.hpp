@@ -3,6 +3,7 @@
 
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "locate/source/parser.hpp"
@@ -49,6 +50,9 @@ class Origins {
  protected:
   explicit Origins(const std::vector<Inclusion>& inclusions) : inclusions_(inclusions) {}
   const std::vector<Inclusion>& inclusions_;
+
+ private:
+  mutable std::unordered_map<std::uint32_t, std::string> seen_;  ///< files, from the working directory
 };
 
 /// Sorts what was found into definitions and declarations of the wanted name. The line is the one that debug info of

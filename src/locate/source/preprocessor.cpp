@@ -29,6 +29,7 @@ Preprocessor::Preprocessor(const TranslationUnit& unit, FileStore& files, Intern
       options_known_(unit.options.has_value()),
       given_macros_(system_macros),
       keeps_order_(unit.keeps_order && system_macros == nullptr) {
+  for (const std::string& name : wanted_) wanted_lengths_.set(std::min<std::size_t>(name.size(), 63));
   frames_.reserve(kDeepestInclude + 1);
   const std::string path = normal_path(unit.source, unit.folder);
   const std::uint32_t source =
@@ -745,6 +746,7 @@ void Preprocessor::skip_group(Frame& frame) {
   unsigned depth = 0;
   frame.lexer.interning = false;
   for (;;) {
+    if (doubt == 0) frame.lexer.skip_plain_lines();
     const Token token = frame.lexer.next();
     if (token.kind == Kind::End) break;
     if (token.is('#') && (token.flags & Token::LineStart) != 0) {
@@ -768,7 +770,7 @@ Doubt Preprocessor::derived(std::string sentence, Doubt doubt) {
 /// A wanted name in text that is skipped on doubtful grounds. What a command line may define changes no system header
 /// so that it would define a program's names.
 void Preprocessor::note_skipped_name(const Token& token, Doubt doubt) {
-  if (token.kind != Kind::Identifier) return;
+  if (token.kind != Kind::Identifier || !wanted_lengths_.test(std::min<std::size_t>(token.text.size(), 63))) return;
   std::string name(token.text);
   if (!wanted_.contains(name)) return;
   const std::string& path = files_[frames_.back().file].path;

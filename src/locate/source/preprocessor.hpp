@@ -2,6 +2,7 @@
 // pulled: each next() reads on until there is a token. Everything a hostile source could make grow is bounded.
 #pragma once
 
+#include <bitset>
 #include <deque>
 #include <map>
 #include <optional>
@@ -242,6 +243,7 @@ class Preprocessor : public TokenSource {
   Interner& names_;
   IncludeSearch search_;
   const std::unordered_set<std::string> wanted_;
+  std::bitset<64> wanted_lengths_;  ///< those of 63 and more are one
   const Language language_;
   const Compiler compiler_;
   const bool options_known_;

@@ -401,9 +401,12 @@ struct Token {
 
 /// The names of one reading; every Word has its number.
 inline Interner new_names() {
-  Interner names;
-  for (const std::string_view word : kWords) names.intern(word);
-  return names;
+  static const Interner kOfWords = [] {
+    Interner names;
+    for (const std::string_view word : kWords) names.intern(word);
+    return names;
+  }();
+  return kOfWords;
 }
 
 /// Word::Count for names without a meaning and for what is not a name.

@@ -230,27 +230,45 @@ std::string shown(const std::string& path, const std::string& folder) {
 }
 
 /// The reader's places are seen from the working directory already, whatever folder the compile ran in.
-void show(SourceLine& line) {
-  if (!line.file.empty()) line.file = shown(line.file, {});
-}
+class PlacesToShow {
+ public:
+  void show(source::Reading& reading) {
+    show(reading.definitions);
+    show(reading.declarations);
+    if (reading.way) show(*reading.way);
+    if (reading.unread) show(*reading.unread);
+  }
 
-void show(std::vector<source::Branch>& branches) {
-  for (source::Branch& branch : branches) show(branch.at);
-}
-
-void show(std::vector<source::Definition>& definitions) {
-  for (source::Definition& definition : definitions) {
-    show(definition.at);
-    for (SourceLine& step : definition.chain) show(step);
-    for (SourceLine& step : definition.other_chain) show(step);
-    show(definition.branches);
-    show(definition.chain_branches);
-    for (source::MacroCause& macro : definition.macros) {
-      show(macro.defined_at);
-      show(macro.branches);
+ private:
+  /// Of many lines in few files.
+  void show(SourceLine& line) {
+    if (line.file.empty()) return;
+    const auto [known, is_new] = shown_.try_emplace(line.file);
+    if (is_new) known->second = shown(line.file, {});
+    line.file = known->second;
+  }
+  void show(std::vector<SourceLine>& lines) {
+    for (SourceLine& line : lines) show(line);
+  }
+  void show(std::vector<source::Branch>& branches) {
+    for (source::Branch& branch : branches) show(branch.at);
+  }
+  void show(std::vector<source::Definition>& definitions) {
+    for (source::Definition& definition : definitions) {
+      show(definition.at);
+      show(definition.chain);
+      show(definition.other_chain);
+      show(definition.branches);
+      show(definition.chain_branches);
+      for (source::MacroCause& macro : definition.macros) {
+        show(macro.defined_at);
+        show(macro.branches);
+      }
     }
   }
-}
+
+  std::unordered_map<std::string, std::string> shown_;
+};
 
 /// Runs the compile again as preprocessor only. Nothing, and why, when it fails.
 std::optional<std::string> preprocess(const BuildRecord& record, std::string& why_not) {
@@ -327,14 +345,8 @@ SourceEvidence read(const BuildRecord& record, const std::vector<AskedSymbol>& s
   evidence.readings = source::read_definitions(record.unit, names, as_read.get());
   evidence.as_read = std::move(as_read);
   evidence.known_by = known_by(record);
-  for (source::Reading& reading : evidence.readings) {
-    show(reading.definitions);
-    show(reading.declarations);
-    if (reading.way)
-      for (SourceLine& step : *reading.way) show(step);
-    if (reading.unread)
-      for (SourceLine& line : *reading.unread) show(line);
-  }
+  PlacesToShow places;
+  for (source::Reading& reading : evidence.readings) places.show(reading);
   if (!may_preprocess || !record.command) return evidence;
 
   const std::optional<std::string> text = preprocess(record, evidence.why_not);
@@ -344,8 +356,7 @@ SourceEvidence read(const BuildRecord& record, const std::vector<AskedSymbol>& s
   FileContents files;
   for (std::size_t i = 0; i < names.size(); ++i) {
     source::Reading& exact = readings[i];
-    show(exact.definitions);
-    show(exact.declarations);
+    places.show(exact);
     take_exact(exact, evidence.readings[i], files);
     evidence.readings[i] = std::move(exact);
   }

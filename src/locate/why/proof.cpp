@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -19,6 +20,7 @@
 
 #include "locate/why/build_record.hpp"
 #include "locate/why/fix.hpp"
+#include "support/file.hpp"
 #include "support/path.hpp"
 #include "support/threads.hpp"
 
@@ -30,6 +32,7 @@ using Unit = source::TranslationUnit;
 
 constexpr std::size_t kMostRounds = 16;
 constexpr std::size_t kMostReadings = 256;
+constexpr std::size_t kLargestSource = std::size_t{8} << 20;
 
 std::string whole(const std::string& file) {
   return (std::filesystem::path(working_directory()) / file).lexically_normal().string();
@@ -49,6 +52,22 @@ bool is_keyword_of_statements(std::string_view word) {
       "reinterpret_cast", "typeid", "NULL",     "define"};
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
+
+/// The names that a source has in it, keywords left out.
+struct NamesOfFile {
+  void read(const std::string& bytes) {
+    text = source::make_text({}, bytes);
+    Interner words = source::new_names();
+    source::Lexer lexer(text, words, 0, true);
+    for (source::Token token = lexer.next(); token.kind != source::Kind::End; token = lexer.next()) {
+    }
+    for (auto id = static_cast<std::uint32_t>(source::Word::Count); id < words.size(); ++id)
+      if (!is_keyword_of_statements(words.name(id))) names.insert(words.name(id));
+  }
+
+  source::TextFile text;
+  std::unordered_set<std::string_view> names;  ///< in `text`
+};
 
 /// Does the edit decide what else is read?
 bool has_directive(const LineEdit& edit) {
@@ -323,28 +342,24 @@ class Proofs {
   bool needs_what_is_left_out(const Job& job) {
     if (!rounds_[job.round].decides_what_is_read()) return false;
     const std::set<std::string> now(job.after.files.begin(), job.after.files.end());
-    std::vector<const std::unordered_set<std::string_view>*> gone;
+    std::deque<std::string> gone;  // the system's last: they are many
     for (const std::string& file : job.unit->came_to)
-      if (!now.contains(file)) gone.push_back(&names_in(file));
+      if (!now.contains(file)) is_system_file(file) ? gone.push_back(file) : gone.push_front(file);
     if (gone.empty()) return false;
-    for (const std::string& file : now) {
-      if (is_system_file(file)) continue;
-      for (const std::string_view name : names_in(file))
-        for (const auto* names : gone)
-          if (names->contains(name)) return true;
-    }
-    return false;
+    std::unordered_set<std::string_view> used;
+    for (const std::string& file : now)
+      if (!is_system_file(file)) used.insert(names_in(file).begin(), names_in(file).end());
+    return std::any_of(gone.begin(), gone.end(), [&](const std::string& file) {
+      const std::unordered_set<std::string_view>& names = names_in(file);
+      return std::any_of(used.begin(), used.end(), [&](std::string_view name) { return names.contains(name); });
+    });
   }
 
-  /// The names that a file has in it, keywords left out.
   const std::unordered_set<std::string_view>& names_in(const std::string& file) {
     const auto [known, is_new] = names_.try_emplace(file);
-    const SourceTokens* source = is_new ? files_.tokens_of(file) : nullptr;
-    if (source == nullptr) return known->second;
-    for (const source::Token& token : source->tokens)
-      if (token.is_name() && source::word_of(token) == source::Word::Count && !is_keyword_of_statements(token.text))
-        known->second.insert(token.text);
-    return known->second;
+    if (is_new)
+      if (const std::optional<std::string> text = read_whole(file, kLargestSource)) known->second.read(*text);
+    return known->second.names;
   }
 
   const Project& project_;
@@ -354,7 +369,7 @@ class Proofs {
   std::vector<Round> rounds_;
   std::vector<Job> jobs_;
   std::map<std::pair<std::size_t, const Unit*>, std::size_t> job_of_;
-  std::map<std::string, std::unordered_set<std::string_view>> names_;  // by file
+  std::map<std::string, NamesOfFile> names_;
   std::unordered_set<std::string_view> used_elsewhere_;  // symbols, by files that don't have their definition
 };
 
