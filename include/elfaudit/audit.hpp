@@ -45,8 +45,12 @@ struct SuppressedFinding {
   std::string where;  ///< the suppression's place
 };
 
-/// Everything the reports are written from. Owns its facts.
+/// Everything the reports are written from. Owns its facts. Moved, not copied: its parts point into each other.
 struct Audit {
+  Audit() = default;
+  Audit(Audit&&) = default;
+  Audit& operator=(Audit&&) = default;
+
   LinkJob job;
   std::vector<InputFacts> inputs;  ///< one for each of job.inputs, in that order
   std::vector<Package> packages;   ///< the wheels and directories of the job, in its order
@@ -59,8 +63,9 @@ struct Audit {
   std::vector<std::size_t> suppression_uses;  ///< how many findings each of the policy's suppressions matched
   bool complete = true;                       ///< every input was read whole
   std::vector<Pass> passes;                   ///< in the order they ran; the one part that differs from run to run
-  /// Of an audit of several links: each link, without findings, packages and the symbols of its inputs. The other
-  /// members combine theirs, except `resolution`, which is each link's own and has only its judgement here.
+  /// Of an audit of several links: each link, without findings and packages; its inputs share their objects with the
+  /// others. The other members combine theirs, except `resolution`, which is each link's own and has only its judgement
+  /// here.
   std::vector<Audit> links;
 };
 

@@ -3,9 +3,12 @@
 // linking).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "elfaudit/basics.hpp"
@@ -98,6 +101,36 @@ struct ObjectFacts {
   }
 };
 
+/// The objects of one input. A copy shares them: the links of a build have many inputs in common.
+class ObjectList {
+ public:
+  ObjectList() = default;
+  explicit ObjectList(std::vector<ObjectFacts> objects)
+      : objects_(std::make_shared<std::vector<ObjectFacts>>(std::move(objects))) {}
+
+  bool empty() const { return list().empty(); }
+  std::size_t size() const { return list().size(); }
+  const ObjectFacts& operator[](std::size_t i) const { return list()[i]; }
+  const ObjectFacts& front() const { return list().front(); }
+  const ObjectFacts& back() const { return list().back(); }
+  auto begin() const { return list().begin(); }
+  auto end() const { return list().end(); }
+
+  /// For changes, which the lists that share the objects do not see. Not while another thread copies this list.
+  std::vector<ObjectFacts>& edit() {
+    if (objects_.use_count() != 1) objects_ = std::make_shared<std::vector<ObjectFacts>>(list());
+    return *objects_;
+  }
+
+ private:
+  const std::vector<ObjectFacts>& list() const {
+    static const std::vector<ObjectFacts> kEmpty;
+    return objects_ ? *objects_ : kEmpty;
+  }
+
+  std::shared_ptr<std::vector<ObjectFacts>> objects_;
+};
+
 /// DeviceFile: a bare .cubin or .fatbin.
 enum class InputKind : std::uint8_t { Object, Archive, SharedObject, Executable, DeviceFile, Unreadable };
 
@@ -113,11 +146,11 @@ struct InputFacts {
   std::string path;
   std::string entry{};  ///< of a file in a wheel, else empty: its name there
   InputKind kind = InputKind::Unreadable;
-  bool thin = false;                 ///< a thin archive
-  bool has_index = false;            ///< archives: a symbol index is present (always true for an empty archive)
-  std::uint32_t members = 0;         ///< archives: number of members, objects or not
-  std::vector<ObjectFacts> objects;  ///< one for a loose file; the members that are objects, in archive order
-  std::vector<IndexEntry> index;     ///< archives: in the order of the index
+  bool thin = false;              ///< a thin archive
+  bool has_index = false;         ///< archives: a symbol index is present (always true for an empty archive)
+  std::uint32_t members = 0;      ///< archives: number of members, objects or not
+  ObjectList objects;             ///< one for a loose file; the members that are objects, in archive order
+  std::vector<IndexEntry> index;  ///< archives: in the order of the index
   std::string index_strings;
   std::vector<InputError> errors;
   std::vector<std::string> not_objects;  ///< archives: members that are not objects (text), which linkers skip

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <iterator>
 #include <map>
-#include <mutex>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -23,59 +22,30 @@
 namespace elfaudit {
 namespace {
 
-/// The facts of every file of the build, handed to the links that use it: the last one gets the facts themselves.
+/// The facts of every file of the build, shared by the links that use it.
 class SharedInputs {
  public:
   explicit SharedInputs(const std::vector<BuildJob>& jobs) {
     for (const auto& [job, not_built] : jobs)
-      for (const LinkInput& input : job.inputs) {
-        const auto [entry, first] = by_path_.try_emplace(input.path, Shared{everything_.inputs.size(), 0});
-        if (first) everything_.inputs.push_back({input.path, input.path});
-        ++entry->second.uses;
-      }
+      for (const LinkInput& input : job.inputs)
+        if (by_path_.try_emplace(input.path, everything_.inputs.size()).second)
+          everything_.inputs.push_back({input.path, input.path});
   }
 
   void read(unsigned jobs) { facts_ = scan(everything_, jobs); }
   const std::vector<InputFacts>& all() const { return facts_; }
 
-  std::vector<InputFacts> of(const LinkJob& job) {
+  std::vector<InputFacts> of(const LinkJob& job) const {
     std::vector<InputFacts> inputs;
-    const std::lock_guard lock(mutex_);
-    for (const LinkInput& input : job.inputs) {
-      Shared& shared = by_path_.at(input.path);
-      InputFacts& facts = facts_[shared.index];
-      inputs.push_back(--shared.uses == 0 ? std::move(facts) : facts);
-    }
+    for (const LinkInput& input : job.inputs) inputs.push_back(facts_[by_path_.at(input.path)]);
     return inputs;
   }
 
  private:
-  struct Shared {
-    std::size_t index;  ///< into facts_
-    std::size_t uses;   ///< that are still to come
-  };
   LinkJob everything_;
-  std::unordered_map<std::string, Shared> by_path_;
+  std::unordered_map<std::string, std::size_t> by_path_;  // into facts_
   std::vector<InputFacts> facts_;
-  std::mutex mutex_;
 };
-
-/// Reports ask for names and kinds of inputs and for the headers of their device images, never for symbols.
-void drop_symbols(std::vector<InputFacts>& inputs) {
-  for (InputFacts& input : inputs) {
-    input.index = {};
-    input.index_strings = {};
-    for (ObjectFacts& object : input.objects) {
-      object.symbols = {};
-      object.sections = {};
-      object.groups = {};
-      object.strings = {};
-      object.versions = {};
-      object.version_needs = {};
-      object.device.decoded = {};
-    }
-  }
-}
 
 /// A finding is the same in two links when it is about the same definitions. How they came to be part of each differs.
 using Key = std::tuple<std::string, std::string, std::string, std::vector<std::string>>;
@@ -226,7 +196,6 @@ Audit run(std::vector<BuildJob> jobs, const AuditOptions& options) {
   for_each_parallel(jobs.size(), 1, [&](std::size_t i) {
     std::vector<InputFacts> inputs = shared.of(jobs[i].job);
     audits[i] = audit_read(std::move(jobs[i].job), options, std::move(inputs));
-    drop_symbols(audits[i].inputs);
   });
   excuse_what_findings_stop(jobs, audits);
   for (Audit& audit : audits) {

@@ -42,10 +42,11 @@ InputFacts whole_facts(const std::string& path) {
 }
 
 void complete(InputFacts& facts, unsigned jobs) {
+  std::vector<ObjectFacts>& objects = facts.objects.edit();
   with_threads(jobs, [&] {
-    for_each_parallel(facts.objects.size(), 1, [&](std::size_t i) {
-      decode_images_of(facts.objects[i]);
-      facts.objects[i].places = places_of_all(facts.objects[i]);
+    for_each_parallel(objects.size(), 1, [&](std::size_t i) {
+      decode_images_of(objects[i]);
+      objects[i].places = places_of_all(objects[i]);
     });
   });
 }

@@ -215,7 +215,8 @@ std::string encode_facts(const InputFacts& facts) {
   WireWriter out;
   out.number(facts.has_index ? 1 : 0);
   out.number(facts.members);
-  put_list(out, facts.objects, put_object);
+  out.number(facts.objects.size());
+  for (const ObjectFacts& object : facts.objects) put_object(out, object);
   out.text(facts.index_strings);
   out.number(facts.index.size());
   for (const IndexEntry& entry : facts.index) {
@@ -231,7 +232,7 @@ InputFacts decode_facts(std::string_view bytes) {
   InputFacts facts;
   facts.has_index = in.flag();
   facts.members = in.number32();
-  facts.objects = get_list<ObjectFacts>(in, [&] { return get_object(in); });
+  facts.objects = ObjectList(get_list<ObjectFacts>(in, [&] { return get_object(in); }));
   facts.index_strings = in.text();
   facts.index = get_list<IndexEntry>(in, [&] {
     const Text symbol = get_text(in, facts.index_strings);

@@ -272,7 +272,7 @@ bool is_at_hand(const Document& document) {
 }
 
 void name(InputFacts& facts, const std::string& facts_path, bool available) {
-  for (ObjectFacts& object : facts.objects) {
+  for (ObjectFacts& object : facts.objects.edit()) {
     object.indexed_in = facts_path;
     object.available = available;
     object.origin.path = facts.path;

@@ -243,7 +243,7 @@ class ImageFinder {
     for_each_parallel(unread.size(), 1, [&](std::size_t i) { read[i] = scan_input(unread[i].second); });
     for (std::size_t i = 0; i < read.size(); ++i)
       if (is_loaded(read[i]))
-        known_[unread[i].first] = &result_.libraries.objects.emplace_back(std::move(read[i].objects.front()));
+        known_[unread[i].first] = &result_.libraries.objects.emplace_back(std::move(read[i].objects.edit().front()));
     for (std::size_t i = 0; i < files_.size(); ++i) {
       for (const TreeFile& file : files_[i]) result_.images[i].loaded.push_back(known_.at(file.id));
       for (const TreeFile& file : hosts_[i])

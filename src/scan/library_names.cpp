@@ -485,7 +485,7 @@ class Search {
     if (!std::ifstream(path)) return false;
     InputFacts facts = scan_input(path);
     if (facts.kind != InputKind::SharedObject) return false;
-    ObjectFacts& object = facts.objects.front();
+    ObjectFacts& object = facts.objects.edit().front();
     if (object.machine != output_->machine || object.is_64 != output_->is_64 ||
         object.big_endian != output_->big_endian || (!any && !matches(object)))
       return false;

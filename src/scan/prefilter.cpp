@@ -506,7 +506,7 @@ class PrefilterRun {
     InputFacts& facts = out_[i];
     facts.path = paths_[i];
     facts.kind = InputKind::Object;
-    ObjectFacts& object = facts.objects.emplace_back();
+    ObjectFacts& object = facts.objects.edit().emplace_back();
     object.origin = {paths_[i], {}, paths_[i], 0, size};
     make_thin(object, {worker.summary.machine, worker.summary.has_device_code});
     add_loose_mentions({static_cast<std::uint32_t>(i), 0}, worker);
@@ -531,7 +531,7 @@ class PrefilterRun {
   /// What the other reader has made of an input takes part in the prefilter, without its symbols.
   bool add_facts(std::uint32_t input, Worker& worker) {
     for (std::uint32_t o = 0; o < out_[input].objects.size(); ++o) {
-      ObjectFacts& object = out_[input].objects[o];
+      ObjectFacts& object = out_[input].objects.edit()[o];
       if (object.nested || !summarize_facts(object, worker.summary)) return false;
       add_loose_mentions({input, o}, worker);
       object.symbols.clear();
@@ -594,11 +594,12 @@ class PrefilterRun {
     facts.kind = InputKind::Archive;
     facts.has_index = archive.has_index;
     facts.members = static_cast<std::uint32_t>(archive.members.size());
-    facts.objects.resize(archive.members.size());
+    std::vector<ObjectFacts>& objects = facts.objects.edit();
+    objects.resize(archive.members.size());
     for (std::size_t m = 0; m < summarized.size(); ++m) {
       const ArchiveMember& member = archive.members[m];
-      facts.objects[m].origin = {path, member.name, path, member.offset, member.size};
-      make_thin(facts.objects[m], summarized[m]);
+      objects[m].origin = {path, member.name, path, member.offset, member.size};
+      make_thin(objects[m], summarized[m]);
     }
   }
 
@@ -630,7 +631,7 @@ class PrefilterRun {
     wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
     std::atomic<bool> good = true;
     for_each_parallel(wanted.size(), kLooseGrain, [&](std::size_t i) {
-      ObjectFacts& object = out_[wanted[i].input].objects[wanted[i].object];
+      ObjectFacts& object = out_[wanted[i].input].objects.edit()[wanted[i].object];
       try {
         object = read_object(ElfFile::open(object.origin), object.origin);
         // What discards such a section may be in any object of the line.

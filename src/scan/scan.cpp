@@ -118,19 +118,21 @@ class ArchiveScan {
     std::vector<std::uint32_t> object_of(objects.size(), kNone);
     if (others.empty()) {
       std::iota(object_of.begin(), object_of.end(), 0);
-      facts.objects = std::move(objects);
+      facts.objects = ObjectList(std::move(objects));
       return object_of;
     }
+    std::vector<ObjectFacts> kept;
     for (std::size_t i = 0; i < objects.size(); ++i) {
       if (const auto other = others.find(i); other != others.end()) {
-        append(other->second.nested, facts.objects);
+        append(other->second.nested, kept);
         append(other->second.errors, facts.errors);
         append(other->second.not_objects, facts.not_objects);
       } else {
-        object_of[i] = static_cast<std::uint32_t>(facts.objects.size());
-        facts.objects.push_back(std::move(objects[i]));
+        object_of[i] = static_cast<std::uint32_t>(kept.size());
+        kept.push_back(std::move(objects[i]));
       }
     }
+    facts.objects = ObjectList(std::move(kept));
     return object_of;
   }
 
@@ -364,7 +366,7 @@ InputFacts scan_loose(const std::string& path, FileDescriptor fd) {
   origin.size = file.size();
   InputFacts facts;
   facts.path = path;
-  facts.objects.push_back(read_object(file, origin));
+  facts.objects.edit().push_back(read_object(file, origin));
   facts.kind = input_kind(facts.objects.front().kind);
   return facts;
 }
@@ -374,8 +376,8 @@ InputFacts scan_device_file(const std::string& path) {
   InputFacts facts;
   facts.path = path;
   facts.kind = InputKind::DeviceFile;
-  facts.objects.emplace_back().origin = {path, {}, path, 0, 0};
-  facts.objects.back().has_device_code = true;
+  facts.objects.edit().emplace_back().origin = {path, {}, path, 0, 0};
+  facts.objects.edit().back().has_device_code = true;
   return facts;
 }
 
@@ -388,19 +390,19 @@ InputFacts scan_entry_bytes(const Origin& origin, std::span<std::byte> bytes) {
   InputFacts facts;
   if (kind == FileKind::Fatbin || kind == FileKind::Cubin) {
     facts.kind = InputKind::DeviceFile;
-    facts.objects.emplace_back().origin = origin;
-    facts.objects.back().has_device_code = true;
+    facts.objects.edit().emplace_back().origin = origin;
+    facts.objects.edit().back().has_device_code = true;
     return facts;
   }
   const ElfFile file = ElfFile::open(origin, bytes);
-  facts.objects.push_back(read_object(file, origin));
+  facts.objects.edit().push_back(read_object(file, origin));
   facts.kind = input_kind(facts.objects.front().kind);
   return facts;
 }
 
 /// What the members of an archive in a wheel have to say of where they are.
 void put_into_entry(const Origin& origin, InputFacts& facts) {
-  for (ObjectFacts& object : facts.objects) {
+  for (ObjectFacts& object : facts.objects.edit()) {
     object.origin.member = fmt::format("{}({})", origin.member, object.origin.member);
     object.origin.bytes_path = origin.bytes_path;
     object.origin.entry = origin.entry;
@@ -410,7 +412,7 @@ void put_into_entry(const Origin& origin, InputFacts& facts) {
 }
 
 void read_device_code_of_entry(std::span<const std::byte> bytes, InputFacts& facts) {
-  for (ObjectFacts& object : facts.objects) {
+  for (ObjectFacts& object : facts.objects.edit()) {
     if (!object.has_device_code) continue;
     const Origin& at = object.origin;
     object.device = read_device_facts(at, bytes.subspan(at.offset, at.size));

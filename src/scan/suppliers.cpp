@@ -357,7 +357,7 @@ class DeviceSupplierSearch {
       if (!holds_relocatable_code(read_archive(MappedFile(path).bytes()))) return;
       std::vector<InputFacts> facts{scan_input(path)};
       read_device_code(facts);
-      for (ObjectFacts& object : facts.front().objects) look_into(object, path);
+      for (ObjectFacts& object : facts.front().objects.edit()) look_into(object, path);
     } catch (const InputError&) {
     }
   }

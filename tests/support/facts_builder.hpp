@@ -85,7 +85,7 @@ class Line {
   Line& object(const ObjectFacts& facts) {
     InputFacts& input = add(facts.origin.path);
     input.kind = facts.kind == ObjectKind::SharedObject ? InputKind::SharedObject : InputKind::Object;
-    input.objects.push_back(facts);
+    input.objects.edit().push_back(facts);
     return *this;
   }
   /// An archive with a correct index.
@@ -102,7 +102,7 @@ class Line {
              static_cast<std::uint32_t>(input.objects.size())});
         input.index_strings += name;
       }
-      input.objects.push_back(member);
+      input.objects.edit().push_back(member);
       ++input.members;
     }
     return *this;

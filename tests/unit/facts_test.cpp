@@ -133,14 +133,14 @@ TEST(Facts, AreRefusedWhenTheyLie) {
   Document nameless;
   nameless.payload = encode_facts(good);
   EXPECT_NE(why_refused(dir.write("nameless.facts", write_document(nameless, ELFAUDIT_VERSION))), "");
-  good.objects.push_back(test::FactsBuilder("a.o").defines("f").done());
-  good.objects.front().device.images.emplace_back();
-  good.objects.front().device.decoded[0].symbols.emplace_back();
+  good.objects.edit().push_back(test::FactsBuilder("a.o").defines("f").done());
+  good.objects.edit().front().device.images.emplace_back();
+  good.objects.edit().front().device.decoded[0].symbols.emplace_back();
   EXPECT_EQ(refused(good), "");
 
   const auto lie = [&](const std::function<void(ObjectFacts&)>& change) {
     InputFacts facts = good;
-    change(facts.objects.front());
+    change(facts.objects.edit().front());
     return refused(facts);
   };
   EXPECT_NE(lie([](ObjectFacts& o) { o.symbols[0].section = 1; }), "");
@@ -152,7 +152,7 @@ TEST(Facts, AreRefusedWhenTheyLie) {
   EXPECT_NE(lie([](ObjectFacts& o) { o.device.decoded[0].symbols[0].prototype = {3, 4}; }), "");
   EXPECT_NE(lie([](ObjectFacts& o) { o.origin.member = "m.o"; }), "");
   InputFacts none = good;
-  none.objects.clear();
+  none.objects = {};
   EXPECT_NE(refused(none), "");
   InputFacts indexed = good;
   indexed.index.push_back({{0, 0}, 7});

@@ -153,7 +153,7 @@ TEST(Prefilter, ReadsSectionNamesThatBeginAnywhereInTheirTable) {
     EXPECT_EQ(summary.has_value(), name < names_size) << name;
     EXPECT_EQ(facts.errors.empty(), name < names_size) << name;
     if (!summary) continue;
-    EXPECT_EQ(summary->has_device_code, facts.objects.at(0).has_device_code) << name;
+    EXPECT_EQ(summary->has_device_code, facts.objects[0].has_device_code) << name;
   }
 }
 

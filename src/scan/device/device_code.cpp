@@ -259,8 +259,10 @@ void decode(ObjectFacts& object, std::uint32_t image, ObjectBytes& bytes) {
 void read_device_code(std::vector<InputFacts>& inputs) {
   for (InputFacts& input : inputs) {
     ObjectBytes bytes;
-    for (ObjectFacts& object : input.objects) {
-      if (!object.has_device_code || !object.indexed_in.empty()) continue;
+    const auto has_some = [](const ObjectFacts& one) { return one.has_device_code && one.indexed_in.empty(); };
+    if (std::none_of(input.objects.begin(), input.objects.end(), has_some)) continue;
+    for (ObjectFacts& object : input.objects.edit()) {
+      if (!has_some(object)) continue;
       try {
         object.device = read_device_facts(object.origin, bytes.of(object.origin));
       } catch (const InputError& error) {
@@ -276,7 +278,8 @@ void decode_images(std::vector<InputFacts>& inputs, std::span<const DeviceInput>
   for (const DeviceInput& use : wanted) {
     InputFacts& input = inputs[use.object.input];
     try {
-      decode(input.objects[use.object.object], use.image, bytes);
+      if (!input.objects[use.object.object].device.decoded.contains(use.image))
+        decode(input.objects.edit()[use.object.object], use.image, bytes);
     } catch (const InputError& error) {
       const auto same = [&](const InputError& e) {
         return e.member == error.member && e.offset == error.offset && std::string_view(e.what()) == error.what();
@@ -311,8 +314,12 @@ class ImageDecoder {
  public:
   /// One task for each image of each object, in order.
   void gather(InputFacts& input) {
-    for (ObjectFacts& object : input.objects) {
-      if (object.device.decoded.size() == object.device.images.size()) continue;  // there are none, or all are
+    const auto is_decoded = [](const ObjectFacts& one) {
+      return one.device.decoded.size() == one.device.images.size();
+    };
+    if (std::all_of(input.objects.begin(), input.objects.end(), is_decoded)) return;
+    for (ObjectFacts& object : input.objects.edit()) {
+      if (is_decoded(object)) continue;
       try {
         const std::span<const std::byte> bytes = files_.of(object.origin);
         for (std::uint32_t i = 0; i < object.device.images.size(); ++i)
