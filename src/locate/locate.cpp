@@ -65,17 +65,9 @@ using namespace dwarf;
 constexpr std::size_t kMostFiles = 1U << 16;
 
 bool is_c(std::uint64_t language) {
-  switch (language) {
-    case DW_LANG_C89:
-    case DW_LANG_C:
-    case DW_LANG_C99:
-    case DW_LANG_C11:
-    case 0x2c:  // C17 and C23 have numbers since DWARF 5, for which elfutils 0.188 has no names
-    case 0x3e:
-      return true;
-    default:
-      return false;
-  }
+  // C17 and C23 have numbers since DWARF 5, for which elfutils 0.188 has no names.
+  constexpr std::uint64_t kC[] = {DW_LANG_C89, DW_LANG_C, DW_LANG_C99, DW_LANG_C11, 0x2c, 0x3e};
+  return std::find(std::begin(kC), std::end(kC), language) != std::end(kC);
 }
 
 std::uint64_t language_of(const Unit& unit) {
@@ -160,16 +152,10 @@ bool same_line(const SourceLine& a, const SourceLine& b) { return a.line == b.li
 
 std::string compiler_word(const source::TranslationUnit& unit) {
   if (!unit.compiler_known) return {};
-  const bool c = unit.language == source::Language::C;
-  switch (unit.compiler) {
-    case source::Compiler::Gcc:
-      return c ? "gcc" : "g++";
-    case source::Compiler::Clang:
-      return c ? "clang" : "clang++";
-    case source::Compiler::Nvcc:
-      return "nvcc";
-  }
-  return {};
+  if (unit.compiler == Compiler::Nvcc) return "nvcc";
+  const bool c = unit.language == Language::C;
+  if (unit.compiler == Compiler::Clang) return c ? "clang" : "clang++";
+  return c ? "gcc" : "g++";
 }
 
 // --- What the object itself says of the translation unit that it was made of
@@ -351,10 +337,10 @@ class DefinitionEvidence {
     note_language(i, answer.written);
     if (asked_[i].only_declared)
       where_declared(i, answer);
-    else if (answer.place.known_by == KnownBy::Nothing)
-      from_sources(i, answer);
-    else
+    else if (answer.place.known_by != KnownBy::Nothing)
       with_debug_info(i, answer);
+    else if (!from_noted(i, answer))
+      from_sources(i, answer);
     return answer;
   }
 
@@ -481,13 +467,18 @@ class DefinitionEvidence {
     return entry->second ? &*entry->second : nullptr;
   }
 
+  const source::Reading* reading_or_reason(std::size_t i, Answer& answer) const {
+    // Have the sources changed since the object was made? Its time would show.
+    const source::Reading* read = object_.available ? reading(i) : nullptr;
+    if (read == nullptr)
+      answer.place.why_unknown += ", " + (object_.available ? evidence(i).why_not : "the object is missing");
+    return read;
+  }
+
   /// Nothing in the object says where: the sources must.
   void from_sources(std::size_t i, Answer& answer) const {
-    const source::Reading* read = reading(i);
-    if (read == nullptr || !object_.available) {  // have the sources changed since? Its time would show
-      answer.place.why_unknown += ", " + (object_.available ? evidence(i).why_not : "the object is missing");
-      return;
-    }
+    const source::Reading* read = reading_or_reason(i, answer);
+    if (read == nullptr) return;
     answer.written.declarations = read->declarations;
     const bool exact = evidence(i).known_by == KnownBy::Preprocessor;
     if (read->definitions.size() == 1 && (exact || read->definitions.front().site_certain)) {
@@ -497,19 +488,7 @@ class DefinitionEvidence {
         add_candidates(i, read->definitions, answer);
         return;
       }
-      const bool knows_chain = exact || definition.certain;
-      if (!knows_chain) {
-        definition.chain.clear();
-        definition.chain_branches.clear();
-      }
-      answer.place = {definition.at,
-                      evidence(i).known_by,
-                      {},
-                      definition.chain,
-                      knows_chain ? evidence(i).known_by : KnownBy::Nothing};
-      answer.written.definition = std::move(definition);
-      note_reading(evidence(i), i, answer.written);
-      return;
+      return take_place(evidence(i), i, std::move(definition), exact || definition.certain, answer);
     }
     if (read->unread) {
       answer.written.candidates = read->definitions;
@@ -523,13 +502,36 @@ class DefinitionEvidence {
     add_candidates(i, read->definitions, answer);
   }
 
+  static void take_place(const SourceEvidence& evidence, std::size_t i, Definition definition, bool knows_chain,
+                         Answer& answer) {
+    if (!knows_chain) {
+      definition.chain.clear();
+      definition.chain_branches.clear();
+    }
+    answer.place = {definition.at, evidence.known_by, {}, definition.chain};
+    if (knows_chain) answer.place.chain_known_by = evidence.known_by;
+    answer.written.definition = std::move(definition);
+    note_reading(evidence, i, answer.written);
+  }
+
+  /// Without a record of the build, by the unit as debug info knows it.
+  bool from_noted(std::size_t i, Answer& answer) {
+    if (evidence(i).known_by != KnownBy::Nothing || !object_.available || asked_[i].device_arch) return false;
+    std::optional<std::size_t> unit = located_[i].unit;
+    if (!unit && compilation(1) == nullptr) unit = 0;  // the object has no other
+    if (!unit || i >= evidence_noted(*unit).readings.size()) return false;
+    const source::Reading& read = evidence_noted(*unit).readings[i];
+    if (read.definitions.size() != 1 || !read.definitions.front().certain) return false;
+    if (!changed_since(read.definitions.front().at, read.definitions.front().chain).empty()) return false;
+    answer.written.declarations = read.declarations;
+    take_place(evidence_noted(*unit), i, read.definitions.front(), true, answer);
+    return true;
+  }
+
   /// Debug info describes what an object defines, so the sources must say where it is only declared.
   void where_declared(std::size_t i, Answer& answer) const {
-    const source::Reading* read = reading(i);
-    if (read == nullptr || !object_.available) {
-      answer.place.why_unknown += ", " + (object_.available ? evidence(i).why_not : "the object is missing");
-      return;
-    }
+    const source::Reading* read = reading_or_reason(i, answer);
+    if (read == nullptr) return;
     const std::vector<Definition>& found = read->declarations;
     if (found.empty()) {
       answer.place.why_unknown += ", and none of its sources declares it as far as they could be read";

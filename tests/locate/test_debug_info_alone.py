@@ -56,6 +56,54 @@ def test_the_standard_is_the_producers(lab, command, inline):
     assert ("inline" in finding(lab, objects)["fixes"][0]["text"]) == inline
 
 
+def placed(lab, objects):
+    """Line and way of each definition that is known, by its name."""
+    findings = by_symbol(lab.audit("check", *objects, "--format", "json").json()["findings"])
+    return {f["demangled"]: {(s["file"], s["line"], s["chain_known_by"]) for s in f["sites"]} for f in findings if f["sites"][0]["file"]}
+
+
+@pytest.mark.parametrize("command", ["clang++ -g", "clang++ -g -gdwarf-4 -O2", "clang++ -g -gsplit-dwarf"])
+def test_static_members_of_which_clang_describes_no_definition(lab, command):
+    header = """#pragma once
+struct A { static int s; static const char names[2]; };
+int A::s = 3;
+const char A::names[2] = {1, 2};
+template <class T> struct C { static T v; };
+template <> int C<int>::v = 7;
+namespace n { struct B { static int t; }; int B::t; }
+"""
+    lines = {"A::s": 3, "A::names": 4, "C<int>::v": 6, "n::B::t": 7}
+    assert placed(lab, build(lab, command, header, extension="cpp")) == {name: {("inc/h.h", line, "line-table")} for name, line in lines.items()}
+
+
+@pytest.mark.parametrize("command", ["gcc -g", "clang -g"])
+def test_an_alias_of_a_function_is_where_it_is_made(lab, command):
+    header = '#pragma once\nint real(void) { return 1; }\nint other(void) __attribute__((alias("real")));\n'
+    assert placed(lab, build(lab, command, header))["other"] == {("inc/h.h", 3, "line-table")}
+
+
+def test_a_static_member_in_two_sources(lab):
+    for name in "ab":
+        lab.write(f"{name}.cpp", "struct A { static int s; };\nint A::s = 3;\n")
+        lab.sh(f"clang++ -g -c {name}.cpp")
+    assert placed(lab, ["a.o", "b.o"])["A::s"] == {("a.cpp", 2, "line-table"), ("b.cpp", 2, "line-table")}
+
+
+@pytest.mark.parametrize("options, definition, other", [
+    ("-DX", "#ifdef X\nint A::s = 1;\n#else\nint A::s = 2;\n#endif", ""),
+    ("-DX", "#ifdef X\nint A::s = 1;\n#endif", ""),
+    ("-DX", '#ifdef X\n#include "g.h"\n#else\nint A::s = 1;\n#endif', "int A::s = 2;"),
+    ("-Iother", "#include <g.h>", "int A::s = 2;"),
+    ("-O2", "#ifdef __OPTIMIZE__\nint A::s = 1;\n#else\nint A::s = 2;\n#endif", ""),
+])
+def test_a_static_member_that_may_be_defined_elsewhere(lab, options, definition, other):
+    """`other` is in a header that leaves no trace in debug info, and is found before the project's own."""
+    lab.write("inc/g.h", other if "other" not in options else "\nint A::s = 1;\n")
+    lab.write("other/g.h", other)
+    objects = build(lab, f"clang++ -g {options}", f"#pragma once\nstruct A {{ static int s; }};\n{definition}\n", extension="cpp")
+    assert "A::s" not in placed(lab, objects)
+
+
 def test_a_c_source_compiled_as_cxx_is_cxx(lab):
     objects = build(lab, "g++ -g -std=c++17", "#pragma once\nnamespace n { int level = 3; }\n")
     assert "inline" in finding(lab, objects)["fixes"][0]["text"]

@@ -330,11 +330,12 @@ Located located_from(const DeclaredAt& written, const std::string& folder) {
     located.place.why_unknown = "the debug info names several places: " + list;
   else if (written.declaration_only)
     located.place.why_unknown = "the debug info names only its declaration, " + list;
-  if (places.size() != 1 || written.declaration_only) return located;
-  located.place.known_by = KnownBy::DebugInfo;
-  located.place.at = *places.begin();
+  if (places.size() != 1) return located;
   located.unit = written.unit;
   located.source = display_path(written.source, folder);
+  if (written.declaration_only) return located;
+  located.place.known_by = KnownBy::DebugInfo;
+  located.place.at = *places.begin();
   return located;
 }
 

@@ -774,6 +774,34 @@ void take_device_list(TranslationUnit& unit, FileStore& files, const UnitReader&
   });
 }
 
+/// Of a unit of which only debug info is known: a definition that stands under no condition in a file that was read, and
+/// to which one way of includes leads, is the symbol's, as a unit defines it once. Clang has no line of a static
+/// member's definition, and no compiler one of an alias of a function.
+void settle_by_way(const TranslationUnit& unit, FileStore& files, const std::vector<Name>& wanted,
+                   std::vector<Reading>& readings) {
+  std::set<std::string> read;
+  for (const std::string& file : unit.read_files) read.insert(normal_path(file, unit.folder));
+  std::error_code failed;
+  const std::string here = std::filesystem::current_path(failed).string();
+  std::vector<Name> names;
+  std::vector<Definition*> settled;
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    std::vector<Definition>& found = readings[i].definitions;
+    for (Definition& definition : found) definition.certain = definition.site_certain = false;
+    if (wanted[i].site || found.size() != 1 || !found.front().doubts.empty()) continue;
+    const SourceLine site{normal_path(found.front().at.file, here), found.front().at.line};
+    if (!read.contains(site.file)) continue;
+    names.push_back(wanted[i]);
+    names.back().site = site;
+    settled.push_back(&found.front());
+  }
+  if (names.empty()) return;
+  const UnitReading again = UnitReader(unit, files, names).finish();
+  for (std::size_t i = 0; i < settled.size(); ++i)
+    settled[i]->certain = settled[i]->site_certain =
+        again.readings[i].way.has_value() || settled[i]->chain.empty();  // in the source itself
+}
+
 }  // namespace
 
 std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::vector<Name>& wanted,
@@ -808,8 +836,7 @@ std::vector<Reading> read_definitions(const TranslationUnit& unit, const std::ve
   }
   const auto is_known = [](const Reading& reading) { return reading.way.has_value(); };
   if (absolute.is_known_by_debug_info()) {  // too little is known to try what may be otherwise
-    for (Reading& reading : first.readings)
-      for (Definition& definition : reading.definitions) definition.certain = definition.site_certain = false;
+    settle_by_way(absolute, files, wanted, first.readings);
   } else if (!std::all_of(first.readings.begin(), first.readings.end(), is_known)) {
     explore(absolute, wanted, read, first);
     doubt_operands(absolute, wanted, read, first);
