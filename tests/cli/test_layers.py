@@ -9,6 +9,11 @@ SRC = SOURCE_DIR / "src"
 FILES = sorted(file for file in SRC.rglob("*") if file.suffix in (".cpp", ".hpp"))
 
 
+# Each is a library by itself, which can be read without the others: the way to a place in the source, what ships, logs, and the
+# command line.
+BESIDE_THE_CORE = {"locate", "locate/dwarf", "locate/source", "locate/why", "package", "load", "rules/python", "diagnose", "cli"}
+
+
 def layers():
     text = (SOURCE_DIR / "cmake" / "layers.cmake").read_text()
     lists = re.findall(r'"(.*?)"', re.search(r"set\(ELFAUDIT_LAYERS\n(.*?)\)", text, re.S)[1])
@@ -60,3 +65,10 @@ def test_few_headers_have_one_reader():
                 readers[header].add(file)
     alone = [file.name for file in FILES if file.suffix == ".hpp" and len(readers[file]) <= 1]
     assert len(alone) <= 20, alone
+
+
+def test_the_core_can_be_held_in_the_head():
+    """From the link line to the report: input, scan, resolve, rules, audit, report and what they stand on."""
+    assert BESIDE_THE_CORE < set(layers())
+    core = [file for file in FILES if folder_of(file) not in BESIDE_THE_CORE]
+    assert sum(file.read_text().count("\n") for file in core) < 40_000
