@@ -81,7 +81,7 @@ struct Site {
   std::uint64_t offset = 0;  ///< in the section
   std::uint64_t size = 0;    ///< bytes
   Place place;
-  std::vector<std::string> notes;  ///< "pulled in by a.o, which needs foo"
+  std::vector<std::string> notes;  ///< "extracted by a.o, which needs foo"
 };
 
 /// What made it a definition in that place.

@@ -61,7 +61,7 @@ Json rules(const Audit& audit) {
   return list;
 }
 
-/// Who pulled whom: one edge for each archive member in the link.
+/// Extractions: one edge for each archive member in the link.
 Json pulls(const Audit& audit) {
   Json list = Json::array();
   for (const Extraction& extraction : audit.resolution.extractions)

@@ -4,7 +4,7 @@
 //     kept      a.o              .bss, 4 bytes
 //               inc/state.h:3    (debug info)
 //     rejected  libx.a(b.o)      .bss+0x40, 4 bytes
-//               no debug info; pulled in by a.o, which needs f
+//               no debug info; extracted by a.o, which needs f
 
 #include <fmt/format.h>
 

@@ -81,7 +81,7 @@ function includeGraph(finding) {
   }
   const list = [...edges.values()];
   const says = list.map(e => `${e.from} (${e.label}) includes ${e.to}`).join("; ");
-  return el("section", el("h4", "How the sources come to it"), el("div.scroll", {tabindex: 0}, drawGraph([...nodes.values()], list, true, says)),
+  return el("section", el("h4", "Includes"), el("div.scroll", {tabindex: 0}, drawGraph([...nodes.values()], list, true, says)),
     sites.length > MOST_CHAINS ? el("p.dim", `${sites.length - MOST_CHAINS} more ways are not drawn`) : null);
 }
 
@@ -109,7 +109,7 @@ function pullGraph(finding) {
   for (const site of finding.sites) if (nodes.has(site.input)) Object.assign(nodes.get(site.input), {kind: site.role, flag: site.role});
   const list = [...edges.values()];
   const says = list.map(e => `${e.from} needs ${e.label}, which pulls in ${e.to}`).join("; ");
-  return el("section", el("h4", "Who pulled it into the link"), el("div.scroll", {tabindex: 0}, drawGraph([...nodes.values()], list, false, says)));
+  return el("section", el("h4", "Why it is part of the link"), el("div.scroll", {tabindex: 0}, drawGraph([...nodes.values()], list, false, says)));
 }
 
 function diffBlock(diff) {

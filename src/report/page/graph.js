@@ -1,5 +1,5 @@
 "use strict";
-// Small layered graphs, drawn as SVG from left to right: the includes that lead to a definition, and who pulled whom.
+// Small layered graphs, drawn as SVG from left to right: the includes that lead to a definition, and which member extracted which.
 //   nodes: [{id, title, sub, kind, flag}]   kind: a class of the box; flag: a word above it
 //   edges: [{from, to, label}]
 

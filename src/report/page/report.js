@@ -97,7 +97,7 @@ function drawFilters() {
     el("div", el("h2", "Group by"), group), all);
 }
 
-// --- who pulled whom, the architectures
+// --- extracted members, the architectures
 
 function pullTree() {
   const children = new Map(), pulled = new Set(data.pulls.map(p => p.object));
@@ -116,14 +116,14 @@ function pullTree() {
 
 function drawLink() {
   const panel = byId("panel-link");
-  panel.append(el("p.lead", "Archive members take part in a link only when something before them needs them. These are the members that were pulled in, and by whom."));
+  panel.append(el("p.lead", "Archive members take part in a link only when something before them needs them. These are the extracted members, and what needed each."));
   if (data.pulls.length <= MOST_PULLS_DRAWN) {
     const nodes = new Map(), edges = new Map();
     for (const pull of data.pulls) {
       for (const name of [pull.by, pull.object]) if (!nodes.has(name)) nodes.set(name, objectNode(name, "", ""));
       addEdge(edges, pull.by, pull.object, pull.because);
     }
-    panel.append(el("div.scroll", {tabindex: 0}, drawGraph([...nodes.values()], [...edges.values()], false, "who pulled whom; the list below says the same")));
+    panel.append(el("div.scroll", {tabindex: 0}, drawGraph([...nodes.values()], [...edges.values()], false, "which member extracted which; the list below says the same")));
   }
   panel.append(el("section", {style: "margin-top:20px"}, pullTree()));
 }
@@ -192,7 +192,7 @@ function show(name) {
 }
 
 function drawTabs() {
-  const tabs = [["findings", "Findings", news.length], ["link", "Who pulled whom", data.pulls.length], ["archs", "Architectures", new Set(data.images.map(i => i.target)).size]];
+  const tabs = [["findings", "Findings", news.length], ["link", "Extracted members", data.pulls.length], ["archs", "Architectures", new Set(data.images.map(i => i.target)).size]];
   for (const [name, words, n] of tabs) {
     if (n === 0 && name !== "findings") { byId("panel-" + name).remove(); continue; }
     const tab = el("button", {type: "button", role: "tab", id: "tab-" + name, "aria-controls": "panel-" + name}, words, el("span.count", String(n)));
