@@ -233,9 +233,9 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   }
   watch.lap("relocations");
   progress_stage("linking device code");
-  DeviceRelatives kin;
-  result.resolution.device =
-      attempt("device code", [&] { return resolve_device_code(result.job, result.inputs, result.resolution, kin); });
+  DeviceRelatives relatives;
+  result.resolution.device = attempt(
+      "device code", [&] { return resolve_device_code(result.job, result.inputs, result.resolution, relatives); });
   watch.lap("device");
   progress_stage("comparing times");
   const std::vector<GpuCompile> compiles =
@@ -251,12 +251,18 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   const auto in_headers = [&](const std::vector<SymbolId>& definitions) {
     return definitions_in_headers(definitions, result.inputs, locating, problems);
   };
+  const auto resolve_as = [&](LinkerKind linker) {
+    LinkJob job = result.job;
+    job.linker = linker;
+    job.linker_version = 0;
+    return resolve(job, result.inputs);
+  };
   const std::vector<ObjectFacts> interpreter =
       attempt("the interpreter's libraries", [&] { return interpreter_of_link(result, options); });
   result.findings =
       apply_rules({result.job, result.inputs, result.resolution, result.packages, result.images, options.pythons,
                    options.gpu_archs, compiles, stale.objects, stale.libraries, &result.libraries,
-                   holds_functions_or_variables, when_looked_up, in_headers, interpreter, &kin},
+                   holds_functions_or_variables, when_looked_up, in_headers, interpreter, &relatives, resolve_as},
                   options.enable);
   watch.lap("rules");
   progress_stage("looking for definitions in debug info");

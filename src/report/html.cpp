@@ -10,10 +10,10 @@
 #include "elfaudit/version.hpp"
 #include "report/rule_help.hpp"
 #include "report/wording.hpp"
-#include "resolve/gpu_code.hpp"
 #include "rules/rules.hpp"
 #include "scan/device/device_code.hpp"
 #include "support/demangle.hpp"
+#include "target/gpu_code.hpp"
 
 namespace elfaudit {
 

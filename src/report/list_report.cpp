@@ -18,10 +18,10 @@
 #include "elfaudit/version.hpp"
 #include "report/for_display.hpp"
 #include "report/wording.hpp"
-#include "resolve/gpu_code.hpp"
 #include "scan/device/device_code.hpp"
 #include "support/demangle.hpp"
 #include "support/strings.hpp"
+#include "target/gpu_code.hpp"
 
 namespace elfaudit {
 

@@ -6,7 +6,7 @@
 #include <cassert>
 #include <set>
 
-#include "resolve/gpu_code.hpp"
+#include "target/gpu_code.hpp"
 
 namespace elfaudit {
 namespace {

@@ -11,7 +11,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "resolve/resolve.hpp"
 #include "rules/rules.hpp"
 #include "support/demangle.hpp"
 #include "target/linker_traits.hpp"
@@ -237,16 +236,11 @@ struct OtherLinker {
   Resolution resolution;
 };
 
-/// Played through once there is something to ask them: it takes as long again as the link's own resolution did.
 std::vector<OtherLinker> resolve_as_other_linkers(const Evidence& evidence) {
   std::vector<OtherLinker> others;
   for (const auto& [kind, name] :
        {std::pair{LinkerKind::Bfd, "GNU ld"}, std::pair{LinkerKind::Lld, "lld"}, std::pair{LinkerKind::Mold, "mold"}}) {
-    if (kind == evidence.job.linker) continue;
-    LinkJob job = evidence.job;
-    job.linker = kind;
-    job.linker_version = 0;
-    others.push_back({name, resolve(job, evidence.inputs)});
+    if (kind != evidence.job.linker) others.push_back({name, evidence.resolve_as(kind)});
   }
   return others;
 }

@@ -12,8 +12,8 @@
 #include <tuple>
 #include <vector>
 
-#include "resolve/gpu_code.hpp"
 #include "target/gpu_arch.hpp"
+#include "target/gpu_code.hpp"
 
 namespace elfaudit {
 

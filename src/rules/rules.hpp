@@ -45,6 +45,8 @@ struct Evidence {
   std::span<const ObjectFacts> interpreter{};  ///< of a link that makes a module of Python: see module_links()
   /// Who has functions like those that a device link is missing, by symbol.
   const std::map<std::string, std::vector<std::string>>* device_relatives = nullptr;
+  /// The same link by another linker's rules. Takes as long as the link's own resolution did.
+  std::function<Resolution(LinkerKind)> resolve_as = nullptr;
 
   const ObjectFacts& object(ObjectId id) const { return inputs[id.input].objects[id.object]; }
   const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }

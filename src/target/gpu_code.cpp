@@ -1,6 +1,6 @@
 // Compares images with GPUs by the driver's rules.
 
-#include "resolve/gpu_code.hpp"
+#include "target/gpu_code.hpp"
 
 #include <algorithm>
 #include <map>
