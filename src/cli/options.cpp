@@ -2,6 +2,8 @@
 
 #include "cli/options.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "report/wording.hpp"
@@ -23,11 +25,13 @@ void add_color(CLI::App& command, Request& request) {
       ->capture_default_str();
 }
 
+/// "text, json or sarif"
+static std::string one_of(const std::vector<std::string>& names) {
+  return fmt::format("{} or {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
+}
+
 void add_format(CLI::App& command, Request& request, const std::vector<std::string>& formats) {
-  command
-      .add_option(
-          "--format", request.formats,
-          formats.size() == 2 ? formats[0] + " or " + formats[1] : formats[0] + ", " + formats[1] + " or " + formats[2])
+  command.add_option("--format", request.formats, one_of(formats))
       ->allow_extra_args(false)
       ->check(CLI::IsMember(formats))
       ->option_text("FORMAT")
@@ -105,8 +109,9 @@ void add_path_options(CLI::App& command, Request& request) {
 void add_report_options(CLI::App& command, Request& request) {
   command
       .add_option("--format", request.formats,
-                  "text, json, sarif, github, junit or html; FORMAT=FILE writes to a file, and may be given several "
-                  "times; %o in its name is replaced by the link's output")
+                  one_of(format_names()) +
+                      "; FORMAT=FILE writes to a file, and may be given several times; %o in its "
+                      "name is replaced by the link's output")
       ->option_text("FORMAT[=FILE]")
       ->default_str(format_names().front())
       ->allow_extra_args(false);
