@@ -1,6 +1,6 @@
-# What the program itself is linked with. Its whole work on a small link takes less time than the dynamic linker needs for
-# a shared libstdc++ and five more libraries (2.0 ms of 2.6), so the program carries what there is an archive of. The
-# library that is installed leaves the choice to its users.
+# What the program itself is linked with. With a shared libstdc++ and eight more libraries the dynamic linker takes longer
+# than the work on a small link: `check a.o b.o` takes 2.0 ms instead of 2.8, so the program carries what there is an
+# archive of. The library that is installed leaves the choice to its users.
 #
 # ELFAUDIT_SHARED_LIBRARIES: what the library needs.
 # ELFAUDIT_LIBRARIES: the same as it is linked here, archives first of all.

@@ -1,4 +1,5 @@
-// Opens zip files with libzip, which is loaded when the first one is opened; and recognises wheels among them.
+// Opens zip files with libzip, and recognises wheels among them. libzip is loaded when the first one is opened: with the
+// five libraries it needs, it would take 0.8 ms of a start of 2.8.
 
 #include "support/zip_file.hpp"
 
