@@ -476,7 +476,7 @@ std::size_t read_bfd_text_relocation(Reader& reader, std::string_view text) {
 /// "requires dynamic R_X86_64_32 reloc against 'x' which may overflow at runtime", "requires unsupported dynamic reloc
 /// 11", "unsupported reloc 23 against global symbol t"
 std::size_t read_gold_reloc(Reader& reader, std::string_view before, std::string_view what) {
-  const auto give = [&](std::string_view relocation, std::string symbol) -> std::size_t {
+  const auto give = [&](std::string_view relocation, const std::string& symbol) -> std::size_t {
     LogError error = refused(reader, LogTool::Gold, relocation, symbol);
     set_place(error.place, trim(before));
     reader.errors.push_back(std::move(error));

@@ -203,7 +203,7 @@ void suppress(const Policy& policy, Audit& audit) {
   std::vector<Finding> left;
   for (Finding& finding : audit.findings) {
     bool taken = false;
-    for (std::size_t i = 0; i < policy.suppressions.size() && !taken && !finding.leaves_unread; ++i) {
+    for (std::size_t i = 0; i < policy.suppressions.size() && !finding.leaves_unread; ++i) {
       const Suppression& suppression = policy.suppressions[i];
       if (!matches(suppression, finding)) continue;
       const bool over = !suppression.until.empty() && suppression.until < day;
@@ -211,6 +211,7 @@ void suppress(const Policy& policy, Audit& audit) {
       if (over) continue;
       audit.suppressed.push_back({std::move(finding), suppression.reason, suppression.where});
       taken = true;
+      break;
     }
     if (!taken) left.push_back(std::move(finding));
   }

@@ -496,7 +496,7 @@ std::vector<ObjectFacts> read_interpreter_libraries(const ObjectFacts& object, c
   for (const TreeFile& file :
        find_in_system(tree, {object.machine, object.is_64, object.big_endian}, libraries_of_the_interpreter()))
     if (InputFacts facts = scan_input(file.real); is_loaded(facts))
-      libraries.push_back(std::move(facts.objects.front()));
+      libraries.push_back(std::move(facts.objects.edit().front()));
   return libraries;
 }
 

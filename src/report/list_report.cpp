@@ -498,7 +498,7 @@ std::string cell(const Row& row, const Column& column) {
   if (found == row.held.end()) return ".";
   const Held& held = found->second;
   if (held.jit) return "JIT";
-  const std::string code = held.cubin && held.ptx ? "both" : held.cubin ? "cubin" : held.ptx ? "PTX" : "";
+  std::string code = held.cubin && held.ptx ? "both" : held.cubin ? "cubin" : held.ptx ? "PTX" : "";
   if (!held.lto) return code;
   return code.empty() ? "LTO" : "LTO+" + code;
 }

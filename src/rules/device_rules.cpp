@@ -157,7 +157,7 @@ std::string times(std::size_t n) { return n == 2 ? "twice" : std::to_string(n) +
 std::string mismatch_message(const Evidence& evidence, const DeviceMismatch& mismatch) {
   const DeviceSymbol& first = evidence.symbol(mismatch.first);
   const DeviceSymbol& other = evidence.symbol(mismatch.other);
-  const std::string name = demangle(mismatch.symbol);
+  std::string name = demangle(mismatch.symbol);
   switch (mismatch.kind) {
     case MismatchKind::Size:
       return fmt::format("{} has {} bytes in one object and {} in another", name, first.size, other.size);
@@ -200,9 +200,10 @@ static std::vector<Finding> device_mismatches(const Evidence& evidence) {
     messages.try_emplace(key, mismatch_message(evidence, mismatch));
   }
   std::vector<Finding> findings;
-  for (auto& [key, finding] : by_symbol)
-    findings.push_back(std::move(finding).finish(kDeviceDeclarationMismatch, key.first,
-                                                 messages[key] + ", in the device code for " + finding.arch_list()));
+  for (auto& [key, finding] : by_symbol) {
+    std::string message = messages[key] + ", in the device code for " + finding.arch_list();
+    findings.push_back(std::move(finding).finish(kDeviceDeclarationMismatch, key.first, std::move(message)));
+  }
   return findings;
 }
 

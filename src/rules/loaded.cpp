@@ -36,7 +36,7 @@ Site loaded_site(const Image& image, std::uint32_t library, Role role) {
 }
 
 std::string shown_directory(const std::string& directory) {
-  const std::string normal = std::filesystem::path(directory).lexically_normal().string();
+  std::string normal = std::filesystem::path(directory).lexically_normal().string();
   const std::string site = "/<prefix>/lib/python/";  // where the images stage installs wheels
   if (normal.starts_with(site)) return normal.substr(site.size());
   return normal;

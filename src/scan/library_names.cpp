@@ -182,7 +182,7 @@ class HashTable {
   bool usable() const { return buckets_ != 0 && bloom_size_ != 0 && bloom_shift_ < 32; }
 
   bool may_have(std::uint32_t hash) {
-    const auto bloom = file_.read<std::uint64_t>(bloom_at_ + 8 * (hash / 64 % bloom_size_));
+    const auto bloom = file_.read<std::uint64_t>(bloom_at_ + std::uint64_t{8} * (hash / 64 % bloom_size_));
     const std::uint64_t bits = std::uint64_t{1} << hash % 64 | std::uint64_t{1} << (hash >> bloom_shift_) % 64;
     if (bloom && (*bloom & bits) != bits) return false;
     const auto head = file_.read<std::uint32_t>(buckets_at_ + 4 * std::uint64_t{hash % buckets_});

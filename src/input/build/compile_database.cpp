@@ -100,12 +100,16 @@ class EntryReader : public nlohmann::json::json_sax_t {
   bool string(string_t& value) override {
     if (entries_.empty()) return true;
     CompileEntry& entry = entries_.back();
-    if (depth_ == 3 && key_ == "arguments") entry.arguments.push_back(std::move(value));
-    if (depth_ != 2) return true;
-    if (key_ == "directory") entry.folder = std::move(value);
-    if (key_ == "file") entry.file = std::move(value);
-    if (key_ == "output") entry.output = std::move(value);
-    if (key_ == "command") entry.command = std::move(value);
+    if (depth_ == 3 && key_ == "arguments")
+      entry.arguments.push_back(std::move(value));
+    else if (depth_ == 2 && key_ == "directory")
+      entry.folder = std::move(value);
+    else if (depth_ == 2 && key_ == "file")
+      entry.file = std::move(value);
+    else if (depth_ == 2 && key_ == "output")
+      entry.output = std::move(value);
+    else if (depth_ == 2 && key_ == "command")
+      entry.command = std::move(value);
     return true;
   }
   bool null() override { return true; }

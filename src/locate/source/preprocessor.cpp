@@ -201,7 +201,7 @@ void Preprocessor::drop_guard(Frame& frame) {
   frame.guard = Frame::Guard::None;
 }
 
-void Preprocessor::stop(std::string why) {
+void Preprocessor::stop(const std::string& why) {
   if (stopped_) return;
   stopped_ = true;
   doubt_everything("not all was read: " + why);

@@ -199,7 +199,7 @@ class Preprocessor : public TokenSource {
   Doubt derived(std::string sentence, Doubt doubt);
   void doubt_condition(Doubt doubt) { condition_doubt_ = doubts_.both(condition_doubt_, doubt); }
   bool already_guarded(std::uint32_t file) const;
-  void stop(std::string why);
+  void stop(const std::string& why);
   void refute();
   void miss_include();
   static std::string of_mmd(const std::string& operand) {

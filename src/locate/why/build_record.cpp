@@ -41,7 +41,7 @@ std::string object_file_of(const Origin& origin) {
   for (int seen = 0; !error && entry != fs::end(entry) && seen < kMostEntries; entry.increment(error), ++seen) {
     if (entry.depth() >= kMostLevels) entry.disable_recursion_pending();
     if (entry->path().filename() != origin.member || !entry->is_regular_file(error)) continue;
-    const std::string path = entry->path().lexically_normal().string();
+    std::string path = entry->path().lexically_normal().string();
     if (same_bytes(origin, loose(path))) return path;
   }
   return {};
