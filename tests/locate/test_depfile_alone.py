@@ -109,6 +109,16 @@ def test_clang_has_the_feature_where_it_has_the_macro(lab):
         assert (file, found) == ("lib.h", line)
 
 
+@pytest.mark.parametrize("feature", ["has_nothrow_constructor", "has_trivial_destructor", "has_virtual_destructor"])
+def test_clang_has_features_named_as_type_traits(lab, feature):
+    """boost/type_traits/intrinsics.hpp asks for them."""
+    lab.write("with.h", "#include <stddef.h>\n")
+    lab.write("without.h", "#include <stdlib.h>\n")
+    header = f'#if __has_feature({feature})\n#include "with.h"\n#else\n#include "without.h"\n#endif\nint level = 3;\n'
+    lab.write("lib.h", header)
+    assert places(lab, "clang++ -MD", "cpp") == {("lib.h", 6, (1,), "depfile")}
+
+
 def test_a_line_that_the_reading_leaves_out_has_the_way_to_its_file(lab):
     """Debug info says that it was read; -MD does not say what -O."""
     lab.write("level.h", "#pragma once\n#ifdef __OPTIMIZE__\nint level = 3;\n#else\nint level = 4;\n#endif\n")

@@ -35,6 +35,26 @@ def test_cxx(lab, compiler, options):
     assert place_in(lab, f"{compiler} {options}", "cpp", text) == ("lib.h", 7, 1, "depfile")
 
 
+@pytest.mark.parametrize("options", ["-std=c89", "-std=c99", "-std=c11", "-std=gnu89", "-D_POSIX_C_SOURCE=200809L -O2"])
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("headers", [["time.h"], ["fcntl.h", "sys/wait.h"], ["stdlib.h", "time.h"]], ids=" ".join)
+def test_two_names_that_decide_about_neighbours(lab, compiler, options, headers):
+    text = "#pragma once\n" + "".join(f"#include <{header}>\n" for header in headers) + "int level = 3;\n"
+    assert place_in(lab, f"{compiler} {options}", "c", text)[:2] == ("lib.h", len(headers) + 2)
+
+
+@pytest.mark.parametrize("options", ["-std=c99", ""])
+def test_clang_lists_what_has_include_asks_for(lab, options):
+    text = "#pragma once\n#include <fcntl.h>\n#if __has_include(<unistd.h>)\n#include <stddef.h>\n#endif\nint level = 3;\n"
+    assert place_in(lab, f"clang {options}", "c", text) == ("lib.h", 6, 1, "depfile")
+
+
+def test_a_parameter_of_a_macro_is_no_name_of_the_program(lab):
+    """As x of glibc's __attribute_format_arg__(x), where it is not known whether the compiler has the attribute."""
+    text = "#pragma once\n#if __has_attribute(unheard_of)\n#define MARK(x) x\n#else\n#define MARK(x)\n#endif\nint x = 3;\n"
+    assert place_in(lab, "gcc", "c", text)[:2] == ("lib.h", 7)
+
+
 def test_standard_that_the_list_does_not_tell_is_a_doubt(lab):
     text = "#pragma once\n#if __cplusplus >= 201703L\nint level = 3;\n#else\nint level = 4;\n#endif\n"
     assert place_in(lab, "g++", "cpp", text)[3] == "none"

@@ -164,6 +164,7 @@ void Condition::has_include(bool next) {
   const auto& frame = preprocessor_.frames_.back();
   const IncludeRequest request{name, quoted, parent_path(preprocessor_.files_[frame.file].path), frame.directory, next};
   const bool found = !name.empty() && preprocessor_.search_.exists(request);
+  if (found) preprocessor_.note_existing(request);
   // The compiler's own directories are known only when a depfile names what is in them.
   const bool is_guess = found && preprocessor_.search_.is_guessing() && !is_standard_header(name);
   if (is_guess || (!found && !preprocessor_.search_.knows_system_folders()))

@@ -74,7 +74,7 @@ class IncludeSearch {
   IncludeSearch(const TranslationUnit& unit, FileStore& files);
 
   Included find(const IncludeRequest& request);
-  /// Is there such a file (__has_include)? A depfile does not list what was only asked for.
+  /// Is there such a file (__has_include)? The depfile of gcc does not list what was only asked for.
   bool exists(const IncludeRequest& request);
 
   /// All files that may be meant, whatever else is known.

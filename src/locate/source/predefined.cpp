@@ -168,6 +168,11 @@ Answer feature(Word op, std::string_view name, Compiler compiler, Language langu
     case Word::HasFeature:
     case Word::HasExtension:
       name = without_underscores(name);
+      // What clang called its type traits' builtins before __has_builtin; boost/type_traits/intrinsics.hpp asks so.
+      if (name.starts_with("has_nothrow_") || name.starts_with("has_trivial_") ||
+          is_one_of(name, {"has_virtual_destructor", "underlying_type"}))
+        return {true, in_c ? "0" : "1"};
+      if (is_one_of(name, {"tls", "assume_nonnull", "enumerator_attributes"})) return {true, "1"};
       for (const std::string_view prefix : {"cxx_", "c_", "is_", "attribute_", "gnu_asm", "nullability"})
         if (name.starts_with(prefix)) return {false, "1"};
       return {false, "0"};

@@ -80,7 +80,8 @@ void Preprocessor::enter_command_line(const TranslationUnit& unit) {
   unit_ = &unit;
 }
 
-void Preprocessor::enter_file(std::uint32_t file, std::uint32_t parent, std::uint32_t line, std::size_t directory) {
+/// In the order of the depfile.
+void Preprocessor::note_order(std::uint32_t file) {
   if (is_entered_.size() <= file) is_entered_.resize(file + 16, false);
   if (!is_entered_[file] && supposing_) {
     if (const Doubt doubt = doubt_here(); doubts_.is_mild(doubt)) add_supposition(file, doubt);
@@ -89,6 +90,19 @@ void Preprocessor::enter_file(std::uint32_t file, std::uint32_t parent, std::uin
     if (unclear_include_ != 0) note_unclear_include(file);
   }
   is_entered_[file] = true;
+}
+
+/// Clang's depfile has a file where __has_include first finds it, whether it is included then or not.
+void Preprocessor::note_existing(const IncludeRequest& request) {
+  if (compiler_ != Compiler::Clang || !supposing_) return;
+  const Included found = search_.find(request);
+  if (found.file == FileStore::kNone || !search_.is_listed(files_[found.file].path)) return;
+  search_.mark_reached(found);
+  note_order(found.file);
+}
+
+void Preprocessor::enter_file(std::uint32_t file, std::uint32_t parent, std::uint32_t line, std::size_t directory) {
+  note_order(file);
   lexed_bytes_ += files_[file].size();
   if (lexed_bytes_ > kMostBytes) return stop("the headers are larger than the limit for one source");
   if (inclusions_.size() >= kMostInclusions) return stop("too many #includes");
@@ -864,9 +878,14 @@ bool Preprocessor::skipped_directive(Frame& frame, const Token& hash, Doubt doub
         Doubt& maybe = maybe_defined_[name.id];
         maybe = doubts_.both(maybe, doubt);
         if (Macro* macro = macros_.find(name.id); macro != nullptr) macro->doubt = doubts_.both(macro->doubt, doubt);
+        note_skipped_name(name, doubt);
         frame.lexer.interning = false;
-        for (Token token = name; token.kind != Kind::End; token = frame.lexer.next()) {
-          note_skipped_name(token, doubt);
+        Token token = frame.lexer.next();
+        std::unordered_set<std::string_view> parameters;  // what an argument is called is no name of the program's
+        if (token.is('(') && !token.is_spaced())
+          for (; token.kind != Kind::End && !token.is(')'); token = frame.lexer.next()) parameters.insert(token.text);
+        for (; token.kind != Kind::End; token = frame.lexer.next()) {
+          if (!parameters.contains(token.text)) note_skipped_name(token, doubt);
           if (token.kind == Kind::String) skipped_strings_[name.id] = token.text;
         }
       }

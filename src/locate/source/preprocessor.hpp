@@ -158,6 +158,8 @@ class Preprocessor : public TokenSource {
     const std::set<std::uint32_t>* watched = nullptr;  ///< lines
   };
   void enter_file(std::uint32_t file, std::uint32_t parent, std::uint32_t line, std::size_t directory);
+  void note_order(std::uint32_t file);
+  void note_existing(const IncludeRequest& request);
   bool leave_file();
   void note_unclear_include(std::uint32_t file);
   bool list_has_order();

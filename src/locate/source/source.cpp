@@ -46,6 +46,7 @@ struct Assumption {
 
 struct Trial {
   std::size_t left = 0;                 ///< listed files that are not where the order has them
+  std::size_t gap = 0;                  ///< of these, those before the next file that was entered
   std::string first;                    ///< the first of all listed files, when it is one of them
   std::vector<Assumption> assumptions;  ///< that may fix it
   std::size_t bytes = 0;
@@ -74,9 +75,16 @@ std::vector<std::string> values_in(const std::vector<std::string_view>& conditio
   return values;
 }
 
+/// -std=gnu99 and -std=c99: time.h reads less where the language is older and nothing else is asked for.
+std::vector<std::string> with_strict(std::vector<std::string> standards) {
+  for (std::size_t i = 0, size = standards.size(); i < size; ++i)
+    if (standards[i].starts_with("gnu")) standards.push_back("c" + standards[i].substr(3));
+  return standards;
+}
+
 std::vector<std::string> values_of(std::string_view name, const std::vector<std::string_view>& conditions,
                                    const TranslationUnit& unit) {
-  if (name == kStandard) return standard_names(unit);
+  if (name == kStandard) return with_strict(standard_names(unit));
   if (name.starts_with("__cpp_")) return {};  // the standard decides about them
   // features.h compares these with more than one number, and what it decides is asked for elsewhere.
   if (name == "_POSIX_C_SOURCE") return {"200809L", "200112L", "199506L", "199309L", "1"};
@@ -103,6 +111,10 @@ Trial try_reading(TranslationUnit unit, FileStore& files, const std::string* sys
     return difference < order.size() ? order[difference] : FileStore::kNone;
   };
   trial.left = listed.size() - difference + 1;
+  trial.gap = static_cast<std::size_t>(
+      std::find(listed.begin() + static_cast<std::ptrdiff_t>(std::min(difference, listed.size())), listed.end(),
+                at(entered)) -
+      listed.begin());
   if (difference == 0 && !listed.empty()) trial.first = files[listed.front()].path;
   for (const Preprocessor::Assumption& supposition : preprocessor.suppositions()) {
     if (supposition.file != at(listed) && supposition.file != at(entered)) continue;
@@ -186,6 +198,7 @@ void guide_dialect(TranslationUnit& unit, FileStore& files) {
   Trial best = try_reading(unit, files, nullptr);
   std::size_t bytes = best.bytes;
   unsigned readings = 1;
+  TranslationUnit settled = unit;  // with what has brought the reading further
   for (bool goes_on = true; goes_on && best.left != 0;) {
     goes_on = false;
     std::vector<Assumption> assumptions = std::move(best.assumptions);
@@ -199,12 +212,17 @@ void guide_dialect(TranslationUnit& unit, FileStore& files) {
       TranslationUnit changed = assuming(before, assumption);
       Trial trial = try_reading(changed, files, nullptr);
       bytes += trial.bytes;
-      if (trial.left >= best.left) continue;
+      // Where two names decide about neighbours in the list, one alone brings the reading no further, but its next file
+      // nearer: stdlib.h asks for __OPTIMIZE__ behind what _POSIX_C_SOURCE leaves out.
+      const bool is_further = trial.left < best.left;
+      if (!is_further && (trial.left != best.left || trial.gap >= best.gap)) continue;
       best = std::move(trial);
       unit = std::move(changed);
+      if (is_further) settled = unit;
       goes_on = true;
     }
   }
+  unit = std::move(settled);
 }
 
 /// A directive as one line without comments, its blanks made single: "#if defined(A)".
