@@ -1,5 +1,7 @@
 """Objects of which a depfile tells the sources, and nothing the command line."""
 
+import os
+
 import pytest
 
 from elfaudit_test import by_symbol, need
@@ -56,6 +58,18 @@ def test_mmd_leaves_out_system_headers(lab, operand):
         lab.sh(f"gcc -MMD -isystem third -c {name}.c")
     (finding,) = lab.audit("check", "--format", "json", "a.o", "b.o").json()["findings"]
     assert f"-MMD leaves out system headers, as {operand} may be: compile with -MD" in finding["sites"][0]["why_unknown"]
+
+
+@pytest.mark.skipif(not os.path.exists("/usr/include/stb/stb_ds.h"), reason="needs stb's headers")
+def test_mmd_leaves_out_an_implementation(lab):
+    """What an installed header defines is a candidate, and enough to see which switch turns it on."""
+    for name in "ab":
+        lab.write(f"{name}.c", "#define STB_DS_IMPLEMENTATION\n#include <stb/stb_ds.h>\n")
+        lab.sh(f"gcc -w -MMD -c {name}.c")
+    (first, *others) = lab.audit("check", "--format", "json", "a.o", "b.o").json()["findings"]
+    assert not others and first["also"]
+    assert first["cause"]["kind"] == "implementation-switch" and "STB_DS_IMPLEMENTATION is defined in a.c:1 and b.c:1" in first["cause"]["text"]
+    assert {site["known_by"] for site in first["sites"]} == {"none"}
 
 
 FUNCTION = "struct A { int level(int) const; };\nint A::level(int) const { return 1; }\n"

@@ -41,7 +41,7 @@ std::string object_file_of(const Origin& origin) {
   for (int seen = 0; !error && entry != fs::end(entry) && seen < kMostEntries; entry.increment(error), ++seen) {
     if (entry.depth() >= kMostLevels) entry.disable_recursion_pending();
     if (entry->path().filename() != origin.member || !entry->is_regular_file(error)) continue;
-    std::string path = entry->path().lexically_normal().string();
+    const std::string path = entry->path().lexically_normal().string();
     if (same_bytes(origin, loose(path))) return path;
   }
   return {};
@@ -330,6 +330,33 @@ KnownBy known_by(const BuildRecord& record) {
   return record.has_file_list ? KnownBy::Depfile : KnownBy::SourceScan;
 }
 
+/// -MMD leaves out system headers, and which those are is not known: what the installed ones define of the names that
+/// the listed files don't is a candidate.
+void add_installed(const source::TranslationUnit& unit, const std::vector<source::Name>& names,
+                   std::vector<source::Reading>& readings) {
+  std::vector<std::size_t> open;
+  std::vector<source::Name> missing;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!readings[i].definitions.empty() || names[i].parts.empty() || names[i].site) continue;
+    open.push_back(i);
+    missing.push_back(names[i]);
+  }
+  source::TranslationUnit installed = unit;
+  installed.options.emplace();
+  installed.program = unit.compiler == source::Compiler::Clang ? "/usr/bin/clang" : "/usr/bin/gcc";
+  std::vector<source::Reading> found = source::read_definitions(installed, missing);
+  for (std::size_t at = 0; at < found.size(); ++at) {
+    source::Reading& reading = readings[open[at]];
+    if (found[at].definitions.empty()) continue;
+    for (source::Definition& definition : found[at].definitions) {
+      definition.certain = definition.site_certain = false;
+      definition.doubts = reading.doubts;
+    }
+    reading.definitions = std::move(found[at].definitions);
+    reading.unread = std::move(found[at].unread);
+  }
+}
+
 SourceEvidence read(const BuildRecord& record, const std::vector<AskedSymbol>& symbols, bool may_preprocess) {
   SourceEvidence evidence;
   evidence.unit = record.unit;
@@ -345,6 +372,10 @@ SourceEvidence read(const BuildRecord& record, const std::vector<AskedSymbol>& s
   evidence.readings = source::read_definitions(record.unit, names, as_read.get());
   evidence.as_read = std::move(as_read);
   evidence.known_by = known_by(record);
+  const bool is_mmd = std::none_of(record.unit.listed_files.begin(), record.unit.listed_files.end(), is_system_file);
+  if (!record.unit.listed_files.empty() && !record.unit.options && is_mmd &&
+      record.unit.compiler != source::Compiler::Nvcc)
+    add_installed(record.unit, names, evidence.readings);
   PlacesToShow places;
   for (source::Reading& reading : evidence.readings) places.show(reading);
   if (!may_preprocess || !record.command) return evidence;
