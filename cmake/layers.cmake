@@ -4,7 +4,8 @@
 # this list against the includes.
 set(ELFAUDIT_LAYERS
   "support"
-  "facts target"
+  "target"
+  "facts"
   "elf"
   "input scan/device"
   "input/build locate/dwarf locate/source scan"

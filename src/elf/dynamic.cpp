@@ -69,7 +69,7 @@ class LoadReader {
     const auto header = [&]<class Number>(Number Ehdr::*, std::size_t at) { return number<Number>(at, "ELF header"); };
     const std::uint64_t type = header(&Ehdr::e_type, offsetof(Ehdr, e_type));
     if (type != ET_DYN && type != ET_EXEC) fail("is neither a program nor a shared object: no loader maps it");
-    facts_.machine.machine = static_cast<std::uint16_t>(header(&Ehdr::e_machine, offsetof(Ehdr, e_machine)));
+    facts_.machine.number = static_cast<std::uint16_t>(header(&Ehdr::e_machine, offsetof(Ehdr, e_machine)));
     const std::uint64_t table = header(&Ehdr::e_phoff, offsetof(Ehdr, e_phoff));
     const std::uint64_t count = header(&Ehdr::e_phnum, offsetof(Ehdr, e_phnum));
     if (count != 0 && header(&Ehdr::e_phentsize, offsetof(Ehdr, e_phentsize)) != sizeof(Phdr))

@@ -6,18 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "target/machine_traits.hpp"
+
 namespace elfaudit {
 
-/// What must be the same in everything that is mapped together.
-struct LoadMachine {
-  std::uint16_t machine = 0;  ///< e_machine
-  bool is_64 = true;
-  bool big_endian = false;
-  bool operator==(const LoadMachine&) const = default;
-};
-
 struct LoadFacts {
-  LoadMachine machine;
+  Machine machine;
   bool dynamic = false;     ///< has PT_DYNAMIC; a static executable has none
   std::string interpreter;  ///< PT_INTERP
   std::string soname;

@@ -139,7 +139,8 @@ std::optional<FileProbe> probe_elf(std::string_view bytes) {
     return static_cast<std::uint16_t>(big ? byte(at) << 8 | byte(at + 1) : byte(at + 1) << 8 | byte(at));
   };
   const std::uint16_t type = half(16);
-  return FileProbe{ProbedKind::Elf, Machine{half(18), byte(EI_CLASS) == ELFCLASS64}, type == ET_DYN, type == ET_EXEC};
+  return FileProbe{ProbedKind::Elf, Machine{half(18), byte(EI_CLASS) == ELFCLASS64, big}, type == ET_DYN,
+                   type == ET_EXEC};
 }
 
 constexpr std::string_view kArchive = "!<arch>\n";
@@ -203,7 +204,7 @@ FileProbe probe_facts(const std::string& path) {
   probe.facts_of = path;
   const std::optional<Document> document = peek_document(path);
   if (!document || document->name.empty()) return probe;
-  probe.machine = {document->machine, document->is_64};
+  probe.machine = document->machine;
   probe.shared = document->kind == DocumentKind::SharedObject;
   probe.fixed = document->kind == DocumentKind::Executable;
   probe.facts_of = document->name;
@@ -229,52 +230,6 @@ ProbedKind why_not(int error) {
   }
 }
 
-struct Emulation {
-  std::string_view name;
-  Machine machine;
-};
-
-// The emulations of GNU ld 2.40, lld 19 and mold 1.10 for ELF.
-constexpr std::array kEmulations{
-    Emulation{"elf_x86_64", {EM_X86_64, true}},
-    Emulation{"elf_x86_64_fbsd", {EM_X86_64, true}},
-    Emulation{"elf_x86_64_sol2", {EM_X86_64, true}},
-    Emulation{"elf32_x86_64", {EM_X86_64, false}},
-    Emulation{"elf_i386", {EM_386, false}},
-    Emulation{"elf_i386_fbsd", {EM_386, false}},
-    Emulation{"aarch64linux", {EM_AARCH64, true}},
-    Emulation{"aarch64elf", {EM_AARCH64, true}},
-    Emulation{"aarch64linuxb", {EM_AARCH64, true}},
-    Emulation{"aarch64_elf64_le_vec", {EM_AARCH64, true}},
-    Emulation{"aarch64linux32", {EM_AARCH64, false}},
-    Emulation{"aarch64elf32", {EM_AARCH64, false}},
-    Emulation{"armelf", {EM_ARM, false}},
-    Emulation{"armelf_linux_eabi", {EM_ARM, false}},
-    Emulation{"armelfb_linux_eabi", {EM_ARM, false}},
-    Emulation{"elf64lriscv", {EM_RISCV, true}},
-    Emulation{"elf64briscv", {EM_RISCV, true}},
-    Emulation{"elf32lriscv", {EM_RISCV, false}},
-    Emulation{"elf32briscv", {EM_RISCV, false}},
-    Emulation{"elf64lppc", {EM_PPC64, true}},
-    Emulation{"elf64ppc", {EM_PPC64, true}},
-    Emulation{"elf32ppc", {EM_PPC, false}},
-    Emulation{"elf32ppclinux", {EM_PPC, false}},
-    Emulation{"elf32lppc", {EM_PPC, false}},
-    Emulation{"elf64_s390", {EM_S390, true}},
-    Emulation{"elf_s390", {EM_S390, false}},
-    Emulation{"elf64loongarch", {258, true}},
-    Emulation{"elf32loongarch", {258, false}},
-    Emulation{"elf64_sparc", {EM_SPARCV9, true}},
-    Emulation{"elf32_sparc", {EM_SPARC, false}},
-    Emulation{"elf64ltsmip", {EM_MIPS, true}},
-    Emulation{"elf64btsmip", {EM_MIPS, true}},
-    Emulation{"elf32ltsmip", {EM_MIPS, false}},
-    Emulation{"elf32btsmip", {EM_MIPS, false}},
-    Emulation{"elf64alpha", {0x9026, true}},
-    Emulation{"m68kelf", {EM_68K, false}},
-    Emulation{"shlelf_linux", {EM_SH, false}},
-};
-
 }  // namespace
 
 FileProbe probe_file(const std::string& path) {
@@ -297,12 +252,6 @@ bool is_package(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return false;
   return S_ISDIR(info.st_mode) || (S_ISREG(info.st_mode) && (path.ends_with(".whl") || is_readable_wheel(path)));
-}
-
-Machine machine_of_emulation(const std::string& emulation) {
-  const auto* found =
-      std::find_if(kEmulations.begin(), kEmulations.end(), [&](const Emulation& e) { return e.name == emulation; });
-  return found == kEmulations.end() ? Machine{} : found->machine;
 }
 
 }  // namespace elfaudit

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "support/file.hpp"
+#include "target/machine_traits.hpp"
 
 namespace elfaudit {
 
@@ -45,15 +46,6 @@ std::string_view unreadable_reason(FileKind kind);
 
 // --- A first look at a file: what it is and for which machine. Reads a few hundred bytes, never the symbols.
 
-/// What decides whether two objects can be linked together (gABI 4: e_machine, EI_CLASS).
-struct Machine {
-  std::uint16_t number = 0;  ///< EM_*; 0: unknown
-  bool is_64 = false;
-
-  bool known() const { return number != 0; }
-  bool operator==(const Machine&) const = default;
-};
-
 enum class ProbedKind : std::uint8_t {
   Missing,
   NotAFile,
@@ -85,8 +77,5 @@ FileProbe probe_file(const std::string& path);
 /// Is it a directory, or a wheel? A wheel is a zip file with a NAME.dist-info/WHEEL, whatever it is called, and every
 /// file called *.whl, which then may turn out to be unreadable. Never throws.
 bool is_package(const std::string& path);
-
-/// The machine of a GNU ld emulation, the value of -m ("elf_x86_64"); unknown for one that is not in the table.
-Machine machine_of_emulation(const std::string& emulation);
 
 }  // namespace elfaudit

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "elfaudit/error.hpp"
+#include "target/machine_traits.hpp"
 
 namespace elfaudit {
 namespace {
@@ -145,7 +146,7 @@ std::uint32_t section_of(const ElfSections& sections, const Elf_Data* extended, 
 
 bool is_common(std::uint32_t section, std::uint16_t machine) {
   constexpr std::uint32_t kX86LargeCommon = 0xff02;  // elf.h doesn't have it
-  return section == SHN_COMMON || (machine == EM_X86_64 && section == kX86LargeCommon);
+  return section == SHN_COMMON || (section == kX86LargeCommon && traits_of(Machine{machine, true}).has_large_commons);
 }
 
 }  // namespace elfaudit

@@ -26,8 +26,10 @@
 namespace elfaudit {
 namespace {
 
-constexpr std::uint32_t kFormat = 1;  // to be raised with every change of what any payload says or means
+constexpr std::uint32_t kFormat = 2;  // to be raised with every change of what any payload says or means
 constexpr std::size_t kHeader = 56;
+constexpr unsigned k64Bit = 1;
+constexpr unsigned kBigEndian = 2;
 constexpr std::size_t kChecksum = 8;
 constexpr std::size_t kWorthCompressing = 4 << 10;
 constexpr int kLevel = 3;
@@ -75,8 +77,10 @@ Head read_head(std::string_view bytes) {
   if (!view.has(0, kHeader)) throw BadDocument("is damaged: it ends too early");
   Head head;
   Document& document = head.document;
-  document.machine = *view.read<std::uint16_t>(12);
-  document.is_64 = *view.read<std::uint8_t>(14) != 0;
+  document.machine.number = *view.read<std::uint16_t>(12);
+  const std::uint8_t flags = *view.read<std::uint8_t>(14);
+  document.machine.is_64 = (flags & k64Bit) != 0;
+  document.machine.big_endian = (flags & kBigEndian) != 0;
   document.kind = static_cast<DocumentKind>(*view.read<std::uint8_t>(15));
   document.content.size = *view.read<std::uint64_t>(16);
   std::copy_n(bytes.begin() + 24, 16, document.content.hash.begin());
@@ -96,8 +100,8 @@ std::string write_document(const Document& document, std::string_view version) {
   const std::string stored = compressed(document.payload);
   std::string out(kDocumentMagic);
   put(out, kFormat, 4);
-  put(out, document.machine, 2);
-  put(out, document.is_64 ? 1 : 0, 1);
+  put(out, document.machine.number, 2);
+  put(out, (document.machine.is_64 ? k64Bit : 0U) | (document.machine.big_endian ? kBigEndian : 0U), 1);
   put(out, static_cast<std::uint64_t>(document.kind), 1);
   put(out, document.content.size, 8);
   out.append(document.content.hash.begin(), document.content.hash.end());
@@ -287,8 +291,8 @@ std::string facts_file(const InputFacts& facts, const Content& content) {
   Document document;
   document.kind = document_kind(facts.kind);
   if (!facts.objects.empty()) {
-    document.machine = facts.objects.front().machine;
-    document.is_64 = facts.objects.front().is_64;
+    const ObjectFacts& first = facts.objects.front();
+    document.machine = {first.machine, first.is_64, first.big_endian};
   }
   document.content = content;
   document.name = facts.path;

@@ -13,6 +13,7 @@
 
 #include "elfaudit/facts.hpp"
 #include "elfaudit/origin.hpp"
+#include "target/machine_traits.hpp"
 
 namespace elfaudit {
 
@@ -54,7 +55,7 @@ std::string hex(const std::array<std::uint8_t, 16>& hash);
 
 // --- The envelope of what is kept of an object: which object, made by which program, whole or not.
 //
-//   0  magic, 8 bytes        8  format number, 4        12  e_machine, 2    14  ELFCLASS64, 1    15  what it is, 1
+//   0  magic, 8 bytes        8  format number, 4        12  e_machine, 2    14  class and byte order, 1  15  what it is, 1
 //  16  size of the object, 8                            24  hash of the object, 16
 //  40  bytes of the payload when it is decompressed, 8  48  bytes of version, 4     52  bytes of name, 4
 //  56  version of the program, name of the object, payload; last 8 bytes: checksum of all bytes before it
@@ -76,8 +77,7 @@ enum class DocumentKind : std::uint8_t {
 
 struct Document {
   DocumentKind kind = DocumentKind::Object;
-  std::uint16_t machine = 0;  ///< e_machine of the object, or of an archive's first; 0 when it is not known
-  bool is_64 = false;
+  Machine machine;      ///< of the object, or of an archive's first; unknown where there is none
   Content content;      ///< of the object
   std::string name;     ///< of the object, as it was called when this was made
   std::string payload;  ///< decompressed

@@ -93,8 +93,7 @@ std::optional<PlaceCache::Key> PlaceCache::key_of(const Origin& origin) {
 
   const std::optional<Content> content = content_of(origin);
   if (!content || state_of(origin) != state) return std::nullopt;  // it is being written
-  if (state->changed < asked - kOldEnough)
-    write(seen_path, {DocumentKind::Seen, 0, false, *content, name, encode(*state)});
+  if (state->changed < asked - kOldEnough) write(seen_path, {DocumentKind::Seen, {}, *content, name, encode(*state)});
   return Key{*state, *content};
 }
 
@@ -110,7 +109,7 @@ Places PlaceCache::find(const Key& key) {
 
 void PlaceCache::keep(const Key& key, const Origin& origin, const Places& places) {
   if (state_of(origin) != key.state) return;
-  write(path_of(key.content.hash, "places"), {DocumentKind::Places, 0, false, key.content, {}, encode_places(places)});
+  write(path_of(key.content.hash, "places"), {DocumentKind::Places, {}, key.content, {}, encode_places(places)});
 }
 
 std::string PlaceCache::problem() const {

@@ -18,6 +18,7 @@
 #include "input/response_file.hpp"
 #include "support/path.hpp"
 #include "support/process.hpp"
+#include "target/machine_traits.hpp"
 
 namespace elfaudit {
 namespace {
@@ -365,7 +366,8 @@ class WordReader {
     if (word == "-Xlinker") return pass_next();
     if (word.starts_with("-fuse-ld=")) return take_linker(word.substr(9));
     if (word.starts_with("--ld-path=")) return take_linker_path(word.substr(10));
-    if (word == "-m32") return pass_list("-m,elf_i386");
+    if (const std::string_view emulation = emulation_of_driver_option(word); !emulation.empty())
+      return pass_list("-m," + std::string(emulation));
     if (listed(kLinkerFlags, word)) return pass_flag(word);
     if (listed(kIgnoredWithValue, word)) {
       ++at_;

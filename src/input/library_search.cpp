@@ -30,22 +30,6 @@
 namespace elfaudit {
 namespace {
 
-struct Format {
-  std::string_view name;
-  Machine machine;
-};
-
-// BFD's names of the formats that distributions put in OUTPUT_FORMAT() of libc.so.
-constexpr std::array kFormats{
-    Format{"elf64-x86-64", {EM_X86_64, true}},      Format{"elf32-x86-64", {EM_X86_64, false}},
-    Format{"elf32-i386", {EM_386, false}},          Format{"elf64-littleaarch64", {EM_AARCH64, true}},
-    Format{"elf32-littlearm", {EM_ARM, false}},     Format{"elf64-littleriscv", {EM_RISCV, true}},
-    Format{"elf32-littleriscv", {EM_RISCV, false}}, Format{"elf64-powerpcle", {EM_PPC64, true}},
-    Format{"elf64-powerpc", {EM_PPC64, true}},      Format{"elf32-powerpc", {EM_PPC, false}},
-    Format{"elf64-s390", {EM_S390, true}},          Format{"elf32-s390", {EM_S390, false}},
-    Format{"elf64-loongarch", {258, true}},         Format{"elf64-sparc", {EM_SPARCV9, true}},
-};
-
 /// SEARCH_DIR("=/usr/lib") of a linker script's text, in order.
 std::vector<std::string> search_dirs_in(std::string_view script) {
   std::vector<std::string> dirs;
@@ -57,12 +41,6 @@ std::vector<std::string> search_dirs_in(std::string_view script) {
     dirs.emplace_back(script.substr(at, end - at));
   }
   return dirs;
-}
-
-/// The machine of BFD's name for an output format, "elf64-x86-64"; unknown for others than the usual ones.
-Machine machine_of_format(std::string_view format) {
-  const auto known = std::find_if(kFormats.begin(), kFormats.end(), [&](const Format& f) { return f.name == format; });
-  return known == kFormats.end() ? Machine{} : known->machine;
 }
 
 // A linker for several machines has ten scripts or so for each, one for each way to link; those for -r name no folder.
@@ -142,29 +120,6 @@ bool below(const std::string& path, const std::string& root) {
   return real.starts_with(real_root) && (real_root.ends_with('/') || real.substr(real_root.size()).starts_with('/'));
 }
 
-std::string_view debian_triplet(Machine machine) {
-  switch (machine.number) {
-    case EM_X86_64:
-      return machine.is_64 ? "x86_64-linux-gnu" : "x86_64-linux-gnux32";
-    case EM_386:
-      return "i386-linux-gnu";
-    case EM_AARCH64:
-      return "aarch64-linux-gnu";
-    case EM_ARM:
-      return "arm-linux-gnueabihf";
-    case EM_RISCV:
-      return "riscv64-linux-gnu";
-    case EM_PPC64:
-      return "powerpc64le-linux-gnu";
-    case EM_S390:
-      return "s390x-linux-gnu";
-    case 258:
-      return "loongarch64-linux-gnu";
-    default:
-      return {};
-  }
-}
-
 /// "/usr/bin/aarch64-linux-gnu-ld" and "/usr/aarch64-linux-gnu/bin/ld" are for "aarch64-linux-gnu".
 std::string_view target_of(std::string_view program) {
   const std::size_t slash = program.rfind('/');
@@ -181,19 +136,19 @@ std::string_view target_of(std::string_view program) {
 /// What GNU ld prints on Debian, Fedora and SUSE, put together: folders that don't exist cost nothing. A linker for
 /// another machine has a folder of its target's last of all (binutils: ld/configure.tgt, NATIVE_LIB_DIRS and tooldir).
 std::vector<std::string> usual_search_dirs(Machine machine, std::string_view target) {
+  const MachineTraits& traits = traits_of(machine);
   std::vector<std::string> dirs;
-  if (const std::string_view triplet = debian_triplet(machine); !triplet.empty()) {
-    for (const char* root : {"=/usr/local/lib/", "=/lib/", "=/usr/lib/"}) dirs.push_back(root + std::string(triplet));
-  }
-  if (machine.is_64) dirs.insert(dirs.end(), {"=/usr/local/lib64", "=/lib64", "=/usr/lib64"});
-  if (machine.number == EM_386) dirs.insert(dirs.end(), {"=/usr/local/lib32", "=/lib32", "=/usr/lib32"});
+  if (!traits.multiarch.empty())
+    for (const char* root : {"=/usr/local/lib/", "=/lib/", "=/usr/lib/"})
+      dirs.push_back(root + std::string(traits.multiarch));
+  const std::string lib_folder(traits.lib_folder);
+  if (!lib_folder.empty())
+    for (const char* root : {"=/usr/local/", "=/", "=/usr/"}) dirs.push_back(root + lib_folder);
   dirs.insert(dirs.end(), {"=/usr/local/lib", "=/lib", "=/usr/lib"});
-  if (!target.empty()) {
-    const std::string own = "=/usr/" + std::string(target) + "/lib";
-    if (machine.is_64) dirs.push_back(own + "64");
-    if (machine.number == EM_386) dirs.push_back(own + "32");
-    dirs.push_back(own);
-  }
+  if (target.empty()) return dirs;
+  const std::string own = "=/usr/" + std::string(target) + "/";
+  if (!lib_folder.empty()) dirs.push_back(own + lib_folder);
+  dirs.push_back(own + "lib");
   return dirs;
 }
 

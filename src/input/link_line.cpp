@@ -744,13 +744,14 @@ class LineReader {
   /// No linker takes an object for another machine than -m names. A script may have another output format.
   void check_machines() {
     const Machine wanted = linker_.emulation_binds ? machine_of_emulation(emulation_) : Machine{};
-    if (script_given_ || !(wanted.known() || takes_its_own_machine())) return;
+    const std::string host = wanted.known() ? std::string() : machine_of_linker();
+    if (script_given_ || !(wanted.known() || !host.empty())) return;
     const auto check = [&](const std::string& path) {
       const FileProbe probe = probe_file(path);
       if (probe.kind != ProbedKind::Elf || !probe.machine.known()) return;
       if (wanted.known() && probe.machine != wanted)
         job_.missing.emplace_back(path, "is for another machine than -m " + emulation_ + " says");
-      if (!wanted.known() && (probe.machine == Machine{EM_386, false} || probe.machine == Machine{EM_X86_64, false}))
+      if (!wanted.known() && traits_of(probe.machine).needs_emulation_on == host)
         job_.missing.emplace_back(path, "is a 32-bit object, and without -m " + std::string(linker_.name) +
                                             " links for the 64-bit machine that it was built for");
     };
@@ -758,13 +759,14 @@ class LineReader {
       if (input.facts.empty() && !input.device_only) check(input.path);
   }
 
-  /// Without -m, of the machines that it knows.
-  bool takes_its_own_machine() const {
-    if (!linker_.takes_own_machine || !emulation_.empty() || !line_.complete) return false;
+  /// As uname(1) calls the one that a linker without -m was built for; empty when it isn't known or the linker goes by
+  /// the first object.
+  std::string machine_of_linker() const {
+    if (!linker_.takes_own_machine || !emulation_.empty() || !line_.complete) return {};
     const std::string program = line_.program.substr(line_.program.rfind('/') + 1);
     struct utsname host {};
     const bool native = program == "ld" || program == "ld.bfd";
-    return native && ::uname(&host) == 0 && std::string_view(host.machine) == "x86_64";
+    return native && ::uname(&host) == 0 ? host.machine : std::string();
   }
 
   /// mold takes no shared objects alone, and no -l alone where nothing says for which machine.

@@ -117,7 +117,7 @@ WalkedClosure walk_closure(LoadTree& tree, const std::string& file, const std::v
 
 /// Those of `names` that the system's own configuration finds for a machine: ld.so.cache, ld.so.conf, built-in
 /// directories.
-std::vector<TreeFile> find_in_system(LoadTree& tree, const LoadMachine& machine, const std::vector<std::string>& names);
+std::vector<TreeFile> find_in_system(LoadTree& tree, const Machine& machine, const std::vector<std::string>& names);
 
 namespace {
 
@@ -439,8 +439,8 @@ class ImageFinder {
   /// Linker scripts and what else has the name is not a library.
   void add_file(const std::set<std::string>& names, const std::string& path) {
     try {
-      const LoadMachine machine = read_load_facts(tree_.root().real(path)).machine;
-      add_place(names, {path, {}, machine.machine, machine.is_64, machine.big_endian, kNone});
+      const Machine machine = read_load_facts(tree_.root().real(path)).machine;
+      add_place(names, {path, {}, machine.number, machine.is_64, machine.big_endian, kNone});
     } catch (const InputError&) {
       return;
     }
@@ -767,7 +767,7 @@ class Walk {
     } catch (const InputError& error) {
       result_.errors.push_back(error);
     }
-    const bool readable = facts.machine.machine != 0;
+    const bool readable = facts.machine.number != 0;
     if (readable && facts.machine != machine_) {
       answer.wrong_machine.push_back(path);
       return false;
@@ -786,7 +786,7 @@ class Walk {
   bool host_is_here_ = false;  ///< a library was found that it has loaded
   Closure result_;
   std::vector<TreeFile> files_;  ///< of result_.libraries
-  LoadMachine machine_;
+  Machine machine_;
   std::vector<LoadFacts> facts_;                   ///< of result_.libraries
   std::vector<std::optional<PathTokens>> tokens_;  ///< of result_.libraries, of those that were asked
   std::map<std::string, std::uint32_t> names_;
@@ -795,7 +795,7 @@ class Walk {
   const LoaderCache* cache_ = nullptr;
 };
 
-bool is_for(LoadTree& tree, const TreeFile& file, const LoadMachine& machine) {
+bool is_for(LoadTree& tree, const TreeFile& file, const Machine& machine) {
   try {
     return tree.load_facts(file).machine == machine;
   } catch (const InputError&) {
@@ -810,8 +810,7 @@ WalkedClosure walk_closure(LoadTree& tree, const std::string& file, const std::v
   return Walk(tree, file, library_path, loaded_by).run();
 }
 
-std::vector<TreeFile> find_in_system(LoadTree& tree, const LoadMachine& machine,
-                                     const std::vector<std::string>& names) {
+std::vector<TreeFile> find_in_system(LoadTree& tree, const Machine& machine, const std::vector<std::string>& names) {
   const SystemLibraries& system = tree.system(machine);
   std::vector<TreeFile> found;
   for (const std::string& name : names) {

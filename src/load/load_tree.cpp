@@ -88,24 +88,9 @@ constexpr std::uint64_t kOldEntrySize = 12;
 constexpr std::string_view kOldMagic = "ld.so-1.7.0";
 
 /// The `flags` of a library that the machine's programs can use: FLAG_ELF_LIBC6 and the ABI.
-unsigned flags_for(const LoadMachine& machine) {
+unsigned flags_for(const Machine& machine) {
   constexpr unsigned kElfLibc6 = 0x3;
-  switch (machine.machine) {
-    case EM_X86_64:
-      return kElfLibc6 | (machine.is_64 ? 0x0300U : 0x0800U);
-    case EM_AARCH64:
-      return kElfLibc6 | 0x0a00U;
-    case EM_ARM:
-      return kElfLibc6 | 0x0900U;
-    case EM_PPC64:
-      return kElfLibc6 | 0x0500U;
-    case EM_S390:
-      return kElfLibc6 | (machine.is_64 ? 0x0400U : 0U);
-    case EM_RISCV:
-      return kElfLibc6 | 0x1000U;
-    default:
-      return kElfLibc6;
-  }
+  return kElfLibc6 | traits_of(machine).cache_flags;
 }
 
 /// The old format's entries come first, and the new one is aligned to 8 behind them.
@@ -125,7 +110,7 @@ std::string_view string_at(const ByteView& bytes, std::uint64_t offset) {
 
 }  // namespace
 
-std::optional<LoaderCache> read_loader_cache(const Root& root, const LoadMachine& machine,
+std::optional<LoaderCache> read_loader_cache(const Root& root, const Machine& machine,
                                              std::vector<InputError>& errors) {
   const std::string path = root.real("/etc/ld.so.cache");
   std::error_code failed;
@@ -161,35 +146,6 @@ namespace fs = std::filesystem;
 
 constexpr int kMostLinks = 40;       // as the kernel
 constexpr int kDeepestInclude = 10;  // of ld.so.conf
-
-/// What glibc and Debian call a machine. `multiarch` is Debian's directory below /lib and /usr/lib.
-struct MachineWords {
-  unsigned machine;
-  bool is_64;
-  bool big_endian;
-  const char* multiarch;
-  const char* interpreter;
-  const char* platform;
-};
-
-constexpr std::array<MachineWords, 9> kMachines{{
-    {EM_X86_64, true, false, "x86_64-linux-gnu", "/lib64/ld-linux-x86-64.so.2", "x86_64"},
-    {EM_386, false, false, "i386-linux-gnu", "/lib/ld-linux.so.2", "i686"},
-    {EM_AARCH64, true, false, "aarch64-linux-gnu", "/lib/ld-linux-aarch64.so.1", "aarch64"},
-    {EM_ARM, false, false, "arm-linux-gnueabihf", "/lib/ld-linux-armhf.so.3", "v7l"},
-    {EM_PPC64, true, false, "powerpc64le-linux-gnu", "/lib64/ld64.so.2", ""},
-    {EM_S390, true, true, "s390x-linux-gnu", "/lib/ld64.so.1", ""},
-    {EM_RISCV, true, false, "riscv64-linux-gnu", "/lib/ld-linux-riscv64-lp64d.so.1", ""},
-    {EM_X86_64, false, false, "x86_64-linux-gnux32", "/libx32/ld-linux-x32.so.2", "x86_64"},
-    {258 /* EM_LOONGARCH */, true, false, "loongarch64-linux-gnu", "/lib64/ld-linux-loongarch-lp64d.so.1", ""},
-}};
-
-const MachineWords* words_of(const LoadMachine& machine) {
-  for (const MachineWords& words : kMachines)
-    if (words.machine == machine.machine && words.is_64 == machine.is_64 && words.big_endian == machine.big_endian)
-      return &words;
-  return nullptr;
-}
 
 /// A file that need not be there; what is there and can't be read is an error.
 std::optional<std::string> text_of_system(const std::string& path, std::vector<InputError>& errors) {
@@ -258,8 +214,8 @@ std::string without_slash(std::string path) {
   return path;
 }
 
-bool has_multiarch(const Root& root, const MachineWords& words) {
-  return is_folder(root.real(std::string("/usr/lib/") + words.multiarch));
+bool has_multiarch(const Root& root, const MachineTraits& traits) {
+  return !traits.multiarch.empty() && is_folder(root.real("/usr/lib/" + std::string(traits.multiarch)));
 }
 
 }  // namespace
@@ -320,28 +276,28 @@ std::vector<std::string> configured_directories(const Root& root, std::vector<In
   return ConfReader(root, errors).run();
 }
 
-std::vector<std::string> default_directories(const Root& root, const LoadMachine& machine) {
-  const MachineWords* words = words_of(machine);
-  if (words != nullptr && has_multiarch(root, *words)) {
-    const std::string multiarch = words->multiarch;
+std::vector<std::string> default_directories(const Root& root, const Machine& machine) {
+  const MachineTraits* traits = find_machine(machine);
+  if (traits != nullptr && has_multiarch(root, *traits)) {
+    const std::string multiarch(traits->multiarch);
     return {"/lib/" + multiarch, "/usr/lib/" + multiarch, "/lib", "/usr/lib"};
   }
   if (machine.is_64) return {"/lib64", "/usr/lib64", "/lib", "/usr/lib"};
   return {"/lib", "/usr/lib"};
 }
 
-std::string lib_word(const Root& root, const LoadMachine& machine) {
+std::string lib_word(const Root& root, const Machine& machine) {
   return default_directories(root, machine).front().substr(1);
 }
 
-std::string platform_word(const LoadMachine& machine) {
-  const MachineWords* words = words_of(machine);
-  return words == nullptr ? std::string() : words->platform;
+std::string platform_word(const Machine& machine) {
+  const MachineTraits* traits = find_machine(machine);
+  return traits == nullptr ? std::string() : std::string(traits->platform);
 }
 
-std::string usual_interpreter(const LoadMachine& machine) {
-  const MachineWords* words = words_of(machine);
-  return words == nullptr ? std::string() : words->interpreter;
+std::string usual_interpreter(const Machine& machine) {
+  const MachineTraits* traits = find_machine(machine);
+  return traits == nullptr ? std::string() : std::string(traits->interpreter);
 }
 
 std::vector<std::string> musl_directories(const Root& root, const std::string& interpreter,
@@ -453,7 +409,7 @@ const LoadFacts& LoadTree::load_facts(const TreeFile& file) {
       .first->second;
 }
 
-const SystemLibraries& LoadTree::system(const LoadMachine& machine) {
+const SystemLibraries& LoadTree::system(const Machine& machine) {
   for (const auto& [known, system] : systems_)
     if (known == machine) return system;
   SystemLibraries system;

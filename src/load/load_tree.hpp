@@ -65,16 +65,16 @@ std::vector<std::string> configured_directories(const Root& root, std::vector<In
 
 /// The directories built into glibc's loader for a machine: those of Debian where the root has them, else lib64 and
 /// lib.
-std::vector<std::string> default_directories(const Root& root, const LoadMachine& machine);
+std::vector<std::string> default_directories(const Root& root, const Machine& machine);
 
 /// $LIB: the last part of the built-in directory, "lib/x86_64-linux-gnu" or "lib64".
-std::string lib_word(const Root& root, const LoadMachine& machine);
+std::string lib_word(const Root& root, const Machine& machine);
 
 /// $PLATFORM: "x86_64"; empty when it isn't known for the machine.
-std::string platform_word(const LoadMachine& machine);
+std::string platform_word(const Machine& machine);
 
 /// The loader that a machine's programs ask for: "/lib64/ld-linux-x86-64.so.2". Empty when it isn't known.
-std::string usual_interpreter(const LoadMachine& machine);
+std::string usual_interpreter(const Machine& machine);
 
 /// musl's own list, /etc/ld-musl-ARCH.path, or what it has built in.
 std::vector<std::string> musl_directories(const Root& root, const std::string& interpreter,
@@ -83,8 +83,7 @@ std::vector<std::string> musl_directories(const Root& root, const std::string& i
 /// ld.so.cache: soname -> path, the loader's choice for one machine. Nothing when there is none or it can't be
 /// understood: then the loader goes by the directories. One that is there and can't be read goes to `errors`.
 using LoaderCache = std::unordered_map<std::string, std::string>;
-std::optional<LoaderCache> read_loader_cache(const Root& root, const LoadMachine& machine,
-                                             std::vector<InputError>& errors);
+std::optional<LoaderCache> read_loader_cache(const Root& root, const Machine& machine, std::vector<InputError>& errors);
 
 /// Where wheels are installed: deep enough that "$ORIGIN/../../.." of a wheel stays clear of the machine's own files.
 constexpr const char* kSitePackages = "/<prefix>/lib/python/site-packages";
@@ -127,7 +126,7 @@ class LoadTree {
   /// Throws InputError.
   const LoadFacts& load_facts(const TreeFile& file);
 
-  const SystemLibraries& system(const LoadMachine& machine);
+  const SystemLibraries& system(const Machine& machine);
 
  private:
   /// "/" is this machine, and paths are put together behind the others.
@@ -145,7 +144,7 @@ class LoadTree {
   std::map<std::string, std::vector<std::string>> loaded_before_;
   std::unordered_map<std::string, std::optional<TreeFile>> found_;  ///< what find() has answered
   std::map<std::pair<std::uint64_t, std::uint64_t>, LoadFacts> facts_;
-  std::vector<std::pair<LoadMachine, SystemLibraries>> systems_;
+  std::vector<std::pair<Machine, SystemLibraries>> systems_;
 };
 
 }  // namespace elfaudit

@@ -40,6 +40,7 @@
 #include "support/path.hpp"
 #include "support/progress.hpp"
 #include "support/threads.hpp"
+#include "target/machine_traits.hpp"
 
 namespace elfaudit {
 
@@ -393,8 +394,9 @@ class DefinitionEvidence {
     return symbols;
   }
 
-  /// x32 has the machine of x86-64 and other macros.
-  bool is_other_target() const { return object_.machine != EM_X86_64 || !object_.is_64; }
+  bool is_other_target() const {
+    return !traits_of(Machine{object_.machine, object_.is_64, object_.big_endian}).has_macro_table;
+  }
 
   /// By whose name the build's records are found; it need not be there.
   std::string object_file() const {

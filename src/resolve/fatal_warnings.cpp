@@ -52,21 +52,6 @@ using StackNote = WarningSections::StackNote;
 /// Is a section of the object, by header index, in the output?
 using SectionIsKept = std::function<bool(ObjectId, std::uint32_t section)>;
 
-/// Those for which bfd and gold say so: elf_backend_default_execstack 0, is_default_stack_executable false.
-bool stack_is_executable_by_default(const ObjectFacts& object) {
-  switch (object.machine) {
-    case EM_AARCH64:
-    case EM_RISCV:
-    case EM_LOONGARCH:
-    case EM_PPC64:
-    case EM_IA_64:
-    case EM_ALTERA_NIOS2:
-      return false;
-    default:
-      return true;
-  }
-}
-
 /// The output section of an input section, by GNU ld's default script.
 std::string_view output_section(std::string_view name) {
   struct Rule {
@@ -171,7 +156,7 @@ class MemoryCheck {
   }
 
   bool executable_by_default(ObjectId id) const {
-    return stack_is_executable_by_default(inputs_[id.input].objects[id.object]);
+    return machine_of(inputs_[id.input].objects[id.object]).stack_is_executable;
   }
 
   void warn_of_what_is_read() {

@@ -3,8 +3,6 @@
 // kind of output: tests/link/test_undefined.py, and for other machines tests/link/test_cross.py. Asked only about names
 // that nothing defines.
 
-#include <elf.h>
-
 #include <algorithm>
 #include <initializer_list>
 #include <optional>
@@ -18,8 +16,8 @@ namespace {
 /// The link that is asked about.
 struct Asked {
   const LinkJob& job;
-  std::uint16_t machine;  ///< e_machine
-  bool dynamic;           ///< a shared object is on the line
+  const MachineTraits& machine;
+  bool dynamic;  ///< a shared object is on the line
 };
 
 bool contains(std::string_view name, std::initializer_list<std::string_view> list) {
@@ -36,67 +34,48 @@ bool is_array_bound(std::string_view name) {
                          "__preinit_array_start", "__preinit_array_end"});
 }
 
-/// Of a machine whose relocations hold no addend the names have no "a". GNU ld's scripts for 32-bit ARM have both.
 bool is_relative_plt_bound(std::string_view name, const Asked& link) {
-  const bool no_addend = link.machine == EM_386 || link.machine == EM_ARM;
-  const bool addend = !no_addend || (link.machine == EM_ARM && link.job.linker == LinkerKind::Bfd);
-  return (addend && contains(name, {"__rela_iplt_start", "__rela_iplt_end"})) ||
-         (no_addend && contains(name, {"__rel_iplt_start", "__rel_iplt_end"}));
+  const bool in_script = link.job.linker == LinkerKind::Bfd && has_word(link.machine.script_iplt_names, name);
+  return in_script || has_word(link.machine.iplt_names, name);
 }
 
-/// "_restgpr0_29", the code with which functions compiled for size save and restore registers 29 to 31: of the name the
-/// first register's number is left.
-std::optional<int> register_behind(std::string_view name, std::string_view stem) {
-  if (!name.starts_with(stem) || name.size() != stem.size() + 2) return std::nullopt;
-  const char tens = name[stem.size()];
-  const char ones = name[stem.size() + 1];
+/// The number that a name ends in, behind the last "_"; of "_restgpr0_29", the code with which functions compiled for size
+/// restore registers 29 to 31, the first register's.
+std::optional<int> register_of(std::string_view name) {
+  if (name.size() < 3 || name[name.size() - 3] != '_') return std::nullopt;
+  const char tens = name[name.size() - 2];
+  const char ones = name[name.size() - 1];
   if (tens < '0' || tens > '9' || ones < '0' || ones > '9') return std::nullopt;
   return (tens - '0') * 10 + (ones - '0');
 }
 
-/// 64-bit PowerPC ELF ABI, "Register Saving and Restoring Functions": the linker makes them. lld has those of the
-/// general registers alone, mold 1.10 has none.
-bool saves_registers(std::string_view name, LinkerKind linker) {
-  if (linker == LinkerKind::Mold) return false;
-  const auto within = [&](std::initializer_list<std::string_view> stems, int first) {
-    return std::any_of(stems.begin(), stems.end(), [&](std::string_view stem) {
-      const std::optional<int> number = register_behind(name, stem);
-      return number && *number >= first && *number <= 31;
-    });
-  };
-  if (within({"_savegpr0_", "_restgpr0_", "_savegpr1_", "_restgpr1_"}, 14)) return true;
-  return linker != LinkerKind::Lld && (within({"_savefpr_", "_restfpr_"}, 14) || within({"_savevr_", "_restvr_"}, 20));
+/// Is the name one of `savers`, each of which is the first of its kind, or one of the same kind for a later register?
+bool saves_registers(std::string_view name, std::string_view savers) {
+  const std::optional<int> number = register_of(name);
+  if (!number || *number > 31) return false;
+  const std::string_view stem = name.substr(0, name.size() - 2);
+  return any_word(savers, [&](std::string_view first) {
+    return first.substr(0, first.size() - 2) == stem && register_of(first) <= number;
+  });
 }
 
-/// What only one target's linkers define.
-bool of_target(std::string_view name, const Asked& link) {
-  const bool program = link.job.output == OutputKind::Executable;
-  // GNU ld has the names of the last two in its script.
-  const bool has_script = link.job.linker != LinkerKind::Bfd || !link.job.replaces_default_script;
-  switch (link.machine) {
-    case EM_PPC64:
-      return name == ".TOC." || saves_registers(name, link.job.linker);
-    case EM_RISCV:
-      return name == "__global_pointer$" && program && has_script;
-    case EM_ARM:
-      return has_script && contains(name, {"__exidx_start", "__exidx_end"});
-    default:
-      return false;
-  }
+/// What only one machine's linkers define. mold 1.10 has no code that saves registers.
+bool of_machine(std::string_view name, const Asked& link) {
+  const MachineTraits& machine = link.machine;
+  const LinkerKind linker = link.job.linker;
+  if (has_word(machine.names, name)) return true;
+  if (linker != LinkerKind::Mold && saves_registers(name, machine.savers)) return true;
+  if (linker != LinkerKind::Mold && linker != LinkerKind::Lld && saves_registers(name, machine.vector_savers))
+    return true;
+  if (linker == LinkerKind::Bfd && link.job.replaces_default_script) return false;
+  return has_word(machine.layout_names, name) ||
+         (link.job.output == OutputKind::Executable && has_word(machine.program_names, name));
 }
 
-/// What GNU ld's default script of one target has besides.
-bool in_script_of_target(std::string_view name, const Asked& link) {
-  switch (link.machine) {
-    case EM_ARM:
-    case EM_AARCH64:
-      return contains(name, {"__data_start", "__bss_start__", "_bss_end__", "__bss_end__", "__end__"});
-    case EM_RISCV:
-      return link.job.output == OutputKind::Executable &&
-             contains(name, {"__DATA_BEGIN__", "__SDATA_BEGIN__", "__BSS_END__"});
-    default:
-      return false;
-  }
+/// What GNU ld's default script of one machine has besides.
+bool in_script_of_machine(std::string_view name, const Asked& link) {
+  return has_word(link.machine.script_names, name) ||
+         (link.job.output == OutputKind::Executable && has_word(link.machine.script_program_names, name));
 }
 
 bool by_bfd(std::string_view name, const Asked& link) {
@@ -104,7 +83,7 @@ bool by_bfd(std::string_view name, const Asked& link) {
   if (name == "_TLS_MODULE_BASE_") return true;
   if (link.job.replaces_default_script) return false;
   if (name == "__ehdr_start") return true;
-  if (is_layout_name(name) || name == "__etext" || in_script_of_target(name, link)) return true;
+  if (is_layout_name(name) || name == "__etext" || in_script_of_machine(name, link)) return true;
   if (link.job.output == OutputKind::SharedObject) return false;
   if (contains(name, {"__executable_start", "__tdata_start"}) || is_array_bound(name)) return true;
   return is_relative_plt_bound(name, link) && !link.job.pie;
@@ -136,16 +115,20 @@ bool exported_by_lld(std::string_view name) {
   return is_layout_name(name) || name.starts_with("__start_") || name.starts_with("__stop_");
 }
 
-std::uint16_t machine_of(const std::vector<InputFacts>& inputs) {
-  for (const InputFacts& input : inputs)
-    for (const ObjectFacts& object : input.objects)
-      if (object.machine != 0) return object.machine;
-  return 0;
+const MachineTraits& machine_of(const ObjectFacts& object) {
+  return traits_of(Machine{object.machine, object.is_64, object.big_endian});
 }
 
-bool defined_by_linker(std::string_view name, const LinkJob& job, std::uint16_t machine, bool dynamic) {
+const MachineTraits& machine_of(const std::vector<InputFacts>& inputs) {
+  for (const InputFacts& input : inputs)
+    for (const ObjectFacts& object : input.objects)
+      if (object.machine != 0) return machine_of(object);
+  return traits_of(Machine{});
+}
+
+bool defined_by_linker(std::string_view name, const LinkJob& job, const MachineTraits& machine, bool dynamic) {
   const Asked link{job, machine, dynamic};
-  if (name == "_GLOBAL_OFFSET_TABLE_" || of_target(name, link)) return true;
+  if (name == "_GLOBAL_OFFSET_TABLE_" || of_machine(name, link)) return true;
   if (name == "_DYNAMIC" && (dynamic || job.pie || job.output == OutputKind::SharedObject)) return true;
   switch (job.linker) {
     case LinkerKind::Bfd:
@@ -160,7 +143,7 @@ bool defined_by_linker(std::string_view name, const LinkJob& job, std::uint16_t 
   return false;
 }
 
-bool answered_by_linker(const Unresolved& name, const LinkJob& job, std::uint16_t machine, bool dynamic) {
+bool answered_by_linker(const Unresolved& name, const LinkJob& job, const MachineTraits& machine, bool dynamic) {
   if (!defined_by_linker(name.symbol, job, machine, dynamic)) return false;
   if (name.option.empty() || !traits_of(job).stops_at_expression) return true;
   if (name.symbol == "_GLOBAL_OFFSET_TABLE_") return !name.references.empty();

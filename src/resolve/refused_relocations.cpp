@@ -260,7 +260,7 @@ class RelocationCheck {
  public:
   RelocationCheck(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution)
       : job_(job), inputs_(inputs), out_(resolution), targets_(job, inputs, resolution) {
-    link_ = {job.linker, job.linker_version, 0, output_of(job), job.relocations};
+    link_ = {job.linker, job.linker_version, RelocationRules::None, output_of(job), job.relocations};
   }
 
   void run(const RelocationReaderFunction& read, const GraphReaderFunction& read_graph,
@@ -288,8 +288,11 @@ class RelocationCheck {
       for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
         const ObjectFacts& facts = inputs_[i].objects[o];
         if (!out_.linked[i][o] || facts.kind != ObjectKind::Relocatable || !facts.is_64 || !facts.available) continue;
-        if (link_.machine == 0) link_.machine = facts.machine;
-        if (facts.machine == link_.machine) objects_.push_back({{i, o}, &facts, {}, {}});
+        if (objects_.empty()) {
+          machine_ = &machine_of(facts);
+          link_.rules = machine_->relocations;
+        }
+        if (facts.machine == machine_->machine.number) objects_.push_back({{i, o}, &facts, {}, {}});
       }
     }
   }
@@ -320,7 +323,9 @@ class RelocationCheck {
   }
 
   /// mold 1.10 does not know R_AARCH64_ABS32 and ABS16 at all.
-  bool refuses_small_everywhere() const { return is_linker(LinkerKind::Mold) && link_.machine == EM_AARCH64; }
+  bool refuses_small_everywhere() const {
+    return is_linker(LinkerKind::Mold) && link_.rules == RelocationRules::Aarch64;
+  }
 
   static bool is_odd(const Symbol& symbol) {
     return symbol.visibility == Visibility::Protected || symbol.type == SymbolType::NoType ||
@@ -333,8 +338,9 @@ class RelocationCheck {
     RelocationQuestion question;
     question.null_symbol = link_.pic();
     const bool absolute = any_absolute_symbol(job_, inputs_, out_);
-    question.instructions = absolute && link_.pic() && is_linker(LinkerKind::Bfd) && link_.machine == EM_X86_64;
-    for (const RelocationType& type : relocation_types(link_.machine)) {
+    question.instructions =
+        absolute && link_.pic() && is_linker(LinkerKind::Bfd) && link_.rules == RelocationRules::X86_64;
+    for (const RelocationType& type : relocation_types(link_.rules)) {
       question.types.resize(type.number + 1);
       question.types.back() = places(type.what, absolute);
     }
@@ -396,7 +402,7 @@ class RelocationCheck {
   /// GNU ld for x86 warns of text relocations unless an option allows them, the others only where an option asks.
   bool warns_of_text() const {
     if (job_.warnings.text) return *job_.warnings.text;
-    return is_linker(LinkerKind::Bfd) && link_.machine == EM_X86_64 && !job_.relocations.text;
+    return is_linker(LinkerKind::Bfd) && machine_->warns_of_text_relocations && !job_.relocations.text;
   }
 
   /// Are text relocations anything that is looked for?
@@ -449,7 +455,7 @@ class RelocationCheck {
     for (const AskedRelocation& relocation : object.read.relocations) {
       const SymbolId id = global_of(object, relocation);
       if (!relocation.local && !id.valid()) continue;
-      const RelocationType* type = relocation_type(link_.machine, relocation.type);
+      const RelocationType* type = relocation_type(link_.rules, relocation.type);
       const PatchedSection& section = object.read.sections[relocation.section];
       if (type == nullptr || (section.excluded && !traits_of(job_).asks_excluded)) continue;
       const RelocationTarget target = id.valid() ? targets_.target(id) : local_target(relocation);
@@ -499,6 +505,7 @@ class RelocationCheck {
   Resolution& out_;
   RelocationTargets targets_;
   RelocationLink link_;
+  const MachineTraits* machine_ = &traits_of(Machine{});
   std::vector<Object> objects_;
   bool every_object_ = false;
 };

@@ -124,19 +124,20 @@ static_assert(ascending(kX86) && ascending(kAarch64));
 
 }  // namespace
 
-std::span<const RelocationType> relocation_types(std::uint16_t machine) {
-  switch (machine) {
-    case EM_X86_64:
+std::span<const RelocationType> relocation_types(RelocationRules rules) {
+  switch (rules) {
+    case RelocationRules::X86_64:
       return kX86;
-    case EM_AARCH64:
+    case RelocationRules::Aarch64:
       return kAarch64;
-    default:
-      return {};
+    case RelocationRules::None:
+      break;
   }
+  return {};
 }
 
-const RelocationType* relocation_type(std::uint16_t machine, std::uint32_t number) {
-  const std::span<const RelocationType> types = relocation_types(machine);
+const RelocationType* relocation_type(RelocationRules rules, std::uint32_t number) {
+  const std::span<const RelocationType> types = relocation_types(rules);
   const auto found = std::lower_bound(types.begin(), types.end(), number,
                                       [](const RelocationType& type, std::uint32_t n) { return type.number < n; });
   return found == types.end() || found->number != number ? nullptr : &*found;
@@ -423,7 +424,7 @@ bool lld_gives_up_equality(const Case& c) {
 
 JudgedRelocation lld_dynamic(const Case& c, bool replaceable) {
   const bool writes = c.section.writable || c.link.policy.text == false;
-  const bool left_to_loader = c.link.machine == EM_X86_64 && (c.what == DistanceWord || c.what == Size);
+  const bool left_to_loader = c.link.rules == RelocationRules::X86_64 && (c.what == DistanceWord || c.what == Size);
   if (writes && (c.what == Word || (replaceable && left_to_loader))) return kAccepted;
   if (!c.shared() && c.library()) {
     if (c.protected_library() && !lld_gives_up_equality(c)) return kProtected;
@@ -479,7 +480,7 @@ JudgedRelocation mold_copy(const Case& c) {
 JudgedRelocation judge_mold(const Case& c) {
   if (is_local_exec(c.what)) return c.shared() ? kLocalExec : kAccepted;
   if ((c.undefined() && !c.shared()) || c.section.name == ".eh_frame") return kAccepted;
-  if (c.link.machine == EM_AARCH64 && c.what != Word && c.what != Page)
+  if (c.link.rules == RelocationRules::Aarch64 && c.what != Word && c.what != Page)
     return c.what == Small ? kUnsupported : kAccepted;  // written as it is, or not known at all
   const MoldSymbol symbol = mold_symbol(c);
   if (c.what == Small || c.what == SmallPart || c.what == LowPart) {
@@ -504,8 +505,8 @@ JudgedRelocation judge_mold(const Case& c) {
 bool relocations_are_judged(const RelocationLink& link) {
   const bool linker = link.linker == LinkerKind::Bfd || link.linker == LinkerKind::Lld ||
                       link.linker == LinkerKind::Mold || link.linker == LinkerKind::Gold;
-  if (link.machine == EM_AARCH64) return linker && link.linker != LinkerKind::Gold;
-  return linker && link.machine == EM_X86_64;
+  if (link.rules == RelocationRules::Aarch64) return linker && link.linker != LinkerKind::Gold;
+  return linker && link.rules == RelocationRules::X86_64;
 }
 
 JudgedRelocation judge_relocation(const RelocationLink& link, RelocationClass what, const RelocationTarget& target,
@@ -519,7 +520,7 @@ JudgedRelocation judge_relocation(const RelocationLink& link, RelocationClass wh
     case LinkerKind::Gold:
       return judge_gold(c);
     case LinkerKind::Bfd:
-      return link.machine == EM_AARCH64 ? judge_bfd_aarch64(c) : judge_bfd(c);
+      return link.rules == RelocationRules::Aarch64 ? judge_bfd_aarch64(c) : judge_bfd(c);
   }
   return kAccepted;
 }

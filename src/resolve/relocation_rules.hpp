@@ -9,6 +9,7 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
+#include "target/machine_traits.hpp"
 
 namespace elfaudit {
 
@@ -51,11 +52,11 @@ struct RelocationType {
   std::string_view name;  ///< "R_X86_64_32"
 };
 
-/// Those that some linker refuses somewhere, by ascending number; empty for a machine whose rules are not known.
-std::span<const RelocationType> relocation_types(std::uint16_t machine);
+/// Those that some linker refuses somewhere, by ascending number; empty for None.
+std::span<const RelocationType> relocation_types(RelocationRules rules);
 
 /// nullptr when it isn't among them.
-const RelocationType* relocation_type(std::uint16_t machine, std::uint32_t number);
+const RelocationType* relocation_type(RelocationRules rules, std::uint32_t number);
 
 /// What the output has for the symbol that a relocation names.
 struct RelocationTarget {
@@ -88,7 +89,7 @@ struct RelocationLink {
   enum class Output : std::uint8_t { Program, PieProgram, SharedObject };
   LinkerKind linker = LinkerKind::Bfd;
   int linker_version = 0;  ///< 0: the newest
-  std::uint16_t machine = 0;
+  RelocationRules rules = RelocationRules::None;
   Output output = Output::Program;
   RelocationPolicy policy;
 

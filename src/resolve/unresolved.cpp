@@ -426,17 +426,7 @@ class Settler {
     if (job_.output != OutputKind::Executable || !use.code) return false;
     const ObjectFacts& from = object(id.in);
     const std::string_view name = from.name(from.symbols[id.symbol]);
-    switch (from.machine) {
-      case EM_386:
-        return name == "___tls_get_addr";  // with the argument in a register
-      case EM_S390:
-        return name == "__tls_get_offset";
-      case EM_X86_64:
-      case EM_PPC64:
-        return name == "__tls_get_addr";
-      default:
-        return false;
-    }
+    return !name.empty() && name == machine_of(from).relaxed_call;
   }
 
   bool any_reported_use() const {

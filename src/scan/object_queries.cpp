@@ -18,6 +18,7 @@
 #include "elf/symbol_reader.hpp"
 #include "elfaudit/error.hpp"
 #include "scan/scan.hpp"
+#include "target/machine_traits.hpp"
 
 namespace elfaudit {
 
@@ -420,8 +421,7 @@ class LookupReader {
   }
 
   std::vector<LookedUp> run(std::span<const std::uint32_t> symbols) {
-    // MIPS has no relocations for what is in its global offset table.
-    bool readable = sections_.file_header().e_machine != EM_MIPS;
+    bool readable = traits_of(Machine{.number = sections_.file_header().e_machine}).got_has_relocations;
     for (std::size_t i = 1; i < sections_.count() && readable; ++i) {
       const GElf_Shdr header = sections_.header(i);
       if (header.sh_type == SHT_DYNAMIC) read_dynamic(i);

@@ -145,13 +145,10 @@ class Question {
     if (symbol.section == SymbolEntry::kUndefined || symbol.section == SymbolEntry::kAbsolute)
       return {symbol.section, 0};
     std::uint64_t value = symbol.value;
-    // The lowest bit of a function's value says Thumb or MIPS16, and is not part of its address (ARM ELF 5.5.3).
-    const std::uint16_t machine = sections_.layout().machine;
-    if ((machine == EM_ARM || machine == EM_MIPS) && symbol.type == STT_FUNC) value &= ~std::uint64_t{1};
+    if (sections_.layout().machine->functions_are_tagged && symbol.type == STT_FUNC) value &= ~std::uint64_t{1};
     if (!sections_.relocatable()) return {0, value};
-    // Compilers for these write "x@dtprel+0x8000", the bias of the thread pointer's blocks (Power ELF ABI 3.7.2, MIPS
-    // TLS).
-    if ((machine == EM_PPC || machine == EM_PPC64 || machine == EM_MIPS) && symbol.type == STT_TLS) value += 0x8000;
+    // Written as "x@dtprel+0x8000", the bias of the thread pointer's blocks.
+    if (sections_.layout().machine->tls_is_biased && symbol.type == STT_TLS) value += 0x8000;
     return {symbol.section, value};
   }
 

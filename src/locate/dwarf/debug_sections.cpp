@@ -50,7 +50,9 @@ DebugSections::DebugSections(const Origin& origin, bool split)
   GElf_Ehdr header;
   if (gelf_getehdr(elf_->get(), &header) == nullptr)
     throw InputError(origin.path, origin.member, origin.offset, "is not an ELF object");
-  layout_ = {header.e_ident[EI_CLASS] == ELFCLASS64, header.e_ident[EI_DATA] == ELFDATA2MSB, header.e_machine};
+  const bool is_64 = header.e_ident[EI_CLASS] == ELFCLASS64;
+  const bool big_endian = header.e_ident[EI_DATA] == ELFDATA2MSB;
+  layout_ = {is_64, big_endian, &traits_of(Machine{header.e_machine, is_64, big_endian})};
   relocatable_ = header.e_type == ET_REL;
   flags_ = header.e_flags;
   find_sections(split);

@@ -46,7 +46,7 @@ SymbolEntry SymbolTable::operator[](std::uint64_t index) const {
 Relocations::Relocations(Bytes entries, bool has_addend, ElfLayout layout)
     : entries_(entries),
       has_addend_(has_addend),
-      symbol_first_(layout.is_64 && layout.machine == EM_MIPS && !layout.big_endian),
+      symbol_first_(layout.machine->relocations_say_symbol_first),
       layout_(layout),
       entry_size_((layout.is_64 ? 8 : 4) * (has_addend ? 3 : 2)),
       count_(entries.size() / entry_size_) {}

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/bytes.hpp"
+#include "target/machine_traits.hpp"
 
 namespace elfaudit::dwarf {
 
@@ -133,7 +134,7 @@ class Cursor {
 struct ElfLayout {
   bool is_64 = true;
   bool big_endian = false;
-  std::uint16_t machine = 0;  ///< e_machine
+  const MachineTraits* machine = &traits_of(Machine{});
 };
 
 struct SymbolEntry {

@@ -12,6 +12,7 @@
 #include "input/driver.hpp"
 #include "locate/source/standard_headers.hpp"
 #include "support/path.hpp"
+#include "target/machine_traits.hpp"
 
 namespace elfaudit::source {
 namespace {
@@ -36,6 +37,12 @@ std::string_view versioned_folder(std::string_view path, std::string_view marker
 using Ranked = std::pair<int, std::string>;
 
 bool is_triplet(std::string_view text) { return text.find("-linux-") != std::string_view::npos; }
+
+/// Does a triplet, or a program named after one, belong to the machine whose macros are known? "x86_64-pc-linux-gnu-g++"
+bool is_modelled(std::string_view name) {
+  const std::string_view known = machine_of_macro_table().multiarch;
+  return name.starts_with(known.substr(0, known.find('-') + 1));
+}
 
 /// "/usr/aarch64-linux-gnu/include" of a path below it: where Debian has the C library of another target.
 std::string cross_folder(std::string_view path) {
@@ -103,7 +110,7 @@ std::string cross_triplet(std::string_view program) {
   const std::string_view name = base_name(program);
   for (const std::string_view driver : {"-gcc", "-g++", "-c++"}) {
     const std::size_t at = name.find(driver);
-    if (at != std::string_view::npos && is_triplet(name.substr(0, at)) && !name.starts_with("x86_64-"))
+    if (at != std::string_view::npos && is_triplet(name.substr(0, at)) && !is_modelled(name))
       return std::string(name.substr(0, at));
   }
   return {};
@@ -132,7 +139,7 @@ std::vector<std::string> cross_folders(const std::string& triplet, unsigned long
 Installation gcc_installation(unsigned long wanted) {
   Installation best;
   for (const std::string& triplet : entries_of("/usr/lib/gcc")) {
-    if (!triplet.starts_with("x86_64-") || triplet.find("-linux") == std::string::npos) continue;
+    if (!is_modelled(triplet) || triplet.find("-linux") == std::string::npos) continue;
     for (const std::string& version : entries_of("/usr/lib/gcc/" + triplet)) {
       const unsigned long major = major_of(version);
       if ((wanted == 0 || major == wanted) && major > major_of(best.version)) best = {triplet, version};
@@ -462,7 +469,7 @@ void IncludeSearch::set_toolkit(const std::string& folder) {
 /// Those of this machine's compiler, behind what debug info shows of them.
 void IncludeSearch::add_default_directories(const TranslationUnit& unit) {
   const std::string version = unit.compiler_version.substr(0, unit.compiler_version.find('.'));
-  const std::string triplet = "x86_64-linux-gnu";
+  const std::string triplet(machine_of_macro_table().multiarch);
   std::vector<std::string> all;
   if (unit.is_other_target) return;  // its headers are elsewhere
   if (unit.language != Language::C && !version.empty() && unit.compiler != Compiler::Clang)

@@ -1,6 +1,7 @@
 // The predefined macros of a compile: tables, feature macros, and which of them are in doubt.
 
 #include "locate/source/predefined.hpp"
+#include "target/machine_traits.hpp"
 
 #include <algorithm>
 #include <array>
@@ -558,27 +559,29 @@ bool depends_on_options(std::string_view macro, const TranslationUnit& unit) {
   return any([&](const std::string& option) { return decides(option, row->by); });
 }
 
+namespace {
+
+bool tells_machine(std::string_view macro) {
+  return std::any_of(machines().begin(), machines().end(), [&](const MachineTraits& machine) {
+    return any_word(machine.macro_starts, [&](std::string_view start) { return macro.starts_with(start); });
+  });
+}
+
+}  // namespace
+
 bool depends_on_target(std::string_view macro) {
   // By comparing `clang -dM -E` and `gcc -dM -E` for x86-64, i386, AArch64, Arm, RISC-V, Power, s390x, MIPS, LoongArch
-  // and SPARC: what is not the same for all of them begins with one of these.
+  // and SPARC: what is not the same for all of them begins with one of these, or with one that a machine has
+  // to itself.
   constexpr std::string_view kPrefixes =
-      "MIPS _ABI _ARCH_ _ARM _BIG_ENDIAN _CALL_ _ILP32 _LITTLE_ENDIAN _LP64 _MIPS _R3000 __AARCH64 "
-      "__ALTIVEC __APCS __ARCH __ARM __AVX __BIGGEST_ALIGNMENT __BIG_ENDIAN__ __BYTE_ORDER__ "
-      "__CHAR_UNSIGNED__ __CMODEL __CRYPTO__ __DBL __DEC64 __FLOAT128 __FLOAT_WORD_ORDER __FLT __FP_FAST "
-      "__FXSR __GCC_ASM_FLAG __GCC_ATOMIC __GCC_HAVE __GCC_IEC __GLIBCXX_BITSIZE_INT __GLIBCXX_TYPE_INT "
-      "__HAVE_ __HTM__ __ILP32 __INT64 __INTMAX __INTPTR __INT_FAST __INT_LEAST64 __LAHF __LDBL "
-      "__LITTLE_ENDIAN__ __LONG __LP64 __MIPS __MMX __NATURAL_ALIGNMENT __NEXT_RUNTIME __NO_MATH_INLINES "
-      "__PIC__ __PIE__ __POINTER_WIDTH __POWER __PPC __PTRDIFF __REGISTER_PREFIX__ __RISCV __SEG_ __SIZE "
-      "__SOFTFP __SSE __SSSE __STRUCT_PARM __THUMB __UINT __VEC __VFP __VSX __WCHAR __WINT __aarch64 "
-      "__alpha __amd64 __arch __arm __code_model __hppa __i386 __i486 __i586 __i686 __ia64 __k8 __loongarch "
-      "__m68k __mips __pentium __pic__ __pie__ __powerpc __ppc __riscv __s390 __seg_ __sh __sparc __thumb "
-      "__tune_ __x86 __zarch _mips i386 mips sparc ";
-  for (std::size_t at = 0; at < kPrefixes.size();) {
-    const std::size_t end = kPrefixes.find(' ', at);
-    if (macro.starts_with(kPrefixes.substr(at, end - at))) return true;
-    at = end + 1;
-  }
-  return false;
+      "_BIG_ENDIAN _ILP32 _LITTLE_ENDIAN _LP64 __ARCH __AVX __BIGGEST_ALIGNMENT __BIG_ENDIAN__ __BYTE_ORDER__ "
+      "__CHAR_UNSIGNED__ __CMODEL __CRYPTO__ __DBL __DEC64 __FLOAT128 __FLOAT_WORD_ORDER __FLT __FP_FAST __FXSR "
+      "__GCC_ASM_FLAG __GCC_ATOMIC __GCC_HAVE __GCC_IEC __GLIBCXX_BITSIZE_INT __GLIBCXX_TYPE_INT __HAVE_ __ILP32 "
+      "__INT64 __INTMAX __INTPTR __INT_FAST __INT_LEAST64 __LAHF __LDBL __LITTLE_ENDIAN__ __LONG __LP64 __MMX "
+      "__NATURAL_ALIGNMENT __NEXT_RUNTIME __NO_MATH_INLINES __PIC__ __PIE__ __POINTER_WIDTH __PTRDIFF "
+      "__REGISTER_PREFIX__ __SEG_ __SIZE __SSE __SSSE __STRUCT_PARM __UINT __VFP __WCHAR __WINT __arch "
+      "__code_model __pic__ __pie__ __seg_ __tune_ __x86";
+  return tells_machine(macro) || any_word(kPrefixes, [&](std::string_view start) { return macro.starts_with(start); });
 }
 
 bool is_guard_name(std::string_view macro) {
@@ -597,12 +600,11 @@ bool is_guard_name(std::string_view macro) {
 
 bool is_compilers_own(std::string_view macro) {
   for (const std::string_view prefix :
-       {"__clang",     "__CUDACC",  "__CUDA_ARCH",  "__NVCC",   "__NVCOMPILER", "__PGI",   "__INTEL",   "__ICC",
-        "_MSC_",       "_WIN",      "__APPLE",      "__MINGW",  "__CYGWIN",     "__HIP",   "__arm",     "__aarch64",
-        "__cplusplus", "__GNU",     "__STDC",       "__x86_64", "__i386",       "__linux", "__powerpc", "__riscv",
-        "__FreeBSD",   "__ANDROID", "__EMSCRIPTEN", "__SYCL",   "__SUNPRO"})
+       {"__clang", "__CUDACC", "__CUDA_ARCH", "__NVCC",    "__NVCOMPILER", "__PGI",  "__INTEL",     "__ICC",
+        "_MSC_",   "_WIN",     "__APPLE",     "__MINGW",   "__CYGWIN",     "__HIP",  "__cplusplus", "__GNU",
+        "__STDC",  "__linux",  "__FreeBSD",   "__ANDROID", "__EMSCRIPTEN", "__SYCL", "__SUNPRO"})
     if (macro.starts_with(prefix)) return true;
-  return false;
+  return macro.starts_with("__") && tells_machine(macro);
 }
 
 }  // namespace elfaudit::source

@@ -1,0 +1,106 @@
+// How the machines differ in all that the rest of the code asks: one table, machine_traits.cpp, a row a machine. Code asks
+// for the trait that it means, never which machine it is, so that a new machine is a new row.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace elfaudit {
+
+/// What decides whether two objects can be linked or loaded together (gABI 4: e_machine, EI_CLASS, EI_DATA).
+struct Machine {
+  std::uint16_t number = 0;  ///< EM_*; 0: unknown
+  bool is_64 = false;
+  bool big_endian = false;
+
+  bool known() const { return number != 0; }
+  bool operator==(const Machine&) const = default;
+};
+
+/// By which rules relocations are judged (resolve/relocation_rules.cpp).
+enum class RelocationRules : std::uint8_t { None, X86_64, Aarch64 };
+
+/// A list is words with spaces between.
+struct MachineTraits {
+  Machine machine{};
+
+  // How it is called
+  std::string_view emulations{};     ///< values of -m in GNU ld, lld and mold; first what drivers pass
+  std::string_view formats{};        ///< BFD's names, as in OUTPUT_FORMAT()
+  std::string_view driver_option{};  ///< makes a driver for another machine link for this one: "-m32"
+  std::string_view macro_starts{};   ///< what predefined macros that tell the machine begin with
+  bool has_macro_table = false;      ///< predefined_macros.cpp is about it
+
+  // Where its libraries are
+  std::string_view multiarch{};    ///< Debian's folder in /usr/lib
+  std::string_view lib_folder{};   ///< where GNU ld looks before it looks in lib: "lib64"
+  std::string_view interpreter{};  ///< glibc's dynamic loader
+  std::string_view platform{};     ///< $PLATFORM of that
+  std::uint32_t cache_flags = 0;   ///< in the loader's cache (glibc: sysdeps/generic/ldconfig.h)
+
+  // What its linkers define
+  std::string_view names{};                                           ///< all of them, in every output
+  std::string_view layout_names{};                                    ///< GNU ld in its default script
+  std::string_view program_names{};                                   ///< as those, in programs alone
+  std::string_view script_names{};                                    ///< GNU ld alone, in its default script
+  std::string_view script_program_names{};                            ///< as those, in programs alone
+  std::string_view iplt_names = "__rela_iplt_start __rela_iplt_end";  ///< without "a" where relocations hold no addend
+  std::string_view script_iplt_names{};                               ///< GNU ld has these besides
+  std::string_view savers{};  ///< code that saves and restores a register and those up to 31, made by GNU ld, gold, lld
+  std::string_view vector_savers{};  ///< made by GNU ld and gold alone
+
+  // How linkers treat its code
+  RelocationRules relocations = RelocationRules::None;
+  bool warns_of_text_relocations = false;  ///< GNU ld, without being asked
+  std::string_view relaxed_call{};         ///< what a linker takes out of a program: "__tls_get_addr"
+  bool stack_is_executable = true;         ///< by default, so that an object without .note.GNU-stack asks for it
+  std::string_view needs_emulation_on{};   ///< uname -m of the machine whose GNU ld links for it with -m alone
+
+  // What its object files mean
+  bool has_large_commons = false;             ///< SHN_X86_64_LCOMMON
+  bool functions_are_tagged = false;          ///< the lowest bit of a function's value is not part of its address
+  bool tls_is_biased = false;                 ///< debug info has the places of thread-local variables with 0x8000 added
+  bool relocations_say_symbol_first = false;  ///< as two fields of 32 and 8 bits, in this order, and not one number
+  bool got_has_relocations = true;  ///< of the dynamic relocations some say what is in the global offset table
+};
+
+/// All rows.
+std::span<const MachineTraits> machines();
+
+/// The row of exactly this machine; nullptr where there is none.
+const MachineTraits* find_machine(const Machine& machine);
+
+/// The row, or where it has none the first with its number, or one that says nothing.
+const MachineTraits& traits_of(const Machine& machine);
+
+/// The machine of a value of -m ("elf_x86_64"); unknown for one that no row has.
+Machine machine_of_emulation(std::string_view emulation);
+
+/// The machine of BFD's name for an output format, "elf64-x86-64"; unknown for one that no row has.
+Machine machine_of_format(std::string_view format);
+
+/// The value of -m that a driver gives its linker for an option of its own, "-m32"; empty for any other option.
+std::string_view emulation_of_driver_option(std::string_view option);
+
+/// The one whose macros predefined_macros.cpp has.
+const MachineTraits& machine_of_macro_table();
+
+// --- Lists of words
+
+/// Calls `matches` with each word until it says yes.
+template <typename Matches>
+bool any_word(std::string_view words, Matches matches) {
+  while (!words.empty()) {
+    const std::string_view word = words.substr(0, words.find(' '));
+    if (matches(word)) return true;
+    words.remove_prefix(word.size() == words.size() ? word.size() : word.size() + 1);
+  }
+  return false;
+}
+
+inline bool has_word(std::string_view words, std::string_view word) {
+  return any_word(words, [&](std::string_view one) { return one == word; });
+}
+
+}  // namespace elfaudit
