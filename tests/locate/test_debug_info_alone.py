@@ -165,6 +165,16 @@ def test_a_compile_beside_the_includes(lab, folder, way, known):
     assert chains(lab, ["a.o", "b.o"]) == ([[("p/src/a.c", 1), api], [("p/src/b.c", 2), api]] if known else [None, None])
 
 
+@pytest.mark.parametrize("command", ["gcc -g", "clang -g"])
+@pytest.mark.parametrize("name, text, known", [("config.h", '#include "../inc/h.h"\n', False), ("force.h", '#define A\n#include <h.h>\n', False),
+                                               ("config.h", "#define HAVE_A 1\n", True)])
+def test_what_the_command_line_includes_may_lead_there(lab, command, name, text, known):
+    """A header with macros and #includes alone leaves no trace in debug info."""
+    lab.write(f"own/{name}", text)
+    objects = build(lab, f"{command} -include own/{name}", "#pragma once\nint level = 3;\n")
+    assert chains(lab, objects) == ([[("src/a.c", 1)], [("src/b.c", 1)]] if known else [None, None])
+
+
 def test_two_headers_of_a_name_in_the_project(lab):
     lab.write("p/inc/level.h", "#pragma once\nint level = 3;\n")
     lab.write("p/own/lib/api.h", "#define API\n#include <level.h>\n")

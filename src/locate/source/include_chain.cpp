@@ -63,7 +63,8 @@ std::optional<std::uint32_t> IncludeChains::to(std::uint32_t file, std::uint32_t
   if (entry == entry_of_.end()) return std::nullopt;  // the source itself, or included by the command line
   const auto [sure, is_new] = sure_.try_emplace({met->at.inclusion, met->doubt != 0});
   if (is_new) sure->second = !may_come_earlier(file, entry->second) && !may_come_otherwise(*met, entry->second);
-  return sure->second && missed_is_explained() ? std::optional(met->at.inclusion) : std::nullopt;
+  return sure->second && missed_is_explained() && !may_be_forced(file) ? std::optional(met->at.inclusion)
+                                                                       : std::nullopt;
 }
 
 /// A file that is read several times may have the line in each.
@@ -117,6 +118,15 @@ bool IncludeChains::leads_elsewhere(std::uint32_t file, std::uint32_t below, std
     from.insert(from.end(), asked.files.begin(), asked.files.end());
   }
   return lead_to(std::move(from), file, since);
+}
+
+/// What the command line includes comes first, and leaves no trace in debug info when it has macros and #includes alone.
+bool IncludeChains::may_be_forced(std::uint32_t file) {
+  if (!forced_) {
+    forced_ = preprocessor_.search().may_be_forced();
+    std::erase_if(*forced_, [&](std::uint32_t one) { return first_entry_.contains(one); });
+  }
+  return std::any_of(forced_->begin(), forced_->end(), [&](std::uint32_t one) { return lead_to({one}, file, 0); });
 }
 
 /// What the compile read, and the reading did not, must be something that the reading left out.

@@ -37,6 +37,7 @@ class IncludeChains {
   bool may_come_otherwise(const Preprocessor::Met& met, std::size_t entered);
   bool leads_elsewhere(std::uint32_t file, std::uint32_t below, std::size_t since, std::size_t entered);
   bool missed_is_explained();
+  bool may_be_forced(std::uint32_t file);
   bool is_below(std::uint32_t inclusion, std::uint32_t top) const;
   bool is_over(std::uint32_t file, std::size_t before) const;
   bool lead_to(std::vector<std::uint32_t> from, std::uint32_t file, std::size_t before);
@@ -50,7 +51,8 @@ class IncludeChains {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Preprocessor::Met>> met_;  ///< by file and line
   std::map<std::pair<std::uint32_t, bool>, bool> sure_;  ///< by inclusion, and whether the line in it is in doubt
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> named_;
-  std::unordered_set<std::uint32_t> unclear_;  ///< files with an #include that may mean anything
+  std::unordered_set<std::uint32_t> unclear_;         ///< files with an #include that may mean anything
+  std::optional<std::vector<std::uint32_t>> forced_;  ///< may have been
   std::optional<bool> explained_;
 };
 

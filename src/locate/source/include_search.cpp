@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <span>
 #include <system_error>
 
 #include "input/driver.hpp"
@@ -629,6 +630,18 @@ Included IncludeSearch::guess(const IncludeRequest& request) {
   if (&best != &rest && guessed_->was_read_beside(best.front(), name)) return result;
   for (const auto* paths : {&searched, &rest, &systems}) add_others(*paths);
   if (has_own && &best == &rest) result.others.push_back(own.file);
+  return result;
+}
+
+std::vector<std::uint32_t> IncludeSearch::may_be_forced() {
+  constexpr const char* kUsual[] = {"config.h",     "autoconf.h", "kconfig.h",   "force.h",      "forced.h",
+                                    "prefix.h",     "pre.h",      "pch.h",       "pch.hpp",      "stdafx.h",
+                                    "preinclude.h", "prelude.h",  "cmake_pch.h", "cmake_pch.hxx"};
+  std::vector<std::uint32_t> result;
+  for (const char* name : guessed_ ? std::span<const char* const>(kUsual) : std::span<const char* const>())
+    for (const std::string& path : guessed_->holding(name))
+      if (const std::uint32_t file = files_.open(path, path); file != FileStore::kNone && !is_system(path))
+        result.push_back(file);
   return result;
 }
 

@@ -77,6 +77,8 @@ class IncludeSearch {
   /// Is there such a file (__has_include)? The depfile of gcc does not list what was only asked for.
   bool exists(const IncludeRequest& request);
 
+  /// Of guessed directories: files named as those that command lines include (-include config.h).
+  std::vector<std::uint32_t> may_be_forced();
   /// All files that may be meant, whatever else is known.
   std::vector<std::uint32_t> possible(const IncludeRequest& request);
 
