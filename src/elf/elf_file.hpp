@@ -126,6 +126,7 @@ struct RelocationEntry {
   std::uint64_t offset = 0;  ///< in the section that is changed
   std::uint64_t symbol = 0;  ///< symbol table index, not yet checked
   std::uint64_t type = 0;
+  std::int64_t addend = 0;  ///< of SHT_RELA
 };
 
 inline bool is_relocation_section(const GElf_Shdr& header) {
@@ -145,7 +146,8 @@ void each_relocation(const ElfSections& sections, std::size_t index, const GElf_
       sections.file_header().e_ident[EI_CLASS] == ELFCLASS64) {  // nearly always: without a call for each
     const auto* entries = static_cast<const Elf64_Rela*>(data->d_buf);
     for (std::uint64_t i = 0; i < count; ++i)
-      visit({entries[i].r_offset, ELF64_R_SYM(entries[i].r_info), ELF64_R_TYPE(entries[i].r_info)});
+      visit(
+          {entries[i].r_offset, ELF64_R_SYM(entries[i].r_info), ELF64_R_TYPE(entries[i].r_info), entries[i].r_addend});
     return;
   }
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -155,7 +157,7 @@ void each_relocation(const ElfSections& sections, std::size_t index, const GElf_
                               : gelf_getrel(data, static_cast<int>(i), &plain) != nullptr;
     if (!read) sections.fail(index, elf_errmsg(-1));
     const GElf_Xword info = addends ? entry.r_info : plain.r_info;
-    visit({addends ? entry.r_offset : plain.r_offset, GELF_R_SYM(info), GELF_R_TYPE(info)});
+    visit({addends ? entry.r_offset : plain.r_offset, GELF_R_SYM(info), GELF_R_TYPE(info), entry.r_addend});
   }
 }
 

@@ -177,7 +177,7 @@ void LiveSections::index_definitions() {
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const Symbol& symbol = object.symbols[s];
       if (resolution_.resolution_of({id, s}) != SymbolResolution::Kept || symbol.section == kNone) continue;
-      const Place place{id, object.sections[symbol.section].index, visible(object, symbol, id), s};
+      const Place place{id, needed_for(id, symbol), visible(object, symbol, id), s};
       const std::string name(object.name(symbol));
       if (symbol.version.empty() || symbol.default_version) definitions_.emplace(name, place);
       if (!symbol.version.empty()) definitions_.emplace(name + "@" + std::string(object.text(symbol.version)), place);
@@ -198,7 +198,7 @@ void LiveSections::find_displaced() {
     const ObjectFacts& object = inputs_[at.in.input].objects[at.in.object];
     const Symbol& symbol = object.symbols[at.symbol];
     if (symbol.section == kNone) return;
-    const Place place{at.in, object.sections[symbol.section].index, visible(object, symbol, at.in)};
+    const Place place{at.in, needed_for(at.in, symbol), visible(object, symbol, at.in)};
     displaced_.emplace(name, Displaced{place, at, by});
     if (!by.valid()) definitions_.insert_or_assign(std::string(name), place);
   };
@@ -267,7 +267,7 @@ void LiveSections::mark_exported() {
       const bool by_version = job_.linker == LinkerKind::Bfd && !symbol.version.empty();
       if (!by_version && exports.made_local(name, object.text(symbol.version), symbol.default_version)) continue;
       if (exports.excluded(object.origin)) continue;
-      mark(id, object.sections[symbol.section].index);
+      mark(id, needed_for(id, symbol));
     }
   }
 }
@@ -386,7 +386,7 @@ void LiveSections::mark_symbol(ObjectId id, std::uint32_t symbol_index) {
   std::string name(object.name(*at));
   const bool redirected = (linker_.wraps_definitions || !at->defined()) && unwrapped(name) != name;
   if (resolution_.resolution_of({id, s}) == SymbolResolution::Kept && at->section != kNone && !redirected)
-    return mark(id, object.sections[at->section].index);
+    return mark(id, needed_for(id, *at));
   if (!at->version.empty()) name += "@" + std::string(object.text(at->version));
   if (redirected) name = unwrapped(std::move(name));
   mark_name(name);
@@ -401,6 +401,12 @@ void LiveSections::mark_symbol(ObjectId id, std::uint32_t symbol_index) {
 bool LiveSections::keeps_bounded(std::string_view section) const {
   return !job_.start_stop_gc.value_or(linker_.start_stop_gc) ||
          (linker_.start_stop_gc && section.starts_with("__libc_"));
+}
+
+std::uint32_t LiveSections::needed_for(ObjectId id, const Symbol& definition) const {
+  const std::uint32_t section = inputs_[id.input].objects[id.object].sections[definition.section].index;
+  const auto node = nodes_.find(id);
+  return node == nodes_.end() ? section : node->second.graph.section_needed(definition.index, section);
 }
 
 void LiveSections::mark(ObjectId id, std::uint32_t section) {

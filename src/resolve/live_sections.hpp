@@ -74,6 +74,8 @@ class LiveSections {
   bool mark_shared_names(const Exports& exports);
   bool is_exported(const Exports& exports, std::string_view name, const Place& place) const;
   void mark_names_of(const ObjectFacts& shared, std::uint32_t input, const Exports& exports);
+  /// The section that has to be kept for a definition.
+  std::uint32_t needed_for(ObjectId id, const Symbol& definition) const;
   void mark_roots();
   void mark_exported();
   void mark_kept_sections();

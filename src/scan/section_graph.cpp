@@ -7,6 +7,7 @@
 
 #include "elf/elf_file.hpp"
 #include "elf/symbol_reader.hpp"
+#include "target/machine_traits.hpp"
 
 namespace elfaudit {
 namespace {
@@ -81,9 +82,10 @@ class GraphReader {
 
   SectionGraph run() {
     read_nodes();
+    read_descriptors();
     for (std::size_t index = 1; index < sections_.count(); ++index) {
       const GElf_Shdr header = sections_.header(index);
-      if (is_relocation_section(header)) read_relocations(index, header);
+      if (is_relocation_section(header) && header.sh_info != descriptors_) read_relocations(index, header);
     }
     std::sort(graph_.edges.begin(), graph_.edges.end());
     graph_.edges.erase(std::unique(graph_.edges.begin(), graph_.edges.end()), graph_.edges.end());
@@ -106,6 +108,42 @@ class GraphReader {
     }
   }
 
+  /// A section of descriptors is one for all functions: who needs one of them needs that function's code. The first of a
+  /// descriptor's relocations has the code's address.
+  void read_descriptors() {
+    const GElf_Ehdr& file = sections_.file_header();
+    const Machine machine{file.e_machine, file.e_ident[EI_CLASS] == ELFCLASS64, file.e_ident[EI_DATA] == ELFDATA2MSB};
+    const std::string_view name = traits_of(machine).descriptors;
+    if (name.empty() || symbols_.index == 0) return;
+    const auto found = std::find_if(graph_.sections.begin(), graph_.sections.end(),
+                                    [&](const SectionNode& node) { return node.name == name; });
+    if (found == graph_.sections.end()) return;
+    descriptors_ = static_cast<std::size_t>(found - graph_.sections.begin());
+    for (std::size_t index = 1; index < sections_.count(); ++index) {
+      const GElf_Shdr header = sections_.header(index);
+      if (!is_relocation_section(header) || header.sh_info != descriptors_ || header.sh_link != symbols_.index)
+        continue;
+      each_relocation(sections_, index, header, [&](const RelocationEntry& entry) {
+        if (const Target target = target_of(entry); target.own_section != 0)
+          code_at_.emplace(entry.offset, target.own_section);
+      });
+    }
+    GElf_Sym symbol;
+    for (std::size_t i = symbols_.first_global; i < symbols_.count; ++i) {
+      if (gelf_getsym(symbols_.data, static_cast<int>(i), &symbol) == nullptr) continue;
+      const std::uint32_t section = section_of(sections_, extended_, symbol, i);
+      if (const std::uint32_t code = code_of_descriptor(section, symbol.st_value); code != section)
+        graph_.code_of.emplace(static_cast<std::uint32_t>(i), code);
+    }
+  }
+
+  /// `section` itself where there is no descriptor.
+  std::uint32_t code_of_descriptor(std::uint32_t section, std::uint64_t offset) const {
+    if (section == 0 || section != descriptors_) return section;
+    const auto code = code_at_.find(offset);
+    return code == code_at_.end() ? section : code->second;
+  }
+
   void read_group(std::size_t index) {
     const Elf_Data* data = sections_.table(index);
     if (data == nullptr) return;
@@ -119,7 +157,7 @@ class GraphReader {
     const bool eh_frame = header.sh_info < sections_.count() && graph_.sections[header.sh_info].name == ".eh_frame";
     std::vector<Target> targets;
     each_relocation(sections_, index, header, [&](const RelocationEntry& entry) {
-      const Target target = target_of(entry.offset, entry.symbol);
+      const Target target = target_of(entry);
       if (eh_frame)
         targets.push_back(target);
       else
@@ -128,14 +166,15 @@ class GraphReader {
     if (eh_frame) add_eh_frame(header.sh_info, std::move(targets));
   }
 
-  Target target_of(std::uint64_t offset, std::uint64_t symbol) const {
-    Target target{offset, 0, 0, 0};
+  Target target_of(const RelocationEntry& relocation) const {
+    Target target{relocation.offset, 0, 0, 0};
+    const std::uint64_t symbol = relocation.symbol;
     GElf_Sym entry;
     if (symbol >= symbols_.count || gelf_getsym(symbols_.data, static_cast<int>(symbol), &entry) == nullptr)
       return target;  // the linkers refuse such an object; nothing depends on what it would need
     target.own_section = section_of(sections_, extended_, entry, symbol);
     if (symbol < symbols_.first_global || GELF_ST_BIND(entry.st_info) == STB_LOCAL)
-      target.section = target.own_section;
+      target.section = code_of_descriptor(target.own_section, entry.st_value + relocation.addend);
     else
       target.symbol = static_cast<std::uint32_t>(symbol);
     return target;
@@ -194,6 +233,8 @@ class GraphReader {
   SectionGraph graph_;
   SymbolTable symbols_;
   const Elf_Data* extended_ = nullptr;
+  std::size_t descriptors_ = 0;                               ///< header index; 0: none
+  std::unordered_map<std::uint64_t, std::uint32_t> code_at_;  ///< of the descriptor at an offset
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -51,6 +52,14 @@ struct SectionEdge {
 struct SectionGraph {
   std::vector<SectionNode> sections;  ///< by header index
   std::vector<SectionEdge> edges;     ///< sorted, each once
+  /// Of global symbols that are function descriptors: the section of the function's code, by symbol table index.
+  std::map<std::uint32_t, std::uint32_t> code_of;
+
+  /// The section that is needed where a definition of this object is: the code's, not its descriptor's.
+  std::uint32_t section_needed(std::uint32_t symbol, std::uint32_t section) const {
+    const auto code = code_of.find(symbol);
+    return code == code_of.end() ? section : code->second;
+  }
 };
 
 /// Reads all relocations of a relocatable object (gABI 4 "Relocation"). Throws InputError.

@@ -193,6 +193,7 @@ constexpr MachineTraits kMachines[] = {
         .names = ".TOC.",
         .savers = kPpcSavers,
         .vector_savers = kPpcVectorSavers,
+        .descriptors = ".opd",  // 64-bit PowerPC ELF ABI 1.9, "Function Descriptors"
         .relaxed_call = "__tls_get_addr",
         .stack_is_executable = false,
         .tls_is_biased = true,

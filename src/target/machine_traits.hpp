@@ -53,9 +53,11 @@ struct MachineTraits {
   // How linkers treat its code
   RelocationRules relocations = RelocationRules::None;
   bool warns_of_text_relocations = false;  ///< GNU ld, without being asked
-  std::string_view relaxed_call{};         ///< what a linker takes out of a program: "__tls_get_addr"
-  bool stack_is_executable = true;         ///< by default, so that an object without .note.GNU-stack asks for it
-  std::string_view needs_emulation_on{};   ///< uname -m of the machine whose GNU ld links for it with -m alone
+  std::string_view
+      descriptors{};  ///< section of function descriptors: a function's symbol is there, its code elsewhere
+  std::string_view relaxed_call{};        ///< what a linker takes out of a program: "__tls_get_addr"
+  bool stack_is_executable = true;        ///< by default, so that an object without .note.GNU-stack asks for it
+  std::string_view needs_emulation_on{};  ///< uname -m of the machine whose GNU ld links for it with -m alone
 
   // What its object files mean
   bool has_large_commons = false;             ///< SHN_X86_64_LCOMMON

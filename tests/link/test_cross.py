@@ -146,3 +146,28 @@ def test_a_linker_that_the_cross_compiler_does_not_have(benches, choice):
     assert "cannot find" in lab.sh(command, check=False).err
     result = lab.audit("check", "--", *command.split())
     assert result.code == 2 and f"aarch64-linux-gnu-g++ finds no linker ld.{choice}" in result.out, result
+
+
+CALLS = """void nowhere(void);
+static int kept(void) { return 1; }
+static int calls(void) { nowhere(); return 2; }
+int dead(void) { return calls(); }
+int (*volatile table[])(void) = { FIRST };
+int main(void) { return table[0](); }
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("first, undefined", [("kept", []), ("calls", ["nowhere"]), ("kept, dead", ["nowhere"])])
+@pytest.mark.parametrize("flags", ["-O0", "-O1 -ffunction-sections -fPIC"])
+def test_gc_sections_keeps_what_a_function_pointer_needs(lab, target, first, undefined, flags):
+    """Without sections of their own all functions are in one: then the call is kept in every case. 64-bit PowerPC has one
+    section for all function descriptors (ELF ABI 1.9), of which each keeps its own function."""
+    need(f"{target}-gcc")
+    lab.write("a.c", CALLS)
+    lab.sh(f"{target}-gcc -w {flags} -DFIRST='{first}' -c a.c -o a.o")
+    command = f"{target}-gcc -Wl,--gc-sections a.o -o out"
+    theirs = lab.sh(command, check=False)
+    expected = undefined or (["nowhere"] if "sections" not in flags else [])
+    assert ("nowhere" in theirs.err) == bool(expected)
+    assert audit(lab, command).json()["undefined"] == expected

@@ -81,3 +81,15 @@ def test_the_command_of_another_target(lab):
 def test_on_x86_64_it_is_settled(lab):
     found, _ = places(lab, "--target=x86_64-linux-gnu", BRANCHES)
     assert found == [("s.h", 2)] * 2
+
+
+def test_a_function_that_a_descriptor_stands_for(lab):
+    """64-bit PowerPC, ELF ABI 1.9: the symbol is in .opd, and debug info speaks of the code."""
+    need("powerpc64-linux-gnu-gcc")
+    lab.write("h.h", "int state = 1;\nint twice(int x) { return x; }\n")
+    for name, flags in [("a", "-g"), ("b", "-g -O2 -ffunction-sections")]:
+        lab.write(f"{name}.c", f'\n#include "h.h"\nint {name}(void) {{ return twice(1); }}\n')
+        lab.sh(f"powerpc64-linux-gnu-gcc {flags} -c {name}.c -o {name}.o")
+    findings = lab.audit("check", "--format", "json", "a.o", "b.o").json()["findings"]
+    sites = {finding["symbol"]: {(site["file"], site["line"]) for site in finding["sites"]} for finding in findings}
+    assert sites == {"state": {("h.h", 1)}, "twice": {("h.h", 2)}}

@@ -149,6 +149,7 @@ class Question {
     if (!sections_.relocatable()) return {0, value};
     // Written as "x@dtprel+0x8000", the bias of the thread pointer's blocks.
     if (sections_.layout().machine->tls_is_biased && symbol.type == STT_TLS) value += 0x8000;
+    if (const auto code = sections_.code_of_descriptor({symbol.section, value})) return {code->section, code->offset};
     return {symbol.section, value};
   }
 

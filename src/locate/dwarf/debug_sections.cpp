@@ -96,8 +96,12 @@ void DebugSections::find_sections(bool split) {
       extended_index_ = index;
     else if (header.sh_type == SHT_REL || header.sh_type == SHT_RELA)
       relocating[header.sh_info] = index;
+    else if (const char* name = elf_strptr(elf_->get(), names, header.sh_name); name == nullptr)
+      continue;
     else if ((header.sh_flags & SHF_ALLOC) == 0)
-      note_section(index, elf_strptr(elf_->get(), names, header.sh_name), (header.sh_flags & SHF_GROUP) != 0, split);
+      note_section(index, name, (header.sh_flags & SHF_GROUP) != 0, split);
+    else if (!layout_.machine->descriptors.empty() && name == layout_.machine->descriptors)
+      descriptors_.index = index;
   }
   // An executable linked with --emit-relocs keeps relocations that have been applied already.
   if (!relocatable_) return;
@@ -108,11 +112,10 @@ void DebugSections::find_sections(bool split) {
   for (Slot& slot : infos_) attach(slot);
   for (Slot& slot : macros_) attach(slot);
   for (Slot& slot : slots_) attach(slot);
+  attach(descriptors_);
 }
 
-void DebugSections::note_section(std::size_t index, const char* name_or_null, bool in_group, bool split) {
-  if (name_or_null == nullptr) return;
-  std::string_view name = name_or_null;
+void DebugSections::note_section(std::size_t index, std::string_view name, bool in_group, bool split) {
   const bool gnu_compressed = name.starts_with(".zdebug_");
   if (!gnu_compressed && !name.starts_with(".debug_")) return;
   name.remove_prefix(gnu_compressed ? 8 : 7);
@@ -145,6 +148,14 @@ Bytes DebugSections::raw(std::size_t index) const {
 const SymbolTable& DebugSections::symbols() {
   if (!symbols_) symbols_.emplace(raw(symbols_index_), raw(extended_index_), layout_);
   return *symbols_;
+}
+
+std::optional<DebugSections::Place> DebugSections::code_of_descriptor(const Place& place) {
+  if (descriptors_.index == 0 || place.section != descriptors_.index) return std::nullopt;
+  const std::optional<Relocation> code = load(descriptors_).relocations.find(place.offset);
+  if (!code || code->symbol >= symbols().size()) return std::nullopt;
+  const SymbolEntry named = symbols()[code->symbol];
+  return Place{named.section, named.value + code->addend};
 }
 
 DebugSection& DebugSections::load(Slot& slot) {

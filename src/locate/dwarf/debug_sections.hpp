@@ -84,6 +84,15 @@ class DebugSections {
   /// The one of them with that section number; null when there is none.
   DebugSection* macro_numbered(std::uint32_t number);
 
+  /// A place in a section of the file.
+  struct Place {
+    std::uint32_t section = 0;
+    std::uint64_t offset = 0;
+  };
+  /// The code of the function whose descriptor is there (MachineTraits::descriptors), in a relocatable file; nothing
+  /// where there is no descriptor.
+  std::optional<Place> code_of_descriptor(const Place& place);
+
   /// The bytes of a section that is no debug section, by its whole name; empty when there is none. Throws BadDebugInfo.
   Bytes plain(std::string_view name) const;
 
@@ -96,7 +105,7 @@ class DebugSections {
   };
 
   void find_sections(bool split);
-  void note_section(std::size_t index, const char* name, bool in_group, bool split);
+  void note_section(std::size_t index, std::string_view name, bool in_group, bool split);
   DebugSection& load(Slot& slot);
   Bytes raw(std::size_t index) const;
 
@@ -109,6 +118,7 @@ class DebugSections {
   std::size_t symbols_index_ = 0, extended_index_ = 0;
   std::optional<SymbolTable> symbols_;
   std::vector<Slot> infos_, macros_;
+  Slot descriptors_;
   std::array<Slot, kSectionKinds> slots_;
 };
 
