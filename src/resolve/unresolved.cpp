@@ -426,7 +426,9 @@ class Settler {
     if (job_.output != OutputKind::Executable || !use.code) return false;
     const ObjectFacts& from = object(id.in);
     const std::string_view name = from.name(from.symbols[id.symbol]);
-    return !name.empty() && name == machine_of(from).relaxed_call;
+    const MachineTraits& machine = machine_of(from);
+    if (name.empty()) return false;
+    return name == machine.relaxed_call || (job_.linker == LinkerKind::Lld && name == machine.relaxed_by_lld);
   }
 
   bool any_reported_use() const {

@@ -221,7 +221,7 @@ constexpr MachineTraits kMachines[] = {
         .lib_folder = "lib64",
         .interpreter = "/lib/ld64.so.1",
         .cache_flags = 0x0400,
-        .relaxed_call = "__tls_get_offset",
+        .relaxed_by_lld = "__tls_get_offset",
     },
     {
         .machine = {EM_S390, false, true},
@@ -229,7 +229,7 @@ constexpr MachineTraits kMachines[] = {
         .formats = "elf32-s390",
         .multiarch = "s390-linux-gnu",
         .interpreter = "/lib/ld.so.1",
-        .relaxed_call = "__tls_get_offset",
+        .relaxed_by_lld = "__tls_get_offset",
     },
     {
         .machine = {EM_LOONGARCH, true},

@@ -171,3 +171,15 @@ def test_gc_sections_keeps_what_a_function_pointer_needs(lab, target, first, und
     expected = undefined or (["nowhere"] if "sections" not in flags else [])
     assert ("nowhere" in theirs.err) == bool(expected)
     assert audit(lab, command).json()["undefined"] == expected
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_call_for_thread_local_variables(lab, target):
+    """In a program most linkers take the call out; GNU ld for s390x changes it, and wants the name all the same."""
+    need(f"{target}-gcc")
+    lab.write("a.c", "extern __thread int a; int f(void) { return a; } __thread int a = 1; void _start(void) {}")
+    lab.sh(f"{target}-gcc -O1 -fPIC -c a.c -o a.o")
+    for output in ["-static", "-pie", "-no-pie", "-shared -Wl,-z,defs"]:
+        command = f"{target}-gcc -nostdlib {output} a.o -o out"
+        theirs = set(re.findall(r"undefined reference to `(.*)'", lab.sh(command, check=False).err))
+        assert set(audit(lab, command).json()["undefined"]) == theirs, command
