@@ -34,13 +34,13 @@
 #include "locate/why/cause.hpp"
 #include "locate/why/fix.hpp"
 #include "locate/why/pic_cause.hpp"
+#include "resolve/resolve.hpp"
 #include "rules/rules.hpp"
 #include "scan/device/device_code.hpp"
 #include "scan/scan.hpp"
 #include "support/path.hpp"
 #include "support/progress.hpp"
 #include "support/threads.hpp"
-#include "target/machine_traits.hpp"
 
 namespace elfaudit {
 
@@ -394,9 +394,7 @@ class DefinitionEvidence {
     return symbols;
   }
 
-  bool is_other_target() const {
-    return !traits_of(Machine{object_.machine, object_.is_64, object_.big_endian}).has_macro_table;
-  }
+  bool is_other_target() const { return !machine_of(object_).has_macro_table; }
 
   /// By whose name the build's records are found; it need not be there.
   std::string object_file() const {

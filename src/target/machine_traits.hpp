@@ -1,4 +1,4 @@
-// How the machines differ in all that the rest of the code asks: one table, machine_traits.cpp, a row a machine. Code asks
+// How the machines differ in all that the rest of the code asks: one table, machine_traits.def, a row a machine. Code asks
 // for the trait that it means, never which machine it is, so that a new machine is a new row.
 #pragma once
 
