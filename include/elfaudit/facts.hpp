@@ -153,6 +153,8 @@ struct InputFacts {
   std::vector<IndexEntry> index;  ///< archives: in the order of the index
   std::string index_strings;
   std::vector<InputError> errors;
+  std::vector<InputError> lost;          ///< of a thin archive: members whose files do not exist
+  std::uint32_t objects_before_lost{};   ///< how many objects precede the first of these
   std::vector<std::string> not_objects;  ///< archives: members that are not objects (text), which linkers skip
 
   std::string_view index_name(const IndexEntry& e) const {

@@ -25,6 +25,7 @@ struct LinkInput {
   bool just_symbols = false;   ///< --just-symbols / -R FILE
   bool lazy = false;           ///< between --start-lib and --end-lib
   bool device_only = false;    ///< given to the device link, not to the host link
+  bool binary = false;         ///< -b binary: its bytes become data of the output, whatever they are
   std::string facts{};         ///< the facts file that was named in its place; empty: none
 };
 
@@ -115,6 +116,7 @@ struct RelocationPolicy {
 
 /// What a linker warns of, where --fatal-warnings makes errors of its warnings.
 struct WarningPolicy {
+  bool silent = false;    ///< -w, --no-warnings
   bool fatal = false;     ///< --fatal-warnings holds to the end; if not, nothing else here matters
   bool common = false;    ///< --warn-common
   bool backrefs = false;  ///< lld: --warn-backrefs
@@ -151,6 +153,7 @@ struct LinkJob {
   std::vector<std::string> required;  ///< -u, --require-defined, EXTERN(), and -e when given: they extract members
   std::map<std::string, std::size_t> required_late;  ///< those that only EXTERN() of an input script names: how many of
                                                      ///< inputs precede it. Only GNU ld uses it
+  std::vector<std::string> required_globs;           ///< lld: --undefined-glob, for names of members
   std::vector<std::string> must_define;              ///< --require-defined: an error when nothing defines them
   std::vector<std::string> wrapped;                  ///< --wrap
   std::vector<Assignment> assignments;
@@ -166,16 +169,17 @@ struct LinkJob {
   bool copy_dt_needed = false;        ///< --copy-dt-needed-entries: libraries needed by libraries are linked too
   std::string init = "_init";         ///< -init, -fini: what --gc-sections keeps as well
   std::string fini = "_fini";
-  std::vector<VersionNode> versions;        ///< --version-script, VERSION { } of a script
-  std::vector<SymbolPattern> dynamic_list;  ///< --dynamic-list, --export-dynamic-symbol and -list
-  std::vector<std::string> exclude_libs;    ///< "libfoo.a", "libfoo", "ALL"
-  std::optional<bool> undefined_version;    ///< --undefined-version: a version script may name undefined symbols
-  bool replaces_default_script = false;     ///< -T without INSERT: the linker's own names are not defined
-  std::vector<std::string> search_dirs;     ///< -L and the linker's own, in search order
-  std::vector<std::string> builtin_dirs;    ///< the linker's own part of search_dirs
-  std::string sysroot;                      ///< --sysroot: needed libraries are looked up below it
-  bool has_rpath = false;                   ///< -rpath was given
-  std::vector<std::string> rpath_link;      ///< -rpath-link and -rpath: where needed libraries are looked up
+  std::vector<VersionNode> versions;         ///< --version-script, VERSION { } of a script
+  std::vector<SymbolPattern> dynamic_list;   ///< --dynamic-list, --export-dynamic-symbol and -list
+  std::vector<std::string> exclude_libs;     ///< "libfoo.a", "libfoo", "ALL"
+  std::optional<bool> undefined_version;     ///< --undefined-version: a version script may name undefined symbols
+  std::vector<std::string> output_sections;  ///< that scripts describe
+  bool replaces_default_script = false;      ///< -T without INSERT: the linker's own names are not defined
+  std::vector<std::string> search_dirs;      ///< -L and the linker's own, in search order
+  std::vector<std::string> builtin_dirs;     ///< the linker's own part of search_dirs
+  std::string sysroot;                       ///< --sysroot: needed libraries are looked up below it
+  bool has_rpath = false;                    ///< -rpath was given
+  std::vector<std::string> rpath_link;       ///< -rpath-link and -rpath: where needed libraries are looked up
 
   std::optional<DeviceLink> device;       ///< nothing when the command makes no device link
   bool device_linked = false;             ///< the device link's output is linked first: it defines every
@@ -184,6 +188,10 @@ struct LinkJob {
 
   std::vector<std::string> excluded;                ///< inputs that the user has excluded
   std::vector<InputError> missing;                  ///< files and libraries of the line that do not exist
+  bool refuses_line = false;                        ///< one of `missing` is no input: the linker refuses the whole line
+  std::vector<std::string> foreign;                 ///< objects for another machine than the output's that GNU ld links
+  std::uint16_t foreign_to = 0;                     ///< e_machine of that output
+  bool refuses_foreign = true;                      ///< false: --no-warn-mismatch
   std::vector<std::string> options_not_understood;  ///< each once, as spelled
   std::vector<std::string> notes;                   ///< what could not be determined about the line, for the reader
 };

@@ -18,6 +18,7 @@ struct Origin {
   std::uint64_t size = 0;    ///< bytes, 0 when unknown
   std::string entry{};       ///< in a wheel, else empty: the entry of the zip file `bytes_path` that holds the
                              ///< bytes; offset and size are of its decompressed content
+  bool binary = false;       ///< -b binary: the object that the linker makes of the file
 
   bool is_member() const { return !member.empty(); }
 

@@ -78,6 +78,7 @@ struct Unresolved {
   bool in_library = false;  ///< a shared object of the link mentions it: filled in where the linker's rules need it
   bool not_local = false;   ///< and it is an error because it is not bound locally: gold alone reports that
   bool made_local = false;  ///< GNU ld has made a local symbol of a hidden one
+  bool foreign = false;     ///< an object for another machine refers to it: LinkJob::foreign
   bool discarded = false;   ///< a discarded COMDAT copy defines it: lld reports that instead of "undefined"
   std::vector<std::string> remarks{};  ///< which files would define it; the scan stage fills them in
   bool reported = false;               ///< the linker would report it; false also where that is not judged

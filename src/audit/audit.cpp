@@ -215,6 +215,7 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   result.resolution = resolve(result.job, result.inputs);
   if (prefilter) take_undefined_from(*prefilter, result.resolution);
   watch.lap("resolve");
+  judge_lost_members(result.inputs, result.resolution, result.job);
   result.resolution.judgement = judgement_of(result.job, result.inputs);
   if (can_be_settled(result.job)) settle(result, attempt);
   attempt("warnings", [&] {

@@ -11,7 +11,6 @@
 #include <map>
 #include <set>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "resolve/resolve.hpp"
@@ -28,8 +27,10 @@ class SharedInputs {
   explicit SharedInputs(const std::vector<BuildJob>& jobs) {
     for (const auto& [job, not_built] : jobs)
       for (const LinkInput& input : job.inputs)
-        if (by_path_.try_emplace(input.path, everything_.inputs.size()).second)
+        if (by_path_.try_emplace({input.path, input.binary}, everything_.inputs.size()).second) {
           everything_.inputs.push_back({input.path, input.path});
+          everything_.inputs.back().binary = input.binary;
+        }
   }
 
   void read(unsigned jobs) { facts_ = scan(everything_, jobs); }
@@ -37,13 +38,13 @@ class SharedInputs {
 
   std::vector<InputFacts> of(const LinkJob& job) const {
     std::vector<InputFacts> inputs;
-    for (const LinkInput& input : job.inputs) inputs.push_back(facts_[by_path_.at(input.path)]);
+    for (const LinkInput& input : job.inputs) inputs.push_back(facts_[by_path_.at({input.path, input.binary})]);
     return inputs;
   }
 
  private:
   LinkJob everything_;
-  std::unordered_map<std::string, std::size_t> by_path_;  // into facts_
+  std::map<std::pair<std::string, bool>, std::size_t> by_path_;  // and whether it is LinkInput::binary; into facts_
   std::vector<InputFacts> facts_;
 };
 

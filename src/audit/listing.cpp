@@ -45,7 +45,8 @@ Listing list(const std::vector<std::string>& files, const ListOptions& options) 
   std::unordered_set<std::string_view> seen;  // a file named twice has two rows, but one set of errors
   for (const InputFacts& input : listing.inputs)
     if (seen.insert(input.path).second)
-      listing.errors.insert(listing.errors.end(), input.errors.begin(), input.errors.end());
+      for (const std::vector<InputError>* errors : {&input.errors, &input.lost})
+        listing.errors.insert(listing.errors.end(), errors->begin(), errors->end());
   return listing;
 }
 

@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 
+#include "elf/binary_object.hpp"
 #include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/origin.hpp"
@@ -163,6 +164,12 @@ bool read_from(int fd, std::uint64_t offset, std::span<std::byte> into) {
 }  // namespace
 
 ElfFile ElfFile::open(const Origin& origin) {
+  if (origin.binary) {
+    Buffer content = object_of_binary(origin.path);
+    ElfFile file = open(origin, content.bytes());
+    file.content_ = std::move(content);
+    return file;
+  }
   if (!origin.entry.empty()) {
     Buffer content = read_zip_entry(origin.bytes_path, origin.entry);
     ElfFile file = open(origin, image(origin, content.bytes()));

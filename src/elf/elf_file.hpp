@@ -31,7 +31,7 @@ class ElfFile {
  public:
   /// Opens what `origin` names. A whole file is read piece by piece as sections are asked for (ELF_C_READ: libelf's
   /// cheapest way for big objects); a member is read through a mapping of its archive, what is in a wheel
-  /// from memory. Throws InputError.
+  /// from memory, and so is what a linker makes of a binary file. Throws InputError.
   static ElfFile open(const Origin& origin);
 
   /// Opens a file that is already open. Throws InputError that names `origin`.
@@ -48,7 +48,7 @@ class ElfFile {
  private:
   ElfFile() = default;
   std::optional<MappedFile> mapping_;
-  Buffer content_;  // of a wheel's entry
+  Buffer content_;  // of a wheel's entry, or what is made of a binary file
   FileDescriptor fd_;
   std::uint64_t size_ = 0;
   ElfHandle elf_;  // last: closed first

@@ -71,7 +71,7 @@ void InputCollector::add_file(const std::string& word, const InputState& state) 
   if (const auto source = not_built_.find(word); source != not_built_.end()) {
     return add_missing(source->second, kWouldBeCompiled);
   }
-  const std::string path = search_.with_sysroot(word);
+  const std::string path = search_.linker->names_files_in_sysroot ? search_.with_sysroot(word) : word;
   const FileProbe probe = probe_file(path);
   if (!probe.usable()) return add_missing(word, why_unusable(probe.kind));
   add_found({path, probe, {}}, word, state);
@@ -90,7 +90,8 @@ void InputCollector::add_library(const std::string& name, const std::string& spe
 }
 
 void InputCollector::add_found(const FoundFile& found, const std::string& spelled, const InputState& state) {
-  const bool script = !found.probe.empty || (job_.scope.command && search_.linker->empty_is_script);
+  const bool binary = state.binary || binary_from_here_;
+  const bool script = !binary && (!found.probe.empty || (job_.scope.command && search_.linker->empty_is_script));
   if (found.probe.kind == ProbedKind::Text && script) {
     // It is what a full disk or a killed compiler leaves behind.
     if (found.probe.empty)
@@ -99,7 +100,7 @@ void InputCollector::add_found(const FoundFile& found, const std::string& spelle
   }
   const bool behind_static = !state.shared && !search_.linker->static_is_everywhere;
   const bool static_only = behind_static || state.refuses_shared || job_.output == OutputKind::Relocatable;
-  if (found.probe.shared && static_only && !state.just_symbols && search_.linker->refuses_shared_if_static) {
+  if (found.probe.shared && !binary && static_only && !state.just_symbols && search_.linker->refuses_shared_if_static) {
     return add_missing(found.path, "attempted static link of dynamic object");
   }
   LinkInput input;
@@ -110,7 +111,8 @@ void InputCollector::add_found(const FoundFile& found, const std::string& spelle
   input.as_needed = state.as_needed;
   input.just_symbols = state.just_symbols;
   input.lazy = state.lazy;
-  if (found.probe.kind == ProbedKind::Facts) {
+  input.binary = binary;
+  if (found.probe.kind == ProbedKind::Facts && !binary) {
     input.facts = found.path;
     input.path = found.probe.facts_of;
     input.spelled = spelled == found.path ? input.path : spelled;
@@ -154,6 +156,8 @@ void InputCollector::run_script(const LinkerScript& script, const InputState& st
                     path, fmt::join(script.skipped, ", ")));
   }
   job_.versions.insert(job_.versions.end(), script.versions.begin(), script.versions.end());
+  has_output_format_ |= !script.output_format.empty();
+  job_.output_sections.insert(job_.output_sections.end(), script.output_sections.begin(), script.output_sections.end());
   InputState inner = state;
   std::uint32_t depth = 0;
   for (const ScriptStatement& statement : script.statements) {
@@ -177,6 +181,9 @@ void InputCollector::run_statement(const ScriptStatement& statement, const Input
     case ScriptStatement::Kind::SearchDir:
       search_.dirs.push_back(search_.with_sysroot(statement.text));
       job_.search_dirs = search_.dirs;
+      return;
+    case ScriptStatement::Kind::Target:
+      if (search_.linker->follows_target) binary_from_here_ = statement.text == "binary";
       return;
     case ScriptStatement::Kind::Extern:
       require_from_here(statement.text, main);

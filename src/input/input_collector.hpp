@@ -26,7 +26,8 @@ struct InputState {
   bool shared = true;           ///< -Bdynamic: -l finds shared libraries, and they may be linked
   bool refuses_shared = false;  ///< wherever -Bdynamic is
   bool just_symbols = false;
-  bool lazy = false;  ///< between --start-lib and --end-lib
+  bool lazy = false;    ///< between --start-lib and --end-lib
+  bool binary = false;  ///< -b binary
   std::uint32_t group = 0;
 };
 
@@ -51,6 +52,9 @@ class InputCollector {
   /// -T FILE: like an input, but its ENTRY() pulls a member as -e does.
   void add_main_script(const std::string& word, const InputState& state);
 
+  /// Does a script of the link have OUTPUT_FORMAT()?
+  bool has_output_format() const { return has_output_format_; }
+
  private:
   void add_missing(const std::string& what, const std::string& reason);
   void add_found(const FoundFile& found, const std::string& spelled, const InputState& state);
@@ -73,6 +77,8 @@ class InputCollector {
   std::vector<OpenScript> open_scripts_;  // outermost first
   std::uint32_t groups_ = 0;
   std::size_t statements_ = 0;
+  bool has_output_format_ = false;
+  bool binary_from_here_ = false;  ///< by TARGET(binary) of a script
 };
 
 }  // namespace elfaudit

@@ -136,7 +136,7 @@ LinkJob job_from_files(const std::vector<std::string>& files, const std::optiona
   search.linker = &traits_of(job);
   search.machine = first_machine(words);
   for (const std::string& dir : builtin_search_dirs(*search.linker, {}, false, {}, search.machine)) {
-    search.dirs.push_back(search.with_sysroot(dir));
+    search.dirs.push_back(search.own_dir(dir));
   }
   job.search_dirs = search.dirs;
   InputCollector collector(job, search);

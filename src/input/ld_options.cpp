@@ -200,7 +200,7 @@ const std::vector<LinkerOption> kOptions{
     // Symbols
     {"u undefined", kValue, Undefined},
     {"require-defined", kValue, RequireDefined},
-    {"undefined-glob", kValue, NotModelled},            // lld: extracts every member that matches
+    {"undefined-glob", kValue, UndefinedGlob},          // lld
     {"wrap", kValue, Wrap},
     {"defsym", kValue, Defsym},
     {"ignore-unresolved-symbol", kValue, IgnoreUnresolved},
@@ -223,7 +223,7 @@ const std::vector<LinkerOption> kOptions{
     {"warn-backrefs-exclude", kValue, Warning},
     {"allow-shlib-undefined", kFlag, AllowShlibUndefined},
     {"no-allow-shlib-undefined", kFlag, NoAllowShlibUndefined},
-    {"weak-unresolved-symbols", kFlag, NotModelled},    // gold
+    {"weak-unresolved-symbols", kFlag, WeakUnresolved}, // gold
     {"version-script", kValue, VersionScript},
     {"dynamic-list export-dynamic-symbol-list", kValue, DynamicList},
     {"export-dynamic-symbol", kValue, ExportDynamicSymbol},
@@ -262,7 +262,8 @@ const std::vector<LinkerOption> kOptions{
     {"disable-multiple-abs-defs embedded-relocs force-exe-suffix", kFlag},
     {"force-group-allocation enable-non-contiguous-regions enable-non-contiguous-regions-warnings", kFlag},
     {"print-gc-sections no-print-gc-sections no-keep-memory reduce-memory-overheads", kFlag},
-    {"warn-mismatch no-warn-mismatch warn-search-mismatch no-warn-search-mismatch relax no-relax relax-gp no-relax-gp", kFlag},
+    {"warn-mismatch no-warn-mismatch", kFlag, WarnMismatch},
+    {"warn-search-mismatch no-warn-search-mismatch relax no-relax relax-gp no-relax-gp", kFlag},
     {"stats traditional-format warn-constructors no-warn-constructors warn-once", kFlag},
     {"warn-execstack no-warn-execstack warn-rwx-segments no-warn-rwx-segments", kFlag, Warning},
     {"warn-multiple-gp warn-section-align", kFlag},
@@ -483,7 +484,7 @@ constexpr std::string_view kTwoDashesInLld[] = {
 
 // Options whose value is a word of its own in these linkers, and comes after "=" or not at all in the others.
 constexpr KnownBy kSeparateValue[] = {
-    {"glLm", "compress-debug-sections"}, {"gm", "icf"}, {"lL", "threads shuffle-sections"},
+    {"bglLm", "compress-debug-sections"}, {"gm", "icf"}, {"lL", "threads shuffle-sections"},
     {"m", "unique package-metadata thinlto-index-only"}, {"g", "debug fuse-ld"},
 };
 // clang-format on

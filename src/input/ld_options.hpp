@@ -54,6 +54,7 @@ enum class OptionEffect : std::uint8_t {
   Omagic,
   // symbols
   Undefined,
+  UndefinedGlob,
   RequireDefined,
   Wrap,
   Defsym,
@@ -73,6 +74,8 @@ enum class OptionEffect : std::uint8_t {
   FatalWarnings,
   NoFatalWarnings,
   Warning,  ///< what the linker warns of
+  WarnMismatch,
+  WeakUnresolved,
   AllowShlibUndefined,
   NoAllowShlibUndefined,
   // what is exported and what --gc-sections keeps

@@ -154,14 +154,20 @@ std::vector<std::string> usual_search_dirs(Machine machine, std::string_view tar
 
 }  // namespace
 
+static std::string below_sysroot(const SearchPath& search, const std::string& rest) {
+  const bool joined = search.sysroot_has_slash || (search.linker->joins_sysroot && !search.sysroot.empty());
+  return search.sysroot + (joined && !rest.starts_with('/') ? "/" : "") + rest;
+}
+
+std::string SearchPath::own_dir(const std::string& dir) const {
+  return dir.starts_with('=') ? below_sysroot(*this, dir.substr(1)) : dir;
+}
+
 std::string SearchPath::with_sysroot(const std::string& path) const {
-  const auto below_sysroot = [&](const std::string& rest) {
-    const bool joined = sysroot_has_slash || (linker->joins_sysroot && !sysroot.empty());
-    return sysroot + (joined && !rest.starts_with('/') ? "/" : "") + rest;
-  };
-  if (path.starts_with('=')) return below_sysroot(path.substr(1));
+  if (!linker->has_sysroot || (linker->needs_given_sysroot && sysroot.empty())) return path;
+  if (path.starts_with('=')) return below_sysroot(*this, path.substr(1));
   constexpr std::string_view kVariable = "$SYSROOT";
-  if (path.starts_with(kVariable) && !linker->joins_sysroot) return below_sysroot(path.substr(kVariable.size()));
+  if (path.starts_with(kVariable) && !linker->joins_sysroot) return below_sysroot(*this, path.substr(kVariable.size()));
   return path;
 }
 
@@ -189,7 +195,7 @@ FoundFile find_script_input(const SearchPath& search, const std::string& name, c
   }
   if (name.starts_with('/')) {
     // libc.so of a cross toolchain says /lib/libc.so.6 and means the one in its own sysroot.
-    try_file(search, below(script, search.sysroot) ? search.sysroot + name : name, found);
+    try_file(search, search.linker->has_sysroot && below(script, search.sysroot) ? search.sysroot + name : name, found);
     return found;
   }
   const std::size_t slash = script.rfind('/');

@@ -42,6 +42,9 @@ class LineState {
   /// -r of GNU ld: -l finds archives only from here on.
   void search_static() { now_.shared = false; }
 
+  /// -b
+  void set_binary(bool binary) { now_.binary = binary; }
+
   const InputState& now() const { return now_; }
   bool is_static() const { return static_; }  ///< -static was given
   bool in_group() const { return group_depth_ != 0; }
@@ -175,8 +178,9 @@ void LineState::pop() {
   if (saved_.empty()) throw UsageError("--pop-state without --push-state");
   const InputState before = now_;
   now_ = saved_.back();
-  now_.group = before.group;  // groups and --start-lib are not part of what --push-state saves
+  now_.group = before.group;  // groups, --start-lib and -b are not part of what --push-state saves
   now_.lazy = before.lazy;
+  now_.binary = before.binary;
   saved_.pop_back();
 }
 
@@ -189,6 +193,8 @@ void LineState::end_group() {
   if (group_depth_ == 0) throw UsageError("--end-group without --start-group");
   if (--group_depth_ == 0) now_.group = 0;
 }
+
+bool is_x86(const Machine& machine) { return machine.number == EM_386 || machine.number == EM_X86_64; }
 
 /// An input with the state at its place. It is opened when the whole line has been read: every -L counts for every -l.
 struct PendingInput {
@@ -205,13 +211,6 @@ void add_colon_separated(std::string_view list, std::vector<std::string>& into) 
     if (colon > 0) into.emplace_back(list.substr(0, colon));
     list.remove_prefix(std::min(colon + 1, list.size()));
   }
-}
-
-/// `-b binary x.bin` defines _binary_x_bin_start, _end and _size (ld manual, -b; BFD target "binary").
-std::string binary_symbol_stem(std::string path) {
-  const auto odd = [](char c) { return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')); };
-  std::replace_if(path.begin(), path.end(), odd, '_');
-  return "_binary_" + path;
 }
 
 /// The options that say what a linker warns of and whether that is an error (ld manual: --fatal-warnings,
@@ -287,6 +286,7 @@ void WarningOptions::take_keyword(std::string_view keyword, std::string_view val
 
 WarningPolicy WarningOptions::policy(OutputKind output) const {
   WarningPolicy policy = policy_;
+  policy.silent = silent_;
   if (!policy.text && shared_text_ && (output == OutputKind::SharedObject || linker_.kind == LinkerKind::Bfd))
     policy.text = shared_text_;
   if (silent_ || (no_inhibit_exec_ && linker_.links_in_spite_of_warnings)) policy.fatal = false;
@@ -380,8 +380,10 @@ class LineReader {
     state_.begin(items);
     for (const LineItem& item : items) take(item);
     if (default_script_ && !script_given_) take_script(*default_script_);
-    if (linker_.refuses_open_groups && state_.in_group())
+    if (linker_.refuses_open_groups && state_.in_group()) {
+      job_.refuses_line = true;
       job_.missing.emplace_back("--start-group", std::string(linker_.name) + " links nothing without --end-group");
+    }
     finish_policy();
     check_output();
     finish_search_path();
@@ -419,6 +421,7 @@ class LineReader {
   }
 
   void links_nothing(const std::string& word) {
+    job_.refuses_line = true;
     const auto known = [&](const InputError& error) { return error.path == word; };
     if (std::none_of(job_.missing.begin(), job_.missing.end(), known))
       job_.missing.emplace_back(
@@ -426,14 +429,7 @@ class LineReader {
                     " has no such option, so it links nothing (or it is newer than the versions that elfaudit knows)");
   }
 
-  void take_input(const LineItem& item) {
-    if (!binary_) return pending(PendingInput::Kind::File, item.value, item.spelled);
-    if (const FileProbe probe = probe_file(item.value); !probe.usable())
-      return job_.missing.emplace_back(item.value, why_unusable(probe.kind)), void();
-    for (const char* end : {"_start", "_end", "_size"}) {
-      job_.assignments.push_back({binary_symbol_stem(item.value) + end, {}, "-b binary " + item.value, false});
-    }
-  }
+  void take_input(const LineItem& item) { pending(PendingInput::Kind::File, item.value, item.spelled); }
 
   void pending(PendingInput::Kind kind, const std::string& text, const std::string& spelled) {
     pending_.push_back({kind, text, spelled, state_.now()});
@@ -479,7 +475,9 @@ class LineReader {
         take_just_symbols(item);
         return true;
       case OptionEffect::Format:
-        binary_ = item.value == "binary";
+        state_.set_binary(item.value == "binary");
+        if (item.value == "binary" && linker_.refuses_binary)
+          job_.missing.emplace_back(item.spelled + " binary", std::string(linker_.name) + " knows no binary inputs");
         return true;
       case OptionEffect::Emulation:
         emulation_ = item.value;
@@ -555,6 +553,9 @@ class LineReader {
       case OptionEffect::Undefined:
         job_.required.push_back(item.value);
         return true;
+      case OptionEffect::UndefinedGlob:
+        job_.required_globs.push_back(item.value);
+        return true;
       case OptionEffect::RequireDefined:
         job_.required.push_back(item.value);
         job_.must_define.push_back(item.value);
@@ -568,6 +569,9 @@ class LineReader {
       case OptionEffect::IgnoreUnresolved:
         // The same as a definition that is there only if nothing else is.
         job_.assignments.push_back({item.value, {}, "--ignore-unresolved-symbol", true});
+        return true;
+      case OptionEffect::WarnMismatch:
+        job_.refuses_foreign = item.name == "warn-mismatch";
         return true;
       case OptionEffect::MultipleDefinitions:
         job_.allow_multiple_definition = true;
@@ -592,7 +596,10 @@ class LineReader {
 
   void take_defsym(const LineItem& item) {
     const std::size_t equals = item.value.find('=');
-    if (equals == std::string::npos) throw UsageError("--defsym " + item.value + ": no '=' in it");
+    if (equals == std::string::npos) {
+      job_.refuses_line |= !linker_.goes_on_without_inputs;
+      return job_.missing.emplace_back("--defsym " + item.value, "no '=' in it"), void();
+    }
     Assignment made{item.value.substr(0, equals), {}, "--defsym", false, pending_.size()};
     made.group = state_.now().group;
     read_expression(std::string_view(item.value).substr(equals + 1), made);
@@ -694,10 +701,10 @@ class LineReader {
     if (builtin_dirs_) {
       const std::vector<std::string> own =
           builtin_search_dirs(linker_, line_.program, line_.ask_program, emulation_, search_.machine);
-      dirs_.insert(dirs_.end(), own.begin(), own.end());
-      for (const std::string& dir : own) job_.builtin_dirs.push_back(search_.with_sysroot(dir));
+      for (const std::string& dir : own) job_.builtin_dirs.push_back(search_.own_dir(dir));
     }
     for (const std::string& dir : dirs_) search_.dirs.push_back(search_.with_sysroot(dir));
+    search_.dirs.insert(search_.dirs.end(), job_.builtin_dirs.begin(), job_.builtin_dirs.end());
     job_.search_dirs = search_.dirs;
   }
 
@@ -738,6 +745,7 @@ class LineReader {
     }
     exports_.finish(search_, unresolved_.fatal_warnings(), job_);
     if (linker_.needs_objects && line_.complete) check_objects();
+    if (linker_.needs_machine && line_.complete && !collector.has_output_format()) check_machine_named();
     check_machines();
   }
 
@@ -746,17 +754,22 @@ class LineReader {
     const Machine wanted = linker_.emulation_binds ? machine_of_emulation(emulation_) : Machine{};
     const std::string host = wanted.known() ? std::string() : machine_of_linker();
     if (script_given_ || !(wanted.known() || !host.empty())) return;
+    const Machine made = wanted.known() ? wanted : host == "x86_64" ? Machine{EM_X86_64, true, false} : Machine{};
+    const bool reads_others = linker_.reads_other_class && is_x86(made) && job_.output != OutputKind::Relocatable;
     const auto check = [&](const std::string& path) {
       const FileProbe probe = probe_file(path);
-      if (probe.kind != ProbedKind::Elf || !probe.machine.known()) return;
-      if (wanted.known() && probe.machine != wanted)
+      if (probe.kind != ProbedKind::Elf || !probe.machine.known() || probe.machine == made) return;
+      if (reads_others && is_x86(probe.machine) && !probe.shared)
+        job_.foreign.push_back(path);
+      else if (wanted.known())
         job_.missing.emplace_back(path, "is for another machine than -m " + emulation_ + " says");
-      if (!wanted.known() && traits_of(probe.machine).needs_emulation_on == host)
+      else if (traits_of(probe.machine).needs_emulation_on == host)
         job_.missing.emplace_back(path, "is a 32-bit object, and without -m " + std::string(linker_.name) +
                                             " links for the 64-bit machine that it was built for");
     };
+    job_.foreign_to = made.number;
     for (const LinkInput& input : job_.inputs)
-      if (input.facts.empty() && !input.device_only) check(input.path);
+      if (input.facts.empty() && !input.device_only && !input.binary) check(input.path);
   }
 
   /// As uname(1) calls the one that a linker without -m was built for; empty when it isn't known or the linker goes by
@@ -767,6 +780,20 @@ class LineReader {
     struct utsname host {};
     const bool native = program == "ld" || program == "ld.bfd";
     return native && ::uname(&host) == 0 ? host.machine : std::string();
+  }
+
+  /// lld finds no machine in an archive's members where it does not read them all.
+  void check_machine_named() {
+    const auto names_machine = [&](const LinkInput& input) {
+      const FileProbe probe = probe_file(input.path);
+      const bool is_read = probe.kind != ProbedKind::Archive || input.whole_archive || linker_.reads_all_members;
+      return !input.facts.empty() || (!input.binary && probe.machine.known() && is_read);
+    };
+    if (job_.inputs.empty() || !emulation_.empty() ||
+        std::any_of(job_.inputs.begin(), job_.inputs.end(), names_machine))
+      return;
+    job_.missing.emplace_back(job_.inputs.front().spelled,
+                              "target emulation unknown: no object on the line names the machine");
   }
 
   /// mold takes no shared objects alone, and no -l alone where nothing says for which machine.
@@ -802,7 +829,6 @@ class LineReader {
   std::optional<LineItem> default_script_;  ///< GNU ld doesn't open it beside one of -T
   bool script_given_ = false;
   bool builtin_dirs_ = true;
-  bool binary_ = false;
   SearchPath search_;
 };
 

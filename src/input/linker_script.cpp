@@ -35,28 +35,30 @@ enum class ScriptMode {
   Expression,  ///< symbols, numbers and operators
 };
 
+bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
 class ScriptLexer {
  public:
-  ScriptLexer(std::string_view text, bool comma_in_names) : text_(text), comma_in_names_(comma_in_names) {}
+  ScriptLexer(std::string_view text, const LinkerTraits& linker) : text_(text), linker_(linker) {}
 
   ScriptToken next(ScriptMode mode);
   ScriptToken peek(ScriptMode mode);
   /// Behind an opening brace: the text up to the one that closes it, which is taken. Nothing when none does.
   std::optional<std::string_view> braced();
   std::size_t line() const;  ///< of the next token, from 1
+  bool at_space() const { return at_ == text_.size() || is_space(text_[at_]); }
 
  private:
   bool skip_space_and_comments();  ///< false: a comment is not closed
+  void skip_odd_characters(ScriptMode mode);
   bool in_name(char c, ScriptMode mode) const;
   ScriptToken quoted();
   ScriptToken punctuation();
 
   std::string_view text_;
   std::size_t at_ = 0;
-  bool comma_in_names_;
+  const LinkerTraits& linker_;
 };
-
-bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 bool is_alphanumeric(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -94,7 +96,8 @@ bool ScriptLexer::in_name(char c, ScriptMode mode) const {
   if (is_alphanumeric(c) || contains(c, "_.$")) return true;
   if (mode == ScriptMode::Expression) return false;
   if (contains(c, "/\\~-+:[]")) return true;
-  return mode == ScriptMode::FileList ? contains(c, "=&!<>@%") || (c == ',' && comma_in_names_) : contains(c, "*?@");
+  return mode == ScriptMode::FileList ? contains(c, "=&!<>@%") || (c == ',' && linker_.comma_is_part_of_name)
+                                      : contains(c, "*?@=");
 }
 
 ScriptToken ScriptLexer::quoted() {
@@ -113,19 +116,30 @@ ScriptToken ScriptLexer::punctuation() {
   return {ScriptToken::Kind::Punctuation, std::string(op), false};
 }
 
+/// GNU ld "ignores invalid characters", a quote that is not closed among them.
+void ScriptLexer::skip_odd_characters(ScriptMode mode) {
+  const auto is_odd = [&](char c) {
+    if (c == '"') return text_.find('"', at_ + 1) == std::string_view::npos;
+    return contains(c, "`@^'") || (c == '%' && (mode == ScriptMode::Statement || text_.substr(at_ + 1, 1) == "="));
+  };
+  while (linker_.passes_over_odd_characters && at_ < text_.size() && is_odd(text_[at_])) {
+    ++at_;
+    skip_space_and_comments();
+  }
+}
+
 ScriptToken ScriptLexer::next(ScriptMode mode) {
   if (!skip_space_and_comments()) return {ScriptToken::Kind::Bad, "/*", false};
+  skip_odd_characters(mode);
   if (at_ == text_.size()) return {};
   if (text_[at_] == '"') return quoted();
-  // "+=" and "-=" must not begin a name, and a name never begins with a comma.
+  // "+=" and "-=" must not begin a name, and a name never begins with a comma. "=4" begins none but in lld 14.
   const bool begins_name =
-      in_name(text_[at_], mode) && text_[at_] != ',' &&
+      in_name(text_[at_], mode) && text_[at_] != ',' && (mode == ScriptMode::FileList || text_[at_] != '=') &&
       (mode == ScriptMode::FileList || !contains(text_[at_], "*-+:") || text_.substr(at_ + 1, 1) != "=");
   if (!begins_name) return punctuation();
   const std::size_t begin = at_;
   while (at_ < text_.size() && in_name(text_[at_], mode)) {
-    // "a+=1" and "a:=1" are assignments without blanks, not names.
-    if (mode == ScriptMode::Statement && contains(text_[at_], "+-*/:") && text_.substr(at_ + 1, 1) == "=") break;
     if (text_.substr(at_, 2) == "/*" && mode != ScriptMode::Statement) break;
     ++at_;
   }
@@ -491,10 +505,14 @@ bool is_symbol(const ScriptToken& token) {
          !contains(token.text, {"SIZEOF_HEADERS", "sizeof_headers"});
 }
 
+bool is_odd(const ScriptToken& token) {
+  return token.kind == ScriptToken::Kind::Punctuation && contains(token.text, {"`", "@", "'"});
+}
+
 class ScriptParser {
  public:
   ScriptParser(std::string_view text, const std::string& where, const LinkerTraits& linker)
-      : lexer_(text, linker.comma_is_part_of_name), where_(where), linker_(linker) {}
+      : lexer_(text, linker), where_(where), linker_(linker) {}
 
   LinkerScript parse() {
     try {
@@ -537,6 +555,8 @@ class ScriptParser {
     if (word.is(";")) return;
     if (!word.name()) throw SyntaxError();
     if (is_assignment_operator(lexer_.peek(ScriptMode::Expression))) return assignment(word.text, ";");
+    if (linker_.knows_few_statements && !contains(word.text, {"INPUT", "GROUP", "OUTPUT_FORMAT", "VERSION"}))
+      throw SyntaxError();
     if (word.quoted) throw SyntaxError();
     if (!named_statement(word.text)) throw SyntaxError();
   }
@@ -563,6 +583,8 @@ class ScriptParser {
       add(Kind::Include, file_name());
     } else if (contains(word, {"PROVIDE", "PROVIDE_HIDDEN", "HIDDEN"})) {
       provide(word);
+    } else if (word == "TARGET") {
+      parenthesised_names(Kind::Target);
     } else if (word == "OUTPUT_FORMAT") {
       output_format();
     } else if (word == "SECTIONS") {
@@ -598,8 +620,8 @@ class ScriptParser {
   /// Statements that say nothing about symbols.
   bool skipped_statement(const std::string& word) {
     if (contains(word, {"FORCE_COMMON_ALLOCATION", "INHIBIT_COMMON_ALLOCATION", "FORCE_GROUP_ALLOCATION"})) return true;
-    if (contains(word, {"OUTPUT_ARCH", "OUTPUT", "TARGET", "NOCROSSREFS", "NOCROSSREFS_TO", "REGION_ALIAS",
-                        "LD_FEATURE", "ASSERT", "MAP", "HLL", "SYSLIB"})) {
+    if (contains(word, {"OUTPUT_ARCH", "OUTPUT", "NOCROSSREFS", "NOCROSSREFS_TO", "REGION_ALIAS", "LD_FEATURE",
+                        "ASSERT", "MAP", "HLL", "SYSLIB"})) {
       expect("(");
       skip_to_close("(", ")");
       return true;
@@ -624,11 +646,12 @@ class ScriptParser {
   /// The files of INPUT() and GROUP() up to the closing parenthesis.
   void file_list(bool as_needed, int depth) {
     if (depth == kDeepest) throw SyntaxError();
+    if (linker_.needs_files_in_lists && lexer_.peek(ScriptMode::FileList).is(")")) throw SyntaxError();
     for (;;) {
       const ScriptToken token = next(ScriptMode::FileList);
       if (token.is(")")) return;
       if (token.is(",")) continue;
-      if (!token.name()) throw SyntaxError();
+      if (!token.name() || (!token.quoted && token.text.starts_with('=') && !linker_.has_sysroot)) throw SyntaxError();
       if (token.is("AS_NEEDED") && lexer_.peek(ScriptMode::FileList).is("(")) {
         expect("(");
         file_list(true, depth + 1);
@@ -669,7 +692,7 @@ class ScriptParser {
   /// After PROVIDE: "(symbol = expression)".
   void provide(const std::string& word) {
     expect("(");
-    const ScriptToken symbol = next(ScriptMode::Expression);
+    const ScriptToken symbol = next(linker_.splits_provided ? ScriptMode::Expression : ScriptMode::Statement);
     if (!symbol.name()) throw SyntaxError();
     assignment(symbol.text, ")", word);
   }
@@ -678,8 +701,15 @@ class ScriptParser {
     Assignment made{symbol, {}, where_, word.starts_with("PROVIDE")};
     made.hidden = word.ends_with("HIDDEN");
     const bool place = symbol == ".";
-    if (next(ScriptMode::Expression).text != "=" && !place) made.uses.push_back(symbol);
-    expression(end, made);
+    const ScriptToken sign = next(ScriptMode::Expression);
+    if (!is_assignment_operator(sign)) throw SyntaxError();
+    const bool joins_signs = in_list_ ? linker_.names_files_in_sections : linker_.joins_signs;
+    if (joins_signs && !lexer_.at_space()) throw SyntaxError();
+    if (sign.text != "=" && !place) made.uses.push_back(symbol);
+    if (linker_.knows_few_statements)
+      alias(made);
+    else
+      expression(end, made);
     if (place && made.uses.empty()) return;
     ScriptStatement statement;
     statement.kind = Kind::Assign;
@@ -687,11 +717,22 @@ class ScriptParser {
     script_.statements.push_back(std::move(statement));
   }
 
+  /// "a = b;" alone.
+  void alias(Assignment& made) {
+    const ScriptToken symbol = next(ScriptMode::Expression);
+    if (!is_symbol(symbol)) throw SyntaxError();
+    made.uses.push_back(symbol.text);
+    expect(";", ScriptMode::Expression);
+  }
+
   /// Up to `end`, which is taken too.
   void expression(std::string_view end, Assignment& made) {
+    bool behind_operand = false;
     for (int depth = 0;;) {
       const ScriptToken token = expression_token(made);
-      if (token.kind == ScriptToken::Kind::End) throw SyntaxError();
+      if (token.kind == ScriptToken::Kind::End || is_odd(token)) throw SyntaxError();
+      if (token.name() && behind_operand) throw SyntaxError();
+      behind_operand = token.name() && !lexer_.peek(ScriptMode::Expression).is("(");
       if (depth == 0 && (token.is(end) || token.is(","))) return;
       depth += token.is("(") ? 1 : token.is(")") ? -1 : 0;
     }
@@ -729,23 +770,42 @@ class ScriptParser {
     --nested_;
   }
 
-  /// Inside SECTIONS { }: only the symbols that it assigns are of interest; the input section patterns are passed over.
+  /// "a=4" is a word, and no statement where no input sections are listed. GNU ld takes it for a file there.
+  void refuse_glued(const ScriptToken& token, int depth) {
+    const bool in_list = depth > 1 && !linker_.names_files_in_sections;
+    const bool glued = token.name() && !token.quoted && token.text.find('=') != std::string::npos;
+    if (glued && !in_list) throw SyntaxError();
+    if (depth == 1 && (is_odd(token) || token.is("%"))) throw SyntaxError();
+    in_list_ = depth > 1;
+  }
+
+  /// Inside SECTIONS { }: of interest are the symbols that it assigns and which output sections it describes; the input
+  /// section patterns are passed over.
   void section_commands() {
+    std::string described;  // "NAME [ADDRESS] : {"
     for (int depth = 1; depth > 0;) {
       const ScriptToken token = next();
       if (token.kind == ScriptToken::Kind::End) throw SyntaxError();
+      if (depth == 1 && described.empty() && token.name()) described = token.text;
+      refuse_glued(token, depth);
       if (token.is("{")) {
-        ++depth;
+        if (described.ends_with(':')) described.pop_back();
+        if (depth++ == 1) script_.output_sections.push_back(std::move(described));
       } else if (token.is("}")) {
         --depth;
+        described.clear();
         if (depth > 0) section_placement();
       } else if (token.is("(")) {
         skip_to_close("(", ")");
       } else if (contains(token.text, {"PROVIDE", "PROVIDE_HIDDEN", "HIDDEN"}) &&
                  lexer_.peek(ScriptMode::Statement).is("(")) {
         provide(token.text);
+        described.clear();
       } else if (token.name() && is_assignment_operator(lexer_.peek(ScriptMode::Expression))) {
         assignment(token.text, ";");
+        described.clear();
+      } else if (token.is(";") && depth == 1) {
+        described.clear();
       }
     }
   }
@@ -768,7 +828,8 @@ class ScriptParser {
   ScriptLexer lexer_;
   std::string where_;
   const LinkerTraits& linker_;
-  int nested_ = 0;  ///< functions with expressions in them
+  bool in_list_ = false;  ///< of input sections
+  int nested_ = 0;        ///< functions with expressions in them
   LinkerScript script_;
 };
 

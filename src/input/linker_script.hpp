@@ -30,20 +30,21 @@ VersionScript parse_version_script(std::string_view text, const std::string& whe
 std::vector<SymbolPattern> all_patterns(const VersionScript& script);
 
 struct ScriptStatement {
-  enum class Kind : std::uint8_t { Input, GroupStart, GroupEnd, SearchDir, Extern, Entry, Assign, Include };
+  enum class Kind : std::uint8_t { Input, GroupStart, GroupEnd, SearchDir, Extern, Entry, Assign, Include, Target };
   Kind kind = Kind::Input;
-  std::string text;        ///< the file or "-lfoo", the directory, the symbol
+  std::string text;        ///< the file or "-lfoo", the directory, the symbol, the format
   bool as_needed = false;  ///< Input: inside AS_NEEDED()
   Assignment assignment;   ///< Assign
 };
 
 struct LinkerScript {
-  std::vector<ScriptStatement> statements;  ///< in the order of the text
-  std::vector<VersionNode> versions;        ///< VERSION { }
-  std::string output_format;                ///< the first name in OUTPUT_FORMAT(); empty when there is none
-  std::vector<std::string> skipped;         ///< statements that lay out the output and were not followed: "SECTIONS"
-  bool inserts = false;                     ///< INSERT: adds to the linker's own script instead of replacing it
-  std::string error;                        ///< "line 3: syntax error"; empty when the text is a linker script
+  std::vector<ScriptStatement> statements;   ///< in the order of the text
+  std::vector<VersionNode> versions;         ///< VERSION { }
+  std::vector<std::string> output_sections;  ///< that SECTIONS describes
+  std::string output_format;                 ///< the first name in OUTPUT_FORMAT(); empty when there is none
+  std::vector<std::string> skipped;          ///< statements that lay out the output and were not followed: "SECTIONS"
+  bool inserts = false;                      ///< INSERT: adds to the linker's own script instead of replacing it
+  std::string error;                         ///< "line 3: syntax error"; empty when the text is a linker script
 };
 
 /// As that linker reads it: GNU ld takes "a.o," in INPUT(a.o, b.o) for a name that ends in a comma, the other linkers

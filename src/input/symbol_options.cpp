@@ -29,6 +29,9 @@ bool UnresolvedOptions::take(const LineItem& item) {
       warn_ = true;
       mold_ = MoldMethod::Warn;
       return true;
+    case OptionEffect::WeakUnresolved:
+      weak_ = true;
+      return true;
     case OptionEffect::ErrorUnresolved:
       warn_ = false;
       mold_ = MoldMethod::Error;
@@ -89,6 +92,7 @@ UnresolvedPolicy UnresolvedOptions::policy(OutputKind output) const {
   policy.ignored = ignored_;
   policy.report_in_both = output == OutputKind::Executable && in_both_;
   policy.report_in_shared_objects = output != OutputKind::Relocatable && in_shared_.value_or(true);
+  if (weak_) policy.report_in_objects = policy.report_in_both = policy.report_hidden = false;
   return policy;
 }
 

@@ -50,6 +50,7 @@ class UnresolvedOptions {
   std::optional<bool> in_shared_;   ///< report those of shared objects
   MoldMethod mold_ = MoldMethod::Error;
   bool warn_ = false;
+  bool weak_ = false;  ///< --weak-unresolved-symbols
   bool no_inhibit_exec_ = false;
   bool fatal_ = false;
 };

@@ -22,7 +22,8 @@
 //     An error names the first definition: "foo@V" beside foo@@V, "foo@@V" where plain foo or foo@V took a weak
 //     foo@@V's place. A reference to "foo@" is one to a shared object's foo of no version, where it has versions.
 //  8. An --as-needed shared object takes part only when it defines a name that is undefined then and that a relocatable
-//     object before it refers to, not weakly; or a shared object, unless one that takes part needs the library anyway.
+//     object before it refers to, not weakly; or a shared object, unless one that takes part needs the library anyway; or
+//     when it defines, strongly and not as a function, what is common then.
 //  9. A name that is thread-local in one file and not in another ends the link, definitions and references alike; but
 //     not when a shared object defines what a relocatable object before it has defined.
 //
@@ -444,7 +445,9 @@ bool BfdLink::shared_object_is_needed(std::uint32_t input) {
     const auto wanted = [&](std::uint32_t id) {
       if (id == kNone) return false;
       const Entry& entry = table_[table_.canonical(id)];
-      if (!entry.undefined() || entry.not_default) return false;
+      if (entry.not_default) return false;
+      if (entry.state == Entry::State::Common && !entry.dynamic) return !symbol.weak() && !is_function(symbol);
+      if (!entry.undefined()) return false;
       return entry.strong_reference || (entry.first_reference.valid() && !comes_anyway);
     };
     const std::string_view name = facts.name(symbol);

@@ -43,6 +43,7 @@ class BfdLink {
 
   // The line (bfd_line.cpp)
   void apply_options();
+  void define_version_nodes();
   void assign(const Assignment& assignment);
   void require_up_to(std::size_t place);
   void ask_for(std::string_view symbol, const std::string& option);

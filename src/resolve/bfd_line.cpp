@@ -8,7 +8,8 @@
 //     to mean. foo@@V of the index is foo@V where that has been mentioned, weakly or defined too, else plain foo.
 //  3. A group is searched over and over as long as a pass leaves more undefined (or common) names than it found; an
 //     assignment in it may have added one.
-//  4. --whole-archive takes every member, in the order of the archive.
+//  4. --whole-archive takes every member, in the order of the archive; of a thin one those before the first whose file is
+//     not there. An archive without an index that begins with such a member is empty.
 //  5. The index is believed, even where it contradicts the members.
 //  6. Archives inside archives are not searched.
 //  7. --defsym and the assignments of a script are made at their place among the files. They make the names they use
@@ -21,6 +22,8 @@
 //     it and not weakly, the relocations of weak references are reported too. What --defsym uses and what
 //     --require-defined names must be there even when all other references are weak. So must what PROVIDE() uses
 //     where its name is mentioned. With -r a common symbol has no value that --defsym could use.
+// 10. In a dynamic link each named node of a version script is an absolute symbol of value 0, which comes last: a second
+//     definition where an object has a strong or a common one, and what else refers to the name is answered.
 
 #include <algorithm>
 
@@ -74,8 +77,28 @@ Resolution BfdLink::run() {
     i = end;
   }
   assign_up_to(inputs_.size());
+  define_version_nodes();
   collect_unresolved();
   return std::move(out_);
+}
+
+/// Rule 10.
+void BfdLink::define_version_nodes() {
+  bool dynamic = job_.output == OutputKind::SharedObject || job_.pie;
+  for (std::size_t i = 0; i < inputs_.size(); ++i)
+    dynamic |= inputs_[i].kind == InputKind::SharedObject && out_.linked[i][0];
+  if (!dynamic || job_.output == OutputKind::Relocatable) return;
+  for (const VersionNode& node : job_.versions) {
+    const std::uint32_t id = node.name.empty() ? kNone : table_.find(node.name);
+    if (id == kNone) continue;
+    Entry& entry = table_[id];
+    const bool by_object = entry.state >= Entry::State::Defined && !entry.dynamic && !entry.by_line;
+    const bool zero =
+        by_object && symbol(entry.definition).placement == Placement::Absolute && symbol(entry.definition).value == 0;
+    if (by_object && !zero && !job_.allow_multiple_definition)
+      out_.conflicts.push_back({node.name, entry.definition, entry.definition});
+    entry.assigned = true;
+  }
 }
 
 void BfdLink::apply_options() {
@@ -176,7 +199,9 @@ void BfdLink::visit_shared_object(std::uint32_t input) {
 void BfdLink::visit_archive(std::uint32_t input) {
   const InputFacts& archive = inputs_[input];
   if (!out_.whole_archives && !job_.inputs[input].whole_archive) return search_archive(input);
-  for (std::uint32_t member = 0; member < archive.objects.size(); ++member) {
+  const bool ends_early = !archive.lost.empty() && !out_.whole_archives;
+  const std::size_t end = ends_early ? archive.objects_before_lost : archive.objects.size();
+  for (std::uint32_t member = 0; member < end; ++member) {
     const bool reached = out_.whole_archives || !archive.objects[member].nested;  // rule 6
     if (reached && !out_.linked[input][member]) take_whole({input, member});
   }
@@ -242,8 +267,9 @@ std::uint32_t BfdLink::looked_up(const ArchiveIndex& index, std::size_t i) const
 
 void BfdLink::search_archive(std::uint32_t input) {
   require_provided();
-  ArchiveIndex& index = index_of(input);
   const InputFacts& archive = inputs_[input];
+  if (!archive.has_index && !archive.lost.empty() && archive.objects_before_lost == 0) return;  // rule 4
+  ArchiveIndex& index = index_of(input);
   index.known.assign(index.ids.size(), false);
   std::uint64_t before = 0;
   do {

@@ -444,7 +444,8 @@ class WarningFinder {
     const bool program = job_.output == OutputKind::Executable;
     if (!program && linker_.entry_in_programs_alone) return;
     const bool named = job_.warnings.entry_by_option || (job_.entry_given && !linker_.script_entry_may_lack);
-    if (!named && !(program && linker_.default_entry_must_be)) return;
+    const bool script_names_none = linker_.script_is_whole && job_.replaces_default_script;
+    if (!named && !(program && linker_.default_entry_must_be && !script_names_none)) return;
     const bool assigned = std::any_of(job_.assignments.begin(), job_.assignments.end(),
                                       [&](const Assignment& assignment) { return assignment.symbol == job_.entry; });
     if (assigned || entry_is_there()) return;

@@ -3,6 +3,8 @@
 // kind of output: tests/link/test_undefined.py, and for other machines tests/link/test_cross.py. Asked only about names
 // that nothing defines.
 
+#include <elf.h>
+
 #include <algorithm>
 #include <initializer_list>
 #include <optional>
@@ -78,11 +80,14 @@ bool in_script_of_machine(std::string_view name, const Asked& link) {
          (link.job.output == OutputKind::Executable && has_word(link.machine.script_program_names, name));
 }
 
+bool is_x86(std::uint16_t machine) { return machine == EM_386 || machine == EM_X86_64; }
+
 bool by_bfd(std::string_view name, const Asked& link) {
   // _TLS_MODULE_BASE_ needs a thread-local section, which code that refers to it brings.
   if (name == "_TLS_MODULE_BASE_") return true;
   if (link.job.replaces_default_script) return false;
-  if (name == "__ehdr_start") return true;
+  // -N and -n leave the headers out of memory, but for a dynamic section's sake.
+  if (name == "__ehdr_start") return link.dynamic || !link.job.warnings.one_segment;
   if (is_layout_name(name) || name == "__etext" || in_script_of_machine(name, link)) return true;
   if (link.job.output == OutputKind::SharedObject) return false;
   if (contains(name, {"__executable_start", "__tdata_start"}) || is_array_bound(name)) return true;
@@ -90,6 +95,8 @@ bool by_bfd(std::string_view name, const Asked& link) {
 }
 
 bool by_gold(std::string_view name, const Asked& link) {
+  if (name == link.machine.relaxed_call && is_x86(link.machine.machine.number)) return true;  // "__tls_get_addr"
+  if (name == "_TLS_MODULE_BASE_") return true;                                               // as for GNU ld
   if (is_layout_name(name) || is_array_bound(name) || contains(name, {"__etext", "__executable_start"})) return true;
   if (name == "__ehdr_start") return !link.job.replaces_default_script;
   if (link.dynamic || link.job.output != OutputKind::Executable || link.job.pie) return false;
@@ -144,7 +151,11 @@ bool defined_by_linker(std::string_view name, const LinkJob& job, const MachineT
 }
 
 bool answered_by_linker(const Unresolved& name, const LinkJob& job, const MachineTraits& machine, bool dynamic) {
-  if (!defined_by_linker(name.symbol, job, machine, dynamic)) return false;
+  // GNU ld makes these two for relocations of the output's own machine.
+  if (name.foreign && contains(name.symbol, {"_GLOBAL_OFFSET_TABLE_", "_DYNAMIC"})) return false;
+  const MachineTraits& output =
+      name.foreign ? traits_of(Machine{job.foreign_to, job.foreign_to == EM_X86_64, false}) : machine;
+  if (!defined_by_linker(name.symbol, job, output, dynamic)) return false;
   if (name.option.empty() || !traits_of(job).stops_at_expression) return true;
   if (name.symbol == "_GLOBAL_OFFSET_TABLE_") return !name.references.empty();
   return !contains(name.symbol, {"__ehdr_start", "_TLS_MODULE_BASE_"});

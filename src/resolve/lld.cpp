@@ -11,10 +11,11 @@
 //  4. A shared object's definition replaces Undefined and Lazy, unless an object mentions the name hidden, internal or
 //     protected. The first shared object stays. A common is never replaced by one.
 //  5. A reference that is hidden, internal or protected turns Shared back into Undefined.
-//  6. The first COMDAT group with a signature is kept; .gnu.linkonce sections are ordinary ones, but for the i386
-//     get_pc_thunk ones, which go. SHF_EXCLUDE sections go too, unless the output is relocatable. Before lld 15, what
-//     these sections define counts as a reference. Since then it counts as a definition until all files are read, and
-//     if it won, the name is undefined after all ("relocation refers to a symbol in a discarded section").
+//  6. The first COMDAT group with a signature is kept; .gnu.linkonce sections are ordinary ones, but that
+//     lld 14 drops two of i386, those of get_pc_thunk.bx. SHF_EXCLUDE sections go too, unless the output is
+//     relocatable. Before lld 15, what these sections define counts as a reference. Since then it counts as a definition
+//     until all files are read, and if it won, the name is undefined after all ("relocation refers to a symbol in a
+//     discarded section").
 //  7. Duplicates: two strong definitions. Before lld 15 found when the second comes in, against the one that is there;
 //     since then when all files are read, against the one that won (lld_verdict.cpp). Equal absolute values are none.
 //  8. foo@@V is the name "foo", and what was read last, lazy or not, says which V foo has, whoever defines it; lld 14
@@ -79,8 +80,8 @@ bool LldLink::discarded(SymbolId at) const {
   if (section.group == kNone) return false;
   const std::string_view name = facts.text(section.name);
   if (facts.groups[section.group].linkonce)
-    return name.starts_with(".gnu.linkonce.t.__x86.get_pc_thunk.") ||
-           name.starts_with(".gnu.linkonce.t.__i686.get_pc_thunk.");
+    return !since15_ &&
+           (name == ".gnu.linkonce.t.__x86.get_pc_thunk.bx" || name == ".gnu.linkonce.t.__i686.get_pc_thunk.bx");
   return lost_groups_[at.in.input][at.in.object][section.group];
 }
 
@@ -305,8 +306,8 @@ void LldLink::find_back_references() {
 //     archive twice is twice that, and a lazy member of an earlier archive is another object than its twin.
 //  5. A shared object counts whether --as-needed drops it later or not: what it needs extracts members. One of the same
 //     soname as an earlier one is left out.
-//  6. When all files are read: the entry point (-e, or _start but with -r) is extracted if it is lazy then; names
-//     that --defsym and script assignments use; for each --wrap=foo where foo is known: __wrap_foo, foo where
+//  6. When all files are read: the entry point (-e, or _start but with -r) is extracted if it is lazy then; what is lazy
+//     and fits a pattern of --undefined-glob, by its name with its version ("foo@@V1"); names that --defsym and script assignments use; for each --wrap=foo where foo is known: __wrap_foo, foo where
 //     __real_foo is known then, and __real_foo (lld 14: __real_foo, then __wrap_foo,
 //     unless it found duplicates by then). PROVIDE(t = s) asks for s when t
 //     is missing (lld 14: always).
@@ -317,6 +318,7 @@ void LldLink::find_back_references() {
 namespace {
 
 const std::string kUndefinedOption = "-u";
+const std::string kUndefinedGlob = "--undefined-glob";
 const std::string kEntryPoint = "the entry point";
 const std::string kDeviceLink = "the device link";
 const std::string kWrap = "--wrap";
@@ -345,6 +347,7 @@ Resolution LldLink::run() {
   }
   for (std::uint32_t input = 0; input < inputs_.size(); ++input) open_input(input);
   pull_entry_point();
+  pull_globs();
   demand_assigned();
   const bool stopped = !since15_ && (!out_.conflicts.empty() || !out_.rejections.empty());
   const std::size_t extracted = out_.extractions.size();
@@ -545,6 +548,17 @@ void LldLink::pull_entry_point() {
   if (!has_one) return;
   const std::uint32_t id = table_.find(job_.entry);
   if (id != kNone && table_[id].state == Entry::State::Lazy) demand(table_.name(id), kEntryPoint);
+}
+
+/// Rule 6. Which names fit is decided before any of them is extracted.
+void LldLink::pull_globs() {
+  for (const std::string& glob : job_.required_globs) {
+    std::vector<std::uint32_t> fitting;
+    for (std::uint32_t id = 0; id < table_.size(); ++id)
+      if (table_[id].state != Entry::State::New && matches({glob}, printed_name(id))) fitting.push_back(id);
+    for (const std::uint32_t id : fitting)
+      if (table_[id].state == Entry::State::Lazy) demand(table_.name(id), kUndefinedGlob);
+  }
 }
 
 /// Rule 6.

@@ -86,6 +86,7 @@ class LldLink {
   void demand(std::string_view name, const std::string& option);  ///< both outlive the link
   void extract(ObjectId id, std::uint32_t name, const Demand& why);
   void pull_entry_point();
+  void pull_globs();
   void demand_assigned();
   void ask_for_wrapped(std::uint32_t id, Binding binding);
   void demand_wrapped();

@@ -262,7 +262,9 @@ void LldLink::merge_versions() {
 void LldLink::mark_needed_libraries() {
   for (std::uint32_t id = 0; id < table_.size(); ++id) {
     const Entry& entry = table_[id];
-    if (entry.state == Entry::State::Shared && entry.referenced && !entry.weak())
+    // lld's own "etext" takes the place of a library's.
+    if (entry.state == Entry::State::Shared && entry.referenced && !entry.weak() &&
+        !defined_by_linker(table_.name(id), job_, machine_of(inputs_), true))
       out_.linked[entry.definition.in.input][0] = true;
   }
 }
@@ -277,12 +279,12 @@ std::uint32_t LldLink::unwrapped(std::string_view name) {
 /// Which name an object's relocations against the symbol really mean: --wrap=foo makes foo __wrap_foo and __real_foo
 /// foo, in the object that defines foo too.
 std::uint32_t LldLink::redirected(const ObjectFacts& object, const Symbol& symbol) {
-  if (!wrapped_.empty() && symbol.version.empty()) {
-    const std::string_view name = object.name(symbol);
-    if (wrapped_.contains(name)) return table_.composed("__wrap_" + std::string(name));
-    return unwrapped(name);
-  }
   const std::uint32_t id = entry_for(object, symbol);
+  if (!wrapped_.empty() && !symbol.default_version) {
+    const std::string_view name = table_.name(id);
+    if (wrapped_.contains(name)) return table_.composed("__wrap_" + std::string(name));
+    if (symbol.version.empty()) return unwrapped(name);
+  }
   return table_[id].merged == kNone ? id : table_[id].merged;
 }
 
@@ -314,12 +316,17 @@ std::optional<Binding> LldLink::undefined_as(const Entry& entry) const {
   }
 }
 
-/// Every mention counts, weak ones and lost definitions too: lld asks what became of the name. Rule 9.
+/// Every mention counts, weak ones and lost definitions too: lld asks what became of the name. Rule 9. Relocations to
+/// discarded sections are found last, and not where a version has no node.
 void LldLink::collect_unresolved() {
   UndefinedNames names(inputs_, out_);
+  const bool stopped = since15_ && std::any_of(out_.rejections.begin(), out_.rejections.end(), [](const Rejection& r) {
+                         return r.kind == Rejection::Kind::NoSuchVersion;
+                       });
   names.each_symbol([&](SymbolId at, const ObjectFacts& facts, const Symbol& symbol) {
     const std::uint32_t id = redirected(facts, symbol);
     const Entry& entry = table_[id];
+    if (stopped && entry.discarded) return;
     const std::optional<Binding> binding = undefined_as(entry);
     if (!binding || (*binding == Binding::Weak && !has_version(id)) || assigned_.contains(table_.name(id))) return;
     Unresolved& name = names.name(id, printed_name(id));

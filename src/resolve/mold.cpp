@@ -6,14 +6,15 @@
 //     that held there; so is a second shared object of the same soname. Objects named twice are two.
 //  2. Election: each name gets the definition of the best rank; the earlier file breaks ties. The ranks: strong in a
 //     live object; weak in a live object; strong in a shared object or a lazy member; weak there; common; common in a
-//     lazy member. GNU_UNIQUE is strong. What --defsym defines is before all files.
+//     lazy member. GNU_UNIQUE is strong. What --defsym defines is before all files, but under -r
+//     it is nothing.
 //  3. Liveness: from the live files along the elected definitions. A strong undefined name of an object keeps the file
 //     that defines it, and so does a common one that a real definition beat; a shared object's undefined names, weak
 //     ones too, keep objects only. -u, --require-defined, the entry point and what --defsym uses keep theirs. What is
 //     kept is extracted.
 //  4. Dead files are dropped, and the first COMDAT group with a signature is kept among the rest; definitions in the
-//     other copies are gone. .gnu.linkonce sections are ordinary ones, but for i386's get_pc_thunk ones, which are
-//     gone; SHF_EXCLUDE means nothing.
+//     other copies are gone. .gnu.linkonce sections are ordinary ones, but for i386's two of get_pc_thunk.bx, which
+//     are gone; SHF_EXCLUDE means nothing.
 //  5. The second election, now among live files alone, decides. Every strong definition that did not win is a
 //     duplicate, unless it is gone, its section is SHF_MERGE (mold has taken these apart by then), the line gives the
 //     name a value, or the output is relocatable. Absolute values are compared with nothing.
@@ -129,6 +130,7 @@ std::uint32_t MoldLink::entry_for(const ObjectFacts& object, const Symbol& symbo
 }
 
 void MoldLink::assign() {
+  if (job_.output == OutputKind::Relocatable) return;
   const auto give = [&](std::uint32_t id) {
     table_[id].rank = kAssignedRank;
     table_[id].assigned = true;
@@ -171,8 +173,7 @@ bool MoldLink::gone(const File& file, const Symbol& symbol) const {
   if (section.group == kNone) return false;
   if (facts.groups[section.group].linkonce) {
     const std::string_view name = facts.text(section.name);
-    return name.starts_with(".gnu.linkonce.t.__x86.get_pc_thunk.") ||
-           name.starts_with(".gnu.linkonce.t.__i686.get_pc_thunk.");
+    return name == ".gnu.linkonce.t.__x86.get_pc_thunk.bx" || name == ".gnu.linkonce.t.__i686.get_pc_thunk.bx";
   }
   return !file.lost_groups.empty() && file.lost_groups[section.group];
 }

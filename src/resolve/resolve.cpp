@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <span>
 
 #include "resolve/bfd.hpp"
@@ -18,7 +19,11 @@ namespace elfaudit {
 //
 //  1. What collides among the inputs that are read does so whatever else is linked. Whether that is all is not known
 //     while an input is left out, missing or not read.
-//  2. A name that nothing defines is missing only when everything that the link uses was read.
+//  2. A name that nothing defines is missing only when everything that the link uses was read. gold goes on without what
+//     it does not find, and says then what is undefined.
+//  3. A thin archive's member whose file is not there is missing where the linker comes to it. With an index GNU ld, gold
+//     and lld 14 come to the members that define what is undefined; under --whole-archive GNU ld stops at the first lost
+//     one without a word, and an archive without an index that begins with a lost one is empty to it.
 
 namespace {
 
@@ -106,6 +111,9 @@ Judgement judgement_of(const LinkJob& job, const std::vector<InputFacts>& inputs
   Judgement judgement;
   judgement.duplicates = inputs_known(job, inputs);
   judgement.undefined = scope_known(job.scope);
+  const bool goes_on = traits_of(job).goes_on_without_inputs && !job.refuses_line;
+  if (judgement.duplicates == Judged::InputMissing && goes_on && all_read(inputs) && job.excluded.empty())
+    return judgement;
   if (judgement.undefined == Judged::Yes) judgement.undefined = judgement.duplicates;
   return judgement;
 }
@@ -131,7 +139,7 @@ bool can_judge_relocations(const LinkJob& job) {
 }
 
 bool is_reported(const LinkJob& job, const Unresolved& name) {
-  if (!name.option.empty() || name.in_shared || name.beside_line)
+  if (!name.option.empty() || name.foreign || name.in_shared || name.beside_line)
     return true;  // of the latter only those that count are there
   if (job.output == OutputKind::Relocatable) return false;
   if (name.discarded && traits_of(job).refuses_discarded) return true;
@@ -142,6 +150,7 @@ bool is_reported(const LinkJob& job, const Unresolved& name) {
 
 bool is_only_warned(const LinkJob& job, const Unresolved& name) {
   if (name.discarded && traits_of(job).refuses_discarded && !job.relocations.noinhibit_exec) return false;
+  if (name.foreign) return job.relocations.noinhibit_exec;
   if (!job.unresolved.warn_only || name.beside_line || ends_the_link(job, name)) return false;
   if (!name.hidden) return true;
   const LinkerTraits& linker = traits_of(job);
@@ -160,8 +169,32 @@ void conclude(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolut
     return;
   }
   if (job.relocations.noinhibit_exec && job.linker == LinkerKind::Bfd) note_made_local(job, inputs, resolution);
-  for (Unresolved& name : resolution.unresolved) name.reported = is_reported(job, name);
+  for (Unresolved& name : resolution.unresolved)
+    name.reported = is_reported(job, name) && !(job.warnings.silent && is_only_warned(job, name));
   if (!all_read(inputs)) resolution.judgement.undefined = Judged::InputUnread;
+}
+
+/// Rule 3.
+static bool comes_to_lost(const LinkJob& job, const LinkInput& named, const InputFacts& archive,
+                          const Resolution& resolution) {
+  const LinkerTraits& linker = traits_of(job);
+  if (!job.scope.command) return true;
+  if (named.whole_archive || resolution.whole_archives) return !linker.stops_at_lost_members;
+  if (!archive.has_index) return !linker.stops_at_lost_members || archive.objects_before_lost != 0;
+  if (!linker.believes_index) return true;
+  return std::any_of(archive.index.begin(), archive.index.end(), [&](const IndexEntry& entry) {
+    const auto is_asked = [&](const Unresolved& name) { return name.symbol == archive.index_name(entry); };
+    return entry.object == kNone && std::any_of(resolution.unresolved.begin(), resolution.unresolved.end(), is_asked);
+  });
+}
+
+void judge_lost_members(const std::vector<InputFacts>& inputs, const Resolution& resolution, LinkJob& job) {
+  std::set<std::string_view> reported;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].lost.empty() || !comes_to_lost(job, job.inputs[i], inputs[i], resolution)) continue;
+    if (!reported.insert(inputs[i].path).second) continue;
+    job.missing.insert(job.missing.end(), inputs[i].lost.begin(), inputs[i].lost.end());
+  }
 }
 
 Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs) {

@@ -112,6 +112,10 @@ bool said_as_discarded(const LinkJob& job, const Unresolved& name);
 /// could not be asked again costs the names that only it could answer for.
 void conclude(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution);
 
+/// What is there of a thin archive is enough for some links, by some linkers. Where it is not, the lost members go to
+/// LinkJob::missing.
+void judge_lost_members(const std::vector<InputFacts>& inputs, const Resolution& resolution, LinkJob& job);
+
 /// Simulates the link with the rules that traits_of(job) names: GNU ld's (bfd_line.cpp, bfd.cpp), lld's (lld.cpp,
 /// lld_verdict.cpp) or mold's (mold.cpp). `inputs` are the facts of job.inputs.
 /// Archives alone, with nothing that could pull a member in, are taken whole: Resolution::whole_archives.

@@ -6,13 +6,18 @@
 //     it reports anything else, and not as a warning, it reports nothing of theirs.
 //  3. GNU ld and lld 14 report what only R_*_NONE uses, later lld and mold don't. GNU ld passes over the relocations
 //     of an output section without bytes; one of the usual names has some in every real link.
-//  4. What the linker defines itself is not missing: its own names, and __start_X where a section X is linked.
+//  4. What the linker defines itself is not missing: its own names, and __start_X where a section X is linked, or for
+//     lld where a script describes an output section X. GNU ld makes _GLOBAL_OFFSET_TABLE_ of a static link only for
+//     sections with SHF_ALLOC.
 //  5. Where only a discarded COMDAT copy defines the name, lld says so instead of calling it undefined.
 //  6. GNU ld refuses an undefined hidden name even when no relocation uses it ("hidden symbol isn't defined").
 //  7. A library that GNU ld loads only because another one needs it defines a name that an object refers to: it refuses
 //     that ("DSO missing from command line") before it looks at any relocation, unless --copy-dt-needed-entries is on.
 //  8. gold stops with an internal error at relocations of a section without bytes: names that are used from there on are
 //     not reported where anything else is.
+//  9. GNU ld links an i386 object into x86-64 output, and the other way round, without what it knows of the object's
+//     machine: it reports what such an object refers to in every output, whatever options say of undefined symbols, and
+//     makes neither _GLOBAL_OFFSET_TABLE_ nor _DYNAMIC for it.
 //
 // Relocations are most of an object's bytes, so they are read only for the names left over, object by object; all of
 // them only when --gc-sections decides whether something is reported.
@@ -239,6 +244,8 @@ bool may_name_discarded(std::string_view section) {
          std::any_of(kStems.begin(), kStems.end(), [&](std::string_view stem) { return section.starts_with(stem); });
 }
 
+constexpr std::string_view kOffsetTable = "_GLOBAL_OFFSET_TABLE_";
+
 class Settler {
  public:
   Settler(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution, const Reader& reader)
@@ -247,13 +254,16 @@ class Settler {
   void run() {
     auto& names = out_.unresolved;
     note_discarded();
+    note_foreign();
     const bool dynamic = any_shared_object();
     needed_ = load_needed(job_, inputs_, out_, reader_.needed);
     warn_of_missing_libraries();
     std::vector<Unresolved> refused = take_indirect();
-    std::erase_if(names,
-                  [&](const Unresolved& name) { return answered_by_linker(name, job_, machine_of(inputs_), dynamic); });
+    std::erase_if(names, [&](const Unresolved& name) {
+      return !needs_loaded_use(name, dynamic) && answered_by_linker(name, job_, machine_of(inputs_), dynamic);
+    });
     read_uses();
+    drop_loaded_table();
     judge_uses();
     if (gc_decides()) {
       find_live();
@@ -287,6 +297,38 @@ class Settler {
         return resolved_as == SymbolResolution::DiscardedComdat || resolved_as == SymbolResolution::DiscardedExclude;
       });
     }
+  }
+
+  /// Rule 9.
+  void note_foreign() {
+    if (job_.foreign.empty()) return;
+    const auto is_foreign = [&](const Reference& reference) {
+      const std::string& path = job_.inputs[reference.id.in.input].path;
+      return std::find(job_.foreign.begin(), job_.foreign.end(), path) != job_.foreign.end();
+    };
+    for (Unresolved& name : out_.unresolved)
+      name.foreign = std::any_of(name.references.begin(), name.references.end(), is_foreign);
+  }
+
+  /// Rule 4.
+  bool needs_loaded_use(const Unresolved& name, bool dynamic) const {
+    return linker_.rules == ResolutionRules::GnuLd && name.symbol == kOffsetTable && name.option.empty() && !dynamic &&
+           job_.output == OutputKind::Executable && !job_.pie;
+  }
+
+  void drop_loaded_table() {
+    std::erase_if(out_.unresolved, [&](const Unresolved& name) {
+      return name.symbol == kOffsetTable && !name.foreign && name.option.empty() &&
+             std::any_of(name.references.begin(), name.references.end(),
+                         [&](const Reference& reference) { return is_used_loaded(reference); });
+    });
+  }
+
+  bool is_used_loaded(const Reference& reference) const {
+    const auto uses = uses_.find(reference.id.in);
+    return uses != uses_.end() && std::any_of(uses->second.begin(), uses->second.end(), [&](const Use& use) {
+             return use.alloc && use.symbol == symbol(reference.id).index;
+           });
   }
 
   void warn_of_missing_libraries() {
@@ -511,6 +553,9 @@ class Settler {
       section.remove_prefix(7);
     else
       return false;
+    const auto& described = job_.output_sections;
+    if (linker_.bounds_described_sections && std::find(described.begin(), described.end(), section) != described.end())
+      return true;
     if (live_) return live_->keeps_section_named(section);
     std::vector<ObjectId> asked;
     for (std::uint32_t i = 0; i < inputs_.size(); ++i) {

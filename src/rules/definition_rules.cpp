@@ -143,7 +143,10 @@ static std::vector<Finding> duplicate_definitions(const Evidence& evidence) {
     if (forced) finding.severity = Severity::Warning;
     finding.sites.push_back(make_site(evidence, conflicts.front()->kept, Role::Kept));
     for (const Conflict* conflict : conflicts)
-      finding.sites.push_back(make_site(evidence, conflict->rejected, Role::Rejected));
+      if (conflict->rejected == conflict->kept)
+        finding.notes.push_back("a node of the version script has that name, and GNU ld makes a symbol of it");
+      else
+        finding.sites.push_back(make_site(evidence, conflict->rejected, Role::Rejected));
     findings.push_back(std::move(finding));
   }
   return findings;

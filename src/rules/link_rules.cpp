@@ -1,5 +1,6 @@
 // What the linker would reject besides duplicates, as the resolution has it, and what could not be read.
 
+#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -152,18 +153,35 @@ Finding unreadable(const std::string& path, const std::string& member, const std
 void unread(const Package& package, std::vector<Finding>& findings) {
   for (const InputError& error : package.errors) findings.push_back(unreadable(error.path, error.member, error.what()));
   for (const InputFacts& file : package.files)
-    for (const InputError& error : file.errors) findings.push_back(unreadable(error.path, error.member, error.what()));
+    for (const std::vector<InputError>* errors : {&file.errors, &file.lost})
+      for (const InputError& error : *errors) findings.push_back(unreadable(error.path, error.member, error.what()));
+}
+
+bool is_foreign(const LinkJob& job, const InputFacts& input) {
+  return std::find(job.foreign.begin(), job.foreign.end(), input.path) != job.foreign.end();
 }
 
 /// The machine of the link: that of its first object, as GNU ld takes it.
-const ObjectFacts* first_object(const std::vector<InputFacts>& inputs) {
-  for (const InputFacts& input : inputs)
-    if (input.kind == InputKind::Object && !input.objects.empty()) return &input.objects.front();
+const ObjectFacts* first_object(const Evidence& evidence) {
+  for (const InputFacts& input : evidence.inputs)
+    if (input.kind == InputKind::Object && !input.objects.empty() && !input.objects.front().origin.binary &&
+        !is_foreign(evidence.job, input))
+      return &input.objects.front();
   return nullptr;
 }
 
 bool same_machine(const ObjectFacts& a, const ObjectFacts& b) {
   return a.machine == b.machine && a.is_64 == b.is_64 && a.big_endian == b.big_endian;
+}
+
+/// An object that GNU ld refuses and yet links: the rest of the verdict is whole.
+Finding for_other_class(const LinkJob& job, const std::string& path) {
+  Finding finding = unreadable(path, {},
+                               std::string("is for another machine than the output, which is for ") +
+                                   (job.foreign_to == EM_386 ? "i386" : "x86-64"));
+  finding.leaves_unread = false;
+  if (job.relocations.noinhibit_exec) finding.severity = Severity::Warning;
+  return finding;
 }
 
 /// What can be read and yet makes the linker refuse the input. lld and mold read members where there is no index; mold
@@ -173,7 +191,8 @@ void refused(const Evidence& evidence, std::size_t i, std::vector<Finding>& find
   const bool whole = evidence.job.inputs[i].whole_archive;
   const LinkerTraits& linker = traits_of(evidence.job);
   if (input.kind == InputKind::Archive && !evidence.resolution.whole_archives) {
-    if (!whole && linker.needs_archive_index && !input.has_index && input.members != 0)
+    const bool begins_lost = linker.stops_at_lost_members && !input.lost.empty() && input.objects_before_lost == 0;
+    if (!whole && linker.needs_archive_index && !input.has_index && input.members != 0 && !begins_lost)
       findings.push_back(
           unreadable(input.path, {}, "the archive has no symbol index, so the linker refuses it: run ranlib"));
     if (whole ? linker.takes_only_objects_whole : linker.refuses_other_members && !input.has_index)
@@ -186,10 +205,11 @@ void refused(const Evidence& evidence, std::size_t i, std::vector<Finding>& find
         std::any_of(input.objects.begin(), input.objects.end(), nested))
       findings.push_back(unreadable(input.path, {}, "an archive is in it, and without an index the linker reads it"));
   }
-  const ObjectFacts* first = first_object(evidence.inputs);
+  const ObjectFacts* first = first_object(evidence);
   for (std::size_t o = 0; o < input.objects.size(); ++o) {
     const ObjectFacts& object = input.objects[o];
-    if (first == nullptr || !evidence.resolution.linked[i][o] || same_machine(*first, object)) continue;
+    if (first == nullptr || !evidence.resolution.linked[i][o]) continue;
+    if (same_machine(*first, object) || object.origin.binary || is_foreign(evidence.job, input)) continue;
     findings.push_back(
         unreadable(object.origin.path, object.origin.member, "is for another machine than " + first->origin.display()));
   }
@@ -215,6 +235,8 @@ static std::vector<Finding> unreadable_inputs(const Evidence& evidence) {
   std::vector<Finding> findings;
   for (const InputError& error : evidence.job.missing)
     findings.push_back(unreadable(error.path, error.member, error.what()));
+  if (evidence.job.refuses_foreign)
+    for (const std::string& path : evidence.job.foreign) findings.push_back(for_other_class(evidence.job, path));
   for (std::size_t i = 0; i < evidence.inputs.size(); ++i) {
     const InputFacts& input = evidence.inputs[i];
     // A file named twice is read once, and so is what is wrong with it.

@@ -17,7 +17,6 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -44,6 +43,7 @@ struct Found {
   std::vector<ObjectFacts> nested;    ///< what it holds, when it is an archive
   std::vector<InputError> errors;
   std::vector<std::string> not_objects;
+  std::optional<InputError> lost;  ///< a thin archive's member that is not there
 };
 
 /// An archive that a thin archive names, opened once however many of its members are named.
@@ -124,6 +124,10 @@ class ArchiveScan {
     std::vector<ObjectFacts> kept;
     for (std::size_t i = 0; i < objects.size(); ++i) {
       if (const auto other = others.find(i); other != others.end()) {
+        if (other->second.lost) {
+          if (facts.lost.empty()) facts.objects_before_lost = static_cast<std::uint32_t>(kept.size());
+          facts.lost.push_back(*other->second.lost);
+        }
         append(other->second.nested, kept);
         append(other->second.errors, facts.errors);
         append(other->second.not_objects, facts.not_objects);
@@ -203,7 +207,12 @@ class ArchiveScan {
       return read_outer_file({path_, member.name, file, 0, 0}, file);
     } catch (const InputError& error) {
       Found found;
-      found.errors.emplace_back(path_, member.name, member.header, fmt::format("{}: {}", file, error.what()));
+      const InputError missing(path_, member.name, member.header, fmt::format("{}: {}", file, error.what()));
+      std::error_code unknown;
+      if (std::filesystem::exists(file, unknown) || unknown)
+        found.errors.push_back(missing);
+      else
+        found.lost = missing;
       return found;
     }
   }
@@ -316,7 +325,8 @@ class ArchiveLister {
     const auto names_it = [&](const InputError& error) { return error.member == origin.member; };
     if (is_archive)
       row.kind = MemberKind::Archive;
-    else if (std::any_of(input_.errors.begin(), input_.errors.end(), names_it))
+    else if (std::any_of(input_.errors.begin(), input_.errors.end(), names_it) ||
+             std::any_of(input_.lost.begin(), input_.lost.end(), names_it))
       row.kind = MemberKind::Unreadable;
     row.origin = std::move(origin);
     rows_.push_back(std::move(row));
@@ -473,20 +483,36 @@ InputFacts scan_input(const std::string& path) {
   }
 }
 
+InputFacts scan_binary(const std::string& path) {
+  Origin origin{path, {}, path, 0, 0};
+  origin.binary = true;
+  InputFacts facts;
+  facts.path = path;
+  try {
+    facts.objects.edit().push_back(read_object(ElfFile::open(origin), origin));
+    facts.kind = InputKind::Object;
+  } catch (const InputError& error) {
+    facts.errors.push_back(error);
+  }
+  return facts;
+}
+
 std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs) {
-  std::unordered_map<std::string_view, std::size_t> first;  // where each path is named first
+  std::map<std::pair<std::string_view, bool>, std::size_t> first;  // where each path is named first, as what
+  const auto key = [&](std::size_t i) { return std::pair(std::string_view(job.inputs[i].path), job.inputs[i].binary); };
   std::vector<std::size_t> to_read;
   for (std::size_t i = 0; i < job.inputs.size(); ++i)
-    if (first.try_emplace(job.inputs[i].path, i).second) to_read.push_back(i);
+    if (first.try_emplace(key(i), i).second) to_read.push_back(i);
 
   std::vector<InputFacts> facts(job.inputs.size());
   const auto read = [&](std::size_t i) {
     const LinkInput& input = job.inputs[to_read[i]];
-    facts[to_read[i]] = scan_input(input.facts.empty() ? input.path : input.facts);
+    facts[to_read[i]] =
+        input.binary ? scan_binary(input.path) : scan_input(input.facts.empty() ? input.path : input.facts);
   };
   with_threads(jobs, [&] { for_each_file(to_read.size(), size_of(job.inputs, to_read), read); });
   for (std::size_t i = 0; i < facts.size(); ++i)
-    if (const std::size_t original = first.at(job.inputs[i].path); original != i) facts[i] = facts[original];
+    if (const std::size_t original = first.at(key(i)); original != i) facts[i] = facts[original];
   read_device_code(facts);
   return facts;
 }

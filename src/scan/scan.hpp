@@ -30,6 +30,10 @@ std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs = 0);
 /// Facts of one file: object, shared object, executable or archive.
 InputFacts scan_input(const std::string& path);
 
+/// What a linker makes of the file with -b binary, whatever is in it: an object that defines its beginning, end and size
+/// (_binary_PATH_start and so on).
+InputFacts scan_binary(const std::string& path);
+
 /// Facts of the entry `entry` of a wheel, whose decompressed content is `bytes`, with the device code in it: the bytes
 /// are not needed again. Never throws for what it finds in them. InputFacts::path is "x.whl(pkg/libx.a)".
 InputFacts scan_wheel_entry(const std::string& wheel, const std::string& entry, std::span<std::byte> bytes);

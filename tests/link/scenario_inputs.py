@@ -42,6 +42,11 @@ OBJECTS = {
     "needs-only-here": ".globl _start\n.data\n_start: .quad only_here",
     "linkonce-thunk": '.section .gnu.linkonce.t.__x86.get_pc_thunk.bx,"ax"\n.globl __x86.get_pc_thunk.bx\n.hidden __x86.get_pc_thunk.bx\n'
     "__x86.get_pc_thunk.bx: nop",
+    "linkonce-thunk-cx": '.section .gnu.linkonce.t.__x86.get_pc_thunk.cx,"ax"\n.globl __x86.get_pc_thunk.cx\n.hidden __x86.get_pc_thunk.cx\n'
+    "__x86.get_pc_thunk.cx: nop",
+    "linkonce-thunk-i686": '.section .gnu.linkonce.t.__i686.get_pc_thunk.bx,"ax"\n.globl __i686.get_pc_thunk.bx\n.hidden __i686.get_pc_thunk.bx\n'
+    "__i686.get_pc_thunk.bx: nop",
+    "uses-thunks": ".globl _start\n.data\n_start: .quad __x86.get_pc_thunk.bx",
     "thunk": ".globl __x86.get_pc_thunk.bx\n.hidden __x86.get_pc_thunk.bx\n.text\n__x86.get_pc_thunk.bx: nop",
     "absolute0": ".globl foo\nfoo=0",
     "absolute5": ".globl foo\nfoo=5",

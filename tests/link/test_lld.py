@@ -40,6 +40,9 @@ OBJECTS = {
     "v1": START + ".symver x_1, x@V1\n.data\n.quad x_1",
     "weak-v1": START + ".weak x_1\n.symver x_1, x@V1\n.data\n.quad x_1",
     "has-v1": ".symver x_1, x@V1, remove\n.globl x_1\n.data\nx_1: .quad 0",
+    "has-v2": ".symver y_2, y@V2, remove\n.globl y_2\n.data\ny_2: .quad 0",
+    "has-etext": ".globl etext\n.symver x_1, x@@V1, remove\n.globl x_1\n.data\nx_1: .quad etext",
+    "refers-etext": ".data\n.quad etext",
     "has-default-v1": ".symver x_1, x@@V1, remove\n.globl x_1\n.data\nx_1: .quad 0",
     "weak-tls": START + ".weak x\n.hidden x\nmovq x@gottpoff(%rip), %rax",
     "tls-x": '.globl x\n.section .tdata.x,"awT"\nx: .quad 0',
@@ -55,11 +58,14 @@ def bench(tmp_path_factory):
     lab = Lab(tmp_path_factory.mktemp("lld"))
     assemble_all(lab, OBJECTS)
     lab.write("v1.map", "V1 { global: x; };\n")
+    lab.write("described.ld", "SECTIONS { here : { *(nowhere) } }\n")
+    lab.write("moved.ld", "SECTIONS { .text : { *(.text) } }\n")
     lab.write("anonymous.map", "{ global: x; };\n")
     for name in ("x", "hidden-x", "real-x", "real-x-and-x", "has-default-v1", "tls-x", "wrap-x-needs-real", "start", "x-in-group", "excluded-x"):
         lab.ar(f"lib{name}.a", f"{name}.o")
     for name in ("x", "refers-x", "refers-real-x", "refers-bounds", "refers-tls-x"):
         lab.sh(f"ld.bfd -shared -soname {name}.so {name}.o -o {name}.so")
+    lab.sh("ld.bfd -shared -soname has-etext.so has-etext.o --version-script v1.map -o has-etext.so")
     lab.ar("libwrap-x.a", "wrap-x-alone.o")
     lab.ar("libx-in-group-and-y.a", "x-in-group-and-y.o")
     lab.ar("libx-and-y.a", "x.o", "x-and-y.o")
@@ -164,6 +170,35 @@ CASES = """
     --wrap=x start.o x.o start.o libreal-x.a
     -z muldefs --wrap=x start.o x.o x.o libwrap-x.a
     --wrap=y needs-y.o x.o x.o
+
+    # --undefined-glob extracts what is lazy and fits, by its name with its version
+    --undefined-glob='x' start.o libx.a
+    --undefined-glob='*' start.o libwrap-x-needs-real.a libx.a
+    --undefined-glob='[a-z]' start.o --start-lib x-and-y.o --end-lib
+    --undefined-glob='x' start.o libhas-default-v1.a
+    --undefined-glob='x@@V?' start.o libhas-default-v1.a
+    --undefined-glob='_st*' --gc-sections libstart.a
+
+    # --wrap of a name with a version
+    --wrap=x@V1 v1.o has-default-v1.o wrap-x-alone.o
+    --wrap=x@V1 v1.o has-default-v1.o wrap-x-alone.o --version-script v1.map
+    --wrap=x v1.o has-default-v1.o wrap-x-alone.o --version-script v1.map
+
+    # an output section that a script describes has bounds
+    -T described.ld refers-bounds.o start.o
+    -T described.ld --gc-sections refers-bounds.o bounds.o
+    -T moved.ld -shared -z defs refers-bounds.o start.o
+
+    # an archive alone names no machine to lld 14
+    libx.a
+    --whole-archive libstart.a
+    -m elf_x86_64 libx.a
+
+    # a library's etext gives way to lld's
+    --as-needed has-etext.so weak-v1.o refers-etext.o
+
+    # where a version has no node nothing is said of discarded sections
+    -shared -z defs common-x-and-group.o x-in-group.o refers-x.o has-v2.o
 
     # _DYNAMIC exists where there could be dynamic symbols
     refers-dynamic.o

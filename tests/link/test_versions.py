@@ -371,3 +371,14 @@ def test_the_version_by_which_a_name_is_exported(lab, linker, words):
     lab.sh("ld.bfd -shared needs-f.o -soname needs-f.so -o needs-f.so")
     lab.write("v.map", "V1 { local: *; }; V2 { };")
     linkers.agree(lab, linker, f"-e 0 {words} --version-script v.map")
+
+
+@pytest.mark.parametrize("words", ["-shared f.o", "f.o", "-pie f.o", "-shared weak-f.o", "-shared common-f.o", "-shared zero-f.o", "-shared -z defs needs-f.o",
+                                   "-shared -z muldefs f.o", "-r f.o"])
+def test_a_node_is_a_symbol_to_gnu_ld(lab, words):
+    lab.write("f.map", "f { g*; };\n")
+    linkers.assemble_all(lab, {
+        "f": ".globl _start, f\n_start: nop\nf: nop", "weak-f": ".weak f\nf: nop", "common-f": ".comm f,8", "zero-f": ".globl f\nf = 0",
+        "needs-f": ".globl f\n.data\n.quad f",
+    })
+    linkers.agree(lab, "bfd", f"--version-script=f.map {words}")

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 /// One line per statement: "a.o", "?a.o" for AS_NEEDED, "(" and ")" for groups, "b=c,d" for assignments.
-std::vector<std::string> read(const std::string& text, LinkerKind linker = LinkerKind::Mold) {
+std::vector<std::string> read(const std::string& text, LinkerKind linker = LinkerKind::Lld) {
   const LinkerScript script = parse_linker_script(text, "x.ld", traits_of(linker));
   std::vector<std::string> out;
   for (const ScriptStatement& s : script.statements) {
@@ -43,6 +43,9 @@ std::vector<std::string> read(const std::string& text, LinkerKind linker = Linke
         break;
       case ScriptStatement::Kind::Include:
         out.push_back("include " + s.text);
+        break;
+      case ScriptStatement::Kind::Target:
+        out.push_back("target " + s.text);
         break;
       case ScriptStatement::Kind::Assign: {
         std::string line = (s.assignment.provide ? "provide " : "") + s.assignment.symbol + "=";
@@ -79,7 +82,7 @@ TEST(LinkerScript, OtherStatements) {
 
 TEST(LinkerScript, Assignments) {
   EXPECT_THAT(
-      read("a = b + 1; c=a-d; PROVIDE(e = f); PROVIDE_HIDDEN (g = DEFINED(h) ? i : 0x10); j += 2; \"k k\" = .;"),
+      read("a = b + 1; c = a-d; PROVIDE(e = f); PROVIDE_HIDDEN (g = DEFINED(h) ? i : 0x10); j += 2; \"k k\" = .;"),
       ElementsAre("a=b,", "c=a,d,", "provide e=f,", "provide g=i,", "j=j,", "k k="));
   Assignment made;
   read_expression("ALIGN(x, 8) + SIZEOF(.text) + LENGTH(ram) * 4K", made);
