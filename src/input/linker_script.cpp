@@ -179,6 +179,7 @@ struct Dialect {
   bool last_semicolon = true;   ///< the last name of a list ends with ";" too
   bool empty = false;           ///< no node at all is a script
   bool semicolon_is_name = false;  ///< where a name is expected, ";" is one
+  bool extern_is_name = false;     ///< in "extern;"
   bool label_is_word = false;      ///< "global:foo" is one word, a name; "global: foo" is what it looks like
   bool unknown_language = false;   ///< "Java" beside "C" and "C++"
   bool anonymous_beside_others = false;
@@ -208,6 +209,7 @@ Dialect dialect_of(LinkerKind linker) {
       break;
   }
   dialect.label_is_word = linker == LinkerKind::Lld;
+  dialect.extern_is_name = linker == LinkerKind::Bfd || linker == LinkerKind::Gold;
   dialect.unknown_language = linker == LinkerKind::Bfd || linker == LinkerKind::Gold;
   if (linker == LinkerKind::Mold) {
     dialect.last_semicolon = false;
@@ -439,9 +441,10 @@ class Parser {
     return token.kind == Token::Kind::Word && (token.text == "global" || token.text == "local");
   }
 
-  /// "extern" and what is after it: "C++" { names }. Leaves the token behind "}".
+  /// "extern" and what is after it: "C++" { names }. Leaves the token behind "}". Where "extern;" is a name, it leaves ";".
   void external(std::vector<SymbolPattern>& list) {
     const Token language = take();
+    if (dialect_.extern_is_name && language.is(";")) return list.push_back({"extern", false, false});
     const bool known =
         language.text == "C" || language.text == "C++" || (language.text == "Java" && dialect_.unknown_language);
     if (language.kind != Token::Kind::Quoted || !known) throw SyntaxError{"no such language: " + shown()};

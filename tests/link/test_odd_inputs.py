@@ -100,12 +100,13 @@ def test_gnu_ld_reads_objects_of_the_other_class(bench, words):
 
 @pytest.mark.parametrize("words", [
     "--sysroot=root -L=/lib -la", "--sysroot=root -L=lib -la", "--sysroot=root/ -L=lib -la", "-L=root/lib -la", "--sysroot=root =/lib/liba.a",
-    "--sysroot=root root/lib/a.ld", "--sysroot=root root/lib/equals.ld", "-Lroot/lib -la", "--sysroot=root -L /lib -la",
+    "--sysroot=root root/lib/a.ld", "--sysroot=root root/lib/equals.ld", "-Lroot/lib -la", "--sysroot=root -L /lib -la", "-Lroot elsewhere/a.ld",
 ])
 @every_linker_and_gold
 def test_sysroot(bench, linker, words):
     bench.sh("mkdir -p root/lib; ar rcs root/lib/liba.a a.o")
     bench.write("root/lib/a.ld", "INPUT(/lib/liba.a)\n")
+    bench.write("elsewhere/a.ld", "INPUT(lib/liba.a)\n")
     bench.write("root/lib/equals.ld", "INPUT(=/lib/liba.a)\n")
     assert not differs(bench, linker, "needs-a.o " + words)
 

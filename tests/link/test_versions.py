@@ -140,6 +140,9 @@ CASES = """
 """
 # Not every linker reads all of them: where one refuses a script, elfaudit must.
 SCRIPTS = r"""
+V1 { global: extern; };
+V1 { foo; extern; };
+V1 { extern; local: *; };
 { local: * };
 { global: foo; local: * };
 V1 { foo };
