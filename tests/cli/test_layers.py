@@ -9,9 +9,9 @@ SRC = SOURCE_DIR / "src"
 FILES = sorted(file for file in SRC.rglob("*") if file.suffix in (".cpp", ".hpp"))
 
 
-# Each is a library by itself, which can be read without the others: the way to a place in the source, what ships, logs, and the
-# command line.
-BESIDE_THE_CORE = {"locate", "locate/dwarf", "locate/source", "locate/why", "package", "load", "rules/python", "diagnose", "cli"}
+# Each is a library by itself, which can be read without the others: the way to a place in the source, what ships, what
+# is out of date, logs, and the command line.
+BESIDE_THE_CORE = {"locate", "locate/dwarf", "locate/source", "locate/why", "package", "load", "rules/python", "stale", "diagnose", "cli"}
 
 
 def layers():
