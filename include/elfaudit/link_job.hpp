@@ -96,6 +96,8 @@ struct LinkScope {
   bool whole_line = false;
   /// Files that take part and whose symbols can't be read, each with the option that names it.
   std::vector<std::string> symbols_not_read{};
+  /// A link of a build folder: the build makes what is missing, or stops before this link.
+  bool of_build = false;
 };
 
 /// -Bsymbolic and the like: which definitions a shared object uses itself, whatever else the process defines.

@@ -20,7 +20,7 @@ namespace elfaudit {
 //  1. What collides among the inputs that are read does so whatever else is linked. Whether that is all is not known
 //     while an input is left out, missing or not read.
 //  2. A name that nothing defines is missing only when everything that the link uses was read. gold goes on without what
-//     it does not find, and says then what is undefined.
+//     it does not find, and says then what is undefined; but a build stops before that link.
 //  3. A thin archive's member whose file is not there is missing where the linker comes to it. With an index GNU ld, gold
 //     and lld 14 come to the members that define what is undefined; under --whole-archive GNU ld stops at the first lost
 //     one without a word, and an archive without an index that begins with a lost one is empty to it.
@@ -111,7 +111,7 @@ Judgement judgement_of(const LinkJob& job, const std::vector<InputFacts>& inputs
   Judgement judgement;
   judgement.duplicates = inputs_known(job, inputs);
   judgement.undefined = scope_known(job.scope);
-  const bool goes_on = traits_of(job).goes_on_without_inputs && !job.refuses_line;
+  const bool goes_on = traits_of(job).goes_on_without_inputs && !job.refuses_line && !job.scope.of_build;
   if (judgement.duplicates == Judged::InputMissing && goes_on && all_read(inputs) && job.excluded.empty())
     return judgement;
   if (judgement.undefined == Judged::Yes) judgement.undefined = judgement.duplicates;

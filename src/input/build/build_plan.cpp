@@ -812,6 +812,7 @@ std::vector<BuildJob> jobs_of(const BuildPlan& plan, const std::vector<std::stri
     try {
       BuildJob job{job_of_command(link, allowed, linker), {}};
       job.job.output_path = output;
+      job.job.scope.of_build = true;
       note_not_built(plan, link, job);
       jobs.push_back(std::move(job));
     } catch (const UsageError& error) {
