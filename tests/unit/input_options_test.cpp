@@ -264,12 +264,12 @@ TEST_F(LinkLineTest, WhatIsNoLinkIsRefused) {
   EXPECT_THROW(ld("--version a.o"), UsageError);
 }
 
-TEST_F(LinkLineTest, BinaryInputsDefineTheirSymbols) {
+TEST_F(LinkLineTest, BinaryInputsAreMarked) {
   dir_.write("d/x-1.bin", "data");
   const LinkJob job = ld("a.o -b binary d/x-1.bin --format=elf64-x86-64 b.o");
-  EXPECT_EQ(job.inputs.size(), 2U);
-  ASSERT_EQ(job.assignments.size(), 3U);
-  EXPECT_EQ(job.assignments[0].symbol, "_binary_d_x_1_bin_start");
+  ASSERT_EQ(job.inputs.size(), 3U);
+  EXPECT_TRUE(job.inputs[1].binary);
+  EXPECT_FALSE(job.inputs[2].binary);
 }
 
 TEST_F(LinkLineTest, FilesAloneAreNoCommand) {

@@ -145,8 +145,9 @@ TEST(ScanArchive, AThinMemberThatIsGoneIsAnError) {
   make_objects(dir);
   dir.run("ar rcsT lib.a a.o b.o && rm a.o");
   const InputFacts facts = scan_input(dir / "lib.a");
-  EXPECT_THAT(only_error(facts), HasSubstr("No such file"));
-  EXPECT_EQ(facts.errors[0].member, "a.o");
+  ASSERT_EQ(facts.lost.size(), 1u) << test::describe(facts);
+  EXPECT_THAT(facts.lost[0].what(), HasSubstr("No such file"));
+  EXPECT_EQ(facts.lost[0].member, "a.o");
   EXPECT_THAT(index_of(facts), ElementsAre("a:none", "b:b.o"));
 }
 
