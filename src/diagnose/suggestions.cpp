@@ -19,7 +19,7 @@
 #include "elf/file_kind.hpp"
 #include "input/build/build_plan.hpp"
 #include "input/build/compile_command.hpp"
-#include "locate/why/pic_cause.hpp"
+#include "locate/why/cause.hpp"
 #include "support/path.hpp"
 #include "support/shell_words.hpp"
 

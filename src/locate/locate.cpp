@@ -28,7 +28,6 @@
 #include "locate/why/build_record.hpp"
 #include "locate/why/cause.hpp"
 #include "locate/why/fix.hpp"
-#include "locate/why/pic_cause.hpp"
 #include "resolve/resolve.hpp"
 #include "rules/rules.hpp"
 #include "scan/scan.hpp"

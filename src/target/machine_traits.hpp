@@ -106,4 +106,14 @@ inline bool has_word(std::string_view words, std::string_view word) {
   return any_word(words, [&](std::string_view one) { return one == word; });
 }
 
+// --- What compilers define on their own, as data (predefined_macros.cpp).
+
+namespace source {
+
+/// Sections "@NAME", each with entries "MACRO VALUE", or "-MACRO" to take one back, separated by "; " and line breaks:
+/// @every, @gcc, @clang, then for each compiler and language ("@gcc c++") what all standards have, and for each
+/// standard ("@gcc c++ 17") what it adds to the one before.
+extern const std::string_view kPredefinedTable;
+
+}  // namespace source
 }  // namespace elfaudit

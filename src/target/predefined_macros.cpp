@@ -1,6 +1,6 @@
 // The macros that gcc, clang and nvcc define for x86-64.
 
-#include "target/predefined_macros.hpp"
+#include "target/machine_traits.hpp"
 
 namespace elfaudit::source {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "locate/source/include_search.hpp"
 #include "locate/source/predefined.hpp"
-#include "locate/source/standard_headers.hpp"
 
 namespace elfaudit::source {
 namespace {

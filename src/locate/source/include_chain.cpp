@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "locate/source/standard_headers.hpp"
+#include "locate/source/include_search.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit::source {

@@ -11,7 +11,6 @@
 #include <system_error>
 
 #include "input/driver.hpp"
-#include "locate/source/standard_headers.hpp"
 #include "support/path.hpp"
 #include "target/machine_traits.hpp"
 

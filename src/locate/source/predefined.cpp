@@ -10,8 +10,6 @@
 #include <span>
 #include <vector>
 
-#include "target/predefined_macros.hpp"
-
 namespace elfaudit::source {
 
 // --- The __has_...() operators, as gcc 12 and clang 14 answer them.

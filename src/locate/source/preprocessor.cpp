@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "locate/source/condition.hpp"
+#include "locate/source/include_search.hpp"
 #include "locate/source/predefined.hpp"
-#include "locate/source/standard_headers.hpp"
 
 namespace elfaudit::source {
 namespace {

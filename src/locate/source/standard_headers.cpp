@@ -1,6 +1,6 @@
 // A table: which macros the standard headers may define.
 
-#include "locate/source/standard_headers.hpp"
+#include "locate/source/include_search.hpp"
 
 #include <algorithm>
 #include <array>

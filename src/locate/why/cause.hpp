@@ -1,11 +1,14 @@
 // What made a symbol a definition in more than one object, and the edits that would fix it.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "elfaudit/facts.hpp"
 #include "elfaudit/finding.hpp"
+#include "locate/why/build_record.hpp"
 #include "locate/why/file_contents.hpp"
 #include "locate/why/fix.hpp"
 #include "locate/why/project.hpp"
@@ -28,5 +31,22 @@ void explain_cause(Finding& finding, const std::vector<WrittenDefinition>& all_w
 
 /// The causes of vtables and typeinfos are those of other findings, which are explained.
 void explain_vtables(std::vector<Finding>& findings);
+
+// --- Why an object's code does not fit the output (pic_cause.cpp).
+
+/// What the command says of position independence, and what to write instead.
+struct PicAdvice {
+  Cause cause;
+  std::string fix;  ///< empty: the command is not to blame
+};
+
+/// `source`: that the command compiles to `object`. `program`: the output is one that may be loaded anywhere, not a
+/// shared object. Nothing when the command is as it should be.
+std::optional<PicAdvice> pic_advice(const CompileCommand& command, const std::string& source, const std::string& object,
+                                    bool program);
+
+/// Fills in the cause of a relocation-not-pic finding and makes its first fix name the source, where the build left a
+/// record of the object.
+void explain_not_pic(Finding& finding, BuildRecords& records);
 
 }  // namespace elfaudit

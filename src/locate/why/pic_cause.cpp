@@ -1,6 +1,6 @@
 // Reads a compile command for -fPIC, -fPIE and the like.
 
-#include "locate/why/pic_cause.hpp"
+#include "locate/why/cause.hpp"
 
 #include <fmt/format.h>
 
