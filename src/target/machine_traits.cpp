@@ -24,6 +24,7 @@ constexpr MachineTraits kMachines[] = {
 
 /// The first row whose list has the word.
 Machine with_word(std::string_view MachineTraits::*words, std::string_view word) {
+  if (word.empty()) return {};  // no -m
   const auto* const row = std::find_if(std::begin(kMachines), std::end(kMachines),
                                        [&](const MachineTraits& machine) { return has_word(machine.*words, word); });
   return row == std::end(kMachines) ? Machine{} : row->machine;
