@@ -24,7 +24,6 @@ constexpr MachineTraits kMachines[] = {
 
 /// The first row whose list has the word.
 Machine with_word(std::string_view MachineTraits::*words, std::string_view word) {
-  if (word.empty()) return {};  // no -m
   const auto* const row = std::find_if(std::begin(kMachines), std::end(kMachines),
                                        [&](const MachineTraits& machine) { return has_word(machine.*words, word); });
   return row == std::end(kMachines) ? Machine{} : row->machine;
@@ -51,6 +50,8 @@ const MachineTraits& traits_of(const Machine& machine) {
 Machine machine_of_emulation(std::string_view emulation) { return with_word(&MachineTraits::emulations, emulation); }
 
 Machine machine_of_format(std::string_view format) { return with_word(&MachineTraits::formats, format); }
+
+Machine machine_of_host(std::string_view host) { return with_word(&MachineTraits::platform, host); }
 
 std::string_view emulation_of_driver_option(std::string_view option) {
   const MachineTraits& row = traits_of(with_word(&MachineTraits::driver_option, option));

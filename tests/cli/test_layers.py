@@ -1,7 +1,10 @@
 """The folders of src are layers: what cmake/layers.cmake says, and what holds of their files."""
 
 import collections
+import os
+import pathlib
 import re
+import subprocess
 
 from elfaudit_test import SOURCE_DIR
 
@@ -72,3 +75,13 @@ def test_the_core_can_be_held_in_the_head():
     assert BESIDE_THE_CORE < set(layers())
     core = [file for file in FILES if folder_of(file) not in BESIDE_THE_CORE]
     assert sum(file.read_text().count("\n") for file in core) < 40_000
+
+
+def test_no_inline_function_is_defined_a_second_time():
+    """The linker keeps either: has_word() was two functions, and a build that inlined neither took one for the other."""
+    library = pathlib.Path(os.environ["ELFAUDIT"]).parent / "libelfaudit.a"
+    listed = subprocess.run(["nm", "-C", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    kinds = collections.defaultdict(set)
+    for kind, name in re.findall(r"^\w+ ([TW]) (elfaudit::.*)$", listed, re.M):
+        kinds[name].add(kind)
+    assert kinds and [name for name, found in kinds.items() if len(found) > 1] == []

@@ -19,8 +19,6 @@ namespace {
 
 constexpr std::size_t kContext = 3;
 
-bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
-
 /// Writes the lines of a hunk, and what `patch` wants to know of a file whose last line has no end.
 class Hunk {
  public:
@@ -126,15 +124,6 @@ std::optional<std::string> edited_text(FileContents& files, const std::string& f
   }
   copy_to(lines->size());
   return text;
-}
-
-bool has_word(std::string_view text, std::string_view word) {
-  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-    const bool begins = at == 0 || !is_word(text[at - 1]);
-    const bool ends = at + word.size() >= text.size() || !is_word(text[at + word.size()]);
-    if (begins && ends) return true;
-  }
-  return false;
 }
 
 namespace {

@@ -81,9 +81,6 @@ std::optional<LineEdit> edit_of(std::string_view diff);
 std::optional<std::string> edited_text(FileContents& files, const std::string& file,
                                        const std::vector<const LineEdit*>& edits);
 
-/// Has the text the word, not as a part of a longer one?
-bool has_word(std::string_view text, std::string_view word);
-
 struct FixContext {
   const Finding* finding = nullptr;
   const Project* project = nullptr;
