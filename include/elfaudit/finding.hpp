@@ -103,7 +103,7 @@ struct Fix {
 /// A relocation that a finding is about.
 struct FoundRelocation {
   std::string type;      ///< "R_X86_64_32"
-  std::string symbol{};  ///< mangled; a section's name where there is no symbol
+  std::string symbol{};  ///< mangled; of a section symbol the section's name
   std::string section;   ///< that it changes
   std::uint64_t offset = 0;
   std::uint32_t count = 1;  ///< how many of this type, symbol and section there are

@@ -188,12 +188,12 @@ struct LinkJob {
                                           ///< __cudaRegisterLinkedBinary_X and refers to every __fatbinwrap_X
   std::vector<std::string> library_dirs;  ///< the user's own -L: where a missing library is looked for
 
-  std::vector<std::string> excluded;                ///< inputs that the user has excluded
-  std::vector<InputError> missing;                  ///< files and libraries of the line that do not exist
-  bool refuses_line = false;                        ///< one of `missing` is no input: the linker refuses the whole line
-  std::vector<std::string> foreign;                 ///< objects for another machine than the output's that GNU ld links
-  std::uint16_t foreign_to = 0;                     ///< e_machine of that output
-  bool refuses_foreign = true;                      ///< false: --no-warn-mismatch
+  std::vector<std::string> excluded;  ///< inputs that the user has excluded
+  std::vector<InputError> missing;    ///< files and libraries of the line that do not exist
+  bool refuses_line = false;          ///< one of `missing` is an option: the linker refuses the whole line
+  std::vector<std::string> foreign;   ///< objects for another machine than the output's that GNU ld links
+  std::string foreign_to;             ///< BFD's name of that output's format: "elf64-x86-64"
+  bool refuses_foreign = true;        ///< false: --no-warn-mismatch
   std::vector<std::string> options_not_understood;  ///< each once, as spelled
   std::vector<std::string> notes;                   ///< what could not be determined about the line, for the reader
 };

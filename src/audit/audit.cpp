@@ -111,7 +111,7 @@ void take_undefined_from(const Prefilter& prefilter, Resolution& resolution) {
 StaleOptions stale_options(const AuditOptions& options) { return {any_needs(&Rule::every_header, options.enable)}; }
 
 /// What an image loads is known only where it is.
-void note_images_not_at_hand(LinkJob& job, const std::vector<InputFacts>& inputs) {
+void note_missing_images(LinkJob& job, const std::vector<InputFacts>& inputs) {
   for (const InputFacts& input : inputs) {
     const bool image = input.kind == InputKind::SharedObject || input.kind == InputKind::Executable;
     if (image && !job.scope.command && !input.objects.empty() && !input.objects.front().available)
@@ -205,7 +205,7 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   for (std::string& remark : remarks_on(result.packages)) result.job.notes.push_back(std::move(remark));
   watch.lap("scan");
   progress_stage("finding libraries");
-  note_images_not_at_hand(result.job, result.inputs);
+  note_missing_images(result.job, result.inputs);
   LoadedImages loaded = attempt(
       "loaded libraries", [&] { return find_images(result.job, result.inputs, result.packages, options.closure); });
   result.images = std::move(loaded.images);

@@ -469,8 +469,8 @@ bool ArchiveReader::damaged(std::uint64_t offset, std::string member, std::strin
 }
 
 Archive read_archive(std::span<const std::byte> bytes) {
-  ArchiveBytes bytes_at(bytes);
-  ArchiveReader reader(bytes_at);
+  ArchiveBytes archive(bytes);
+  ArchiveReader reader(archive);
   while (reader.next() != nullptr) {
   }
   return reader.finish();

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -197,7 +198,7 @@ Elf64_Shdr section(std::string_view name, Elf64_Word type, Elf64_Off offset, Elf
 void fill(Image& image, std::uint64_t bytes, const std::string& stem, std::string& strings) {
   std::memcpy(image.header.e_ident, ELFMAG, SELFMAG);
   image.header.e_ident[EI_CLASS] = ELFCLASS64;
-  image.header.e_ident[EI_DATA] = ELFDATA2LSB;
+  image.header.e_ident[EI_DATA] = std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
   image.header.e_ident[EI_VERSION] = EV_CURRENT;
   image.header.e_type = ET_REL;
   image.header.e_version = EV_CURRENT;

@@ -269,7 +269,7 @@ void check(const InputFacts& facts) {
       throw BadWire("it claims to be of two kinds");
 }
 
-bool is_at_hand(const Document& document) {
+bool is_available(const Document& document) {
   const Origin object{document.name, {}, document.name, 0, 0};
   const std::optional<FileState> state = state_of(object);
   return state && state->size == document.content.size && content_of(object) == document.content;
@@ -311,7 +311,7 @@ InputFacts read_facts_file(const std::string& path) {
     facts.path = document.name;
     facts.kind = *kind;
     check(facts);
-    name(facts, path, is_at_hand(document));
+    name(facts, path, is_available(document));
     return facts;
   } catch (const BadDocument& error) {
     throw InputError(path, error.what());

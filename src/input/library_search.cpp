@@ -204,8 +204,7 @@ FoundFile find_script_input(const SearchPath& search, const std::string& name, c
   const bool own_folder = main ? search.linker->searches_main_folder : search.linker->searches_script_folder;
   if (own_folder && named_here && try_file(search, here + "/" + name, found)) return found;
   if (search.linker->searches_current_folder && try_file(search, in_folder(search.folder, name), found)) return found;
-  // gold looks a name up in lists of what the folders hold.
-  if (search.linker->kind == LinkerKind::Gold && name.find('/') != std::string::npos) return found;
+  if (search.linker->finds_plain_names_alone && name.find('/') != std::string::npos) return found;
   for (const std::string& dir : search.dirs) {
     if (try_file(search, join(search, dir, name), found)) return found;
   }

@@ -194,8 +194,6 @@ void LineState::end_group() {
   if (--group_depth_ == 0) now_.group = 0;
 }
 
-bool is_x86(const Machine& machine) { return machine.number == EM_386 || machine.number == EM_X86_64; }
-
 /// An input with the state at its place. It is opened when the whole line has been read: every -L counts for every -l.
 struct PendingInput {
   enum class Kind : std::uint8_t { File, Library, Script };
@@ -721,7 +719,7 @@ class LineReader {
   void open_inputs() {
     InputCollector collector(job_, search_, line_.not_built, state_.groups());
     const std::size_t options = job_.assignments.size();
-    std::vector<std::size_t> places;  // a word of the line may name many inputs, or for none
+    std::vector<std::size_t> places;  // a word of the line may name many inputs, or none
     for (const PendingInput& input : pending_) {
       places.push_back(job_.inputs.size());
       switch (input.kind) {
@@ -754,12 +752,13 @@ class LineReader {
     const Machine wanted = linker_.emulation_binds ? machine_of_emulation(emulation_) : Machine{};
     const std::string host = wanted.known() ? std::string() : machine_of_linker();
     if (script_given_ || !(wanted.known() || !host.empty())) return;
-    const Machine made = wanted.known() ? wanted : host == "x86_64" ? Machine{EM_X86_64, true, false} : Machine{};
-    const bool reads_others = linker_.reads_other_class && is_x86(made) && job_.output != OutputKind::Relocatable;
+    const Machine made = wanted.known() ? wanted : machine_of_host(host);
+    const std::string_view family = traits_of(made).family;
+    const bool reads_others = linker_.reads_other_class && !family.empty() && job_.output != OutputKind::Relocatable;
     const auto check = [&](const std::string& path) {
       const FileProbe probe = probe_file(path);
       if (probe.kind != ProbedKind::Elf || !probe.machine.known() || probe.machine == made) return;
-      if (reads_others && is_x86(probe.machine) && !probe.shared)
+      if (reads_others && traits_of(probe.machine).family == family && !probe.shared)
         job_.foreign.push_back(path);
       else if (wanted.known())
         job_.missing.emplace_back(path, "is for another machine than -m " + emulation_ + " says");
@@ -767,7 +766,7 @@ class LineReader {
         job_.missing.emplace_back(path, "is a 32-bit object, and without -m " + std::string(linker_.name) +
                                             " links for the 64-bit machine that it was built for");
     };
-    job_.foreign_to = made.number;
+    job_.foreign_to = traits_of(made).formats;
     for (const LinkInput& input : job_.inputs)
       if (input.facts.empty() && !input.device_only && !input.binary) check(input.path);
   }

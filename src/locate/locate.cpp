@@ -22,7 +22,6 @@
 #include "elfaudit/error.hpp"
 #include "elfaudit/facts.hpp"
 #include "elfaudit/origin.hpp"
-#include "locate/compilation.hpp"
 #include "locate/dwarf/debug_info.hpp"
 #include "locate/dwarf/macro_info.hpp"
 #include "locate/why/build_record.hpp"

@@ -80,8 +80,6 @@ bool in_script_of_machine(std::string_view name, const Asked& link) {
          (link.job.output == OutputKind::Executable && has_word(link.machine.script_program_names, name));
 }
 
-bool is_x86(std::uint16_t machine) { return machine == EM_386 || machine == EM_X86_64; }
-
 bool by_bfd(std::string_view name, const Asked& link) {
   // _TLS_MODULE_BASE_ needs a thread-local section, which code that refers to it brings.
   if (name == "_TLS_MODULE_BASE_") return true;
@@ -95,8 +93,8 @@ bool by_bfd(std::string_view name, const Asked& link) {
 }
 
 bool by_gold(std::string_view name, const Asked& link) {
-  if (name == link.machine.relaxed_call && is_x86(link.machine.machine.number)) return true;  // "__tls_get_addr"
-  if (name == "_TLS_MODULE_BASE_") return true;                                               // as for GNU ld
+  if (has_word(link.machine.gold_names, name)) return true;
+  if (name == "_TLS_MODULE_BASE_") return true;  // as for GNU ld
   if (is_layout_name(name) || is_array_bound(name) || contains(name, {"__etext", "__executable_start"})) return true;
   if (name == "__ehdr_start") return !link.job.replaces_default_script;
   if (link.dynamic || link.job.output != OutputKind::Executable || link.job.pie) return false;
@@ -153,8 +151,7 @@ bool defined_by_linker(std::string_view name, const LinkJob& job, const MachineT
 bool answered_by_linker(const Unresolved& name, const LinkJob& job, const MachineTraits& machine, bool dynamic) {
   // GNU ld makes these two for relocations of the output's own machine.
   if (name.foreign && contains(name.symbol, {"_GLOBAL_OFFSET_TABLE_", "_DYNAMIC"})) return false;
-  const MachineTraits& output =
-      name.foreign ? traits_of(Machine{job.foreign_to, job.foreign_to == EM_X86_64, false}) : machine;
+  const MachineTraits& output = name.foreign ? traits_of(machine_of_format(job.foreign_to)) : machine;
   if (!defined_by_linker(name.symbol, job, output, dynamic)) return false;
   if (name.option.empty() || !traits_of(job).stops_at_expression) return true;
   if (name.symbol == "_GLOBAL_OFFSET_TABLE_") return !name.references.empty();

@@ -1,6 +1,5 @@
 // What the linker would reject besides duplicates, as the resolution has it, and what could not be read.
 
-#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -176,9 +175,7 @@ bool same_machine(const ObjectFacts& a, const ObjectFacts& b) {
 
 /// An object that GNU ld refuses and yet links: the rest of the verdict is whole.
 Finding for_other_class(const LinkJob& job, const std::string& path) {
-  Finding finding = unreadable(path, {},
-                               std::string("is for another machine than the output, which is for ") +
-                                   (job.foreign_to == EM_386 ? "i386" : "x86-64"));
+  Finding finding = unreadable(path, {}, "is for another machine than the output, whose format is " + job.foreign_to);
   finding.leaves_unread = false;
   if (job.relocations.noinhibit_exec) finding.severity = Severity::Warning;
   return finding;

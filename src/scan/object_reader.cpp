@@ -69,7 +69,7 @@ constexpr std::uint32_t kIndexMask = 0x7fff;
 constexpr std::uint32_t kMaxVersions = 0x8000;  // what the index can distinguish
 
 /// gelf_getver* take the offset as an int and check it against the data.
-bool matches(std::uint64_t offset) { return offset <= std::numeric_limits<int>::max(); }
+bool fits(std::uint64_t offset) { return offset <= std::numeric_limits<int>::max(); }
 
 SymbolVersions::SymbolVersions(const ElfSections& sections, const SymbolTable& symbols, Strings& strings)
     : sections_(sections), strings_(strings) {
@@ -95,8 +95,8 @@ void SymbolVersions::read_definitions(std::size_t index, const GElf_Shdr& header
   for (std::uint32_t i = 0; i < header.sh_info; ++i) {
     GElf_Verdef definition;
     GElf_Verdaux name;
-    if (data == nullptr || !matches(offset) || gelf_getverdef(data, static_cast<int>(offset), &definition) == nullptr ||
-        !matches(offset + definition.vd_aux) ||
+    if (data == nullptr || !fits(offset) || gelf_getverdef(data, static_cast<int>(offset), &definition) == nullptr ||
+        !fits(offset + definition.vd_aux) ||
         gelf_getverdaux(data, static_cast<int>(offset + definition.vd_aux), &name) == nullptr)
       sections_.fail(index, fmt::format("ends in version definition {} of {}", i + 1, header.sh_info));
     defined_.push_back(strings_.text(header.sh_link, name.vda_name, "a version"));
@@ -113,7 +113,7 @@ void SymbolVersions::read_needs(std::size_t index, const GElf_Shdr& header) {
   std::uint64_t offset = 0;
   for (std::uint32_t i = 0; i < header.sh_info; ++i) {
     GElf_Verneed library;
-    if (data == nullptr || !matches(offset) || gelf_getverneed(data, static_cast<int>(offset), &library) == nullptr)
+    if (data == nullptr || !fits(offset) || gelf_getverneed(data, static_cast<int>(offset), &library) == nullptr)
       sections_.fail(index, fmt::format("ends in library {} of {}", i + 1, header.sh_info));
     read_needs_of_file(index, header, data, offset + library.vn_aux, library);
     if (library.vn_next == 0) break;
@@ -127,7 +127,7 @@ void SymbolVersions::read_needs_of_file(std::size_t index, const GElf_Shdr& head
   const Text file = strings_.text(header.sh_link, library.vn_file, "a library");
   for (std::uint32_t i = 0; i < count; ++i) {
     GElf_Vernaux version;
-    if (!matches(offset) || gelf_getvernaux(data, static_cast<int>(offset), &version) == nullptr)
+    if (!fits(offset) || gelf_getvernaux(data, static_cast<int>(offset), &version) == nullptr)
       sections_.fail(index, fmt::format("ends in needed version {} of {}", i + 1, count));
     const Text name = strings_.text(header.sh_link, version.vna_name, "a version");
     needed_.push_back({file, name, (version.vna_flags & VER_FLG_WEAK) != 0});

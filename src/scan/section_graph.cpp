@@ -137,7 +137,7 @@ class GraphReader {
     }
   }
 
-  /// `section` itself where there is no descriptor.
+  /// `section` itself without a descriptor.
   std::uint32_t code_of_descriptor(std::uint32_t section, std::uint64_t offset) const {
     if (section == 0 || section != descriptors_) return section;
     const auto code = code_at_.find(offset);

@@ -47,6 +47,7 @@ struct MachineTraits {
   std::string_view script_program_names{};                            ///< as those, in programs alone
   std::string_view iplt_names = "__rela_iplt_start __rela_iplt_end";  ///< without "a" where relocations hold no addend
   std::string_view script_iplt_names{};                               ///< GNU ld has these besides
+  std::string_view gold_names{};                                      ///< gold alone
   std::string_view savers{};  ///< code that saves and restores a register and those up to 31, made by GNU ld, gold, lld
   std::string_view vector_savers{};  ///< made by GNU ld and gold alone
 
@@ -59,6 +60,8 @@ struct MachineTraits {
   std::string_view relaxed_by_lld{};      ///< the same, lld alone
   bool stack_is_executable = true;        ///< by default, so that an object without .note.GNU-stack asks for it
   std::string_view needs_emulation_on{};  ///< uname -m of the machine whose GNU ld links for it with -m alone
+  std::string_view family{};              ///< GNU ld reads the objects of all of it into one output, and reports those
+                                          ///< for another machine
 
   // What its object files mean
   bool has_large_commons = false;             ///< SHN_X86_64_LCOMMON
@@ -82,6 +85,9 @@ Machine machine_of_emulation(std::string_view emulation);
 
 /// The machine of BFD's name for an output format, "elf64-x86-64"; unknown for one that no row has.
 Machine machine_of_format(std::string_view format);
+
+/// The machine that a linker links for without -m where uname -m says that; unknown for one that no row has.
+Machine machine_of_host(std::string_view host);
 
 /// The value of -m that a driver gives its linker for an option of its own, "-m32"; empty for any other option.
 std::string_view emulation_of_driver_option(std::string_view option);

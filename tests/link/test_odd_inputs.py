@@ -1,4 +1,4 @@
-"""Inputs that are no ordinary objects and libraries: files that -b binary names, thin archives whose members are gone, objects for
+"""Inputs other than ordinary objects and libraries: files that -b binary names, thin archives whose members are gone, objects for
 another machine, and what is missing altogether. Every line is linked by each installed linker and audited."""
 
 import pytest

@@ -300,9 +300,9 @@ TEST(ScanArchive, NoMemberBeginsAtTheLargestNumber) {
   EXPECT_THAT(only_error(scan_input(dir.write("lib.a", lib.bytes()))),
               HasSubstr("at 0xffffffffffffffff, where no member"));
   const std::string bytes = lib.bytes();
-  ArchiveBytes at_hand(std::as_bytes(std::span(bytes)));
+  ArchiveBytes kept(std::as_bytes(std::span(bytes)));
   const SeeNames see = [](std::string_view) {};
-  ArchiveReader reader(at_hand, &see);
+  ArchiveReader reader(kept, &see);
   while (reader.next() != nullptr) {
   }
   EXPECT_EQ(reader.finish().damage.size(), 1u) << "nor where the names are only seen";
@@ -320,8 +320,8 @@ TEST(ScanArchive, CountsTheNamesOfAnIndexThatAreOnlySeen) {
     lib.add("/", index + std::string(names, '\0'));
     ASSERT_EQ(lib.add("a.o/", small_object("a")), header);
     const std::string bytes = lib.bytes();
-    ArchiveBytes at_hand(std::as_bytes(std::span(bytes)));
-    ArchiveReader reader(at_hand, &see);
+    ArchiveBytes kept(std::as_bytes(std::span(bytes)));
+    ArchiveReader reader(kept, &see);
     while (reader.next() != nullptr) {
     }
     EXPECT_EQ(reader.finish().damage.size(), missing == 0 ? 0u : 1u) << missing;

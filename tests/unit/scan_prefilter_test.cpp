@@ -208,7 +208,7 @@ TEST(Prefilter, StepsBack) {
   EXPECT_FALSE(prefilter_inputs({user, own}, 1, false)) << "a reference that is not thread-local";
   const std::string to_version = folder.object("version.o", "asm(\".data\\n.symver other, state@V1\\n.long other\");");
   EXPECT_FALSE(prefilter_inputs({to_version, own}, 1, false)) << "the same, of a version";
-  EXPECT_TRUE(prefilter_inputs({to_version, plain}, 1, false)) << "and one that is in nobody's way";
+  EXPECT_TRUE(prefilter_inputs({to_version, plain}, 1, false)) << "and one that collides with nothing";
   EXPECT_FALSE(prefilter_inputs({to_version, plain}, 1, true))
       << "which has another name when undefined ones are counted";
 }

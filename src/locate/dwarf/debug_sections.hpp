@@ -90,7 +90,7 @@ class DebugSections {
     std::uint64_t offset = 0;
   };
   /// The code of the function whose descriptor is there (MachineTraits::descriptors), in a relocatable file; nothing
-  /// where there is no descriptor.
+  /// without a descriptor.
   std::optional<Place> code_of_descriptor(const Place& place);
 
   /// The bytes of a section that is no debug section, by its whole name; empty when there is none. Throws BadDebugInfo.

@@ -881,7 +881,7 @@ bool Preprocessor::skipped_directive(Frame& frame, const Token& hash, Doubt doub
         note_skipped_name(name, doubt);
         frame.lexer.interning = false;
         Token token = frame.lexer.next();
-        std::unordered_set<std::string_view> parameters;  // what an argument is called is no name of the program's
+        std::unordered_set<std::string_view> parameters;  // a parameter's name is not one of the program's
         if (token.is('(') && !token.is_spaced())
           for (; token.kind != Kind::End && !token.is(')'); token = frame.lexer.next()) parameters.insert(token.text);
         for (; token.kind != Kind::End; token = frame.lexer.next()) {

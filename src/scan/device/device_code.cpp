@@ -248,7 +248,6 @@ DeviceSymbols read_device_symbols(const Origin& origin, const DeviceImage& image
 namespace {
 
 void decode(ObjectFacts& object, std::uint32_t image, ObjectBytes& bytes) {
-  if (object.device.decoded.contains(image)) return;
   const DeviceImage& wanted = object.device.images.at(image);
   const std::vector<std::byte> payload = read_payload(object.origin, bytes.of(object.origin), wanted);
   object.device.decoded.emplace(image, read_device_symbols(object.origin, wanted, payload));
@@ -295,6 +294,7 @@ std::vector<std::byte> payload_of(const ObjectFacts& object, std::uint32_t image
 }
 
 void decode_image(ObjectFacts& object, std::uint32_t image) {
+  if (object.device.decoded.contains(image)) return;
   ObjectBytes bytes;
   decode(object, image, bytes);
 }
