@@ -705,7 +705,9 @@ class ScriptParser {
     made.hidden = word.ends_with("HIDDEN");
     const bool place = symbol == ".";
     const ScriptToken sign = next(ScriptMode::Expression);
-    if (!is_assignment_operator(sign)) throw SyntaxError();
+    const bool provided = !word.empty();
+    const bool is_sign = provided ? sign.is("=") || linker_.provides_with_any_sign : is_assignment_operator(sign);
+    if (!is_sign) throw SyntaxError();
     const bool joins_signs = in_list_ ? linker_.names_files_in_sections : linker_.joins_signs;
     if (joins_signs && !lexer_.at_space()) throw SyntaxError();
     if (sign.text != "=" && !place) made.uses.push_back(symbol);

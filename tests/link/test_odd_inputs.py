@@ -62,8 +62,9 @@ def test_a_binary_file_is_an_object(bench, linker, words):
 ])
 @every_linker_and_gold
 def test_target_of_a_script(bench, linker, words):
-    if linker != "gold":  # it can't read what the script names
-        assert not differs(bench, linker, words)
+    if linker == "gold":
+        pytest.skip("gold can't read what the script names")
+    assert not differs(bench, linker, words)
 
 
 @pytest.mark.parametrize("archive", ["first.a", "second.a", "no-index.a"])

@@ -32,6 +32,9 @@ SCRIPTS = """
     PROVIDE(a = 4);
     PROVIDE(a=4);
     PROVIDE_HIDDEN(a=4);
+    PROVIDE(a + 4);
+    PROVIDE(a += 4);
+    HIDDEN(a + 4);
     SECTIONS { a=4; }
     SECTIONS { a =4; }
     SECTIONS { . =.+4; }
