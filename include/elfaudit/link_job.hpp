@@ -163,6 +163,7 @@ struct LinkJob {
   RelocationPolicy relocations;
   WarningPolicy warnings;
   bool allow_multiple_definition = false;  ///< -z muldefs
+  bool define_common = false;              ///< -d: common symbols get their place with -r too
   std::optional<bool> fortran_common;      ///< lld: members are extracted for commons too; nothing: no such option
   bool gc_sections = false;
   bool gc_keep_exported = false;

@@ -206,6 +206,8 @@ const std::vector<LinkerOption> kOptions{
     {"ignore-unresolved-symbol", kValue, IgnoreUnresolved},
     {"allow-multiple-definition", kFlag, MultipleDefinitions},
     {"no-allow-multiple-definition", kFlag, NoMultipleDefinitions},
+    {"d dc dp define-common", kFlag, DefineCommon},
+    {"no-define-common", kFlag, NoDefineCommon},
     {"fortran-common", kFlag, FortranCommon},           // lld
     {"no-fortran-common", kFlag, NoFortranCommon},
     {"gc-sections", kFlag, GcSections},
@@ -251,7 +253,7 @@ const std::vector<LinkerOption> kOptions{
     {"help version target-help print-sysroot print-output-format run", kFlag, NoLink},
 
     // No effect on symbols: flags
-    {"d dc dp define-common no-define-common EB EL g p s S t v V M x X q", kFlag},
+    {"EB EL g p s S t v V M x X q", kFlag},
     {"strip-all strip-debug strip-debug-gdb strip-debug-non-line strip-lto-sections strip-discarded no-strip-discarded", kFlag},
     {"discard-all discard-locals discard-none trace print-map emit-relocs emit-stub-syms no-emit-stub-syms Qy qmagic", kFlag},
     {"Bgroup", kFlag},

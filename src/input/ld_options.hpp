@@ -60,6 +60,8 @@ enum class OptionEffect : std::uint8_t {
   Defsym,
   IgnoreUnresolved,
   MultipleDefinitions,
+  DefineCommon,
+  NoDefineCommon,
   FortranCommon,
   NoFortranCommon,
   NoMultipleDefinitions,

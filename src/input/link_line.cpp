@@ -383,6 +383,11 @@ class LineReader {
       job_.missing.emplace_back("--start-group", std::string(linker_.name) + " links nothing without --end-group");
     }
     finish_policy();
+    if (linker_.refuses_gc_of_relocatable && job_.gc_sections && job_.output == OutputKind::Relocatable &&
+        !job_.relocations.noinhibit_exec) {
+      job_.refuses_line = true;
+      job_.missing.emplace_back("--gc-sections", std::string(linker_.name) + " links nothing with both -r and this");
+    }
     check_output();
     finish_search_path();
     open_inputs();
@@ -579,6 +584,10 @@ class LineReader {
         return true;
       case OptionEffect::GcSections:
         job_.gc_sections = true;
+        return true;
+      case OptionEffect::DefineCommon:
+      case OptionEffect::NoDefineCommon:
+        job_.define_common = item.effect == OptionEffect::DefineCommon;
         return true;
       case OptionEffect::FortranCommon:
       case OptionEffect::NoFortranCommon:

@@ -90,7 +90,8 @@ UnresolvedPolicy UnresolvedOptions::policy(OutputKind output) const {
   // -r: everything may stay open.
   policy.report_in_objects = output != OutputKind::Relocatable && in_objects_.value_or(true);
   policy.ignored = ignored_;
-  policy.report_in_both = output == OutputKind::Executable && in_both_;
+  policy.report_in_both =
+      in_both_ && (output == OutputKind::Executable || (output == OutputKind::SharedObject && defs_));
   policy.report_in_shared_objects = output != OutputKind::Relocatable && in_shared_.value_or(true);
   if (weak_) policy.report_in_objects = policy.report_in_both = policy.report_hidden = false;
   return policy;

@@ -44,6 +44,7 @@ class BfdLink {
   // The line (bfd_line.cpp)
   void apply_options();
   void define_version_nodes();
+  void refuse_own_table();
   void assign(const Assignment& assignment);
   void require_up_to(std::size_t place);
   void ask_for(std::string_view symbol, const std::string& option);
@@ -61,6 +62,7 @@ class BfdLink {
   void add_device_link_object();  // nvlink.cpp
   std::map<std::uint32_t, AskedFor> must_be_defined();
   void add_provided(std::map<std::uint32_t, AskedFor>& names);
+  void add_root(std::map<std::uint32_t, AskedFor>& names);
   bool leaves_open_version(std::string_view name) const;
   bool lacks_value(const Entry& entry) const;
   void collect_unresolved();

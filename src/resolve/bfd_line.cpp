@@ -21,9 +21,12 @@
 //  9. A name is undefined as a whole: where an option, a shared object or an object's bare symbol table entry refers to
 //     it and not weakly, the relocations of weak references are reported too. What --defsym uses and what
 //     --require-defined names must be there even when all other references are weak. So must what PROVIDE() uses
-//     where its name is mentioned. With -r a common symbol has no value that --defsym could use.
+//     where its name is mentioned. With -r a common symbol has no value that --defsym could use, unless -d is given.
 // 10. In a dynamic link each named node of a version script is an absolute symbol of value 0, which comes last: a second
 //     definition where an object has a strong or a common one, and what else refers to the name is answered.
+// 11. `-r --gc-sections` needs something to keep: a name of -u, --require-defined, EXTERN(), -e or ENTRY(), -init or
+//     -fini that has a place in a section.
+// 12. It defines _GLOBAL_OFFSET_TABLE_ itself in what is loaded anywhere: an object's is a second definition.
 
 #include <algorithm>
 
@@ -88,6 +91,7 @@ void BfdLink::define_version_nodes() {
   for (std::size_t i = 0; i < inputs_.size(); ++i)
     dynamic |= inputs_[i].kind == InputKind::SharedObject && out_.linked[i][0];
   if (!dynamic || job_.output == OutputKind::Relocatable) return;
+  refuse_own_table();
   for (const VersionNode& node : job_.versions) {
     const std::uint32_t id = node.name.empty() ? kNone : table_.find(node.name);
     if (id == kNone) continue;
@@ -99,6 +103,15 @@ void BfdLink::define_version_nodes() {
       out_.conflicts.push_back({node.name, entry.definition, entry.definition});
     entry.assigned = true;
   }
+}
+
+/// Rule 12.
+void BfdLink::refuse_own_table() {
+  const std::uint32_t id = table_.find("_GLOBAL_OFFSET_TABLE_");
+  if (id == kNone || !(job_.pie || job_.output == OutputKind::SharedObject) || job_.allow_multiple_definition) return;
+  const Entry& entry = table_[id];
+  if (entry.state == Entry::State::Defined && !entry.dynamic && entry.definition.valid())
+    out_.conflicts.push_back({std::string(table_.name(id)), entry.definition, entry.definition});
 }
 
 void BfdLink::apply_options() {
@@ -315,12 +328,29 @@ void BfdLink::add_provided(std::map<std::uint32_t, AskedFor>& names) {
   }
 }
 
+/// Rule 11.
+void BfdLink::add_root(std::map<std::uint32_t, AskedFor>& names) {
+  std::vector<std::string_view> roots(job_.required.begin(), job_.required.end());
+  if (job_.entry_given) roots.emplace_back(job_.entry);
+  roots.insert(roots.end(), {job_.init, job_.fini});
+  const auto is_kept = [&](std::string_view name) {
+    const std::uint32_t id = table_.find(name);
+    if (id == kNone) return false;
+    const Entry& entry = table_[table_.canonical(id)];
+    if (entry.state == Entry::State::Common) return job_.define_common;
+    return entry.defined() && !(entry.definition.valid() && symbol(entry.definition).placement == Placement::Absolute);
+  };
+  if (std::none_of(roots.begin(), roots.end(), is_kept))
+    names.emplace(table_.id(roots.front()), AskedFor{roots.front(), "--gc-sections with -r"});
+}
+
 std::map<std::uint32_t, BfdLink::AskedFor> BfdLink::must_be_defined() {
   std::map<std::uint32_t, AskedFor> names;
   for (const Assignment& assignment : job_.assignments)
     for (const std::string& used : assignment.operands())
       if (!assignment.provide) names.emplace(entry_for_reference(used), AskedFor{used, assignment.where});
   add_provided(names);
+  if (job_.output == OutputKind::Relocatable && job_.gc_sections) add_root(names);
   for (const std::string& name : job_.must_define) names[table_.id(name)] = {name, "--require-defined"};
   return names;
 }
@@ -332,7 +362,8 @@ bool BfdLink::leaves_open_version(std::string_view name) const {
 
 /// Rule 9: an expression finds no value in a common symbol that -r leaves one.
 bool BfdLink::lacks_value(const Entry& entry) const {
-  return job_.output == OutputKind::Relocatable && entry.state == Entry::State::Common && !entry.dynamic;
+  const bool stays_common = job_.output == OutputKind::Relocatable && !job_.define_common;
+  return stays_common && entry.state == Entry::State::Common && !entry.dynamic;
 }
 
 /// What is needed and nothing defines, with the references of relocatable objects. The caller decides which of these

@@ -104,7 +104,43 @@ Choice gold_choice(const std::vector<VersionNode>& nodes, std::string_view name)
   return {};
 }
 
+/// To others "[!0]" is all but 0, to mold '!' or 0.
+SymbolPattern as_mold_reads(SymbolPattern pattern) {
+  for (std::size_t at = pattern.text.find("[!"); at != std::string::npos; at = pattern.text.find("[!", at + 2))
+    pattern.text.replace(at, 2, "[\\!");
+  return pattern;
+}
+
+/// What mold makes of it: where all are exact names of C the last one that is the name, else the first pattern or name
+/// that fits; "*" comes after both, and the last one counts. Nothing where none has the name.
+std::optional<bool> local_in_mold(const std::vector<VersionNode>& nodes, std::string_view name) {
+  const bool exact = has_exact_names_alone(nodes);
+  std::optional<bool> found;
+  std::optional<bool> otherwise;
+  for (const VersionNode& node : nodes) {
+    for (const bool local : {false, true}) {
+      for (const SymbolPattern& pattern : local ? node.locals : node.globals) {
+        if (is_pattern(pattern) && pattern.text == "*")
+          otherwise = local;
+        else if ((exact || !found) && matches(as_mold_reads(pattern), name))
+          found = local;
+      }
+    }
+  }
+  return found ? found : otherwise;
+}
+
 }  // namespace
+
+bool has_exact_names_alone(const std::vector<VersionNode>& nodes) {
+  const auto is_exact = [](const SymbolPattern& pattern) {
+    return pattern.text == "*" || !(pattern.cxx || is_pattern(pattern));
+  };
+  return std::all_of(nodes.begin(), nodes.end(), [&](const VersionNode& node) {
+    return std::all_of(node.globals.begin(), node.globals.end(), is_exact) &&
+           std::all_of(node.locals.begin(), node.locals.end(), is_exact);
+  });
+}
 
 bool is_pattern(const SymbolPattern& pattern) {
   return !pattern.literal && pattern.text.find_first_of("*?[") != std::string::npos;
@@ -119,6 +155,7 @@ bool matches(const SymbolPattern& pattern, std::string_view name) {
 bool Exports::made_local(std::string_view name) const {
   if (job_.linker == LinkerKind::Bfd) return choose_node(job_.versions, name).local;
   if (job_.linker == LinkerKind::Gold) return gold_choice(job_.versions, name).local;
+  if (traits_of(job_).rules == ResolutionRules::Mold) return local_in_mold(job_.versions, name).value_or(false);
   if (traits_of(job_).rules == ResolutionRules::Lld)
     if (const std::optional<bool> local = local_by_order(job_.versions, name)) return *local;
   int global = 0;
@@ -189,10 +226,11 @@ bool Exports::hides(const Symbol& mention, SymbolResolution resolved_as) const {
 
 bool Exports::exported_by_script(const Symbol& symbol, std::string_view name) const {
   if (!traits_of(job_).version_script_exports) return false;
+  if (local_in_mold(job_.versions, name).value_or(true)) return false;
   const bool plain = symbol.version.empty() || symbol.default_version;
   return std::any_of(job_.versions.begin(), job_.versions.end(), [&](const VersionNode& node) {
     return std::any_of(node.globals.begin(), node.globals.end(), [&](const SymbolPattern& pattern) {
-      return (plain || is_pattern(pattern)) && matches(pattern, name);
+      return (plain || is_pattern(pattern)) && matches(as_mold_reads(pattern), name);
     });
   });
 }

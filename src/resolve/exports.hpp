@@ -17,6 +17,9 @@ bool is_pattern(const SymbolPattern& pattern);
 /// fnmatch(3) without special treatment of '/', as all linkers do it.
 bool matches(const SymbolPattern& pattern, std::string_view name);
 
+/// Has the version script no pattern but "*", and nothing of C++?
+bool has_exact_names_alone(const std::vector<VersionNode>& nodes);
+
 class Exports {
  public:
   explicit Exports(const LinkJob& job) : job_(job) {}

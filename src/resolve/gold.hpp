@@ -128,6 +128,7 @@ class GoldLink {
   void warn_of_version_script();
   void settle();
   void collect_unresolved();
+  bool stays_common(const Known& known) const;
   void collect_operands(UndefinedNames& names);
   void collect_shared_needs();
   bool fails(const Known& known) const;

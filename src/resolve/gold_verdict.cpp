@@ -13,7 +13,7 @@
 //     definition, and where the name is not of default visibility and a shared object defines it.
 //  6. A shared object's reference that counts, because no strong one of an object took its place, fails where all
 //     libraries that the shared object needs are on the line and it is in no directory of gold's own.
-//  7. What an expression uses must be defined, by whomever.
+//  7. What an expression uses must be defined, by whomever. With -r a common symbol is not, unless -d is given.
 //  8. Of warnings, which --fatal-warnings makes errors of: "*" in two nodes of a version script, whatever it fits; and
 //     an exact name in two nodes, where an object defines it.
 
@@ -195,13 +195,19 @@ bool GoldLink::is_called_undefined(const Known& known) const {
   return job_.unresolved.report_in_objects || known.is.visibility == Visibility::Hidden;
 }
 
+/// With -r it has no place yet, unless -d is given.
+bool GoldLink::stays_common(const Known& known) const {
+  const SymbolId at = known.is.at;
+  return job_.output == OutputKind::Relocatable && !job_.define_common && at.valid() && symbol(at).common();
+}
+
 /// Rule 7.
 void GoldLink::collect_operands(UndefinedNames& names) {
   for (const Assignment& assignment : job_.assignments) {
     if (assignment.provide) continue;
     for (const std::string& operand : assignment.operands()) {
       const std::uint32_t id = known_by(operand);
-      if (id == kNone || !known_[id].undefined()) continue;
+      if (id == kNone || !(known_[id].undefined() || stays_common(known_[id]))) continue;
       // Of what a dropped section defines a relocation says something else.
       Unresolved& name = known_[id].discarded ? out_.unresolved.emplace_back() : names.name(id, operand);
       name.symbol = operand;

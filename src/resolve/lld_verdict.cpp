@@ -146,7 +146,9 @@ void LldLink::settle() {
   merge_versions();
   mark_needed_libraries();
   const auto winner = [&](SymbolId at) {
-    const Entry& entry = table_[entry_for(object(at.in), symbol(at))];
+    const std::uint32_t id = entry_for(object(at.in), symbol(at));
+    if (assigned_.contains(table_.name(id))) return SymbolId{};  // the value takes its place
+    const Entry& entry = table_[id];
     return entry.state >= Entry::State::Shared ? entry.definition : SymbolId{};
   };
   settle_resolutions(inputs_, out_, winner, [&](SymbolId at) { return discarded(at); });

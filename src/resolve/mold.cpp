@@ -199,7 +199,8 @@ void MoldLink::mark_options() {
     if (!job_.entry_given || name != job_.entry) asked(name, "-u");
   for (const std::string& name : job_.must_define) asked(name, "--require-defined");
   for (const Assignment& assignment : job_.assignments)
-    for (const std::string& used : assignment.uses) asked(used, assignment.where);
+    for (const std::string& used : assignment.uses)
+      if (job_.output != OutputKind::Relocatable) asked(used, assignment.where);
   for (const std::string& name : device_link_object(job_, inputs_).needs) asked(name, "the device link");
   const bool has_entry = job_.output == OutputKind::Executable ? job_.scope.whole_line : job_.entry_given;
   if (has_entry) asked(job_.entry, "the entry point");

@@ -52,11 +52,13 @@ namespace elfaudit {
 //  1. A shared object that defines foo@V needs a node V in a version script. An executable may define versions of its
 //     own.
 //  2. GNU ld leaves no foo@V undefined in a shared object ("no symbol version section for versioned symbol"), used or
-//     not, weak or not. gold does where a version script has a node V; what no relocation uses is nothing to it.
+//     not, weak or not. gold does where a version script has a node V; what no relocation in memory uses is nothing to
+//     it.
 //  3. A version script may name what isn't there, except with --no-undefined-version. Patterns may always match
 //     nothing. GNU ld looks only where the output has dynamic sections. mold only warns, which --fatal-warnings makes
-//     an error. What --defsym and linker scripts give a value is there. foo in node V is foo@V, foo@@V, or foo without
-//     a version; not for GNU ld, but for mold foo with another default version too.
+//     an error, and does so only where all are exact names of C. What --defsym and linker scripts give a value is there.
+//     foo in node V is foo@V, foo@@V, or foo without a version; not for GNU ld, but for mold foo with another default
+//     version too.
 //  4. GNU ld asks the nodes in their order for a name without a version, and the first literal that names it, also a
 //     local one, is the only one it is there for: in a node global before local, names before extern "C++". A name with
 //     a version is there for no extern "C++".
@@ -65,6 +67,7 @@ namespace {
 
 bool refuses_unmatched(const LinkJob& job, bool dynamic) {
   if (job.linker == LinkerKind::Bfd && !dynamic) return false;
+  if (traits_of(job).rules == ResolutionRules::Mold && !has_exact_names_alone(job.versions)) return false;
   return !job.undefined_version.value_or(!traits_of(job).no_undefined_version);
 }
 
@@ -272,7 +275,8 @@ class Settler {
     }
     if (linker_.stops_at_bare_relocations && any_reported_use()) stop_at_bare_relocations();
     reject_open_versions(job_, out_, [&](const Unresolved& name) {
-      return (!job_.gc_sections && !linker_.node_answers_version) || is_used(name);
+      if (linker_.node_answers_version) return is_used_in_memory(name);
+      return !job_.gc_sections || is_used(name);
     });
     drop_weak_versions();
     drop_unused();
@@ -510,6 +514,16 @@ class Settler {
     if (!name.option.empty() || needs_no_use(name)) return true;
     return std::any_of(name.references.begin(), name.references.end(),
                        [](const Reference& reference) { return !reference.section.empty(); });
+  }
+
+  /// Debug information needs no entry in the dynamic symbol table.
+  bool is_used_in_memory(const Unresolved& name) {
+    return std::any_of(name.references.begin(), name.references.end(), [&](const Reference& reference) {
+      const std::vector<Use>& uses = uses_[reference.id.in];
+      return !reference.section.empty() && std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
+        return use.symbol == symbol(reference.id).index && use.alloc;
+      });
+    });
   }
 
   void drop_unused() {

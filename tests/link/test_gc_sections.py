@@ -146,6 +146,43 @@ def test_agrees_with_the_linkers(bench, words):
     agree(bench, "--gc-sections " + words)
 
 
+ROOTS = ["", "-e used", "-u used", "-e gone", "-u gone", "-fini used", "-init gone", "-u absolute", "-u alias --defsym=alias=used", "init.ld"]
+
+
+@pytest.mark.parametrize("words", ROOTS)
+@linkers.every_linker
+def test_what_a_relocatable_output_keeps(bench, linker, words):
+    """GNU ld wants a name for it, and gold refuses both options together."""
+    bench.write("init.ld", "ENTRY(used)\n")
+    if linker != "mold" or "init.ld" not in words:
+        assert not linkers.differs(bench, linker, f"-r --gc-sections used.o {words}")
+
+
+def test_gold_removes_nothing_from_a_relocatable_output(bench):
+    need("ld.gold")
+    assert not linkers.differs(bench, "gold", "-r --gc-sections used.o -e used")
+
+
+@pytest.mark.parametrize("output", ["-shared -z defs", "-E start-only.o", "start-only.o -u used"])
+@linkers.every_linker
+def test_a_value_takes_the_place_of_a_kept_function(bench, linker, output):
+    linkers.agree(bench, linker, f"--gc-sections {output} used-needs.o --defsym=used=4")
+
+
+MOLD_LISTS = ["V1 { f[!0]; };", "V1 { f[!2]; };", "V1 { local: f2; }; V2 { f?; };", "V1 { f?; }; V2 { local: f2; };", "V1 { f2; local: f2; };",
+              "V1 { *; }; V2 { local: *; };", "V1 { local: *; }; V2 { f*; };"]
+
+
+@pytest.mark.parametrize("nodes", MOLD_LISTS)
+def test_what_a_version_script_makes_mold_keep(bench, nodes):
+    """The first pattern or name that fits decides; among names alone the last."""
+    need("mold")
+    assemble(bench, "f2", text("f2", "call gone@plt"))
+    assemble(bench, "init-data", '.section .init_array,"aw",@init_array\n.quad _start\n')
+    bench.write("nodes.map", nodes + "\n")
+    linkers.agree(bench, "mold", "--gc-sections start-only.o f2.o init-data.o --version-script nodes.map")
+
+
 def test_real_program_with_dead_functions(lab):
     """What -ffunction-sections is for: the unused half of a file may need what is not there."""
     need("g++")

@@ -200,6 +200,33 @@ def test_a_common_symbol_in_an_expression(bench, linker):
         linkers.agree(bench, linker, words)
 
 
+@pytest.mark.parametrize("linker", ["bfd", "gold"])
+def test_a_common_symbol_that_has_a_place_in_spite_of_r(bench, linker):
+    need(linkers.PROGRAMS[linker])
+    assemble(bench, "common", ".comm foo,8,8")
+    assert not linkers.differs(bench, linker, "-r common.o --defsym alias=foo")
+    assert not linkers.differs(bench, linker, "-r -d common.o --defsym alias=foo")
+
+
+def test_mold_extracts_for_no_value_under_r(bench):
+    need("mold")
+    linkers.agree(bench, "mold", "--defsym=alias=foo -r libfoo.a")
+
+
+@pytest.mark.parametrize("linker", ["bfd"])
+def test_an_object_has_its_own_offset_table(bench, linker):
+    assemble(bench, "table", ".globl _GLOBAL_OFFSET_TABLE_\n.data\n_GLOBAL_OFFSET_TABLE_: .quad 0")
+    wrong = [linkers.differs(bench, linker, output + " start.o table.o") for output in ("-shared", "-pie", "-static", "-r")]
+    assert not any(wrong), "\n".join(filter(None, wrong))
+
+
+@pytest.mark.parametrize("words", ["-shared -z defs", "-shared", "-shared -z defs -z undefs"])
+def test_gold_reports_what_a_library_mentions_too(bench, words):
+    need("ld.gold")
+    bench.sh("ld.bfd -shared needs-foo.o -o mentions-foo.so")
+    assert not linkers.differs(bench, "gold", f"{words} --unresolved-symbols=ignore-in-object-files needs-foo.o mentions-foo.so")
+
+
 PROVIDED = ["PROVIDE(foo = nope);", "PROVIDE(foo = two); PROVIDE(two = 3);", "foo = two; PROVIDE(two = 3);", "PROVIDE(other = nope);",
             "PROVIDE(two = nope); PROVIDE(foo = two);", "foo = __ehdr_start;", "foo = _end;", "PROVIDE(foo = _GLOBAL_OFFSET_TABLE_);"]
 
