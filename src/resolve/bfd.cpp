@@ -426,9 +426,11 @@ bool BfdLink::makes_way(SymbolId at, const Symbol& symbol, std::uint32_t plain, 
   const Entry& entry = table_[id];
   if (!entry.defined()) return true;
   if (dynamic) return entry.state == Entry::State::Common && !entry.dynamic && !symbol.weak();  // rule 5
+  const bool apart = id == plain && has_other_version(at, symbol);
+  if (table_[plain].by_line && apart) return false;
   if (entry.dynamic || table_[plain].by_line || !entry.definition.valid()) return true;
   if (symbol.weak() && !entry.settled) return false;
-  if (id == plain && has_other_version(at, symbol)) return false;
+  if (apart) return false;
   if (entry.state != Entry::State::Defined) return true;
   if (tolerated(entry.definition, at)) return false;
   resolution_of(at) = SymbolResolution::Rejected;

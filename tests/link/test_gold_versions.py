@@ -21,6 +21,7 @@ OBJECTS = {
     "hidden-default-v1": symver("@@V1", "s: .quad 0\n.hidden s"),
     "v1": symver("@V1"),
     "needs-v1": symver("@V1", ".quad s"),
+    "debug-v1": '.globl s\n.symver s, foo@V1\n.section .debug_x,""\n.quad s',
     "weakly-needs-v1": symver("@V1", ".quad s", "weak"),
     "names-v1": symver("@V1", ".quad 0"),
     "needs-foo": ".globl foo\n.data\n.quad foo",
@@ -91,6 +92,7 @@ needs-v1.o --start-lib default-v1.o --end-lib
 -shared needs-v1.o
 -shared names-v1.o
 -shared weakly-needs-v1.o
+-shared debug-v1.o
 -shared needs-v1.o --version-script=v1-node.map
 -shared needs-v1.o --version-script=v1-node.map -z defs
 needs-v1.o

@@ -203,6 +203,21 @@ def test_a_name_that_two_nodes_of_gnu_ld_have(bench, nodes):
     linkers.agree(bench, "bfd", "start-foo.o libneeds-foo.so --version-script nodes.map")
 
 
+@pytest.mark.parametrize("nodes", ["{ local: *; };", "V1 { foo; };", "V2 { foo; };"])
+@pytest.mark.parametrize("inputs", ["default.o foo.o", "foo.o default.o"])
+def test_a_value_and_a_version_that_the_script_gives_another_name(bench, inputs, nodes):
+    assemble(bench, "default", ".globl s\n.symver s, foo@@V1\n.data\ns: .quad 0")
+    bench.write("nodes.map", nodes)
+    linkers.agree(bench, "bfd", f"--defsym=foo=4 {inputs} --version-script nodes.map")
+
+
+@pytest.mark.parametrize("nodes", ["V2 { nope; };", "V2 { nope; local: *; };", "V2 { nope; local: f*; };", 'V2 { nope; extern "C++" { f; }; };'])
+def test_mold_warns_of_names_where_there_are_no_patterns(bench, nodes):
+    need("mold")
+    bench.write("nodes.map", nodes)
+    assert not linkers.differs(bench, "mold", "-shared --fatal-warnings foo.o --version-script nodes.map")
+
+
 @pytest.mark.parametrize(
     "words", ["weak-default-v2.o plain.o", "default-v2.o --version-script v1-too.map --no-undefined-version"]
 )
