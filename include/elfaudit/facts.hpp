@@ -57,6 +57,16 @@ struct Group {
   bool linkonce = false;
 };
 
+/// Whose code for link-time optimisation.
+enum class LtoCompiler : std::uint8_t { None, Gcc, Llvm };
+
+/// Code for link-time optimisation in an object.
+struct LtoCode {
+  LtoCompiler compiler = LtoCompiler::None;
+  std::string version{};  ///< GCC: of the bytecode's format, "12.0". LLVM: what made it, "LLVM19.1.7"
+  bool fat = false;       ///< ordinary code is beside it
+};
+
 enum class ObjectKind : std::uint8_t { Relocatable, SharedObject, Executable };
 
 /// A version that a dynamic object needs of a library (LSB Core 10.7.3, Elfxx_Verneed and Elfxx_Vernaux).
@@ -74,6 +84,7 @@ struct ObjectFacts {
   bool is_64 = true;             ///< ELFCLASS64
   bool big_endian = false;       ///< ELFDATA2MSB
   bool has_device_code = false;  ///< has a section of device code: `device` is filled in
+  LtoCode lto;                   ///< Origin::bytecode: the symbols are those of this code
   bool nested = false;           ///< a member of an archive inside an archive: linkers do not search it
 
   std::string strings;                     ///< the bytes behind every Text

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -136,6 +137,19 @@ struct WarningPolicy {
   bool one_segment = false;                ///< -N, -n: data and code are in one segment
 };
 
+/// Which code for link-time optimisation the linker reads. What it does not read is to it the ELF object that holds the
+/// code, with whatever else that has; bitcode is no object then.
+struct LtoPolicy {
+  bool gcc = true;        ///< -plugin .../liblto_plugin.so
+  bool llvm = true;       ///< -plugin .../LLVMgold.so, and lld
+  bool fat_gcc = false;   ///< of objects that hold ordinary code as well, GCC's counts
+  bool fat_llvm = false;  ///< LLVM's does: --fat-lto-objects, and LLVMgold since LLVM 17
+  int gcc_version = 0;    ///< of the compiler that reads it; 0: not known
+  int llvm_version = 0;   ///< the same
+
+  auto operator<=>(const LtoPolicy&) const = default;
+};
+
 /// A complete description of one link. Options that change nothing about symbols are not recorded.
 struct LinkJob {
   std::vector<LinkInput> inputs;
@@ -161,6 +175,7 @@ struct LinkJob {
   std::vector<Assignment> assignments;
   UnresolvedPolicy unresolved;
   RelocationPolicy relocations;
+  LtoPolicy lto;
   WarningPolicy warnings;
   bool allow_multiple_definition = false;  ///< -z muldefs
   bool define_common = false;              ///< -d: common symbols get their place with -r too

@@ -19,6 +19,7 @@ struct Origin {
   std::string entry{};       ///< in a wheel, else empty: the entry of the zip file `bytes_path` that holds the
                              ///< bytes; offset and size are of its decompressed content
   bool binary = false;       ///< -b binary: the object that the linker makes of the file
+  bool bytecode = false;     ///< of its code for link-time optimisation, what linkers know of that
 
   bool is_member() const { return !member.empty(); }
 

@@ -75,11 +75,12 @@ struct Unresolved {
   std::string option;                 ///< "--require-defined", when no object refers to it
   bool in_shared = false;             ///< only shared objects refer to it: judged by report_in_shared_objects
   bool beside_line = false;           ///< only a library that other libraries need defines it: GNU ld refuses that
-  bool in_library = false;  ///< a shared object of the link mentions it: filled in where the linker's rules need it
-  bool not_local = false;   ///< and it is an error because it is not bound locally: gold alone reports that
-  bool made_local = false;  ///< GNU ld has made a local symbol of a hidden one
-  bool foreign = false;     ///< an object for another machine refers to it: LinkJob::foreign
-  bool discarded = false;   ///< a discarded COMDAT copy defines it: lld reports that instead of "undefined"
+  bool in_library = false;   ///< a shared object of the link mentions it: filled in where the linker's rules need it
+  bool not_local = false;    ///< and it is an error because it is not bound locally: gold alone reports that
+  bool made_local = false;   ///< GNU ld has made a local symbol of a hidden one
+  bool foreign = false;      ///< an object for another machine refers to it: LinkJob::foreign
+  bool discarded = false;    ///< a discarded COMDAT copy defines it: lld reports that instead of "undefined"
+  bool in_bytecode = false;  ///< only code for link-time optimisation refers to it: the link fails if that code stays
   std::vector<std::string> remarks{};  ///< which files would define it; the scan stage fills them in
   bool reported = false;               ///< the linker would report it; false also where that is not judged
 };
@@ -91,6 +92,7 @@ struct Rejection {
     TlsMismatch,       ///< `first` is thread-local and `other` is not, or the other way round
     NoSuchVersion,     ///< the object defines foo@V, and no version script has a node V
     VersionUnmatched,  ///< a version script gives an undefined name a version
+    Redeclared,        ///< in GCC's bytecode `first` is a function and `other` a variable, or the other way round
   };
   Kind kind = Kind::HiddenFromShared;
   std::string symbol;

@@ -25,26 +25,43 @@ namespace {
 class SharedInputs {
  public:
   explicit SharedInputs(const std::vector<BuildJob>& jobs) {
-    for (const auto& [job, not_built] : jobs)
-      for (const LinkInput& input : job.inputs)
-        if (by_path_.try_emplace({input.path, input.binary}, everything_.inputs.size()).second) {
-          everything_.inputs.push_back({input.path, input.path});
-          everything_.inputs.back().binary = input.binary;
-        }
+    for (const auto& [job, not_built] : jobs) {
+      LinkJob& to_read = to_read_[job.lto];
+      to_read.lto = job.lto;
+      for (const LinkInput& input : job.inputs) {
+        if (!known_.insert(key_of(job, input)).second) continue;
+        to_read.inputs.push_back({input.path, input.path});
+        to_read.inputs.back().binary = input.binary;
+      }
+    }
   }
 
-  void read(unsigned jobs) { facts_ = scan(everything_, jobs); }
+  void read(unsigned jobs) {
+    for (const auto& [lto, part] : to_read_) {
+      std::vector<InputFacts> facts = scan(part, jobs);
+      for (std::size_t i = 0; i < facts.size(); ++i) {
+        place_of_.emplace(key_of(part, part.inputs[i]), facts_.size());
+        facts_.push_back(std::move(facts[i]));
+      }
+    }
+  }
+
   const std::vector<InputFacts>& all() const { return facts_; }
 
   std::vector<InputFacts> of(const LinkJob& job) const {
     std::vector<InputFacts> inputs;
-    for (const LinkInput& input : job.inputs) inputs.push_back(facts_[by_path_.at({input.path, input.binary})]);
+    for (const LinkInput& input : job.inputs) inputs.push_back(facts_[place_of_.at(key_of(job, input))]);
     return inputs;
   }
 
  private:
-  LinkJob everything_;
-  std::map<std::pair<std::string, bool>, std::size_t> by_path_;  // and whether it is LinkInput::binary; into facts_
+  /// What a file is read as may differ by link.
+  using Key = std::tuple<std::string, bool, LtoPolicy>;
+  static Key key_of(const LinkJob& job, const LinkInput& input) { return {input.path, input.binary, job.lto}; }
+
+  std::map<LtoPolicy, LinkJob> to_read_;
+  std::set<Key> known_;
+  std::map<Key, std::size_t> place_of_;  // into facts_
   std::vector<InputFacts> facts_;
 };
 

@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 
+#include "elf/bytecode.hpp"
 #include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/origin.hpp"
@@ -249,12 +250,8 @@ static Buffer object_of_binary(const std::string& path) {
 }
 
 ElfFile ElfFile::open(const Origin& origin) {
-  if (origin.binary) {
-    Buffer content = object_of_binary(origin.path);
-    ElfFile file = open(origin, content.bytes());
-    file.content_ = std::move(content);
-    return file;
-  }
+  if (origin.binary) return open(origin, object_of_binary(origin.path));
+  if (origin.bytecode) return open(origin, object_of_bytecode(origin));
   if (!origin.entry.empty()) {
     Buffer content = read_zip_entry(origin.bytes_path, origin.entry);
     ElfFile file = open(origin, image(origin, content.bytes()));
@@ -298,6 +295,12 @@ ElfFile ElfFile::open(const Origin& origin, std::span<std::byte> bytes) {
   });
   file.elf_.reset(elf_memory(reinterpret_cast<char*>(bytes.data()), bytes.size()));
   if (!file.elf_ || elf_kind(file.get()) != ELF_K_ELF) fail(origin, elf_errmsg(-1));
+  return file;
+}
+
+ElfFile ElfFile::open(const Origin& origin, Buffer content) {
+  ElfFile file = open(origin, content.bytes());
+  file.content_ = std::move(content);
   return file;
 }
 

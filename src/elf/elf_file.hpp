@@ -31,7 +31,7 @@ class ElfFile {
  public:
   /// Opens what `origin` names. A whole file is read piece by piece as sections are asked for (ELF_C_READ: libelf's
   /// cheapest way for big objects); a member is read through a mapping of its archive, what is in a wheel
-  /// from memory, and so is what a linker makes of a binary file. Throws InputError.
+  /// from memory, and so is what a linker makes of a binary file or of bytecode. Throws InputError.
   static ElfFile open(const Origin& origin);
 
   /// Opens a file that is already open. Throws InputError that names `origin`.
@@ -39,6 +39,9 @@ class ElfFile {
 
   /// Opens bytes that someone else keeps alive. Throws InputError that names `origin`.
   static ElfFile open(const Origin& origin, std::span<std::byte> bytes);
+
+  /// Opens bytes and keeps them. Throws InputError that names `origin`.
+  static ElfFile open(const Origin& origin, Buffer content);
 
   Elf* get() const { return elf_.get(); }
 
@@ -48,7 +51,7 @@ class ElfFile {
  private:
   ElfFile() = default;
   std::optional<MappedFile> mapping_;
-  Buffer content_;  // of a wheel's entry, or what is made of a binary file
+  Buffer content_;  // of a wheel's entry, or what is made of a binary file or of bytecode
   FileDescriptor fd_;
   std::uint64_t size_ = 0;
   ElfHandle elf_;  // last: closed first

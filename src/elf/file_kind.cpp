@@ -13,6 +13,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "elf/bytecode.hpp"
 #include "elfaudit/error.hpp"
 #include "facts/facts_file.hpp"
 #include "support/file.hpp"
@@ -98,7 +99,7 @@ std::string_view unreadable_reason(FileKind kind) {
     case FileKind::Empty:
       return "is empty";
     case FileKind::LlvmBitcode:
-      return "is LLVM bitcode, whose symbols can't be read; compile without -flto or with -ffat-lto-objects";
+      return "is LLVM bitcode, not ELF";
     case FileKind::MachO:
       return "is a Mach-O file (macOS), not ELF";
     case FileKind::Coff:
@@ -211,6 +212,16 @@ FileProbe probe_facts(const std::string& path) {
   return probe;
 }
 
+/// Of a damaged file unknown: scanning says what is wrong with it.
+Machine machine_of_bitcode(const std::string& path) {
+  try {
+    const MappedFile file(path);
+    return read_bitcode({path, {}, path, 0, 0}, file.bytes()).machine;
+  } catch (const InputError&) {
+    return {};
+  }
+}
+
 ProbedKind why_not(int error) {
   switch (error) {
     case ENOENT:
@@ -244,6 +255,8 @@ FileProbe probe_file(const std::string& path) {
     return {ProbedKind::Archive, first_member_machine(path, fd.get(), head.starts_with(kThinArchive)), false};
   }
   if (head.starts_with(kDocumentMagic)) return probe_facts(path);
+  if (file_kind(std::as_bytes(std::span(head))) == FileKind::LlvmBitcode)
+    return {ProbedKind::Elf, machine_of_bitcode(path), false};
   if (head.empty()) return {ProbedKind::Text, {}, false, false, true};
   return {is_text(read_at(fd.get(), 0, 4096)) ? ProbedKind::Text : ProbedKind::Other, {}, false};
 }

@@ -136,9 +136,12 @@ void put_object(WireWriter& out, const ObjectFacts& object) {
   put_list(out, object.groups, put_group);
   put_list(out, object.sections, put_section);
   put_list(out, object.symbols, put_symbol);
-  for (const bool flag : {object.is_64, object.big_endian, object.has_device_code, object.nested,
-                          object.runpath_is_rpath, object.no_default_libraries, object.symbolic})
+  for (const bool flag :
+       {object.is_64, object.big_endian, object.has_device_code, object.nested, object.runpath_is_rpath,
+        object.no_default_libraries, object.symbolic, object.origin.bytecode, object.lto.fat})
     out.number(flag ? 1 : 0);
+  put_enum(out, object.lto.compiler);
+  out.text(object.lto.version);
   put_device_facts(out, object.device);
   out.text(object.soname);
   put_texts(out, object.needed);
@@ -192,9 +195,12 @@ ObjectFacts get_object(WireReader& in) {
   });
   object.sections = get_list<Section>(in, [&] { return get_section(in, object); });
   object.symbols = get_list<Symbol>(in, [&] { return get_symbol(in, object); });
-  for (bool* flag : {&object.is_64, &object.big_endian, &object.has_device_code, &object.nested,
-                     &object.runpath_is_rpath, &object.no_default_libraries, &object.symbolic})
+  for (bool* flag :
+       {&object.is_64, &object.big_endian, &object.has_device_code, &object.nested, &object.runpath_is_rpath,
+        &object.no_default_libraries, &object.symbolic, &object.origin.bytecode, &object.lto.fat})
     *flag = in.flag();
+  object.lto.compiler = get_enum(in, LtoCompiler::Llvm);
+  object.lto.version = in.text();
   object.device = get_device_facts(in);
   object.soname = in.text();
   object.needed = get_texts(in);

@@ -592,6 +592,18 @@ LinkLine line_of(const std::vector<std::string>& command, std::string_view dry_r
   return line;
 }
 
+/// The plugin that a driver gives every linker, whether the linker takes plugins or not: gcc without -fno-lto and
+/// -fno-use-linker-plugin, clang with -flto.
+std::string_view plugin_of(const Command& command) {
+  const bool clang = base_name(command.program).find("clang") != std::string_view::npos;
+  bool given = !clang;
+  for (const std::string_view word : command.words) {
+    if (word == "-flto" || word.starts_with("-flto=")) given = true;
+    if (word == "-fno-lto" || word == "-fno-use-linker-plugin") given = false;
+  }
+  return !given ? "" : clang ? "LLVMgold.so" : "liblto_plugin.so";
+}
+
 LinkLine line_from_words(const Command& command, const std::string& why, std::vector<std::string>& notes) {
   std::optional<LinkLine> line = read_driver_words(command.words);
   if (!line) throw UsageError("this command does not link");
@@ -599,6 +611,8 @@ LinkLine line_from_words(const Command& command, const std::string& why, std::ve
                   "): its arguments are used as given; start files, default libraries and default search directories "
                   "are not known, so undefined symbols are not judged");
   line->complete = false;
+  if (const std::string_view plugin = plugin_of(command); !plugin.empty())
+    line->words.insert(line->words.begin(), {"-plugin", std::string(plugin)});
   settle_linker(*line, command, false);
   return *std::move(line);
 }

@@ -278,7 +278,8 @@ const std::vector<LinkerOption> kOptions{
     {"apply-dynamic-relocs no-apply-dynamic-relocs be8 no-be8 execute-only no-execute-only rosegment no-rosegment", kFlag},
     {"gdb-index no-gdb-index debug-names no-debug-names no-build-id no-color-diagnostics vs-diagnostics", kFlag},
     {"dependent-libraries no-dependent-libraries cmse-implib android-memtag-heap android-memtag-stack", kFlag},
-    {"fat-lto-objects no-fat-lto-objects fix-cortex-a53-843419 no-fix-cortex-a53-843419 fix-cortex-a8 no-fix-cortex-a8", kFlag},
+    {"fat-lto-objects no-fat-lto-objects", kFlag, FatBytecode},
+    {"fix-cortex-a53-843419 no-fix-cortex-a53-843419 fix-cortex-a8 no-fix-cortex-a8", kFlag},
     {"fix-arm1176 no-fix-arm1176 fix-cortex-a53-835769 no-fix-cortex-a53-835769 fix-v4bx fix-v4bx-interworking", kFlag},
     {"ignore-data-address-equality ignore-function-address-equality", kFlag, UnequalAddresses},
     {"merge-exidx-entries no-merge-exidx-entries", kFlag},
@@ -302,7 +303,9 @@ const std::vector<LinkerOption> kOptions{
 
     // No effect on symbols: with a value
     {"f auxiliary F filter h soname O y trace-symbol G gpsize assert Map", kValue},
-    {"plugin plugin-opt mllvm dependency-file error-handling-script depaudit P audit", kValue},
+    {"plugin", kValue, Plugin},
+    {"plugin-opt", kValue, PluginOption},
+    {"mllvm dependency-file error-handling-script depaudit P audit", kValue},
     {"hash-size hash-style max-cache-size sort-section section-start Tbss Tdata Ttext Ttext-segment Trodata-segment Tldata-segment", kValue},
     {"spare-dynamic-tags task-link version-exports-section ctf-share-types image-base reproduce why-extract", kValue},
     {"keep-unique print-symbol-order print-archive-stats load-pass-plugin", kValue},

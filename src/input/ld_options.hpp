@@ -101,6 +101,10 @@ enum class OptionEffect : std::uint8_t {
   NoDynamicLinker,
   DynamicLinker,
   UnequalAddresses,
+  // code for link-time optimisation
+  Plugin,
+  PluginOption,
+  FatBytecode,
   // where needed libraries are looked up
   Rpath,
   RpathLink,

@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -356,6 +357,62 @@ bool RelocationOptions::take_keyword(std::string_view keyword) {
   return true;
 }
 
+/// "/usr/lib/gcc/x86_64-linux-gnu/12/liblto_plugin.so" -> 12, "/usr/lib/llvm-19/bin/../lib/LLVMgold.so" -> 19; 0: no part of
+/// the path is a version.
+int version_in_path(std::string_view path) {
+  constexpr std::string_view kLlvm = "llvm-";
+  int version = 0;
+  while (!path.empty()) {
+    std::string_view part = path.substr(0, path.find('/'));
+    path.remove_prefix(std::min(part.size() + 1, path.size()));
+    if (part.starts_with(kLlvm)) part.remove_prefix(kLlvm.size());
+    int number = 0;
+    const auto read = std::from_chars(part.data(), part.data() + part.size(), number);
+    const bool ends = read.ptr == part.data() + part.size() || *read.ptr == '.';  // "12", "12.2.0"
+    if (read.ec == std::errc() && ends && number > 0) version = number;
+  }
+  return version;
+}
+
+/// The options that say whose code for link-time optimisation is read (ld manual, -plugin; lld's --fat-lto-objects).
+class LtoOptions {
+ public:
+  explicit LtoOptions(const LinkerTraits& linker, int version) : linker_(linker) {
+    policy_.gcc = false;
+    policy_.llvm = linker.compiles_bitcode;
+    if (linker.compiles_bitcode) policy_.llvm_version = version;
+  }
+
+  /// False when the item is none of these options.
+  bool take(const LineItem& item) {
+    if (item.effect == OptionEffect::FatBytecode)
+      policy_.fat_llvm = item.name == "fat-lto-objects";
+    else if (item.effect == OptionEffect::Plugin && !linker_.compiles_bitcode)
+      load(item.value);
+    return item.effect == OptionEffect::FatBytecode || item.effect == OptionEffect::Plugin ||
+           item.effect == OptionEffect::PluginOption;
+  }
+
+  const LtoPolicy& policy() const { return policy_; }
+
+ private:
+  void load(const std::string& plugin) {
+    constexpr int kReadsFatObjects = 17;  // LLVMgold
+    const int version = version_in_path(plugin);
+    if (plugin.find("LLVMgold") != std::string::npos) {
+      policy_.llvm = true;
+      policy_.llvm_version = version;
+      policy_.fat_llvm = version == 0 || version >= kReadsFatObjects;
+    } else {
+      policy_.gcc = policy_.fat_gcc = true;
+      policy_.gcc_version = version;
+    }
+  }
+
+  const LinkerTraits& linker_;
+  LtoPolicy policy_;
+};
+
 class LineReader {
  public:
   explicit LineReader(const LinkLine& line)
@@ -364,7 +421,8 @@ class LineReader {
         state_(linker_),
         unresolved_(linker_),
         relocations_(line.linker),
-        warnings_(linker_) {
+        warnings_(linker_),
+        lto_(linker_, line.linker_version) {
     job_.linker = line.linker;
     job_.linker_version = line.linker_version;
     job_.linker_program = line.program;
@@ -404,8 +462,8 @@ class LineReader {
       case LineItem::Kind::Option:
         break;
     }
-    if (warnings_.take(item) || relocations_.take(item) || take_place(item) || state_.take(item) || take_output(item) ||
-        take_symbols(item) || take_unresolved(item) || exports_.take(item)) {
+    if (warnings_.take(item) || relocations_.take(item) || lto_.take(item) || take_place(item) || state_.take(item) ||
+        take_output(item) || take_symbols(item) || take_unresolved(item) || exports_.take(item)) {
       return;
     }
     take_rest(item);
@@ -675,6 +733,7 @@ class LineReader {
     job_.unresolved = unresolved_.policy(job_.output);
     job_.relocations = relocations_.policy();
     job_.warnings = warnings_.policy(job_.output);
+    job_.lto = lto_.policy();
     if (job_.warnings.fatal && linker_.fatal_warnings_anywhere) job_.relocations.noinhibit_exec = false;
     if (job_.warnings.fatal) note_warnings_not_judged();
     if (entry_) {
@@ -833,6 +892,7 @@ class LineReader {
   UnresolvedOptions unresolved_;
   RelocationOptions relocations_;
   WarningOptions warnings_;
+  LtoOptions lto_;
   ExportOptions exports_;
   std::optional<LineItem> default_script_;  ///< GNU ld doesn't open it beside one of -T
   bool script_given_ = false;

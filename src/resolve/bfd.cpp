@@ -103,6 +103,7 @@ bool BfdLink::discarded(ObjectId id, const Symbol& symbol, const std::vector<boo
 
 /// Rule 9. ld stops at the first; the others are reported as well.
 void BfdLink::check_tls(std::uint32_t id, SymbolId at, const Symbol& symbol) {
+  if (object(at.in).origin.bytecode) return;  // no plugin says what is thread-local
   if (id >= first_mentions_.size()) first_mentions_.resize(table_.size());
   SymbolId& first = first_mentions_[id];
   if (!first.valid()) {

@@ -429,6 +429,8 @@ void GoldLink::collide(const Known& known, const Mention& mention) {
 /// Rule 9.
 void GoldLink::check_tls(const Known& known, const Mention& mention) {
   if (!known.is.at.valid()) return;
+  const auto in_bytecode = [&](SymbolId at) { return object(at.in).origin.bytecode; };
+  if (in_bytecode(known.is.at) || in_bytecode(mention.at)) return;  // no plugin says what is thread-local
   const auto is_tls = [&](SymbolId at) { return symbol(at).type == SymbolType::Tls; };
   if (is_tls(known.is.at) == is_tls(mention.at)) return;
   const auto said = [&](const Rejection& rejection) {

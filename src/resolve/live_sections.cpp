@@ -243,8 +243,19 @@ void LiveSections::mark_roots() {
   for (const std::string& name : names) mark_name(linker_.wraps_options ? unwrapped(name) : name);
   if (linker_.keeps_all_operands)
     for (const Assignment& assignment : job_.assignments) mark_operands(assignment.symbol);
+  mark_bytecode_names();
   mark_exported();
   mark_kept_sections();
+}
+
+/// Which of what code for link-time optimisation refers to is still used when it is compiled, only the linker knows.
+void LiveSections::mark_bytecode_names() {
+  for (const auto& [id, node] : nodes_) {
+    const ObjectFacts& object = inputs_[id.input].objects[id.object];
+    if (!object.origin.bytecode) continue;
+    for (const Symbol& symbol : object.symbols)
+      if (!symbol.defined()) mark_name(object.name(symbol));
+  }
 }
 
 void LiveSections::mark_exported() {

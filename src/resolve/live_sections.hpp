@@ -77,6 +77,7 @@ class LiveSections {
   /// The section that has to be kept for a definition.
   std::uint32_t needed_for(ObjectId id, const Symbol& definition) const;
   void mark_roots();
+  void mark_bytecode_names();
   void mark_exported();
   void mark_kept_sections();
   void keep_unallocated();

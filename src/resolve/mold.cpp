@@ -18,6 +18,8 @@
 //  5. The second election, now among live files alone, decides. Every strong definition that did not win is a
 //     duplicate, unless it is gone, its section is SHF_MERGE (mold has taken these apart by then), the line gives the
 //     name a value, or the output is relocatable. Absolute values are compared with nothing.
+//     Code for link-time optimisation is compiled between the elections, without what it has lost: a strong definition
+//     there is no duplicate of an earlier one. But GCC's lto1 takes at most one that has lost to an ordinary object's.
 //  6. foo@@V is the name "foo", foo@V a name of its own ("foo@V"). A hidden version of a shared object is "foo@V" as
 //     well. A reference to foo@V that nothing defines is answered by a shared object that has elected foo@@V.
 //  7. A name is undefined when no definition was elected, or a shared object's where a live object mentions the name
@@ -260,8 +262,18 @@ void MoldLink::drop_dead() {
   }
 }
 
+/// Rule 5, of a strong definition in code for link-time optimisation. `lost`: the first ones of GCC's that have lost.
+void MoldLink::find_duplicate_of_bytecode(const File& file, std::uint32_t symbol, const File& kept,
+                                          std::map<std::uint32_t, SymbolId>& lost) {
+  if (object(file).lto.compiler != LtoCompiler::Gcc || object(kept).origin.bytecode) return;
+  const SymbolId at{file.id, symbol};
+  const auto [first, fresh] = lost.try_emplace(file.ids[symbol], at);
+  if (!fresh) out_.conflicts.push_back({std::string(printed(file.ids[symbol])), first->second, at});
+}
+
 /// Rule 5.
 void MoldLink::find_duplicates() {
+  std::map<std::uint32_t, SymbolId> lost;
   for (const File& file : files_) {
     if (!file.alive || file.shared) continue;
     const ObjectFacts& facts = object(file);
@@ -270,6 +282,10 @@ void MoldLink::find_duplicates() {
       const Entry& entry = table_[file.ids[s]];
       if (!symbol.defined() || symbol.common() || symbol.weak() || gone(file, symbol) || entry.file == kNone) continue;
       const File& kept = files_[entry.file];
+      if (facts.origin.bytecode) {
+        find_duplicate_of_bytecode(file, s, kept, lost);
+        continue;
+      }
       if (kept.id == file.id || (symbol.section != kNone && facts.sections[symbol.section].merged)) continue;
       out_.conflicts.push_back({std::string(printed(file.ids[s])), {kept.id, entry.symbol}, {file.id, s}});
     }

@@ -59,6 +59,8 @@ class MoldLink {
   const Symbol& winner(const Entry& entry) const;  ///< of an entry with a file
 
   void find_duplicates();
+  void find_duplicate_of_bytecode(const File& file, std::uint32_t symbol, const File& kept,
+                                  std::map<std::uint32_t, SymbolId>& lost);
   void find_warnings();
   void settle();
   void collect_unresolved();

@@ -448,8 +448,6 @@ class RelocationCheck {
   }
 
   void judge(const Object& object) {
-    // GNU ld and gold have a fat object's code compiled anew; what it is by then can't be known.
-    if (object.read.lto && !traits_of(job_).links_fat_objects) return;
     RefusedRelocations refused{object.id, {}};
     std::optional<std::vector<std::uint32_t>> dropped;
     for (const AskedRelocation& relocation : object.read.relocations) {

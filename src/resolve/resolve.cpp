@@ -170,7 +170,7 @@ void conclude(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolut
   }
   if (job.relocations.noinhibit_exec && job.linker == LinkerKind::Bfd) note_made_local(job, inputs, resolution);
   for (Unresolved& name : resolution.unresolved)
-    name.reported = is_reported(job, name) && !(job.warnings.silent && is_only_warned(job, name));
+    name.reported = !name.in_bytecode && is_reported(job, name) && !(job.warnings.silent && is_only_warned(job, name));
   if (!all_read(inputs)) resolution.judgement.undefined = Judged::InputUnread;
 }
 
@@ -197,7 +197,35 @@ void judge_lost_members(const std::vector<InputFacts>& inputs, const Resolution&
   }
 }
 
-Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs) {
+namespace {
+
+/// Whose bytecode GCC's lto1 merges: it stops where a name is a function in one object and a variable in another, used
+/// or defined, kept or not. Duplicates stop the link before.
+void find_redeclared(const std::vector<InputFacts>& inputs, Resolution& resolution) {
+  std::map<std::string_view, SymbolId> functions;
+  std::map<std::string_view, SymbolId> variables;
+  std::set<std::string_view> reported;
+  for (const Conflict& conflict : resolution.conflicts) reported.insert(conflict.symbol);
+  for (std::uint32_t i = 0; i < inputs.size(); ++i) {
+    for (std::uint32_t o = 0; o < inputs[i].objects.size(); ++o) {
+      const ObjectFacts& object = inputs[i].objects[o];
+      if (!object.origin.bytecode || object.lto.compiler != LtoCompiler::Gcc || !resolution.linked[i][o]) continue;
+      for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
+        const Symbol& symbol = object.symbols[s];
+        const bool is_function = symbol.type == SymbolType::Function;
+        if (!is_function && symbol.type != SymbolType::Object && !symbol.common()) continue;
+        const std::string_view name = object.name(symbol);
+        (is_function ? functions : variables).try_emplace(name, SymbolId{{i, o}, s});
+        const auto& others = is_function ? variables : functions;
+        if (const auto other = others.find(name); other != others.end() && reported.insert(name).second)
+          resolution.rejections.push_back(
+              {Rejection::Kind::Redeclared, std::string(name), other->second, {{i, o}, s}, {}});
+      }
+    }
+  }
+}
+
+Resolution resolve_symbols(const LinkJob& job, const std::vector<InputFacts>& inputs) {
   switch (traits_of(job).rules) {
     case ResolutionRules::Lld:
       return LldLink(job, inputs).run();
@@ -209,6 +237,14 @@ Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs) {
       break;
   }
   return BfdLink(job, inputs).run();
+}
+
+}  // namespace
+
+Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs) {
+  Resolution resolution = resolve_symbols(job, inputs);
+  if (job.scope.command) find_redeclared(inputs, resolution);
+  return resolution;
 }
 
 }  // namespace elfaudit

@@ -18,6 +18,8 @@
 //  9. GNU ld links an i386 object into x86-64 output, and the other way round, without what it knows of the object's
 //     machine: it reports what such an object refers to in every output, whatever options say of undefined symbols, and
 //     makes neither _GLOBAL_OFFSET_TABLE_ nor _DYNAMIC for it.
+// 10. What only code for link-time optimisation refers to is judged by the linker once that code is compiled, and much of
+//     it is dropped by then. The names that it lists are no more than candidates.
 //
 // Relocations are most of an object's bytes, so they are read only for the names left over, object by object; all of
 // them only when --gc-sections decides whether something is reported.
@@ -262,6 +264,7 @@ class Settler {
     needed_ = load_needed(job_, inputs_, out_, reader_.needed);
     warn_of_missing_libraries();
     std::vector<Unresolved> refused = take_indirect();
+    std::vector<Unresolved> candidates = take_bytecode_names();
     std::erase_if(names, [&](const Unresolved& name) {
       return !needs_loaded_use(name, dynamic) && answered_by_linker(name, job_, machine_of(inputs_), dynamic);
     });
@@ -287,6 +290,8 @@ class Settler {
     if (!stops_at_expression())
       settle_shared_references(job_, inputs_, out_, needed_, [&](const SymbolId& id) { return removed(id); });
     names.insert(names.end(), std::make_move_iterator(refused.begin()), std::make_move_iterator(refused.end()));
+    for (Unresolved& name : candidates)
+      if (!answered_by_linker(name, job_, machine_of(inputs_), dynamic)) names.push_back(std::move(name));
     check_versions(job_, inputs_, out_);
     std::sort(names.begin(), names.end(), [](const Unresolved& a, const Unresolved& b) { return a.symbol < b.symbol; });
   }
@@ -301,6 +306,20 @@ class Settler {
         return resolved_as == SymbolResolution::DiscardedComdat || resolved_as == SymbolResolution::DiscardedExclude;
       });
     }
+  }
+
+  /// Rule 10.
+  std::vector<Unresolved> take_bytecode_names() {
+    const auto in_bytecode = [&](const Reference& reference) { return object(reference.id.in).origin.bytecode; };
+    const auto begin =
+        std::stable_partition(out_.unresolved.begin(), out_.unresolved.end(), [&](const Unresolved& name) {
+          return !name.option.empty() || name.references.empty() ||
+                 !std::all_of(name.references.begin(), name.references.end(), in_bytecode);
+        });
+    std::vector<Unresolved> taken(std::make_move_iterator(begin), std::make_move_iterator(out_.unresolved.end()));
+    out_.unresolved.erase(begin, out_.unresolved.end());
+    for (Unresolved& name : taken) name.in_bytecode = true;
+    return taken;
   }
 
   /// Rule 9.

@@ -126,6 +126,8 @@ static std::vector<Finding> refused_links(const Evidence& evidence) {
       case Rejection::Kind::VersionUnmatched:
         findings.push_back(version_not_defined(evidence, rejection));
         break;
+      case Rejection::Kind::Redeclared:  // lto_rules.cpp
+        break;
     }
   }
   const LinkJob& job = evidence.job;
@@ -528,6 +530,7 @@ std::string message_for(const LinkJob& job, const Unresolved& name) {
     message += " is needed by a shared object and not defined by any input";
   else
     message += " is not defined by any input";
+  if (name.in_bytecode) message += ", and the link fails if link-time optimisation keeps the code that refers to it";
   if (!name.option.empty()) message += ", and " + name.option + " requires it";
   return message;
 }
@@ -538,10 +541,12 @@ static std::vector<Finding> undefined_symbols(const Evidence& evidence) {
   std::vector<Finding> findings;
   const LinkJob& job = evidence.job;
   for (const Unresolved& name : evidence.resolution.unresolved) {
-    if (!name.reported || reported_as_missing_device_link(job, name)) continue;
+    const bool may_be_reported = name.in_bytecode && is_reported(job, name);
+    if (!(name.reported || may_be_reported) || reported_as_missing_device_link(job, name)) continue;
     Finding finding = make_finding(said_as_discarded(job, name) ? kDiscardedDefinition : kUndefinedSymbol, name.symbol,
                                    message_for(job, name));
     if (is_only_warned(job, name)) finding.severity = Severity::Warning;
+    if (name.in_bytecode) finding.severity = Severity::Note;
     for (const Reference& reference : name.references) finding.sites.push_back(reference_site(evidence, reference));
     finding.notes = name.remarks;
     findings.push_back(std::move(finding));

@@ -41,9 +41,11 @@ namespace {
 /// In the order of the listing.
 const std::vector<RuleFamily>& families() {
   static const std::vector<RuleFamily> all{
-      definition_rules(), link_rules(),    device_rules(),
-      gpu_rules(),        library_rules(), loaded_state_rules(),
-      stale_rules(),      python_rules(),  {{&kSuppressionEnded, &kSuppressionUnused, &kBaselineOutdated}, {}}};
+      definition_rules(), link_rules(),
+      device_rules(),     gpu_rules(),
+      library_rules(),    loaded_state_rules(),
+      stale_rules(),      python_rules(),
+      lto_rules(),        {{&kSuppressionEnded, &kSuppressionUnused, &kBaselineOutdated}, {}}};
   return all;
 }
 
@@ -155,6 +157,8 @@ Site make_site(const Evidence& evidence, SymbolId id, Role role) {
   }
   site.offset = symbol.placement == Placement::Common ? 0 : symbol.value;
   site.size = symbol.size;
+  if (object.origin.bytecode)
+    site.notes.emplace_back(object.lto.compiler == LtoCompiler::Gcc ? "GCC's bytecode" : "LLVM bitcode");
   if (std::string shadow = shadow_note(evidence, id); !shadow.empty()) site.notes.push_back(std::move(shadow));
   note_extraction(evidence, id.in, site);
   return site;

@@ -287,7 +287,6 @@ class AskedReader {
         first_global_ = std::max<std::uint64_t>(header.sh_info, 1);
       }
       if (header.sh_type == SHT_SYMTAB_SHNDX) extended_index_ = index;
-      if (sections_.name(index, header).starts_with(".gnu.lto_.lto.")) found_.lto = true;
       if (is_relocation_section(header)) relocating_.push_back(index);
     }
     for (const std::size_t index : relocating_) read_section(index, sections_.header(index));

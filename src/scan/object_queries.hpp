@@ -72,7 +72,6 @@ struct PatchedSection {
 struct AskedRelocations {
   std::vector<AskedRelocation> relocations;  ///< by section, then offset
   std::vector<PatchedSection> sections;      ///< by header index; only those that `relocations` name are filled in
-  bool lto = false;                          ///< it also holds code of a link-time optimiser, which may be used instead
 };
 
 /// Of a relocatable object, only in sections that the process will have in memory (SHF_ALLOC). Throws InputError.

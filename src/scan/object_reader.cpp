@@ -15,7 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include "elf/bytecode.hpp"
 #include "elf/elf_file.hpp"
+#include "elf/file_kind.hpp"
+#include "elf/object_image.hpp"
 #include "elf/symbol_reader.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/facts.hpp"
@@ -224,8 +227,6 @@ std::uint32_t alignment_power(const Origin& origin, std::uint32_t section, std::
 namespace {
 
 constexpr std::string_view kLinkonce = ".gnu.linkonce";
-constexpr std::string_view kLtoHeader = ".gnu.lto_.lto.";
-constexpr std::string_view kSlimSymbol = "__gnu_lto_slim";
 
 class RelocatableReader {
  public:
@@ -257,8 +258,8 @@ class RelocatableReader {
       const std::string_view name = sections_.name(index, header);
       const bool in_group = (header.sh_flags & SHF_GROUP) != 0;
       if (header.sh_type == SHT_GROUP || (!in_group && name.starts_with(kLinkonce))) group_sections_.push_back(index);
-      if (name.starts_with(kLtoHeader)) refuse_slim_lto(index);
       facts_.has_device_code |= holds_device_code(name);
+      if (const LtoCompiler compiler = bytecode_in(name); compiler != LtoCompiler::None) facts_.lto.compiler = compiler;
     }
   }
 
@@ -266,19 +267,6 @@ class RelocatableReader {
     const std::size_t names = sections_.names_index() == symbols_.strings_index ? 0 : sections_.names().bytes().size();
     facts_.strings.reserve(symbols_.strings.bytes().size() + names);
     strings_.add(symbols_.strings_index, symbols_.strings);
-  }
-
-  /// The section begins with GCC's struct lto_section: two 16-bit versions, then the flag slim_object (lto-streamer.h).
-  void refuse_slim_lto(std::size_t index) const {
-    const Elf_Data* data = sections_.table(index);
-    constexpr std::size_t kSlimFlag = 4;
-    if (data != nullptr && data->d_size > kSlimFlag && static_cast<const char*>(data->d_buf)[kSlimFlag] != 0)
-      fail_slim_lto();
-  }
-
-  [[noreturn]] void fail_slim_lto() const {
-    sections_.fail(
-        "holds GCC LTO bytecode only: its symbols can't be read; compile with -ffat-lto-objects or without -flto");
   }
 
   void read_groups() {
@@ -371,7 +359,6 @@ class RelocatableReader {
     Symbol symbol = symbol_from(sections_, entry, index, name, facts_.text(name));
     split_version(symbol);
     place(symbol, entry);
-    if (symbol.common() && facts_.name(symbol) == kSlimSymbol) fail_slim_lto();
     facts_.symbols.push_back(symbol);
   }
 
@@ -597,7 +584,9 @@ void read_dynamic(const ElfSections& sections, ObjectFacts& facts) { DynamicRead
 
 }  // namespace
 
-ObjectFacts read_object(const ElfFile& file, Origin origin) {
+namespace {
+
+ObjectFacts facts_of(const ElfFile& file, Origin origin) {
   ObjectFacts facts;
   facts.origin = std::move(origin);
   const ElfSections sections(file, facts.origin);
@@ -619,6 +608,52 @@ ObjectFacts read_object(const ElfFile& file, Origin origin) {
       sections.fail(
           fmt::format("is an ELF file of type {:#x}, not an object, shared object or executable", header.e_type));
   }
+}
+
+/// What linkers see of the code while they resolve symbols.
+ObjectFacts facts_of(const Bytecode& bytecode, Origin origin) {
+  origin.bytecode = true;
+  const ElfFile object = ElfFile::open(origin, object_of_bytecode(bytecode));
+  ObjectFacts facts = facts_of(object, std::move(origin));
+  facts.lto = bytecode.code;
+  return facts;
+}
+
+}  // namespace
+
+ObjectFacts read_object(const ElfFile& file, Origin origin, const LtoPolicy& lto) {
+  ObjectFacts facts = facts_of(file, std::move(origin));
+  if (facts.lto.compiler == LtoCompiler::None) return facts;
+  const ElfSections sections(file, facts.origin);
+  std::optional<Bytecode> chosen;
+  if (facts.lto.compiler == LtoCompiler::Gcc) {
+    facts.lto = gcc_bytecode(sections);
+    if (facts.lto.fat ? lto.fat_gcc : lto.gcc) chosen = read_gcc_bytecode(sections);
+  } else {
+    Bytecode bytecode = read_bitcode(facts.origin, bitcode_section(sections));
+    bytecode.code.fat = true;
+    facts.lto = bytecode.code;
+    if (lto.fat_llvm) chosen = std::move(bytecode);
+  }
+  if (!chosen) return facts;
+  ObjectFacts in_code = facts_of(*chosen, facts.origin);
+  in_code.has_device_code = facts.has_device_code;
+  return in_code;
+}
+
+ObjectFacts read_object(Origin origin) {
+  if (!origin.bytecode) return read_object(ElfFile::open(origin), origin);
+  origin.bytecode = false;
+  ObjectBytes bytes;
+  const std::span<const std::byte> content = bytes.of(origin);
+  if (file_kind(content.first(std::min(content.size(), kMagicSize))) == FileKind::LlvmBitcode)
+    return read_bitcode_object(content, std::move(origin));
+  return read_object(ElfFile::open(origin), origin);
+}
+
+ObjectFacts read_bitcode_object(std::span<const std::byte> bytes, Origin origin) {
+  const Bytecode code = read_bitcode(origin, bytes);
+  return facts_of(code, std::move(origin));
 }
 
 }  // namespace elfaudit

@@ -633,7 +633,7 @@ class PrefilterRun {
     for_each_parallel(wanted.size(), kLooseGrain, [&](std::size_t i) {
       ObjectFacts& object = out_[wanted[i].input].objects.edit()[wanted[i].object];
       try {
-        object = read_object(ElfFile::open(object.origin), object.origin);
+        object = read_object(object.origin);
         // What discards such a section may be in any object of the line.
         if (std::any_of(object.groups.begin(), object.groups.end(), [](const Group& group) { return group.linkonce; }))
           good = false;

@@ -60,7 +60,7 @@ struct OuterArchive {
 
 class ArchiveScan {
  public:
-  explicit ArchiveScan(const std::string& path) : path_(path) {}
+  ArchiveScan(const std::string& path, const LtoPolicy& lto) : path_(path), lto_(lto) {}
 
   InputFacts run(std::span<std::byte> bytes) {
     InputFacts facts;
@@ -152,16 +152,17 @@ class ArchiveScan {
       switch (kind) {
         case FileKind::Elf: {
           const ElfFile elf = ElfFile::open(origin, bytes);
-          found.object = read_object(elf, std::move(origin));
+          found.object = read_object(elf, std::move(origin), lto_);
           break;
         }
+        case FileKind::LlvmBitcode:
+          found.object = read_bitcode_object(bytes, std::move(origin));
+          break;
         case FileKind::Archive:
           read_nested(origin, bytes, depth + 1, found);
           break;
         case FileKind::ThinArchive:
           throw InputError(path_, origin.member, origin.offset, "a thin archive inside an archive is not read");
-        case FileKind::LlvmBitcode:
-          throw InputError(path_, origin.member, origin.offset, std::string(unreadable_reason(kind)));
         default:  // a text file, a folder's listing: linkers pass over them
           found.not_objects.push_back(origin.member);
       }
@@ -227,7 +228,7 @@ class ArchiveScan {
     Found found;
     const ElfFile elf = ElfFile::open(origin, std::move(fd));
     origin.size = elf.size();
-    found.object = read_object(elf, std::move(origin));
+    found.object = read_object(elf, std::move(origin), lto_);
     return found;
   }
 
@@ -250,12 +251,15 @@ class ArchiveScan {
   }
 
   std::string path_;
+  const LtoPolicy& lto_;
   std::mutex mutex_;
   std::map<std::string, std::unique_ptr<OuterArchive>> archives_;  // by file
 };
 
 /// Facts of the archive at `path`, whose content is `bytes`. Never throws for what it finds in them.
-InputFacts scan_archive(const std::string& path, std::span<std::byte> bytes) { return ArchiveScan(path).run(bytes); }
+InputFacts scan_archive(const std::string& path, std::span<std::byte> bytes, const LtoPolicy& lto) {
+  return ArchiveScan(path, lto).run(bytes);
+}
 
 MemberKind kind_from(ObjectKind kind) {
   switch (kind) {
@@ -370,14 +374,23 @@ InputKind input_kind(ObjectKind kind) {
   }
 }
 
-InputFacts scan_loose(const std::string& path, FileDescriptor fd) {
+InputFacts scan_loose(const std::string& path, FileDescriptor fd, const LtoPolicy& lto) {
   Origin origin{path, {}, path, 0, 0};
   const ElfFile file = ElfFile::open(origin, std::move(fd));
   origin.size = file.size();
   InputFacts facts;
   facts.path = path;
-  facts.objects.edit().push_back(read_object(file, origin));
+  facts.objects.edit().push_back(read_object(file, origin, lto));
   facts.kind = input_kind(facts.objects.front().kind);
+  return facts;
+}
+
+InputFacts scan_bitcode(const std::string& path) {
+  const MappedFile file(path);
+  InputFacts facts;
+  facts.path = path;
+  facts.objects.edit().push_back(read_bitcode_object(file.bytes(), {path, {}, path, 0, file.bytes().size()}));
+  facts.kind = InputKind::Object;
   return facts;
 }
 
@@ -394,7 +407,7 @@ InputFacts scan_device_file(const std::string& path) {
 /// What an entry of a wheel holds, still without its names.
 InputFacts scan_entry_bytes(const Origin& origin, std::span<std::byte> bytes) {
   const FileKind kind = file_kind(bytes.first(std::min(bytes.size(), kMagicSize)));
-  if (kind == FileKind::Archive) return scan_archive(origin.path, bytes);
+  if (kind == FileKind::Archive) return scan_archive(origin.path, bytes, {});
   // Its members are files beside the archive, and in a wheel there are none.
   if (kind == FileKind::ThinArchive) throw InputError(origin.path, origin.member, 0, "is a thin archive in a wheel");
   InputFacts facts;
@@ -430,16 +443,17 @@ void read_device_code_of_entry(std::span<const std::byte> bytes, InputFacts& fac
   }
 }
 
-InputFacts scan_any(const std::string& path) {
+InputFacts scan_any(const std::string& path, const LtoPolicy& lto) {
   FileDescriptor fd = open_for_reading(path.c_str());
   const FileKind kind = kind_of_open_file(path, fd);
-  if (kind == FileKind::Elf) return scan_loose(path, std::move(fd));
+  if (kind == FileKind::Elf) return scan_loose(path, std::move(fd), lto);
+  if (kind == FileKind::LlvmBitcode) return scan_bitcode(path);
   if (kind == FileKind::Facts) return read_facts_file(path);
   if (kind == FileKind::Fatbin || kind == FileKind::Cubin) return scan_device_file(path);
   if (kind != FileKind::Archive && kind != FileKind::ThinArchive)
     throw InputError(path, std::string(unreadable_reason(kind)));
   const MappedFile mapping(path);
-  return scan_archive(path, mapping.bytes());
+  return scan_archive(path, mapping.bytes(), lto);
 }
 
 /// Bytes of the files that are to be read; what is not there counts nothing.
@@ -471,10 +485,10 @@ InputFacts scan_wheel_entry(const std::string& wheel, const std::string& entry, 
   return facts;
 }
 
-InputFacts scan_input(const std::string& path) {
+InputFacts scan_input(const std::string& path, const LtoPolicy& lto) {
   progress_step();
   try {
-    return scan_any(path);
+    return scan_any(path, lto);
   } catch (const InputError& error) {
     InputFacts facts;
     facts.path = path;
@@ -508,7 +522,7 @@ std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs) {
   const auto read = [&](std::size_t i) {
     const LinkInput& input = job.inputs[to_read[i]];
     facts[to_read[i]] =
-        input.binary ? scan_binary(input.path) : scan_input(input.facts.empty() ? input.path : input.facts);
+        input.binary ? scan_binary(input.path) : scan_input(input.facts.empty() ? input.path : input.facts, job.lto);
   };
   with_threads(jobs, [&] { for_each_file(to_read.size(), size_of(job.inputs, to_read), read); });
   for (std::size_t i = 0; i < facts.size(); ++i)

@@ -27,8 +27,9 @@ std::vector<ListedMember> list_members(std::vector<InputFacts>& inputs);
 /// it.
 std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs = 0);
 
-/// Facts of one file: object, shared object, executable or archive.
-InputFacts scan_input(const std::string& path);
+/// Facts of one file: object, shared object, executable or archive. `lto`: what is read of an object that holds code for
+/// link-time optimisation.
+InputFacts scan_input(const std::string& path, const LtoPolicy& lto = {});
 
 /// What a linker makes of the file with -b binary, whatever is in it: an object that defines its beginning, end and size
 /// (_binary_PATH_start and so on).

@@ -53,6 +53,16 @@ Machine machine_of_format(std::string_view format) { return with_word(&MachineTr
 
 Machine machine_of_host(std::string_view host) { return with_word(&MachineTraits::platform, host); }
 
+Machine machine_of_triple(std::string_view triple) {
+  const std::string_view name = triple.substr(0, triple.find('-'));
+  if (name.empty()) return {};
+  const auto is_called = [&](const MachineTraits& machine) {
+    return has_word(machine.triples, name) || machine.multiarch.substr(0, machine.multiarch.find('-')) == name;
+  };
+  const auto* const row = std::find_if(std::begin(kMachines), std::end(kMachines), is_called);
+  return row == std::end(kMachines) ? Machine{} : row->machine;
+}
+
 std::string_view emulation_of_driver_option(std::string_view option) {
   const MachineTraits& row = traits_of(with_word(&MachineTraits::driver_option, option));
   return row.emulations.substr(0, row.emulations.find(' '));

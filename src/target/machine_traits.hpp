@@ -28,6 +28,7 @@ struct MachineTraits {
   // How it is called
   std::string_view emulations{};     ///< values of -m in GNU ld, lld and mold; first what drivers pass
   std::string_view formats{};        ///< BFD's names, as in OUTPUT_FORMAT()
+  std::string_view triples{};        ///< what LLVM's target triples begin with, besides the beginning of `multiarch`
   std::string_view driver_option{};  ///< makes a driver for another machine link for this one: "-m32"
   std::string_view macro_starts{};   ///< what predefined macros that tell the machine begin with
   bool has_macro_table = false;      ///< predefined_macros.cpp is about it
@@ -88,6 +89,9 @@ Machine machine_of_format(std::string_view format);
 
 /// The machine that a linker links for without -m where uname -m says that; unknown for one that no row has.
 Machine machine_of_host(std::string_view host);
+
+/// The machine that an LLVM target triple names ("aarch64-unknown-linux-gnu"); unknown for one that no row has.
+Machine machine_of_triple(std::string_view triple);
 
 /// The value of -m that a driver gives its linker for an option of its own, "-m32"; empty for any other option.
 std::string_view emulation_of_driver_option(std::string_view option);

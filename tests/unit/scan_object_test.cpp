@@ -258,13 +258,18 @@ TEST(ScanObject, ReadsAnObjectWithoutSymbols) {
   EXPECT_TRUE(scan_object(dir.object("b.o", "", "as")).symbols.empty());
 }
 
-TEST(ScanObject, RefusesSlimLtoAndReadsFatLto) {
+TEST(ScanObject, ReadsSlimLtoAndTheHalfOfFatLtoThatIsAskedFor) {
   const test::TempDir dir;
-  const std::string slim = dir.object("slim.o", "int f() { return 1; }", "g++ -flto -fno-fat-lto-objects");
-  EXPECT_THAT(only_error(scan_input(slim)), HasSubstr("-ffat-lto-objects"));
-  EXPECT_TRUE(scan_input(slim).objects.empty());
-  const ObjectFacts fat = scan_object(dir.object("fat.o", "int f() { return 1; }", "g++ -flto -ffat-lto-objects"));
-  EXPECT_TRUE(symbol(fat, "_Z1fv").defined());
+  const ObjectFacts slim = scan_object(dir.object("slim.o", "int f() { return 1; }", "g++ -flto -fno-fat-lto-objects"));
+  EXPECT_TRUE(symbol(slim, "_Z1fv").defined());
+  EXPECT_TRUE(slim.origin.bytecode && !slim.lto.fat);
+  const std::string path = dir.object("fat.o", "int f() { return 1; }", "g++ -flto -ffat-lto-objects");
+  EXPECT_EQ(symbol(scan_object(path), "_Z1fv").size, 11u);
+  LtoPolicy lto;
+  lto.fat_gcc = true;
+  const InputFacts fat = scan_input(path, lto);
+  EXPECT_TRUE(fat.objects.front().origin.bytecode && fat.objects.front().lto.fat);
+  EXPECT_EQ(symbol(fat.objects.front(), "_Z1fv").size, 0u);
 }
 
 TEST(ScanObject, SaysWhatAForeignFileIs) {

@@ -154,6 +154,11 @@ class Question {
   }
 
   void set(Target& target, const SymbolQuery& wanted) {
+    if (sections_.bytecode()) {
+      target.name = wanted.name;
+      target.address = {SymbolEntry::kBytecode, wanted.symbol_index};
+      return;
+    }
     const SymbolEntry symbol = sections_.symbols()[wanted.symbol_index];
     target.name = wanted.name;
     target.address = address_of_symbol(wanted.symbol_index, symbol);

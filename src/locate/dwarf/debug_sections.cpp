@@ -52,6 +52,7 @@ DebugSections::DebugSections(const Origin& origin, bool split)
     throw InputError(origin.path, origin.member, origin.offset, "is not an ELF object");
   const bool is_64 = header.e_ident[EI_CLASS] == ELFCLASS64;
   const bool big_endian = header.e_ident[EI_DATA] == ELFDATA2MSB;
+  bytecode_ = origin.bytecode;
   layout_ = {is_64, big_endian, &traits_of(Machine{header.e_machine, is_64, big_endian})};
   relocatable_ = header.e_type == ET_REL;
   flags_ = header.e_flags;
@@ -116,6 +117,10 @@ void DebugSections::find_sections(bool split) {
 }
 
 void DebugSections::note_section(std::size_t index, std::string_view name, bool in_group, bool split) {
+  // GCC's debug info about bytecode, beside which a fat object has that about its ordinary code.
+  constexpr std::string_view kOfBytecode = ".gnu.debuglto_";
+  if (bytecode_ != name.starts_with(kOfBytecode)) return;
+  if (bytecode_) name.remove_prefix(kOfBytecode.size());
   const bool gnu_compressed = name.starts_with(".zdebug_");
   if (!gnu_compressed && !name.starts_with(".debug_")) return;
   name.remove_prefix(gnu_compressed ? 8 : 7);

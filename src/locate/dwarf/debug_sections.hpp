@@ -67,6 +67,8 @@ class DebugSections {
   DebugSections(const DebugSections&) = delete;
 
   bool relocatable() const { return relocatable_; }
+  /// It is about code for link-time optimisation, which has no addresses: what is in it is found by name alone.
+  bool bytecode() const { return bytecode_; }
   const ElfLayout& layout() const { return layout_; }
   std::uint32_t flags() const { return flags_; }  ///< e_flags
   /// .symtab of a relocatable file, .dynsym of a linked one.
@@ -114,6 +116,7 @@ class DebugSections {
   std::optional<ElfFile> elf_;
   ElfLayout layout_;
   bool relocatable_ = false;
+  bool bytecode_ = false;
   std::uint32_t flags_ = 0;
   std::size_t symbols_index_ = 0, extended_index_ = 0;
   std::optional<SymbolTable> symbols_;

@@ -139,7 +139,8 @@ struct ElfLayout {
 
 struct SymbolEntry {
   static constexpr std::uint32_t kUndefined = 0, kAbsolute = 0xfffffffe, kCommon = 0xffffffff;
-  std::uint32_t section = kUndefined;  ///< a real section number, or one of the above
+  static constexpr std::uint32_t kBytecode = 0xfffffffd;  ///< of no symbol here: in code for link-time optimisation
+  std::uint32_t section = kUndefined;                     ///< a real section number, or one of the above
   std::uint64_t value = 0;
   std::uint8_t type = 0;  ///< STT_*
   bool weak = false;

@@ -1,0 +1,702 @@
+// Reads the two tables, and builds the object that stands for the code.
+
+#include "elf/bytecode.hpp"
+
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <map>
+#include <unordered_map>
+
+#include "elf/file_kind.hpp"
+#include "elf/object_image.hpp"
+#include "elf/symbol_reader.hpp"
+#include "elfaudit/error.hpp"
+#include "support/bytes.hpp"
+
+namespace elfaudit {
+namespace {
+
+/// A table may have a name twice: `.symver` makes LLVM list it as defined and as used, and `ld -r` joins objects one of
+/// which uses what the other defines. The definition counts.
+class Names {
+ public:
+  explicit Names(std::vector<BytecodeSymbol>& symbols) : symbols_(symbols) {}
+
+  void add(const BytecodeSymbol& symbol) {
+    const auto [known, fresh] = place_of_.try_emplace(symbol.name, symbols_.size());
+    if (fresh) {
+      symbols_.push_back(symbol);
+      return;
+    }
+    BytecodeSymbol& earlier = symbols_[known->second];
+    const bool both_undefined = symbol.placement == Placement::Undefined && earlier.placement == Placement::Undefined;
+    if (both_undefined)
+      earlier.weak = earlier.weak && symbol.weak;
+    else if (earlier.placement == Placement::Undefined)
+      earlier = symbol;
+  }
+
+ private:
+  std::vector<BytecodeSymbol>& symbols_;
+  std::unordered_map<std::string_view, std::size_t> place_of_;
+};
+
+}  // namespace
+
+// --- GCC. The sections are named for what they hold and for the translation unit ("ID", 16 hexadecimal digits, more since
+// GCC 13): one of each a unit, several units after `ld -r`.
+//
+//   .gnu.lto_.lto.ID         struct lto_section: 16-bit major and minor version, flag slim_object, padding, flags
+//   .gnu.lto_.symtab.ID      never compressed; records to the end: name NUL, comdat NUL, u8 kind, u8 visibility, u64 size of
+//                            a common symbol, u32 slot
+//   .gnu.lto_.ext_symtab.ID  u8 version (1); for each record u8 type, u8 section kind; since GCC 11
+//
+// Numbers are in the byte order of the machine on which the compiler ran: the major version, which is below 256, tells.
+
+namespace {
+
+constexpr std::string_view kGccHeader = ".gnu.lto_.lto.";
+constexpr std::string_view kGccSymbols = ".gnu.lto_.symtab.";
+constexpr std::string_view kGccTypes = ".gnu.lto_.ext_symtab.";
+constexpr std::string_view kLlvmSection = ".llvm.lto";
+
+struct GccHeader {
+  std::uint16_t major = 0;
+  std::uint16_t minor = 0;
+  bool slim = false;
+  ByteOrder order = ByteOrder::Little;
+};
+
+std::span<const std::byte> bytes_of(const ElfSections& sections, std::size_t index) {
+  const Elf_Data* data = sections.table(index);
+  if (data == nullptr) return {};
+  return {static_cast<const std::byte*>(data->d_buf), data->d_size};
+}
+
+GccHeader gcc_header(const ElfSections& sections, std::size_t index) {
+  const ByteView bytes(bytes_of(sections, index));
+  constexpr std::uint64_t kSlimFlag = 4;
+  if (!bytes.has(0, kSlimFlag + 1)) sections.fail(index, "is too short for the header of GCC's bytecode");
+  GccHeader header;
+  header.order = *bytes.read<std::uint8_t>(0) == 0 ? ByteOrder::Big : ByteOrder::Little;
+  header.major = *bytes.with(header.order).read<std::uint16_t>(0);
+  header.minor = *bytes.with(header.order).read<std::uint16_t>(2);
+  header.slim = *bytes.read<std::uint8_t>(kSlimFlag) != 0;
+  return header;
+}
+
+/// GCC says by a common symbol that there is nothing beside the bytecode.
+bool has_slim_symbol(const ElfSections& sections) {
+  for (std::size_t index = 1; index < sections.count(); ++index) {
+    if (sections.header(index).sh_type != SHT_SYMTAB) continue;
+    const SymbolTable table = open_symbol_table(sections, index);
+    return table.strings.bytes().find(std::string_view("\0__gnu_lto_slim\0", 16)) != std::string_view::npos;
+  }
+  return false;
+}
+
+/// The sections of one translation unit; 0: not there.
+struct GccUnit {
+  std::size_t header = 0;
+  std::size_t symbols = 0;
+  std::size_t types = 0;
+};
+
+std::map<std::string_view, GccUnit> gcc_units(const ElfSections& sections) {
+  std::map<std::string_view, GccUnit> units;
+  for (std::size_t index = 1; index < sections.count(); ++index) {
+    const std::string_view name = sections.name(index, sections.header(index));
+    if (name.starts_with(kGccHeader)) units[name.substr(kGccHeader.size())].header = index;
+    if (name.starts_with(kGccSymbols)) units[name.substr(kGccSymbols.size())].symbols = index;
+    if (name.starts_with(kGccTypes)) units[name.substr(kGccTypes.size())].types = index;
+  }
+  return units;
+}
+
+class GccTable {
+ public:
+  GccTable(const ElfSections& sections, const GccUnit& unit, ByteOrder order)
+      : sections_(sections),
+        unit_(unit),
+        order_(order),
+        types_(unit.types == 0 ? std::span<const std::byte>() : bytes_of(sections, unit.types)) {}
+
+  void read(Names& names) {
+    const std::span<const std::byte> bytes = bytes_of(sections_, unit_.symbols);
+    std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    for (std::uint64_t record = 0; !rest.empty(); ++record) names.add(take(rest, record));
+  }
+
+ private:
+  BytecodeSymbol take(std::string_view& rest, std::uint64_t record) const {
+    constexpr std::size_t kFixed = 14;
+    BytecodeSymbol symbol;
+    symbol.name = take_text(rest);
+    symbol.comdat = take_text(rest);
+    if (rest.size() < kFixed) sections_.fail(unit_.symbols, "ends inside a symbol");
+    const ByteView fixed(std::as_bytes(std::span(rest.data(), kFixed)), order_);
+    set_kind(symbol, *fixed.read<std::uint8_t>(0));
+    set_visibility(symbol, *fixed.read<std::uint8_t>(1));
+    if (symbol.placement == Placement::Common) symbol.size = *fixed.read<std::uint64_t>(2);
+    symbol.type = type_of(record);
+    rest.remove_prefix(kFixed);
+    return symbol;
+  }
+
+  std::string_view take_text(std::string_view& rest) const {
+    const std::size_t end = rest.find('\0');
+    if (end == std::string_view::npos) sections_.fail(unit_.symbols, "ends inside a name");
+    const std::string_view text = rest.substr(0, end);
+    rest.remove_prefix(end + 1);
+    return text;
+  }
+
+  /// enum ld_plugin_symbol_kind
+  void set_kind(BytecodeSymbol& symbol, unsigned kind) const {
+    constexpr unsigned kWeakDefinition = 1;
+    constexpr unsigned kUndefined = 2;
+    constexpr unsigned kWeakUndefined = 3;
+    constexpr unsigned kCommon = 4;
+    if (kind > kCommon) sections_.fail(unit_.symbols, fmt::format("has a symbol of the unknown kind {}", kind));
+    symbol.weak = kind == kWeakDefinition || kind == kWeakUndefined;
+    if (kind == kCommon)
+      symbol.placement = Placement::Common;
+    else if (kind != kUndefined && kind != kWeakUndefined)
+      symbol.placement = Placement::InSection;
+  }
+
+  /// enum ld_plugin_symbol_visibility
+  void set_visibility(BytecodeSymbol& symbol, unsigned visibility) const {
+    constexpr Visibility kAll[] = {Visibility::Default, Visibility::Protected, Visibility::Internal,
+                                   Visibility::Hidden};
+    if (visibility >= std::size(kAll))
+      sections_.fail(unit_.symbols, fmt::format("has a symbol of the unknown visibility {}", visibility));
+    symbol.visibility = kAll[visibility];
+  }
+
+  /// enum ld_plugin_symbol_type. A variable may be thread-local: GCC does not say.
+  SymbolType type_of(std::uint64_t record) const {
+    constexpr std::uint8_t kVersion = 1;
+    if (types_.read<std::uint8_t>(0).value_or(0) != kVersion) return SymbolType::NoType;
+    const std::optional<std::uint8_t> type = types_.read<std::uint8_t>(1 + 2 * record);
+    if (!type) sections_.fail(unit_.types, "ends before the type of a symbol");
+    return *type == 1 ? SymbolType::Function : *type == 2 ? SymbolType::Object : SymbolType::NoType;
+  }
+
+  const ElfSections& sections_;
+  const GccUnit& unit_;
+  ByteOrder order_;
+  ByteView types_;
+};
+
+}  // namespace
+
+LtoCompiler bytecode_in(std::string_view section_name) {
+  if (section_name.starts_with(kGccHeader) || section_name.starts_with(kGccSymbols)) return LtoCompiler::Gcc;
+  return section_name == kLlvmSection ? LtoCompiler::Llvm : LtoCompiler::None;
+}
+
+LtoCode gcc_bytecode(const ElfSections& sections) {
+  for (std::size_t index = 1; index < sections.count(); ++index) {
+    if (!sections.name(index, sections.header(index)).starts_with(kGccHeader)) continue;
+    const GccHeader header = gcc_header(sections, index);
+    return {LtoCompiler::Gcc, fmt::format("{}.{}", header.major, header.minor), !header.slim};
+  }
+  return {LtoCompiler::Gcc, {}, !has_slim_symbol(sections)};
+}
+
+Bytecode read_gcc_bytecode(const ElfSections& sections) {
+  Bytecode code;
+  code.code = gcc_bytecode(sections);
+  const GElf_Ehdr& header = sections.file_header();
+  code.machine = {header.e_machine, header.e_ident[EI_CLASS] == ELFCLASS64, header.e_ident[EI_DATA] == ELFDATA2MSB};
+  Names names(code.symbols);
+  for (const auto& [id, unit] : gcc_units(sections)) {
+    if (unit.symbols == 0) sections.fail(fmt::format("has GCC's bytecode, but no section {}{}", kGccSymbols, id));
+    const ByteOrder order = unit.header == 0 ? ByteOrder::Little : gcc_header(sections, unit.header).order;
+    GccTable(sections, unit, order).read(names);
+  }
+  return code;
+}
+
+// --- LLVM. A bitstream of blocks, each with its length, so that the modules are jumped over. The blocks STRTAB and SYMTAB
+// hold one record each, of one blob. That of SYMTAB is irsymtab::storage::Header, in 32-bit words of little endian:
+//
+//   0 version  4 producer Str  12 modules  20 comdats Range  28 symbols Range  36 uncommons Range  44 triple Str  ...
+//   Str: offset and size in STRTAB's blob.  Range: offset in SYMTAB's blob and count.
+//   Symbol, 24 bytes: name Str, name in the module Str, comdat or -1, flags
+//   Comdat, 12 bytes: name Str, selection
+//   Uncommon, 24 bytes, in the order of the symbols that have one: common size, alignment, fallback Str, section Str
+
+namespace {
+
+constexpr std::size_t kSymbolBytes = 24;
+constexpr std::size_t kComdatBytes = 12;
+constexpr std::size_t kUncommonBytes = 24;
+
+struct SymbolFlags {
+  std::uint32_t bits = 0;
+  bool has(unsigned bit) const { return (bits >> bit & 1U) != 0; }
+  unsigned visibility() const { return bits & 3U; }
+  bool uncommon() const { return has(2); }
+  bool undefined() const { return has(3); }
+  bool weak() const { return has(4); }
+  bool common() const { return has(5); }
+  bool thread_local_storage() const { return has(8); }
+  bool global() const { return has(10); }
+  bool format_specific() const { return has(11); }  // llvm.used and the like
+  bool executable() const { return has(13); }
+};
+
+/// Why bitcode can't be read.
+struct BadBitcode {
+  std::string reason;
+};
+
+/// LLVM BitCodeFormat, "Primitives".
+class BitReader {
+ public:
+  explicit BitReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  bool at_end() const { return bytes_.size() - std::min(at_ / 8, bytes_.size()) < 4; }
+
+  std::uint64_t fixed(unsigned width) {
+    std::uint64_t value = 0;
+    for (unsigned i = 0; i < width; ++i, ++at_) {
+      if (at_ / 8 >= bytes_.size()) throw BadBitcode{"ends inside a record"};
+      value |= (std::to_integer<std::uint64_t>(bytes_[at_ / 8]) >> at_ % 8 & 1U) << i;
+    }
+    return value;
+  }
+
+  std::uint64_t variable(unsigned width) {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; width > 1 && shift < 64; shift += width - 1) {
+      const std::uint64_t piece = fixed(width);
+      value |= (piece & ((std::uint64_t{1} << (width - 1)) - 1)) << shift;
+      if (piece >> (width - 1) == 0) return value;
+    }
+    throw BadBitcode{"has a number that is too large"};
+  }
+
+  void align() { at_ = (at_ + 31) / 32 * 32; }
+
+  /// The next `count` bytes, which begin and end at words.
+  std::span<const std::byte> take(std::uint64_t count) {
+    align();
+    const std::size_t at = at_ / 8;
+    if (at > bytes_.size() || count > bytes_.size() - at) throw BadBitcode{"has a block that ends outside of it"};
+    at_ += static_cast<std::size_t>(count) * 8;
+    align();
+    return bytes_.subspan(at, static_cast<std::size_t>(count));
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+  std::size_t at_ = 0;  ///< in bits
+};
+
+constexpr unsigned kEnterBlock = 1;
+constexpr unsigned kDefineAbbreviation = 2;
+constexpr unsigned kFirstAbbreviation = 4;
+constexpr unsigned kBlobEncoding = 5;
+
+/// DEFINE_ABBREV; does it describe a record of a code and a blob?
+bool defines_blob(BitReader& bits) {
+  const std::uint64_t operands = bits.variable(5);
+  bool is_blob = false;
+  for (std::uint64_t i = 0; i < operands; ++i) {
+    if (bits.fixed(1) != 0) {
+      bits.variable(8);  // a literal: the code
+      continue;
+    }
+    const std::uint64_t encoding = bits.fixed(3);
+    if (encoding == 1 || encoding == 2) bits.variable(5);  // Fixed and VBR have a width
+    is_blob = encoding == kBlobEncoding;
+  }
+  return operands == 2 && is_blob;
+}
+
+std::span<const std::byte> blob_of(std::span<const std::byte> block, unsigned width) {
+  BitReader bits(block);
+  bool defined = false;
+  for (;;) {
+    const std::uint64_t id = bits.fixed(width);
+    if (id == kDefineAbbreviation && !defined)
+      defined = defines_blob(bits);
+    else if (id == kFirstAbbreviation && defined)
+      return bits.take(bits.variable(6));
+    else
+      throw BadBitcode{"has a symbol table of another form than LLVM 14 to 22 write"};
+  }
+}
+
+struct Blobs {
+  std::span<const std::byte> symbols;
+  std::span<const std::byte> strings;
+};
+
+Blobs find_blobs(std::span<const std::byte> file) {
+  constexpr unsigned kStrings = 23;
+  constexpr unsigned kSymbols = 25;
+  constexpr std::uint64_t kWidest = 32;
+  BitReader bits(file);
+  bits.fixed(32);  // "BC" 0xC0DE
+  Blobs blobs;
+  while (!bits.at_end()) {
+    if (bits.fixed(2) != kEnterBlock) throw BadBitcode{"has something other than blocks at its top"};
+    const std::uint64_t id = bits.variable(8);
+    const std::uint64_t width = bits.variable(4);
+    bits.align();
+    const std::span<const std::byte> block = bits.take(bits.fixed(32) * 4);
+    if (id != kStrings && id != kSymbols) continue;
+    if (width == 0 || width > kWidest) throw BadBitcode{"has a block with codes of no valid width"};
+    (id == kStrings ? blobs.strings : blobs.symbols) = blob_of(block, static_cast<unsigned>(width));
+  }
+  return blobs;
+}
+
+/// The wrapper that Darwin puts around bitcode: magic, version, offset, size, cpu.
+std::span<const std::byte> unwrapped(std::span<const std::byte> bytes) {
+  constexpr std::uint32_t kWrapper = 0x0b17c0de;
+  const ByteView words(bytes);
+  if (words.read<std::uint32_t>(0).value_or(0) != kWrapper || !words.has(0, 20)) return bytes;
+  const std::uint32_t offset = *words.read<std::uint32_t>(8);
+  const std::uint32_t size = *words.read<std::uint32_t>(12);
+  if (!words.has(offset, size)) throw BadBitcode{"has a wrapper whose content is outside of it"};
+  return bytes.subspan(offset, size);
+}
+
+class LlvmTable {
+ public:
+  explicit LlvmTable(const Blobs& blobs) : table_(blobs.symbols), strings_(blobs.strings) {}
+
+  Bytecode read() const {
+    constexpr std::uint32_t kVersion = 3;
+    if (const std::uint32_t version = word(0); version != kVersion)
+      throw BadBitcode{fmt::format("has a symbol table of version {}, which is not known", version)};
+    Bytecode code;
+    code.code = {LtoCompiler::Llvm, std::string(text(4)), false};
+    code.machine = machine_of_triple(text(44));
+    Names names(code.symbols);
+    const std::uint32_t first = word(28);
+    const std::uint32_t count = word(32);
+    std::uint64_t uncommon = word(36);
+    for (std::uint32_t i = 0; i < count; ++i) read_symbol(first + std::uint64_t{i} * kSymbolBytes, uncommon, names);
+    return code;
+  }
+
+ private:
+  std::uint32_t word(std::uint64_t at) const {
+    const std::optional<std::uint32_t> value = table_.read<std::uint32_t>(at);
+    if (!value) throw BadBitcode{"has a symbol table that points outside of itself"};
+    return *value;
+  }
+
+  std::string_view text(std::uint64_t at) const {
+    const std::uint32_t offset = word(at);
+    const std::uint32_t size = word(at + 4);
+    if (!strings_.has(offset, size)) throw BadBitcode{"has a name outside of its string table"};
+    return strings_.text(offset, size);
+  }
+
+  void read_symbol(std::uint64_t at, std::uint64_t& uncommon, Names& names) const {
+    const SymbolFlags flags{word(at + 20)};
+    BytecodeSymbol symbol;
+    if (flags.uncommon()) {
+      if (flags.common()) symbol.size = word(uncommon);
+      uncommon += kUncommonBytes;
+    }
+    if (!flags.global() || flags.format_specific()) return;
+    symbol.name = text(at);
+    symbol.comdat = comdat(word(at + 16));
+    symbol.weak = flags.weak();
+    symbol.visibility = visibility(flags.visibility());
+    if (flags.common())
+      symbol.placement = Placement::Common;
+    else if (!flags.undefined())
+      symbol.placement = Placement::InSection;
+    symbol.type = flags.executable()             ? SymbolType::Function
+                  : flags.thread_local_storage() ? SymbolType::Tls
+                                                 : SymbolType::Object;
+    names.add(symbol);
+  }
+
+  std::string_view comdat(std::uint32_t index) const {
+    constexpr std::uint32_t kNoComdat = 0xffffffff;
+    constexpr std::uint32_t kNoDuplicates = 3;  // Comdat::SelectionKind: kept whatever else there is
+    if (index == kNoComdat) return {};
+    if (index >= word(24)) throw BadBitcode{"has a symbol in a COMDAT group that is not there"};
+    const std::uint64_t at = word(20) + std::uint64_t{index} * kComdatBytes;
+    return word(at + 8) == kNoDuplicates ? std::string_view() : text(at);
+  }
+
+  /// GlobalValue::VisibilityTypes, whose numbers are not ELF's.
+  static Visibility visibility(unsigned value) {
+    return value == 1 ? Visibility::Hidden : value == 2 ? Visibility::Protected : Visibility::Default;
+  }
+
+  ByteView table_;
+  ByteView strings_;
+};
+
+}  // namespace
+
+Bytecode read_bitcode(const Origin& origin, std::span<const std::byte> bytes) {
+  try {
+    const Blobs blobs = find_blobs(unwrapped(bytes));
+    if (blobs.symbols.empty()) throw BadBitcode{"has no symbol table: LLVM's llvm-ar or lld would have to make it"};
+    return LlvmTable(blobs).read();
+  } catch (const BadBitcode& bad) {
+    throw InputError(origin.path, origin.member, origin.offset, "is LLVM bitcode that " + bad.reason);
+  }
+}
+
+std::span<const std::byte> bitcode_section(const ElfSections& sections) {
+  for (std::size_t index = 1; index < sections.count(); ++index)
+    if (sections.name(index, sections.header(index)) == kLlvmSection) return bytes_of(sections, index);
+  return {};
+}
+
+// --- The object that stands for the code.
+
+namespace {
+
+/// Sections that are the same in every such object. Before them is the null section, behind them one for each group
+/// and one for each group's member.
+enum FixedSection : std::uint32_t { kNames = 1, kSymtab, kStrings, kStack, kText, kData, kThread, kFixedSections };
+
+template <class Ehdr, class Shdr, class Sym>
+class ObjectBuilder {
+ public:
+  ObjectBuilder(const Bytecode& code, ByteOrder order) : code_(code), order_(order) {}
+
+  Buffer build() {
+    add_fixed_sections();
+    add_symbols();
+    add_groups();
+    return layout();
+  }
+
+ private:
+  template <class Number>
+  void set(Number& field, std::uint64_t value) const {
+    const auto number = static_cast<std::make_unsigned_t<Number>>(value);
+    field = static_cast<Number>(order_ == kNativeOrder ? number : swapped(number));
+  }
+
+  Shdr& add_section(std::string_view name, std::uint32_t type, std::uint64_t flags) {
+    Shdr& header = sections_.emplace_back();
+    set(header.sh_name, add_text(names_, name));
+    set(header.sh_type, type);
+    set(header.sh_flags, flags);
+    set(header.sh_addralign, 1);
+    return header;
+  }
+
+  /// A section for definitions. It has no name: which one the compiler will choose is not known.
+  void add_content(std::uint32_t plain, std::uint64_t group_flag) {
+    constexpr std::uint64_t kFlags[] = {SHF_EXECINSTR, SHF_WRITE, SHF_WRITE | SHF_TLS};
+    add_section("", SHT_NOBITS, SHF_ALLOC | group_flag | kFlags[plain - kText]);
+  }
+
+  static std::uint64_t add_text(std::string& table, std::string_view text) {
+    const std::uint64_t at = table.size();
+    table.append(text);
+    table.push_back('\0');
+    return at;
+  }
+
+  void add_fixed_sections() {
+    sections_.emplace_back();
+    add_section(".shstrtab", SHT_STRTAB, 0);
+    add_section(".symtab", SHT_SYMTAB, 0);
+    add_section(".strtab", SHT_STRTAB, 0);
+    add_section(".note.GNU-stack", SHT_PROGBITS, 0);
+    for (std::uint32_t plain = kText; plain < kFixedSections; ++plain) add_content(plain, 0);
+    symbols_.emplace_back();
+  }
+
+  void add_symbols() {
+    for (const BytecodeSymbol& symbol : code_.symbols) {
+      Sym& entry = symbols_.emplace_back();
+      set(entry.st_name, add_text(strings_, symbol.name));
+      entry.st_info = static_cast<unsigned char>((symbol.weak ? STB_WEAK : STB_GLOBAL) << 4 | type_of(symbol.type));
+      entry.st_other = visibility_of(symbol.visibility);
+      set(entry.st_shndx, section_of(symbol));
+      set(entry.st_size, symbol.size);
+      if (symbol.placement == Placement::Common) set(entry.st_value, 1);  // the alignment is not known
+    }
+  }
+
+  static unsigned char type_of(SymbolType type) {
+    switch (type) {
+      case SymbolType::Function:
+        return STT_FUNC;
+      case SymbolType::Object:
+        return STT_OBJECT;
+      case SymbolType::Tls:
+        return STT_TLS;
+      default:
+        return STT_NOTYPE;
+    }
+  }
+
+  static unsigned char visibility_of(Visibility visibility) {
+    switch (visibility) {
+      case Visibility::Internal:
+        return STV_INTERNAL;
+      case Visibility::Hidden:
+        return STV_HIDDEN;
+      case Visibility::Protected:
+        return STV_PROTECTED;
+      default:
+        return STV_DEFAULT;
+    }
+  }
+
+  std::uint32_t section_of(const BytecodeSymbol& symbol) {
+    if (symbol.placement == Placement::Undefined) return SHN_UNDEF;
+    if (symbol.placement == Placement::Common) return SHN_COMMON;
+    const std::uint32_t plain = symbol.type == SymbolType::Function ? kText
+                                : symbol.type == SymbolType::Tls    ? kThread
+                                                                    : kData;
+    return symbol.comdat.empty() ? plain : member_of(symbol.comdat, plain);
+  }
+
+  /// The section of one kind in the group: TLS, data or code.
+  std::uint32_t member_of(std::string_view comdat, std::uint32_t plain) {
+    const auto [known, fresh] = groups_.try_emplace(comdat, Group{groups_.size(), {}});
+    std::uint32_t& member = known->second.members[plain];
+    if (member != 0) return member;
+    member = static_cast<std::uint32_t>(sections_.size());
+    constexpr std::uint32_t kMost = SHN_LORESERVE - 1;
+    if (member + groups_.size() + 1 > kMost) {  // no unit has tens of thousands of groups
+      member = 0;
+      return plain;
+    }
+    add_content(plain, SHF_GROUP);
+    return member;
+  }
+
+  /// gABI 4 "Section Groups": the signature is a symbol's name. A local one of its own will do.
+  void add_groups() {
+    for (const auto& [comdat, group] : groups_) {
+      Shdr& header = add_section(".group", SHT_GROUP, 0);
+      set(header.sh_link, kSymtab);
+      set(header.sh_entsize, sizeof(Elf32_Word));
+      set(header.sh_info, signature(comdat));
+      std::vector<Elf32_Word>& words = group_words_.emplace_back(1);
+      set(words[0], GRP_COMDAT);
+      for (const auto& [plain, member] : group.members) {
+        if (member == 0) continue;
+        set(words.emplace_back(), member);
+      }
+    }
+  }
+
+  std::uint64_t signature(std::string_view comdat) {
+    Sym& entry = symbols_.emplace_back();
+    set(entry.st_name, add_text(strings_, comdat));
+    return symbols_.size() - 1;
+  }
+
+  /// The header, the tables, the section headers.
+  Buffer layout() {
+    std::uint64_t at = sizeof(Ehdr);
+    const auto place = [&](Shdr& header, std::uint64_t size, std::uint64_t align) {
+      at = (at + align - 1) / align * align;
+      set(header.sh_offset, at);
+      set(header.sh_size, size);
+      set(header.sh_addralign, align);
+      return std::exchange(at, at + size);
+    };
+    const std::uint64_t names = place(sections_[kNames], names_.size(), 1);
+    const std::uint64_t strings = place(sections_[kStrings], strings_.size(), 1);
+    Shdr& table = sections_[kSymtab];
+    const std::uint64_t symbols = place(table, symbols_.size() * sizeof(Sym), alignof(Sym));
+    set(table.sh_entsize, sizeof(Sym));
+    set(table.sh_link, kStrings);
+    set(table.sh_info, 1);
+    std::vector<std::uint64_t> groups;
+    const std::size_t first_group = sections_.size() - group_words_.size();
+    for (std::size_t g = 0; g < group_words_.size(); ++g)
+      groups.push_back(
+          place(sections_[first_group + g], group_words_[g].size() * sizeof(Elf32_Word), alignof(Elf32_Word)));
+    at = (at + alignof(Shdr) - 1) / alignof(Shdr) * alignof(Shdr);
+
+    Buffer buffer(at + sections_.size() * sizeof(Shdr));
+    std::byte* const out = buffer.bytes().data();
+    std::memset(out, 0, buffer.bytes().size());
+    const Ehdr header = file_header(at);
+    std::memcpy(out, &header, sizeof header);
+    std::memcpy(out + names, names_.data(), names_.size());
+    std::memcpy(out + strings, strings_.data(), strings_.size());
+    std::memcpy(out + symbols, symbols_.data(), symbols_.size() * sizeof(Sym));
+    for (std::size_t g = 0; g < groups.size(); ++g)
+      std::memcpy(out + groups[g], group_words_[g].data(), group_words_[g].size() * sizeof(Elf32_Word));
+    std::memcpy(out + at, sections_.data(), sections_.size() * sizeof(Shdr));
+    return buffer;
+  }
+
+  Ehdr file_header(std::uint64_t sections_at) const {
+    Ehdr header{};
+    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+    header.e_ident[EI_CLASS] = sizeof(Ehdr) == sizeof(Elf64_Ehdr) ? ELFCLASS64 : ELFCLASS32;
+    header.e_ident[EI_DATA] = order_ == ByteOrder::Big ? ELFDATA2MSB : ELFDATA2LSB;
+    header.e_ident[EI_VERSION] = EV_CURRENT;
+    set(header.e_type, ET_REL);
+    set(header.e_machine, code_.machine.number);
+    set(header.e_version, EV_CURRENT);
+    set(header.e_ehsize, sizeof(Ehdr));
+    set(header.e_shentsize, sizeof(Shdr));
+    set(header.e_shoff, sections_at);
+    set(header.e_shnum, sections_.size());
+    set(header.e_shstrndx, kNames);
+    return header;
+  }
+
+  struct Group {
+    std::size_t number = 0;
+    std::map<std::uint32_t, std::uint32_t> members;  ///< by fixed section
+  };
+
+  const Bytecode& code_;
+  const ByteOrder order_;
+  std::vector<Shdr> sections_;
+  std::vector<Sym> symbols_;
+  std::string names_ = std::string(1, '\0');
+  std::string strings_ = std::string(1, '\0');
+  std::map<std::string_view, Group> groups_;
+  std::vector<std::vector<Elf32_Word>> group_words_;
+};
+
+}  // namespace
+
+Buffer object_of_bytecode(const Bytecode& bytecode) {
+  // What no row knows is for no machine, so that it is linked with the objects of every one.
+  const bool is_64 = bytecode.machine.is_64 || !bytecode.machine.known();
+  const bool big = bytecode.machine.known() ? bytecode.machine.big_endian : kNativeOrder == ByteOrder::Big;
+  const ByteOrder order = big ? ByteOrder::Big : ByteOrder::Little;
+  if (is_64) return ObjectBuilder<Elf64_Ehdr, Elf64_Shdr, Elf64_Sym>(bytecode, order).build();
+  return ObjectBuilder<Elf32_Ehdr, Elf32_Shdr, Elf32_Sym>(bytecode, order).build();
+}
+
+Buffer object_of_bytecode(const Origin& origin) {
+  Origin file = origin;
+  file.bytecode = false;
+  ObjectBytes bytes;
+  const std::span<const std::byte> content = bytes.of(file);
+  if (file_kind(content.first(std::min(content.size(), kMagicSize))) == FileKind::LlvmBitcode)
+    return object_of_bytecode(read_bitcode(file, content));
+  const ElfFile elf = ElfFile::open(file);
+  const ElfSections sections(elf, file);
+  const std::span<const std::byte> bitcode = bitcode_section(sections);
+  return object_of_bytecode(bitcode.empty() ? read_gcc_bytecode(sections) : read_bitcode(file, bitcode));
+}
+
+}  // namespace elfaudit
