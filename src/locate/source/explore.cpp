@@ -14,7 +14,7 @@ namespace {
 
 // What the readings of one unit may cost. Counted in readings and bytes, so that the answer is always the same.
 constexpr std::size_t kMostReadings = 64;
-constexpr std::size_t kMostBytes = 16U << 20;
+constexpr std::size_t kMostBytes = 6U << 20;
 constexpr std::size_t kMostValues = 8;  // of one name
 
 /// What is supposed otherwise than the first reading had it.
@@ -34,7 +34,8 @@ class Explorer {
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       const Reading& reading = first.readings[i];
       Case& one = cases_[i];
-      one.open = first.settled[i] && !first.refuted && reading.definitions.size() <= 1 && !first.leads[i].empty();
+      one.open = first.settled[i] && !first.refuted && reading.definitions.size() <= 1 && !first.leads[i].empty() &&
+                 !reading.way;  // debug info and the includes say it all
       one.answered = possible(reading, wanted[i]).size() == 1;
       if (one.open) propose({}, first.leads[i], i);
     }
@@ -42,10 +43,7 @@ class Explorer {
 
   void run() {
     if (!next_.empty()) skip_system_headers();
-    while (!next_.empty()) {
-      const std::map<World, std::set<std::size_t>> level = std::exchange(next_, {});
-      for (const auto& [world, asked] : level) visit(world, asked);
-    }
+    while (!next_.empty()) visit_level(std::exchange(next_, {}));
     for (std::size_t i = 0; i < cases_.size(); ++i)
       if (cases_[i].open && cases_[i].answered) {
         Definition& definition = first_.readings[i].definitions.front();
@@ -57,16 +55,18 @@ class Explorer {
  private:
   /// A name that is looked for.
   struct Case {
-    bool open = false;       ///< it may yet become certain
-    bool answered = false;   ///< by the first reading
-    bool other_way = false;  ///< other #includes may lead to the same site
+    bool open = false;          ///< it may yet become certain
+    bool answered = false;      ///< by the first reading
+    bool other_way = false;     ///< other #includes may lead to the same site
+    bool skips_system = false;  ///< the system's headers need not be read for it
     std::set<World> seen;
   };
+  using Level = std::map<World, std::set<std::size_t>>;  ///< worlds, with the cases that ask for them
 
-  /// Most of what a source includes is the system's, and is the same whatever is supposed. If without it the first
-  /// answers come out again, it need not be read again.
+  /// Most of what a source includes is the system's, and is the same whatever is supposed of names that it does not ask
+  /// for. Where the first answer comes out again without it, it need not be read again.
   void skip_system_headers() {
-    if (first_.system_asks || first_.system_macros.empty()) return;
+    if (first_.system_macros.empty()) return;
     std::vector<std::size_t> open;
     std::vector<Name> names;
     for (std::size_t i = 0; i < cases_.size(); ++i) {
@@ -78,15 +78,41 @@ class Explorer {
     ++readings_;
     bytes_ += again.bytes;
     if (again.refuted || again.readings.size() != names.size()) return;
+    least_bytes_ = again.bytes;
     for (std::size_t at = 0; at < open.size(); ++at) {
       const std::size_t i = open[at];
-      if (!again.settled[at] || again.leads[at] != first_.leads[i]) return;
-      const auto same = [](const Definition& a, const Definition& b) { return same_site(a, b); };
       const auto& left = again.readings[at].definitions;
       const auto& right = first_.readings[i].definitions;
-      if (!std::equal(left.begin(), left.end(), right.begin(), right.end(), same)) return;
+      cases_[i].skips_system = again.settled[at] && again.leads[at] == first_.leads[i] &&
+                               std::equal(left.begin(), left.end(), right.begin(), right.end(), same_site);
     }
-    system_macros_ = &first_.system_macros;
+  }
+
+  bool is_affordable(std::size_t worlds) const {
+    return readings_ + worlds <= kMostReadings && bytes_ + worlds * least_bytes_ <= kMostBytes;
+  }
+
+  /// The cases that ask for the fewest worlds first. One whose worlds can't all be visited stays open to doubt, so none
+  /// of them is visited for it.
+  void visit_level(const Level& level) {
+    std::map<std::size_t, std::vector<Level::const_iterator>> by_case;
+    for (auto world = level.begin(); world != level.end(); ++world)
+      for (const std::size_t i : world->second) by_case[i].push_back(world);
+    std::vector<std::size_t> order;
+    for (const auto& [i, worlds] : by_case) order.push_back(i);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return by_case[a].size() < by_case[b].size(); });
+    std::set<World> visited;
+    for (const std::size_t i : order) {
+      std::vector<Level::const_iterator>& worlds = by_case[i];
+      std::erase_if(worlds, [&](const auto& world) { return visited.contains(world->first); });
+      if (!is_affordable(worlds.size())) cases_[i].open = false;
+      for (const auto& world : worlds) {
+        if (!cases_[i].open) break;
+        visited.insert(world->first);
+        visit(world->first, world->second);
+      }
+    }
   }
 
   /// The definitions that may be the symbol's: others don't see what is internal, and what is inline is weak.
@@ -155,19 +181,24 @@ class Explorer {
 
   void visit(const World& world, const std::set<std::size_t>& asked) {
     if (is_refuted(world)) return;
-    std::vector<std::size_t> open;
-    std::vector<Name> names;
-    for (const std::size_t i : asked) {
-      if (!cases_[i].open) continue;
-      open.push_back(i);
-      names.push_back(wanted_[i]);
-    }
+    const bool asked_by_system = std::any_of(world.begin(), world.end(),
+                                             [&](const auto& one) { return first_.system_asks.contains(one.first); });
+    std::vector<std::size_t> without_system, with_system;
+    for (const std::size_t i : asked)
+      if (cases_[i].open) (cases_[i].skips_system && !asked_by_system ? without_system : with_system).push_back(i);
+    visit(world, without_system, &first_.system_macros);
+    visit(world, with_system, nullptr);
+  }
+
+  void visit(const World& world, const std::vector<std::size_t>& open, const std::string* system_macros) {
     if (open.empty()) return;
-    if (readings_ == kMostReadings || bytes_ >= kMostBytes) {
+    if (!is_affordable(1)) {
       for (const std::size_t i : open) cases_[i].open = false;
       return;
     }
-    const UnitReading reading = read_(unit_in(world), names, system_macros_);
+    std::vector<Name> names;
+    for (const std::size_t i : open) names.push_back(wanted_[i]);
+    const UnitReading reading = read_(unit_in(world), names, system_macros);
     ++readings_;
     bytes_ += reading.bytes;
     if (reading.refuted && reading.blamed) {
@@ -223,9 +254,9 @@ class Explorer {
   UnitReading& first_;
   std::string predefined_;
   std::vector<Case> cases_;
-  std::map<World, std::set<std::size_t>> next_;                   ///< to be read, with the cases that ask for it
+  Level next_;                                                    ///< to be read
   std::vector<std::pair<std::set<std::string>, World>> refuted_;  ///< what is so in these names is so in no compile
-  const std::string* system_macros_ = nullptr;
+  std::size_t least_bytes_ = 0;                                   ///< of a reading that comes to its end
   std::size_t readings_ = 0, bytes_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,8 +25,8 @@ struct UnitReading {
   std::vector<Reading> readings;
   std::vector<Values> leads;                  ///< what may change the answer
   std::vector<bool> settled;                  ///< nothing but that may
-  bool system_asks = false;                   ///< conditions in the system's headers depend on some of the leads
-  std::string system_macros;                  ///< #define lines of what the system's headers define, unless they ask
+  std::set<std::string> system_asks;          ///< names on which conditions in the system's headers depend
+  std::string system_macros;                  ///< #define lines of what the system's headers define
   bool refuted = false;                       ///< no compile can have been like that
   std::optional<Values> blamed;               ///< on which that depends, if on names alone
   std::vector<std::string> unclear_operands;  ///< of #include, which may mean other files than those that were read

@@ -61,8 +61,8 @@ class Preprocessor : public TokenSource {
   }
   /// The #define lines of the macros that the system's headers have made so far.
   std::string system_macros() const;
-  /// Does a condition in one of the system's headers depend on that name?
-  bool matters_to_system(std::string_view name) const { return asked_by_system_.contains(names_.find(name)); }
+  /// Names that aren't known and on which conditions in the system's headers depend.
+  const std::unordered_set<std::uint32_t>& asked_by_system() const { return asked_by_system_; }
   /// The compile can't have been like that: it would have failed, or read other files than the depfile lists.
   bool is_refuted() const { return refuted_; }
   /// Operands of #include that were recognised by their names as listed files, to which others lead as well.
@@ -271,8 +271,8 @@ class Preprocessor : public TokenSource {
       users_include_in_;  ///< where that stands, when only a command line can name it: it is none of its headers
   std::vector<std::string> known_by_order_of_all_;      ///< operands, if the system's headers keep the list's order too
   std::unordered_set<std::uint32_t> unclear_operands_;  ///< names of macros that only a command line defines, of such
-  Doubt unclear_include_ = 0;                          ///< an #include that was skipped doubtfully names who knows what
-  std::unordered_set<std::uint32_t> asked_by_system_;  ///< names that aren't known and on which conditions depend
+  Doubt unclear_include_ = 0;  ///< an #include that was skipped doubtfully names who knows what
+  std::unordered_set<std::uint32_t> asked_by_system_;
   const std::string* const given_macros_;
   const bool keeps_order_;                              ///< unit.keeps_order, and the system's headers are read
   std::optional<std::vector<std::uint32_t>> followed_;  ///< the list, when what leaves it is not read

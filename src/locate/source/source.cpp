@@ -669,13 +669,14 @@ class UnitReader {
       if (reading.definitions.empty() && reading.doubts.empty() && !missing.empty()) reading.doubts.push_back(missing);
       result.leads.push_back(values_of(leads.names, &parsed));
       result.settled.push_back(!leads.other_reasons);
-      for (const auto& [name, values] : result.leads.back())
-        result.system_asks = result.system_asks || preprocessor_.matters_to_system(name);
     }
     if (!preprocessor_.met().empty()) add_ways(origins, result);
     const bool explores =
         std::any_of(result.leads.begin(), result.leads.end(), [](const Values& v) { return !v.empty(); });
-    if (explores && !result.system_asks) result.system_macros = preprocessor_.system_macros();
+    if (explores) result.system_macros = preprocessor_.system_macros();
+    if (explores)
+      for (const std::uint32_t name : preprocessor_.asked_by_system())
+        result.system_asks.insert(std::string(names_.name(name)));
     return result;
   }
 
