@@ -361,14 +361,31 @@ void GuessedDirectories::add_below(const std::string& root) {
   }
 }
 
+/// Of few names each directory is asked; of many, each is listed once.
+const std::vector<std::size_t>& GuessedDirectories::having(const std::string& entry) {
+  constexpr std::size_t kFewNames = 12;
+  const auto [having, is_new] = having_.try_emplace(entry);
+  if (!is_new || (are_listed_ && entry != "..")) return having->second;
+  if (having_.size() > kFewNames && !are_listed_) {
+    list_directories();
+    return this->having(entry);
+  }
+  for (std::size_t i = 0; i < directories_.size(); ++i)
+    if (::access((directories_[i] + "/" + entry).c_str(), F_OK) == 0) having->second.push_back(i);
+  return having->second;
+}
+
+void GuessedDirectories::list_directories() {
+  are_listed_ = true;
+  having_.clear();
+  for (std::size_t i = 0; i < directories_.size(); ++i)
+    for (std::string& entry : entries_of(directories_[i])) having_[std::move(entry)].push_back(i);
+}
+
 std::vector<std::string> GuessedDirectories::holding(const std::string& name) {
-  const std::string first = name.substr(0, name.find('/'));
-  const auto [having, is_new] = having_.try_emplace(first);
-  for (std::size_t i = 0; is_new && i < directories_.size(); ++i)
-    if (::access((directories_[i] + "/" + first).c_str(), F_OK) == 0) having->second.push_back(i);
   std::vector<std::string> result;
   std::error_code error;
-  for (const std::size_t i : having->second) {
+  for (const std::size_t i : having(name.substr(0, name.find('/')))) {
     std::string path = normal_path(name, directories_[i]);
     const bool is_new_path = std::find(result.begin(), result.end(), path) == result.end();
     if (is_new_path && fs::is_regular_file(path, error)) result.push_back(std::move(path));

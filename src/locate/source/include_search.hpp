@@ -60,6 +60,8 @@ class GuessedDirectories {
   void add_above(std::string_view path);
   void add_below(const std::string& root);
   std::string project_of(const std::string& folder, const std::string& source) const;
+  const std::vector<std::size_t>& having(const std::string& entry);
+  void list_directories();
 
   std::vector<std::string> files_;                                    ///< that were read, normal
   std::unordered_set<std::string> read_;                              ///< the same
@@ -67,6 +69,7 @@ class GuessedDirectories {
   std::unordered_set<std::string> known_;                             ///< the same
   std::unordered_set<std::string> searched_;                          ///< directories
   std::unordered_map<std::string, std::vector<std::size_t>> having_;  ///< by an entry's name, of directories_
+  bool are_listed_ = false;                                           ///< having_ has all their entries
 };
 
 class IncludeSearch {
