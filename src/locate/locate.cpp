@@ -371,9 +371,11 @@ class DefinitionEvidence {
     if (is_in_source) place.chain_known_by = place.known_by;
     take_reading(evidence(i), i, macros, answer);
     const std::optional<std::size_t>& unit = located_[i].unit;
-    // It says what a list of files or a command doesn't about the project's own headers alone.
-    const bool may_report = evidence(i).known_by == KnownBy::Nothing || !is_system_file(place.at.file);
-    if (unit && may_report && place.chain_known_by == KnownBy::Nothing) {
+    // It says what a list of files or a command doesn't about the project's own headers, and about what -MMD leaves out.
+    const bool may_report = evidence(i).known_by == KnownBy::Nothing || !is_system_file(place.at.file) ||
+                            evidence(i).leaves_out_system_headers();
+    const bool is_open = place.chain_known_by == KnownBy::Nothing || !answer.written.definition;
+    if (unit && may_report && is_open) {
       const SourceEvidence& reported = evidence_noted(*unit);
       if (reported.comes_to_listed(evidence(i))) take_reading(reported, i, macros, answer);
     }

@@ -72,6 +72,39 @@ def test_mmd_leaves_out_an_implementation(lab):
     assert {site["known_by"] for site in first["sites"]} == {"none"}
 
 
+@pytest.mark.skipif(not os.path.exists("/usr/include/xxhash.h"), reason="needs xxhash's header")
+def test_mmd_beside_debug_info_leaves_out_an_implementation(lab):
+    for name in "ab":
+        lab.write(f"{name}.c", "#define XXH_STATIC_LINKING_ONLY\n#define XXH_IMPLEMENTATION\n#include <xxhash.h>\n")
+        lab.sh(f"gcc -w -g -MMD -c {name}.c")
+    (first, *others) = lab.audit("check", "--format", "json", "a.o", "b.o").json()["findings"]
+    assert not others and first["also"]
+    assert "XXH_IMPLEMENTATION is defined in a.c:2 and b.c:2" in first["cause"]["text"]
+
+
+def test_a_static_function_that_was_left_out_is_no_other_definition(lab):
+    """70 names are more than can be tried."""
+    condition = " || ".join(f"defined(A{i})" for i in range(70))
+    lab.write("lib.h", f"""#pragma once
+struct A {{
+  using T = int;
+  static int convert(T);
+#if {condition}
+  static int convert(long l) {{ return l; }}
+#endif
+}};
+#ifdef LIB_IMPLEMENTATION
+int A::convert(T i) {{ return i; }}
+int other() {{ return 1; }}
+#endif
+""")
+    for name in "ab":
+        lab.write(f"{name}.cpp", '#define LIB_IMPLEMENTATION\n#include "lib.h"\n')
+        lab.sh(f"g++ -MD -c {name}.cpp")
+    (finding,) = lab.audit("check", "--format", "json", "a.o", "b.o").json()["findings"]
+    assert finding["cause"]["kind"] == "implementation-switch" and len(finding["also"]) == 1
+
+
 FUNCTION = "struct A { int level(int) const; };\nint A::level(int) const { return 1; }\n"
 VARIABLE = "struct A { static int level; };\nint A::level = 2;\n"
 

@@ -380,10 +380,7 @@ SourceEvidence read(const BuildRecord& record, const std::vector<AskedSymbol>& s
   evidence.readings = source::read_definitions(record.unit, names, as_read.get());
   evidence.as_read = std::move(as_read);
   evidence.known_by = known_by(record);
-  const bool is_mmd = std::none_of(record.unit.listed_files.begin(), record.unit.listed_files.end(), is_system_file);
-  if (!record.unit.listed_files.empty() && !record.unit.options && is_mmd &&
-      record.unit.compiler != source::Compiler::Nvcc)
-    add_installed(record.unit, names, evidence.readings);
+  if (evidence.leaves_out_system_headers()) add_installed(record.unit, names, evidence.readings);
   PlacesToShow places;
   for (source::Reading& reading : evidence.readings) places.show(reading);
   if (!may_preprocess || !record.command) return evidence;
@@ -411,6 +408,11 @@ bool SourceEvidence::comes_to_listed(const SourceEvidence& other) const {
   for (const std::string& file : as_read->came_to) came_to.insert(shown(file, {}));
   return std::all_of(other.own_headers.begin(), other.own_headers.end(),
                      [&](const std::string& file) { return came_to.contains(file); });
+}
+
+bool SourceEvidence::leaves_out_system_headers() const {
+  return !unit.listed_files.empty() && !unit.options && unit.compiler != source::Compiler::Nvcc &&
+         std::none_of(unit.listed_files.begin(), unit.listed_files.end(), is_system_file);
 }
 
 bool is_system_file(std::string_view path) { return path.starts_with("/usr/") || path.starts_with("/opt/"); }

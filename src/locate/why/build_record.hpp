@@ -125,6 +125,8 @@ struct SourceEvidence {
   /// Did this reading, guided by debug info, come to what the other one has listed? Debug info does not say what the
   /// command line includes, which may lead to a place first; the depfile does.
   bool comes_to_listed(const SourceEvidence& other) const;
+  /// Is it read from a depfile that lists no system header (-MMD)?
+  bool leaves_out_system_headers() const;
 };
 
 /// Is it one of what is installed?

@@ -571,16 +571,24 @@ bool has_no_body(std::string_view line) {
   return last != std::string_view::npos && line[last] == ';' && line.find('{') == std::string_view::npos;
 }
 
+/// `static std::string convert(T ref) {` is inline in a class and internal elsewhere, so it makes no strong symbol.
+bool is_for_itself(std::string_view line, const std::string& name, bool is_cxx) {
+  const std::vector<std::string_view> words = words_of(line.substr(0, std::min(line.find(name), line.size())));
+  return says_one_of(words, {"static"}) || (is_cxx && says_one_of(words, {"inline", "constexpr", "friend"}));
+}
+
 /// May the definition be in a line that was left out, and not below the branch?
 bool may_be_elsewhere(const Branch& branch, const WrittenDefinition& written, const std::string& name,
                       FileContents& files) {
   const bool is_function = std::all_of(written.candidates.begin(), written.candidates.end(),
                                        [](const Definition& candidate) { return candidate.is_function; });
+  const bool is_cxx = written.language != source::Language::C;
   return std::any_of(written.unread.begin(), written.unread.end(), [&](const SourceLine& at) {
     const auto* lines = files.lines_of(at.file);
     const bool is_there = lines != nullptr && at.line != 0 && at.line <= lines->size();
     const std::string line = is_there ? without_comments((*lines)[at.line - 1]) : std::string();
-    const bool is_none = is_there && (only_uses(line, name) || (is_function && has_no_body(line)));
+    const bool is_none = is_there && (only_uses(line, name) || (is_function && has_no_body(line)) ||
+                                      (is_function && is_for_itself(line, name, is_cxx)));
     return !holds(branch, at) && !is_none;
   });
 }
