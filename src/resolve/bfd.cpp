@@ -19,6 +19,7 @@
 //     defines only itself. A reference to foo@V is satisfied by foo@V or foo@@V alone. Where an object or the line
 //     defines what plain foo means before a shared object has foo@@V, foo@V stands for it from then on, unless the
 //     version script gives plain foo another version. With -r plain foo and foo@@V have nothing to do with each other.
+//     Where an object has foo@V before a shared object's foo@@V, plain foo is the shared object's all the same.
 //     An error names the first definition: "foo@V" beside foo@@V, "foo@@V" where plain foo or foo@V took a weak
 //     foo@@V's place. A reference to "foo@" is one to a shared object's foo of no version, where it has versions.
 //  8. An --as-needed shared object takes part only when it defines a name that is undefined then and that a relocatable
@@ -383,6 +384,10 @@ void BfdLink::alias_default_version(SymbolId at, const Symbol& symbol, std::uint
   if (!makes_way(at, symbol, plain_id, dynamic)) return;
   Entry& other = table_[other_id];
   Entry& target = table_[versioned];
+  if (dynamic && target.definition.valid() && target.defined() && !target.dynamic) {  // an object's foo@V
+    const Entry::State state = symbol.weak() ? Entry::State::DefinedWeak : Entry::State::Defined;
+    return take(other, state, true, at, SymbolResolution::MergedCommon);
+  }
   target.strong_reference |= other.strong_reference;
   target.not_default |= other.not_default;
   if (!target.first_reference.valid()) target.first_reference = other.first_reference;

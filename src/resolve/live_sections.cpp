@@ -78,6 +78,8 @@ LiveSections::LiveSections(const LinkJob& job, std::vector<InputFacts>& inputs, 
     : job_(job), linker_(traits_of(job)), inputs_(inputs), resolution_(resolution), needed_(needed) {
   load(inputs, read);
   note_hidden_names();
+  for (const Unresolved& name : resolution.unresolved)  // foo@V may be, where there is a foo@@V
+    for (const Reference& reference : name.references) undefined_.insert(reference.id);
   index_definitions();
   mark_roots();
   run();
@@ -400,7 +402,10 @@ void LiveSections::mark_symbol(ObjectId id, std::uint32_t symbol_index) {
     return mark(id, needed_for(id, *at));
   if (!at->version.empty()) name += "@" + std::string(object.text(at->version));
   if (redirected) name = unwrapped(std::move(name));
-  mark_name(name);
+  if (!undefined_.contains({id, s}))
+    mark_name(name);
+  else if (linker_.keeps_operands)
+    mark_operands(name);
   for (const std::string_view bound : {"__start_", "__stop_"}) {
     if (!name.starts_with(bound) || !keeps_bounded(std::string_view(name).substr(bound.size()))) continue;
     const auto [from, to] = bounded_sections_.equal_range(std::string_view(name).substr(bound.size()));

@@ -102,6 +102,7 @@ class LiveSections {
   std::map<SymbolId, const SharedNeed*> needs_;                      ///< by definition
   std::multimap<std::string, Place, std::less<>> bounded_sections_;  ///< by name that is a C identifier
   std::map<std::string, ObjectId, std::less<>> hidden_names_;        ///< and the first object that mentions them so
+  std::set<SymbolId> undefined_;                                     ///< references that nothing answers
   std::set<const Assignment*> followed_;
   std::vector<Place> work_;
 };

@@ -211,6 +211,24 @@ def test_a_value_and_a_version_that_the_script_gives_another_name(bench, inputs,
     linkers.agree(bench, "bfd", f"--defsym=foo=4 {inputs} --version-script nodes.map")
 
 
+@pytest.mark.parametrize("inputs", ["has-v1.o default.so plain.o", "has-v1.o default.so refers.o", "plain.o has-v1.o default.so", "default.so has-v1.o plain.o", "has-v1.o default.so refers.o plain.o"])
+def test_an_objects_version_before_a_librarys_default_one(bench, inputs):
+    for name, lines in {"has-v1": ".globl s\n.symver s, foo@V1\n.data\ns: .quad 0", "default": ".globl s\n.symver s, foo@@V1\n.data\ns: .quad 0",
+                        "plain": ".globl foo\n.data\nfoo: .quad 0", "refers": ".globl foo\n.data\n.quad foo"}.items():
+        assemble(bench, name, lines)
+    bench.write("node.map", "V1 { };")
+    bench.sh("ld.bfd -shared default.o --version-script node.map -o default.so")
+    linkers.agree(bench, "bfd", inputs)
+
+
+@pytest.mark.parametrize("linker", ["lld14", "lld19", "mold"])
+def test_an_undefined_version_keeps_no_section(bench, linker):
+    need(PROGRAMS[linker])
+    assemble(bench, "default-v2", '.globl s\n.symver s, foo@@V2\n.section .data.s,"aw"\ns: .quad gone')
+    assemble(bench, "asks-v2", ".globl _start, s\n.symver s, foo@V2\n.text\n_start: .quad s")
+    linkers.agree(bench, linker, "--gc-sections default-v2.o asks-v2.o")
+
+
 @pytest.mark.parametrize("nodes", ["V2 { nope; };", "V2 { nope; local: *; };", "V2 { nope; local: f*; };", 'V2 { nope; extern "C++" { f; }; };'])
 def test_mold_warns_of_names_where_there_are_no_patterns(bench, nodes):
     need("mold")
