@@ -81,6 +81,7 @@ struct Unresolved {
   bool foreign = false;      ///< an object for another machine refers to it: LinkJob::foreign
   bool discarded = false;    ///< a discarded COMDAT copy defines it: lld reports that instead of "undefined"
   bool in_bytecode = false;  ///< only code for link-time optimisation refers to it: the link fails if that code stays
+  SymbolId library{};        ///< the definition in a shared object, of which `option` needs an address in the program
   std::vector<std::string> remarks{};  ///< which files would define it; the scan stage fills them in
   bool reported = false;               ///< the linker would report it; false also where that is not judged
 };

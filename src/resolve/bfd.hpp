@@ -39,6 +39,7 @@ class BfdLink {
   struct AskedFor {
     std::string_view name;  ///< as the option says it: --wrap may give it another one
     std::string_view option;
+    bool operand = false;  ///< of an expression
   };
 
   // The line (bfd_line.cpp)
@@ -66,6 +67,7 @@ class BfdLink {
   bool leaves_open_version(std::string_view name) const;
   bool lacks_value(const Entry& entry) const;
   void collect_unresolved();
+  void add_library_operands(const std::map<std::uint32_t, AskedFor>& asked_for, std::vector<std::uint32_t>& slot);
   void keep_unknown_operands();
 
   // One object (bfd.cpp)

@@ -25,7 +25,7 @@
 // 10. In a dynamic link each named node of a version script is an absolute symbol of value 0, which comes last: a second
 //     definition where an object has a strong or a common one, and what else refers to the name is answered.
 // 11. `-r --gc-sections` needs something to keep: a name of -u, --require-defined, EXTERN(), -e or ENTRY(), -init or
-//     -fini that has a place in a section.
+//     -fini that has a place in a section. Duplicates end the link before.
 // 12. It defines _GLOBAL_OFFSET_TABLE_ itself in what is loaded anywhere: an object's is a second definition.
 
 #include <algorithm>
@@ -321,9 +321,10 @@ void BfdLink::add_provided(std::map<std::uint32_t, AskedFor>& names) {
       const std::uint32_t id = table_.id(assignment.symbol);
       const Entry& entry = table_[table_.canonical(id)];
       const bool mentioned = entry.undefined() || entry.state == Entry::State::UndefinedWeak || names.contains(id);
-      if (!assignment.provide || !mentioned || entry.defined()) continue;
+      const bool made = entry.by_line && !entry.assigned;
+      if (!assignment.provide || !(made || (mentioned && !entry.defined()))) continue;
       for (const std::string& used : assignment.operands())
-        any_more |= names.emplace(entry_for_reference(used), AskedFor{used, assignment.where}).second;
+        any_more |= names.emplace(entry_for_reference(used), AskedFor{used, assignment.where, true}).second;
     }
   }
 }
@@ -348,9 +349,9 @@ std::map<std::uint32_t, BfdLink::AskedFor> BfdLink::must_be_defined() {
   std::map<std::uint32_t, AskedFor> names;
   for (const Assignment& assignment : job_.assignments)
     for (const std::string& used : assignment.operands())
-      if (!assignment.provide) names.emplace(entry_for_reference(used), AskedFor{used, assignment.where});
+      if (!assignment.provide) names.emplace(entry_for_reference(used), AskedFor{used, assignment.where, true});
   add_provided(names);
-  if (job_.output == OutputKind::Relocatable && job_.gc_sections) add_root(names);
+  if (job_.output == OutputKind::Relocatable && job_.gc_sections && out_.conflicts.empty()) add_root(names);
   for (const std::string& name : job_.must_define) names[table_.id(name)] = {name, "--require-defined"};
   return names;
 }
@@ -388,6 +389,7 @@ void BfdLink::collect_unresolved() {
     name.symbol = asked->second.name;
     name.option = asked->second.option;
   }
+  add_library_operands(asked_for, slot);
   if (out_.unresolved.empty()) return;
   for (std::uint32_t input = 0; input < inputs_.size(); ++input) {
     for (std::uint32_t o = 0; o < inputs_[input].objects.size(); ++o) {
@@ -409,10 +411,26 @@ void BfdLink::collect_unresolved() {
             [](const Unresolved& a, const Unresolved& b) { return a.symbol < b.symbol; });
 }
 
+/// What expressions use of shared objects: whether the program has a copy, relocations say.
+void BfdLink::add_library_operands(const std::map<std::uint32_t, AskedFor>& asked_for,
+                                   std::vector<std::uint32_t>& slot) {
+  for (const auto& [id, asked] : asked_for) {
+    const std::uint32_t meant = table_.canonical(id);
+    const Entry& entry = table_[meant];
+    if (!asked.operand || !entry.defined() || !entry.dynamic || slot[meant] != kNone) continue;
+    slot[meant] = static_cast<std::uint32_t>(out_.unresolved.size());
+    Unresolved& name = out_.unresolved.emplace_back();
+    name.symbol = asked.name;
+    name.option = asked.option;
+    name.library = entry.definition;
+  }
+}
+
 /// An expression that can't be evaluated ends the link before any relocation is looked at.
 void BfdLink::keep_unknown_operands() {
   const auto unknown = [&](const Unresolved& name) {
-    return is_operand(job_, name) && !answered_by_linker(name, job_, machine_of(inputs_), true);
+    return is_operand(job_, name) && !name.library.valid() &&
+           !answered_by_linker(name, job_, machine_of(inputs_), true);
   };
   if (std::any_of(out_.unresolved.begin(), out_.unresolved.end(), unknown))
     std::erase_if(out_.unresolved, [&](const Unresolved& name) { return !unknown(name); });

@@ -121,7 +121,7 @@ class GoldLink {
   // What comes of it (gold_verdict.cpp)
   void ask_for_options();
   void give_values();
-  void give_value(std::string_view name, bool provide, bool hidden);
+  bool give_value(std::string_view name, bool provide, bool hidden);
   std::string_view given_version(std::string_view name) const;
   void check_script_names();
   void check_nodes();
@@ -146,6 +146,7 @@ class GoldLink {
   Exports exports_;
   Resolution out_;
   DeviceLinkObject device_link_;
+  std::set<const Assignment*> made_;  ///< those that give their name the value
   SymbolTable<Slot> slots_;
   std::vector<Known> known_;
   std::vector<std::vector<std::vector<std::uint32_t>>> ids_;  ///< [input][object][symbol]: into known_, or kNone

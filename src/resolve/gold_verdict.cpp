@@ -71,10 +71,11 @@ void GoldLink::check_script_names() {
 void GoldLink::give_values() {
   for (const std::string& name : device_link_.defines) give_value(name, false, false);
   for (const Assignment& assignment : job_.assignments)
-    give_value(assignment.symbol, assignment.provide, assignment.hidden);
+    if (give_value(assignment.symbol, assignment.provide, assignment.hidden)) made_.insert(&assignment);
 }
 
-void GoldLink::give_value(std::string_view name, bool provide, bool hidden) {
+/// False where PROVIDE() has none to give.
+bool GoldLink::give_value(std::string_view name, bool provide, bool hidden) {
   Mention value;
   value.name = name;
   value.version = given_version(name);
@@ -87,7 +88,7 @@ void GoldLink::give_value(std::string_view name, bool provide, bool hidden) {
     const bool is_free = plain == kNone || !known_[plain].is.version.empty();
     if (provide || !is_free) id = is_free ? kNone : plain;
   }
-  if (provide && (id == kNone || (!known_[id].undefined() && !known_[id].is.shared))) return;
+  if (provide && (id == kNone || (!known_[id].undefined() && !known_[id].is.shared))) return false;
   if (provide && !value.default_version) value.version = known_[id].is.version;
   if (id == kNone) {
     id = make(value);
@@ -100,6 +101,7 @@ void GoldLink::give_value(std::string_view name, bool provide, bool hidden) {
     override(id, value);
   }
   if (!provide) slots_[slots_.id(name, value.version)].known = id;
+  return true;
 }
 
 /// Rule 4.
@@ -204,7 +206,7 @@ bool GoldLink::stays_common(const Known& known) const {
 /// Rule 7.
 void GoldLink::collect_operands(UndefinedNames& names) {
   for (const Assignment& assignment : job_.assignments) {
-    if (assignment.provide) continue;
+    if (!made_.contains(&assignment)) continue;
     for (const std::string& operand : assignment.operands()) {
       const std::uint32_t id = known_by(operand);
       if (id == kNone || !(known_[id].undefined() || stays_common(known_[id]))) continue;

@@ -29,7 +29,7 @@
 //      line; by lld 14 only what was undefined when it read the shared object. Objects decide whether the name is weak
 //      then. With --wrap=foo its __real_foo is foo, and its foo stays foo. The rest is in shared_references.cpp.
 //  11. What --defsym and a script's assignments use has to be defined by an object or by the linker, whatever
-//      --unresolved-symbols says; a shared object does not count ("symbol not found").
+//      --unresolved-symbols says; a shared object's counts where the program has a copy of it ("symbol not found").
 //
 // Every rule was tried with lld 14.0.6 and 19.1.7; tests/link/ holds them against those that are installed.
 
@@ -563,15 +563,34 @@ void LldLink::pull_globs() {
 
 /// Rule 6.
 void LldLink::demand_assigned() {
+  const auto demand_operands = [&](const Assignment& assignment) {
+    for (const std::string& used : assignment.uses) demand(used, assignment.where);
+  };
+  if (!since15_)
+    for (const Assignment& assignment : job_.assignments) demand_operands(assignment);
   for (const Assignment& assignment : job_.assignments) {
-    const std::uint32_t id = table_.find(assignment.symbol);
-    const bool there = id != kNone && table_[id].state != Entry::State::New;
-    const bool defined = there && table_[id].state >= Entry::State::Common;
-    const bool applies = !assignment.provide || (there && !defined);
-    for (const std::string& used : assignment.uses)
-      if (applies || !since15_) demand(used, assignment.where);
-    if (applies) assigned_.insert(assignment.symbol);
+    if (assignment.provide) continue;
+    assigned_.insert(assignment.symbol);
+    demand_operands(assignment);
   }
+  bool any_more = true;
+  while (any_more) {  // ends: each round but the last gives a value to a name that had none
+    any_more = false;
+    for (const Assignment& assignment : job_.assignments) {
+      if (!assignment.provide || !is_provided(assignment)) continue;
+      assigned_.insert(assignment.symbol);
+      provides_.insert(&assignment);
+      demand_operands(assignment);
+      any_more = true;
+    }
+  }
+}
+
+/// PROVIDE() gives a value to a name that something mentions, another PROVIDE() too, and nothing defines.
+bool LldLink::is_provided(const Assignment& assignment) const {
+  if (assigned_.contains(assignment.symbol)) return false;
+  const std::uint32_t id = table_.find(assignment.symbol);
+  return id != kNone && table_[id].state != Entry::State::New && table_[id].state < Entry::State::Common;
 }
 
 void LldLink::ask_for_wrapped(std::uint32_t id, Binding binding) {

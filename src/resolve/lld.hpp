@@ -88,6 +88,7 @@ class LldLink {
   void pull_entry_point();
   void pull_globs();
   void demand_assigned();
+  bool is_provided(const Assignment& assignment) const;
   void ask_for_wrapped(std::uint32_t id, Binding binding);
   void demand_wrapped();
 
@@ -160,6 +161,7 @@ class LldLink {
   std::vector<ObjectId> order_;                               ///< objects in the order they were linked
   std::vector<std::pair<std::uint32_t, SymbolId>> required_;  ///< names that shared objects refer to, not weakly
   std::set<std::string_view> wrapped_;
+  std::set<const Assignment*> provides_;         ///< PROVIDE() that gives its name the value
   std::set<std::string, std::less<>> assigned_;  ///< the line gives them a value
   std::map<std::uint32_t, FatalWarning> back_references_;
 };

@@ -342,18 +342,27 @@ void LldLink::collect_unresolved() {
 
 /// Rule 11.
 void LldLink::add_unknown_operands(UndefinedNames& names) {
+  std::set<std::uint32_t> libraries;
   for (const Assignment& assignment : job_.assignments) {
-    if (assignment.provide) continue;
+    if (assignment.provide && !provides_.contains(&assignment)) continue;
     for (const std::string& used : assignment.operands()) {
       const std::uint32_t id = wrapped_.contains(used) ? table_.composed("__wrap_" + used) : unwrapped(used);
       const Entry::State state = table_[id].state;
       const bool known = state == Entry::State::Defined || state == Entry::State::Common || assigned_.contains(used);
       if (known || defined_by_linker(used, job_, machine_of(inputs_), true)) continue;
-      Unresolved& name = names.name(table_.id(used), used);
+      const bool of_library = state == Entry::State::Shared;
+      Unresolved& name = names.name(of_library ? id : table_.id(used), used);
       name.option = assignment.where;
       name.discarded = false;  // not found is not found
+      if (of_library) name.library = table_[id].definition;
+      if (of_library) libraries.insert(id);
     }
   }
+  if (libraries.empty()) return;
+  names.each_symbol([&](SymbolId at, const ObjectFacts& facts, const Symbol& symbol) {
+    const std::uint32_t id = redirected(facts, symbol);
+    if (libraries.contains(id)) names.name(id, {}).references.push_back({at, {}, 0});
+  });
 }
 
 bool LldLink::all_needed_on_line(const ObjectFacts& shared) const {

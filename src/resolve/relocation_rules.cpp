@@ -17,6 +17,9 @@
 //     type or size (in lld), nor in a position independent program a stand-in by GNU ld or gold.
 //  6. A variable's offset from the thread pointer is known in a program and for its own variables alone.
 //  7. An absolute symbol has no distance from code that can be moved; gold does not ask.
+//  8. The copy or stand-in of rule 5 comes of what asks for the address, but not where the loader can write it: GNU ld
+//     leaves all of a variable in writable sections to it, else it is left whole addresses, and by lld distances of 64
+//     bits. GNU ld has a stand-in for calls too.
 //
 // One function a linker and machine; what is not refused there is accepted.
 
@@ -249,8 +252,8 @@ JudgedRelocation bfd_distance(const Case& c) {
   if (c.shared() && replaceable) return wide ? c.text_relocation() : kNotPic;
   if (c.undefined_weak() && c.pic() && !wide) return kNotPic;
   if (c.shared() || !c.library()) return kAccepted;
-  if (c.pie() && c.without_shape()) return c.text_relocation();
   if (c.pie() && c.to.is_function()) return wide ? c.text_relocation() : kNotPic;
+  if (c.pie() && c.without_shape()) return c.text_relocation();
   if (c.protected_library()) return kProtected;
   if (!c.to.is_function() && !c.link.policy.copies) return c.pie() ? c.text_relocation() : kNotPic;
   return kAccepted;
@@ -500,7 +503,25 @@ JudgedRelocation judge_mold(const Case& c) {
   return c.shared() ? kNotPic : mold_copy(c);
 }
 
+/// Rule 8.
+bool asks_for_address(RelocationClass what) {
+  return is_distance(what) || what == Small || what == SmallPart || what == LowPart || what == Word || what == Page ||
+         what == InPage || what == InPageLoad;
+}
+
 }  // namespace
+
+bool makes_program_hold(const RelocationLink& link, RelocationClass what, const RelocationTarget& target,
+                        const RelocatedSection& section) {
+  const bool lld = link.linker == LinkerKind::Lld;
+  if (link.shared() || !target.library()) return false;
+  if (what == Call || what == ShortBranch) return !lld;
+  if (!asks_for_address(what) || !(target.is_function() || link.policy.copies)) return false;
+  const bool writes = section.writable || (lld && link.policy.text == false);
+  if (!writes) return true;
+  if (lld) return what != Word && what != DistanceWord;
+  return target.is_function() && what != Word;
+}
 
 bool relocations_are_judged(const RelocationLink& link) {
   const bool linker = link.linker == LinkerKind::Bfd || link.linker == LinkerKind::Lld ||

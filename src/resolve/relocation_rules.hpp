@@ -106,6 +106,10 @@ struct JudgedRelocation {
 /// Is there a linker and machine whose rules are known?
 bool relocations_are_judged(const RelocationLink& link);
 
+/// Does it make a program hold a copy of a library's variable, or a stand-in of its function? Of GNU ld and lld.
+bool makes_program_hold(const RelocationLink& link, RelocationClass what, const RelocationTarget& target,
+                        const RelocatedSection& section);
+
 JudgedRelocation judge_relocation(const RelocationLink& link, RelocationClass what, const RelocationTarget& target,
                                   const RelocatedSection& section);
 

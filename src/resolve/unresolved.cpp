@@ -20,6 +20,8 @@
 //     makes neither _GLOBAL_OFFSET_TABLE_ nor _DYNAMIC for it.
 // 10. What only code for link-time optimisation refers to is judged by the linker once that code is compiled, and much of
 //     it is dropped by then. The names that it lists are no more than candidates.
+// 11. What a shared object defines has a value for --defsym and scripts in GNU ld and lld only where a relocation makes
+//     the program hold a copy of the variable or a stand-in of the function.
 //
 // Relocations are most of an object's bytes, so they are read only for the names left over, object by object; all of
 // them only when --gc-sections decides whether something is reported.
@@ -42,6 +44,7 @@
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
 #include "resolve/exports.hpp"
+#include "resolve/relocation_rules.hpp"
 #include "resolve/shared_references.hpp"
 #include "support/demangle.hpp"
 #include "target/linker_traits.hpp"
@@ -276,6 +279,7 @@ class Settler {
       judge_uses();
       drop_dead_duplicates();
     }
+    std::erase_if(names, [&](const Unresolved& name) { return name.library.valid() && is_held(name); });
     if (linker_.stops_at_bare_relocations && any_reported_use()) stop_at_bare_relocations();
     reject_open_versions(job_, out_, [&](const Unresolved& name) {
       if (linker_.node_answers_version) return is_used_in_memory(name);
@@ -381,8 +385,9 @@ class Settler {
   }
 
   bool stops_at_expression() const {
-    return linker_.stops_at_expression && std::any_of(out_.unresolved.begin(), out_.unresolved.end(),
-                                                      [&](const Unresolved& name) { return is_operand(job_, name); });
+    return linker_.stops_at_expression &&
+           std::any_of(out_.unresolved.begin(), out_.unresolved.end(),
+                       [&](const Unresolved& name) { return is_operand(job_, name) && !name.library.valid(); });
   }
 
   bool gc_decides() const {
@@ -535,6 +540,32 @@ class Settler {
                        [](const Reference& reference) { return !reference.section.empty(); });
   }
 
+  /// Rule 11. Where the machine's relocations aren't known, any use may be one.
+  bool is_held(const Unresolved& name) {
+    if (linker_.rules == ResolutionRules::GnuLd && job_.relocations.noinhibit_exec) return true;
+    RelocationLink link{job_.linker, job_.linker_version, RelocationRules::None, RelocationLink::Output::Program,
+                        job_.relocations};
+    if (job_.output == OutputKind::SharedObject) link.output = RelocationLink::Output::SharedObject;
+    RelocationTarget target;
+    target.place = RelocationTarget::Place::Library;
+    target.type = symbol(name.library).type;
+    return std::any_of(name.references.begin(), name.references.end(), [&](const Reference& reference) {
+      const ObjectId id = reference.id.in;
+      const std::vector<std::uint32_t> dropped = dropped_sections(object(id), id, out_);
+      const RelocationRules rules = machine_of(object(id)).relocations;
+      const auto makes_it = [&](const Use& use, std::uint32_t number) {
+        const RelocationType* type = relocation_type(rules, number);
+        return rules == RelocationRules::None ||
+               (type != nullptr && makes_program_hold(link, type->what, target, {use.section, use.writable, use.code}));
+      };
+      return std::any_of(uses_[id].begin(), uses_[id].end(), [&](const Use& use) {
+        if (use.symbol != symbol(reference.id).index || !use.alloc || !counts(id, use)) return false;
+        if (std::binary_search(dropped.begin(), dropped.end(), use.section_index)) return false;
+        return std::any_of(use.types.begin(), use.types.end(), [&](std::uint32_t type) { return makes_it(use, type); });
+      });
+    });
+  }
+
   /// Debug information needs no entry in the dynamic symbol table.
   bool is_used_in_memory(const Unresolved& name) {
     return std::any_of(name.references.begin(), name.references.end(), [&](const Reference& reference) {
@@ -635,7 +666,7 @@ class Settler {
     std::vector<Unresolved> refused;
     if (needed_.empty()) return refused;
     std::erase_if(out_.unresolved, [&](Unresolved& name) {
-      if (name.hidden) return false;
+      if (name.hidden || name.library.valid()) return false;
       const auto library = std::find_if(needed_.begin(), needed_.end(), [&](const IndirectLibrary& candidate) {
         return defines(candidate.facts, name.symbol);
       });

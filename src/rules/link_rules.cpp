@@ -526,6 +526,8 @@ std::string message_for(const LinkJob& job, const Unresolved& name) {
   if (name.discarded)
     message += traits_of(job).says_discarded ? " is defined only in a section that the link discards"
                                              : " is defined only in a COMDAT group that the link discards";
+  else if (name.library.valid())
+    message += " is defined by a shared object, and the program has no copy of it";
   else if (name.in_shared)
     message += " is needed by a shared object and not defined by any input";
   else

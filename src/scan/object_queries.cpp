@@ -75,11 +75,14 @@ class UseFinder {
       uses_.push_back({static_cast<std::uint32_t>(relocation.symbol), std::string(sections_.name(target, header)),
                        relocation.offset, (header.sh_flags & SHF_ALLOC) != 0, none, target,
                        (header.sh_flags & SHF_EXCLUDE) != 0, (header.sh_flags & SHF_EXECINSTR) != 0,
-                       header.sh_size == 0});
+                       header.sh_size == 0, (header.sh_flags & SHF_WRITE) != 0});
     } else if (Use& known = uses_[place->second]; known.none && !none) {
       known.offset = relocation.offset;
       known.none = false;
     }
+    const auto type = static_cast<std::uint32_t>(relocation.type);
+    std::vector<std::uint32_t>& types = uses_[place->second].types;
+    if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
   }
 
   const ElfSections& sections_;

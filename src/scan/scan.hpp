@@ -47,9 +47,11 @@ struct Use {
   bool alloc = false;        ///< that section is SHF_ALLOC
   bool none = false;         ///< R_*_NONE
   std::uint32_t section_index = 0;
-  bool excluded = false;  ///< that section is SHF_EXCLUDE
-  bool code = false;      ///< that section is SHF_EXECINSTR
-  bool empty = false;     ///< that section has no bytes
+  bool excluded = false;               ///< that section is SHF_EXCLUDE
+  bool code = false;                   ///< that section is SHF_EXECINSTR
+  bool empty = false;                  ///< that section has no bytes
+  bool writable = false;               ///< that section is SHF_WRITE
+  std::vector<std::uint32_t> types{};  ///< of all relocations there that use it, each once
 };
 
 /// The first use of each of `symbols` (.symtab indexes) in each section of a relocatable object; by symbol, then

@@ -208,6 +208,39 @@ def test_a_common_symbol_that_has_a_place_in_spite_of_r(bench, linker):
     assert not linkers.differs(bench, linker, "-r -d common.o --defsym alias=foo")
 
 
+PROVIDED_IN_VAIN = ["PROVIDE(foo = nope);", "PROVIDE(foo = two); PROVIDE(two = nope);", "PROVIDE(two = nope); PROVIDE(foo = two);", "PROVIDE(two = 4); PROVIDE(foo = two);"]
+
+
+@pytest.mark.parametrize("script", PROVIDED_IN_VAIN)
+@pytest.mark.parametrize("linker", ["bfd", "gold", "lld14", "lld19"])
+def test_what_is_provided_needs_a_value(bench, linker, script):
+    """lld 14 and gold ask for it even where nothing needs the name."""
+    need(linkers.PROGRAMS[linker])
+    bench.write("provide.ld", script)
+    wrong = [linkers.differs(bench, linker, words + " provide.ld") for words in ("needs-foo.o", "start.o")]
+    assert not any(wrong), "\n".join(filter(None, wrong))
+
+
+OF_A_LIBRARY = {"address": "lea x(%rip), %rax", "call": "call x@plt", "slot": "mov x@GOTPCREL(%rip), %rax", "word": ".data\n.quad x",
+                "constant": '.section .rodata,"a"\n.quad x', "distance": ".data\n.long x - .", "wide": ".data\n.quad x - .", "debug": '.section .debug_x,""\n.quad x',
+                "none": "nop"}
+
+
+@pytest.mark.parametrize("kind", ["object", "function"])
+@pytest.mark.parametrize("output", ["", "-pie", "-shared", "--gc-sections -e _start"])
+@pytest.mark.parametrize("linker", ["bfd", "lld14", "lld19"])
+def test_a_value_that_a_library_has(bench, linker, output, kind):
+    """It is known where the program has a copy of the variable, or a stand-in of the function."""
+    need(linkers.PROGRAMS[linker])
+    assemble(bench, "library-x", f".globl x\n.type x,%{kind}\n.size x,8\n.data\nx: .quad 0")
+    bench.sh(f"ld.bfd -shared library-x.o -o library-{kind}.so")
+    wrong = []
+    for name, use in OF_A_LIBRARY.items():
+        assemble(bench, "of-" + name, f".globl x, _start\n.text\n_start: {use}")
+        wrong.append(linkers.differs(bench, linker, f"{output} of-{name}.o library-{kind}.so --defsym=y=x"))
+    assert not any(wrong), "\n".join(filter(None, wrong))
+
+
 def test_mold_extracts_for_no_value_under_r(bench):
     need("mold")
     linkers.agree(bench, "mold", "--defsym=alias=foo -r libfoo.a")
