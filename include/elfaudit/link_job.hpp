@@ -135,6 +135,7 @@ struct WarningPolicy {
   bool segments = true;                    ///< false: --no-warn-rwx-segments
   bool writable_text = false;              ///< -N: code is writable
   bool one_segment = false;                ///< -N, -n: data and code are in one segment
+  bool shared_pages = false;               ///< -z noseparate-code: constants and code are
 };
 
 /// Which code for link-time optimisation the linker reads. What it does not read is to it the ELF object that holds the

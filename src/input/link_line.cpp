@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -279,6 +281,7 @@ bool WarningOptions::take(const LineItem& item) {
 
 void WarningOptions::take_keyword(std::string_view keyword, std::string_view value) {
   if (keyword == "execstack" || keyword == "noexecstack") policy_.stack_executable = keyword == "execstack";
+  if (keyword == "separate-code" || keyword == "noseparate-code") policy_.shared_pages = keyword == "noseparate-code";
   if (keyword == "execstack-if-needed") policy_.stack_if_needed = true;
   if (keyword == "stack-size") policy_.stack_sized = value.find_first_not_of("0xX") != std::string_view::npos;
 }
@@ -809,10 +812,31 @@ class LineReader {
     for (const std::string& file : read_files_) {
       if (find_script_file(search_, file).empty()) job_.missing.emplace_back(file, "no such file");
     }
+    if (linker_.evaluates_few_times) note_long_chains();
     exports_.finish(search_, unresolved_.fatal_warnings(), job_);
     if (linker_.needs_objects && line_.complete) check_objects();
     if (linker_.needs_machine && line_.complete && !collector.has_output_format()) check_machine_named();
     check_machines();
+  }
+
+  /// How often the linker evaluates the values depends on the layout of the output.
+  void note_long_chains() {
+    constexpr int kSureRounds = 4;
+    std::set<std::string_view> open;
+    for (const Assignment& made : job_.assignments) open.insert(made.symbol);
+    for (int round = 0; round < kSureRounds; ++round) {
+      const std::set<std::string_view> before = open;
+      for (const Assignment& made : job_.assignments) {
+        const std::set<std::string_view>& unknown = made.provide ? before : open;
+        const std::span<const std::string> used = made.operands();
+        const auto waits = [&](const std::string& name) { return name != made.symbol && unknown.contains(name); };
+        if (std::none_of(used.begin(), used.end(), waits)) open.erase(made.symbol);
+      }
+    }
+    if (!open.empty())
+      note("the value of " + std::string(*open.begin()) +
+           " is at the end of a long chain of assignments: " + std::string(linker_.name) +
+           " may find none (\"undefined symbol ... referenced in expression\"), which is not judged");
   }
 
   /// No linker takes an object for another machine than -m names. A script may have another output format.

@@ -43,7 +43,7 @@ namespace elfaudit {
 //  2. GNU ld makes a segment writable and executable where an output section is both: the input sections of one name
 //     differ, or one is both itself. Sections without bytes count, but not alone. .text is read-only whatever its input
 //     sections say, unless -N is given. The others between .init and .fini share its pages, so that a writable one is
-//     enough. -N and -n put data and code into one segment (_bfd_elf_map_sections_to_segments in bfd/elf.c).
+//     enough; with -z noseparate-code .rodata and notes do too. -N and -n put data and code into one segment (_bfd_elf_map_sections_to_segments in bfd/elf.c).
 
 namespace {
 
@@ -90,6 +90,11 @@ bool shares_pages_of_code(std::string_view name) {
   return name == ".init" || name == ".fini" || name == ".plt" || name == ".plt.got" || name == ".plt.sec";
 }
 
+/// With -z noseparate-code the constants that come before and behind the code do too.
+bool is_beside_code(std::string_view name) {
+  return name == ".rodata" || name == ".rodata1" || name.starts_with(".note");
+}
+
 /// The input sections of an output section, taken together.
 struct OutputMemory {
   bool writable = false;
@@ -134,7 +139,8 @@ class MemoryCheck {
     for (const auto& [name, memory] : output) {
       if (memory.empty) continue;
       const bool fixed = name == ".text";
-      const bool executable = memory.executable || (any_code && shares_pages_of_code(name));
+      const bool beside = shares_pages_of_code(name) || (job_.warnings.shared_pages && is_beside_code(name));
+      const bool executable = memory.executable || (any_code && beside);
       const bool writable = fixed ? job_.warnings.writable_text : memory.writable;
       if (executable && writable) return warn(name, memory.odd);
     }

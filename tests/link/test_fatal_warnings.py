@@ -196,6 +196,9 @@ MEMORY = """
     start.o writes_text.o
     start.o writes_fini.o
     start.o writes_rodata.o
+    -z noseparate-code start.o writes_rodata.o
+    -z noseparate-code writes_rodata.o
+    -z noseparate-code -z separate-code start.o writes_rodata.o
     start.o runs_rodata.o
     start.o runs_rodata.o writes_rodata.o
     start.o runs_tls.o
@@ -275,7 +278,7 @@ def test_what_the_linker_refuses_is_refused(bench, linker):
 def test_the_memory_of_the_output(bench, linker):
     need(WITH_GOLD[linker])
     # Options it does not know, and what gold crashes of
-    left_out = {"bfd": {}, "gold": {"rwx-segments", "no-warn-execstack", " -w", "runs_tls"},
+    left_out = {"bfd": {}, "gold": {"rwx-segments", "separate-code", "no-warn-execstack", " -w", "runs_tls"},
                 "mold": {"rwx-segments", "stack-size", " -w", "-n "}}[linker]
     lines = [line for line in MEMORY if not any(word in line for word in left_out)]
     assert not (wrong := held_against(bench, WITH_GOLD[linker], lines)), "\n".join(wrong)

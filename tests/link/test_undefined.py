@@ -208,6 +208,15 @@ def test_a_common_symbol_that_has_a_place_in_spite_of_r(bench, linker):
     assert not linkers.differs(bench, linker, "-r -d common.o --defsym alias=foo")
 
 
+@pytest.mark.parametrize("links, noted", [(4, False), (5, True)])
+def test_a_long_chain_of_values(bench, links, noted):
+    """GNU ld evaluates it as often as it lays out memory, which is not known here."""
+    names = ["foo", *(f"link{i}" for i in range(links - 1))]
+    bench.write("chain.ld", "".join(f"PROVIDE({name} = {after});" for name, after in zip(names, [*names[1:], "4"])))
+    result = bench.audit("check", "--", "ld.bfd", "needs-foo.o", "chain.ld", "-o", "out")
+    assert result.code == 0 and ("a long chain of assignments" in result.out) == noted, result
+
+
 PROVIDED_IN_VAIN = ["PROVIDE(foo = nope);", "PROVIDE(foo = two); PROVIDE(two = nope);", "PROVIDE(two = nope); PROVIDE(foo = two);", "PROVIDE(two = 4); PROVIDE(foo = two);"]
 
 
