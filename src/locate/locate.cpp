@@ -193,8 +193,6 @@ class DefinitionEvidence {
     return symbols;
   }
 
-  bool is_other_target() const { return !machine_of(object_).has_macro_table; }
-
   /// By whose name the build's records are found; it need not be there.
   std::string object_file() const {
     if (object_.available) return object_file_of(origin_);
@@ -229,7 +227,7 @@ class DefinitionEvidence {
 
   /// What the object says of the translation unit.
   void note_itself(const std::optional<std::size_t>& number, source::TranslationUnit& unit) {
-    unit.is_other_target = is_other_target();
+    unit.machine = {object_.machine, object_.is_64, object_.big_endian};
     if (!object_.device.images.empty()) {
       unit.gpu_arch = object_.device.images.front().arch.number;
       if (!toolkit_) toolkit_ = toolkit_of(object_);
@@ -485,7 +483,7 @@ class DefinitionEvidence {
     record.unit.folder = working_directory();
     record.unit.language = language;
     record.unit.compiler_known = false;
-    record.unit.is_other_target = is_other_target();
+    record.unit.machine = {object_.machine, object_.is_64, object_.big_endian};
     return at->second = read_sources(record, symbols_, false);
   }
 

@@ -3,6 +3,7 @@
 #include "target/machine_traits.hpp"
 
 #include <elf.h>
+#include <sys/utsname.h>
 
 #include <algorithm>
 
@@ -68,9 +69,12 @@ std::string_view emulation_of_driver_option(std::string_view option) {
   return row.emulations.substr(0, row.emulations.find(' '));
 }
 
-const MachineTraits& machine_of_macro_table() {
-  return *std::find_if(std::begin(kMachines), std::end(kMachines),
-                       [](const MachineTraits& machine) { return machine.has_macro_table; });
+const MachineTraits& host_machine() {
+  static const MachineTraits& host = [&]() -> const MachineTraits& {
+    struct utsname name {};
+    return traits_of(::uname(&name) == 0 ? machine_of_host(name.machine) : Machine{});
+  }();
+  return host;
 }
 
 }  // namespace elfaudit

@@ -31,7 +31,8 @@ struct MachineTraits {
   std::string_view triples{};        ///< what LLVM's target triples begin with, besides the beginning of `multiarch`
   std::string_view driver_option{};  ///< makes a driver for another machine link for this one: "-m32"
   std::string_view macro_starts{};   ///< what predefined macros that tell the machine begin with
-  bool has_macro_table = false;      ///< predefined_macros.cpp is about it
+  bool has_macro_table = false;      ///< locate/source/predefined_macros.cpp has them, under the name of `multiarch`
+  std::string_view sure_macros{};    ///< of these all that no option changes; empty: no option is thought of
 
   // Where its libraries are
   std::string_view multiarch{};    ///< Debian's folder in /usr/lib
@@ -96,8 +97,8 @@ Machine machine_of_triple(std::string_view triple);
 /// The value of -m that a driver gives its linker for an option of its own, "-m32"; empty for any other option.
 std::string_view emulation_of_driver_option(std::string_view option);
 
-/// The one whose macros predefined_macros.cpp has.
-const MachineTraits& machine_of_macro_table();
+/// The one that this program runs on.
+const MachineTraits& host_machine();
 
 // --- Lists of words
 
@@ -116,14 +117,4 @@ inline bool has_word(std::string_view words, std::string_view word) {
   return any_word(words, [&](std::string_view one) { return one == word; });
 }
 
-// --- What compilers define on their own, as data (predefined_macros.cpp).
-
-namespace source {
-
-/// Sections "@NAME", each with entries "MACRO VALUE", or "-MACRO" to take one back, separated by "; " and line breaks:
-/// @every, @gcc, @clang, then for each compiler and language ("@gcc c++") what all standards have, and for each
-/// standard ("@gcc c++ 17") what it adds to the one before.
-extern const std::string_view kPredefinedTable;
-
-}  // namespace source
 }  // namespace elfaudit

@@ -38,11 +38,14 @@ using Ranked = std::pair<int, std::string>;
 
 bool is_triplet(std::string_view text) { return text.find("-linux-") != std::string_view::npos; }
 
-/// Does a triplet, or a program named after one, belong to the machine whose macros are known? "x86_64-pc-linux-gnu-g++"
-bool is_modelled(std::string_view name) {
-  const std::string_view known = machine_of_macro_table().multiarch;
+/// Does a triplet, or a program named after one, belong to the machine that this runs on? "x86_64-pc-linux-gnu-g++"
+bool is_hosts(std::string_view name) {
+  const std::string_view known = host_machine().multiarch;
   return name.starts_with(known.substr(0, known.find('-') + 1));
 }
+
+/// Was it compiled for another machine than the one that this runs on?
+bool is_foreign(const TranslationUnit& unit) { return unit.machine.known() && unit.machine != host_machine().machine; }
 
 /// "/usr/aarch64-linux-gnu/include" of a path below it: where Debian has the C library of another target.
 std::string cross_folder(std::string_view path) {
@@ -110,7 +113,7 @@ std::string cross_triplet(std::string_view program) {
   const std::string_view name = base_name(program);
   for (const std::string_view driver : {"-gcc", "-g++", "-c++"}) {
     const std::size_t at = name.find(driver);
-    if (at != std::string_view::npos && is_triplet(name.substr(0, at)) && !is_modelled(name))
+    if (at != std::string_view::npos && is_triplet(name.substr(0, at)) && !is_hosts(name))
       return std::string(name.substr(0, at));
   }
   return {};
@@ -139,7 +142,7 @@ std::vector<std::string> cross_folders(const std::string& triplet, unsigned long
 Installation gcc_installation(unsigned long wanted) {
   Installation best;
   for (const std::string& triplet : entries_of("/usr/lib/gcc")) {
-    if (!is_modelled(triplet) || triplet.find("-linux") == std::string::npos) continue;
+    if (!is_hosts(triplet) || triplet.find("-linux") == std::string::npos) continue;
     for (const std::string& version : entries_of("/usr/lib/gcc/" + triplet)) {
       const unsigned long major = major_of(version);
       if ((wanted == 0 || major == wanted) && major > major_of(best.version)) best = {triplet, version};
@@ -198,7 +201,7 @@ OwnFolders own_folders(const TranslationUnit& unit) {
     const bool is_c = unit.language == Language::C;
     return {{}, cross_folders(triplet, major_of(unit.compiler_version), is_c)};
   }
-  if (unit.is_other_target || !triplet.empty()) return result;
+  if (is_foreign(unit) || !triplet.empty()) return result;
   std::vector<std::string> folders;
   if (unit.compiler == Compiler::Nvcc) {
     result.toolkit = toolkit_of(unit.program);
@@ -486,9 +489,9 @@ void IncludeSearch::set_toolkit(const std::string& folder) {
 /// Those of this machine's compiler, behind what debug info shows of them.
 void IncludeSearch::add_default_directories(const TranslationUnit& unit) {
   const std::string version = unit.compiler_version.substr(0, unit.compiler_version.find('.'));
-  const std::string triplet(machine_of_macro_table().multiarch);
+  const std::string triplet(host_machine().multiarch);
   std::vector<std::string> all;
-  if (unit.is_other_target) return;  // its headers are elsewhere
+  if (is_foreign(unit)) return;  // its headers are elsewhere
   if (unit.language != Language::C && !version.empty() && unit.compiler != Compiler::Clang)
     all = {"/usr/include/c++/" + version, "/usr/include/" + triplet + "/c++/" + version,
            "/usr/include/c++/" + version + "/backward"};

@@ -7,6 +7,7 @@
 #include <array>
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -189,7 +190,10 @@ void add_entry(Macros& macros, std::string_view entry) {
     macros.erase(std::string(entry.substr(1)));
     return;
   }
+  const bool only_another_value = entry.starts_with('=');
+  if (only_another_value) entry.remove_prefix(1);
   const std::size_t blank = std::min(entry.find(' '), entry.size());
+  if (only_another_value && !macros.contains(entry.substr(0, blank))) return;
   macros.insert_or_assign(std::string(entry.substr(0, blank)),
                           std::string(entry.substr(std::min(blank + 1, entry.size()))));
 }
@@ -250,13 +254,19 @@ void add_standard(Macros& macros, const TranslationUnit& unit, bool is_clang) {
     add_section(macros, family + " " + std::string(year));
     if (year == standard.year) break;
   }
+  if (unit.machine.known()) {
+    const std::string target(traits_of(unit.machine).multiarch);
+    add_section(macros, std::string(is_clang ? "clang " : "gcc ") + target);
+    add_section(macros, family + " " + target);
+  }
   if (standard.gnu) {
     macros["linux"] = macros["unix"] = "1";
-    if (!is_c) {
+    if (!is_c && macros.contains("__SIZEOF_INT128__")) {
       macros["__GLIBCXX_TYPE_INT_N_0"] = "__int128";
       macros["__GLIBCXX_BITSIZE_INT_N_0"] = "128";
     }
   } else {
+    std::erase_if(macros, [](const auto& macro) { return !macro.first.starts_with('_'); });  // "i386"
     macros["__STRICT_ANSI__"] = "1";
   }
 }
@@ -404,10 +414,13 @@ std::string predefined_macros(const TranslationUnit& unit) {
   if (unit.options)
     for (const std::string& option : *unit.options) add_option(macros, option, is_clang);
   // Suffixes of constants: function-like, so not in the table.
+  const std::string suffix = macros.contains("_LP64") ? "L\n" : "LL\n";
   std::string text =
-      "#define __INT8_C(c) c\n#define __INT16_C(c) c\n#define __INT32_C(c) c\n#define __INT64_C(c) c##L\n"
-      "#define __UINT8_C(c) c\n#define __UINT16_C(c) c\n#define __UINT32_C(c) c##U\n#define __UINT64_C(c) c##UL\n"
-      "#define __INTMAX_C(c) c##L\n#define __UINTMAX_C(c) c##UL\n";
+      "#define __INT8_C(c) c\n#define __INT16_C(c) c\n#define __INT32_C(c) c\n#define __UINT8_C(c) c\n"
+      "#define __UINT16_C(c) c\n#define __UINT32_C(c) c##U\n";
+  for (const char* head : {"#define __INT64_C(c) c##", "#define __INTMAX_C(c) c##", "#define __UINT64_C(c) c##U",
+                           "#define __UINTMAX_C(c) c##U"})
+    text.append(head).append(suffix);
   for (const auto& [name, value] : macros) text.append("#define ").append(name).append(" ").append(value).append("\n");
   return text;
 }
@@ -546,13 +559,21 @@ bool decides(std::string_view option, DecidedBy by) {
 
 }  // namespace
 
+bool has_macros_of_target(const TranslationUnit& unit) {
+  return !unit.machine.known() || traits_of(unit.machine).has_macro_table;
+}
+
 bool depends_on_options(std::string_view macro, const TranslationUnit& unit) {
+  const auto any = [&](auto test) { return std::any_of(unit.options->begin(), unit.options->end(), test); };
+  const MachineTraits& machine = traits_of(unit.machine);
+  const auto is_start = [&](std::string_view start) { return macro.starts_with(start); };
+  if (!machine.sure_macros.empty() && !has_word(machine.sure_macros, macro) && any_word(machine.macro_starts, is_start))
+    return !unit.options || any([](const std::string& option) { return decides(option, DecidedBy::Machine); });
   const auto* const row = std::find_if(kOptionMacros.begin(), kOptionMacros.end(),
                                        [&](const OptionMacro& one) { return macro.starts_with(one.prefix); });
   if (row == kOptionMacros.end()) return false;
   if (macro.starts_with("__CUDA") && unit.language != Language::Cuda) return false;
   if (!unit.options || row->by == DecidedBy::Distribution) return true;
-  const auto any = [&](auto test) { return std::any_of(unit.options->begin(), unit.options->end(), test); };
   if (row->by == DecidedBy::Position) return !any([](const std::string& option) { return decides_position(option); });
   return any([&](const std::string& option) { return decides(option, row->by); });
 }
@@ -596,13 +617,33 @@ bool is_guard_name(std::string_view macro) {
   return false;
 }
 
+/// Does the table have it for any compiler and target? "__SIZEOF_INT128__"
+static bool is_in_table(std::string_view macro) {
+  static const std::set<std::string_view> names = [] {
+    std::set<std::string_view> all;
+    const std::string_view table = kPredefinedTable;
+    for (std::size_t from = table.find_first_not_of(";\n "); from != std::string_view::npos;) {
+      const std::size_t end = std::min(table.find_first_of(";\n", from), table.size());
+      std::string_view entry = table.substr(from, end - from);
+      entry.remove_prefix(std::min(entry.find_first_not_of("-="), entry.size()));
+      if (!entry.starts_with('@')) all.insert(entry.substr(0, entry.find(' ')));
+      from = table.find_first_not_of(";\n ", end);
+    }
+    return all;
+  }();
+  return names.contains(macro);
+}
+
 bool is_compilers_own(std::string_view macro) {
   for (const std::string_view prefix :
        {"__clang", "__CUDACC", "__CUDA_ARCH", "__NVCC",    "__NVCOMPILER", "__PGI",  "__INTEL",     "__ICC",
         "_MSC_",   "_WIN",     "__APPLE",     "__MINGW",   "__CYGWIN",     "__HIP",  "__cplusplus", "__GNU",
         "__STDC",  "__linux",  "__FreeBSD",   "__ANDROID", "__EMSCRIPTEN", "__SYCL", "__SUNPRO"})
     if (macro.starts_with(prefix)) return true;
-  return macro.starts_with("__") && tells_machine(macro);
+  if (macro.starts_with("__")) return tells_machine(macro) || is_in_table(macro);
+  // Not _GNU_SOURCE and _BIG_ENDIAN, which people define too.
+  return any_word("_LP64 _ILP32 _CALL_ _ARCH_P", [&](std::string_view start) { return macro.starts_with(start); }) &&
+         is_in_table(macro);
 }
 
 }  // namespace elfaudit::source

@@ -22,6 +22,13 @@ std::string_view assumed_value(std::uint8_t row, int variant);
 /// Does nothing but the standard, which is not known, decide about that row?
 bool is_standards(std::uint8_t row, const TranslationUnit& unit);
 
+/// Sections "@NAME", each with entries "MACRO VALUE", or "-MACRO" to take one back, separated by "; " and line breaks:
+/// @every, @gcc, @clang, then for each compiler and language ("@gcc c++") what all standards have, and for each
+/// standard ("@gcc c++ 17") what it adds to the one before. All of that is for 64-bit x86. What differs from it
+/// elsewhere is in "@gcc aarch64-linux-gnu" and "@gcc c++ aarch64-linux-gnu", with "=MACRO VALUE" for another value
+/// of one that is defined.
+extern const std::string_view kPredefinedTable;
+
 /// As in -std=, when the unit says nothing the compiler's default.
 std::string standard_name(const TranslationUnit& unit);
 /// Those that it may have been instead, GNU's form or ISO's as the unit has it.
@@ -31,6 +38,9 @@ inline constexpr std::string_view kStandard = "-std=";
 
 /// Does the compiler define that macro only with certain options, which are not known or whose effect is not?
 bool depends_on_options(std::string_view macro, const TranslationUnit& unit);
+
+/// Are the macros known that tell the unit's target?
+bool has_macros_of_target(const TranslationUnit& unit);
 /// Does the target decide whether that macro is defined, or what it says? "__x86_64__", "__SIZEOF_POINTER__".
 bool depends_on_target(std::string_view macro);
 /// Is that a name by which compilers and platforms make themselves known? No header defines those.

@@ -273,7 +273,7 @@ Doubt Preprocessor::doubt_of_undefined(std::uint32_t name) {
 Doubt Preprocessor::doubt_of_unread(std::uint32_t name) {
   if (names_.name(name).find("DOXYGEN") != std::string_view::npos) return 0;  // no compiler is given such a name
   const std::string text(names_.name(name));
-  if (unit_->is_other_target && depends_on_target(text)) return doubt_of_target(text);
+  if (!has_macros_of_target(*unit_) && depends_on_target(text)) return doubt_of_target(text);
   if (depends_on_options(text, *unit_))
     return doubts_.add("whether " + text + " is defined depends on options that are not known", {name});
   if (const std::uint8_t row = assumed_row(text, *unit_); row != 0 && text.starts_with("__cpp_"))
@@ -470,7 +470,7 @@ void Preprocessor::define(Frame& frame) {
   if (frame.inclusion == built_in_ && depends_on_options(name.text, *unit_))
     macro.doubt = doubts_.add("whether " + std::string(name.text) + " is defined depends on options that are not known",
                               {name.id});
-  if (frame.inclusion == built_in_ && unit_->is_other_target && depends_on_target(name.text))
+  if (frame.inclusion == built_in_ && !has_macros_of_target(*unit_) && depends_on_target(name.text))
     macro.doubt = doubt_of_target(std::string(name.text));
   maybe_defined_.erase(macro.name);
   for (const OpenConditional& open : frame.open) {

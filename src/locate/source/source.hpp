@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "elfaudit/finding.hpp"
+#include "target/machine_traits.hpp"
 
 namespace elfaudit::source {
 
@@ -58,8 +59,8 @@ struct TranslationUnit {
   /// "12.2.0" (an object's .comment says it), of nvcc the host compiler's; empty: not known.
   std::string compiler_version;
   std::string cuda_version;  ///< nvcc's: "13.0" (its cubins say it); empty: not known
-  /// Not compiled for 64-bit x86, whose predefined macros alone are known: a condition on another target's is a doubt.
-  bool is_other_target = false;
+  /// For which it was compiled; unknown: taken for 64-bit x86.
+  Machine machine{};
 
   std::vector<std::string> came_to;  ///< files that a reading came to, absolute; once read_definitions() has left it
 
