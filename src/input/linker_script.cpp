@@ -304,8 +304,8 @@ class Lexer {
 
 class Parser {
  public:
-  Parser(std::string_view text, const std::string& where, LinkerKind linker)
-      : dialect_(dialect_of(linker)), lexer_(text, dialect_), where_(where) {}
+  Parser(std::string_view text, const std::string& where, const Dialect& dialect)
+      : dialect_(dialect), lexer_(text, dialect_), where_(where) {}
 
   VersionScript parse() {
     try {
@@ -472,8 +472,11 @@ class Parser {
 
 }  // namespace
 
-VersionScript parse_version_script(std::string_view text, const std::string& where, LinkerKind linker) {
-  return Parser(text, where, linker).parse();
+VersionScript parse_version_script(std::string_view text, const std::string& where, LinkerKind linker,
+                                   bool relocatable) {
+  Dialect dialect = dialect_of(linker);
+  dialect.both_lists |= relocatable;  // gold compares the lists when it uses them
+  return Parser(text, where, dialect).parse();
 }
 
 std::vector<SymbolPattern> all_patterns(const VersionScript& script) {

@@ -24,7 +24,8 @@ struct VersionScript {
 
 /// As that linker reads it: they do not all accept the same. `where` names the file in the nodes. A dynamic list is a
 /// script with nodes without names.
-VersionScript parse_version_script(std::string_view text, const std::string& where, LinkerKind linker);
+VersionScript parse_version_script(std::string_view text, const std::string& where, LinkerKind linker,
+                                   bool relocatable = false);
 
 /// --export-dynamic-symbol-list: "{ foo; bar*; };", the same language.
 std::vector<SymbolPattern> all_patterns(const VersionScript& script);

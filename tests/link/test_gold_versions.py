@@ -142,6 +142,7 @@ def test_fails_as_gold_does(bench, words):
 def test_one_name_in_both_lists(bench, text):
     bench.write("lists.map", text + "\n")
     assert not differs(bench, "gold", "-shared foo.o --version-script=lists.map")
+    assert not differs(bench, "gold", "-r foo.o --version-script=lists.map")
 
 
 @pytest.mark.parametrize("name", ["f[!0]", "?1", "f?", "[ab]*", "*", "f-1", "f/1", "f~", "f@V", "1f", "f^", "-f"])
