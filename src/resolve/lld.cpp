@@ -427,7 +427,15 @@ void LldLink::open_object(ObjectId id) {
   read({Reading::Kind::Object, id});
 }
 
-void LldLink::read(const Reading& reading) { readings_.push_back(reading); }
+/// lld 14 takes all names of a lazy object in before it asks for any: rule 8 of the merging.
+void LldLink::read(const Reading& reading) {
+  if (!since15_ && reading.kind == Reading::Kind::LazyObject) {
+    const std::vector<Symbol>& symbols = object(reading.id).symbols;
+    for (std::uint32_t s = 0; s < symbols.size(); ++s)
+      if (symbols[s].defined()) note_version({reading.id, s}, symbols[s]);
+  }
+  readings_.push_back(reading);
+}
 
 /// Depth first, as lld's own calls go. A chain of members is as deep as the archive is long: hence no recursion.
 void LldLink::read_all() {
@@ -480,7 +488,7 @@ void LldLink::read_symbol(const Reading& reading, SymbolId at) {
       return read_reference(at, symbol, false);
     case Reading::Kind::LazyObject:
       if (!symbol.defined()) return;
-      note_version(at, symbol);
+      if (since15_) note_version(at, symbol);
       offer_lazy(at.in, entry_for(facts, symbol));
       return;
     case Reading::Kind::SharedObject:

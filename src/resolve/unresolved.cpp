@@ -57,7 +57,7 @@ namespace elfaudit {
 //  1. A shared object that defines foo@V needs a node V in a version script. An executable may define versions of its
 //     own.
 //  2. GNU ld leaves no foo@V undefined in a shared object ("no symbol version section for versioned symbol"), used or
-//     not, weak or not. gold does where a version script has a node V; what no relocation in memory uses is nothing to
+//     not, weak or not; nor in a program that would export it by -E or a dynamic list, unless it is weak. gold does where a version script has a node V; what no relocation in memory uses is nothing to
 //     it.
 //  3. A version script may name what isn't there, except with --no-undefined-version. Patterns may always match
 //     nothing. GNU ld looks only where the output has dynamic sections. mold only warns, which --fatal-warnings makes
@@ -208,17 +208,24 @@ class VersionCheck {
 
 /// The names with a version that GNU ld does not leave undefined in a shared object. Of all that nothing defines, used
 /// or not, but for those that `counts` leaves out.
-void reject_open_versions(const LinkJob& job, Resolution& resolution,
+void reject_open_versions(const LinkJob& job, bool dynamic, Resolution& resolution,
                           const std::function<bool(const Unresolved&)>& counts) {
   const LinkerTraits& linker = traits_of(job);
-  if (job.output != OutputKind::SharedObject || !linker.leaves_no_version_open) return;
+  const bool program = job.output == OutputKind::Executable && linker.rules == ResolutionRules::GnuLd && dynamic;
+  if (!(program || job.output == OutputKind::SharedObject) || !linker.leaves_no_version_open) return;
+  const Exports exports(job);
+  const auto is_left_open = [&](const Unresolved& name) {
+    if (!program) return true;
+    const bool goes_on = !is_reported(job, name) || is_only_warned(job, name);
+    return goes_on && (job.export_dynamic || exports.in_dynamic_list(name.symbol));
+  };
   const auto has_node = [&](std::string_view version) {
     return std::any_of(job.versions.begin(), job.versions.end(),
                        [&](const VersionNode& node) { return node.name == version; });
   };
   for (const Unresolved& name : resolution.unresolved) {
     const std::size_t at = std::min(name.symbol.find('@', 1), name.symbol.size());
-    if (name.references.empty() || at + 1 >= name.symbol.size() || !counts(name)) continue;
+    if (name.references.empty() || at + 1 >= name.symbol.size() || !counts(name) || !is_left_open(name)) continue;
     if (linker.node_answers_version ? has_node(name.symbol.substr(at + 1)) : name.hidden) continue;
     resolution.rejections.push_back({Rejection::Kind::NoSuchVersion,
                                      name.symbol.substr(0, at),
@@ -281,7 +288,7 @@ class Settler {
     }
     std::erase_if(names, [&](const Unresolved& name) { return name.library.valid() && is_held(name); });
     if (linker_.stops_at_bare_relocations && any_reported_use()) stop_at_bare_relocations();
-    reject_open_versions(job_, out_, [&](const Unresolved& name) {
+    reject_open_versions(job_, dynamic || job_.pie, out_, [&](const Unresolved& name) {
       if (linker_.node_answers_version) return is_used_in_memory(name);
       return !job_.gc_sections || is_used(name);
     });

@@ -43,6 +43,7 @@ OBJECTS = {
     "has-v2": ".symver y_2, y@V2, remove\n.globl y_2\n.data\ny_2: .quad 0",
     "has-etext": ".globl etext\n.symver x_1, x@@V1, remove\n.globl x_1\n.data\nx_1: .quad etext",
     "refers-etext": ".data\n.quad etext",
+    "x-and-y-of-v1": ".symver x_1, x@@V1, remove\n.symver y_1, y@@V1, remove\n.globl x_1, y_1\n.data\nx_1: .quad 0\ny_1: .quad 0",
     "has-default-v1": ".symver x_1, x@@V1, remove\n.globl x_1\n.data\nx_1: .quad 0",
     "weak-tls": START + ".weak x\n.hidden x\nmovq x@gottpoff(%rip), %rax",
     "tls-x": '.globl x\n.section .tdata.x,"awT"\nx: .quad 0',
@@ -196,6 +197,9 @@ CASES = """
 
     # a library's etext gives way to lld's
     --as-needed has-etext.so weak-v1.o refers-etext.o
+
+    # lld 14 knows the versions of all names of a lazy object before one of them extracts it
+    -shared refers-x.o --start-lib x-and-y-of-v1.o --end-lib
 
     # where a version has no node nothing is said of discarded sections
     -shared -z defs common-x-and-group.o x-in-group.o refers-x.o has-v2.o

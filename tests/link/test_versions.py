@@ -221,6 +221,19 @@ def test_an_objects_version_before_a_librarys_default_one(bench, inputs):
     linkers.agree(bench, "bfd", inputs)
 
 
+@pytest.mark.parametrize("words", ["-E", "--dynamic-list=fits.list", "--dynamic-list=plain.list", "-pie -E", "", "-E --gc-sections"])
+@pytest.mark.parametrize("binding", ["globl", "weak"])
+def test_a_program_exports_no_open_version(bench, binding, words):
+    """GNU ld has no section of versions where no library has the name."""
+    assemble(bench, "open", f".globl _start\n.{binding} s\n.symver s, foo@V1\n.text\n_start: nop\n.data\n.quad s")
+    assemble(bench, "empty", "")
+    bench.sh("ld.bfd -shared empty.o -o empty.so")
+    bench.write("fits.list", "{ f*; };")
+    bench.write("plain.list", "{ foo; };")
+    wrong = [linkers.differs(bench, "bfd", f"{words} --unresolved-symbols=ignore-all open.o {library}") for library in ("", "empty.so")]
+    assert not any(wrong), "\n".join(filter(None, wrong))
+
+
 @pytest.mark.parametrize("linker", ["lld14", "lld19", "mold"])
 def test_an_undefined_version_keeps_no_section(bench, linker):
     need(PROGRAMS[linker])
