@@ -262,6 +262,15 @@ def test_bitcode_that_no_plugin_reads(lab):
     assert result.code == 1 and "a.o: is LLVM bitcode, and GNU ld has no plugin that reads it" in result.out, result
 
 
+def test_the_place_of_what_bitcode_defines(lab):
+    """Its debug info is part of the code: the depfile and the sources say it."""
+    need("clang")
+    lab.cc("a.o", "int x = 1;", "clang -flto -g -MD")
+    lab.cc("b.o", "int x = 1;", "clang -flto -g")
+    result = lab.audit("check", "a.o", "b.o")
+    assert "a.c:1  (depfile + source scan)" in result.out and "the debug info of LLVM bitcode is not read" in result.out, result
+
+
 def test_bitcode_of_a_later_llvm(lab):
     need("clang-14", "clang-19", "ld.lld-14")
     lab.cc("a.o", "int *p; int main(void) { return *p; }", "clang-19 -flto -O1")

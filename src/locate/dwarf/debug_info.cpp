@@ -18,6 +18,8 @@
 #include <span>
 #include <string>
 
+#include "elf/file_kind.hpp"
+#include "elf/object_image.hpp"
 #include "elfaudit/error.hpp"
 #include "facts/codec.hpp"
 #include "locate/dwarf/die_search.hpp"
@@ -265,6 +267,12 @@ std::vector<Target*> not_found(std::vector<Target>& targets, const std::vector<s
   return result;
 }
 
+bool is_bitcode(const Origin& origin) {
+  ObjectBytes bytes;
+  const std::span<const std::byte> content = bytes.of(origin);
+  return file_kind(content.first(std::min(content.size(), kMagicSize))) == FileKind::LlvmBitcode;
+}
+
 DeclaredPlaces read(const Origin& origin, const std::vector<SymbolQuery>& wanted, const DebugRoots& roots) {
   DebugSource source(origin, roots);
   // Separate debug files are looked for only where a linked file has no debug info of its own.
@@ -310,6 +318,8 @@ DeclaredPlaces places_written(const Origin& origin, const std::vector<SymbolQuer
   if (wanted.empty()) return {};
   std::string why;
   try {
+    if (origin.bytecode && is_bitcode(origin))
+      return {std::vector(wanted.size(), unknown("the debug info of LLVM bitcode is not read")), true};
     return read(origin, wanted, roots);
   } catch (const BadDebugInfo& error) {
     why = std::string("its debug info is damaged: ") + error.what();
