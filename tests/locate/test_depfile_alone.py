@@ -50,6 +50,21 @@ def test_the_folders_of_a_cross_compiler(lab, driver, extension):
     assert places(lab, f"aarch64-linux-gnu-{driver} -MD", extension) == {("lib.h", 4, (1,), "depfile")}
 
 
+@pytest.mark.parametrize("compiler, extension", COMPILERS)
+def test_a_header_of_the_project_before_the_systems_of_that_name(lab, compiler, extension):
+    lab.write("third/net/ethernet.h", "int level = 3;\n#include_next <net/ethernet.h>\n")
+    lab.write("lib.h", "#pragma once\n#include <net/ethernet.h>\n")
+    assert places(lab, f"{compiler} -MD -Ithird", extension) == {("third/net/ethernet.h", 1, (1, 2), "depfile")}
+
+
+@pytest.mark.skipif(not os.path.exists("/usr/include/xxhash.h"), reason="needs xxhash's header")
+def test_a_copy_of_an_installed_header_in_cuda(lab):
+    need("nvcc")
+    lab.write("third/xxhash.h", "int level = 3;\n")
+    lab.write("lib.h", "#pragma once\n#include <xxhash.h>\n#include <string.h>\n")
+    assert places(lab, "nvcc -MD -Ithird", "cu") == {("third/xxhash.h", 1, (1, 2), "depfile")}
+
+
 @pytest.mark.parametrize("operand", ["<lib.h>", '"lib.h"'])
 def test_mmd_leaves_out_system_headers(lab, operand):
     lab.write("third/lib.h", "int level = 3;\n")

@@ -418,7 +418,10 @@ bool GuessedDirectories::was_read_beside(const std::string& path, std::string_vi
 // --- Which file an #include means
 
 IncludeSearch::IncludeSearch(const TranslationUnit& unit, FileStore& files)
-    : files_(files), folder_(unit.folder), lists_other_side_(unit.lists_other_side) {
+    : files_(files),
+      folder_(unit.folder),
+      knows_command_(unit.options.has_value()),
+      lists_other_side_(unit.lists_other_side) {
   for (const std::string& directory : unit.quote_dirs) directories_.push_back(spelled_in(folder_, directory));
   first_bracket_ = directories_.size();
   for (const std::string& directory : unit.include_dirs) directories_.push_back(spelled_in(folder_, directory));
@@ -597,7 +600,7 @@ Included IncludeSearch::search(const IncludeRequest& request) {
   if (guessed_ && !request.next) return guess(request);
   for (; from < directories_.size(); ++from) {
     Included found = try_directory(from, request);
-    if (found.how == Included::How::Exact) return found;
+    if (found.how == Included::How::Exact) return from < first_system_ ? found : or_of_project(found, request);
     // What is on the disk but not listed may have come there after the compile: a later directory may have a listed
     // one.
     if (found.how == Included::How::Unlisted && unlisted.how == Included::How::Missing) unlisted = found;
@@ -605,6 +608,30 @@ Included IncludeSearch::search(const IncludeRequest& request) {
   if (listed_.empty()) return unlisted;
   const Included other = by_suffix(request.name);
   return other.how == Included::How::Missing ? unlisted : other;
+}
+
+/// -I, which a depfile does not tell, comes before the compiler's own folders. A listed file that ends so is meant
+/// where the list has not the system's, or has it only later: what is meant here is entered here.
+Included IncludeSearch::or_of_project(const Included& own, const IncludeRequest& request) {
+  if (list_.empty() || knows_command_ || request.next) return own;
+  const auto is_reached = [&](std::size_t at) {
+    return reached_.contains(files_.open(list_[at], listed_.at(list_[at])));
+  };
+  const std::string& path = files_[own.file].path;
+  if (!listed_.contains(path)) {
+    if (is_standard_header(request.name)) return own;
+    const Included other = by_suffix(request.name);
+    return other.file == FileStore::kNone ? own : other;
+  }
+  const auto own_at = static_cast<std::size_t>(std::find(list_.begin(), list_.end(), path) - list_.begin());
+  if (own_at == list_.size() || is_reached(own_at)) return own;
+  std::size_t first = own_at;
+  for (const std::size_t at : listed_as(request.name))
+    if (at < first && !is_system(list_[at]) && !is_reached(at)) first = at;
+  if (first == own_at || std::is_sorted(list_.begin() + 1, list_.end())) return own;
+  Included result = open(listed_.at(list_[first]), Included::How::Exact);
+  result.directory = first_system_;
+  return result;
 }
 
 /// The directories of -I are searched before the compiler's own. Which they are, and in which order, is not known: of

@@ -123,6 +123,7 @@ class IncludeSearch {
   Included search(const IncludeRequest& request);
   void add_default_directories(const TranslationUnit& unit);
   Included guess(const IncludeRequest& request);
+  Included or_of_project(const Included& own, const IncludeRequest& request);
 
   FileStore& files_;
   std::string folder_;
@@ -131,6 +132,7 @@ class IncludeSearch {
   std::size_t first_system_ = 0;          ///< from here on they were read off the list
   bool lists_system_ = false;
   std::string real_toolkit_;  ///< without links
+  bool knows_command_ = false;
   bool lists_other_side_ = false;
   bool has_own_ = false;  ///< as they are installed here
   std::string toolkit_;   ///< CUDA's headers; nvcc's depfile is that of the device side, which reads others of them
