@@ -152,13 +152,15 @@ def test_two_files_that_fit(lab):
     assert chains(lab, build(lab, "gcc -g -Iother", "#include <way.h>\n")) == [None, None]
 
 
-@pytest.mark.parametrize("folder, way, known", [("build", "../include", True), ("src", "../include", True), ("build", "../../elsewhere", False)])
-def test_a_compile_beside_the_includes(lab, folder, way, known):
+@pytest.mark.parametrize("folder, way, text, known", [
+    ("build", "../include", '#define API\n#include "../../inc/level.h"\n', True), ("src", "../include", '#define API\n#include "../../inc/level.h"\n', True),
+    ("build", "../include", "#define API\n#include <level.h>\n", True), ("build", "../../elsewhere", "#define API\n#include <level.h>\n", False)])
+def test_a_compile_beside_the_includes(lab, folder, way, text, known):
     """As CMake's: lib/api.h, which has macros and includes alone, is in no line table."""
     lab.write("p/src/a.c", "#include <lib/api.h>\nint own_a;\n")
     lab.write("p/src/b.c", "int own_b;\n#include <lib/api.h>\n")
     lab.write("p/inc/level.h", "#pragma once\nint level = 3;\n")
-    lab.write(f"p/{folder}/{way}/lib/api.h", "#define API\n#include <level.h>\n")
+    lab.write(f"p/{folder}/{way}/lib/api.h", text)
     for name in "ab":
         lab.sh(f"cd p/{folder} && gcc -g -I../inc -I{way} -c ../src/{name}.c -o {lab.path}/{name}.o")
     api = ("p/include/lib/api.h", 2)
@@ -167,7 +169,8 @@ def test_a_compile_beside_the_includes(lab, folder, way, known):
 
 @pytest.mark.parametrize("command", ["gcc -g", "clang -g"])
 @pytest.mark.parametrize("name, text, known", [("config.h", '#include "../inc/h.h"\n', False), ("force.h", '#define A\n#include <h.h>\n', False),
-                                               ("config.h", "#define HAVE_A 1\n", True)])
+                                               ("config.h", "#define HAVE_A 1\n", True), ("own.h", "#define A\n#include <h.h>\n", False),
+                                               ("own.h", "#define A\n", True)])
 def test_what_the_command_line_includes_may_lead_there(lab, command, name, text, known):
     """A header with macros and #includes alone leaves no trace in debug info."""
     lab.write(f"own/{name}", text)
@@ -182,6 +185,18 @@ def test_two_headers_of_a_name_in_the_project(lab):
     for name in "ab":
         lab.write(f"p/src/{name}.c", "#include <lib/api.h>\n")
         lab.sh(f"mkdir -p p/build && cd p/build && gcc -g -I../inc -I../libs/one/two/three/four -c ../src/{name}.c -o {lab.path}/{name}.o")
+    assert chains(lab, ["a.o", "b.o"]) == [None, None]
+
+
+@pytest.mark.parametrize("folder", ["own", "inc"])
+def test_another_header_of_the_name_outside_the_project(lab, folder):
+    """That of the project is in no line table either, and may be meant, or be before or behind the other in the search."""
+    lab.write("p/inc/level.h", "#pragma once\nint level = 3;\n")
+    lab.write(f"p/{folder}/lib/outer.h", "#define API\n#include <level.h>\n")
+    lab.write("elsewhere/lib/outer.h", "#define API\n\n#include <level.h>\n")
+    for name in "ab":
+        lab.write(f"p/src/{name}.c", "#include <lib/outer.h>\n")
+        lab.sh(f"cd p && gcc -g -I../elsewhere -Iinc -c src/{name}.c -o {lab.path}/{name}.o")
     assert chains(lab, ["a.o", "b.o"]) == [None, None]
 
 

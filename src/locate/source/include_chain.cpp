@@ -15,25 +15,6 @@ namespace {
 constexpr std::size_t kMostFiles = 5000;        // that are looked through for #includes
 constexpr std::uint32_t kNowhere = 0xffffffff;  // no inclusion
 
-/// What the #includes of a file name, whatever conditions they are under: `"a.h"`, `<a.h>`, or a macro's name.
-std::vector<std::string_view> operands_in(const TextFile& file) {
-  std::vector<std::string_view> result;
-  const std::string_view text = file.view(0, file.size());
-  for (std::size_t at = text.find('#'); at != std::string_view::npos; at = text.find('#', at + 1)) {
-    const std::size_t line = at == 0 ? 0 : text.find_last_of('\n', at - 1) + 1;
-    if (text.substr(line, at - line).find_first_not_of(" \t") != std::string_view::npos) continue;
-    const std::size_t word = std::min(text.find_first_not_of(" \t", at + 1), text.size());
-    std::string_view rest = text.substr(word, text.find('\n', word) - word);
-    if (!rest.starts_with("include") && !rest.starts_with("import")) continue;
-    rest.remove_prefix(std::min(rest.find_first_of(" \t<\""), rest.size()));
-    rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
-    if (rest.empty()) continue;
-    const char close = rest.front() == '<' ? '>' : rest.front() == '"' ? '"' : ' ';
-    result.push_back(rest.substr(0, std::min(rest.find(close, 1), rest.size())));
-  }
-  return result;
-}
-
 }  // namespace
 
 bool may_include(const TextFile& file, std::string_view wanted) {
@@ -63,8 +44,8 @@ std::optional<std::uint32_t> IncludeChains::to(std::uint32_t file, std::uint32_t
   if (entry == entry_of_.end()) return std::nullopt;  // the source itself, or included by the command line
   const auto [sure, is_new] = sure_.try_emplace({met->at.inclusion, met->doubt != 0});
   if (is_new) sure->second = !may_come_earlier(file, entry->second) && !may_come_otherwise(*met, entry->second);
-  return sure->second && missed_is_explained() && !may_be_forced(file) ? std::optional(met->at.inclusion)
-                                                                       : std::nullopt;
+  const bool is_only = sure->second && missed_is_explained() && is_evident(met->at.inclusion) && !may_be_forced(file);
+  return is_only ? std::optional(met->at.inclusion) : std::nullopt;
 }
 
 /// A file that is read several times may have the line in each.
@@ -122,11 +103,27 @@ bool IncludeChains::leads_elsewhere(std::uint32_t file, std::uint32_t below, std
 
 /// What the command line includes comes first, and leaves no trace in debug info when it has macros and #includes alone.
 bool IncludeChains::may_be_forced(std::uint32_t file) {
-  if (!forced_) {
-    forced_ = preprocessor_.search().may_be_forced();
-    std::erase_if(*forced_, [&](std::uint32_t one) { return first_entry_.contains(one); });
+  const auto [forced, is_new] = forced_.try_emplace(file, false);
+  if (!is_new) return forced->second;
+  const std::vector<std::uint32_t> all = preprocessor_.search().may_be_forced(file);
+  return forced->second = std::any_of(all.begin(), all.end(), [&](std::uint32_t one) {
+           return !first_entry_.contains(one) && lead_to({one}, file, 0);
+         });
+}
+
+/// A header that leaves no trace in debug info was found in a directory that is a guess: is there a reason to believe in
+/// it? That it includes what was read from its own folder is one.
+bool IncludeChains::is_evident(std::uint32_t inclusion) {
+  bool leads_there = false;
+  while (inclusion != 0) {
+    const Asked& step = asked_[entry_of_.at(inclusion)];
+    const std::string& path = files_[step.files.front()].path;
+    if (!preprocessor_.search().is_evident(step.guessed_in, path, leads_there)) return false;
+    const bool was_read = !step.beside && step.guessed_in.empty();
+    leads_there = step.beside && (leads_there || was_read || preprocessor_.search().was_read(path));
+    inclusion = step.at.inclusion;
   }
-  return std::any_of(forced_->begin(), forced_->end(), [&](std::uint32_t one) { return lead_to({one}, file, 0); });
+  return true;
 }
 
 /// What the compile read, and the reading did not, must be something that the reading left out.

@@ -38,6 +38,7 @@ class IncludeChains {
   bool leads_elsewhere(std::uint32_t file, std::uint32_t below, std::size_t since, std::size_t entered);
   bool missed_is_explained();
   bool may_be_forced(std::uint32_t file);
+  bool is_evident(std::uint32_t inclusion);
   bool is_below(std::uint32_t inclusion, std::uint32_t top) const;
   bool is_over(std::uint32_t file, std::size_t before) const;
   bool lead_to(std::vector<std::uint32_t> from, std::uint32_t file, std::size_t before);
@@ -51,8 +52,8 @@ class IncludeChains {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Preprocessor::Met>> met_;  ///< by file and line
   std::map<std::pair<std::uint32_t, bool>, bool> sure_;  ///< by inclusion, and whether the line in it is in doubt
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> named_;
-  std::unordered_set<std::uint32_t> unclear_;         ///< files with an #include that may mean anything
-  std::optional<std::vector<std::uint32_t>> forced_;  ///< may have been
+  std::unordered_set<std::uint32_t> unclear_;       ///< files with an #include that may mean anything
+  std::unordered_map<std::uint32_t, bool> forced_;  ///< by file: may the command line have led there?
   std::optional<bool> explained_;
 };
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <system_error>
 
@@ -316,7 +317,8 @@ GuessedDirectories::GuessedDirectories(const TranslationUnit& unit) {
   add_above(source);
   add_below(unit.folder);
   add_below(std::string(parent_path(source)));
-  if (const auto* folders = folders_of_project(project_of(unit.folder, source));
+  root_ = project_of(unit.folder, source);
+  if (const auto* folders = folders_of_project(root_);
       folders != nullptr && directories_.size() + folders->size() <= kMostDirectories)
     for (const std::string& folder : *folders) add(folder);
   for (std::string& folder : folders_in("/usr/include")) add(std::move(folder));  // as pkg-config gives them: eigen3
@@ -413,6 +415,146 @@ bool GuessedDirectories::was_read_beside(const std::string& path, std::string_vi
   const std::string prefix = std::string(directory) + "/" + std::string(name.substr(0, slash + 1));
   const auto at = std::lower_bound(files_.begin(), files_.end(), prefix);
   return at != files_.end() && at->starts_with(prefix);
+}
+
+namespace {
+
+constexpr const char* kMarkers[] = {"/.git", "/.hg", "/.svn"};
+
+/// Another project's, which is not built with this one's -I.
+bool is_checkout(const std::string& folder) {
+  return std::any_of(std::begin(kMarkers), std::end(kMarkers),
+                     [&](const char* marker) { return ::access((folder + marker).c_str(), F_OK) == 0; });
+}
+
+/// The folders below that one, the nearest first, as far as is affordable.
+const std::vector<std::string>& folders_below(const std::string& folder) {
+  constexpr std::size_t kMost = 600;
+  thread_local std::pair<std::string, std::vector<std::string>> last;
+  if (last.first == folder) return last.second;
+  last = {folder, {}};
+  std::vector<std::string>& all = last.second;
+  std::vector<std::string> level = {folder};
+  for (int depth = 0; depth < kDeepestBelow; ++depth) {
+    std::vector<std::string> next;
+    for (const std::string& above : level)
+      for (std::string& below : folders_in(above)) {
+        if (all.size() == kMost) return all;
+        if (depth == 0 && is_checkout(below)) continue;
+        all.push_back(below);
+        next.push_back(std::move(below));
+      }
+    level = std::move(next);
+  }
+  return all;
+}
+
+bool has_one_of(std::string_view path, std::initializer_list<std::string_view> endings) {
+  return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return path.ends_with(ending); });
+}
+
+/// Macros and #includes leave no trace in debug info.
+bool has_only_directives(const TextFile& file) {
+  Interner names;
+  Lexer lexer(file, names, 0, true);
+  lexer.interning = false;
+  for (Token token = lexer.next(); token.kind != Kind::End; token = lexer.next()) {
+    if (!token.is('#') || (token.flags & Token::LineStart) == 0) return false;
+    lexer.enter_line();
+    lexer.leave_line();
+  }
+  return true;
+}
+
+std::vector<FileIncludes> read_includes(const std::string& folder) {
+  constexpr std::uintmax_t kLargest = 4U << 20;
+  std::vector<FileIncludes> files;
+  std::error_code error;
+  for (const std::string& entry : entries_of(folder)) {
+    FileIncludes one{folder + "/" + entry, false, false, {}};
+    one.is_header = has_one_of(entry, {".h", ".hh", ".hpp", ".hxx", ".h++", ".H", ".cuh", ".inc", ".ipp", ".tcc"});
+    const bool is_source = has_one_of(entry, {".c", ".cc", ".cpp", ".cxx", ".c++", ".C", ".cu"});
+    if ((!one.is_header && !is_source) || fs::file_size(one.path, error) > kLargest || error) continue;
+    FileStore store;
+    const std::uint32_t file = store.open(one.path, one.path);
+    if (file == FileStore::kNone) continue;
+    one.has_only_directives = has_only_directives(store[file]);
+    for (const std::string_view operand : operands_in(store[file])) {
+      const bool is_macro = operand.front() != '"' && operand.front() != '<';
+      one.names.emplace_back(is_macro ? std::string_view() : base_name(operand.substr(1)));
+    }
+    files.push_back(std::move(one));
+  }
+  return files;
+}
+
+/// Of the headers and sources in a folder. Every unit of a build asks for those of the same project.
+std::shared_ptr<const std::vector<FileIncludes>> includes_in(const std::string& folder) {
+  constexpr std::size_t kMostFolders = 4000;
+  using Known = std::pair<fs::file_time_type, std::shared_ptr<const std::vector<FileIncludes>>>;
+  thread_local std::unordered_map<std::string, Known> all;
+  std::error_code error;
+  const fs::file_time_type time = fs::last_write_time(folder, error);
+  if (all.size() >= kMostFolders) all.clear();
+  auto& [known_time, known] = all[folder];
+  if (known == nullptr || known_time != time)
+    known = std::make_shared<const std::vector<FileIncludes>>(read_includes(folder));
+  known_time = time;
+  return known;
+}
+
+}  // namespace
+
+bool GuessedDirectories::is_beside_project(std::string_view name, const std::string& directory) const {
+  const std::string parent(parent_path(root_));
+  const std::string own = directory.starts_with(root_) ? directory.substr(root_.size()) : std::string("/");
+  for (const std::string& folder : folders_below(parent)) {
+    if (folder == root_ || folder.starts_with(root_ + "/")) continue;
+    const std::size_t behind = std::min(folder.find('/', parent.size() + 1), folder.size());
+    if (folder.substr(behind) == own) continue;
+    if (::access((folder + "/" + std::string(name)).c_str(), F_OK) == 0) return true;
+  }
+  return false;
+}
+
+void GuessedDirectories::read_project() {
+  constexpr std::size_t kMostFiles = 5000;
+  std::size_t files = 0;
+  for (const std::string& directory : directories_) {
+    if (system_directory_of(directory + "/").first >= 0) continue;
+    project_.push_back(includes_in(directory));
+    files += project_.back()->size();
+    if (files > kMostFiles) return project_.clear();
+  }
+  for (const auto& folder : project_)
+    for (const FileIncludes& file : *folder)
+      for (const std::string& name : file.names) includers_[name].push_back(&file);
+}
+
+std::vector<std::string> GuessedDirectories::not_included(std::string_view wanted) {
+  if (project_.empty()) read_project();
+  constexpr std::size_t kMostOfFolder = 2;  // more are the headers of a library, for whoever uses it
+  std::vector<const FileIncludes*> found;
+  std::map<std::string_view, std::size_t> in_folder;
+  std::unordered_set<std::string_view> seen = {wanted};
+  std::vector<std::string_view> next = {wanted, std::string_view()};
+  while (!next.empty()) {
+    const auto includers = includers_.find(next.back());
+    next.pop_back();
+    if (includers == includers_.end()) continue;
+    for (const FileIncludes* file : includers->second) {
+      const std::string_view name = base_name(file->path);
+      if (!file->is_header || !seen.insert(name).second) continue;
+      next.push_back(name);
+      if (includers_.contains(name)) continue;
+      found.push_back(file);
+      ++in_folder[parent_path(file->path)];
+    }
+  }
+  std::vector<std::string> result;
+  for (const FileIncludes* file : found)
+    if (file->has_only_directives || in_folder[parent_path(file->path)] <= kMostOfFolder) result.push_back(file->path);
+  return result;
 }
 
 // --- Which file an #include means
@@ -593,6 +735,7 @@ Included IncludeSearch::search(const IncludeRequest& request) {
     directories_.emplace_back(request.folder);  // the folder of the file that asks is searched first
     Included beside = try_directory(directories_.size() - 1, request);
     directories_.pop_back();
+    beside.beside = true;
     beside.directory = first_bracket_;  // #include_next there begins at the first -I, as for gcc
     if (beside.how == Included::How::Exact) return beside;
     if (beside.how == Included::How::Unlisted) unlisted = beside;
@@ -666,6 +809,7 @@ Included IncludeSearch::guess(const IncludeRequest& request) {
   if (best.size() != 1) return result;
   guessed_->note_found(best.front(), name);
   result = open(best.front(), Included::How::Exact);
+  if (&best != &read) result.guessed_in = directory_of(best.front(), name);
   result.directory = directories_.size();
   const auto add_others = [&](const std::vector<std::string>& paths) {
     for (const std::string& path : paths)
@@ -679,16 +823,26 @@ Included IncludeSearch::guess(const IncludeRequest& request) {
   return result;
 }
 
-std::vector<std::uint32_t> IncludeSearch::may_be_forced() {
+std::vector<std::uint32_t> IncludeSearch::may_be_forced(std::uint32_t file) {
   constexpr const char* kUsual[] = {"config.h",     "autoconf.h", "kconfig.h",   "force.h",      "forced.h",
                                     "prefix.h",     "pre.h",      "pch.h",       "pch.hpp",      "stdafx.h",
                                     "preinclude.h", "prelude.h",  "cmake_pch.h", "cmake_pch.hxx"};
   std::vector<std::uint32_t> result;
-  for (const char* name : guessed_ ? std::span<const char* const>(kUsual) : std::span<const char* const>())
-    for (const std::string& path : guessed_->holding(name))
-      if (const std::uint32_t file = files_.open(path, path); file != FileStore::kNone && !is_system(path))
-        result.push_back(file);
+  if (!guessed_) return result;
+  const auto add = [&](const std::string& path) {
+    if (const std::uint32_t one = files_.open(path, path); one != FileStore::kNone && !is_system(path))
+      result.push_back(one);
+  };
+  for (const char* name : kUsual)
+    for (const std::string& path : guessed_->holding(name)) add(path);
+  for (const std::string& path : guessed_->not_included(base_name(files_[file].path))) add(path);
   return result;
+}
+
+bool IncludeSearch::is_evident(const std::string& guessed_in, const std::string& path, bool leads_there) const {
+  if (!guessed_ || guessed_in.empty()) return true;
+  if (!guessed_->knows_project()) return leads_there || guessed_->is_searched(guessed_in);
+  return !guessed_->is_beside_project(std::string_view(path).substr(guessed_in.size() + 1), guessed_in);
 }
 
 /// More than one of them can be meant only where the reading has to choose.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,17 @@ struct Included {
     Unlisted,   ///< it is there, but the depfile says that the compile did not read it
   } how = How::Missing;
   std::vector<std::uint32_t> others{};  ///< files that may be meant instead
+  bool beside = false;                  ///< in the folder of the file that asks
+  /// A guessed directory: debug info does not say that the file was read.
+  std::string guessed_in{};
+};
+
+/// What the #includes of one file name, without folders; "" where a macro says it.
+struct FileIncludes {
+  std::string path;
+  bool is_header = false;
+  bool has_only_directives = false;
+  std::vector<std::string> names;
 };
 
 /// Where a compile may have looked for headers of which nothing is known but some files that it read.
@@ -52,6 +64,14 @@ class GuessedDirectories {
   /// A file that was read was found so: the compile did look in that directory.
   void note_found(const std::string& path, std::string_view name);
   bool was_searched(const std::string& path, std::string_view name) const;
+  /// Is that directory one in which a file that was read was found?
+  bool is_searched(const std::string& directory) const { return searched_.contains(directory); }
+  bool knows_project() const { return !root_.empty(); }
+  /// Has a folder beside the project a file of that name, which an -I of the command line may lead to? Another copy of
+  /// the project has it where the project has its own, in `directory`.
+  bool is_beside_project(std::string_view name, const std::string& directory) const;
+  /// Headers of the project, from which others lead to that one, and which no #include of the project names.
+  std::vector<std::string> not_included(std::string_view wanted);
   /// Or something else below the first folder of that name.
   bool was_read_beside(const std::string& path, std::string_view name) const;
 
@@ -62,14 +82,18 @@ class GuessedDirectories {
   std::string project_of(const std::string& folder, const std::string& source) const;
   const std::vector<std::size_t>& having(const std::string& entry);
   void list_directories();
+  void read_project();
 
-  std::vector<std::string> files_;                                    ///< that were read, normal
-  std::unordered_set<std::string> read_;                              ///< the same
-  std::vector<std::string> directories_;                              ///< normal
-  std::unordered_set<std::string> known_;                             ///< the same
-  std::unordered_set<std::string> searched_;                          ///< directories
-  std::unordered_map<std::string, std::vector<std::size_t>> having_;  ///< by an entry's name, of directories_
-  bool are_listed_ = false;                                           ///< having_ has all their entries
+  std::string root_;                                                       ///< of the project; empty: not known
+  std::vector<std::string> files_;                                         ///< that were read, normal
+  std::unordered_set<std::string> read_;                                   ///< the same
+  std::vector<std::string> directories_;                                   ///< normal
+  std::unordered_set<std::string> known_;                                  ///< the same
+  std::unordered_set<std::string> searched_;                               ///< directories
+  std::unordered_map<std::string, std::vector<std::size_t>> having_;       ///< by an entry's name, of directories_
+  bool are_listed_ = false;                                                ///< having_ has all their entries
+  std::vector<std::shared_ptr<const std::vector<FileIncludes>>> project_;  ///< by folder; empty: not read, or too many
+  std::unordered_map<std::string_view, std::vector<const FileIncludes*>> includers_;  ///< by what they name
 };
 
 class IncludeSearch {
@@ -80,8 +104,15 @@ class IncludeSearch {
   /// Is there such a file (__has_include)? The depfile of gcc does not list what was only asked for.
   bool exists(const IncludeRequest& request);
 
-  /// Of guessed directories: files named as those that command lines include (-include config.h).
-  std::vector<std::uint32_t> may_be_forced();
+  /// Of guessed directories: files named as those that command lines include (-include config.h), and those that lead to
+  /// that one and that nothing else includes.
+  std::vector<std::uint32_t> may_be_forced(std::uint32_t file);
+  /// May a header that debug info does not name be trusted to be the one that is meant? No folder near the project may
+  /// have another of its name; where no project is known, the compile must have found something else in the guessed
+  /// directory, or the header must lead to what was read in its own folder.
+  bool is_evident(const std::string& guessed_in, const std::string& path, bool leads_there) const;
+  /// Does debug info say so?
+  bool was_read(const std::string& path) const { return guessed_ && guessed_->was_read(path); }
   /// All files that may be meant, whatever else is known.
   std::vector<std::uint32_t> possible(const IncludeRequest& request);
 

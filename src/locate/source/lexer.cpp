@@ -133,6 +133,24 @@ std::uint32_t FileStore::open(const std::string& path, const std::string& spelle
   return known->second = same->second;
 }
 
+std::vector<std::string_view> operands_in(const TextFile& file) {
+  std::vector<std::string_view> result;
+  const std::string_view text = file.view(0, file.size());
+  for (std::size_t at = text.find('#'); at != std::string_view::npos; at = text.find('#', at + 1)) {
+    const std::size_t line = at == 0 ? 0 : text.find_last_of('\n', at - 1) + 1;
+    if (text.substr(line, at - line).find_first_not_of(" \t") != std::string_view::npos) continue;
+    const std::size_t word = std::min(text.find_first_not_of(" \t", at + 1), text.size());
+    std::string_view rest = text.substr(word, text.find('\n', word) - word);
+    if (!rest.starts_with("include") && !rest.starts_with("import")) continue;
+    rest.remove_prefix(std::min(rest.find_first_of(" \t<\""), rest.size()));
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+    if (rest.empty()) continue;
+    const char close = rest.front() == '<' ? '>' : rest.front() == '"' ? '"' : ' ';
+    result.push_back(rest.substr(0, std::min(rest.find(close, 1), rest.size())));
+  }
+  return result;
+}
+
 bool FileStore::is_copy_of_once(std::uint32_t file) const {
   return std::any_of(files_.begin(), files_.end(), [&](const TextFile& other) {
     return other.once && &other != &files_[file] && other.text == files_[file].text;

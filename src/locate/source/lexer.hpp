@@ -44,6 +44,9 @@ std::vector<std::size_t> line_starts(const TextFile& file);
 /// That line, counted from 1; empty when there is none. `starts`: line_starts().
 std::string line_of(const TextFile& file, const std::vector<std::size_t>& starts, std::uint32_t line);
 
+/// What the #includes of a file name, whatever conditions they are under: `"a.h`, `<a.h`, or a macro's name.
+std::vector<std::string_view> operands_in(const TextFile& file);
+
 /// Joins with `folder` unless absolute; "." and ".." are resolved in the text alone, as depfiles and -I spell them.
 std::string normal_path(std::string_view path, std::string_view folder);
 /// The folder of a normal path.

@@ -629,6 +629,10 @@ void Preprocessor::include(Frame& frame, Word how, std::uint32_t line) {
   const Doubt choice =
       noting_ && is_unclear ? doubts_.add("which file " + operand + " is, is a guess from what else was read") : 0;
   note_include(Asked::How::Entered, at, {found.file}, choice);
+  if (noting_ && !asked_.empty() && asked_.back().inclusion == inclusions_.size()) {
+    asked_.back().beside = found.beside;
+    asked_.back().guessed_in = found.guessed_in;
+  }
   enter_file(found.file, asking, line, found.directory);  // `frame` may be gone
 }
 

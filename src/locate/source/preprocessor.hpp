@@ -88,6 +88,8 @@ class Preprocessor : public TokenSource {
     std::uint32_t inclusion = 0;       ///< that began there, of what was entered
     std::vector<std::uint32_t> files;  ///< that may be meant; none: any may be
     Doubt doubt = 0;                   ///< what the conditions around it in its file depend on
+    bool beside = false;               ///< as Included has it, and so is
+    std::string guessed_in{};
   };
   /// A line of which text was met.
   struct Met {
