@@ -113,7 +113,8 @@ SymbolPattern as_mold_reads(SymbolPattern pattern) {
 
 /// What mold makes of it: where all are exact names of C the last one that is the name, else the first pattern or name
 /// that fits; "*" comes after both, and the last one counts. Nothing where none has the name.
-std::optional<bool> local_in_mold(const std::vector<VersionNode>& nodes, std::string_view name) {
+std::optional<bool> local_in_mold(const std::vector<VersionNode>& nodes, std::string_view name,
+                                  bool* by_star = nullptr) {
   const bool exact = has_exact_names_alone(nodes);
   std::optional<bool> found;
   std::optional<bool> otherwise;
@@ -127,6 +128,7 @@ std::optional<bool> local_in_mold(const std::vector<VersionNode>& nodes, std::st
       }
     }
   }
+  if (by_star != nullptr) *by_star = !found;
   return found ? found : otherwise;
 }
 
@@ -181,6 +183,14 @@ bool Exports::made_local(std::string_view name, std::string_view version, bool d
     const int local = fit(node.locals, name);
     return default_version ? local == 3 : node.name == version && local > fit(node.globals, name);
   });
+}
+
+bool Exports::shared_keeps(std::string_view name, const Origin& origin) const {
+  if (excluded(origin)) return false;
+  if (traits_of(job_).rules != ResolutionRules::Mold) return true;
+  bool by_star = false;
+  if (!local_in_mold(job_.versions, name, &by_star).value_or(false)) return true;
+  return job_.output == OutputKind::Executable && !by_star;
 }
 
 bool Exports::has_other_version(std::string_view name, std::string_view version) const {

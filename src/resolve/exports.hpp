@@ -36,6 +36,10 @@ class Exports {
   /// it up.
   bool has_other_version(std::string_view name, std::string_view version) const;
 
+  /// Does --gc-sections of GNU ld and mold keep a definition in that object for a shared object that mentions the name? In
+  /// mold not what is made local, in programs by "*".
+  bool shared_keeps(std::string_view name, const Origin& origin) const;
+
   /// The version that gold gives a plain definition of the name; empty: none.
   std::string_view given_version(std::string_view name) const;
 

@@ -317,8 +317,9 @@ void LiveSections::mark_names_of(const ObjectFacts& shared, std::uint32_t input,
     if (place == nullptr || !is_mentioned(symbol, name, input, *place)) continue;
     mark_displaced(name, input);
     const Origin& origin = inputs_[place->object.input].objects[place->object.object].origin;
-    const bool exported = linker_.shared_keeps_exports_only ? is_exported(exports, name, *place)
-                                                            : !linker_.hides_before_gc || !exports.excluded(origin);
+    const bool exported = linker_.shared_keeps_exports_only
+                              ? is_exported(exports, name, *place)
+                              : !linker_.hides_before_gc || exports.shared_keeps(name, origin);
     if (exported) mark(place->object, place->section);
   }
 }

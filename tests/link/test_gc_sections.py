@@ -29,6 +29,7 @@ OBJECTS = {
     "init-array-prio": '.section .init_array.00100,"aw",@init_array\n.quad gone\n',
     "fini-array": '.section .fini_array,"aw",@fini_array\n.quad gone\n',
     "ctors": '.section .ctors,"aw"\n.quad gone\n',
+    "init-data": '.section .init_array,"aw",@init_array\n.quad 0\n',
     "init": '.section .init,"ax"\ncall gone@plt\n',
     "retain": '.section .data.kept,"awR"\n.quad gone\n',
     "note": '.section .note.mine,"a",@note\n.quad gone\n',
@@ -178,9 +179,17 @@ def test_what_a_version_script_makes_mold_keep(bench, nodes):
     """The first pattern or name that fits decides; among names alone the last."""
     need("mold")
     assemble(bench, "f2", text("f2", "call gone@plt"))
-    assemble(bench, "init-data", '.section .init_array,"aw",@init_array\n.quad _start\n')
     bench.write("nodes.map", nodes + "\n")
     linkers.agree(bench, "mold", "--gc-sections start-only.o f2.o init-data.o --version-script nodes.map")
+
+
+@pytest.mark.parametrize("nodes", ["{ local: *; };", "V1 { local: exported; };", "V1 { local: e*; };", "V1 { exported; local: *; };", "V1 { *; local: *; };"])
+@pytest.mark.parametrize("output", ["start-only.o", "-shared -z defs"])
+def test_what_a_library_makes_mold_keep(bench, output, nodes):
+    """In a program, nothing that "*" alone makes local; in a shared object nothing that is local."""
+    need("mold")
+    bench.write("local.map", nodes + "\n")
+    linkers.agree(bench, "mold", f"--gc-sections {output} exported.o calls.so init-data.o --version-script local.map")
 
 
 def test_real_program_with_dead_functions(lab):
