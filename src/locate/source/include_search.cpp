@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <map>
 #include <span>
 #include <system_error>
 
@@ -453,32 +452,18 @@ bool has_one_of(std::string_view path, std::initializer_list<std::string_view> e
   return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return path.ends_with(ending); });
 }
 
-/// Macros and #includes leave no trace in debug info.
-bool has_only_directives(const TextFile& file) {
-  Interner names;
-  Lexer lexer(file, names, 0, true);
-  lexer.interning = false;
-  for (Token token = lexer.next(); token.kind != Kind::End; token = lexer.next()) {
-    if (!token.is('#') || (token.flags & Token::LineStart) == 0) return false;
-    lexer.enter_line();
-    lexer.leave_line();
-  }
-  return true;
-}
-
 std::vector<FileIncludes> read_includes(const std::string& folder) {
   constexpr std::uintmax_t kLargest = 4U << 20;
   std::vector<FileIncludes> files;
   std::error_code error;
   for (const std::string& entry : entries_of(folder)) {
-    FileIncludes one{folder + "/" + entry, false, false, {}};
+    FileIncludes one{folder + "/" + entry, false, {}};
     one.is_header = has_one_of(entry, {".h", ".hh", ".hpp", ".hxx", ".h++", ".H", ".cuh", ".inc", ".ipp", ".tcc"});
     const bool is_source = has_one_of(entry, {".c", ".cc", ".cpp", ".cxx", ".c++", ".C", ".cu"});
     if ((!one.is_header && !is_source) || fs::file_size(one.path, error) > kLargest || error) continue;
     FileStore store;
     const std::uint32_t file = store.open(one.path, one.path);
     if (file == FileStore::kNone) continue;
-    one.has_only_directives = has_only_directives(store[file]);
     for (const std::string_view operand : operands_in(store[file])) {
       const bool is_macro = operand.front() != '"' && operand.front() != '<';
       one.names.emplace_back(is_macro ? std::string_view() : base_name(operand.substr(1)));
@@ -531,11 +516,10 @@ void GuessedDirectories::read_project() {
       for (const std::string& name : file.names) includers_[name].push_back(&file);
 }
 
-std::vector<std::string> GuessedDirectories::not_included(std::string_view wanted) {
+std::vector<std::string> GuessedDirectories::not_included(std::string_view path) {
+  const std::string_view wanted = base_name(path);
   if (project_.empty()) read_project();
-  constexpr std::size_t kMostOfFolder = 2;  // more are the headers of a library, for whoever uses it
-  std::vector<const FileIncludes*> found;
-  std::map<std::string_view, std::size_t> in_folder;
+  std::vector<std::string> result;
   std::unordered_set<std::string_view> seen = {wanted};
   std::vector<std::string_view> next = {wanted, std::string_view()};
   while (!next.empty()) {
@@ -546,15 +530,24 @@ std::vector<std::string> GuessedDirectories::not_included(std::string_view wante
       const std::string_view name = base_name(file->path);
       if (!file->is_header || !seen.insert(name).second) continue;
       next.push_back(name);
-      if (includers_.contains(name)) continue;
-      found.push_back(file);
-      ++in_folder[parent_path(file->path)];
+      if (!includers_.contains(name) && !is_of_library(*file, path)) result.push_back(file->path);
     }
   }
-  std::vector<std::string> result;
-  for (const FileIncludes* file : found)
-    if (file->has_only_directives || in_folder[parent_path(file->path)] <= kMostOfFolder) result.push_back(file->path);
   return result;
+}
+
+/// Is the header one of a library's, for whoever uses it, and `path` another one? They are in one folder, or the first is
+/// above it, and there are many.
+bool GuessedDirectories::is_of_library(const FileIncludes& header, std::string_view path) const {
+  constexpr std::ptrdiff_t kFewest = 4;
+  const std::string_view folder = parent_path(path);
+  const std::string_view above = parent_path(header.path);
+  if (folder != above && !folder.starts_with(std::string(above) + "/")) return false;
+  return std::any_of(project_.begin(), project_.end(), [&](const auto& files) {
+    return !files->empty() && parent_path(files->front().path) == folder &&
+           std::count_if(files->begin(), files->end(), [](const FileIncludes& one) { return one.is_header; }) >=
+               kFewest;
+  });
 }
 
 // --- Which file an #include means
@@ -835,7 +828,7 @@ std::vector<std::uint32_t> IncludeSearch::may_be_forced(std::uint32_t file) {
   };
   for (const char* name : kUsual)
     for (const std::string& path : guessed_->holding(name)) add(path);
-  for (const std::string& path : guessed_->not_included(base_name(files_[file].path))) add(path);
+  for (const std::string& path : guessed_->not_included(files_[file].path)) add(path);
   return result;
 }
 

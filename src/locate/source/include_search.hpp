@@ -46,7 +46,6 @@ struct Included {
 struct FileIncludes {
   std::string path;
   bool is_header = false;
-  bool has_only_directives = false;
   std::vector<std::string> names;
 };
 
@@ -71,7 +70,7 @@ class GuessedDirectories {
   /// the project has it where the project has its own, in `directory`.
   bool is_beside_project(std::string_view name, const std::string& directory) const;
   /// Headers of the project, from which others lead to that one, and which no #include of the project names.
-  std::vector<std::string> not_included(std::string_view wanted);
+  std::vector<std::string> not_included(std::string_view path);
   /// Or something else below the first folder of that name.
   bool was_read_beside(const std::string& path, std::string_view name) const;
 
@@ -83,6 +82,7 @@ class GuessedDirectories {
   const std::vector<std::size_t>& having(const std::string& entry);
   void list_directories();
   void read_project();
+  bool is_of_library(const FileIncludes& header, std::string_view path) const;
 
   std::string root_;                                                       ///< of the project; empty: not known
   std::vector<std::string> files_;                                         ///< that were read, normal
