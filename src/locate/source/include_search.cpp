@@ -333,7 +333,7 @@ std::string GuessedDirectories::project_of(const std::string& folder, const std:
   if (!folder.starts_with('/') || !source.starts_with('/')) return {};
   shorten(source);
   for (const std::string& file : files_)
-    if (file.starts_with('/') && system_directory_of(file).first < 0) shorten(file);
+    if (file.starts_with('/') && !file.starts_with("/usr/") && !file.starts_with("/opt/")) shorten(file);  // CUDA's too
   constexpr std::ptrdiff_t kFewestSlashes = 4;  // "/home/me/project/"
   return std::count(common.begin(), common.end(), '/') < kFewestSlashes ? std::string()
                                                                         : common.substr(0, common.size() - 1);
