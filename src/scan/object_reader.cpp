@@ -359,6 +359,8 @@ class RelocatableReader {
     Symbol symbol = symbol_from(sections_, entry, index, name, facts_.text(name));
     split_version(symbol);
     place(symbol, entry);
+    if (symbol.common() && facts_.lto.compiler == LtoCompiler::None && facts_.name(symbol) == "__gnu_lto_slim")
+      sections_.fail("is marked as GCC's bytecode alone (__gnu_lto_slim), and has none: has it been stripped?");
     facts_.symbols.push_back(symbol);
   }
 

@@ -254,6 +254,14 @@ def test_bytecode_that_no_plugin_reads(lab, linker, code):
     assert result.code == code and "slim.o: holds GCC's bytecode alone" in result.out, result
 
 
+def test_bytecode_that_was_stripped(lab):
+    """What it defined is not known any more."""
+    lab.cc("a.o", "int main(void) { return 0; }", "gcc -flto")
+    lab.sh("objcopy --remove-section='.gnu.lto_*' a.o")
+    result = lab.audit("check", "a.o")
+    assert result.code == 2 and "a.o: is marked as GCC's bytecode alone (__gnu_lto_slim), and has none" in result.out, result
+
+
 def test_bitcode_that_no_plugin_reads(lab):
     need("clang")
     lab.cc("a.o", "int main(void) { return 0; }", "clang -flto")
