@@ -1,5 +1,5 @@
 """Random links of compiled C and C++ for every machine that has a cross compiler here, each held against the target's own GNU
-ld. RANDOM_LINKS=100 tries more of them."""
+ld. CROSS_LINKS=100 tries more of them."""
 
 import os
 import re
@@ -10,7 +10,7 @@ import pytest
 import cross_links
 from elfaudit_test import Lab
 
-LINKS = int(os.environ.get("RANDOM_LINKS", "10"))  # for each target; they take a few seconds
+LINKS = int(os.environ.get("CROSS_LINKS", "10"))  # for each target; they take a few seconds
 POOL = 12  # objects, for ten links
 # It ends before it has named all, or breaks down.
 STOPPED = re.compile(r"DSO missing from command line|is referenced by DSO|final link failed")
