@@ -63,8 +63,9 @@ enum class LtoCompiler : std::uint8_t { None, Gcc, Llvm };
 /// Code for link-time optimisation in an object.
 struct LtoCode {
   LtoCompiler compiler = LtoCompiler::None;
-  std::string version{};  ///< GCC: of the bytecode's format, "12.0". LLVM: what made it, "LLVM19.1.7"
-  bool fat = false;       ///< ordinary code is beside it
+  std::string
+      version{};  ///< GCC: of the bytecode's format, "12.0". LLVM: what made it, "LLVM19.1.7"; empty where it is not linked
+  bool fat = false;  ///< ordinary code is beside it
 };
 
 enum class ObjectKind : std::uint8_t { Relocatable, SharedObject, Executable };

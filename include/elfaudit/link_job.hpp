@@ -139,7 +139,7 @@ struct WarningPolicy {
 };
 
 /// Which code for link-time optimisation the linker reads. What it does not read is to it the ELF object that holds the
-/// code, with whatever else that has; bitcode is no object then.
+/// code, with whatever else that has; bitcode is not an object then.
 struct LtoPolicy {
   bool gcc = true;        ///< -plugin .../liblto_plugin.so
   bool llvm = true;       ///< -plugin .../LLVMgold.so, and lld

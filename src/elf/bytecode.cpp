@@ -1,4 +1,4 @@
-// Reads the two tables, and builds the object that stands for the code.
+// Reads the two tables, and builds an ELF object with the symbols that they list.
 
 #include "elf/bytecode.hpp"
 
@@ -462,7 +462,7 @@ std::span<const std::byte> bitcode_section(const ElfSections& sections) {
   return {};
 }
 
-// --- The object that stands for the code.
+// --- The ELF object with the symbols of such code.
 
 namespace {
 
@@ -691,8 +691,7 @@ Buffer object_of_bytecode(const Origin& origin) {
   file.bytecode = false;
   ObjectBytes bytes;
   const std::span<const std::byte> content = bytes.of(file);
-  if (file_kind(content.first(std::min(content.size(), kMagicSize))) == FileKind::LlvmBitcode)
-    return object_of_bytecode(read_bitcode(file, content));
+  if (file_kind(content) == FileKind::LlvmBitcode) return object_of_bytecode(read_bitcode(file, content));
   const ElfFile elf = ElfFile::open(file);
   const ElfSections sections(elf, file);
   const std::span<const std::byte> bitcode = bitcode_section(sections);

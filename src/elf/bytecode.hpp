@@ -22,7 +22,7 @@
 
 namespace elfaudit {
 
-/// One name that the linker is told of. Views into the bytes that were read.
+/// A symbol that the compiler lists for the linker. Views into the bytes that were read.
 struct BytecodeSymbol {
   std::string_view name;                       ///< as the assembler knows it, with its version: "foo@@V2"
   std::string_view comdat;                     ///< signature of its COMDAT group; empty: in none

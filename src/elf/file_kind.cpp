@@ -175,6 +175,24 @@ FileProbe probe_thin_member(const std::string& archive, std::string_view name, s
   return fd ? probe_elf(read_at(fd.get(), 0, 64)).value_or(FileProbe{}) : FileProbe{};
 }
 
+/// Of LLVM bitcode, whose table is near its end. Of damaged bitcode unknown: scanning says what is wrong with it.
+Machine machine_of_bitcode(const std::string& bytes) {
+  try {
+    return read_bitcode({}, std::as_bytes(std::span(bytes))).machine;
+  } catch (const InputError&) {
+    return {};
+  }
+}
+
+/// Of the object that these bytes of a file are.
+Machine machine_of_object(int fd, std::uint64_t offset, std::uint64_t size) {
+  constexpr std::uint64_t kLargest = std::uint64_t{256} << 20;  // bitcode that is read for it
+  const std::string head = read_at(fd, offset, kMagicSize);
+  if (const std::optional<FileProbe> elf = probe_elf(head)) return elf->machine;
+  if (file_kind(std::as_bytes(std::span(head))) != FileKind::LlvmBitcode || size > kLargest) return {};
+  return machine_of_bitcode(read_at(fd, offset, static_cast<std::size_t>(size)));
+}
+
 /// The machine of the first member; the symbol index and the table of long names come before it.
 Machine first_member_machine(const std::string& path, int fd, bool thin) {
   std::uint64_t at = kArchive.size();
@@ -188,7 +206,7 @@ Machine first_member_machine(const std::string& path, int fd, bool thin) {
     const bool names = name.starts_with("// ");
     if (!names && !name.starts_with("/ ") && !name.starts_with("/SYM64/ ")) {
       if (thin) return probe_thin_member(path, name, long_names).machine;
-      return probe_elf(read_at(fd, at + kMemberHeader, 64)).value_or(FileProbe{}).machine;
+      return machine_of_object(fd, at + kMemberHeader, *size);
     }
     if (names && thin) long_names = read_at(fd, at + kMemberHeader, std::min<std::uint64_t>(*size, 1 << 16));
     at += kMemberHeader + *size + (*size & 1);
@@ -210,16 +228,6 @@ FileProbe probe_facts(const std::string& path) {
   probe.fixed = document->kind == DocumentKind::Executable;
   probe.facts_of = document->name;
   return probe;
-}
-
-/// Of a damaged file unknown: scanning says what is wrong with it.
-Machine machine_of_bitcode(const std::string& path) {
-  try {
-    const MappedFile file(path);
-    return read_bitcode({path, {}, path, 0, 0}, file.bytes()).machine;
-  } catch (const InputError&) {
-    return {};
-  }
 }
 
 ProbedKind why_not(int error) {
@@ -255,8 +263,9 @@ FileProbe probe_file(const std::string& path) {
     return {ProbedKind::Archive, first_member_machine(path, fd.get(), head.starts_with(kThinArchive)), false};
   }
   if (head.starts_with(kDocumentMagic)) return probe_facts(path);
-  if (file_kind(std::as_bytes(std::span(head))) == FileKind::LlvmBitcode)
-    return {ProbedKind::Elf, machine_of_bitcode(path), false};
+  if (file_kind(std::as_bytes(std::span(head))) == FileKind::LlvmBitcode) {
+    return {ProbedKind::Elf, machine_of_object(fd.get(), 0, static_cast<std::uint64_t>(info.st_size)), false};
+  }
   if (head.empty()) return {ProbedKind::Text, {}, false, false, true};
   return {is_text(read_at(fd.get(), 0, 4096)) ? ProbedKind::Text : ProbedKind::Other, {}, false};
 }

@@ -32,7 +32,7 @@ enum class FileKind : std::uint8_t {
 
 constexpr std::size_t kMagicSize = 64;  ///< bytes that file_kind looks at
 
-/// `head`: the first kMagicSize bytes of the file, or all of it when it is shorter.
+/// `head`: at least the first kMagicSize bytes of the file, or all of it when it is shorter.
 FileKind file_kind(std::span<const std::byte> head);
 
 /// The same for an open file. Throws InputError, naming `path`.

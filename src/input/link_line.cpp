@@ -380,7 +380,7 @@ int version_in_path(std::string_view path) {
 /// The options that say whose code for link-time optimisation is read (ld manual, -plugin; lld's --fat-lto-objects).
 class LtoOptions {
  public:
-  explicit LtoOptions(const LinkerTraits& linker, int version) : linker_(linker) {
+  LtoOptions(const LinkerTraits& linker, int version) : linker_(linker) {
     policy_.gcc = false;
     policy_.llvm = linker.compiles_bitcode;
     if (linker.compiles_bitcode) policy_.llvm_version = version;

@@ -19,7 +19,8 @@
 //     duplicate, unless it is gone, its section is SHF_MERGE (mold has taken these apart by then), the line gives the
 //     name a value, or the output is relocatable. Absolute values are compared with nothing.
 //     Code for link-time optimisation is compiled between the elections, without what it has lost: a strong definition
-//     there is no duplicate of an earlier one. But GCC's lto1 takes at most one that has lost to an ordinary object's.
+//     there is not a duplicate of an earlier one. But of those that have lost to an ordinary object's, GCC's lto1
+//     accepts one at most.
 //  6. foo@@V is the name "foo", foo@V a name of its own ("foo@V"). A hidden version of a shared object is "foo@V" as
 //     well. A reference to foo@V that nothing defines is answered by a shared object that has elected foo@@V.
 //  7. A name is undefined when no definition was elected, or a shared object's where a live object mentions the name

@@ -19,7 +19,7 @@
 //     machine: it reports what such an object refers to in every output, whatever options say of undefined symbols, and
 //     makes neither _GLOBAL_OFFSET_TABLE_ nor _DYNAMIC for it.
 // 10. What only code for link-time optimisation refers to is judged by the linker once that code is compiled, and much of
-//     it is dropped by then. The names that it lists are no more than candidates.
+//     it is dropped by then. So such a name may be missing, and that is all that is reported.
 // 11. What a shared object defines has a value for --defsym and scripts in GNU ld and lld only where a relocation makes
 //     the program hold a copy of the variable or a stand-in of the function.
 //
@@ -57,8 +57,8 @@ namespace elfaudit {
 //  1. A shared object that defines foo@V needs a node V in a version script. An executable may define versions of its
 //     own.
 //  2. GNU ld leaves no foo@V undefined in a shared object ("no symbol version section for versioned symbol"), used or
-//     not, weak or not; nor in a program that would export it by -E or a dynamic list, unless it is weak. gold does where a version script has a node V; what no relocation in memory uses is nothing to
-//     it.
+//     not, weak or not; nor in a program that would export it by -E or a dynamic list, unless it is weak. gold does
+//     where a version script has a node V; what no relocation in memory uses is nothing to it.
 //  3. A version script may name what isn't there, except with --no-undefined-version. Patterns may always match
 //     nothing. GNU ld looks only where the output has dynamic sections. mold only warns, which --fatal-warnings makes
 //     an error, and does so only where all are exact names of C. What --defsym and linker scripts give a value is there.

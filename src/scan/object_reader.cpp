@@ -632,10 +632,11 @@ ObjectFacts read_object(const ElfFile& file, Origin origin, const LtoPolicy& lto
     facts.lto = gcc_bytecode(sections);
     if (facts.lto.fat ? lto.fat_gcc : lto.gcc) chosen = read_gcc_bytecode(sections);
   } else {
-    Bytecode bytecode = read_bitcode(facts.origin, bitcode_section(sections));
-    bytecode.code.fat = true;
-    facts.lto = bytecode.code;
-    if (lto.fat_llvm) chosen = std::move(bytecode);
+    facts.lto.fat = true;
+    if (lto.fat_llvm) {
+      chosen = read_bitcode(facts.origin, bitcode_section(sections));
+      chosen->code.fat = true;
+    }
   }
   if (!chosen) return facts;
   ObjectFacts in_code = facts_of(*chosen, facts.origin);
@@ -648,8 +649,7 @@ ObjectFacts read_object(Origin origin) {
   origin.bytecode = false;
   ObjectBytes bytes;
   const std::span<const std::byte> content = bytes.of(origin);
-  if (file_kind(content.first(std::min(content.size(), kMagicSize))) == FileKind::LlvmBitcode)
-    return read_bitcode_object(content, std::move(origin));
+  if (file_kind(content) == FileKind::LlvmBitcode) return read_bitcode_object(content, std::move(origin));
   return read_object(ElfFile::open(origin), origin);
 }
 

@@ -280,6 +280,27 @@ def test_the_place_of_what_bitcode_defines(lab):
     assert "a.c:1  (depfile + source scan)" in result.out and "the debug info of LLVM bitcode is not read" in result.out, result
 
 
+def test_bitcode_names_the_machine(lab):
+    """Of a link of nothing else; lld takes it from an archive's member too."""
+    need("clang", "ld.lld", "llvm-ar-14")
+    lab.cc("a.o", "int x = 1;", "clang -flto -fPIC")
+    lab.sh("llvm-ar-14 rcs liba.a a.o")
+    for command in ("ld.lld -shared a.o -o a.so", "ld.lld -shared --whole-archive liba.a -o a.so"):
+        assert lab.sh(command, check=False).code == 0
+        result = lab.audit("check", "--", *command.split())
+        assert result.code == 0, result
+
+
+def test_bitcode_that_the_link_does_not_read(lab):
+    """What is wrong with it is nothing to a link of the ordinary code."""
+    need("clang-19", "ld.lld-19")
+    lab.cc("a.o", "int x = 1;", "clang-19 -flto -ffat-lto-objects -fPIC")
+    lab.sh("printf damaged > odd; objcopy --update-section .llvm.lto=odd a.o")
+    assert lab.sh("ld.lld-19 -shared a.o -o a.so", check=False).code == 0
+    assert lab.audit("check", "--", "ld.lld-19", "-shared", "a.o", "-o", "a.so").code == 0
+    assert lab.audit("check", "--", "ld.lld-19", "--fat-lto-objects", "-shared", "a.o", "-o", "a.so").code == 2
+
+
 def test_bitcode_of_a_later_llvm(lab):
     need("clang-14", "clang-19", "ld.lld-14")
     lab.cc("a.o", "int *p; int main(void) { return *p; }", "clang-19 -flto -O1")

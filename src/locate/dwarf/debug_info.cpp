@@ -270,7 +270,7 @@ std::vector<Target*> not_found(std::vector<Target>& targets, const std::vector<s
 bool is_bitcode(const Origin& origin) {
   ObjectBytes bytes;
   const std::span<const std::byte> content = bytes.of(origin);
-  return file_kind(content.first(std::min(content.size(), kMagicSize))) == FileKind::LlvmBitcode;
+  return file_kind(content) == FileKind::LlvmBitcode;
 }
 
 DeclaredPlaces read(const Origin& origin, const std::vector<SymbolQuery>& wanted, const DebugRoots& roots) {

@@ -536,8 +536,8 @@ std::vector<std::string> GuessedDirectories::not_included(std::string_view path)
   return result;
 }
 
-/// Is the header one of a library's, for whoever uses it, and `path` another one? They are in one folder, or the first is
-/// above it, and there are many.
+/// Does the header look like one that a library offers to its users, beside `path`? Then it is in the folder of `path`
+/// or above that, and the folder has many headers.
 bool GuessedDirectories::is_of_library(const FileIncludes& header, std::string_view path) const {
   constexpr std::ptrdiff_t kFewest = 4;
   const std::string_view folder = parent_path(path);

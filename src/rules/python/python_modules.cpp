@@ -190,7 +190,7 @@ Pythons pythons_of_tag(std::string_view tag, int newest) {
   if (!minor) return {};
   if (abi == "abi3") return cpythons_from(*minor, newest);
   if (abi == "abi3t") return cpythons_from(*minor, newest, PythonKind::FreeThreaded);
-  // "cp310.cp311-cp310.cp311" stands for two tags that match an interpreter and two that match none.
+  // "cp310.cp311-cp310.cp311" is four tags, of which two match an interpreter and two match none.
   const std::optional<Python> exact = python_of_abi(abi);
   return exact && exact->minor == *minor ? Pythons{*exact} : Pythons{};
 }
