@@ -269,6 +269,17 @@ TEST(DeviceForeign, OffloadBinariesAreNamed) {
               ElementsAre("LLVM offloading (.llvm.offloading)"));
 }
 
+/// `clang -x hip -fgpu-rdc`: a section for each target, and one for the host.
+TEST(DeviceForeign, CodeForADeviceLinkIsNamed) {
+  const auto foreign = [](const std::string& target) {
+    return device_facts(host("__CLANG_OFFLOAD_BUNDLE__" + target, "BC")).foreign;
+  };
+  EXPECT_THAT(foreign("hip-amdgcn-amd-amdhsa--gfx90a"),
+              ElementsAre("offload bundle for a device link: hip-amdgcn-amd-amdhsa--gfx90a"));
+  EXPECT_THAT(foreign("host-x86_64-pc-linux-gnu-"), IsEmpty());
+  EXPECT_EQ(foreign(std::string(100000, 'x')).at(0).size(), 34U + 256);
+}
+
 TEST(DeviceForeign, HipBundlesAreNamed) {
   const auto entry = [](std::uint64_t offset, const std::string& id) {
     return number(offset) + number(std::uint64_t{16}) + number(std::uint64_t{id.size()}) + id;

@@ -126,7 +126,8 @@ TEST(Prefilter, FindsTheNamesOfDeviceSectionsAmongManyOthers) {
       text += "int a_function_with_a_long_name_" + std::to_string(i) + "() { return 1; }\n";
     return text;
   };
-  for (const std::string name : {"__nv_relfatbin", ".nv_fatbin", ".llvm.offloading", ".hip_fatbin", ".nv_fatbinary"}) {
+  for (const std::string name : {"__nv_relfatbin", ".nv_fatbin", ".llvm.offloading", ".hip_fatbin",
+                                 "__CLANG_OFFLOAD_BUNDLE__hip-amdgcn-amd-amdhsa--gfx90a", ".nv_fatbinary"}) {
     const std::string source =
         functions(0) + "__attribute__((section(\"" + name + "\"))) extern const int code = 1;" + functions(400);
     const ObjectSummary summary =

@@ -147,6 +147,8 @@ class SectionReader {
       add_foreign(named("LLVM offloading (.llvm.offloading)", llvm_offload_targets(content(index, header))));
     } else if (name == ".hip_fatbin") {
       add_foreign(named("HIP (.hip_fatbin)", hip_targets(content(index, header))));
+    } else if (name.starts_with(kOffloadBundle)) {
+      add_bundle_for(name.substr(kOffloadBundle.size()));
     } else if (name == ".hipFatBinSegment") {
       facts_.registered = true;
     }
@@ -166,6 +168,13 @@ class SectionReader {
     sections_.check_extent(index, header);
     if (header.sh_flags & SHF_COMPRESSED) sections_.fail(index, "is compressed, which no device linker reads");
     return object_.subspan(static_cast<std::size_t>(header.sh_offset), static_cast<std::size_t>(header.sh_size));
+  }
+
+  void add_bundle_for(std::string_view target) {
+    constexpr std::size_t kMost = 64;      // real ones have a few; section names may all share one long string
+    constexpr std::size_t kLongest = 256;  // bytes
+    if (target.starts_with("host-") || facts_.foreign.size() >= kMost) return;
+    add_foreign(fmt::format("offload bundle for a device link: {}", target.substr(0, kLongest)));
   }
 
   void add_foreign(std::string name) { facts_.foreign.push_back(std::move(name)); }

@@ -36,12 +36,16 @@ DeviceSymbols read_device_symbols(const Origin& origin, const DeviceImage& image
 
 constexpr std::uint64_t kLargestImage = std::uint64_t{1} << 30;  ///< bytes; the largest real one seen is below 100 MB
 
+/// What the names of sections begin with that hold code for a device link (HIP with -fgpu-rdc), one for each target; the
+/// target follows.
+constexpr std::string_view kOffloadBundle = "__CLANG_OFFLOAD_BUNDLE__";
+
 /// Is it the name of a section of device code? Asked of every section of every object, so it looks at two characters
 /// first.
 inline bool holds_device_code(std::string_view section) {
   if (section.size() < 10 || (section[0] != '_' && section[0] != '.')) return false;
   return section == "__nv_relfatbin" || section == ".nv_fatbin" || section == ".llvm.offloading" ||
-         section == ".hip_fatbin";
+         section == ".hip_fatbin" || section.starts_with(kOffloadBundle);
 }
 
 /// Fills in ObjectFacts::device where has_device_code is set: headers only. Errors go to the input's.
