@@ -191,7 +191,7 @@ struct DeviceTarget {
   GpuArch arch;
   std::vector<DeviceInput> inputs;   ///< in nvlink's order
   std::vector<ObjectId> skipped;     ///< no image for this architecture: nvlink warns and continues without it
-  std::vector<ObjectId> unreadable;  ///< only LTO-IR for this architecture
+  std::vector<ObjectId> unreadable;  ///< in `inputs` too: only LTO-IR, of which the host half tells the definitions
 };
 
 /// Two strong device definitions of one name.

@@ -21,8 +21,7 @@ namespace {
 /// An audit decodes what it needs. What can't be decoded is left to that: the object has to be available then.
 void decode_images_of(ObjectFacts& object) {
   for (std::uint32_t i = 0; i < object.device.images.size(); ++i) {
-    const ImageKind kind = object.device.images[i].kind;
-    if (kind != ImageKind::Cubin && kind != ImageKind::Ptx) continue;
+    if (object.device.images[i].kind == ImageKind::Other) continue;
     try {
       decode_image(object, i);
     } catch (const InputError&) {

@@ -11,6 +11,8 @@
 //     arrays, textures, and functions that only dead code calls (nvlink.cpp; libcudadevrt.a has such).
 //  6. nvlink stops at the first file with an error, and names as the first definition whoever mentions the name first.
 //     Here all errors are found, and the definition that was first.
+//  7. LTO-IR is linked before all that, and compiled to one cubin: there two strong definitions are an error, while
+//     declarations need not agree.
 
 #include "resolve/resolve.hpp"
 
@@ -193,10 +195,9 @@ void fill(DeviceTarget& target, const LinkJob& job, const std::vector<InputFacts
       const ObjectId id{i, o};
       if (image == kNone)
         target.skipped.push_back(id);
-      else if (device.images[image].kind == ImageKind::LtoIr)
-        target.unreadable.push_back(id);
       else
         target.inputs.push_back({id, image});
+      if (image != kNone && device.images[image].kind == ImageKind::LtoIr) target.unreadable.push_back(id);
     }
   }
 }
@@ -312,6 +313,9 @@ class NvlinkTarget {
     return found == decoded.end() ? nullptr : &found->second;
   }
   const DeviceSymbols& symbols_of(DeviceSymbolId id) const { return *symbols_of(DeviceInput{id.in, id.image}); }
+  bool is_lto(DeviceSymbolId id) const {
+    return inputs_[id.in.input].objects[id.in.object].device.images[id.image].kind == ImageKind::LtoIr;
+  }
   const DeviceSymbol& symbol(DeviceSymbolId id) const { return symbols_of(id).symbols[id.symbol]; }
 
   void add(const DeviceInput& input) {
@@ -334,6 +338,7 @@ class NvlinkTarget {
   }
 
   void mismatch(MismatchKind kind, DeviceSymbolId first, DeviceSymbolId other) {
+    if (is_lto(first) && is_lto(other)) return;  // rule 7
     const DeviceSymbols& symbols = symbols_of(other);
     out_.mismatches.push_back(
         {std::string(symbols.name(symbols.symbols[other.symbol])), target_.arch, kind, first, other});
@@ -347,10 +352,11 @@ class NvlinkTarget {
   }
 
   void compare_variable(Mentioned& mentioned, DeviceSymbolId id, const DeviceSymbol& variable) {
-    if (variable.space == MemorySpace::None) return;
-    if (!valid(mentioned.first_in_space))
+    const bool has_space = variable.space != MemorySpace::None;  // not always known of LTO-IR
+    if (!has_space && !variable.defined) return;
+    if (has_space && !valid(mentioned.first_in_space))
       mentioned.first_in_space = id;
-    else if (symbol(mentioned.first_in_space).space != variable.space)
+    else if (has_space && symbol(mentioned.first_in_space).space != variable.space)
       mismatch(MismatchKind::Space, mentioned.first_in_space, id);
     if (variable.size == 0 || variable.common || is_extern_shared(variable)) return;
     if (!valid(mentioned.first_in_size))

@@ -105,6 +105,8 @@ std::string shadow_note(const Evidence& evidence, SymbolId id) {
   return {};
 }
 
+bool refuses_lto_ir(const LinkJob& job) { return job.device && job.scope.command && !job.device->lto; }
+
 Site make_device_site(const Evidence& evidence, DeviceSymbolId id, Role role) {
   const DeviceSymbols& symbols = evidence.symbols(id);
   const DeviceSymbol& symbol = evidence.symbol(id);
@@ -118,6 +120,7 @@ Site make_device_site(const Evidence& evidence, DeviceSymbolId id, Role role) {
   site.size = symbol.kind == DeviceSymbolKind::Variable ? symbol.size : 0;
   site.notes.push_back(kind_phrase(symbol));
   if (evidence.image(id).kind == ImageKind::Ptx) site.notes.back() += " in PTX";
+  if (evidence.image(id).kind == ImageKind::LtoIr) site.notes.back() += " in LTO-IR, known by its host symbol";
   return site;
 }
 
@@ -304,15 +307,17 @@ void per_target(const Evidence& evidence, std::vector<Finding>& findings) {
   std::map<ObjectId, std::set<GpuArch>> unreadable;
   std::map<ObjectId, std::set<GpuArch>> skipped;
   for (const DeviceTarget& target : evidence.resolution.device.targets) {
-    for (const ObjectId id : target.unreadable) unreadable[id].insert(target.arch);
+    if (!refuses_lto_ir(evidence.job))
+      for (const ObjectId id : target.unreadable) unreadable[id].insert(target.arch);
     // Which architectures will be linked is known only where someone has said it.
     if (!evidence.job.device->archs.empty())
       for (const ObjectId id : target.skipped) skipped[id].insert(target.arch);
   }
   for (const auto& [id, archs] : unreadable) {
-    findings.push_back(dropped(evidence, id,
-                               "its device code for " + names_of(archs) +
-                                   " is LTO-IR, which can't be read: it is not checked, beyond its host symbols"));
+    findings.push_back(
+        dropped(evidence, id,
+                "its device code for " + names_of(archs) +
+                    " is LTO-IR, which can't be read: only what its host symbols say it defines is checked"));
     findings.back().leaves_unread = true;
   }
   for (const auto& [id, archs] : skipped)

@@ -20,6 +20,9 @@ std::string kind_phrase(const DeviceSymbol& symbol);
 /// "host shadow of a __constant__ variable" for a host symbol that nvcc made for a device symbol; else empty.
 std::string shadow_note(const Evidence& evidence, SymbolId id);
 
+/// A command whose nvlink refuses LTO-IR, because it has no -dlto.
+bool refuses_lto_ir(const LinkJob& job);
+
 /// One finding of a device rule: each object once, however many architectures it was seen for.
 class DeviceFinding {
  public:

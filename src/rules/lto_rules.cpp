@@ -11,6 +11,7 @@
 
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
+#include "rules/device_rules.hpp"
 #include "rules/rules.hpp"
 #include "support/demangle.hpp"
 #include "target/linker_traits.hpp"
@@ -118,7 +119,22 @@ class LtoCheck {
   std::vector<Finding> findings_;
 };
 
-std::vector<Finding> not_read(const Evidence& evidence) { return LtoCheck(evidence).run(); }
+std::vector<Finding> not_read(const Evidence& evidence) {
+  std::vector<Finding> findings = LtoCheck(evidence).run();
+  if (!refuses_lto_ir(evidence.job)) return findings;
+  std::set<ObjectId> seen;
+  for (const DeviceTarget& target : evidence.resolution.device.targets) {
+    for (const ObjectId id : target.unreadable) {
+      if (!seen.insert(id).second) continue;
+      findings.push_back(make_finding(
+          kLtoNotRead, {},
+          fmt::format("{}: its device code for {} is LTO-IR alone, which nvlink refuses without -dlto: link with -dlto",
+                      evidence.object(id).origin.display(), target.arch.name())));
+      findings.back().sites.push_back(make_object_site(evidence, id, Role::Candidate));
+    }
+  }
+  return findings;
+}
 
 /// A member whose code defines something that the index doesn't have.
 bool is_left_out(const InputFacts& archive, std::uint32_t member) {

@@ -10,6 +10,7 @@
 
 #include "elf/elf_file.hpp"
 #include "elfaudit/device.hpp"
+#include "elfaudit/facts.hpp"
 #include "elfaudit/origin.hpp"
 
 namespace elfaudit {
@@ -68,6 +69,10 @@ struct FatbinRegion {
 /// or entry that contradicts itself nothing can be found, so what was read before it is kept and the rest is an error.
 std::uint32_t read_fatbins(const Origin& origin, std::span<const std::byte> object, const FatbinRegion& region,
                            DeviceFacts& facts);
+
+/// What the host half of an object says of LTO-IR beside it: the definitions, and of these neither prototypes nor, but
+/// for managed ones, memory spaces. What it uses is not known. Nothing of a file without a host half. Throws InputError.
+DeviceSymbols read_host_shadows(const ObjectFacts& object, std::span<const std::byte> bytes);
 
 /// DeviceSymbols::relocatable is left false: the text doesn't say it. Throws InputError that names the line.
 DeviceSymbols read_ptx_symbols(const Origin& origin, std::span<const std::byte> payload);

@@ -258,6 +258,10 @@ namespace {
 
 void decode(ObjectFacts& object, std::uint32_t image, ObjectBytes& bytes) {
   const DeviceImage& wanted = object.device.images.at(image);
+  if (wanted.kind == ImageKind::LtoIr) {
+    object.device.decoded.emplace(image, read_host_shadows(object, bytes.of(object.origin)));
+    return;
+  }
   const std::vector<std::byte> payload = read_payload(object.origin, bytes.of(object.origin), wanted);
   object.device.decoded.emplace(image, read_device_symbols(object.origin, wanted, payload));
 }
