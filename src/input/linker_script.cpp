@@ -718,11 +718,22 @@ class ScriptParser {
       alias(made);
     else
       expression(end, made);
-    if (place && made.uses.empty()) return;
+    if (place)
+      use(std::move(made));
+    else
+      add(std::move(made));
+  }
+
+  void add(Assignment made) {
     ScriptStatement statement;
     statement.kind = Kind::Assign;
     statement.assignment = std::move(made);
     script_.statements.push_back(std::move(statement));
+  }
+
+  /// Of what gives no symbol a value.
+  void use(Assignment made) {
+    if (!made.uses.empty()) add(std::move(made));
   }
 
   /// "a = b;" alone.
@@ -787,8 +798,14 @@ class ScriptParser {
     in_list_ = depth > 1;
   }
 
-  /// Inside SECTIONS { }: of interest are the symbols that it assigns and which output sections it describes; the input
-  /// section patterns are passed over.
+  /// "NAME : AT(expression) ALIGN(expression) { LONG(expression) }".
+  bool has_expression(std::string_view word, int depth) const {
+    if (depth > 1 && contains(word, {"BYTE", "SHORT", "LONG", "QUAD", "SQUAD"})) return true;
+    return linker_.lays_out_empty_sections && contains(word, {"AT", "ALIGN", "SUBALIGN", "FILL"});
+  }
+
+  /// Inside SECTIONS { }: of interest are the symbols that it assigns and uses, and which output sections it describes;
+  /// the input section patterns are passed over.
   void section_commands() {
     std::string described;  // "NAME [ADDRESS] : {"
     for (int depth = 1; depth > 0;) {
@@ -805,6 +822,11 @@ class ScriptParser {
         if (depth > 0) section_placement();
       } else if (token.is("(")) {
         skip_to_close("(", ")");
+      } else if (has_expression(token.text, depth) && lexer_.peek(ScriptMode::Statement).is("(")) {
+        Assignment made{".", {}, where_};
+        next();
+        expression(")", made);
+        use(std::move(made));
       } else if (contains(token.text, {"PROVIDE", "PROVIDE_HIDDEN", "HIDDEN"}) &&
                  lexer_.peek(ScriptMode::Statement).is("(")) {
         provide(token.text);

@@ -339,10 +339,17 @@ void BfdLink::add_root(std::map<std::uint32_t, AskedFor>& names) {
     if (id == kNone) return false;
     const Entry& entry = table_[table_.canonical(id)];
     if (entry.state == Entry::State::Common) return job_.define_common;
-    return entry.defined() && !(entry.definition.valid() && symbol(entry.definition).placement == Placement::Absolute);
+    if (entry.definition.valid()) return symbol(entry.definition).placement != Placement::Absolute;
+    return entry.defined() && std::none_of(job_.assignments.begin(), job_.assignments.end(), [&](const auto& made) {
+             return made.symbol == name && made.uses.empty() && !made.relative;
+           });
   };
-  if (std::none_of(roots.begin(), roots.end(), is_kept))
-    names.emplace(table_.id(roots.front()), AskedFor{roots.front(), "--gc-sections with -r"});
+  if (std::any_of(roots.begin(), roots.end(), is_kept)) return;
+  const auto root = std::find_if(roots.begin(), roots.end(), [&](std::string_view name) {
+    const std::uint32_t id = table_.find(name);
+    return id == kNone || !table_[table_.canonical(id)].defined() || lacks_value(table_[table_.canonical(id)]);
+  });
+  if (root != roots.end()) names.emplace(table_.id(*root), AskedFor{*root, "--gc-sections with -r"});
 }
 
 std::map<std::uint32_t, BfdLink::AskedFor> BfdLink::must_be_defined() {

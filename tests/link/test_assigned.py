@@ -44,6 +44,10 @@ SCRIPTS = {
     "gone-place.ld": "SECTIONS { . = gone; .text : { *(.text) } x = 3; }",
     "assert.ld": 'SECTIONS { . = SIZEOF_HEADERS; .text : { *(.text) } . = ASSERT(_start < ., "too large"); x = 3; }',
     "segment.ld": 'SECTIONS { . = SEGMENT_START("text", gone); .text : { *(.text) } x = 3; }',
+    "gone-load-address.ld": "SECTIONS { .text : { *(.text) } .not-here : AT(gone) { *(.not-here) } x = 3; }",
+    "gone-alignment.ld": "SECTIONS { .text : { *(.text) } .not-here : ALIGN(8) SUBALIGN(gone) { *(.not-here) } x = 3; }",
+    "section-words.ld": "SECTIONS { .text ALIGN(CONSTANT(MAXPAGESIZE)) : AT(ADDR(.text)) { *(.text) FILL(0x90909090) LONG(1) } x = 3; }",
+    "gone-number.ld": "SECTIONS { .text : { *(.text) LONG(gone + 1) } x = 3; }",
     "gone-inside.ld": "SECTIONS { .text : { *(.text) . = . + gone; } x = 3; }",
     "end.map": "V1 { global: _end; local: *; };",
     "x-local.map": "{ global: _start; local: *; };",
@@ -64,6 +68,10 @@ call.o gone.ld --noinhibit-exec
 call.o gone.ld --warn-unresolved-symbols
 call.o -T gone-place.ld
 call.o -T gone-inside.ld
+call.o -T gone-load-address.ld
+call.o -T gone-alignment.ld
+call.o -T gone-number.ld
+call.o -T section-words.ld
 call.o -T assert.ld
 call.o -T segment.ld
 -shared asks-end.o --version-script end.map

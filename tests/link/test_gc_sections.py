@@ -147,7 +147,8 @@ def test_agrees_with_the_linkers(bench, words):
     agree(bench, "--gc-sections " + words)
 
 
-ROOTS = ["", "-e used", "-u used", "-e gone", "-u gone", "-fini used", "-init gone", "-u absolute", "-u alias --defsym=alias=used", "init.ld"]
+ROOTS = ["", "-e used", "-u used", "-e gone", "-u gone", "-fini used", "-init gone", "-u absolute", "-u alias --defsym=alias=used", "init.ld",
+         "-u number --defsym=number=4", "-u number number.o", "-u number number.o -e used"]
 
 
 @pytest.mark.parametrize("words", ROOTS)
@@ -155,6 +156,7 @@ ROOTS = ["", "-e used", "-u used", "-e gone", "-u gone", "-fini used", "-init go
 def test_what_a_relocatable_output_keeps(bench, linker, words):
     """GNU ld wants a name for it, and gold refuses both options together."""
     bench.write("init.ld", "ENTRY(used)\n")
+    linkers.assemble(bench, "number", ".globl number\nnumber = 4")
     if linker != "mold" or "init.ld" not in words:
         assert not linkers.differs(bench, linker, f"-r --gc-sections used.o {words}")
 

@@ -71,6 +71,7 @@ def bench(tmp_path_factory):
     lab.write("extern.ld", "EXTERN(foo)\n")
     lab.write("uses.ld", "alias = foo;\n")
     lab.write("foo.map", "V1 { foo; };\n")
+    lab.write("headers.ld", "SECTIONS { .text : AT(foo) ALIGN(bar) { *(.text) } }\n")
     return lab
 
 
@@ -180,6 +181,9 @@ CASES = {
         start.o needs-foo.o -Lelsewhere elsewhere/sub/libfoo.so
         start.o needs-foo.o -Lelsewhere here.ld
         -r start.o -Lelsewhere -lfoo
+    """,
+    "what the sections of a script use": """
+        start.o -T headers.ld
     """,
     "its own names": """
         needs-iplt.o
