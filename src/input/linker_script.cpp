@@ -47,6 +47,8 @@ class ScriptLexer {
   std::optional<std::string_view> braced();
   std::size_t line() const;  ///< of the next token, from 1
   bool at_space() const { return at_ == text_.size() || is_space(text_[at_]); }
+  std::size_t place() const { return at_; }
+  void go_back(std::size_t place) { at_ = place; }
 
  private:
   bool skip_space_and_comments();  ///< false: a comment is not closed
@@ -804,6 +806,29 @@ class ScriptParser {
     return linker_.lays_out_empty_sections && contains(word, {"AT", "ALIGN", "SUBALIGN", "FILL"});
   }
 
+  /// Behind the NAME of "NAME ADDRESS (TYPE) :", which may be that of another command: "ASSERT(a, message)", "INCLUDE a".
+  void section_address() {
+    Assignment made{".", {}, where_};
+    const std::size_t begin = lexer_.place();
+    bool behind_operand = false;
+    for (int depth = 0, choices = 0;;) {
+      const ScriptToken token = expression_token(made);
+      if (token.is(":") && depth == 0 && choices-- == 0) return use(std::move(made));
+      const bool other_command = contains(token.text, {"{", "}", ";", "="}) || (token.is(",") && depth == 0);
+      if (token.kind == ScriptToken::Kind::End || is_odd(token) || other_command) break;
+      if (token.name() && behind_operand) break;
+      choices += token.is("?") ? 1 : 0;
+      depth += token.is("(") ? 1 : token.is(")") ? -1 : 0;
+      const ScriptToken type = lexer_.peek(ScriptMode::Expression);
+      behind_operand = token.is(")") || (token.name() && !type.is("("));
+      if (token.is("(") && contains(type.text, {"NOLOAD", "COPY", "INFO", "OVERLAY", "DSECT", "READONLY", "TYPE"})) {
+        skip_to_close("(", ")");
+        --depth;
+      }
+    }
+    lexer_.go_back(begin);
+  }
+
   /// Inside SECTIONS { }: of interest are the symbols that it assigns and uses, and which output sections it describes;
   /// the input section patterns are passed over.
   void section_commands() {
@@ -822,6 +847,7 @@ class ScriptParser {
         if (depth > 0) section_placement();
       } else if (token.is("(")) {
         skip_to_close("(", ")");
+        if (described == "ASSERT") described.clear();
       } else if (has_expression(token.text, depth) && lexer_.peek(ScriptMode::Statement).is("(")) {
         Assignment made{".", {}, where_};
         next();
@@ -836,6 +862,8 @@ class ScriptParser {
         described.clear();
       } else if (token.is(";") && depth == 1) {
         described.clear();
+      } else if (depth == 1 && token.name() && token.text == described && !described.ends_with(':')) {
+        section_address();
       }
     }
   }

@@ -56,6 +56,14 @@ SCRIPTS = """
     STARTUP(start.o)
     INPUT(start.o
     { a = 4; }
+    SECTIONS { .text : { *(.text) } .gone (gone) : { *(.gone) } }
+    SECTIONS { .text : { *(.text) } .gone gone : { *(.gone) } }
+    SECTIONS { .text : { *(.text) } .gone MAX(gone, 3) + 8: { *(.gone) } }
+    SECTIONS { .text : { *(.text) } .gone 1 ? 0x10000 : 0x20000 : { *(.gone) } }
+    SECTIONS { .text : { *(.text) } .gone (NOLOAD) : { *(.gone) } }
+    SECTIONS { .text : { *(.text) } .gone 0x10000 (NOLOAD) : { *(.gone) } }
+    SECTIONS { .text : { *(.text) } .gone ADDR(.text) + 0x1000 : { *(.gone) } }
+    SECTIONS { ASSERT(1, "text") .text : { *(.text) } }
 """
 LINES = [line.strip() for line in SCRIPTS.splitlines() if line.strip()]
 # Where a quote that is not closed ends to gold, and an internal error of its own.
