@@ -180,8 +180,9 @@ void add_errors(std::vector<InputError> errors, std::vector<Finding>& findings) 
 void settle(Audit& audit, Attempts& attempt) {
   const std::size_t before = attempt.errors().size();
   attempt("undefined symbols", [&] {
-    settle_unresolved(audit.job, audit.inputs, audit.resolution,
-                      {find_uses, has_section, relocated_without_bytes, read_section_graph, find_needed});
+    settle_unresolved(
+        audit.job, audit.inputs, audit.resolution,
+        {find_uses, has_section, relocated_without_bytes, read_asked_relocations, read_section_graph, find_needed});
   });
   if (attempt.errors().size() == before) return;
   audit.resolution.unresolved.clear();

@@ -28,6 +28,7 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <array>
 
 namespace elfaudit {
 
@@ -521,6 +522,16 @@ bool makes_program_hold(const RelocationLink& link, RelocationClass what, const 
   if (!writes) return true;
   if (lld) return what != Word && what != DistanceWord;
   return target.is_function() && what != Word;
+}
+
+std::span<const std::uint32_t> those_of_offset_table(RelocationRules rules, bool static_program) {
+  static constexpr std::array<std::uint32_t, 16> kNeedIt = {
+      R_X86_64_PLT32,    R_X86_64_GOT32,     R_X86_64_GOTPCREL,      R_X86_64_TLSGD,
+      R_X86_64_TLSLD,    R_X86_64_GOTTPOFF,  R_X86_64_GOT64,         R_X86_64_GOTOFF64,
+      R_X86_64_GOTPC32,  R_X86_64_GOTPC64,   R_X86_64_GOTPLT64,      R_X86_64_GOTPCREL64,
+      R_X86_64_PLTOFF64, R_X86_64_GOTPCRELX, R_X86_64_REX_GOTPCRELX, R_X86_64_GOTPC32_TLSDESC};
+  if (rules != RelocationRules::X86_64) return {};
+  return std::span(kNeedIt).subspan(static_program ? 1 : 0);
 }
 
 bool relocations_are_judged(const RelocationLink& link) {

@@ -110,6 +110,9 @@ bool relocations_are_judged(const RelocationLink& link);
 bool makes_program_hold(const RelocationLink& link, RelocationClass what, const RelocationTarget& target,
                         const RelocatedSection& section);
 
+/// The types that may need a global offset table, where they are known. In a static program no call does.
+std::span<const std::uint32_t> those_of_offset_table(RelocationRules rules, bool static_program);
+
 JudgedRelocation judge_relocation(const RelocationLink& link, RelocationClass what, const RelocationTarget& target,
                                   const RelocatedSection& section);
 

@@ -39,6 +39,9 @@ DeviceResolution resolve_device(std::vector<DeviceTarget> targets, const std::ve
 
 // --- From "nothing defines it" to "the linker would report it".
 
+/// See read_asked_relocations(); the scan stage does it, on several threads. May throw InputError.
+using RelocationReaderFunction = std::function<AskedRelocations(const Origin&, const RelocationQuestion&)>;
+
 /// How the questions that need the files again are asked. The scan stage answers them; resolve itself opens nothing.
 struct Reader {
   /// See find_uses. May throw InputError.
@@ -47,6 +50,7 @@ struct Reader {
   std::function<bool(const Origin&, std::string_view)> has_section;
   /// See relocated_without_bytes. May throw InputError.
   std::function<std::vector<std::uint32_t>(const Origin&)> bare_relocations;
+  RelocationReaderFunction relocations;
   GraphReaderFunction graph;
   NeededFinder needed;
 };
@@ -58,9 +62,6 @@ void settle_unresolved(const LinkJob& job, std::vector<InputFacts>& inputs, Reso
                        const Reader& reader);
 
 // --- Which relocations of the linked objects the linker refuses.
-
-/// See read_asked_relocations(); the scan stage does it, on several threads. May throw InputError.
-using RelocationReaderFunction = std::function<AskedRelocations(const Origin&, const RelocationQuestion&)>;
 
 /// Fills in Resolution::relocations, once it is known who defines what. Reads relocations only where one can be
 /// refused. Errors met on the way are added to the inputs they concern.

@@ -8,7 +8,8 @@
 //     of an output section without bytes; one of the usual names has some in every real link.
 //  4. What the linker defines itself is not missing: its own names, and __start_X where a section X is linked, or for
 //     lld where a script describes an output section X. GNU ld makes _GLOBAL_OFFSET_TABLE_ of a static link only for
-//     sections with SHF_ALLOC.
+//     sections with SHF_ALLOC, gold only for relocations that need the table; that one is needed for a call or a
+//     thread-local variable is believed where it may be.
 //  5. Where only a discarded COMDAT copy defines the name, lld says so instead of calling it undefined.
 //  6. GNU ld refuses an undefined hidden name even when no relocation uses it ("hidden symbol isn't defined").
 //  7. A library that GNU ld loads only because another one needs it defines a name that an object refers to: it refuses
@@ -345,12 +346,36 @@ class Settler {
   }
 
   /// Rule 4.
-  bool needs_loaded_use(const Unresolved& name, bool dynamic) const {
-    return linker_.rules == ResolutionRules::GnuLd && name.symbol == kOffsetTable && name.option.empty() && !dynamic &&
-           job_.output == OutputKind::Executable && !job_.pie;
+  bool needs_loaded_use(const Unresolved& name, bool dynamic) {
+    if (name.symbol != kOffsetTable || !name.option.empty()) return false;
+    const bool is_static = !dynamic && job_.output == OutputKind::Executable && !job_.pie;
+    if (linker_.makes_table_on_demand) return !makes_offset_table(is_static);
+    return linker_.rules == ResolutionRules::GnuLd && is_static;
+  }
+
+  /// The first object of a program, crt1.o, nearly always does.
+  bool makes_offset_table(bool is_static) {
+    RelocationQuestion question;
+    for (const std::uint32_t type : those_of_offset_table(machine_of(inputs_).relocations, is_static)) {
+      question.types.resize(std::max<std::size_t>(question.types.size(), type + 1));
+      question.types[type] = {true, true, true, true};
+    }
+    if (question.types.empty()) return true;
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
+      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
+        if (!out_.linked[i][o] || inputs_[i].objects[o].kind != ObjectKind::Relocatable) continue;
+        try {
+          if (!reader_.relocations(inputs_[i].objects[o].origin, question).relocations.empty()) return true;
+        } catch (const InputError& error) {
+          add_error({i, o}, error);
+        }
+      }
+    }
+    return false;
   }
 
   void drop_loaded_table() {
+    if (linker_.makes_table_on_demand) return;
     std::erase_if(out_.unresolved, [&](const Unresolved& name) {
       return name.symbol == kOffsetTable && !name.foreign && name.option.empty() &&
              std::any_of(name.references.begin(), name.references.end(),

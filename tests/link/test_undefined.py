@@ -262,6 +262,23 @@ def test_an_object_has_its_own_offset_table(bench, linker):
     assert not any(wrong), "\n".join(filter(None, wrong))
 
 
+OFFSET_TABLE_USES = {
+    "table": ".reloc ., R_X86_64_64, _GLOBAL_OFFSET_TABLE_\n.quad 0",
+    "table-call": ".text\ncall _GLOBAL_OFFSET_TABLE_@PLT",
+    "call": ".text\ncall _start@PLT",
+    "slot": ".text\nmov _start@GOTPCREL(%rip), %rax",
+}
+
+
+@pytest.mark.parametrize("words", ["table.o", "table-call.o", "table.o slot.o", "table-call.o slot.o"])
+def test_gold_makes_the_offset_table_that_a_relocation_needs(bench, words):
+    need("ld.gold")
+    for name, text in OFFSET_TABLE_USES.items():
+        assemble(bench, name, text)
+    wrong = [linkers.differs(bench, "gold", f"{output} start.o {words}") for output in ("", "call.o", "-pie", "-shared -z defs call.o")]
+    assert not any(wrong), "\n".join(filter(None, wrong))
+
+
 @pytest.mark.parametrize("words", ["-shared -z defs", "-shared", "-shared -z defs -z undefs"])
 def test_gold_reports_what_a_library_mentions_too(bench, words):
     need("ld.gold")
