@@ -161,6 +161,17 @@ TEST_F(SourceRead, TentativeDefinitionOfC) {
   EXPECT_EQ(read("state").definitions.at(0).at.line, 2U);
 }
 
+/// Whether a `catch` follows is known only behind the macro, which belongs to the next declaration.
+TEST_F(SourceRead, MacroBehindFunctionTryBlock) {
+  write("a.cpp",
+        "#define API\nbool f() try { return true; } catch (...) { return false; }\n\nAPI int state;\nint other;\n");
+  const Reading reading = read("state");
+  ASSERT_EQ(reading.definitions.size(), 1U);
+  ASSERT_EQ(reading.definitions.front().macros.size(), 1U);
+  EXPECT_EQ(reading.definitions.front().macros.front().macro, "API");
+  EXPECT_TRUE(read("other").definitions.front().macros.empty());
+}
+
 TEST_F(SourceRead, BracesOfMacrosThatWereNotRead) {
   write("a.cpp", "SOMETHING_BEGIN {\nint state;\n}\n");
   for (const Definition& definition : read("state").definitions) EXPECT_FALSE(definition.certain);

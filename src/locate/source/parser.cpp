@@ -103,6 +103,7 @@ void Parser::parse_scope() {
   const std::size_t base = scopes_.size();
   while (!at_end_) {
     declaration_.clear();
+    declaration_.marks = std::exchange(marks_given_back_, {});
     declaration_.in_class = !scopes_.empty() && scopes_.back().kind == Scope::Kind::Class;
     const Token token = take();
     if (token.kind == Kind::End) return;
@@ -457,6 +458,15 @@ Token Parser::take() {
   }
 }
 
+/// `token` begins another declaration, and so do the macros expanded in front of it: `marks` of them came before.
+void Parser::give_back_with_marks(const Token& token, std::size_t marks) {
+  give_back(token);
+  const auto first = declaration_.marks.begin() + static_cast<std::ptrdiff_t>(marks);
+  marks_given_back_.assign(first, declaration_.marks.end());
+  for (MacroUse& use : marks_given_back_) use.before = 0;
+  declaration_.marks.erase(first, declaration_.marks.end());
+}
+
 /// Behind a `{`: reads over its `}`.
 void Parser::skip_braces() {
   bool after_friend = false;
@@ -685,9 +695,10 @@ bool Parser::collect_braces(const Token& open, const Shape& shape) {
   append_braces(open);
   declaration_.end = Declaration::End::Body;
   while (shape.function_try) {  // its handlers
+    const std::size_t marks = declaration_.marks.size();
     Token token = take();
     if (word_of(token) != Word::Catch) {
-      give_back(token);
+      give_back_with_marks(token, marks);
       break;
     }
     token = take();

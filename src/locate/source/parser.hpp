@@ -137,6 +137,7 @@ class Parser {
   Token take();
   static Token as_c(Token token);
   void give_back(const Token& token) { given_back_ = token; }
+  void give_back_with_marks(const Token& token, std::size_t marks);
   void skip_braces();
   void note_friend(const Token& token, bool& after_friend);
   void skip_to_semicolon();
@@ -196,6 +197,7 @@ class Parser {
   std::uint32_t anonymous_ = 0;
 
   std::optional<Token> given_back_;
+  std::vector<MacroUse> marks_given_back_;  ///< expanded in front of given_back_, where that begins a declaration
   Declaration declaration_;
   std::vector<std::uint32_t> path_;
   std::vector<Scope> scopes_;
