@@ -1,5 +1,6 @@
 // Asks the reader of sources where symbols are defined, and prints what it says as JSON: one object a line and symbol.
 //   site_of [--folder DIR] [--depfile FILE] SYMBOL:KIND... [-- COMPILER WORDS...]     from the sources
+//       [--target TRIPLE]                                                             of code for that machine
 //   site_of [--folder DIR] --preprocessed FILE [--language c|c++|cuda] SYMBOL:KIND... from a compiler's -E output
 // KIND is f or v. With --tokens, and no symbols, prints the token stream instead.
 #include <fstream>
@@ -17,7 +18,7 @@ using Json = nlohmann::ordered_json;
 namespace source = elfaudit::source;
 
 struct Arguments {
-  std::string folder = ".", depfile, preprocessed, language = "c++";
+  std::string folder = ".", depfile, preprocessed, language = "c++", target;
   std::vector<std::string> symbols, command;
   bool tokens = false;
 };
@@ -38,6 +39,8 @@ Arguments read_arguments(const std::vector<std::string>& words) {
       result.preprocessed = value();
     } else if (words[i] == "--language") {
       result.language = value();
+    } else if (words[i] == "--target") {
+      result.target = value();
     } else if (words[i] == "--tokens") {
       result.tokens = true;
     } else {
@@ -95,9 +98,15 @@ Json json_of(const source::Definition& definition) {
 
 source::TranslationUnit unit_of(const Arguments& arguments) {
   const elfaudit::Depfile depfile = elfaudit::parse_depfile(content_of(arguments.depfile));
-  if (arguments.command.empty()) return source::unit_of(depfile, arguments.folder);
-  const auto command = elfaudit::parse_compile_command(arguments.command, arguments.folder);
-  return source::unit_of(command.value(), arguments.depfile.empty() ? nullptr : &depfile);
+  source::TranslationUnit unit;
+  if (arguments.command.empty()) {
+    unit = source::unit_of(depfile, arguments.folder);
+  } else {
+    const auto command = elfaudit::parse_compile_command(arguments.command, arguments.folder);
+    unit = source::unit_of(command.value(), arguments.depfile.empty() ? nullptr : &depfile);
+  }
+  unit.machine = elfaudit::machine_of_triple(arguments.target);
+  return unit;
 }
 
 std::vector<source::Name> names_of(const std::vector<std::string>& symbols) {
