@@ -160,10 +160,7 @@ LinkLine line_of(const Command& command) {
     settle_linker(line, command, false);
     return line;
   }
-  std::optional<LinkLine> line = read_driver_words(command.words);
-  if (!line) throw UsageError("this command does not link");
-  line->complete = false;  // start files and default libraries: only the driver knows them
-  return *std::move(line);
+  return line_from_words(command);
 }
 
 LinkJob host_job(const Command& command, const std::string& folder) {

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "elfaudit/diagnosis.hpp"
 #include "elfaudit/report.hpp"
@@ -112,15 +113,32 @@ std::string lines_of(const std::vector<std::uint32_t>& lines) {
   return lines.size() == 1 ? first : fmt::format("{} (and {} more)", first, lines.size() - 1);
 }
 
+/// Is it the temporary object with what link-time optimisation compiled? GCC's is "/tmp/ccQ7T4kD.ltrans0.ltrans.o",
+/// lld's "lto.tmp" or "a.out.lto.o", that of LLVM's plugin "lto-llvm-1f0c5e.o", and "ld-temp.o" without a folder for it.
+bool is_made_by_link(const LogSite& site) {
+  const std::string_view path = site.input;
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return name.find(".ltrans") != std::string_view::npos || name.starts_with("lto-llvm-") || name == "lto.tmp" ||
+         name.ends_with(".lto.o") || name == "ld-temp.o";
+}
+
+/// A source to open: GCC calls the one of such code <artificial>, LLVM ld-temp.o.
+bool has_place(const SourceLine& at) {
+  const std::string_view name = std::string_view(at.file).substr(at.file.rfind('/') + 1);
+  return !name.empty() && name != "<artificial>" && name != "ld-temp.o";
+}
+
 /// "libx.a(y.o)  .bss+0x380  in function main  inc/h.h:351"
 std::string describe(const LogSite& site) {
-  std::string text = site.member.empty() ? site.input : fmt::format("{}({})", site.input, site.member);
+  std::string text = is_made_by_link(site) ? "code made by link-time optimisation"
+                     : site.member.empty() ? site.input
+                                           : fmt::format("{}({})", site.input, site.member);
   const auto add = [&](const std::string& part) {
     if (!part.empty()) text += (text.empty() ? "" : "  ") + part;
   };
   add(site.offset.value_or(0) == 0 ? site.section : fmt::format("{}+{:#x}", site.section, *site.offset));
   add(site.function.empty() ? "" : "in function " + site.function);
-  add(site.at.file.empty() ? "" : line_of(site.at));
+  add(has_place(site.at) ? line_of(site.at) : "");
   return text;
 }
 
@@ -130,12 +148,22 @@ void print_some(std::string& out, const Rows& rows, const Print& print) {
   if (rows.size() > kMostRows) out += fmt::format("  and {} more\n", rows.size() - kMostRows);
 }
 
-void print_sites(std::string& out, const DiagnosedError& error) {
-  if (error.sites.empty()) return;
-  out += "  the log alone shows:\n";
-  print_some(out, error.sites, [](const LogSite& site) {
+void print_sites(std::string& out, const std::vector<LogSite>& sites, std::string_view title) {
+  if (sites.empty()) return;
+  out += fmt::format("  {}:\n", title);
+  print_some(out, sites, [](const LogSite& site) {
     return fmt::format("{:<{}}{}", to_word(site.role), kRoleWidth, describe(site));
   });
+}
+
+/// Sites of the log whose lines the audit could not see: what bytecode refers to has none until the link compiles it.
+std::vector<LogSite> lines_of_log_alone(const DiagnosedError& error) {
+  const auto has_line = [](const Site& site) { return site.role == Role::Reference && site.place.at.line != 0; };
+  if (std::any_of(error.finding->sites.begin(), error.finding->sites.end(), has_line)) return {};
+  std::vector<LogSite> sites;
+  std::copy_if(error.sites.begin(), error.sites.end(), std::back_inserter(sites),
+               [](const LogSite& site) { return site.role == Role::Reference && has_place(site.at); });
+  return sites;
 }
 
 /// From the #include outwards.
@@ -172,10 +200,12 @@ const DiagnosedLink* link_of(const DiagnosedError& error, const Diagnosis& diagn
 void print_error(std::string& out, const DiagnosedError& made, const Diagnosis& diagnosis, bool color) {
   const DiagnosedError error = for_display(made);
   out += bold("log line " + lines_of(error.lines) + ": " + headline(error), color) + "\n";
-  if (error.finding)
+  if (error.finding) {
     out += finding_text(*error.finding, color);
-  else
-    print_sites(out, error);
+    print_sites(out, lines_of_log_alone(error), "the log also shows");
+  } else {
+    print_sites(out, error.sites, "the log alone shows");
+  }
   print_chain(out, error.chain);
   if (!error.finding) print_searched(out, error);
   print_suggestions(out, error);

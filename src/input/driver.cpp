@@ -605,16 +605,10 @@ std::string_view plugin_of(const Command& command) {
 }
 
 LinkLine line_from_words(const Command& command, const std::string& why, std::vector<std::string>& notes) {
-  std::optional<LinkLine> line = read_driver_words(command.words);
-  if (!line) throw UsageError("this command does not link");
   notes.push_back(command.program + " could not be asked for its linker line (" + why +
                   "): its arguments are used as given; start files, default libraries and default search directories "
                   "are not known, so undefined symbols are not judged");
-  line->complete = false;
-  if (const std::string_view plugin = plugin_of(command); !plugin.empty())
-    line->words.insert(line->words.begin(), {"-plugin", std::string(plugin)});
-  settle_linker(*line, command, false);
-  return *std::move(line);
+  return line_from_words(command);
 }
 
 /// Options with which a driver prints something and stops, but that gcc's -### passes over.
@@ -671,6 +665,16 @@ std::string why_not_run(const Command& command) {
   }
   if (command.may_ask(command.program)) return {};
   return "it is not in PATH, and no --ask names it";
+}
+
+LinkLine line_from_words(const Command& command) {
+  std::optional<LinkLine> line = read_driver_words(command.words);
+  if (!line) throw UsageError("this command does not link");
+  line->complete = false;
+  if (const std::string_view plugin = plugin_of(command); !plugin.empty())
+    line->words.insert(line->words.begin(), {"-plugin", std::string(plugin)});
+  settle_linker(*line, command, false);
+  return *std::move(line);
 }
 
 LinkLine ask_driver(const Command& command, std::vector<std::string>& notes) {

@@ -82,6 +82,9 @@ std::vector<std::vector<std::string>> parse_dry_run(std::string_view text);
 /// `notes` gets why.
 LinkLine ask_driver(const Command& command, std::vector<std::string>& notes);
 
+/// The same without asking the driver: start files, default libraries and the linker's search directories are not in it.
+LinkLine line_from_words(const Command& command);
+
 /// Reads a driver's words as they are (driver.cpp): inputs and what goes to the linker. `not_built` gets the
 /// sources. Nothing when they ask for no link (-c, -E, -S, --version).
 std::optional<LinkLine> read_driver_words(const std::vector<std::string>& words);

@@ -272,6 +272,34 @@ def test_undefined_host_symbol(lab):
     assert sites(error["finding"]) == [("reference", "a.o", None)]
 
 
+LTO_MESSAGES = {  # of one reference in work(int), by linker and whether there is debug info: the place that the message gives
+    "/usr/bin/ld.bfd: /tmp/ccB0t03P.ltrans0.ltrans.o: in function `work(int)':\n/src/<artificial>:3: undefined reference to `gone(int)'\n": "",
+    "/src/a.cpp:3: error: undefined reference to 'gone(int)'\n": "/src/a.cpp:3",
+    "mold: error: undefined symbol: gone(int)\n>>> referenced by <artificial>\n>>>               /tmp/cczU.ltrans0.ltrans.o:(work(int))\n": "",
+    "ld.lld: error: undefined symbol: gone(int)\n>>> referenced by a.cpp:3 (/src/a.cpp:3)\n>>>               lto.tmp:(work(int))\n": "/src/a.cpp:3",
+    "ld.lld: error: undefined symbol: gone(int)\n>>> referenced by ld-temp.o\n>>>               x.lto.o:(work(int))\n": "",
+    "mold: error: undefined symbol: gone(int)\n>>> referenced by ld-temp.o\n>>>               /tmp/lto-llvm-9c3391.o:(work(int))\n": "",
+}
+
+
+@pytest.mark.parametrize("message, place", LTO_MESSAGES.items())
+def test_undefined_symbol_of_link_time_optimisation(lab, message, place):
+    """The link compiled that code to a file that is gone: it is called what it is, and a source line is shown if there is one."""
+    lab.write("x.log", message)
+    shown = lab.audit("diagnose", "x.log").out
+    assert "undefined reference to gone(int)" in shown and ".o" not in shown.replace("ld.bfd", ""), shown
+    assert "artificial" not in shown and "lto.tmp" not in shown, shown
+    assert place in shown and ("code made by link-time optimisation" in shown or "error: undefined" in message), shown
+
+
+def test_source_line_that_only_the_log_of_link_time_optimisation_has(lab):
+    need("g++")
+    lab.cc("a.o", "void gone(int); int main() { gone(1); }", "g++ -flto")
+    lab.write("x.log", "g++ -flto a.o -o x\n/src/a.cpp:3: error: undefined reference to 'gone(int)'\n")
+    shown = lab.audit("diagnose", "x.log").out
+    assert "the log also shows:\n  reference  /src/a.cpp:3" in shown, shown
+
+
 def test_archive_that_stands_too_early(lab):
     need("g++", "ar")
     lab.cc("a.o", "void late(); int main() { late(); }")
