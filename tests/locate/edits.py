@@ -301,15 +301,15 @@ def fits(shape, compiler):
     return shape.language in ("both", COMPILERS[compiler])
 
 
-def of_table(folder, compiler, way, standard=""):
-    """Every shape that the compiler takes, in a header of its own."""
+def of_table(folder, compiler, way, standard="", shapes=slice(None)):
+    """Every one of the shapes that the compiler takes, in a header of its own."""
     def one(i):
         mutation = Mutation(SHAPES[i], compiler, way, pathlib.Path(folder) / f"{compiler}{way}{i}".replace(" ", ""), standard=standard)
         return judge(mutation) if fits(SHAPES[i], compiler) and mutation.write() else Result(failures=[])
 
     result = Result(failures=[])
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for found in pool.map(one, range(len(SHAPES))):
+        for found in pool.map(one, range(len(SHAPES))[shapes]):
             result.add(found)
     return result
 

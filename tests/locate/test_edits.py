@@ -1,7 +1,8 @@
 """Each diff that the program offers is applied, compiled and linked: for a table of shapes, and for shapes at random places of
 installed headers.
 
-EDITS_COUNT and EDITS_SEED choose how many of the latter, and which; EDITS_ALL=1 tries every way with every compiler.
+EDITS_COUNT and EDITS_SEED choose how many of the latter, and which; EDITS_ALL=1 tries every shape in every way with every
+compiler. Else the two compilers of a language share the shapes.
 """
 
 import os
@@ -15,14 +16,14 @@ need("gcc", "g++", "clang", "clang++", "patch", "nm")
 
 SEED = os.environ.get("EDITS_SEED", "1")
 COUNT = int(os.environ.get("EDITS_COUNT", "10"))
-COMBINATIONS = list(zip(COMPILERS, WAYS))
-if os.environ.get("EDITS_ALL"):
-    COMBINATIONS = [(compiler, way) for compiler in COMPILERS for way in WAYS]
+ALL = bool(os.environ.get("EDITS_ALL"))
+COMBINATIONS = [(compiler, way) for compiler in COMPILERS for way in WAYS] if ALL else list(zip(COMPILERS, WAYS))
 
 
 @pytest.mark.parametrize("compiler, way", COMBINATIONS)
 def test_table_of_shapes(tmp_path, compiler, way):
-    result = of_table(tmp_path, compiler, way)
+    every_other = slice(COMBINATIONS.index((compiler, way)) % 2, None, 2)
+    result = of_table(tmp_path, compiler, way, shapes=slice(None) if ALL else every_other)
     print(result)
     assert not result.failures, "\n".join(result.failures)
     assert result.with_diff >= (0.6 if COMPILERS[compiler] == "c" else 0.9) * result.findings

@@ -38,7 +38,9 @@ def finding(lab, incident, objects, way):
 @pytest.mark.parametrize("incident", INCIDENTS, ids=lambda incident: incident.name)
 @pytest.mark.parametrize("way", WAYS)
 def test_cause_and_fix(lab, incident, way):
-    for compiler in incident.compilers:
+    # All compilers where the fix is applied, else each in turn.
+    turn = (INCIDENTS.index(incident) + list(WAYS).index(way)) % len(incident.compilers)
+    for compiler in incident.compilers if way == "-MD" else incident.compilers[turn:turn + 1]:
         (lab.path / "compile_commands.json").unlink(missing_ok=True)
         for stale in lab.path.glob("*.d"):
             stale.unlink()
