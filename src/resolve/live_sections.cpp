@@ -9,7 +9,7 @@
 //     and SHF_LINK_ORDER sections that belong to it.
 //  3. A reference to __start_X or __stop_X keeps every section X: in GNU ld, unless -z start-stop-gc is given; in lld
 //     only with -z nostart-stop-gc, or when X begins with "__libc_". mold keeps sections named like a C identifier
-//     anyhow.
+//     anyhow, and ARM's index of exception tables with every function in it.
 //  4. .eh_frame is taken apart: a kept function keeps its record and what that names. GNU ld keeps the personality
 //     routine with the functions that use it, lld and mold keep all personality routines; lld also keeps all tables of
 //     handlers that are in no group.
@@ -342,6 +342,7 @@ bool LiveSections::is_root(const SectionNode& node) const {
     if (name.starts_with(prefix)) return true;
   if (linker_.keeps_except_tables && name.starts_with(".gcc_except_table")) return true;
   if (!linker_.takes_records_apart && name == ".eh_frame") return true;
+  if (linker_.keeps_exception_indexes && name.starts_with(".ARM.exidx")) return true;
   if (name == ".init" || name == ".fini" || name == ".jcr") return true;
   return linker_.keeps_c_named_sections && is_c_identifier(name);
 }

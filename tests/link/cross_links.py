@@ -1,7 +1,15 @@
-"""Random links of compiled C and C++ for one target: the same seed gives the same sources and command on every machine."""
+"""Random links of compiled C and C++ for one target: the same seed gives the same sources and command on every machine. And the
+linkers that link for it."""
 
 import dataclasses
 import random
+import shutil
+
+import pytest
+
+LINKERS = {"bfd": None, "lld14": "ld.lld-14", "lld19": "ld.lld-19", "mold": "mold"}
+# As compiled by default for a linker other than GNU ld: lld and mold know fewer machines.
+UNSUPPORTED = {("lld14", "s390x-linux-gnu"), ("lld14", "powerpc64-linux-gnu"), ("lld19", "powerpc64-linux-gnu"), ("mold", "powerpc64-linux-gnu")}
 
 # Flags that change what the compiler of one target asks of its linker.
 TARGET_FLAGS = {
@@ -101,6 +109,27 @@ OPTIONS = [
     ("-pthread", 0.05),
     ("-pg", 0.02),
 ]
+
+
+def targets_and_linkers():
+    """Parameters of a test: all pairs, skipped where one of the two is not installed."""
+    pairs = [(target, linker) for target in TARGET_FLAGS for linker in LINKERS if (linker, target) not in UNSUPPORTED]
+    for target, linker in pairs:
+        missing = [name for name in (f"{target}-g++", LINKERS[linker]) if name and shutil.which(name) is None]
+        marks = [pytest.mark.skip(reason=f"needs {missing[0]}, which is not installed")] if missing else []
+        yield pytest.param(target, linker, id=f"{target}-{linker}", marks=marks)
+
+
+def offer_linkers(lab):
+    """The linkers in folders of their own, by the names that a driver looks for."""
+    for linker, program in LINKERS.items():
+        if program and shutil.which(program):
+            lab.sh(f"mkdir -p {linker}; ln -s {shutil.which(program)} {linker}/ld.{linker.rstrip('1234567890')}")
+
+
+def driver(target, linker):
+    """The target's driver, made to start that linker."""
+    return f"{target}-g++" + ("" if linker == "bfd" else f" -B{linker} -fuse-ld={linker.rstrip('1234567890')}")
 
 
 @dataclasses.dataclass

@@ -6,6 +6,8 @@ import shutil
 
 import pytest
 
+import cross_links
+from cross_links import driver
 from elfaudit_test import EVERY_NTH, Lab, need
 
 TARGETS = {
@@ -17,10 +19,6 @@ TARGETS = {
     "riscv64-linux-gnu": "8",
     "s390x-linux-gnu": "8",
 }
-LINKERS = {"bfd": None, "lld14": "ld.lld-14", "lld19": "ld.lld-19", "mold": "mold"}
-# As compiled by default for a linker other than GNU ld: lld and mold know fewer machines.
-UNSUPPORTED = {("lld14", "s390x-linux-gnu"), ("lld14", "powerpc64-linux-gnu"), ("lld19", "powerpc64-linux-gnu"), ("mold", "powerpc64-linux-gnu")}
-
 HELLO = {
     "hello.c": '#include <stdio.h>\nint main(void) { printf("%d\\n", 1); }',
     "hello.cpp": "#include <iostream>\n#include <thread>\nthread_local int count;\n"
@@ -48,16 +46,7 @@ __BSS_END__ .TOC. _savegpr0_14 _restgpr0_29 _restgpr0_31 _savegpr1_20 _restgpr1_
 _restfpr_31 _savevr_20 _restvr_31 _restgpr0_13 _restgpr0_32 _savevr_19 _restgpr0_3 _restgpr2_20 nobody""".split()
 
 
-def parameters():
-    for target in TARGETS:
-        for linker, program in LINKERS.items():
-            missing = [name for name in (f"{target}-g++", program) if name and shutil.which(name) is None]
-            marks = [pytest.mark.skip(reason=f"needs {missing[0]}, which is not installed")] if missing else []
-            if (linker, target) not in UNSUPPORTED:
-                yield pytest.param(target, linker, id=f"{target}-{linker}", marks=marks)
-
-
-every_target = pytest.mark.parametrize("target, linker", list(parameters()))
+every_target = pytest.mark.parametrize("target, linker", list(cross_links.targets_and_linkers()))
 
 
 @pytest.fixture(scope="module")
@@ -76,20 +65,11 @@ def benches(tmp_path_factory):
         pointers = ", ".join(f"n{i}" for i in range(len(NAMES)))
         lab.write("names.c", f"{text}\nvoid *pointers[] = {{{pointers}}};\nvoid _start(void) {{}}\n")
         lab.sh(f"{target}-gcc -fPIC -c names.c -o names.o")
-        for linker, program in LINKERS.items():
-            if program and shutil.which(program):
-                name = "mold" if linker == "mold" else "lld"
-                lab.sh(f"mkdir -p {linker}; ln -s {shutil.which(program)} {linker}/ld.{name}")
+        cross_links.offer_linkers(lab)
         made[target] = lab
         return lab
 
     return bench
-
-
-def driver(target, linker):
-    """The target's driver, made to start that linker."""
-    choice = "" if linker == "bfd" else f" -B{linker} -fuse-ld={'mold' if linker == 'mold' else 'lld'}"
-    return f"{target}-g++{choice}"
 
 
 def audit(lab, command):
@@ -171,6 +151,19 @@ def test_gc_sections_keeps_what_a_function_pointer_needs(lab, target, first, und
     expected = undefined or (["nowhere"] if "sections" not in flags else [])
     assert ("nowhere" in theirs.err) == bool(expected)
     assert audit(lab, command).json()["undefined"] == expected
+
+
+@pytest.mark.parametrize("linker", ["bfd", "lld19", "mold"])
+def test_functions_that_an_index_of_exception_tables_names(lab, linker):
+    """The index has a reference to each function that it describes; for mold that keeps them."""
+    target = "arm-linux-gnueabihf"
+    need(f"{target}-gcc", cross_links.LINKERS[linker] or "ld.bfd")
+    cross_links.offer_linkers(lab)
+    lab.write("a.c", "int nowhere(void); int dropped(void) { return nowhere(); } int main(void) { return 0; }")
+    lab.sh(f"{target}-gcc -ffunction-sections -fexceptions -O1 -c a.c -o a.o")
+    command = f"{driver(target, linker)} -Wl,--gc-sections a.o -o out"
+    assert ("nowhere" in lab.sh(command, check=False).err) == (linker == "mold")
+    assert audit(lab, command).json()["undefined"] == (["nowhere"] if linker == "mold" else [])
 
 
 @pytest.mark.parametrize("target", TARGETS)
