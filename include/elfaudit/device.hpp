@@ -14,37 +14,58 @@
 
 namespace elfaudit {
 
-/// "sm_90a" (code for one GPU) or "compute_90" (PTX, compiled when it is loaded or linked).
+/// "sm_90a" (code for one GPU), "compute_90" (PTX, compiled when it is loaded or linked) or "gfx90a:xnack+".
 struct GpuArch {
   std::uint32_t number = 0;  ///< 90
   char suffix = 0;           ///< 'a' (this GPU only), 'f' (its family) or 0
   bool is_virtual = false;   ///< compute_*
+  /// Of other makers' GPUs, with the settings that the code depends on: "gfx90a:sramecc+:xnack-" (LLVM's AMDGPU usage,
+  /// "Target ID"). Empty for NVIDIA's; else the rest is 0.
+  std::string processor{};
 
   std::string name() const;  ///< "sm_90a", "compute_90"; for an image use DeviceImage::target()
   auto operator<=>(const GpuArch&) const = default;
 };
 
-enum class ImageKind : std::uint8_t { Cubin, Ptx, LtoIr, Other };
-enum class Compression : std::uint8_t { None, Lz4, Zstd };
-/// Where the image was found. A device link reads __nv_relfatbin, .fatbin files and .cubin files, but not .nv_fatbin,
+/// Elf: of an AMD GPU, an object or a finished one. Bitcode: LLVM's.
+enum class ImageKind : std::uint8_t { Cubin, Ptx, LtoIr, Elf, Bitcode, Other };
+enum class Compression : std::uint8_t { None, Lz4, Zstd, Zlib };
+/// Where the image was found. nvlink reads __nv_relfatbin, .fatbin files and .cubin files, but not .nv_fatbin,
 /// which is finished code (or, in LinkedFatbin of a shared object, unfinished code that nothing will link again).
-enum class DeviceContainer : std::uint8_t { RelocatableFatbin, LinkedFatbin, FatbinFile, CubinFile };
+/// clang links what is in .llvm.offloading (OffloadBinary; also a file of that alone), in the sections
+/// __CLANG_OFFLOAD_BUNDLE__* (BundleSection) and in bundle files; .hip_fatbin is finished code.
+enum class DeviceContainer : std::uint8_t {
+  RelocatableFatbin,
+  LinkedFatbin,
+  FatbinFile,
+  CubinFile,
+  OffloadBinary,
+  BundleSection,
+  BundleFile,
+  HipFatbin
+};
+/// What the source was written in.
+enum class DeviceLanguage : std::uint8_t { Cuda, Hip, OpenMp, Other };
 
-/// One entry of a fatbin: its header, read without touching the payload.
+/// One entry of a fatbin or another container: its header, read without touching the payload.
 struct DeviceImage {
   ImageKind kind = ImageKind::Other;
   GpuArch arch;  ///< virtual for PTX alone
   Compression compression = Compression::None;
   DeviceContainer found_in = DeviceContainer::RelocatableFatbin;
-  std::uint32_t container = 0;       ///< running number over all sections of that name; nvlink reads container 0 alone
+  DeviceLanguage language = DeviceLanguage::Cuda;
+  /// Running number over all sections of that name; nvlink reads container 0 alone. In .llvm.offloading, where each image
+  /// is a container of its own: how many for that GPU precede it.
+  std::uint32_t container = 0;
   std::uint64_t payload_offset = 0;  ///< in the object (add Origin::offset for the file)
   std::uint64_t stored_size = 0;     ///< bytes of payload as stored, without padding when that is known
   std::uint64_t real_size = 0;       ///< bytes once decompressed; stored_size when it isn't compressed
+  std::uint64_t inner_offset = 0;    ///< of bundles that are compressed as a whole: where it is in the decompressed one
   bool debug = false;                ///< compiled with -G
   std::string identifier;            ///< source file as typed, with -G or -lineinfo; else empty
   std::string options;               ///< PTX and LTO-IR: options for ptxas ("--compile-only"); else empty
 
-  std::string target() const;  ///< "sm_90a", "compute_90", "lto_90"
+  std::string target() const;  ///< "sm_90a", "compute_90", "lto_90", "gfx90a"
 };
 
 enum class MemorySpace : std::uint8_t { None, Global, Constant, Shared, Managed };
@@ -72,6 +93,9 @@ struct DeviceSymbol {
   /// Of private variables: in the global namespace or extern "C" of code made by nvcc, whose names are the same whether
   /// the source says `static` or `const` or neither. Only the source can tell.
   bool maybe_static = false;
+  Text group;  ///< signature of the COMDAT group that its definition is in; empty for most. Not of cubins and PTX
+  /// Of other images than NVIDIA's: stays in the finished code, used or not, as kernels do and what the host can see.
+  bool exported = false;
 };
 
 /// One function calls another. A function's number is that of its symbol in DeviceSymbols::symbols; those from
@@ -83,8 +107,9 @@ struct DeviceCall {
 
 /// The decoded payload of one image.
 struct DeviceSymbols {
-  bool relocatable = false;  ///< input of a device link: a cubin of type REL; PTX outside of .nv_fatbin
-  std::string toolkit;       ///< "13.0", the CUDA release, if the image names it (PTX does not)
+  bool relocatable =
+      false;            ///< input of a device link: a cubin or object of type REL, bitcode; PTX outside of .nv_fatbin
+  std::string toolkit;  ///< "13.0", the CUDA release, or "LLVM19.1.7", if the image names it (PTX does not)
   std::string strings;
   std::vector<DeviceSymbol> symbols;  ///< by ascending index
   /// Of finished code: the variables of external linkage in the source (see maybe_static), of which this object has its
@@ -104,7 +129,7 @@ struct DeviceFacts {
   std::uint32_t linked_containers = 0;  ///< in all .nv_fatbin sections
   bool registered = false;              ///< has .nvFatBinSegment: the host code registers device code
   std::vector<std::string>
-      foreign;  ///< device code of other kinds, by name: "LLVM offloading (.llvm.offloading): cuda sm_90", "HIP (...)"
+      foreign;  ///< device code whose link is not judged, by name: "OpenMP for gfx90a (.llvm.offloading)"
   std::vector<InputError> errors;
   std::map<std::uint32_t, DeviceSymbols> decoded;  ///< by image number: those that a device link or a rule needs
   bool empty() const { return images.empty() && foreign.empty() && errors.empty(); }

@@ -76,8 +76,14 @@ struct VersionNode {
   std::string where;  ///< the file
 };
 
-/// The device half of a link: what nvlink is given.
+/// Who makes a device link, and so what of the inputs it reads: nvlink the fatbins, clang with --hip-link the sections
+/// __CLANG_OFFLOAD_BUNDLE__*, clang-linker-wrapper (clang --offload-link) .llvm.offloading. Any: not known.
+enum class DeviceLinker : std::uint8_t { Any, Nvlink, HipLink, LinkerWrapper };
+
+/// The device half of a link: what nvlink, or the linker that clang runs in its place, is given.
 struct DeviceLink {
+  DeviceLinker linker = DeviceLinker::Any;
+  int llvm_version = 0;              ///< of clang, when it makes the link; 0: not known
   std::vector<std::uint32_t> order;  ///< into LinkJob::inputs: files first, then -l libraries, as nvlink takes them
   std::vector<GpuArch> archs;        ///< one device link for each; empty: every architecture present
   bool lto = false;                  ///< -dlto / -lto: LTO-IR takes part

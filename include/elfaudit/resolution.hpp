@@ -186,10 +186,10 @@ struct DeviceInput {
   std::uint32_t image = kNone;
 };
 
-/// One device link: nvlink links each architecture separately.
+/// One device link: nvlink and clang link each architecture separately.
 struct DeviceTarget {
   GpuArch arch;
-  std::vector<DeviceInput> inputs;   ///< in nvlink's order
+  std::vector<DeviceInput> inputs;   ///< in the linker's order
   std::vector<ObjectId> skipped;     ///< no image for this architecture: nvlink warns and continues without it
   std::vector<ObjectId> unreadable;  ///< in `inputs` too: only LTO-IR, of which the host half tells the definitions
 };
@@ -200,6 +200,8 @@ struct DeviceConflict {
   GpuArch arch;
   DeviceSymbolId kept;
   DeviceSymbolId rejected;
+  bool dropped =
+      false;  ///< the linker keeps the first and says nothing: clang-linker-wrapper before LLVM 20, of bitcode
 };
 
 enum class MismatchKind : std::uint8_t { Size, Space, Prototype };
@@ -218,6 +220,7 @@ struct DeviceUnresolved {
   GpuArch arch;
   std::vector<DeviceSymbolId> references;
   std::vector<std::string> suppliers{};  ///< archives in the search path that define it; the scan stage fills them in
+  bool in_bytecode = false;  ///< only bitcode refers to it: the link fails if link-time optimisation keeps that code
 };
 
 /// A device variable of which each object has its own copy, because it was compiled without -rdc=true.
@@ -227,7 +230,7 @@ struct PrivateCopies {
   bool maybe_static = false;           ///< the source may declare it static, which the objects do not show
 };
 
-/// How nvlink would resolve the device code.
+/// How the device linker, nvlink or lld, would resolve the device code.
 struct DeviceResolution {
   std::vector<DeviceTarget> targets;
   std::vector<DeviceConflict> conflicts;

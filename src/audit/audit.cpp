@@ -53,7 +53,9 @@ std::vector<DeviceInput> images_behind(const std::vector<Conflict>& conflicts, c
   for (const Conflict& conflict : conflicts) {
     for (const ObjectId id : {conflict.kept.in, conflict.rejected.in}) {
       const DeviceFacts& device = inputs[id.input].objects[id.object].device;
-      const auto readable = [](const DeviceImage& i) { return i.kind == ImageKind::Cubin || i.kind == ImageKind::Ptx; };
+      const auto readable = [](const DeviceImage& i) {
+        return i.kind == ImageKind::Cubin || i.kind == ImageKind::Ptx || i.kind == ImageKind::Bitcode;
+      };
       const auto image = std::find_if(device.images.begin(), device.images.end(), readable);
       if (image == device.images.end() || !device.decoded.empty()) continue;
       images.push_back({id, static_cast<std::uint32_t>(image - device.images.begin())});
@@ -70,7 +72,7 @@ DeviceResolution resolve_device_code(const LinkJob& job, std::vector<InputFacts>
   for (const DeviceTarget& target : targets) decode_images(inputs, target.inputs);
   decode_images(inputs, whole);
   decode_images(inputs, images_behind(host.conflicts, inputs));
-  DeviceResolution device = resolve_device(std::move(targets), whole, inputs);
+  DeviceResolution device = resolve_device(job, std::move(targets), whole, inputs);
   if (job.missing.empty()) kin = find_device_suppliers(job, inputs, image_for, device);
   return device;
 }

@@ -50,6 +50,9 @@ constexpr std::array kMagics = {
     Magic{"\x64\xaa"sv, FileKind::Coff},
     Magic{"\0asm"sv, FileKind::WebAssembly},
     Magic{"\x50\xed\x55\xba"sv, FileKind::Fatbin},
+    Magic{"\x10\xff\x10\xad"sv, FileKind::Offload},
+    Magic{"__CLANG_OFFLOAD_BUNDLE__"sv, FileKind::Offload},
+    Magic{"CCOB"sv, FileKind::Offload},
     Magic{kDocumentMagic, FileKind::Facts},
 };
 
@@ -88,6 +91,7 @@ bool is_scanned(FileKind kind) {
     case FileKind::ThinArchive:
     case FileKind::Cubin:
     case FileKind::Fatbin:
+    case FileKind::Offload:
       return true;
     default:
       return false;

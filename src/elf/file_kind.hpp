@@ -23,9 +23,10 @@ enum class FileKind : std::uint8_t {
   MachO,
   Coff,
   WebAssembly,
-  Cubin,   ///< ELF for EM_CUDA
-  Fatbin,  ///< a bare CUDA fatbin
-  Facts,   ///< a facts file (src/facts)
+  Cubin,    ///< ELF for EM_CUDA
+  Fatbin,   ///< a bare CUDA fatbin
+  Offload,  ///< a bare offload binary or bundle of clang's
+  Facts,    ///< a facts file (src/facts)
   Text,
   Unknown,
 };

@@ -258,12 +258,15 @@ void put_image(WireWriter& out, const DeviceImage& image) {
   out.number(image.arch.number);
   out.number(static_cast<unsigned char>(image.arch.suffix));
   out.number(image.arch.is_virtual ? 1 : 0);
+  out.text(image.arch.processor);
   put_enum(out, image.compression);
   put_enum(out, image.found_in);
+  put_enum(out, image.language);
   out.number(image.container);
   out.number(image.payload_offset);
   out.number(image.stored_size);
   out.number(image.real_size);
+  out.number(image.inner_offset);
   out.number(image.debug ? 1 : 0);
   out.text(image.identifier);
   out.text(image.options);
@@ -279,7 +282,8 @@ void put_device_symbol(WireWriter& out, const DeviceSymbol& symbol) {
   put_enum(out, symbol.kind);
   put_enum(out, symbol.space);
   put_text(out, symbol.prototype);
-  for (const bool flag : {symbol.defined, symbol.common, symbol.address_taken, symbol.maybe_static})
+  put_text(out, symbol.group);
+  for (const bool flag : {symbol.defined, symbol.common, symbol.address_taken, symbol.maybe_static, symbol.exported})
     out.number(flag ? 1 : 0);
 }
 
@@ -305,12 +309,15 @@ DeviceImage get_image(WireReader& in) {
   image.arch.number = in.number32();
   image.arch.suffix = static_cast<char>(in.number_to(0x7f));
   image.arch.is_virtual = in.flag();
-  image.compression = get_enum(in, Compression::Zstd);
-  image.found_in = get_enum(in, DeviceContainer::CubinFile);
+  image.arch.processor = in.text();
+  image.compression = get_enum(in, Compression::Zlib);
+  image.found_in = get_enum(in, DeviceContainer::HipFatbin);
+  image.language = get_enum(in, DeviceLanguage::Other);
   image.container = in.number32();
   image.payload_offset = in.number();
   image.stored_size = in.number();
   image.real_size = in.number();
+  image.inner_offset = in.number();
   image.debug = in.flag();
   image.identifier = in.text();
   image.options = in.text();
@@ -328,7 +335,9 @@ DeviceSymbol get_symbol(WireReader& in, const std::string& strings) {
   symbol.kind = get_enum(in, DeviceSymbolKind::Other);
   symbol.space = get_enum(in, MemorySpace::Managed);
   symbol.prototype = get_text(in, strings);
-  for (bool* flag : {&symbol.defined, &symbol.common, &symbol.address_taken, &symbol.maybe_static}) *flag = in.flag();
+  symbol.group = get_text(in, strings);
+  for (bool* flag : {&symbol.defined, &symbol.common, &symbol.address_taken, &symbol.maybe_static, &symbol.exported})
+    *flag = in.flag();
   return symbol;
 }
 

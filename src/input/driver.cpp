@@ -15,6 +15,7 @@
 #include "elfaudit/error.hpp"
 #include "input/ld_options.hpp"
 #include "input/nvcc.hpp"
+#include "input/offload_driver.hpp"
 #include "input/response_file.hpp"
 #include "support/path.hpp"
 #include "support/process.hpp"
@@ -114,6 +115,7 @@ ProgramKind classify_program(const std::string& program) {
   const std::string_view name = base_name(program);
   if (in_table(kDeviceCompilers, name)) return ProgramKind::DeviceCompiler;
   if (listed(kLaunchers, name)) return ProgramKind::Launcher;
+  if (is_linker_wrapper(program)) return ProgramKind::Linker;
   // "wasm-ld", "ld64.lld" and "lld-link" make no ELF; "clang-cl" takes other options.
   if (name.starts_with("wasm-") || name.starts_with("ld64.") || name.find("-link") != std::string_view::npos) {
     return ProgramKind::Unknown;
@@ -584,6 +586,8 @@ bool names_linker(const std::vector<std::string>& words) {
 }
 
 LinkLine line_of(const std::vector<std::string>& command, std::string_view dry_run) {
+  if (is_linker_wrapper(command.front()))
+    return line_of_linker_wrapper(command.front(), {command.begin() + 1, command.end()});
   LinkLine line;
   line.words.assign(command.begin() + 1, command.end());
   const bool collect2 = command.front().ends_with("collect2");
@@ -701,6 +705,7 @@ LinkLine ask_driver(const Command& command, std::vector<std::string>& notes) {
   LinkLine line = line_of(*link, answer->err);
   settle_linker(line, command, names_linker(command.words));
   line.not_built = objects_made(commands, command.words);
+  add_hip_link(commands, line);
   line.refused = refused;
   if (line.program.find('/') == std::string::npos && !command.linker)
     line.refused.emplace_back(line.program, command.program + " finds no linker " + line.program);

@@ -11,6 +11,7 @@
 #include "input/link_line.hpp"
 #include "input/nvcc.hpp"
 #include "input/nvlink_line.hpp"
+#include "input/offload_driver.hpp"
 #include "input/response_file.hpp"
 #include "support/strings.hpp"
 #include "target/gpu_arch.hpp"
@@ -59,6 +60,11 @@ void exclude(LinkJob& job, const std::vector<std::string>& patterns) {
 namespace {
 
 LinkLine line_of_linker(const Command& command) {
+  if (is_linker_wrapper(command.program)) {
+    LinkLine line = line_of_linker_wrapper(command.program, command.words);
+    settle_linker(line, command, false);
+    return line;
+  }
   LinkLine line;
   line.words = command.words;
   // "lld -flavor gnu ..." is ld.lld.
@@ -105,6 +111,14 @@ LinkJob job_from_host_command(Command command) {
   const LinkLine line = driver ? ask_driver(command, notes) : line_of_linker(command);
   LinkJob job = read_link_line(line);
   job.library_dirs = library_dirs(command.words);
+  if (line.device) {
+    add_device_link_of_all_inputs(
+        job, [&](std::uint32_t input) { return probe_file(job.inputs[input].path).kind == ProbedKind::Archive; });
+    std::vector<std::uint32_t> order = std::move(job.device->order);
+    job.device = line.device;
+    job.device->order = std::move(order);
+    job.device_linked = job.output != OutputKind::Relocatable;
+  }
   job.notes.insert(job.notes.begin(), notes.begin(), notes.end());
   return job;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct LinkLine {
   bool complete = true;      ///< nothing that the link uses is missing from the words
   std::map<std::string, std::string> not_built;  ///< object files that the command itself would make -> their sources
   std::vector<InputError> refused;               ///< what the driver itself complained about
+  std::optional<DeviceLink> device{};            ///< clang links device code too; DeviceLink::order is still empty
 };
 
 /// Throws UsageError when the line links nothing (--help) or can't be read (--end-group without a group).

@@ -284,6 +284,7 @@ void add_device_link(LinkJob& job, const NvlinkLine& line, const std::map<std::s
   dirs.insert(dirs.end(), more_dirs.begin(), more_dirs.end());
   for (const std::string& file : line.files) builder.add_file(file);
   for (const std::string& library : line.libraries) builder.add_library(library, dirs);
+  job.device->linker = DeviceLinker::Nvlink;
   job.device->archs = line.archs;
   job.device->lto = line.lto;
   job.device->relocatable = line.relocatable;

@@ -75,7 +75,7 @@ Json pulls(const Audit& audit) {
 void add_images_of(const ObjectFacts& object, Json& list) {
   const std::set<GpuArch> held = held_by(gpu_code_of(object, holds_functions_or_variables));
   for (const DeviceImage& image : object.device.images)
-    if (image.kind == ImageKind::Other || held.contains(image.arch))
+    if (image.kind == ImageKind::Other || !image.arch.processor.empty() || held.contains(image.arch))
       list.push_back({{"object", object.origin.display()},
                       {"target", image.target()},
                       {"number", image.arch.number},

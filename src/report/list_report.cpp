@@ -33,6 +33,10 @@ std::string_view to_word(ImageKind kind) {
       return "ptx";
     case ImageKind::LtoIr:
       return "lto-ir";
+    case ImageKind::Elf:
+      return "elf";
+    case ImageKind::Bitcode:
+      return "bitcode";
     case ImageKind::Other:
       return "unknown";
   }
@@ -47,6 +51,8 @@ std::string_view to_word(Compression compression) {
       return "lz4";
     case Compression::Zstd:
       return "zstd";
+    case Compression::Zlib:
+      return "zlib";
   }
   return {};
 }
@@ -151,6 +157,12 @@ std::string_view section_word(DeviceContainer from) {
       return "__nv_relfatbin";
     case DeviceContainer::LinkedFatbin:
       return ".nv_fatbin";
+    case DeviceContainer::OffloadBinary:
+      return ".llvm.offloading";
+    case DeviceContainer::BundleSection:
+      return "__CLANG_OFFLOAD_BUNDLE__";
+    case DeviceContainer::HipFatbin:
+      return ".hip_fatbin";
     default:
       return "file";
   }
@@ -448,14 +460,18 @@ std::string json_listing(const Listing& listing) {
 namespace {
 
 /// "80", "90a": code and PTX of one architecture share a column.
-using Column = std::pair<std::uint32_t, char>;
+using Column = GpuArch;  ///< not virtual
 
 struct Held {
   bool cubin = false;
   bool jit = false;
   bool ptx = false;
   bool lto = false;
+  bool elf = false;
+  bool bitcode = false;
 };
+
+Column column_of(const GpuArch& arch) { return {arch.number, arch.suffix, false, arch.processor}; }
 
 struct Row {
   std::string file;
@@ -465,10 +481,12 @@ struct Row {
 
 void add(const DeviceImage& image, Row& row) {
   if (image.kind == ImageKind::Other) return;
-  Held& held = row.held[{image.arch.number, image.arch.suffix}];
+  Held& held = row.held[column_of(image.arch)];
   held.cubin = held.cubin || image.kind == ImageKind::Cubin;
   held.ptx = held.ptx || image.kind == ImageKind::Ptx;
   held.lto = held.lto || image.kind == ImageKind::LtoIr;
+  held.elf = held.elf || image.kind == ImageKind::Elf;
+  held.bitcode = held.bitcode || image.kind == ImageKind::Bitcode;
 }
 
 /// What runs, that is: not what single parts of a linked file have.
@@ -477,8 +495,8 @@ Row row_of(const ObjectFacts& object) {
   const GpuCode code = gpu_code_of(object, holds_functions_or_variables);
   const std::set<GpuArch> held = held_by(code);
   for (const DeviceImage& image : object.device.images)
-    if (held.contains(image.arch)) add(image, row);
-  for (const GpuArch& arch : compiled_for(code)) row.held[{arch.number, arch.suffix}].jit = true;
+    if (held.contains(image.arch) || !image.arch.processor.empty()) add(image, row);
+  for (const GpuArch& arch : compiled_for(code)) row.held[column_of(arch)].jit = true;
   return row;
 }
 
@@ -498,13 +516,16 @@ std::string cell(const Row& row, const Column& column) {
   if (found == row.held.end()) return ".";
   const Held& held = found->second;
   if (held.jit) return "JIT";
+  if (held.elf) return "ELF";
+  if (held.bitcode) return "bitcode";
   std::string code = held.cubin && held.ptx ? "both" : held.cubin ? "cubin" : held.ptx ? "PTX" : "";
   if (!held.lto) return code;
   return code.empty() ? "LTO" : "LTO+" + code;
 }
 
 std::string title(const Column& column) {
-  return std::to_string(column.first) + (column.second == 0 ? std::string() : std::string(1, column.second));
+  if (!column.processor.empty()) return column.processor;
+  return std::to_string(column.number) + (column.suffix == 0 ? std::string() : std::string(1, column.suffix));
 }
 
 struct Layout {
@@ -547,7 +568,7 @@ std::string text_table(const Listing& listing) {
   if (!layout.columns.empty()) out += line(layout, "", title) + "\n";
   for (const Row& row : rows) {
     out += line(layout, row.file, [&](const Column& column) { return cell(row, column); });
-    for (const std::string& foreign : row.foreign) out += "  not read: " + foreign;
+    for (const std::string& foreign : row.foreign) out += "  not judged: " + foreign;
     out += "\n";
   }
   const auto with_code = std::count_if(rows.begin(), rows.end(), [](const Row& row) { return !row.held.empty(); });
@@ -608,7 +629,7 @@ void print_images(std::string& out, const ObjectFacts& object, const std::string
     else
       out += '\n';
   }
-  for (const std::string& foreign : object.device.foreign) print(out, "{}not read: {}\n", input, visible(foreign));
+  for (const std::string& foreign : object.device.foreign) print(out, "{}not judged: {}\n", input, visible(foreign));
 }
 
 void text_images(const Listing& listing, TextPieces& out) {

@@ -90,9 +90,25 @@ bool is_linked_library(const std::vector<InputFacts>& inputs, const Resolution& 
   return false;
 }
 
+/// Each object's host half needs the linked code and a handle of it; clang makes both, by its name for the source file.
+static void define_hip_handles(const std::vector<InputFacts>& inputs, DeviceLinkObject& made) {
+  std::set<std::string_view> names;
+  for (const InputFacts& input : inputs)
+    for (const ObjectFacts& facts : input.objects)
+      for (const Symbol& symbol : facts.symbols)
+        if (const std::string_view name = facts.name(symbol);
+            !symbol.defined() && (name.starts_with("__hip_fatbin") || name.starts_with("__hip_gpubin_handle")))
+          names.insert(name);
+  made.defines.assign(names.begin(), names.end());
+}
+
 DeviceLinkObject device_link_object(const LinkJob& job, const std::vector<InputFacts>& inputs) {
   DeviceLinkObject made;
   if (!job.device_linked || !job.device) return made;
+  if (job.device->linker == DeviceLinker::HipLink) {
+    define_hip_handles(inputs, made);
+    return made;
+  }
   for (const std::uint32_t input : job.device->order) {
     for (const ObjectFacts& facts : inputs[input].objects) {
       if (facts.kind != ObjectKind::Relocatable || facts.device.containers == 0) continue;

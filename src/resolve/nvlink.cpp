@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -123,6 +124,8 @@ std::vector<std::string_view> LiveFunctions::dead() const {
 //  3. For sm_T: the cubin for T, whatever its suffix; else the one of the same major and the highest lower minor that
 //     has no suffix 'a'; else the PTX of the highest architecture that is not above T; else LTO-IR, which it refuses
 //     unless asked for; else the object is skipped with a warning.
+//  4. clang-linker-wrapper gives nvlink the cubins for T of .llvm.offloading, all that `ld -r` has joined. It compares
+//     architectures with their suffix. The same for AMD's, with their settings; for which see offload_link.cpp.
 
 namespace {
 
@@ -130,6 +133,32 @@ bool linkable(const DeviceImage& image) {
   return image.container == 0 &&
          (image.found_in == DeviceContainer::RelocatableFatbin || image.found_in == DeviceContainer::FatbinFile ||
           image.found_in == DeviceContainer::CubinFile);
+}
+
+/// Rule 4.
+bool linkable_by_clang(const DeviceImage& image) {
+  if (image.language == DeviceLanguage::Cuda)
+    return image.found_in == DeviceContainer::OffloadBinary && image.kind == ImageKind::Cubin;
+  const bool known = image.found_in == DeviceContainer::OffloadBinary ||
+                     image.found_in == DeviceContainer::BundleSection || image.found_in == DeviceContainer::BundleFile;
+  return known && image.language == DeviceLanguage::Hip &&
+         (image.kind == ImageKind::Elf || image.kind == ImageKind::Bitcode);
+}
+
+/// Which of them the linker of this device link looks at.
+bool is_read(const DeviceImage& image, DeviceLinker linker) {
+  const bool wrapped = image.found_in == DeviceContainer::OffloadBinary;
+  switch (linker) {
+    case DeviceLinker::Nvlink:
+      return linkable(image);
+    case DeviceLinker::HipLink:
+      return linkable_by_clang(image) && !wrapped;
+    case DeviceLinker::LinkerWrapper:
+      return linkable_by_clang(image) && wrapped;
+    case DeviceLinker::Any:
+      break;
+  }
+  return linkable(image) || linkable_by_clang(image);
 }
 
 /// Rule 3: the better of two images for `target`, by a key that is smaller for the better one; nothing when it won't
@@ -146,6 +175,8 @@ std::optional<Rank> rank(const DeviceImage& image, std::uint32_t target) {
       return number <= target ? std::optional(Rank{2, target - number}) : std::nullopt;
     case ImageKind::LtoIr:
       return number <= target ? std::optional(Rank{3, target - number}) : std::nullopt;
+    case ImageKind::Elf:
+    case ImageKind::Bitcode:
     case ImageKind::Other:
       return std::nullopt;
   }
@@ -156,32 +187,54 @@ bool takes_part(const InputFacts& input) {
   return input.kind == InputKind::Object || input.kind == InputKind::Archive || input.kind == InputKind::DeviceFile;
 }
 
-/// The architectures there is code for, one of each number: "sm_90a" rather than "sm_90" where both are there.
-void collect(const InputFacts& input, std::map<std::uint32_t, char>& archs) {
+/// The architectures there is code for: of what nvlink reads by itself one of each number, "sm_90a" rather than "sm_90"
+/// where both are there.
+struct Present {
+  std::map<std::uint32_t, char> numbers;
+  std::set<GpuArch> exact;  ///< rule 4
+
+  bool empty() const { return numbers.empty() && exact.empty(); }
+};
+
+void collect(const InputFacts& input, DeviceLinker linker, Present& archs) {
   for (const ObjectFacts& object : input.objects) {
     if (object.kind != ObjectKind::Relocatable) continue;
     const bool cubins = std::any_of(object.device.images.begin(), object.device.images.end(), [](const DeviceImage& i) {
       return linkable(i) && i.kind != ImageKind::Ptx && i.kind != ImageKind::Other;
     });
     for (const DeviceImage& image : object.device.images) {
+      if (!is_read(image, linker)) continue;
+      if (linkable_by_clang(image)) archs.exact.insert(image.arch);
       // PTX beside code for a GPU is there to be compiled when it is loaded; alone, it is what will be linked.
       if (!linkable(image) || image.kind == ImageKind::Other || (image.kind == ImageKind::Ptx && cubins)) continue;
-      char& suffix = archs[image.arch.number];
+      char& suffix = archs.numbers[image.arch.number];
       suffix = std::max(suffix, image.arch.suffix);
     }
   }
 }
 
 std::vector<GpuArch> present(const LinkJob& job, const std::vector<InputFacts>& inputs) {
-  std::map<std::uint32_t, char> archs;
+  Present archs;
   for (const std::uint32_t i : job.device->order)
-    if (takes_part(inputs[i]) && inputs[i].kind != InputKind::Archive) collect(inputs[i], archs);
+    if (takes_part(inputs[i]) && inputs[i].kind != InputKind::Archive) collect(inputs[i], job.device->linker, archs);
   if (archs.empty())
     for (const std::uint32_t i : job.device->order)
-      if (takes_part(inputs[i])) collect(inputs[i], archs);
-  std::vector<GpuArch> list;
-  for (const auto& [number, suffix] : archs) list.push_back({number, suffix, false});
-  return list;
+      if (takes_part(inputs[i])) collect(inputs[i], job.device->linker, archs);
+  std::set<GpuArch> list = archs.exact;
+  for (const auto& [number, suffix] : archs.numbers) list.insert({number, suffix, false});
+  return {list.begin(), list.end()};
+}
+
+/// The images that clang links for this architecture.
+std::vector<std::uint32_t> images_for(const DeviceFacts& device, const DeviceTarget& target, DeviceLinker linker) {
+  std::vector<std::uint32_t> images;
+  for (std::uint32_t i = 0; i < device.images.size(); ++i) {
+    const DeviceImage& image = device.images[i];
+    if (is_read(image, linker) && linkable_by_clang(image) && image.arch == target.arch) images.push_back(i);
+  }
+  if (!images.empty() || linker == DeviceLinker::HipLink || linker == DeviceLinker::LinkerWrapper) return images;
+  if (const std::uint32_t image = image_for(device, target.arch); image != kNone) images.push_back(image);
+  return images;
 }
 
 void fill(DeviceTarget& target, const LinkJob& job, const std::vector<InputFacts>& inputs) {
@@ -190,14 +243,16 @@ void fill(DeviceTarget& target, const LinkJob& job, const std::vector<InputFacts
     for (std::uint32_t o = 0; o < inputs[i].objects.size(); ++o) {
       const ObjectFacts& object = inputs[i].objects[o];
       const DeviceFacts& device = object.device;
-      if (object.nested || std::none_of(device.images.begin(), device.images.end(), linkable)) continue;
-      const std::uint32_t image = image_for(device, target.arch);
+      const DeviceLinker linker = job.device->linker;
+      const auto read = [&](const DeviceImage& image) { return is_read(image, linker); };
+      if (object.nested || std::none_of(device.images.begin(), device.images.end(), read)) continue;
+      const std::vector<std::uint32_t> images = images_for(device, target, linker);
       const ObjectId id{i, o};
-      if (image == kNone)
-        target.skipped.push_back(id);
-      else
+      if (images.empty()) target.skipped.push_back(id);
+      for (const std::uint32_t image : images) {
         target.inputs.push_back({id, image});
-      if (image != kNone && device.images[image].kind == ImageKind::LtoIr) target.unreadable.push_back(id);
+        if (device.images[image].kind == ImageKind::LtoIr) target.unreadable.push_back(id);
+      }
     }
   }
 }
@@ -207,6 +262,7 @@ void fill(DeviceTarget& target, const LinkJob& job, const std::vector<InputFacts
 std::uint32_t image_for(const DeviceFacts& facts, const GpuArch& target) {
   std::uint32_t best = kNone;
   std::optional<Rank> best_rank;
+  if (!target.processor.empty()) return kNone;
   for (std::uint32_t i = 0; i < facts.images.size(); ++i) {
     if (!linkable(facts.images[i])) continue;
     const auto candidate = rank(facts.images[i], target.number);
@@ -425,10 +481,15 @@ void find_private_copies(const std::vector<DeviceInput>& whole, const std::vecto
 
 }  // namespace
 
-DeviceResolution resolve_device(std::vector<DeviceTarget> targets, const std::vector<DeviceInput>& whole,
-                                const std::vector<InputFacts>& inputs) {
+DeviceResolution resolve_device(const LinkJob& job, std::vector<DeviceTarget> targets,
+                                const std::vector<DeviceInput>& whole, const std::vector<InputFacts>& inputs) {
   DeviceResolution out;
-  for (const DeviceTarget& target : targets) NvlinkTarget(target, inputs, out).run();
+  for (const DeviceTarget& target : targets) {
+    if (target.arch.processor.empty())
+      NvlinkTarget(target, inputs, out).run();
+    else
+      resolve_offload_link(target, job.device->llvm_version, inputs, out);
+  }
   out.targets = std::move(targets);
   find_private_copies(whole, inputs, out);
   return out;

@@ -23,16 +23,17 @@ namespace {
 
 constexpr Rule kDeviceDuplicateDefinition{.id = "device-duplicate-definition",
                                           .severity = Severity::Error,
-                                          .summary = "two definitions in one device link: nvlink will reject it",
+                                          .summary = "two definitions in one device link: the linker will reject it",
                                           .kind = RuleKind::Duplicate,
                                           .device = true,
                                           .stops_link = true};
-constexpr Rule kDeviceUndefinedSymbol{.id = "device-undefined-symbol",
-                                      .severity = Severity::Error,
-                                      .summary = "device code needs it and no input defines it: nvlink will reject it",
-                                      .kind = RuleKind::Undefined,
-                                      .device = true,
-                                      .stops_link = true};
+constexpr Rule kDeviceUndefinedSymbol{
+    .id = "device-undefined-symbol",
+    .severity = Severity::Error,
+    .summary = "device code needs it and no input defines it: the linker will reject it",
+    .kind = RuleKind::Undefined,
+    .device = true,
+    .stops_link = true};
 constexpr Rule kDeviceDeclarationMismatch{
     .id = "device-declaration-mismatch",
     .severity = Severity::Error,
@@ -120,6 +121,7 @@ Site make_device_site(const Evidence& evidence, DeviceSymbolId id, Role role) {
   site.size = symbol.kind == DeviceSymbolKind::Variable ? symbol.size : 0;
   site.notes.push_back(kind_phrase(symbol));
   if (evidence.image(id).kind == ImageKind::Ptx) site.notes.back() += " in PTX";
+  if (evidence.image(id).kind == ImageKind::Bitcode) site.notes.back() += " in bitcode";
   if (evidence.image(id).kind == ImageKind::LtoIr) site.notes.back() += " in LTO-IR, known by its host symbol";
   return site;
 }
@@ -176,17 +178,23 @@ std::string mismatch_message(const Evidence& evidence, const DeviceMismatch& mis
 
 static std::vector<Finding> device_duplicates(const Evidence& evidence) {
   std::map<std::string_view, DeviceFinding> by_symbol;
+  std::set<std::string_view> rejected;
   for (const DeviceConflict& conflict : evidence.resolution.device.conflicts) {
     DeviceFinding& finding = by_symbol[conflict.symbol];
     finding.add_arch(conflict.arch);
     finding.add_site(evidence, conflict.kept, Role::Kept);
     finding.add_site(evidence, conflict.rejected, Role::Rejected);
+    if (!conflict.dropped) rejected.insert(conflict.symbol);
   }
   std::vector<Finding> findings;
   for (auto& [symbol, finding] : by_symbol) {
     std::string message = fmt::format("{} is defined {} in the device code for {}", demangle(symbol),
                                       times(finding.sites()), finding.arch_list());
     findings.push_back(std::move(finding).finish(kDeviceDuplicateDefinition, symbol, std::move(message)));
+    if (rejected.contains(symbol)) continue;
+    findings.back().severity = Severity::Warning;
+    findings.back().notes.emplace_back(
+        "clang-linker-wrapper before LLVM 20 keeps the first and says nothing; later ones reject the link");
   }
   return findings;
 }
@@ -247,8 +255,10 @@ static std::vector<Finding> device_undefined_symbols(const Evidence& evidence) {
 
   std::map<std::string_view, DeviceFinding> by_symbol;
   std::map<std::string_view, const DeviceUnresolved*> unresolved;
+  std::set<std::string_view> used;
   for (const DeviceUnresolved& name : evidence.resolution.device.unresolved) {
     if (!judged.contains(name.arch)) continue;
+    if (!name.in_bytecode) used.insert(name.symbol);
     DeviceFinding& finding = by_symbol[name.symbol];
     finding.add_arch(name.arch);
     for (const DeviceSymbolId reference : name.references) finding.add_site(evidence, reference, Role::Reference);
@@ -258,7 +268,10 @@ static std::vector<Finding> device_undefined_symbols(const Evidence& evidence) {
   for (auto& [symbol, finding] : by_symbol) {
     std::string message =
         fmt::format("{} is not defined in any device code for {}", demangle(symbol), finding.arch_list());
+    const bool certain = used.contains(symbol);
+    if (!certain) message += ", and the link fails if link-time optimisation keeps the code that refers to it";
     findings.push_back(std::move(finding).finish(kDeviceUndefinedSymbol, symbol, std::move(message)));
+    if (!certain) findings.back().severity = Severity::Warning;
     findings.back().notes = who_has(evidence, *unresolved[symbol]);
   }
   return findings;

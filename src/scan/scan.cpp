@@ -394,7 +394,11 @@ InputFacts scan_bitcode(const std::string& path) {
   return facts;
 }
 
-/// A bare .fatbin or .cubin: no host symbol in it.
+bool is_device_file(FileKind kind) {
+  return kind == FileKind::Fatbin || kind == FileKind::Cubin || kind == FileKind::Offload;
+}
+
+/// A bare .fatbin or .cubin, or a bundle: no host symbol in it.
 InputFacts scan_device_file(const std::string& path) {
   InputFacts facts;
   facts.path = path;
@@ -411,7 +415,7 @@ InputFacts scan_entry_bytes(const Origin& origin, std::span<std::byte> bytes) {
   // Its members are files beside the archive, and in a wheel there are none.
   if (kind == FileKind::ThinArchive) throw InputError(origin.path, origin.member, 0, "is a thin archive in a wheel");
   InputFacts facts;
-  if (kind == FileKind::Fatbin || kind == FileKind::Cubin) {
+  if (is_device_file(kind)) {
     facts.kind = InputKind::DeviceFile;
     facts.objects.edit().emplace_back().origin = origin;
     facts.objects.edit().back().has_device_code = true;
@@ -449,7 +453,7 @@ InputFacts scan_any(const std::string& path, const LtoPolicy& lto) {
   if (kind == FileKind::Elf) return scan_loose(path, std::move(fd), lto);
   if (kind == FileKind::LlvmBitcode) return scan_bitcode(path);
   if (kind == FileKind::Facts) return read_facts_file(path);
-  if (kind == FileKind::Fatbin || kind == FileKind::Cubin) return scan_device_file(path);
+  if (is_device_file(kind)) return scan_device_file(path);
   if (kind != FileKind::Archive && kind != FileKind::ThinArchive)
     throw InputError(path, std::string(unreadable_reason(kind)));
   const MappedFile mapping(path);

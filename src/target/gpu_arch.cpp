@@ -23,6 +23,10 @@ std::string suffix_of(const GpuArch& arch) { return arch.suffix == 0 ? std::stri
 
 GpuArch parse_gpu_arch(std::string_view text) {
   GpuArch arch;
+  if (text.starts_with("gfx")) {
+    arch.processor = text;
+    return arch;
+  }
   std::string_view rest = text;
   arch.is_virtual = take_prefix(rest, "compute_");
   if (!arch.is_virtual && !take_prefix(rest, "sm_")) take_prefix(rest, "lto_");
@@ -33,11 +37,12 @@ GpuArch parse_gpu_arch(std::string_view text) {
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), arch.number);
   // The oldest is 10, and three digits are the most there are: "9" and "9000" are slips of the finger.
   if (error != std::errc() || end != rest.data() + rest.size() || arch.number < 10 || arch.number > 999)
-    throw UsageError(fmt::format("'{}' is not a GPU architecture; examples: sm_90, sm_90a, compute_100", text));
+    throw UsageError(fmt::format("'{}' is not a GPU architecture; examples: sm_90, sm_90a, compute_100, gfx90a", text));
   return arch;
 }
 
 std::string GpuArch::name() const {
+  if (!processor.empty()) return processor;
   return fmt::format("{}{}{}", is_virtual ? "compute_" : "sm_", number, suffix_of(*this));
 }
 

@@ -10,7 +10,7 @@
 
 namespace elfaudit {
 
-/// "sm_90a", "compute_100f", "lto_90" or just "90a". "lto_90" is code for one GPU, like "sm_90". Throws UsageError.
+/// "sm_90a", "compute_100f", "lto_90" or just "90a", and "gfx90a:xnack+". "lto_90" is code for one GPU, like "sm_90". Throws UsageError.
 GpuArch parse_gpu_arch(std::string_view text);
 
 // --- Lists of GPU architectures as people have them: in TORCH_CUDA_ARCH_LIST, in CMAKE_CUDA_ARCHITECTURES, in nvcc's

@@ -52,11 +52,16 @@ bool each_part_has(const GpuArch& arch, const GpuCode& code) {
   });
 }
 
+/// Of code that a device link puts together.
+bool is_part(const DeviceImage& image) {
+  return image.found_in == DeviceContainer::RelocatableFatbin || image.found_in == DeviceContainer::OffloadBinary;
+}
+
 /// A part without functions and variables is in no link's way.
 bool holds_anything(const ObjectFacts& object, std::uint32_t part, const HoldsContent& holds_content) {
   const std::vector<DeviceImage>& images = object.device.images;
   for (std::uint32_t i = 0; i < images.size(); ++i)
-    if (images[i].found_in == DeviceContainer::RelocatableFatbin && images[i].container == part &&
+    if (is_part(images[i]) && images[i].container == part && images[i].arch.processor.empty() &&
         holds_content(object, i))
       return true;
   return false;
@@ -75,8 +80,8 @@ GpuCode gpu_code_of(const ObjectFacts& object, const HoldsContent& holds_content
   std::map<std::uint32_t, Archs> parts;
   Archs of_all_parts;
   for (const DeviceImage& image : object.device.images) {
-    if (image.kind == ImageKind::Other) continue;
-    if (image.found_in != DeviceContainer::RelocatableFatbin) {
+    if (image.kind == ImageKind::Other || !image.arch.processor.empty()) continue;
+    if (!is_part(image)) {
       code.finished.insert(image.arch);
       continue;
     }

@@ -28,11 +28,12 @@ struct Covered {
   GpuArch by{};  ///< the image that does it
 };
 
-/// The architectures in a file. LTO-IR counts as the code that a link makes of it.
+/// NVIDIA's architectures in a file. LTO-IR counts as the code that a link makes of it.
 struct GpuCode {
-  std::set<GpuArch> finished;            ///< .nv_fatbin, .fatbin and .cubin files
-  std::vector<std::set<GpuArch>> parts;  ///< one for each __nv_relfatbin container; without those that hold nothing
-  bool linked = false;                   ///< a program or shared object, or what a device link made
+  std::set<GpuArch> finished;  ///< .nv_fatbin, .fatbin and .cubin files
+  std::vector<std::set<GpuArch>>
+      parts;            ///< one for each __nv_relfatbin or .llvm.offloading container; without those that hold nothing
+  bool linked = false;  ///< a program or shared object, or what a device link made
 
   bool empty() const { return finished.empty() && parts.empty(); }
 };

@@ -183,11 +183,11 @@ def test_private_variables_of_whole_program_code(lab):
     ]
 
 
-def test_foreign_device_code_is_named(lab):
-    lab.sh("printf 'x' > blob; printf '.section .hip_fatbin,\"a\"\\n.incbin \"blob\"\\n' > a.s; as a.s -o a.o")
+def test_device_code_whose_link_is_not_judged_is_named(lab):
+    lab.sh("""printf '.section "__CLANG_OFFLOAD_BUNDLE__openmp-amdgcn-amd-amdhsa--gfx90a","e"\n.ascii "BC\\300\\336"\n' > a.s; as a.s -o a.o""")
     result = lab.audit("list", "images", "a.o")
-    assert result.code == 0 and "a.o  not read: HIP (.hip_fatbin)" in result.out, result
-    assert listed(lab, "images", "a.o")["foreign"][0]["what"].startswith("HIP")
+    assert "a.o  not judged: OpenMP for gfx90a" in result.out, result
+    assert listed(lab, "images", "a.o")["foreign"][0]["what"].startswith("OpenMP")
 
 
 def test_every_option_is_in_the_docs(lab):

@@ -1,15 +1,205 @@
-"""HIP code for a device link, which needs no ROCm to be compiled."""
+"""HIP code, which needs no ROCm to be compiled: what elfaudit says of its device link against what clang's lld says.
 
-from elfaudit_test import Lab, need
+HIP_PAIRS=1 tries all ordered pairs of definitions, not a few."""
 
-need("clang++-19")
-HIP = "clang++-19 -x hip --offload-arch=gfx90a -nogpulib -nogpuinc -fgpu-rdc"
+import os
+import re
+
+import pytest
+
+from elfaudit_test import Lab, by_symbol, need
+
+need("clang++-19", "ld.lld-19", "clang-offload-bundler-19")
+
+ONLY = "-nogpulib -nogpuinc -std=c++17 -w"
+HIP = f"clang++-19 -x hip --offload-arch=gfx90a {ONLY}"
+ALL = "HIP_PAIRS" in os.environ
+
+# What hip_runtime.h says, as far as kernels need it.
+HEADER = """
+#define __device__ __attribute__((device))
+#define __constant__ __attribute__((constant))
+#define __global__ __attribute__((global))
+#define __shared__ __attribute__((shared))
+struct dim3 { unsigned x, y, z; };
+typedef struct stream* hipStream_t;
+extern "C" int __hipPushCallConfiguration(unsigned long, unsigned long, unsigned long, void*);
+extern "C" int hipLaunchKernel(const void*, dim3, dim3, void**, unsigned long, hipStream_t);
+"""
+
+# The name is s; W is another letter and V another number in each file. A kernel stays in what is linked, and so does what
+# it uses; a function that no kernel calls does not.
+KINDS = {
+    "strong": "__device__ int s = V;",
+    "zero": "__device__ int s;",
+    "constant": "__constant__ int s = V;",
+    "inline": "inline __device__ int s = V; __global__ void useW(int* p) { *p = s; }",
+    "weak": "__attribute__((weak)) __device__ int s = V;",
+    "bigger": "__device__ int s[4] = {V};",
+    "static": "static __device__ int s = V; __global__ void useW(int* p) { *p = s; }",
+    "extern": "extern __device__ int s; __global__ void useW(int* p) { *p = s; }",
+    "extern, unused": "extern __device__ int s; __device__ int useW() { return s; }",
+    "function": 'extern "C" __device__ int s() { return V; }',
+    "inline function": 'extern "C" inline __device__ int s() { return V; } __global__ void useW(int* p) { *p = s(); }',
+    "declared function": 'extern "C" __device__ int s(); __global__ void useW(int* p) { *p = s(); }',
+    "kernel": 'extern "C" __global__ void s(int* p) { *p = V; }',
+}
 
 
-def test_hip_code_for_a_device_link_is_not_passed_in_silence(tmp_path):
-    lab = Lab(tmp_path)
+def compile_hip(lab, name, source, command=HIP + " -fgpu-rdc"):
+    lab.write(f"{name}.hip", HEADER + source + "\n")
+    lab.sh(f"{command} -c {name}.hip -o {name}.o")
+    return f"{name}.o"
+
+
+def device_problems(result):
+    """{"duplicate s", "undefined s"} of the errors; what may go wrong is a warning."""
+    words = {"device-duplicate-definition": "duplicate", "device-undefined-symbol": "undefined"}
+    return {f"{words[f['rule']]} {f['symbol']}" for f in by_symbol(result.json()["findings"]) if f["rule"] in words and f["severity"] == "error"}
+
+
+def lld_problems(text):
+    found = re.findall(r"error: (duplicate|undefined)(?: \w+)? symbol: (\w+)", text)
+    return {f"{kind} {symbol}" for kind, symbol in found}
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """An object with each kind of definition, as the first and as the second of a pair, and the bitcode in it."""
+    lab = Lab(tmp_path_factory.mktemp("hip"))
+    for kind, source in KINDS.items():
+        for letter, number in (("A", "1"), ("B", "2")):
+            name = kind.replace(", ", "-").replace(" ", "-") + letter
+            compile_hip(lab, name, source.replace("W", letter).replace("V", number))
+            lab.sh(f"clang-offload-bundler-19 -type=o -unbundle -targets=hip-amdgcn-amd-amdhsa-gfx90a -input={name}.o -output={name}.bc")
+    return lab
+
+
+def pair_names():
+    names = [kind.replace(", ", "-").replace(" ", "-") for kind in KINDS]
+    pairs = [(a + "A", b + "B") for a in names for b in names]
+    return pairs if ALL else pairs[::11]
+
+
+def test_pairs_are_judged_as_lld_judges_them(compiled):
+    differing = []
+    for a, b in pair_names():
+        real = compiled.sh(
+            "ld.lld-19 -m elf64_amdgpu --no-undefined -shared -plugin-opt=-amdgpu-internalize-symbols -plugin-opt=mcpu=gfx90a "
+            f"--whole-archive {a}.bc {b}.bc -o out", check=False)
+        if real.code not in (0, 1):
+            continue  # lld 19 crashes where a kernel calls what is a variable or a kernel elsewhere
+        theirs = lld_problems(real.out + real.err)
+        assert (real.code != 0) == bool(theirs), real
+        result = compiled.audit("check", "--format", "json", f"{a}.o", f"{b}.o")
+        if result.code == 2 or device_problems(result) != theirs:
+            differing.append((a, b, sorted(theirs), sorted(device_problems(result))))
+    assert not differing, f"{len(differing)} of {len(pair_names())} differ: {differing}"
+
+
+def test_a_duplicate_in_bundled_code(lab):
     for name in ("a", "b"):
-        lab.write(f"{name}.hip", "__attribute__((device)) int only(int x) { return x; }\n")
-        lab.sh(f"{HIP} -c {name}.hip -o {name}.o")
+        compile_hip(lab, name, "__device__ int only(int x) { return x; }")
     result = lab.audit("check", "a.o", "b.o")
-    assert result.code == 2 and "hip-amdgcn-amd-amdhsa--gfx90a" in result.out, result
+    assert result.code == 1 and "only(int) is defined twice in the device code for gfx90a" in result.out, result
+
+
+def test_an_undefined_name(lab):
+    compile_hip(lab, "a", "extern __device__ int gone; __global__ void k(int* p) { *p = gone; }")
+    result = lab.audit("check", "a.o")
+    assert result.code == 1 and "gone is not defined in any device code for gfx90a" in result.out, result
+
+
+def test_whether_it_stays_is_not_known(lab):
+    compile_hip(lab, "a", "extern __device__ int gone; __device__ int f() { return gone; }")
+    result = lab.audit("check", "a.o")
+    assert result.code == 0 and "the link fails if link-time optimisation keeps the code that refers to it" in result.out, result
+
+
+def test_each_processor_is_a_link_of_its_own(lab):
+    compile_hip(lab, "a", "__device__ int v = 1;", f"clang++-19 -x hip --offload-arch=gfx90a:xnack+ {ONLY} -fgpu-rdc")
+    compile_hip(lab, "b", "extern __device__ int v; __global__ void k(int* p) { *p = v; }")
+    result = lab.audit("check", "a.o", "b.o")
+    assert result.code == 1 and "v is not defined in any device code for gfx90a" in result.out, result
+
+
+@pytest.mark.parametrize("version", ["14", "19"])
+def test_images_are_listed(lab, version):
+    need(f"clang-{version}")
+    lab.write("a.hip", HEADER + "__device__ int v = 1; __global__ void k(int* p) { *p = v; }\n")
+    command = f"clang-{version} -x hip --offload-arch=gfx90a --offload-arch=gfx906:sramecc+ {ONLY}"
+    lab.sh(f"{command} -fgpu-rdc -c a.hip -o rdc.o; {command} -c a.hip -o whole.o")
+    rows = lab.audit("list", "images", "--details", "--format", "json", "rdc.o", "whole.o").json()
+    assert sorted((row["input"], row["section"], row["kind"], row["arch"]) for row in rows["images"]) == [
+        ("rdc.o", "__CLANG_OFFLOAD_BUNDLE__", "bitcode", "gfx906:sramecc+"),
+        ("rdc.o", "__CLANG_OFFLOAD_BUNDLE__", "bitcode", "gfx90a"),
+        ("whole.o", ".hip_fatbin", "elf", "gfx906:sramecc+"),
+        ("whole.o", ".hip_fatbin", "elf", "gfx90a"),
+    ]
+    assert all({"v", "_Z1kPi"} <= set(row["symbols"]) for row in rows["images"]), rows
+
+
+def test_finished_code_needs_no_link(lab):
+    for name in ("a", "b"):
+        compile_hip(lab, name, f"__device__ int f(int x) {{ return x; }} __global__ void k{name}(int* p) {{ *p = f(*p); }}", HIP)
+    lab.sh(f"{HIP} --offload-compress -c a.hip -o z.o")
+    result = lab.audit("check", "b.o", "z.o")
+    assert result.code == 0, result
+    rows = lab.audit("list", "images", "--format", "json", "z.o").json()["images"]
+    assert [(row["arch"], row["kind"], row["compression"]) for row in rows] == [("gfx90a", "elf", "zstd")]
+
+
+def test_bundle_files(lab):
+    lab.write("a.hip", HEADER + "__device__ int v = 1;\n")
+    lab.sh(f"{HIP} --offload-arch=gfx906 -fgpu-rdc --offload-device-only --gpu-bundle-output -c a.hip -o a.bc")
+    rows = lab.audit("list", "images", "--format", "json", "a.bc").json()["images"]
+    assert [(row["arch"], row["kind"], row["section"]) for row in rows] == [("gfx906", "bitcode", "file"), ("gfx90a", "bitcode", "file")]
+
+
+def test_the_new_driver_drops_a_second_definition_of_bitcode(lab):
+    """clang-linker-wrapper 19 links it without a word; so it is a warning."""
+    for name, number in (("a", "1"), ("b", "2")):
+        compile_hip(lab, name, f"__device__ int only(int x) {{ return {number}; }}", HIP + " -fgpu-rdc --offload-new-driver")
+    lab.sh("clang++-19 --offload-link a.o b.o -nostdlib -shared -o x.so")
+    result = lab.audit("check", "--", "clang++-19", "--offload-link", "a.o", "b.o", "-nostdlib", "-shared", "-o", "x.so")
+    assert result.code == 0 and "warning: only(int) is defined twice in the device code for gfx90a" in result.out, result
+
+
+def test_an_undefined_name_under_the_new_driver(lab):
+    compile_hip(lab, "a", "extern __device__ int gone; __global__ void k(int* p) { *p = gone; }", HIP + " -fgpu-rdc --offload-new-driver")
+    command = ["clang++-19", "--offload-link", "a.o", "-nostdlib", "-shared", "-o", "x.so"]
+    assert lab.sh(" ".join(command), check=False).code != 0
+    result = lab.audit("check", "--", *command)
+    assert result.code == 1 and "gone is not defined in any device code for gfx90a" in result.out, result
+
+
+@pytest.mark.parametrize("version", ["14", "19"])
+def test_a_hip_link_command(lab, version):
+    need(f"clang-{version}")
+    compiler = f"clang-{version}"
+    command = f"{compiler} -x hip --offload-arch=gfx90a {ONLY} -fgpu-rdc"
+    compile_hip(lab, "a", "__device__ int f() { return 1; } __global__ void k(int* p) { *p = f(); }", command)
+    compile_hip(lab, "b", "__device__ int f() { return 2; }", command)
+    compile_hip(lab, "c", "__device__ int g() { return 2; }", command)
+    link = [compiler, "--hip-link", "-fgpu-rdc", "--offload-arch=gfx90a", "-nogpulib", "-nostdlib", "-shared", "-o", "x.so"]
+    bad = lab.audit("check", "--", *link, "a.o", "b.o")
+    assert bad.code == 1 and "f() is defined twice in the device code for gfx90a" in bad.out and "no such file" not in bad.out, bad
+    good = lab.audit("check", "--", *link, "a.o", "c.o")
+    assert good.code == 0, good
+
+
+def test_what_is_not_judged_is_not_passed_in_silence(lab):
+    lab.write("a.s", '.section "__CLANG_OFFLOAD_BUNDLE__openmp-amdgcn-amd-amdhsa--gfx90a","e"\n.ascii "BC\\300\\336"\n')
+    lab.sh("as a.s -o a.o")
+    result = lab.audit("check", "a.o")
+    assert result.code == 2 and "OpenMP for gfx90a (__CLANG_OFFLOAD_BUNDLE__" in result.out, result
+
+
+def test_an_unreadable_bundle_is_an_error(lab):
+    compile_hip(lab, "a", "__global__ void k(int* p) { *p = 1; }", HIP + " --offload-compress")
+    content = (lab.path / "a.o").read_bytes()
+    at = content.index(b"CCOB")
+    (lab.path / "b.o").write_bytes(content[: at + 40] + b"\xff" * 40 + content[at + 80 :])
+    for command in (["check"], ["list", "images"]):
+        result = lab.audit(*command, "b.o")
+        assert result.code == 2 and "b.o" in result.out + result.err and ".hip_fatbin has an offload bundle that" in result.out + result.err, result

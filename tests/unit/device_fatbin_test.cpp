@@ -249,49 +249,5 @@ TEST(DeviceFatbin, ATruncatedObjectIsAnError) {
   EXPECT_EQ(device_facts(std::string_view(object).substr(0, object.size() / 2)).errors.size(), 1U);
 }
 
-TEST(DeviceForeign, OffloadBinariesAreNamed) {
-  const auto binary = [](std::uint16_t kind, const std::string& arch) {
-    const std::string strings = padded(std::string("triple\0nvptx64\0arch\0", 20) + arch + '\0');
-    // header 32, entry 40, two strings of 16 each, their characters
-    const std::string body = number(std::uint64_t{32}) + number(std::uint64_t{40}) +               // entry
-                             number(std::uint16_t{1}) + number(kind) + number(std::uint32_t{0}) +  // kinds, flags
-                             number(std::uint64_t{72}) + number(std::uint64_t{2}) +                // strings
-                             number(std::uint64_t{104}) + number(std::uint64_t{0}) +               // image
-                             number(std::uint64_t{104}) + number(std::uint64_t{111}) +             // triple
-                             number(std::uint64_t{119}) + number(std::uint64_t{124}) + strings;    // arch
-    return number(std::uint32_t{0xAD10FF10}) + number(std::uint32_t{1}) + number(std::uint64_t{16 + body.size()}) +
-           body;
-  };
-  const std::string section = binary(2, "sm_90") + binary(1, "gfx90a") + binary(2, "sm_90");
-  EXPECT_THAT(device_facts(host(".llvm.offloading", section)).foreign,
-              ElementsAre("LLVM offloading (.llvm.offloading): cuda sm_90, openmp gfx90a"));
-  EXPECT_THAT(device_facts(host(".llvm.offloading", "rubbish")).foreign,
-              ElementsAre("LLVM offloading (.llvm.offloading)"));
-}
-
-/// `clang -x hip -fgpu-rdc`: a section for each target, and one for the host.
-TEST(DeviceForeign, CodeForADeviceLinkIsNamed) {
-  const auto foreign = [](const std::string& target) {
-    return device_facts(host("__CLANG_OFFLOAD_BUNDLE__" + target, "BC")).foreign;
-  };
-  EXPECT_THAT(foreign("hip-amdgcn-amd-amdhsa--gfx90a"),
-              ElementsAre("offload bundle for a device link: hip-amdgcn-amd-amdhsa--gfx90a"));
-  EXPECT_THAT(foreign("host-x86_64-pc-linux-gnu-"), IsEmpty());
-  EXPECT_EQ(foreign(std::string(100000, 'x')).at(0).size(), 34U + 256);
-}
-
-TEST(DeviceForeign, HipBundlesAreNamed) {
-  const auto entry = [](std::uint64_t offset, const std::string& id) {
-    return number(offset) + number(std::uint64_t{16}) + number(std::uint64_t{id.size()}) + id;
-  };
-  std::string bundle = "__CLANG_OFFLOAD_BUNDLE__" + number(std::uint64_t{2}) +
-                       entry(4096, "host-x86_64-unknown-linux-gnu") + entry(4096, "hipv4-amdgcn-amd-amdhsa--gfx90a");
-  bundle.resize(4096 + 16);
-  EXPECT_THAT(device_facts(host(".hip_fatbin", padded(bundle, 4096) + bundle)).foreign,
-              ElementsAre("HIP (.hip_fatbin): hipv4-amdgcn-amd-amdhsa--gfx90a"));
-  EXPECT_THAT(device_facts(host(".hip_fatbin", "CCOB....")).foreign,
-              ElementsAre("HIP (.hip_fatbin): compressed bundle"));
-}
-
 }  // namespace
 }  // namespace elfaudit::test

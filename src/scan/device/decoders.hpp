@@ -43,17 +43,6 @@ DeviceSymbols read_cubin_symbols(const Origin& origin, std::span<const std::byte
 // --- NVIDIA fatbins: containers of images, back to back in a section or alone in a .fatbin file. Only the headers are
 // read. Format: docs/device-code.md "Containers".
 
-// --- Device code that no CUDA device link reads: what clang's offloading driver and HIP leave in host objects. It is
-// only named, so that a report never passes over it in silence.
-
-/// A .llvm.offloading section: "cuda sm_90", "openmp gfx90a", ... one for each different image in it; empty when it
-/// can't be read. Format: LLVM OffloadBinary, version 1 (clang-offload-packager's documentation).
-std::vector<std::string> llvm_offload_targets(std::span<const std::byte> section);
-
-/// A .hip_fatbin section: "hipv4-amdgcn-amd-amdhsa--gfx90a", ... one for each different image in it; empty when it
-/// can't be read. Format: clang-offload-bundler's documentation.
-std::vector<std::string> hip_targets(std::span<const std::byte> section);
-
 constexpr std::uint32_t kFatbinMagic = 0xBA55ED50;
 
 /// A run of containers. Precondition: it is inside the object.
@@ -69,6 +58,35 @@ struct FatbinRegion {
 /// or entry that contradicts itself nothing can be found, so what was read before it is kept and the rest is an error.
 std::uint32_t read_fatbins(const Origin& origin, std::span<const std::byte> object, const FatbinRegion& region,
                            DeviceFacts& facts);
+
+// --- Offload binaries (.llvm.offloading) and bundles (__CLANG_OFFLOAD_BUNDLE__*, .hip_fatbin), which clang makes of CUDA, HIP
+// and OpenMP. Format: offload_containers.cpp. All append the region's images and what is wrong with it to `facts`, and
+// to DeviceFacts::foreign what is for a link that isn't judged.
+
+/// Do the bytes begin as such a container does?
+bool is_offload_binary(std::span<const std::byte> bytes);
+bool is_offload_bundle(std::span<const std::byte> bytes);
+
+void read_offload_binaries(const Origin& origin, std::span<const std::byte> object, const FatbinRegion& region,
+                           DeviceFacts& facts);
+void read_offload_bundles(const Origin& origin, std::span<const std::byte> object, const FatbinRegion& region,
+                          DeviceFacts& facts);
+
+/// A section that holds one image; its name says for which target.
+void read_bundle_section(const Origin& origin, std::span<const std::byte> object, const FatbinRegion& region,
+                         std::string_view target, DeviceFacts& facts);
+
+/// An image of a bundle that is compressed as a whole. `bundle`: its bytes. Throws InputError.
+std::vector<std::byte> read_bundled_payload(const Origin& origin, std::span<const std::byte> bundle,
+                                            const DeviceImage& image);
+
+// --- Images of GPUs that are not NVIDIA's.
+
+/// The symbols of an object, or of finished code those that the host can find. Throws InputError.
+DeviceSymbols read_gpu_elf_symbols(const Origin& origin, std::span<const std::byte> object);
+
+/// The symbols of LLVM's bitcode. Throws InputError.
+DeviceSymbols read_gpu_bitcode_symbols(const Origin& origin, std::span<const std::byte> bitcode);
 
 /// What the host half of an object says of LTO-IR beside it: the definitions, and of these neither prototypes nor, but
 /// for managed ones, memory spaces. What it uses is not known. Nothing of a file without a host half. Throws InputError.

@@ -114,18 +114,14 @@ std::vector<std::byte> read_payload(const Origin& origin, std::span<const std::b
                      fmt::format("device code for {} reaches past the end of the object", image.target()));
   const auto stored =
       object.subspan(static_cast<std::size_t>(image.payload_offset), static_cast<std::size_t>(image.stored_size));
+  const bool bundled = image.found_in == DeviceContainer::HipFatbin || image.found_in == DeviceContainer::BundleFile;
+  if (bundled && image.compression != Compression::None) return read_bundled_payload(origin, stored, image);
   return PayloadReader(origin, image, stored).run();
 }
 
 namespace {
 
 bool is_elf(std::span<const std::byte> object) { return ByteView(object).text(0, SELFMAG) == ELFMAG; }
-
-std::string named(std::string_view what, const std::vector<std::string>& targets) {
-  std::string text(what);
-  for (const std::string& target : targets) text.append(&target == &targets.front() ? ": " : ", ").append(target);
-  return text;
-}
 
 /// Reads what one section of a host object holds, by its name.
 class SectionReader {
@@ -144,17 +140,26 @@ class SectionReader {
     } else if (name == ".nvFatBinSegment") {
       facts_.registered = true;
     } else if (name == ".llvm.offloading") {
-      add_foreign(named("LLVM offloading (.llvm.offloading)", llvm_offload_targets(content(index, header))));
+      if (const auto region = region_of(index, header, DeviceContainer::OffloadBinary))
+        read_offload_binaries(origin_, object_, *region, facts_);
     } else if (name == ".hip_fatbin") {
-      add_foreign(named("HIP (.hip_fatbin)", hip_targets(content(index, header))));
+      if (const auto region = region_of(index, header, DeviceContainer::HipFatbin))
+        read_offload_bundles(origin_, object_, *region, facts_);
     } else if (name.starts_with(kOffloadBundle)) {
-      add_bundle_for(name.substr(kOffloadBundle.size()));
+      if (const auto region = region_of(index, header, DeviceContainer::BundleSection))
+        read_bundle_section(origin_, object_, *region, name.substr(kOffloadBundle.size()), facts_);
     } else if (name == ".hipFatBinSegment") {
       facts_.registered = true;
     }
   }
 
  private:
+  /// Nothing when it is empty. Names of sections may all share one long string, and errors repeat them.
+  std::optional<FatbinRegion> region_of(std::size_t index, const GElf_Shdr& header, DeviceContainer found_in) const {
+    if (content(index, header).empty()) return std::nullopt;
+    return FatbinRegion{header.sh_offset, header.sh_size, found_in, sections_.name(index, header).substr(0, 256)};
+  }
+
   /// Containers are numbered through all sections of one name: nvlink reads the first of the first section.
   void add_containers(std::size_t index, const GElf_Shdr& header, DeviceContainer found_in, std::uint32_t& count) {
     if (content(index, header).empty()) return;
@@ -169,15 +174,6 @@ class SectionReader {
     if (header.sh_flags & SHF_COMPRESSED) sections_.fail(index, "is compressed, which no device linker reads");
     return object_.subspan(static_cast<std::size_t>(header.sh_offset), static_cast<std::size_t>(header.sh_size));
   }
-
-  void add_bundle_for(std::string_view target) {
-    constexpr std::size_t kMost = 64;      // real ones have a few; section names may all share one long string
-    constexpr std::size_t kLongest = 256;  // bytes
-    if (target.starts_with("host-") || facts_.foreign.size() >= kMost) return;
-    add_foreign(fmt::format("offload bundle for a device link: {}", target.substr(0, kLongest)));
-  }
-
-  void add_foreign(std::string name) { facts_.foreign.push_back(std::move(name)); }
 
   const Origin& origin_;
   std::span<const std::byte> object_;
@@ -216,6 +212,14 @@ DeviceFacts read_device_facts(const Origin& origin, std::span<const std::byte> o
     read_fatbins(origin, object, {0, object.size(), DeviceContainer::FatbinFile, "the fatbin", 0}, facts);
     return facts;
   }
+  if (is_offload_binary(object)) {
+    read_offload_binaries(origin, object, {0, object.size(), DeviceContainer::OffloadBinary, "the file"}, facts);
+    return facts;
+  }
+  if (is_offload_bundle(object)) {
+    read_offload_bundles(origin, object, {0, object.size(), DeviceContainer::BundleFile, "the bundle"}, facts);
+    return facts;
+  }
   if (!is_elf(object)) return facts;
   try {
     const ElfFile file = open_constant(origin, object);
@@ -236,6 +240,8 @@ DeviceSymbols read_device_symbols(const Origin& origin, const DeviceImage& image
   const std::uint64_t at = origin.offset + image.payload_offset;
   try {
     if (image.kind == ImageKind::Cubin) return read_cubin_symbols(origin, payload);
+    if (image.kind == ImageKind::Elf) return read_gpu_elf_symbols(origin, payload);
+    if (image.kind == ImageKind::Bitcode) return read_gpu_bitcode_symbols(origin, payload);
     if (image.kind == ImageKind::Ptx) {
       DeviceSymbols symbols = read_ptx_symbols(origin, payload);
       // nvlink compiles any PTX it is given for linking, that of whole-program .fatbin files included.
