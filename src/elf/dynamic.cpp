@@ -1,4 +1,4 @@
-// Program headers and the dynamic section, each offset checked (gABI 5).
+// Program headers and the dynamic section, each offset checked (gABI 5 "Program Header", "Dynamic Section").
 
 #include "elf/dynamic.hpp"
 

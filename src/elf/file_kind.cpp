@@ -135,7 +135,8 @@ std::string read_at(int fd, std::uint64_t offset, std::size_t size) {
   return bytes;
 }
 
-/// gABI 4.3: EI_CLASS at 4, EI_DATA at 5, e_type at 16, e_machine at 18, the last two in the file's byte order.
+/// gABI 4 "ELF Header": EI_CLASS at 4, EI_DATA at 5, e_type at 16, e_machine at 18, the last two in the file's byte
+/// order.
 std::optional<FileProbe> probe_elf(std::string_view bytes) {
   if (bytes.size() < 20 || !bytes.starts_with(ELFMAG)) return std::nullopt;
   const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(bytes[at]); };

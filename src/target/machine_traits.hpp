@@ -8,7 +8,8 @@
 
 namespace elfaudit {
 
-/// What decides whether two objects can be linked or loaded together (gABI 4: e_machine, EI_CLASS, EI_DATA).
+/// What decides whether two objects can be linked or loaded together (gABI 4 "ELF Header": e_machine, EI_CLASS,
+/// EI_DATA).
 struct Machine {
   std::uint16_t number = 0;  ///< EM_*; 0: unknown
   bool is_64 = false;

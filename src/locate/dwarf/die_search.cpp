@@ -32,7 +32,7 @@ bool mangles(std::string_view symbol, std::string_view name) {
          symbol.find(std::to_string(name.size()) + std::string(name)) != std::string_view::npos;
 }
 
-/// "_ZN5Shape5limitE": nothing but plain names, so no template is around it (Itanium ABI 5.1.2).
+/// "_ZN5Shape5limitE": nothing but plain names, so no template is around it (Itanium C++ ABI 5.1.2).
 bool in_no_template(std::string_view symbol) {
   if (!symbol.starts_with("_ZN") || !symbol.ends_with('E')) return false;
   symbol = symbol.substr(3, symbol.size() - 4);

@@ -1,4 +1,5 @@
-// Symbols and relocations of one object from its raw tables (gABI 4.18, 4.21), and compressed sections (gABI 4.19).
+// Symbols and relocations of one object from its raw tables (gABI 4 "Symbol Table", "Relocation"), and compressed
+// sections (gABI 4 "Sections").
 #pragma once
 
 #include <cstddef>
@@ -128,7 +129,8 @@ class Cursor {
   bool big_endian_;
 };
 
-// --- Symbols and relocations of one object, decoded one at a time from the raw tables (gABI 4.18, 4.21).
+// --- Symbols and relocations of one object, decoded one at a time from the raw tables (gABI 4 "Symbol Table",
+// "Relocation").
 
 /// How the tables of an object are laid out.
 struct ElfLayout {
@@ -226,7 +228,7 @@ struct Inflated {
   Bytes bytes;  ///< of `storage`
 };
 
-/// An SHF_COMPRESSED section (gABI 4.19): a header, then a zlib or zstd stream. Throws BadDebugInfo.
+/// An SHF_COMPRESSED section (gABI 4 "Sections"): a header, then a zlib or zstd stream. Throws BadDebugInfo.
 Inflated inflate_compressed(Bytes section, const ElfLayout& layout);
 
 /// A .zdebug_* section: "ZLIB", the size as eight big-endian bytes, a zlib stream. Throws BadDebugInfo.

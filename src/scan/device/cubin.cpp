@@ -375,7 +375,7 @@ class CubinReader {
     symbol.section = section_name(section);
   }
 
-  /// gABI 4.18: with more than 65279 sections, the number is in a table beside the symbols.
+  /// gABI 4 "Sections": with more than 65279 sections, the number is in a table beside the symbols.
   std::size_t extended_section(std::uint64_t index) const {
     GElf_Sym entry;
     Elf32_Word section = 0;
