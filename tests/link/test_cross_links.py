@@ -1,6 +1,7 @@
 """Random links of compiled C and C++ for every machine that has a cross compiler here, each held against the target's own GNU
 ld, and against lld and mold where they link for it. CROSS_LINKS=100 tries more of them."""
 
+import functools
 import os
 import re
 
@@ -22,16 +23,22 @@ UNDEFINED_BY_BFD = [r"(?:undefined reference to|hidden symbol) [`'](.*?)'(?! in 
 UNKNOWN_RELOCATION = re.compile(r"unknown relocation \(\d+\) against symbol (\S+)")
 
 
-def compiled(folder, target, number):
-    """The pool of objects number `number`, and their folder."""
-    folder.mkdir()
-    lab = Lab(folder)
-    pool = cross_links.sources(number, target, POOL)
-    for one in pool:
-        lab.write(one.name, one.text)
-        driver = f"{target}-g++ -std=c++17" if one.name.endswith("pp") else f"{target}-gcc"
-        lab.sh(f"{driver} -w {one.flags} -c {one.name} -o {one.object}")
-    return lab, pool
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """A target's pool of objects of that number, and the folder that it is in with the linkers."""
+
+    @functools.cache
+    def make(target, number):
+        lab = Lab(tmp_path_factory.mktemp(f"{target}-{number}"))
+        pool = cross_links.sources(number, target, POOL)
+        for one in pool:
+            lab.write(one.name, one.text)
+            driver = f"{target}-g++ -std=c++17" if one.name.endswith("pp") else f"{target}-gcc"
+            lab.sh(f"{driver} -w {one.flags} -c {one.name} -o {one.object}")
+        cross_links.offer_linkers(lab)
+        return lab, pool
+
+    return make
 
 
 def plain(target, names):
@@ -62,13 +69,11 @@ def differences(lab, target, linker, command):
 
 
 @pytest.mark.parametrize("target, linker", cross_links.targets_and_linkers())
-def test_random_links(target, linker, tmp_path):
+def test_random_links(target, linker, compiled):
     wrong, judged = [], 0
     count = LINKS if linker == "bfd" else (LINKS + 1) // 2
     for seed in range(count):
-        if seed % 10 == 0:
-            lab, pool = compiled(tmp_path / str(seed), target, seed // 10)
-            cross_links.offer_linkers(lab)
+        lab, pool = compiled(target, seed // 10)
         link = cross_links.link(seed, target, pool)
         for archive, members in link.archives.items():
             lab.sh(f"rm -f {archive}; {target}-ar rcs {archive} {' '.join(members)}")
