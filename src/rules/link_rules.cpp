@@ -442,7 +442,8 @@ void add_pic_fixes(const Evidence& evidence, const RefusedRelocations& refused, 
     fixes.push_back({"give the device link (nvcc -dlink, or nvcc's link itself) -Xcompiler -fPIC", {}, {}});
     return;
   }
-  const char* flag = object.has_device_code ? "-Xcompiler -fPIC" : shared ? "-fPIC" : "-fPIE or -fPIC";
+  const bool by_nvcc = object.device.containers + object.device.linked_containers != 0;
+  const char* flag = by_nvcc ? "-Xcompiler -fPIC" : shared ? "-fPIC" : "-fPIE or -fPIC";
   fixes.push_back(
       {fmt::format("{} with {} (CMake: POSITION_INDEPENDENT_CODE ON)", what_to_make_again(object), flag), {}, {}});
   if (!shared && evidence.job.pie) fixes.push_back({"link with -no-pie", {}, {}});

@@ -133,3 +133,15 @@ def test_the_old_driver(lab):
         compile_cuda(lab, name, "__device__ int f() { return 1; }", "--no-offload-new-driver -B shim")
     result = lab.audit("check", "a.o", "b.o")
     assert result.code == 1 and "f() is defined twice in the device code for sm_90" in result.out, result
+
+
+def test_every_member_of_an_archive_takes_part(lab):
+    """clang-linker-wrapper 19 looks for what is missing or visible to the host, and takes all that defines anything."""
+    compile_cuda(lab, "main", "__device__ int f(); __global__ void k(int* p) { *p = f(); }")
+    compile_cuda(lab, "f1", "__device__ int f() { return 1; }")
+    compile_cuda(lab, "f2", "__device__ int f() { return 2; }")
+    lab.ar("libf.a", "f1.o", "f2.o")
+    command = "clang++-19 --offload-link -nostdlib -shared -o x.so main.o libf.a"
+    assert lab.sh(command, check=False).code != 0
+    result = lab.audit("check", "--", *command.split())
+    assert result.code == 1 and "f() is defined twice in the device code" in result.out, result

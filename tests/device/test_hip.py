@@ -9,7 +9,7 @@ import pytest
 
 from elfaudit_test import Lab, by_symbol, need
 
-need("clang++-19", "ld.lld-19", "clang-offload-bundler-19")
+need("clang++-19", "ld.lld-19", "llc-19", "clang-offload-bundler-19", "clang-offload-packager-19")
 
 ONLY = "-nogpulib -nogpuinc -std=c++17 -w"
 HIP = f"clang++-19 -x hip --offload-arch=gfx90a {ONLY}"
@@ -59,7 +59,7 @@ def device_problems(result):
 
 
 def lld_problems(text):
-    found = re.findall(r"error: (duplicate|undefined)(?: \w+)? symbol: (\w+)", text)
+    found = re.findall(r"error: (duplicate|undefined)(?: \w+)? symbol: (\w+)", text)  # of a kernel also NAME.kd
     return {f"{kind} {symbol}" for kind, symbol in found}
 
 
@@ -72,6 +72,9 @@ def compiled(tmp_path_factory):
             name = kind.replace(", ", "-").replace(" ", "-") + letter
             compile_hip(lab, name, source.replace("W", letter).replace("V", number))
             lab.sh(f"clang-offload-bundler-19 -type=o -unbundle -targets=hip-amdgcn-amd-amdhsa-gfx90a -input={name}.o -output={name}.bc")
+            lab.sh(f"llc-19 -mcpu=gfx90a -filetype=obj {name}.bc -o {name}.elf")
+            image = f"file={name}.elf,triple=amdgcn-amd-amdhsa,arch=gfx90a,kind=hip"
+            lab.sh(f"clang-offload-packager-19 -o {name}.offload --image={image}")
     return lab
 
 
@@ -81,17 +84,18 @@ def pair_names():
     return pairs if ALL else pairs[::11]
 
 
-def test_pairs_are_judged_as_lld_judges_them(compiled):
+@pytest.mark.parametrize("code, container", [("bc", "o"), ("elf", "offload")])
+def test_pairs_are_judged_as_lld_judges_them(compiled, code, container):
     differing = []
     for a, b in pair_names():
         real = compiled.sh(
             "ld.lld-19 -m elf64_amdgpu --no-undefined -shared -plugin-opt=-amdgpu-internalize-symbols -plugin-opt=mcpu=gfx90a "
-            f"--whole-archive {a}.bc {b}.bc -o out", check=False)
+            f"--whole-archive {a}.{code} {b}.{code} -o out", check=False)
         if real.code not in (0, 1):
             continue  # lld 19 crashes where a kernel calls what is a variable or a kernel elsewhere
         theirs = lld_problems(real.out + real.err)
         assert (real.code != 0) == bool(theirs), real
-        result = compiled.audit("check", "--format", "json", f"{a}.o", f"{b}.o")
+        result = compiled.audit("check", "--format", "json", f"{a}.{container}", f"{b}.{container}")
         if result.code == 2 or device_problems(result) != theirs:
             differing.append((a, b, sorted(theirs), sorted(device_problems(result))))
     assert not differing, f"{len(differing)} of {len(pair_names())} differ: {differing}"
