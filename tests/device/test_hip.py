@@ -207,3 +207,17 @@ def test_an_unreadable_bundle_is_an_error(lab):
     for command in (["check"], ["list", "images"]):
         result = lab.audit(*command, "b.o")
         assert result.code == 2 and "b.o" in result.out + result.err and ".hip_fatbin has an offload bundle that" in result.out + result.err, result
+
+
+def test_facts_files_hold_it(lab):
+    for name in ("a", "b"):
+        compile_hip(lab, name, "__device__ int only(int x) { return x; }")
+        lab.sh(f'"$ELFAUDIT" index {name}.o -o {name}.facts; rm {name}.o')
+    result = lab.audit("check", "a.facts", "b.facts")
+    assert result.code == 1 and "only(int) is defined twice in the device code for gfx90a" in result.out, result
+
+
+def test_the_page_shows_it(lab):
+    compile_hip(lab, "a", "__device__ int v = 1;")
+    page = lab.audit("check", "--format", "html", "a.o").out
+    assert '"bitcode"' in page and "gfx90a" in page

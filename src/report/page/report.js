@@ -151,7 +151,8 @@ function drawArchs() {
     tr.dataset.words = (object + " " + [...row.keys()].join(" ")).toLowerCase();
     return tr;
   });
-  const legend = [["cubin", "cubin: runs on that GPU"], ["ptx", "PTX: compiled when it is loaded or linked"], ["lto-ir", "LTO-IR: compiled by the device link"], ["none", "none"]];
+  const legend = [["cubin", "cubin: runs on that GPU"], ["ptx", "PTX: compiled when it is loaded or linked"], ["lto-ir", "LTO-IR: compiled by the device link"], ["elf", "ELF: of an AMD GPU"], ["bitcode", "bitcode: compiled by the device link"], ["none", "none"]]
+    .filter(([k]) => !["elf", "bitcode"].includes(k) || data.images.some(i => i.kind === k));
   byId("panel-archs").append(
     el("p.lead", `Device code of ${counted(rows.size, "object")} for ${counted(targets.length, "architecture")}: what each object has, and where it has nothing.`),
     el("div.legend", ...legend.map(([k, text]) => el("span.cell", el("span.swatch." + k), text))),
