@@ -102,6 +102,16 @@ struct Rejection {
   std::string detail;  ///< NoSuchVersion, VersionUnmatched: the version; HiddenFromShared: why it is not exported
 };
 
+/// A relocation against a local symbol of a section that the output does not have.
+struct LostReference {
+  ObjectId in;
+  std::string section;       ///< that it changes
+  std::uint64_t offset = 0;  ///< of the first, in that section
+  std::string symbol;        ///< of a section symbol the section's name
+  std::string group;         ///< the signature of the COMDAT group; empty: --gc-sections removed the section
+  ObjectId kept;             ///< where that group was first; invalid: not known
+};
+
 /// A linker's warning that --fatal-warnings makes an error.
 struct FatalWarning {
   enum class Kind : std::uint8_t {
@@ -277,6 +287,7 @@ struct Resolution {
   bool undefined_counted = true;                 ///< false: not requested, and neither of these two is valid
   std::vector<SharedNeed> shared_needs;          ///< lld only, in the order of the link
   std::vector<RefusedRelocations> relocations;   ///< in the order of the link
+  std::vector<LostReference> lost_references;    ///< in the order of the link
   bool relocations_judged = false;               ///< false: not requested, or no rules are known for linker and machine
 
   DeviceResolution device;

@@ -221,6 +221,11 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   judge_lost_members(result.inputs, result.resolution, result.job);
   result.resolution.judgement = judgement_of(result.job, result.inputs);
   if (can_be_settled(result.job)) settle(result, attempt);
+  if (result.job.scope.whole_line)
+    attempt("discarded sections", [&] {
+      find_lost_references(result.job, result.inputs, result.resolution, find_local_uses, read_section_graph,
+                           find_needed);
+    });
   attempt("warnings", [&] {
     find_fatal_warnings(result.job, result.inputs, result.resolution,
                         {read_warning_sections, alignment_power, find_uses, read_section_graph, find_needed});

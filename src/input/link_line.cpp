@@ -51,6 +51,7 @@ class LineState {
   const InputState& now() const { return now_; }
   bool is_static() const { return static_; }  ///< -static was given
   bool in_group() const { return group_depth_ != 0; }
+  bool in_lib() const { return now_.lazy; }
   std::uint32_t groups() const { return groups_; }  ///< how many there were
   InputState just_symbols() const;                  ///< for an input that --just-symbols names
 
@@ -443,6 +444,11 @@ class LineReader {
       job_.refuses_line = true;
       job_.missing.emplace_back("--start-group", std::string(linker_.name) + " links nothing without --end-group");
     }
+    if (linker_.refuses_open_groups && state_.in_lib()) {
+      job_.refuses_line = true;
+      job_.missing.emplace_back("--start-lib", std::string(linker_.name) + " links nothing without --end-lib");
+    }
+    if (linker_.refuses_combinations) refuse_combinations(items);
     finish_policy();
     if (linker_.refuses_gc_of_relocatable && job_.gc_sections && job_.output == OutputKind::Relocatable &&
         !job_.relocations.noinhibit_exec) {
@@ -456,6 +462,23 @@ class LineReader {
   }
 
  private:
+  /// Which of them is given last does not matter.
+  void refuse_combinations(const std::vector<LineItem>& items) {
+    const auto has = [&](OptionEffect effect) {
+      return std::any_of(items.begin(), items.end(), [&](const LineItem& item) { return item.effect == effect; });
+    };
+    const auto refuse = [&](std::string_view one, std::string_view other) {
+      job_.refuses_line = true;
+      job_.missing.emplace_back(
+          std::string(one), std::string(linker_.name) + " links nothing with both " + std::string(other) + " and this");
+    };
+    const bool shared = has(OptionEffect::Shared);
+    if (shared && has(OptionEffect::Relocatable)) refuse("-r", "-shared");
+    if (job_.pie && has(OptionEffect::Relocatable)) refuse("-r", "-pie");
+    if (job_.pie && shared) refuse("-shared", "-pie");
+    if (job_.pie && state_.is_static()) refuse("-static", "-pie");
+  }
+
   void take(const LineItem& item) {
     switch (item.kind) {
       case LineItem::Kind::Input:

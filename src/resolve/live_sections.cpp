@@ -13,8 +13,8 @@
 //  4. .eh_frame is taken apart: a kept function keeps its record and what that names. GNU ld keeps the personality
 //     routine with the functions that use it, lld and mold keep all personality routines; lld also keeps all tables of
 //     handlers that are in no group.
-//  5. Sections without SHF_ALLOC: lld and mold keep them; GNU ld keeps an object's when it keeps anything else of that
-//     object.
+//  5. Sections without SHF_ALLOC: gold, lld and mold keep them; GNU ld keeps an object's when it keeps anything else of
+//     that object, but of those with relocations only debug information.
 //  6. What --defsym=t=s names, lld keeps; GNU ld where t is kept, mold never.
 //  7. gold marks what is exported, and what a shared object mentions, while it reads the files: a definition that a later
 //     one takes the place of is kept. It comes to the line's values when all is marked.
@@ -24,6 +24,7 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <array>
 
 #include "resolve/exports.hpp"
 
@@ -325,7 +326,9 @@ void LiveSections::mark_names_of(const ObjectFacts& shared, std::uint32_t input,
 }
 
 bool LiveSections::is_root(const SectionNode& node) const {
-  if (node.type == SHT_NULL || (node.flags & SHF_ALLOC) == 0) return false;
+  if (node.type == SHT_NULL) return false;
+  if ((node.flags & SHF_ALLOC) == 0)  // GNU ld asks no note whether it is loaded
+    return node.type == SHT_NOTE && node.group == 0 && !linker_.keeps_unallocated;
   if ((node.flags & kRetain) != 0) return true;
   switch (node.type) {
     case SHT_INIT_ARRAY:
@@ -368,13 +371,28 @@ bool LiveSections::is_root(const Node& node, const SectionEdge& edge) const {
 }
 
 /// Rule 5. Some linkers ask whether the object has anything in the output.
+/// Rule 5.
+bool LiveSections::is_kept_unasked(const Node& node, std::uint32_t section) {
+  constexpr std::array<std::string_view, 7> kDebug = {
+      ".debug", ".zdebug", ".gnu.debuglto_.debug_", ".gnu.linkonce.wi.", ".line", ".gdb_index", ".stab"};
+  const std::string_view name = node.graph.sections[section].name;
+  if (std::any_of(kDebug.begin(), kDebug.end(), [&](std::string_view stem) { return name.starts_with(stem); }))
+    return true;
+  const std::vector<SectionEdge>& edges = node.graph.edges;
+  const auto first = std::lower_bound(edges.begin(), edges.end(), section,
+                                      [](const SectionEdge& edge, std::uint32_t from) { return edge.from < from; });
+  return first == edges.end() || first->from != section;
+}
+
 void LiveSections::keep_unallocated() {
   for (auto& [id, node] : nodes_) {
     bool some = linker_.keeps_unallocated;
     for (std::uint32_t s = 1; s < node.live.size() && !some; ++s)
       some = node.live[s] && (node.graph.sections[s].flags & SHF_ALLOC) != 0;
     for (std::uint32_t s = 1; s < node.live.size(); ++s)
-      if (some && (node.graph.sections[s].flags & SHF_ALLOC) == 0 && !node.gone[s]) node.live[s] = true;
+      if (some && (node.graph.sections[s].flags & SHF_ALLOC) == 0 && !node.gone[s] &&
+          (linker_.keeps_unallocated || is_kept_unasked(node, s)))
+        node.live[s] = true;
   }
 }
 

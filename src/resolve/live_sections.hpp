@@ -81,6 +81,7 @@ class LiveSections {
   void mark_exported();
   void mark_kept_sections();
   void keep_unallocated();
+  static bool is_kept_unasked(const Node& node, std::uint32_t section);
   void mark_name(std::string_view name);
   void mark_operands(std::string_view name);
   void mark_symbol(ObjectId id, std::uint32_t symbol_index);

@@ -74,6 +74,20 @@ void find_refused_relocations(const LinkJob& job, std::vector<InputFacts>& input
                               const RelocationReaderFunction& read, const GraphReaderFunction& read_graph,
                               const NeededFinder& find_needed);
 
+// --- Which relocations name local symbols of sections that the output does not have.
+
+/// See find_local_uses(). May throw InputError.
+using LocalUseReader = std::function<std::vector<LocalUse>(const Origin&, std::span<const std::uint32_t>, bool)>;
+
+/// May such a relocation stand in a section of that name?
+bool may_name_discarded(const LinkJob& job, std::string_view section, bool alloc);
+
+/// Fills in Resolution::lost_references, where the linker refuses any. Errors met on the way are added to the inputs
+/// they concern.
+void find_lost_references(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,
+                          const LocalUseReader& read, const GraphReaderFunction& read_graph,
+                          const NeededFinder& find_needed);
+
 // --- What a linker warns of when all files are read, where --fatal-warnings makes an error of it.
 
 /// How the files are asked again. Each may throw InputError.

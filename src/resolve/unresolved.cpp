@@ -252,14 +252,6 @@ struct Question {
 /// What one object refers to, by symbol table index.
 using Questions = std::map<ObjectId, std::map<std::uint32_t, Question>>;
 
-/// Relocations there may name what only a discarded section defines.
-bool may_name_discarded(std::string_view section) {
-  constexpr std::array<std::string_view, 7> kStems = {".debug", ".zdebug",   ".gnu.linkonce.wi.",    ".line",
-                                                      ".stab",  ".eh_frame", ".gnu.build.attributes"};
-  return section == ".gcc_except_table" ||
-         std::any_of(kStems.begin(), kStems.end(), [&](std::string_view stem) { return section.starts_with(stem); });
-}
-
 constexpr std::string_view kOffsetTable = "_GLOBAL_OFFSET_TABLE_";
 
 class Settler {
@@ -469,7 +461,8 @@ class Settler {
       for (const Use& use : uses_[id]) {
         const auto found = wanted.find(use.symbol);
         if (found == wanted.end() || !found->second.reference->section.empty()) continue;
-        if (found->second.discarded && linker_.refuses_discarded && may_name_discarded(use.section)) continue;
+        if (found->second.discarded && linker_.refuses_discarded && may_name_discarded(job_, use.section, use.alloc))
+          continue;
         if (std::binary_search(dropped.begin(), dropped.end(), use.section_index) || !counts(id, use)) continue;
         if (is_silent(id, use) || is_relaxed(found->second.reference->id, use)) continue;
         found->second.reference->section = use.section;

@@ -30,7 +30,7 @@ namespace {
 constexpr Rule kDiscardedDefinition{
     .id = "discarded-definition",
     .severity = Severity::Error,
-    .summary = "the link discards the only section that defines it: lld will reject the reference",
+    .summary = "the link discards the only section that defines it: the linker will reject the reference",
     .stops_link = true};
 constexpr Rule kSymbolNotExported{
     .id = "symbol-not-exported",
@@ -557,10 +557,36 @@ static std::vector<Finding> undefined_symbols(const Evidence& evidence) {
   return findings;
 }
 
+/// One for each object and symbol.
+static std::vector<Finding> lost_references(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  for (const LostReference& lost : evidence.resolution.lost_references) {
+    const std::string why = lost.group.empty() ? "which --gc-sections removes"
+                                               : "which is discarded with the COMDAT group " + demangle(lost.group);
+    Finding finding = make_finding(kDiscardedDefinition, lost.symbol,
+                                   fmt::format("{} of {} refers to {}, {}", lost.section,
+                                               evidence.object(lost.in).origin.display(), demangle(lost.symbol), why));
+    if (lost.kept.valid()) finding.sites.push_back(make_object_site(evidence, lost.kept, Role::Kept));
+    Site site = make_object_site(evidence, lost.in, Role::Reference);
+    site.section = lost.section;
+    site.offset = lost.offset;
+    finding.sites.push_back(std::move(site));
+    if (!lost.group.empty())
+      finding.notes.push_back("the two were compiled differently: outside of a group its local symbols can't be used");
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
 RuleFamily link_rules() {
   return {{&kUndefinedSymbol, &kDiscardedDefinition, &kSymbolNotExported, &kTlsMismatch, &kRelocationNotPic,
            &kVersionNotDefined, &kFatalWarning, &kUnreadableInput},
-          {{undefined_symbols}, {refused_links}, {fatal_warnings}, {relocations_not_pic}, {unreadable_inputs}}};
+          {{undefined_symbols},
+           {lost_references},
+           {refused_links},
+           {fatal_warnings},
+           {relocations_not_pic},
+           {unreadable_inputs}}};
 }
 
 }  // namespace elfaudit

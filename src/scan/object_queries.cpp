@@ -113,6 +113,98 @@ std::vector<std::uint32_t> relocated_without_bytes(const Origin& origin) {
   return found;
 }
 
+// --- What refers to local symbols of sections that the output does not have.
+
+namespace {
+
+class LocalUseFinder {
+ public:
+  LocalUseFinder(const ElfSections& sections, std::span<const std::uint32_t> targets, bool unallocated)
+      : sections_(sections), targets_(targets), unallocated_(unallocated) {}
+
+  std::vector<LocalUse> run() {
+    std::size_t extended = 0;
+    for (std::size_t index = 1; index < sections_.count(); ++index) {
+      const GElf_Shdr header = sections_.header(index);
+      if (header.sh_type == SHT_SYMTAB && table_index_ == 0) table_index_ = index;
+      if (header.sh_type == SHT_SYMTAB_SHNDX) extended = index;
+    }
+    if (table_index_ == 0) return {};
+    for (std::size_t index = 1; index < sections_.count(); ++index) {
+      const GElf_Shdr header = sections_.header(index);
+      if (!is_relocation_section(header) || header.sh_link != table_index_ || !asks_for(header.sh_info)) continue;
+      if (section_of_.empty()) read_locals(extended);
+      read_section(index, header);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  bool is_target(std::size_t section) const { return std::binary_search(targets_.begin(), targets_.end(), section); }
+
+  bool asks_for(std::size_t section) const {
+    if (section == SHN_UNDEF || section >= sections_.count() || is_target(section)) return false;
+    const GElf_Shdr header = sections_.header(section);
+    const std::string_view name = sections_.name(section, header);
+    if ((header.sh_flags & SHF_EXCLUDE) != 0 || name == ".eh_frame") return false;
+    if ((header.sh_flags & SHF_ALLOC) != 0) return !targets_.empty();
+    return !name.starts_with(".debug") && !name.starts_with(".zdebug") && (unallocated_ || !targets_.empty());
+  }
+
+  void read_locals(std::size_t extended_index) {
+    symbols_ = open_symbol_table(sections_, table_index_);
+    const Elf_Data* extended = extended_index == 0 ? nullptr : sections_.table(extended_index);
+    section_of_.resize(std::max<std::uint64_t>(std::min(symbols_.first_global, symbols_.count), 1));
+    for (std::size_t s = 1; s < section_of_.size(); ++s) {
+      GElf_Sym entry;
+      if (gelf_getsym(symbols_.data, static_cast<int>(s), &entry) == nullptr) return;
+      section_of_[s] = section_of(sections_, extended, entry, s);
+    }
+  }
+
+  void read_section(std::size_t index, const GElf_Shdr& header) {
+    const GElf_Shdr from = sections_.header(header.sh_info);
+    const bool alloc = (from.sh_flags & SHF_ALLOC) != 0;
+    const bool ordered = (from.sh_flags & SHF_LINK_ORDER) != 0 && is_target(from.sh_link);
+    std::unordered_map<std::uint64_t, std::size_t> place_of;  // symbol -> found_
+    each_relocation(sections_, index, header, [&](const RelocationEntry& entry) {
+      if (entry.symbol >= section_of_.size()) return;
+      const std::uint32_t target = section_of_[entry.symbol];
+      if (target == 0 || (!is_target(target) && (alloc || !unallocated_))) return;
+      const auto [place, fresh] = place_of.try_emplace(entry.symbol, found_.size());
+      if (fresh)
+        found_.push_back({header.sh_info, std::string(sections_.name(header.sh_info, from)), entry.offset, alloc,
+                          ordered, true, name_of(entry.symbol, target), target});
+      LocalUse& use = found_[place->second];
+      use.offset = std::min(use.offset, entry.offset);
+      use.none &= entry.type == 0;  // R_*_NONE everywhere
+    });
+  }
+
+  std::string name_of(std::uint64_t symbol, std::uint32_t section) const {
+    GElf_Sym entry;
+    if (gelf_getsym(symbols_.data, static_cast<int>(symbol), &entry) == nullptr) return {};
+    const bool named = GELF_ST_TYPE(entry.st_info) != STT_SECTION && symbols_.strings.holds(entry.st_name);
+    return std::string(named ? symbols_.strings.at(entry.st_name) : sections_.name(section, sections_.header(section)));
+  }
+
+  const ElfSections& sections_;
+  std::span<const std::uint32_t> targets_;
+  bool unallocated_;
+  std::size_t table_index_ = 0;
+  SymbolTable symbols_;
+  std::vector<std::uint32_t> section_of_;  // of each local symbol
+  std::vector<LocalUse> found_;
+};
+
+}  // namespace
+
+std::vector<LocalUse> find_local_uses(const Origin& origin, std::span<const std::uint32_t> targets, bool unallocated) {
+  const ElfFile file = ElfFile::open(origin);
+  const ElfSections sections(file, origin);
+  return LocalUseFinder(sections, targets, unallocated).run();
+}
+
 // --- Local symbols are not recorded: they are read when one is asked for by name.
 
 namespace {

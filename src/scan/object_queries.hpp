@@ -29,6 +29,23 @@ std::vector<std::uint32_t> relocated_without_bytes(const Origin& origin);
 
 // --- The relocations of an object that a linker may refuse, put together by section, symbol and type.
 
+/// A relocation against a local symbol, for all of its section and symbol.
+struct LocalUse {
+  std::uint32_t section_index = 0;  ///< header index of the section that it changes
+  std::string section{};            ///< its name
+  std::uint64_t offset = 0;         ///< of the first, in that section
+  bool alloc = false;               ///< SHF_ALLOC
+  bool ordered = false;             ///< SHF_LINK_ORDER, and it belongs to one of the sections asked for
+  bool none = true;                 ///< R_*_NONE alone
+  std::string symbol{};             ///< of a section symbol the section's name
+  std::uint32_t target = 0;         ///< header index of the section that has the symbol
+};
+
+/// Of a relocatable object: those against symbols of the sections `targets` (header indexes, ascending), from other
+/// sections; with `unallocated` also all those that a section without SHF_ALLOC has. Not from debug information,
+/// .eh_frame and SHF_EXCLUDE sections. Throws InputError.
+std::vector<LocalUse> find_local_uses(const Origin& origin, std::span<const std::uint32_t> targets, bool unallocated);
+
 /// Where relocations of one type are asked for: against local or global symbols, in read-only or writable sections.
 struct AskedPlaces {
   bool of_local_in_read_only : 1 = false;

@@ -214,3 +214,12 @@ def test_a_library_that_a_library_needs_keeps_what_it_mentions(lab):
     lab.sh("ld.bfd -shared --no-as-needed outer.o libinner.so -soname libouter.so -o libouter.so")
     linkers.agree(lab, "bfd", "--gc-sections start.o libouter.so -rpath-link .")
     linkers.agree(lab, "bfd", "--gc-sections start.o libouter.so")
+
+
+@linkers.every_linker_and_gold
+@pytest.mark.parametrize("section", [".foo", ".comment", ".debug_info", ".gnu.build.attributes", ".note.x", ".stack_sizes", ".line", ".gdb_index"])
+def test_what_is_not_loaded_asks_for_names(lab, linker, section):
+    """GNU ld removes such a section where it has relocations and is no debug information."""
+    assemble(lab, "start", START.replace("call used@plt", "nop") + f'.section {section},"",@progbits\n.quad gone\n')
+    for words in ("start.o", "--gc-sections start.o"):
+        linkers.agree(lab, linker, words)

@@ -212,3 +212,13 @@ def test_stops_at_relocations_of_a_section_without_bytes(bench, words):
     """An internal error: what comes after it is not said."""
     theirs = linker_verdicts.linker("gold", words.split(), bench.path)
     assert theirs.differences(linker_verdicts.elfaudit("gold", words.split(), bench.path)) == []
+
+
+REFUSED_LINES = ["--start-lib start.o", "-r -shared start.o", "-r -pie start.o", "-shared -pie start.o", "-static -pie start.o", "-pie -no-pie -r start.o"]
+
+
+@pytest.mark.parametrize("words", REFUSED_LINES)
+def test_options_that_exclude_one_another(bench, words):
+    theirs = bench.sh(f"ld.gold {words} -o out", check=False)
+    ours = bench.audit("check", "--", "ld.gold", *words.split(), "-o", "out")
+    assert (theirs.code != 0) == (ours.code == 2), (theirs, ours)
