@@ -333,9 +333,12 @@ void per_target(const Evidence& evidence, std::vector<Finding>& findings) {
                     " is LTO-IR, which can't be read: only what its host symbols say it defines is checked"));
     findings.back().leaves_unread = true;
   }
-  for (const auto& [id, archs] : skipped)
-    findings.push_back(
-        dropped(evidence, id, "has no device code for " + names_of(archs) + ": nvlink warns and drops it"));
+  for (const auto& [id, archs] : skipped) {
+    const bool nvidia = archs.begin()->processor.empty();
+    findings.push_back(dropped(evidence, id,
+                               fmt::format("has no device code for {}: {}", names_of(archs),
+                                           nvidia ? "nvlink warns and drops it" : "clang links without it")));
+  }
 }
 
 }  // namespace

@@ -221,3 +221,9 @@ def test_the_page_shows_it(lab):
     compile_hip(lab, "a", "__device__ int v = 1;")
     page = lab.audit("check", "--format", "html", "a.o").out
     assert '"bitcode"' in page and "gfx90a" in page
+
+
+def test_an_object_without_code_for_the_link(lab):
+    compile_hip(lab, "a", "__device__ int v = 1;")
+    result = lab.audit("check", "--arch", "gfx906", "a.o")
+    assert result.code == 0 and "a.o: has no device code for gfx906: clang links without it" in result.out, result
