@@ -83,6 +83,9 @@ class LostReferences {
   }
 
   bool counts(const LocalUse& use) const {
+    if (linker_.rules == ResolutionRules::GnuLd && machine_of(inputs_).relocations == RelocationRules::None &&
+        (use.section.starts_with(".toc") || use.section == ".opd" || use.section == ".got2" || use.section == ".fixup"))
+      return false;  // PowerPC's tables are of the whole object
     if (use.ordered && linker_.rules != ResolutionRules::Gold)
       return linker_.rules == ResolutionRules::Lld && !job_.gc_sections;
     return (linker_.asks_relocation_none || !use.none) && !may_name_discarded(job_, use.section, use.alloc);

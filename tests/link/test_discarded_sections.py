@@ -85,3 +85,18 @@ def test_the_finding_says_what_refers_to_what(bench):
     report = bench.audit("check", "--", "ld.bfd", "start.o", "data.o", "-o", "out")
     assert report.code == 1 and "discarded-definition" in report.out, report
     assert "data.o refers to .text.f" in report.out and ".data.x" in report.out and "start.o" in report.out, report
+
+
+@pytest.mark.parametrize("target", ["powerpc64-linux-gnu", "powerpc64le-linux-gnu"])
+def test_a_table_of_contents_is_of_the_whole_object(lab, target):
+    """GCC's .toc names jump tables of functions that may be dropped."""
+    need(f"{target}-ld", f"{target}-as")
+    group = '.section .text.f,"axG",@progbits,f,comdat\n.weak f\nf: blr\n.Lin: blr\n'
+    for name, section in (("a", ".text"), ("toc", '.section .toc,"aw"'), ("data", ".data")):
+        lab.write(f"{name}.s", group + f"{section}\n.quad {'0' if name == 'a' else '.Lin'}\n")
+        lab.sh(f"{target}-as {name}.s -o {name}.o")
+    for name in ("toc", "data"):
+        words = f"{target}-ld -e 0 a.o {name}.o -o out"
+        theirs = lab.sh(words, check=False)
+        ours = lab.audit("check", "--", *words.split())
+        assert (theirs.code, ours.code) == ((0, 0) if name == "toc" else (1, 1)), (theirs, ours)
