@@ -34,7 +34,7 @@ def run(command, folder):
     return result.stdout
 
 
-def compile_words(unit, target):
+def compile_words(unit, target="native"):
     words = unit.get("compiler", TARGETS[target] + ("gcc" if unit["language"] == "c" else "g++")).split()
     words += [f"-std={unit['standard']}"] + [f"-I{folder}" for folder in unit["include_dirs"]]
     words += [f"-D{name}={value}" for name, value in unit["defines"]] + unit.get("options", [])
