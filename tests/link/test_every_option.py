@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from elfaudit_test import EVERY_NTH, need
+from elfaudit_test import need, some_of
 from gnu_ld import assemble
 from undefined_names import LINKERS
 
@@ -93,7 +93,7 @@ def bench(tmp_path_factory):
 @pytest.mark.parametrize("linker, options", every_option())
 def test_every_option_of_the_help_is_known(bench, linker, options):
     wrong = []
-    for name, dashes, value in options[::EVERY_NTH]:
+    for name, dashes, value in some_of(options):
         if name in OPENS_ITS_VALUE or name in NEEDS_COMPANY:
             continue
         for words in forms(name, dashes, value):
@@ -169,7 +169,7 @@ def test_options_of_other_linkers_are_refused(bench, linker):
     others = [option for other in LINKERS if shutil.which(LINKERS[other]) for option in spellings(other)]
     named = {name: value for name, _, value in others if len(name) > 2 and name not in own}
     words = sorted(f"--{name}" + ("=1" if value not in ("", "maybe") else "") for name, value in named.items())
-    words = [word for word in words if not re.match("--(help|version$|target-help|print-|run|chroot|directory|mri|defsym|unresolved-symbols|lto-O|lto-CGO|end-|start-|pop-|push-)", word)][::EVERY_NTH]
+    words = some_of(word for word in words if not re.match("--(help|version$|target-help|print-|run|chroot|directory|mri|defsym|unresolved-symbols|lto-O|lto-CGO|end-|start-|pop-|push-)", word))
     document = bench.audit("check", "--format", "json", "--", LINKERS[linker], "start.o", *words, "-o", "out").json()
     ours = set(document["options_not_understood"])
     theirs = refused_by(linker, bench, words)
