@@ -157,6 +157,7 @@ RelocationTarget RelocationTargets::target(SymbolId mention) const {
     target.visibility = bound.visibility;
     target.defined_as = symbol.visibility;
     target.bound = bound_here(name, symbol, object.origin);
+    target.made_local = target.bound && exports_.made_local(name);
   } else {
     target.place = RelocationTarget::Place::Library;
     target.visibility = symbol.visibility;
@@ -206,7 +207,8 @@ bool RelocationTargets::bound_here(std::string_view name, const Symbol& symbol, 
   if (exports_.made_local(name) || exports_.excluded(origin)) return true;
   const bool listed = policy.list_binds && exports_.in_dynamic_list(name);
   if (listed && traits_of(job_).dynamic_list_frees) return false;
-  const bool function = symbol.type == SymbolType::Function || symbol.type == SymbolType::IndirectFunction;
+  const bool untyped = symbol.type == SymbolType::NoType && !symbol.common() && traits_of(job_).untyped_are_functions;
+  const bool function = symbol.type == SymbolType::Function || symbol.type == SymbolType::IndirectFunction || untyped;
   bool symbolic = false;
   switch (policy.symbolic) {
     case SymbolicBinding::None:
@@ -357,6 +359,7 @@ class RelocationCheck {
         if (!link_.pic()) return {false, false, true, false};
         return {refuses_text(), false, refuses_text() || bfd, false};
       case Small:
+      case SmallSigned:
         return link_.pic() || refuses_small_everywhere() ? kAll : kGlobal;
       case SmallPart:
       case LowPart:

@@ -47,7 +47,7 @@ constexpr RelocationType kX86[] = {
     ELFAUDIT_ROW(R_X86_64_PLT32, Call),
     ELFAUDIT_ROW(R_X86_64_GOTPCREL, Got),
     ELFAUDIT_ROW(R_X86_64_32, Small),
-    ELFAUDIT_ROW(R_X86_64_32S, Small),
+    ELFAUDIT_ROW(R_X86_64_32S, SmallSigned),
     ELFAUDIT_ROW(R_X86_64_16, Small),
     ELFAUDIT_ROW(R_X86_64_PC16, DistanceByte),
     ELFAUDIT_ROW(R_X86_64_8, Small),
@@ -167,6 +167,8 @@ bool is_distance(RelocationClass what) {
   return what == Distance || what == DistanceByte || what == DistancePart || what == DistanceWord || what == Page;
 }
 
+bool is_small(RelocationClass what) { return what == Small || what == SmallSigned; }
+
 bool is_got(RelocationClass what) {
   return what == Got || what == GotInstruction || what == GotLoad || what == GotRewritten || what == GotOffset ||
          what == GotOffset32 || what == GotWide;
@@ -217,6 +219,7 @@ JudgedRelocation bfd_small(const Case& c) {
   if (c.library() && !c.read_only()) return kNotPic;  // it would need a relocation of 32 bits at run time
   if (c.own_indirect() && !c.read_only()) return kIndirectFunction;
   if (c.protected_library()) return kProtected;
+  if (c.what == Small && c.left_to_loader()) return c.text_relocation();
   if (c.library() && !c.to.is_function() && !c.link.policy.copies) return kNoCopy;
   return kAccepted;
 }
@@ -247,7 +250,8 @@ JudgedRelocation bfd_distance(const Case& c) {
   const bool protected_function = c.protected_library() && c.to.is_function();
   if (protected_function && !c.shared()) {
     if (!c.read_only()) return c.pie() || !wide ? kProtected : kAccepted;
-    if (!c.pie()) return usual ? kAccepted : kProtected;
+    if (!c.pie()) return wide || (c.what == Distance && c.section.code) ? kAccepted : kProtected;
+    if (wide && c.section.code) return kProtected;
   }
   if (!c.read_only()) return wide && c.pie() && c.library() && c.to.is_function() ? kNotPic : kAccepted;
   if (c.shared() && replaceable) return wide ? c.text_relocation() : kNotPic;
@@ -285,6 +289,7 @@ JudgedRelocation bfd_rare(const Case& c) {
 /// which is then refused, a comparison is not: glibc's static setlocale compares.
 bool bfd_disallows_absolute(const Case& c) {
   const bool slot = c.what == Got || c.what == GotInstruction || c.what == GotLoad;
+  if (c.to.made_local && c.what != GotRewritten) return false;  // it reads the version script later
   return c.pic() && c.own_absolute() && !c.replaceable(true) && c.what != Word && !slot;
 }
 
@@ -297,7 +302,7 @@ JudgedRelocation bfd_tls(const Case& c) {
 }
 
 JudgedRelocation judge_bfd(const Case& c) {
-  if (c.what == Small) {
+  if (is_small(c.what)) {
     if (!c.pic() && c.undefined()) return kAccepted;
     return bfd_small(c);
   }
@@ -398,14 +403,14 @@ JudgedRelocation judge_gold(const Case& c) {
   if (c.what == Size) return c.to.local && c.read_only() ? kAccepted : kUnsupported;
   if (c.what == GotOffset32) return c.to.local && c.pic() ? kUnsupported : kAccepted;
   const bool fixed = c.to.absolute || (c.undefined_weak() && !c.shared());
-  if (c.what == Small && c.to.null_symbol) return c.pic() ? kNotPic : kAccepted;
+  if (is_small(c.what) && c.to.null_symbol) return c.pic() ? kNotPic : kAccepted;
   if (fixed) return kAccepted;
-  if (c.what == Small && c.pic()) return kNotPic;
+  if (is_small(c.what) && c.pic()) return kNotPic;
   if (c.what == Word && c.pic()) return c.read_only() ? c.text_relocation() : kAccepted;
-  if (!is_distance(c.what) && c.what != Word && c.what != Small) return kAccepted;
+  if (!is_distance(c.what) && c.what != Word && !is_small(c.what)) return kAccepted;
   if (is_distance(c.what) && c.shared() && (c.replaceable(false) || c.undefined_weak())) return kNotPic;
   if (!c.library() || c.shared()) return kAccepted;
-  if (is_distance(c.what) && c.pie() && c.to.is_function()) return kNotPic;
+  if (is_distance(c.what) && c.pie() && (c.to.is_function() || !c.link.policy.copies)) return kNotPic;
   if (!c.read_only() || c.to.is_function()) return kAccepted;
   if (c.without_shape() || (c.what == Word && c.left_to_loader())) return c.text_relocation();
   if (c.protected_library()) return kProtected;
@@ -487,7 +492,7 @@ JudgedRelocation judge_mold(const Case& c) {
   if (c.link.rules == RelocationRules::Aarch64 && c.what != Word && c.what != Page)
     return c.what == Small ? kUnsupported : kAccepted;  // written as it is, or not known at all
   const MoldSymbol symbol = mold_symbol(c);
-  if (c.what == Small || c.what == SmallPart || c.what == LowPart) {
+  if (is_small(c.what) || c.what == SmallPart || c.what == LowPart) {
     if (c.pic()) return symbol == MoldSymbol::Absolute ? kAccepted : kNotPic;
     return symbol == MoldSymbol::ImportedData ? mold_copy(c) : kAccepted;
   }
@@ -506,7 +511,7 @@ JudgedRelocation judge_mold(const Case& c) {
 
 /// Rule 8.
 bool asks_for_address(RelocationClass what) {
-  return is_distance(what) || what == Small || what == SmallPart || what == LowPart || what == Word || what == Page ||
+  return is_distance(what) || is_small(what) || what == SmallPart || what == LowPart || what == Word || what == Page ||
          what == InPage || what == InPageLoad;
 }
 

@@ -15,7 +15,8 @@ namespace elfaudit {
 
 /// What a relocation asks for, as far as linkers distinguish it.
 enum class RelocationClass : std::uint8_t {
-  Small,           ///< an address in fewer bits than it has: R_X86_64_32, 32S, 16, 8
+  Small,           ///< an address in fewer bits than it has: R_X86_64_32, 16, 8
+  SmallSigned,     ///< the same, sign-extended: R_X86_64_32S
   SmallPart,       ///< aarch64, 16 bits of an address that has more: MOVW_UABS_G1
   LowPart,         ///< aarch64, its lowest 16 bits, which must be all: MOVW_UABS_G0, MOVW_SABS_G0
   Word,            ///< a whole address
@@ -68,6 +69,7 @@ struct RelocationTarget {
   bool assigned = false;        ///< Own: by --defsym, a linker script or the linker
   bool weak_reference = false;  ///< Nowhere: an undefined weak symbol
   bool bound = false;           ///< Own: an option makes the output use it itself
+  bool made_local = false;      ///< Own: a version script keeps it inside, which binds it too
   bool has_size = true;
   Visibility visibility = Visibility::Default;  ///< of all mentions in the link; Library: the library's own word
   Visibility defined_as = Visibility::Default;  ///< Own: what the definition alone says

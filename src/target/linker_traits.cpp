@@ -48,7 +48,7 @@ constexpr LinkerTraits kColumns[] = {
     {
         LinkerKind::Lld,
         16,
-        "lld 16",
+        "lld",
         ResolutionRules::Lld,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) lld16,
 #include "target/linker_traits.def"

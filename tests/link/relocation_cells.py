@@ -44,6 +44,7 @@ SYMBOLS = {
     "undefined-weak-hidden": ("", ".weak x\n.hidden x\n", False),
     "absolute": (G + "x = 0x30\n", "", False),
     "absolute-hidden": (G + ".hidden x\nx = 0x30\n", "", False),
+    "untyped": (f"{DATA}{G}x: .zero 16\n", "", False),
     "string": ("", '.section .rodata.str1.1,"aMS",%progbits,1\n.string "ab"\nx: .string "cd"\n', False),
     "library-variable": (variable(G), "", True),
     "library-constant": (variable(G).replace('.data.x,"aw"', '.rodata.x,"a"'), "", True),
@@ -132,6 +133,17 @@ def random_cell(rnd, machine):
     section = rnd.choice(list(SECTIONS)) if data else "text"
     output = rnd.choice([o for o in OUTPUTS if o != "static-pie" or not SYMBOLS[symbol][2]])
     return Cell(machine, relocation, symbol, section, output, rnd.choice(OPTIONS[output]))
+
+
+def all_cells(machine):
+    """All that random_cell makes, some 13,000."""
+    plain, tls = RELOCATIONS[machine]
+    return [Cell(machine, relocation, symbol, section, output, option)
+            for relocation, (_, data) in {**plain, **tls}.items()
+            for symbol in SYMBOLS if symbol.startswith("tls") == (relocation in tls)
+            for section in (SECTIONS if data else ["text"])
+            for output in OUTPUTS if output != "static-pie" or not SYMBOLS[symbol][2]
+            for option in dict.fromkeys(OPTIONS[output])]
 
 
 def sources(cells):
