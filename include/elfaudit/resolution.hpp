@@ -116,6 +116,7 @@ struct LostReference {
 struct FatalWarning {
   enum class Kind : std::uint8_t {
     NoLibrary,       ///< GNU ld: a library that a shared object needs is not found; `detail` names it
+    OtherVersion,    ///< GNU ld: the line has another version of what a shared object needs; `detail` names both
     NoEntry,         ///< nothing defines the entry point
     Marked,          ///< `reference` is to a name with a section .gnu.warning.NAME
     MarkedFile,      ///< `object` has a section .gnu.warning

@@ -265,7 +265,7 @@ class Settler {
     note_foreign();
     const bool dynamic = any_shared_object();
     needed_ = load_needed(job_, inputs_, out_, reader_.needed);
-    warn_of_missing_libraries();
+    warn_of_needed_libraries();
     std::vector<Unresolved> refused = take_indirect();
     std::vector<Unresolved> candidates = take_bytecode_names();
     std::erase_if(names, [&](const Unresolved& name) {
@@ -382,12 +382,15 @@ class Settler {
            });
   }
 
-  void warn_of_missing_libraries() {
+  void warn_of_needed_libraries() {
     if (!job_.warnings.fatal) return;
-    for (const IndirectLibrary& library : needed_)
-      if (library.path.empty())
-        out_.warnings.push_back(
-            {FatalWarning::Kind::NoLibrary, {}, {}, {}, {}, library.name + ", which " + library.by + " needs"});
+    using enum FatalWarning::Kind;
+    for (const IndirectLibrary& library : needed_) {
+      const std::string what = library.name + ", which " + library.by + " needs";
+      if (library.path.empty()) out_.warnings.push_back({NoLibrary, {}, {}, {}, {}, what});
+      if (!library.other_version.empty())
+        out_.warnings.push_back({OtherVersion, {}, {}, {}, {}, what + ", and " + library.other_version});
+    }
   }
 
   bool any_shared_object() const {

@@ -273,6 +273,8 @@ std::string what_is_wrong(const Evidence& evidence, const FatalWarning& warning)
   switch (warning.kind) {
     case FatalWarning::Kind::NoLibrary:
       return fmt::format("{}, is not found where the linker looks", warning.detail);
+    case FatalWarning::Kind::OtherVersion:
+      return fmt::format("{}, may be two versions of one library", warning.detail);
     case FatalWarning::Kind::NoEntry:
       return fmt::format("the entry point {} is not defined by any input", name);
     case FatalWarning::Kind::Marked:

@@ -437,7 +437,7 @@ class Search {
 
   void take(const std::string& name, const ObjectFacts& by) {
     if (on_the_line(name, true) != nullptr) return;
-    IndirectLibrary wanted{name, by.origin.path, {}, {}};
+    IndirectLibrary wanted{name, by.origin.path, {}, {}, {}};
     if (const LineLibrary* dropped = on_the_line(name, false)) {
       wanted.path = dropped->facts->origin.path;
       wanted.facts = *dropped->facts;
@@ -445,6 +445,7 @@ class Search {
       look_up(wanted, by);
     }
     if (!wanted.path.empty() && on_the_line_already(wanted.path)) return;
+    if (!wanted.path.empty()) wanted.other_version = other_version(name);
     const std::string& soname = wanted.facts.soname;
     const bool first =
         wanted.path.empty() || loaded_.insert(soname.empty() ? std::string(base_name(wanted.path)) : soname).second;
@@ -460,6 +461,15 @@ class Search {
       std::error_code error;
       return library.takes_part && std::filesystem::equivalent(library.facts->origin.path, path, error);
     });
+  }
+
+  /// ldelf_stat_needed's guess.
+  std::string_view other_version(std::string_view name) const {
+    const std::string_view stem = before_version(name);
+    const auto found = std::find_if(line_.begin(), line_.end(), [&](const LineLibrary& library) {
+      return library.takes_part && !stem.empty() && library.known_as.starts_with(stem);
+    });
+    return found == line_.end() ? std::string_view() : found->known_as;
   }
 
   /// The first round passes over libraries that need other versions of what the line has, and over those that need

@@ -34,6 +34,7 @@ struct IndirectLibrary {
   std::string by;    ///< the shared object that says it
   std::string path;  ///< empty when it was not found
   ObjectFacts facts;
+  std::string other_version{};  ///< what the line has of it: libfoo.so.2, where this is libfoo.so.1
 };
 
 /// What GNU ld loads for the DT_NEEDED entries of the shared objects that take part, and of what it loads (binutils

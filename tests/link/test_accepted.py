@@ -28,13 +28,17 @@ FORGIVING = ("--warn-unresolved-symbols", "--noinhibit-exec", "--warn-unresolved
 SECOND_MENTION = [f"{output} {words} --noinhibit-exec" for output in ("", "-shared", "-pie")
                   for words in ("hidden.o uses-x.o", "uses-x.o hidden.o", "uses-x.o protected.o", "hidden.o uses-x.so", "uses-x.so hidden.o", "hidden.o x.so uses-x.o", "x.so hidden.o",
                                 "hidden.o uses-x.so uses-x.o")]
-HIDDEN = SECOND_MENTION + [f"{output} {words} {option}" for output in ("", "-shared", "-shared -z defs") for option in FORGIVING
+HIDDEN = SECOND_MENTION + [f"{output} {words} {option}" for output in ("", "-shared", "-shared -z defs") for option in ("", *FORGIVING)
           for words in ("hidden.o", "protected.o", "hidden-weak.o", "hidden.o x.so", "protected.o x.so")]
 METHODS = [f"{words} --unresolved-symbols=ignore-{what}" for what in ("in-object-files", "in-shared-libs", "all")
            for words in ("uses-x.o", "uses-x.o uses-x.so", "uses-x.so uses-x.o", "start.o uses-x.so", "-shared uses-x.o uses-x.so")]
 METHODS += [f"{output} uses-x.o {words}" for output in ("", "-shared") for method in ("ignore-all", "ignore-in-object-files", "ignore-in-shared-libs")
             for defs in ("-z defs", "--no-undefined") for words in (f"--unresolved-symbols={method} {defs}", f"{defs} --unresolved-symbols={method}")]
+METHODS += [f"{output} uses-x.o {option}" for output in ("", "-shared", "-shared -z defs") for option in FORGIVING]
 STATIC = """
+start.o -L. -ltwo -static
+start.o -L. -ltwo -Bstatic
+-static start.o -L. -ltwo
 start.o -static x.so
 -static start.o x.so
 start.o x.so -static
@@ -60,6 +64,18 @@ SCRIPT_OPERANDS = ["start.o libone.a alias.ld", "alias.ld start.o libone.a", "st
 GROUPS = ["--start-group libone.a alias.ld --end-group", "--start-group libone.a --defsym=alias=x --end-group",
           "--start-group libone.a --end-group --defsym=alias=x", "--start-group libone.a --end-group alias.ld",
           "libone.a --start-group alias.ld --end-group", "--start-group group.ld --end-group", "group.ld"]
+NOTE = '.section .text.x,"ax"\n.globl x\nx: ret\n.section .note.n,"aG",%note,n,comdat\n.quad x'
+GC = {
+    "dead-beside-debug": START + '.section .text.dead,"ax"\ncall dead\n.section .debug_x,""\n.quad u1',
+    "live-beside-debug": START + 'call live\n.section .debug_x,""\n.quad u1',
+    "noted": NOTE,
+    "noted-too": NOTE.replace("n,comdat", "m,comdat"),
+    "note-in-group": NOTE.replace(",n,comdat", ",n").replace('"aG"', '"a"').replace("%note,n", "%note"),
+    "not-noted": '.section .text.x,"ax"\n.globl x\nx: ret',
+}
+GC_LINES = ["--gc-sections dead-beside-debug.o", "--gc-sections live-beside-debug.o", "dead-beside-debug.o"]
+GC_LINES += [f"--gc-sections start.o {one}.o {other}.o" for one in ("noted", "note-in-group", "not-noted")
+             for other in ("noted-too", "note-in-group", "not-noted")]
 LIBRARIES_ALONE = ["x.so", "-shared x.so", "-r x.so", "x.so -e x", "x.so --defsym=a=4", "x.so libone.a", "libone.a", "x.so --start-lib x.o --end-lib",
                    "-L. -lone", "-L. -lone -m elf_x86_64", "-L. -lone start.o", "-L. -lone x.so", "-L. -ltwo", "-L. -ltwo -m elf_x86_64",
                    "-L. -ltwo start.o", "-L. --whole-archive -ltwo", "--as-needed x.so"]
@@ -110,6 +126,18 @@ def test_methods_of_unresolved_symbols(bench, linker):
 @every_linker_and_gold
 def test_shared_objects_in_static_links(bench, linker):
     alike(bench, linker, [line for line in STATIC if linker != "mold" or "-non_shared" not in line])
+
+
+@every_linker_and_gold
+def test_what_gc_sections_leaves_to_be_defined(lab, linker):
+    """For mold a note that is loaded is kept, in a group too."""
+    assemble_all(lab, {**GC, "start": START})
+    alike(lab, linker, GC_LINES)
+
+
+def test_options_that_mold_does_not_tell_of(bench):
+    need("mold")
+    alike(bench, "mold", ["start.o --filler 0xfe", "start.o --filler=0xfe", "--filler 0xfe start.o"])
 
 
 @pytest.mark.parametrize("linker", ["bfd", "gold", "lld14", "lld19"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from elfaudit_test import Lab, need
+from elfaudit_test import Lab, need, some_of
 from linker_verdicts import WITH_GOLD
 
 need("as", "ar", "ld.bfd")
@@ -256,9 +256,7 @@ def bench(tmp_path_factory):
 def held_against(lab, program, lines):
     """The lines of which elfaudit says something else than the linker."""
     wrong = []
-    for line in (line.strip() for line in lines):
-        if not line or line.startswith("#"):
-            continue
+    for line in some_of(line.strip() for line in lines if line.strip() and not line.strip().startswith("#")):
         linked = lab.sh(f"{program} --fatal-warnings {line} -o out", check=False)
         result = lab.audit("check", "--format", "json", "--", program, "--fatal-warnings", *line.split(), "-o", "out")
         ours = [f for f in result.json()["findings"] if f["severity"] == "error"]
@@ -313,6 +311,17 @@ def test_the_finding_says_who_uses_what(bench):
     assert finding["rule"] == "fatal-warning" and finding["symbol"] == "gets" and "gets is dangerous" in finding["message"]
     assert [(site["role"], site["section"]) for site in finding["sites"]] == [("kept", ".text"), ("reference", ".text")]
     assert any("--fatal-warnings" in note and "not" in note for note in result["notes"])
+
+
+@pytest.mark.parametrize("linker", WITH_GOLD)
+def test_two_versions_of_a_library(bench, linker):
+    """GNU ld warns where a library needs libv.so.1, which is found, and the line has libv.so.2."""
+    need(WITH_GOLD[linker])
+    for name, words in (("libv.so.1", "f2.o"), ("libv.so.2", "f2.o"), ("libv.so", "f2.o -soname libv.so.2"), ("libolder.so", "f1.o libv.so.1")):
+        bench.sh(f"ld.bfd -shared {words} -o {name}")
+    lines = [f"start.o {words} {search}" for search in ("", "-rpath-link .", "-rpath-link . --as-needed")
+             for words in ("libolder.so", "libolder.so libv.so.1", "libolder.so libv.so.2", "libv.so.2 libolder.so", "libv.so libolder.so")]
+    assert not (wrong := held_against(bench, WITH_GOLD[linker], lines)), "\n".join(wrong)
 
 
 def test_warnings_of_the_c_library(lab):
