@@ -74,7 +74,7 @@ TEST(BuildHostile, EveryTruncation) {
 TEST(BuildHostile, ChangedBytes) {
   std::mt19937 random(20260208);
   for (const std::string_view whole : {kLog, kDepfile, kJson, kManifest, std::string_view(kNinja)}) {
-    for (int round = 0; round < 2000; ++round) {
+    for (int round = 0; round < 800; ++round) {
       std::string bytes(whole);
       for (std::size_t changes = 1 + random() % 8; changes-- > 0;) {
         const std::size_t at = random() % bytes.size();
@@ -92,7 +92,7 @@ TEST(BuildHostile, ChangedBytes) {
 
 TEST(BuildHostile, RandomBytes) {
   std::mt19937 random(351);
-  for (int round = 0; round < 2000; ++round) {
+  for (int round = 0; round < 800; ++round) {
     std::string bytes(random() % 512, '\0');
     for (char& c : bytes) c = static_cast<char>(random());
     read_all(bytes);
@@ -112,7 +112,7 @@ TEST(BuildHostile, LongAndRepetitiveLogs) {
     while (out.size() < bytes) out += text;
     return out;
   };
-  constexpr std::size_t kSize = 1 << 16;
+  constexpr std::size_t kSize = 1 << 15;
   for (const std::string& text :
        {std::string("\n"), std::string("x\n"), std::string("("), std::string("'"), std::string("\\\n"),
         std::string("\r"), std::string("\x1b["), std::string(">>> "), std::string("cd a && "),

@@ -67,7 +67,7 @@ TEST_P(LocateHostile, SurvivesFlippedBytesAndTruncation) {
     const std::string good = bytes_of(dir / victim);
     const auto ranges = debug_ranges(dir / victim);
     ASSERT_FALSE(ranges.empty());
-    for (int round = 0; round < 300; ++round) {
+    for (int round = 0; round < 150; ++round) {
       std::string bad = good;
       for (unsigned flips = 1 + random() % 4; flips != 0; --flips) {
         const Range range = ranges[random() % ranges.size()];
@@ -78,7 +78,7 @@ TEST_P(LocateHostile, SurvivesFlippedBytesAndTruncation) {
       dir.write(victim, bad);
       ask(dir / "a.o", wanted);
     }
-    for (int round = 0; round < 60; ++round) {
+    for (int round = 0; round < 30; ++round) {
       dir.write(victim, good.substr(0, random() % good.size()));
       ask(dir / "a.o", wanted);
     }

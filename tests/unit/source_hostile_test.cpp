@@ -163,7 +163,7 @@ operator new[] operator()() operator""_x
   };
   const test::TempDir folder;
   folder.write("b.h", "#pragma once\nint state;\n#define X\n");
-  for (int round = 0; round < 1500; ++round) {
+  for (int round = 0; round < 600; ++round) {
     std::string text = whole;
     for (std::size_t change = 0, changes = 1 + below(8); change < changes && !text.empty(); ++change) {
       const std::size_t at = below(text.size());
