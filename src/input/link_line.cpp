@@ -746,8 +746,7 @@ class LineReader {
 
   void note_warnings_not_judged() {
     std::string what = "those about the output file";
-    if (job_.linker == LinkerKind::Bfd)
-      what = "code that reads what a library gives no type";
+    if (job_.linker == LinkerKind::Bfd) what = "code that reads what a library gives no type";
     if (job_.linker == LinkerKind::Gold) what += "; default versions that differ";
     if (job_.replaces_default_script && linker_.warns_of_segments) what += "; memory that a script lays out";
     note("--fatal-warnings: all warnings are judged except " + what);
