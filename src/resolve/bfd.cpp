@@ -11,17 +11,19 @@
 //  5. A relocatable object's definition beats a shared object's, in either order. A common loses to a strong shared
 //     definition and wins against a weak one. Of two shared objects the first wins. None of these is an error,
 //     except a strong definition after a shared object's absolute one with another value.
-//  6. A reference with hidden, internal or protected visibility is never satisfied by a shared object.
+//  6. A reference with hidden, internal or protected visibility is never satisfied by a shared object, and such a
+//     definition of foo@V leaves plain foo to a shared object's foo@@V, unless an object refers to that.
 //  7. foo@@V defines foo@V, and plain foo stands for it from then on. In an object, a weak or common plain foo makes
-//     way for a strong foo@@V, and a shared object's for every one; a strong one is an error ("foo"), and so is
-//     another strong foo@@V2 that plain foo stands for already. But where the version script gives plain foo another
-//     version than V the two have nothing to do with each other, and a weak foo@@V leaves a defined foo alone. foo@V1
-//     defines only itself. A reference to foo@V is satisfied by foo@V or foo@@V alone. Where an object or the line
-//     defines what plain foo means before a shared object has foo@@V, foo@V stands for it from then on, unless the
-//     version script gives plain foo another version. With -r plain foo and foo@@V have nothing to do with each other.
-//     Where an object has foo@V before a shared object's foo@@V, plain foo is the shared object's all the same.
-//     An error names the first definition: "foo@V" beside foo@@V, "foo@@V" where plain foo or foo@V took a weak
-//     foo@@V's place. A reference to "foo@" is one to a shared object's foo of no version, where it has versions.
+//     way for a strong foo@@V, and a shared object's for every one, with all that stood for it; a strong one is an
+//     error ("foo"), and so is another strong foo@@V2 that plain foo stands for already. But where the version script
+//     gives plain foo another version than V the two have nothing to do with each other, and a weak foo@@V leaves a
+//     defined foo alone. foo@V1 defines only itself. A reference to foo@V is satisfied by foo@V or foo@@V alone. Where
+//     an object or the line defines what plain foo means before a shared object has foo@@V, foo@V stands for it from
+//     then on, unless the version script gives plain foo another version. With -r plain foo and foo@@V have nothing to
+//     do with each other. Where an object has foo@V before a shared object's foo@@V, plain foo is the shared object's
+//     all the same. An error names the first definition: "foo@V" beside foo@@V, "foo@@V" where plain foo or foo@V took
+//     a weak foo@@V's place. A reference to "foo@" is one to a shared object's foo of no version, where it has
+//     versions.
 //  8. An --as-needed shared object takes part only when it defines a name that is undefined then and that a relocatable
 //     object before it refers to, not weakly; or a shared object, unless one that takes part needs the library anyway; or
 //     when it defines, strongly and not as a function, what is common then.
@@ -169,7 +171,7 @@ void BfdLink::make_undefined(Entry& entry, SymbolId at) {
 void BfdLink::refer(SymbolId at, const Symbol& symbol) {
   resolution_of(at) = SymbolResolution::Reference;
   const std::uint32_t named = entry_for_reference(object(at.in), symbol);
-  if (symbol.visibility != Visibility::Default) leave_shared_definition(named);
+  if (symbol.visibility != Visibility::Default) leave_shared_definition(at, symbol, named);
   const std::uint32_t id = table_.canonical(named);
   Entry& entry = table_[id];
   check_tls(id, at, symbol);
@@ -183,17 +185,31 @@ void BfdLink::refer(SymbolId at, const Symbol& symbol) {
   if (entry.state == Entry::State::New || entry.state == Entry::State::UndefinedWeak) make_undefined(entry, at);
 }
 
-/// Rule 6. Plain foo that stands for a shared object's foo@@V is a name of its own again.
-void BfdLink::leave_shared_definition(std::uint32_t id) {
-  const Entry& shared = table_[table_.canonical(id)];
-  if (!shared.dynamic || !shared.defined()) return;
-  resolution_of(shared.definition) = SymbolResolution::SharedLost;
+/// Rule 6. A name that only stands for a shared object's foo@@V is one of its own again, and where an object refers to
+/// foo@@V, that stands for it. What takes foo@V alone leaves plain foo to the shared object.
+void BfdLink::leave_shared_definition(SymbolId at, const Symbol& symbol, std::uint32_t id) {
+  const std::uint32_t meant = table_.canonical(id);
+  if (!table_[meant].dynamic || !table_[meant].defined()) return;
+  const std::uint32_t plain_id = table_.id(object(at.in).name(symbol));
+  Entry& shared = table_[meant];
   Entry& entry = table_[id];
-  entry.strong_reference |= shared.strong_reference;
+  const bool referred = shared.strong_reference;
+  entry.strong_reference |= referred;
   if (!entry.first_reference.valid()) entry.first_reference = shared.first_reference;
   entry.alias = kNone;
-  entry.definition = {};
-  entry.dynamic = false;
+  if (id == meant && table_[plain_id].alias == id && !referred && symbol.defined() && !symbol.default_version) {
+    Entry& plain = table_[plain_id];
+    plain.alias = kNone;
+    plain.state = entry.state;
+    plain.definition = entry.definition;
+    plain.named_by = entry.named_by;
+    plain.dynamic = true;
+    entry.definition = entry.named_by = {};
+    entry.dynamic = false;
+  } else if (id == meant || referred) {
+    forget_definition(shared, SymbolResolution::SharedLost);
+    if (id != meant) shared.alias = id;
+  }
   entry.state = Entry::State::New;
   if (entry.strong_reference) make_undefined(entry, entry.first_reference);
 }
@@ -209,7 +225,9 @@ void BfdLink::take(Entry& entry, Entry::State state, bool dynamic, SymbolId at, 
 }
 
 void BfdLink::define(SymbolId at, const Symbol& symbol) {
-  const std::uint32_t id = table_.canonical(entry_for(object(at.in), symbol));
+  const std::uint32_t named = entry_for(object(at.in), symbol);
+  if (symbol.visibility != Visibility::Default) leave_shared_definition(at, symbol, named);
+  const std::uint32_t id = table_.canonical(named);
   Entry& entry = table_[id];
   check_tls(id, at, symbol);
   entry.see(symbol.visibility);
@@ -392,9 +410,9 @@ void BfdLink::alias_default_version(SymbolId at, const Symbol& symbol, std::uint
   target.not_default |= other.not_default;
   if (!target.first_reference.valid()) target.first_reference = other.first_reference;
   plain.alias = versioned;
-  // A shared object's foo@@V1 stays what it is, and so does what plain foo stood for in spite of the line's value; an
-  // object's weak one is replaced whole.
-  if (other_id != plain_id && (other.dynamic || plain.by_line)) return;
+  // What plain foo stood for in spite of the line's value stays what it is; a shared object's foo@@V1 and an object's
+  // weak one are replaced whole.
+  if (other_id != plain_id && plain.by_line) return;
   other.alias = versioned;
   const SymbolResolution lost = other.dynamic                         ? SymbolResolution::SharedLost
                                 : other.state == Entry::State::Common ? SymbolResolution::MergedCommon
@@ -432,7 +450,8 @@ bool BfdLink::makes_way(SymbolId at, const Symbol& symbol, std::uint32_t plain, 
   const Entry& entry = table_[id];
   if (!entry.defined()) return true;
   if (dynamic) return entry.state == Entry::State::Common && !entry.dynamic && !symbol.weak();  // rule 5
-  const bool apart = id == plain && has_other_version(at, symbol);
+  const bool by_plain_name = entry.named_by.valid() && this->symbol(entry.named_by).version.empty();
+  const bool apart = (id == plain || by_plain_name) && has_other_version(at, symbol);
   if (table_[plain].by_line && apart) return false;
   if (entry.dynamic || table_[plain].by_line || !entry.definition.valid()) return true;
   if (symbol.weak() && !entry.settled) return false;

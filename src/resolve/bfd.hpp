@@ -94,7 +94,7 @@ class BfdLink {
   static bool is_function(const Symbol& symbol);
   void meet_value(const Entry& entry, SymbolId at, const Symbol& symbol);
   bool makes_way(SymbolId at, const Symbol& symbol, std::uint32_t plain, bool dynamic);
-  void leave_shared_definition(std::uint32_t id);
+  void leave_shared_definition(SymbolId at, const Symbol& symbol, std::uint32_t id);
 
   // What --fatal-warnings makes errors of (at the end of bfd.cpp)
   void note_mention(std::uint32_t id, SymbolId by, const std::string& option = {}, bool weak = false);

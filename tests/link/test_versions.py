@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from elfaudit_test import need
+from elfaudit_test import need, some_of
 import linkers
 from gnu_ld import assemble
 from linkers import PROGRAMS, every_linker
@@ -397,6 +397,27 @@ def versioned_names(tmp_path_factory):
     }.items():
         lab.sh(f"ld.bfd -shared -soname {library}.so {words} -o {library}.so")
     return lab
+
+
+HIDDEN_OVER_LIBRARY = [f"{reference} default.so {first}.o {second}.o" for reference in ("", "refers.o", "refers-v1.o")
+                       for first in ("hidden-v1", "hidden", "hidden-default-v1") for second in ("default-v3", "plain", "v1", "default-v1")]
+HIDDEN_OVER_LIBRARY += ["default.so default-v3.o v1.o", "default.so default-v3.o refers-v1.o", "default.so default-v3.o default-v1.o"]
+HIDDEN_OVER_LIBRARY += [f"default.so plain.o default-v3.o --version-script {script}.map" for script in ("v1", "v3", "local", "nodes")]
+
+
+@pytest.mark.parametrize("words", some_of(HIDDEN_OVER_LIBRARY))
+def test_what_takes_the_place_of_a_librarys_default_version(lab, words):
+    """Hidden names leave the library its own; the others it refers to from then on."""
+    define = lambda symver, hidden="": f".globl s\n.symver s, {symver}, remove\n{hidden}.data\ns: .quad 0"
+    linkers.assemble_all(lab, {
+        "hidden-v1": define("f@V1", ".hidden s\n"), "hidden-default-v1": define("f@@V1", ".hidden s\n"),
+        "default-v3": define("f@@V3"), "default-v1": define("f@@V1"), "v1": define("f@V1"), "plain": ".globl f\n.data\nf: .quad 0",
+        "hidden": ".globl f\n.hidden f\n.data\nf: .quad 0", "refers": ".globl f\n.data\n.quad f", "refers-v1": ".globl s\n.symver s, f@V1\n.data\n.quad s",
+    })
+    for name, text in {"v1": "V1 { f; };", "v3": "V3 { f; };", "local": "{ local: f; };", "nodes": "V1 { }; V3 { };"}.items():
+        lab.write(f"{name}.map", text)
+    lab.sh("ld.bfd -shared default-v1.o --version-script nodes.map -soname default.so -o default.so")
+    linkers.agree(lab, "bfd", f"-e 0 {words}")
 
 
 @pytest.mark.parametrize("words", VERSIONED_LINKS)
