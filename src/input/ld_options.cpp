@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <charconv>
 #include <map>
 #include <optional>
+#include <regex>
 
 #include "target/linker_traits.hpp"
 
@@ -239,8 +242,7 @@ const std::vector<LinkerOption> kOptions{
     {"gc-keep-exported", kFlag, GcKeepExported},
     {"init", kValue, Init},
     {"fini", kValue, Fini},
-    {"symbol-ordering-file section-ordering-file call-graph-ordering-file in-implib", kValue, ReadsFile},
-    {"retain-symbols-file", kValue, None},
+    {"symbol-ordering-file section-ordering-file call-graph-ordering-file in-implib retain-symbols-file", kValue, ReadsFile},
     {"rpath", kValue, Rpath},
     {"rpath-link", kValue, RpathLink},
 
@@ -261,7 +263,7 @@ const std::vector<LinkerOption> kOptions{
     {"eh-frame-hdr no-eh-frame-hdr ld-generated-unwind-info no-ld-generated-unwind-info", kFlag},
     {"enable-new-dtags disable-new-dtags default-symver default-imported-symver", kFlag},
     {"dynamic-list-data dynamic-list-cpp-new dynamic-list-cpp-typeinfo gnu-unique no-gnu-unique", kFlag},
-    {"disable-multiple-abs-defs embedded-relocs force-exe-suffix", kFlag},
+    {"disable-multiple-abs-defs embedded-relocs force-exe-suffix dll-verbose", kFlag},
     {"force-group-allocation enable-non-contiguous-regions enable-non-contiguous-regions-warnings", kFlag},
     {"print-gc-sections no-print-gc-sections no-keep-memory reduce-memory-overheads", kFlag},
     {"warn-mismatch no-warn-mismatch", kFlag, WarnMismatch},
@@ -302,7 +304,8 @@ const std::vector<LinkerOption> kOptions{
     {"lto-O0 lto-O1 lto-O2 lto-O3 lto-CGO0 lto-CGO1 lto-CGO2 lto-CGO3", kFlag},
 
     // No effect on symbols: with a value
-    {"f auxiliary F filter h soname O y trace-symbol G gpsize assert Map", kValue},
+    {"f auxiliary F filter", kValue, Filter},
+    {"h soname O y trace-symbol G gpsize assert Map", kValue},
     {"plugin", kValue, Plugin},
     {"plugin-opt", kValue, PluginOption},
     {"mllvm dependency-file error-handling-script depaudit P audit", kValue},
@@ -426,6 +429,7 @@ constexpr KnownBy kKnownBy[] = {
     {"bg", "warn-multiple-gp"},
     {"bglL", "EB G Ttext-segment b check-sections cref d discard-none format g just-symbols library"},
     {"bglL", "no-check-sections no-warn-mismatch orphan-handling t"},
+    {"b", "dll-verbose"},
     {"B", "disable-linker-version enable-linker-version error-execstack error-rwx-segments got no-be8"},
     {"B", "no-error-execstack no-error-rwx-segments no-print-map-locals plugin-save-temps print-map-locals"},
     {"B", "warn-execstack-objects"},
@@ -540,6 +544,101 @@ bool needs_two_dashes(std::optional<LinkerKind> linker, std::string_view name) {
   return found;
 }
 
+// --- What values an option takes, as regular expressions, where a linker links nothing with others; "z:" before keywords
+// of -z. Found like the table of options, by asking, and what later versions take is let pass. Values that are files or
+// folders, and what lld's LTO options say, are not looked at.
+
+constexpr std::string_view kPowerOfTwo = "a power of two";
+
+struct ValueForm {
+  std::string_view linkers;  ///< as KnownBy::linkers
+  std::string_view names;
+  std::string_view form;
+};
+
+// clang-format off
+constexpr ValueForm kValueForms[] = {
+    {"bglLm", "hash-style", "sysv|gnu|both"},
+    {"g", "build-id", "none|md5|sha1|uuid|tree|0x([0-9a-fA-F]{2}[-:]?)+"},
+    {"lL", "build-id", "none|md5|sha1|uuid|tree|fast|0x[0-9a-fA-F]*"},
+    {"m", "build-id", "none|md5|sha1|sha256|uuid|fast|0[xX]([0-9a-fA-F]{2})+"},
+    {"g", "O thread-count thread-count-initial thread-count-middle thread-count-final", "(0[xX][0-9a-fA-F]+|[0-9]+)?"},
+    {"lL", "O error-limit time-trace-granularity", "-?[0-9]+"},
+    {"b", "m", ".*(elf|linux|pe|avr|aix|coff|mmo).*"}, {"lLm", "m", ".*(elf|linux|i386pe).*"},
+    {"bg", "compress-debug-sections", "none|zlib|zlib-gnu|zlib-gabi|zstd"},
+    {"l", "compress-debug-sections", "none|zlib"}, {"L", "compress-debug-sections", "none|zlib|zstd"},
+    {"m", "compress-debug-sections", "none|zlib|zlib-gabi|zstd"},
+    {"lLm", "sort-common demangle", "(?!)"},
+    {"glLm", "icf", "none|all|safe(_thunks)?"},
+    {"b", "sort-section", "name|alignment"}, {"g", "sort-section", "none|name"}, {"lL", "sort-section", "(name|alignment)?"},
+    {"b", "sort-common", "ascending|descending"}, {"g", "sort-common", "(ascending|descending)?"},
+    {"bg", "orphan-handling", "place|warn|error|discard"}, {"lL", "orphan-handling", "place|warn|error"},
+    {"b", "oformat", ".*-.*|binary|srec|symbolsrec|ihex|verilog|tekhex|default|mmo"},
+    {"g", "oformat b format", "elf.*|binary|default"}, {"lL", "oformat", "elf.*|binary"}, {"m", "oformat", "binary"},
+    {"lL", "b format", "elf|binary|default"},
+    {"bglLm", "Ttext Tdata Tbss", "(-?(0[xX])?[0-9a-fA-F]+)?"}, {"bg", "Ttext-segment", "(0[xX])?[0-9a-fA-F]+"},
+    {"lL", "Ttext-segment", "(?!)"},
+    {"bglLm", "section-start", "[^=]+=(0[xX])?[0-9a-fA-F]+"},
+    {"lLm", "image-base physical-image-base", "0[xX][0-9a-fA-F]+|[0-9]+"},
+    {"g", "threads", "(?!)"}, {"l", "save-temps", "(?!)"}, {"lL", "threads", "0*[1-9][0-9]*"}, {"m", "threads thread-count filler", "0[xX][0-9a-fA-F]+|[0-9]+"},
+    {"lL", "shuffle-sections", ".+=-?[0-9]+"}, {"m", "shuffle-sections", "[0-9]+"},
+    {"gm", "spare-dynamic-tags", "0[xX][0-9a-fA-F]+|[0-9]+"}, {"glL", "split-stack-adjust-size", "[0-9]+"},
+    {"lL", "pack-dyn-relocs", "none|android|relr|android\\+relr"}, {"m", "pack-dyn-relocs", "none|relr"},
+    {"glL", "target2", "rel|abs|got-rel"},
+    {"lL", "plugin-opt", "O[0-3]|jobs=([0-9]+|all)|lto-partitions=[1-9][0-9]*|(?!O[^a-z]|jobs=|lto-partitions=).*"},
+    {"lL", "lto-partitions", "[1-9][0-9]*"}, {"lL", "thinlto-jobs", "[0-9]+|all"},
+    {"b", "hash-size gpsize max-cache-size", "-?[0-9].*"}, {"b", "ctf-share-types", "share-unconflicted|share-duplicated"},
+    {"bg", "demangle", "(none|auto|gnu-v3|java|gnat|dlang|rust)?"}, {"b", "a", "archive|shared|default"},
+    {"lL", "warn-backrefs-exclude undefined-glob", "([^\\[]|\\[.+\\])*"}, {"lL", "rsp-quoting", "windows|posix"},
+    {"lL", "opt-remarks-hotness-threshold", "[0-9]+|auto"}, {"L", "call-graph-profile-sort", "none|hfsort|cdsort"},
+    {"L", "android-memtag-mode", "async|sync|none"}, {"L", "compress-sections", ".+=(none|zlib|zstd)(:[0-9]+)?"},
+    {"L", "save-temps", "resolution|preopt|promote|internalize|import|opt|precodegen|prelink|combinedindex"},
+    {"L", "remap-inputs", ".*=.+"}, {"m", "section-align", ".+=.+"}, {"g", "power10-stubs", "auto|no|yes"},
+    {"g", "stub-group-size", "[0-9]+"}, {"g", "hash-bucket-empty-fraction", "[0-9.].*"},
+    {"g", "package-metadata", "[\\[{].*"}, {"g", "soname h dynamic-linker I", ".+"},
+    {"bg", "defsym", "[^=]*|[^0-9=][^=]*=(?![=*/%<>|&?:,);])(?!.*;)(?![^(]*\\))(?!.*[-+*/%&|^<>=!~?:(,] *$)(?!.*[0-9A-Za-z_] +[0-9A-Za-z_]).+"},
+    {"lL", "defsym", "[^=]*|[^=]+=(?![=*/%<>|&?:,);])(?!.*;)(?![^(]*\\))(?!.*[-+*/%&|^<>=!~?:(,] *$)(?!.*[0-9A-Za-z_] +[0-9A-Za-z_]).+"},
+    {"m", "defsym", "[^=]*|[^=]*=(0[xX][0-9a-fA-F]+|[0-9]+|[A-Za-z_.$][^ ;()=+*/|&<>?:,-]*)"},
+    {"b", "z:max-page-size z:common-page-size", kPowerOfTwo}, {"lL", "z:max-page-size z:common-page-size", kPowerOfTwo},
+    {"m", "z:max-page-size", kPowerOfTwo},
+    {"g", "z:max-page-size z:common-page-size z:stack-size", "(-?0[xX][0-9a-fA-F]+|-?[0-9]+)?"},
+    {"b", "z:stack-size", "(0[xX][0-9a-fA-F]+|[0-9]+)?"}, {"lL", "z:stack-size", "0[xX][0-9a-fA-F]+|[0-9]+"},
+    {"bglLm", "z:start-stop-visibility", "default|internal|hidden|protected"},
+    {"lL", "z:dead-reloc-in-nonalloc", ".+=(0[xX][0-9a-fA-F]+|[0-9]+)"},
+    {"blL", "z:cet-report", "none|warning|error"}, {"lL", "z:bti-report", "none|warning|error"},
+    {"L", "z:pauth-report", "none|warning|error"}, {"L", "z:gcs", "never|always|implicit"},
+};
+
+// Others are ignored with a warning.
+constexpr ValueForm kUsualForms[] = {
+    {"b", "build-id", "none|md5|sha1|uuid|0[xX]([0-9a-fA-F]{2}[-:]?)+"}, {"b", "package-metadata", "[\\[{].*"}, {"b", "soname h", ".+"},
+};
+// clang-format on
+
+bool has_form(std::string_view value, std::string_view form) {
+  if (form != kPowerOfTwo) return std::regex_match(value.begin(), value.end(), std::regex(form.begin(), form.end()));
+  const int base = value.starts_with("0x") || value.starts_with("0X") ? 16 : value.starts_with('0') ? 8 : 10;
+  if (base == 16) value.remove_prefix(2);
+  std::uint64_t number = 0;
+  const auto read = std::from_chars(value.data(), value.data() + value.size(), number, base);
+  return read.ec == std::errc() && read.ptr == value.data() + value.size() && std::has_single_bit(number);
+}
+
+/// Where several rows may be meant, that one accepts it is enough.
+template <std::size_t Count>
+bool fits(const ValueForm (&rows)[Count], std::string_view letters, std::string_view name, std::string_view value) {
+  constexpr std::size_t kLongest = 256;  // std::regex recurses
+  bool asked = false;
+  for (const ValueForm& row : rows) {
+    bool names_it = false;
+    each_word(row.names, [&](std::string_view listed) { names_it |= listed == name; });
+    if (!names_it || row.linkers.find_first_of(letters) == std::string_view::npos) continue;
+    if (value.size() > kLongest || has_form(value, row.form)) return true;
+    asked = true;
+  }
+  return !asked;
+}
+
 }  // namespace
 
 bool knows_option(std::optional<LinkerKind> linker, int version, std::string_view name, bool two_dashes) {
@@ -560,6 +659,12 @@ bool knows_short_options(LinkerKind linker, std::string_view word) {
 bool takes_separate_value(std::optional<LinkerKind> linker, int version, std::string_view name) {
   static const auto separate = by_name(kSeparateValue);
   return linker && is_among(separate, name, letters_of(linker, version));
+}
+
+ValueVerdict judge_value(LinkerKind linker, int version, std::string_view name, std::string_view value) {
+  const std::string_view letters = letters_of(linker, version);
+  if (!fits(kValueForms, letters, name, value)) return ValueVerdict::Refused;
+  return fits(kUsualForms, letters, name, value) ? ValueVerdict::Taken : ValueVerdict::Ignored;
 }
 
 namespace {

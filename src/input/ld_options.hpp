@@ -16,6 +16,7 @@ namespace elfaudit {
 enum class OptionEffect : std::uint8_t {
   None,
   NoLink,       ///< --help and the like: the linker prints something and links nothing
+  Filter,       ///< makes a shared object that stands for another
   ReadsFile,    ///< names a file that must exist (a version script), otherwise no effect
   NotModelled,  ///< changes symbols in a way that the job has no words for: noted
   // where inputs come from
@@ -137,6 +138,11 @@ bool knows_short_options(LinkerKind linker, std::string_view word);
 
 /// Is the value of an option that the table has as Equals the next word in that linker?
 bool takes_separate_value(std::optional<LinkerKind> linker, int version, std::string_view name);
+
+enum class ValueVerdict : std::uint8_t { Taken, Ignored, Refused };  ///< Ignored: with a warning
+
+/// What that version of the linker makes of an option's value. The name is "z:max-page-size" for a keyword of -z.
+ValueVerdict judge_value(LinkerKind linker, int version, std::string_view name, std::string_view value);
 
 /// Is it a keyword of -z that some linker knows ("relro", "max-page-size")? Without its "=value".
 bool is_z_keyword(std::string_view keyword);

@@ -398,6 +398,7 @@ class LtoOptions {
   }
 
   const LtoPolicy& policy() const { return policy_; }
+  bool has_plugin() const { return policy_.gcc || policy_.llvm; }
 
  private:
   void load(const std::string& plugin) {
@@ -488,11 +489,22 @@ class LineReader {
       case LineItem::Kind::Option:
         break;
     }
+    if (item.effect == OptionEffect::PluginOption && linker_.needs_plugin_first && !lto_.has_plugin())
+      links_nothing(item.spelled, " takes this behind -plugin alone");
+    if (item.has_value) check_value(item.name, item.value, item);
     if (warnings_.take(item) || relocations_.take(item) || lto_.take(item) || take_place(item) || state_.take(item) ||
         take_output(item) || take_symbols(item) || take_unresolved(item) || exports_.take(item)) {
       return;
     }
     take_rest(item);
+  }
+
+  void check_value(const std::string& name, std::string_view value, const LineItem& item) {
+    const ValueVerdict verdict = judge_value(job_.linker, job_.linker_version, name, value);
+    if (verdict == ValueVerdict::Taken) return;
+    const std::string word = item.spelled.ends_with(item.value) ? item.spelled : item.spelled + " " + item.value;
+    if (verdict == ValueVerdict::Ignored) return warned_of_.push_back(word);
+    links_nothing(word, " does not take that value");
   }
 
   void not_understood(const std::string& word) {
@@ -507,13 +519,13 @@ class LineReader {
     if (!linker_.has_short_options_in_row || !knows_short_options(job_.linker, word)) links_nothing(word);
   }
 
-  void links_nothing(const std::string& word) {
+  void links_nothing(const std::string& word, std::string_view why = " has no such option") {
     job_.refuses_line = true;
     const auto known = [&](const InputError& error) { return error.path == word; };
     if (std::none_of(job_.missing.begin(), job_.missing.end(), known))
-      job_.missing.emplace_back(
-          word, std::string(linker_.name) +
-                    " has no such option, so it links nothing (or it is newer than the versions that elfaudit knows)");
+      job_.missing.emplace_back(word,
+                                std::string(linker_.name) + std::string(why) +
+                                    ", so it links nothing (or it is newer than the versions that elfaudit knows)");
   }
 
   void take_input(const LineItem& item) { pending(PendingInput::Kind::File, item.value, item.spelled); }
@@ -710,6 +722,8 @@ class LineReader {
 
   void take_z(const LineItem& item) {
     const std::string keyword = item.value.substr(0, item.value.find('='));
+    if (keyword != item.value)
+      check_value("z:" + keyword, std::string_view(item.value).substr(keyword.size() + 1), item);
     warnings_.take_keyword(keyword,
                            std::string_view(item.value).substr(std::min(keyword.size() + 1, item.value.size())));
     if (linker_.refuses_keywords && !is_z_keyword_of_gold(keyword)) {
@@ -735,6 +749,8 @@ class LineReader {
 
   void take_rest(const LineItem& item) {
     if (item.effect == OptionEffect::ReadsFile) read_files_.push_back(item.value);
+    const bool for_collect2 = item.spelled.size() > 2 && item.name == "f";  // -fno-lto, which it keeps to itself
+    if (item.effect == OptionEffect::Filter && !for_collect2) filter_ = item.spelled;
     if (item.effect == OptionEffect::NotModelled) {
       note(item.spelled + (item.has_value ? " " + item.value : "") + ": its effect on symbols is not modelled");
     }
@@ -755,6 +771,11 @@ class LineReader {
   void finish_policy() {
     if (unresolved_.fatal_warnings())
       for (const std::string& word : unknown_keywords_) refused(word);
+    if (unresolved_.fatal_warnings())
+      for (const std::string& word : warned_of_)
+        links_nothing(word, " ignores that value with a warning, which --fatal-warnings makes an error");
+    if (!filter_.empty() && job_.output != OutputKind::SharedObject)
+      links_nothing(filter_, " takes this with -shared alone");
     job_.unresolved = unresolved_.policy(job_.output);
     job_.relocations = relocations_.policy();
     job_.warnings = warnings_.policy(job_.output);
@@ -933,7 +954,9 @@ class LineReader {
   std::vector<std::string> rpath_;
   std::vector<std::string> read_files_;
   std::vector<std::string> unknown_keywords_;
+  std::vector<std::string> warned_of_;  ///< at the end of the line
   std::string emulation_;
+  std::string filter_;
   std::optional<std::string> entry_;
   UnresolvedOptions unresolved_;
   RelocationOptions relocations_;
