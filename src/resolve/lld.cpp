@@ -306,11 +306,11 @@ void LldLink::find_back_references() {
 //     archive twice is twice that, and a lazy member of an earlier archive is another object than its twin.
 //  5. A shared object counts whether --as-needed drops it later or not: what it needs extracts members. One of the same
 //     soname as an earlier one is left out.
-//  6. When all files are read: the entry point (-e, or _start but with -r) is extracted if it is lazy then; what is lazy
-//     and fits a pattern of --undefined-glob, by its name with its version ("foo@@V1"); names that --defsym and script assignments use; for each --wrap=foo where foo is known: __wrap_foo, foo where
-//     __real_foo is known then, and __real_foo (lld 14: __real_foo, then __wrap_foo,
-//     unless it found duplicates by then). PROVIDE(t = s) asks for s when t
-//     is missing (lld 14: always).
+//  6. When all files are read: the entry point (-e, or _start but with -r) is extracted if it is lazy then; what is
+//     lazy and fits a pattern of --undefined-glob, by its name with its version ("foo@@V1"); names that --defsym and
+//     script assignments use; for each --wrap=foo where foo is known: __wrap_foo, foo where __real_foo is known then,
+//     and __real_foo (lld 14: where the line gives foo a value too, __real_foo, then __wrap_foo, unless it found
+//     duplicates by then). PROVIDE(t = s) asks for s when t is missing (lld 14: always).
 //  7. A name given by --defsym or a script has that value whatever defines it; two objects that do are still
 //     duplicates.
 //  8. Archives inside archives are not searched.
@@ -612,8 +612,9 @@ void LldLink::ask_for_wrapped(std::uint32_t id, Binding binding) {
 /// Rule 6.
 void LldLink::demand_wrapped() {
   for (const std::string& name : job_.wrapped) {
-    const std::uint32_t id = table_.find(name);
-    if (id == kNone || table_[id].state == Entry::State::New || !wrapped_.insert(name).second) continue;
+    const bool by_line = !since15_ && assigned_.contains(name);
+    const std::uint32_t id = by_line ? table_.id(name) : table_.find(name);
+    if (id == kNone || (table_[id].state == Entry::State::New && !by_line) || !wrapped_.insert(name).second) continue;
     const std::uint32_t wrap = table_.composed("__wrap_" + name);
     const std::uint32_t real = table_.composed("__real_" + name);
     if (!since15_) ask_for_wrapped(real, Binding::Global);

@@ -394,7 +394,8 @@ void LldLink::collect_shared_needs() {
       continue;
     }
     const std::optional<Binding> binding = undefined_as(entry);
-    if (binding && *binding != Binding::Weak)
+    const auto is_own = [&] { return since15_ && defined_by_linker(table_.name(id), job_, machine_of(inputs_), true); };
+    if (binding && (*binding != Binding::Weak || is_own()))
       out_.shared_needs.push_back({printed_name(id), by, {}, false});
     else if (since15_ && (entry.state == Entry::State::Defined || entry.state == Entry::State::Common))
       out_.shared_needs.push_back({printed_name(id), by, entry.definition, entry.hidden});

@@ -24,10 +24,11 @@
 //  6. foo@@V is the name "foo", foo@V a name of its own ("foo@V"). A hidden version of a shared object is "foo@V" as
 //     well. A reference to foo@V that nothing defines is answered by a shared object that has elected foo@@V.
 //  7. A name is undefined when no definition was elected, or a shared object's where a live object mentions the name
-//     hidden or protected. A shared object may leave a protected name undefined, but no hidden one. A weak reference
-//     doesn't mind the former, but the latter is an error for it too. Where the first object that mentions it does so
-//     weakly, a shared object imports it for all. --require-defined is content with a name that any live object
-//     mentions, and with every name under -r; else nothing else that is undefined is reported.
+//     hidden or protected, or defines it and --exclude-libs hides that. A shared object may leave a protected name
+//     undefined, but no hidden one. A weak reference doesn't mind the former, but the latter is an error for it too.
+//     Where the first object that mentions it does so weakly, a shared object imports it for all. --require-defined is
+//     content with a name that any live object mentions, and with every name under -r; else nothing else that is
+//     undefined is reported.
 //
 // Every rule was tried with mold 1.10.1; tests/link/ holds them against the mold that is installed.
 
@@ -36,6 +37,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "resolve/exports.hpp"
 #include "resolve/link_symbols.hpp"
 
 namespace elfaudit {
@@ -211,11 +213,14 @@ void MoldLink::mark_options() {
 
 void MoldLink::mark_from(const File& file) {
   const ObjectFacts& facts = object(file);
+  const bool excluded = !file.shared && Exports(job_).excluded(facts.origin);
   for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
     const Symbol& symbol = facts.symbols[s];
     Entry& entry = table_[file.ids[s]];
-    if (!file.shared && symbol.visibility != Visibility::Default) entry.not_default = true;
-    if (!file.shared && (symbol.visibility == Visibility::Hidden || symbol.visibility == Visibility::Internal))
+    const bool made_hidden = excluded && symbol.defined();
+    if (!file.shared && (symbol.visibility != Visibility::Default || made_hidden)) entry.not_default = true;
+    if (!file.shared &&
+        (symbol.visibility == Visibility::Hidden || symbol.visibility == Visibility::Internal || made_hidden))
       entry.hidden = true;
     if (entry.file == kNone) continue;
     const File& definer = files_[entry.file];

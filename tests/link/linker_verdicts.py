@@ -202,7 +202,7 @@ def gnu_ld_messages(command, folder, map_file):
             messages.undefined.add(m[1].split("@@")[0])  # "DSO missing from command line": the version is the library's
         elif m := re.search(r"(?:undefined reference to|more undefined references to) [`']([^']*)'", line):
             messages.undefined.add(m[1])
-        elif m := re.search(r"required symbol `([^']*)' not defined|undefined symbol `([^']*)' referenced in expression", line):
+        elif m := re.search(r"required symbol `([^']*)' not defined|(?:undefined|unresolvable) symbol `([^']*)' referenced in expression", line):
             messages.undefined.add(m[1] or m[2])
         elif not messages.take_refusal(line) and line.strip() and "warning:" not in line:
             messages.other.append(line)

@@ -178,6 +178,15 @@ def test_a_name_is_there_for_the_first_node_alone(bench, linker, nodes):
 
 
 @every_linker_and_gold
+def test_a_librarys_name_that_a_hidden_common_symbol_has(bench, linker):
+    """In mold the library's definition wins and what --exclude-libs hides can't be there."""
+    assemble_all(bench, {"common-x": ".comm x,8,8"})
+    bench.ar("libcommon-x.a", "common-x.o")
+    alike(bench, linker, [f"{output} start.o x.so --whole-archive libcommon-x.a {words}" for output in ("", "-shared")
+                          for words in ("uses-x.o", "uses-x.o --exclude-libs ALL", "--exclude-libs ALL", "uses-x.o --exclude-libs libcommon-x.a")])
+
+
+@every_linker_and_gold
 def test_objects_for_another_machine(lab, linker):
     """-m says for which machine, else the first object; of GNU ld the program itself."""
     lab.write("wide.s", ".globl _start\n_start: nop\n")

@@ -36,6 +36,7 @@ OBJECTS = {
     "refers-y": ".data\n.quad y",
     "needs-y": START + ".data\n.quad y",
     "x-and-y": ".globl x,y\n.data\nx: .quad 0\ny: .quad 0",
+    "weak-dso-handle": ".weak __dso_handle\n.data\n.quad __dso_handle",
     "wrap-x-alone": ".globl __wrap_x\n.data\n__wrap_x: .quad 0",
     "v1": START + ".symver x_1, x@V1\n.data\n.quad x_1",
     "weak-v1": START + ".weak x_1\n.symver x_1, x@V1\n.data\n.quad x_1",
@@ -66,6 +67,7 @@ def bench(tmp_path_factory):
         lab.ar(f"lib{name}.a", f"{name}.o")
     for name in ("x", "refers-x", "refers-real-x", "refers-bounds", "refers-tls-x"):
         lab.sh(f"ld.bfd -shared -soname {name}.so {name}.o -o {name}.so")
+    lab.sh("ld.bfd -shared -soname needs-dso-handle.so weak-dso-handle.o -u __dso_handle -o needs-dso-handle.so")
     lab.sh("ld.bfd -shared -soname has-etext.so has-etext.o --version-script v1.map -o has-etext.so")
     lab.ar("libwrap-x.a", "wrap-x-alone.o")
     lab.ar("libx-in-group-and-y.a", "x-in-group-and-y.o")
@@ -184,6 +186,13 @@ CASES = """
     --wrap=x@V1 v1.o has-default-v1.o wrap-x-alone.o
     --wrap=x@V1 v1.o has-default-v1.o wrap-x-alone.o --version-script v1.map
     --wrap=x v1.o has-default-v1.o wrap-x-alone.o --version-script v1.map
+
+    # lld 14 knows what --defsym gives a value by then
+    --defsym=x=4 --wrap=x start.o libreal-x.a
+
+    # a name of lld's own that a library needs, where objects refer to it weakly
+    start.o needs-dso-handle.so weak-dso-handle.o
+    -shared start.o needs-dso-handle.so weak-dso-handle.o
 
     # an output section that a script describes has bounds
     -T described.ld refers-bounds.o start.o
