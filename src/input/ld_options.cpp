@@ -3,7 +3,6 @@
 #include "input/ld_options.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <charconv>
 #include <map>
@@ -19,130 +18,6 @@ using enum OptionEffect;
 constexpr OptionValue kFlag = OptionValue::None;
 constexpr OptionValue kValue = OptionValue::Separate;
 constexpr OptionValue kMaybe = OptionValue::Equals;
-
-// Which keywords -z takes (GNU ld and lld manuals, mold --help); those that change symbols are handled by name in
-// link_line.cpp. The negation of each, with "no" before it, is a keyword too.
-constexpr std::array kZKeywords = std::to_array<std::string_view>({"bndplt",
-                                                                   "bti-report",
-                                                                   "buildd",
-                                                                   "call-nop",
-                                                                   "cet-report",
-                                                                   "combreloc",
-                                                                   "common",
-                                                                   "common-page-size",
-                                                                   "copyreloc",
-                                                                   "dead-reloc-in-nonalloc",
-                                                                   "defaultlib",
-                                                                   "defs",
-                                                                   "delete",
-                                                                   "dlopen",
-                                                                   "dump",
-                                                                   "dynamic-undefined-weak",
-                                                                   "execstack",
-                                                                   "execstack-if-needed",
-                                                                   "extern-protected-data",
-                                                                   "force-bti",
-                                                                   "force-ibt",
-                                                                   "gcs",
-                                                                   "gcs-report",
-                                                                   "gcs-report-dynamic",
-                                                                   "global",
-                                                                   "globalaudit",
-                                                                   "gnu-version-tag",
-                                                                   "gnustack",
-                                                                   "hazardplt",
-                                                                   "ibt",
-                                                                   "ibtplt",
-                                                                   "ifunc-noplt",
-                                                                   "indirect-extern-access",
-                                                                   "initfirst",
-                                                                   "interpose",
-                                                                   "isa-level-report",
-                                                                   "keep-data-section-prefix",
-                                                                   "keep-text-section-prefix",
-                                                                   "lam-report",
-                                                                   "lam-u48",
-                                                                   "lam-u48-report",
-                                                                   "lam-u57",
-                                                                   "lam-u57-report",
-                                                                   "lazy",
-                                                                   "loadfltr",
-                                                                   "lrodata-after-bss",
-                                                                   "mark-plt",
-                                                                   "max-page-size",
-                                                                   "memory-seal",
-                                                                   "muldefs",
-                                                                   "now",
-                                                                   "origin",
-                                                                   "pac-plt",
-                                                                   "pack-relative-relocs",
-                                                                   "pauth-report",
-                                                                   "rel",
-                                                                   "rela",
-                                                                   "reloc-overflow",
-                                                                   "relro",
-                                                                   "report-relative-reloc",
-                                                                   "retpolineplt",
-                                                                   "rewrite-endbr",
-                                                                   "rodynamic",
-                                                                   "secondary",
-                                                                   "sectionheader",
-                                                                   "separate-code",
-                                                                   "separate-loadable-segments",
-                                                                   "shstk",
-                                                                   "stack-size",
-                                                                   "start-stop-gc",
-                                                                   "start-stop-visibility",
-                                                                   "text",
-                                                                   "text-unlikely-segment",
-                                                                   "textoff",
-                                                                   "undefs",
-                                                                   "unique",
-                                                                   "unique-symbol",
-                                                                   "wxneeded",
-                                                                   "x86-64-baseline",
-                                                                   "x86-64-v2",
-                                                                   "x86-64-v3",
-                                                                   "x86-64-v4",
-                                                                   "zicfilp-report",
-                                                                   "zicfilp-unlabeled-report",
-                                                                   "zicfiss-report"});
-
-// Those of gold 1.16, found by asking it.
-constexpr std::array kGoldKeywords = std::to_array<std::string_view>({"buildd",
-                                                                      "combreloc",
-                                                                      "common-page-size",
-                                                                      "defs",
-                                                                      "execstack",
-                                                                      "global",
-                                                                      "initfirst",
-                                                                      "interpose",
-                                                                      "keep-text-section-prefix",
-                                                                      "lazy",
-                                                                      "loadfltr",
-                                                                      "max-page-size",
-                                                                      "muldefs",
-                                                                      "nocombreloc",
-                                                                      "nocopyreloc",
-                                                                      "nodefaultlib",
-                                                                      "nodelete",
-                                                                      "nodlopen",
-                                                                      "nodump",
-                                                                      "noexecstack",
-                                                                      "nokeep-text-section-prefix",
-                                                                      "norelro",
-                                                                      "notext",
-                                                                      "notext-unlikely-segment",
-                                                                      "nounique",
-                                                                      "now",
-                                                                      "origin",
-                                                                      "relro",
-                                                                      "stack-size",
-                                                                      "start-stop-visibility",
-                                                                      "text",
-                                                                      "text-unlikely-segment",
-                                                                      "textoff",
-                                                                      "unique"});
 
 // clang-format off
 const std::vector<LinkerOption> kOptions{
@@ -334,17 +209,6 @@ const std::vector<LinkerOption> kOptions{
 
 const std::vector<LinkerOption>& linker_options() { return kOptions; }
 
-bool is_z_keyword_of_gold(std::string_view keyword) {
-  return std::find(kGoldKeywords.begin(), kGoldKeywords.end(), keyword) != kGoldKeywords.end();
-}
-
-bool is_z_keyword(std::string_view keyword) {
-  const auto listed = [](std::string_view k) {
-    return std::find(kZKeywords.begin(), kZKeywords.end(), k) != kZKeywords.end();
-  };
-  return listed(keyword) || (keyword.starts_with("no") && listed(keyword.substr(2)));
-}
-
 // --- Which linker knows which option. An option that the linker does not know fails the link, so a line that has one
 // is not clean. Each linker of Debian 12 was asked about each name with one dash and two, bare and with a value;
 // tests/link/ test_every_option.py asks again. What newer versions than these and GNU ld of other machines know comes
@@ -466,6 +330,35 @@ constexpr KnownBy kKnownBy[] = {
     {"bgM", "dynamic-list-data"},
     {"bgl", "no-define-common"},
     {"lm", "no-lto-legacy-pass-manager"},
+};
+
+// The keywords of -z; those that change symbols are handled by name in link_line.cpp.
+constexpr KnownBy kKeywords[] = {
+    {"bglLm", "combreloc common-page-size defs execstack initfirst interpose lazy max-page-size muldefs nocombreloc"},
+    {"bglLm", "nocopyreloc nodefaultlib nodelete nodlopen noexecstack norelro notext now origin relro"},
+    {"bglLm", "start-stop-visibility text"},
+    {"b", "common globalaudit indirect-extern-access lam-report lam-u48 lam-u48-report lam-u57 lam-u57-report"},
+    {"b", "nocommon noextern-protected-data noindirect-extern-access noreloc-overflow nounique-symbol"},
+    {"b", "report-relative-reloc unique-symbol"},
+    {"bM", "x86-64-baseline x86-64-v2 x86-64-v3 x86-64-v4"},
+    {"lL", "bti-report copyreloc dead-reloc-in-nonalloc force-bti force-ibt hazardplt ifunc-noplt nognustack pac-plt"},
+    {"lL", "rel rela retpolineplt rodynamic wxneeded"},
+    {"blLm", "cet-report noseparate-code separate-code shstk undefs"},
+    {"BL", "gcs gcs-report lrodata-after-bss nolrodata-after-bss pauth-report"},
+    {"bm", "dynamic-undefined-weak ibt ibtplt nodynamic-undefined-weak"},
+    {"g", "buildd notext-unlikely-segment text-unlikely-segment"},
+    {"bg", "loadfltr nounique unique"},
+    {"bglL", "global stack-size"},
+    {"glLm", "keep-text-section-prefix nokeep-text-section-prefix"},
+    {"bgm", "nodump textoff"},
+    {"bLm", "nopack-relative-relocs pack-relative-relocs"},
+    {"blLM", "nostart-stop-gc start-stop-gc"},
+    {"m", "execstack-if-needed"},
+    {"lLm", "separate-loadable-segments"},
+    {"BNM", "bndplt call-nop extern-protected-data gcs-report-dynamic gnu-version-tag nognu-version-tag gnustack"},
+    {"BNM", "isa-level-report keep-data-section-prefix nokeep-data-section-prefix mark-plt nomark-plt memory-seal"},
+    {"BNM", "nomemory-seal nodefs reloc-overflow rewrite-endbr secondary sectionheader nosectionheader zicfilp-report"},
+    {"BNM", "zicfilp-unlabeled-report zicfiss-report"},
 };
 
 // lld takes these behind two dashes only.
@@ -644,6 +537,11 @@ bool fits(const ValueForm (&rows)[Count], std::string_view letters, std::string_
 bool knows_option(std::optional<LinkerKind> linker, int version, std::string_view name, bool two_dashes) {
   static const auto known = by_name(kKnownBy);
   return is_among(known, name, letters_of(linker, version)) && (two_dashes || !needs_two_dashes(linker, name));
+}
+
+bool is_z_keyword(LinkerKind linker, int version, std::string_view keyword) {
+  static const auto known = by_name(kKeywords);
+  return is_among(known, keyword, letters_of(linker, version));
 }
 
 bool knows_short_options(LinkerKind linker, std::string_view word) {

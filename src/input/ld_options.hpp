@@ -144,11 +144,8 @@ enum class ValueVerdict : std::uint8_t { Taken, Ignored, Refused };  ///< Ignore
 /// What that version of the linker makes of an option's value. The name is "z:max-page-size" for a keyword of -z.
 ValueVerdict judge_value(LinkerKind linker, int version, std::string_view name, std::string_view value);
 
-/// Is it a keyword of -z that some linker knows ("relro", "max-page-size")? Without its "=value".
-bool is_z_keyword(std::string_view keyword);
-
-/// Does gold know it? The only linker that refuses the others.
-bool is_z_keyword_of_gold(std::string_view keyword);
+/// Does that version of the linker know the keyword of -z ("relro", "max-page-size")? Without its "=value".
+bool is_z_keyword(LinkerKind linker, int version, std::string_view keyword);
 
 /// One item of a link line.
 struct LineItem {

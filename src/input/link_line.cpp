@@ -726,15 +726,13 @@ class LineReader {
       check_value("z:" + keyword, std::string_view(item.value).substr(keyword.size() + 1), item);
     warnings_.take_keyword(keyword,
                            std::string_view(item.value).substr(std::min(keyword.size() + 1, item.value.size())));
-    if (linker_.refuses_keywords && !is_z_keyword_of_gold(keyword)) {
-      take_unknown_keyword("-z " + item.value);
-    } else if (keyword == "muldefs") {
+    if (!is_z_keyword(job_.linker, job_.linker_version, keyword)) take_unknown_keyword("-z " + item.value);
+    if (keyword == "muldefs")
       job_.allow_multiple_definition = true;
-    } else if (keyword == "start-stop-gc" || keyword == "nostart-stop-gc") {
+    else if (keyword == "start-stop-gc" || keyword == "nostart-stop-gc")
       job_.start_stop_gc = keyword == "start-stop-gc";
-    } else if (!unresolved_.take_keyword(keyword) && !relocations_.take_keyword(keyword) && !is_z_keyword(keyword)) {
-      take_unknown_keyword("-z " + item.value);
-    }
+    else if (!unresolved_.take_keyword(keyword))
+      relocations_.take_keyword(keyword);
   }
 
   /// gold links nothing then; the others warn and go on, unless --fatal-warnings is given, in GNU ld and mold before

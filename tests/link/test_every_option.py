@@ -138,6 +138,13 @@ def test_an_option_that_nobody_knows_is_told_once(bench):
 # Values that some linker refuses or ignores with a warning. An option that it does not know at all is refused too.
 VALUES_TO_TRY = """
 -z nosuch
+-z unique-symbol
+-z nounique
+-z retpolineplt
+-z textoff
+-z copyreloc
+-z global
+-z shstk
 --unresolved-symbols=nosuch
 --hash-style=nosuch
 --hash-style=gnu
