@@ -310,7 +310,8 @@ void LldLink::find_back_references() {
 //     lazy and fits a pattern of --undefined-glob, by its name with its version ("foo@@V1"); names that --defsym and
 //     script assignments use; for each --wrap=foo where foo is known: __wrap_foo, foo where __real_foo is known then,
 //     and __real_foo (lld 14: where the line gives foo a value too, __real_foo, then __wrap_foo, unless it found
-//     duplicates by then). PROVIDE(t = s) asks for s when t is missing (lld 14: always).
+//     duplicates by then). A value that the line gives foo is __wrap_foo's then. PROVIDE(t = s) asks for s when t is
+//     missing (lld 14: always).
 //  7. A name given by --defsym or a script has that value whatever defines it; two objects that do are still
 //     duplicates.
 //  8. Archives inside archives are not searched.
@@ -612,13 +613,15 @@ void LldLink::ask_for_wrapped(std::uint32_t id, Binding binding) {
 /// Rule 6.
 void LldLink::demand_wrapped() {
   for (const std::string& name : job_.wrapped) {
-    const bool by_line = !since15_ && assigned_.contains(name);
+    const bool assigned = assigned_.contains(name);
+    const bool by_line = !since15_ && assigned;
     const std::uint32_t id = by_line ? table_.id(name) : table_.find(name);
     if (id == kNone || (table_[id].state == Entry::State::New && !by_line) || !wrapped_.insert(name).second) continue;
     const std::uint32_t wrap = table_.composed("__wrap_" + name);
     const std::uint32_t real = table_.composed("__real_" + name);
     if (!since15_) ask_for_wrapped(real, Binding::Global);
     ask_for_wrapped(wrap, table_[id].binding);
+    if (assigned) assigned_.emplace(table_.name(wrap));
     if (!since15_) continue;
     if (table_[real].state != Entry::State::New) {
       ask_for_wrapped(id, table_[id].binding);

@@ -187,7 +187,9 @@ CASES = """
     --wrap=x@V1 v1.o has-default-v1.o wrap-x-alone.o --version-script v1.map
     --wrap=x v1.o has-default-v1.o wrap-x-alone.o --version-script v1.map
 
-    # lld 14 knows what --defsym gives a value by then
+    # lld 14 knows what --defsym gives a value by then, and __wrap_x has it
+    --defsym=x=4 --wrap=x needs-x.o
+    --defsym=x=4 --wrap=x needs-x.o libwrap-x.a libreal-x.a
     --defsym=x=4 --wrap=x start.o libreal-x.a
 
     # a name of lld's own that a library needs, where objects refer to it weakly
