@@ -49,10 +49,10 @@ void BfdLink::add_object(ObjectId id) {
   for (std::uint32_t i = 0; i < facts.symbols.size(); ++i) {
     const Symbol& symbol = facts.symbols[i];
     const SymbolId at{id, i};
-    if (symbol.defined() && discarded(id, symbol, lost_groups)) {
+    if (symbol.defined() && discarded(at, symbol, lost_groups)) {
       const bool excluded = facts.sections[symbol.section].excluded;
       refer(at, symbol);
-      const std::uint32_t meant = table_.canonical(entry_for(facts, symbol));
+      const std::uint32_t meant = table_.canonical(entry_for(at));
       table_[meant].discarded = true;
       resolution_of(at) = excluded ? SymbolResolution::DiscardedExclude : SymbolResolution::DiscardedComdat;
     } else if (!symbol.defined()) {
@@ -84,9 +84,9 @@ std::vector<bool> BfdLink::claim_groups(ObjectId id) {
   return lost;
 }
 
-bool BfdLink::discarded(ObjectId id, const Symbol& symbol, const std::vector<bool>& lost_groups) {
+bool BfdLink::discarded(SymbolId at, const Symbol& symbol, const std::vector<bool>& lost_groups) {
   if (symbol.section == kNone) return false;
-  const ObjectFacts& facts = object(id);
+  const ObjectFacts& facts = object(at.in);
   const Section& section = facts.sections[symbol.section];
   if (section.excluded && job_.output != OutputKind::Relocatable) return true;
   if (section.group == kNone) return false;
@@ -94,8 +94,8 @@ bool BfdLink::discarded(ObjectId id, const Symbol& symbol, const std::vector<boo
 
   // A group against a linkonce section of the same key: they match when they define the same symbol alike.
   const Group& group = facts.groups[section.group];
-  const Entry& entry = table_[table_.canonical(entry_for(facts, symbol))];
-  if (!entry.definition.valid() || entry.dynamic || entry.definition.in == id) return false;
+  const Entry& entry = table_[table_.canonical(entry_for(at))];
+  if (!entry.definition.valid() || entry.dynamic || entry.definition.in == at.in) return false;
   const ObjectFacts& other = object(entry.definition.in);
   const Symbol& rival = other.symbols[entry.definition.symbol];
   if (rival.section == kNone || other.sections[rival.section].group == kNone) return false;
@@ -134,15 +134,18 @@ bool BfdLink::has_base_version(const ObjectFacts& object, const Symbol& symbol) 
          (object.soname.empty() || version == object.soname);
 }
 
-std::uint32_t BfdLink::entry_for(const ObjectFacts& object, const Symbol& symbol) {
+std::uint32_t BfdLink::entry_for(SymbolId at) {
+  const ObjectFacts& object = this->object(at.in);
+  const Symbol& symbol = object.symbols[at.symbol];
+  if (symbol.version.empty()) return table_.id(at);
   if (has_base_version(object, symbol)) return table_.composed(std::string(object.name(symbol)) + "@");
   return table_.id(object.name(symbol), object.text(symbol.version));
 }
 
 /// --wrap=foo: an undefined foo means __wrap_foo, an undefined __real_foo means foo. Definitions keep their names.
-std::uint32_t BfdLink::entry_for_reference(const ObjectFacts& object, const Symbol& symbol) {
-  if (is_wrapped(object.name(symbol), symbol)) return entry_for_reference(object.name(symbol));
-  return entry_for(object, symbol);
+std::uint32_t BfdLink::entry_for_reference(SymbolId at) {
+  const std::string_view name = object(at.in).name(symbol(at));
+  return is_wrapped(name, symbol(at)) ? entry_for_reference(name) : entry_for(at);
 }
 
 constexpr std::string_view kReal = "__real_";
@@ -170,7 +173,7 @@ void BfdLink::make_undefined(Entry& entry, SymbolId at) {
 
 void BfdLink::refer(SymbolId at, const Symbol& symbol) {
   resolution_of(at) = SymbolResolution::Reference;
-  const std::uint32_t named = entry_for_reference(object(at.in), symbol);
+  const std::uint32_t named = entry_for_reference(at);
   if (symbol.visibility != Visibility::Default) leave_shared_definition(at, symbol, named);
   const std::uint32_t id = table_.canonical(named);
   Entry& entry = table_[id];
@@ -225,7 +228,7 @@ void BfdLink::take(Entry& entry, Entry::State state, bool dynamic, SymbolId at, 
 }
 
 void BfdLink::define(SymbolId at, const Symbol& symbol) {
-  const std::uint32_t named = entry_for(object(at.in), symbol);
+  const std::uint32_t named = entry_for(at);
   if (symbol.visibility != Visibility::Default) leave_shared_definition(at, symbol, named);
   const std::uint32_t id = table_.canonical(named);
   Entry& entry = table_[id];
@@ -249,7 +252,7 @@ void BfdLink::define(SymbolId at, const Symbol& symbol) {
     if (resolution_of(at) != SymbolResolution::Rejected) take(entry, state, false, at, SymbolResolution::SharedLost);
   } else if (symbol.weak()) {
     resolution_of(at) = SymbolResolution::Overridden;
-    if (symbol.default_version && id == entry_for(object(at.in), symbol)) entry.named_by = at;
+    if (symbol.default_version && id == entry_for(at)) entry.named_by = at;
   } else if (entry.state == Entry::State::DefinedWeak) {
     take(entry, state, false, at, SymbolResolution::Overridden);
   } else if (entry.state == Entry::State::Common) {
@@ -305,7 +308,7 @@ bool BfdLink::is_function(const Symbol& symbol) {
 }
 
 void BfdLink::define_common(SymbolId at, const Symbol& symbol) {
-  const std::uint32_t named = entry_for(object(at.in), symbol);
+  const std::uint32_t named = entry_for(at);
   const std::uint32_t id = table_.canonical(named);
   note_mention(named, at);
   Entry& entry = table_[id];
@@ -348,8 +351,7 @@ void BfdLink::define_shared(SymbolId at, const Symbol& symbol) {
   const bool visible = symbol.visibility == Visibility::Default || symbol.visibility == Visibility::Protected;
   resolution_of(at) = SymbolResolution::SharedLost;
   if (!visible) return;
-  const ObjectFacts& facts = object(at.in);
-  const std::uint32_t id = table_.canonical(entry_for(facts, symbol));
+  const std::uint32_t id = table_.canonical(entry_for(at));
   Entry& entry = table_[id];
   if (!entry.defined() || entry.dynamic) check_tls(id, at, symbol);
   const Entry::State state = symbol.weak() ? Entry::State::DefinedWeak : Entry::State::Defined;
@@ -358,7 +360,7 @@ void BfdLink::define_shared(SymbolId at, const Symbol& symbol) {
         entry.state == Entry::State::Common && !entry.dynamic && !symbol.weak() && !is_function(symbol);
     if (beats_common) {
       warn_of_common(id, at, entry.definition);
-      if (facts.section_name(symbol) != ".bss") warn_of_change(id, at, entry.definition);
+      if (object(at.in).section_name(symbol) != ".bss") warn_of_change(id, at, entry.definition);
     }
     if (!entry.defined() || beats_common) take(entry, state, true, at, SymbolResolution::MergedCommon);
     if (entry.assigned) resolution_of(at) = SymbolResolution::SharedLost;
@@ -370,7 +372,7 @@ void BfdLink::define_shared(SymbolId at, const Symbol& symbol) {
 /// do.
 void BfdLink::refer_shared(SymbolId at, const Symbol& symbol) {
   resolution_of(at) = SymbolResolution::Reference;
-  const std::uint32_t named = entry_for_reference(object(at.in), symbol);
+  const std::uint32_t named = entry_for_reference(at);
   const std::uint32_t id = table_.canonical(named);
   Entry& entry = table_[id];
   check_tls(id, at, symbol);
@@ -389,7 +391,7 @@ void BfdLink::forget_definition(Entry& entry, SymbolResolution why) {
 /// Rule 7: lets plain "foo" stand for foo@V as well.
 void BfdLink::alias_default_version(SymbolId at, const Symbol& symbol, std::uint32_t versioned, bool dynamic) {
   if (job_.output == OutputKind::Relocatable) return;
-  const std::uint32_t plain_id = table_.id(object(at.in).name(symbol));
+  const std::uint32_t plain_id = table_.id(at);
   const std::uint32_t other_id = table_.canonical(plain_id);
   if (other_id == versioned) return;
   Entry& plain = table_[plain_id];
@@ -467,20 +469,20 @@ bool BfdLink::makes_way(SymbolId at, const Symbol& symbol, std::uint32_t plain, 
 bool BfdLink::shared_object_is_needed(std::uint32_t input) {
   const ObjectFacts& facts = inputs_[input].objects[0];
   const bool comes_anyway = needed_.contains(known_name(job_.inputs[input], facts));
-  for (const Symbol& symbol : facts.symbols) {
+  for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
+    const Symbol& symbol = facts.symbols[s];
+    const SymbolId at{{input, 0}, s};
     if (!symbol.defined()) continue;
     const auto wanted = [&](std::uint32_t id) {
-      if (id == kNone) return false;
       const Entry& entry = table_[table_.canonical(id)];
       if (entry.not_default) return false;
       if (entry.state == Entry::State::Common && !entry.dynamic) return !symbol.weak() && !is_function(symbol);
       if (!entry.undefined()) return false;
       return entry.strong_reference || (entry.first_reference.valid() && !comes_anyway);
     };
-    const std::string_view name = facts.name(symbol);
     const bool answers_plain = symbol.version.empty() || symbol.default_version;
-    if (answers_plain && wanted(table_.find(name))) return true;
-    if (!symbol.version.empty() && wanted(entry_for(facts, symbol))) return true;
+    if (answers_plain && wanted(table_.id(at))) return true;
+    if (!symbol.version.empty() && wanted(entry_for(at))) return true;
   }
   return false;
 }

@@ -15,7 +15,7 @@ namespace elfaudit {
 
 class BfdLink {
  public:
-  BfdLink(const LinkJob& job, const std::vector<InputFacts>& inputs);
+  BfdLink(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names);
 
   /// Plays the whole link through. Call once.
   Resolution run();
@@ -76,7 +76,7 @@ class BfdLink {
   void add_shared_object(ObjectId id);
   bool shared_object_is_needed(std::uint32_t input);
   std::vector<bool> claim_groups(ObjectId id);
-  bool discarded(ObjectId id, const Symbol& symbol, const std::vector<bool>& lost_groups);
+  bool discarded(SymbolId at, const Symbol& symbol, const std::vector<bool>& lost_groups);
   void refer(SymbolId at, const Symbol& symbol);
   void define(SymbolId at, const Symbol& symbol);
   void define_common(SymbolId at, const Symbol& symbol);
@@ -107,8 +107,8 @@ class BfdLink {
   bool is_wrapped(std::string_view name) const;
   bool is_wrapped(std::string_view name, const Symbol& symbol) const;
   static bool has_base_version(const ObjectFacts& object, const Symbol& symbol);
-  std::uint32_t entry_for(const ObjectFacts& object, const Symbol& symbol);
-  std::uint32_t entry_for_reference(const ObjectFacts& object, const Symbol& symbol);
+  std::uint32_t entry_for(SymbolId at);
+  std::uint32_t entry_for_reference(SymbolId at);
   std::uint32_t entry_for_reference(std::string_view name);
   std::string printed_name(SymbolId at) const;
   const ObjectFacts& object(ObjectId id) const { return inputs_[id.input].objects[id.object]; }
@@ -117,6 +117,7 @@ class BfdLink {
 
   const LinkJob& job_;
   const std::vector<InputFacts>& inputs_;
+  const LinkNames& names_;
   LinkSymbols table_;
   Resolution out_;
   std::map<std::string_view, GroupOwner> comdat_;    ///< by signature

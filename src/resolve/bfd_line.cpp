@@ -47,9 +47,11 @@ bool defines_data(const ObjectFacts& member, std::string_view name) {
 
 }  // namespace
 
-BfdLink::BfdLink(const LinkJob& job, const std::vector<InputFacts>& inputs)
+BfdLink::BfdLink(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names)
     : job_(job),
       inputs_(inputs),
+      names_(names),
+      table_(names),
       out_(blank_resolution(job, inputs)),
       indexes_(inputs.size()),
       wrapped_(job.wrapped.begin(), job.wrapped.end()) {}
@@ -230,26 +232,28 @@ BfdLink::ArchiveIndex& BfdLink::index_of(std::uint32_t input) {
   ArchiveIndex& index = indexes_[input];
   if (index.built) return index;
   index.built = true;
-  const auto add = [&](std::string_view name, std::uint32_t object) {
-    const std::size_t versioned = name.find("@@");
-    const bool plain = versioned == std::string_view::npos;
-    index.ids.push_back(plain ? table_.id(name) : table_.id(name.substr(0, versioned), name.substr(versioned + 2)));
-    index.fallback.push_back(plain ? kNone : table_.id(name.substr(0, versioned)));
-    index.objects.push_back(object);
-  };
   const InputFacts& archive = inputs_[input];
   if (archive.has_index) {
-    for (const IndexEntry& entry : archive.index) add(archive.index_name(entry), entry.object);
+    const std::vector<std::uint32_t>& ids = names_.of_index(input);
+    for (std::size_t i = 0; i < archive.index.size(); ++i) {
+      const std::string_view name = archive.index_name(archive.index[i]);
+      const std::size_t versioned = name.find("@@");
+      const bool plain = versioned == std::string_view::npos;
+      index.ids.push_back(plain ? ids[i] : table_.id(name.substr(0, versioned), name.substr(versioned + 2)));
+      index.fallback.push_back(plain ? kNone : table_.id(name.substr(0, versioned)));
+      index.objects.push_back(archive.index[i].object);
+    }
     return index;
   }
   // Without an index ld refuses the archive, which is a finding; what it would hold still answers the other questions.
   for (std::uint32_t object = 0; object < archive.objects.size(); ++object) {
     const ObjectFacts& member = archive.objects[object];
     if (member.nested) continue;
-    for (const Symbol& symbol : member.symbols) {
-      if (!symbol.defined()) continue;
-      index.ids.push_back(entry_for(member, symbol));
-      index.fallback.push_back(symbol.default_version ? table_.id(member.name(symbol)) : kNone);
+    for (std::uint32_t s = 0; s < member.symbols.size(); ++s) {
+      const SymbolId at{{input, object}, s};
+      if (!member.symbols[s].defined()) continue;
+      index.ids.push_back(entry_for(at));
+      index.fallback.push_back(member.symbols[s].default_version ? table_.id(at) : kNone);
       index.objects.push_back(object);
     }
   }
@@ -407,7 +411,7 @@ void BfdLink::collect_unresolved() {
         const bool refers = end == SymbolResolution::Reference || end == SymbolResolution::DiscardedComdat ||
                             end == SymbolResolution::DiscardedExclude;
         if (!refers) continue;
-        const std::uint32_t id = table_.canonical(entry_for_reference(facts, facts.symbols[s]));
+        const std::uint32_t id = table_.canonical(entry_for_reference({{input, o}, s}));
         if (id < slot.size() && slot[id] != kNone)
           out_.unresolved[slot[id]].references.push_back({{{input, o}, s}, {}, 0});
       }

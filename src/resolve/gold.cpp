@@ -41,12 +41,13 @@ bool hides(Visibility visibility) { return visibility == Visibility::Hidden || v
 
 }  // namespace
 
-GoldLink::GoldLink(const LinkJob& job, const std::vector<InputFacts>& inputs)
+GoldLink::GoldLink(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names)
     : job_(job),
       inputs_(inputs),
       exports_(job),
       out_(blank_resolution(job, inputs)),
       device_link_(device_link_object(job, inputs)),
+      slots_(names),
       indexes_(inputs.size()),
       wrapped_(job.wrapped.begin(), job.wrapped.end()) {
   for (const InputFacts& input : inputs) ids_.emplace_back(input.objects.size());
@@ -250,9 +251,16 @@ void GoldLink::wrap(Mention& mention) {
 
 // --- Names and versions
 
+/// The slot of the name in its version. Most names are as the file has them.
+std::uint32_t GoldLink::slot_of(const Mention& mention) {
+  const bool as_written = mention.at.valid() && mention.version.empty() &&
+                          mention.name.data() == object(mention.at.in).name(symbol(mention.at)).data();
+  return as_written ? slots_.id(mention.at) : slots_.id(mention.name, mention.version);
+}
+
 /// Gives the entry that the file's symbol is.
 std::uint32_t GoldLink::add(const Mention& mention) {
-  const std::uint32_t versioned = slots_.id(mention.name, mention.version);
+  const std::uint32_t versioned = slot_of(mention);
   const bool is_default = mention.default_version && !mention.version.empty();
   const std::uint32_t plain = is_default ? slots_.id(mention.name) : kNone;
   const bool plain_is_new = is_default && slots_[plain].known == kNone;

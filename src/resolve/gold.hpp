@@ -20,7 +20,7 @@ namespace elfaudit {
 
 class GoldLink {
  public:
-  GoldLink(const LinkJob& job, const std::vector<InputFacts>& inputs);
+  GoldLink(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names);
 
   /// Plays the whole link through. Call once.
   Resolution run();
@@ -102,6 +102,7 @@ class GoldLink {
   Mention mention_of(SymbolId at, const std::vector<bool>& lost_groups);
   Mention shared_mention_of(SymbolId at) const;
   void wrap(Mention& mention);
+  std::uint32_t slot_of(const Mention& mention);
   std::uint32_t add(const Mention& mention);
   std::uint32_t make(const Mention& mention);
   std::uint32_t meet_plain_name(std::uint32_t plain, const Mention& mention);

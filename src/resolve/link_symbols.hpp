@@ -11,6 +11,7 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
+#include "resolve/link_names.hpp"
 #include "support/interner.hpp"
 
 namespace elfaudit {
@@ -44,12 +45,24 @@ struct Entry {
   void see(Visibility visibility) { not_default |= visibility != Visibility::Default; }
 };
 
-/// Names to numbers, and what an engine knows of each.
+/// What an engine knows of each name: those of the link's symbols, which have their numbers already, and those of
+/// options and scripts, which get theirs when they are asked for.
 template <class Entry>
 class SymbolTable {
  public:
+  /// `names` outlive the table.
+  explicit SymbolTable(const LinkNames& names) : names_(names), entries_(names.size()) {}
+
+  /// The number of a symbol's name without its version.
+  std::uint32_t id(SymbolId at) const { return names_.of(at); }
+
   /// The entry's number for a name without version. `name` must outlive the table.
-  std::uint32_t id(std::string_view name) { return grown(names_.intern(name)); }
+  std::uint32_t id(std::string_view name) {
+    if (const std::uint32_t known = names_.find(name); known != LinkNames::kAbsent) return known;
+    const std::uint32_t id = names_.size() + others_.intern(name);
+    if (id >= entries_.size()) entries_.resize(id + 1);
+    return id;
+  }
 
   /// The entry's number for "name@version". Plain when there is no version.
   std::uint32_t id(std::string_view name, std::string_view version) {
@@ -58,32 +71,36 @@ class SymbolTable {
 
   /// The entry's number for a name that is put together here and kept by the table.
   std::uint32_t composed(std::string name) {
-    if (const std::uint32_t known = names_.find(name); known != Interner::kAbsent) return known;
+    if (const std::uint32_t known = find(name); known != kNone) return known;
     return id(composed_.emplace_back(std::move(name)));
   }
 
   /// kNone when the name was never mentioned.
-  std::uint32_t find(std::string_view name) const { return names_.find(name); }
+  std::uint32_t find(std::string_view name) const {
+    if (const std::uint32_t known = names_.find(name); known != LinkNames::kAbsent) return known;
+    const std::uint32_t other = others_.find(name);
+    return other == Interner::kAbsent ? kNone : names_.size() + other;
+  }
 
   Entry& operator[](std::uint32_t id) { return entries_[id]; }
   const Entry& operator[](std::uint32_t id) const { return entries_[id]; }
 
-  std::string_view name(std::uint32_t id) const { return names_.name(id); }
-  std::uint32_t size() const { return names_.size(); }
+  std::string_view name(std::uint32_t id) const {
+    return id < names_.size() ? names_.name(id) : others_.name(id - names_.size());
+  }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(entries_.size()); }
 
  private:
-  std::uint32_t grown(std::uint32_t id) {
-    if (id >= entries_.size()) entries_.resize(id + 1);
-    return id;
-  }
-
-  Interner names_;
+  const LinkNames& names_;
+  Interner others_;
   std::vector<Entry> entries_;
   std::deque<std::string> composed_;  // a deque: views into its strings stay good
 };
 
 class LinkSymbols : public SymbolTable<Entry> {
  public:
+  using SymbolTable::SymbolTable;
+
   /// The entry that really stands for `id`, aliases followed.
   std::uint32_t canonical(std::uint32_t id) const {
     // Ends: plain foo stands for foo@V2, or foo@V2 for plain foo, whichever was defined first, and a name that stands

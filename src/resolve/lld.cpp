@@ -44,15 +44,17 @@
 
 namespace elfaudit {
 
-std::uint32_t LldLink::entry_for(const ObjectFacts& object, const Symbol& symbol) {
-  if (!symbol.default_version) return table_.id(object.name(symbol), object.text(symbol.version));
-  return table_.id(object.name(symbol));
+std::uint32_t LldLink::entry_for(SymbolId at) {
+  const Symbol& named = symbol(at);
+  if (named.version.empty() || named.default_version) return table_.id(at);
+  const ObjectFacts& facts = object(at.in);
+  return table_.id(facts.name(named), facts.text(named.version));
 }
 
 /// Rule 8.
 void LldLink::note_version(SymbolId at, const Symbol& symbol) {
   if (!symbol.default_version) return;
-  Entry& entry = table_[table_.id(object(at.in).name(symbol))];
+  Entry& entry = table_[table_.id(at)];
   entry.version = object(at.in).text(symbol.version);
   entry.versioned_by = at;
 }
@@ -174,7 +176,7 @@ void LldLink::take(Entry& entry, Entry::State state, SymbolId at, const Symbol& 
 
 /// Rule 3.
 void LldLink::define(SymbolId at, const Symbol& symbol) {
-  const std::uint32_t id = entry_for(object(at.in), symbol);
+  const std::uint32_t id = entry_for(at);
   Entry& entry = table_[id];
   entry.see(symbol.visibility);
   const bool replaced = since15_ ? replaced_by(id, at, symbol) : replaced_by_in_lld14(id, at, symbol);
@@ -206,7 +208,7 @@ bool LldLink::replaced_by_in_lld14(std::uint32_t id, SymbolId at, const Symbol& 
 
 /// Rule 6, before lld 15.
 void LldLink::define_discarded(SymbolId at, const Symbol& symbol) {
-  const std::uint32_t id = entry_for(object(at.in), symbol);
+  const std::uint32_t id = entry_for(at);
   Demand reference;
   reference.by = at;
   reference.binding = symbol.binding;
@@ -229,7 +231,7 @@ void LldLink::define_discarded(SymbolId at, const Symbol& symbol) {
 }
 
 void LldLink::define_common(SymbolId at, const Symbol& symbol) {
-  const std::uint32_t id = entry_for(object(at.in), symbol);
+  const std::uint32_t id = entry_for(at);
   Entry& entry = table_[id];
   entry.see(symbol.visibility);
   const bool beaten = entry.state == Entry::State::Defined && !entry.weak();
@@ -274,10 +276,8 @@ void LldLink::warn_of_common(std::uint32_t id, SymbolId one, SymbolId other) {
 void LldLink::note_back_reference(std::uint32_t id, ObjectId member, SymbolId by) {
   if (!job_.warnings.fatal || !job_.warnings.backrefs || !by.valid() || member.input >= by.in.input) return;
   const ObjectFacts& offers = object(member);
-  const bool weak = std::any_of(offers.symbols.begin(), offers.symbols.end(), [&](const Symbol& symbol) {
-    return symbol.defined() && symbol.weak() && entry_for(offers, symbol) == id;
-  });
-  if (weak) return;
+  for (std::uint32_t s = 0; s < offers.symbols.size(); ++s)
+    if (offers.symbols[s].defined() && offers.symbols[s].weak() && entry_for({member, s}) == id) return;
   const std::uint32_t group = job_.inputs[member.input].group;
   if (group != 0 && group == job_.inputs[by.in.input].group) return;
   back_references_.try_emplace(
@@ -331,8 +331,8 @@ std::string soname_of(const InputFacts& input, const LinkInput& spelled) {
 
 }  // namespace
 
-LldLink::LldLink(const LinkJob& job, const std::vector<InputFacts>& inputs)
-    : job_(job), inputs_(inputs), since15_(traits_of(job).since >= 15), out_(blank_resolution(job, inputs)) {
+LldLink::LldLink(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names)
+    : job_(job), inputs_(inputs), names_(names), table_(names), since15_(traits_of(job).since >= 15), out_(blank_resolution(job, inputs)) {
   for (const InputFacts& input : inputs) lost_groups_.emplace_back(input.objects.size());
 }
 
@@ -458,7 +458,7 @@ bool LldLink::step(Reading& reading) {
   for (std::uint32_t i = now.next; i < count; ++i) {
     if (now.kind == Reading::Kind::LazyObject && out_.linked[now.id.input][now.id.object]) return false;
     if (now.kind == Reading::Kind::Index)
-      read_index_entry(input.index[i], now.id.input);
+      read_index_entry(now.id.input, i);
     else
       read_symbol(now, {now.id, i});
     if (readings_.size() == depth) continue;
@@ -468,12 +468,14 @@ bool LldLink::step(Reading& reading) {
   return false;
 }
 
-void LldLink::read_index_entry(const IndexEntry& entry, std::uint32_t input) {
+void LldLink::read_index_entry(std::uint32_t input, std::uint32_t number) {
+  const IndexEntry& entry = inputs_[input].index[number];
   if (entry.object == kNone) return;
   const std::string_view name = inputs_[input].index_name(entry);
   const std::size_t versioned = name.find("@@");
-  const std::uint32_t id = table_.id(name.substr(0, versioned));
-  if (versioned != std::string_view::npos) table_[id].version = name.substr(versioned + 2);
+  const bool plain = versioned == std::string_view::npos;
+  const std::uint32_t id = plain ? names_.of_index(input)[number] : table_.id(name.substr(0, versioned));
+  if (!plain) table_[id].version = name.substr(versioned + 2);
   offer_lazy({input, entry.object}, id);
 }
 
@@ -490,7 +492,7 @@ void LldLink::read_symbol(const Reading& reading, SymbolId at) {
     case Reading::Kind::LazyObject:
       if (!symbol.defined()) return;
       if (since15_) note_version(at, symbol);
-      offer_lazy(at.in, entry_for(facts, symbol));
+      offer_lazy(at.in, entry_for(at));
       return;
     case Reading::Kind::SharedObject:
       return read_shared_symbol(at, symbol);
@@ -508,7 +510,7 @@ void LldLink::read_definition(SymbolId at, const Symbol& symbol) {
 
 void LldLink::read_reference(SymbolId at, const Symbol& symbol, bool from_shared) {
   if (symbol.defined()) return;
-  const std::uint32_t id = entry_for(object(at.in), symbol);
+  const std::uint32_t id = entry_for(at);
   Demand reference;
   reference.by = at;
   reference.binding = symbol.binding;
@@ -522,14 +524,14 @@ void LldLink::read_reference(SymbolId at, const Symbol& symbol, bool from_shared
 /// Rule 10 of lld.cpp.
 void LldLink::read_shared_reference(SymbolId at, const Symbol& symbol) {
   read_reference(at, symbol, true);
-  const std::uint32_t id = entry_for(object(at.in), symbol);
+  const std::uint32_t id = entry_for(at);
   if (!symbol.weak() && (since15_ || table_[id].state == Entry::State::Undefined)) required_.emplace_back(id, at);
 }
 
 void LldLink::read_shared_symbol(SymbolId at, const Symbol& symbol) {
   if (!symbol.defined()) return read_shared_reference(at, symbol);
   const ObjectFacts& facts = object(at.in);
-  if (symbol.version.empty() || symbol.default_version) define_shared(at, symbol, table_.id(facts.name(symbol)));
+  if (symbol.version.empty() || symbol.default_version) define_shared(at, symbol, table_.id(at));
   if (!symbol.version.empty()) define_shared(at, symbol, table_.id(facts.name(symbol), facts.text(symbol.version)));
 }
 

@@ -20,7 +20,7 @@ class UndefinedNames;
 
 class LldLink {
  public:
-  LldLink(const LinkJob& job, const std::vector<InputFacts>& inputs);
+  LldLink(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names);
 
   /// Plays the whole link through. Call once.
   Resolution run();
@@ -77,7 +77,7 @@ class LldLink {
   void read(const Reading& reading);
   void read_all();
   bool step(Reading& reading);
-  void read_index_entry(const IndexEntry& entry, std::uint32_t input);
+  void read_index_entry(std::uint32_t input, std::uint32_t number);
   void read_symbol(const Reading& reading, SymbolId at);
   void read_definition(SymbolId at, const Symbol& symbol);
   void read_reference(SymbolId at, const Symbol& symbol, bool from_shared);
@@ -107,7 +107,7 @@ class LldLink {
   void define_discarded(SymbolId at, const Symbol& symbol);
   void define_common(SymbolId at, const Symbol& symbol);
   void define_shared(SymbolId at, const Symbol& symbol, std::uint32_t id);
-  std::uint32_t entry_for(const ObjectFacts& object, const Symbol& symbol);
+  std::uint32_t entry_for(SymbolId at);
   void note_version(SymbolId at, const Symbol& symbol);
 
   // What --fatal-warnings makes errors of (lld_warnings.cpp)
@@ -135,7 +135,7 @@ class LldLink {
   void mark_needed_libraries();
   bool has_version_nodes() const;
   std::uint32_t unwrapped(std::string_view name);
-  std::uint32_t redirected(const ObjectFacts& object, const Symbol& symbol);
+  std::uint32_t redirected(SymbolId at);
   bool has_version(std::uint32_t id) const;
   std::string printed_name(std::uint32_t id) const;
   std::optional<Binding> undefined_as(const Entry& entry) const;
@@ -151,6 +151,7 @@ class LldLink {
 
   const LinkJob& job_;
   const std::vector<InputFacts>& inputs_;
+  const LinkNames& names_;
   const bool since15_;  ///< a discarded definition counts until all files are read, and duplicates are found then
   SymbolTable<Entry> table_;
   Resolution out_;

@@ -146,7 +146,7 @@ void LldLink::settle() {
   merge_versions();
   mark_needed_libraries();
   const auto winner = [&](SymbolId at) {
-    const std::uint32_t id = entry_for(object(at.in), symbol(at));
+    const std::uint32_t id = entry_for(at);
     if (assigned_.contains(table_.name(id))) return SymbolId{};  // the value takes its place
     const Entry& entry = table_[id];
     return entry.state >= Entry::State::Shared ? entry.definition : SymbolId{};
@@ -170,7 +170,7 @@ void LldLink::find_duplicates() {
     for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
       const Symbol& second = facts.symbols[s];
       if (!second.defined() || second.common() || second.weak() || discarded({id, s})) continue;
-      const std::uint32_t number = entry_for(facts, second);
+      const std::uint32_t number = entry_for({id, s});
       const Entry& entry = table_[number];
       if (entry.state != Entry::State::Defined || entry.definition.in == id || entry.weak()) continue;
       if (discarded(entry.definition)) continue;
@@ -205,7 +205,7 @@ void LldLink::find_tls_mismatches() {
     for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
       const Symbol& mention = facts.symbols[s];
       if (mention.type == SymbolType::Tls || mention.type == SymbolType::NoType) continue;
-      const Entry& entry = table_[entry_for(facts, mention)];
+      const Entry& entry = table_[entry_for({id, s})];
       if (entry.type == SymbolType::Tls && entry.definition.valid()) tls_mismatch(entry.definition, {id, s});
     }
   }
@@ -280,8 +280,9 @@ std::uint32_t LldLink::unwrapped(std::string_view name) {
 
 /// Which name an object's relocations against the symbol really mean: --wrap=foo makes foo __wrap_foo and __real_foo
 /// foo, in the object that defines foo too.
-std::uint32_t LldLink::redirected(const ObjectFacts& object, const Symbol& symbol) {
-  const std::uint32_t id = entry_for(object, symbol);
+std::uint32_t LldLink::redirected(SymbolId at) {
+  const Symbol& symbol = this->symbol(at);
+  const std::uint32_t id = entry_for(at);
   if (!wrapped_.empty() && !symbol.default_version) {
     const std::string_view name = table_.name(id);
     if (wrapped_.contains(name)) return table_.composed("__wrap_" + std::string(name));
@@ -325,8 +326,8 @@ void LldLink::collect_unresolved() {
   const bool stopped = since15_ && std::any_of(out_.rejections.begin(), out_.rejections.end(), [](const Rejection& r) {
                          return r.kind == Rejection::Kind::NoSuchVersion;
                        });
-  names.each_symbol([&](SymbolId at, const ObjectFacts& facts, const Symbol& symbol) {
-    const std::uint32_t id = redirected(facts, symbol);
+  names.each_symbol([&](SymbolId at, const ObjectFacts& /*facts*/, const Symbol& /*symbol*/) {
+    const std::uint32_t id = redirected(at);
     const Entry& entry = table_[id];
     if (stopped && entry.discarded) return;
     const std::optional<Binding> binding = undefined_as(entry);
@@ -359,8 +360,8 @@ void LldLink::add_unknown_operands(UndefinedNames& names) {
     }
   }
   if (libraries.empty()) return;
-  names.each_symbol([&](SymbolId at, const ObjectFacts& facts, const Symbol& symbol) {
-    const std::uint32_t id = redirected(facts, symbol);
+  names.each_symbol([&](SymbolId at, const ObjectFacts& /*facts*/, const Symbol& /*symbol*/) {
+    const std::uint32_t id = redirected(at);
     if (libraries.contains(id)) names.name(id, {}).references.push_back({at, {}, 0});
   });
 }

@@ -52,9 +52,11 @@ enum class Mention : std::uint8_t { None, Weak, Strong };
 
 }  // namespace
 
-MoldLink::MoldLink(const LinkJob& job, const std::vector<InputFacts>& inputs)
+MoldLink::MoldLink(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names)
     : job_(job),
       inputs_(inputs),
+      names_(names),
+      table_(names),
       out_(blank_resolution(job, inputs)),
       wrapped_(job.wrapped.begin(), job.wrapped.end()) {}
 
@@ -115,11 +117,14 @@ void MoldLink::add_file(ObjectId id, bool alive) {
 void MoldLink::name_symbols(File& file) {
   const ObjectFacts& facts = object(file);
   file.ids.reserve(facts.symbols.size());
-  for (const Symbol& symbol : facts.symbols) file.ids.push_back(entry_for(facts, symbol));
+  for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) file.ids.push_back(entry_for({file.id, s}));
 }
 
 /// Rule 6, and --wrap=foo: an undefined foo means __wrap_foo, an undefined __real_foo means foo.
-std::uint32_t MoldLink::entry_for(const ObjectFacts& object, const Symbol& symbol) {
+std::uint32_t MoldLink::entry_for(SymbolId at) {
+  const ObjectFacts& object = this->object(at.in);
+  const Symbol& symbol = object.symbols[at.symbol];
+  if (wrapped_.empty() && (symbol.version.empty() || symbol.default_version)) return table_.id(at);
   const std::string_view name = object.name(symbol);
   if (object.kind != ObjectKind::Relocatable) {
     const bool hidden = symbol.defined() && !symbol.version.empty() && !symbol.default_version;

@@ -17,7 +17,7 @@ namespace elfaudit {
 
 class MoldLink {
  public:
-  MoldLink(const LinkJob& job, const std::vector<InputFacts>& inputs);
+  MoldLink(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names);
 
   /// Plays the whole link through. Call once.
   Resolution run();
@@ -45,7 +45,7 @@ class MoldLink {
   void list_archive(std::uint32_t input);
   void add_file(ObjectId id, bool alive);
   void name_symbols(File& file);
-  std::uint32_t entry_for(const ObjectFacts& object, const Symbol& symbol);
+  std::uint32_t entry_for(SymbolId at);
 
   void assign();
   void elect();
@@ -73,6 +73,7 @@ class MoldLink {
 
   const LinkJob& job_;
   const std::vector<InputFacts>& inputs_;
+  const LinkNames& names_;
   SymbolTable<Entry> table_;
   Resolution out_;
   std::vector<File> files_;

@@ -225,24 +225,28 @@ void find_redeclared(const std::vector<InputFacts>& inputs, Resolution& resoluti
   }
 }
 
-Resolution resolve_symbols(const LinkJob& job, const std::vector<InputFacts>& inputs) {
+Resolution resolve_symbols(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names) {
   switch (traits_of(job).rules) {
     case ResolutionRules::Lld:
-      return LldLink(job, inputs).run();
+      return LldLink(job, inputs, names).run();
     case ResolutionRules::Mold:
-      return MoldLink(job, inputs).run();
+      return MoldLink(job, inputs, names).run();
     case ResolutionRules::Gold:
-      return GoldLink(job, inputs).run();
+      return GoldLink(job, inputs, names).run();
     case ResolutionRules::GnuLd:
       break;
   }
-  return BfdLink(job, inputs).run();
+  return BfdLink(job, inputs, names).run();
 }
 
 }  // namespace
 
 Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs) {
-  Resolution resolution = resolve_symbols(job, inputs);
+  return resolve(job, inputs, LinkNames(inputs));
+}
+
+Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names) {
+  Resolution resolution = resolve_symbols(job, inputs, names);
   if (job.scope.command) find_redeclared(inputs, resolution);
   return resolution;
 }

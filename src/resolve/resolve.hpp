@@ -10,6 +10,7 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
+#include "resolve/link_names.hpp"
 #include "resolve/live_sections.hpp"
 #include "resolve/shared_references.hpp"
 #include "scan/object_queries.hpp"
@@ -140,6 +141,9 @@ void judge_lost_members(const std::vector<InputFacts>& inputs, const Resolution&
 /// lld_verdict.cpp) or mold's (mold.cpp). `inputs` are the facts of job.inputs.
 /// Archives alone, with nothing that could pull a member in, are taken whole: Resolution::whole_archives.
 Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs);
+
+/// The same with names that are numbered already.
+Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names);
 
 /// A name that the linker itself defines when something refers to it: "_end", "__bss_start", "_GLOBAL_OFFSET_TABLE_".
 /// Not the __start_SECTION kind, which need the section.

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
-#include <functional>
 #include <string_view>
 #include <vector>
+
+#include "support/name_hash.hpp"
 
 namespace elfaudit {
 
@@ -18,7 +18,7 @@ class Interner {
 
   std::uint32_t intern(std::string_view name) {
     if (2 * (names_.size() + 1) > slots_.size()) grow();
-    const std::size_t hash = hash_of(name);
+    const std::uint64_t hash = hash_text(name);
     std::uint32_t& slot = slots_[probe(name, hash)];
     if (slot == kAbsent) {
       slot = static_cast<std::uint32_t>(names_.size());
@@ -28,26 +28,14 @@ class Interner {
     return slot;
   }
 
-  std::uint32_t find(std::string_view name) const { return slots_[probe(name, hash_of(name))]; }
+  std::uint32_t find(std::string_view name) const { return slots_[probe(name, hash_text(name))]; }
 
   std::string_view name(std::uint32_t id) const { return names_[id]; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(names_.size()); }
 
  private:
-  /// Most names of sources are short: two overlapping words hold one.
-  static std::size_t hash_of(std::string_view name) {
-    const std::size_t size = name.size();
-    if (size < 4 || size > 16) return std::hash<std::string_view>{}(name);
-    std::uint64_t first = 0, last = 0;
-    const std::size_t width = size < 8 ? 4 : 8;
-    std::memcpy(&first, name.data(), width);
-    std::memcpy(&last, name.data() + size - width, width);
-    const std::uint64_t mixed = (first * 0x9e3779b97f4a7c15U) ^ ((last + size) * 0xc2b2ae3d27d4eb4fU);
-    return mixed ^ (mixed >> 29U) ^ (mixed >> 47U);
-  }
-
   /// The slot that holds `name`, or the free one where it would go.
-  std::size_t probe(std::string_view name, std::size_t hash) const {
+  std::size_t probe(std::string_view name, std::uint64_t hash) const {
     const std::size_t mask = slots_.size() - 1;
     for (std::size_t at = hash & mask;; at = (at + 1) & mask) {
       const std::uint32_t id = slots_[at];
@@ -67,7 +55,7 @@ class Interner {
 
   std::vector<std::uint32_t> slots_;
   std::vector<std::string_view> names_;
-  std::vector<std::size_t> hashes_;
+  std::vector<std::uint64_t> hashes_;
 };
 
 }  // namespace elfaudit

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -172,6 +173,28 @@ inline std::uint32_t hash_end(const char* name, std::size_t length) {
     last = name + (length - copy.size());
   }
   return static_cast<std::uint32_t>(mix(word_at(last) ^ kFirst ^ length, word_at(last + 8) ^ kSecond) >> 32);
+}
+
+/// Of a text whose length is known, with whatever bytes: two words at a time, the last ones overlapping.
+inline std::uint64_t hash_text(std::string_view text) {
+  using namespace name_hash_detail;
+  const char* at = text.data();
+  const std::size_t size = text.size();
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  std::uint64_t hash = kFirst ^ size;
+  if (size > 16) {
+    for (const char* const end = at + size - 16; at < end; at += 16)
+      hash = mix(word_at(at) ^ kSecond, word_at(at + 8) ^ hash);
+    first = word_at(text.data() + size - 16);
+    last = word_at(text.data() + size - 8);
+  } else if (size >= 8) {
+    first = word_at(at);
+    last = word_at(at + size - 8);
+  } else {
+    std::memcpy(&first, at, size);
+  }
+  return mix(mix(first ^ kThird, last ^ hash), hash ^ kSecond);
 }
 
 }  // namespace elfaudit
