@@ -87,6 +87,7 @@ struct ObjectFacts {
   bool has_device_code = false;  ///< has a section of device code: `device` is filled in
   LtoCode lto;                   ///< Origin::bytecode: the symbols are those of this code
   bool nested = false;           ///< a member of an archive inside an archive: linkers do not search it
+  bool unopened = false;         ///< a member that the link does not take: only the archive's index says what it defines
 
   std::string strings;                     ///< the bytes behind every Text
   std::vector<Symbol> symbols;             ///< in symbol table order
@@ -133,6 +134,10 @@ class ObjectList {
     if (objects_.use_count() != 1) objects_ = std::make_shared<std::vector<ObjectFacts>>(list());
     return *objects_;
   }
+
+  /// What an unopened member turned out to be. All lists that share the objects see it. Not for one object by two
+  /// threads.
+  void open(std::size_t i, ObjectFacts object) { (*objects_)[i] = std::move(object); }
 
  private:
   const std::vector<ObjectFacts>& list() const {

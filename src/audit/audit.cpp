@@ -134,6 +134,14 @@ std::vector<ObjectFacts> interpreter_of_link(const Audit& audit, const AuditOpti
   return {};
 }
 
+void open_for_reports(LinkMembers& members, Resolution& resolution) {
+  const auto reported = [](const Unresolved& name) { return name.reported; };
+  if (std::any_of(resolution.unresolved.begin(), resolution.unresolved.end(), reported))
+    members.open_rest(resolution);
+  else
+    members.open_rivals(resolution);
+}
+
 bool complete(const std::vector<Finding>& findings) {
   return std::none_of(findings.begin(), findings.end(), [](const Finding& f) { return f.leaves_unread; });
 }
@@ -202,8 +210,11 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   Attempts attempt;
 
   const bool alone = !given;
+  const bool by_need = alone && !prefilter && may_open_by_need(result.job, options);
   progress_stage("reading files");
-  result.inputs = given ? *std::move(given) : prefilter ? std::move(prefilter->inputs) : scan(result.job, options.jobs);
+  result.inputs = given       ? *std::move(given)
+                  : prefilter ? std::move(prefilter->inputs)
+                              : scan(result.job, options.jobs, by_need ? ArchiveReading::Index : ArchiveReading::Whole);
   result.packages = attempt("packages", [&] { return read_packages(result.job.packages, options.jobs); });
   for (std::string& remark : remarks_on(result.packages)) result.job.notes.push_back(std::move(remark));
   watch.lap("scan");
@@ -215,7 +226,9 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   result.libraries = std::move(loaded.libraries);
   watch.lap("images");
   progress_stage("resolving symbols");
-  result.resolution = resolve(result.job, result.inputs);
+  std::optional<LinkMembers> members;
+  if (by_need) members.emplace(result.job, result.inputs);
+  result.resolution = members ? members->resolve() : resolve(result.job, result.inputs);
   if (prefilter) take_undefined_from(*prefilter, result.resolution);
   watch.lap("resolve");
   judge_lost_members(result.inputs, result.resolution, result.job);
@@ -231,6 +244,7 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
                         {read_warning_sections, alignment_power, find_uses, read_section_graph, find_needed});
   });
   conclude(result.job, result.inputs, result.resolution);
+  if (members) open_for_reports(*members, result.resolution);
   attempt("suppliers", [&] { look_for_suppliers(result.job, result.inputs, result.resolution); });
   watch.lap("references");
   if (can_judge_relocations(result.job)) {

@@ -1,11 +1,14 @@
 // The entries of this folder behind elfaudit/audit.hpp: for files that were looked at before, and for several links.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "elfaudit/audit.hpp"
+#include "resolve/link_names.hpp"
 #include "scan/prefilter.hpp"
+#include "scan/scan.hpp"
 
 namespace elfaudit {
 
@@ -14,6 +17,60 @@ bool may_prefilter(const AuditOptions& options);
 
 /// `prefilter` is that of the files of `job`, in their order; without one everything is read.
 Audit audit(LinkJob job, const AuditOptions& options, std::optional<Prefilter> prefilter);
+
+// --- Archives of which only the members are opened that the link takes.
+
+/// Does nothing that the audit asks for need the other members?
+bool may_open_by_need(const LinkJob& job, const AuditOptions& options);
+
+/// The inputs were scanned with ArchiveReading::Index. They and the job outlive it.
+class LinkMembers {
+ public:
+  LinkMembers(const LinkJob& job, std::vector<InputFacts>& inputs);
+
+  /// The link as the job's linker makes it; opens what it takes. Call once.
+  Resolution resolve();
+
+  /// Opens all members that define what a member of another archive that is taken does, and if one does so strongly,
+  /// all others.
+  void open_rivals(Resolution& resolution);
+  void open_rest(Resolution& resolution);
+
+ private:
+  /// Which of the members that define a name are opened for it.
+  enum class Want : std::uint8_t { None, First, All };
+  /// What opened objects say of a name.
+  struct Known {
+    std::uint32_t library = kNone;  ///< the first input that is a shared object with it
+    bool defined = false;           ///< by a relocatable object
+    Want wanted = Want::None;
+  };
+  /// One entry of an index.
+  struct Offer {
+    ObjectId member;
+    std::uint32_t next = kNone;  ///< into offers_: the next one of the name
+  };
+
+  void collect_offers();
+  void grow();
+  void note(ObjectId id);
+  void want(std::uint32_t name, Want how);
+  void open_wanted();
+  void open(std::vector<ObjectId> members);
+  void open_after(std::vector<ObjectId> members, Resolution& resolution);
+  template <class Test>
+  std::vector<ObjectId> unopened(const Test& test) const;
+
+  const LinkJob& job_;
+  std::vector<InputFacts>& inputs_;
+  MemberOpener opener_;
+  LinkNames names_;
+  std::vector<std::uint32_t> first_;   ///< by input: the first one of the same path
+  std::vector<std::uint32_t> heads_;   ///< by name: into offers_
+  std::vector<Known> known_;           ///< by name
+  std::vector<Offer> offers_;          ///< of members that were not open in the beginning
+  std::vector<std::uint32_t> wanted_;  ///< names whose offers are to be looked at
+};
 
 /// One link of several, whose inputs were read before: `inputs` are those of `job`, in their order. It lacks what
 /// audit_objects() reports.

@@ -42,9 +42,8 @@ void LinkNames::number(std::vector<Batch> batches) {
     batch.hashes.resize(count);
     for (std::size_t i = 0; i < count; ++i) batch.hashes[i] = hash_text(batch.name(i));
   });
-  for_each_parallel(kShards, 1, [&](std::size_t shard) {
-    number_in(shards_[shard], static_cast<std::uint32_t>(shard), batches);
-  });
+  for_each_parallel(kShards, 1,
+                    [&](std::size_t shard) { number_in(shards_[shard], static_cast<std::uint32_t>(shard), batches); });
   for (std::uint32_t s = 0; s < kShards; ++s)
     if (const auto count = static_cast<std::uint32_t>(shards_[s].names.size()); count != 0)
       size_ = std::max(size_, (count - 1) * kShards + s + 1);

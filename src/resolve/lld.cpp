@@ -332,7 +332,12 @@ std::string soname_of(const InputFacts& input, const LinkInput& spelled) {
 }  // namespace
 
 LldLink::LldLink(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names)
-    : job_(job), inputs_(inputs), names_(names), table_(names), since15_(traits_of(job).since >= 15), out_(blank_resolution(job, inputs)) {
+    : job_(job),
+      inputs_(inputs),
+      names_(names),
+      table_(names),
+      since15_(traits_of(job).since >= 15),
+      out_(blank_resolution(job, inputs)) {
   for (const InputFacts& input : inputs) lost_groups_.emplace_back(input.objects.size());
 }
 
@@ -397,6 +402,13 @@ void LldLink::open_input(std::uint32_t input) {
   read_all();
 }
 
+/// The index of an archive with unopened members has their order.
+static std::uint32_t first_entry_of(const InputFacts& archive, std::uint32_t member) {
+  const auto entry = std::partition_point(archive.index.begin(), archive.index.end(),
+                                          [&](const IndexEntry& e) { return e.object < member; });
+  return static_cast<std::uint32_t>(entry - archive.index.begin());
+}
+
 void LldLink::open_archive(std::uint32_t input) {
   const InputFacts& archive = inputs_[input];
   if (!whole(input) && !since15_ && archive.has_index) return read({Reading::Kind::Index, {input, 0}});
@@ -404,7 +416,9 @@ void LldLink::open_archive(std::uint32_t input) {
     const ObjectFacts& facts = archive.objects[member];
     const bool reached = out_.whole_archives || !facts.nested;  // rule 8
     if (facts.kind != ObjectKind::Relocatable || !reached || out_.linked[input][member]) continue;
-    if (!whole(input)) {
+    if (!whole(input) && facts.unopened) {
+      read({Reading::Kind::UnopenedMember, {input, member}, first_entry_of(archive, member)});
+    } else if (!whole(input)) {
       read({Reading::Kind::LazyObject, {input, member}});
     } else {
       if (!out_.whole_archives) out_.extractions.push_back({{input, member}, {}, {}, "--whole-archive"});
@@ -453,11 +467,14 @@ bool LldLink::step(Reading& reading) {
   const Reading now = reading;
   const std::size_t depth = readings_.size();
   const InputFacts& input = inputs_[now.id.input];
-  const std::size_t count =
-      now.kind == Reading::Kind::Index ? input.index.size() : input.objects[now.id.object].symbols.size();
+  const bool by_member = now.kind == Reading::Kind::UnopenedMember;
+  const bool by_index = by_member || now.kind == Reading::Kind::Index;
+  const std::size_t count = by_index ? input.index.size() : input.objects[now.id.object].symbols.size();
   for (std::uint32_t i = now.next; i < count; ++i) {
-    if (now.kind == Reading::Kind::LazyObject && out_.linked[now.id.input][now.id.object]) return false;
-    if (now.kind == Reading::Kind::Index)
+    const bool lazy = by_member || now.kind == Reading::Kind::LazyObject;
+    if (lazy && out_.linked[now.id.input][now.id.object]) return false;
+    if (by_member && input.index[i].object != now.id.object) return false;
+    if (by_index)
       read_index_entry(now.id.input, i);
     else
       read_symbol(now, {now.id, i});
@@ -496,6 +513,7 @@ void LldLink::read_symbol(const Reading& reading, SymbolId at) {
       return;
     case Reading::Kind::SharedObject:
       return read_shared_symbol(at, symbol);
+    case Reading::Kind::UnopenedMember:
     case Reading::Kind::Index:
       return;
   }

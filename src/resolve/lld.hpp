@@ -62,7 +62,7 @@ class LldLink {
   };
   /// A file that is being read; an extraction interrupts it.
   struct Reading {
-    enum class Kind : std::uint8_t { Object, References, SharedObject, LazyObject, Index };
+    enum class Kind : std::uint8_t { Object, References, SharedObject, LazyObject, UnopenedMember, Index };
     Kind kind;
     ObjectId id;
     std::uint32_t next = 0;

@@ -47,6 +47,7 @@ namespace {
 constexpr std::uint32_t kRankShift = 24;
 constexpr std::uint32_t kMostFiles = (1U << kRankShift) - 1;
 constexpr std::uint32_t kAssignedRank = 0;
+constexpr std::uint32_t kLazyRank = 3;
 
 enum class Mention : std::uint8_t { None, Weak, Strong };
 
@@ -116,8 +117,18 @@ void MoldLink::add_file(ObjectId id, bool alive) {
 
 void MoldLink::name_symbols(File& file) {
   const ObjectFacts& facts = object(file);
+  if (facts.unopened) return name_offers(file);
   file.ids.reserve(facts.symbols.size());
   for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) file.ids.push_back(entry_for({file.id, s}));
+}
+
+/// What its archive's index says of a member.
+void MoldLink::name_offers(File& file) {
+  const InputFacts& archive = inputs_[file.id.input];
+  const auto begin = std::partition_point(archive.index.begin(), archive.index.end(),
+                                          [&](const IndexEntry& entry) { return entry.object < file.id.object; });
+  for (auto entry = begin; entry != archive.index.end() && entry->object == file.id.object; ++entry)
+    file.ids.push_back(names_.of_index(file.id.input)[static_cast<std::size_t>(entry - archive.index.begin())]);
 }
 
 /// Rule 6, and --wrap=foo: an undefined foo means __wrap_foo, an undefined __real_foo means foo.
@@ -156,22 +167,25 @@ void MoldLink::elect() {
     const File& file = files_[number];
     if (dead_are_dropped_ && !file.alive) continue;
     const ObjectFacts& facts = object(file);
-    for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
-      const Symbol& symbol = facts.symbols[s];
-      if (!symbol.defined() || gone(file, symbol)) continue;
+    const auto propose = [&](std::uint32_t s, std::uint32_t of_kind) {
       Entry& entry = table_[file.ids[s]];
-      const std::uint32_t rank = rank_of(file, symbol) << kRankShift | (number + 1);
-      if (rank >= entry.rank) continue;
+      const std::uint32_t rank = of_kind << kRankShift | (number + 1);
+      if (rank >= entry.rank) return;
       entry.rank = rank;
       entry.file = number;
       entry.symbol = s;
-    }
+    };
+    for (std::uint32_t s = 0; s < facts.symbols.size(); ++s)
+      if (const Symbol& symbol = facts.symbols[s]; symbol.defined() && !gone(file, symbol))
+        propose(s, rank_of(file, symbol));
+    if (!facts.unopened || dead_are_dropped_) continue;
+    for (std::uint32_t s = 0; s < file.ids.size(); ++s) propose(s, kLazyRank);
   }
 }
 
 std::uint32_t MoldLink::rank_of(const File& file, const Symbol& symbol) {
   if (symbol.common() && !file.shared) return file.alive ? 5 : 6;
-  if (file.shared || !file.alive) return symbol.weak() ? 4 : 3;
+  if (file.shared || !file.alive) return symbol.weak() ? 4 : kLazyRank;
   return symbol.weak() ? 2 : 1;
 }
 
@@ -231,9 +245,13 @@ void MoldLink::mark_from(const File& file) {
     const File& definer = files_[entry.file];
     const bool follows = file.shared
                              ? !symbol.defined() && !definer.shared
-                             : !symbol.weak() && (!symbol.defined() || (symbol.common() && !winner(entry).common()));
+                             : !symbol.weak() && (!symbol.defined() || (symbol.common() && !wins_as_common(entry)));
     if (follows) keep(file.ids[s], {{}, std::string(table_.name(file.ids[s])), file.id, {}});
   }
+}
+
+bool MoldLink::wins_as_common(const Entry& entry) const {
+  return !object(files_[entry.file]).unopened && winner(entry).common();
 }
 
 const Symbol& MoldLink::winner(const Entry& entry) const { return object(files_[entry.file]).symbols[entry.symbol]; }

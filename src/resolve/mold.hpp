@@ -45,6 +45,7 @@ class MoldLink {
   void list_archive(std::uint32_t input);
   void add_file(ObjectId id, bool alive);
   void name_symbols(File& file);
+  void name_offers(File& file);
   std::uint32_t entry_for(SymbolId at);
 
   void assign();
@@ -57,6 +58,7 @@ class MoldLink {
   void keep(std::uint32_t id, Extraction why);
   void drop_dead();
   const Symbol& winner(const Entry& entry) const;  ///< of an entry with a file
+  bool wins_as_common(const Entry& entry) const;   ///< the same
 
   void find_duplicates();
   void find_duplicate_of_bytecode(const File& file, std::uint32_t symbol, const File& kept,

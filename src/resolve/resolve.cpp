@@ -107,6 +107,11 @@ bool is_operand(const LinkJob& job, const Unresolved& name) {
   });
 }
 
+bool is_strong_definition(const ObjectFacts& object, const Symbol& symbol) {
+  if (!symbol.defined() || symbol.weak() || symbol.common() || symbol.binding == Binding::Unique) return false;
+  return symbol.section == kNone || object.sections[symbol.section].group == kNone;
+}
+
 Judgement judgement_of(const LinkJob& job, const std::vector<InputFacts>& inputs) {
   Judgement judgement;
   judgement.duplicates = inputs_known(job, inputs);

@@ -156,6 +156,9 @@ bool is_operand(const LinkJob& job, const Unresolved& name);
 /// Does it define the name, and in time where an expression asks for it? GNU ld evaluates before it has all of them.
 bool answered_by_linker(const Unresolved& name, const LinkJob& job, const MachineTraits& machine, bool dynamic);
 
+/// A definition that another of its kind collides with: not weak, common or in a COMDAT group.
+bool is_strong_definition(const ObjectFacts& object, const Symbol& symbol);
+
 const MachineTraits& machine_of(const ObjectFacts& object);
 
 /// That of the first object.

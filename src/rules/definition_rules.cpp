@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "resolve/resolve.hpp"
 #include "rules/rules.hpp"
 #include "support/demangle.hpp"
 #include "target/linker_traits.hpp"
@@ -213,11 +214,6 @@ static void settle_header_definitions(const Resolution& /*resolution*/, std::vec
 
 namespace {
 
-bool is_strong(const ObjectFacts& object, const Symbol& symbol) {
-  if (!symbol.defined() || symbol.weak() || symbol.common() || symbol.binding == Binding::Unique) return false;
-  return symbol.section == kNone || object.sections[symbol.section].group == kNone;
-}
-
 /// Names that a member, extracted because something needs it, defines.
 std::unordered_map<std::string_view, SymbolId> names_taken_from_archives(const Evidence& evidence) {
   std::unordered_map<std::string_view, SymbolId> names;
@@ -226,7 +222,8 @@ std::unordered_map<std::string_view, SymbolId> names_taken_from_archives(const E
     const ObjectFacts& object = evidence.object(extraction.object);
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const SymbolId id{extraction.object, s};
-      if (is_strong(object, object.symbols[s]) && evidence.resolution.resolution_of(id) == SymbolResolution::Kept)
+      if (is_strong_definition(object, object.symbols[s]) &&
+          evidence.resolution.resolution_of(id) == SymbolResolution::Kept)
         names.emplace(object.name(object.symbols[s]), id);
     }
   }
@@ -279,7 +276,7 @@ static std::vector<Finding> shadowed_definitions(const Evidence& evidence) {
       const ObjectFacts& object = evidence.inputs[i].objects[o];
       if (object.nested || object.kind != ObjectKind::Relocatable) continue;
       for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
-        if (!is_strong(object, object.symbols[s])) continue;
+        if (!is_strong_definition(object, object.symbols[s])) continue;
         const auto found = taken.find(object.name(object.symbols[s]));
         if (found == taken.end()) continue;
         const ObjectFacts& kept = evidence.object(found->second.in);

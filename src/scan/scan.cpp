@@ -2,10 +2,13 @@
 
 #include "scan/scan.hpp"
 
+#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstring>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -21,6 +24,7 @@
 #include <vector>
 
 #include "elf/archive.hpp"
+#include "elf/elf_file.hpp"
 #include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/facts.hpp"
@@ -261,6 +265,94 @@ InputFacts scan_archive(const std::string& path, std::span<std::byte> bytes, con
   return ArchiveScan(path, lto).run(bytes);
 }
 
+/// An archive as its index and the headers of its members show it: ArchiveReading::Index.
+class ArchiveIndexScan {
+ public:
+  ArchiveIndexScan(const std::string& path, int fd, std::uint64_t size) : path_(path), fd_(fd), size_(size) {}
+
+  /// Nothing when the archive has to be read whole.
+  std::optional<InputFacts> run(const LtoPolicy& lto) {
+    ReadBuffer buffer;
+    ReadAhead ahead(size_);
+    ArchiveBytes bytes(fd_, size_, buffer, ahead);
+    ArchiveReader reader(bytes);
+    while (reader.next() != nullptr) {
+    }
+    Archive archive = reader.finish();
+    if (archive.thin || !archive.has_index || !archive.damage.empty() || is_unusual(archive.index_strings)) return {};
+    InputFacts facts;
+    facts.path = path_;
+    facts.kind = InputKind::Archive;
+    facts.has_index = true;
+    facts.members = static_cast<std::uint32_t>(archive.members.size());
+    if (!take_index(archive, facts)) return {};
+    std::vector<ObjectFacts> objects(archive.members.size());
+    for (std::size_t m = 0; m < objects.size(); ++m)
+      if (!look_at(archive.members[m], objects[m])) return {};
+    read_what_is_not_indexed(facts, lto, objects);
+    facts.objects = ObjectList(std::move(objects));
+    return facts;
+  }
+
+ private:
+  /// Names that say more than themselves: versions ("foo@@V1"), device code, GCC's bytecode.
+  static bool is_unusual(std::string_view names) {
+    const auto has = [&](std::string_view part) { return names.find(part) != std::string_view::npos; };
+    return has("@") || has("__fatbinwrap") || has("__hip_") || has("__gnu_lto_slim");
+  }
+
+  /// False when the members are not in its order.
+  static bool take_index(Archive& archive, InputFacts& facts) {
+    facts.index.reserve(archive.index.size());
+    std::uint32_t member = 0;
+    for (const ArchiveIndexEntry& entry : archive.index) {
+      while (member < archive.members.size() && archive.members[member].header < entry.header) ++member;
+      if (member == archive.members.size() || archive.members[member].header != entry.header) return false;
+      facts.index.push_back({entry.symbol, member});
+    }
+    facts.index_strings = std::move(archive.index_strings);
+    return true;
+  }
+
+  /// False when it is not an object.
+  bool look_at(const ArchiveMember& member, ObjectFacts& object) const {
+    std::array<unsigned char, EI_NIDENT + 2 * sizeof(Elf64_Half)> head;
+    if (member.size < head.size() || !read_all(fd_, head.data(), member.offset, head.size())) return false;
+    object.big_endian = head[EI_DATA] == ELFDATA2MSB;
+    const auto half = [&](std::size_t at) {
+      return static_cast<std::uint16_t>(object.big_endian ? head[at] << 8U | head[at + 1]
+                                                          : head[at + 1] << 8U | head[at]);
+    };
+    if (std::memcmp(head.data(), ELFMAG, SELFMAG) != 0 || half(EI_NIDENT) != ET_REL) return false;
+    object.is_64 = head[EI_CLASS] == ELFCLASS64;
+    object.machine = half(EI_NIDENT + sizeof(Elf64_Half));
+    object.origin = {path_, member.name, path_, member.offset, member.size};
+    object.unopened = true;
+    return true;
+  }
+
+  /// Bytecode that `ar` does not know, and what defines nothing.
+  static void read_what_is_not_indexed(InputFacts& facts, const LtoPolicy& lto, std::vector<ObjectFacts>& objects) {
+    std::vector<bool> indexed(objects.size());
+    for (const IndexEntry& entry : facts.index) indexed[entry.object] = true;
+    for (std::size_t m = 0; m < objects.size(); ++m) {
+      if (indexed[m]) continue;
+      try {
+        const Origin origin = objects[m].origin;
+        objects[m] = read_object(ElfFile::open(origin), origin, lto);
+      } catch (const InputError& error) {
+        objects[m].unopened = false;
+        objects[m].available = false;
+        facts.errors.push_back(error);
+      }
+    }
+  }
+
+  const std::string& path_;
+  const int fd_;
+  const std::uint64_t size_;
+};
+
 MemberKind kind_from(ObjectKind kind) {
   switch (kind) {
     case ObjectKind::SharedObject:
@@ -447,8 +539,9 @@ void read_device_code_of_entry(std::span<const std::byte> bytes, InputFacts& fac
   }
 }
 
-InputFacts scan_any(const std::string& path, const LtoPolicy& lto) {
-  FileDescriptor fd = open_for_reading(path.c_str());
+InputFacts scan_any(const std::string& path, const LtoPolicy& lto, ArchiveReading archives) {
+  std::uint64_t size = 0;
+  FileDescriptor fd = open_for_reading(path.c_str(), &size);
   const FileKind kind = kind_of_open_file(path, fd);
   if (kind == FileKind::Elf) return scan_loose(path, std::move(fd), lto);
   if (kind == FileKind::LlvmBitcode) return scan_bitcode(path);
@@ -456,6 +549,8 @@ InputFacts scan_any(const std::string& path, const LtoPolicy& lto) {
   if (is_device_file(kind)) return scan_device_file(path);
   if (kind != FileKind::Archive && kind != FileKind::ThinArchive)
     throw InputError(path, std::string(unreadable_reason(kind)));
+  if (archives == ArchiveReading::Index)
+    if (std::optional<InputFacts> facts = ArchiveIndexScan(path, fd.get(), size).run(lto)) return *std::move(facts);
   const MappedFile mapping(path);
   return scan_archive(path, mapping.bytes(), lto);
 }
@@ -489,10 +584,10 @@ InputFacts scan_wheel_entry(const std::string& wheel, const std::string& entry, 
   return facts;
 }
 
-InputFacts scan_input(const std::string& path, const LtoPolicy& lto) {
+InputFacts scan_input(const std::string& path, const LtoPolicy& lto, ArchiveReading archives) {
   progress_step();
   try {
-    return scan_any(path, lto);
+    return scan_any(path, lto, archives);
   } catch (const InputError& error) {
     InputFacts facts;
     facts.path = path;
@@ -515,7 +610,45 @@ InputFacts scan_binary(const std::string& path) {
   return facts;
 }
 
-std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs) {
+void MemberOpener::open(std::span<const ObjectId> members) {
+  std::uint64_t size = 0;
+  for (const ObjectId id : members) {
+    const Origin& origin = inputs_[id.input].objects[id.object].origin;
+    size += origin.size;
+    try {
+      if (!archives_.contains(origin.path)) archives_.emplace(origin.path, MappedFile(origin.path));
+    } catch (const InputError& error) {  // it was there a moment ago
+      inputs_[id.input].errors.push_back(error);
+    }
+  }
+  std::mutex errors_mutex;
+  std::map<ObjectId, InputError> errors;
+  for_each_file(members.size(), size, [&](std::size_t i) {
+    const ObjectId id = members[i];
+    ObjectFacts facts;
+    const Origin origin = inputs_[id.input].objects[id.object].origin;
+    try {
+      facts = read(origin);
+    } catch (const InputError& error) {
+      facts.origin = origin;
+      facts.available = false;
+      const std::lock_guard lock(errors_mutex);
+      errors.emplace(id, error);
+    }
+    inputs_[id.input].objects.open(id.object, std::move(facts));
+  });
+  for (auto& [id, error] : errors) inputs_[id.input].errors.push_back(std::move(error));
+}
+
+ObjectFacts MemberOpener::read(const Origin& origin) const {
+  const auto mapped = archives_.find(origin.path);
+  const std::span<std::byte> archive = mapped == archives_.end() ? std::span<std::byte>() : mapped->second.bytes();
+  if (origin.offset > archive.size() || origin.size > archive.size() - origin.offset)
+    throw InputError(origin.path, origin.member, origin.offset, "the archive became shorter while it was being read");
+  return read_object(ElfFile::open(origin, archive.subspan(origin.offset, origin.size)), origin, lto_);
+}
+
+std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs, ArchiveReading archives) {
   std::map<std::pair<std::string_view, bool>, std::size_t> first;  // where each path is named first, as what
   const auto key = [&](std::size_t i) { return std::pair(std::string_view(job.inputs[i].path), job.inputs[i].binary); };
   std::vector<std::size_t> to_read;
@@ -525,8 +658,9 @@ std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs) {
   std::vector<InputFacts> facts(job.inputs.size());
   const auto read = [&](std::size_t i) {
     const LinkInput& input = job.inputs[to_read[i]];
-    facts[to_read[i]] =
-        input.binary ? scan_binary(input.path) : scan_input(input.facts.empty() ? input.path : input.facts, job.lto);
+    facts[to_read[i]] = input.binary ? scan_binary(input.path)
+                                     : scan_input(input.facts.empty() ? input.path : input.facts, job.lto,
+                                                  input.whole_archive ? ArchiveReading::Whole : archives);
   };
   with_threads(jobs, [&] { for_each_file(to_read.size(), size_of(job.inputs, to_read), read); });
   for (std::size_t i = 0; i < facts.size(); ++i)

@@ -1,6 +1,7 @@
 // Files on disk -> facts. The only stage that reads symbols; libelf handles live inside one call.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -13,6 +14,8 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/listing.hpp"
+#include "elfaudit/resolution.hpp"
+#include "support/file.hpp"
 
 namespace elfaudit {
 
@@ -22,14 +25,40 @@ namespace elfaudit {
 /// archive is a row by itself; one that can't be read is none (InputFacts::errors).
 std::vector<ListedMember> list_members(std::vector<InputFacts>& inputs);
 
+/// How much of an archive is read.
+enum class ArchiveReading : std::uint8_t {
+  Whole,
+  /// The index and each member's header, where that is enough: an index in the order of the members, which are objects,
+  /// and no device code. Such members are ObjectFacts::unopened.
+  Index,
+};
+
+/// Opens members of archives that scan() left unopened. One that can't be read becomes an object without symbols, and
+/// an error of its input. Maps each archive once, for as long as it lives.
+class MemberOpener {
+ public:
+  MemberOpener(std::vector<InputFacts>& inputs, const LtoPolicy& lto) : inputs_(inputs), lto_(lto) {}
+
+  /// `members`: each once, unopened. Parallel.
+  void open(std::span<const ObjectId> members);
+
+ private:
+  ObjectFacts read(const Origin& origin) const;
+
+  std::vector<InputFacts>& inputs_;
+  const LtoPolicy& lto_;
+  std::map<std::string, MappedFile> archives_;
+};
+
 /// Facts of every input of the job, in its order; a file named twice is read once and its facts repeated.
 /// Never throws for a bad file: see InputFacts::errors. Parallel over inputs and members; the result does not depend on
 /// it.
-std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs = 0);
+std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs = 0, ArchiveReading archives = ArchiveReading::Whole);
 
 /// Facts of one file: object, shared object, executable or archive. `lto`: what is read of an object that holds code for
 /// link-time optimisation.
-InputFacts scan_input(const std::string& path, const LtoPolicy& lto = {});
+InputFacts scan_input(const std::string& path, const LtoPolicy& lto = {},
+                      ArchiveReading archives = ArchiveReading::Whole);
 
 /// What a linker makes of the file with -b binary, whatever is in it: an object that defines its beginning, end and size
 /// (_binary_PATH_start and so on).

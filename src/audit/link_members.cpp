@@ -1,0 +1,188 @@
+// Which members of archives a link takes, found from their indexes: only those are opened.
+//
+//  1. What opened objects need, names in indexes lead to. Members that are taken for such names are opened together, then
+//     what these need, until nothing more is. That is a guess: which member is taken depends on the linker's rules and
+//     on the order of the line.
+//  2. The linker's rules decide, on the opened members and, of the others, the indexes. Where they take a member that is
+//     not open, it is opened, and they are applied again.
+//  3. For a common symbol a linker may look into a member whether it defines the name, and how; mold looks whether it
+//     does so weakly. These members are all open before the rules are applied.
+//  4. The other members are opened only for what is reported: where something is undefined, to say who might define it;
+//     where two archives define a name of which one is taken, to say so.
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "audit/stages.hpp"
+#include "resolve/resolve.hpp"
+#include "target/linker_traits.hpp"
+
+namespace elfaudit {
+
+bool may_open_by_need(const LinkJob& job, const AuditOptions& options) {
+  const bool of_host = !job.device && !job.device_linked && job.packages.empty();
+  return may_prefilter(options) && job.scope.command && of_host && job.required_globs.empty() && job.wrapped.empty();
+}
+
+LinkMembers::LinkMembers(const LinkJob& job, std::vector<InputFacts>& inputs)
+    : job_(job), inputs_(inputs), opener_(inputs, job.lto), names_(inputs), first_(inputs.size()) {
+  std::map<std::string_view, std::uint32_t> archives;
+  for (std::uint32_t i = 0; i < inputs.size(); ++i) first_[i] = archives.try_emplace(inputs[i].path, i).first->second;
+  collect_offers();
+  if (offers_.empty()) return;
+  grow();
+  for (std::uint32_t i = 0; i < inputs.size(); ++i)
+    for (std::uint32_t o = 0; o < inputs[i].objects.size(); ++o) note({i, o});
+  for (const auto* asked : {&job.required, &job.must_define})
+    for (const std::string& name : *asked) want(names_.find(name), Want::First);
+  for (const Assignment& assignment : job.assignments)
+    for (const std::string& name : assignment.uses) want(names_.find(name), Want::First);
+  want(names_.find(job.entry), Want::First);
+}
+
+/// The first on the line comes first.
+void LinkMembers::collect_offers() {
+  heads_.assign(names_.size(), kNone);
+  for (auto i = static_cast<std::uint32_t>(inputs_.size()); i-- > 0;) {
+    const InputFacts& archive = inputs_[i];
+    if (first_[i] != i || archive.kind != InputKind::Archive) continue;
+    for (auto entry = static_cast<std::uint32_t>(archive.index.size()); entry-- > 0;) {
+      const std::uint32_t member = archive.index[entry].object;
+      if (member == kNone || !archive.objects[member].unopened) continue;
+      std::uint32_t& head = heads_[names_.of_index(i)[entry]];
+      offers_.push_back({{i, member}, head});
+      head = static_cast<std::uint32_t>(offers_.size() - 1);
+    }
+  }
+}
+
+/// Opened objects bring names that no index has.
+void LinkMembers::grow() {
+  heads_.resize(names_.size(), kNone);
+  known_.resize(names_.size());
+}
+
+/// What an opened object says.
+void LinkMembers::note(ObjectId id) {
+  const ObjectFacts& object = inputs_[id.input].objects[id.object];
+  const bool shared = object.kind != ObjectKind::Relocatable;
+  for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
+    const Symbol& symbol = object.symbols[s];
+    const std::uint32_t name = names_.of({id, s});
+    if (!symbol.defined() && !symbol.weak())
+      want(name, Want::First);
+    else if (symbol.common())
+      want(name, Want::All);
+    else if (symbol.defined() && shared)
+      known_[name].library = std::min(known_[name].library, id.input);
+    else if (symbol.defined())
+      known_[name].defined = true;
+  }
+}
+
+void LinkMembers::want(std::uint32_t name, Want how) {
+  if (name == LinkNames::kAbsent || known_[name].wanted >= how || heads_[name] == kNone) return;
+  known_[name].wanted = how;
+  wanted_.push_back(name);
+}
+
+/// Rule 1.
+void LinkMembers::open_wanted() {
+  const bool ranks = traits_of(job_).rules == ResolutionRules::Mold;  // rule 3
+  while (!wanted_.empty()) {
+    std::vector<ObjectId> members;
+    for (const std::uint32_t name : wanted_) {
+      const Known& known = known_[name];
+      const bool all = ranks || known.wanted == Want::All;
+      for (std::uint32_t offer = heads_[name]; offer != kNone; offer = all ? offers_[offer].next : kNone) {
+        const ObjectId member = offers_[offer].member;
+        if (all || (!known.defined && known.library > member.input)) members.push_back(member);
+      }
+    }
+    wanted_.clear();
+    open(std::move(members));
+  }
+}
+
+void LinkMembers::open(std::vector<ObjectId> members) {
+  for (ObjectId& member : members) member.input = first_[member.input];
+  std::sort(members.begin(), members.end());
+  members.erase(std::unique(members.begin(), members.end()), members.end());
+  std::erase_if(members, [&](ObjectId id) { return !inputs_[id.input].objects[id.object].unopened; });
+  if (members.empty()) return;
+  opener_.open(members);
+  const std::size_t opened = members.size();
+  for (std::uint32_t i = 0; i < inputs_.size(); ++i)  // an archive that is named twice
+    for (std::size_t m = 0; first_[i] != i && m < opened; ++m)
+      if (members[m].input == first_[i]) members.push_back({i, members[m].object});
+  names_.add_members(members);
+  grow();
+  for (std::size_t m = 0; m < opened; ++m) note(members[m]);
+}
+
+/// Rule 2.
+Resolution LinkMembers::resolve() {
+  for (;;) {
+    open_wanted();
+    Resolution resolution = elfaudit::resolve(job_, inputs_, names_);
+    std::vector<ObjectId> members = unopened([&](ObjectId id) { return resolution.linked[id.input][id.object]; });
+    if (members.empty()) return resolution;
+    open(std::move(members));
+  }
+}
+
+template <class Test>
+std::vector<ObjectId> LinkMembers::unopened(const Test& test) const {
+  std::vector<ObjectId> members;
+  for (std::uint32_t i = 0; i < inputs_.size(); ++i)
+    for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o)
+      if (inputs_[i].objects[o].unopened && test(ObjectId{i, o})) members.push_back({i, o});
+  return members;
+}
+
+void LinkMembers::open_after(std::vector<ObjectId> members, Resolution& resolution) {
+  open(std::move(members));
+  for (std::uint32_t i = 0; i < inputs_.size(); ++i)
+    for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o)
+      resolution.symbol_resolutions[i][o].resize(inputs_[i].objects[o].symbols.size(), SymbolResolution::NotExtracted);
+}
+
+void LinkMembers::open_rest(Resolution& resolution) {
+  open_after(unopened([](ObjectId) { return true; }), resolution);
+}
+
+/// Rule 4.
+void LinkMembers::open_rivals(Resolution& resolution) {
+  if (offers_.empty() || resolution.judgement.duplicates != Judged::Yes) return;
+  std::vector<ObjectId> rivals;
+  std::vector<std::uint32_t> names;
+  for (const Extraction& extraction : resolution.extractions) {
+    const ObjectFacts& object = inputs_[extraction.object.input].objects[extraction.object.object];
+    for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
+      if (!is_strong_definition(object, object.symbols[s])) continue;
+      const std::uint32_t name = names_.of({extraction.object, s});
+      for (std::uint32_t offer = heads_[name]; offer != kNone; offer = offers_[offer].next) {
+        const ObjectId member = offers_[offer].member;
+        if (!inputs_[member.input].objects[member.object].unopened) continue;
+        rivals.push_back(member);
+        names.push_back(name);
+      }
+    }
+  }
+  if (rivals.empty()) return;
+  open_after(rivals, resolution);
+  const auto defines = [&](ObjectId id) {
+    const ObjectFacts& object = inputs_[id.input].objects[id.object];
+    for (std::uint32_t s = 0; s < object.symbols.size(); ++s)
+      if (is_strong_definition(object, object.symbols[s]) &&
+          std::find(names.begin(), names.end(), names_.of({id, s})) != names.end())
+        return true;
+    return false;
+  };
+  // What other linkers would do with the line is asked then.
+  if (std::any_of(rivals.begin(), rivals.end(), defines)) open_rest(resolution);
+}
+
+}  // namespace elfaudit
