@@ -402,6 +402,9 @@ void BfdLink::collect_unresolved() {
   }
   add_library_operands(asked_for, slot);
   if (out_.unresolved.empty()) return;
+  std::vector<bool> is_open(table_.size());  // few names are
+  for (std::uint32_t id = 0; id < slot.size(); ++id)
+    if (const std::uint32_t meant = table_.canonical(id); meant < slot.size()) is_open[id] = slot[meant] != kNone;
   for (std::uint32_t input = 0; input < inputs_.size(); ++input) {
     for (std::uint32_t o = 0; o < inputs_[input].objects.size(); ++o) {
       const ObjectFacts& facts = inputs_[input].objects[o];
@@ -411,7 +414,9 @@ void BfdLink::collect_unresolved() {
         const bool refers = end == SymbolResolution::Reference || end == SymbolResolution::DiscardedComdat ||
                             end == SymbolResolution::DiscardedExclude;
         if (!refers) continue;
-        const std::uint32_t id = table_.canonical(entry_for_reference({{input, o}, s}));
+        const std::uint32_t named = entry_for_reference({{input, o}, s});
+        if (named >= is_open.size() || !is_open[named]) continue;
+        const std::uint32_t id = table_.canonical(named);
         if (id < slot.size() && slot[id] != kNone)
           out_.unresolved[slot[id]].references.push_back({{{input, o}, s}, {}, 0});
       }

@@ -44,6 +44,7 @@ bool hides(Visibility visibility) { return visibility == Visibility::Hidden || v
 GoldLink::GoldLink(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names)
     : job_(job),
       inputs_(inputs),
+      names_(names),
       exports_(job),
       out_(blank_resolution(job, inputs)),
       device_link_(device_link_object(job, inputs)),

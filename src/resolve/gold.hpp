@@ -144,6 +144,7 @@ class GoldLink {
 
   const LinkJob& job_;
   const std::vector<InputFacts>& inputs_;
+  const LinkNames& names_;
   Exports exports_;
   Resolution out_;
   DeviceLinkObject device_link_;

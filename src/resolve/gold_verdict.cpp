@@ -150,7 +150,7 @@ void GoldLink::settle() {
     const std::uint32_t id = final_of(ids_[at.in.input][at.in.object][at.symbol]);
     return id == kNone || known_[id].undefined() ? SymbolId{} : known_[id].is.at;
   };
-  settle_resolutions(inputs_, out_, winner_of, [&](SymbolId at) {
+  settle_resolutions(inputs_, out_, {job_, inputs_, names_, out_}, winner_of, [&](SymbolId at) {
     const ObjectFacts& facts = object(at.in);
     const std::uint32_t section = facts.symbols[at.symbol].section;
     if (section == kNone) return false;

@@ -127,7 +127,25 @@ DeviceLinkObject device_link_object(const LinkJob& job, const std::vector<InputF
   return made;
 }
 
-void settle_resolutions(const std::vector<InputFacts>& inputs, Resolution& resolution,
+SoleDefinitions::SoleDefinitions(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names,
+                                 const Resolution& resolution)
+    : names_(names) {
+  if (!job.assignments.empty() || !job.wrapped.empty() || !job.versions.empty() || job.device_linked) return;
+  definitions_.resize(names.size());
+  for (std::uint32_t i = 0; i < inputs.size(); ++i) {
+    for (std::uint32_t o = 0; o < inputs[i].objects.size(); ++o) {
+      if (!resolution.linked[i][o]) continue;
+      const std::vector<Symbol>& symbols = inputs[i].objects[o].symbols;
+      for (std::uint32_t s = 0; s < symbols.size(); ++s) {
+        if (!symbols[s].defined()) continue;
+        std::uint8_t& count = definitions_[names.of({{i, o}, s})];
+        count = static_cast<std::uint8_t>(std::min(count + 1, 2));
+      }
+    }
+  }
+}
+
+void settle_resolutions(const std::vector<InputFacts>& inputs, Resolution& resolution, const SoleDefinitions& sole,
                         const std::function<SymbolId(SymbolId)>& winner,
                         const std::function<bool(SymbolId)>& discarded) {
   const ResolutionSettler settler(resolution, winner, discarded);
@@ -137,7 +155,10 @@ void settle_resolutions(const std::vector<InputFacts>& inputs, Resolution& resol
       const ObjectFacts& object = inputs[input].objects[o];
       for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
         SymbolResolution& resolved_as = resolution.symbol_resolutions[input][o][s];
-        resolved_as = settler.of({{input, o}, s}, object, object.symbols[s]);
+        const SymbolId at{{input, o}, s};
+        const Symbol& symbol = object.symbols[s];
+        const bool kept = symbol.defined() && sole.is_kept(at, object, symbol);
+        resolved_as = kept ? SymbolResolution::Kept : settler.of(at, object, symbol);
         assert(resolved_as != SymbolResolution::NotExtracted && "every global of a linked object is resolved");
       }
     }

@@ -134,10 +134,32 @@ struct DeviceLinkObject {
 };
 DeviceLinkObject device_link_object(const LinkJob& job, const std::vector<InputFacts>& inputs);
 
+/// Which names a single symbol of the linked files defines: nearly all. No rule is needed for what these become.
+class SoleDefinitions {
+ public:
+  /// `resolution`: which files are linked.
+  SoleDefinitions(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names,
+                  const Resolution& resolution);
+
+  /// It is kept, whatever the linker's rules: nothing else defines the name, no group or option drops its section, and
+  /// the line gives no name a value.
+  bool is_kept(SymbolId at, const ObjectFacts& object, const Symbol& symbol) const {
+    if (definitions_.empty() || symbol.placement == Placement::Common || !symbol.version.empty()) return false;
+    if (object.kind != ObjectKind::Relocatable || definitions_[names_.of(at)] != 1) return false;
+    if (symbol.section == kNone) return true;
+    const Section& section = object.sections[symbol.section];
+    return section.group == kNone && !section.excluded;
+  }
+
+ private:
+  const LinkNames& names_;
+  std::vector<std::uint8_t> definitions_;  ///< by name, 2 for many; empty: it is not so plain
+};
+
 /// Sets every symbol's resolution from the definitions that won. `winner` gives the one that the symbol's name has,
 /// invalid when it has none (or the line's own value); `discarded`: the symbol's section is not part of the link (never
 /// asked about commons). What lost is Rejected where Resolution::conflicts says so.
-void settle_resolutions(const std::vector<InputFacts>& inputs, Resolution& resolution,
+void settle_resolutions(const std::vector<InputFacts>& inputs, Resolution& resolution, const SoleDefinitions& sole,
                         const std::function<SymbolId(SymbolId)>& winner,
                         const std::function<bool(SymbolId)>& discarded);
 

@@ -92,7 +92,13 @@ void LldLink::Entry::see(Visibility visibility) {
   hidden |= visibility == Visibility::Hidden || visibility == Visibility::Internal;
 }
 
+/// Rule 6: which names a glob meets first.
+void LldLink::note_mention(std::uint32_t id) {
+  if (!job_.required_globs.empty() && table_[id].state == Entry::State::New) mentioned_.push_back(id);
+}
+
 void LldLink::demand(std::uint32_t id, const Demand& demand) {
+  note_mention(id);
   Entry& entry = table_[id];
   entry.see(demand.visibility);
   const bool overwrites =
@@ -132,6 +138,7 @@ void LldLink::make_undefined(Entry& entry, const Demand& demand) {
 
 /// Rule 2. May extract the member itself, so that the caller has to look whether it is still lazy.
 void LldLink::offer_lazy(ObjectId member, std::uint32_t id) {
+  note_mention(id);
   Entry& entry = table_[id];
   if (entry.state == Entry::State::Defined) back_references_.erase(id);
   if (entry.state == Entry::State::New || (entry.state == Entry::State::Undefined && entry.weak())) {
@@ -165,7 +172,15 @@ bool LldLink::pulls_for_common(ObjectId member, std::uint32_t id) const {
   });
 }
 
-void LldLink::take(Entry& entry, Entry::State state, SymbolId at, const Symbol& symbol) {
+void LldLink::mark(std::vector<bool>& marks, std::uint32_t name) {
+  if (name >= marks.size()) marks.resize(std::max(table_.size(), name + 1));
+  marks[name] = true;
+}
+
+void LldLink::take(std::uint32_t id, Entry::State state, SymbolId at, const Symbol& symbol) {
+  note_mention(id);
+  Entry& entry = table_[id];
+  if (symbol.type == SymbolType::Tls) mark(thread_local_, id);
   if (entry.state != Entry::State::New && entry.state != Entry::State::Lazy) check_type(entry, at, symbol.type);
   entry.state = state;
   entry.binding = symbol.binding;
@@ -179,8 +194,11 @@ void LldLink::define(SymbolId at, const Symbol& symbol) {
   const std::uint32_t id = entry_for(at);
   Entry& entry = table_[id];
   entry.see(symbol.visibility);
+  if (entry.state == Entry::State::Defined) mark(contested_, id);
   const bool replaced = since15_ ? replaced_by(id, at, symbol) : replaced_by_in_lld14(id, at, symbol);
-  if (replaced) take(entry, Entry::State::Defined, at, symbol);
+  if (!replaced) return;
+  take(id, Entry::State::Defined, at, symbol);
+  if (since15_ && discarded(at)) discarded_.push_back(id);
 }
 
 bool LldLink::replaced_by(std::uint32_t id, SymbolId at, const Symbol& symbol) {
@@ -242,7 +260,7 @@ void LldLink::define_common(SymbolId at, const Symbol& symbol) {
     return;
   }
   if (!since15_ && entry.state == Entry::State::Defined && symbol.weak()) return;
-  take(entry, Entry::State::Common, at, symbol);
+  take(id, Entry::State::Common, at, symbol);
 }
 
 /// Rule 4.
@@ -253,7 +271,7 @@ void LldLink::define_shared(SymbolId at, const Symbol& symbol, std::uint32_t id)
       entry.state == Entry::State::New || entry.state == Entry::State::Undefined || entry.state == Entry::State::Lazy;
   if (!open || entry.not_default) return;
   const Binding wanted = entry.state == Entry::State::New ? symbol.binding : entry.binding;
-  take(entry, Entry::State::Shared, at, symbol);
+  take(id, Entry::State::Shared, at, symbol);
   entry.binding = wanted;
   if (!since15_) entry.version = {};
 }
@@ -583,8 +601,8 @@ void LldLink::pull_entry_point() {
 void LldLink::pull_globs() {
   for (const std::string& glob : job_.required_globs) {
     std::vector<std::uint32_t> fitting;
-    for (std::uint32_t id = 0; id < table_.size(); ++id)
-      if (table_[id].state != Entry::State::New && matches({glob}, printed_name(id))) fitting.push_back(id);
+    for (const std::uint32_t id : mentioned_)
+      if (matches({glob}, printed_name(id))) fitting.push_back(id);
     for (const std::uint32_t id : fitting)
       if (table_[id].state == Entry::State::Lazy) demand(table_.name(id), kUndefinedGlob);
   }

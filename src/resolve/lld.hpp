@@ -100,7 +100,8 @@ class LldLink {
   void make_undefined(Entry& entry, const Demand& demand);
   void offer_lazy(ObjectId member, std::uint32_t id);
   bool pulls_for_common(ObjectId member, std::uint32_t id) const;
-  void take(Entry& entry, Entry::State state, SymbolId at, const Symbol& symbol);
+  void note_mention(std::uint32_t id);
+  void take(std::uint32_t id, Entry::State state, SymbolId at, const Symbol& symbol);
   void define(SymbolId at, const Symbol& symbol);
   bool replaced_by(std::uint32_t id, SymbolId at, const Symbol& symbol);
   bool replaced_by_in_lld14(std::uint32_t id, SymbolId at, const Symbol& second);
@@ -146,6 +147,10 @@ class LldLink {
   void collect_shared_needs();
 
   bool whole(std::uint32_t input) const;
+  void mark(std::vector<bool>& marks, std::uint32_t name);
+  static bool is_marked(const std::vector<bool>& marks, std::uint32_t name) {
+    return name < marks.size() && marks[name];
+  }
   const ObjectFacts& object(ObjectId id) const { return inputs_[id.input].objects[id.object]; }
   const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }
 
@@ -165,6 +170,10 @@ class LldLink {
   std::set<const Assignment*> provides_;         ///< PROVIDE() that gives its name the value
   std::set<std::string, std::less<>> assigned_;  ///< the line gives them a value
   std::map<std::uint32_t, FatalWarning> back_references_;
+  std::vector<bool> contested_;     ///< by name: a second definition came when there was one; as long as it must be
+  std::vector<bool> thread_local_;  ///< by name: a definition was
+  std::vector<std::uint32_t> mentioned_;  ///< with --undefined-glob: names, in the order of their first mentions
+  std::vector<std::uint32_t> discarded_;  ///< names of which a definition in a discarded section won
 };
 
 }  // namespace elfaudit

@@ -113,6 +113,7 @@ void LldLink::warn_of_versions() {
 /// Rule 2.
 void LldLink::check_nodes() {
   const Exports exports(job_);
+  const auto first = static_cast<std::ptrdiff_t>(out_.rejections.size());
   for (std::uint32_t id = 0; id < table_.size(); ++id) {
     const Entry& entry = table_[id];
     std::string_view name = table_.name(id);
@@ -133,6 +134,8 @@ void LldLink::check_nodes() {
     const SymbolId by = by_object ? entry.definition : entry.versioned_by;
     out_.rejections.push_back({Rejection::Kind::NoSuchVersion, std::string(name), by, {}, std::string(version)});
   }
+  std::sort(out_.rejections.begin() + first, out_.rejections.end(),
+            [](const Rejection& a, const Rejection& b) { return a.first < b.first; });
 }
 
 void LldLink::settle() {
@@ -151,7 +154,7 @@ void LldLink::settle() {
     const Entry& entry = table_[id];
     return entry.state >= Entry::State::Shared ? entry.definition : SymbolId{};
   };
-  settle_resolutions(inputs_, out_, winner, [&](SymbolId at) { return discarded(at); });
+  settle_resolutions(inputs_, out_, {job_, inputs_, names_, out_}, winner, [&](SymbolId at) { return discarded(at); });
   collect_unresolved();
   collect_shared_needs();
 }
@@ -165,12 +168,14 @@ void LldLink::collide(std::uint32_t id, SymbolId kept, SymbolId rejected) {
 
 /// Rule 7, since lld 15.
 void LldLink::find_duplicates() {
+  if (contested_.empty()) return;
   for (const ObjectId id : order_) {
     const ObjectFacts& facts = object(id);
     for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
       const Symbol& second = facts.symbols[s];
-      if (!second.defined() || second.common() || second.weak() || discarded({id, s})) continue;
+      if (!second.defined() || second.common() || second.weak()) continue;
       const std::uint32_t number = entry_for({id, s});
+      if (!is_marked(contested_, number) || discarded({id, s})) continue;
       const Entry& entry = table_[number];
       if (entry.state != Entry::State::Defined || entry.definition.in == id || entry.weak()) continue;
       if (discarded(entry.definition)) continue;
@@ -200,12 +205,15 @@ void LldLink::check_type(const Entry& entry, SymbolId at, SymbolType type) {
 
 /// Later ones complain about every typed mention of a name whose winner is thread-local.
 void LldLink::find_tls_mismatches() {
+  if (thread_local_.empty()) return;
   for (const ObjectId id : order_) {
     const ObjectFacts& facts = object(id);
     for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
       const Symbol& mention = facts.symbols[s];
       if (mention.type == SymbolType::Tls || mention.type == SymbolType::NoType) continue;
-      const Entry& entry = table_[entry_for({id, s})];
+      const std::uint32_t number = entry_for({id, s});
+      if (!is_marked(thread_local_, number)) continue;
+      const Entry& entry = table_[number];
       if (entry.type == SymbolType::Tls && entry.definition.valid()) tls_mismatch(entry.definition, {id, s});
     }
   }
@@ -213,7 +221,7 @@ void LldLink::find_tls_mismatches() {
 
 /// Rule 6, since lld 15.
 void LldLink::drop_discarded_winners() {
-  for (std::uint32_t id = 0; id < table_.size(); ++id) {
+  for (const std::uint32_t id : discarded_) {
     Entry& entry = table_[id];
     if (entry.state != Entry::State::Defined || !discarded(entry.definition)) continue;
     entry.state = Entry::State::Undefined;
@@ -326,7 +334,12 @@ void LldLink::collect_unresolved() {
   const bool stopped = since15_ && std::any_of(out_.rejections.begin(), out_.rejections.end(), [](const Rejection& r) {
                          return r.kind == Rejection::Kind::NoSuchVersion;
                        });
+  // Most names are defined, which one bit says.
+  std::vector<bool> may_be_open(table_.size());
+  for (std::uint32_t id = 0; id < table_.size(); ++id)
+    may_be_open[id] = table_[id].merged != kNone || undefined_as(table_[id]).has_value();
   names.each_symbol([&](SymbolId at, const ObjectFacts& /*facts*/, const Symbol& /*symbol*/) {
+    if (wrapped_.empty() && !is_marked(may_be_open, entry_for(at))) return;
     const std::uint32_t id = redirected(at);
     const Entry& entry = table_[id];
     if (stopped && entry.discarded) return;

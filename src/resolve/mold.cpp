@@ -354,7 +354,7 @@ void MoldLink::settle() {
     const Entry& entry = table_[files_[numbers_.at(at.in)].ids[at.symbol]];
     return entry.file == kNone ? SymbolId{} : SymbolId{files_[entry.file].id, entry.symbol};
   };
-  settle_resolutions(inputs_, out_, winner_of, [&](SymbolId at) {
+  settle_resolutions(inputs_, out_, {job_, inputs_, names_, out_}, winner_of, [&](SymbolId at) {
     const File& file = files_[numbers_.at(at.in)];
     return gone(file, object(file).symbols[at.symbol]);
   });

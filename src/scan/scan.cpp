@@ -279,7 +279,8 @@ class ArchiveIndexScan {
     while (reader.next() != nullptr) {
     }
     Archive archive = reader.finish();
-    if (archive.thin || !archive.has_index || !archive.damage.empty() || is_unusual(archive.index_strings)) return {};
+    const bool has_versions = archive.index_strings.find('@') != std::string::npos;  // "foo@@V1"
+    if (archive.thin || !archive.has_index || !archive.damage.empty() || has_versions) return {};
     InputFacts facts;
     facts.path = path_;
     facts.kind = InputKind::Archive;
@@ -295,19 +296,20 @@ class ArchiveIndexScan {
   }
 
  private:
-  /// Names that say more than themselves: versions ("foo@@V1"), device code, GCC's bytecode.
-  static bool is_unusual(std::string_view names) {
-    const auto has = [&](std::string_view part) { return names.find(part) != std::string_view::npos; };
-    return has("@") || has("__fatbinwrap") || has("__hip_") || has("__gnu_lto_slim");
+  /// Names that say what is in the member besides: device code, GCC's bytecode.
+  static bool is_unusual(std::string_view name) {
+    return name.starts_with("__fatbinwrap") || name.starts_with("__hip_") || name == "__gnu_lto_slim";
   }
 
-  /// False when the members are not in its order.
+  /// False when the members are not in its order, or hold more than ordinary code.
   static bool take_index(Archive& archive, InputFacts& facts) {
     facts.index.reserve(archive.index.size());
     std::uint32_t member = 0;
     for (const ArchiveIndexEntry& entry : archive.index) {
       while (member < archive.members.size() && archive.members[member].header < entry.header) ++member;
       if (member == archive.members.size() || archive.members[member].header != entry.header) return false;
+      if (is_unusual(std::string_view(archive.index_strings).substr(entry.symbol.offset, entry.symbol.size)))
+        return false;
       facts.index.push_back({entry.symbol, member});
     }
     facts.index_strings = std::move(archive.index_strings);
