@@ -193,7 +193,7 @@ void BfdLink::refer(SymbolId at, const Symbol& symbol) {
 void BfdLink::leave_shared_definition(SymbolId at, const Symbol& symbol, std::uint32_t id) {
   const std::uint32_t meant = table_.canonical(id);
   if (!table_[meant].dynamic || !table_[meant].defined()) return;
-  const std::uint32_t plain_id = table_.id(object(at.in).name(symbol));
+  const std::uint32_t plain_id = table_.id(at);
   Entry& shared = table_[meant];
   Entry& entry = table_[id];
   const bool referred = shared.strong_reference;

@@ -111,3 +111,44 @@ def test_where_a_script_has_its_files_from(lab, linker, line):
         lab.write(script, "INPUT(liby.a)")
     lab.write("d/sub.ld", "INPUT(e/libx.a)")
     agree(lab, linker, f"needs-x.o {line}")
+
+
+def broken(lab, member):
+    """An archive whose index is right and whose member `member` is not an object any more."""
+    lab.sh("ar rcs broken.a one.o two.o")
+    bytes_ = bytearray((lab.path / "broken.a").read_bytes())
+    at = bytes_.index(f"{member}/".encode()) + 60
+    bytes_[at + 40 : at + 48] = b"\xff" * 8  # e_shoff
+    (lab.path / "broken.a").write_bytes(bytes_)
+
+
+TWO_MEMBERS = {
+    "start": ".globl _start\n_start: call one",
+    "one": ".globl one\none: ret",
+    "two": ".globl two\ntwo: ret",
+}
+
+
+@pytest.mark.parametrize("member", ["one.o", "two.o"])
+@pytest.mark.parametrize("program", ["ld.bfd", "ld.gold"])
+def test_a_member_is_opened_when_it_is_taken(lab, program, member):
+    need(program)
+    assemble_all(lab, TWO_MEMBERS)
+    broken(lab, member)
+    linked = lab.sh(f"{program} start.o broken.a -o out", check=False)
+    result = lab.audit("check", "--quiet", "--", program, "start.o", "broken.a", "-o", "out")
+    assert (linked.code != 0, result.code) == (member == "one.o", 2 if member == "one.o" else 0), result
+
+
+def test_what_is_undefined_is_looked_for_in_members_that_are_not_taken(lab):
+    assemble_all(lab, {**TWO_MEMBERS, "start": ".globl _start\n_start: call one\ncall twO"})
+    lab.sh("ar rcs both.a one.o two.o")
+    result = lab.audit("check", "--", "ld.bfd", "both.a", "start.o", "-o", "out")
+    assert result.code == 1 and "both.a(one.o) defines it, and the archive is on the line too early" in result.out, result
+
+
+def test_a_definition_that_loses_to_another_archive_is_found_in_a_member_that_is_not_taken(lab):
+    assemble_all(lab, {**TWO_MEMBERS, "three": ".globl one, three\none: ret\nthree: ret"})
+    lab.sh("ar rcs first.a one.o && ar rcs second.a two.o three.o")
+    result = lab.audit("check", "--", "ld.bfd", "start.o", "first.a", "second.a", "-o", "out")
+    assert "one is also defined by second.a(three.o), which is not extracted" in result.out, result

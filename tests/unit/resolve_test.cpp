@@ -5,7 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "resolve/link_names.hpp"
 #include "support/facts_builder.hpp"
+#include "support/threads.hpp"
 
 namespace elfaudit {
 namespace {
@@ -147,6 +151,29 @@ TEST(Resolve, EveryDefinitionIsResolved) {
   EXPECT_EQ(resolution.resolution_of({{1, 0}, 0}), SymbolResolution::Kept);
   EXPECT_EQ(resolution.resolution_of({{1, 0}, 1}), SymbolResolution::Kept);
   EXPECT_EQ(resolution.resolution_of({{1, 1}, 0}), SymbolResolution::NotExtracted);
+}
+
+TEST(LinkNames, EqualNamesHaveOneNumber) {
+  const Line line = Line().object(kA).object(kNeedsF).object(FactsBuilder("c.o").defines("g").needs("f").done());
+  const LinkNames names(line.inputs);
+  const std::uint32_t f = names.of({{0, 0}, 0});
+  EXPECT_EQ(names.name(f), "f");
+  EXPECT_EQ(names.find("f"), f);
+  EXPECT_EQ(names.of({{1, 0}, 0}), f);
+  EXPECT_NE(names.of({{2, 0}, 0}), names.of({{2, 0}, 1}));
+  EXPECT_EQ(names.find("h"), LinkNames::kAbsent);
+}
+
+TEST(LinkNames, NumbersDoNotDependOnThreads) {
+  FactsBuilder many("many.o");
+  for (int i = 0; i < 5000; ++i) many.defines("name" + std::to_string(i));
+  const Line line = Line().object(many.done()).object(kA);
+  const LinkNames alone(line.inputs);
+  with_threads(4, [&] {
+    const LinkNames together(line.inputs);
+    EXPECT_EQ(together.size(), alone.size());
+    for (std::uint32_t s = 0; s < 5000; ++s) EXPECT_EQ(together.of({{0, 0}, s}), alone.of({{0, 0}, s}));
+  });
 }
 
 }  // namespace
