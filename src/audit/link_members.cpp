@@ -156,33 +156,34 @@ void LinkMembers::open_rest(Resolution& resolution) {
 /// Rule 4.
 void LinkMembers::open_rivals(Resolution& resolution) {
   if (offers_.empty() || resolution.judgement.duplicates != Judged::Yes) return;
+  std::vector<bool> contested(names_.size());
   std::vector<ObjectId> rivals;
-  std::vector<std::uint32_t> names;
   for (const Extraction& extraction : resolution.extractions) {
-    const ObjectFacts& object = inputs_[extraction.object.input].objects[extraction.object.object];
-    for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
-      if (!is_strong_definition(object, object.symbols[s])) continue;
-      const std::uint32_t name = names_.of({extraction.object, s});
-      for (std::uint32_t offer = heads_[name]; offer != kNone; offer = offers_[offer].next) {
-        const ObjectId member = offers_[offer].member;
-        if (!inputs_[member.input].objects[member.object].unopened) continue;
-        rivals.push_back(member);
-        names.push_back(name);
-      }
+    for (const std::uint32_t name : names_defined_strongly(extraction.object)) {
+      if (contested[name]) continue;
+      contested[name] = true;
+      for (std::uint32_t offer = heads_[name]; offer != kNone; offer = offers_[offer].next)
+        rivals.push_back(offers_[offer].member);
     }
   }
+  std::erase_if(rivals, [&](ObjectId id) { return !inputs_[id.input].objects[id.object].unopened; });
   if (rivals.empty()) return;
   open_after(rivals, resolution);
-  const auto defines = [&](ObjectId id) {
-    const ObjectFacts& object = inputs_[id.input].objects[id.object];
-    for (std::uint32_t s = 0; s < object.symbols.size(); ++s)
-      if (is_strong_definition(object, object.symbols[s]) &&
-          std::find(names.begin(), names.end(), names_.of({id, s})) != names.end())
-        return true;
-    return false;
+  const auto is_one = [&](ObjectId id) {
+    const std::vector<std::uint32_t> names = names_defined_strongly(id);
+    return std::any_of(names.begin(), names.end(),
+                       [&](std::uint32_t name) { return name < contested.size() && contested[name]; });
   };
   // What other linkers would do with the line is asked then.
-  if (std::any_of(rivals.begin(), rivals.end(), defines)) open_rest(resolution);
+  if (std::any_of(rivals.begin(), rivals.end(), is_one)) open_rest(resolution);
+}
+
+std::vector<std::uint32_t> LinkMembers::names_defined_strongly(ObjectId id) const {
+  const ObjectFacts& object = inputs_[id.input].objects[id.object];
+  std::vector<std::uint32_t> names;
+  for (std::uint32_t s = 0; s < object.symbols.size(); ++s)
+    if (is_strong_definition(object, object.symbols[s])) names.push_back(names_.of({id, s}));
+  return names;
 }
 
 }  // namespace elfaudit

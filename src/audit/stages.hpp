@@ -58,6 +58,7 @@ class LinkMembers {
   void open_wanted();
   void open(std::vector<ObjectId> members);
   void open_after(std::vector<ObjectId> members, Resolution& resolution);
+  std::vector<std::uint32_t> names_defined_strongly(ObjectId id) const;
   template <class Test>
   std::vector<ObjectId> unopened(const Test& test) const;
 

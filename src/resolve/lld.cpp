@@ -353,8 +353,8 @@ LldLink::LldLink(const LinkJob& job, const std::vector<InputFacts>& inputs, cons
     : job_(job),
       inputs_(inputs),
       names_(names),
-      table_(names),
       since15_(traits_of(job).since >= 15),
+      table_(names),
       out_(blank_resolution(job, inputs)) {
   for (const InputFacts& input : inputs) lost_groups_.emplace_back(input.objects.size());
 }
