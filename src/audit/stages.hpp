@@ -66,7 +66,7 @@ class LinkMembers {
   std::vector<InputFacts>& inputs_;
   MemberOpener opener_;
   LinkNames names_;
-  std::vector<std::uint32_t> first_;   ///< by input: the first one of the same path
+  std::vector<std::uint32_t> first_;   ///< by input: the first one that is the same archive
   std::vector<std::uint32_t> heads_;   ///< by name: into offers_
   std::vector<Known> known_;           ///< by name
   std::vector<Offer> offers_;          ///< of members that were not open in the beginning

@@ -16,7 +16,7 @@ namespace elfaudit {
 enum class OptionEffect : std::uint8_t {
   None,
   NoLink,       ///< --help and the like: the linker prints something and links nothing
-  Filter,       ///< makes a shared object that stands for another
+  Filter,       ///< makes a shared object that is a filter for another
   ReadsFile,    ///< names a file that must exist (a version script), otherwise no effect
   NotModelled,  ///< changes symbols in a way that the job has no words for: noted
   // where inputs come from

@@ -188,8 +188,8 @@ void BfdLink::refer(SymbolId at, const Symbol& symbol) {
   if (entry.state == Entry::State::New || entry.state == Entry::State::UndefinedWeak) make_undefined(entry, at);
 }
 
-/// Rule 6. A name that only stands for a shared object's foo@@V is one of its own again, and where an object refers to
-/// foo@@V, that stands for it. What takes foo@V alone leaves plain foo to the shared object.
+/// Rule 6. A name that was an alias of a shared object's foo@@V is one of its own again, and where an object refers to
+/// foo@@V, that becomes an alias of it. What takes foo@V alone leaves plain foo to the shared object.
 void BfdLink::leave_shared_definition(SymbolId at, const Symbol& symbol, std::uint32_t id) {
   const std::uint32_t meant = table_.canonical(id);
   if (!table_[meant].dynamic || !table_[meant].defined()) return;

@@ -170,8 +170,8 @@ class LldLink {
   std::set<const Assignment*> provides_;         ///< PROVIDE() that gives its name the value
   std::set<std::string, std::less<>> assigned_;  ///< the line gives them a value
   std::map<std::uint32_t, FatalWarning> back_references_;
-  std::vector<bool> contested_;     ///< by name: a second definition came when there was one; as long as it must be
-  std::vector<bool> thread_local_;  ///< by name: a definition was
+  std::vector<bool> contested_;           ///< by name: a second definition came when there was one
+  std::vector<bool> thread_local_;        ///< by name: a definition was
   std::vector<std::uint32_t> mentioned_;  ///< with --undefined-glob: names, in the order of their first mentions
   std::vector<std::uint32_t> discarded_;  ///< names of which a definition in a discarded section won
 };

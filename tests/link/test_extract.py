@@ -152,3 +152,9 @@ def test_a_definition_that_loses_to_another_archive_is_found_in_a_member_that_is
     lab.sh("ar rcs first.a one.o && ar rcs second.a two.o three.o")
     result = lab.audit("check", "--", "ld.bfd", "start.o", "first.a", "second.a", "-o", "out")
     assert "one is also defined by second.a(three.o), which is not extracted" in result.out, result
+
+
+def test_an_archive_that_is_also_binary_data(lab):
+    assemble_all(lab, TWO_MEMBERS)
+    lab.sh("ar rcs both.a two.o one.o")
+    assert lab.audit("check", "--", "ld.bfd", "start.o", "both.a", "-b", "binary", "both.a", "-o", "out").code == 0
