@@ -7,7 +7,9 @@
 //     not open, it is opened, and they are applied again.
 //  3. For a common symbol a linker may look into a member whether it defines the name, and how; mold looks whether it
 //     does so weakly. These members are all open before the rules are applied.
-//  4. The other members are opened only for what is reported: where something is undefined, to say who might define it;
+//  4. Where something stays undefined and the linker reads the members themselves, all are opened and the rules are
+//     applied again: an index may be older than its members.
+//  5. The other members are opened only for what is reported: where something is undefined, to say who might define it;
 //     where two archives define a name of which one is taken, to say so.
 
 #include <algorithm>
@@ -126,12 +128,15 @@ void LinkMembers::open(std::vector<ObjectId> members) {
   for (std::size_t m = 0; m < opened; ++m) note(members[m]);
 }
 
-/// Rule 2.
+/// Rules 2 and 4.
 Resolution LinkMembers::resolve() {
+  const bool believes_index = traits_of(job_).believes_index;
   for (;;) {
     open_wanted();
     Resolution resolution = elfaudit::resolve(job_, inputs_, names_);
     std::vector<ObjectId> members = unopened([&](ObjectId id) { return resolution.linked[id.input][id.object]; });
+    if (members.empty() && !believes_index && !resolution.unresolved.empty())
+      members = unopened([](ObjectId) { return true; });
     if (members.empty()) return resolution;
     open(std::move(members));
   }
@@ -157,7 +162,7 @@ void LinkMembers::open_rest(Resolution& resolution) {
   open_after(unopened([](ObjectId) { return true; }), resolution);
 }
 
-/// Rule 4.
+/// Rule 5.
 void LinkMembers::open_rivals(Resolution& resolution) {
   if (offers_.empty() || resolution.judgement.duplicates != Judged::Yes) return;
   std::vector<bool> contested(names_.size());
