@@ -29,7 +29,7 @@ bool may_open_by_need(const LinkJob& job, const AuditOptions& options) {
 }
 
 LinkMembers::LinkMembers(const LinkJob& job, std::vector<InputFacts>& inputs)
-    : job_(job), inputs_(inputs), opener_(inputs, job.lto), names_(inputs), first_(inputs.size()) {
+    : job_(job), inputs_(inputs), names_(inputs), first_(inputs.size()) {
   std::map<std::string_view, std::uint32_t> archives;
   for (std::uint32_t i = 0; i < inputs.size();
        ++i) {  // -b binary makes an object of a file that is an archive elsewhere
@@ -118,7 +118,7 @@ void LinkMembers::open(std::vector<ObjectId> members) {
   members.erase(std::unique(members.begin(), members.end()), members.end());
   std::erase_if(members, [&](ObjectId id) { return !inputs_[id.input].objects[id.object].unopened; });
   if (members.empty()) return;
-  opener_.open(members);
+  open_members(inputs_, members, job_.lto);
   const std::size_t opened = members.size();
   for (std::uint32_t i = 0; i < inputs_.size(); ++i)  // an archive that is named twice
     for (std::size_t m = 0; first_[i] != i && m < opened; ++m)

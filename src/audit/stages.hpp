@@ -64,7 +64,6 @@ class LinkMembers {
 
   const LinkJob& job_;
   std::vector<InputFacts>& inputs_;
-  MemberOpener opener_;
   LinkNames names_;
   std::vector<std::uint32_t> first_;   ///< by input: the first one that is the same archive
   std::vector<std::uint32_t> heads_;   ///< by name: into offers_

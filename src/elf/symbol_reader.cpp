@@ -92,27 +92,24 @@ void UsedSections::record(const ElfSections& sections, Strings& strings, const s
 
 Symbol symbol_from(const ElfSections& sections, const GElf_Sym& entry, std::uint32_t index, Text name,
                    std::string_view printed_name) {
-  Symbol symbol;
+  const unsigned binding = GELF_ST_BIND(entry.st_info);
+  if (binding != STB_GLOBAL && binding != STB_WEAK && binding != STB_GNU_UNIQUE)
+    sections.fail(fmt::format("symbol {} ({}) has the unknown binding {}", index, printed_name, binding));
+  Symbol symbol = symbol_from(entry);
   symbol.name = name;
+  symbol.index = index;
+  return symbol;
+}
+
+Symbol symbol_from(const Elf64_Sym& entry) {
+  Symbol symbol;
   symbol.value = entry.st_value;
   symbol.size = entry.st_size;
-  symbol.index = index;
   symbol.type = symbol_type_from(GELF_ST_TYPE(entry.st_info));
   symbol.visibility = visibility_from(entry.st_other);
-  switch (GELF_ST_BIND(entry.st_info)) {
-    case STB_GLOBAL:
-      symbol.binding = Binding::Global;
-      break;
-    case STB_WEAK:
-      symbol.binding = Binding::Weak;
-      break;
-    case STB_GNU_UNIQUE:
-      symbol.binding = Binding::Unique;
-      break;
-    default:
-      sections.fail(
-          fmt::format("symbol {} ({}) has the unknown binding {}", index, printed_name, GELF_ST_BIND(entry.st_info)));
-  }
+  const unsigned binding = GELF_ST_BIND(entry.st_info);
+  if (binding == STB_WEAK) symbol.binding = Binding::Weak;
+  if (binding == STB_GNU_UNIQUE) symbol.binding = Binding::Unique;
   return symbol;
 }
 

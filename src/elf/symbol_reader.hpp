@@ -70,6 +70,9 @@ class UsedSections {
 Symbol symbol_from(const ElfSections& sections, const GElf_Sym& entry, std::uint32_t index, Text name,
                    std::string_view printed_name);
 
+/// The same but for name, index and a binding that no linker knows.
+Symbol symbol_from(const Elf64_Sym& entry);
+
 /// Of STT_*.
 SymbolType symbol_type_from(unsigned char type);
 

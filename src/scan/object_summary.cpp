@@ -10,9 +10,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
+#include "elf/bytecode.hpp"
+#include "elf/symbol_reader.hpp"
 #include "elfaudit/facts.hpp"
 #include "scan/device/device_code.hpp"
 #include "support/name_hash.hpp"
@@ -111,20 +115,17 @@ void clear(ObjectSummary& summary) {
   summary.has_device_code = false;
 }
 
-/// Every function that returns bool: false gives the object up.
-class SummaryReader {
- public:
-  SummaryReader(ObjectImage& image, SummaryOf what, ObjectSummary& summary)
-      : image_(image), what_(what), out_(summary) {}
+/// The header, section headers and symbol table of an object. Every function that returns bool: false gives the object
+/// up.
+class ObjectTables {
+ protected:
+  explicit ObjectTables(ObjectImage& image) : image_(image) {}
 
-  bool run() {
-    clear(out_);
-    return read_header() && read_section_names() && survey() && open_symbols() && read_groups() && read_symbols();
-  }
-
- private:
   RawSection section(std::uint64_t index) const { return {sections_ + index * sizeof(Elf64_Shdr)}; }
   RawSymbol symbol(std::uint64_t index) const { return {symbols_ + (index - first_read_) * sizeof(Elf64_Sym)}; }
+  std::uint64_t index_of(RawSection header) const {
+    return static_cast<std::uint64_t>(header.at - sections_) / sizeof(Elf64_Shdr);
+  }
 
   bool read_header() {
     const std::byte* head = image_.at(0, sizeof(Elf64_Ehdr));
@@ -137,14 +138,15 @@ class SummaryReader {
     if (header.e_type != ET_REL || header.e_machine == kCuda || header.e_phnum != 0) return false;
     if (header.e_shoff == 0 || header.e_shnum == 0 || header.e_shentsize != sizeof(Elf64_Shdr)) return false;
     if (header.e_shstrndx == SHN_UNDEF || header.e_shstrndx >= header.e_shnum) return false;
-    out_.machine = header.e_machine;
+    machine_ = header.e_machine;
     count_ = header.e_shnum;
     before_sections_ = std::min<std::uint64_t>({header.e_shoff, kBeforeSections, count_ * kUsualSectionName});
     sections_at_ = header.e_shoff;
     sections_ = image_.at(header.e_shoff - before_sections_, before_sections_ + count_ * sizeof(Elf64_Shdr));
     if (sections_ == nullptr) return false;
     sections_ += before_sections_;
-    section_names_ = section(header.e_shstrndx);
+    names_index_ = header.e_shstrndx;
+    section_names_ = section(names_index_);
     return section_names_.type() == SHT_STRTAB && section_names_.size() <= kLargestTable &&
            image_.has(section_names_.offset(), section_names_.size());
   }
@@ -161,20 +163,9 @@ class SummaryReader {
     return true;
   }
 
-  /// One look at every section header.
-  bool survey() {
-    const std::byte* const end = sections_ + count_ * sizeof(Elf64_Shdr);
-    const std::uint64_t object_size = image_.size();
-    const std::string_view names = names_of_sections_;
-    for (const std::byte* at = sections_ + sizeof(Elf64_Shdr); at != end; at += sizeof(Elf64_Shdr)) {
-      const RawSection header{at};
-      const Elf64_Off offset = header.offset();
-      const bool outside = offset > object_size || header.size() > object_size - offset;
-      if (outside && header.type() != SHT_NOBITS && header.type() != SHT_NULL) return false;
-      if (is_listed(header.type()) && !list(header)) return false;
-      if (!read_section_name(names, header.name())) return false;
-    }
-    return true;
+  bool is_inside(RawSection header) const {
+    const bool has_bytes = header.type() != SHT_NOBITS && header.type() != SHT_NULL;
+    return !has_bytes || (header.offset() <= image_.size() && header.size() <= image_.size() - header.offset());
   }
 
   static bool is_listed(Elf64_Word type) {
@@ -183,17 +174,119 @@ class SummaryReader {
   }
 
   bool list(RawSection header) {
-    const auto index = static_cast<std::uint64_t>(header.at - sections_) / sizeof(Elf64_Shdr);
+    const std::uint64_t index = index_of(header);
     if (header.type() == SHT_GROUP) note_group(index, header);
     if (header.type() == SHT_SYMTAB && symbols_index_ == 0) symbols_index_ = index;
     return header.type() != SHT_SYMTAB_SHNDX;
   }
 
+  bool open_symbol_table() {
+    const RawSection header = section(symbols_index_);
+    if (header.entry_size() != sizeof(Elf64_Sym) || header.size() % sizeof(Elf64_Sym) != 0) return false;
+    if (header.has(SHF_COMPRESSED) || header.size() > kLargestTable) return false;
+    symbol_count_ = header.size() / sizeof(Elf64_Sym);
+    if (header.info() > symbol_count_) return false;
+    first_global_ = std::min(std::max<std::uint64_t>(header.info(), 1), symbol_count_);
+    first_read_ = std::min(first_global_, lowest_signature_);  // signatures may be locals
+    if (header.link() == SHN_UNDEF || header.link() >= count_) return false;
+    strings_ = section(header.link());
+    return strings_.type() == SHT_STRTAB && strings_.size() <= kLargestTable;
+  }
+
+  bool set_names(const std::byte* bytes, std::uint64_t from, std::uint64_t size) {
+    if (size == 0) return true;
+    if (bytes == nullptr || bytes[size - from - 1] != std::byte{0}) return false;
+    names_ = {reinterpret_cast<const char*>(bytes), from, size};
+    return true;
+  }
+
+  /// gABI 4 "Section Groups": flags, then section indexes; the signature is symbol sh_info. Calls `visit(words, size)`
+  /// for a COMDAT group, `size` in bytes.
+  template <class Visit>
+  bool read_group(RawSection header, std::uint64_t& members, const Visit& visit) {
+    constexpr std::uint64_t kWord = sizeof(Elf64_Word);
+    if (header.size() < kWord || header.size() % kWord != 0 || header.has(SHF_COMPRESSED)) return false;
+    members += header.size() / kWord - 1;
+    if (members >= count_) return false;
+    const std::byte* words = image_.near(header.offset(), header.size(), groups_end_);
+    if (words == nullptr) return false;
+    if ((copy_at<Elf64_Word>(words) & GRP_COMDAT) == 0) return true;
+    if (header.link() != symbols_index_ || header.info() >= symbol_count_) return false;
+    const RawSymbol signature = symbol(header.info());
+    // A section symbol without a name stands for the section's name: left to the other reader.
+    if (signature.type() == STT_SECTION && signature.name() == 0) return false;
+    return names_.holds(signature.name()) && visit(words, header.size());
+  }
+
+  /// Until one says false. Also symbols that say they are local, though they stand among the globals.
+  template <class Visit>
+  bool for_each_global(const Visit& visit) const {
+    const std::byte* const end = symbol(symbol_count_).at;
+    for (RawSymbol entry = symbol(first_global_); entry.at != end; entry.at += sizeof(Elf64_Sym))
+      if (!visit(entry)) return false;
+    return true;
+  }
+
+  static bool has_known_binding(RawSymbol entry) {
+    return entry.binding() == STB_GLOBAL || entry.binding() == STB_WEAK || entry.binding() == STB_GNU_UNIQUE;
+  }
+
+  ObjectImage& image_;
+  std::uint16_t machine_ = 0;
+  const std::byte* sections_ = nullptr;
+  std::uint64_t sections_at_ = 0;
+  std::uint64_t before_sections_ = 0;  ///< bytes before them that are available
+  std::uint64_t count_ = 0;
+  std::uint64_t names_index_ = 0;  ///< of the section names
+  RawSection section_names_{};
+  std::string_view names_of_sections_;  ///< the last one ends in a NUL
+  std::uint64_t symbols_index_ = 0;
+  std::uint64_t first_group_ = 0;
+  std::uint64_t last_group_ = 0;
+  std::uint64_t groups_end_ = 0;        ///< in the object; mostly they are side by side
+  const std::byte* symbols_ = nullptr;  ///< from first_read_ on
+  std::uint64_t first_read_ = 0;
+  std::uint64_t symbol_count_ = 0;
+  std::uint64_t first_global_ = 0;
+  RawSection strings_{};
+  RawNames names_;
+  std::uint64_t name_bytes_ = 0;
+
+ private:
   void note_group(std::uint64_t index, RawSection header) {
     if (first_group_ == 0) first_group_ = index;
     last_group_ = index;
     lowest_signature_ = std::min<std::uint64_t>(lowest_signature_, header.info());
     groups_end_ = std::max(groups_end_, header.offset() + header.size());
+  }
+
+  std::uint64_t lowest_signature_ = ~std::uint64_t{0};  ///< of all groups, as a symbol's index
+};
+
+class SummaryReader : ObjectTables {
+ public:
+  SummaryReader(ObjectImage& image, SummaryOf what, ObjectSummary& summary)
+      : ObjectTables(image), what_(what), out_(summary) {}
+
+  bool run() {
+    clear(out_);
+    const bool read = read_header() && read_section_names() && survey() && open_symbols() && read_groups();
+    out_.machine = machine_;
+    return read && read_symbols();
+  }
+
+ private:
+  /// One look at every section header.
+  bool survey() {
+    const std::byte* const end = sections_ + count_ * sizeof(Elf64_Shdr);
+    const std::string_view names = names_of_sections_;
+    for (const std::byte* at = sections_ + sizeof(Elf64_Shdr); at != end; at += sizeof(Elf64_Shdr)) {
+      const RawSection header{at};
+      if (!is_inside(header)) return false;
+      if (is_listed(header.type()) && !list(header)) return false;
+      if (!read_section_name(names, header.name())) return false;
+    }
+    return true;
   }
 
   /// Nearly all names are passed by for their second and third characters, and none is read to its end:
@@ -211,50 +304,33 @@ class SummaryReader {
 
   bool open_symbols() {
     if (symbols_index_ == 0) return first_group_ == 0;  // a group's signature is a symbol
-    const RawSection header = section(symbols_index_);
-    if (header.entry_size() != sizeof(Elf64_Sym) || header.size() % sizeof(Elf64_Sym) != 0) return false;
-    if (header.has(SHF_COMPRESSED) || header.size() > kLargestTable) return false;
-    symbol_count_ = header.size() / sizeof(Elf64_Sym);
-    if (header.info() > symbol_count_) return false;
-    first_global_ = std::min(std::max<std::uint64_t>(header.info(), 1), symbol_count_);
-    return read_symbol_bytes(header);
+    return open_symbol_table() && read_symbol_bytes(section(symbols_index_));
   }
 
   /// Globals and, mostly right behind them, the names: one read instead of two.
   bool read_symbol_bytes(RawSection header) {
-    first_read_ = std::min(first_global_, lowest_signature_);  // signatures may be locals
     const std::uint64_t begin = header.offset() + first_read_ * sizeof(Elf64_Sym);
     const std::uint64_t size = header.size() - first_read_ * sizeof(Elf64_Sym);
-    if (header.link() == SHN_UNDEF || header.link() >= count_) return false;
-    const RawSection strings = section(header.link());
-    if (strings.type() != SHT_STRTAB || strings.size() > kLargestTable) return false;
     const std::uint64_t small = what_ == SummaryOf::Soundness ? kSmallUnasked : kSmallTable;
-    const bool together = strings.offset() == header.offset() + header.size() && strings.size() <= small;
-    symbols_ = image_.at(begin, together ? size + strings.size() : size);
+    const bool together = strings_.offset() == header.offset() + header.size() && strings_.size() <= small;
+    symbols_ = image_.at(begin, together ? size + strings_.size() : size);
     if (symbols_ == nullptr) return false;
-    return together ? set_names(symbols_ + size, 0, strings.size()) : read_names(strings);
+    return together ? set_names(symbols_ + size, 0, strings_.size()) : read_names();
   }
 
   /// The names that come before those that are asked for are left out: those of locals, or all but the last NUL.
-  bool read_names(RawSection strings) {
-    std::uint64_t from = strings.size();
+  bool read_names() {
+    std::uint64_t from = strings_.size();
     for_each_global([&](RawSymbol entry) {
       if (asks_for_name(entry)) from = std::min<std::uint64_t>(from, entry.name());
       return true;
     });
-    if (from == strings.size()) from = strings.size() - std::min<std::uint64_t>(strings.size(), 1);
-    return set_names(image_.at(strings.offset() + from, strings.size() - from), from, strings.size());
+    if (from == strings_.size()) from = strings_.size() - std::min<std::uint64_t>(strings_.size(), 1);
+    return set_names(image_.at(strings_.offset() + from, strings_.size() - from), from, strings_.size());
   }
 
   bool asks_for_name(RawSymbol entry) const {
     return what_ != SummaryOf::Soundness || entry.section() == SHN_COMMON;  // classify()
-  }
-
-  bool set_names(const std::byte* bytes, std::uint64_t from, std::uint64_t size) {
-    if (size == 0) return true;
-    if (bytes == nullptr || bytes[size - from - 1] != std::byte{0}) return false;
-    names_ = {reinterpret_cast<const char*>(bytes), from, size};
-    return true;
   }
 
   bool read_groups() {
@@ -263,31 +339,21 @@ class SummaryReader {
     std::uint64_t members = 0;
     for (std::uint64_t index = first_group_; index <= last_group_; ++index) {
       const RawSection header = section(index);
-      if (header.type() == SHT_GROUP && !read_group(header, members)) return false;
+      const auto note = [&](const std::byte* words, std::uint64_t size) {
+        return note_members(words, size, header.info());
+      };
+      if (header.type() == SHT_GROUP && !read_group(header, members, note)) return false;
     }
     return true;
   }
 
-  /// gABI 4 "Section Groups": flags, then section indexes; the signature is symbol sh_info.
-  bool read_group(RawSection header, std::uint64_t& members) {
+  /// Most have one member or two, and which no one can foresee: no branch for these.
+  bool note_members(const std::byte* words, std::uint64_t size, Elf64_Word signature) {
     constexpr std::uint64_t kWord = sizeof(Elf64_Word);
-    if (header.size() < kWord || header.size() % kWord != 0 || header.has(SHF_COMPRESSED)) return false;
-    members += header.size() / kWord - 1;
-    if (members >= count_) return false;
-    const std::byte* words = image_.near(header.offset(), header.size(), groups_end_);
-    if (words == nullptr) return false;
-    if ((copy_at<Elf64_Word>(words) & GRP_COMDAT) == 0) return true;
-    if (header.link() != symbols_index_ || header.info() >= symbol_count_) return false;
-    const RawSymbol signature = symbol(header.info());
-    // A section symbol without a name stands for the section's name: left to the other reader.
-    if (signature.type() == STT_SECTION && signature.name() == 0) return false;
-    if (!names_.holds(signature.name())) return false;
-    // Most have one member or two, and which no one can foresee: no branch for these.
-    const std::uint64_t size = header.size();
     if (size == kWord) return true;
-    bool good = note_member(words + kWord, header.info());
-    good &= note_member(words + std::min(2 * kWord, size - kWord), header.info());
-    for (std::uint64_t at = 3 * kWord; at < size; at += kWord) good &= note_member(words + at, header.info());
+    bool good = note_member(words + kWord, signature);
+    good &= note_member(words + std::min(2 * kWord, size - kWord), signature);
+    for (std::uint64_t at = 3 * kWord; at < size; at += kWord) good &= note_member(words + at, signature);
     return good;
   }
 
@@ -303,15 +369,6 @@ class SummaryReader {
     if (what_ != SummaryOf::Collisions) return for_each_global([&](RawSymbol entry) { return read_symbol(entry); });
     const auto others = set_plain_aside();
     return std::all_of(others.begin(), others.end(), [&](const std::byte* other) { return read_symbol({other}); });
-  }
-
-  /// Until one says false. Also symbols that say they are local, though they stand among the globals.
-  template <class Visit>
-  bool for_each_global(const Visit& visit) const {
-    const std::byte* const end = symbol(symbol_count_).at;
-    for (RawSymbol entry = symbol(first_global_); entry.at != end; entry.at += sizeof(Elf64_Sym))
-      if (!visit(entry)) return false;
-    return true;
   }
 
   /// Returns the others. Nearly all are plain, and which no one can foresee: no branches, but for what is unusual.
@@ -365,8 +422,7 @@ class SummaryReader {
   }
 
   bool classify(RawSymbol entry, MentionKind& kind) const {
-    if (entry.binding() != STB_GLOBAL && entry.binding() != STB_WEAK && entry.binding() != STB_GNU_UNIQUE) return false;
-    if (!names_.holds(entry.name())) return false;
+    if (!has_known_binding(entry) || !names_.holds(entry.name())) return false;
     const bool weak = entry.binding() == STB_WEAK;
     if (entry.section() == SHN_UNDEF) {
       kind = weak ? MentionKind::WeakNeeded : MentionKind::Needed;
@@ -391,26 +447,163 @@ class SummaryReader {
     return symbol(out_.group_of[in] - 1).at == entry.at ? MentionKind::OwnGroup : MentionKind::Conditional;
   }
 
-  ObjectImage& image_;
   const SummaryOf what_;
   ObjectSummary& out_;
-  const std::byte* sections_ = nullptr;
-  std::uint64_t sections_at_ = 0;
-  std::uint64_t before_sections_ = 0;  ///< bytes before them that are available
-  std::uint64_t count_ = 0;
-  RawSection section_names_{};
-  std::string_view names_of_sections_;  ///< the last one ends in a NUL
-  std::uint64_t symbols_index_ = 0;
-  std::uint64_t first_group_ = 0;
-  std::uint64_t last_group_ = 0;
-  std::uint64_t groups_end_ = 0;                        ///< in the object; mostly they are side by side
-  std::uint64_t lowest_signature_ = ~std::uint64_t{0};  ///< of all groups, as a symbol's index
-  const std::byte* symbols_ = nullptr;                  ///< from first_read_ on
-  std::uint64_t first_read_ = 0;
-  std::uint64_t symbol_count_ = 0;
-  std::uint64_t first_global_ = 0;
-  RawNames names_;
-  std::uint64_t name_bytes_ = 0;
+};
+
+/// Everything that read_object() says of such an object.
+class FactsReader : ObjectTables {
+ public:
+  FactsReader(ObjectImage& image, ObjectFacts& facts) : ObjectTables(image), out_(facts) {}
+
+  bool run() {
+    const bool read = read_header() && read_section_names() && survey() && open_symbols() && read_groups();
+    if (!read || !read_symbols()) return false;
+    out_.kind = ObjectKind::Relocatable;
+    out_.machine = machine_;
+    out_.is_64 = true;
+    record_sections();
+    return true;
+  }
+
+ private:
+  static constexpr std::string_view kLinkonce = ".gnu.linkonce";
+
+  bool survey() {
+    place_.assign(count_, kUnused);
+    for (std::uint64_t index = 1; index < count_; ++index) {
+      const RawSection header = section(index);
+      if (!is_inside(header) || (is_listed(header.type()) && !list(header))) return false;
+      if (header.name() >= names_of_sections_.size()) {
+        if (header.name() != 0) return false;
+        continue;
+      }
+      const std::string_view name = names_of_sections_.data() + header.name();
+      if (name.starts_with(kLinkonce) || bytecode_in(name) != LtoCompiler::None) return false;
+      out_.has_device_code |= holds_device_code(name);
+    }
+    return true;
+  }
+
+  /// ObjectFacts::strings: those of the symbols, then those of the sections.
+  bool open_symbols() {
+    if (symbols_index_ == 0) {
+      out_.strings = names_of_sections_;
+      return first_group_ == 0;  // a group's signature is a symbol
+    }
+    if (!open_symbol_table() || strings_.has(SHF_COMPRESSED)) return false;
+    const RawSection table = section(symbols_index_);
+    const std::uint64_t skipped = first_read_ * sizeof(Elf64_Sym);
+    symbols_ = image_.at(table.offset() + skipped, table.size() - skipped);
+    const std::byte* strings = image_.at(strings_.offset(), strings_.size());
+    if (symbols_ == nullptr || strings == nullptr || !set_names(strings, 0, strings_.size())) return false;
+    const bool shared = table.link() == names_index_;
+    section_names_at_ = shared ? 0 : strings_.size();
+    out_.strings.reserve(section_names_at_ + names_of_sections_.size());
+    out_.strings.append(std::string_view(names_.bytes, names_.size));
+    if (!shared) out_.strings.append(names_of_sections_);
+    versions_ = out_.strings.find('@') < strings_.size();
+    return true;
+  }
+
+  bool read_groups() {
+    if (first_group_ == 0) return true;
+    std::uint64_t members = 0;
+    for (std::uint64_t index = first_group_; index <= last_group_; ++index) {
+      const RawSection header = section(index);
+      const auto note = [&](const std::byte* words, std::uint64_t size) {
+        return add_group(words, size, header.info());
+      };
+      if (header.type() == SHT_GROUP && !read_group(header, members, note)) return false;
+    }
+    return signatures_differ();
+  }
+
+  bool add_group(const std::byte* words, std::uint64_t size, Elf64_Word signature) {
+    const auto group = static_cast<std::uint32_t>(out_.groups.size());
+    out_.groups.push_back({text_at(symbol(signature).name()), false});
+    for (std::uint64_t at = sizeof(Elf64_Word); at < size; at += sizeof(Elf64_Word)) {
+      const auto member = copy_at<Elf64_Word>(words + at);
+      if (member == SHN_UNDEF || member >= count_) return false;
+      group_of_.resize(count_, kNone);
+      group_of_[member] = group;
+      place_[member] = kUsed;
+    }
+    return true;
+  }
+
+  /// Two groups of one name are one group: left to the other reader.
+  bool signatures_differ() const {
+    std::vector<std::uint64_t> hashes(out_.groups.size());
+    std::transform(out_.groups.begin(), out_.groups.end(), hashes.begin(),
+                   [&](const Group& group) { return hash_text(out_.text(group.signature)); });
+    std::sort(hashes.begin(), hashes.end());
+    return std::adjacent_find(hashes.begin(), hashes.end()) == hashes.end();
+  }
+
+  Text text_at(std::uint64_t offset) {
+    const std::size_t length = offset < names_.size ? std::strlen(names_.bytes + offset) : 0;
+    name_bytes_ += length;
+    return {static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(length)};
+  }
+
+  bool read_symbols() {
+    if (symbols_index_ == 0) return true;
+    out_.symbols.reserve(symbol_count_ - first_global_);
+    return for_each_global([&](RawSymbol entry) { return entry.binding() == STB_LOCAL || read_symbol(entry); });
+  }
+
+  bool read_symbol(RawSymbol entry) {
+    if (!has_known_binding(entry) || !names_.holds(entry.name())) return false;
+    Symbol& out = out_.symbols.emplace_back();
+    out = symbol_from(copy_at<Elf64_Sym>(entry.at));
+    out.name = text_at(entry.name());
+    out.index =
+        static_cast<std::uint32_t>(static_cast<std::uint64_t>(entry.at - symbols_) / sizeof(Elf64_Sym) + first_read_);
+    const std::string_view name = out_.text(out.name);
+    if (name_bytes_ > kMostNameBytes || (versions_ && name.find('@') != std::string_view::npos)) return false;
+    const Elf64_Section in = entry.section();
+    if (in == SHN_UNDEF) return true;
+    if (in < SHN_LORESERVE) {
+      if (in >= count_) return false;
+      out.placement = Placement::InSection;
+      out.section = in;
+      place_[in] = kUsed;
+      return true;
+    }
+    out.placement = in == SHN_ABS ? Placement::Absolute : Placement::Common;
+    return in == SHN_ABS || (in == SHN_COMMON && name != "__gnu_lto_slim");
+  }
+
+  /// Those that hold a definition or are in a group.
+  void record_sections() {
+    out_.sections.reserve(static_cast<std::size_t>(std::count(place_.begin(), place_.end(), kUsed)));
+    for (std::uint64_t index = 0; index < count_; ++index) {
+      if (place_[index] != kUsed) continue;
+      place_[index] = static_cast<std::uint32_t>(out_.sections.size());
+      const RawSection header = section(index);
+      Section& out = out_.sections.emplace_back();
+      out.index = static_cast<std::uint32_t>(index);
+      if (header.name() < names_of_sections_.size())
+        out.name = {static_cast<std::uint32_t>(section_names_at_ + header.name()),
+                    static_cast<std::uint32_t>(std::strlen(names_of_sections_.data() + header.name()))};
+      if (!group_of_.empty()) out.group = group_of_[index];
+      out.alloc = header.has(SHF_ALLOC);
+      out.excluded = header.has(SHF_EXCLUDE);
+      out.merged = header.has(SHF_MERGE);
+    }
+    for (Symbol& symbol : out_.symbols)
+      if (symbol.section != kNone) symbol.section = place_[symbol.section];
+  }
+
+  static constexpr std::uint32_t kUnused = kNone;
+  static constexpr std::uint32_t kUsed = kNone - 1;
+
+  ObjectFacts& out_;
+  std::uint64_t section_names_at_ = 0;   ///< in ObjectFacts::strings
+  bool versions_ = false;                ///< an "@" is somewhere among the names
+  std::vector<std::uint32_t> group_of_;  ///< by section; empty when there are no groups
+  std::vector<std::uint32_t> place_;     ///< by section: kUnused, kUsed, then into ObjectFacts::sections
 };
 
 MentionKind kind_of(const ObjectFacts& facts, const Symbol& symbol) {
@@ -431,6 +624,14 @@ MentionKind kind_of(const ObjectFacts& facts, const Symbol& symbol) {
 bool summarize_object(ObjectImage& image, SummaryOf what, ObjectSummary& summary) {
   if constexpr (std::endian::native != std::endian::little) return false;
   return SummaryReader(image, what, summary).run();
+}
+
+std::optional<ObjectFacts> read_ordinary_object(ObjectImage& image, const Origin& origin) {
+  if constexpr (std::endian::native != std::endian::little) return {};
+  ObjectFacts facts;
+  if (!FactsReader(image, facts).run()) return {};
+  facts.origin = origin;
+  return facts;
 }
 
 bool summarize_facts(const ObjectFacts& facts, ObjectSummary& summary) {

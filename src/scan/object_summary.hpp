@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "elf/object_image.hpp"
@@ -13,6 +14,7 @@
 namespace elfaudit {
 
 struct ObjectFacts;
+struct Origin;
 
 /// How an object mentions a global. In the low bits of a mention, with kThreadLocal.
 enum class MentionKind : std::uint8_t {
@@ -64,6 +66,9 @@ struct ObjectSummary {
 
 /// Fills in `summary`, whose vectors are used again. False: to be read by read_object(); `summary` is void then.
 bool summarize_object(ObjectImage& image, SummaryOf what, ObjectSummary& summary);
+
+/// What read_object() says of an object, without libelf. Nothing: to be read by read_object().
+std::optional<ObjectFacts> read_ordinary_object(ObjectImage& image, const Origin& origin);
 
 /// The same from facts, with every mention. False when that is impossible: shared objects, symbol versions.
 bool summarize_facts(const ObjectFacts& facts, ObjectSummary& summary);

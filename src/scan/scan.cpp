@@ -26,11 +26,13 @@
 #include "elf/archive.hpp"
 #include "elf/elf_file.hpp"
 #include "elf/file_kind.hpp"
+#include "elf/object_image.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/facts.hpp"
 #include "facts/facts_file.hpp"
 #include "scan/device/device_code.hpp"
 #include "scan/object_reader.hpp"
+#include "scan/object_summary.hpp"
 #include "support/file.hpp"
 #include "support/progress.hpp"
 #include "support/threads.hpp"
@@ -155,8 +157,9 @@ class ArchiveScan {
     try {
       switch (kind) {
         case FileKind::Elf: {
-          const ElfFile elf = ElfFile::open(origin, bytes);
-          found.object = read_object(elf, std::move(origin), lto_);
+          ObjectImage image(bytes);
+          found.object = read_ordinary_object(image, origin);
+          if (!found.object) found.object = read_object(ElfFile::open(origin, bytes), std::move(origin), lto_);
           break;
         }
         case FileKind::LlvmBitcode:
@@ -468,13 +471,19 @@ InputKind input_kind(ObjectKind kind) {
   }
 }
 
-InputFacts scan_loose(const std::string& path, FileDescriptor fd, const LtoPolicy& lto) {
-  Origin origin{path, {}, path, 0, 0};
-  const ElfFile file = ElfFile::open(origin, std::move(fd));
-  origin.size = file.size();
+InputFacts scan_loose(const std::string& path, FileDescriptor fd, std::uint64_t size, const LtoPolicy& lto,
+                      ReadBuffer& buffer) {
+  Origin origin{path, {}, path, 0, size};
+  ObjectImage image(fd.get(), 0, size, buffer);
+  std::optional<ObjectFacts> object = read_ordinary_object(image, origin);
+  if (!object) {
+    const ElfFile file = ElfFile::open(origin, std::move(fd));
+    origin.size = file.size();
+    object = read_object(file, origin, lto);
+  }
   InputFacts facts;
   facts.path = path;
-  facts.objects.edit().push_back(read_object(file, origin, lto));
+  facts.objects.edit().push_back(*std::move(object));
   facts.kind = input_kind(facts.objects.front().kind);
   return facts;
 }
@@ -541,11 +550,11 @@ void read_device_code_of_entry(std::span<const std::byte> bytes, InputFacts& fac
   }
 }
 
-InputFacts scan_any(const std::string& path, const LtoPolicy& lto, ArchiveReading archives) {
+InputFacts scan_any(const std::string& path, const LtoPolicy& lto, ArchiveReading archives, ReadBuffer& buffer) {
   std::uint64_t size = 0;
   FileDescriptor fd = open_for_reading(path.c_str(), &size);
   const FileKind kind = kind_of_open_file(path, fd);
-  if (kind == FileKind::Elf) return scan_loose(path, std::move(fd), lto);
+  if (kind == FileKind::Elf) return scan_loose(path, std::move(fd), size, lto, buffer);
   if (kind == FileKind::LlvmBitcode) return scan_bitcode(path);
   if (kind == FileKind::Facts) return read_facts_file(path);
   if (is_device_file(kind)) return scan_device_file(path);
@@ -586,16 +595,22 @@ InputFacts scan_wheel_entry(const std::string& wheel, const std::string& entry, 
   return facts;
 }
 
-InputFacts scan_input(const std::string& path, const LtoPolicy& lto, ArchiveReading archives) {
+static InputFacts scan_into(const std::string& path, const LtoPolicy& lto, ArchiveReading archives,
+                            ReadBuffer& buffer) {
   progress_step();
   try {
-    return scan_any(path, lto, archives);
+    return scan_any(path, lto, archives, buffer);
   } catch (const InputError& error) {
     InputFacts facts;
     facts.path = path;
     facts.errors.push_back(error);
     return facts;
   }
+}
+
+InputFacts scan_input(const std::string& path, const LtoPolicy& lto, ArchiveReading archives) {
+  ReadBuffer buffer;
+  return scan_into(path, lto, archives, buffer);
 }
 
 InputFacts scan_binary(const std::string& path) {
@@ -612,42 +627,51 @@ InputFacts scan_binary(const std::string& path) {
   return facts;
 }
 
-void MemberOpener::open(std::span<const ObjectId> members) {
-  std::uint64_t size = 0;
-  for (const ObjectId id : members) {
-    const Origin& origin = inputs_[id.input].objects[id.object].origin;
-    size += origin.size;
-    try {
-      if (!archives_.contains(origin.path)) archives_.emplace(origin.path, MappedFile(origin.path));
-    } catch (const InputError& error) {  // it was there a moment ago
-      inputs_[id.input].errors.push_back(error);
+namespace {
+
+/// The archive whose member a thread has read last: mostly the next one is in it too.
+class OpenArchive {
+ public:
+  /// Throws InputError.
+  ObjectFacts read(const Origin& origin, const LtoPolicy& lto) {
+    if (path_ != origin.path) {
+      fd_ = open_for_reading(origin.path.c_str());
+      path_ = origin.path;
     }
+    ObjectImage image(fd_.get(), origin.offset, origin.size, buffer_);
+    if (std::optional<ObjectFacts> facts = read_ordinary_object(image, origin)) return *std::move(facts);
+    return read_object(ElfFile::open(origin), origin, lto);
   }
+
+ private:
+  std::string path_;
+  FileDescriptor fd_;
+  ReadBuffer buffer_;
+};
+
+}  // namespace
+
+void open_members(std::vector<InputFacts>& inputs, std::span<const ObjectId> members, const LtoPolicy& lto) {
+  std::uint64_t size = 0;
+  for (const ObjectId id : members) size += inputs[id.input].objects[id.object].origin.size;
+  PerThread<OpenArchive> archives;
   std::mutex errors_mutex;
   std::map<ObjectId, InputError> errors;
   for_each_file(members.size(), size, [&](std::size_t i) {
     const ObjectId id = members[i];
     ObjectFacts facts;
-    const Origin origin = inputs_[id.input].objects[id.object].origin;
+    const Origin origin = inputs[id.input].objects[id.object].origin;
     try {
-      facts = read(origin);
+      facts = archives.local().read(origin, lto);
     } catch (const InputError& error) {
       facts.origin = origin;
       facts.available = false;
       const std::lock_guard lock(errors_mutex);
       errors.emplace(id, error);
     }
-    inputs_[id.input].objects.open(id.object, std::move(facts));
+    inputs[id.input].objects.open(id.object, std::move(facts));
   });
-  for (auto& [id, error] : errors) inputs_[id.input].errors.push_back(std::move(error));
-}
-
-ObjectFacts MemberOpener::read(const Origin& origin) const {
-  const auto mapped = archives_.find(origin.path);
-  const std::span<std::byte> archive = mapped == archives_.end() ? std::span<std::byte>() : mapped->second.bytes();
-  if (origin.offset > archive.size() || origin.size > archive.size() - origin.offset)
-    throw InputError(origin.path, origin.member, origin.offset, "the archive became shorter while it was being read");
-  return read_object(ElfFile::open(origin, archive.subspan(origin.offset, origin.size)), origin, lto_);
+  for (auto& [id, error] : errors) inputs[id.input].errors.push_back(std::move(error));
 }
 
 std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs, ArchiveReading archives) {
@@ -658,13 +682,16 @@ std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs, ArchiveReading a
     if (first.try_emplace(key(i), i).second) to_read.push_back(i);
 
   std::vector<InputFacts> facts(job.inputs.size());
-  const auto read = [&](std::size_t i) {
-    const LinkInput& input = job.inputs[to_read[i]];
-    facts[to_read[i]] = input.binary ? scan_binary(input.path)
-                                     : scan_input(input.facts.empty() ? input.path : input.facts, job.lto,
-                                                  input.whole_archive ? ArchiveReading::Whole : archives);
-  };
-  with_threads(jobs, [&] { for_each_file(to_read.size(), size_of(job.inputs, to_read), read); });
+  with_threads(jobs, [&] {
+    PerThread<ReadBuffer> buffers;
+    for_each_file(to_read.size(), size_of(job.inputs, to_read), [&](std::size_t i) {
+      const LinkInput& input = job.inputs[to_read[i]];
+      facts[to_read[i]] = input.binary
+                              ? scan_binary(input.path)
+                              : scan_into(input.facts.empty() ? input.path : input.facts, job.lto,
+                                          input.whole_archive ? ArchiveReading::Whole : archives, buffers.local());
+    });
+  });
   for (std::size_t i = 0; i < facts.size(); ++i)
     if (const std::size_t original = first.at(key(i)); original != i) facts[i] = facts[original];
   read_device_code(facts);

@@ -34,21 +34,8 @@ enum class ArchiveReading : std::uint8_t {
 };
 
 /// Opens members of archives that scan() left unopened. One that can't be read becomes an object without symbols, and
-/// an error of its input. Maps each archive once, for as long as it lives.
-class MemberOpener {
- public:
-  MemberOpener(std::vector<InputFacts>& inputs, const LtoPolicy& lto) : inputs_(inputs), lto_(lto) {}
-
-  /// `members`: each once, unopened. Parallel.
-  void open(std::span<const ObjectId> members);
-
- private:
-  ObjectFacts read(const Origin& origin) const;
-
-  std::vector<InputFacts>& inputs_;
-  const LtoPolicy& lto_;
-  std::map<std::string, MappedFile> archives_;
-};
+/// an error of its input. `members`: each once, unopened. Parallel.
+void open_members(std::vector<InputFacts>& inputs, std::span<const ObjectId> members, const LtoPolicy& lto);
 
 /// Facts of every input of the job, in its order; a file named twice is read once and its facts repeated.
 /// Never throws for a bad file: see InputFacts::errors. Parallel over inputs and members; the result does not depend on
