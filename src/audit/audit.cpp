@@ -199,6 +199,21 @@ void settle(Audit& audit, Attempts& attempt) {
   audit.resolution.judgement.undefined = Judged::InputUnread;
 }
 
+/// What the linker has to say of the link besides duplicates and relocations.
+void judge_link(Audit& audit, Attempts& attempt) {
+  audit.resolution.judgement = judgement_of(audit.job, audit.inputs);
+  if (can_be_settled(audit.job)) settle(audit, attempt);
+  if (audit.job.scope.whole_line)
+    attempt("discarded sections", [&] {
+      find_lost_references(audit.job, audit.inputs, audit.resolution, find_local_uses, read_section_graph, find_needed);
+    });
+  attempt("warnings", [&] {
+    find_fatal_warnings(audit.job, audit.inputs, audit.resolution,
+                        {read_warning_sections, alignment_power, find_uses, read_section_graph, find_needed});
+  });
+  conclude(audit.job, audit.inputs, audit.resolution);
+}
+
 /// `given`: the inputs, read already, for several links. What concerns objects alone is then reported once for
 /// all of these.
 Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilter> prefilter,
@@ -232,18 +247,11 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   if (prefilter) take_undefined_from(*prefilter, result.resolution);
   watch.lap("resolve");
   judge_lost_members(result.inputs, result.resolution, result.job);
-  result.resolution.judgement = judgement_of(result.job, result.inputs);
-  if (can_be_settled(result.job)) settle(result, attempt);
-  if (result.job.scope.whole_line)
-    attempt("discarded sections", [&] {
-      find_lost_references(result.job, result.inputs, result.resolution, find_local_uses, read_section_graph,
-                           find_needed);
-    });
-  attempt("warnings", [&] {
-    find_fatal_warnings(result.job, result.inputs, result.resolution,
-                        {read_warning_sections, alignment_power, find_uses, read_section_graph, find_needed});
-  });
-  conclude(result.job, result.inputs, result.resolution);
+  judge_link(result, attempt);
+  if (members && members->open_behind_indexes(result.resolution)) {
+    result.resolution = members->resolve();
+    judge_link(result, attempt);
+  }
   if (members) open_for_reports(*members, result.resolution);
   attempt("suppliers", [&] { look_for_suppliers(result.job, result.inputs, result.resolution); });
   watch.lap("references");

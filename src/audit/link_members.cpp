@@ -7,8 +7,8 @@
 //     not open, it is opened, and they are applied again.
 //  3. For a common symbol a linker may look into a member whether it defines the name, and how; mold looks whether it
 //     does so weakly. These members are all open before the rules are applied.
-//  4. Where something stays undefined and the linker reads the members themselves, all are opened and the rules are
-//     applied again: an index may be older than its members.
+//  4. Where something is reported as undefined and the linker reads the members themselves, all are opened and the rules
+//     are applied again: an index may be older than its members.
 //  5. The other members are opened only for what is reported: where something is undefined, to say who might define it;
 //     where two archives define a name of which one is taken, to say so.
 
@@ -128,15 +128,12 @@ void LinkMembers::open(std::vector<ObjectId> members) {
   for (std::size_t m = 0; m < opened; ++m) note(members[m]);
 }
 
-/// Rules 2 and 4.
+/// Rule 2.
 Resolution LinkMembers::resolve() {
-  const bool believes_index = traits_of(job_).believes_index;
   for (;;) {
     open_wanted();
     Resolution resolution = elfaudit::resolve(job_, inputs_, names_);
     std::vector<ObjectId> members = unopened([&](ObjectId id) { return resolution.linked[id.input][id.object]; });
-    if (members.empty() && !believes_index && !resolution.unresolved.empty())
-      members = unopened([](ObjectId) { return true; });
     if (members.empty()) return resolution;
     open(std::move(members));
   }
@@ -156,6 +153,18 @@ void LinkMembers::open_after(std::vector<ObjectId> members, Resolution& resoluti
   for (std::uint32_t i = 0; i < inputs_.size(); ++i)
     for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o)
       resolution.symbol_resolutions[i][o].resize(inputs_[i].objects[o].symbols.size(), SymbolResolution::NotExtracted);
+}
+
+/// Rule 4.
+bool LinkMembers::open_behind_indexes(const Resolution& resolution) {
+  const auto reported = [](const Unresolved& name) { return name.reported; };
+  if (traits_of(job_).believes_index ||
+      std::none_of(resolution.unresolved.begin(), resolution.unresolved.end(), reported))
+    return false;
+  std::vector<ObjectId> members = unopened([](ObjectId) { return true; });
+  const bool any = !members.empty();
+  open(std::move(members));
+  return any;
 }
 
 void LinkMembers::open_rest(Resolution& resolution) {

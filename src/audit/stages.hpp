@@ -28,8 +28,12 @@ class LinkMembers {
  public:
   LinkMembers(const LinkJob& job, std::vector<InputFacts>& inputs);
 
-  /// The link as the job's linker makes it; opens what it takes. Call once.
+  /// The link as the job's linker makes it; opens what it takes.
   Resolution resolve();
+
+  /// Opens all members where the linker would find in them what is reported as undefined, were the index wrong. True
+  /// when there were any: resolve() again.
+  bool open_behind_indexes(const Resolution& resolution);
 
   /// Opens all members that define what a member of another archive that is taken does, and if one does so strongly,
   /// all others.
