@@ -5,6 +5,7 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <optional>
 #include <set>
@@ -17,10 +18,105 @@
 #include "elf/elf_file.hpp"
 #include "elf/symbol_reader.hpp"
 #include "elfaudit/error.hpp"
+#include "scan/object_tables.hpp"
 #include "scan/scan.hpp"
 #include "target/machine_traits.hpp"
 
 namespace elfaudit {
+
+// --- Most objects have no relocation that is asked for. That is seen without libelf, which costs more to open an object
+// with than all of its relocations do.
+
+namespace {
+
+/// Every function that returns bool: false leaves the object to the reader over libelf.
+class RelocationGlance : ObjectTables {
+ public:
+  explicit RelocationGlance(ObjectImage& image) : ObjectTables(image) {}
+
+  /// Is it certain that nothing is asked for?
+  bool rule_out(const RelocationQuestion& question) {
+    return open() && each_section([&](RawSection header) {
+             const RawSection target = section(header.info());
+             if (!target.has(SHF_ALLOC)) return true;
+             const bool writable = target.has(SHF_WRITE);
+             if (!(writable ? question.in_writable : question.in_read_only)) return true;
+             return for_each_relocation(header, relocations_end_, [&](RawRelocation entry) {
+               return !question.asks_for(entry.symbol(), entry.symbol() < first_global_, entry.type(), writable);
+             });
+           });
+  }
+
+  /// The same of relocations against locals.
+  bool rule_out_locals(std::span<const std::uint32_t> targets) {
+    return open() && read_locals(targets) && each_section([&](RawSection header) {
+             const RawSection from = section(header.info());
+             const std::string_view name = section_name(from);
+             if (name.starts_with(".debug") || name == ".eh_frame") return true;
+             if (std::binary_search(targets.begin(), targets.end(), header.info())) return true;
+             return for_each_relocation(header, relocations_end_, [&](RawRelocation entry) {
+               return entry.symbol() >= of_target_.size() || !of_target_[entry.symbol()];
+             });
+           });
+  }
+
+ private:
+  bool open() {
+    if (!read_header() || !read_section_names()) return false;
+    for (std::uint64_t index = 1; index < count_; ++index) {
+      const RawSection header = section(index);
+      if (!is_inside(header) || (is_listed(header.type()) && !list(header)) || header.type() == SHT_REL) return false;
+      if (header.name() >= names_of_sections_.size()) return false;
+      if (header.type() == SHT_RELA) relocations_end_ = std::max(relocations_end_, header.offset() + header.size());
+    }
+    return symbols_index_ != 0 && open_symbol_table();
+  }
+
+  std::string_view section_name(RawSection header) const { return names_of_sections_.data() + header.name(); }
+
+  template <class Visit>
+  bool each_section(const Visit& visit) const {
+    for (std::uint64_t index = 1; index < count_; ++index) {
+      const RawSection header = section(index);
+      if (header.type() != SHT_RELA) continue;
+      const bool plain = header.link() == symbols_index_ && !header.has(SHF_COMPRESSED);
+      if (!plain || header.info() == SHN_UNDEF || header.info() >= count_ || !visit(header)) return false;
+    }
+    return true;
+  }
+
+  /// Which locals are in the sections `targets`.
+  bool read_locals(std::span<const std::uint32_t> targets) {
+    std::vector<bool> is_target(count_);
+    for (const std::uint32_t target : targets)
+      if (target < count_) is_target[target] = true;
+    of_target_.resize(first_global_);
+    const std::byte* locals = image_.at(section(symbols_index_).offset(), first_global_ * sizeof(Elf64_Sym));
+    if (locals == nullptr) return false;
+    for (std::uint64_t s = 1; s < first_global_; ++s) {
+      const Elf64_Section in = RawSymbol{locals + s * sizeof(Elf64_Sym)}.section();
+      if (in == SHN_XINDEX) return false;
+      of_target_[s] = in < count_ && is_target[in];
+    }
+    return true;
+  }
+
+  std::uint64_t relocations_end_ = 0;
+  std::vector<bool> of_target_;  ///< by local symbol
+};
+
+/// Calls `rule_out` for an object that lies in a file as it is. False where it doesn't.
+template <class RuleOut>
+bool ruled_out(const Origin& origin, const RuleOut& rule_out) {
+  if constexpr (std::endian::native != std::endian::little) return false;
+  if (!origin.entry.empty() || origin.binary || origin.bytecode) return false;
+  thread_local ReadBuffer buffer;  // thousands of objects are asked, one after the other
+  const FileDescriptor fd = open_for_reading(origin.file().c_str());
+  ObjectImage image(fd.get(), origin.offset, origin.size, buffer);
+  return rule_out(RelocationGlance(image));
+}
+
+}  // namespace
 
 // --- Whether an object has a section of a given name: what the linker's __start_NAME and __stop_NAME depend on.
 
@@ -200,6 +296,8 @@ class LocalUseFinder {
 }  // namespace
 
 std::vector<LocalUse> find_local_uses(const Origin& origin, std::span<const std::uint32_t> targets, bool unallocated) {
+  if (!unallocated && ruled_out(origin, [&](RelocationGlance glance) { return glance.rule_out_locals(targets); }))
+    return {};
   const ElfFile file = ElfFile::open(origin);
   const ElfSections sections(file, origin);
   return LocalUseFinder(sections, targets, unallocated).run();
@@ -405,7 +503,7 @@ class AskedReader {
     if (!(writable ? question_.in_writable : question_.in_read_only)) return;
     std::unordered_map<std::uint64_t, std::size_t> place_of;  // symbol and type -> found_
     each_relocation(sections_, index, header, [&](const RelocationEntry& entry) {
-      if (!asks_for(entry, writable)) return;
+      if (!question_.asks_for(entry.symbol, entry.symbol < first_global_, entry.type, writable)) return;
       const bool rewritten = question_.instructions && is_rewritten(header.sh_info, entry);
       const std::uint64_t key = entry.symbol << 32 | (rewritten ? kRewritten : 0) | entry.type;
       const auto [place, fresh] = place_of.try_emplace(key, found_.relocations.size());
@@ -419,15 +517,6 @@ class AskedReader {
       found_.relocations.back().rewritten = rewritten;
     });
     if (!place_of.empty()) note_section(header.sh_info, target);
-  }
-
-  bool asks_for(const RelocationEntry& entry, bool writable) const {
-    const bool local = entry.symbol < first_global_;
-    if (entry.symbol == 0 && question_.null_symbol) return entry.type != 0;  // not R_*_NONE
-    if (entry.type >= question_.types.size()) return false;
-    const AskedPlaces places = question_.types[entry.type];
-    if (local) return writable ? places.of_local_in_writable : places.of_local_in_read_only;
-    return writable ? places.of_global_in_writable : places.of_global_in_read_only;
   }
 
   /// `mov x@GOTPCREL(%rip)`; with the X also `call *` and `jmp *`. The relocation is of the instruction's last four
@@ -498,6 +587,7 @@ class AskedReader {
 }  // namespace
 
 AskedRelocations read_asked_relocations(const Origin& origin, const RelocationQuestion& question) {
+  if (ruled_out(origin, [&](RelocationGlance glance) { return glance.rule_out(question); })) return {};
   const ElfFile file = ElfFile::open(origin);
   const ElfSections sections(file, origin);
   return AskedReader(sections, question).run();

@@ -60,6 +60,15 @@ struct RelocationQuestion {
   bool in_writable = true;
   bool null_symbol = false;   ///< all that name symbol number 0, whatever the type
   bool instructions = false;  ///< AskedRelocation::rewritten is wanted: section contents are looked at
+
+  /// Is it asked for? `symbol`: its number; `local`: is that a local one's?
+  bool asks_for(std::uint64_t symbol, bool local, std::uint64_t type, bool writable) const {
+    if (symbol == 0 && null_symbol) return type != 0;  // not R_*_NONE
+    if (type >= types.size()) return false;
+    const AskedPlaces places = types[type];
+    if (local) return writable ? places.of_local_in_writable : places.of_local_in_read_only;
+    return writable ? places.of_global_in_writable : places.of_global_in_read_only;
+  }
 };
 
 /// One relocation and those that differ from it in their offset alone.
