@@ -36,8 +36,8 @@ LinkMembers::LinkMembers(const LinkJob& job, std::vector<InputFacts>& inputs)
     const bool archive = inputs[i].kind == InputKind::Archive;
     first_[i] = archive ? archives.try_emplace(inputs[i].path, i).first->second : i;
   }
-  collect_offers();
-  if (offers_.empty()) return;
+  any_unopened_ = !unopened([](ObjectId) { return true; }).empty();
+  if (!any_unopened_) return;
   grow();
   for (std::uint32_t i = 0; i < inputs.size(); ++i)
     for (std::uint32_t o = 0; o < inputs[i].objects.size(); ++o) note({i, o});
@@ -48,27 +48,17 @@ LinkMembers::LinkMembers(const LinkJob& job, std::vector<InputFacts>& inputs)
   want(names_.find(job.entry), Want::First);
 }
 
-/// The first on the line comes first.
-void LinkMembers::collect_offers() {
-  heads_.assign(names_.size(), kNone);
-  for (auto i = static_cast<std::uint32_t>(inputs_.size()); i-- > 0;) {
-    const InputFacts& archive = inputs_[i];
-    if (first_[i] != i || archive.kind != InputKind::Archive) continue;
-    for (auto entry = static_cast<std::uint32_t>(archive.index.size()); entry-- > 0;) {
-      const std::uint32_t member = archive.index[entry].object;
-      if (member == kNone || !archive.objects[member].unopened) continue;
-      std::uint32_t& head = heads_[names_.of_index(i)[entry]];
-      offers_.push_back({{i, member}, head});
-      head = static_cast<std::uint32_t>(offers_.size() - 1);
-    }
-  }
+/// The first on the line comes first. Also members that are open by now. Until `visit` says false.
+template <class Visit>
+void LinkMembers::each_member_offering(std::uint32_t name, const Visit& visit) const {
+  names_.each_offer(name, [&](std::uint32_t input, std::uint32_t entry) {
+    const std::uint32_t member = inputs_[input].index[entry].object;
+    return first_[input] != input || member == kNone || visit(ObjectId{input, member});
+  });
 }
 
 /// Opened objects bring names that no index has.
-void LinkMembers::grow() {
-  heads_.resize(names_.size(), kNone);
-  known_.resize(names_.size());
-}
+void LinkMembers::grow() { known_.resize(names_.size()); }
 
 /// What an opened object says.
 void LinkMembers::note(ObjectId id) {
@@ -89,7 +79,7 @@ void LinkMembers::note(ObjectId id) {
 }
 
 void LinkMembers::want(std::uint32_t name, Want how) {
-  if (name == LinkNames::kAbsent || known_[name].wanted >= how || heads_[name] == kNone) return;
+  if (name == LinkNames::kAbsent || known_[name].wanted >= how || !names_.offered(name)) return;
   known_[name].wanted = how;
   wanted_.push_back(name);
 }
@@ -102,10 +92,10 @@ void LinkMembers::open_wanted() {
     for (const std::uint32_t name : wanted_) {
       const Known& known = known_[name];
       const bool all = ranks || known.wanted == Want::All;
-      for (std::uint32_t offer = heads_[name]; offer != kNone; offer = all ? offers_[offer].next : kNone) {
-        const ObjectId member = offers_[offer].member;
+      each_member_offering(name, [&](ObjectId member) {
         if (all || (!known.defined && known.library > member.input)) members.push_back(member);
-      }
+        return all;
+      });
     }
     wanted_.clear();
     open(std::move(members));
@@ -133,6 +123,7 @@ Resolution LinkMembers::resolve() {
   for (;;) {
     open_wanted();
     Resolution resolution = elfaudit::resolve(job_, inputs_, names_);
+    grow();
     std::vector<ObjectId> members = unopened([&](ObjectId id) { return resolution.linked[id.input][id.object]; });
     if (members.empty()) return resolution;
     open(std::move(members));
@@ -173,15 +164,17 @@ void LinkMembers::open_rest(Resolution& resolution) {
 
 /// Rule 5.
 void LinkMembers::open_rivals(Resolution& resolution) {
-  if (offers_.empty() || resolution.judgement.duplicates != Judged::Yes) return;
+  if (!any_unopened_ || resolution.judgement.duplicates != Judged::Yes) return;
   std::vector<bool> contested(names_.size());
   std::vector<ObjectId> rivals;
   for (const Extraction& extraction : resolution.extractions) {
     for (const std::uint32_t name : names_defined_strongly(extraction.object)) {
       if (contested[name]) continue;
       contested[name] = true;
-      for (std::uint32_t offer = heads_[name]; offer != kNone; offer = offers_[offer].next)
-        rivals.push_back(offers_[offer].member);
+      each_member_offering(name, [&](ObjectId member) {
+        rivals.push_back(member);
+        return true;
+      });
     }
   }
   std::erase_if(rivals, [&](ObjectId id) { return !inputs_[id.input].objects[id.object].unopened; });

@@ -49,13 +49,7 @@ class LinkMembers {
     bool defined = false;           ///< by a relocatable object
     Want wanted = Want::None;
   };
-  /// One entry of an index.
-  struct Offer {
-    ObjectId member;
-    std::uint32_t next = kNone;  ///< into offers_: the next one of the name
-  };
 
-  void collect_offers();
   void grow();
   void note(ObjectId id);
   void want(std::uint32_t name, Want how);
@@ -63,16 +57,17 @@ class LinkMembers {
   void open(std::vector<ObjectId> members);
   void open_after(std::vector<ObjectId> members, Resolution& resolution);
   std::vector<std::uint32_t> names_defined_strongly(ObjectId id) const;
+  template <class Visit>
+  void each_member_offering(std::uint32_t name, const Visit& visit) const;
   template <class Test>
   std::vector<ObjectId> unopened(const Test& test) const;
 
   const LinkJob& job_;
   std::vector<InputFacts>& inputs_;
   LinkNames names_;
-  std::vector<std::uint32_t> first_;   ///< by input: the first one that is the same archive
-  std::vector<std::uint32_t> heads_;   ///< by name: into offers_
+  std::vector<std::uint32_t> first_;  ///< by input: the first one that is the same archive
+  bool any_unopened_ = false;
   std::vector<Known> known_;           ///< by name
-  std::vector<Offer> offers_;          ///< of members that were not open in the beginning
   std::vector<std::uint32_t> wanted_;  ///< names whose offers are to be looked at
 };
 

@@ -239,6 +239,7 @@ BfdLink::ArchiveIndex& BfdLink::index_of(std::uint32_t input) {
       const std::string_view name = archive.index_name(archive.index[i]);
       const std::size_t versioned = name.find("@@");
       const bool plain = versioned == std::string_view::npos;
+      if (plain && ids[i] == LinkNames::kAbsent) continue;
       index.ids.push_back(plain ? ids[i] : table_.id(name.substr(0, versioned), name.substr(versioned + 2)));
       index.fallback.push_back(plain ? kNone : table_.id(name.substr(0, versioned)));
       index.objects.push_back(archive.index[i].object);

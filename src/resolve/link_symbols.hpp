@@ -51,7 +51,10 @@ template <class Entry>
 class SymbolTable {
  public:
   /// `names` outlive the table.
-  explicit SymbolTable(const LinkNames& names) : names_(names), entries_(names.size()) {}
+  explicit SymbolTable(const LinkNames& names) : names_(names) {
+    entries_.reserve(names.size() + names.size() / 8);  // options and versions have names too
+    entries_.resize(names.size());
+  }
 
   /// The number of a symbol's name without its version.
   std::uint32_t id(SymbolId at) const { return names_.of(at); }

@@ -510,6 +510,7 @@ void LldLink::read_index_entry(std::uint32_t input, std::uint32_t number) {
   const std::size_t versioned = name.find("@@");
   const bool plain = versioned == std::string_view::npos;
   const std::uint32_t id = plain ? names_.of_index(input)[number] : table_.id(name.substr(0, versioned));
+  if (id == LinkNames::kAbsent) return;
   if (!plain) table_[id].version = name.substr(versioned + 2);
   offer_lazy({input, entry.object}, id);
 }

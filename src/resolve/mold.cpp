@@ -127,8 +127,10 @@ void MoldLink::name_offers(File& file) {
   const InputFacts& archive = inputs_[file.id.input];
   const auto begin = std::partition_point(archive.index.begin(), archive.index.end(),
                                           [&](const IndexEntry& entry) { return entry.object < file.id.object; });
+  const std::vector<std::uint32_t>& ids = names_.of_index(file.id.input);
   for (auto entry = begin; entry != archive.index.end() && entry->object == file.id.object; ++entry)
-    file.ids.push_back(names_.of_index(file.id.input)[static_cast<std::size_t>(entry - archive.index.begin())]);
+    if (const std::uint32_t id = ids[static_cast<std::size_t>(entry - archive.index.begin())]; id != LinkNames::kAbsent)
+      file.ids.push_back(id);
 }
 
 /// Rule 6, and --wrap=foo: an undefined foo means __wrap_foo, an undefined __real_foo means foo.

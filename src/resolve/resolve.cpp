@@ -247,11 +247,13 @@ Resolution resolve_symbols(const LinkJob& job, const std::vector<InputFacts>& in
 }  // namespace
 
 Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs) {
-  return resolve(job, inputs, LinkNames(inputs));
+  LinkNames names(inputs);
+  return resolve(job, inputs, names);
 }
 
-Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names) {
+Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs, LinkNames& names) {
   Resolution resolution = resolve_symbols(job, inputs, names);
+  while (names.add_asked()) resolution = resolve_symbols(job, inputs, names);
   if (job.scope.command) find_redeclared(inputs, resolution);
   return resolution;
 }

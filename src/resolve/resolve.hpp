@@ -143,7 +143,7 @@ void judge_lost_members(const std::vector<InputFacts>& inputs, const Resolution&
 Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs);
 
 /// The same with names that are numbered already.
-Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names);
+Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs, LinkNames& names);
 
 /// A name that the linker itself defines when something refers to it: "_end", "__bss_start", "_GLOBAL_OFFSET_TABLE_".
 /// Not the __start_SECTION kind, which need the section.
