@@ -271,13 +271,13 @@ InputFacts scan_archive(const std::string& path, std::span<std::byte> bytes, con
 /// An archive as its index and the headers of its members show it: ArchiveReading::Index.
 class ArchiveIndexScan {
  public:
-  ArchiveIndexScan(const std::string& path, int fd, std::uint64_t size) : path_(path), fd_(fd), size_(size) {}
+  ArchiveIndexScan(const std::string& path, int fd, std::uint64_t size, ReadBuffer& buffer)
+      : path_(path), fd_(fd), size_(size), buffer_(buffer) {}
 
   /// Nothing when the archive has to be read whole.
   std::optional<InputFacts> run(const LtoPolicy& lto) {
-    ReadBuffer buffer;
     ReadAhead ahead(size_);
-    ArchiveBytes bytes(fd_, size_, buffer, ahead);
+    ArchiveBytes bytes(fd_, size_, buffer_, ahead);
     ArchiveReader reader(bytes);
     while (reader.next() != nullptr) {
     }
@@ -356,6 +356,7 @@ class ArchiveIndexScan {
   const std::string& path_;
   const int fd_;
   const std::uint64_t size_;
+  ReadBuffer& buffer_;
 };
 
 MemberKind kind_from(ObjectKind kind) {
@@ -561,7 +562,7 @@ InputFacts scan_any(const std::string& path, const LtoPolicy& lto, ArchiveReadin
   if (kind != FileKind::Archive && kind != FileKind::ThinArchive)
     throw InputError(path, std::string(unreadable_reason(kind)));
   if (archives == ArchiveReading::Index)
-    if (std::optional<InputFacts> facts = ArchiveIndexScan(path, fd.get(), size).run(lto)) return *std::move(facts);
+    if (std::optional<InputFacts> facts = ArchiveIndexScan(path, fd.get(), size, buffer).run(lto)) return *std::move(facts);
   const MappedFile mapping(path);
   return scan_archive(path, mapping.bytes(), lto);
 }
