@@ -87,7 +87,9 @@ struct ObjectFacts {
   bool has_device_code = false;  ///< has a section of device code: `device` is filled in
   LtoCode lto;                   ///< Origin::bytecode: the symbols are those of this code
   bool nested = false;           ///< a member of an archive inside an archive: linkers do not search it
-  bool unopened = false;  ///< a member that the link does not take: only the archive's index says what it defines
+  bool unopened = false;       ///< a member that the link does not take: only the archive's index says what it defines
+  bool lacks_symbols = false;  ///< names that can't matter to the link are left out of `symbols`, and
+  bool lacks_exports = false;  ///< definitions of what other files may see are among these
 
   std::string strings;                     ///< the bytes behind every Text
   std::vector<Symbol> symbols;             ///< in symbol table order

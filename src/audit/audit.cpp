@@ -214,10 +214,23 @@ void judge_link(Audit& audit, Attempts& attempt) {
   conclude(audit.job, audit.inputs, audit.resolution);
 }
 
+/// Which names of a link command's objects are read: those at stake, where that suffices.
+enum class NamesRead : std::uint8_t { AtStake, All };
+
+/// The names at stake tell how the link ends, not all that there is to say of a failure. What is said of a thunk
+/// that is defined twice rests on its function.
+bool needs_all_names(const Resolution& resolution) {
+  const auto reported = [](const Unresolved& name) { return name.reported; };
+  const auto of_thunk = [](const Conflict& conflict) { return conflict.symbol.starts_with("_ZT"); };
+  return std::any_of(resolution.unresolved.begin(), resolution.unresolved.end(), reported) ||
+         std::any_of(resolution.conflicts.begin(), resolution.conflicts.end(), of_thunk) ||
+         !resolution.rejections.empty() || !resolution.lost_references.empty() || !resolution.relocations.empty();
+}
+
 /// `given`: the inputs, read already, for several links. What concerns objects alone is then reported once for
 /// all of these.
 Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilter> prefilter,
-                 std::optional<std::vector<InputFacts>> given = {}) {
+                 std::optional<std::vector<InputFacts>> given = {}, NamesRead names = NamesRead::AtStake) {
   Audit result;
   result.job = std::move(job);
   if (prefilter) result.passes.push_back({"prefilter", prefilter->milliseconds});
@@ -227,6 +240,10 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   const bool alone = !given;
   const bool by_need = alone && !prefilter && may_open_by_need(result.job, options);
   progress_stage("reading files");
+  if (by_need && names == NamesRead::AtStake) given = scan_at_stake(result.job);
+  const bool at_stake = by_need && given;
+  const LinkJob as_given = at_stake ? result.job : LinkJob();
+  const auto with_all_names = [&] { return run_stages(as_given, options, {}, {}, NamesRead::All); };
   result.inputs = given       ? *std::move(given)
                   : prefilter ? std::move(prefilter->inputs)
                               : scan(result.job, options.jobs, by_need ? ArchiveReading::Index : ArchiveReading::Whole);
@@ -248,6 +265,7 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   watch.lap("resolve");
   judge_lost_members(result.inputs, result.resolution, result.job);
   judge_link(result, attempt);
+  if (at_stake && needs_all_names(result.resolution)) return with_all_names();
   if (members && members->open_behind_indexes(result.resolution)) {
     result.resolution = members->resolve();
     judge_link(result, attempt);
@@ -262,6 +280,7 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
                                find_needed);
     });
   }
+  if (at_stake && needs_all_names(result.resolution)) return with_all_names();
   watch.lap("relocations");
   progress_stage("linking device code");
   DeviceRelatives relatives;

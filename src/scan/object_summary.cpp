@@ -25,6 +25,7 @@
 namespace elfaudit {
 namespace {
 
+constexpr std::string_view kLinkonce = ".gnu.linkonce";
 constexpr std::uint64_t kMostNameBytes = std::uint64_t{1} << 30;
 // Up to this size a table is read whole, with what is before it.
 constexpr std::uint64_t kSmallTable = 16 << 10;
@@ -101,6 +102,8 @@ class SummaryReader : ObjectTables {
 
   bool read_unusual_name(const char* name) {
     out_.has_device_code |= holds_device_code(name);
+    if (what_ == SummaryOf::Stakes)
+      return !std::string_view(name).starts_with(kLinkonce) && bytecode_in(name) == LtoCompiler::None;
     return !std::string_view(name).starts_with(".gnu.lto_.lto.");
   }
 
@@ -122,7 +125,7 @@ class SummaryReader : ObjectTables {
 
   /// The names that come before those that are asked for are left out: those of locals, or all but the last NUL.
   bool read_names() {
-    std::uint64_t from = strings_.size();
+    std::uint64_t from = what_ == SummaryOf::Stakes ? 0 : strings_.size();  // signatures may be locals
     for_each_global([&](RawSymbol entry) {
       if (asks_for_name(entry)) from = std::min<std::uint64_t>(from, entry.name());
       return true;
@@ -146,7 +149,22 @@ class SummaryReader : ObjectTables {
       };
       if (header.type() == SHT_GROUP && !read_group(header, members, note)) return false;
     }
+    if (what_ == SummaryOf::Stakes) note_odd_signatures();
     return true;
+  }
+
+  /// A group without the definition that it is named after: who brings it first takes that from the others.
+  void note_odd_signatures() {
+    for (std::uint64_t index = first_group_; index <= last_group_; ++index) {
+      if (section(index).type() != SHT_GROUP || section(index).info() >= symbol_count_) continue;
+      const std::uint64_t number = section(index).info();
+      const RawSymbol signature = symbol(number);
+      const Elf64_Section in = signature.section();
+      const bool global = number >= first_global_ && signature.binding() != STB_LOCAL;
+      if (global && in != SHN_UNDEF && in < count_ && out_.group_of[in] == number + 1) continue;
+      const NameHash hash = hash_name(names_.at(signature.name()), names_.end_for(signature.name()));
+      out_.mentions.push_back(make_entry(hash.hash, MentionKind::Conditional, false));
+    }
   }
 
   /// Most have one member or two, and which no one can foresee: no branch for these.
@@ -213,9 +231,16 @@ class SummaryReader : ObjectTables {
     const NameHash hash = hash_name(name, end);
     name_bytes_ += hash.length;
     if (name_bytes_ > kMostNameBytes || hash.has_version) return false;
+    if (what_ == SummaryOf::Stakes && may_be_linkers(name)) kind = MentionKind::Conditional;
     out_.mentions.push_back(make_entry(hash.hash, kind, is_thread_local));
     if (what_ == SummaryOf::Wants && may_want(kind)) out_.wanted_ends.push_back(hash_end(name, hash.length));
     return true;
+  }
+
+  /// "_end", "__start_x", "etext": nearly all that linkers define begin with an underscore, as mangled names do.
+  static bool may_be_linkers(std::string_view name) {
+    if (name.starts_with('_')) return !name.starts_with("_Z");
+    return name.starts_with('.') || name == "end" || name == "edata" || name == "etext";
   }
 
   bool check_symbols() const {
@@ -233,13 +258,23 @@ class SummaryReader : ObjectTables {
     kind = weak ? MentionKind::Defined : MentionKind::Strong;
     if (entry.section() < SHN_LORESERVE) {
       if (entry.section() >= count_) return false;
-      if (!weak) kind = strong_kind(entry);
+      if (what_ == SummaryOf::Stakes)
+        kind = stake_kind(entry);
+      else if (!weak)
+        kind = strong_kind(entry);
       return true;
     }
+    if (what_ == SummaryOf::Stakes) kind = MentionKind::Conditional;
     if (entry.section() == SHN_ABS) return true;
-    kind = MentionKind::Common;
+    if (what_ != SummaryOf::Stakes) kind = MentionKind::Common;
     // Slim LTO says so by a common symbol. Reserved indexes of machines are left to the other reader.
     return entry.section() == SHN_COMMON && std::strcmp(names_.at(entry.name()), "__gnu_lto_slim") != 0;
+  }
+
+  MentionKind stake_kind(RawSymbol entry) const {
+    if (entry.type() == STT_GNU_IFUNC) return MentionKind::Conditional;
+    const MentionKind kind = strong_kind(entry);
+    return kind == MentionKind::Strong && entry.binding() == STB_WEAK ? MentionKind::Defined : kind;
   }
 
   MentionKind strong_kind(RawSymbol entry) const {
@@ -256,7 +291,8 @@ class SummaryReader : ObjectTables {
 /// Everything that read_object() says of such an object.
 class FactsReader : ObjectTables {
  public:
-  FactsReader(ObjectImage& image, ObjectFacts& facts) : ObjectTables(image), out_(facts) {}
+  FactsReader(ObjectImage& image, const HashedNames* only, ObjectFacts& facts)
+      : ObjectTables(image), only_(only), out_(facts) {}
 
   bool run() {
     const bool read = read_header() && read_section_names() && survey() && open_symbols() && read_groups();
@@ -269,8 +305,6 @@ class FactsReader : ObjectTables {
   }
 
  private:
-  static constexpr std::string_view kLinkonce = ".gnu.linkonce";
-
   bool survey() {
     place_.assign(count_, kUnused);
     for (std::uint64_t index = 1; index < count_; ++index) {
@@ -299,6 +333,11 @@ class FactsReader : ObjectTables {
     symbols_ = image_.at(table.offset() + skipped, table.size() - skipped);
     const std::byte* strings = image_.at(strings_.offset(), strings_.size());
     if (symbols_ == nullptr || strings == nullptr || !set_names(strings, 0, strings_.size())) return false;
+    if (only_ != nullptr) {  // names are added where they are used
+      out_.strings = names_of_sections_;
+      versions_ = true;
+      return true;
+    }
     const bool shared = table.link() == names_index_;
     section_names_at_ = shared ? 0 : strings_.size();
     out_.strings.reserve(section_names_at_ + names_of_sections_.size());
@@ -346,17 +385,21 @@ class FactsReader : ObjectTables {
   Text text_at(std::uint64_t offset) {
     const std::size_t length = offset < names_.size ? std::strlen(names_.bytes + offset) : 0;
     name_bytes_ += length;
-    return {static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(length)};
+    if (only_ == nullptr) return {static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(length)};
+    const auto at = static_cast<std::uint32_t>(out_.strings.size());
+    out_.strings.append(names_.at(offset), length + 1);
+    return {at, static_cast<std::uint32_t>(length)};
   }
 
   bool read_symbols() {
     if (symbols_index_ == 0) return true;
-    out_.symbols.reserve(symbol_count_ - first_global_);
+    if (only_ == nullptr) out_.symbols.reserve(symbol_count_ - first_global_);
     return for_each_global([&](RawSymbol entry) { return entry.binding() == STB_LOCAL || read_symbol(entry); });
   }
 
   bool read_symbol(RawSymbol entry) {
     if (!has_known_binding(entry) || !names_.holds(entry.name())) return false;
+    if (only_ != nullptr && is_left_out(entry)) return true;
     Symbol& out = out_.symbols.emplace_back();
     out = symbol_from(copy_at<Elf64_Sym>(entry.at));
     out.name = text_at(entry.name());
@@ -375,6 +418,14 @@ class FactsReader : ObjectTables {
     }
     out.placement = in == SHN_ABS ? Placement::Absolute : Placement::Common;
     return in == SHN_ABS || (in == SHN_COMMON && name != "__gnu_lto_slim");
+  }
+
+  bool is_left_out(RawSymbol entry) {
+    if (only_->contains(hash_name(names_.at(entry.name()), names_.end_for(entry.name())).hash)) return false;
+    out_.lacks_symbols = true;
+    const bool visible = entry.binding() == STB_GLOBAL && ELF64_ST_VISIBILITY(entry.other()) == STV_DEFAULT;
+    if (visible && entry.section() != SHN_UNDEF) out_.lacks_exports = true;
+    return true;
   }
 
   /// Those that hold a definition or are in a group.
@@ -401,6 +452,7 @@ class FactsReader : ObjectTables {
   static constexpr std::uint32_t kUnused = kNone;
   static constexpr std::uint32_t kUsed = kNone - 1;
 
+  const HashedNames* only_;  ///< null: all
   ObjectFacts& out_;
   std::uint64_t section_names_at_ = 0;   ///< in ObjectFacts::strings
   bool versions_ = false;                ///< an "@" is somewhere among the names
@@ -428,10 +480,21 @@ bool summarize_object(ObjectImage& image, SummaryOf what, ObjectSummary& summary
   return SummaryReader(image, what, summary).run();
 }
 
-std::optional<ObjectFacts> read_ordinary_object(ObjectImage& image, const Origin& origin) {
+HashedNames::HashedNames(const std::vector<std::uint64_t>& hashes) {
+  const std::size_t size = std::bit_ceil(2 * hashes.size() + 2);
+  slots_.assign(size, 0);
+  shift_ = 64 - std::countr_zero(size);
+  for (const std::uint64_t hash : hashes) {
+    std::size_t at = hash >> shift_;
+    while (slots_[at] != 0 && slots_[at] != hash) at = (at + 1) & (size - 1);
+    slots_[at] = hash;
+  }
+}
+
+std::optional<ObjectFacts> read_ordinary_object(ObjectImage& image, const Origin& origin, const HashedNames* only) {
   if constexpr (std::endian::native != std::endian::little) return {};
   ObjectFacts facts;
-  if (!FactsReader(image, facts).run()) return {};
+  if (!FactsReader(image, only, facts).run()) return {};
   facts.origin = origin;
   return facts;
 }

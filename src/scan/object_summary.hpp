@@ -49,7 +49,8 @@ enum class SummaryOf : std::uint8_t {
   Soundness,   ///< none: all is checked; of symbols, only common ones' names are looked at
   Collisions,  ///< strong definitions and what is thread-local; of the others the first bytes of their names
   Everything,
-  Wants,  ///< the same, and the ends of the names that a member of an archive may be taken in for
+  Wants,   ///< the same, and the ends of the names that a member of an archive may be taken in for
+  Stakes,  ///< everything, of the objects of a link command: only what is plain is not Conditional, weak or not
 };
 
 /// What the prefilter keeps of one object.
@@ -67,8 +68,29 @@ struct ObjectSummary {
 /// Fills in `summary`, whose vectors are used again. False: to be read by read_object(); `summary` is void then.
 bool summarize_object(ObjectImage& image, SummaryOf what, ObjectSummary& summary);
 
-/// What read_object() says of an object, without libelf. Nothing: to be read by read_object().
-std::optional<ObjectFacts> read_ordinary_object(ObjectImage& image, const Origin& origin);
+/// Names by their hashes.
+class HashedNames {
+ public:
+  /// `hashes`: as in mentions, without kMentionBits.
+  explicit HashedNames(const std::vector<std::uint64_t>& hashes);
+
+  bool contains(std::uint64_t hash) const {
+    const std::uint64_t key = hash & ~kMentionBits;
+    for (std::size_t at = key >> shift_;; at = (at + 1) & (slots_.size() - 1)) {
+      if (slots_[at] == key) return true;
+      if (slots_[at] == 0) return false;
+    }
+  }
+
+ private:
+  std::vector<std::uint64_t> slots_;  ///< open addressing; 0: free
+  int shift_ = 0;
+};
+
+/// What read_object() says of an object, without libelf. Nothing: to be read by read_object(). `only`: names that are
+/// not among these are left out.
+std::optional<ObjectFacts> read_ordinary_object(ObjectImage& image, const Origin& origin,
+                                                const HashedNames* only = nullptr);
 
 /// The same from facts, with every mention. False when that is impossible: shared objects, symbol versions.
 bool summarize_facts(const ObjectFacts& facts, ObjectSummary& summary);

@@ -42,6 +42,7 @@ struct RawSymbol {
   const std::byte* at;
   Elf64_Word name() const { return copy_at<Elf64_Word>(at + offsetof(Elf64_Sym, st_name)); }
   unsigned char info() const { return copy_at<unsigned char>(at + offsetof(Elf64_Sym, st_info)); }
+  unsigned char other() const { return copy_at<unsigned char>(at + offsetof(Elf64_Sym, st_other)); }
   unsigned binding() const { return ELF64_ST_BIND(info()); }
   unsigned type() const { return ELF64_ST_TYPE(info()); }
   Elf64_Section section() const { return copy_at<Elf64_Section>(at + offsetof(Elf64_Sym, st_shndx)); }

@@ -24,6 +24,13 @@
 // So it is strong definitions whose names are hashed, and what is thread-local; of the other names the first 32
 // bytes are, to see that none of them is a thread-local one's (prefilter.hpp).
 //
+// The objects of a link command that makes a program are read with only those names that are at stake. The others have
+// one strong definition or COMDAT or plain weak ones alone, in objects that are linked for sure, and no file of another
+// kind, no option and no linker has a name like that: whatever the linker's rules, they are defined, nothing is in their
+// way, no member of an archive and no shared object is taken for them. So the engine judges the others as if these were
+// not there. Where a relocation that may be refused meets such a name, it is known to be the output's own. Whatever is
+// refused, other than duplicate definitions, is judged anew on everything.
+//
 // Objects that the hot reader gives up on are read by the other one, which alone words errors. Objects with device code
 // are read in full. When what is undefined is to be counted, all names are hashed: the one figure that rests on hashes
 // alone. They have 60 bits, so that one in fifty thousand runs over ten million names may be off, by one. Nothing is
@@ -37,6 +44,7 @@
 
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
+#include "scan/object_summary.hpp"
 #include "target/linker_traits.hpp"
 
 namespace elfaudit {
@@ -52,6 +60,10 @@ struct Prefilter {
 /// Nothing when everything has to be read. Parallel; the result does not depend on it. Counting what is undefined takes
 /// a quarter longer.
 std::optional<Prefilter> prefilter_inputs(const std::vector<std::string>& paths, unsigned jobs, bool count_undefined);
+
+/// The inputs of a link command: scan() with ArchiveReading::Index, but of its objects only the names that are at stake.
+/// Nothing where all names have to be read. Parallel, on the threads of the caller.
+std::optional<std::vector<InputFacts>> scan_at_stake(const LinkJob& job);
 
 /// Can the prefilter be of use at all? Known before there is a job.
 bool prefilter_may_suffice(const LinkerTraits& linker);

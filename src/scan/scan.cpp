@@ -562,7 +562,8 @@ InputFacts scan_any(const std::string& path, const LtoPolicy& lto, ArchiveReadin
   if (kind != FileKind::Archive && kind != FileKind::ThinArchive)
     throw InputError(path, std::string(unreadable_reason(kind)));
   if (archives == ArchiveReading::Index)
-    if (std::optional<InputFacts> facts = ArchiveIndexScan(path, fd.get(), size, buffer).run(lto)) return *std::move(facts);
+    if (std::optional<InputFacts> facts = ArchiveIndexScan(path, fd.get(), size, buffer).run(lto))
+      return *std::move(facts);
   const MappedFile mapping(path);
   return scan_archive(path, mapping.bytes(), lto);
 }
