@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -77,6 +78,7 @@ class GoldLink {
   enum class Answer : std::uint8_t { No, Yes, Unknown };
 
   // The line (gold_line.cpp)
+  void number_names_of_options() const;
   void read_line();
   void visit_run(std::uint32_t first, std::uint32_t end);
   void visit_group(std::uint32_t first, std::uint32_t end);
@@ -154,7 +156,7 @@ class GoldLink {
   std::vector<std::vector<std::vector<std::uint32_t>>> ids_;  ///< [input][object][symbol]: into known_, or kNone
   std::map<std::uint32_t, std::uint32_t> aliases_;            ///< rings of a library's names of one variable
   std::map<std::string_view, bool> kept_groups_;  ///< by signature: is it a group's or a whole section's name?
-  std::vector<std::vector<IndexName>> indexes_;
+  std::vector<std::optional<std::vector<IndexName>>> indexes_;
   std::set<std::string_view> plain_;  ///< with a version script: what objects define without a version
   std::set<std::string_view> wrapped_;
   std::set<std::string_view> loaded_;    ///< by what the shared objects so far are known

@@ -32,7 +32,18 @@ void split_version(std::string_view spelled, std::string_view& name, std::string
 
 }  // namespace
 
+/// An index's entries are looked at where their names have numbers: these are compared as text.
+void GoldLink::number_names_of_options() const {
+  names_.find(job_.entry);
+  for (const std::string& name : job_.required) names_.find(name);
+  for (const auto& [name, from] : job_.required_late) names_.find(name);
+  for (const std::string& name : device_link_.needs) names_.find(name);
+  for (const Assignment& assignment : job_.assignments)
+    for (const std::string& name : assignment.uses) names_.find(name);
+}
+
 void GoldLink::read_line() {
+  number_names_of_options();
   for (const std::string& name : job_.required)
     if (!job_.required_late.contains(name) && !(job_.entry_given && name == job_.entry)) required_.insert(name);
   for (const std::string& name : device_link_.defines) pending_.insert(name);
@@ -166,13 +177,15 @@ void GoldLink::search_archive(std::uint32_t input) {
 }
 
 std::vector<GoldLink::IndexName>& GoldLink::index_of(std::uint32_t input) {
-  std::vector<IndexName>& index = indexes_[input];
-  if (!index.empty()) return index;
+  if (indexes_[input]) return *indexes_[input];
+  std::vector<IndexName>& index = indexes_[input].emplace();
   const InputFacts& archive = inputs_[input];
-  for (const IndexEntry& entry : archive.index) {
-    IndexName& made = index.emplace_back();
-    split_version(archive.index_name(entry), made.name, made.version, made.default_version);
-    made.member = entry.object;
+  const std::vector<std::uint32_t>& ids = names_.of_index(input);
+  for (std::size_t i = 0; i < archive.index.size(); ++i) {
+    IndexName made;
+    split_version(archive.index_name(archive.index[i]), made.name, made.version, made.default_version);
+    made.member = archive.index[i].object;
+    if (ids[i] != LinkNames::kAbsent || !made.version.empty()) index.push_back(made);
   }
   if (archive.has_index) return index;
   // Without an index gold refuses the archive, which is a finding; what it would hold still answers the others.
