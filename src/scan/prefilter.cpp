@@ -678,9 +678,9 @@ class LinkScan {
   /// Nothing where all names have to be read.
   std::optional<std::vector<InputFacts>> run() {
     choose();
-    if (loose_.size() < archives_) return {};
+    if (!pays()) return {};
     sum_up();
-    if (stop_) return {};
+    if (stop_ || !pays()) return {};
     scan_others();
     count();
     read_objects();
@@ -696,6 +696,13 @@ class LinkScan {
     Table table;
   };
 
+  /// One thread has done with it before another has started.
+  bool is_small() const { return loose_.size() < 4 * kLooseGrain; }
+  std::size_t grain() const { return is_small() ? loose_.size() : kLooseGrain; }
+
+  /// Where archives are most of a link, their indexes' names cost more than the objects' do.
+  bool pays() const { return loose_.size() >= archives_; }
+
   /// The files that may be objects which are linked for sure.
   void choose() {
     std::map<std::string_view, std::size_t> named;
@@ -704,15 +711,16 @@ class LinkScan {
       const LinkInput& input = job_.inputs[i];
       const bool special =
           input.just_symbols || input.lazy || input.device_only || input.binary || !input.facts.empty();
-      archives_ += input.path.ends_with(".a") ? 1 : 0;
-      if (!special && named[input.path] == 1) loose_.push_back(i);
+      const bool archive = input.path.ends_with(".a");
+      archives_ += archive ? 1 : 0;
+      if (!special && !archive && named[input.path] == 1) loose_.push_back(i);
     }
   }
 
   /// Those that are not plain objects are left out of loose_.
   void sum_up() {
     std::vector<char> plain(loose_.size());
-    for_each_parallel(loose_.size(), kLooseGrain, [&](std::size_t n) {
+    for_each_parallel(loose_.size(), grain(), [&](std::size_t n) {
       if (!stop_) plain[n] = sum_up(loose_[n], workers_.local()) ? 1 : 0;
     });
     std::vector<std::size_t> kept;
@@ -781,7 +789,8 @@ class LinkScan {
     outside.add({}, outside_);
     std::vector<const NameCounter*> counters{&outside};
     workers_.each([&](const Worker& worker) { counters.push_back(&worker.counter); });
-    for_each_parallel(NameCounter::kPartitions, 4, [&](std::size_t i) { count_in(counters, i, workers_.local()); });
+    const std::size_t grain = is_small() ? NameCounter::kPartitions : 4;
+    for_each_parallel(NameCounter::kPartitions, grain, [&](std::size_t i) { count_in(counters, i, workers_.local()); });
     std::vector<std::uint64_t> at_stake;
     workers_.each(
         [&](const Worker& worker) { at_stake.insert(at_stake.end(), worker.at_stake.begin(), worker.at_stake.end()); });
@@ -806,7 +815,7 @@ class LinkScan {
   }
 
   void read_objects() {
-    for_each_parallel(loose_.size(), kLooseGrain,
+    for_each_parallel(loose_.size(), grain(),
                       [&](std::size_t n) { out_[loose_[n]] = read_object_file(loose_[n], workers_.local()); });
   }
 
