@@ -52,7 +52,7 @@ class RelocationGlance : ObjectTables {
     return open() && read_locals(targets) && each_section([&](RawSection header) {
              const RawSection from = section(header.info());
              const std::string_view name = section_name(from);
-             if (name.starts_with(".debug") || name == ".eh_frame") return true;
+             if ((!from.has(SHF_ALLOC) && name.starts_with(".debug")) || name == ".eh_frame") return true;
              if (std::binary_search(targets.begin(), targets.end(), header.info())) return true;
              return for_each_relocation(header, relocations_end_, [&](RawRelocation entry) {
                return entry.symbol() >= of_target_.size() || !of_target_[entry.symbol()];

@@ -274,7 +274,10 @@ class SummaryReader : ObjectTables {
   MentionKind stake_kind(RawSymbol entry) const {
     if (entry.type() == STT_GNU_IFUNC) return MentionKind::Conditional;
     const MentionKind kind = strong_kind(entry);
-    return kind == MentionKind::Strong && entry.binding() == STB_WEAK ? MentionKind::Defined : kind;
+    const bool weak = entry.binding() == STB_WEAK;
+    if (kind == MentionKind::OwnGroup)
+      return weak ? kind : MentionKind::Conditional;  // lld 19 minds a weak one before it
+    return kind == MentionKind::Strong && weak ? MentionKind::Defined : kind;
   }
 
   MentionKind strong_kind(RawSymbol entry) const {
