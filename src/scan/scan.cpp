@@ -159,7 +159,7 @@ class ArchiveScan {
         case FileKind::Elf: {
           ObjectImage image(bytes);
           found.object = read_ordinary_object(image, origin);
-          if (!found.object) found.object = read_object(ElfFile::open(origin, bytes), std::move(origin), lto_);
+          if (!found.object) found.object = read_object(ElfFile::open(origin, bytes), origin, lto_);
           break;
         }
         case FileKind::LlvmBitcode:

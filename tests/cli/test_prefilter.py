@@ -4,6 +4,7 @@ threads, must say the same, whatever the inputs are."""
 
 import os
 import random
+import shlex
 
 import pytest
 
@@ -86,6 +87,56 @@ def test_random_objects(lab, seed, odd):
     assert_same_both_ways(lab, archives[0], *apart, archives[1])  # now and then nothing is taken from them
 
 
+def assert_same_link(lab, command):
+    """A link command's objects are read with the names that are at stake; with --undefined with all of them."""
+    for options in ([], ["--format", "json"]):
+        short = lab.audit("check", *options, "--", *shlex.split(command))
+        full = lab.audit("check", "--undefined", *options, "--", *shlex.split(command))
+        assert (short.code, without_undefined(short.out)) == (full.code, without_undefined(full.out)), command
+
+
+@pytest.mark.parametrize("linker", ["ld.bfd", "ld.gold", "ld.lld-14", "ld.lld-19", "mold"])
+@pytest.mark.parametrize("odd", [0.0, 0.1])
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_random_link_commands(lab, seed, odd, linker):
+    """all.o: without undefined names other rules decide."""
+    rng = random.Random(5000 * odd + seed)
+    objects = " ".join(lab.cc(f"o{i}.o", source(rng, odd, rng.sample(NAMES, 5)), "as") for i in range(rng.randint(2, 5)))
+    lab.cc("all.o", ".data\n" + "".join(f".weak {name}\n{name}: .long 1\n" for name in NAMES), "as")
+    lab.cc("start.o", ".globl _start\n_start: ret\n", "as")
+    lab.sh(f"ld.bfd -shared all.o -o liball.so && ld.bfd -shared {lab.cc('one.o', MENTIONS[0].format(rng.choice(NAMES)), 'as')} -o libone.so")
+    archive = lab.ar("lib.a", lab.cc("m.o", source(rng, odd), "as"), "one.o")
+    for rest in ("", "all.o", "liball.so", f"{archive} all.o", f"-pie all.o libone.so {archive}"):
+        assert_same_link(lab, f"{linker} start.o {objects} {rest}")
+
+
+def test_what_only_one_object_defines_is_left_out_of_a_link(lab):
+    """5,000 such names; one that two define and one that nothing does are found among them."""
+    bulk = "".join(f".globl {{0}}_{i}\n{{0}}_{i}: .quad {{1}}_{i}\n" for i in range(5000))
+    for name, other in ("ab", "bc", "ca"):
+        lab.cc(f"{name}.o", ".data\n" + bulk.format(name, other) + (STRONG.format("state") if name != "c" else ""), "as")
+    lab.cc("start.o", ".globl _start\n_start: ret\n", "as")
+    lab.cc("lost.o", ".data\n.quad lost\n", "as")
+    report = lab.audit("check", "--format", "json", "--", "ld", "start.o", "a.o", "b.o", "c.o").json()
+    assert report["duplicates"] == [{"symbol": "state", "first": "a.o", "other": "b.o"}] and report["undefined"] == []
+    report = lab.audit("check", "--format", "json", "--", "ld", "start.o", "b.o", "c.o", "lost.o", "-zmuldefs").json()
+    assert "lost" in report["undefined"] and "a_7" in report["undefined"]
+    assert_same_link(lab, "ld start.o a.o b.o c.o")
+    assert_same_link(lab, "ld.lld-19 start.o a.o c.o b.o")
+
+
+@pytest.mark.parametrize("kind", ["weak", "globl"])
+def test_a_group_without_the_name_that_it_bears(lab, kind):
+    """Which object comes first decides whether the name is defined: old.o has it in the group, new.o only a part of it."""
+    group = '.section .text.f,"axG",@progbits,f,comdat\n'
+    lab.cc("old.o", f"{group}.{kind} f\nf: ret\n", "as")
+    lab.cc("new.o", f"{group}.globl f.part\nf.part: ret\n.data\n.quad f\n", "as")
+    lab.cc("start.o", ".globl _start\n_start: call f\n", "as")
+    for linker in ("ld.bfd", "ld.lld-19", "mold"):
+        for order in ("old.o new.o", "new.o old.o"):
+            assert_same_link(lab, f"{linker} start.o {order}")
+
+
 @pytest.mark.parametrize("seed", range(-(-SEEDS // 2)))
 def test_damaged_objects(lab, seed):
     rng = random.Random(seed)
@@ -107,6 +158,7 @@ def test_damaged_objects(lab, seed):
                 bytes_[place] = rng.choice([0, 1, 0x7F, 0xFF, rng.randrange(256)])
         victim.write_bytes(bytes_)
         assert_same_both_ways(lab, *objects)
+        assert_same_link(lab, "ld.lld-19 " + " ".join(objects))
         lab.sh("rm -f lib.a && ar rcSD lib.a o0.o o1.o o2.o")  # S: no index, for which ar would read them
         assert_same_both_ways(lab, "lib.a")
         if len(bytes_) == len(whole):

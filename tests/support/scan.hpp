@@ -13,6 +13,7 @@
 
 #include "elf/object_image.hpp"
 #include "elfaudit/facts.hpp"
+#include "scan/object_reader.hpp"
 #include "scan/object_summary.hpp"
 #include "scan/scan.hpp"
 #include "support/file.hpp"
@@ -49,6 +50,59 @@ inline void expect_same_summary(const std::string& path, const ObjectFacts& fact
   EXPECT_EQ(sound->has_device_code, other.has_device_code) << path;
 }
 
+/// The symbol's name as linkers spell it: "foo", "foo@V1", "foo@@V2".
+inline std::string full_name(const ObjectFacts& facts, const Symbol& symbol) {
+  std::string name(facts.name(symbol));
+  if (!symbol.version.empty()) name += (symbol.default_version ? "@@" : "@") + std::string(facts.text(symbol.version));
+  return name;
+}
+
+/// Everything in the facts, as text: equal facts give equal text.
+inline std::string describe(const ObjectFacts& object) {
+  std::string out = fmt::format("{} at {}, machine {}, device {}\n", object.origin.display(), object.origin.offset,
+                                object.machine, object.has_device_code);
+  const auto add = std::back_inserter(out);
+  for (const Group& group : object.groups)
+    fmt::format_to(add, "  group {}{}\n", object.text(group.signature), group.linkonce ? " linkonce" : "");
+  for (const Section& s : object.sections)
+    fmt::format_to(add, "  section {} {} group {}, {} {} {}\n", s.index, object.text(s.name), s.group, s.alloc,
+                   s.excluded, s.merged);
+  for (const Symbol& s : object.symbols) {
+    fmt::format_to(add, "  {} in {} {} {} {} binding {} placement {} type {} visibility {}", full_name(object, s),
+                   object.section_name(s), s.value, s.size, s.index, static_cast<int>(s.binding),
+                   static_cast<int>(s.placement), static_cast<int>(s.type), static_cast<int>(s.visibility));
+    if (s.section != kNone) fmt::format_to(add, " group {}", object.sections[s.section].group);
+    out += '\n';
+  }
+  return out;
+}
+
+inline std::string describe(const InputFacts& facts) {
+  std::string out = fmt::format("{} kind {} index {} members {}\n", facts.path, static_cast<int>(facts.kind),
+                                facts.has_index, facts.members);
+  const auto add = std::back_inserter(out);
+  for (const ObjectFacts& object : facts.objects) out += describe(object);
+  for (const IndexEntry& entry : facts.index)
+    fmt::format_to(add, "  index {} {}\n", facts.index_name(entry), entry.object);
+  for (const std::string& other : facts.not_objects) fmt::format_to(add, "  not an object: {}\n", other);
+  for (const InputError& error : facts.errors)
+    fmt::format_to(add, "  error {} at {}: {}\n", error.member, error.offset, error.what());
+  return out;
+}
+
+/// What is read without libelf is what libelf reads. True when the object is one that needs no libelf.
+inline bool expect_same_facts(const std::string& path) {
+  std::uint64_t size = 0;
+  const FileDescriptor fd = open_for_reading(path.c_str(), &size);
+  ReadBuffer buffer;
+  ObjectImage image(fd.get(), 0, size, buffer);
+  const Origin origin{path, {}, path, 0, size};
+  const std::optional<ObjectFacts> raw = read_ordinary_object(image, origin);
+  if (!raw) return false;
+  EXPECT_EQ(describe(*raw), describe(read_object(ElfFile::open(origin), origin)));
+  return true;
+}
+
 /// The facts of a file that holds exactly one readable object.
 inline ObjectFacts scan_object(const std::string& path) {
   InputFacts facts = scan_input(path);
@@ -56,14 +110,8 @@ inline ObjectFacts scan_object(const std::string& path) {
   EXPECT_EQ(facts.objects.size(), 1u) << path;
   if (facts.objects.empty()) return {};
   expect_same_summary(path, facts.objects.front());
+  expect_same_facts(path);
   return std::move(facts.objects.front());
-}
-
-/// The symbol's name as linkers spell it: "foo", "foo@V1", "foo@@V2".
-inline std::string full_name(const ObjectFacts& facts, const Symbol& symbol) {
-  std::string name(facts.name(symbol));
-  if (!symbol.version.empty()) name += (symbol.default_version ? "@@" : "@") + std::string(facts.text(symbol.version));
-  return name;
 }
 
 /// The symbol of that full name; fails the test when there is none.
@@ -78,31 +126,6 @@ inline bool has_symbol(const ObjectFacts& facts, std::string_view name) {
   for (const Symbol& s : facts.symbols)
     if (full_name(facts, s) == name) return true;
   return false;
-}
-
-/// Everything in the facts, as text: equal facts give equal text.
-inline std::string describe(const InputFacts& facts) {
-  std::string out = fmt::format("{} kind {} index {} members {}\n", facts.path, static_cast<int>(facts.kind),
-                                facts.has_index, facts.members);
-  const auto add = std::back_inserter(out);
-  for (const ObjectFacts& object : facts.objects) {
-    fmt::format_to(add, "{} at {}\n", object.origin.display(), object.origin.offset);
-    for (const Group& group : object.groups)
-      fmt::format_to(add, "  group {}{}\n", object.text(group.signature), group.linkonce ? " linkonce" : "");
-    for (const Symbol& s : object.symbols) {
-      fmt::format_to(add, "  {} in {} {} {} {} binding {} placement {} type {} visibility {}", full_name(object, s),
-                     object.section_name(s), s.value, s.size, s.index, static_cast<int>(s.binding),
-                     static_cast<int>(s.placement), static_cast<int>(s.type), static_cast<int>(s.visibility));
-      if (s.section != kNone) fmt::format_to(add, " group {}", object.sections[s.section].group);
-      out += '\n';
-    }
-  }
-  for (const IndexEntry& entry : facts.index)
-    fmt::format_to(add, "  index {} {}\n", facts.index_name(entry), entry.object);
-  for (const std::string& other : facts.not_objects) fmt::format_to(add, "  not an object: {}\n", other);
-  for (const InputError& error : facts.errors)
-    fmt::format_to(add, "  error {} at {}: {}\n", error.member, error.offset, error.what());
-  return out;
 }
 
 /// The only error of a file; fails the test when there is none or more than one.

@@ -102,6 +102,7 @@ TEST(Prefilter, BothReadersSeeTheSame) {
     const std::string object = folder.object("a.o", source, "g++ " + std::string(flags));
     const ObjectFacts facts = scan_object(object);  // which compares the two
     EXPECT_FALSE(facts.symbols.empty());
+    EXPECT_TRUE(test::expect_same_facts(object)) << "is read without libelf";
     const auto mentions = summary_of(object, SummaryOf::Everything).value().mentions;
     const ObjectSummary colliding = summary_of(object, SummaryOf::Collisions).value();
     EXPECT_EQ(mentions.size(), colliding.mentions.size() + colliding.plain_starts.size()) << flags;
