@@ -9,8 +9,14 @@
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "elfaudit/error.hpp"
 #include "input/ld_options.hpp"
@@ -636,7 +642,99 @@ std::vector<std::string> without_wrapper(const std::vector<std::string>& words) 
   return kept;
 }
 
+// --- One answer for many links of a build
+
+struct DriverAnswer {
+  std::string err;
+  int exit_code = 0;
+  Commands commands;
+};
+
+/// A command's words without what its answer repeats as it is.
+struct Question {
+  std::vector<std::string> rest;     ///< with the folder, and marks where the others were
+  std::vector<std::string> objects;  ///< one run of them
+  std::string output;
+};
+
+/// Nothing when the driver may do more with the objects than hand them on.
+std::optional<Question> question_of(const std::vector<std::string>& argv, const std::vector<std::string>& words) {
+  Question question;
+  std::error_code error;
+  question.rest = {std::filesystem::current_path(error).string()};
+  question.rest.insert(question.rest.end(), argv.begin(), argv.end());
+  bool ended = false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word.starts_with("-x")) return {};  // -x c++: a source, whatever its name
+    if (word == "-o" && i + 1 < words.size()) {
+      question.output = words[++i];
+      question.rest.emplace_back("-o");
+      ended = !question.objects.empty();
+    } else if (!word.starts_with('-') && word.ends_with(".o") && std::filesystem::exists(word, error)) {
+      if (ended) return {};
+      if (question.objects.empty()) question.rest.emplace_back(1, '\0');
+      question.objects.push_back(word);
+    } else {
+      question.rest.push_back(word);
+      ended = !question.objects.empty();
+    }
+  }
+  if (question.objects.empty() || question.output.empty()) return {};
+  return question;
+}
+
+/// Puts the words of `now` where those of `before` are. False where they are not, or in two places.
+bool replace_words(const Question& before, const Question& now, Commands& commands) {
+  std::size_t replaced = 0;
+  for (std::vector<std::string>& command : commands) {
+    for (std::size_t i = 1; i < command.size(); ++i)
+      if (command[i - 1] == "-o" && command[i] == before.output) command[i] = now.output;
+    const auto run = std::search(command.begin(), command.end(), before.objects.begin(), before.objects.end());
+    if (run == command.end()) continue;
+    ++replaced;
+    const auto place = command.erase(run, run + static_cast<std::ptrdiff_t>(before.objects.size()));
+    command.insert(place, now.objects.begin(), now.objects.end());
+  }
+  // clang takes objects with device code apart, one command each.
+  const std::set<std::string_view> mine(now.objects.begin(), now.objects.end());
+  const std::set<std::string_view> other(before.objects.begin(), before.objects.end());
+  const auto left = [&](const std::string& word) { return other.contains(word) && !mine.contains(word); };
+  return replaced == 1 && std::none_of(commands.begin(), commands.end(), [&](const std::vector<std::string>& command) {
+           return std::any_of(command.begin(), command.end(), left);
+         });
+}
+
+struct KnownAnswer {
+  Question question;
+  DriverAnswer answer;
+};
+
+thread_local std::optional<std::map<std::vector<std::string>, KnownAnswer>> known_answers;  // of DriverAnswers
+
+/// What the driver prints. Nothing when it can't be started.
+std::optional<DriverAnswer> answer_to(std::vector<std::string> argv, const std::vector<std::string>& words) {
+  const std::optional<Question> question = known_answers ? question_of(argv, words) : std::nullopt;
+  if (question) {
+    if (const auto known = known_answers->find(question->rest); known != known_answers->end()) {
+      DriverAnswer answer = known->second.answer;
+      if (replace_words(known->second.question, *question, answer.commands)) return answer;
+    }
+  }
+  argv.insert(argv.end(), words.begin(), words.end());
+  std::optional<ProcessOutput> printed = run_process(argv);
+  if (!printed) return {};
+  DriverAnswer answer{std::move(printed->err), printed->exit_code, {}};
+  answer.commands = parse_dry_run(answer.err);
+  if (question && answer.exit_code == 0 && complaints(argv.front(), answer.err).empty())
+    known_answers->try_emplace(question->rest, KnownAnswer{*question, answer});
+  return answer;
+}
+
 }  // namespace
+
+DriverAnswers::DriverAnswers() { known_answers.emplace(); }
+DriverAnswers::~DriverAnswers() { known_answers.reset(); }
 
 Commands parse_dry_run(std::string_view text) {
   Commands commands;
@@ -688,12 +786,11 @@ LinkLine ask_driver(const Command& command, std::vector<std::string>& notes) {
   argv.push_back(command.program);
   argv.emplace_back("-###");
   const std::vector<std::string> words = without_wrapper(command.words);
-  argv.insert(argv.end(), words.begin(), words.end());
-  const std::optional<ProcessOutput> answer = run_process(argv);
+  const std::optional<DriverAnswer> answer = answer_to(std::move(argv), words);
   if (!answer) return line_from_words(command, "it can't be started", notes);
 
   const std::vector<InputError> refused = complaints(command.program, answer->err);
-  const Commands commands = parse_dry_run(answer->err);
+  const Commands& commands = answer->commands;
   const auto link = std::find_if(commands.rbegin(), commands.rend(), is_linker);
   if (link == commands.rend()) {
     if (refused.empty() && answer->exit_code == 0) throw UsageError("this command does not link");

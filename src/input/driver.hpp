@@ -77,6 +77,16 @@ void settle_linker(LinkLine& line, const Command& command, bool named);
 /// The commands that a driver prints with -###, one a line, after gcc's and clang's quoting.
 std::vector<std::vector<std::string>> parse_dry_run(std::string_view text);
 
+/// While it lives, a driver is asked once for the commands of one folder that differ in nothing but the objects they link,
+/// in one run, and in their output. One at a time.
+class DriverAnswers {
+ public:
+  DriverAnswers();
+  ~DriverAnswers();
+  DriverAnswers(const DriverAnswers&) = delete;
+  DriverAnswers& operator=(const DriverAnswers&) = delete;
+};
+
 /// A driver's linker line, from its own -###. Nothing but the driver is run. Throws UsageError when the command does
 /// not link. When the driver can't be run or refuses, its words are read as they are: LinkLine::complete is false, and
 /// `notes` gets why.

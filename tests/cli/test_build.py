@@ -179,6 +179,18 @@ def test_no_program_of_the_build_is_started(lab):
     assert result.code == 0 and "could not be asked" not in result.out and (lab.path / "b/ran").exists(), result
 
 
+def test_a_driver_is_asked_once_for_links_that_differ_in_their_objects(two):
+    """good and bad are one question, and stripped is another; what is said of each is as if all were asked."""
+    two.write("b/g++", '#!/bin/sh\necho "$@" >> ran\nexec g++ "$@"\n')
+    (two.path / "b/g++").chmod(0o755)
+    stripped = "rule strip\n  command = $cxx -s $in -o $out\nbuild bin/stripped: strip main.o state.o\n"
+    two.write("b/build.ninja", (RULES + TWO_PROGRAMS + stripped).replace("cxx = g++", f"cxx = {two.path}/b/g++"))
+    report = two.audit("check", "-p", "b", "--ask", "b/g++", "--format", "json").json()
+    assert [f["links"] for f in report["findings"]] == [["b/bin/bad"]] and report["notes"] == [], report
+    assert report["duplicates"] == [{"symbol": "state", "first": "b/state.o", "other": "b/again.o"}]
+    assert len((two.path / "b/ran").read_text().splitlines()) == 2
+
+
 def test_a_policy_holds_for_the_build(two):
     lab = two
     assert lab.audit("check", "-p", "b", "--write-baseline", "base.json").code == 0

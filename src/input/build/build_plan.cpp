@@ -806,6 +806,7 @@ void note_not_built(const BuildPlan& plan, const BuildLink& link, BuildJob& buil
 std::vector<BuildJob> jobs_of(const BuildPlan& plan, const std::vector<std::string>& ask,
                               const std::optional<LinkerChoice>& linker) {
   const AllowedPrograms allowed(ask);
+  const DriverAnswers answers;
   std::vector<BuildJob> jobs;
   for (const BuildLink& link : plan.links) {
     const std::string output = in_folder(plan.folder, link.output);
