@@ -7,9 +7,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <system_error>
+#include <unordered_map>
+#include <vector>
 
 #include "elf/archive.hpp"
 #include "elfaudit/error.hpp"
@@ -123,6 +126,53 @@ std::string as_option(const std::string& path) {
 
 std::string without_version(const std::string& symbol) { return symbol.substr(0, symbol.find('@')); }
 
+/// Which of many names another may be kin to, without asking each: by the identifiers in it.
+class KinIndex {
+ public:
+  /// `names` outlive it.
+  explicit KinIndex(const std::vector<Spelling>& names) : names_(names) {
+    for (std::size_t i = 0; i < names.size(); ++i) by_identifier_[names[i].identifier()].push_back(i);
+    for (const auto& [identifier, which] : by_identifier_) longest_ = std::max(longest_, identifier.size());
+  }
+
+  /// Calls `visit(i)` for each of them, maybe more than once.
+  template <class Visit>
+  void each(std::string_view other, const Visit& visit) const {
+    if (is_mangled(other))
+      each_source_name(other, [&](std::string_view identifier) { each_called(identifier, other, visit); });
+    else
+      for (std::size_t size = 1; size <= std::min(other.size(), longest_); ++size)
+        each_called(other.substr(0, size), other, visit);
+  }
+
+ private:
+  /// Itanium C++ ABI, <source-name>: "4name". Wherever digits begin one, also behind other digits.
+  template <class Visit>
+  void each_source_name(std::string_view mangled, const Visit& visit) const {
+    for (std::size_t at = 0; at < mangled.size(); ++at) {
+      std::size_t size = 0;
+      std::size_t end = at;
+      for (; end < mangled.size() && is_digit(mangled[end]) && size <= longest_; ++end)
+        size = 10 * size + static_cast<std::size_t>(mangled[end] - '0');
+      if (size != 0 && size <= longest_ && size <= mangled.size() - end) visit(mangled.substr(end, size));
+    }
+  }
+
+  static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+  template <class Visit>
+  void each_called(std::string_view identifier, std::string_view other, const Visit& visit) const {
+    const auto found = by_identifier_.find(identifier);
+    if (found == by_identifier_.end()) return;
+    for (const std::size_t i : found->second)
+      if (names_[i].may_be_kin(other)) visit(i);
+  }
+
+  const std::vector<Spelling>& names_;
+  std::unordered_map<std::string_view, std::vector<std::size_t>> by_identifier_;
+  std::size_t longest_ = 0;
+};
+
 class SupplierSearch {
  public:
   SupplierSearch(const LinkJob& job, const std::vector<InputFacts>& inputs, const Resolution& resolution,
@@ -133,6 +183,7 @@ class SupplierSearch {
       bases_.push_back(without_version(name->symbol));
       spellings_.emplace_back(name->symbol);
     }
+    kin_.emplace(spellings_);
     for (std::size_t i = 0; i < missing_.size(); ++i) by_base_[bases_[i]].push_back(i);
     before_.resize(missing_.size());
     for (std::size_t i = 0; i < missing_.size(); ++i) before_[i] = missing_[i]->remarks.size();
@@ -173,8 +224,9 @@ class SupplierSearch {
     const std::string_view name = object.name(symbol);
     if (const auto found = by_base_.find(name); found != by_base_.end())
       for (const std::size_t i : found->second) note_definition(i, id, object, symbol);
-    for (std::size_t i = 0; i < spellings_.size(); ++i)
-      if (spellings_[i].may_be_kin(name) && !full(i)) note_kin(i, object, symbol, spellings_[i].kin_to(name));
+    kin_->each(name, [&](std::size_t i) {
+      if (!full(i)) note_kin(i, object, symbol, spellings_[i].kin_to(name));
+    });
   }
 
   /// The very name is there, and is not taken.
@@ -291,6 +343,7 @@ class SupplierSearch {
   std::vector<std::string> bases_;   ///< names without version
   std::vector<std::size_t> before_;  ///< how many remarks there were before this search
   std::vector<Spelling> spellings_;
+  std::optional<KinIndex> kin_;  ///< of spellings_
   std::map<std::string, std::vector<std::size_t>, std::less<>> by_base_;
 };
 

@@ -33,6 +33,9 @@ class Spelling {
   bool may_be_kin(std::string_view other) const;
   Kinship kin_to(std::string_view other) const;
 
+  /// The function's own name; empty when it has none.
+  const std::string& identifier() const { return identifier_; }
+
  private:
   std::string name_;
   std::string plain_;            ///< demangled, one way for both ABIs
