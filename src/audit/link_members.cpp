@@ -31,8 +31,8 @@ bool may_open_by_need(const LinkJob& job, const AuditOptions& options) {
 LinkMembers::LinkMembers(const LinkJob& job, std::vector<InputFacts>& inputs)
     : job_(job), inputs_(inputs), names_(inputs), first_(inputs.size()) {
   std::map<std::string_view, std::uint32_t> archives;
-  for (std::uint32_t i = 0; i < inputs.size();
-       ++i) {  // -b binary makes an object of a file that is an archive elsewhere
+  for (std::uint32_t i = 0; i < inputs.size(); ++i) {
+    // -b binary makes an object of a file that is an archive elsewhere.
     const bool archive = inputs[i].kind == InputKind::Archive;
     first_[i] = archive ? archives.try_emplace(inputs[i].path, i).first->second : i;
   }

@@ -141,14 +141,10 @@ class SummaryReader : ObjectTables {
   bool read_groups() {
     if (first_group_ == 0) return true;
     out_.group_of.assign(count_, 0);
-    std::uint64_t members = 0;
-    for (std::uint64_t index = first_group_; index <= last_group_; ++index) {
-      const RawSection header = section(index);
-      const auto note = [&](const std::byte* words, std::uint64_t size) {
-        return note_members(words, size, header.info());
-      };
-      if (header.type() == SHT_GROUP && !read_group(header, members, note)) return false;
-    }
+    const auto note = [&](const std::byte* words, std::uint64_t size, Elf64_Word signature) {
+      return note_members(words, size, signature);
+    };
+    if (!for_each_comdat(note)) return false;
     if (what_ == SummaryOf::Stakes) note_odd_signatures();
     return true;
   }
@@ -299,11 +295,10 @@ class FactsReader : ObjectTables {
 
   bool run() {
     const bool read = read_header() && read_section_names() && survey() && open_symbols() && read_groups();
-    if (!read || !read_symbols()) return false;
+    if (!read || !read_symbols() || !record_sections()) return false;
     out_.kind = ObjectKind::Relocatable;
     out_.machine = machine_;
     out_.is_64 = true;
-    record_sections();
     return true;
   }
 
@@ -351,21 +346,16 @@ class FactsReader : ObjectTables {
   }
 
   bool read_groups() {
-    if (first_group_ == 0) return true;
-    std::uint64_t members = 0;
-    for (std::uint64_t index = first_group_; index <= last_group_; ++index) {
-      const RawSection header = section(index);
-      const auto note = [&](const std::byte* words, std::uint64_t size) {
-        return add_group(words, size, header.info());
-      };
-      if (header.type() == SHT_GROUP && !read_group(header, members, note)) return false;
-    }
-    return signatures_differ();
+    const auto add = [&](const std::byte* words, std::uint64_t size, Elf64_Word signature) {
+      return add_group(words, size, signature);
+    };
+    return for_each_comdat(add) && signatures_differ();
   }
 
   bool add_group(const std::byte* words, std::uint64_t size, Elf64_Word signature) {
     const auto group = static_cast<std::uint32_t>(out_.groups.size());
     out_.groups.push_back({text_at(symbol(signature).name()), false});
+    if (name_bytes_ > kMostNameBytes) return false;
     for (std::uint64_t at = sizeof(Elf64_Word); at < size; at += sizeof(Elf64_Word)) {
       const auto member = copy_at<Elf64_Word>(words + at);
       if (member == SHN_UNDEF || member >= count_) return false;
@@ -432,7 +422,7 @@ class FactsReader : ObjectTables {
   }
 
   /// Those that hold a definition or are in a group.
-  void record_sections() {
+  bool record_sections() {
     out_.sections.reserve(static_cast<std::size_t>(std::count(place_.begin(), place_.end(), kUsed)));
     for (std::uint64_t index = 0; index < count_; ++index) {
       if (place_[index] != kUsed) continue;
@@ -443,6 +433,8 @@ class FactsReader : ObjectTables {
       if (header.name() < names_of_sections_.size())
         out.name = {static_cast<std::uint32_t>(section_names_at_ + header.name()),
                     static_cast<std::uint32_t>(std::strlen(names_of_sections_.data() + header.name()))};
+      name_bytes_ += out.name.size;
+      if (name_bytes_ > kMostNameBytes) return false;
       if (!group_of_.empty()) out.group = group_of_[index];
       out.alloc = header.has(SHF_ALLOC);
       out.excluded = header.has(SHF_EXCLUDE);
@@ -450,6 +442,7 @@ class FactsReader : ObjectTables {
     }
     for (Symbol& symbol : out_.symbols)
       if (symbol.section != kNone) symbol.section = place_[symbol.section];
+    return true;
   }
 
   static constexpr std::uint32_t kUnused = kNone;
@@ -459,7 +452,7 @@ class FactsReader : ObjectTables {
   ObjectFacts& out_;
   std::uint64_t section_names_at_ = 0;   ///< in ObjectFacts::strings
   bool versions_ = false;                ///< an "@" is somewhere among the names
-  std::vector<std::uint32_t> group_of_;  ///< by section; empty when there are no groups
+  std::vector<std::uint32_t> group_of_;  ///< by section; empty without groups
   std::vector<std::uint32_t> place_;     ///< by section: kUnused, kUsed, then into ObjectFacts::sections
 };
 

@@ -1,7 +1,7 @@
-// The hot reader: which globals an object mentions, and how, as 8 bytes each. It reads what nearly every object is made
-// of (ELF64, little-endian, ET_REL, sections counted in the header, no symbol versions, no LTO) and
-// gives up on everything else, also on whatever is wrong: the reader behind read_object() then says what it is. So it
-// accepts only what that one accepts, and never has to word an error.
+// The hot readers: which globals an object mentions, and how, as 8 bytes each; and its facts. They read what nearly every
+// object is made of (ELF64, little-endian, ET_REL, sections counted in the header, no symbol versions, no LTO) and give up
+// on everything else, also on whatever is wrong: the reader behind read_object() then says what it is. So they accept only
+// what that one accepts, and never have to word an error.
 #pragma once
 
 #include <cstddef>

@@ -151,22 +151,14 @@ class ObjectTables {
     return true;
   }
 
-  /// gABI 4 "Section Groups": flags, then section indexes; the signature is symbol sh_info. Calls `visit(words, size)`
-  /// for a COMDAT group, `size` in bytes.
+  /// gABI 4 "Section Groups": flags, then section indexes; the signature is symbol sh_info. Calls `visit(words, size,
+  /// signature)` for each COMDAT group, in their order, `size` in bytes.
   template <class Visit>
-  bool read_group(RawSection header, std::uint64_t& members, const Visit& visit) {
-    constexpr std::uint64_t kWord = sizeof(Elf64_Word);
-    if (header.size() < kWord || header.size() % kWord != 0 || header.has(SHF_COMPRESSED)) return false;
-    members += header.size() / kWord - 1;
-    if (members >= count_) return false;
-    const std::byte* words = image_.near(header.offset(), header.size(), groups_end_);
-    if (words == nullptr) return false;
-    if ((copy_at<Elf64_Word>(words) & GRP_COMDAT) == 0) return true;
-    if (header.link() != symbols_index_ || header.info() >= symbol_count_) return false;
-    const RawSymbol signature = symbol(header.info());
-    // A section symbol without a name stands for the section's name: left to the other reader.
-    if (signature.type() == STT_SECTION && signature.name() == 0) return false;
-    return names_.holds(signature.name()) && visit(words, header.size());
+  bool for_each_comdat(const Visit& visit) {
+    std::uint64_t members = 0;
+    for (std::uint64_t index = first_group_; first_group_ != 0 && index <= last_group_; ++index)
+      if (section(index).type() == SHT_GROUP && !read_group(section(index), members, visit)) return false;
+    return true;
   }
 
   /// Until one says false. Also symbols that say they are local, though they stand among the globals.
@@ -217,6 +209,22 @@ class ObjectTables {
   std::uint64_t name_bytes_ = 0;
 
  private:
+  template <class Visit>
+  bool read_group(RawSection header, std::uint64_t& members, const Visit& visit) {
+    constexpr std::uint64_t kWord = sizeof(Elf64_Word);
+    if (header.size() < kWord || header.size() % kWord != 0 || header.has(SHF_COMPRESSED)) return false;
+    members += header.size() / kWord - 1;
+    if (members >= count_) return false;
+    const std::byte* words = image_.near(header.offset(), header.size(), groups_end_);
+    if (words == nullptr) return false;
+    if ((copy_at<Elf64_Word>(words) & GRP_COMDAT) == 0) return true;
+    if (header.link() != symbols_index_ || header.info() >= symbol_count_) return false;
+    const RawSymbol signature = symbol(header.info());
+    // A section symbol without a name stands for the section's name: the other reader looks that up.
+    if (signature.type() == STT_SECTION && signature.name() == 0) return false;
+    return names_.holds(signature.name()) && visit(words, header.size(), header.info());
+  }
+
   void note_group(std::uint64_t index, RawSection header) {
     if (first_group_ == 0) first_group_ = index;
     last_group_ = index;

@@ -44,7 +44,6 @@
 
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
-#include "scan/object_summary.hpp"
 #include "target/linker_traits.hpp"
 
 namespace elfaudit {
