@@ -25,9 +25,11 @@ int fit(const std::vector<SymbolPattern>& list, std::string_view name) {
   return best;
 }
 
-/// lld takes the first exact name, else the last pattern but "*"; nothing where neither matches.
+/// lld takes the first exact name, "local:" of a node without a name before its "global:", else the last pattern but
+/// "*"; nothing where neither matches.
 std::optional<bool> local_by_order(const std::vector<VersionNode>& nodes, std::string_view name) {
   for (const VersionNode& node : nodes) {
+    if (node.name.empty() && fit(node.locals, name) == 3) return true;
     if (fit(node.globals, name) == 3) return false;
     if (fit(node.locals, name) == 3) return true;
   }

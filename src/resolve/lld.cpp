@@ -19,7 +19,7 @@
 //  7. Duplicates: two strong definitions. Before lld 15 found when the second comes in, against the one that is there;
 //     since then when all files are read, against the one that won (lld_verdict.cpp). Equal absolute values are none.
 //  8. foo@@V is the name "foo", and what was read last, lazy or not, says which V foo has, whoever defines it; lld 14
-//     forgets it where a shared object comes, and does not learn it from an object of --start-lib twice. foo@V is a
+//     forgets it where a shared object comes. No file says it twice, lazy first and extracted later. foo@V is a
 //     name of its own ("foo@V") until the end: then, where foo is defined and has that V, the two are one, but not
 //     with -r, and since lld 15 only where a version script names versions, and not what an archive of --exclude-libs
 //     defines. A shared object's foo@@V answers to both.
@@ -53,7 +53,7 @@ std::uint32_t LldLink::entry_for(SymbolId at) {
 
 /// Rule 8.
 void LldLink::note_version(SymbolId at, const Symbol& symbol) {
-  if (!symbol.default_version) return;
+  if (!symbol.default_version || !versions_noted_.insert(at).second) return;
   Entry& entry = table_[table_.id(at)];
   entry.version = object(at.in).text(symbol.version);
   entry.versioned_by = at;
@@ -520,8 +520,7 @@ void LldLink::read_symbol(const Reading& reading, SymbolId at) {
   const Symbol& symbol = facts.symbols[at.symbol];
   switch (reading.kind) {
     case Reading::Kind::Object:
-      if (since15_ || inputs_[at.in.input].kind != InputKind::Object || !job_.inputs[at.in.input].lazy)
-        note_version(at, symbol);
+      note_version(at, symbol);
       return read_definition(at, symbol);
     case Reading::Kind::References:
       return read_reference(at, symbol, false);

@@ -166,6 +166,7 @@ class LldLink {
   std::map<std::string, std::uint32_t> sonames_;              ///< the first input of each
   std::vector<ObjectId> order_;                               ///< objects in the order they were linked
   std::vector<std::pair<std::uint32_t, SymbolId>> required_;  ///< names that shared objects refer to, not weakly
+  std::set<SymbolId> versions_noted_;                         ///< lld names a symbol of a file once: rule 8
   std::set<std::string_view> wrapped_;
   std::set<const Assignment*> provides_;         ///< PROVIDE() that gives its name the value
   std::set<std::string, std::less<>> assigned_;  ///< the line gives them a value

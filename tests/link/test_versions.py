@@ -197,6 +197,25 @@ def test_a_name_that_two_nodes_have(bench, linker, script):
     linkers.agree(bench, linker, f"start-foo.o libneeds-foo.so --version-script {script}.map")
 
 
+@pytest.mark.parametrize("linker", ["lld14", "lld19", "mold", "bfd"])
+@pytest.mark.parametrize("lists", ["foo; local: foo;", "foo; local: foo; *;", "f*; local: foo;", "foo; local: f*;", "f*; local: f*;"])
+@pytest.mark.parametrize("name", ["", "V1 "])
+def test_a_name_that_both_lists_of_a_node_have(bench, name, lists, linker):
+    need(PROGRAMS[linker])
+    bench.write("node.map", f"{name}{{ global: {lists} }};")
+    linkers.agree(bench, linker, "start-foo.o libneeds-foo.so --version-script node.map")
+
+
+@pytest.mark.parametrize("lines", ["--start-lib twice.o --end-lib", "libtwice.a", "--whole-archive libtwice.a --no-whole-archive"])
+@pytest.mark.parametrize("linker", ["lld14", "lld19"])
+def test_a_file_says_once_which_version_a_name_has(bench, linker, lines):
+    need(PROGRAMS[linker])
+    assemble(bench, "twice", ".globl s, wanted\n.symver s, foo@@V1\n.data\nwanted: s: .quad 0")
+    assemble(bench, "wants", ".globl s\n.symver s, foo@@V2\n.data\ns: .quad wanted")
+    bench.sh("rm -f libtwice.a; ar rcs libtwice.a twice.o")
+    linkers.agree(bench, linker, f"start.o {lines} wants.o")
+
+
 @pytest.mark.parametrize("nodes", ["V3 { local: foo; }; V1 { f*; };", "V1 { f*; }; V3 { local: foo; };", "V1 { *; }; V3 { local: f*; };"])
 def test_a_name_that_two_nodes_of_gnu_ld_have(bench, nodes):
     bench.write("nodes.map", nodes)
