@@ -91,15 +91,23 @@ const LinkNames::Offer* LinkNames::offer_of(const Shard& shard, std::string_view
   return at == kAbsent ? nullptr : &shard.offers[at];
 }
 
+void LinkNames::hash_names(Batch& batch) {
+  const std::size_t count = batch.object->symbols.size();
+  batch.ids->resize(count);
+  batch.hashes.resize(count);
+  batch.by_shard.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    batch.hashes[i] = hash_text(batch.name(i));
+    ++batch.begins[(batch.hashes[i] >> kShardShift) + 1];
+  }
+  for (std::uint32_t s = 0; s < kShards; ++s) batch.begins[s + 1] += batch.begins[s];
+  auto next = batch.begins;
+  for (std::uint32_t i = 0; i < count; ++i) batch.by_shard[next[batch.hashes[i] >> kShardShift]++] = i;
+}
+
 void LinkNames::number(std::vector<Batch> batches) {
   constexpr std::size_t kGrain = 8;  // objects
-  for_each_parallel(batches.size(), kGrain, [&](std::size_t b) {
-    Batch& batch = batches[b];
-    const std::size_t count = batch.object->symbols.size();
-    batch.ids->resize(count);
-    batch.hashes.resize(count);
-    for (std::size_t i = 0; i < count; ++i) batch.hashes[i] = hash_text(batch.name(i));
-  });
+  for_each_parallel(batches.size(), kGrain, [&](std::size_t b) { hash_names(batches[b]); });
   for_each_parallel(kShards, 1,
                     [&](std::size_t shard) { number_in(shards_[shard], static_cast<std::uint32_t>(shard), batches); });
   measure();
@@ -133,14 +141,12 @@ std::size_t LinkNames::Shard::probe(std::string_view name, std::uint32_t hash) c
 
 void LinkNames::number_in(Shard& shard, std::uint32_t which, std::span<const Batch> batches) {
   std::size_t coming = 0;
-  for (const Batch& batch : batches)
-    for (const std::uint64_t hash : batch.hashes) coming += hash >> kShardShift == which ? 1 : 0;
+  for (const Batch& batch : batches) coming += batch.of_shard(which).size();
   if (coming == 0) return;
   shard.make_room(coming);
   for (const Batch& batch : batches)
-    for (std::size_t i = 0; i < batch.hashes.size(); ++i)
-      if (batch.hashes[i] >> kShardShift == which)
-        (*batch.ids)[i] = add_name(shard, which, batch.name(i), static_cast<std::uint32_t>(batch.hashes[i]));
+    for (const std::uint32_t i : batch.of_shard(which))
+      (*batch.ids)[i] = add_name(shard, which, batch.name(i), static_cast<std::uint32_t>(batch.hashes[i]));
 }
 
 /// There is room. A new name is given to the entries of indexes that have it.

@@ -95,12 +95,19 @@ class LinkNames {
     std::vector<std::uint32_t>* ids = nullptr;
     const ObjectFacts* object = nullptr;
     std::vector<std::uint64_t> hashes{};
+    std::vector<std::uint32_t> by_shard{};            ///< places in `hashes`, those of a shard together, in order
+    std::array<std::uint32_t, kShards + 1> begins{};  ///< of each shard's, in by_shard
+
     std::string_view name(std::size_t i) const { return object->name(object->symbols[i]); }
+    std::span<const std::uint32_t> of_shard(std::uint32_t shard) const {
+      return std::span(by_shard).subspan(begins[shard], begins[shard + 1] - begins[shard]);
+    }
   };
 
   void list_offers();
   void list_offers_in(Shard& shard, std::uint32_t which, std::span<const std::vector<std::uint64_t>> hashes);
   void number(std::vector<Batch> batches);
+  static void hash_names(Batch& batch);
   void number_in(Shard& shard, std::uint32_t which, std::span<const Batch> batches);
   std::uint32_t add_name(Shard& shard, std::uint32_t which, std::string_view name, std::uint32_t hash);
   void measure();
