@@ -46,6 +46,7 @@
 #include "support/file.hpp"
 #include "support/progress.hpp"
 #include "support/strings.hpp"
+#include "support/threads.hpp"
 
 namespace elfaudit {
 
@@ -510,19 +511,27 @@ Audit audit_of_files(const Request& request, const std::optional<LinkerChoice>& 
 }
 
 Audit audit_of_command(const Request& request, const std::optional<LinkerChoice>& linker) {
-  LinkJob job = job_from_command(request.command, linker);
-  exclude(job, request.policy.never_read);
-  choose_device_archs(job, request.archs);
-  return audit(std::move(job), request.audit);
+  Audit result;
+  with_threads(request.audit.jobs, [&] {
+    LinkJob job = job_from_command(request.command, linker);
+    exclude(job, request.policy.never_read);
+    choose_device_archs(job, request.archs);
+    result = audit(std::move(job), request.audit);
+  });
+  return result;
 }
 
 Audit audit_of_build(const Request& request, const std::optional<LinkerChoice>& linker) {
-  std::vector<BuildJob> jobs = jobs_of(plan_of_build(request.build, request.files), request.ask, linker);
-  for (auto& [job, not_built] : jobs) {
-    exclude(job, request.policy.never_read);
-    if (job.device) choose_device_archs(job, request.archs);
-  }
-  return audit_links(std::move(jobs), request.audit);
+  Audit result;
+  with_threads(request.audit.jobs, [&] {
+    std::vector<BuildJob> jobs = jobs_of(plan_of_build(request.build, request.files), request.ask, linker);
+    for (auto& [job, not_built] : jobs) {
+      exclude(job, request.policy.never_read);
+      if (job.device) choose_device_archs(job, request.archs);
+    }
+    result = audit_links(std::move(jobs), request.audit);
+  });
+  return result;
 }
 
 Audit audit_of(const Request& request) {

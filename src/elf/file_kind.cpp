@@ -17,6 +17,7 @@
 #include "elfaudit/error.hpp"
 #include "facts/facts_file.hpp"
 #include "support/file.hpp"
+#include "support/threads.hpp"
 #include "support/zip_file.hpp"
 
 namespace elfaudit {
@@ -254,9 +255,7 @@ ProbedKind why_not(int error) {
   }
 }
 
-}  // namespace
-
-FileProbe probe_file(const std::string& path) {
+FileProbe look_into(const std::string& path) {
   // O_NONBLOCK: a FIFO in a build folder must not stop the audit.
   const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) return {why_not(errno), {}, false};
@@ -273,6 +272,36 @@ FileProbe probe_file(const std::string& path) {
   }
   if (head.empty()) return {ProbedKind::Text, {}, false, false, true};
   return {is_text(read_at(fd.get(), 0, 4096)) ? ProbedKind::Text : ProbedKind::Other, {}, false};
+}
+
+}  // namespace
+
+thread_local ProbeMemory* ProbeMemory::current = nullptr;
+
+ProbeMemory::ProbeMemory() {
+  if (current == nullptr) current = this;
+}
+
+ProbeMemory::~ProbeMemory() {
+  if (current == this) current = nullptr;
+}
+
+void ProbeMemory::look_at(const std::vector<std::string>& paths) {
+  if (current == nullptr) return;
+  constexpr std::size_t kGrain = 64;  // files; fewer are looked at before another thread has started
+  std::vector<std::string> unknown;
+  for (const std::string& path : paths)
+    if (!current->known_.contains(path)) unknown.push_back(path);
+  std::vector<FileProbe> probes(unknown.size());
+  for_each_parallel(unknown.size(), kGrain, [&](std::size_t i) { probes[i] = look_into(unknown[i]); });
+  for (std::size_t i = 0; i < unknown.size(); ++i) current->known_.emplace(std::move(unknown[i]), std::move(probes[i]));
+}
+
+FileProbe probe_file(const std::string& path) {
+  ProbeMemory* const memory = ProbeMemory::current;
+  if (memory == nullptr) return look_into(path);
+  const auto known = memory->known_.find(path);
+  return known != memory->known_.end() ? known->second : memory->known_.emplace(path, look_into(path)).first->second;
 }
 
 bool is_package(const std::string& path) {

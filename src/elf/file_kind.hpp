@@ -8,6 +8,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <vector>
 
 #include "support/file.hpp"
 #include "target/machine_traits.hpp"
@@ -74,6 +76,25 @@ struct FileProbe {
 /// Never throws; what can't be opened is Missing, NotAFile (a folder, a device, a socket), NoPermission, LinkLoop (a
 /// symbolic link that leads to itself) or CantOpen. An empty file is Text.
 FileProbe probe_file(const std::string& path);
+
+/// While one lives, what probe_file() says of a file is remembered, for the thread that made it: reading a link command
+/// asks about each input two or three times, reading a build's commands for each link again. Inside the life of
+/// another it is that one. The working directory must stay the same.
+class ProbeMemory {
+ public:
+  ProbeMemory();
+  ~ProbeMemory();
+  ProbeMemory(const ProbeMemory&) = delete;
+  ProbeMemory& operator=(const ProbeMemory&) = delete;
+
+  /// Looks at files that will be asked about, on all threads. Nothing where none lives.
+  static void look_at(const std::vector<std::string>& paths);
+
+ private:
+  friend FileProbe probe_file(const std::string& path);
+  static thread_local ProbeMemory* current;
+  std::unordered_map<std::string, FileProbe> known_;
+};
 
 /// Is it a directory, or a wheel? A wheel is a zip file with a NAME.dist-info/WHEEL, whatever it is called, and every
 /// file called *.whl, which then may turn out to be unreadable. Never throws.

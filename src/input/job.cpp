@@ -170,6 +170,7 @@ LinkJob job_from_files(const std::vector<std::string>& files, const std::optiona
 
 LinkJob job_from_command(const std::vector<std::string>& argv, const std::optional<LinkerChoice>& linker,
                          const MayRun& may_ask) {
+  const ProbeMemory memory;
   Command command = strip_launchers(argv);
   command.linker = linker;
   command.may_ask = may_ask;

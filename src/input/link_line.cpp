@@ -829,6 +829,10 @@ class LineReader {
   }
 
   void open_inputs() {
+    std::vector<std::string> files;
+    for (const PendingInput& input : pending_)
+      if (input.kind == PendingInput::Kind::File) files.push_back(input.text);
+    ProbeMemory::look_at(files);
     InputCollector collector(job_, search_, line_.not_built, state_.groups());
     const std::size_t options = job_.assignments.size();
     std::vector<std::size_t> places;  // a word of the line may name many inputs, or none

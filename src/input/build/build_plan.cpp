@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
 #include "input/build/ninja.hpp"
 #include "input/driver.hpp"
@@ -763,16 +764,35 @@ void rebase_paths(const std::string& folder, LinkJob& job) {
     if (!assignment.where.starts_with('-')) assignment.where = in_folder(folder, assignment.where);
 }
 
-LinkJob job_of_command(const BuildLink& link, const AllowedPrograms& allowed,
-                       const std::optional<LinkerChoice>& linker) {
-  LinkJob job;
-  {
-    const WorkingFolder there(link.folder);
-    job = job_from_command(link.argv, linker, std::cref(allowed));
+/// Reads commands where they run. Those of one folder that follow each other look at each file once.
+class CommandReader {
+ public:
+  CommandReader(const std::vector<std::string>& ask, const std::optional<LinkerChoice>& linker)
+      : allowed_(ask), linker_(linker) {}
+
+  LinkJob read(const BuildLink& link) {
+    if (!place_ || place_->folder != link.folder) {
+      place_.reset();  // the folder may be relative to the one before
+      place_.emplace(link.folder);
+    }
+    LinkJob job = job_from_command(link.argv, linker_, std::cref(allowed_));
+    rebase_paths(link.folder, job);
+    return job;
   }
-  rebase_paths(link.folder, job);
-  return job;
-}
+
+ private:
+  struct Place {
+    explicit Place(const std::string& name) : folder(name), there(name) {}
+    const std::string folder;
+    const WorkingFolder there;
+    const ProbeMemory memory;
+  };
+
+  const AllowedPrograms allowed_;
+  const DriverAnswers answers_;
+  const std::optional<LinkerChoice>& linker_;
+  std::optional<Place> place_;
+};
 
 constexpr std::size_t kMostNamed = 3;
 
@@ -805,13 +825,12 @@ void note_not_built(const BuildPlan& plan, const BuildLink& link, BuildJob& buil
 
 std::vector<BuildJob> jobs_of(const BuildPlan& plan, const std::vector<std::string>& ask,
                               const std::optional<LinkerChoice>& linker) {
-  const AllowedPrograms allowed(ask);
-  const DriverAnswers answers;
+  CommandReader commands(ask, linker);
   std::vector<BuildJob> jobs;
   for (const BuildLink& link : plan.links) {
     const std::string output = in_folder(plan.folder, link.output);
     try {
-      BuildJob job{job_of_command(link, allowed, linker), {}};
+      BuildJob job{commands.read(link), {}};
       job.job.output_path = output;
       job.job.scope.of_build = true;
       note_not_built(plan, link, job);
