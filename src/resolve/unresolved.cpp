@@ -59,7 +59,9 @@ namespace elfaudit {
 //     own.
 //  2. GNU ld leaves no foo@V undefined in a shared object ("no symbol version section for versioned symbol"), used or
 //     not, weak or not; nor in a program that would export it by -E or a dynamic list, unless it is weak. gold does
-//     where a version script has a node V; what no relocation in memory uses is nothing to it.
+//     where a version script has a node V; what no relocation in memory uses is nothing to it. GNU ld lets pass what
+//     only discarded COMDAT groups define and nothing refers to, and foo@V, referred to or not, where one of those that
+//     define it is no default ("@@").
 //  3. A version script may name what isn't there, except with --no-undefined-version. Patterns may always match
 //     nothing. GNU ld looks only where the output has dynamic sections. mold only warns, which --fatal-warnings makes
 //     an error, and does so only where all are exact names of C. What --defsym and linker scripts give a value is there.
@@ -209,8 +211,8 @@ class VersionCheck {
 
 /// The names with a version that GNU ld does not leave undefined in a shared object. Of all that nothing defines, used
 /// or not, but for those that `counts` leaves out.
-void reject_open_versions(const LinkJob& job, bool dynamic, Resolution& resolution,
-                          const std::function<bool(const Unresolved&)>& counts) {
+void reject_open_versions(const LinkJob& job, const std::vector<InputFacts>& inputs, bool dynamic,
+                          Resolution& resolution, const std::function<bool(const Unresolved&)>& counts) {
   const LinkerTraits& linker = traits_of(job);
   const bool program = job.output == OutputKind::Executable && linker.rules == ResolutionRules::GnuLd && dynamic;
   if (!(program || job.output == OutputKind::SharedObject) || !linker.leaves_no_version_open) return;
@@ -224,9 +226,24 @@ void reject_open_versions(const LinkJob& job, bool dynamic, Resolution& resoluti
     return std::any_of(job.versions.begin(), job.versions.end(),
                        [&](const VersionNode& node) { return node.name == version; });
   };
+  const auto is_definition = [&](const Reference& reference) {
+    const ObjectId in = reference.id.in;
+    return inputs[in.input].objects[in.object].symbols[reference.id.symbol].defined();
+  };
+  const auto is_versions_definition = [&](const Reference& reference) {
+    const ObjectId in = reference.id.in;
+    return is_definition(reference) &&
+           !inputs[in.input].objects[in.object].symbols[reference.id.symbol].default_version;
+  };
+  const auto is_let_pass = [&](const std::vector<Reference>& references) {  // they are in discarded groups
+    return linker.rules == ResolutionRules::GnuLd &&
+           (std::all_of(references.begin(), references.end(), is_definition) ||
+            std::any_of(references.begin(), references.end(), is_versions_definition));
+  };
   for (const Unresolved& name : resolution.unresolved) {
     const std::size_t at = std::min(name.symbol.find('@', 1), name.symbol.size());
     if (name.references.empty() || at + 1 >= name.symbol.size() || !counts(name) || !is_left_open(name)) continue;
+    if (is_let_pass(name.references)) continue;
     if (linker.node_answers_version ? has_node(name.symbol.substr(at + 1)) : name.hidden) continue;
     resolution.rejections.push_back({Rejection::Kind::NoSuchVersion,
                                      name.symbol.substr(0, at),
@@ -281,7 +298,7 @@ class Settler {
     }
     std::erase_if(names, [&](const Unresolved& name) { return name.library.valid() && is_held(name); });
     if (linker_.stops_at_bare_relocations && any_reported_use()) stop_at_bare_relocations();
-    reject_open_versions(job_, dynamic || job_.pie, out_, [&](const Unresolved& name) {
+    reject_open_versions(job_, inputs_, dynamic || job_.pie, out_, [&](const Unresolved& name) {
       if (linker_.node_answers_version) return is_used_in_memory(name);
       return !job_.gc_sections || is_used(name);
     });
@@ -529,11 +546,12 @@ class Settler {
     return name == machine.relaxed_call || (job_.linker == LinkerKind::Lld && name == machine.relaxed_by_lld);
   }
 
-  bool any_reported_use() const {
+  bool any_reported_use() {
     return std::any_of(out_.unresolved.begin(), out_.unresolved.end(), [&](const Unresolved& name) {
       return is_reported(job_, name) &&
              std::any_of(name.references.begin(), name.references.end(),
-                         [](const Reference& reference) { return !reference.section.empty(); });
+                         [](const Reference& reference) { return !reference.section.empty(); }) &&
+             !section_bound_exists(name.symbol);
     });
   }
 

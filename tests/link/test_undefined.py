@@ -298,6 +298,13 @@ def test_what_a_script_provides(bench, script):
         linkers.agree(bench, "bfd", words + " provide.ld")
 
 
+@pytest.mark.parametrize("linker", EVERY)
+def test_a_name_of_debug_info_beside_a_bound_of_a_section(bench, linker):
+    need(linkers.PROGRAMS[linker])
+    assemble(bench, "bound-and-debug", START + '.quad __stop_here\n.section here,"aw"\n.quad 0\n.section .debug_info,"",@progbits\n.quad foo')
+    linkers.agree(bench, linker, "bound-and-debug.o")
+
+
 @linkers.every_linker
 def test_debug_information_beside_a_warning(bench, linker):
     """mold comes to sections without SHF_ALLOC where the rest is only warned of."""

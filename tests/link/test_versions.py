@@ -216,6 +216,15 @@ def test_a_file_says_once_which_version_a_name_has(bench, linker, lines):
     linkers.agree(bench, linker, f"start.o {lines} wants.o")
 
 
+@pytest.mark.parametrize("inputs", ["in-group.o", "default-in-group.o", "in-group.o refers.o", "refers.o in-group.o", "default-in-group.o refers.o", "refers.o default-in-group.o", "refers.o", "default-in-group.o plain.o"])
+def test_a_version_that_a_discarded_group_defines(bench, inputs):
+    group = '.section .data.g,"awG",@progbits,foo,comdat\n'
+    for name, lines in {"brings-group": group + ".quad 0", "in-group": f".globl s\n.symver s, foo@V1\n{group}s: .quad 0", "default-in-group": f".globl s\n.symver s, foo@@V1\n{group}s: .quad 0",
+                        "refers": ".globl s\n.symver s, foo@V1\n.data\n.quad s", "plain": ".globl foo\n.data\n.quad foo"}.items():
+        assemble(bench, name, lines)
+    linkers.agree(bench, "bfd", f"-shared brings-group.o {inputs}")
+
+
 @pytest.mark.parametrize("nodes", ["V3 { local: foo; }; V1 { f*; };", "V1 { f*; }; V3 { local: foo; };", "V1 { *; }; V3 { local: f*; };"])
 def test_a_name_that_two_nodes_of_gnu_ld_have(bench, nodes):
     bench.write("nodes.map", nodes)
