@@ -501,7 +501,7 @@ std::vector<DiagnosedLink> audit_links(std::vector<RootError>& errors, const Bui
 
 void note_unknown_commands(std::vector<RootError>& errors) {
   for (RootError& error : errors)
-    if (!error.error.symbol.empty() && error.command == kNoCommand)
+    if (!error.error.symbol.empty() && error.command == kNoCommand && error.kind != LogErrorKind::LoadRefused)
       error.error.notes.emplace_back("the log doesn't show the command that failed: build verbosely");
 }
 

@@ -61,19 +61,31 @@ std::size_t read_duplicate(Reader& reader, std::string_view text) {
 /// "a.o: undefined reference to symbol 'x@@V'", then "libx.so: error adding symbols: DSO missing from command line".
 std::size_t read_library_not_on_line(Reader& reader, std::string_view text) {
   const Around parts = split_at(text, ": undefined reference to symbol ");
-  const Around library = split_at(split_linker(reader.text(1)).second, ": error adding symbols: DSO missing");
-  if (!parts.found || !library.found) return 0;
+  if (!parts.found) return 0;
+  std::size_t taken = 2;
+  Around library = split_at(split_linker(reader.text(1)).second, ": error adding symbols: DSO missing");
+  if (!library
+           .found) {  // before binutils 2.28: "note: 'x' is defined in DSO libx.so so try adding it to the linker command line"
+    library = split_at(split_at(reader.text(1), " is defined in DSO ").after, " so try adding it");
+    if (split_at(reader.text(2), ": could not read symbols").found) taken = 3;
+  }
+  if (!library.found) return 0;
   LogError error = reader.make(LogErrorKind::LibraryNotOnLine, LogTool::Bfd);
   error.symbol = quoted(parts.after).first;
   error.name = trim(library.before);
   error.place = place_of(parts.before, {});
   reader.errors.push_back(std::move(error));
-  return 2;
+  return taken;
 }
 
 std::size_t read_undefined(Reader& reader, std::string_view text, LogTool tool) {
   std::string_view phrase = tool == LogTool::Gold ? ": error: undefined reference to " : ": undefined reference to ";
-  const Around parts = split_at(text, phrase);
+  Around parts = split_at(text, phrase);
+  // Pasted without what precedes it.
+  if (!parts.found && tool == LogTool::Bfd && text.starts_with(phrase.substr(2)) &&
+      quoted(text.substr(phrase.size() - 2)).second.empty())
+    parts = {{}, text.substr(phrase.size() - 2), true};
+  const bool bare = parts.found && parts.before.empty();
   // "more undefined references to `x' follow" repeats; with --warn-unresolved-symbols they are not errors.
   if (!parts.found || is_warning(parts.before)) return 0;
   const std::string_view symbol = quoted(parts.after).first;
@@ -81,7 +93,8 @@ std::size_t read_undefined(Reader& reader, std::string_view text, LogTool tool) 
   LogError error = reader.make(LogErrorKind::UndefinedReference, tool);
   error.symbol = symbol;
   error.place = place_of(parts.before, tool == LogTool::Gold ? LogPlace() : reader.in_function);
-  if (!is_place(error.place)) return 0;
+  // gold's "x.cpp:0: error: ..." says no line.
+  if (!is_place(error.place) && !bare && tool != LogTool::Gold) return 0;
   reader.errors.push_back(std::move(error));
   return 1;
 }
@@ -167,10 +180,14 @@ std::size_t read_other_linker_line(Reader& reader) {
   for (const std::string_view harmless :
        {"warning: ", "note: ", ": note: ", ": warning: ", "final link failed", "failed to set dynamic section sizes",
         "DWARF error", "more undefined references", "NOTE: ", "have you installed the static version",
-        "too many errors emitted", "link errors found"}) {
+        "too many errors emitted", "link errors found", "is missing its key function"}) {
     if (text.find(harmless) != std::string_view::npos) return 1;
   }
+  if (text.ends_with(':') && text.find(": in function ") != std::string_view::npos) return 1;  // of an object cut short
   LogError error = reader.make(LogErrorKind::OtherLinkError, tool);
+  for (const std::string_view phrase : {"hidden symbol ", "non-exported symbol "})
+    if (text.find("referenced by DSO") != std::string_view::npos && split_at(text, phrase).found)
+      error.name = quoted(split_at(split_at(text, phrase).after, " in ").before).first;
   reader.errors.push_back(std::move(error));
   return 1;
 }

@@ -384,6 +384,12 @@ std::size_t read_error_at_line(Reader& reader) {
 std::size_t read_error_of_tool(Reader& reader) {
   const std::string_view text = trim(reader.text());
   bool found = false;
+  if (const Around name = split_at(text, "Unresolved extern function '"); name.found && text.starts_with("ptxas ")) {
+    LogError error = reader.make(LogErrorKind::UndefinedReference, LogTool::Compiler);
+    error.symbol = split_at(name.after, "'").before;
+    reader.errors.push_back(std::move(error));
+    return 1;
+  }
   for (const std::string_view tool : {"nvcc ", "ptxas ", "cudafe++ ", "cicc ", "fatbinary "}) {
     const Around parts = text.starts_with(tool) ? split_at(text, " : ") : Around();
     const std::string_view severity = trim(parts.before);
@@ -478,11 +484,18 @@ using namespace log_errors;
 
 /// The most particular first: nvlink's and lld's messages have forms of their own, GNU ld's are known by a phrase.
 std::size_t read_one(Reader& reader) {
-  for (auto* read : {read_nvlink, read_relocation, read_lld_or_mold, read_gold, read_bfd, read_compiler,
+  for (auto* read : {read_nvlink, read_relocation, read_lld_or_mold, read_gold, read_bfd, read_loader, read_compiler,
                      read_build_tool, read_other_linker_line}) {
     if (const std::size_t taken = read(reader)) return taken;
   }
   return 1;
+}
+
+/// Nearly every tool's messages have a colon, and most lines of a log none.
+bool may_be_message(std::string_view text) {
+  return text.find(':') != std::string_view::npos || trim(text).starts_with("undefined reference to ") ||
+         text.find("ELF load command") != std::string_view::npos || text.find("PyInit_") != std::string_view::npos ||
+         text.find("NODE_MODULE_VERSION") != std::string_view::npos;
 }
 
 }  // namespace
@@ -491,7 +504,7 @@ std::vector<LogError> find_log_errors(std::span<const LogLine> lines) {
   Reader reader;
   for (std::size_t at = 0; at < lines.size() && reader.errors.size() < kMostLogErrors;) {
     reader.lines = lines.subspan(at);
-    if (reader.text().find(':') == std::string_view::npos) {  // each tool's messages have one; most lines of a log none
+    if (!may_be_message(reader.text())) {
       reader.included_from.clear();
       ++at;
       continue;

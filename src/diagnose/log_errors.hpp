@@ -26,12 +26,13 @@ enum class LogErrorKind : std::uint8_t {
   LibraryNotOnLine,     ///< "DSO missing from command line": `name` is the shared object that has the symbol
   RelocationRefused,    ///< code that the output can't hold; `name` is the relocation's type, where it is said
   LtoObjects,           ///< link-time optimisation code that this link can't read
+  LoadRefused,          ///< a loader, or CUDA's: `name` is the library, version or class that it lacks
   OtherLinkError,       ///< said by a linker and none of the above
   LinkFailed,           ///< "collect2: error: ld returned 1 exit status"
   CommandFailed,        ///< setuptools, make, ninja; `name` is the program or the target
 };
 
-enum class LogTool : std::uint8_t { Unknown, Bfd, Gold, Lld, Mold, Nvlink, Compiler, BuildTool };
+enum class LogTool : std::uint8_t { Unknown, Bfd, Gold, Lld, Mold, Nvlink, Compiler, BuildTool, Loader };
 
 /// A place as a message names it; what it doesn't say is empty.
 struct LogPlace {
@@ -59,6 +60,8 @@ struct LogError {
   std::vector<LogPlace> chain;  ///< HeaderNotFound: from the source down; each file includes the next, the last `place`
   std::string name;             ///< see LogErrorKind
   std::string arch;             ///< nvlink's "(target: sm_80)"
+  std::string cause;            ///< LoadRefused: what the message means
+  std::string fix;              ///< LoadRefused
   std::string text;             ///< the first line of the message, without what CI put before it
   std::uint32_t line = 0;       ///< of the log, from 1
   std::uint32_t command = kNoCommand;  ///< into BuildLog::commands: the one that most likely said it
@@ -104,6 +107,7 @@ std::size_t read_gold(Reader& reader);
 std::size_t read_bfd(Reader& reader);
 std::size_t read_compiler(Reader& reader);
 std::size_t read_build_tool(Reader& reader);
+std::size_t read_loader(Reader& reader);
 std::size_t read_other_linker_line(Reader& reader);
 
 /// The lines of lld and mold below the one that is looked at that begin with ">>>": adds the places that refer to

@@ -35,6 +35,8 @@ std::string_view to_word(LogErrorKind kind) {
       return "relocation-not-pic";
     case LogErrorKind::LtoObjects:
       return "lto-objects";
+    case LogErrorKind::LoadRefused:
+      return "load-refused";
     case LogErrorKind::OtherLinkError:
       return "other-link-error";
     case LogErrorKind::LinkFailed:
@@ -63,6 +65,8 @@ std::string_view to_word(LogTool tool) {
       return "compiler";
     case LogTool::BuildTool:
       return "build-tool";
+    case LogTool::Loader:
+      return "loader";
   }
   return {};
 }
@@ -132,6 +136,8 @@ RootError open(const LogError& from, const BuildLog& log) {
   error.demangled = demangle(from.symbol);
   error.name = from.name;
   error.arch = from.arch;
+  if (!from.cause.empty()) error.notes.push_back(from.cause);
+  if (!from.fix.empty()) error.fixes.push_back(from.fix);
   if (from.command != kNoCommand) error.command_line = log.commands[from.command].line;
   if (has_chain(from.kind)) {
     for (const LogPlace& place : from.chain) error.chain.push_back(line_of(place));
@@ -147,6 +153,7 @@ std::string subject_of(const LogError& error) {
   if (error.kind == LogErrorKind::CompileError)
     return error.command == kNoCommand && error.place.line != 0 ? source_of(error).file : std::string();
   if (error.kind == LogErrorKind::RelocationRefused && !error.place.input.empty()) return error.place.display_input();
+  if (error.kind == LogErrorKind::LoadRefused) return error.cause;  // of several symbols and versions too
   if (!error.symbol.empty()) return error.symbol;
   return error.name.empty() ? error.text : error.name;
 }

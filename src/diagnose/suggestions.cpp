@@ -20,6 +20,7 @@
 #include "input/build/build_plan.hpp"
 #include "input/build/compile_command.hpp"
 #include "locate/why/cause.hpp"
+#include "locate/why/runtime_names.hpp"
 #include "support/path.hpp"
 #include "support/shell_words.hpp"
 
@@ -526,14 +527,139 @@ void Suggestions::find_pic_option(RootError& open) const {
     error.fixes.push_back(fmt::format("rebuild {} (here its member {}) with -fPIC", object.input, object.member));
 }
 
+namespace {
+
+/// Is -lNAME in the command, and before any of its inputs? With --as-needed, which many systems turn on, it is dropped.
+bool stands_too_early(const LogCommand& command, const std::string& option) {
+  const auto is_object = [](const std::string& word) {
+    return !word.starts_with('-') && (word.ends_with(".o") || word.ends_with(".a") || word.ends_with(".co"));
+  };
+  const auto library = std::find(command.argv.begin(), command.argv.end(), option);
+  const auto last = std::find_if(command.argv.rbegin(), command.argv.rend(), is_object);
+  return library != command.argv.end() && last != command.argv.rend() && library < last.base() - 1;
+}
+
+/// "g++", "x86_64-linux-gnu-g++-12", "clang++"
+bool is_cxx_driver(const std::string& program) { return base_name(program).find("++") != std::string_view::npos; }
+
+/// "libdl.so.2" -> "-ldl": a library that the linker names by its file.
+std::string as_option(std::string_view file) {
+  const std::string_view name = base_name(file);
+  const std::size_t end = name.find(".so");
+  if (!name.starts_with("lib") || end == name.npos) return std::string(file);
+  const std::string_view bare = name.substr(3, end - 3);
+  return bare == "pthread" ? "-pthread" : "-l" + std::string(bare);
+}
+
+bool is_qualified_variable(std::string_view name) {
+  return name.find("::") != name.npos && name.find('(') == name.npos && name.find(' ') == name.npos;
+}
+
+/// What the shape of a name of the user's own says. It may be so: the log shows no object.
+void advise_on_shape(DiagnosedError& error) {
+  const std::string& name = error.demangled;
+  const bool is_function = name.find('(') != name.npos;
+  if (name.find("std::__cxx11::") != name.npos || name.find("[abi:cxx11]") != name.npos) {
+    error.notes.emplace_back(
+        "it uses the new std::string; a library that was compiled with _GLIBCXX_USE_CXX11_ABI=0 defines it under "
+        "another name");
+    error.fixes.emplace_back(
+        "if the library that should define it is on the line: compile both with the same _GLIBCXX_USE_CXX11_ABI");
+    error.fixes.emplace_back("if it is not: add it after what refers to it");
+  } else if (name.find("(std::string") != name.npos || name.find(", std::string") != name.npos) {
+    error.notes.emplace_back(
+        "it uses the old std::string (or another C++ library's); a library that was compiled with the new one, or with "
+        "libc++, defines it under another name");
+    error.fixes.emplace_back(
+        "if the library that should define it is on the line: compile both by the same compiler with the same -stdlib "
+        "and _GLIBCXX_USE_CXX11_ABI");
+    error.fixes.emplace_back("if it is not: add it after what refers to it");
+  } else if (is_qualified_variable(name)) {
+    error.notes.emplace_back(
+        "it is a static data member or a variable of a namespace that is declared, and what is linked does not define "
+        "it (a static constexpr member is a definition only since C++17)");
+    error.fixes.emplace_back(
+        "define it in one source file, or declare it inline (C++17), or link the file that defines it");
+  } else if (is_function && name.find('<') < name.find('(')) {
+    error.notes.emplace_back("it is of a template, and no linked file has this instantiation");
+    error.fixes.emplace_back(
+        "instantiate it explicitly where the template is defined (`template ...;`), or define the template in its "
+        "header; a full specialisation begins with template<>");
+  } else if (is_function && name.find("::") > name.find('(')) {
+    error.notes.emplace_back("the reference is to a C++ function: a C function of that name is another");
+    error.fixes.emplace_back("if it is written in C: declare it in extern \"C\" where C++ includes its header");
+    error.fixes.emplace_back("if it is C++: link the file or library that defines it");
+  } else {
+    error.notes.emplace_back(
+        "no input of this link defines it for others to use: its source or library is not on the line, it is hidden or "
+        "static there, or it is only `inline` in C (since C99 that defines nothing)");
+    error.fixes.emplace_back("add the source (to the build's list of sources) or the library that defines it");
+    if (!is_function)
+      error.fixes.emplace_back("if that is there: export it; write `static inline` for an inline function of C");
+  }
+}
+
+}  // namespace
+
+/// Who would define it, from the name and the command alone.
+void Suggestions::find_definition(RootError& open) const {
+  DiagnosedError& error = open.error;
+  if (!error.fixes.empty() || (error.finding && !error.finding->fixes.empty())) return;
+  const LogCommand* command = command_of(open);
+  if (open.tool == LogTool::Compiler) {  // ptxas
+    error.notes.emplace_back("a device function of another file is called, and the file is compiled for itself alone");
+    error.fixes.emplace_back(
+        "compile with -rdc=true and make a device link (CMake: CUDA_SEPARABLE_COMPILATION ON), or define it in the "
+        "header");
+    return;
+  }
+  const std::string& symbol = error.finding ? error.symbol : error.demangled;
+  const std::string_view version =
+      std::string_view(error.symbol).substr(std::min(error.symbol.find('@'), error.symbol.size()));
+  std::optional<NameAdvice> advice = advice_on_name(version.empty() ? symbol : error.symbol);
+  // A C++ compiler links its own library: something else is wrong.
+  if (advice && advice->of_cxx_runtime && command != nullptr && is_cxx_driver(command->program)) advice.reset();
+  if (!advice) {
+    if (!error.finding) advise_on_shape(error);
+    return;
+  }
+  if (advice->of_cxx_runtime && command != nullptr)
+    advice->cause = fmt::format("{} links a C++ object without the C++ runtime", base_name(command->program));
+  if (command != nullptr && !advice->option.empty() && stands_too_early(*command, advice->option)) {
+    advice->cause =
+        fmt::format("{} stands before the objects that need it, so that nothing of it is taken", advice->option);
+    advice->fix = fmt::format("move {} behind the objects", advice->option);
+  }
+  error.notes.push_back(std::move(advice->cause));
+  error.fixes.push_back(std::move(advice->fix));
+  const bool from_library = !error.sites.empty() && error.sites.front().input.find(".so") != std::string::npos;
+  if (from_library && !advice->option.empty())
+    error.fixes.push_back(fmt::format("link {} itself with {}", base_name(error.sites.front().input), advice->option));
+}
+
 void Suggestions::find(RootError& open) {
   DiagnosedError& error = open.error;
+  if (open.kind == LogErrorKind::UndefinedReference) return find_definition(open);
+  if (open.kind == LogErrorKind::LtoObjects && error.text.find("plugin needed") != std::string::npos) {
+    error.notes.emplace_back("the tool can't read GCC's bytecode, so that an archive's index lacks what is in it");
+    error.fixes.emplace_back("make archives with gcc-ar and gcc-ranlib in place of ar and ranlib, and link by gcc");
+  }
+  if (open.kind == LogErrorKind::OtherLinkError && error.text.find("referenced by DSO") != std::string::npos) {
+    const bool of_libc = error.name == "atexit" || error.text.find("libc_nonshared.a") != std::string::npos;
+    error.notes.emplace_back(of_libc ? "each shared object must have its own of libc_nonshared.a, and the one that "
+                                       "refers to it was linked without (by ld itself)"
+                                     : "a shared object of the link needs it, and the definition is hidden");
+    error.fixes.emplace_back(
+        of_libc ? "link that shared object through the compiler (cc -shared)"
+                : fmt::format("give {} default visibility, or define it in the shared object", error.name));
+  }
   if (open.kind == LogErrorKind::RelocationRefused) return find_pic_option(open);
   if (open.kind == LogErrorKind::HeaderNotFound) return find_header(open);
   if (open.kind == LogErrorKind::LibraryNotFound) return find_library(open);
   if (open.kind == LogErrorKind::InputNotFound) return find_input(open);
   if (open.kind == LogErrorKind::LibraryNotOnLine)
-    error.fixes.push_back(fmt::format("put {} on the link line, after what needs {}", error.name, error.demangled));
+    error.fixes.push_back(fmt::format("put {} on the link line, after what needs {} ({})", as_option(error.name),
+                                      error.demangled, error.name));
 }
 
 }  // namespace elfaudit::diagnose_stage

@@ -122,6 +122,7 @@ class Suggestions {
   void find_library(RootError& error);
   void find_input(RootError& error);
   void find_pic_option(RootError& error) const;
+  void find_definition(RootError& error) const;
   const LogCommand* compile_of(const LogSite& object) const;
 
   const BuildLog& log_;

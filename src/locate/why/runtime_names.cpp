@@ -1,0 +1,216 @@
+// Names of runtime libraries. The functions of libm are written by scripts/runtime-names; the others' names begin alike.
+
+#include "locate/why/runtime_names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "support/demangle.hpp"
+
+namespace elfaudit {
+namespace {
+
+constexpr auto kLibm = std::to_array<std::string_view>({
+#include "locate/why/libm_names.def"
+});
+
+/// GCC and clang, "-fsanitize=": the names that instrumented code calls.
+struct Instrumented {
+  std::string_view start, option;
+};
+constexpr std::array kInstrumented{
+    Instrumented{"__asan_", "-fsanitize=address"},
+    Instrumented{"__tsan_", "-fsanitize=thread"},
+    Instrumented{"__msan_", "-fsanitize=memory"},
+    Instrumented{"__lsan_", "-fsanitize=leak"},
+    Instrumented{"__ubsan_", "-fsanitize=undefined"},
+    Instrumented{"__hwasan_", "-fsanitize=hwaddress"},
+    Instrumented{"__gcov_", "--coverage"},
+    Instrumented{"__llvm_profile_", "-fprofile-instr-generate"},
+    Instrumented{"GOMP_", "-fopenmp"},
+    Instrumented{"omp_get_", "-fopenmp"},
+    Instrumented{"omp_set_", "-fopenmp"},
+    Instrumented{"omp_in_", "-fopenmp"},
+    Instrumented{"omp_init_", "-fopenmp"},
+    Instrumented{"omp_destroy_", "-fopenmp"},
+    Instrumented{"omp_unset_", "-fopenmp"},
+    Instrumented{"omp_test_", "-fopenmp"},
+    Instrumented{"__kmpc_", "-fopenmp"},
+    Instrumented{"GOACC_", "-fopenacc"},
+    Instrumented{"__sanitizer_cov_", "-fsanitize-coverage=..."},
+};
+
+/// Libraries whose functions begin with a prefix of their own and an upper-case letter.
+struct Prefixed {
+  std::string_view prefix, option, what;
+};
+constexpr std::array kPrefixed{
+    Prefixed{"cublasLt", "-lcublasLt", "cuBLASLt"},
+    Prefixed{"cublas", "-lcublas", "cuBLAS"},
+    Prefixed{"cufft", "-lcufft", "cuFFT"},
+    Prefixed{"curand", "-lcurand", "cuRAND"},
+    Prefixed{"cusparse", "-lcusparse", "cuSPARSE"},
+    Prefixed{"cusolver", "-lcusolver", "cuSOLVER"},
+    Prefixed{"cudnn", "-lcudnn", "cuDNN"},
+    Prefixed{"nccl", "-lnccl", "NCCL"},
+    Prefixed{"nvrtc", "-lnvrtc", "NVRTC"},
+    Prefixed{"nvml", "-lnvidia-ml", "NVML"},
+    Prefixed{"cuda", "-lcudart", "the CUDA runtime"},
+    Prefixed{"cu", "-lcuda", "the CUDA driver (where no driver is installed, the toolkit's stub)"},
+};
+
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+
+bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool starts_with_any(std::string_view name, std::initializer_list<std::string_view> starts) {
+  return std::any_of(starts.begin(), starts.end(), [&](std::string_view start) { return name.starts_with(start); });
+}
+
+/// "sin", "sinf", "sinl", "sinf128"
+bool is_in_libm(std::string_view name) {
+  const auto known = [](std::string_view bare) { return std::binary_search(kLibm.begin(), kLibm.end(), bare); };
+  if (known(name)) return true;
+  for (const std::string_view suffix : {"f", "l", "f32", "f64", "f128", "f32x", "f64x"})
+    if (name.ends_with(suffix) && known(name.substr(0, name.size() - suffix.size()))) return true;
+  return false;
+}
+
+NameAdvice of_library(std::string_view what, std::string_view option) {
+  return {fmt::format("it is a function of {}, which is not linked", what),
+          fmt::format("add {} to the link, after the objects that need it", option), std::string(option)};
+}
+
+std::optional<NameAdvice> of_libc_part(std::string_view name) {
+  if (name.starts_with("__atomic_"))
+    return of_library("libatomic (this machine has no instruction for it)", "-latomic");
+  if (starts_with_any(name, {"pthread_", "__pthread_"}) ||
+      is_one_of(name, {"sem_init", "sem_destroy", "sem_open", "sem_close", "sem_unlink", "sem_wait", "sem_trywait",
+                       "sem_timedwait", "sem_post", "sem_getvalue"}))
+    return of_library("libpthread (a library of its own before glibc 2.34)", "-pthread");
+  if (is_one_of(name, {"dlopen", "dlsym", "dlclose", "dlerror", "dladdr", "dladdr1", "dlinfo", "dlvsym", "dlmopen"}))
+    return of_library("libdl (a library of its own before glibc 2.34)", "-ldl");
+  if (is_one_of(name, {"clock_gettime", "clock_settime", "clock_getres", "clock_nanosleep", "clock_getcpuclockid"}))
+    return of_library("librt before glibc 2.17", "-lrt");
+  if (starts_with_any(name, {"timer_create", "timer_settime", "timer_gettime", "timer_delete", "mq_", "aio_"}) ||
+      is_one_of(name, {"shm_open", "shm_unlink", "lio_listio"}))
+    return of_library("librt (a library of its own before glibc 2.34)", "-lrt");
+  if (is_in_libm(name)) return of_library("libm", "-lm");
+  return std::nullopt;
+}
+
+/// Who compiled it and who links it are of different ages or kinds.
+std::optional<NameAdvice> of_another_system(std::string_view name, std::string_view version, std::string_view plain) {
+  if (name.starts_with("__isoc23_"))
+    return NameAdvice{"it was compiled with the headers of glibc 2.38 or later and is linked with an older glibc",
+                      "compile it with the headers of the glibc that it is linked with: no -I/usr/include in a cross "
+                      "compile, and no prebuilt object of a newer system"};
+  if (starts_with_any(version, {"GLIBCXX_", "CXXABI_"}) || plain.starts_with("std::__throw_bad_array_new_length"))
+    return NameAdvice{"it was compiled by a newer GCC, or with its headers, than the libstdc++ of this link is of",
+                      "link with the libstdc++ of the compiler that made it: one compiler for both (clang: "
+                      "--gcc-install-dir or --gcc-toolchain)"};
+  if (version.starts_with("GLIBC_"))
+    return NameAdvice{fmt::format("it was linked with a glibc that has {}, and this link takes an older one", version),
+                      "build it on the oldest system that is to run it, or link on a newer one"};
+  if (!version.empty())
+    return NameAdvice{
+        fmt::format("it was linked with a library that defines it as version {}; the library of that "
+                    "name that is found here is another one",
+                    version),
+        fmt::format("put the folder of the library that has version {} first on the search path", version)};
+  return std::nullopt;
+}
+
+std::optional<NameAdvice> of_cuda(std::string_view name) {
+  if (name.starts_with("__cudaRegisterLinkedBinary"))
+    return NameAdvice{"it was compiled as relocatable device code (-rdc=true), and no device link was made of it",
+                      "make a device link of all such objects and archives and link its object too (nvcc -dlink; or "
+                      "link with nvcc; CMake: CUDA_SEPARABLE_COMPILATION and CUDA_RESOLVE_DEVICE_SYMBOLS ON)"};
+  if (name.starts_with("__fatbinwrap_") && name.find("cuda_device_runtime") != name.npos)
+    return NameAdvice{"the device link took libcudadevrt.a, and the host's link does not",
+                      "add -lcudadevrt to the host's link", "-lcudadevrt"};
+  if (name.starts_with("__fatbinwrap_"))
+    return NameAdvice{"the device link took an object that the host's link does not",
+                      "name the same objects and archives in both links"};
+  if (starts_with_any(name,
+                      {"__cudaRegister", "__cudaUnregister", "__cudaPushCall", "__cudaPopCall", "__cudaInitModule"}))
+    return NameAdvice{"it is a function of the CUDA runtime, which is not linked, or is older than nvcc",
+                      "add -lcudart of nvcc's own toolkit to the link, after the objects", "-lcudart"};
+  if (starts_with_any(name, {"nvshmemi_", "nvshmemx_", "nvshmem_"}))
+    return NameAdvice{"it is a name of NVSHMEM",
+                      "add -lnvshmem_device to the device link (nvcc -dlink) too, and -lnvshmem_host to the host's"};
+  for (const Prefixed& library : kPrefixed)
+    if (name.starts_with(library.prefix) && name.size() > library.prefix.size() &&
+        is_upper(name[library.prefix.size()]))
+      return of_library(library.what, library.option);
+  return std::nullopt;
+}
+
+std::optional<NameAdvice> of_cxx(std::string_view name, std::string_view plain) {
+  if (plain.starts_with("std::filesystem::"))
+    return NameAdvice{"GCC 8 has std::filesystem in a library of its own",
+                      "add -lstdc++fs after the objects, or use GCC 9", "-lstdc++fs"};
+  if (plain.find("std::__1::") != plain.npos)
+    return NameAdvice{"it is of libc++ (std::__1), and what would define it is of libstdc++ or is not linked",
+                      "build both with the same -stdlib, and link by clang++ with it"};
+  const bool runtime =
+      starts_with_any(name, {"__gxx_personality_", "__cxa_", "__dynamic_cast", "_Znw", "_Zna", "_Zdl", "_Zda"}) ||
+      starts_with_any(plain, {"operator new", "operator delete", "std::", "vtable for std::", "vtable for __cxxabiv1::",
+                              "typeinfo for std::", "__cxxabiv1::"});
+  if (!runtime || name == "__cxa_atexit" || name == "__cxa_finalize") return std::nullopt;
+  NameAdvice advice{"it is of the C++ runtime, which is not linked, or is named before what needs it",
+                    "link with the C++ compiler (g++, clang++), or add -lstdc++ behind all that need it",
+                    {},
+                    true};
+  if (plain.starts_with("vtable for __cxxabiv1::"))
+    advice.fix += "; where there is no C++ runtime (a kernel): compile with -fno-rtti";
+  return advice;
+}
+
+/// What kind of thing is missing, where nothing says who would define it.
+std::optional<NameAdvice> of_kind(std::string_view name, std::string_view plain) {
+  if (name == "main")
+    return NameAdvice{"the link makes a program, and no object in it has a main",
+                      "add the object with main; to make a shared library, link with -shared; to compile only, use -c"};
+  if (starts_with_any(name, {"__stack_chk_fail", "__stack_chk_guard"}))
+    return NameAdvice{"the stack protector needs it, and libc, which has it, is not linked (-nostdlib)",
+                      "compile with -fno-stack-protector, or define it"};
+  for (const std::string_view kind : {"vtable for ", "VTT for "}) {
+    if (!plain.starts_with(kind)) continue;
+    return NameAdvice{fmt::format("the vtable is where the first virtual function of {} is that is neither inline nor "
+                                  "pure, and no input defines that function",
+                                  plain.substr(kind.size())),
+                      "define that function, or link the file that does; of a class with Q_OBJECT run moc (CMake: "
+                      "AUTOMOC, with the header among the sources)"};
+  }
+  if (plain.starts_with("typeinfo for "))
+    return NameAdvice{fmt::format("the file that has the vtable of {} was compiled with -fno-rtti, or is not linked",
+                                  plain.substr(13)),
+                      "compile both with RTTI or both without (or with -fno-sanitize=vptr), and link that file"};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<NameAdvice> advice_on_name(std::string_view whole) {
+  const std::size_t at = whole.find('@', 1);
+  const std::string_view name = whole.substr(0, at);
+  std::string_view version = at == whole.npos ? std::string_view() : whole.substr(at);
+  while (version.starts_with('@')) version.remove_prefix(1);
+  const std::string plain = demangle(name);
+  for (const Instrumented& row : kInstrumented)
+    if (name.starts_with(row.start))
+      return NameAdvice{fmt::format("it was compiled with {}, and the link is made without", row.option),
+                        fmt::format("add {} to the link too", row.option), std::string(row.option)};
+  if (auto advice = of_another_system(name, version, plain)) return advice;
+  if (auto advice = of_libc_part(name)) return advice;
+  if (auto advice = of_cuda(name)) return advice;
+  if (auto advice = of_cxx(name, plain)) return advice;
+  return of_kind(name, plain);
+}
+
+}  // namespace elfaudit
