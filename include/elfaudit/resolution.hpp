@@ -83,6 +83,7 @@ struct Unresolved {
   bool in_bytecode = false;  ///< only code for link-time optimisation refers to it: the link fails if that code stays
   SymbolId library{};        ///< the definition in a shared object, of which `option` needs an address in the program
   std::vector<std::string> remarks{};  ///< which files would define it; the scan stage fills them in
+  std::vector<std::string> fixes{};    ///< what to write, the best first; filled in with the remarks
   bool reported = false;               ///< the linker would report it; false also where that is not judged
 };
 

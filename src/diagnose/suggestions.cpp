@@ -551,10 +551,6 @@ std::string as_option(std::string_view file) {
   return bare == "pthread" ? "-pthread" : "-l" + std::string(bare);
 }
 
-bool is_qualified_variable(std::string_view name) {
-  return name.find("::") != name.npos && name.find('(') == name.npos && name.find(' ') == name.npos;
-}
-
 /// What the shape of a name of the user's own says. It may be so: the log shows no object.
 void advise_on_shape(DiagnosedError& error) {
   const std::string& name = error.demangled;
@@ -574,17 +570,6 @@ void advise_on_shape(DiagnosedError& error) {
         "if the library that should define it is on the line: compile both by the same compiler with the same -stdlib "
         "and _GLIBCXX_USE_CXX11_ABI");
     error.fixes.emplace_back("if it is not: add it after what refers to it");
-  } else if (is_qualified_variable(name)) {
-    error.notes.emplace_back(
-        "it is a static data member or a variable of a namespace that is declared, and what is linked does not define "
-        "it (a static constexpr member is a definition only since C++17)");
-    error.fixes.emplace_back(
-        "define it in one source file, or declare it inline (C++17), or link the file that defines it");
-  } else if (is_function && name.find('<') < name.find('(')) {
-    error.notes.emplace_back("it is of a template, and no linked file has this instantiation");
-    error.fixes.emplace_back(
-        "instantiate it explicitly where the template is defined (`template ...;`), or define the template in its "
-        "header; a full specialisation begins with template<>");
   } else if (is_function && name.find("::") > name.find('(')) {
     error.notes.emplace_back("the reference is to a C++ function: a C function of that name is another");
     error.fixes.emplace_back("if it is written in C: declare it in extern \"C\" where C++ includes its header");

@@ -723,6 +723,7 @@ class Settler {
       name.beside_line = true;
       name.remarks.push_back(library->path + " defines it, which " + library->by +
                              " needs; it must be named on the line itself (\"DSO missing from command line\")");
+      name.fixes.push_back("add " + library->path + " to the line");
       refused.push_back(std::move(name));
       return true;
     });

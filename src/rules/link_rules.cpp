@@ -554,6 +554,7 @@ static std::vector<Finding> undefined_symbols(const Evidence& evidence) {
     if (name.in_bytecode) finding.severity = Severity::Note;
     for (const Reference& reference : name.references) finding.sites.push_back(reference_site(evidence, reference));
     finding.notes = name.remarks;
+    for (const std::string& fix : name.fixes) finding.fixes.push_back({fix, {}, {}});
     findings.push_back(std::move(finding));
   }
   return findings;

@@ -121,7 +121,10 @@ constexpr std::size_t kMostObjects = 5000;  // that are opened again for their l
 /// "libfoo.a", "libfoo.so" -> "-lfoo"
 std::string as_option(const std::string& path) {
   const std::string name(base_name(path));
-  return "-l" + name.substr(3, name.rfind('.') - 3);
+  const std::string bare = name.substr(3, name.rfind('.') - 3);
+  // glibc's libm.a is a script that names libm-2.36.a.
+  if (bare.starts_with("m-2.")) return "-lm";
+  return "-l" + bare;
 }
 
 std::string without_version(const std::string& symbol) { return symbol.substr(0, symbol.find('@')); }
@@ -200,10 +203,13 @@ class SupplierSearch {
  private:
   bool full(std::size_t name) const { return missing_[name]->remarks.size() - before_[name] >= kMostRemarks; }
 
-  void remark(std::size_t name, std::string text) {
+  /// `fix`: what to write; empty where the remark says all that is known.
+  void remark(std::size_t name, std::string text, std::string fix = {}) {
     std::vector<std::string>& remarks = missing_[name]->remarks;
-    if (!full(name) && std::find(remarks.begin(), remarks.end(), text) == remarks.end())
-      remarks.push_back(std::move(text));
+    if (full(name) || std::find(remarks.begin(), remarks.end(), text) != remarks.end()) return;
+    remarks.push_back(std::move(text));
+    std::vector<std::string>& fixes = missing_[name]->fixes;
+    if (!fix.empty() && std::find(fixes.begin(), fixes.end(), fix) == fixes.end()) fixes.push_back(std::move(fix));
   }
 
   void look_on_the_line() {
@@ -240,21 +246,29 @@ class SupplierSearch {
     if (!same_version) {
       remark(i, version.empty() ? who + " defines it without that version" : who + " defines " + full_name);
     } else if (symbol.visibility == Visibility::Hidden && object.kind != ObjectKind::Relocatable) {
-      remark(i, who + " defines it as hidden");
+      remark(i, who + " defines it as hidden", give_default_visibility(who));
     } else if (object.kind != ObjectKind::Relocatable && missing_[i]->hidden) {
       remark(i, who + " defines it, but the reference is hidden, so that only the output itself can");
     } else if (resolution_.resolution_of(id) == SymbolResolution::NotNeeded) {
       if (comes_before_need(i, id.in.input))
-        remark(i, who + " defines it and is on the line too early: --as-needed drops it before " + needed_by(i) +
-                      " needs it");
+        remark(
+            i,
+            who + " defines it and is on the line too early: --as-needed drops it before " + needed_by(i) + " needs it",
+            "move " + object.origin.path + " after " + needed_by(i));
     } else if (resolution_.resolution_of(id) == SymbolResolution::NotExtracted) {
-      remark(i, who + " defines it, and the archive is on the line too early: move it after " + needed_by(i) +
-                    ", or put both between --start-group and --end-group");
+      remark(i,
+             who + " defines it, and the archive is on the line too early: move it after " + needed_by(i) +
+                 ", or put both between --start-group and --end-group",
+             "move " + object.origin.path + " after " + needed_by(i));
     }
   }
 
   bool comes_before_need(std::size_t i, std::uint32_t input) const {
     return missing_[i]->references.empty() || input < missing_[i]->references.back().id.in.input;
+  }
+
+  static std::string give_default_visibility(const std::string& who) {
+    return "export it from " + who + ": default visibility, and a global of its version script where it has one";
   }
 
   std::string needed_by(std::size_t i) const {
@@ -270,14 +284,21 @@ class SupplierSearch {
       case Kinship::None:
         return;
       case Kinship::OtherStringAbi:
-        return remark(i, who + " defines it for the other std::string ABI (" + std::string(object.name(symbol)) +
-                             "): compile both with the same _GLIBCXX_USE_CXX11_ABI");
+        return remark(i,
+                      who + " defines it for the other std::string ABI (" + std::string(object.name(symbol)) +
+                          "): compile both with the same _GLIBCXX_USE_CXX11_ABI",
+                      "compile both with the same _GLIBCXX_USE_CXX11_ABI: " + needed_by(i) + " has " +
+                          (is_new_abi(missing_[i]->symbol) ? "1" : "0") + ", " + who + " has the other");
       case Kinship::MangledHere:
-        return remark(i, who + " defines " + shown + " in C++: extern \"C\" is missing there");
+        return remark(i, who + " defines " + shown + " in C++: extern \"C\" is missing there",
+                      "declare " + bases_[i] + " extern \"C\" where " + who + " is compiled");
       case Kinship::MangledThere:
-        return remark(i, who + " defines " + shown + " in C: extern \"C\" is missing where it is declared");
+        return remark(i, who + " defines " + shown + " in C: extern \"C\" is missing where it is declared",
+                      "put the declaration of " + shown + " into extern \"C\" { } for C++");
       case Kinship::OtherParameters:
-        return remark(i, who + " defines " + shown);
+        return remark(i, who + " defines " + shown,
+                      "declare and call " + shown + " as " + who + " defines it, or define " +
+                          demangle(missing_[i]->symbol) + " there");
     }
   }
 
@@ -300,7 +321,9 @@ class SupplierSearch {
       for (const std::string_view name : names_kept_local(object.origin, names)) {
         const bool shared = object.kind != ObjectKind::Relocatable;
         for (const std::size_t i : by_base_[std::string(name)])
-          remark(i, object.origin.display() + (shared ? " has it, but does not export it" : " has one that is static"));
+          remark(i, object.origin.display() + (shared ? " has it, but does not export it" : " has one that is static"),
+                 shared ? give_default_visibility(object.origin.display())
+                        : "take `static` (or the unnamed namespace) from the definition in " + object.origin.display());
       }
     } catch (const InputError&) {
     }
@@ -332,7 +355,8 @@ class SupplierSearch {
       if (on_line.contains(base_name(path))) continue;
       for (std::size_t i = 0; i < missing_.size(); ++i)
         if (defined.contains(missing_[i]->symbol) && reported.emplace(i, as_option(path)).second)
-          remark(i, path + " defines it and is not on the line: " + as_option(path));
+          remark(i, path + " defines it and is not on the line: " + as_option(path),
+                 "add " + as_option(path) + " after " + needed_by(i));
     }
   }
 

@@ -123,3 +123,64 @@ def test_shadowed_definition_names_the_linkers_that_differ(lab):
     words = ["libtwo.a", "main.o", "libone.a"]
     [finding] = lab.audit("check", "--format", "json", "--", "g++", *words).json()["findings"]
     assert finding["notes"][:2] == ["lld takes libtwo.a(f2.o)", "mold takes libtwo.a(f2.o)"]
+
+
+# --- What refers to it, and what to write.
+
+
+def undefined(lab, command):
+    """{symbol: finding}"""
+    result = lab.audit("check", "--format", "json", "--", *command.split(), "-o", "out")
+    assert result.code == 1, result
+    return {f["symbol"]: f for f in result.json()["findings"] if f["rule"] == "undefined-symbol"}
+
+
+def test_line_and_function_of_a_reference(lab):
+    lab.write("use.h", "int gone(int);\ninline int twice(int x) {\n  return gone(x)\n      + 1;\n}\n")
+    lab.write("use.cpp", '#include "use.h"\nstatic int helper(int x) {\n\n  return twice(x);\n}\nint main(int c, char**) { return helper(c); }\n')
+    for flags in ("-g -O0", "-g -gdwarf-4 -O0", "-g -O0 -ffunction-sections", "-g -gz -O0"):
+        lab.sh(f"g++ {flags} -c use.cpp")
+        [site] = undefined(lab, "g++ use.o")["_Z4gonei"]["sites"]
+        assert (site["file"], site["line"]) == ("use.h", 3) and "in twice(int)" in site["notes"], (flags, site)
+    lab.sh("g++ -c use.cpp")
+    [site] = undefined(lab, "g++ use.o")["_Z4gonei"]["sites"]
+    assert site["line"] is None and "in twice(int)" in site["notes"], site
+
+
+FIXED = [
+    ("gcc", "m.c", "#include <math.h>\nint main(int c, char** v) { return sin(c); }", "-fno-builtin", "gcc m.o", "gcc m.o -lm", "add -lm"),
+    ("gcc", "m.c", "int main(int c, char** v) { return v[c][0]; }", "-fsanitize=address", "gcc m.o", "gcc m.o -fsanitize=address", "add -fsanitize=address to the link"),
+    ("gcc", "m.c", "int main(int c, char** v) {\n#pragma omp parallel\nc++; return c; }", "-fopenmp", "gcc m.o", "gcc m.o -fopenmp", "add -fopenmp to the link"),
+    ("g++", "m.cpp", "int main(int c, char**) { try { throw c; } catch (int x) { return x; } }", "", "gcc m.o", "g++ m.o", "link with the C++ compiler"),
+]
+
+
+@pytest.mark.parametrize("compiler, source, text, flags, command, mended, fix", FIXED)
+def test_a_fix_by_name_mends_the_link(lab, compiler, source, text, flags, command, mended, fix):
+    lab.write(source, text + "\n")
+    lab.sh(f"{compiler} -g {flags} -c {source}")
+    findings = undefined(lab, command)
+    assert findings and all(f["fixes"][0]["text"].startswith(fix) for f in findings.values()), findings
+    assert lab.sh(command + " -o out", check=False).code != 0
+    lab.sh(mended + " -o out")
+
+
+def test_fixes_from_the_line(shop):
+    shop.ar("libwares.a", "wares.o")
+    assert undefined(shop, "g++ libwares.a main.o")["wares"]["fixes"][0]["text"] == "move libwares.a after main.o"
+    shop.cc("plusplus.o", "int wares() { return 1; }")
+    assert undefined(shop, "g++ main.o plusplus.o")["wares"]["fixes"][0]["text"] == 'declare wares extern "C" where plusplus.o is compiled'
+
+
+KINDS = [
+    ("struct B { virtual void key(); }; int main() { B b; }", "_ZTV1B", "define that function"),
+    ("struct S { static int q; }; int main() { return S::q; }", "_ZN1S1qE", "define it in one source file"),
+    ("template <class T> T twice(T); int main() { return twice(2); }", "_Z5twiceIiET_S0_", "instantiate it explicitly"),
+    ("int f() { return 1; }", "main", "add the object with main"),
+]
+
+
+@pytest.mark.parametrize("text, symbol, fix", KINDS)
+def test_fixes_by_kind(lab, text, symbol, fix):
+    lab.cc("m.o", text)
+    assert undefined(lab, "g++ m.o")[symbol]["fixes"][0]["text"].startswith(fix)

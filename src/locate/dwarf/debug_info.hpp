@@ -65,6 +65,21 @@ std::vector<Located> locate_with_unit(const Origin& origin, const std::vector<Sy
 std::vector<Place> locate_in_debug_info(const Origin& origin, const std::vector<SymbolQuery>& wanted,
                                         const DebugRoots& roots = {});
 
+// --- Code of an object -> line and function.
+
+struct CodeAt {
+  std::string section;  ///< whole name: ".text._Z1fv"
+  std::uint64_t offset = 0;
+};
+
+struct CodeLine {
+  SourceLine at;       ///< as it is shown; line 0: not known
+  std::string symbol;  ///< mangled: the function or variable that it is in; empty: not known
+};
+
+/// In the order of `wanted`; from the object's own line tables and symbol table. Never throws for what is in the file.
+std::vector<CodeLine> lines_of_code(const Origin& origin, const std::vector<CodeAt>& wanted);
+
 // --- Device symbol -> header and line, from the cubin's own DWARF, which nvcc writes with -G.
 
 /// Where each of `symbols` (indexes into the decoded symbols of image `image`) is written, in that order. What isn't

@@ -200,17 +200,28 @@ DebugSection* DebugSections::macro_numbered(std::uint32_t number) {
   return found == macros_.end() || found->index != number ? nullptr : &load(*found);
 }
 
-Bytes DebugSections::plain(std::string_view name) const {
+std::vector<std::size_t> DebugSections::numbers_of(std::string_view name) const {
+  std::vector<std::size_t> found;
   std::size_t names = 0;
-  if (!elf_ || elf_getshdrstrndx(elf_->get(), &names) != 0) return {};
+  if (!elf_ || elf_getshdrstrndx(elf_->get(), &names) != 0) return found;
   Elf_Scn* scn = nullptr;
   while ((scn = elf_nextscn(elf_->get(), scn)) != nullptr) {
     GElf_Shdr header;
     if (gelf_getshdr(scn, &header) == nullptr) continue;
     const char* here = elf_strptr(elf_->get(), names, header.sh_name);
-    if (here != nullptr && name == here) return raw(elf_ndxscn(scn));
+    if (here != nullptr && name == here) found.push_back(elf_ndxscn(scn));
   }
-  return {};
+  return found;
+}
+
+Bytes DebugSections::plain(std::string_view name) const {
+  const std::vector<std::size_t> numbers = numbers_of(name);
+  return numbers.empty() ? Bytes() : raw(numbers.front());
+}
+
+std::uint32_t DebugSections::number_of(std::string_view name) const {
+  const std::vector<std::size_t> numbers = numbers_of(name);
+  return numbers.size() == 1 ? static_cast<std::uint32_t>(numbers.front()) : 0;
 }
 
 namespace {

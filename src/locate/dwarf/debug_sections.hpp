@@ -97,6 +97,8 @@ class DebugSections {
 
   /// The bytes of a section that is no debug section, by its whole name; empty when there is none. Throws BadDebugInfo.
   Bytes plain(std::string_view name) const;
+  /// The number of the only section of that name; 0 when there is none or several.
+  std::uint32_t number_of(std::string_view name) const;
 
  private:
   struct Slot {
@@ -110,6 +112,7 @@ class DebugSections {
   void note_section(std::size_t index, std::string_view name, bool in_group, bool split);
   DebugSection& load(Slot& slot);
   Bytes raw(std::size_t index) const;
+  std::vector<std::size_t> numbers_of(std::string_view name) const;
 
   // Both empty in a view of a package. Not read piece by piece: one page in ten of the debug sections is looked at.
   std::optional<MappedFile> mapping_;

@@ -32,6 +32,9 @@ void explain_cause(Finding& finding, const std::vector<WrittenDefinition>& all_w
 /// The causes of vtables and typeinfos are those of other findings, which are explained.
 void explain_vtables(std::vector<Finding>& findings);
 
+/// What the name of an undefined symbol says where nothing better is known: runtime libraries, vtables, templates.
+void explain_undefined(Finding& finding);
+
 // --- Why an object's code does not fit the output (pic_cause.cpp).
 
 /// What the command says of position independence, and what to write instead.

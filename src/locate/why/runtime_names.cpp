@@ -157,7 +157,11 @@ std::optional<NameAdvice> of_cxx(std::string_view name, std::string_view plain) 
   if (plain.find("std::__1::") != plain.npos)
     return NameAdvice{"it is of libc++ (std::__1), and what would define it is of libstdc++ or is not linked",
                       "build both with the same -stdlib, and link by clang++ with it"};
+  // Typeinfos of fundamental types and pointers to them are libstdc++'s: _ZTIi, _ZTIPKc.
+  const bool fundamental = name.starts_with("_ZTI") && name.size() <= 7 && name.back() >= 'a' && name.back() <= 'z' &&
+                           name.find_first_of("0123456789") == name.npos;
   const bool runtime =
+      fundamental ||
       starts_with_any(name, {"__gxx_personality_", "__cxa_", "__dynamic_cast", "_Znw", "_Zna", "_Zdl", "_Zda"}) ||
       starts_with_any(plain, {"operator new", "operator delete", "std::", "vtable for std::", "vtable for __cxxabiv1::",
                               "typeinfo for std::", "__cxxabiv1::"});
@@ -191,6 +195,18 @@ std::optional<NameAdvice> of_kind(std::string_view name, std::string_view plain)
     return NameAdvice{fmt::format("the file that has the vtable of {} was compiled with -fno-rtti, or is not linked",
                                   plain.substr(13)),
                       "compile both with RTTI or both without (or with -fno-sanitize=vptr), and link that file"};
+  const std::size_t parameters = plain.find('(');
+  if (plain.find("::") != plain.npos && parameters == plain.npos && plain.find(' ') == plain.npos)
+    return NameAdvice{
+        "it is a static data member or a variable of a namespace that is declared, and what is linked does "
+        "not define it (a static constexpr member is a definition only since C++17)",
+        "define it in one source file, or declare it inline (C++17), or link the file that defines it"};
+  if (parameters != plain.npos && plain.find('<') < parameters && plain.find("operator<") == plain.npos &&
+      plain.find("__cxx11") == plain.npos)
+    return NameAdvice{
+        "it is of a template, and no linked file has this instantiation",
+        "instantiate it explicitly where the template is defined (`template ...;`), or define the template "
+        "in its header; a full specialisation begins with template<>"};
   return std::nullopt;
 }
 

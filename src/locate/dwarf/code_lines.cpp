@@ -1,0 +1,226 @@
+// The line of an instruction, from the line table's program (DWARF5 6.2.5, DWARF2-4 6.2.5), and its function, from the
+// symbol table. Only objects are asked: each sequence of a table begins with an address that is relocated against a
+// section or a function, and what follows counts from there.
+//
+// Machines that relax code in the link (RISC-V) relocate the advances too: such a sequence is known up to there.
+
+#include <dwarf.h>
+
+#include <algorithm>
+#include <map>
+
+#include "elfaudit/error.hpp"
+#include "locate/dwarf/debug_info.hpp"
+#include "locate/dwarf/line_header.hpp"
+#include "locate/dwarf/units.hpp"
+#include "support/path.hpp"
+
+namespace elfaudit {
+namespace {
+
+using namespace dwarf;
+
+/// What is asked for in one section, and the best row before each.
+struct Asked {
+  std::uint64_t offset = 0;
+  std::uint64_t row_at = 0;  ///< where the row begins that covers it
+  std::uint64_t file = 0;
+  std::uint64_t line = 0;  ///< 0: none yet
+};
+using AskedBySection = std::map<std::uint32_t, std::vector<Asked>>;
+
+struct Row {
+  std::uint64_t address = 0, file = 1, line = 1;
+};
+
+class LineProgram {
+ public:
+  LineProgram(const Unit& unit, AskedBySection& asked)
+      : section_(unit.file->sections().section(SectionKind::Line)),
+        in_(section_.cursor(*unit.line_table)),
+        asked_(asked),
+        address_size_(unit.encoding.address_size) {}
+
+  void run() {
+    read_header();
+    while (in_.at() < end_) step();
+  }
+
+ private:
+  void read_header() {
+    unsigned offset_size = 4;
+    std::uint64_t length = in_.u32();
+    if (length == 0xffffffff) {
+      offset_size = 8;
+      length = in_.u64();
+    }
+    if (length > section_.bytes.size() - in_.at()) throw BadDebugInfo("a line table ends too early");
+    end_ = in_.at() + length;
+    const unsigned version = in_.u16();
+    if (version < 2 || version > 5) throw BadDebugInfo("a line table has an unknown version");
+    if (version >= 5) {
+      address_size_ = in_.u8();
+      in_.skip(1);
+    }
+    const std::uint64_t header_length = in_.number(offset_size);
+    const std::uint64_t program = in_.at() + header_length;
+    if (header_length > end_ - in_.at()) throw BadDebugInfo("a line table ends too early");
+    instruction_length_ = in_.u8();
+    if (version >= 4) in_.skip(1);  // maximum_operations_per_instruction
+    in_.skip(1);                    // default_is_stmt
+    line_base_ = static_cast<std::int8_t>(in_.u8());
+    line_range_ = in_.u8();
+    opcode_base_ = in_.u8();
+    if (line_range_ == 0 || opcode_base_ == 0) throw BadDebugInfo("a line table has an impossible header");
+    for (unsigned i = 1; i < opcode_base_; ++i) operands_.push_back(in_.u8());
+    in_.seek(program);
+  }
+
+  void step() {
+    const std::uint8_t opcode = in_.u8();
+    if (opcode >= opcode_base_) {
+      const unsigned adjusted = opcode - opcode_base_;
+      row_.address += std::uint64_t{adjusted / line_range_} * instruction_length_;
+      row_.line += static_cast<std::uint64_t>(static_cast<std::int64_t>(line_base_) + adjusted % line_range_);
+      return emit();
+    }
+    switch (opcode) {
+      case 0:
+        return extended();
+      case DW_LNS_copy:
+        return emit();
+      case DW_LNS_advance_pc:
+        row_.address += in_.uleb() * instruction_length_;
+        return;
+      case DW_LNS_advance_line:
+        row_.line += in_.sleb();
+        return;
+      case DW_LNS_set_file:
+        row_.file = in_.uleb();
+        return;
+      case DW_LNS_const_add_pc:
+        row_.address += std::uint64_t{(255U - opcode_base_) / line_range_} * instruction_length_;
+        return;
+      case DW_LNS_fixed_advance_pc:
+        if (section_.relocations.find(in_.at())) leave_sequence();
+        row_.address += in_.u16();
+        return;
+      default:
+        for (unsigned i = 0; i < operands_[opcode - 1]; ++i) in_.uleb();
+    }
+  }
+
+  void extended() {
+    const std::uint64_t length = in_.uleb();
+    if (length == 0) return;
+    const std::uint64_t next = in_.at() + length;
+    if (length > end_ - std::min(end_, in_.at())) throw BadDebugInfo("a line table ends too early");
+    const std::uint8_t opcode = in_.u8();
+    if (opcode == DW_LNE_set_address) set_address();
+    if (opcode == DW_LNE_end_sequence) {
+      row_.line = 0;
+      emit();
+      leave_sequence();
+      row_ = {};
+    }
+    in_.seek(next);
+  }
+
+  void set_address() {
+    leave_sequence();
+    const std::uint64_t at = in_.at();
+    const std::uint64_t in_place = in_.number(address_size_);
+    const auto relocation = section_.relocations.find(at);
+    if (!relocation || section_.symbols == nullptr) return;
+    const SymbolEntry symbol = (*section_.symbols)[relocation->symbol];
+    row_.address = symbol.value + (section_.relocations.has_addend() ? relocation->addend : in_place);
+    const auto found = asked_.find(symbol.section);
+    if (found != asked_.end()) current_ = &found->second;
+  }
+
+  /// The row before covers what is between it and this one.
+  void emit() {
+    if (current_ == nullptr) return;
+    if (has_previous_)
+      for (Asked& one : *current_)
+        if (previous_.line != 0 && previous_.address <= one.offset && one.offset < row_.address &&
+            (one.line == 0 || one.row_at <= previous_.address))
+          one.row_at = previous_.address, one.file = previous_.file, one.line = previous_.line;
+    previous_ = row_;
+    has_previous_ = true;
+  }
+
+  void leave_sequence() {
+    current_ = nullptr;
+    has_previous_ = false;
+  }
+
+  DebugSection& section_;
+  Cursor in_;
+  AskedBySection& asked_;
+  std::uint64_t end_ = 0;
+  unsigned address_size_ = 8, instruction_length_ = 1, line_range_ = 1, opcode_base_ = 1;
+  int line_base_ = 0;
+  std::vector<std::uint8_t> operands_;
+  Row row_, previous_;
+  bool has_previous_ = false;
+  std::vector<Asked>* current_ = nullptr;
+};
+
+/// The name of the function or variable of the symbol table that covers a place; empty when none does.
+std::string covering_symbol(DebugSections& sections, std::uint32_t section, std::uint64_t offset) {
+  const Bytes entries = sections.plain(".symtab"), names = sections.plain(".strtab");
+  const ElfLayout& layout = sections.layout();
+  const std::uint64_t entry_size = layout.is_64 ? 24 : 16;
+  const SymbolTable& symbols = sections.symbols();
+  for (std::uint64_t i = 1; i < symbols.size(); ++i) {
+    const SymbolEntry symbol = symbols[i];
+    if (symbol.section != section || symbol.value > offset || (symbol.type != STT_FUNC && symbol.type != STT_OBJECT))
+      continue;
+    Cursor in(entries, layout.big_endian, i * entry_size);
+    const std::uint32_t name = in.u32();
+    if (layout.is_64) in.skip(12);
+    if (!layout.is_64) in.skip(4);
+    const std::uint64_t size = layout.is_64 ? in.u64() : in.u32();
+    if (offset - symbol.value < size) return std::string(Cursor(names, layout.big_endian, name).string());
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<CodeLine> lines_of_code(const Origin& origin, const std::vector<CodeAt>& wanted) {
+  std::vector<CodeLine> lines(wanted.size());
+  try {
+    DebugFile file(origin, false);
+    DebugSections& sections = file.sections();
+    if (!sections.relocatable()) return lines;
+    AskedBySection asked;
+    std::vector<std::uint32_t> numbers;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      numbers.push_back(sections.number_of(wanted[i].section));
+      if (numbers[i] == 0) continue;
+      lines[i].symbol = covering_symbol(sections, numbers[i], wanted[i].offset);
+      asked[numbers[i]].push_back({wanted[i].offset});
+    }
+    for (Unit& unit : file.units()) {
+      if (unit.type_unit || !file.open(unit).line_table) continue;
+      AskedBySection in_unit = asked;
+      LineProgram(unit, in_unit).run();
+      const FileNames names(unit, *unit.line_table);
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        const auto section = in_unit.find(numbers[i]);
+        if (section == in_unit.end() || lines[i].at.line != 0) continue;
+        for (const Asked& one : section->second)
+          if (one.offset == wanted[i].offset && one.line != 0 && one.line < 0xffffffff)
+            lines[i].at = {display_path(names.path(one.file), working_directory()),
+                           static_cast<std::uint32_t>(one.line)};
+      }
+    }
+  } catch (const BadDebugInfo&) {
+  } catch (const InputError&) {
+  }
+  return lines;
+}
+
+}  // namespace elfaudit
