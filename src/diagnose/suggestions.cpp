@@ -598,6 +598,11 @@ void Suggestions::find_definition(RootError& open) const {
         "header");
     return;
   }
+  if (open.tool == LogTool::Nvlink && !error.demangled.starts_with("nvshmem")) {
+    if (!error.finding)
+      error.fixes.emplace_back("give the object or archive that defines it in device code to the device link too");
+    return;
+  }
   const std::string& symbol = error.finding ? error.symbol : error.demangled;
   const std::string_view version =
       std::string_view(error.symbol).substr(std::min(error.symbol.find('@'), error.symbol.size()));

@@ -775,7 +775,7 @@ std::vector<std::string> locate(std::vector<Finding>& findings, const std::vecto
   }
   locate_references(findings);
   for (Finding& finding : findings)
-    if (rule(finding.rule).kind == RuleKind::Undefined) explain_undefined(finding);
+    if (rule(finding.rule).kind == RuleKind::Undefined && !rule(finding.rule).device) explain_undefined(finding);
   prove(findings, of_findings, options.is_link ? std::span(inputs) : std::span<const InputFacts>(), context.project,
         context.files);
   explain_vtables(findings);
