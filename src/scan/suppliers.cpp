@@ -267,6 +267,13 @@ class SupplierSearch {
     return missing_[i]->references.empty() || input < missing_[i]->references.back().id.in.input;
   }
 
+  std::string call_as(std::size_t i, const std::string& who, const std::string& shown) const {
+    const std::string missing = demangle(missing_[i]->symbol);
+    if (before_parameters(shown).ends_with('>') && before_parameters(missing).ends_with('>'))
+      return "instantiate it explicitly where the template is defined (`template ...;`), as " + who + " has " + shown;
+    return "declare and call " + shown + " as " + who + " defines it, or define " + missing + " there";
+  }
+
   static std::string give_default_visibility(const std::string& who) {
     return "export it from " + who + ": default visibility, and a global of its version script where it has one";
   }
@@ -296,9 +303,7 @@ class SupplierSearch {
         return remark(i, who + " defines " + shown + " in C: extern \"C\" is missing where it is declared",
                       "put the declaration of " + shown + " into extern \"C\" { } for C++");
       case Kinship::OtherParameters:
-        return remark(i, who + " defines " + shown,
-                      "declare and call " + shown + " as " + who + " defines it, or define " +
-                          demangle(missing_[i]->symbol) + " there");
+        return remark(i, who + " defines " + shown, call_as(i, who, shown));
     }
   }
 
