@@ -10,7 +10,7 @@ set(ELFAUDIT_LAYERS
   "input scan/device"
   "input/build locate/dwarf locate/source scan"
   "load locate/why package resolve"
-  "stale"
+  "divergence stale"
   "rules"
   "locate rules/python"
   "audit report"

@@ -49,6 +49,7 @@ struct Section {
   bool alloc = false;           ///< SHF_ALLOC
   bool excluded = false;        ///< SHF_EXCLUDE
   bool merged = false;          ///< SHF_MERGE: equal strings or constants become one
+  bool writable = false;        ///< SHF_WRITE
 };
 
 /// A COMDAT group (SHT_GROUP with GRP_COMDAT), or a .gnu.linkonce section, which GNU ld treats as a group of one.

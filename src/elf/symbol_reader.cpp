@@ -83,6 +83,7 @@ void UsedSections::record(const ElfSections& sections, Strings& strings, const s
     section.alloc = (header.sh_flags & SHF_ALLOC) != 0;
     section.excluded = (header.sh_flags & SHF_EXCLUDE) != 0;
     section.merged = (header.sh_flags & SHF_MERGE) != 0;
+    section.writable = (header.sh_flags & SHF_WRITE) != 0;
     place[index] = static_cast<std::uint32_t>(facts.sections.size());
     facts.sections.push_back(section);
   }

@@ -113,6 +113,7 @@ void put_section(WireWriter& out, const Section& section) {
   out.number(section.alloc ? 1 : 0);
   out.number(section.excluded ? 1 : 0);
   out.number(section.merged ? 1 : 0);
+  out.number(section.writable ? 1 : 0);
 }
 
 void put_group(WireWriter& out, const Group& group) {
@@ -177,6 +178,7 @@ Section get_section(WireReader& in, const ObjectFacts& object) {
   section.alloc = in.flag();
   section.excluded = in.flag();
   section.merged = in.flag();
+  section.writable = in.flag();
   return section;
 }
 

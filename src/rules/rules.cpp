@@ -40,12 +40,17 @@ namespace {
 
 /// In the order of the listing.
 const std::vector<RuleFamily>& families() {
-  static const std::vector<RuleFamily> all{
-      definition_rules(), link_rules(),
-      device_rules(),     gpu_rules(),
-      library_rules(),    loaded_state_rules(),
-      stale_rules(),      python_rules(),
-      lto_rules(),        {{&kSuppressionEnded, &kSuppressionUnused, &kBaselineOutdated}, {}}};
+  static const std::vector<RuleFamily> all{definition_rules(),
+                                           divergence_rules(),
+                                           link_rules(),
+                                           device_rules(),
+                                           gpu_rules(),
+                                           library_rules(),
+                                           loaded_state_rules(),
+                                           stale_rules(),
+                                           python_rules(),
+                                           lto_rules(),
+                                           {{&kSuppressionEnded, &kSuppressionUnused, &kBaselineOutdated}, {}}};
   return all;
 }
 

@@ -85,6 +85,7 @@ struct RuleFamily {
 
 RuleFamily link_rules();
 RuleFamily definition_rules();
+RuleFamily divergence_rules();
 RuleFamily device_rules();
 RuleFamily gpu_rules();
 RuleFamily library_rules();

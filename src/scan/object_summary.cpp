@@ -18,6 +18,7 @@
 #include "elf/bytecode.hpp"
 #include "elf/symbol_reader.hpp"
 #include "elfaudit/facts.hpp"
+#include "scan/data_sizes.hpp"
 #include "scan/device/device_code.hpp"
 #include "scan/object_tables.hpp"
 #include "support/name_hash.hpp"
@@ -32,13 +33,13 @@ constexpr std::uint64_t kSmallTable = 16 << 10;
 constexpr std::uint64_t kSmallUnasked = 4 << 10;  // where no name in it is asked for
 
 /// Plain: referred to or defined weakly, and not thread-local. By st_info: bit 0 when a reference is, bit 1 when a
-/// definition is.
+/// definition is, bit 2 when that is of data, whose size is compared.
 constexpr auto kPlain = [] {
   std::array<unsigned char, 256> plain{};
   for (unsigned type = 0; type < 16; ++type) {
     if (type == STT_TLS) continue;
     plain[ELF64_ST_INFO(STB_GLOBAL, type)] = 1;
-    plain[ELF64_ST_INFO(STB_WEAK, type)] = 3;
+    plain[ELF64_ST_INFO(STB_WEAK, type)] = type == STT_OBJECT ? 7 : 3;
   }
   return plain;
 }();
@@ -63,6 +64,7 @@ void clear(ObjectSummary& summary) {
   summary.plain_starts.clear();
   summary.thread_local_starts.clear();
   summary.wanted_ends.clear();
+  summary.data.clear();
   summary.has_device_code = false;
 }
 
@@ -191,9 +193,11 @@ class SummaryReader : ObjectTables {
   std::span<const std::byte* const> set_plain_aside() {
     const std::uint64_t count = symbol_count_ - first_global_;
     if (out_.others.size() < count) out_.others.resize(count);
+    if (out_.plain_data.size() < count) out_.plain_data.resize(count);
     out_.plain_starts.resize(count);
     const std::byte** other = out_.others.data();
     std::uint32_t* start = out_.plain_starts.data();
+    const std::byte** data = out_.plain_data.data();
     const std::uint64_t section_count = count_;
     const RawNames names = names_;
     for_each_global([&](RawSymbol entry) {
@@ -202,13 +206,17 @@ class SummaryReader : ObjectTables {
         ++other;
         return true;
       }
-      const unsigned plain = kPlain[entry.info()] >> (entry.section() == SHN_UNDEF ? 0 : 1) & 1;
+      const unsigned known = kPlain[entry.info()] >> (entry.section() == SHN_UNDEF ? 0 : 1);
+      const unsigned plain = known & 1;
+      *data = entry.at;
+      data += known >> 1 & (entry.section() == SHN_UNDEF ? 0 : 1);
       other += 1 - plain;
       *start = hash_start(names.at(entry.name()), names.end());
       start += plain;
       return true;
     });
     out_.plain_starts.resize(static_cast<std::size_t>(start - out_.plain_starts.data()));
+    for (const std::byte** at = out_.plain_data.data(); at != data; ++at) note_plain_data({*at});
     return std::span(out_.others).first(static_cast<std::size_t>(other - out_.others.data()));
   }
 
@@ -221,16 +229,44 @@ class SummaryReader : ObjectTables {
     const bool is_thread_local = entry.type() == STT_TLS;
     if (is_thread_local) out_.thread_local_starts.push_back(hash_start(name, end));
     if (what_ == SummaryOf::Collisions && !is_thread_local && !is_strong(kind)) {
+      if (kind == MentionKind::Common) note_plain_data(entry);
       out_.plain_starts.push_back(hash_start(name, end));
       return true;
     }
     const NameHash hash = hash_name(name, end);
     name_bytes_ += hash.length;
     if (name_bytes_ > kMostNameBytes || hash.has_version) return false;
+    if (may_be_merged(kind) && is_data(entry.type(), kind == MentionKind::Common))
+      note_data(entry, {name, hash.length}, hash.hash);
     if (what_ == SummaryOf::Stakes && may_be_linkers(name)) kind = MentionKind::Conditional;
     out_.mentions.push_back(make_entry(hash.hash, kind, is_thread_local));
     if (what_ == SummaryOf::Wants && may_want(kind)) out_.wanted_ends.push_back(hash_end(name, hash.length));
     return true;
+  }
+
+  DataPlace place_in(RawSection in) const {
+    if (!in.has(SHF_WRITE)) return DataPlace::ReadOnly;
+    const bool named = in.name() < names_of_sections_.size();
+    const bool constant = named && is_relocated_constant(names_of_sections_.data() + in.name());
+    return constant ? DataPlace::Any : DataPlace::Writable;
+  }
+
+  void note_data(RawSymbol entry, std::string_view name, std::uint64_t hash) {
+    if (entry.size() == 0 || !has_one_size(name)) return;
+    DataPlace place = DataPlace::Any;
+    if (entry.type() == STT_TLS)
+      place = DataPlace::ThreadLocal;
+    else if (entry.section() < count_)
+      place = place_in(section(entry.section()));
+    out_.data.push_back({hash & ~kMentionBits, entry.size(), place});
+  }
+
+  /// Half of them are names of types and type information, which four characters tell.
+  void note_plain_data(RawSymbol entry) {
+    const char* name = names_.at(entry.name());
+    if (is_type_information(name)) return;
+    const NameHash hash = hash_name(name, names_.end_for(entry.name()));
+    note_data(entry, {name, hash.length}, hash.hash);
   }
 
   /// "_end", "__start_x", "etext": nearly all that linkers define begin with an underscore, as mangled names do.
@@ -439,6 +475,7 @@ class FactsReader : ObjectTables {
       out.alloc = header.has(SHF_ALLOC);
       out.excluded = header.has(SHF_EXCLUDE);
       out.merged = header.has(SHF_MERGE);
+      out.writable = header.has(SHF_WRITE);
     }
     for (Symbol& symbol : out_.symbols)
       if (symbol.section != kNone) symbol.section = place_[symbol.section];
@@ -510,6 +547,9 @@ bool summarize_facts(const ObjectFacts& facts, ObjectSummary& summary) {
     const MentionKind kind = kind_of(facts, symbol);
     if (may_want(kind)) summary.wanted_ends.push_back(hash_end(name.c_str(), name.size()));
     summary.mentions.push_back(make_entry(hash_name(name.c_str(), end).hash, kind, is_thread_local));
+    if (may_be_merged(kind) && has_compared_size(symbol, name))
+      summary.data.push_back(
+          {hash_name(name.c_str(), end).hash & ~kMentionBits, symbol.size, place_of_data(facts, symbol)});
   }
   return true;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "elf/object_image.hpp"
+#include "scan/data_sizes.hpp"
 
 namespace elfaudit {
 
@@ -53,6 +54,20 @@ enum class SummaryOf : std::uint8_t {
   Stakes,  ///< everything, of the objects of a link command: only what is plain is not Conditional, weak or not
 };
 
+/// Does a linker take one of several such definitions without a word?
+constexpr bool may_be_merged(MentionKind kind) {
+  return kind == MentionKind::OwnGroup || kind == MentionKind::Conditional || kind == MentionKind::Defined ||
+         kind == MentionKind::Common;
+}
+
+/// A definition of data for which may_be_merged().
+struct DataDefinition {
+  std::uint64_t hash = 0;  ///< as in mentions, without kMentionBits
+  std::uint64_t size = 0;  ///< bytes
+  DataPlace place = DataPlace::Any;
+  bool operator==(const DataDefinition&) const = default;
+};
+
 /// What the prefilter keeps of one object.
 struct ObjectSummary {
   std::uint16_t machine = 0;
@@ -61,8 +76,10 @@ struct ObjectSummary {
   std::vector<std::uint32_t> plain_starts;         ///< hash_start() of those that SummaryOf::Collisions leaves out
   std::vector<std::uint32_t> thread_local_starts;  ///< and of the thread-local ones among the mentions
   std::vector<std::uint32_t> wanted_ends;          ///< SummaryOf::Wants: hash_end() of mentions for which may_want()
+  std::vector<DataDefinition> data;                ///< unless it is a SummaryOf::Soundness
   std::vector<std::uint32_t> group_of;             ///< scratch: by section, the signature's symbol index
   std::vector<const std::byte*> others;            ///< scratch: symbol table entries
+  std::vector<const std::byte*> plain_data;        ///< scratch, too
 };
 
 /// Fills in `summary`, whose vectors are used again. False: to be read by read_object(); `summary` is void then.

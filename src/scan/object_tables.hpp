@@ -45,6 +45,7 @@ struct RawSymbol {
   unsigned char other() const { return copy_at<unsigned char>(at + offsetof(Elf64_Sym, st_other)); }
   unsigned binding() const { return ELF64_ST_BIND(info()); }
   unsigned type() const { return ELF64_ST_TYPE(info()); }
+  Elf64_Xword size() const { return copy_at<Elf64_Xword>(at + offsetof(Elf64_Sym, st_size)); }
   Elf64_Section section() const { return copy_at<Elf64_Section>(at + offsetof(Elf64_Sym, st_shndx)); }
 };
 

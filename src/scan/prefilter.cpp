@@ -407,6 +407,93 @@ class WantedNames {
   std::bitset<std::size_t{1} << (32 - kShift)> seen_;  // ends, by their first bits
 };
 
+}  // namespace
+
+// --- Whether objects agree on the size and memory of the data that they define: divergent-definition. An inline
+// variable or vtable is in hundreds of objects, so what a thread has just seen is not kept again. A strong definition
+// of what others define to be merged counts as one that differs: it is rare, and its size is not kept.
+
+namespace {
+
+/// What one thread has read.
+class DataDefinitions {
+ public:
+  void add(std::span<const DataDefinition> definitions) {
+    if (definitions.empty()) return;
+    if (recent_.empty()) recent_.resize(kRecent);
+    for (const DataDefinition& definition : definitions) {
+      DataDefinition& recent = recent_[definition.hash >> 12 & (kRecent - 1)];
+      if (recent == definition) continue;
+      recent = definition;
+      all_.push_back(definition);
+    }
+  }
+
+  std::span<const DataDefinition> all() const { return all_; }
+
+ private:
+  static constexpr std::size_t kRecent = 1024;
+  std::vector<DataDefinition> recent_;  ///< by hash
+  std::vector<DataDefinition> all_;
+};
+
+/// Those of all threads, by hash.
+class DataTable {
+ public:
+  explicit DataTable(std::span<const DataDefinitions* const> parts) {
+    std::size_t count = 0;
+    for (const DataDefinitions* part : parts) count += part->all().size();
+    if (count == 0) return;
+    slots_.resize(std::bit_ceil(2 * count));
+    shift_ = 64 - std::countr_zero(slots_.size());
+    seen_.resize(std::bit_ceil(8 * count));
+    for (const DataDefinitions* part : parts)
+      for (const DataDefinition& definition : part->all()) add(definition);
+  }
+
+  /// The hashes of those that differ, each once or more. On all threads.
+  std::vector<std::uint64_t> differing(std::span<const NameCounter* const> mentions) {
+    if (slots_.empty()) return {};
+    std::vector<std::vector<std::uint64_t>> found(NameCounter::kPartitions);
+    for_each_parallel(
+        NameCounter::kPartitions, slots_.size() < kFew ? NameCounter::kPartitions : 4, [&](std::size_t i) {
+          for (const NameCounter* counter : mentions)
+            counter->each(i, [&](ObjectId, std::uint64_t mention) {
+              const bool strong = (mention & kKindMask) == static_cast<std::uint64_t>(MentionKind::Strong);
+              const std::uint64_t hash = mention & ~kMentionBits;
+              if (strong && seen_[bit_of(hash)] && slots_[place_of(hash)].size != 0) found[i].push_back(hash);
+            });
+        });
+    for (const std::vector<std::uint64_t>& part : found) differing_.insert(differing_.end(), part.begin(), part.end());
+    return std::move(differing_);
+  }
+
+ private:
+  static constexpr std::size_t kFew = 4096;  // slots
+
+  std::size_t bit_of(std::uint64_t hash) const { return hash >> 8 & (seen_.size() - 1); }
+
+  /// The slot of that hash, or the free one where it would go.
+  std::size_t place_of(std::uint64_t hash) const {
+    std::size_t at = hash >> shift_;
+    while (slots_[at].size != 0 && slots_[at].hash != hash) at = (at + 1) & (slots_.size() - 1);
+    return at;
+  }
+
+  void add(const DataDefinition& definition) {
+    seen_[bit_of(definition.hash)] = true;
+    DataDefinition& slot = slots_[place_of(definition.hash)];
+    if (slot.size != 0 && (slot.size != definition.size || !may_be_one(slot.place, definition.place)))
+      differing_.push_back(definition.hash);
+    if (slot.size == 0 || slot.place == DataPlace::Any) slot = definition;
+  }
+
+  std::vector<DataDefinition> slots_;  ///< size 0: free
+  std::vector<bool> seen_;             ///< by some bits of the hash: answers for nearly all strong definitions
+  int shift_ = 0;
+  std::vector<std::uint64_t> differing_;
+};
+
 constexpr std::size_t kLooseGrain = 16;
 constexpr std::size_t kMemberGrain = 8;
 constexpr std::uint64_t kLargeArchive = 64 << 20;  // bytes; those of LLVM have up to 40 MB
@@ -418,6 +505,7 @@ struct Worker {
   NameCounter counter;
   NameStarts starts;
   WantedNames wanted;
+  DataDefinitions data;
 };
 
 /// All that is left of a summary where it was.
@@ -450,7 +538,7 @@ class PrefilterRun {
     if (stop_ || (any_loose_ && any_archive_ && misnamed_)) return std::nullopt;
     if (thread_local_names_may_clash()) return std::nullopt;
     const NameCounts result = count_all();
-    if (result.ambiguous || !read_in_full(result.candidates)) return std::nullopt;
+    if (result.ambiguous || data_differs() || !read_in_full(result.candidates)) return std::nullopt;
     const bool all_seen = what_ == SummaryOf::Everything;
     return Prefilter{std::move(out_), all_seen ? std::optional(result.undefined) : std::nullopt, 0};
   }
@@ -522,6 +610,7 @@ class PrefilterRun {
   static void add_mentions(ObjectId object, Worker& worker) {
     worker.counter.add(object, worker.summary.mentions);
     worker.starts.add(worker.summary);
+    worker.data.add(worker.summary.data);
   }
 
   void read_by_other_reader(std::size_t i, Worker& worker) {
@@ -617,6 +706,16 @@ class PrefilterRun {
     return needs_everything_;
   }
 
+  bool data_differs() const {
+    std::vector<const DataDefinitions*> parts;
+    std::vector<const NameCounter*> mentions;
+    workers_.each([&](const Worker& worker) {
+      parts.push_back(&worker.data);
+      mentions.push_back(&worker.counter);
+    });
+    return !DataTable(parts).differing(mentions).empty();
+  }
+
   NameCounts count_all() {
     std::vector<const NameCounter*> counters;
     workers_.each([&](const Worker& worker) { counters.push_back(&worker.counter); });
@@ -692,6 +791,7 @@ class LinkScan {
     ReadBuffer buffer;
     ObjectSummary summary;
     NameCounter counter;
+    DataDefinitions data;
     std::vector<std::uint64_t> at_stake;
     Table table;
   };
@@ -737,6 +837,7 @@ class LinkScan {
       if (!summarize_object(image, SummaryOf::Stakes, worker.summary)) return false;
       if (worker.summary.has_device_code) stop_ = true;  // its names are nvlink's too
       worker.counter.add({static_cast<std::uint32_t>(i), 0}, worker.summary.mentions);
+      worker.data.add(worker.summary.data);
       return true;
     } catch (const InputError&) {
       return false;  // reported where it is scanned
@@ -791,7 +892,9 @@ class LinkScan {
     workers_.each([&](const Worker& worker) { counters.push_back(&worker.counter); });
     const std::size_t grain = is_small() ? NameCounter::kPartitions : 4;
     for_each_parallel(NameCounter::kPartitions, grain, [&](std::size_t i) { count_in(counters, i, workers_.local()); });
-    std::vector<std::uint64_t> at_stake;
+    std::vector<const DataDefinitions*> data;
+    workers_.each([&](const Worker& worker) { data.push_back(&worker.data); });
+    std::vector<std::uint64_t> at_stake = DataTable(data).differing(counters);
     workers_.each(
         [&](const Worker& worker) { at_stake.insert(at_stake.end(), worker.at_stake.begin(), worker.at_stake.end()); });
     at_stake_.emplace(at_stake);

@@ -16,7 +16,9 @@
 //  4. a name with several strong definitions outside of groups is settled by the objects that define it: these are
 //     read in full, and the engine judges them. What they mention besides is either settled by points 2 and 3, with
 //     fewer definitions than there are, or is such a name too, and all its definers are there;
-//  5. whatever is left makes the prefilter step back, and everything is read: strong definitions some of which are in
+//  5. definitions of data that linkers merge must agree on size and memory (divergent-definition): these are kept by hash,
+//     and where two of one hash differ, everything is read;
+//  6. whatever is left makes the prefilter step back, and everything is read: strong definitions some of which are in
 //     groups, in groups with another name, in excluded sections or in objects with linkonce ones; names that are
 //     thread-local for some; definitions with symbol versions; shared objects; thin or nested archives; a file named
 //     twice.
@@ -25,7 +27,8 @@
 // bytes are, to see that none of them is a thread-local one's (prefilter.hpp).
 //
 // The objects of a link command that makes a program are read with only those names that are at stake. The others have
-// one strong definition or COMDAT or plain weak ones alone, in objects that are linked for sure, and no file of another
+// one strong definition or COMDAT or plain weak ones alone, alike if they are data, in objects that are linked for sure,
+// and no file of another
 // kind, no option and no linker has a name like that: whatever the linker's rules, they are defined, nothing is in their
 // way, no member of an archive and no shared object is taken for them. So the engine judges the others as if these were
 // not there. Where a relocation that may be refused meets such a name, it is known to be the output's own. Whatever is
