@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "elfaudit/error.hpp"
 #include "locate/dwarf/debug_info.hpp"
@@ -28,6 +29,12 @@ struct Asked {
   std::uint64_t line = 0;  ///< 0: none yet
 };
 using AskedBySection = std::map<std::uint32_t, std::vector<Asked>>;
+
+/// They are sorted by offset.
+std::vector<Asked>::iterator first_at(std::vector<Asked>& asked, std::uint64_t offset) {
+  return std::lower_bound(asked.begin(), asked.end(), offset,
+                          [](const Asked& one, std::uint64_t at) { return one.offset < at; });
+}
 
 struct Row {
   std::uint64_t address = 0, file = 1, line = 1;
@@ -141,11 +148,14 @@ class LineProgram {
   /// The row before covers what is between it and this one.
   void emit() {
     if (current_ == nullptr) return;
-    if (has_previous_)
-      for (Asked& one : *current_)
-        if (previous_.line != 0 && previous_.address <= one.offset && one.offset < row_.address &&
-            (one.line == 0 || one.row_at <= previous_.address))
-          one.row_at = previous_.address, one.file = previous_.file, one.line = previous_.line;
+    if (has_previous_ && previous_.line != 0)
+      for (auto one = first_at(*current_, previous_.address); one != current_->end() && one->offset < row_.address;
+           ++one)
+        if (one->line == 0 || one->row_at <= previous_.address) {
+          one->row_at = previous_.address;
+          one->file = previous_.file;
+          one->line = previous_.line;
+        }
     previous_ = row_;
     has_previous_ = true;
   }
@@ -167,25 +177,48 @@ class LineProgram {
   std::vector<Asked>* current_ = nullptr;
 };
 
-/// The name of the function or variable of the symbol table that covers a place; empty when none does.
-std::string covering_symbol(DebugSections& sections, std::uint32_t section, std::uint64_t offset) {
-  const Bytes entries = sections.plain(".symtab"), names = sections.plain(".strtab");
-  const ElfLayout& layout = sections.layout();
-  const std::uint64_t entry_size = layout.is_64 ? 24 : 16;
-  const SymbolTable& symbols = sections.symbols();
-  for (std::uint64_t i = 1; i < symbols.size(); ++i) {
-    const SymbolEntry symbol = symbols[i];
-    if (symbol.section != section || symbol.value > offset || (symbol.type != STT_FUNC && symbol.type != STT_OBJECT))
-      continue;
-    Cursor in(entries, layout.big_endian, i * entry_size);
-    const std::uint32_t name = in.u32();
-    if (layout.is_64) in.skip(12);
-    if (!layout.is_64) in.skip(4);
-    const std::uint64_t size = layout.is_64 ? in.u64() : in.u32();
-    if (offset - symbol.value < size) return std::string(Cursor(names, layout.big_endian, name).string());
+/// The functions and variables of the symbol table, by where they are.
+class CoveringSymbols {
+ public:
+  explicit CoveringSymbols(DebugSections& sections)
+      : names_(sections.plain(".strtab")), big_endian_(sections.layout().big_endian) {
+    const Bytes entries = sections.plain(".symtab");
+    const bool is_64 = sections.layout().is_64;
+    const SymbolTable& symbols = sections.symbols();
+    for (std::uint64_t i = 1; i < symbols.size(); ++i) {
+      const SymbolEntry symbol = symbols[i];
+      if (symbol.type != STT_FUNC && symbol.type != STT_OBJECT) continue;
+      Cursor in(entries, big_endian_, i * (is_64 ? 24 : 16));
+      const std::uint32_t name = in.u32();
+      in.skip(is_64 ? 12 : 4);
+      spans_.push_back({symbol.section, symbol.value, is_64 ? in.u64() : in.u32(), name});
+    }
+    std::stable_sort(spans_.begin(), spans_.end(), [](const Span& a, const Span& b) {
+      return std::tie(a.section, a.begin) < std::tie(b.section, b.begin);
+    });
   }
-  return {};
-}
+
+  /// The name of the one that covers a place; empty when none does.
+  std::string at(std::uint32_t section, std::uint64_t offset) const {
+    constexpr int kMostAliases = 16;  // they begin at one place, and some have no size
+    auto span = std::partition_point(spans_.begin(), spans_.end(), [&](const Span& one) {
+      return std::tie(one.section, one.begin) <= std::tie(section, offset);
+    });
+    for (int i = 0; i < kMostAliases && span != spans_.begin() && (--span)->section == section; ++i)
+      if (offset - span->begin < span->size) return std::string(Cursor(names_, big_endian_, span->name).string());
+    return {};
+  }
+
+ private:
+  struct Span {
+    std::uint32_t section = 0;
+    std::uint64_t begin = 0, size = 0;
+    std::uint32_t name = 0;
+  };
+  Bytes names_;
+  bool big_endian_;
+  std::vector<Span> spans_;
+};
 
 }  // namespace
 
@@ -197,12 +230,15 @@ std::vector<CodeLine> lines_of_code(const Origin& origin, const std::vector<Code
     if (!sections.relocatable()) return lines;
     AskedBySection asked;
     std::vector<std::uint32_t> numbers;
+    const CoveringSymbols symbols(sections);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       numbers.push_back(sections.number_of(wanted[i].section));
       if (numbers[i] == 0) continue;
-      lines[i].symbol = covering_symbol(sections, numbers[i], wanted[i].offset);
+      lines[i].symbol = symbols.at(numbers[i], wanted[i].offset);
       asked[numbers[i]].push_back({wanted[i].offset});
     }
+    for (auto& [section, places] : asked)
+      std::sort(places.begin(), places.end(), [](const Asked& a, const Asked& b) { return a.offset < b.offset; });
     for (Unit& unit : file.units()) {
       if (unit.type_unit || !file.open(unit).line_table) continue;
       AskedBySection in_unit = asked;
@@ -211,10 +247,9 @@ std::vector<CodeLine> lines_of_code(const Origin& origin, const std::vector<Code
       for (std::size_t i = 0; i < wanted.size(); ++i) {
         const auto section = in_unit.find(numbers[i]);
         if (section == in_unit.end() || lines[i].at.line != 0) continue;
-        for (const Asked& one : section->second)
-          if (one.offset == wanted[i].offset && one.line != 0 && one.line < 0xffffffff)
-            lines[i].at = {display_path(names.path(one.file), working_directory()),
-                           static_cast<std::uint32_t>(one.line)};
+        const Asked& one = *first_at(section->second, wanted[i].offset);
+        if (one.line != 0 && one.line < 0xffffffff)
+          lines[i].at = {display_path(names.path(one.file), working_directory()), static_cast<std::uint32_t>(one.line)};
       }
     }
   } catch (const BadDebugInfo&) {
