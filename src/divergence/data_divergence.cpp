@@ -12,9 +12,11 @@
 #include <map>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "divergence/divergence.hpp"
+#include "support/name_hash.hpp"
 
 namespace elfaudit {
 namespace {
@@ -31,14 +33,21 @@ bool takes_part(SymbolResolution resolution) {
   }
 }
 
+/// Rules 1 and 3.
+bool is_compared(const ObjectFacts& object) {
+  return object.kind == ObjectKind::Relocatable && !object.nested && !object.unopened && !object.origin.bytecode;
+}
+
 /// Rule 3.
-bool is_laid_out_as_written(const ObjectFacts& object) {
-  if (object.kind != ObjectKind::Relocatable || object.nested || object.unopened || object.origin.bytecode)
-    return false;
-  return std::none_of(object.symbols.begin(), object.symbols.end(), [&](const Symbol& symbol) {
+bool is_padded(const ObjectFacts& object) {
+  return std::any_of(object.symbols.begin(), object.symbols.end(), [&](const Symbol& symbol) {
     return !symbol.defined() && (object.name(symbol) == "__asan_init" || object.name(symbol) == "__hwasan_init");
   });
 }
+
+struct HashOfName {
+  std::size_t operator()(std::string_view name) const { return hash_text(name); }
+};
 
 class DataCheck {
  public:
@@ -46,16 +55,15 @@ class DataCheck {
       : inputs_(inputs), resolution_(resolution) {}
 
   std::vector<DataDivergence> run() {
-    each_definition([&](SymbolId id) {
-      if (may_be_merged(id)) compare(id);
-    });
-    if (known_.empty()) return {};
-    each_definition([&](SymbolId id) {
-      if (!may_be_merged(id) && known_.contains(name_of(id))) compare(id);
-    });
+    compare_all();
     if (differing_.empty()) return {};
+    known_.clear();
+    differing_.clear();
+    padded_left_out_ = true;  // rule 3, which a link without differences need not be asked about
+    compare_all();
     each_definition([&](SymbolId id) {
-      if (const auto found = differing_.find(name_of(id)); found != differing_.end()) found->second.push_back(id);
+      const auto found = differing_.find(name_of(id));
+      if (found != differing_.end() && has_size(id)) found->second.push_back(id);
     });
     std::vector<DataDivergence> found;
     for (const auto& [name, definitions] : differing_) found.push_back({std::string(name), variants(definitions)});
@@ -66,6 +74,7 @@ class DataCheck {
   struct Seen {
     std::uint64_t size = 0;
     DataPlace place = DataPlace::Any;
+    bool kept = false;  ///< the link has one that may be merged
   };
 
   std::string_view name_of(SymbolId id) const { return object(id).name(symbol(id)); }
@@ -77,7 +86,10 @@ class DataCheck {
     return is.weak() || is.common() || (is.section != kNone && object(id).sections[is.section].group != kNone);
   }
 
-  Seen seen(SymbolId id) const { return {symbol(id).size, place_of_data(object(id), symbol(id))}; }
+  Seen seen(SymbolId id) const {
+    return {symbol(id).size, place_of_data(object(id), symbol(id)),
+            resolution_.resolution_of(id) == SymbolResolution::Kept};
+  }
 
   /// Rules 1 to 3, in link order.
   template <class Visit>
@@ -85,24 +97,37 @@ class DataCheck {
     for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
       for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
         const ObjectFacts& object = inputs_[i].objects[o];
-        if (!resolution_.linked[i][o] || object.symbols.empty() || !is_laid_out_as_written(object)) continue;
-        for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
-          const SymbolId id{{i, o}, s};
-          const Symbol& symbol = object.symbols[s];
-          if (symbol.defined() && has_compared_size(symbol, object.name(symbol)) &&
-              takes_part(resolution_.resolution_of(id)))
-            visit(id);
-        }
+        if (!resolution_.linked[i][o] || object.symbols.empty() || !is_compared(object)) continue;
+        if (padded_left_out_ && is_padded(object)) continue;
+        for (std::uint32_t s = 0; s < object.symbols.size(); ++s)
+          if (object.symbols[s].defined() && takes_part(resolution_.resolution_of({{i, o}, s}))) visit({{i, o}, s});
       }
     }
   }
 
-  void compare(SymbolId id) {
+  bool has_size(SymbolId id) const { return has_compared_size(symbol(id), name_of(id)); }
+
+  /// A strong definition is looked at only where the link keeps none of those that may be merged.
+  void compare_all() {
+    std::size_t kept = 0;
+    each_definition([&](SymbolId id) {
+      if (may_be_merged(id) && has_size(id)) kept += compare(id) ? 1 : 0;
+    });
+    if (kept == known_.size()) return;
+    each_definition([&](SymbolId id) {
+      if (!may_be_merged(id) && has_size(id) && known_.contains(name_of(id))) compare(id);
+    });
+  }
+
+  /// Is it the first of its name that the link keeps?
+  bool compare(SymbolId id) {
     const Seen now = seen(id);
     const auto [entry, added] = known_.try_emplace(name_of(id), now);
-    if (added) return;
-    if (entry->second.size != now.size || !may_be_one(entry->second.place, now.place)) differing_[entry->first];
-    if (entry->second.place == DataPlace::Any) entry->second.place = now.place;
+    if (added) return now.kept;
+    Seen& before = entry->second;
+    if (before.size != now.size || !may_be_one(before.place, now.place)) differing_[entry->first];
+    if (before.place == DataPlace::Any) before.place = now.place;
+    return now.kept && !std::exchange(before.kept, true);
   }
 
   std::vector<DataVariant> variants(const std::vector<SymbolId>& definitions) const {
@@ -128,7 +153,8 @@ class DataCheck {
 
   const std::vector<InputFacts>& inputs_;
   const Resolution& resolution_;
-  std::unordered_map<std::string_view, Seen> known_;
+  std::unordered_map<std::string_view, Seen, HashOfName> known_;
+  bool padded_left_out_ = false;
   std::map<std::string_view, std::vector<SymbolId>> differing_;
 };
 

@@ -258,7 +258,7 @@ class SummaryReader : ObjectTables {
       place = DataPlace::ThreadLocal;
     else if (entry.section() < count_)
       place = place_in(section(entry.section()));
-    out_.data.push_back({hash & ~kMentionBits, entry.size(), place});
+    out_.data.push_back(make_data(hash, entry.size(), place));
   }
 
   /// Half of them are names of types and type information, which four characters tell.
@@ -548,8 +548,7 @@ bool summarize_facts(const ObjectFacts& facts, ObjectSummary& summary) {
     if (may_want(kind)) summary.wanted_ends.push_back(hash_end(name.c_str(), name.size()));
     summary.mentions.push_back(make_entry(hash_name(name.c_str(), end).hash, kind, is_thread_local));
     if (may_be_merged(kind) && has_compared_size(symbol, name))
-      summary.data.push_back(
-          {hash_name(name.c_str(), end).hash & ~kMentionBits, symbol.size, place_of_data(facts, symbol)});
+      summary.data.push_back(make_data(hash_name(name.c_str(), end).hash, symbol.size, place_of_data(facts, symbol)));
   }
   return true;
 }

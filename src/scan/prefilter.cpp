@@ -418,23 +418,22 @@ namespace {
 /// What one thread has read.
 class DataDefinitions {
  public:
-  void add(std::span<const DataDefinition> definitions) {
+  void add(std::span<const std::uint64_t> definitions) {
     if (definitions.empty()) return;
     if (recent_.empty()) recent_.resize(kRecent);
-    for (const DataDefinition& definition : definitions) {
-      DataDefinition& recent = recent_[definition.hash >> 12 & (kRecent - 1)];
-      if (recent == definition) continue;
+    for (const std::uint64_t definition : definitions) {
+      std::uint64_t& recent = recent_[definition >> 24 & (kRecent - 1)];
+      if (recent != definition) all_.push_back(definition);
       recent = definition;
-      all_.push_back(definition);
     }
   }
 
-  std::span<const DataDefinition> all() const { return all_; }
+  std::span<const std::uint64_t> all() const { return all_; }
 
  private:
-  static constexpr std::size_t kRecent = 1024;
-  std::vector<DataDefinition> recent_;  ///< by hash
-  std::vector<DataDefinition> all_;
+  static constexpr std::size_t kRecent = 8192;
+  std::vector<std::uint64_t> recent_;  ///< by hash
+  std::vector<std::uint64_t> all_;
 };
 
 /// Those of all threads, by hash.
@@ -448,48 +447,54 @@ class DataTable {
     shift_ = 64 - std::countr_zero(slots_.size());
     seen_.resize(std::bit_ceil(8 * count));
     for (const DataDefinitions* part : parts)
-      for (const DataDefinition& definition : part->all()) add(definition);
+      for (const std::uint64_t definition : part->all()) add(definition);
   }
 
-  /// The hashes of those that differ, each once or more. On all threads.
+  /// Of the hashes of those that differ the part in kDataKey, ascending, each once. On all
+  /// threads.
   std::vector<std::uint64_t> differing(std::span<const NameCounter* const> mentions) {
     if (slots_.empty()) return {};
+    constexpr std::size_t kFew = 4096;
+    const std::size_t grain = slots_.size() < kFew ? NameCounter::kPartitions : 4;
     std::vector<std::vector<std::uint64_t>> found(NameCounter::kPartitions);
-    for_each_parallel(
-        NameCounter::kPartitions, slots_.size() < kFew ? NameCounter::kPartitions : 4, [&](std::size_t i) {
-          for (const NameCounter* counter : mentions)
-            counter->each(i, [&](ObjectId, std::uint64_t mention) {
-              const bool strong = (mention & kKindMask) == static_cast<std::uint64_t>(MentionKind::Strong);
-              const std::uint64_t hash = mention & ~kMentionBits;
-              if (strong && seen_[bit_of(hash)] && slots_[place_of(hash)].size != 0) found[i].push_back(hash);
-            });
+    for_each_parallel(NameCounter::kPartitions, grain, [&](std::size_t i) {
+      for (const NameCounter* counter : mentions)
+        counter->each(i, [&](ObjectId, std::uint64_t mention) {
+          const bool strong = (mention & kKindMask) == static_cast<std::uint64_t>(MentionKind::Strong);
+          if (strong && seen_[bit_of(mention)] && slots_[place_of(mention)] != 0)
+            found[i].push_back(mention & kDataKey);
         });
+    });
     for (const std::vector<std::uint64_t>& part : found) differing_.insert(differing_.end(), part.begin(), part.end());
+    std::sort(differing_.begin(), differing_.end());
+    differing_.erase(std::unique(differing_.begin(), differing_.end()), differing_.end());
     return std::move(differing_);
   }
 
  private:
-  static constexpr std::size_t kFew = 4096;  // slots
-
-  std::size_t bit_of(std::uint64_t hash) const { return hash >> 8 & (seen_.size() - 1); }
+  std::size_t bit_of(std::uint64_t hash) const { return hash >> 20 & (seen_.size() - 1); }
 
   /// The slot of that hash, or the free one where it would go.
   std::size_t place_of(std::uint64_t hash) const {
     std::size_t at = hash >> shift_;
-    while (slots_[at].size != 0 && slots_[at].hash != hash) at = (at + 1) & (slots_.size() - 1);
+    while (slots_[at] != 0 && ((slots_[at] ^ hash) & kDataKey) != 0) at = (at + 1) & (slots_.size() - 1);
     return at;
   }
 
-  void add(const DataDefinition& definition) {
-    seen_[bit_of(definition.hash)] = true;
-    DataDefinition& slot = slots_[place_of(definition.hash)];
-    if (slot.size != 0 && (slot.size != definition.size || !may_be_one(slot.place, definition.place)))
-      differing_.push_back(definition.hash);
-    if (slot.size == 0 || slot.place == DataPlace::Any) slot = definition;
+  void add(std::uint64_t definition) {
+    seen_[bit_of(definition)] = true;
+    std::uint64_t& slot = slots_[place_of(definition)];
+    if (slot != 0 && !alike(slot, definition)) differing_.push_back(definition & kDataKey);
+    if (slot == 0 || static_cast<DataPlace>(slot & kDataPlace) == DataPlace::Any) slot = definition;
   }
 
-  std::vector<DataDefinition> slots_;  ///< size 0: free
-  std::vector<bool> seen_;             ///< by some bits of the hash: answers for nearly all strong definitions
+  static bool alike(std::uint64_t a, std::uint64_t b) {
+    return ((a ^ b) & ~kDataPlace) == 0 &&
+           may_be_one(static_cast<DataPlace>(a & kDataPlace), static_cast<DataPlace>(b & kDataPlace));
+  }
+
+  std::vector<std::uint64_t> slots_;  ///< 0: free; no definition is 0, as its size is not
+  std::vector<bool> seen_;            ///< by some bits of the hash: answers for nearly all strong definitions
   int shift_ = 0;
   std::vector<std::uint64_t> differing_;
 };
@@ -890,26 +895,33 @@ class LinkScan {
     outside.add({}, outside_);
     std::vector<const NameCounter*> counters{&outside};
     workers_.each([&](const Worker& worker) { counters.push_back(&worker.counter); });
-    const std::size_t grain = is_small() ? NameCounter::kPartitions : 4;
-    for_each_parallel(NameCounter::kPartitions, grain, [&](std::size_t i) { count_in(counters, i, workers_.local()); });
     std::vector<const DataDefinitions*> data;
     workers_.each([&](const Worker& worker) { data.push_back(&worker.data); });
-    std::vector<std::uint64_t> at_stake = DataTable(data).differing(counters);
+    const std::vector<std::uint64_t> differing = DataTable(data).differing(counters);
+    const std::size_t grain = is_small() ? NameCounter::kPartitions : 4;
+    for_each_parallel(NameCounter::kPartitions, grain,
+                      [&](std::size_t i) { count_in(counters, i, differing, workers_.local()); });
+    std::vector<std::uint64_t> at_stake;
     workers_.each(
         [&](const Worker& worker) { at_stake.insert(at_stake.end(), worker.at_stake.begin(), worker.at_stake.end()); });
     at_stake_.emplace(at_stake);
   }
 
-  static void count_in(std::span<const NameCounter* const> counters, std::size_t partition, Worker& worker) {
+  /// `differing`: what DataTable says.
+  static void count_in(std::span<const NameCounter* const> counters, std::size_t partition,
+                       std::span<const std::uint64_t> differing, Worker& worker) {
     std::size_t mentions = 0;
     for (const NameCounter* counter : counters) mentions += counter->mentions(partition);
     if (mentions == 0) return;
     worker.table.clear(mentions);
     for (const NameCounter* counter : counters)
       counter->each(partition, [&](ObjectId, std::uint64_t word) { note(worker.table, word); });
-    for (const std::uint64_t slot : worker.table.slots())
-      if (slot != 0 && !is_settled(slot))
-        worker.at_stake.push_back((slot & ~kKnownMask) | (partition << 4 & kKnownMask & ~kMentionBits));
+    for (const std::uint64_t slot : worker.table.slots()) {
+      if (slot == 0) continue;
+      const std::uint64_t hash = (slot & ~kKnownMask) | (partition << 4 & kKnownMask & ~kMentionBits);
+      if (!is_settled(slot) || std::binary_search(differing.begin(), differing.end(), hash & kDataKey))
+        worker.at_stake.push_back(hash);
+    }
   }
 
   static bool is_settled(std::uint64_t known) {

@@ -58,6 +58,12 @@ def test_a_strong_definition_in_place_of_a_weak_one(lab, line):
         assert [finding["symbol"] for finding in divergent(lab, *line)] == found
 
 
+@pytest.mark.parametrize("first, second, differ", [(40_000, 40_000, False), (40_000, 50_000, True), (16, 32_768 + 16, True)])
+def test_sizes_that_are_large(lab, first, second, differ):
+    source = "inline char table[%d]; char *%s() { return table; }"
+    assert bool(two(lab, source % (first, "a"), source % (second, "b"))) == differ
+
+
 def test_tentative_definitions(lab):
     found = two(lab, "char buffer[16];", "char buffer[32]; char *f(void) { return buffer; }", "gcc -fcommon")
     assert [finding["message"] for finding in found] == ["buffer has 32 bytes in b.o and 16 in a.o"]
