@@ -38,8 +38,10 @@ inline bool ends_in_function_name(std::string_view local) {
 }
 
 /// Not of what compilers make as they like: the names of types and functions, whose spelling is theirs; type information
-/// and construction vtables (the vtable beside them tells more); guards of function-local statics (8 bytes, 4 on Arm, 1 for some); counters of
-/// coverage and profiles. Nor of Fortran's blank common block, whose size may differ (Fortran 2018, 8.10.2.5).
+/// and construction vtables (the vtable beside them tells more); guards of function-local statics (8 bytes, 4 on Arm, 1
+/// for some); counters of coverage and profiles; nvcc's lists of an object's kernels and variables
+/// (hostRefKernelArrayExternalLinkage). Nor of Fortran's blank common block, whose size may differ (Fortran 2018,
+/// 8.10.2.5).
 inline bool has_one_size(std::string_view name) {
   if (name.starts_with("_Z")) {
     if (name.size() < 4) return true;
@@ -47,6 +49,7 @@ inline bool has_one_size(std::string_view name) {
     if (name[2] == 'G') return name[3] != 'V';
     return name[2] != 'Z' || !ends_in_function_name(name);
   }
+  if (name.starts_with("hostRef") && name.ends_with("Linkage")) return false;
   if (!name.starts_with("_") && !name.starts_with("DW.ref.")) return true;
   for (const std::string_view made : {"DW.ref.", "__llvm_", "__prof", "__covrec_", "__BLNK__", "_BLNK__"})
     if (name.starts_with(made)) return false;

@@ -107,6 +107,14 @@ def test_padding_of_address_sanitizer_is_no_difference(lab):
     assert divergent(lab, "a.o", "b.o") == []
 
 
+def test_nvccs_lists_of_kernels_may_differ(lab):
+    need("nvcc")
+    lab.cc("a.o", "__device__ int v; __constant__ int c; __global__ void k() {}", "nvcc -dc -x cu")
+    lab.cc("b.o", "__device__ int w[2], x; __constant__ int d, e; __global__ void one() {} __global__ void two() {} static __global__ void three() {}"
+           " void start() { three<<<1, 1>>>(); }", "nvcc -dc -x cu")
+    assert divergent(lab, "a.o", "b.o") == []
+
+
 def test_fortrans_blank_common_block_may_differ(lab):
     lab.cc("a.o", ".comm __BLNK__,16,16\n", "as")
     lab.cc("b.o", ".comm __BLNK__,32,16\n", "as")
