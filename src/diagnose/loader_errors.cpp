@@ -9,7 +9,6 @@
 
 #include "diagnose/log_errors.hpp"
 #include "locate/why/runtime_names.hpp"
-#include "support/demangle.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit::log_errors {
@@ -100,7 +99,6 @@ std::size_t read_relocation_error(Reader& reader, std::string_view text) {
 
 /// Names by which a host program or a family of libraries is known.
 std::optional<Answer> on_family(std::string_view symbol) {
-  const std::string plain = demangle(symbol);
   if (starts_with_any(symbol,
                       {"THP", "_ZN2at", "_ZNK2at", "_ZN3c10", "_ZNK3c10", "_ZN5torch", "_ZNK5torch", "_ZN5caffe2"})) {
     const bool old = has(symbol, "Ss") && !has(symbol, "cxx11");

@@ -61,7 +61,7 @@ namespace elfaudit {
 //     not, weak or not; nor in a program that would export it by -E or a dynamic list, unless it is weak. gold does
 //     where a version script has a node V; what no relocation in memory uses is nothing to it. GNU ld lets pass what
 //     only discarded COMDAT groups define and nothing refers to, and foo@V, referred to or not, where one of those that
-//     define it is no default ("@@").
+//     define it is not a default ("@@").
 //  3. A version script may name what isn't there, except with --no-undefined-version. Patterns may always match
 //     nothing. GNU ld looks only where the output has dynamic sections. mold only warns, which --fatal-warnings makes
 //     an error, and does so only where all are exact names of C. What --defsym and linker scripts give a value is there.

@@ -25,7 +25,7 @@ namespace {
 constexpr Rule kDivergentDefinition{
     .id = "divergent-definition",
     .severity = Severity::Warning,
-    .summary = "definitions of one name that differ in size, memory or type: the linker merges them silently"};
+    .summary = "definitions of one name that differ in size or memory: the linker merges them silently"};
 
 /// Rule 1.
 std::set<std::string_view> reported_otherwise(const Resolution& resolution) {

@@ -62,7 +62,7 @@ constexpr bool may_be_merged(MentionKind kind) {
 
 // --- A definition of data for which may_be_merged(), in 8 bytes: from the top 46 bits of the name's hash, 16 that stand
 // for the size, 2 for the memory. Equal hashes of two names cost an audit that reads everything one that it did not need;
-// sizes below 32,768 bytes are told apart for sure, of larger ones all but one pair in 32,768.
+// sizes below 32,768 bytes always differ here too; of larger ones one pair in 32,768 looks equal.
 
 constexpr std::uint64_t kDataKey = ~std::uint64_t{0} << 18;  ///< the part that is the name's
 constexpr std::uint64_t kDataPlace = 3;

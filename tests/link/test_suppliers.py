@@ -147,24 +147,6 @@ def test_line_and_function_of_a_reference(lab):
     assert site["line"] is None and "in twice(int)" in site["notes"], site
 
 
-FIXED = [
-    ("gcc", "m.c", "#include <math.h>\nint main(int c, char** v) { return sin(c); }", "-fno-builtin", "gcc m.o", "gcc m.o -lm", "add -lm"),
-    ("gcc", "m.c", "int main(int c, char** v) { return v[c][0]; }", "-fsanitize=address", "gcc m.o", "gcc m.o -fsanitize=address", "add -fsanitize=address to the link"),
-    ("gcc", "m.c", "int main(int c, char** v) {\n#pragma omp parallel\nc++; return c; }", "-fopenmp", "gcc m.o", "gcc m.o -fopenmp", "add -fopenmp to the link"),
-    ("g++", "m.cpp", "int main(int c, char**) { try { throw c; } catch (int x) { return x; } }", "", "gcc m.o", "g++ m.o", "link with the C++ compiler"),
-]
-
-
-@pytest.mark.parametrize("compiler, source, text, flags, command, mended, fix", FIXED)
-def test_a_fix_by_name_mends_the_link(lab, compiler, source, text, flags, command, mended, fix):
-    lab.write(source, text + "\n")
-    lab.sh(f"{compiler} -g {flags} -c {source}")
-    findings = undefined(lab, command)
-    assert findings and all(f["fixes"][0]["text"].startswith(fix) for f in findings.values()), findings
-    assert lab.sh(command + " -o out", check=False).code != 0
-    lab.sh(mended + " -o out")
-
-
 def test_fixes_from_the_line(shop):
     shop.ar("libwares.a", "wares.o")
     assert undefined(shop, "g++ libwares.a main.o")["wares"]["fixes"][0]["text"] == "move libwares.a after main.o"

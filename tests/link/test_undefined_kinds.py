@@ -49,7 +49,7 @@ WITHOUT_LINE = {"main", "coverage"}  # crt1.o and what the compiler adds have no
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_fix_that_mends_the_link(lab, kind):
-    sources, prepare, link, fix, mend, mended = KINDS[kind]
+    sources, prepare, link, fix, mend, fixed = KINDS[kind]
     for name, text in sources.items():
         lab.write(name, text + "\n")
     for command in prepare:
@@ -62,4 +62,4 @@ def test_a_fix_that_mends_the_link(lab, kind):
         assert any(site["file"] in sources and site["line"] for site in sites) and any(note.startswith("in ") for site in sites for note in site["notes"]), sites
     for command in mend:
         lab.sh(command)
-    lab.sh(mended + " -o out")
+    lab.sh(fixed + " -o out")
