@@ -64,8 +64,8 @@ std::size_t read_library_not_on_line(Reader& reader, std::string_view text) {
   if (!parts.found) return 0;
   std::size_t taken = 2;
   Around library = split_at(split_linker(reader.text(1)).second, ": error adding symbols: DSO missing");
-  if (!library
-           .found) {  // before binutils 2.28: "note: 'x' is defined in DSO libx.so so try adding it to the linker command line"
+  if (!library.found) {
+    // Before binutils 2.28: "note: 'x' is defined in DSO libx.so so try adding it to the linker command line".
     library = split_at(split_at(reader.text(1), " is defined in DSO ").after, " so try adding it");
     if (split_at(reader.text(2), ": could not read symbols").found) taken = 3;
   }

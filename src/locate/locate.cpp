@@ -748,7 +748,10 @@ void locate_references(std::vector<Finding>& findings) {
     const std::vector<CodeLine> lines = lines_of_code(objects[i].front()->origin, wanted);
     for (std::size_t s = 0; s < lines.size(); ++s) {
       Site& site = *objects[i][s];
-      if (lines[s].at.line != 0) site.place.at = lines[s].at, site.place.known_by = KnownBy::DebugInfo;
+      if (lines[s].at.line != 0) {
+        site.place.at = lines[s].at;
+        site.place.known_by = KnownBy::DebugInfo;
+      }
       if (!lines[s].symbol.empty()) site.notes.insert(site.notes.begin(), "in " + demangle(lines[s].symbol));
     }
   });
