@@ -17,6 +17,7 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -35,6 +36,7 @@
 #include "elfaudit/origin.hpp"
 #include "elfaudit/policy.hpp"
 #include "elfaudit/report.hpp"
+#include "facts/run_cache.hpp"
 #include "input/build/build_plan.hpp"
 #include "input/build/compile_database.hpp"
 #include "input/driver.hpp"
@@ -44,6 +46,7 @@
 #include "report/wording.hpp"
 #include "rules/rules.hpp"
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
 #include "support/progress.hpp"
 #include "support/strings.hpp"
 #include "support/threads.hpp"
@@ -148,6 +151,7 @@ void write_to(const std::string& path, std::string_view text) {
 }
 
 void complain(std::string_view text) {
+  note_unknown_use();  // a run that is remembered has nothing but its reports
   const std::string line = "elfaudit: " + visible(text) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
@@ -317,6 +321,10 @@ int list_command(const Request& request) {
 
 // --- elfaudit link -- COMMAND: the audit of a link, and then the link itself.
 
+/// What `run` gives, made again only if something that it looks at has changed since (--cache). `stream`: where reports
+/// without a file go.
+static int remembered(const Request& request, std::FILE* stream, const std::function<RunResult()>& run);
+
 namespace {
 
 constexpr int kNotDone = 2;  ///< the audit's exit code when it could not be done
@@ -336,7 +344,7 @@ int become(const std::vector<std::string>& command) {
 }
 
 /// Silent on a link without findings: build systems read what a compiler says on standard error as a complaint.
-int audit_and_report(const Request& request) {
+RunResult audit_and_report(const Request& request) {
   Policy policy = policy_of(request.policy);
   policy.partial = true;
   LinkJob job = job_from_command(request.command, linker_of(request));
@@ -346,9 +354,13 @@ int audit_and_report(const Request& request) {
   map_paths(result, path_map(request));
   apply_policy(policy, result);
   group_by_cause(result.findings);
-  write_reports(request, result, result.findings.empty() ? nullptr : stderr);
+  RunResult run;
+  run.reports = write_reports(request, result, result.findings.empty() ? nullptr : stderr);
+  run.output = result.job.output_path;
   if (request.stats) std::fputs(stats_report(result).c_str(), stderr);
-  return request.policy.write_baseline.empty() ? exit_code(result, request.fail_on) : write_baseline(request, result);
+  run.exit_code =
+      request.policy.write_baseline.empty() ? exit_code(result, request.fail_on) : write_baseline(request, result);
+  return run;
 }
 
 /// What goes wrong in the audit is said, and must not break a build that the linker has no complaint about.
@@ -363,7 +375,7 @@ int audit_if_it_links(const Request& request) {
       case LinkStep::Links:
         break;
     }
-    return audit_and_report(request);
+    return remembered(request, stderr, [&] { return audit_and_report(request); });
   } catch (const UsageError& error) {
     complain(fmt::format("link not audited: {}", error.what()));
   } catch (const InputError& error) {
@@ -599,12 +611,13 @@ std::vector<Output> outputs_of(const Request& request) {
   return outputs;
 }
 
-/// `stream`: where a report without a file goes.
-void write_report(const std::string& path, const std::string& text, std::FILE* stream) {
-  if (path.empty())
+/// `made`: what the link makes. `stream`: where a report without a file goes.
+void write_report(const Request& request, const Output& output, const std::string& made, const std::string& text,
+                  std::FILE* stream) {
+  if (output.path.empty())
     print(text, "the report", stream);
   else
-    write_to(path, text);
+    write_to(report_file(output.path, made, request.one_link), text);
 }
 
 /// Commands are looked for where a finding asks for them; a document that was named is read in any case.
@@ -660,8 +673,10 @@ PathMap path_map(const Request& request) {
   return map;
 }
 
-void write_reports(const Request& request, const Audit& audit, std::FILE* stream) {
+std::vector<std::optional<std::string>> write_reports(const Request& request, const Audit& audit, std::FILE* stream) {
+  std::vector<std::optional<std::string>> written;
   for (const Output& output : outputs_of(request)) {
+    std::optional<std::string>& report = written.emplace_back();
     if (output.path.empty() && stream == nullptr) continue;
     const bool is_text = output.format == &kFormats[0];
     if (request.quiet && is_text && audit.findings.empty() && audit.complete) continue;
@@ -671,10 +686,10 @@ void write_reports(const Request& request, const Audit& audit, std::FILE* stream
     options.fail_on = request.fail_on;
     options.source_root = request.source_root;
     if (!request.policy.no_config) options.config = request.policy.config;
-    const std::string file =
-        output.path.empty() ? "" : report_file(output.path, audit.job.output_path, request.one_link);
-    write_report(file, output.format->report(audit, options), stream);
+    report = output.format->report(audit, options);
+    write_report(request, output, audit.job.output_path, *report, stream);
   }
+  return written;
 }
 
 bool is_partial(const Request& request) {
@@ -689,8 +704,46 @@ int write_baseline(const Request& request, const Audit& audit) {
   return audit.complete ? 0 : 2;
 }
 
-int check_command(const Request& request) {
-  check_audit_options(request);
+namespace {
+
+/// What the reports look like besides: with colours or without.
+std::vector<std::string> words_of_run(const Request& request) {
+  std::vector<std::string> words = request.words;
+  for (std::FILE* stream : {stdout, stderr}) words.push_back(use_color(request.color, stream) ? "color" : "plain");
+  return words;
+}
+
+void write_again(const Request& request, const RunResult& result, std::FILE* stream) {
+  const std::vector<Output> outputs = outputs_of(request);
+  for (std::size_t i = 0; i < std::min(outputs.size(), result.reports.size()); ++i)
+    if (result.reports[i]) write_report(request, outputs[i], result.output, *result.reports[i], stream);
+}
+
+}  // namespace
+
+static int remembered(const Request& request, std::FILE* stream, const std::function<RunResult()>& run) {
+  // Who writes a baseline wants it written.
+  if (request.audit.cache.empty() || !request.policy.write_baseline.empty()) {
+    static_cast<void>(take_uses());
+    return run().exit_code;
+  }
+  const RunCache cache(request.audit.cache, words_of_run(request));
+  if (const std::optional<RunResult> known = cache.find()) {
+    write_again(request, *known, stream);
+    if (request.stats)
+      std::fputs(fmt::format("remembered: {} paths are as they were\n", cache.paths_compared()).c_str(), stderr);
+    return known->exit_code;
+  }
+  std::error_code error;
+  note_use(std::filesystem::read_symlink("/proc/self/exe", error).string());
+  const RunResult result = run();
+  cache.keep(result, take_uses());
+  return result.exit_code;
+}
+
+namespace {
+
+RunResult check(const Request& request) {
   Policy policy = policy_of(request.policy);
   policy.partial = is_partial(request);
   // Left to the end of the process, which frees the facts of thousands of objects at once.
@@ -700,9 +753,20 @@ int check_command(const Request& request) {
   apply_policy(policy, result);
   if (request.policy.verbose) say_suppression_uses(policy, result);
   group_by_cause(result.findings);
-  write_reports(request, result, stdout);
+  RunResult run;
+  run.reports = write_reports(request, result, stdout);
+  run.output = result.job.output_path;
   if (request.stats) std::fputs(stats_report(result).c_str(), stderr);
-  return request.policy.write_baseline.empty() ? exit_code(result, request.fail_on) : write_baseline(request, result);
+  run.exit_code =
+      request.policy.write_baseline.empty() ? exit_code(result, request.fail_on) : write_baseline(request, result);
+  return run;
+}
+
+}  // namespace
+
+int check_command(const Request& request) {
+  check_audit_options(request);
+  return remembered(request, stdout, [&] { return check(request); });
 }
 
 int explain_command(const Request& request) {

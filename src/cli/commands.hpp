@@ -38,6 +38,7 @@ std::string message_of(const InputError& error);
 /// The parsed command line.
 struct Request {
   int (*run)(const Request&) = nullptr;
+  std::vector<std::string> words;  ///< of the whole command line
   std::vector<std::string> files;
   bool has_command = false;            ///< "--" was given
   std::vector<std::string> command;    ///< the words after it
@@ -91,8 +92,9 @@ void check_audit_options(const Request& request);
 /// Is it a part of a build that is audited? See Policy::partial.
 bool is_partial(const Request& request);
 
-/// The reports that --format asks for, those without a file to `stream`; a null stream leaves these out.
-void write_reports(const Request& request, const Audit& audit, std::FILE* stream);
+/// The reports that --format asks for, those without a file to `stream`; a null stream leaves these out. Returns what
+/// was written, by --format.
+std::vector<std::optional<std::string>> write_reports(const Request& request, const Audit& audit, std::FILE* stream);
 
 /// --write-baseline. The exit code: nothing that was found counts then.
 int write_baseline(const Request& request, const Audit& audit);

@@ -19,6 +19,7 @@
 #include "cli/project_options.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/version.hpp"
+#include "support/file_uses.hpp"
 #include "support/strings.hpp"
 
 namespace CLI {
@@ -317,6 +318,7 @@ int split_command(int argc, char** argv, Request& request) {
 
 int run(int argc, char** argv) {
   Request request;
+  request.words.assign(argv + 1, argv + argc);
   argc = split_command(argc, argv, request);
   CLI::App app("say what the linker will reject, which header did it and what to edit", "elfaudit");
   define(app, request, argc > 1 ? argv[1] : "");
@@ -333,6 +335,7 @@ int run(int argc, char** argv) {
     return 2;
   }
   CLI::App& command = *app.get_subcommands().front();
+  if (request.run == check_command || request.run == link_command) start_noting();
   if (command.get_option_no_throw("--config") != nullptr) {
     read_config_for(command, request.policy);
     if (request.policy.dump_config) {

@@ -89,7 +89,7 @@ void add_source_options(CLI::App& command, Request& request) {
       ->option_text("FILE");
   command
       .add_option("--cache", request.audit.cache,
-                  "cache what debug info says about definitions in DIR, for the next audit of the same objects")
+                  "remember runs whose inputs have not changed in DIR, and what debug info says about definitions")
       ->option_text("DIR");
 }
 

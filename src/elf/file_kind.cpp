@@ -17,6 +17,7 @@
 #include "elfaudit/error.hpp"
 #include "facts/facts_file.hpp"
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
 #include "support/threads.hpp"
 #include "support/zip_file.hpp"
 
@@ -177,6 +178,7 @@ FileProbe probe_thin_member(const std::string& archive, std::string_view name, s
   const bool relative = !path.starts_with('/') && folder != std::string::npos;
   const std::string file = relative ? archive.substr(0, folder + 1) + std::string(path) : std::string(path);
   // A thin archive may name a thin archive: only the members' own bytes are looked at, so this can't run away.
+  note_use(file);
   const FileDescriptor fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   return fd ? probe_elf(read_at(fd.get(), 0, 64)).value_or(FileProbe{}) : FileProbe{};
 }
@@ -256,6 +258,7 @@ ProbedKind why_not(int error) {
 }
 
 FileProbe look_into(const std::string& path) {
+  note_use(path);
   // O_NONBLOCK: a FIFO in a build folder must not stop the audit.
   const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) return {why_not(errno), {}, false};
@@ -306,7 +309,7 @@ FileProbe probe_file(const std::string& path) {
 
 bool is_package(const std::string& path) {
   struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return false;
+  if (!get_status(path, info)) return false;
   return S_ISDIR(info.st_mode) || (S_ISREG(info.st_mode) && (path.ends_with(".whl") || is_readable_wheel(path)));
 }
 

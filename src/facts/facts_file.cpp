@@ -22,6 +22,7 @@
 #include "facts/codec.hpp"
 #include "support/bytes.hpp"
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
 
 namespace elfaudit {
 namespace {
@@ -127,6 +128,7 @@ Document read_document(std::string_view bytes, std::string_view version) {
 }
 
 std::optional<Document> peek_document(const std::string& path) {
+  note_use(path);
   const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) return std::nullopt;
   std::string bytes(kMostPeeked, '\0');
@@ -180,7 +182,7 @@ std::optional<std::array<std::uint8_t, 16>> hash_part(int fd, std::uint64_t offs
 
 std::optional<FileState> state_of(const Origin& origin) {
   struct stat info {};
-  if (::stat(origin.file().c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  if (!get_status(origin.file(), info) || !S_ISREG(info.st_mode)) return std::nullopt;
   return FileState{info.st_dev, info.st_ino, static_cast<std::uint64_t>(info.st_size), nanoseconds(info.st_mtim),
                    nanoseconds(info.st_ctim)};
 }

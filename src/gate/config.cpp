@@ -16,6 +16,8 @@
 
 #include "elfaudit/error.hpp"
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
+#include "support/path.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {
@@ -32,7 +34,7 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
 void refuse_strangers(const std::string& path) {
   struct stat file {};
   struct stat link {};
-  if (::stat(path.c_str(), &file) != 0 || ::lstat(path.c_str(), &link) != 0) return;  // reading it says why
+  if (!get_status(path, file) || ::lstat(path.c_str(), &link) != 0) return;  // reading it says why
   for (const uid_t owner : {file.st_uid, link.st_uid})
     if (owner != ::geteuid())
       throw UsageError(fmt::format(
@@ -202,7 +204,7 @@ std::string find_config(const std::string& folder) {
   std::error_code error;
   for (fs::path at = fs::absolute(folder, error); !at.empty(); at = at.parent_path()) {
     const fs::path file = at / ".elfaudit.toml";
-    if (!fs::is_regular_file(file, error)) {
+    if (!is_regular_file(file.string())) {
       if (at == at.root_path()) break;
       continue;
     }

@@ -23,6 +23,7 @@
 #include "input/nvcc.hpp"
 #include "input/offload_driver.hpp"
 #include "input/response_file.hpp"
+#include "support/file_uses.hpp"
 #include "support/path.hpp"
 #include "support/process.hpp"
 #include "target/machine_traits.hpp"
@@ -103,20 +104,6 @@ std::size_t launcher_words(std::string_view launcher, const std::vector<std::str
 
 }  // namespace
 
-std::string in_path(const std::string& program) {
-  if (program.find('/') != std::string::npos) return program;
-  const char* variable = std::getenv("PATH");
-  std::string_view path = variable != nullptr ? variable : "";
-  while (!path.empty()) {
-    const std::size_t colon = std::min(path.find(':'), path.size());
-    const std::string file = std::string(path.substr(0, colon)) + "/" + program;
-    std::error_code error;
-    if (std::filesystem::exists(file, error)) return file;
-    path.remove_prefix(std::min(colon + 1, path.size()));
-  }
-  return program;
-}
-
 ProgramKind classify_program(const std::string& program) {
   const std::string_view name = base_name(program);
   if (in_table(kDeviceCompilers, name)) return ProgramKind::DeviceCompiler;
@@ -134,7 +121,9 @@ ProgramKind classify_program(const std::string& program) {
 LinkerKind linker_kind(const std::string& program) {
   if (const std::optional<LinkerKind> named = kind_of_name(base_name(program))) return *named;
   std::error_code error;
-  const std::string real = std::filesystem::canonical(in_path(program), error).string();
+  const std::string found = in_path(program);
+  note_use(found);
+  const std::string real = std::filesystem::canonical(found, error).string();
   // Plain "ld" is GNU ld unless its file says otherwise.
   return error ? LinkerKind::Bfd : kind_of_name(base_name(real)).value_or(LinkerKind::Bfd);
 }
@@ -206,7 +195,9 @@ int linker_version(LinkerKind kind, const std::string& program, bool may_run) {
   if (kind != LinkerKind::Lld || program.empty()) return 0;
   if (const int version = number_behind(base_name(program), "lld-"); version != 0) return version;
   std::error_code error;
-  const std::string real = std::filesystem::canonical(in_path(program), error).string();
+  const std::string found = in_path(program);
+  note_use(found);
+  const std::string real = std::filesystem::canonical(found, error).string();
   if (const int version = error ? 0 : number_behind(real, "/llvm-"); version != 0) return version;
   if (!may_run) return 0;
   // "Debian LLD 19.1.7 (compatible with GNU linkers)"
@@ -575,6 +566,7 @@ std::string linker_of_collect2(const std::vector<std::string>& words, std::strin
     for (std::size_t at = 0; at < path.size();) {
       const std::size_t end = std::min(path.find(':', at), path.size());
       const std::string file = path.substr(at, end - at) + wanted;  // each directory ends in '/'
+      note_use(file);
       if (::access(file.c_str(), X_OK) == 0) return file;
       at = end + 1;
     }
@@ -671,7 +663,7 @@ std::optional<Question> question_of(const std::vector<std::string>& argv, const 
       question.output = words[++i];
       question.rest.emplace_back("-o");
       ended = !question.objects.empty();
-    } else if (!word.starts_with('-') && word.ends_with(".o") && std::filesystem::exists(word, error)) {
+    } else if (!word.starts_with('-') && word.ends_with(".o") && is_there(word)) {
       if (ended) return {};
       if (question.objects.empty()) question.rest.emplace_back(1, '\0');
       question.objects.push_back(word);

@@ -45,9 +45,6 @@ ProgramKind classify_program(const std::string& program);
 /// followed.
 LinkerKind linker_kind(const std::string& program);
 
-/// The file that a program name means, looked up in PATH as the shell does; the name itself when there is none.
-std::string in_path(const std::string& program);
-
 /// A command without what only starts it (ccache, nice, time).
 struct Command {
   std::vector<std::string> environment;  ///< "env" and its words, to be put before the program; mostly empty

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit {
@@ -29,6 +30,7 @@ std::string folders_searched(const std::vector<std::string>& folders) {
   std::vector<std::string> shown;
   std::set<std::filesystem::path> seen;
   for (const std::string& folder : folders) {
+    note_use(folder);
     std::error_code error;
     const std::filesystem::path real = std::filesystem::weakly_canonical(folder, error);
     if (seen.insert(error ? std::filesystem::path(folder) : real).second && seen.size() <= kMostShown)

@@ -24,6 +24,7 @@
 #include "input/driver.hpp"
 #include "input/linker_script.hpp"
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
 #include "support/process.hpp"
 #include "support/shell_words.hpp"
 
@@ -71,6 +72,7 @@ std::vector<std::string> names_in(const std::string& folder, std::string_view be
     void operator()(DIR* open) const { ::closedir(open); }
   };
   std::vector<std::string> names;
+  note_use(folder);
   const std::unique_ptr<DIR, Close> open(::opendir(folder.c_str()));
   while (open) {
     const dirent* entry = ::readdir(open.get());
@@ -114,6 +116,8 @@ std::string join(const SearchPath& search, const std::string& dir, const std::st
 
 bool below(const std::string& path, const std::string& root) {
   if (root.empty()) return false;
+  note_use(path);
+  note_use(root);
   std::error_code error;
   const std::string real = std::filesystem::weakly_canonical(path, error).string();
   const std::string real_root = std::filesystem::weakly_canonical(root, error).string();
@@ -221,7 +225,7 @@ std::string other_version(const SearchPath& search, const std::string& name) {
   std::set<std::pair<dev_t, ino_t>> seen;  // a driver names one folder in half a dozen ways
   for (const std::string& dir : search.dirs) {
     struct stat info {};
-    if (::stat(dir.c_str(), &info) != 0 || !seen.emplace(info.st_dev, info.st_ino).second) continue;
+    if (!get_status(dir, info) || !seen.emplace(info.st_dev, info.st_ino).second) continue;
     for (const std::string& file : names_in(dir, stem + ".")) found.push_back(join(search, dir, file));
     if (!found.empty()) break;
   }

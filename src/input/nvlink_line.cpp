@@ -20,6 +20,7 @@
 #include "input/input_collector.hpp"
 #include "input/response_file.hpp"
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
 #include "support/path.hpp"
 #include "target/gpu_arch.hpp"
 
@@ -192,6 +193,7 @@ void take_option(NvlinkLine& line, const NvWord& word) {
 
 std::string canonical(const std::string& path) {
   std::error_code error;
+  note_use(path);
   const std::filesystem::path real = std::filesystem::canonical(path, error);
   return error ? path : real.string();
 }

@@ -10,7 +10,9 @@
 #include <string_view>
 
 #include "input/driver.hpp"
+#include "support/file_uses.hpp"
 #include "support/path.hpp"
+#include "support/process.hpp"
 #include "support/strings.hpp"
 #include "target/gpu_arch.hpp"
 
@@ -22,7 +24,9 @@ using Words = std::vector<std::string>;
 /// "/usr/lib/llvm-19/bin/clang-linker-wrapper", or a link to it, or "clang-linker-wrapper-19"; 0: not known.
 int llvm_version_of(const std::string& program) {
   std::error_code error;
-  const std::string real = std::filesystem::canonical(in_path(program), error).string();
+  const std::string found = in_path(program);
+  note_use(found);
+  const std::string real = std::filesystem::canonical(found, error).string();
   for (const auto& [text, before] :
        {std::pair<std::string_view, std::string_view>{program, "wrapper-"}, {program, "/llvm-"}, {real, "/llvm-"}}) {
     const std::size_t at = text.rfind(before);

@@ -39,6 +39,7 @@
 #include "load/load_tree.hpp"
 #include "scan/object_queries.hpp"
 #include "scan/scan.hpp"
+#include "support/file_uses.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {
@@ -83,12 +84,14 @@ std::vector<std::string> find_by_name(const Root& root, const std::set<std::stri
     // /lib may be a link to /usr/lib.
     const std::string real = root.real(folder);
     std::error_code error;
+    note_use(real);
     const std::string canonical = fs::canonical(real, error).string();
     if (error || !searched.insert(canonical).second || searched.count(fs::path(canonical).parent_path()) != 0) continue;
     fs::recursive_directory_iterator at(real, fs::directory_options::skip_permission_denied, error);
     for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
       if (++entries > kMostEntries || found.size() >= kMostFound) return {found.begin(), found.end()};
       if (at.depth() >= deepest || is_passed_over(root.inside(at->path().string()))) at.disable_recursion_pending();
+      if (at.recursion_pending()) note_use(at->path().string());
       const std::string name = at->path().filename().string();
       if (stems.count(library_stem(name)) == 0 || (names.count(name) == 0 && name.find(".so") == std::string::npos))
         continue;
@@ -470,8 +473,7 @@ class ImageFinder {
         if (!directory.starts_with('/') || directory.find('$') != std::string::npos) continue;
         struct stat status {};
         fs::path at = fs::path(directory).lexically_normal();
-        while (::stat(tree_.root().real(at.string()).c_str(), &status) != 0 && at.has_relative_path())
-          at = at.parent_path();
+        while (!get_status(tree_.root().real(at.string()), status) && at.has_relative_path()) at = at.parent_path();
         if (S_ISDIR(status.st_mode) && (status.st_mode & S_IWOTH) != 0)
           result_.libraries.writable_by_all.insert(directory);
       }
@@ -608,6 +610,7 @@ class Walk {
     fs::path path = result_.libraries[i].path;
     if (path.is_relative()) path = fs::current_path(error) / path;
     if (i == 0) {
+      note_use(path.string());
       const fs::path real =
           root_.is_this_machine() ? fs::canonical(path, error) : fs::path(root_.inside(root_.real(path)));
       if (!error) path = real;

@@ -19,6 +19,7 @@
 #include "elfaudit/error.hpp"
 #include "support/bytes.hpp"
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit {
@@ -113,8 +114,7 @@ std::string_view string_at(const ByteView& bytes, std::uint64_t offset) {
 std::optional<LoaderCache> read_loader_cache(const Root& root, const Machine& machine,
                                              std::vector<InputError>& errors) {
   const std::string path = root.real("/etc/ld.so.cache");
-  std::error_code failed;
-  if (!std::filesystem::exists(path, failed)) return std::nullopt;
+  if (!is_there(path)) return std::nullopt;
   try {
     const MappedFile file(path);
     const ByteView bytes(file.bytes(), machine.big_endian ? ByteOrder::Big : ByteOrder::Little);
@@ -150,8 +150,7 @@ constexpr int kDeepestInclude = 10;  // of ld.so.conf
 /// A file that need not be there; what is there and can't be read is an error.
 std::optional<std::string> text_of_system(const std::string& path, std::vector<InputError>& errors) {
   constexpr std::size_t kMostBytes = std::size_t{16} << 20;
-  std::error_code error;
-  if (!fs::exists(path, error)) return std::nullopt;
+  if (!is_there(path)) return std::nullopt;
   std::optional<std::string> text = read_whole(path, kMostBytes);
   if (!text) errors.emplace_back(path, "can't be read");
   return text;
@@ -238,6 +237,7 @@ std::string Root::real(const std::string& path) const {
       done = done.parent_path();
       continue;
     }
+    note_use(path_ + (done / part).string());
     std::error_code error;
     const fs::path target = fs::read_symlink(path_ + (done / part).string(), error);
     if (error) {
@@ -347,7 +347,7 @@ LoadFacts load_facts_of(const ObjectFacts& object) {
 
 std::optional<TreeFile> regular_file(const std::string& real) {
   struct stat status {};
-  if (::stat(real.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  if (!get_status(real, status) || !S_ISREG(status.st_mode)) return std::nullopt;
   return TreeFile{{status.st_dev, status.st_ino}, real};
 }
 

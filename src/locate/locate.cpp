@@ -31,6 +31,7 @@
 #include "rules/rules.hpp"
 #include "scan/scan.hpp"
 #include "support/demangle.hpp"
+#include "support/file_uses.hpp"
 #include "support/path.hpp"
 #include "support/progress.hpp"
 #include "support/threads.hpp"
@@ -461,8 +462,7 @@ class DefinitionEvidence {
   /// of which only what needs no knowledge of the rest is taken.
   void read_alone(std::size_t i, const MacroInfo* macros, Answer& answer) {
     for (const std::string& file : {answer.written.source, answer.place.at.file}) {
-      std::error_code error;
-      if (file.empty() || answer.written.definition || !std::filesystem::is_regular_file(file, error)) continue;
+      if (file.empty() || answer.written.definition || !is_regular_file(file)) continue;
       const SourceEvidence& alone = evidence_alone(file, answer.written.language);
       if (i >= alone.readings.size()) continue;
       source::Reading read = alone.readings[i];
@@ -498,12 +498,14 @@ class DefinitionEvidence {
 
   /// The first file of the site or its chain that is newer than the object; empty when none is.
   std::string changed_since(const SourceLine& at, const std::vector<SourceLine>& chain) const {
+    note_use(object_file_);
     std::error_code error;
     const auto made = std::filesystem::last_write_time(object_file_, error);
     if (error) return {};
     std::vector<std::string> files{at.file};
     for (const SourceLine& step : chain) files.push_back(step.file);
     for (const std::string& file : files) {
+      note_use(file);
       const auto changed = std::filesystem::last_write_time(file, error);
       if (!error && changed > made + kClockSlack) return file;
     }

@@ -24,6 +24,7 @@
 #include "package/wheel.hpp"
 #include "scan/scan.hpp"
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
 #include "support/path.hpp"
 #include "support/zip_file.hpp"
 
@@ -63,6 +64,7 @@ class DirectoryWalk {
   explicit DirectoryWalk(DirectoryContent& found) : found_(found) {}
 
   void run(const std::string& directory) {
+    note_use(directory);
     std::error_code error;
     top_ = std::filesystem::canonical(directory, error);
     walk(directory, 0);
@@ -80,6 +82,7 @@ class DirectoryWalk {
       const std::string path = directory.ends_with('/') ? directory + name : directory + "/" + name;
       struct stat link {};
       struct stat info {};
+      note_use(path);
       if (::lstat(path.c_str(), &link) != 0) continue;  // gone since it was listed
       const bool is_link = S_ISLNK(link.st_mode);
       if (::stat(path.c_str(), &info) != 0) {
@@ -115,6 +118,7 @@ class DirectoryWalk {
   std::vector<std::string> names_in(const std::string& directory) {
     std::vector<std::string> names;
     std::vector<std::string> links;
+    note_use(directory);
     std::error_code error;
     std::filesystem::directory_iterator entries(directory, error);
     for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
@@ -161,11 +165,6 @@ DirectoryContent walk_directory(const std::string& directory) {
   return found;
 }
 
-bool is_regular_file(const std::string& path) {
-  struct stat info {};
-  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
-}
-
 std::string text_of(const std::string& path) {
   constexpr std::size_t kLargestText = std::size_t{16} << 20;
   try {
@@ -181,6 +180,7 @@ std::string text_of(const std::string& path) {
 /// to is not looked into.
 WheelFacts unpacked_wheel(const std::string& directory) {
   std::vector<std::string> infos;
+  note_use(directory);
   std::error_code error;
   for (std::filesystem::directory_iterator at(directory, error); !error && at != std::filesystem::directory_iterator();
        at.increment(error))

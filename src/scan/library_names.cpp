@@ -31,6 +31,7 @@
 #include "elfaudit/error.hpp"
 #include "scan/scan.hpp"
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit {
@@ -261,7 +262,7 @@ using FileId = std::pair<dev_t, ino_t>;
 
 std::optional<FileId> file_id(const std::string& path) {
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  if (!get_status(path, status)) return std::nullopt;
   return FileId{status.st_dev, status.st_ino};
 }
 
@@ -352,6 +353,7 @@ void add_colon_separated(const char* list, std::vector<std::string>& into) {
 }
 
 void read_ld_so_conf(const std::string& path, std::vector<std::string>& dirs, int depth) {
+  note_use(path);
   std::ifstream file(path);
   for (std::string line; depth < kDeepestInclude && std::getline(file, line);) {
     std::istringstream words(line.substr(0, line.find('#')));
@@ -492,6 +494,7 @@ class Search {
 
   /// A library for another machine in an earlier directory is passed over.
   bool try_file(IndirectLibrary& wanted, const std::string& path, bool any) {
+    note_use(path);
     if (!std::ifstream(path)) return false;
     InputFacts facts = scan_input(path);
     if (facts.kind != InputKind::SharedObject) return false;

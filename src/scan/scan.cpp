@@ -34,6 +34,7 @@
 #include "scan/object_reader.hpp"
 #include "scan/object_summary.hpp"
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
 #include "support/progress.hpp"
 #include "support/threads.hpp"
 
@@ -216,6 +217,7 @@ class ArchiveScan {
     } catch (const InputError& error) {
       Found found;
       const InputError missing(path_, member.name, member.header, fmt::format("{}: {}", file, error.what()));
+      note_use(file);
       std::error_code unknown;
       if (std::filesystem::exists(file, unknown) || unknown)
         found.errors.push_back(missing);

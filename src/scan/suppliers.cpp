@@ -21,6 +21,7 @@
 #include "scan/scan.hpp"
 #include "support/demangle.hpp"
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit {
@@ -391,6 +392,7 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;  // of images, on
 /// lib*.a of a directory, by name.
 std::vector<std::string> archives_in(const std::string& dir) {
   std::vector<std::string> found;
+  note_use(dir);
   std::error_code error;
   for (std::filesystem::directory_iterator entry(dir, error), end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();

@@ -23,6 +23,7 @@
 #include "locate/dwarf/debug_info.hpp"
 #include "locate/why/build_record.hpp"
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit {
@@ -54,6 +55,7 @@ class FileLists {
 /// By readdir(): a folder may hold tens of thousands of objects.
 std::set<std::string, std::less<>> depfiles_in(const std::string& folder) {
   std::set<std::string, std::less<>> names;
+  note_use(folder.empty() ? "." : folder);
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(folder.empty() ? "." : folder.c_str()), ::closedir);
   if (directory == nullptr) return names;
   while (const dirent* entry = ::readdir(directory.get())) {
@@ -235,9 +237,8 @@ class Finder {
 
   /// Part of the project as it is here: of a build in a container, what the container had is missing for good.
   bool can_be_missed(const std::string& path) const {
-    std::error_code error;
     return !is_of_system(path) && path.find("/tmpxft_") == std::string::npos &&
-           fs::is_directory(fs::path(path).parent_path(), error);
+           is_folder(fs::path(path).parent_path().string());
   }
 
   void compare(const FileList& list, std::int64_t made, StaleObject& object) {

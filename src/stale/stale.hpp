@@ -14,6 +14,7 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/origin.hpp"
+#include "support/file_uses.hpp"
 
 namespace elfaudit {
 
@@ -25,7 +26,7 @@ class FileTimes {
   std::optional<std::int64_t> of(const std::string& path) {
     const auto [entry, added] = times_.try_emplace(path);
     struct ::stat status {};
-    if (added && ::stat(path.c_str(), &status) == 0)
+    if (added && get_status(path, status))
       entry->second = std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
     return entry->second;
   }

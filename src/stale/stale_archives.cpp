@@ -24,6 +24,7 @@
 #include "elfaudit/origin.hpp"
 #include "input/build/build_plan.hpp"
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
 #include "support/path.hpp"
 #include "support/shell_words.hpp"
 
@@ -326,9 +327,11 @@ class Objects {
     std::vector<std::string> objects;
     std::error_code error;
     fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error);
+    note_use(folder);
     for (std::size_t seen = 0; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
       if (++seen > kMostEntries) return entry->second;
       if (at.depth() >= kDeepest) at.disable_recursion_pending();
+      if (at.recursion_pending()) note_use(at->path().string());
       const std::string path = at->path().string();
       if (path.ends_with(".o") || path.ends_with(".obj") || path.ends_with(".lo")) objects.push_back(path);
     }
@@ -409,7 +412,7 @@ class Finder {
   /// False when the object isn't there.
   bool look(const Origin& member, const std::string& object, Copy& copy) {
     struct ::stat status {};
-    if (::stat(object.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+    if (!get_status(object, status) || !S_ISREG(status.st_mode)) return false;
     const bool suspect = is_newer(object) || static_cast<std::uint64_t>(status.st_size) != member.size;
     copy = Copy::Equal;
     if (!suspect && compared_ + member.size > kMostComparedUnasked) return true;

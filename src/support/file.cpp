@@ -26,11 +26,13 @@
 #include <utility>
 
 #include "elfaudit/error.hpp"
+#include "support/file_uses.hpp"
 
 namespace elfaudit {
 
 FileDescriptor open_for_reading(const char* path, std::uint64_t* size) {
   // O_NONBLOCK: opening a FIFO someone named on the line must not hang; regular files ignore it.
+  note_use(path);
   FileDescriptor fd(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) throw InputError(path, std::strerror(errno));
   struct stat st {};
@@ -212,6 +214,7 @@ bool is_null_device(const struct stat& info) { return S_ISCHR(info.st_mode) && i
 }  // namespace
 
 std::string read_named(const std::string& path, std::uint64_t most) {
+  note_use(path);
   const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info {};
   if (!fd || ::fstat(fd.get(), &info) != 0) throw InputError(path, std::strerror(errno));
@@ -221,7 +224,9 @@ std::string read_named(const std::string& path, std::uint64_t most) {
   return Reader(path, fd.get(), S_ISFIFO(info.st_mode), most).run();
 }
 
-std::optional<std::string> read_whole(const std::string& path, std::uint64_t most) {
+namespace {
+
+std::optional<std::string> bytes_of(const std::string& path, std::uint64_t most) {
   const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info {};
   if (!fd || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
@@ -229,6 +234,13 @@ std::optional<std::string> read_whole(const std::string& path, std::uint64_t mos
   std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
   if (!read_all(fd.get(), bytes.data(), 0, bytes.size())) return std::nullopt;
   return bytes;
+}
+
+}  // namespace
+
+std::optional<std::string> read_whole(const std::string& path, std::uint64_t most) {
+  note_use(path);
+  return bytes_of(path, most);
 }
 
 namespace {
@@ -319,6 +331,7 @@ int write_file(const std::string& path, std::string_view bytes) {
   }
   if (!S_ISREG(info.st_mode)) return write_in_place(path, bytes, 0);
   if (::access(path.c_str(), W_OK) != 0) return errno;  // rename() asks the folder alone
+  if (bytes_of(path, bytes.size()) == bytes && ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0) == 0) return 0;
   const std::string real = real_path(path);
   const int error = replace(real.empty() ? path : real, bytes, info.st_mode);
   const bool no_room_beside = error == EACCES || error == EPERM || error == EROFS || error == EBUSY;

@@ -93,7 +93,8 @@ std::optional<std::string> read_whole(const std::string& path, std::uint64_t mos
 int replace_file(const std::string& path, std::string_view bytes);
 
 /// Writes where a user asks for it. A regular file is replaced as by replace_file(): a symbolic link to it stays, and
-/// it keeps its mode. Where no file can be made beside it (its folder is read-only, or it is a mount point), and to
+/// it keeps its mode; one with these very bytes only becomes new, so that its folder stays as it is (file_uses.hpp).
+/// Where no file can be made beside it (its folder is read-only, or it is a mount point), and to
 /// what is not a regular file (a FIFO, /dev/null, /dev/stdout), the bytes are written to the file itself. Returns 0, or
 /// errno.
 int write_file(const std::string& path, std::string_view bytes);

@@ -1,6 +1,7 @@
 // Paths as text, and what is at them.
 
 #include "support/path.hpp"
+#include "support/file_uses.hpp"
 
 #include <filesystem>
 #include <system_error>
@@ -21,11 +22,18 @@ std::string working_directory() {
 }
 
 bool is_there(const std::string& path) {
+  note_use(path);
   std::error_code error;
   return std::filesystem::exists(path, error);
 }
 
+bool is_regular_file(const std::string& path) {
+  struct stat info {};
+  return get_status(path, info) && S_ISREG(info.st_mode);
+}
+
 bool is_folder(const std::string& path) {
+  note_use(path);
   std::error_code error;
   return std::filesystem::is_directory(path, error);
 }

@@ -23,6 +23,9 @@ std::string working_directory();
 /// Is there anything at `path`, links followed? False for what can't be looked at.
 bool is_there(const std::string& path);
 
+/// Is it a regular file, links followed? False for what can't be looked at.
+bool is_regular_file(const std::string& path);
+
 /// Is it a folder, links followed? False for what can't be looked at.
 bool is_folder(const std::string& path);
 

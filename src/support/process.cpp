@@ -8,12 +8,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 namespace {
@@ -99,8 +103,22 @@ int wait_for(pid_t child) {
 
 }  // namespace
 
+std::string in_path(const std::string& program) {
+  if (program.find('/') != std::string::npos) return program;
+  const char* variable = std::getenv("PATH");
+  std::string_view path = variable != nullptr ? variable : "";
+  while (!path.empty()) {
+    const std::size_t colon = std::min(path.find(':'), path.size());
+    const std::string file = std::string(path.substr(0, colon)) + "/" + program;
+    if (is_there(file)) return file;
+    path.remove_prefix(std::min(colon + 1, path.size()));
+  }
+  return program;
+}
+
 std::optional<ProcessOutput> run_process(const std::vector<std::string>& argv) {
   if (argv.empty() || argv.front().empty()) return std::nullopt;
+  note_use(in_path(argv.front()));
   std::optional<Pipe> out = make_pipe();
   std::optional<Pipe> err = make_pipe();
   if (!out || !err) return std::nullopt;

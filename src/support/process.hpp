@@ -1,4 +1,5 @@
-// Running a program that the user named, and reading what it says.
+// Running a program that the user named, and reading what it says. A program's answer is taken to be the same
+// as long as its file, its words and the environment are.
 #pragma once
 
 #include <optional>
@@ -12,6 +13,9 @@ struct ProcessOutput {
   std::string out;    ///< standard output, at most 64 MiB
   std::string err;    ///< standard error, at most 64 MiB
 };
+
+/// The file that a program name means, looked up in PATH as the shell does; the name itself when there is none.
+std::string in_path(const std::string& program);
 
 /// Runs argv[0] (looked up in PATH) without a shell, standard input empty, LC_ALL=C. Nothing when it can't be started.
 std::optional<ProcessOutput> run_process(const std::vector<std::string>& argv);

@@ -17,6 +17,7 @@
 
 #include "elfaudit/error.hpp"
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
 
 namespace elfaudit {
 
@@ -291,6 +292,7 @@ Buffer read_zip_entry(const std::string& path, const std::string& name) {
 }
 
 bool looks_like_zip(const std::string& path) {
+  note_use(path);
   const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info {};
   if (!fd || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return false;

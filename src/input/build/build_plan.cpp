@@ -28,6 +28,7 @@
 #include "input/job.hpp"
 #include "input/response_file.hpp"
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
 #include "support/path.hpp"
 #include "support/shell_words.hpp"
 #include "support/strings.hpp"
@@ -301,6 +302,7 @@ const Json& list_at(const Json& json, const char* key) {
 /// "a client should read the index file that is last in lexicographic order"
 std::string newest_index(const std::string& reply) {
   std::string newest;
+  note_use(reply);
   std::error_code error;
   for (fs::directory_iterator at(reply, error), end; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename().string();
@@ -387,9 +389,7 @@ class MakeLinks {
   /// looked for below the current folder.
   std::string here(const std::string& written) const {
     const std::size_t at = written.rfind("/CMakeFiles/");
-    std::error_code error;
-    if (at == std::string::npos || fs::exists(written, error))
-      return in_folder(folder_, seen_from_build(written, root_));
+    if (at == std::string::npos || is_there(written)) return in_folder(folder_, seen_from_build(written, root_));
     return in_folder(folder_, written.substr(at + 1));
   }
 
@@ -594,10 +594,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool exists(const std::string& folder, const char* file) {
-  std::error_code error;
-  return fs::exists(in_folder(folder, file), error);
-}
+bool exists(const std::string& folder, const char* file) { return is_there(in_folder(folder, file)); }
 
 /// Of a folder that has been both, CMake's cache says what it is now.
 bool is_make(const std::string& folder) {
@@ -610,6 +607,7 @@ bool is_make(const std::string& folder) {
 /// The names of the folders in one, in order; without hidden ones and links, which may lead anywhere.
 std::vector<std::string> folders_in(const std::string& folder, std::size_t& looked_at) {
   std::vector<std::string> names;
+  note_use(folder.empty() ? "." : folder);
   std::error_code error;
   for (fs::directory_iterator at(folder.empty() ? "." : folder, error), end; !error && at != end; at.increment(error)) {
     ++looked_at;
@@ -714,6 +712,7 @@ class WorkingFolder {
 };
 
 std::string real(const fs::path& path) {
+  note_use(path.string());
   std::error_code error;
   const fs::path found = fs::canonical(path, error);
   return error ? std::string() : found.string();

@@ -10,6 +10,8 @@
 #include "elfaudit/error.hpp"
 #include "input/build/ninja.hpp"
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
+#include "support/path.hpp"
 #include "support/shell_words.hpp"
 
 namespace elfaudit {
@@ -146,6 +148,7 @@ std::vector<CompileEntry> read_entries(std::string_view json, const std::string&
 class SameFile {
  public:
   explicit SameFile(const std::string& path) : name_(fs::path(path).filename().string()) {
+    note_use(path);
     std::error_code error;
     absolute_ = fs::absolute(path, error).lexically_normal();
     canonical_ = fs::weakly_canonical(absolute_, error);
@@ -155,6 +158,7 @@ class SameFile {
 
   bool operator()(const std::string& other) const {
     if (name_.empty() || fs::path(other).filename() != name_) return false;
+    note_use(other);
     std::error_code error;
     const fs::path absolute = fs::absolute(other, error).lexically_normal();
     return absolute == absolute_ || (!canonical_.empty() && fs::weakly_canonical(absolute, error) == canonical_);
@@ -242,9 +246,9 @@ std::string find_compile_commands(const std::string& file) {
   std::string manifest;
   for (int up = 0; up < kMostFoldersUp && !error; ++up) {
     const fs::path path = folder / "compile_commands.json";
-    if (fs::is_regular_file(path, error)) return path.string();
+    if (is_regular_file(path.string())) return path.string();
     // torch.utils.cpp_extension and CMake leave this one, and mostly not the other.
-    if (manifest.empty() && fs::is_regular_file(folder / "build.ninja", error))
+    if (manifest.empty() && is_regular_file((folder / "build.ninja").string()))
       manifest = (folder / "build.ninja").string();
     error.clear();
     if (folder == folder.parent_path()) break;

@@ -13,6 +13,7 @@
 
 #include "elfaudit/error.hpp"
 #include "input/build/compile_database.hpp"
+#include "support/file_uses.hpp"
 #include "support/shell_words.hpp"
 #include "support/strings.hpp"
 #include "target/gpu_arch.hpp"
@@ -140,6 +141,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string real_path(const std::string& path) {
+  note_use(path);
   std::error_code error;
   const fs::path whole = fs::weakly_canonical(fs::absolute(path, error), error);
   return error ? path : whole.string();

@@ -15,6 +15,7 @@
 #include "elfaudit/error.hpp"
 #include "support/bytes.hpp"
 #include "support/file.hpp"
+#include "support/path.hpp"
 #include "support/shell_words.hpp"
 
 namespace elfaudit {
@@ -387,8 +388,7 @@ std::optional<FoundNinjaDeps> look_up(const NinjaDeps& deps, const std::filesyst
                                       const std::filesystem::path& object) {
   std::filesystem::path folder = log.parent_path();
   for (int up = 0; up < 4; ++up) {
-    std::error_code error;
-    if (up == 0 || std::filesystem::exists(folder / "build.ninja", error)) {
+    if (up == 0 || is_there((folder / "build.ninja").string())) {
       for (const std::string& name : {object.lexically_relative(folder).string(), object.string()}) {
         std::vector<std::string> files = deps.files_of(name);
         if (!files.empty()) return FoundNinjaDeps{log.string(), folder.string(), std::move(files)};
@@ -428,11 +428,10 @@ NinjaDeps parse_ninja_deps(std::span<const std::byte> bytes, const std::string& 
 const std::string& NinjaDepsLogs::nearest(const std::string& folder) {
   const auto [entry, added] = nearest_.try_emplace(folder);
   if (!added) return entry->second;
-  std::error_code error;
   std::filesystem::path above = folder;
   for (int up = 0; up < kMostFoldersUp; ++up) {
     const std::filesystem::path log = above / ".ninja_deps";
-    if (std::filesystem::exists(log, error)) {
+    if (is_there(log.string())) {
       entry->second = log.string();
       break;
     }

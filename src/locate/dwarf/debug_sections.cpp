@@ -16,6 +16,7 @@
 
 #include "elfaudit/error.hpp"
 #include "locate/dwarf/elf_tables.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit::dwarf {
 namespace {
@@ -318,7 +319,7 @@ class Finder {
 
   bool belongs(const fs::path& candidate, bool by_checksum) {
     std::error_code error;
-    if (!fs::is_regular_file(candidate, error) || fs::equivalent(candidate, here_, error)) return false;
+    if (!is_regular_file(candidate.string()) || fs::equivalent(candidate, here_, error)) return false;
     met_ = true;
     found_ = candidate.string();
     try {

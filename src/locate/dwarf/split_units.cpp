@@ -1,6 +1,7 @@
 // Finds split units, in .dwo files or a .dwp package.
 
 #include "locate/dwarf/split_units.hpp"
+#include "support/path.hpp"
 
 #include <filesystem>
 #include <system_error>
@@ -40,8 +41,7 @@ std::string SplitFiles::find_file(const Unit& skeleton) {
   const fs::path name = skeleton.dwo_name;
   const fs::path folder = fs::path(object_path()).parent_path();
   for (const fs::path& candidate : {fs::path(skeleton.comp_dir) / name, folder / name, folder / name.filename()}) {
-    std::error_code ignored;
-    if (fs::is_regular_file(candidate, ignored)) return candidate.string();
+    if (is_regular_file(candidate.string())) return candidate.string();
   }
   return {};
 }
@@ -53,7 +53,7 @@ Package* SplitFiles::package() {
   std::error_code ignored;
   const std::string real = fs::canonical(object_path(), ignored).string();
   for (const std::string& base : {object_path(), real, separate_}) {
-    if (base.empty() || !fs::is_regular_file(base + ".dwp", ignored)) continue;
+    if (base.empty() || !is_regular_file(base + ".dwp")) continue;
     package_ = std::make_unique<Package>(base + ".dwp");
     break;
   }

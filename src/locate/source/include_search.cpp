@@ -11,7 +11,9 @@
 #include <system_error>
 
 #include "input/driver.hpp"
+#include "support/file_uses.hpp"
 #include "support/path.hpp"
+#include "support/process.hpp"
 #include "target/machine_traits.hpp"
 
 namespace elfaudit::source {
@@ -96,6 +98,7 @@ unsigned long major_of(const std::string& version) {
 
 std::vector<std::string> entries_of(const std::string& folder) {
   std::vector<std::string> names;
+  note_use(folder);
   std::error_code error;
   for (fs::directory_iterator at(folder, error); !error && at != fs::directory_iterator(); at.increment(error))
     names.push_back(at->path().filename().string());
@@ -179,8 +182,10 @@ bool is_systems(const std::string& program) {
 }
 
 std::string toolkit_of(const std::string& nvcc) {
+  const std::string program = in_path(nvcc);
+  note_use(program);
   std::error_code error;
-  const fs::path real = fs::canonical(in_path(nvcc), error);
+  const fs::path real = fs::canonical(program, error);
   if (error) return {};
   const std::string folder = (real.parent_path().parent_path() / "targets/x86_64-linux/include").string();
   return is_folder(folder) ? folder : std::string();
@@ -239,6 +244,7 @@ constexpr std::size_t kMostOfProject = 1000;
 
 std::vector<std::string> folders_in(const std::string& folder) {
   std::vector<std::string> result;
+  note_use(folder);
   std::error_code error;
   for (fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end; at != end;
        at.increment(error)) {
@@ -273,6 +279,7 @@ class ProjectFolders {
 
  private:
   static fs::file_time_type time_of(const std::string& folder) {
+    note_use(folder);
     std::error_code error;
     return fs::last_write_time(folder, error);
   }
@@ -375,7 +382,7 @@ const std::vector<std::size_t>& GuessedDirectories::having(const std::string& en
     return this->having(entry);
   }
   for (std::size_t i = 0; i < directories_.size(); ++i)
-    if (::access((directories_[i] + "/" + entry).c_str(), F_OK) == 0) having->second.push_back(i);
+    if (is_there(directories_[i] + "/" + entry)) having->second.push_back(i);
   return having->second;
 }
 
@@ -388,11 +395,10 @@ void GuessedDirectories::list_directories() {
 
 std::vector<std::string> GuessedDirectories::holding(const std::string& name) {
   std::vector<std::string> result;
-  std::error_code error;
   for (const std::size_t i : having(name.substr(0, name.find('/')))) {
     std::string path = normal_path(name, directories_[i]);
     const bool is_new_path = std::find(result.begin(), result.end(), path) == result.end();
-    if (is_new_path && fs::is_regular_file(path, error)) result.push_back(std::move(path));
+    if (is_new_path && is_regular_file(path)) result.push_back(std::move(path));
   }
   return result;
 }
@@ -423,7 +429,7 @@ constexpr const char* kMarkers[] = {"/.git", "/.hg", "/.svn"};
 /// Another project's, which is not built with this one's -I.
 bool is_checkout(const std::string& folder) {
   return std::any_of(std::begin(kMarkers), std::end(kMarkers),
-                     [&](const char* marker) { return ::access((folder + marker).c_str(), F_OK) == 0; });
+                     [&](const char* marker) { return is_there(folder + marker); });
 }
 
 /// The folders below that one, the nearest first, as far as is affordable.
@@ -478,6 +484,7 @@ std::shared_ptr<const std::vector<FileIncludes>> includes_in(const std::string& 
   constexpr std::size_t kMostFolders = 4000;
   using Known = std::pair<fs::file_time_type, std::shared_ptr<const std::vector<FileIncludes>>>;
   thread_local std::unordered_map<std::string, Known> all;
+  note_use(folder);
   std::error_code error;
   const fs::file_time_type time = fs::last_write_time(folder, error);
   if (all.size() >= kMostFolders) all.clear();
@@ -497,7 +504,7 @@ bool GuessedDirectories::is_beside_project(std::string_view name, const std::str
     if (folder == root_ || folder.starts_with(root_ + "/")) continue;
     const std::size_t behind = std::min(folder.find('/', parent.size() + 1), folder.size());
     if (folder.substr(behind) == own) continue;
-    if (::access((folder + "/" + std::string(name)).c_str(), F_OK) == 0) return true;
+    if (is_there(folder + "/" + std::string(name))) return true;
   }
   return false;
 }
@@ -618,6 +625,7 @@ void IncludeSearch::infer_system_directories(const std::vector<std::string>& fil
 /// nvcc 13 lists .../targets/x86_64-linux/include/cuda_runtime.h, which is a link, and
 /// /usr/local/cuda-13.0/include/cccl.
 void IncludeSearch::set_toolkit(const std::string& folder) {
+  note_use(folder);
   std::error_code failed;
   const std::filesystem::path real = std::filesystem::canonical(folder, failed);
   toolkit_ = folder + "/";

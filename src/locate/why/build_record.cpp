@@ -23,6 +23,7 @@
 #include "locate/source/lexer.hpp"
 #include "locate/why/file_contents.hpp"
 #include "scan/device/device_code.hpp"
+#include "support/file_uses.hpp"
 #include "support/path.hpp"
 #include "support/process.hpp"
 
@@ -43,11 +44,13 @@ std::string object_file_of(const Origin& origin) {
   if (!origin.is_member()) return origin.path;
   if (!origin.bytes_path.empty() && origin.bytes_path != origin.path) return origin.bytes_path;  // a thin archive's
   const fs::path folder = fs::path(origin.path).parent_path();
+  note_use(folder.empty() ? "." : folder.string());
   std::error_code error;
   fs::recursive_directory_iterator entry(folder.empty() ? "." : folder, fs::directory_options::skip_permission_denied,
                                          error);
   for (int seen = 0; !error && entry != fs::end(entry) && seen < kMostEntries; entry.increment(error), ++seen) {
     if (entry.depth() >= kMostLevels) entry.disable_recursion_pending();
+    if (entry.recursion_pending()) note_use(entry->path().string());
     if (entry->path().filename() != origin.member || !entry->is_regular_file(error)) continue;
     const std::string path = entry->path().lexically_normal().string();
     if (same_bytes(origin, loose(path))) return path;
@@ -63,10 +66,7 @@ constexpr int kMostFoldersUp = 16;
 
 fs::path whole(const std::string& path) { return (fs::path(working_directory()) / path).lexically_normal(); }
 
-bool is_there(const fs::path& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error);
-}
+bool is_there(const fs::path& path) { return is_regular_file(path.string()); }
 
 /// How well a folder explains the names of a depfile: its source must be there; better when the target is the object.
 int fitness(const fs::path& folder, const Depfile& depfile, const fs::path& object) {
@@ -290,6 +290,7 @@ std::optional<std::string> preprocess(const BuildRecord& record, std::string& wh
   }
   const std::vector<std::string> there{"env", "-C", record.command->folder.empty() ? "." : record.command->folder};
   argv.insert(argv.begin(), there.begin(), there.end());
+  note_unknown_use();  // the headers that it reads
   std::optional<ProcessOutput> output = run_process(argv);
   if (output && output->exit_code == 0) return std::move(output->out);
   why_not =

@@ -10,6 +10,7 @@
 #include "elfaudit/error.hpp"
 #include "locate/source/lexer.hpp"
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
 
 namespace elfaudit {
 namespace {
@@ -57,6 +58,8 @@ std::vector<std::string> cut(const std::string& text) {
 }  // namespace
 
 bool same_file(const Origin& a, const Origin& b) {
+  note_use(a.file());
+  note_use(b.file());
   std::error_code error;
   return a.member == b.member && a.offset == b.offset && std::filesystem::equivalent(a.file(), b.file(), error) &&
          !error;

@@ -38,8 +38,8 @@ std::optional<std::string> source_folder_of(const fs::path& build) {
 }
 
 bool is_checkout(const fs::path& folder) {
-  std::error_code error;
-  return fs::exists(folder / ".git", error) || fs::exists(folder / ".hg", error) || fs::exists(folder / ".svn", error);
+  return is_there((folder / ".git").string()) || is_there((folder / ".hg").string()) ||
+         is_there((folder / ".svn").string());
 }
 
 /// `folder` and those above it, the nearest first.

@@ -1,0 +1,68 @@
+// What a run looks at on disk, so that a later one can know that it would see the same.
+//
+// Whatever asks the system about a path says so first: with note_use(), or by one of the functions of file.hpp and
+// path.hpp, which do. Between start_noting() and take_uses() each path is kept with the state that it was in when it
+// was named first. Otherwise a note costs one test of a flag.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace elfaudit {
+
+/// By what the system knows what is at a path: device, inode, size, times and mode of the link there and of what it
+/// leads to. All zero: nothing is there. Whoever writes to a file changes its ctime, which no one can set; a folder's
+/// changes with the names in it.
+struct PathState {
+  std::array<std::uint64_t, 12> words{};
+  bool operator==(const PathState&) const = default;
+};
+
+PathState state_of_path(const std::string& path);
+
+struct PathUse {
+  std::string path;  ///< absolute
+  PathState state;
+};
+
+struct FileUses {
+  std::vector<PathUse> paths;  ///< sorted by path, each once
+  /// Does all that the run saw depend on them alone? Not when it has read a pipe, or a file that was written so
+  /// recently that it may be written again within the tick of the clock.
+  bool whole = true;
+};
+
+/// Forgets what was noted before.
+void start_noting();
+
+/// What was noted since; nothing is noted from here on.
+FileUses take_uses();
+
+namespace file_uses {
+extern std::atomic<bool> noting;
+void note(const std::string& path);
+void spoil();
+}  // namespace file_uses
+
+/// `path` is about to be opened, listed or asked about; relative to the working directory. Safe from any thread.
+inline void note_use(const std::string& path) {
+  if (file_uses::noting.load(std::memory_order_relaxed)) file_uses::note(path);
+}
+
+/// stat(2): false where nothing can be asked about.
+inline bool get_status(const std::string& path, struct ::stat& info) {
+  note_use(path);
+  return ::stat(path.c_str(), &info) == 0;
+}
+
+/// Something was read whose state no path tells: standard input, what a compiler says of sources.
+inline void note_unknown_use() {
+  if (file_uses::noting.load(std::memory_order_relaxed)) file_uses::spoil();
+}
+
+}  // namespace elfaudit

@@ -1,0 +1,134 @@
+"""--cache: a run is not made again as long as all that it looked at is as it was. path_log.c sees what it looks at, and then
+lies about one path after another: each lie must make the run happen again."""
+
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+from elfaudit_test import ENVIRONMENT, need
+
+need("gcc", "g++", "ar")
+
+PROGRAM = os.environ.get("ELFAUDIT", "")
+MOST_LIES = 150  # of one run; the paths are many headers' folders, which are all asked alike
+
+
+class Spied:
+    """Runs of one command, under path_log.c."""
+
+    def __init__(self, lab, *arguments):
+        self.lab, self.command = lab, [PROGRAM, *arguments]
+        self.own = lab.path.with_name(lab.path.name + "-spy")
+        self.own.mkdir()
+        library, source = self.own / "path_log.so", pathlib.Path(__file__).parent / "path_log.c"
+        subprocess.run(["gcc", "-shared", "-fPIC", "-w", str(source), "-o", str(library)], check=True)
+        self.log, self.lie, self.cache = self.own / "log", self.own / "lie", self.own / "cache"
+        self.lie.write_text("")
+        self.environment = {**ENVIRONMENT, "LD_PRELOAD": str(library), "LIE": str(self.lie), "LOG": str(self.log)}
+
+    def run(self, lie=""):
+        """Its output, and whether it was remembered. `lie`: the path that is said to have changed."""
+        words = [*self.command[:2], "--stats", "--cache", str(self.cache), *self.command[2:]]
+        self.lie.write_text(lie)
+        result = subprocess.run(words, cwd=self.lab.path, env=self.environment, capture_output=True, text=True)
+        assert result.returncode in (0, 1), result
+        return result.stdout, "remembered: " in result.stderr
+
+    def paths(self):
+        """What the first run looked at, but for what it wrote itself."""
+        mine = (str(self.own), "/proc/", "/dev/", "/sys/")
+        return sorted({path for path in self.log.read_text().splitlines() if not path.startswith(mine)})
+
+
+def check_every_path(lab, *arguments):
+    spied = Spied(lab, "check", *arguments)
+    first, remembered = spied.run()
+    assert not remembered
+    paths = spied.paths()
+    assert spied.run() == (first, True)
+    assert len(paths) > 3
+    step = max(1, len(paths) // MOST_LIES)
+    missed = [path for path in paths[::step] if spied.run(lie=path)[1]]
+    assert missed == []
+
+
+@pytest.fixture(autouse=True)
+def plain_program():
+    if b"__asan_init" in subprocess.run(["nm", PROGRAM], capture_output=True).stdout:
+        pytest.skip("AddressSanitizer must be preloaded first")
+
+
+def test_objects(lab):
+    lab.cc("a.o", "int f() { return 1; }")
+    lab.cc("b.o", "int main() { return 0; }")
+    check_every_path(lab, "a.o", "b.o")
+
+
+def test_duplicate_with_its_place_and_cause(lab):
+    lab.write("include/state.h", "int state;\n")
+    for name in "ab":
+        lab.cc(f"{name}.o", '#include "state.h"\n', "g++ -Iinclude -MMD")
+    check_every_path(lab, "a.o", "b.o")
+
+
+def test_link_command_with_archive_and_shared_object(lab):
+    lab.cc("main.o", "int f(); int g(); int main() { return f() + g(); }")
+    lab.ar("libf.a", lab.cc("f.o", "int f() { return 1; }"))
+    lab.cc("g.o", "int g() { return 2; }", "g++ -fPIC")
+    lab.sh("g++ -shared g.o -o libg.so -Wl,-rpath,/nowhere")
+    check_every_path(lab, "--", "g++", "main.o", "-L.", "-lf", "-lg", "-o", "app")
+
+
+def test_missing_library(lab):
+    lab.cc("main.o", "int zlibVersion(); int main() { return zlibVersion(); }")
+    check_every_path(lab, "--", "g++", "main.o", "-L/usr/lib/x86_64-linux-gnu", "-o", "app")
+
+
+def test_build_folder(lab):
+    need("ninja")
+    lab.write("a.cpp", '#include "a.h"\nint main() { return 0; }\n')
+    lab.write("a.h", "inline int twice(int x) { return 2 * x; }\n")
+    lab.write("build.ninja", "rule cxx\n  command = g++ -MMD -MF $out.d -c $in -o $out\n  depfile = $out.d\n  deps = gcc\n"
+              "rule link\n  command = g++ $in -o $out\nbuild a.o: cxx a.cpp\nbuild app: link a.o\n")
+    lab.sh("ninja")
+    check_every_path(lab, "-p", ".")
+
+
+def test_folder(lab):
+    lab.write("lib/f.cpp", "int f() { return 1; }")
+    lab.sh("g++ -shared -fPIC lib/f.cpp -o lib/libf.so -Wl,-rpath,'$ORIGIN'")
+    check_every_path(lab, "lib")
+
+def test_reports_are_written_again(lab):
+    lab.cc("a.o", "int x;")
+    lab.cc("b.o", "int x;")
+    spied = Spied(lab, "check", "--format", "json=out.json", "--format", "text", "a.o", "b.o")
+    first, _ = spied.run()
+    spied.run()  # out.json is new in the folder of the objects
+    written = (lab.path / "out.json").read_bytes()
+    (lab.path / "out.json").write_text("")
+    assert spied.run() == (first, True)
+    assert (lab.path / "out.json").read_bytes() == written
+
+
+def test_what_is_new_is_not_remembered(lab):
+    """It may be written again within the tick of the clock in which it was written."""
+    lab.cc("a.o", "int x;")
+    for _ in range(2):
+        assert "remembered" not in lab.audit("check", "--stats", "--cache", "cache", "a.o").err
+    assert list(lab.path.rglob("*.run")) == []
+
+
+def test_other_environment_and_damaged_entries(lab):
+    lab.cc("a.o", "int x;")
+    spied = Spied(lab, "check", "a.o")
+    first, _ = spied.run()
+    assert spied.run() == (first, True)
+    spied.environment["LIBRARY_PATH"] = "elsewhere"
+    assert spied.run() == (first, False)
+    assert spied.run() == (first, True)
+    [entry] = spied.cache.rglob("*.run")
+    entry.write_bytes(entry.read_bytes()[:-1])
+    assert spied.run() == (first, False)
