@@ -46,6 +46,7 @@ std::string encode(const RunResult& result, const std::vector<const PathUse*>& u
   out.number(uses.size());
   for (const PathUse* use : uses) {
     out.text(use->path);
+    out.number(static_cast<std::uint64_t>(use->level));
     for (const std::uint64_t word : use->state.words) out.number(word);
   }
   out.number(static_cast<std::uint64_t>(result.exit_code));
@@ -63,9 +64,10 @@ bool all_as_before(WireReader& in, std::size_t& count) {
   count = in.count();
   for (std::size_t i = 0; i < count; ++i) {
     const std::string path(in.text());
+    const auto level = static_cast<Level>(in.number_to(static_cast<std::uint64_t>(Level::Whole)));
     PathState before;
     for (std::uint64_t& word : before.words) word = in.number();
-    if (state_of_path(path) != before) return false;
+    if (state_of_path(path, level) != before) return false;
   }
   return true;
 }

@@ -122,7 +122,7 @@ LinkerKind linker_kind(const std::string& program) {
   if (const std::optional<LinkerKind> named = kind_of_name(base_name(program))) return *named;
   std::error_code error;
   const std::string found = in_path(program);
-  note_use(found);
+  note_use(found, Level::Identity);
   const std::string real = std::filesystem::canonical(found, error).string();
   // Plain "ld" is GNU ld unless its file says otherwise.
   return error ? LinkerKind::Bfd : kind_of_name(base_name(real)).value_or(LinkerKind::Bfd);
@@ -196,7 +196,7 @@ int linker_version(LinkerKind kind, const std::string& program, bool may_run) {
   if (const int version = number_behind(base_name(program), "lld-"); version != 0) return version;
   std::error_code error;
   const std::string found = in_path(program);
-  note_use(found);
+  note_use(found, Level::Identity);
   const std::string real = std::filesystem::canonical(found, error).string();
   if (const int version = error ? 0 : number_behind(real, "/llvm-"); version != 0) return version;
   if (!may_run) return 0;
@@ -566,7 +566,7 @@ std::string linker_of_collect2(const std::vector<std::string>& words, std::strin
     for (std::size_t at = 0; at < path.size();) {
       const std::size_t end = std::min(path.find(':', at), path.size());
       const std::string file = path.substr(at, end - at) + wanted;  // each directory ends in '/'
-      note_use(file);
+      note_use(file, Level::Identity);
       if (::access(file.c_str(), X_OK) == 0) return file;
       at = end + 1;
     }

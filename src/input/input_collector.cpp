@@ -30,7 +30,7 @@ std::string folders_searched(const std::vector<std::string>& folders) {
   std::vector<std::string> shown;
   std::set<std::filesystem::path> seen;
   for (const std::string& folder : folders) {
-    note_use(folder);
+    note_use(folder, Level::Identity);
     std::error_code error;
     const std::filesystem::path real = std::filesystem::weakly_canonical(folder, error);
     if (seen.insert(error ? std::filesystem::path(folder) : real).second && seen.size() <= kMostShown)

@@ -116,8 +116,8 @@ std::string join(const SearchPath& search, const std::string& dir, const std::st
 
 bool below(const std::string& path, const std::string& root) {
   if (root.empty()) return false;
-  note_use(path);
-  note_use(root);
+  note_use(path, Level::Identity);
+  note_use(root, Level::Identity);
   std::error_code error;
   const std::string real = std::filesystem::weakly_canonical(path, error).string();
   const std::string real_root = std::filesystem::weakly_canonical(root, error).string();
@@ -225,7 +225,7 @@ std::string other_version(const SearchPath& search, const std::string& name) {
   std::set<std::pair<dev_t, ino_t>> seen;  // a driver names one folder in half a dozen ways
   for (const std::string& dir : search.dirs) {
     struct stat info {};
-    if (!get_status(dir, info) || !seen.emplace(info.st_dev, info.st_ino).second) continue;
+    if (!get_status(dir, info, Level::Identity) || !seen.emplace(info.st_dev, info.st_ino).second) continue;
     for (const std::string& file : names_in(dir, stem + ".")) found.push_back(join(search, dir, file));
     if (!found.empty()) break;
   }

@@ -799,8 +799,8 @@ class LineReader {
     const std::filesystem::path path = job_.output_path;
     const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
     if (path.empty()) return;
-    note_use(folder.string());
-    note_use(path.string());
+    note_use(folder.string(), Level::Kind);
+    note_use(path.string(), Level::Kind);
     if (!std::filesystem::is_directory(folder, unknown) && !unknown)
       note(job_.output_path + ": the folder does not exist, and the linker does not create it");
     else if (std::filesystem::is_directory(path, unknown))

@@ -193,7 +193,7 @@ void take_option(NvlinkLine& line, const NvWord& word) {
 
 std::string canonical(const std::string& path) {
   std::error_code error;
-  note_use(path);
+  note_use(path, Level::Identity);
   const std::filesystem::path real = std::filesystem::canonical(path, error);
   return error ? path : real.string();
 }

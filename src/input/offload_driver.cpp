@@ -25,7 +25,7 @@ using Words = std::vector<std::string>;
 int llvm_version_of(const std::string& program) {
   std::error_code error;
   const std::string found = in_path(program);
-  note_use(found);
+  note_use(found, Level::Identity);
   const std::string real = std::filesystem::canonical(found, error).string();
   for (const auto& [text, before] :
        {std::pair<std::string_view, std::string_view>{program, "wrapper-"}, {program, "/llvm-"}, {real, "/llvm-"}}) {

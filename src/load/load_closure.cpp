@@ -610,7 +610,7 @@ class Walk {
     fs::path path = result_.libraries[i].path;
     if (path.is_relative()) path = fs::current_path(error) / path;
     if (i == 0) {
-      note_use(path.string());
+      note_use(path.string(), Level::Identity);
       const fs::path real =
           root_.is_this_machine() ? fs::canonical(path, error) : fs::path(root_.inside(root_.real(path)));
       if (!error) path = real;

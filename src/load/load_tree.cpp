@@ -237,7 +237,7 @@ std::string Root::real(const std::string& path) const {
       done = done.parent_path();
       continue;
     }
-    note_use(path_ + (done / part).string());
+    note_use(path_ + (done / part).string(), Level::Identity);
     std::error_code error;
     const fs::path target = fs::read_symlink(path_ + (done / part).string(), error);
     if (error) {
@@ -347,7 +347,7 @@ LoadFacts load_facts_of(const ObjectFacts& object) {
 
 std::optional<TreeFile> regular_file(const std::string& real) {
   struct stat status {};
-  if (!get_status(real, status) || !S_ISREG(status.st_mode)) return std::nullopt;
+  if (!get_status(real, status, Level::Identity) || !S_ISREG(status.st_mode)) return std::nullopt;
   return TreeFile{{status.st_dev, status.st_ino}, real};
 }
 

@@ -82,7 +82,7 @@ class DirectoryWalk {
       const std::string path = directory.ends_with('/') ? directory + name : directory + "/" + name;
       struct stat link {};
       struct stat info {};
-      note_use(path);
+      note_use(path, Level::Identity);
       if (::lstat(path.c_str(), &link) != 0) continue;  // gone since it was listed
       const bool is_link = S_ISLNK(link.st_mode);
       if (::stat(path.c_str(), &info) != 0) {

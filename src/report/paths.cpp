@@ -35,7 +35,7 @@ class PathMapper {
     if (map.source_root.empty()) return;
     root_ = (fs::path(here_) / map.source_root).lexically_normal().string();
     if (root_.size() > 1 && root_.back() == '/') root_.pop_back();
-    note_use(root_);
+    note_use(root_, Level::Identity);
     std::error_code error;
     real_root_ = fs::canonical(root_, error).string();  // debug info has the folder that a link like /src leads to
   }

@@ -262,7 +262,7 @@ using FileId = std::pair<dev_t, ino_t>;
 
 std::optional<FileId> file_id(const std::string& path) {
   struct stat status {};
-  if (!get_status(path, status)) return std::nullopt;
+  if (!get_status(path, status, Level::Identity)) return std::nullopt;
   return FileId{status.st_dev, status.st_ino};
 }
 

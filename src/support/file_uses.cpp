@@ -22,7 +22,11 @@ constexpr std::size_t kMostPaths = std::size_t{1} << 20;
 
 struct Shard {
   std::mutex mutex;
-  std::unordered_map<std::string, PathState> states;
+  struct Noted {
+    Level level = Level::Kind;
+    PathState state;  ///< whole
+  };
+  std::unordered_map<std::string, Noted> paths;
 };
 
 std::array<Shard, kShards> shards;
@@ -62,7 +66,9 @@ std::string absolute(const std::string& path) {
 
 }  // namespace
 
-PathState state_of_path(const std::string& path) {
+namespace {
+
+PathState whole_state_of(const std::string& path) {
   PathState state;
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0) return state;
@@ -71,20 +77,45 @@ PathState state_of_path(const std::string& path) {
   return state;
 }
 
+PathState cut_to(const PathState& whole, Level level) {
+  PathState state;
+  const std::array<std::uint64_t, 12>& words = whole.words;
+  const std::uint64_t link = words[5] & S_IFMT;
+  switch (level) {
+    case Level::Kind:
+      state.words[5] = link == S_IFLNK ? words[11] & S_IFMT : link;
+      return state;
+    case Level::Identity:
+      for (const std::size_t half : {0, 6}) {
+        std::copy_n(words.begin() + static_cast<std::ptrdiff_t>(half), 2, state.words.begin() + half);
+        state.words[half + 5] = words[half + 5] & S_IFMT;
+      }
+      return state;
+    case Level::Whole:
+      return whole;
+  }
+  return whole;
+}
+
+}  // namespace
+
+PathState state_of_path(const std::string& path, Level level) { return cut_to(whole_state_of(path), level); }
+
 namespace file_uses {
 
 std::atomic<bool> noting = false;
 
-void note(const std::string& path) {
+void note(const std::string& path, Level level) {
   std::string whole = absolute(path);
   Shard& shard = shards[std::hash<std::string>()(whole) % kShards];
   const std::lock_guard lock(shard.mutex);
-  if (shard.states.size() == kMostPaths / kShards) {
+  if (shard.paths.size() == kMostPaths / kShards) {
     spoilt = true;
     return;
   }
-  const auto [entry, is_new] = shard.states.try_emplace(std::move(whole));
-  if (is_new) entry->second = state_of_path(entry->first);
+  const auto [entry, is_new] = shard.paths.try_emplace(std::move(whole));
+  if (is_new) entry->second.state = whole_state_of(entry->first);
+  entry->second.level = std::max(entry->second.level, level);
 }
 
 void spoil() { spoilt = true; }
@@ -94,7 +125,7 @@ void spoil() { spoilt = true; }
 void start_noting() {
   for (Shard& shard : shards) {
     const std::lock_guard lock(shard.mutex);
-    shard.states.clear();
+    shard.paths.clear();
   }
   spoilt = false;
   file_uses::noting = true;
@@ -109,11 +140,11 @@ FileUses take_uses() {
   uses.whole = !spoilt;
   for (Shard& shard : shards) {
     const std::lock_guard lock(shard.mutex);
-    for (auto& [path, state] : shard.states) {
-      uses.whole = uses.whole && is_steady(state, now);
-      uses.paths.push_back({path, state});
+    for (const auto& [path, noted] : shard.paths) {
+      uses.whole = uses.whole && (noted.level != Level::Whole || is_steady(noted.state, now));
+      uses.paths.push_back({path, noted.level, cut_to(noted.state, noted.level)});
     }
-    shard.states.clear();
+    shard.paths.clear();
   }
   std::sort(uses.paths.begin(), uses.paths.end(), [](const PathUse& a, const PathUse& b) { return a.path < b.path; });
   return uses;

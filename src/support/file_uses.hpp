@@ -15,19 +15,27 @@
 
 namespace elfaudit {
 
+/// How much of what is at a path a run goes by.
+enum class Level : std::uint8_t {
+  Kind,      ///< nothing, a file or a folder
+  Identity,  ///< and which one: what links lead to
+  Whole      ///< and what is in it
+};
+
 /// By what the system knows what is at a path: device, inode, size, times and mode of the link there and of what it
-/// leads to. All zero: nothing is there. Whoever writes to a file changes its ctime, which no one can set; a folder's
-/// changes with the names in it.
+/// leads to, as far as the level asks; all else zero, as where nothing is. Whoever writes to a file changes its ctime,
+/// which no one can set; a folder's changes with the names in it.
 struct PathState {
   std::array<std::uint64_t, 12> words{};
   bool operator==(const PathState&) const = default;
 };
 
-PathState state_of_path(const std::string& path);
+PathState state_of_path(const std::string& path, Level level);
 
 struct PathUse {
   std::string path;  ///< absolute
-  PathState state;
+  Level level = Level::Whole;
+  PathState state;  ///< when it was named first
 };
 
 struct FileUses {
@@ -45,18 +53,18 @@ FileUses take_uses();
 
 namespace file_uses {
 extern std::atomic<bool> noting;
-void note(const std::string& path);
+void note(const std::string& path, Level level);
 void spoil();
 }  // namespace file_uses
 
 /// `path` is about to be opened, listed or asked about; relative to the working directory. Safe from any thread.
-inline void note_use(const std::string& path) {
-  if (file_uses::noting.load(std::memory_order_relaxed)) file_uses::note(path);
+inline void note_use(const std::string& path, Level level = Level::Whole) {
+  if (file_uses::noting.load(std::memory_order_relaxed)) file_uses::note(path, level);
 }
 
 /// stat(2): false where nothing can be asked about.
-inline bool get_status(const std::string& path, struct ::stat& info) {
-  note_use(path);
+inline bool get_status(const std::string& path, struct ::stat& info, Level level = Level::Whole) {
+  note_use(path, level);
   return ::stat(path.c_str(), &info) == 0;
 }
 

@@ -22,18 +22,18 @@ std::string working_directory() {
 }
 
 bool is_there(const std::string& path) {
-  note_use(path);
+  note_use(path, Level::Kind);
   std::error_code error;
   return std::filesystem::exists(path, error);
 }
 
 bool is_regular_file(const std::string& path) {
   struct stat info {};
-  return get_status(path, info) && S_ISREG(info.st_mode);
+  return get_status(path, info, Level::Kind) && S_ISREG(info.st_mode);
 }
 
 bool is_folder(const std::string& path) {
-  note_use(path);
+  note_use(path, Level::Kind);
   std::error_code error;
   return std::filesystem::is_directory(path, error);
 }

@@ -712,7 +712,7 @@ class WorkingFolder {
 };
 
 std::string real(const fs::path& path) {
-  note_use(path.string());
+  note_use(path.string(), Level::Identity);
   std::error_code error;
   const fs::path found = fs::canonical(path, error);
   return error ? std::string() : found.string();

@@ -148,7 +148,7 @@ std::vector<CompileEntry> read_entries(std::string_view json, const std::string&
 class SameFile {
  public:
   explicit SameFile(const std::string& path) : name_(fs::path(path).filename().string()) {
-    note_use(path);
+    note_use(path, Level::Identity);
     std::error_code error;
     absolute_ = fs::absolute(path, error).lexically_normal();
     canonical_ = fs::weakly_canonical(absolute_, error);
@@ -158,7 +158,7 @@ class SameFile {
 
   bool operator()(const std::string& other) const {
     if (name_.empty() || fs::path(other).filename() != name_) return false;
-    note_use(other);
+    note_use(other, Level::Identity);
     std::error_code error;
     const fs::path absolute = fs::absolute(other, error).lexically_normal();
     return absolute == absolute_ || (!canonical_.empty() && fs::weakly_canonical(absolute, error) == canonical_);

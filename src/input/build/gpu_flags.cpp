@@ -141,7 +141,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string real_path(const std::string& path) {
-  note_use(path);
+  note_use(path, Level::Identity);
   std::error_code error;
   const fs::path whole = fs::weakly_canonical(fs::absolute(path, error), error);
   return error ? path : whole.string();

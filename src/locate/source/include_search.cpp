@@ -183,7 +183,7 @@ bool is_systems(const std::string& program) {
 
 std::string toolkit_of(const std::string& nvcc) {
   const std::string program = in_path(nvcc);
-  note_use(program);
+  note_use(program, Level::Identity);
   std::error_code error;
   const fs::path real = fs::canonical(program, error);
   if (error) return {};
@@ -625,7 +625,7 @@ void IncludeSearch::infer_system_directories(const std::vector<std::string>& fil
 /// nvcc 13 lists .../targets/x86_64-linux/include/cuda_runtime.h, which is a link, and
 /// /usr/local/cuda-13.0/include/cccl.
 void IncludeSearch::set_toolkit(const std::string& folder) {
-  note_use(folder);
+  note_use(folder, Level::Identity);
   std::error_code failed;
   const std::filesystem::path real = std::filesystem::canonical(folder, failed);
   toolkit_ = folder + "/";

@@ -103,7 +103,7 @@ std::string_view parent_path(std::string_view path) {
 FileStore::FileStore(const std::map<std::string, std::string>& edited) {
   struct stat st {};
   for (const auto& [path, text] : edited)
-    if (get_status(path, st)) edited_[inode_of(st)] = text;
+    if (get_status(path, st, Level::Identity)) edited_[inode_of(st)] = text;
 }
 
 std::uint32_t FileStore::add(TextFile file) {
@@ -115,7 +115,7 @@ std::uint32_t FileStore::open(const std::string& path, const std::string& spelle
   const auto [known, is_new] = by_path_.try_emplace(path, kNone);
   if (!is_new) return known->second;
   struct stat st {};
-  if (!get_status(spelled, st) || !S_ISREG(st.st_mode)) return kNone;
+  if (!get_status(spelled, st, Level::Identity) || !S_ISREG(st.st_mode)) return kNone;
   if (static_cast<std::uint64_t>(st.st_size) > kLargestFile) return kNone;
   const std::string inode = inode_of(st);
   const auto [same, is_first] = by_inode_.try_emplace(inode, kNone);
@@ -168,13 +168,13 @@ void FileStore::forget_reading() {
 
 bool FileStore::is_open(const std::string& spelled) const {
   struct stat st {};
-  return get_status(spelled, st) && by_inode_.contains(inode_of(st));
+  return get_status(spelled, st, Level::Identity) && by_inode_.contains(inode_of(st));
 }
 
 bool FileStore::exists(const std::string& spelled) {
   const auto [known, is_new] = exists_.try_emplace(spelled, false);
   struct stat st {};
-  if (is_new) known->second = get_status(spelled, st) && S_ISREG(st.st_mode);
+  if (is_new) known->second = get_status(spelled, st, Level::Identity) && S_ISREG(st.st_mode);
   return known->second;
 }
 

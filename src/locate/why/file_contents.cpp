@@ -58,8 +58,8 @@ std::vector<std::string> cut(const std::string& text) {
 }  // namespace
 
 bool same_file(const Origin& a, const Origin& b) {
-  note_use(a.file());
-  note_use(b.file());
+  note_use(a.file(), Level::Identity);
+  note_use(b.file(), Level::Identity);
   std::error_code error;
   return a.member == b.member && a.offset == b.offset && std::filesystem::equivalent(a.file(), b.file(), error) &&
          !error;
