@@ -230,16 +230,18 @@ bool needs_all_names(const Resolution& resolution) {
 /// `given`: the inputs, read already, for several links. What concerns objects alone is then reported once for
 /// all of these.
 Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilter> prefilter,
-                 std::optional<std::vector<InputFacts>> given = {}, NamesRead names = NamesRead::AtStake) {
+                 std::optional<ReadInputs> of_build = {}, NamesRead names = NamesRead::AtStake) {
   Audit result;
   result.job = std::move(job);
   if (prefilter) result.passes.push_back({"prefilter", prefilter->milliseconds});
   Stopwatch watch(result.passes);
   Attempts attempt;
 
-  const bool alone = !given;
+  const bool alone = !of_build;
   const bool by_need = alone && !prefilter && may_open_by_need(result.job, options);
   progress_stage("reading files");
+  std::optional<std::vector<InputFacts>> given;
+  if (of_build) given = std::move(of_build->inputs);
   if (by_need && names == NamesRead::AtStake) given = scan_at_stake(result.job);
   const bool at_stake = by_need && given;
   const LinkJob as_given = at_stake ? result.job : LinkJob();
@@ -309,11 +311,11 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   };
   const std::vector<ObjectFacts> interpreter =
       attempt("the interpreter's libraries", [&] { return interpreter_of_link(result, options); });
-  result.findings =
-      apply_rules({result.job, result.inputs, result.resolution, result.packages, result.images, options.pythons,
-                   options.gpu_archs, compiles, stale.objects, stale.libraries, &result.libraries,
-                   holds_functions_or_variables, when_looked_up, in_headers, interpreter, &relatives, resolve_as},
-                  options.enable);
+  result.findings = apply_rules(
+      {result.job, result.inputs, result.resolution, result.packages, result.images, options.pythons, options.gpu_archs,
+       compiles, stale.objects, stale.libraries, &result.libraries, holds_functions_or_variables, when_looked_up,
+       in_headers, interpreter, &relatives, resolve_as, of_build && of_build->data_is_alike},
+      options.enable);
   watch.lap("rules");
   progress_stage("looking for definitions in debug info");
   for (std::string& problem :
@@ -347,9 +349,9 @@ Audit audit(LinkJob job, const AuditOptions& options, std::optional<Prefilter> p
   return result;
 }
 
-Audit audit_read(LinkJob job, const AuditOptions& options, std::vector<InputFacts> inputs) {
+Audit audit_read(LinkJob job, const AuditOptions& options, ReadInputs given) {
   Audit result;
-  with_threads(options.jobs, [&] { result = run_stages(std::move(job), options, {}, std::move(inputs)); });
+  with_threads(options.jobs, [&] { result = run_stages(std::move(job), options, {}, std::move(given)); });
   return result;
 }
 

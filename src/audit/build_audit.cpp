@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "divergence/divergence.hpp"
 #include "resolve/resolve.hpp"
 #include "rules/rules.hpp"
 #include "scan/scan.hpp"
@@ -209,11 +210,14 @@ Audit run(std::vector<BuildJob> jobs, const AuditOptions& options) {
   std::vector<std::string> notes;
   std::vector<Finding> about_objects = audit_objects(shared.all(), options, notes);
   passes.push_back({"objects", since(begin)});
+  begin = Clock::now();
+  const bool alike = jobs.size() > 1 && is_data_alike(shared.all());
+  passes.back().milliseconds += since(begin);
 
   std::vector<Audit> audits(jobs.size());
   for_each_parallel(jobs.size(), 1, [&](std::size_t i) {
-    std::vector<InputFacts> inputs = shared.of(jobs[i].job);
-    audits[i] = audit_read(std::move(jobs[i].job), options, std::move(inputs));
+    ReadInputs given{shared.of(jobs[i].job), alike};
+    audits[i] = audit_read(std::move(jobs[i].job), options, std::move(given));
   });
   excuse_what_findings_stop(jobs, audits);
   for (Audit& audit : audits) {

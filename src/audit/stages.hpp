@@ -71,9 +71,14 @@ class LinkMembers {
   std::vector<std::uint32_t> wanted_;  ///< names whose offers are to be looked at
 };
 
-/// One link of several, whose inputs were read before: `inputs` are those of `job`, in their order. It lacks what
-/// audit_objects() reports.
-Audit audit_read(LinkJob job, const AuditOptions& options, std::vector<InputFacts> inputs);
+/// What is known before the links of a build are audited.
+struct ReadInputs {
+  std::vector<InputFacts> inputs;  ///< those of the job, in their order
+  bool data_is_alike = false;      ///< as Evidence has it
+};
+
+/// One link of several, whose inputs were read before. It lacks what audit_objects() reports.
+Audit audit_read(LinkJob job, const AuditOptions& options, ReadInputs given);
 
 /// What is about objects alone, whatever links them: how old they are, and the flags that they were compiled with.
 std::vector<Finding> audit_objects(const std::vector<InputFacts>& inputs, const AuditOptions& options,

@@ -54,6 +54,13 @@ class DataCheck {
   DataCheck(const std::vector<InputFacts>& inputs, const Resolution& resolution)
       : inputs_(inputs), resolution_(resolution) {}
 
+  bool all_alike() {
+    for (const InputFacts& input : inputs_)
+      for (const ObjectFacts& object : input.objects)
+        if (is_compared(object) && !are_alike_in(object)) return false;
+    return true;
+  }
+
   std::vector<DataDivergence> run() {
     compare_all();
     if (differing_.empty()) return {};
@@ -119,14 +126,31 @@ class DataCheck {
     });
   }
 
+  /// With those of the objects before.
+  bool are_alike_in(const ObjectFacts& object) {
+    for (const Symbol& symbol : object.symbols) {
+      const std::string_view name = object.name(symbol);
+      if (!symbol.defined() || !has_compared_size(symbol, name)) continue;
+      const Seen now{symbol.size, place_of_data(object, symbol)};
+      const auto [entry, added] = known_.try_emplace(name, now);
+      if (!added && differ(entry->second, now)) return false;
+    }
+    return true;
+  }
+
+  static bool differ(Seen& before, const Seen& now) {
+    if (before.size != now.size || !may_be_one(before.place, now.place)) return true;
+    if (before.place == DataPlace::Any) before.place = now.place;
+    return false;
+  }
+
   /// Is it the first of its name that the link keeps?
   bool compare(SymbolId id) {
     const Seen now = seen(id);
     const auto [entry, added] = known_.try_emplace(name_of(id), now);
     if (added) return now.kept;
     Seen& before = entry->second;
-    if (before.size != now.size || !may_be_one(before.place, now.place)) differing_[entry->first];
-    if (before.place == DataPlace::Any) before.place = now.place;
+    if (differ(before, now)) differing_[entry->first];
     return now.kept && !std::exchange(before.kept, true);
   }
 
@@ -159,6 +183,11 @@ class DataCheck {
 };
 
 }  // namespace
+
+bool is_data_alike(const std::vector<InputFacts>& inputs) {
+  const Resolution none;
+  return DataCheck(inputs, none).all_alike();
+}
 
 std::vector<DataDivergence> find_data_divergences(const std::vector<InputFacts>& inputs, const Resolution& resolution) {
   return DataCheck(inputs, resolution).run();

@@ -32,4 +32,8 @@ struct DataDivergence {
 /// By symbol. See data_divergence.cpp for what is compared.
 std::vector<DataDivergence> find_data_divergences(const std::vector<InputFacts>& inputs, const Resolution& resolution);
 
+/// Do all definitions of each name agree, whichever of them a link merges? Asked of the files of a build, most of whose
+/// links need not be looked at then.
+bool is_data_alike(const std::vector<InputFacts>& inputs);
+
 }  // namespace elfaudit

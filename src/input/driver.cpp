@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
 #include "input/ld_options.hpp"
 #include "input/nvcc.hpp"
@@ -663,7 +664,7 @@ std::optional<Question> question_of(const std::vector<std::string>& argv, const 
       question.output = words[++i];
       question.rest.emplace_back("-o");
       ended = !question.objects.empty();
-    } else if (!word.starts_with('-') && word.ends_with(".o") && is_there(word)) {
+    } else if (!word.starts_with('-') && word.ends_with(".o") && probe_file(word).kind != ProbedKind::Missing) {
       if (ended) return {};
       if (question.objects.empty()) question.rest.emplace_back(1, '\0');
       question.objects.push_back(word);

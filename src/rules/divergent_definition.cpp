@@ -75,6 +75,7 @@ std::string outcome(const Evidence& evidence, const DataDivergence& divergence) 
 
 std::vector<Finding> divergent_data(const Evidence& evidence) {
   std::vector<Finding> findings;
+  if (evidence.data_is_alike) return findings;
   const std::vector<DataDivergence> differing = find_data_divergences(evidence.inputs, evidence.resolution);
   if (differing.empty()) return findings;
   const std::set<std::string_view> reported = reported_otherwise(evidence.resolution);

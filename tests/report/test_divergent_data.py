@@ -128,3 +128,16 @@ def test_three_objects_are_one_finding(lab):
     (finding,) = divergent(lab, "a.o", "b.o", "c.o")
     assert finding["message"] == "table has 16 bytes in a.o and 32 in b.o"
     assert finding["sites"][1]["notes"] == ["and 1 more object alike"]
+
+
+def test_one_of_two_links_of_a_build(lab):
+    need("ninja")
+    for name, size in (("a", 4), ("b", 4), ("c", 8)):
+        lab.cc(f"{name}.o", f"struct S {{ static inline char table[{size}] = {{1}}; }};\nchar* {name}() {{ return S::table; }}\n")
+    lab.write("main.cpp", "int main() {}\n")
+    lab.sh("g++ -c main.cpp")
+    lab.write("build.ninja", "rule cxx\n  command = g++ -c $in -o $out\nrule link\n  command = g++ $in -o $out\n"
+              "build same: link main.o a.o b.o\nbuild other: link main.o a.o c.o\n")
+    lab.sh("ninja")
+    [finding] = divergent(lab, "-p", ".")
+    assert finding["symbol"] == "_ZN1S5tableE" and finding["links"] == ["other"]

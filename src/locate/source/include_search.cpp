@@ -96,13 +96,46 @@ unsigned long major_of(const std::string& version) {
   return digits == 0 || digits > 4 ? 0 : std::stoul(version.substr(0, digits));
 }
 
-std::vector<std::string> entries_of(const std::string& folder) {
+constexpr std::size_t kMostDirectories = 2000;
+
+struct Listing {
   std::vector<std::string> names;
+  std::vector<std::string> folders;  ///< whole paths, sorted; without hidden ones and links, which may lead anywhere
+};
+
+Listing list_folder(const std::string& folder) {
+  Listing listing;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end;
+       !error && at != end; at.increment(error)) {
+    std::error_code unknown;
+    std::string name = at->path().filename().string();
+    const bool is_plain = !name.starts_with('.') && at->is_directory(unknown) && !at->is_symlink(unknown);
+    if (is_plain && listing.folders.size() < kMostDirectories) listing.folders.push_back(at->path().string());
+    listing.names.push_back(std::move(name));
+  }
+  std::sort(listing.folders.begin(), listing.folders.end());
+  return listing;
+}
+
+fs::file_time_type time_of(const std::string& folder) {
   note_use(folder);
   std::error_code error;
-  for (fs::directory_iterator at(folder, error); !error && at != fs::directory_iterator(); at.increment(error))
-    names.push_back(at->path().filename().string());
-  return names;
+  return fs::last_write_time(folder, error);
+}
+
+/// Every unit of a build asks for the same folders, some of which have tens of thousands of files: one is listed anew
+/// only when it has changed, as between two audits of one process.
+std::shared_ptr<const Listing> listing_of(const std::string& folder) {
+  constexpr std::size_t kMostFolders = 4000;
+  using Known = std::pair<fs::file_time_type, std::shared_ptr<const Listing>>;
+  thread_local std::unordered_map<std::string, Known> all;
+  const fs::file_time_type time = time_of(folder);
+  if (all.size() >= kMostFolders) all.clear();
+  auto& [known_time, known] = all[folder];
+  if (known == nullptr || known_time != time) known = std::make_shared<const Listing>(list_folder(folder));
+  known_time = time;
+  return known;
 }
 
 /// One of gcc's, with libstdc++: clang and nvcc use its headers too.
@@ -126,7 +159,7 @@ std::string cross_triplet(std::string_view program) {
 std::vector<std::string> cross_folders(const std::string& triplet, unsigned long wanted, bool is_c) {
   const std::string gccs = "/usr/lib/gcc-cross/" + triplet;
   std::string best;
-  for (const std::string& version : entries_of(gccs)) {
+  for (const auto listing = listing_of(gccs); const std::string& version : listing->names) {
     const unsigned long major = major_of(version);
     if ((wanted == 0 || major == wanted) && major > major_of(best)) best = version;
   }
@@ -144,9 +177,9 @@ std::vector<std::string> cross_folders(const std::string& triplet, unsigned long
 /// The wanted major version, or the newest.
 Installation gcc_installation(unsigned long wanted) {
   Installation best;
-  for (const std::string& triplet : entries_of("/usr/lib/gcc")) {
+  for (const auto listing = listing_of("/usr/lib/gcc"); const std::string& triplet : listing->names) {
     if (!is_hosts(triplet) || triplet.find("-linux") == std::string::npos) continue;
-    for (const std::string& version : entries_of("/usr/lib/gcc/" + triplet)) {
+    for (const auto listing = listing_of("/usr/lib/gcc/" + triplet); const std::string& version : listing->names) {
       const unsigned long major = major_of(version);
       if ((wanted == 0 || major == wanted) && major > major_of(best.version)) best = {triplet, version};
     }
@@ -237,25 +270,9 @@ OwnFolders own_folders(const TranslationUnit& unit) {
 
 // --- Where a compile may have looked, of which nothing is known but some files that it read
 
-constexpr std::size_t kMostDirectories = 2000;
 constexpr std::size_t kMostBelow = 300;  // of one folder
 constexpr int kDeepestBelow = 3;
 constexpr std::size_t kMostOfProject = 1000;
-
-std::vector<std::string> folders_in(const std::string& folder) {
-  std::vector<std::string> result;
-  note_use(folder);
-  std::error_code error;
-  for (fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end; at != end;
-       at.increment(error)) {
-    if (error || result.size() >= kMostDirectories) break;
-    const std::string name = at->path().filename().string();
-    if (!name.starts_with('.') && at->is_directory(error) && !at->is_symlink(error))
-      result.push_back(at->path().string());
-  }
-  std::sort(result.begin(), result.end());
-  return result;
-}
 
 /// A folder and all below it.
 class ProjectFolders {
@@ -263,7 +280,7 @@ class ProjectFolders {
   explicit ProjectFolders(const std::string& root) {
     add(root);
     for (std::size_t i = 0; i < folders_.size() && !too_many_; ++i)
-      for (const std::string& below : folders_in(folders_[i])) add(below);
+      for (const auto listing = listing_of(folders_[i]); const std::string& below : listing->folders) add(below);
   }
 
   /// Nothing when there are too many: a header in those that are left out may be meant.
@@ -278,12 +295,6 @@ class ProjectFolders {
   }
 
  private:
-  static fs::file_time_type time_of(const std::string& folder) {
-    note_use(folder);
-    std::error_code error;
-    return fs::last_write_time(folder, error);
-  }
-
   void add(const std::string& folder) {
     if (folders_.size() == kMostOfProject) {
       too_many_ = true;
@@ -298,8 +309,7 @@ class ProjectFolders {
   bool too_many_ = false;
 };
 
-/// All the units of a build ask for one project, whose folders may have tens of thousands of files: it is listed anew
-/// only when it has changed, as between two audits of one process.
+/// As with listings: all the units of a build ask for one project.
 const std::vector<std::string>* folders_of_project(const std::string& root) {
   thread_local std::optional<ProjectFolders> last;
   if (!last || last->root() != root || !last->is_current()) last.emplace(root);
@@ -327,7 +337,8 @@ GuessedDirectories::GuessedDirectories(const TranslationUnit& unit) {
   if (const auto* folders = folders_of_project(root_);
       folders != nullptr && directories_.size() + folders->size() <= kMostDirectories)
     for (const std::string& folder : *folders) add(folder);
-  for (std::string& folder : folders_in("/usr/include")) add(std::move(folder));  // as pkg-config gives them: eigen3
+  for (const auto listing = listing_of("/usr/include"); const std::string& folder : listing->folders)
+    add(folder);  // as pkg-config gives them: eigen3
 }
 
 /// The folder that the compile's, its source and what it read outside of the system's have in common: of a CMake build,
@@ -363,10 +374,10 @@ void GuessedDirectories::add_below(const std::string& root) {
   for (int depth = 0; depth < kDeepestBelow; ++depth) {
     std::vector<std::string> next;
     for (const std::string& folder : level)
-      for (std::string& below : folders_in(folder)) {
+      for (const auto listing = listing_of(folder); const std::string& below : listing->folders) {
         if (++added > kMostBelow) return;
         add(below);
-        next.push_back(std::move(below));
+        next.push_back(below);
       }
     level = std::move(next);
   }
@@ -390,7 +401,8 @@ void GuessedDirectories::list_directories() {
   are_listed_ = true;
   having_.clear();
   for (std::size_t i = 0; i < directories_.size(); ++i)
-    for (std::string& entry : entries_of(directories_[i])) having_[std::move(entry)].push_back(i);
+    for (const auto listing = listing_of(directories_[i]); const std::string& entry : listing->names)
+      having_[entry].push_back(i);
 }
 
 std::vector<std::string> GuessedDirectories::holding(const std::string& name) {
@@ -443,11 +455,11 @@ const std::vector<std::string>& folders_below(const std::string& folder) {
   for (int depth = 0; depth < kDeepestBelow; ++depth) {
     std::vector<std::string> next;
     for (const std::string& above : level)
-      for (std::string& below : folders_in(above)) {
+      for (const auto listing = listing_of(above); const std::string& below : listing->folders) {
         if (all.size() == kMost) return all;
         if (depth == 0 && is_checkout(below)) continue;
         all.push_back(below);
-        next.push_back(std::move(below));
+        next.push_back(below);
       }
     level = std::move(next);
   }
@@ -462,7 +474,7 @@ std::vector<FileIncludes> read_includes(const std::string& folder) {
   constexpr std::uintmax_t kLargest = 4U << 20;
   std::vector<FileIncludes> files;
   std::error_code error;
-  for (const std::string& entry : entries_of(folder)) {
+  for (const auto listing = listing_of(folder); const std::string& entry : listing->names) {
     FileIncludes one{folder + "/" + entry, false, {}};
     one.is_header = has_one_of(entry, {".h", ".hh", ".hpp", ".hxx", ".h++", ".H", ".cuh", ".inc", ".ipp", ".tcc"});
     const bool is_source = has_one_of(entry, {".c", ".cc", ".cpp", ".cxx", ".c++", ".C", ".cu"});
@@ -484,9 +496,7 @@ std::shared_ptr<const std::vector<FileIncludes>> includes_in(const std::string& 
   constexpr std::size_t kMostFolders = 4000;
   using Known = std::pair<fs::file_time_type, std::shared_ptr<const std::vector<FileIncludes>>>;
   thread_local std::unordered_map<std::string, Known> all;
-  note_use(folder);
-  std::error_code error;
-  const fs::file_time_type time = fs::last_write_time(folder, error);
+  const fs::file_time_type time = time_of(folder);
   if (all.size() >= kMostFolders) all.clear();
   auto& [known_time, known] = all[folder];
   if (known == nullptr || known_time != time)
