@@ -10,6 +10,7 @@
 #include "diagnose/log_errors.hpp"
 #include "locate/why/runtime_names.hpp"
 #include "support/path.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit::log_errors {
 namespace {
@@ -19,10 +20,6 @@ struct Answer {
 };
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
-bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> starts) {
-  return std::any_of(starts.begin(), starts.end(), [&](std::string_view start) { return text.starts_with(start); });
-}
 
 /// The last path or name in the text: "x" of "ImportError: /lib/x".
 std::string_view last_word(std::string_view text) {

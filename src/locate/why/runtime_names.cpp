@@ -8,6 +8,7 @@
 #include <array>
 
 #include "support/demangle.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {
@@ -65,10 +66,6 @@ bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 
 bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
   return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-bool starts_with_any(std::string_view name, std::initializer_list<std::string_view> starts) {
-  return std::any_of(starts.begin(), starts.end(), [&](std::string_view start) { return name.starts_with(start); });
 }
 
 /// "sin", "sinf", "sinl", "sinf128"
