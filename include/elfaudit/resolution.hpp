@@ -68,6 +68,14 @@ struct Reference {
 };
 
 /// A name that some linked object needs and nothing in the link defines.
+/// A file that would define an undefined name, or defines one like it, and why the link doesn't take that.
+struct Supplier {
+  std::string kind;   ///< the cause's, as docs/why.md lists them: "library-not-linked"
+  std::string text;   ///< which file, and what is wrong with it
+  std::string about;  ///< what other names of this supplier have in common with it; empty: it concerns this one alone
+  std::string fix;    ///< what to write; empty where the text says all that is known
+};
+
 struct Unresolved {
   std::string symbol;
   std::vector<Reference> references;  ///< in link order, without weak ones
@@ -82,8 +90,8 @@ struct Unresolved {
   bool discarded = false;    ///< a discarded COMDAT copy defines it: lld reports that instead of "undefined"
   bool in_bytecode = false;  ///< only code for link-time optimisation refers to it: the link fails if that code stays
   SymbolId library{};        ///< the definition in a shared object, of which `option` needs an address in the program
-  std::vector<std::string> remarks{};  ///< which files would define it; the scan stage fills them in
-  std::vector<std::string> fixes{};    ///< what to write, the best first; filled in with the remarks
+  std::vector<std::string> remarks{};  ///< what else there is to say of it
+  std::vector<Supplier> suppliers{};   ///< the best first; the scan stage fills them in
   bool reported = false;               ///< the linker would report it; false also where that is not judged
 };
 

@@ -553,8 +553,7 @@ static std::vector<Finding> undefined_symbols(const Evidence& evidence) {
     if (is_only_warned(job, name)) finding.severity = Severity::Warning;
     if (name.in_bytecode) finding.severity = Severity::Note;
     for (const Reference& reference : name.references) finding.sites.push_back(reference_site(evidence, reference));
-    finding.notes = name.remarks;
-    for (const std::string& fix : name.fixes) finding.fixes.push_back({fix, {}, {}});
+    note_suppliers(name, finding);
     findings.push_back(std::move(finding));
   }
   return findings;

@@ -132,6 +132,17 @@ Finding make_finding(const Rule& rule, std::string_view symbol, std::string mess
   return {std::string(rule.id), rule.severity, std::string(symbol), demangle(symbol), std::move(message), {}};
 }
 
+void note_suppliers(const Unresolved& name, Finding& finding) {
+  finding.notes = name.remarks;
+  for (const Supplier& supplier : name.suppliers) {
+    if (!finding.cause)
+      finding.cause = {supplier.kind, supplier.text, supplier.about};
+    else if (supplier.kind != "library-not-linked")  // its fix names it
+      finding.notes.push_back(supplier.text);
+    if (!supplier.fix.empty()) finding.fixes.push_back({supplier.fix, {}, {}});
+  }
+}
+
 Site make_object_site(const Evidence& evidence, ObjectId id, Role role) {
   Site site;
   site.role = role;

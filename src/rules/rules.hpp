@@ -130,6 +130,9 @@ Site make_object_site(const Evidence& evidence, ObjectId id, Role role);
 /// The site of a definition, its place still unknown, and why its member takes part in the link.
 Site make_site(const Evidence& evidence, SymbolId id, Role role);
 
+/// Who would define it, and what to write: the cause, the fixes and the notes of a finding about it.
+void note_suppliers(const Unresolved& name, Finding& finding);
+
 /// Everything about one symbol but its places in the source, which locate fills in.
 SymbolReport symbol_report(const Evidence& evidence, std::string_view symbol);
 

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -23,6 +25,7 @@
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/path.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {
@@ -89,7 +92,8 @@ Spelling::Spelling(std::string_view name)
     : name_(without_version(name)),
       plain_(without_abi(demangle(name_))),
       function_(function_name(before_parameters(plain_))) {
-  is_function_ = before_parameters(plain_) != plain_;
+  parameters_ = plain_.substr(before_parameters(plain_).size());
+  is_function_ = !parameters_.empty();
   identifier_ = last_identifier(function_);
   in_mangled_name_ = std::to_string(identifier_.size()) + identifier_;
 }
@@ -113,10 +117,62 @@ Kinship Spelling::kin_to(std::string_view other) const {
                                                                                : Kinship::None;
 }
 
+std::string_view Spelling::scope() const {
+  return std::string_view(function_).substr(0, function_.size() - std::min(identifier_.size(), function_.size()));
+}
+
+bool Spelling::differs_in_scope(const Spelling& other) const {
+  return is_function_ && identifier_ == other.identifier_ && parameters_ == other.parameters_ &&
+         scope() != other.scope() && function_.ends_with(identifier_) && other.function_.ends_with(identifier_);
+}
+
 namespace {
 
-constexpr std::size_t kMostNames = 200;     // more are missing when a whole library is, and one remark says that
-constexpr std::size_t kMostRemarks = 4;     // of one kind and name
+constexpr std::size_t kShortestMisspelled = 5;  // "open" and "oven" are two words
+
+/// "x" and "y" at the end, "get" and "set" at the beginning and numbers are told apart on purpose.
+std::optional<std::size_t> slip_between(std::string_view a, std::string_view b) {
+  if (std::min(a.size(), b.size()) < kShortestMisspelled || a.front() != b.front()) return std::nullopt;
+  if (a.size() == b.size() && a.substr(0, a.size() - 1) == b.substr(0, b.size() - 1)) return std::nullopt;
+  const auto without_digits = [](std::string_view text) {
+    std::string letters(text);
+    std::erase_if(letters, [](char c) { return c >= '0' && c <= '9'; });
+    return letters;
+  };
+  if (without_digits(a) == without_digits(b)) return std::nullopt;
+  const std::size_t edits = edit_distance(a, b);
+  std::string sorted_a(a), sorted_b(b);
+  std::sort(sorted_a.begin(), sorted_a.end());
+  std::sort(sorted_b.begin(), sorted_b.end());
+  const bool swapped = sorted_a == sorted_b;
+  return edits <= (swapped || a.size() >= 8 ? 2 : 1) ? std::optional(edits) : std::nullopt;
+}
+
+/// Cheap; no for nearly every pair of linker's names: they are of other letters. Numbers are also lengths there.
+bool may_be_misspelled(std::string_view missing, std::string_view present) {
+  if (is_mangled(missing) != is_mangled(present) || missing == present) return false;
+  const auto [shorter, longer] = std::minmax({missing.size(), present.size()});
+  if (longer - shorter > 3) return false;
+  std::array<int, 256> more{};
+  for (const char c : missing) ++more[static_cast<unsigned char>(c)];
+  for (const char c : present) --more[static_cast<unsigned char>(c)];
+  int differing = 0;
+  for (std::size_t c = 'A'; c < more.size(); ++c) differing += std::abs(more[c]);
+  return differing <= 4;
+}
+
+}  // namespace
+
+std::optional<std::size_t> Spelling::misspelled_as(const Spelling& other) const {
+  if (parameters_ != other.parameters_) return std::nullopt;
+  if (scope() == other.scope()) return slip_between(identifier_, other.identifier_);
+  return identifier_ == other.identifier_ ? slip_between(scope(), other.scope()) : std::nullopt;
+}
+
+namespace {
+
+constexpr std::size_t kMostNames = 5000;    // a whole library's may be missing
+constexpr std::size_t kMostSuppliers = 4;   // of one name
 constexpr std::size_t kMostObjects = 5000;  // that are opened again for their local symbols
 
 /// "libfoo.a", "libfoo.so" -> "-lfoo"
@@ -189,28 +245,41 @@ class SupplierSearch {
     }
     kin_.emplace(spellings_);
     for (std::size_t i = 0; i < missing_.size(); ++i) by_base_[bases_[i]].push_back(i);
-    before_.resize(missing_.size());
-    for (std::size_t i = 0; i < missing_.size(); ++i) before_[i] = missing_[i]->remarks.size();
   }
 
   void run() {
     look_on_the_line();
     look_among_locals();
     look_in_folders();
-    for (std::size_t i = 0; i < missing_.size(); ++i)
-      if (missing_[i]->remarks.empty()) missing_[i]->remarks.push_back("no library in the search path defines it");
+    look_for_near_misses();
+    for (Unresolved* name : missing_)
+      if (name->suppliers.empty())
+        name->suppliers.push_back({"no-provider", "no library in the search path defines it", {}, {}});
+    say_where_to_put();
   }
 
  private:
-  bool full(std::size_t name) const { return missing_[name]->remarks.size() - before_[name] >= kMostRemarks; }
+  void offer(std::size_t name, Supplier supplier) {
+    std::vector<Supplier>& suppliers = missing_[name]->suppliers;
+    const auto same = [&](const Supplier& other) { return other.text == supplier.text; };
+    if (suppliers.size() < kMostSuppliers && std::none_of(suppliers.begin(), suppliers.end(), same))
+      suppliers.push_back(std::move(supplier));
+  }
 
-  /// `fix`: what to write; empty where the remark says all that is known.
-  void remark(std::size_t name, std::string text, std::string fix = {}) {
-    std::vector<std::string>& remarks = missing_[name]->remarks;
-    if (full(name) || std::find(remarks.begin(), remarks.end(), text) != remarks.end()) return;
-    remarks.push_back(std::move(text));
-    std::vector<std::string>& fixes = missing_[name]->fixes;
-    if (!fix.empty() && std::find(fixes.begin(), fixes.end(), fix) == fixes.end()) fixes.push_back(std::move(fix));
+  /// The fix gets the place that suits all names of the supplier, once these are known.
+  void offer_placed(std::size_t name, Supplier supplier) {
+    if (const auto& references = missing_[name]->references; !references.empty()) {
+      std::uint32_t& last = needed_last_.try_emplace({supplier.kind, supplier.about}).first->second;
+      last = std::max(last, references.back().id.in.input);
+    }
+    offer(name, std::move(supplier));
+  }
+
+  void say_where_to_put() {
+    for (Unresolved* name : missing_)
+      for (Supplier& supplier : name->suppliers)
+        if (const auto last = needed_last_.find({supplier.kind, supplier.about}); last != needed_last_.end())
+          supplier.fix += " after " + inputs_[last->second].path;
   }
 
   void look_on_the_line() {
@@ -232,36 +301,52 @@ class SupplierSearch {
     if (const auto found = by_base_.find(name); found != by_base_.end())
       for (const std::size_t i : found->second) note_definition(i, id, object, symbol);
     kin_->each(name, [&](std::size_t i) {
-      if (!full(i)) note_kin(i, object, symbol, spellings_[i].kin_to(name));
+      if (missing_[i]->suppliers.size() < kMostSuppliers) note_kin(i, object, symbol, spellings_[i].kin_to(name));
     });
   }
 
   /// The very name is there, and is not taken.
   void note_definition(std::size_t i, SymbolId id, const ObjectFacts& object, const Symbol& symbol) {
     const std::string who = object.origin.display();
+    const std::string& path = object.origin.path;
     const std::string version(object.text(symbol.version));
     std::string full_name = bases_[i];
     if (!version.empty()) full_name += (symbol.default_version ? "@@" : "@") + version;
     const bool same_version = missing_[i]->symbol == bases_[i] ? version.empty() || symbol.default_version
                                                                : missing_[i]->symbol == bases_[i] + "@" + version;
     if (!same_version) {
-      remark(i, version.empty() ? who + " defines it without that version" : who + " defines " + full_name);
+      offer(i, {"other-version",
+                version.empty() ? who + " defines it without that version" : who + " defines " + full_name,
+                {},
+                {}});
     } else if (symbol.visibility == Visibility::Hidden && object.kind != ObjectKind::Relocatable) {
-      remark(i, who + " defines it as hidden", give_default_visibility(who));
+      offer(i, not_exported(who + " defines it as hidden", who));
     } else if (object.kind != ObjectKind::Relocatable && missing_[i]->hidden) {
-      remark(i, who + " defines it, but the reference is hidden, so that only the output itself can");
+      offer(i, {"hidden-reference",
+                who + " defines it, but the reference is hidden, so that only the output itself can",
+                {},
+                {}});
     } else if (resolution_.resolution_of(id) == SymbolResolution::NotNeeded) {
       if (comes_before_need(i, id.in.input))
-        remark(
-            i,
-            who + " defines it and is on the line too early: --as-needed drops it before " + needed_by(i) + " needs it",
-            "move " + object.origin.path + " after " + needed_by(i));
+        offer_placed(i, {"library-too-early",
+                         who + " defines it and is on the line too early: --as-needed drops it before " + needed_by(i) +
+                             " needs it",
+                         path, "move " + path});
+    } else if (resolution_.resolution_of(id) == SymbolResolution::NotExtracted && !comes_before_need(i, id.in.input)) {
+      offer(i, {"archive-index", who + " defines it, and the index of the archive does not name it", path,
+                (object.origin.bytecode ? "run gcc-ranlib on " : "run ranlib on ") + path});
     } else if (resolution_.resolution_of(id) == SymbolResolution::NotExtracted) {
-      remark(i,
-             who + " defines it, and the archive is on the line too early: move it after " + needed_by(i) +
-                 ", or put both between --start-group and --end-group",
-             "move " + object.origin.path + " after " + needed_by(i));
+      offer_placed(i, {"library-too-early",
+                       who + " defines it, and the archive is on the line too early: move it after " + needed_by(i) +
+                           ", or put both between --start-group and --end-group",
+                       path, (is_taken_from(id.in.input) ? "name " + path + " again" : "move " + path)});
     }
+  }
+
+  /// What needs something of the archive where it stands keeps it there.
+  bool is_taken_from(std::uint32_t input) const {
+    const std::vector<bool>& linked = resolution_.linked[input];
+    return std::find(linked.begin(), linked.end(), true) != linked.end();
   }
 
   bool comes_before_need(std::size_t i, std::uint32_t input) const {
@@ -275,14 +360,14 @@ class SupplierSearch {
     return "declare and call " + shown + " as " + who + " defines it, or define " + missing + " there";
   }
 
-  static std::string give_default_visibility(const std::string& who) {
-    return "export it from " + who + ": default visibility, and a global of its version script where it has one";
+  static Supplier not_exported(std::string text, const std::string& who) {
+    return {"not-exported", std::move(text), who,
+            "export it from " + who + ": default visibility, and a global of its version script where it has one"};
   }
 
   std::string needed_by(std::size_t i) const {
     if (missing_[i]->references.empty()) return "what";
-    const ObjectId id = missing_[i]->references.back().id.in;
-    return inputs_[id.input].path;
+    return inputs_[missing_[i]->references.back().id.in.input].path;
   }
 
   void note_kin(std::size_t i, const ObjectFacts& object, const Symbol& symbol, Kinship kinship) {
@@ -291,20 +376,26 @@ class SupplierSearch {
     switch (kinship) {
       case Kinship::None:
         return;
-      case Kinship::OtherStringAbi:
-        return remark(i,
-                      who + " defines it for the other std::string ABI (" + std::string(object.name(symbol)) +
-                          "): compile both with the same _GLIBCXX_USE_CXX11_ABI",
-                      "compile both with the same _GLIBCXX_USE_CXX11_ABI: " + needed_by(i) + " has " +
-                          (is_new_abi(missing_[i]->symbol) ? "1" : "0") + ", " + who + " has the other");
+      case Kinship::OtherStringAbi: {
+        const std::string fix = "compile both with the same _GLIBCXX_USE_CXX11_ABI: " + needed_by(i) + " has " +
+                                (is_new_abi(missing_[i]->symbol) ? "1" : "0") + ", " + who + " has the other";
+        return offer(i, {"other-string-abi",
+                         who + " defines it for the other std::string ABI (" + std::string(object.name(symbol)) +
+                             "): compile both with the same _GLIBCXX_USE_CXX11_ABI",
+                         fix, fix});
+      }
       case Kinship::MangledHere:
-        return remark(i, who + " defines " + shown + " in C++: extern \"C\" is missing there",
-                      "declare " + bases_[i] + " extern \"C\" where " + who + " is compiled");
+        return offer(i, {"extern-c-missing",
+                         who + " defines " + shown + " in C++: extern \"C\" is missing there",
+                         {},
+                         "declare " + bases_[i] + " extern \"C\" where " + who + " is compiled"});
       case Kinship::MangledThere:
-        return remark(i, who + " defines " + shown + " in C: extern \"C\" is missing where it is declared",
-                      "put the declaration of " + shown + " into extern \"C\" { } for C++");
+        return offer(i, {"extern-c-missing",
+                         who + " defines " + shown + " in C: extern \"C\" is missing where it is declared",
+                         {},
+                         "put the declaration of " + shown + " into extern \"C\" { } for C++"});
       case Kinship::OtherParameters:
-        return remark(i, who + " defines " + shown, call_as(i, who, shown));
+        return offer(i, {"other-parameters", who + " defines " + shown, {}, call_as(i, who, shown)});
     }
   }
 
@@ -323,14 +414,16 @@ class SupplierSearch {
   }
 
   void look_among_locals_of(const ObjectFacts& object, const std::set<std::string_view>& names) {
+    const std::string who = object.origin.display();
     try {
-      for (const std::string_view name : names_kept_local(object.origin, names)) {
-        const bool shared = object.kind != ObjectKind::Relocatable;
+      for (const std::string_view name : names_kept_local(object.origin, names))
         for (const std::size_t i : by_base_[std::string(name)])
-          remark(i, object.origin.display() + (shared ? " has it, but does not export it" : " has one that is static"),
-                 shared ? give_default_visibility(object.origin.display())
-                        : "take `static` (or the unnamed namespace) from the definition in " + object.origin.display());
-      }
+          offer(i, object.kind != ObjectKind::Relocatable
+                       ? not_exported(who + " has it, but does not export it", who)
+                       : Supplier{"static-elsewhere",
+                                  who + " has one that is static",
+                                  {},
+                                  "take `static` (or the unnamed namespace) from the definition in " + who});
     } catch (const InputError&) {
     }
   }
@@ -349,32 +442,125 @@ class SupplierSearch {
     return folders;
   }
 
-  void look_in_folders() {
+  std::set<std::string_view> still_missing() const {
     std::set<std::string_view> names;
-    for (std::size_t i = 0; i < missing_.size(); ++i)
-      if (missing_[i]->remarks.empty()) names.insert(missing_[i]->symbol);
+    for (const Unresolved* name : missing_)
+      if (name->suppliers.empty()) names.insert(name->symbol);
+    return names;
+  }
+
+  void look_in_folders() {
+    const std::set<std::string_view> names = still_missing();
     if (names.empty()) return;
     std::set<std::string_view> on_line;
     for (const LinkInput& input : job_.inputs) on_line.insert(base_name(input.path));
+    const auto libraries = libraries_with(folders_of_the_line(), names);
+    std::vector<const std::pair<const std::string, std::set<std::string_view>>*> by_share;
+    for (const auto& library : libraries)
+      if (!on_line.contains(base_name(library.first))) by_share.push_back(&library);
+    // What defines most of them is what was meant.
+    std::stable_sort(by_share.begin(), by_share.end(),
+                     [](const auto* a, const auto* b) { return a->second.size() > b->second.size(); });
     std::set<std::pair<std::size_t, std::string>> reported;  // libz.so and libz.a are one -lz
-    for (const auto& [path, defined] : libraries_with(folders_of_the_line(), names)) {
-      if (on_line.contains(base_name(path))) continue;
+    for (const auto* library : by_share) {
+      const std::string option = as_option(library->first);
       for (std::size_t i = 0; i < missing_.size(); ++i)
-        if (defined.contains(missing_[i]->symbol) && reported.emplace(i, as_option(path)).second)
-          remark(i, path + " defines it and is not on the line: " + as_option(path),
-                 "add " + as_option(path) + " after " + needed_by(i));
+        if (library->second.contains(missing_[i]->symbol) && reported.emplace(i, option).second)
+          offer_placed(i, {"library-not-linked", library->first + " defines it and is not on the line: " + option,
+                           option, "add " + option});
     }
+  }
+
+  // --- Near misses: what is called almost alike, for names that nothing else explains.
+
+  using Nearby = std::vector<std::pair<std::size_t, Supplier>>;  ///< with how far it is
+
+  Supplier similar(std::size_t i, const ObjectFacts& object, const std::string& shown, const std::string& how) const {
+    const std::string who = object.origin.display();
+    return {"similar-name",
+            who + " defines " + shown + ", " + how,
+            {},
+            "declare and call " + shown + " as " + who + " defines it, or define " + demangle(missing_[i]->symbol)};
+  }
+
+  /// Compares each of a few names with all that the line defines.
+  void look_for_near_misses() {
+    constexpr std::size_t kMostSought = 50;
+    constexpr std::size_t kMostComparisons = 2'000'000;
+    std::map<std::size_t, Nearby> open;
+    for (std::size_t i = 0; i < missing_.size() && open.size() < kMostSought; ++i)
+      if (missing_[i]->suppliers.empty() && !spellings_[i].identifier().empty()) open.try_emplace(i);
+    std::size_t comparisons = 0;
+    for (const InputFacts& input : inputs_)
+      for (const ObjectFacts& object : input.objects)
+        for (const Symbol& symbol : object.symbols) {
+          if (!symbol.defined() || symbol.weak() || (comparisons += open.size()) > kMostComparisons) continue;
+          for (auto& [i, nearby] : open) compare(i, object, object.name(symbol), nearby);
+        }
+    for (auto& [i, nearby] : open) {
+      std::stable_sort(nearby.begin(), nearby.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+      for (auto& [edits, supplier] : nearby) offer(i, std::move(supplier));
+    }
+  }
+
+  void compare(std::size_t i, const ObjectFacts& object, std::string_view name, Nearby& nearby) {
+    const Spelling& missing = spellings_[i];
+    const bool kin = is_mangled(name) && is_mangled(bases_[i]) && missing.may_be_kin(name);
+    if ((!kin && !may_be_misspelled(bases_[i], name)) || is_mentioned_beside(i, name)) return;
+    const Spelling present(name);
+    if (const auto edits = missing.misspelled_as(present))
+      nearby.emplace_back(*edits, similar(i, object, demangle(name), "which is spelled almost alike"));
+    else if (missing.differs_in_scope(present) && may_be_meant(missing, present))
+      nearby.emplace_back(0, similar(i, object, demangle(name), "in another namespace or class"));
+  }
+
+  /// One is around the other ("f" and "n::f"), or nothing of the one is defined and all that is missing of it is in the
+  /// other, as if a namespace had been renamed. The functions of two classes are called alike on purpose.
+  bool may_be_meant(const Spelling& missing, const Spelling& present) {
+    const std::string_view a = missing.scope();
+    const std::string_view b = present.scope();
+    if (a.ends_with(b) || b.ends_with(a) || a.starts_with(b) || b.starts_with(a)) return true;
+    if (by_scope_.empty()) collect_scopes();
+    const auto there = by_scope_.find(b);
+    return there != by_scope_.end() && !by_scope_.contains(a) &&
+           std::all_of(spellings_.begin(), spellings_.end(), [&](const Spelling& other) {
+             return other.scope() != a || there->second.contains(other.identifier());
+           });
+  }
+
+  void collect_scopes() {
+    constexpr std::size_t kMostDemangled = 50'000;
+    std::size_t demangled = 0;
+    for (const InputFacts& input : inputs_)
+      for (const ObjectFacts& object : input.objects)
+        for (const Symbol& symbol : object.symbols) {
+          const bool counts = object.kind == ObjectKind::Relocatable && symbol.defined();
+          if (!counts || !is_mangled(object.name(symbol)) || ++demangled > kMostDemangled) continue;
+          const Spelling name(object.name(symbol));
+          by_scope_[std::string(name.scope())].insert(name.identifier());
+        }
+  }
+
+  /// Who calls both means two functions.
+  bool is_mentioned_beside(std::size_t i, std::string_view name) const {
+    return std::any_of(missing_[i]->references.begin(), missing_[i]->references.end(), [&](const Reference& reference) {
+      const ObjectFacts& object = inputs_[reference.id.in.input].objects[reference.id.in.object];
+      return std::any_of(object.symbols.begin(), object.symbols.end(),
+                         [&](const Symbol& symbol) { return object.name(symbol) == name; });
+    });
   }
 
   const LinkJob& job_;
   const std::vector<InputFacts>& inputs_;
   const Resolution& resolution_;
   std::vector<Unresolved*> missing_;
-  std::vector<std::string> bases_;   ///< names without version
-  std::vector<std::size_t> before_;  ///< how many remarks there were before this search
+  std::vector<std::string> bases_;  ///< names without version
   std::vector<Spelling> spellings_;
   std::optional<KinIndex> kin_;  ///< of spellings_
   std::map<std::string, std::vector<std::size_t>, std::less<>> by_base_;
+  std::map<std::string, std::set<std::string>, std::less<>> by_scope_;  ///< functions that objects define
+  /// By kind and about: the last input that needs one of the supplier's names.
+  std::map<std::pair<std::string, std::string>, std::uint32_t> needed_last_;
 };
 
 }  // namespace
@@ -464,7 +650,7 @@ class DeviceSupplierSearch {
   };
 
   static void remark(std::vector<std::string>& remarks, std::string text) {
-    if (remarks.size() < kMostRemarks && std::find(remarks.begin(), remarks.end(), text) == remarks.end())
+    if (remarks.size() < kMostSuppliers && std::find(remarks.begin(), remarks.end(), text) == remarks.end())
       remarks.push_back(std::move(text));
   }
 

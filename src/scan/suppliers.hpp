@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,9 +37,20 @@ class Spelling {
   /// The function's own name; empty when it has none.
   const std::string& identifier() const { return identifier_; }
 
+  /// The same function, but for another namespace or class around it.
+  bool differs_in_scope(const Spelling& other) const;
+
+  /// Edits between two names that one person may have meant to be one: a letter or two of the function's own name, or
+  /// of what is around it. Nothing where the difference looks intended (a number, "get" and "set", "x" and "y").
+  std::optional<std::size_t> misspelled_as(const Spelling& other) const;
+
+  /// Of "n::S::f": "n::S::"
+  std::string_view scope() const;
+
  private:
   std::string name_;
   std::string plain_;            ///< demangled, one way for both ABIs
+  std::string parameters_;       ///< "(int) const"
   std::string function_;         ///< with its namespaces and classes, without its own template arguments
   bool is_function_ = false;     ///< has parameters
   std::string identifier_;       ///< the function's own name
@@ -47,9 +59,9 @@ class Spelling {
 
 // --- Who would define what a link is missing.
 
-/// Adds to Unresolved::remarks who has the name or one like it: an archive of the line that stands too early, an object
-/// that keeps it to itself, a definition with another spelling of the same C++ or C name, a library in the search path
-/// that is not on the line; or that no file has it. Unreadable libraries are passed over: this is advice, not verdict.
+/// Adds to Unresolved::suppliers who has the name or one like it: an archive of the line that stands too early, an
+/// object that keeps it to itself, a definition with another spelling of the same C++ or C name, a library in the search
+/// path that is not on the line, a name that is spelled almost alike; or that no file has it. Unreadable libraries are passed over: this is advice, not verdict.
 /// Looks at a bounded number of names and files.
 void find_host_suppliers(const LinkJob& job, const std::vector<InputFacts>& inputs, const Resolution& resolution,
                          const std::vector<Unresolved*>& missing);

@@ -29,10 +29,7 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
   return out;
 }
 
-namespace {
-
-/// Edits that make one word of the other (Levenshtein).
-std::size_t distance(const std::string& a, const std::string& b) {
+std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -47,13 +44,11 @@ std::size_t distance(const std::string& a, const std::string& b) {
   return row.back();
 }
 
-}  // namespace
-
 std::string nearest_word(const std::string& word, const std::vector<std::string>& known) {
   std::string best;
   std::size_t least = word.size() / 3 + 1;  // more than every third letter wrong is another word
   for (const std::string& candidate : known) {
-    const std::size_t edits = distance(word, candidate);
+    const std::size_t edits = edit_distance(word, candidate);
     if (edits < least || (edits == least && best.empty())) {
       best = candidate;
       least = edits;

@@ -41,6 +41,9 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
 
 // --- "Did you mean": the word that someone may have wanted to write.
 
+/// Edits that make one word of the other (Levenshtein).
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
 /// The one of `known` that is spelled most like `word`; empty when none is near.
 std::string nearest_word(const std::string& word, const std::vector<std::string>& known);
 

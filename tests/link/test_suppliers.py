@@ -8,10 +8,10 @@ need("g++", "gcc", "ld.bfd", "ar")
 
 
 def notes(lab, *words, driver="g++"):
-    """{symbol: what is said of it} for every undefined symbol."""
+    """{symbol: what is said of it, the cause first} for every undefined symbol."""
     result = lab.audit("check", "--format", "json", "--", driver, *words, "-o", "out")
     assert result.code == 1, result
-    return {f["symbol"]: f["notes"] for f in result.json()["findings"] if f["rule"] == "undefined-symbol"}
+    return {f["symbol"]: [f["cause"]["text"], *f["notes"]] for f in result.json()["findings"] if f["rule"] == "undefined-symbol"}
 
 
 @pytest.fixture
@@ -166,3 +166,70 @@ KINDS = [
 def test_fixes_by_kind(lab, text, symbol, fix):
     lab.cc("m.o", text)
     assert undefined(lab, "g++ m.o")[symbol]["fixes"][0]["text"].startswith(fix)
+
+
+# --- One finding for one supplier.
+
+
+def test_a_library_is_one_finding_and_each_name_its_own_in_the_baseline(lab):
+    names = [f"part{i}" for i in range(30)]
+    lab.write("lib.c", "".join(f"int {name}(void) {{ return 1; }}\n" for name in names))
+    lab.write("one.c", "int part0(void); int one(void) { return part0(); }")
+    lab.write("main.c", "".join(f"int {name}(void); " for name in names) + "int one(void); int main() { return one() + " + " + ".join(f"{name}()" for name in names) + "; }")
+    lab.sh("gcc -c lib.c main.c one.c; mkdir d; ar rcs d/libparts.a lib.o")
+    command = ["--", "gcc", "main.o", "one.o", "-Ld"]
+    result = lab.audit("check", "--format", "json", *command).json()
+    [finding] = result["findings"]
+    assert finding["fixes"][0]["text"] == "add -lparts after one.o" and len(finding["also"]) == 29 and len(result["undefined"]) == 30
+    assert "1 error about 30 symbols" in lab.audit("check", *command).out
+    lab.write("some.toml", '[[suppress]]\nrule = "undefined-symbol"\nsymbol = "part1*"\nreason = "later"\n')
+    kept = lab.audit("check", "--format", "json", "--config", "some.toml", *command).json()
+    assert len(kept["findings"][0]["also"]) == 18 and len(kept["suppressed"]) == 11
+    lab.audit("check", "--write-baseline", "known.json", *command)
+    assert lab.audit("check", "--baseline", "known.json", *command).code == 0
+
+
+def test_the_library_that_has_most_of_the_names(lab):
+    lab.write("main.c", "int a(void), b(void), c(void); int main() { return a() + b() + c(); }")
+    lab.write("some.c", "int a(void) { return 1; }")
+    lab.write("all.c", "int a(void) { return 1; } int b(void) { return 1; } int c(void) { return 1; }")
+    lab.sh("gcc -c main.c some.c all.c; mkdir d; ar rcs d/liba.a some.o; ar rcs d/libz_all.a all.o")
+    assert {f["fixes"][0]["text"] for f in undefined(lab, "gcc main.o -Ld").values()} == {"add -lz_all after main.o"}
+
+
+def test_an_archive_that_is_needed_where_it_stands_is_named_again(lab):
+    lab.write("main.c", "int a1(void); int main() { return a1(); }")
+    lab.write("a1.c", "int b1(void); int a1(void) { return b1(); }")
+    lab.write("a2.c", "int a2(void) { return 0; }")
+    lab.write("b1.c", "int a2(void); int b1(void) { return a2(); }")
+    lab.sh("gcc -c main.c a1.c a2.c b1.c; ar rcs liba.a a1.o a2.o; ar rcs libb.a b1.o")
+    assert undefined(lab, "gcc main.o liba.a libb.a")["a2"]["fixes"][0]["text"] == "name liba.a again after libb.a"
+    lab.sh("gcc main.o liba.a libb.a liba.a -o out")
+
+
+# --- Near misses: (what is called, what is defined, is one meant as the other?)
+
+NEAR = [
+    ("int compute_total(int);", "int compute_totla(int) { return 1; }", "compute_total(1)", True),
+    ("int compute_total(int);", "int compute_totals(int) { return 1; }", "compute_total(1)", True),
+    ('extern "C" int wares_open(int);', 'extern "C" int wares_opne(int) { return 1; }', "wares_open(1)", True),
+    ("namespace shop { int wares(int); }", "int wares(int) { return 1; }", "shop::wares(1)", True),
+    ("namespace shop { int wares(int); }", "namespace shop { namespace v2 { int wares(int) { return 1; } } }", "shop::wares(1)", True),
+    ("namespace shop { int wares(int); }", "namespace store { int wares(int) { return 1; } }", "shop::wares(1)", True),
+    ("namespace warehouse { int f(int); }", "namespace warehuose { int f(int) { return 1; } }", "warehouse::f(1)", True),
+    ("int getName(int);", "int setName(int) { return 1; }", "getName(1)", False),
+    ("int move_x(int);", "int move_y(int) { return 1; }", "move_x(1)", False),
+    ("int handler1(int);", "int handler2(int) { return 1; }", "handler1(1)", False),
+    ("int f(int);", "int g(int) { return 1; }", "f(1)", False),
+    ("int compute_total(int), compute_totals(int);", "int compute_totals(int) { return 1; }", "compute_total(compute_totals(1))", False),
+    ("struct Circle { int area(int); };", "struct Square { int area(int); Square(); }; int Square::area(int) { return 1; } struct Circle { Circle(); }; Circle::Circle() {}", "Circle().area(1)", False),
+]
+
+
+@pytest.mark.parametrize("declared, defined, call, meant", NEAR)
+def test_near_misses(lab, declared, defined, call, meant):
+    lab.cc("main.o", f"{declared}\nint main() {{ return {call}; }}")
+    lab.cc("other.o", defined)
+    [finding] = undefined(lab, "g++ main.o other.o").values()
+    assert (finding["cause"]["kind"] == "similar-name") == meant, finding
+    assert not meant or finding["fixes"][0]["text"].startswith("declare and call "), finding

@@ -8,18 +8,17 @@
 namespace elfaudit {
 
 void explain_undefined(Finding& finding) {
-  const auto on_line = [](const Fix& fix) { return !fix.text.starts_with("add -l"); };
+  const std::string kind = finding.cause ? finding.cause->kind : std::string();
+  const bool is_open = kind.empty() || kind == "no-provider" || kind == "other-version";
   // Who has the very name on the line, or one like it, knows better.
-  if (std::any_of(finding.fixes.begin(), finding.fixes.end(), on_line)) return;
+  if (!is_open && kind != "library-not-linked") return;
   const std::optional<NameAdvice> advice = advice_on_name(finding.symbol);
   if (!advice) return;
-  const bool is_runtime = !advice->option.empty() || advice->of_cxx_runtime;
-  if (!is_runtime && !finding.fixes.empty() && finding.symbol != "main") return;
   // That libasan.so or a test library's main defines it is true, and not how it is linked.
-  std::erase_if(finding.notes, [&](const std::string& note) {
-    return note.find(" defines it and is not on the line: -l") != std::string::npos ||
-           (is_runtime && note.starts_with("no library in "));
-  });
+  const bool is_runtime = !advice->option.empty() || advice->of_cxx_runtime;
+  if (!is_runtime && !is_open && finding.symbol != "main") return;
+  if (kind == "other-version" || (kind == "no-provider" && !is_runtime))
+    finding.notes.insert(finding.notes.begin(), finding.cause->text);
   finding.cause = {"runtime-name", advice->cause, is_runtime ? advice->fix : std::string()};
   finding.fixes = {{advice->fix, {}, {}}};
 }

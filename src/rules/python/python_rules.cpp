@@ -564,7 +564,7 @@ class ModuleLink {
       finding.sites.back().offset = reference.offset;
       finding.sites.back().size = 0;
     }
-    finding.notes = name.remarks;
+    note_suppliers(name, finding);
     if (!not_read_.empty()) {
       finding.severity = Severity::Warning;
       finding.notes.push_back(
