@@ -29,6 +29,7 @@ struct AuditOptions {
   ClosureOptions closure{};          ///< where to find the libraries that programs and shared objects load
   std::vector<int> pythons{};        ///< --python: minor versions of CPython 3 that packages should serve
   std::vector<GpuArch> gpu_archs{};  ///< --gpu-arch: the images that every file with device code should have
+  std::string build{};               ///< the build folder of the links: its targets may define what is undefined
   std::string cache{};               ///< where to cache what debug info says, for the next audit; empty: nowhere
 };
 

@@ -64,6 +64,7 @@ struct BuildLink {
   std::vector<std::string>
       needs;             ///< what it is made from, named like `output`; may lack files that only the command names
   bool archive = false;  ///< made by ar
+  std::string target{};  ///< CMake's name of it; empty: not known
 };
 
 /// The links of a build folder.

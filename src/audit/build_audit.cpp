@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "divergence/divergence.hpp"
+#include "locate/why/cause.hpp"
 #include "resolve/resolve.hpp"
 #include "rules/rules.hpp"
 #include "scan/scan.hpp"
@@ -226,6 +227,7 @@ Audit run(std::vector<BuildJob> jobs, const AuditOptions& options) {
     sum.add(std::move(audit));
   }
   Audit result = sum.finish(std::move(about_objects));
+  if (!options.build.empty()) explain_by_build(result.findings, options.build, {});
   result.job.notes.insert(result.job.notes.end(), notes.begin(), notes.end());
   result.passes = std::move(passes);
   return result;

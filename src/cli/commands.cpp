@@ -350,7 +350,9 @@ RunResult audit_and_report(const Request& request) {
   LinkJob job = job_from_command(request.command, linker_of(request));
   exclude(job, request.policy.never_read);
   choose_device_archs(job, request.archs);
-  Audit result = audit(std::move(job), request.audit);
+  AuditOptions options = request.audit;
+  if (is_build_folder(".")) options.build = ".";  // where CMake's launcher runs
+  Audit result = audit(std::move(job), options);
   map_paths(result, path_map(request));
   apply_policy(policy, result);
   group_by_cause(result.findings);
@@ -541,7 +543,9 @@ Audit audit_of_build(const Request& request, const std::optional<LinkerChoice>& 
       exclude(job, request.policy.never_read);
       if (job.device) choose_device_archs(job, request.archs);
     }
-    result = audit_links(std::move(jobs), request.audit);
+    AuditOptions options = request.audit;
+    options.build = request.build;
+    result = audit_links(std::move(jobs), options);
   });
   return result;
 }

@@ -721,11 +721,10 @@ class Settler {
                                          [&](const Reference& reference) { return !symbol(reference.id).weak(); });
       if (job_.copy_dt_needed || !by_object) return true;
       name.beside_line = true;
-      name.suppliers.push_back(
-          {"library-not-named",
-           library->path + " defines it, which " + library->by +
-               " needs; it must be named on the line itself (\"DSO missing from command line\")",
-           library->path, "add " + library->path + " to the line"});
+      name.suppliers.push_back({"library-not-named",
+                                library->path + " defines it, which " + library->by +
+                                    " needs; it must be named on the line itself (\"DSO missing from command line\")",
+                                library->path, "add " + library->path + " to the line"});
       refused.push_back(std::move(name));
       return true;
     });

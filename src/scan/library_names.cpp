@@ -329,9 +329,14 @@ std::set<std::string_view> names_in(const std::string& path, const std::set<std:
 
 std::map<std::string, std::set<std::string_view>> libraries_with(const std::vector<std::string>& folders,
                                                                  const std::set<std::string_view>& names) {
+  return libraries_among(libraries_in(folders), names);
+}
+
+std::map<std::string, std::set<std::string_view>> libraries_among(const std::vector<std::string>& files,
+                                                                  const std::set<std::string_view>& names) {
   const NameFilter filter(names);
   std::map<std::string, std::set<std::string_view>> result;
-  for (const std::string& file : libraries_in(folders)) {
+  for (const std::string& file : files) {
     try {
       if (!filter.may_define(file)) continue;
       if (auto found = names_in(file, names); !found.empty()) result.emplace(file, std::move(found));

@@ -18,6 +18,10 @@ namespace elfaudit {
 std::map<std::string, std::set<std::string_view>> libraries_with(const std::vector<std::string>& folders,
                                                                  const std::set<std::string_view>& names);
 
+/// The same of these libraries.
+std::map<std::string, std::set<std::string_view>> libraries_among(const std::vector<std::string>& files,
+                                                                  const std::set<std::string_view>& names);
+
 // --- The shared objects that a link's shared objects need and that take part because of it.
 
 /// A shared object of the line.

@@ -107,6 +107,8 @@ class BuildGraph {
   /// What makes static libraries, in the order of the build's files.
   std::vector<BuildLink> archives() const;
 
+  BuildProducts products() const;
+
   /// See plan_of_build().
   std::vector<BuildLink> select(const std::vector<std::string>& targets) const;
 
@@ -258,6 +260,50 @@ std::vector<BuildLink> BuildGraph::archives() const {
   std::copy_if(links_.begin(), links_.end(), std::back_inserter(archives),
                [](const BuildLink& link) { return link.archive; });
   return archives;
+}
+
+/// "core" of "sub/CMakeFiles/core.dir"; empty for other folders.
+std::string target_of_folder(const fs::path& folder) {
+  const bool is_cmakes = folder.extension() == ".dir" && folder.parent_path().filename() == "CMakeFiles";
+  return is_cmakes ? folder.stem().string() : std::string();
+}
+
+/// "core" of "CMakeFiles/core.dir/src/a.c.o"
+std::string target_of_object(const fs::path& object) {
+  std::string target;
+  for (fs::path folder = object.parent_path(); target.empty() && folder.has_relative_path();
+       folder = folder.parent_path())
+    target = target_of_folder(folder);
+  return target;
+}
+
+BuildProducts BuildGraph::products() const {
+  BuildProducts all;
+  std::set<std::string> targets;
+  for (const BuildLink& link : links_) {
+    if (is_object(link.output)) continue;  // a device link's, which is linked again
+    BuildProduct product{link.target, in_folder(folder_, link.output), link.archive, {}, {}};
+    for (const std::string& need : link.needs) {
+      const Step* step = find(need);
+      if (is_object(need))
+        product.objects.push_back(in_folder(folder_, need));
+      else if (step != nullptr && step->link)
+        product.needs.push_back(in_folder(folder_, need));
+    }
+    targets.insert(link.target);
+    all.products.push_back(std::move(product));
+  }
+  std::map<std::string, BuildProduct> object_libraries;
+  for (const auto& [name, step] : by_name_) {
+    if (!is_object(name) || steps_[step].link || steps_[step].needs.empty()) continue;
+    const std::string object = in_folder(folder_, name);
+    all.sources.emplace(object, in_folder(folder_, steps_[step].needs.front()));
+    if (const std::string target = target_of_object(name); !target.empty() && !targets.contains(target))
+      object_libraries.try_emplace(target, BuildProduct{target, {}, false, {}, {}})
+          .first->second.objects.push_back(object);
+  }
+  for (auto& [target, product] : object_libraries) all.products.push_back(std::move(product));
+  return all;
 }
 
 std::vector<BuildLink> BuildGraph::select(const std::vector<std::string>& targets) const {
@@ -417,6 +463,7 @@ class MakeLinks {
     link.output = named(link, output_of(link));
     for (const std::string& file : files_named(link)) link.needs.push_back(named(link, file));
     const std::string output = link.output;
+    if (is_target) link.target = name;
     graph_.add_link({output}, std::move(link));
     if (is_target) outputs_[name] = output;
     if (is_target) graph_.add_alias(name, output);
@@ -469,11 +516,7 @@ class MakeLinks {
   static bool is_all(std::string_view name) { return name == "all" || name.ends_with("/all"); }
 
   /// "sub/CMakeFiles/foo.dir/all" -> "foo"; empty for a folder's "sub/all".
-  static std::string target_of(const std::string& name) {
-    const fs::path target = fs::path(name).parent_path();
-    return target.extension() == ".dir" && target.parent_path().filename() == "CMakeFiles" ? target.stem().string()
-                                                                                           : std::string();
-  }
+  static std::string target_of(const std::string& name) { return target_of_folder(fs::path(name).parent_path()); }
 
   std::string folder_;
   std::string root_;
@@ -535,6 +578,7 @@ class LinkEdges {
           put_response_in_place(file, value_for(edge, *rule, scope, "rspfile_content"), *link);
         link->output = outputs.front();
         link->needs = all_of(edge);
+        link->target = target_of_folder(value_for(edge, *rule, scope, "OBJECT_DIR"));
         return graph_.add_link(outputs, *std::move(link));
       }
     }
@@ -684,6 +728,11 @@ BuildPlan plan_of_build(const std::string& folder, const std::vector<std::string
   if (plan.links.empty())
     throw UsageError(fmt::format("-p {}: the default targets of this build link nothing", folder));
   return plan;
+}
+
+BuildProducts products_of_build(const std::string& folder) {
+  if (!is_build_folder(folder)) refuse_folder(folder);
+  return read_graph(folder, is_make(folder)).products();
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // The links of a build: the parts of elfaudit/jobs.hpp that other stages ask for.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,23 @@ std::vector<std::string> builds_below(const std::string& folder);
 
 /// The static libraries that the build of such a folder makes. Throws InputError for a file that can't be read.
 BuildPlan archives_of_build(const std::string& folder);
+
+/// What a build links or archives. Paths are as seen from the working directory.
+struct BuildProduct {
+  std::string target;  ///< CMake's name of it; empty: not known
+  std::string output;  ///< empty: an object library of CMake's, of which there is no file
+  bool archive = false;
+  std::vector<std::string> objects;
+  std::vector<std::string> needs;  ///< other products
+};
+
+struct BuildProducts {
+  std::vector<BuildProduct> products;
+  std::map<std::string, std::string> sources;  ///< of objects; what the Makefiles of CMake don't say in one place
+};
+
+/// All of a build folder's. Throws as plan_of_build() does.
+BuildProducts products_of_build(const std::string& folder);
 
 // --- The command of a build's step that links, among the others of its line.
 

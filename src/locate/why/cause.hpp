@@ -35,6 +35,10 @@ void explain_vtables(std::vector<Finding>& findings);
 /// What the name of an undefined symbol says where nothing better is known: runtime libraries, vtables, templates.
 void explain_undefined(Finding& finding);
 
+/// Which target of the same build defines what is undefined, and how to link it. `output`: of the link, where the
+/// findings name none. Unreadable files of the build are passed over: this is advice, not verdict.
+void explain_by_build(std::vector<Finding>& findings, const std::string& folder, const std::string& output);
+
 // --- Why an object's code does not fit the output (pic_cause.cpp).
 
 /// What the command says of position independence, and what to write instead.
