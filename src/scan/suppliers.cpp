@@ -186,6 +186,23 @@ std::string as_option(const std::string& path) {
 
 std::string without_version(const std::string& symbol) { return symbol.substr(0, symbol.find('@')); }
 
+/// The files of a directory whose names are wanted, by name. Empty: the working directory.
+template <class Wanted>
+std::vector<std::string> files_in(const std::string& dir, const Wanted& wanted) {
+  constexpr std::size_t kMostFiles = 1000;
+  std::vector<std::string> found;
+  note_use(dir.empty() ? "." : dir);
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(dir.empty() ? "." : dir, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::string name = entry->path().filename().string();
+    if (wanted(name) && entry->is_regular_file(error)) found.push_back(dir.empty() ? name : entry->path().string());
+    if (found.size() == kMostFiles) break;
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 /// Which of many names another may be kin to, without asking each: by the identifiers in it.
 class KinIndex {
  public:
@@ -251,6 +268,7 @@ class SupplierSearch {
     look_on_the_line();
     look_among_locals();
     look_in_folders();
+    look_beside_objects();
     look_for_near_misses();
     for (Unresolved* name : missing_)
       if (name->suppliers.empty())
@@ -279,7 +297,13 @@ class SupplierSearch {
     for (Unresolved* name : missing_)
       for (Supplier& supplier : name->suppliers)
         if (const auto last = needed_last_.find({supplier.kind, supplier.about}); last != needed_last_.end())
-          supplier.fix += " after " + inputs_[last->second].path;
+          supplier.fix += " after " + spelled(last->second);
+  }
+
+  /// As a person finds it on the line: "-lfoo", not where that was found.
+  const std::string& spelled(std::uint32_t input) const {
+    const LinkInput& on_line = job_.inputs[input];
+    return on_line.spelled.starts_with("-l") ? on_line.spelled : on_line.path;
   }
 
   void look_on_the_line() {
@@ -401,7 +425,10 @@ class SupplierSearch {
 
   /// What is static, or hidden in a shared object that was not stripped.
   void look_among_locals() {
-    const std::set<std::string_view> names(bases_.begin(), bases_.end());
+    for (std::size_t i = 0; i < missing_.size(); ++i)
+      for (std::string& name : spelled_as_local(i)) locals_[std::move(name)].push_back(i);
+    std::set<std::string_view> names;
+    for (const auto& [name, which] : locals_) names.insert(name);
     std::size_t opened = 0;
     for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
       for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
@@ -413,11 +440,26 @@ class SupplierSearch {
     }
   }
 
+  /// Itanium C++ ABI 5.1.3: "_ZL4name" of `static name`; and of an unnamed namespace's "_ZN12_GLOBAL__N_14nameE".
+  std::vector<std::string> spelled_as_local(std::size_t i) const {
+    const std::string& name = bases_[i];
+    std::vector<std::string> names{name};
+    const std::string source_name = std::to_string(spellings_[i].identifier().size()) + spellings_[i].identifier();
+    const std::size_t at = is_mangled(name) ? name.find(source_name) : std::string::npos;
+    if (at == std::string::npos) return names;
+    const std::string before = name.substr(0, at);
+    const std::string behind = name.substr(at + source_name.size());
+    names.push_back(before + "L" + source_name + behind);
+    names.push_back(at == 2 ? "_ZN12_GLOBAL__N_1" + source_name + "E" + behind
+                            : before + "12_GLOBAL__N_1" + source_name + behind);
+    return names;
+  }
+
   void look_among_locals_of(const ObjectFacts& object, const std::set<std::string_view>& names) {
     const std::string who = object.origin.display();
     try {
       for (const std::string_view name : names_kept_local(object.origin, names))
-        for (const std::size_t i : by_base_[std::string(name)])
+        for (const std::size_t i : locals_.find(name)->second)
           offer(i, object.kind != ObjectKind::Relocatable
                        ? not_exported(who + " has it, but does not export it", who)
                        : Supplier{"static-elsewhere",
@@ -469,6 +511,82 @@ class SupplierSearch {
           offer_placed(i, {"library-not-linked", library->first + " defines it and is not on the line: " + option,
                            option, "add " + option});
     }
+  }
+
+  // --- What lies beside the objects of the line, and is not on it.
+
+  /// The user's own: not the start files, nor what a driver has compiled into a temporary file.
+  std::set<std::string> folders_of_objects() const {
+    std::set<std::string> folders;
+    for (const InputFacts& input : inputs_)
+      if (input.kind == InputKind::Object && !is_of_system(input.path) && !input.path.starts_with("/tmp/cc"))
+        folders.insert(std::filesystem::path(input.path).parent_path().string());
+    return folders;
+  }
+
+  void look_beside_objects() {
+    const auto is_linkable = [](std::string_view name) {
+      return name.ends_with(".o") || (name.starts_with("lib") && (name.ends_with(".a") || name.ends_with(".so")));
+    };
+    std::set<std::string_view> names = still_missing();
+    names.erase("main");  // every program has one
+    if (names.empty()) return;
+    std::set<std::string> on_line;
+    for (const LinkInput& input : job_.inputs)
+      on_line.insert(std::filesystem::path(input.path).lexically_normal().string());
+    std::vector<std::string> libraries;
+    std::vector<std::string> objects;
+    for (const std::string& folder : folders_of_objects())
+      for (const std::string& file : files_in(folder, is_linkable))
+        if (!on_line.contains(std::filesystem::path(file).lexically_normal().string()))
+          (file.ends_with(".o") ? objects : libraries).push_back(file);
+    for (const auto& [path, defined] : libraries_among(libraries, names))
+      for (const std::string_view name : defined) offer_file(path, name, "library-not-linked");
+    const std::set<std::string_view> defined = defined_strongly();
+    for (const std::string& path : objects) look_into(path, names, defined);
+  }
+
+  /// What an object may not define again.
+  std::set<std::string_view> defined_strongly() const {
+    std::set<std::string_view> names;
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i)
+      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
+        const ObjectFacts& object = inputs_[i].objects[o];
+        if (!resolution_.linked[i][o] || object.kind != ObjectKind::Relocatable) continue;
+        for (const Symbol& symbol : object.symbols)
+          if (symbol.defined() && symbol.binding == Binding::Global) names.insert(object.name(symbol));
+      }
+    return names;
+  }
+
+  void look_into(const std::string& path, const std::set<std::string_view>& names,
+                 const std::set<std::string_view>& defined) {
+    try {
+      const InputFacts facts = scan_input(path);
+      for (const ObjectFacts& object : facts.objects) {
+        const auto is_second = [&](const Symbol& symbol) {
+          return symbol.defined() && symbol.binding == Binding::Global && defined.contains(object.name(symbol));
+        };
+        if (object.kind != ObjectKind::Relocatable || object.machine != machine() ||
+            std::any_of(object.symbols.begin(), object.symbols.end(), is_second))
+          continue;
+        for (const Symbol& symbol : object.symbols)
+          if (symbol.defined() && names.contains(object.name(symbol)))
+            offer_file(path, object.name(symbol), "object-not-linked");
+      }
+    } catch (const InputError&) {
+    }
+  }
+
+  std::uint16_t machine() const {
+    for (const InputFacts& input : inputs_)
+      if (input.kind == InputKind::Object && !input.objects.empty()) return input.objects.front().machine;
+    return 0;
+  }
+
+  void offer_file(const std::string& path, std::string_view name, const char* kind) {
+    for (const std::size_t i : by_base_[std::string(name)])
+      offer_placed(i, {kind, path + " defines it and is not on the line", path, "add " + path});
   }
 
   // --- Near misses: what is called almost alike, for names that nothing else explains.
@@ -558,7 +676,8 @@ class SupplierSearch {
   std::vector<Spelling> spellings_;
   std::optional<KinIndex> kin_;  ///< of spellings_
   std::map<std::string, std::vector<std::size_t>, std::less<>> by_base_;
-  std::map<std::string, std::set<std::string>, std::less<>> by_scope_;  ///< functions that objects define
+  std::map<std::string, std::vector<std::size_t>, std::less<>> locals_;  ///< as spelled where they are local
+  std::map<std::string, std::set<std::string>, std::less<>> by_scope_;   ///< functions that objects define
   /// By kind and about: the last input that needs one of the supplier's names.
   std::map<std::pair<std::string, std::string>, std::uint32_t> needed_last_;
 };
@@ -572,22 +691,11 @@ void find_host_suppliers(const LinkJob& job, const std::vector<InputFacts>& inpu
 
 namespace {
 
-constexpr std::size_t kMostArchives = 1000;                     // of one directory
 constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;  // of images, once decompressed
 
 /// lib*.a of a directory, by name.
 std::vector<std::string> archives_in(const std::string& dir) {
-  std::vector<std::string> found;
-  note_use(dir);
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(dir, error), end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (name.starts_with("lib") && name.ends_with(".a") && entry->is_regular_file(error))
-      found.push_back(entry->path());
-    if (found.size() == kMostArchives) break;
-  }
-  std::sort(found.begin(), found.end());
-  return found;
+  return files_in(dir, [](std::string_view name) { return name.starts_with("lib") && name.ends_with(".a"); });
 }
 
 /// Each object with relocatable device code defines a wrapper of its fatbin for the host linker, whatever the device

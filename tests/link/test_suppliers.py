@@ -39,7 +39,13 @@ def test_library_of_the_system(lab):
 
 
 def test_nobody(shop):
+    shop.sh("rm wares.o")
     assert notes(shop, "main.o") == {"wares": ["no library in the search path defines it"]}
+
+
+def test_objects_beside_those_of_the_line(shop):
+    shop.cc("again.o", "extern \"C\" int wares() { return 1; } int main() { return wares(); }")  # main.o has one
+    assert notes(shop, "main.o") == {"wares": ["wares.o defines it and is not on the line"]}
 
 
 def test_archive_too_early(shop):
