@@ -731,36 +731,6 @@ WrittenDefinitions ask(const std::vector<AskedSite>& sites, const std::vector<In
 
 }  // namespace
 
-namespace {
-
-/// The lines and functions that refer to what is undefined: one look at each object.
-void locate_references(std::vector<Finding>& findings) {
-  std::map<std::pair<std::string, std::uint64_t>, std::vector<Site*>> by_object;
-  for (Finding& finding : findings) {
-    if (rule(finding.rule).kind != RuleKind::Undefined) continue;
-    for (Site& site : finding.sites)
-      if (site.role == Role::Reference && !site.section.empty() && !site.origin.bytecode)
-        by_object[{site.origin.path, site.origin.offset}].push_back(&site);
-  }
-  std::vector<std::vector<Site*>> objects;
-  for (auto& [origin, sites] : by_object) objects.push_back(std::move(sites));
-  for_each_file(objects.size(), 0, [&](std::size_t i) {
-    std::vector<CodeAt> wanted;
-    for (const Site* site : objects[i]) wanted.push_back({site->section, site->offset});
-    const std::vector<CodeLine> lines = lines_of_code(objects[i].front()->origin, wanted);
-    for (std::size_t s = 0; s < lines.size(); ++s) {
-      Site& site = *objects[i][s];
-      if (lines[s].at.line != 0) {
-        site.place.at = lines[s].at;
-        site.place.known_by = KnownBy::DebugInfo;
-      }
-      if (!lines[s].symbol.empty()) site.notes.insert(site.notes.begin(), "in " + demangle(lines[s].symbol));
-    }
-  });
-}
-
-}  // namespace
-
 std::vector<std::string> locate(std::vector<Finding>& findings, const std::vector<InputFacts>& inputs,
                                 const LocateOptions& options) {
   std::vector<AskedSite> sites;
@@ -778,7 +748,7 @@ std::vector<std::string> locate(std::vector<Finding>& findings, const std::vecto
     if (!of_finding.empty() && is_about_definitions(finding))
       explain_cause(finding, of_finding, context.project, context.files);
   }
-  locate_references(findings);
+  explain_references(findings, inputs, context.records, context.preprocess);
   for (Finding& finding : findings)
     if (rule(finding.rule).kind == RuleKind::Undefined && !rule(finding.rule).device) explain_undefined(finding);
   prove(findings, of_findings, options.is_link ? std::span(inputs) : std::span<const InputFacts>(), context.project,

@@ -150,7 +150,7 @@ def test_line_and_function_of_a_reference(lab):
         assert (site["file"], site["line"]) == ("use.h", 3) and "in twice(int)" in site["notes"], (flags, site)
     lab.sh("g++ -c use.cpp")
     [site] = undefined(lab, "g++ use.o")["_Z4gonei"]["sites"]
-    assert site["line"] is None and "in twice(int)" in site["notes"], site
+    assert (site["file"], site["line"], site["known_by"]) == ("use.h", 3, "source-scan") and "in twice(int)" in site["notes"], site
 
 
 def test_fixes_from_the_line(shop):
@@ -239,3 +239,66 @@ def test_near_misses(lab, declared, defined, call, meant):
     [finding] = undefined(lab, "g++ main.o other.o").values()
     assert (finding["cause"]["kind"] == "similar-name") == meant, finding
     assert not meant or finding["fixes"][0]["text"].startswith("declare and call "), finding
+
+
+# --- Lines that debug info doesn't say: who calls it in the source.
+
+CALLS = """int gone(int);
+#define UNUSED 1
+static int helper(int x) {
+  // gone(1)
+  return gone(x)
+      + 1;
+}
+int main(int c, char** v) { return helper(c); }
+"""
+
+
+@pytest.mark.parametrize("flags", ["-O0", "-O2", "-O0 -MMD", "-O2 -ffunction-sections"])
+def test_line_of_a_reference_without_debug_info(lab, flags):
+    lab.write("sub/use.c", CALLS)
+    lab.sh(f"gcc {flags} -c sub/use.c -o sub/use.o")
+    [site] = undefined(lab, "gcc sub/use.o")["gone"]["sites"]
+    assert (site["file"], site["line"], site["known_by"]) == ("sub/use.c", 5, "source-scan"), site
+
+
+def test_no_line_where_several_call_it_or_the_source_has_changed(lab):
+    lab.write("use.c", CALLS.replace("+ 1", "+ gone(1)"))
+    lab.sh("gcc -c use.c")
+    assert undefined(lab, "gcc use.o")["gone"]["sites"][0]["line"] is None
+    lab.write("use.c", CALLS)
+    lab.sh("gcc -c use.c; touch -d '1 hour' use.c")
+    assert undefined(lab, "gcc use.o")["gone"]["sites"][0]["line"] is None
+
+
+def test_line_of_a_reference_for_riscv(lab):
+    """Its line tables are relocated at each step."""
+    need("riscv64-linux-gnu-gcc")
+    lab.write("use.c", CALLS)
+    lab.sh("riscv64-linux-gnu-gcc -g -c use.c")
+    [site] = undefined(lab, "riscv64-linux-gnu-gcc use.o")["gone"]["sites"]
+    assert (site["file"], site["line"], site["known_by"]) == ("use.c", 5, "debug-info"), site
+
+
+# --- What the declaration explains.
+
+
+def test_a_declaration_that_is_nowhere_defined_is_named_with_its_includes(lab):
+    lab.write("inc/low.h", "int gone(int);\n")
+    lab.write("inc/high.h", "\n#include \"low.h\"\n")
+    lab.write("use.c", "#include \"inc/high.h\"\nint main(void) { return gone(1); }\n")
+    lab.sh("gcc -g -MMD -c use.c")
+    assert undefined(lab, "gcc use.o")["gone"]["notes"] == ["declared in inc/low.h:1, included from inc/high.h:2, included from use.c:1"]
+
+
+def test_a_header_of_another_version(lab):
+    for version, more in (("3.5", ""), ("3.8", "int pack_more(int);\n")):
+        lab.write(f"{version}/include/pack.h", "int pack(int);\n" + more)
+        lab.write(f"{version}/pack.c", "int pack(int x) { return x; }\nint pack_more(int x) { return x; }\n" if more else "int pack(int x) { return x; }\n")
+        lab.sh(f"mkdir {version}/lib; gcc -shared -fPIC {version}/pack.c -o {version}/lib/libpack.so")
+    lab.write("use.c", "#include <pack.h>\nint main(void) { return pack_more(1); }\n")
+    lab.sh("gcc -g -I3.8/include -c use.c")
+    finding = undefined(lab, "gcc use.o -L3.5/lib -lpack")["pack_more"]
+    assert finding["cause"]["kind"] == "header-of-another-version" and "3.8/include/pack.h:2" in finding["cause"]["text"] and "3.5/lib/libpack.so is linked" in finding["cause"]["text"], finding
+    assert finding["fixes"][0]["text"].startswith("link 3.8/lib/libpack.so in place of 3.5/lib/libpack.so"), finding
+    lab.sh("gcc use.o -L3.8/lib -lpack -o out")

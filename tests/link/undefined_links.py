@@ -157,6 +157,12 @@ CORPUS = {
         Link({"p.h": "struct P { template <class T> void put(T); };\n", "p.cpp": '#include "p.h"\ntemplate <class T> void P::put(T) {}\ntemplate void P::put<char>(char);\n', "m.cpp": '#include "p.h"\nint main() {\n  P().put(1.0);  // ref\n}\n'}, CXX + "; ar rcs libp.a p.o", "g++ m.o libp.a", ("other-parameters", "runtime-name"), "instantiate it explicitly",
              "echo 'template void P::put<double>(double);' >> p.cpp; g++ -c p.cpp; ar rcs libp.a p.o"),
     ],
+    "inline without a body": [
+        Link({"m.c": "inline int twice(int x) { return 2 * x; }\nint main(int c, char** v) {\n  return twice(c);  // ref\n}\n"}, "gcc -std=c99 -g -O0 -c m.c", "gcc m.o", ("inline-external",), "static inline", "sed -i 's/^inline/static inline/' m.c; gcc -std=c99 -g -c m.c"),
+        Link({"m.cpp": "inline int half(int);\nint main(int c, char**) {\n  return half(c);  // ref\n}\n"}, "g++ -g -w -c m.cpp", "g++ m.o", ("inline-without-body",), "body", "sed -i '1s/.*/inline int half(int x) { return x; }/' m.cpp; g++ -c m.cpp"),
+        Link({"q.h": "struct Queue {\n  inline int front();\n};\n", "q.cpp": '#include "q.h"\ninline int Queue::front() { return 1; }\n', "m.cpp": '#include "q.h"\nint main() {\n  return Queue().front();  // ref\n}\n'}, "g++ -g -w -c *.cpp", "g++ m.o q.o", ("inline-without-body",), "body",
+             "sed -i 's/inline int front();/inline int front() { return 1; }/' q.h; g++ -w -c m.cpp"),
+    ],
     "sanitizer": [
         Link({"m.c": "int main(int c, char** v) {\n  return v[c][0];  // ref\n}\n"}, "gcc -g -fsanitize=address -c m.c", "gcc m.o", NAME, "add -fsanitize=address"),
         Link({"m.cpp": "int main(int c, char** v) {\n  return c + v[c][0];  // ref\n}\n"}, "g++ -g -fsanitize=undefined -c m.cpp", "g++ m.o", NAME, "add -fsanitize=undefined"),
@@ -192,6 +198,15 @@ CORPUS = {
         two(C_MAIN.format("wares"), C_DEF.format("wares"), CC, "gcc m.o", ("object-not-linked",), "add w.o after m.o"),
         two(CXX_MAIN.format("shape"), C_DEF.format("shape"), CXX, "g++ m.o", ("object-not-linked",), "add shape.o after m.o", names=("m", "shape"), kinds=("cpp", "cpp")),
         two(C_MAIN.format("wares"), C_DEF.format("wares"), CC + "; ar rcs libwares.a w.o; rm w.o", "gcc m.o", ("object-not-linked", "library-not-linked"), "add libwares.a after m.o"),
+    ],
+    "header of another version": [
+        Link({"old/foo.h": "int foo_open(int);\n", "new/foo.h": "int foo_open_v2(int);\n#define foo_open foo_open_v2\n", "old/foo.c": "int foo_open(int x) { return x; }\n", "new/foo.c": "int foo_open_v2(int x) { return x; }\n", "m.c": '#include "foo.h"\nint main(void) {\n  return foo_open(1);  // ref\n}\n'},
+             "for v in old new; do gcc -fPIC -shared $v/foo.c -o $v/libfoo.so; done; gcc -g -Inew -c m.c", "gcc m.o old/libfoo.so", ("header-of-another-version",), "new/libfoo.so", "", "gcc m.o new/libfoo.so"),
+        Link({"v1/include/bar.h": "void bar_init(void);\n", "v2/include/bar.h": "void bar_init(void);\nint bar_more(int);\n", "v1/bar.c": "void bar_init(void) {}\n", "v2/bar.c": "void bar_init(void) {}\nint bar_more(int x) { return x; }\n",
+              "m.c": "#include <bar.h>\nint main(void) {\n  bar_init();\n  return bar_more(1);  // ref\n}\n"},
+             "for v in v1 v2; do mkdir $v/lib; gcc -c $v/bar.c -o $v/bar.o; ar rcs $v/lib/libbar.a $v/bar.o; done; gcc -g -Iv2/include -c m.c", "gcc m.o -Lv1/lib -lbar", ("header-of-another-version",), "v2/lib", "", "gcc m.o -Lv2/lib -lbar"),
+        Link({"a/include/q/q.h": "namespace q { int push(int); }\n", "b/include/q/q.h": "namespace q { int push(int, int = 0); }\n", "a/q.cpp": "namespace q { int push(int x) { return x; } }\n", "b/q.cpp": "namespace q { int push(int x, int) { return x; } }\n",
+              "m.cpp": "#include <q/q.h>\nint main() {\n  return q::push(1);  // ref\n}\n"}, "for v in a b; do mkdir $v/lib; g++ -fPIC -shared $v/q.cpp -o $v/lib/libq.so; done; g++ -g -Ib/include -c m.cpp", "g++ m.o -La/lib -lq", ("header-of-another-version",), "b/lib", "", "g++ m.o -Lb/lib -lq"),
     ],
 }
 

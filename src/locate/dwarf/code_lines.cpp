@@ -2,12 +2,14 @@
 // symbol table. Only objects are asked: each sequence of a table begins with an address that is relocated against a
 // section or a function, and what follows counts from there.
 //
-// Machines that relax code in the link (RISC-V) relocate the advances too: such a sequence is known up to there.
+// Machines that relax code in the link (RISC-V) relocate the advances too, against symbols at both ends.
 
 #include <dwarf.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
 #include <tuple>
 
 #include "elfaudit/error.hpp"
@@ -109,12 +111,20 @@ class LineProgram {
         row_.address += std::uint64_t{(255U - opcode_base_) / line_range_} * instruction_length_;
         return;
       case DW_LNS_fixed_advance_pc:
-        if (section_.relocations.find(in_.at())) leave_sequence();
-        row_.address += in_.u16();
-        return;
+        return fixed_advance();
       default:
         for (unsigned i = 0; i < operands_[opcode - 1]; ++i) in_.uleb();
     }
+  }
+
+  /// The first of two relocations adds the symbol that the row begins at, the second takes away that of the row before
+  /// (RISC-V psABI, "Relocations", R_RISCV_ADD16 and R_RISCV_SUB16; LoongArch has the same two).
+  void fixed_advance() {
+    const auto relocation = section_.relocations.find(in_.at());
+    row_.address += in_.u16();
+    if (!relocation) return;
+    if (section_.symbols == nullptr) return leave_sequence();
+    row_.address = (*section_.symbols)[relocation->symbol].value + relocation->addend;
   }
 
   void extended() {
@@ -187,9 +197,13 @@ class CoveringSymbols {
     const SymbolTable& symbols = sections.symbols();
     for (std::uint64_t i = 1; i < symbols.size(); ++i) {
       const SymbolEntry symbol = symbols[i];
-      if (symbol.type != STT_FUNC && symbol.type != STT_OBJECT) continue;
+      if (symbol.type != STT_FUNC && symbol.type != STT_OBJECT && symbol.type != STT_FILE) continue;
       Cursor in(entries, big_endian_, i * (is_64 ? 24 : 16));
       const std::uint32_t name = in.u32();
+      if (symbol.type == STT_FILE) {
+        files_.insert(Cursor(names_, big_endian_, name).string());
+        continue;
+      }
       in.skip(is_64 ? 12 : 4);
       spans_.push_back({symbol.section, symbol.value, is_64 ? in.u64() : in.u32(), name});
     }
@@ -197,6 +211,9 @@ class CoveringSymbols {
       return std::tie(a.section, a.begin) < std::tie(b.section, b.begin);
     });
   }
+
+  /// The source; empty where it is not known, or there are several.
+  std::string source() const { return files_.size() == 1 ? std::string(*files_.begin()) : std::string(); }
 
   /// The name of the one that covers a place; empty when none does.
   std::string at(std::uint32_t section, std::uint64_t offset) const {
@@ -218,6 +235,7 @@ class CoveringSymbols {
   Bytes names_;
   bool big_endian_;
   std::vector<Span> spans_;
+  std::set<std::string_view> files_;
 };
 
 }  // namespace
@@ -233,6 +251,7 @@ std::vector<CodeLine> lines_of_code(const Origin& origin, const std::vector<Code
     const CoveringSymbols symbols(sections);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       numbers.push_back(sections.number_of(wanted[i].section));
+      lines[i].source = symbols.source();
       if (numbers[i] == 0) continue;
       lines[i].symbol = symbols.at(numbers[i], wanted[i].offset);
       asked[numbers[i]].push_back({wanted[i].offset});

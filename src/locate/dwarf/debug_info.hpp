@@ -75,6 +75,7 @@ struct CodeAt {
 struct CodeLine {
   SourceLine at;       ///< as it is shown; line 0: not known
   std::string symbol;  ///< mangled: the function or variable that it is in; empty: not known
+  std::string source;  ///< the file that was compiled, without its folder (STT_FILE); empty: not known, or several
 };
 
 /// In the order of `wanted`; from the object's own line tables and symbol table. Never throws for what is in the file.

@@ -77,9 +77,12 @@ std::optional<Relocation> Relocations::find(std::uint64_t offset) {
   }
   std::uint64_t low = 0, high = count_;
   while (low < high) {
-    const std::uint64_t middle = low + (high - low) / 2;
+    std::uint64_t middle = low + (high - low) / 2;
     const Relocation relocation = at(middle);
-    if (relocation.offset == offset) return next_ = middle + 1, relocation;
+    if (relocation.offset == offset) {
+      while (middle != 0 && at(middle - 1).offset == offset) --middle;
+      return next_ = middle + 1, at(middle);
+    }
     (relocation.offset < offset ? low : high) = relocation.offset < offset ? middle + 1 : middle;
   }
   return std::nullopt;

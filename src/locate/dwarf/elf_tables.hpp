@@ -185,7 +185,7 @@ class Relocations {
     return layout_.is_64 ? read_64(in) : read_32(in);
   }
 
-  /// The relocation of the field at `offset`.
+  /// The relocation of the field at `offset`; the first of several.
   std::optional<Relocation> find(std::uint64_t offset);
 
  private:

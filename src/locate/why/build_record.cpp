@@ -225,7 +225,8 @@ namespace {
 
 source::Name name_of(const AskedSymbol& symbol) {
   using Kind = source::Name::Kind;
-  auto name = source::name_of_symbol(symbol.name, symbol.is_function ? Kind::Function : Kind::Variable);
+  const Kind kind = !symbol.kind_known ? Kind::Unknown : symbol.is_function ? Kind::Function : Kind::Variable;
+  auto name = source::name_of_symbol(symbol.name, kind);
   if (!name) name.emplace();
   name->is_strong = symbol.is_strong;
   if (symbol.site)

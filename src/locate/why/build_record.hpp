@@ -110,6 +110,7 @@ struct AskedSymbol {
   bool is_function = false;
   bool is_strong = true;
   std::optional<SourceLine> site{};  ///< where debug info says that it is defined, as reports spell it
+  bool kind_known = true;            ///< false: it may be a variable or a function
 };
 
 struct SourceEvidence {

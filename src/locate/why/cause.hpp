@@ -32,6 +32,11 @@ void explain_cause(Finding& finding, const std::vector<WrittenDefinition>& all_w
 /// The causes of vtables and typeinfos are those of other findings, which are explained.
 void explain_vtables(std::vector<Finding>& findings);
 
+/// The lines and functions that refer to what is undefined, from debug info or the sources; and causes that the
+/// declaration gives.
+void explain_references(std::vector<Finding>& findings, const std::vector<InputFacts>& inputs, BuildRecords& records,
+                        bool preprocess);
+
 /// What the name of an undefined symbol says where nothing better is known: runtime libraries, vtables, templates.
 void explain_undefined(Finding& finding);
 

@@ -1,0 +1,392 @@
+// What the sources of an object say of a name that it refers to and nothing defines: the line that refers to it, where
+// debug info doesn't say; and where it is declared, when that explains why: inline, or by the header of another version
+// than the library's.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "locate/dwarf/debug_info.hpp"
+#include "locate/source/lexer.hpp"
+#include "locate/source/source.hpp"
+#include "locate/why/build_record.hpp"
+#include "locate/why/cause.hpp"
+#include "scan/library_names.hpp"
+#include "scan/scan.hpp"
+#include "support/demangle.hpp"
+#include "support/file.hpp"
+#include "support/path.hpp"
+#include "support/threads.hpp"
+
+namespace elfaudit {
+
+namespace {
+
+namespace fs = std::filesystem;
+using source::Definition;
+using source::Reading;
+
+constexpr std::size_t kMostObjects = 30;  // whose sources are read
+constexpr std::size_t kMostNames = 200;   // of one object
+constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
+constexpr std::size_t kMostHeaders = 100;
+
+// --- Who mentions a name in a source: by tokens alone, without macros and conditions.
+
+struct Mention {
+  std::string function;  ///< unqualified
+  std::uint32_t line = 0;
+};
+
+/// By name. Only what is in the body of a function.
+using Mentions = std::map<std::string, std::vector<Mention>, std::less<>>;
+
+class MentionReader {
+ public:
+  MentionReader(std::string_view text, const std::set<std::string, std::less<>>& wanted)
+      : file_(source::make_text({}, text)),
+        names_(source::new_names()),
+        lexer_(file_, names_, 0, true),
+        wanted_(wanted) {}
+
+  Mentions read() {
+    for (source::Token token = lexer_.next(); token.kind != source::Kind::End; token = lexer_.next()) {
+      if (token.is('#') && (token.flags & source::Token::LineStart) != 0) {
+        lexer_.enter_line();
+        lexer_.leave_line();
+      } else if (function_depth_ != 0) {
+        in_function(token);
+      } else {
+        between_functions(token);
+      }
+    }
+    return std::move(found_);
+  }
+
+ private:
+  void in_function(const source::Token& token) {
+    if (token.is('{')) ++function_depth_;
+    if (token.is('}')) --function_depth_;
+    if (token.is_name() && wanted_.contains(token.text))
+      found_[std::string(token.text)].push_back({function_, lexer_.line()});
+  }
+
+  /// "int n::S::f(int) const {": the name before the first parenthesis, and a brace before any ";" or "=".
+  void between_functions(const source::Token& token) {
+    if (parentheses_ != 0) {
+      parentheses_ += token.is('(') ? 1 : token.is(')') ? -1 : 0;
+    } else if (token.is('(')) {
+      const bool is_attribute = before_.starts_with("__") || before_ == "alignas" || before_ == "decltype";
+      if (candidate_.empty() && !is_attribute) candidate_ = before_;
+      parentheses_ = 1;
+    } else if (token.is('{')) {
+      function_ = candidate_;
+      function_depth_ = candidate_.empty() ? 0 : 1;
+      candidate_.clear();
+    } else if (token.is(';') || token.is('}') || token.is('=')) {
+      candidate_.clear();
+    }
+    before_ = token.is_name() ? std::string(token.text) : std::string();
+  }
+
+  source::TextFile file_;
+  Interner names_;
+  source::Lexer lexer_;
+  const std::set<std::string, std::less<>>& wanted_;
+  Mentions found_;
+  std::string function_, candidate_, before_;
+  int function_depth_ = 0, parentheses_ = 0;
+};
+
+/// "f" of "_ZN1n1S1fEv"; empty for what no source spells.
+std::string spelled_in_source(std::string_view symbol) {
+  const auto name = source::name_of_symbol(symbol.substr(0, symbol.find('@', 1)), source::Name::Kind::Unknown);
+  return name && !name->parts.empty() ? name->parts.back() : std::string();
+}
+
+// --- One object, and the findings that it refers to.
+
+struct Referring {
+  std::vector<std::pair<Finding*, Site*>> sites;
+  std::vector<CodeLine> lines;  ///< in their order
+};
+
+/// Nothing that the line has is known to be what was meant.
+bool is_open(const Finding& finding) {
+  constexpr std::array<std::string_view, 4> kOpen{"no-provider", "other-version", "other-parameters", "similar-name"};
+  return !finding.cause || std::find(kOpen.begin(), kOpen.end(), finding.cause->kind) != kOpen.end();
+}
+
+class ReferenceSources {
+ public:
+  ReferenceSources(const std::vector<InputFacts>& inputs, BuildRecords& records, bool preprocess)
+      : inputs_(inputs), records_(records), preprocess_(preprocess) {}
+
+  void explain(const Referring& object) {
+    const Origin& origin = object.sites.front().second->origin;
+    std::vector<AskedSymbol> asked;
+    std::map<std::string, std::size_t> number;
+    for (const auto& [finding, site] : object.sites)
+      if (asked.size() < kMostNames && number.emplace(finding->symbol, asked.size()).second)
+        asked.push_back({finding->symbol,
+                         finding->demangled.find('(') != std::string::npos,
+                         false,
+                         {},
+                         finding->symbol.starts_with("_Z")});
+    const std::string compiled = object_file_of(origin);
+    const BuildRecord record = record_of(origin, compiled, object.lines.front().source);
+    if (record.empty()) return;
+    const SourceEvidence evidence = read_sources(record, asked, preprocess_);
+    find_lines(object, evidence, compiled.empty() ? origin.path : compiled);
+    for (const auto& [finding, site] : object.sites) {
+      const auto found = number.find(finding->symbol);
+      if (found != number.end() && found->second < evidence.readings.size() && is_open(*finding))
+        explain_declaration(*finding, evidence.readings[found->second], evidence);
+    }
+  }
+
+ private:
+  BuildRecord record_of(const Origin& origin, const std::string& object, const std::string& source_name) {
+    BuildRecord record;
+    const std::optional<Compilation> known = compilation_of(origin, 0);
+    if (!object.empty()) record = records_.of(object, known ? known->source : std::string());
+    if (record.empty() && known) {
+      record.unit = unit_of(*known);
+      record.known_by_debug_info = !record.unit.source.empty();
+    }
+    if (record.empty()) note_source_beside(origin, source_name, record);
+    if (known) note_compilation(*known, record.unit);
+    note_compiler(compile_traces(origin), record.unit);
+    return record;
+  }
+
+  /// The compiler writes the name of the source without its folder into the object.
+  static void note_source_beside(const Origin& origin, const std::string& name, BuildRecord& record) {
+    if (name.empty() || name.find('/') != std::string::npos) return;
+    for (const std::string& file : {(fs::path(origin.path).parent_path() / name).string(), name}) {
+      if (!is_there(file)) continue;
+      record.has_file_list = true;
+      record.unit.source = file;
+      record.unit.folder = working_directory();
+      record.unit.language = source::language_of(file);
+      record.unit.compiler_known = false;
+      return;
+    }
+  }
+
+  // --- The lines that debug info does not say.
+
+  void find_lines(const Referring& object, const SourceEvidence& evidence, const std::string& made) const {
+    std::set<std::string, std::less<>> wanted;
+    for (const auto& [finding, site] : object.sites)
+      if (site->place.known_by == KnownBy::Nothing) wanted.insert(spelled_in_source(finding->symbol));
+    wanted.erase("");
+    if (wanted.empty()) return;
+    std::vector<std::pair<std::string, Mentions>> files;
+    for (const std::string& file : own_files(evidence))
+      if (const auto text = is_newer(file, made) ? std::nullopt : read_whole(file, kMostBytes))
+        files.emplace_back(file, MentionReader(*text, wanted).read());
+    for (std::size_t i = 0; i < object.sites.size(); ++i) {
+      const auto& [finding, site] = object.sites[i];
+      if (site->place.known_by != KnownBy::Nothing) continue;
+      const std::string name = spelled_in_source(finding->symbol);
+      const std::string function = spelled_in_source(object.lines[i].symbol);
+      std::set<SourceLine> within, anywhere;
+      for (const auto& [file, mentions] : files)
+        if (const auto found = mentions.find(name); found != mentions.end())
+          for (const Mention& mention : found->second) {
+            anywhere.insert({file, mention.line});
+            if (mention.function == function) within.insert({file, mention.line});
+          }
+      // Where it was inlined, the function of the object is another than the source's.
+      const std::set<SourceLine>& lines = within.empty() ? anywhere : within;
+      if (lines.size() != 1) continue;
+      site->place.at = *lines.begin();
+      site->place.known_by = KnownBy::SourceScan;
+    }
+  }
+
+  /// The source and its headers, without the system's.
+  static std::vector<std::string> own_files(const SourceEvidence& evidence) {
+    std::vector<std::string> files;
+    const auto add = [&](const std::string& file) {
+      const bool is_new = !file.empty() && std::find(files.begin(), files.end(), file) == files.end();
+      if (is_new && files.size() < kMostHeaders && !is_system_file(file)) files.push_back(file);
+    };
+    add(evidence.source.empty() ? evidence.unit.source : evidence.source);
+    for (const std::string& header : evidence.own_headers) add(header);
+    if (evidence.as_read)
+      for (const std::string& file : evidence.as_read->came_to) add(display_path(file, working_directory()));
+    return files;
+  }
+
+  static bool is_newer(const std::string& file, const std::string& object) {
+    std::error_code error;
+    const auto made = fs::last_write_time(object, error);
+    const auto changed = error ? made : fs::last_write_time(file, error);
+    return error || changed > made + std::chrono::seconds(2);
+  }
+
+  // --- What the declaration explains.
+
+  void explain_declaration(Finding& finding, const Reading& reading, const SourceEvidence& evidence) const {
+    for (const Definition& definition : reading.definitions)
+      if (definition.is_inline && definition.is_function && evidence.unit.language == source::Language::C)
+        return explain_c_inline(finding, definition);
+    if (reading.declarations.empty()) return;
+    const Definition& declared = reading.declarations.front();
+    const auto says_inline = [](const Definition& one) { return has_word(one.text, "inline"); };
+    const auto inlined = std::find_if(reading.declarations.begin(), reading.declarations.end(), says_inline);
+    if (inlined != reading.declarations.end() && reading.definitions.empty())
+      explain_inline(finding, *inlined);
+    else if (!explain_version(finding, declared) && finding.cause && finding.cause->kind == "no-provider" &&
+             !declared.chain.empty())
+      finding.notes.push_back("declared in " + way_to(declared));
+  }
+
+  static bool has_word(std::string_view text, std::string_view word) {
+    const auto is_letter = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
+    for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+      const std::size_t end = at + word.size();
+      if ((at == 0 || !is_letter(text[at - 1])) && (end == text.size() || !is_letter(text[end]))) return true;
+    }
+    return false;
+  }
+
+  /// "q.h:2, included from m.cpp:1"
+  static std::string way_to(const Definition& declared) {
+    std::string text = fmt::format("{}:{}", declared.at.file, declared.at.line);
+    for (auto step = declared.chain.rbegin(); step != declared.chain.rend(); ++step)
+      if (step->line != 0) text += fmt::format(", included from {}:{}", step->file, step->line);
+    return text;
+  }
+
+  static void set(Finding& finding, std::string kind, std::string text, std::string about, std::string fix,
+                  const SourceLine& at) {
+    finding.cause = {std::move(kind), std::move(text), std::move(about)};
+    finding.fixes = {{std::move(fix), at, {}}};
+    finding.notes.clear();
+  }
+
+  /// C11 6.7.4 7: an inline definition is none for other translation units, nor where the compiler doesn't inline it.
+  static void explain_c_inline(Finding& finding, const Definition& definition) {
+    set(finding, "inline-external",
+        fmt::format("{} defines it inline: in C that does not serve a call that is not inlined", way_to(definition)),
+        {},
+        fmt::format("write static inline in {}:{}, or declare it in one source file without inline: that emits it",
+                    definition.at.file, definition.at.line),
+        definition.at);
+  }
+
+  static void explain_inline(Finding& finding, const Definition& declared) {
+    set(finding, "inline-without-body",
+        fmt::format("it is declared inline in {}, and the body is not in what this source includes", way_to(declared)),
+        {}, fmt::format("put the body into {}, or take inline away and define it in one source file", declared.at.file),
+        declared.at);
+  }
+
+  /// The library of the line and the header are not of one folder, and beside the header is a library of that name which
+  /// has it; or beside the library a header of that name that does not mention it.
+  bool explain_version(Finding& finding, const Definition& declared) const {
+    if (declared.at.file.empty() || declared.chain.empty()) return false;
+    const fs::path header(declared.at.file);
+    const std::set<std::string_view> names{finding.symbol};
+    for (const auto& [path, defined] : libraries_with(library_folders(header), names)) {
+      const InputFacts* linked = linked_namesake(path);
+      if (linked == nullptr) continue;
+      set(finding, "header-of-another-version",
+          fmt::format("it is declared in {}, and {} is linked, which lacks it; {}, beside the header, defines it",
+                      way_to(declared), linked->path, path),
+          linked->path,
+          fmt::format("link {} in place of {}, or compile with the headers of {}", path, linked->path, linked->path),
+          {});
+      return true;
+    }
+    return false;
+  }
+
+  /// Where a header's library is installed: beside it, or in the lib of the folder that has the header's include.
+  static std::vector<std::string> library_folders(const fs::path& header) {
+    std::vector<std::string> folders;
+    constexpr int kMostSteps = 6;
+    fs::path folder = header.parent_path();
+    for (int step = 0; step < kMostSteps && folder.has_relative_path(); ++step, folder = folder.parent_path()) {
+      const bool is_include = folder.filename() == "include";
+      if (step == 0) folders.push_back(folder.string());
+      if (step != 0 && !is_include) continue;
+      const fs::path root = is_include ? folder.parent_path() : folder;
+      for (const char* lib : {"lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"})
+        folders.push_back((root / lib).string());
+      if (is_include) folders.push_back(root.string());
+      if (is_include) break;
+    }
+    return folders;
+  }
+
+  /// The library of the line of that name, from another folder.
+  const InputFacts* linked_namesake(const std::string& path) const {
+    const auto stem = [](std::string_view name) { return name.substr(0, name.find('.')); };
+    for (const InputFacts& input : inputs_) {
+      if (input.kind != InputKind::SharedObject && input.kind != InputKind::Archive) continue;
+      std::error_code error;
+      if (stem(base_name(input.path)) == stem(base_name(path)) && !fs::equivalent(input.path, path, error))
+        return &input;
+    }
+    return nullptr;
+  }
+
+  const std::vector<InputFacts>& inputs_;
+  BuildRecords& records_;
+  bool preprocess_;
+};
+
+}  // namespace
+
+void explain_references(std::vector<Finding>& findings, const std::vector<InputFacts>& inputs, BuildRecords& records,
+                        bool preprocess) {
+  std::map<std::pair<std::string, std::uint64_t>, Referring> by_object;
+  for (Finding& finding : findings) {
+    if (rule(finding.rule).kind != RuleKind::Undefined || rule(finding.rule).device) continue;
+    for (Site& site : finding.sites)
+      if (site.role == Role::Reference && !site.section.empty() && !site.origin.bytecode)
+        by_object[{site.origin.path, site.origin.offset}].sites.emplace_back(&finding, &site);
+  }
+  std::vector<Referring*> objects;
+  for (auto& [origin, object] : by_object) objects.push_back(&object);
+  for_each_file(objects.size(), 0, [&](std::size_t i) {
+    Referring& object = *objects[i];
+    std::vector<CodeAt> wanted;
+    for (const auto& [finding, site] : object.sites) wanted.push_back({site->section, site->offset});
+    object.lines = lines_of_code(object.sites.front().second->origin, wanted);
+    for (std::size_t s = 0; s < object.lines.size(); ++s) {
+      Site& site = *object.sites[s].second;
+      const CodeLine& line = object.lines[s];
+      if (line.at.line != 0) {
+        site.place.at = line.at;
+        site.place.known_by = KnownBy::DebugInfo;
+      }
+      if (!line.symbol.empty()) site.notes.insert(site.notes.begin(), "in " + demangle(line.symbol));
+    }
+  });
+  ReferenceSources sources(inputs, records, preprocess);
+  std::size_t read = 0;
+  for (const Referring* object : objects) {
+    const auto has_question = [](const auto& pair) {
+      return is_open(*pair.first) || pair.second->place.known_by == KnownBy::Nothing;
+    };
+    if (std::any_of(object->sites.begin(), object->sites.end(), has_question) && ++read <= kMostObjects)
+      sources.explain(*object);
+  }
+}
+
+}  // namespace elfaudit
