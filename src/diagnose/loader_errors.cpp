@@ -148,8 +148,9 @@ Answer on_symbol(std::string_view module, std::string_view symbol, std::string_v
                       "loaded than the one it was built with",
                       module.empty() ? "the file" : module),
           fmt::format("see with `ldd -r {}` which libraries are found: put the folder of the right one first (rpath, "
-                      "LD_LIBRARY_PATH); if none is named for it, link with it (-Wl,-z,defs shows what is missing)",
-                      module.empty() ? "FILE" : module)};
+                      "LD_LIBRARY_PATH); if none is named for it, link with it (-Wl,-z,defs shows what is missing){}",
+                      module.empty() ? "FILE" : module,
+                      symbol.starts_with("_Z") ? "" : "; of an inline function of C, write static inline")};
 }
 
 std::size_t read_undefined(Reader& reader, std::string_view text) {

@@ -581,6 +581,9 @@ void advise_on_shape(DiagnosedError& error) {
     error.fixes.emplace_back("add the source (to the build's list of sources) or the library that defines it");
     if (!is_function)
       error.fixes.emplace_back("if that is there: export it; write `static inline` for an inline function of C");
+    if (!is_function && error.tool == "mold")
+      error.fixes.emplace_back(
+          "if it is a variable without initialiser in an archive, of GCC 9 or before: compile that with -fno-common");
   }
 }
 

@@ -302,3 +302,11 @@ def test_a_header_of_another_version(lab):
     assert finding["cause"]["kind"] == "header-of-another-version" and "3.8/include/pack.h:2" in finding["cause"]["text"] and "3.5/lib/libpack.so is linked" in finding["cause"]["text"], finding
     assert finding["fixes"][0]["text"].startswith("link 3.8/lib/libpack.so in place of 3.5/lib/libpack.so"), finding
     lab.sh("gcc use.o -L3.8/lib -lpack -o out")
+
+
+def test_line_of_a_reference_in_one_of_several_sections_of_a_name(lab):
+    need("clang")
+    lab.write("use.c", "int gone(int), lost(int);\nint one(int x) {\n  return gone(x) + 1;\n}\nint two(int x) {\n\n  return lost(x) + 2;\n}\nint main(void) { return one(1) + two(1); }\n")
+    lab.sh("clang -g -ffunction-sections -fno-unique-section-names -c use.c")
+    findings = undefined(lab, "gcc use.o")
+    assert {name: (f["sites"][0]["line"], f["sites"][0]["known_by"]) for name, f in findings.items()} == {"gone": (3, "debug-info"), "lost": (7, "debug-info")}

@@ -250,7 +250,7 @@ std::vector<CodeLine> lines_of_code(const Origin& origin, const std::vector<Code
     std::vector<std::uint32_t> numbers;
     const CoveringSymbols symbols(sections);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-      numbers.push_back(sections.number_of(wanted[i].section));
+      numbers.push_back(sections.number_of(wanted[i].section, wanted[i].offset, wanted[i].symbol));
       lines[i].source = symbols.source();
       if (numbers[i] == 0) continue;
       lines[i].symbol = symbols.at(numbers[i], wanted[i].offset);

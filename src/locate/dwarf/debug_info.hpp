@@ -70,6 +70,7 @@ std::vector<Place> locate_in_debug_info(const Origin& origin, const std::vector<
 struct CodeAt {
   std::string section;  ///< whole name: ".text._Z1fv"
   std::uint64_t offset = 0;
+  std::uint32_t symbol = 0;  ///< index of what it refers to: which of several sections of that name it is
 };
 
 struct CodeLine {

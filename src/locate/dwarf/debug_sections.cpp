@@ -220,9 +220,19 @@ Bytes DebugSections::plain(std::string_view name) const {
   return numbers.empty() ? Bytes() : raw(numbers.front());
 }
 
-std::uint32_t DebugSections::number_of(std::string_view name) const {
+std::uint32_t DebugSections::number_of(std::string_view name, std::uint64_t offset, std::uint32_t symbol) const {
   const std::vector<std::size_t> numbers = numbers_of(name);
-  return numbers.size() == 1 ? static_cast<std::uint32_t>(numbers.front()) : 0;
+  if (numbers.size() == 1) return static_cast<std::uint32_t>(numbers.front());
+  Elf_Scn* scn = nullptr;
+  while (!numbers.empty() && (scn = elf_nextscn(elf_->get(), scn)) != nullptr) {
+    GElf_Shdr header;
+    if (gelf_getshdr(scn, &header) == nullptr || (header.sh_type != SHT_REL && header.sh_type != SHT_RELA)) continue;
+    if (std::find(numbers.begin(), numbers.end(), header.sh_info) == numbers.end()) continue;
+    Relocations relocations(raw(elf_ndxscn(scn)), header.sh_type == SHT_RELA, layout_);
+    const std::optional<Relocation> found = relocations.find(offset);
+    if (found && found->symbol == symbol) return header.sh_info;
+  }
+  return 0;
 }
 
 namespace {

@@ -97,8 +97,9 @@ class DebugSections {
 
   /// The bytes of a section that is no debug section, by its whole name; empty when there is none. Throws BadDebugInfo.
   Bytes plain(std::string_view name) const;
-  /// The number of the only section of that name; 0 when there is none or several.
-  std::uint32_t number_of(std::string_view name) const;
+  /// The number of the section of that name; of several (clang -fno-unique-section-names, `ld -r --unique`) of the one
+  /// whose relocation at `offset` is against the symbol with that index. 0 when there is none.
+  std::uint32_t number_of(std::string_view name, std::uint64_t offset, std::uint32_t symbol) const;
 
  private:
   struct Slot {

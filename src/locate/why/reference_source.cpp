@@ -350,6 +350,10 @@ class ReferenceSources {
   bool preprocess_;
 };
 
+std::uint32_t index_of(const Site& site, const std::vector<InputFacts>& inputs) {
+  return site.id.valid() ? inputs[site.id.in.input].objects[site.id.in.object].symbols[site.id.symbol].index : 0;
+}
+
 }  // namespace
 
 void explain_references(std::vector<Finding>& findings, const std::vector<InputFacts>& inputs, BuildRecords& records,
@@ -366,7 +370,8 @@ void explain_references(std::vector<Finding>& findings, const std::vector<InputF
   for_each_file(objects.size(), 0, [&](std::size_t i) {
     Referring& object = *objects[i];
     std::vector<CodeAt> wanted;
-    for (const auto& [finding, site] : object.sites) wanted.push_back({site->section, site->offset});
+    for (const auto& [finding, site] : object.sites)
+      wanted.push_back({site->section, site->offset, index_of(*site, inputs)});
     object.lines = lines_of_code(object.sites.front().second->origin, wanted);
     for (std::size_t s = 0; s < object.lines.size(); ++s) {
       Site& site = *object.sites[s].second;

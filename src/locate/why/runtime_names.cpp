@@ -186,7 +186,8 @@ std::optional<NameAdvice> of_kind(std::string_view name, std::string_view plain)
                                   "pure, and no input defines that function",
                                   plain.substr(kind.size())),
                       "define that function, or link the file that does; of a class with Q_OBJECT run moc (CMake: "
-                      "AUTOMOC, with the header among the sources)"};
+                      "AUTOMOC, with the header among the sources); where a shared library defines it, export the "
+                      "class, not only a member of it"};
   }
   if (plain.starts_with("typeinfo for "))
     return NameAdvice{fmt::format("the file that has the vtable of {} was compiled with -fno-rtti, or is not linked",
