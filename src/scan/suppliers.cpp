@@ -494,12 +494,16 @@ class SupplierSearch {
   void look_in_folders() {
     const std::set<std::string_view> names = still_missing();
     if (names.empty()) return;
-    std::set<std::string_view> on_line;
-    for (const LinkInput& input : job_.inputs) on_line.insert(base_name(input.path));
+    std::map<std::string_view, const std::string*> on_line;
+    for (const LinkInput& input : job_.inputs) on_line.emplace(base_name(input.path), &input.path);
     const auto libraries = libraries_with(folders_of_the_line(), names);
     std::vector<const std::pair<const std::string, std::set<std::string_view>>*> by_share;
-    for (const auto& library : libraries)
-      if (!on_line.contains(base_name(library.first))) by_share.push_back(&library);
+    for (const auto& library : libraries) {
+      if (const auto namesake = on_line.find(base_name(library.first)); namesake == on_line.end())
+        by_share.push_back(&library);
+      else
+        offer_namesake(library.first, library.second, *namesake->second);
+    }
     // What defines most of them is what was meant.
     std::stable_sort(by_share.begin(), by_share.end(),
                      [](const auto* a, const auto* b) { return a->second.size() > b->second.size(); });
@@ -511,6 +515,14 @@ class SupplierSearch {
           offer_placed(i, {"library-not-linked", library->first + " defines it and is not on the line: " + option,
                            option, "add " + option});
     }
+  }
+
+  /// Of two libraries of one name, in two folders of the search path, the first is taken.
+  void offer_namesake(const std::string& path, const std::set<std::string_view>& defined, const std::string& linked) {
+    for (std::size_t i = 0; i < missing_.size(); ++i)
+      if (defined.contains(missing_[i]->symbol))
+        offer(i, {"library-of-another-version", path + " defines it, and " + linked + ", which is linked, lacks it",
+                  linked, "link " + path + " in place of " + linked});
   }
 
   // --- What lies beside the objects of the line, and is not on it.

@@ -310,3 +310,12 @@ def test_line_of_a_reference_in_one_of_several_sections_of_a_name(lab):
     lab.sh("clang -g -ffunction-sections -fno-unique-section-names -c use.c")
     findings = undefined(lab, "gcc use.o")
     assert {name: (f["sites"][0]["line"], f["sites"][0]["known_by"]) for name, f in findings.items()} == {"gone": (3, "debug-info"), "lost": (7, "debug-info")}
+
+
+def test_a_library_that_another_of_its_name_hides(lab):
+    lab.write("use.c", "int old(void), fresh(void);\nint main(void) { return old() + fresh(); }\n")
+    lab.write("one.c", "int old(void) { return 1; }\n")
+    lab.write("two.c", "int old(void) { return 1; }\nint fresh(void) { return 1; }\n")
+    lab.sh("gcc -c use.c; mkdir a b; gcc -shared -fPIC one.c -o a/libpack.so; gcc -shared -fPIC two.c -o b/libpack.so")
+    finding = undefined(lab, "gcc use.o -La -Lb -lpack")["fresh"]
+    assert finding["cause"]["kind"] == "library-of-another-version" and finding["fixes"][0]["text"] == "link b/libpack.so in place of a/libpack.so", finding

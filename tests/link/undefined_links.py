@@ -38,7 +38,7 @@ def applied(link, fix):
     if added:
         return f"{link} {added[1]}"
     if fix.startswith("link with the C++ compiler"):
-        return link.replace("gcc", "g++")
+        return re.sub(r"^(gcc|clang)\b", lambda m: {"gcc": "g++", "clang": "clang++"}[m[0]], link)
     added = re.match(r"add (\S+) to the line", fix)
     return f"{link} {added[1]}" if added else None
 

@@ -123,7 +123,8 @@ struct Referring {
 
 /// Nothing that the line has is known to be what was meant.
 bool is_open(const Finding& finding) {
-  constexpr std::array<std::string_view, 4> kOpen{"no-provider", "other-version", "other-parameters", "similar-name"};
+  constexpr std::array<std::string_view, 5> kOpen{"no-provider", "other-version", "other-parameters", "similar-name",
+                                                  "library-of-another-version"};
   return !finding.cause || std::find(kOpen.begin(), kOpen.end(), finding.cause->kind) != kOpen.end();
 }
 

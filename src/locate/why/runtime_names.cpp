@@ -29,6 +29,8 @@ constexpr std::array kInstrumented{
     Instrumented{"__ubsan_", "-fsanitize=undefined"},
     Instrumented{"__hwasan_", "-fsanitize=hwaddress"},
     Instrumented{"__gcov_", "--coverage"},
+    Instrumented{"llvm_gcda_", "--coverage"},
+    Instrumented{"llvm_gcov_", "--coverage"},
     Instrumented{"__llvm_profile_", "-fprofile-instr-generate"},
     Instrumented{"GOMP_", "-fopenmp"},
     Instrumented{"omp_get_", "-fopenmp"},
