@@ -35,7 +35,7 @@ EXTENSIONS = {"gcc": ".c", "cc": ".c", "clang": ".c", "g++": ".cpp", "c++": ".cp
 # archives that the link takes; with --undefined everything. With this set, every test that could tell the difference looks
 # for one.
 BOTH_WAYS = os.environ.get("BOTH_WAYS", "") != ""
-OTHER_WAYS = {"-p", "--undefined", "--write-baseline", "--stats", "--quiet", "--cache", "--help", "--dump-config", "html"}
+OTHER_WAYS = {"-p", "--fix", "--undefined", "--write-baseline", "--stats", "--quiet", "--cache", "--help", "--dump-config", "html"}
 
 
 def may_be_skimmed(command):

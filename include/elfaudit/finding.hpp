@@ -96,8 +96,9 @@ struct Cause {
 /// An edit that fixes it.
 struct Fix {
   std::string text;
-  SourceLine at;     ///< line 0: not in one place
-  std::string diff;  ///< unified, for `patch -p0`; empty when it is more than a line
+  SourceLine at;      ///< line 0: not in one place
+  std::string diff;   ///< unified, for `patch -p0`; empty when it is more than a line
+  bool whole = true;  ///< false: the diff is not all of it, the text says what is left to write
 };
 
 /// A relocation that a finding is about.

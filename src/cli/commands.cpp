@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -27,6 +28,7 @@
 #include <vector>
 
 #include "audit/stages.hpp"
+#include "cli/source_edits.hpp"
 #include "elfaudit/audit.hpp"
 #include "elfaudit/closure.hpp"
 #include "elfaudit/diagnosis.hpp"
@@ -723,11 +725,37 @@ void write_again(const Request& request, const RunResult& result, std::FILE* str
     if (result.reports[i]) write_report(request, outputs[i], result.output, *result.reports[i], stream);
 }
 
+/// Nothing that can't be applied goes without a word; of many the first ones are enough to see why.
+void say_what_was_edited(const EditOutcome& outcome, bool written) {
+  constexpr std::size_t kMostNamed = 20;
+  const std::size_t named = std::min(outcome.not_fixed.size(), kMostNamed);
+  for (std::size_t i = 0; i < named; ++i) complain("not fixed: " + outcome.not_fixed[i]);
+  if (named < outcome.not_fixed.size())
+    complain(fmt::format("and {} more not fixed", outcome.not_fixed.size() - named));
+  const std::string of = fmt::format("{} of {}", outcome.fixed, counted(outcome.findings, "finding"));
+  if (outcome.files.empty())
+    complain(outcome.findings == 0 ? "nothing to fix" : "no finding has an edit that can be applied");
+  else if (written)
+    complain(fmt::format("edited {} for {}: build again", fmt::join(outcome.files, ", "), of));
+  else
+    complain(fmt::format("the diff has the edits for {}{}", of,
+                         outcome.diff_root.empty() ? "" : "; its paths start from " + outcome.diff_root));
+}
+
+/// The findings stay: they are in the objects until these are built again. False when a file could not be written.
+bool edit(const Request& request, const Audit& audit) {
+  const EditOutcome outcome = edit_sources(audit, {request.fix, request.allow_dirty, request.source_root});
+  if (request.diff) print(outcome.diff, "the diff");
+  say_what_was_edited(outcome, request.fix);
+  return !outcome.failed;
+}
+
 }  // namespace
 
 static int remembered(const Request& request, std::FILE* stream, const std::function<RunResult()>& run) {
-  // Who writes a baseline wants it written.
-  if (request.audit.cache.empty() || !request.policy.write_baseline.empty()) {
+  // Who writes a baseline wants it written, and who edits wants it done.
+  const bool writes = !request.policy.write_baseline.empty() || request.fix || request.diff;
+  if (request.audit.cache.empty() || writes) {
     static_cast<void>(take_uses());
     return run().exit_code;
   }
@@ -758,9 +786,10 @@ RunResult check(const Request& request) {
   if (request.policy.verbose) say_suppression_uses(policy, result);
   group_by_cause(result.findings);
   RunResult run;
-  run.reports = write_reports(request, result, stdout);
+  run.reports = write_reports(request, result, request.diff ? nullptr : stdout);
   run.output = result.job.output_path;
   if (request.stats) std::fputs(stats_report(result).c_str(), stderr);
+  if ((request.fix || request.diff) && !edit(request, result)) return {2, {}, {}};
   run.exit_code =
       request.policy.write_baseline.empty() ? exit_code(result, request.fail_on) : write_baseline(request, result);
   return run;

@@ -58,6 +58,9 @@ struct Request {
   bool quiet = false;     ///< no progress, and no text when there is nothing to report
   bool gate = false;      ///< link: errors stop the command
   bool one_link = false;  ///< the files are one link of a build that has others
+  bool fix = false;       ///< --fix
+  bool diff = false;      ///< --diff
+  bool allow_dirty = false;
   AuditOptions audit;
   PolicyRequest policy;
   ListOptions list;

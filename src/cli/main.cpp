@@ -99,6 +99,7 @@ void add_check(CLI::App& app, Request& request) {
     check->add_flag("--undefined", request.list_undefined,
                     "with plain files, list the undefined symbols and count them");
   });
+  below("Edits", *check, [&] { add_edit_options(*check, request); });
   below("Project policy", *check, [&] {
     add_policy_options(*check, request.policy);
     check->add_flag("--one-link", request.one_link,
@@ -112,6 +113,7 @@ void add_check(CLI::App& app, Request& request) {
       "  elfaudit check -p build\n"
       "  elfaudit check --gpu-arch \"8.0;9.0a+PTX\" --python 3.10-3.14 dist/*.whl\n"
       "  elfaudit check --format text --format sarif=elfaudit.sarif build/*.o\n"
+      "  elfaudit check --fix -p build\n"
       "  elfaudit check --write-baseline elfaudit-baseline.json build/*.o\n"
       "\n"
       "Exit code: 0 clean, 1 findings, 2 the audit could not be completed.\n"

@@ -139,6 +139,16 @@ void add_report_options(CLI::App& command, Request& request) {
   command.add_flag("--stats", request.stats, "print on standard error how long each stage took");
 }
 
+void add_edit_options(CLI::App& command, Request& request) {
+  CLI::Option* fix = command.add_flag(
+      "--fix", request.fix,
+      "apply the proven edits of the findings to the files of the project; those with uncommitted changes are left as "
+      "they are");
+  command.add_flag("--diff", request.diff, "print these edits as one diff for patch -p0, and no report")->excludes(fix);
+  command.add_flag("--allow-dirty", request.allow_dirty, "with --fix: edit files that have uncommitted changes, too")
+      ->needs(fix);
+}
+
 void add_gpu_arch(CLI::App& command, Request& request) {
   command
       .add_option_function<std::string>(

@@ -35,6 +35,9 @@ void add_path_options(CLI::App& command, Request& request);
 /// What is reported, how, and what it makes of the exit code.
 void add_report_options(CLI::App& command, Request& request);
 
+/// --fix, --diff and --allow-dirty.
+void add_edit_options(CLI::App& command, Request& request);
+
 void add_gpu_arch(CLI::App& command, Request& request);
 void add_closure_options(CLI::App& command, ClosureOptions& options);
 void add_python(CLI::App& command, Request& request);

@@ -315,9 +315,10 @@ std::string real_path(const std::string& path) {
 
 int replace_file(const std::string& path, std::string_view bytes) {
   struct stat info {};
+  const bool exists = ::stat(path.c_str(), &info) == 0;
   // rename() would put a file in place of /dev/null.
-  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) return EINVAL;
-  return replace(path, bytes, std::nullopt);
+  if (exists && !S_ISREG(info.st_mode)) return EINVAL;
+  return replace(path, bytes, exists ? std::optional(info.st_mode) : std::nullopt);
 }
 
 int write_file(const std::string& path, std::string_view bytes) {

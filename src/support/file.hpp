@@ -88,7 +88,8 @@ std::string read_named(const std::string& path, std::uint64_t most);
 std::optional<std::string> read_whole(const std::string& path, std::uint64_t most);
 
 /// Writes a file of another name beside `path` and gives it that name once it is whole: readers see the old content or
-/// the new one, whatever happens, and of several writers one wins. A symbolic link there is replaced, not followed.
+/// the new one, whatever happens, and of several writers one wins. A symbolic link there is replaced, not followed; the
+/// mode of a file that is replaced stays.
 /// Returns 0, or errno; EINVAL when `path` exists and is not a regular file.
 int replace_file(const std::string& path, std::string_view bytes);
 

@@ -236,7 +236,8 @@ class Mutation:
             if done.returncode or "fuzz" in done.stdout or "offset" in done.stdout:
                 return "patch: " + done.stdout + done.stderr
             names = "ab"
-            if "extern" in fix["text"] and "define it in one source file" in fix["text"] or "remove the initialiser" in fix["text"]:
+            is_left = "extern" in fix["text"] and "define it in one source file" in fix["text"] or "remove the initialiser" in fix["text"]
+            if is_left and fix["diff"].count("\n+++ ") == 1:  # the diff does not define it itself
                 (folder / f"c.{self.extension}").write_text(f'#include "h.h"\n{self.owner_of(finding)}\n')
                 names = "abc"
             if not self.compile(folder, names=names):

@@ -51,10 +51,15 @@ std::string replace_lines(FileContents& files, const SourceLine& at, std::size_t
   const auto is_last = [&](std::size_t i) { return i + 1 == lines->size(); };
   for (std::size_t i = first; i < edited; ++i) hunk.add(' ', (*lines)[i], false);
   const std::string& old = (*lines)[edited];
-  const bool kept = count == 1 && std::find(replacement.begin(), replacement.end(), old) != replacement.end();
+  const bool ends = !is_last(edited) || files.last_line_ends(at.file);
+  const bool kept = count == 1 && ends && std::find(replacement.begin(), replacement.end(), old) != replacement.end();
+  const bool has_returns = lines->front().ends_with('\r');
   for (std::size_t i = edited; i < behind && !kept; ++i) hunk.add('-', (*lines)[i], is_last(i));
-  for (const std::string& line : replacement)
-    hunk.add(kept && line == old ? ' ' : '+', line, is_last(behind - 1) && &line == &replacement.back());
+  for (const std::string& line : replacement) {
+    const bool is_end = is_last(behind - 1) && &line == &replacement.back();
+    const bool needs_return = has_returns && !line.ends_with('\r') && !(is_end && !files.last_line_ends(at.file));
+    hunk.add(kept && line == old ? ' ' : '+', needs_return ? line + '\r' : line, is_end);
+  }
   for (std::size_t i = behind; i < last; ++i) hunk.add(' ', (*lines)[i], is_last(i));
   return diff;
 }
@@ -103,6 +108,27 @@ std::optional<LineEdit> edit_of(std::string_view diff) {
   edit.count = edit.old_lines.size();
   if (edit.first.line == 0) return std::nullopt;
   return edit;
+}
+
+std::vector<LineEdit> edits_of(std::string_view diffs) {
+  // No line of a hunk begins with "@@": a file can't have these three lines in it.
+  const auto next_diff = [&] {
+    for (std::size_t at = diffs.find("\n--- "); at != std::string_view::npos; at = diffs.find("\n--- ", at + 1)) {
+      const std::size_t second = diffs.find('\n', at + 1);
+      if (second == std::string_view::npos || !diffs.substr(second).starts_with("\n+++ ")) continue;
+      if (diffs.substr(std::min(diffs.find('\n', second + 1), diffs.size())).starts_with("\n@@ -")) return at + 1;
+    }
+    return diffs.size();
+  };
+  std::vector<LineEdit> edits;
+  while (!diffs.empty()) {
+    const std::size_t end = next_diff();
+    std::optional<LineEdit> edit = edit_of(diffs.substr(0, end));
+    if (!edit) return {};
+    edits.push_back(*std::move(edit));
+    diffs.remove_prefix(end);
+  }
+  return edits;
 }
 
 std::optional<std::string> edited_text(FileContents& files, const std::string& file,
@@ -304,6 +330,60 @@ std::string declare_only(FileContents& files, const WrittenDefinition& written) 
   if (!definition.is_extern) edited.front().insert(column_of(*lines, from), "extern ");
   return replace_lines(files, {file, from.line}, rest.line - from.line + 1, edited);
 }
+
+/// The text from one token to the end of another, by lines.
+std::vector<std::string> text_between(const std::vector<std::string>& lines, Position from, Position to) {
+  std::vector<std::string> text(lines.begin() + from.line - 1, lines.begin() + to.line);
+  text.back().resize(column_of(lines, to));
+  text.front().erase(0, column_of(lines, from));
+  return text;
+}
+
+std::vector<std::string> in_namespaces(std::vector<std::string> text, const WrittenDefinition& written) {
+  if (written.language == source::Language::C || written.name.parts.size() < 2) return text;
+  std::string begin;
+  for (auto part = written.name.parts.begin(); part + 1 != written.name.parts.end(); ++part)
+    begin += "namespace " + *part + " { ";
+  text.front().insert(0, begin);
+  for (std::size_t i = 1; i < written.name.parts.size(); ++i) text.back() += " }";
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> definition_elsewhere(FileContents& files, const WrittenDefinition& written) {
+  const Definition& definition = *written.definition;
+  const auto* lines = files.lines_of(written.site->place.at.file);
+  const SourceTokens* source = files.tokens_of(written.site->place.at.file);
+  if (source == nullptr || !can_be_declared(definition)) return {};
+  const At end = source->tokens.end();
+  At first = source->at(definition.form.specifiers);
+  const At name = source->at(definition.form.name);
+  if (first == end || name == end || name < first) return {};
+  // A definition has to say alignas again (C++ [dcl.align]); it stands before the specifiers.
+  for (At at = first; at != source->tokens.begin() && !(at - 1)->is(';') && !(at - 1)->is('}'); --at)
+    if ((at - 1)->text == "alignas") return {};
+  if (source::word_of(*first) == Word::Extern) ++first;
+  const At declarator = behind_declarator(first, name, end);
+  const At last = declarator == end ? end : semicolon(declarator, end);
+  if (last == end) return {};
+  const auto is_macro = [&](const Token& token) {
+    return std::any_of(definition.macros.begin(), definition.macros.end(),
+                       [&](const source::MacroCause& macro) { return macro.macro == token.text; });
+  };
+  if (std::any_of(first, last, is_macro)) return {};
+  std::vector<std::string> text = text_between(*lines, source->begin_of(*first), source->end_of(*last));
+  if (!definition.type_key.empty()) {  // struct S {...} x; is struct S x; there
+    if (first->text != definition.type_key || !(first + 1)->is_name() || !(first + 2)->is('{')) return {};
+    const At behind = behind_group(first + 2, end);
+    if (behind > last) return {};
+    text = text_between(*lines, source->begin_of(*behind), source->end_of(*last));
+    text.front().insert(0, fmt::format("{} {} ", first->text, (first + 1)->text));
+  }
+  return in_namespaces(std::move(text), written);
+}
+
+namespace {
 
 // --- What fixes each cause
 

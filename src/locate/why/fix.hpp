@@ -65,6 +65,10 @@ std::string replace_line(FileContents& files, const SourceLine& at, const std::v
 std::string replace_lines(FileContents& files, const SourceLine& at, std::size_t count,
                           const std::vector<std::string>& replacement);
 
+/// The lines of a definition of the variable for a file that has its `extern` declaration, in its namespace. Empty when
+/// that is not clear: a macro in it may mean something else there.
+std::vector<std::string> definition_elsewhere(FileContents& files, const WrittenDefinition& written);
+
 /// What a diff does.
 struct LineEdit {
   SourceLine first;
@@ -76,6 +80,9 @@ struct LineEdit {
 
 /// Of a diff as the functions above write it.
 std::optional<LineEdit> edit_of(std::string_view diff);
+
+/// Of several such diffs, one behind the other. Empty when one of them can't be understood.
+std::vector<LineEdit> edits_of(std::string_view diffs);
 
 /// The text of the file after the edits, of which no two overlap. Nothing when it can't be read.
 std::optional<std::string> edited_text(FileContents& files, const std::string& file,

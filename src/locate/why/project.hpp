@@ -18,6 +18,9 @@ class Project {
   /// Is the file, as reports spell it, in the tree and not in a third party's or a build's folder?
   bool owns(const std::string& shown_file) const;
 
+  /// Absolute.
+  const std::string& root() const { return root_; }
+
   /// The step to edit: the site itself (chain.size()) when it is owned, else the last step that is. Nothing when none
   /// is, or the place isn't known.
   std::optional<std::size_t> step_to_edit(const Place& place) const;

@@ -1,7 +1,8 @@
 // A diff is offered when after it at most one of the finding's definitions is left that is neither weak nor inline nor
 // internal, as the reader of sources has it. Units in which the definition was read alike, from the same macros and
 // beside the same declarations, give the same proof: one of them is read. All edits that touch other lines are proven
-// by one reading. In someone else's file a diff that holds is offered in words alone.
+// by one reading. In someone else's file a diff that holds is offered in words alone. A diff after which nothing defines
+// a variable gets the definition in one of the sources, if it is there that the reader then finds it.
 
 #include "locate/why/cause.hpp"
 
@@ -191,7 +192,9 @@ struct Trial {
   std::size_t fix = 0;
   LineEdit edit{};
   std::size_t round = kMostRounds;
-  std::size_t left = 0;  ///< definitions that the edit leaves as they are
+  const std::vector<WrittenDefinition>* all_written = nullptr;
+  bool leaves_none = false;  ///< nothing defines it after the edit
+  std::size_t left = 0;      ///< definitions that the edit leaves as they are
   std::vector<std::pair<const WrittenDefinition*, std::size_t>>
       alike{};  ///< one of each kind that it changes, and how many they are
 };
@@ -204,6 +207,21 @@ struct Job {
   std::vector<source::Name> names{};
   source::Rereading after{};
   std::optional<bool> needs_left_out{};
+};
+
+/// A definition that a diff needs besides.
+struct Addition {
+  Trial* trial = nullptr;
+  const WrittenDefinition* owner = nullptr;  ///< whose source gets it
+  std::vector<std::string> lines{};
+};
+
+/// A reading for the additions of one round to one source.
+struct AdditionJob {
+  std::vector<Addition> additions{};
+  std::map<std::string, std::string> texts{};
+  std::vector<source::Name> names{};
+  source::Rereading after{};
 };
 
 class Proofs {
@@ -225,7 +243,7 @@ class Proofs {
       Job& job = jobs_[i];
       job.after = source::reread(*job.unit, job.names, texts[job.round]);
     });
-    for (const Trial& trial : trials_) {
+    for (Trial& trial : trials_) {
       Fix& fix = trial.finding->fixes[trial.fix];
       const bool is_tried = trial.round != kMostRounds;
       const bool is_owned = project_.owns(trial.edit.first.file);
@@ -233,7 +251,9 @@ class Proofs {
       const bool is_proven = is_tried && holds(trial);
       if (is_tried && !is_proven) disproven_[trial.finding].insert(trial.fix);
       if (!is_proven || !is_owned) fix.diff.clear();
+      if (trial.leaves_none && !fix.diff.empty()) note_addition(trial, texts[trial.round]);
     }
+    add_definitions();
     for (auto& [finding, which] : disproven_) put_behind(finding->fixes, which);
   }
 
@@ -248,7 +268,7 @@ class Proofs {
   }
 
   void add(Finding& finding, std::size_t fix, const std::vector<WrittenDefinition>& all_written) {
-    Trial trial{.finding = &finding, .fix = fix};
+    Trial trial{.finding = &finding, .fix = fix, .all_written = &all_written};
     const std::optional<LineEdit> edit = edit_of(finding.fixes[fix].diff);
     if (edit) trial.edit = *edit;
     std::size_t definitions = 0;
@@ -309,10 +329,11 @@ class Proofs {
     return true;
   }
 
-  bool holds(const Trial& trial) {
+  bool holds(Trial& trial) {
     if (breaks_classes(trial)) return false;
     std::size_t left = trial.left;
     bool any_fixed = false;
+    bool any_defines = false;
     const bool changes_all = !has_directive(trial.edit);
     for (const auto& [written, count] : trial.alike) {
       Job& job = jobs_[job_of_.at({trial.round, written->unit.get()})];
@@ -322,9 +343,76 @@ class Proofs {
           is_fixed(reading, *written, used_elsewhere_.contains(trial.finding->symbol)) && !*job.needs_left_out;
       if (!proven && changes_all) return false;
       any_fixed = any_fixed || proven;
+      any_defines = any_defines || !reading.definitions.empty();
       if (!proven) left += count;
     }
+    trial.leaves_none = left == 0 && !any_defines;
     return any_fixed && left <= 1;
+  }
+
+  /// The source that is named as the header is, else that of the definition which the linker keeps.
+  const WrittenDefinition* owner_for(const Trial& trial) {
+    const auto stem = [](const std::string& file) { return std::filesystem::path(file).stem(); };
+    const WrittenDefinition* owner = nullptr;
+    for (const WrittenDefinition& written : *trial.all_written) {
+      if (!written.definition || !written.unit || !project_.owns(written.source)) continue;
+      const bool is_named_alike = stem(written.source) == stem(written.site->place.at.file);
+      if (owner == nullptr || is_named_alike) owner = &written;
+      if (is_named_alike) break;
+    }
+    return owner;
+  }
+
+  /// `edited`: the texts of the trial's round.
+  void note_addition(Trial& trial, const std::map<std::string, std::string>& edited) {
+    trial.finding->fixes[trial.fix].whole = false;
+    const WrittenDefinition* owner = owner_for(trial);
+    if (owner == nullptr) return;
+    Addition addition{&trial, owner, definition_elsewhere(files_, *owner)};
+    const auto* lines = files_.lines_of(owner->source);
+    if (addition.lines.empty() || lines == nullptr || lines->empty()) return;
+    AdditionJob& job = addition_jobs_[{trial.round, owner->unit.get()}];
+    job.texts.insert(edited.begin(), edited.end());
+    std::string& text = job.texts[whole(owner->source)];
+    if (text.empty())
+      for (const std::string& line : *lines) text += line + "\n";
+    for (const std::string& line : addition.lines) text += line + "\n";
+    job.names.push_back(owner->name);
+    job.names.back().is_strong.reset();
+    job.names.back().site.reset();
+    job.additions.push_back(std::move(addition));
+  }
+
+  void add_definitions() {
+    std::vector<AdditionJob*> jobs;
+    for (auto& [where, job] : addition_jobs_)
+      if (jobs.size() < kMostReadings) jobs.push_back(&job);
+    for_each_parallel(jobs.size(), 1, [&](std::size_t i) {
+      AdditionJob& job = *jobs[i];
+      job.after = source::reread(*job.additions.front().owner->unit, job.names, job.texts);
+    });
+    for (const AdditionJob* job : jobs)
+      for (std::size_t i = 0; i < job->additions.size(); ++i)
+        if (defines_once(job->after.readings[i], job->additions[i])) add_definition(job->additions[i]);
+  }
+
+  static bool defines_once(const source::Reading& reading, const Addition& addition) {
+    if (reading.definitions.size() != 1 || reading.declarations.empty()) return false;
+    const Definition& only = reading.definitions.front();
+    return whole(only.at.file) == whole(addition.owner->source) && !only.is_internal && !only.is_inline;
+  }
+
+  void add_definition(const Addition& addition) {
+    Fix& fix = addition.trial->finding->fixes[addition.trial->fix];
+    const std::string& file = addition.owner->source;
+    const auto& lines = *files_.lines_of(file);
+    std::vector<std::string> replacement{lines.back()};
+    replacement.insert(replacement.end(), addition.lines.begin(), addition.lines.end());
+    const std::string diff = replace_line(files_, {file, static_cast<std::uint32_t>(lines.size())}, replacement);
+    // One file, one hunk: an edit of the same source would have to be part of it.
+    if (diff.empty() || file == addition.trial->edit.first.file) return;
+    fix.diff += diff;
+    fix.whole = true;
   }
 
   bool breaks_classes(const Trial& trial) {
@@ -369,6 +457,7 @@ class Proofs {
   std::vector<Round> rounds_;
   std::vector<Job> jobs_;
   std::map<std::pair<std::size_t, const Unit*>, std::size_t> job_of_;
+  std::map<std::pair<std::size_t, const Unit*>, AdditionJob> addition_jobs_;
   std::map<std::string, NamesOfFile> names_;
   std::unordered_set<std::string_view> used_elsewhere_;  // symbols, by files that don't have their definition
 };

@@ -1,0 +1,365 @@
+// --fix and --diff. Findings name the lines as they read them; here they are looked at again, checked and written.
+
+#include "cli/source_edits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "locate/why/fix.hpp"
+#include "locate/why/project.hpp"
+#include "support/file.hpp"
+#include "support/path.hpp"
+#include "support/process.hpp"
+
+namespace elfaudit {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kContext = 3;                           // lines of a hunk
+constexpr std::size_t kLargestSource = std::size_t{8} << 20;  // as for the diffs
+
+/// A file to edit.
+struct Source {
+  std::string shown;    ///< as findings spell it
+  std::string real;     ///< with links followed
+  std::string refused;  ///< why it is not edited; empty: it may be
+  std::string text{};
+  std::vector<std::string> lines{};
+  std::vector<LineEdit> edits{};      ///< that are to be applied, none overlapping
+  std::vector<std::string> owners{};  ///< the symbol that each is for
+};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+// --- What version control says of a file
+
+enum class Vcs : std::uint8_t { None, Git, Other };
+
+Vcs vcs_of(const fs::path& file, const fs::path& root) {
+  std::error_code error;
+  for (fs::path at = file.parent_path(); !at.empty(); at = at.parent_path()) {
+    if (fs::exists(at / ".git", error)) return Vcs::Git;
+    if (fs::exists(at / ".hg", error) || fs::exists(at / ".svn", error)) return Vcs::Other;
+    if (at == root || at == at.root_path()) break;
+  }
+  return Vcs::None;
+}
+
+/// Why the file can't be had back from git; empty when it can. The repository's hooks and monitors are not run.
+std::string git_complaint(const fs::path& file) {
+  const auto status = run_process({"git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-C",
+                                   file.parent_path().string(), "--literal-pathspecs", "status", "--porcelain=v1", "-z",
+                                   "--ignored", "--untracked-files=all", "--", file.filename().string()});
+  if (!status || status->exit_code != 0) return "whether it has uncommitted changes is not known: git status failed";
+  if (status->out.empty()) return {};
+  if (status->out.starts_with("!!")) return "git ignores it, so its content could not be had back";
+  return status->out.starts_with("??") ? "is not committed yet" : "has uncommitted changes";
+}
+
+// --- Unified diffs of several edits
+
+class Hunks {
+ public:
+  explicit Hunks(const Source& source) : source_(source), ends_(source.text.ends_with('\n')), edits_(source.edits) {
+    std::stable_sort(edits_.begin(), edits_.end(),
+                     [](const LineEdit& a, const LineEdit& b) { return a.first.line < b.first.line; });
+  }
+
+  std::string text() const {
+    std::string out;
+    std::size_t at = 0;
+    for (const LineEdit& edit : edits_) {
+      for (; at + 1 < edit.first.line; ++at) out += source_.lines[at] + "\n";
+      for (const std::string& line : edit.lines) out += line + "\n";
+      at += edit.count;
+    }
+    for (; at < source_.lines.size(); ++at) out += source_.lines[at] + "\n";
+    if (!ends_ && !out.empty()) out.pop_back();
+    return out;
+  }
+
+  std::string diff(const std::string& name) const {
+    // A name with blanks ends at a tab (POSIX diff).
+    const std::string shown = name.find(' ') == std::string::npos ? name : name + "\t";
+    std::string out = fmt::format("--- {0}\n+++ {0}\n", shown);
+    std::ptrdiff_t grown = 0;
+    for (std::size_t first = 0; first < edits_.size();) {
+      std::size_t last = first;
+      while (last + 1 < edits_.size() && edits_[last + 1].first.line <= behind(edits_[last]) + 2 * kContext) ++last;
+      out += hunk(first, last, grown);
+      first = last + 1;
+    }
+    return out;
+  }
+
+ private:
+  static std::size_t behind(const LineEdit& edit) { return edit.first.line + edit.count; }
+
+  std::string hunk(std::size_t first, std::size_t last, std::ptrdiff_t& grown) const {
+    std::string body;
+    const std::size_t from = edits_[first].first.line - std::min<std::size_t>(edits_[first].first.line - 1, kContext);
+    const std::size_t to = std::min(behind(edits_[last]) + kContext, source_.lines.size() + 1);
+    std::size_t at = from;  // lines from 1
+    std::size_t added = 0;
+    std::size_t removed = 0;
+    const auto copy_to = [&](std::size_t end) {
+      for (; at < end; ++at) body += line(' ', source_.lines[at - 1], at == source_.lines.size());
+    };
+    for (std::size_t i = first; i <= last; ++i) {
+      const LineEdit& edit = edits_[i];
+      copy_to(edit.first.line);
+      for (std::size_t n = 0; n < edit.count; ++n, ++at)
+        body += line('-', source_.lines[at - 1], at == source_.lines.size());
+      const bool at_end = at == source_.lines.size() + 1;
+      for (const std::string& text : edit.lines) body += line('+', text, at_end && &text == &edit.lines.back());
+      added += edit.lines.size();
+      removed += edit.count;
+    }
+    copy_to(to);
+    const std::size_t new_from = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(from) + grown);
+    grown += static_cast<std::ptrdiff_t>(added) - static_cast<std::ptrdiff_t>(removed);
+    return fmt::format("@@ -{},{} +{},{} @@\n", from, to - from, new_from, to - from - removed + added) + body;
+  }
+
+  std::string line(char kind, const std::string& text, bool is_last) const {
+    return kind + text + "\n" + (is_last && !ends_ ? "\\ No newline at end of file\n" : "");
+  }
+
+  const Source& source_;
+  const bool ends_;
+  std::vector<LineEdit> edits_;
+};
+
+// --- Which edits are applied
+
+/// Two that only insert at one place follow each other.
+bool overlap(const LineEdit& a, const LineEdit& b) {
+  if (a.count == 0 && b.count == 0) return false;
+  const auto end = [](const LineEdit& edit) { return edit.first.line + std::max<std::size_t>(edit.count, 1); };
+  return a.first.line < end(b) && b.first.line < end(a);
+}
+
+bool has_symbol(const InputFacts& input, const std::string& symbol) {
+  return std::any_of(input.objects.begin(), input.objects.end(), [&](const ObjectFacts& object) {
+    return std::any_of(object.symbols.begin(), object.symbols.end(),
+                       [&](const Symbol& one) { return object.name(one) == symbol; });
+  });
+}
+
+class SourceEdits {
+ public:
+  SourceEdits(const Audit& audit, const EditOptions& options) : audit_(audit), options_(options) {
+    std::error_code error;
+    root_ = fs::canonical(project_.root(), error);
+    for (const SuppressedFinding& one : audit.suppressed) leave_to(one.finding);
+    for (const Finding& finding : audit.known) leave_to(finding);
+  }
+
+  EditOutcome run() {
+    do {
+      again_ = false;
+      outcome_ = {};
+      for (auto& [path, source] : sources_) source.edits.clear(), source.owners.clear();
+      for (const Finding& finding : audit_.findings) {
+        take(finding);
+        for (const Finding& other : finding.also) take(other);
+      }
+    } while (again_);
+    if (options_.write) write();
+    make_diff();
+    return std::move(outcome_);
+  }
+
+ private:
+  /// The finding is not fixed: an edit that it shares with others (of a macro) would leave it without a definition.
+  void leave_to(const Finding& finding) {
+    for (const Fix& fix : finding.fixes) {
+      const std::vector<LineEdit> edits = edits_of(fix.diff);
+      if (edits.size() < 2 && fix.whole) continue;
+      for (const LineEdit& edit : edits) {
+        if (!left_.try_emplace(edit, finding.demangled).second) continue;
+        const Source& source = source_of(edit.first.file);
+        again_ = again_ || std::find(source.edits.begin(), source.edits.end(), edit) != source.edits.end();
+      }
+    }
+  }
+
+  void take(const Finding& finding) {
+    ++outcome_.findings;
+    const std::string why = why_not_taken(finding);
+    if (why.empty()) {
+      ++outcome_.fixed;
+      return;
+    }
+    outcome_.not_fixed.push_back((finding.demangled.empty() ? finding.message : finding.demangled) + ": " + why);
+    leave_to(finding);
+  }
+
+  /// Empty once the finding's edits are among those to be applied.
+  std::string why_not_taken(const Finding& finding) {
+    const auto is_ready = [](const Fix& fix) { return !fix.diff.empty() && fix.whole; };
+    const auto fix = std::find_if(finding.fixes.begin(), finding.fixes.end(), is_ready);
+    if (finding.fixes.empty()) return "no edit is known that fixes it";
+    if (fix == finding.fixes.end()) return "to do by hand: " + finding.fixes.front().text;
+    const std::vector<LineEdit> edits = edits_of(fix->diff);
+    if (edits.empty()) return "its edit can't be read";
+    if (edits.size() > 1 && !is_of_all_links(finding)) return "another link of this build has a different finding";
+    std::vector<std::pair<Source*, const LineEdit*>> fresh;
+    for (const LineEdit& edit : edits) {
+      Source& source = source_of(edit.first.file);
+      if (const std::string why = why_not(source, edit); !why.empty()) return why;
+      const auto left = left_.find(edit);
+      if (left != left_.end())
+        return left->second == finding.demangled
+                   ? "to do by hand: " + fix->text
+                   : fmt::format("its edit also changes {}, which is not fixed", left->second);
+      if (std::find(source.edits.begin(), source.edits.end(), edit) == source.edits.end())
+        fresh.emplace_back(&source, &edit);
+    }
+    for (auto& [source, edit] : fresh) {
+      source->edits.push_back(*edit);
+      source->owners.push_back(finding.demangled);
+    }
+    return {};
+  }
+
+  /// A definition in one source is one for every link that has the symbol only where these are one link, or all of them
+  /// have the finding.
+  bool is_of_all_links(const Finding& finding) const {
+    return std::all_of(audit_.links.begin(), audit_.links.end(), [&](const Audit& link) {
+      const auto& with = finding.links;
+      return std::find(with.begin(), with.end(), link.job.output_path) != with.end() ||
+             std::none_of(link.inputs.begin(), link.inputs.end(),
+                          [&](const InputFacts& input) { return has_symbol(input, finding.symbol); });
+    });
+  }
+
+  static std::string why_not(const Source& source, const LineEdit& edit) {
+    if (!source.refused.empty()) return source.shown + " " + source.refused;
+    const std::size_t first = edit.first.line - 1;
+    const bool is_there = edit.first.line != 0 && first + edit.count <= source.lines.size() &&
+                          std::equal(edit.old_lines.begin(), edit.old_lines.end(),
+                                     source.lines.begin() + static_cast<std::ptrdiff_t>(first));
+    if (!is_there) return source.shown + " is not as it was when it was read";
+    for (std::size_t i = 0; i < source.edits.size(); ++i)
+      if (source.edits[i] != edit && overlap(source.edits[i], edit))
+        return fmt::format("its edit of {}:{} overlaps with that for {}", source.shown, edit.first.line,
+                           source.owners[i]);
+    return {};
+  }
+
+  /// One for a file, however many links lead to it.
+  Source& source_of(const std::string& shown) {
+    const auto [known, is_new_name] = real_.try_emplace(shown);
+    if (is_new_name) {
+      std::error_code error;
+      known->second = fs::canonical(options_.source_root / fs::path(shown), error).string();
+    }
+    const auto [at, is_new] = sources_.try_emplace(known->second.empty() ? shown : known->second);
+    Source& source = at->second;
+    if (!is_new) return source;
+    source.shown = shown;
+    source.real = known->second;
+    source.refused = source.real.empty() ? "is not there" : open(source);
+    return source;
+  }
+
+  std::string open(Source& source) const {
+    std::error_code error;
+    const fs::path real = source.real;
+    const fs::path below = real.lexically_relative(root_);
+    const auto leads_out = [](const fs::path& part) { return part == ".." || part == ".git"; };
+    if (root_.empty() || below.empty() || std::any_of(below.begin(), below.end(), leads_out))
+      return fmt::format("is not below {}, the project's folder", root_.string());
+    if (!fs::is_regular_file(real, error)) return "is not a regular file";
+    if (source.real.find_first_of("\n\t\"\\") != std::string::npos) return "has a name that no diff can say";
+    const std::optional<std::string> text = read_whole(source.real, kLargestSource);
+    if (!text) return "can't be read";
+    source.text = *text;
+    source.lines = lines_of(*text);
+    return options_.write && !options_.allow_dirty ? dirt(real) : std::string();
+  }
+
+  std::string dirt(const fs::path& real) const {
+    std::string why;
+    switch (vcs_of(real, root_)) {
+      case Vcs::None:
+        return {};
+      case Vcs::Git:
+        why = git_complaint(real);
+        break;
+      case Vcs::Other:
+        why = "whether it has uncommitted changes is known of git alone";
+    }
+    return why.empty() ? why : why + " (--allow-dirty edits it all the same)";
+  }
+
+  void write() {
+    for (auto& [path, source] : sources_) {
+      if (source.edits.empty()) continue;
+      // What an editor has saved in the meantime is not overwritten.
+      const bool is_same = read_whole(source.real, kLargestSource) == source.text;
+      const int error = is_same ? replace_file(source.real, Hunks(source).text()) : 0;
+      if (is_same && error == 0) continue;
+      outcome_.failed = true;
+      outcome_.not_fixed.push_back(fmt::format("{} was not written: {}", source.shown,
+                                               is_same ? std::strerror(error) : "it changed in the meantime"));
+    }
+  }
+
+  void make_diff() {
+    const std::string here = working_directory();
+    std::vector<const Source*> changed;
+    for (const auto& [path, source] : sources_)
+      if (!source.edits.empty()) changed.push_back(&source);
+    const auto below = [](const Source& source, const fs::path& folder) {
+      return fs::path(source.real).lexically_relative(folder).string();
+    };
+    std::error_code error;
+    const fs::path real_here = fs::canonical(here, error);
+    const bool all_here = std::none_of(changed.begin(), changed.end(), [&](const Source* source) {
+      const std::string path = below(*source, real_here);
+      return path.empty() || path.starts_with("..");
+    });
+    if (!all_here) outcome_.diff_root = root_.string();
+    for (const Source* source : changed) {
+      outcome_.files.push_back(source->shown);
+      outcome_.diff += Hunks(*source).diff(below(*source, all_here ? real_here : root_));
+    }
+  }
+
+  const Audit& audit_;
+  const EditOptions& options_;
+  const Project project_;
+  fs::path root_;
+  std::map<std::string, std::string> real_;  // of each path shown
+  std::map<std::string, Source> sources_;    // by real path
+  std::map<LineEdit, std::string> left_;     // edits that would harm a finding which is not fixed, with its symbol
+  bool again_ = false;                       // such an edit was among those to be applied
+  EditOutcome outcome_;
+};
+
+}  // namespace
+
+EditOutcome edit_sources(const Audit& audit, const EditOptions& options) { return SourceEdits(audit, options).run(); }
+
+}  // namespace elfaudit

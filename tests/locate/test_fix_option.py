@@ -1,0 +1,116 @@
+"""--fix and --diff: the link passes afterwards, and nothing else is touched."""
+
+import os
+import subprocess
+
+import pytest
+
+from elfaudit_test import need, some_of
+from incidents import INCIDENTS
+from test_incidents import compile_all
+
+need("gcc", "g++", "clang", "clang++", "patch", "git")
+
+TWICE = {"h.h": "int state = 3;\n", "a.c": '#include "h.h"\nint a(void) { return state; }\n', "b.c": '#include "h.h"\nint b(void) { return state; }\n'}
+FIXED = {"h.h": "extern int state;\n", "a.c": TWICE["a.c"] + "int state = 3;\n", "b.c": TWICE["b.c"]}
+
+
+def build(lab, files=TWICE):
+    for name, text in files.items():
+        lab.write(name, text)
+    lab.sh("for f in *.c; do gcc -MD -c $f; done")
+
+
+def contents(lab, names=TWICE):
+    return {name: (lab.path / name).read_bytes().decode() for name in names}
+
+
+def commit(lab):
+    lab.sh("git init -q . && git add -f *.h *.c && git -c user.name=a -c user.email=a@example.org commit -qm x")
+
+
+@pytest.mark.parametrize("incident", some_of(i for i in INCIDENTS if i.applied), ids=lambda incident: incident.name)
+def test_one_run_makes_the_link_pass(lab, incident):
+    for name, text in incident.files.items():
+        lab.write(name, text)
+    objects = compile_all(lab, incident, incident.compilers[0], "-MD")
+    assert lab.audit("check", "--fix", *objects).code == 1  # the objects have the finding until they are built again
+    objects = compile_all(lab, incident, incident.compilers[0], "-MD")
+    lab.sh(f"{incident.compilers[0]} -shared -Wl,-z,defs {' '.join(objects)} -o x.so -lm")
+
+
+def test_the_variable_gets_a_definition_in_one_source(lab):
+    build(lab)
+    result = lab.audit("check", "--fix", "a.o", "b.o")
+    assert contents(lab) == FIXED and result.err == "elfaudit: edited a.c, h.h for 1 of 1 finding: build again\n"
+
+
+@pytest.mark.parametrize("command", ["patch -p0", "git apply -p0"])
+def test_the_diff_says_what_fix_writes(lab, command):
+    build(lab)
+    diff = lab.audit("check", "--diff", "a.o", "b.o")
+    assert diff.code == 1 and contents(lab) == TWICE
+    subprocess.run(command.split(), input=diff.out, cwd=lab.path, text=True, check=True)
+    assert contents(lab) == FIXED
+
+
+def test_line_ends_and_modes_stay(lab):
+    build(lab, {name: text.replace("\n", "\r\n")[: -2 if name == "a.c" else None] for name, text in TWICE.items()})
+    lab.sh("chmod 640 h.h")
+    lab.audit("check", "--fix", "a.o", "b.o")
+    assert contents(lab) == {name: text.replace("\n", "\r\n")[: -2 if name == "a.c" else None] for name, text in FIXED.items()}
+    assert os.stat(lab.path / "h.h").st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("before, after, why", [("", "echo >>h.h", "has uncommitted changes"), ("", "git rm -q --cached h.h", "has uncommitted changes"),
+                                                ("echo h.h >.gitignore", "git rm -q --cached h.h; git -c user.name=a -c user.email=a@example.org commit -qm y", "git ignores it")])
+def test_what_git_could_not_restore_is_left_alone(lab, before, after, why):
+    build(lab)
+    lab.sh(before)
+    commit(lab)
+    lab.sh(after)
+    text = contents(lab)
+    result = lab.audit("check", "--fix", "a.o", "b.o")
+    assert contents(lab) == text and why in result.err and "not fixed: state: h.h" in result.err, result
+    lab.audit("check", "--fix", "--allow-dirty", "a.o", "b.o")
+    assert contents(lab)["h.h"].startswith("extern int state;")
+
+
+def test_a_committed_file_is_edited(lab):
+    build(lab)
+    commit(lab)
+    lab.audit("check", "--fix", "a.o", "b.o")
+    assert contents(lab) == FIXED
+
+
+def test_no_link_leads_out_of_the_project(lab):
+    lab.write("outside/h.h", TWICE["h.h"])
+    for name in ("a.c", "b.c"):
+        lab.write(f"p/{name}", TWICE[name])
+    lab.sh("mkdir p/.git; ln -s ../outside/h.h p/h.h; cd p; for f in a b; do gcc -MD -c $f.c; done")
+    result = lab.sh(f"cd p; {os.environ['ELFAUDIT']} check --fix --allow-dirty a.o b.o", check=False)
+    assert (lab.path / "outside/h.h").read_text() == TWICE["h.h"] and "is not below" in result.err, result
+
+
+def test_of_overlapping_edits_the_first_is_applied(lab):
+    build(lab, {"h.h": "int f(void) { return 1; } int g(void) { return 2; }\n", "a.c": '#include "h.h"\n', "b.c": '#include "h.h"\n'})
+    result = lab.audit("check", "--fix", "a.o", "b.o")
+    assert "static" in contents(lab)["h.h"] and "g: its edit of h.h:1 overlaps with that for f" in result.err, result
+
+
+def test_an_edit_shared_with_an_accepted_finding_is_not_made(lab):
+    """Both variables would become extern, and only one would be defined."""
+    header = "#ifdef ELSEWHERE\n#define E extern\n#else\n#define E\n#endif\nE int x;\nE int y;\n"
+    build(lab, {"h.h": header, "a.c": '#include "h.h"\nint* a[] = {&x, &y};\n', "b.c": '#include "h.h"\nint* b[] = {&x, &y};\n'})
+    lab.write("ok.toml", '[[suppress]]\nsymbol = "y"\nreason = "known"\n')
+    result = lab.audit("check", "--fix", "--config", "ok.toml", "a.o", "b.o")
+    assert contents(lab)["h.h"] == header and "x: its edit also changes y, which is not fixed" in result.err, result
+    lab.audit("check", "--fix", "a.o", "b.o")
+    lab.sh("gcc -c a.c b.c && gcc -shared -Wl,-z,defs a.o b.o -o x.so")
+
+
+def test_a_configuration_file_can_not_ask_for_edits(lab):
+    build(lab)
+    lab.write(".elfaudit.toml", "fix = true\n")
+    result = lab.audit("check", "a.o", "b.o")
+    assert result.code == 2 and "unknown key 'fix'" in result.err and contents(lab) == TWICE
