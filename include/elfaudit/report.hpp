@@ -1,6 +1,7 @@
 // The report formats. Nothing is decided here; the same audit gives the same bytes.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ void group_by_cause(std::vector<DiagnosedError>& errors);
 
 struct ReportOptions {
   bool color = false;                  ///< text: ANSI colours
+  bool verbose = false;                ///< text: all definitions of a finding, not the first three
+  std::size_t columns = 0;             ///< text: lines are wrapped at words to this width; 0: they are not
   bool list_undefined = false;         ///< name the undefined symbols, which are only counted otherwise
   Severity fail_on = Severity::Error;  ///< junit: which findings are failures
   std::string source_root{};           ///< sarif, github: what relative paths start from; empty: the working directory
@@ -58,6 +61,15 @@ std::string github_report(const Audit& audit, const ReportOptions& options = {})
 
 /// For CI servers: JUnit XML, one suite a rule, one case a finding.
 std::string junit_report(const Audit& audit, const ReportOptions& options = {});
+
+/// For editors: one line for each place as GCC writes them, "h.h:3:1: error: ... [rule]", and notes below.
+std::string gcc_report(const Audit& audit, const ReportOptions& options = {});
+
+/// For GitLab's merge requests: a code quality report, the JSON of Code Climate.
+std::string gitlab_report(const Audit& audit, const ReportOptions& options = {});
+
+/// For the summary of a CI job: GitHub's flavour of Markdown, a table and the text of each finding folded below it.
+std::string markdown_report(const Audit& audit, const ReportOptions& options = {});
 
 /// For a browser: one self-contained file that loads nothing from the network.
 std::string html_report(const Audit& audit, const ReportOptions& options = {});

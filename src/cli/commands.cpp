@@ -93,9 +93,9 @@ bool somebody_watches() {
   return erases && !is_set("CI") && ::isatty(STDERR_FILENO) == 1;
 }
 
-std::size_t columns() {
+std::size_t columns_of(std::FILE* stream) {
   winsize size{};
-  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+  return ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 std::string text_of(const Progress& progress, std::chrono::seconds passed) {
@@ -133,7 +133,7 @@ void ProgressLine::show() {
   std::unique_lock lock(mutex_);
   for (auto wait = 500ms; !ended_.wait_for(lock, wait, [this] { return end_; }); wait = 100ms) {
     const auto passed = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin);
-    write_to_terminal(std::string(kErase) + text_of(progress(), passed).substr(0, columns() - 1));
+    write_to_terminal(std::string(kErase) + text_of(progress(), passed).substr(0, columns_of(stderr) - 1));
     shown = true;
   }
   if (shown) write_to_terminal(std::string(kErase));
@@ -581,8 +581,9 @@ struct Format {
   std::string_view name;
   std::string (*report)(const Audit&, const ReportOptions&);
 };
-constexpr Format kFormats[] = {{"text", text_report},     {"json", json_report},   {"sarif", sarif_report},
-                               {"github", github_report}, {"junit", junit_report}, {"html", html_report}};
+constexpr Format kFormats[] = {{"text", text_report},         {"json", json_report},     {"sarif", sarif_report},
+                               {"github", github_report},     {"gitlab", gitlab_report}, {"junit", junit_report},
+                               {"markdown", markdown_report}, {"gcc", gcc_report},       {"html", html_report}};
 
 /// One --format.
 struct Output {
@@ -688,6 +689,8 @@ std::vector<std::optional<std::string>> write_reports(const Request& request, co
     if (request.quiet && is_text && audit.findings.empty() && audit.complete) continue;
     ReportOptions options;
     options.color = output.path.empty() && use_color(request.color, stream);
+    options.verbose = request.policy.verbose;
+    if (output.path.empty() && ::isatty(::fileno(stream)) == 1) options.columns = columns_of(stream);
     options.list_undefined = request.list_undefined;
     options.fail_on = request.fail_on;
     options.source_root = request.source_root;

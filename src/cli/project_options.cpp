@@ -79,7 +79,8 @@ void add_policy_options(CLI::App& command, PolicyRequest& request) {
   command.add_option("--baseline", request.baseline, "only findings that are not in FILE count")->option_text("FILE");
   command.add_option("--write-baseline", request.write_baseline, "write the current findings to FILE, and succeed")
       ->option_text("FILE");
-  command.add_flag("-v,--verbose", request.verbose, "print how many findings each suppression matches");
+  command.add_flag("-v,--verbose", request.verbose,
+                   "show every definition of a finding, and how many findings each suppression matches");
   command.add_option("--config", request.config, "read FILE instead of the nearest .elfaudit.toml")
       ->option_text("FILE");
   command.add_flag("--no-config", request.no_config, "do not read .elfaudit.toml");

@@ -105,8 +105,6 @@ constexpr std::size_t kRoleWidth = 11;
 
 std::string bold(const std::string& text, bool color) { return color ? fmt::format("\033[1m{}\033[0m", text) : text; }
 
-std::string line_of(const SourceLine& at) { return at.line == 0 ? at.file : fmt::format("{}:{}", at.file, at.line); }
-
 /// "57", "57 (and 3 more)"
 std::string lines_of(const std::vector<std::uint32_t>& lines) {
   const std::string first = std::to_string(lines.front());

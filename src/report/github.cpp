@@ -4,12 +4,9 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "elfaudit/report.hpp"
 #include "report/for_display.hpp"
 #include "report/wording.hpp"
-#include "support/path.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {
@@ -30,13 +27,6 @@ std::string escaped(std::string_view text, bool property) {
 
 std::string_view command_word(Severity severity) {
   return severity == Severity::Note ? "notice" : to_word(severity);  // GitHub has no "note"
-}
-
-/// From the root of the source. An object's path is the link line's, from the working directory.
-std::string file_of(const Focus& focus, const std::string& root) {
-  if (focus.in_source || root.empty() || focus.at.file.empty()) return focus.at.file;
-  const std::filesystem::path here = working_directory();
-  return display_path((here / focus.at.file).string(), (here / root).lexically_normal().string());
 }
 
 /// What is not in the annotation's own place: the object, what made it a definition, what to do.
@@ -69,8 +59,8 @@ std::string command(std::string_view word, const SourceLine& at, const std::stri
 std::string annotation(const Finding& made, const std::string& root) {
   const Finding finding = for_display(made);
   const Focus focus = focus_of(finding);
-  return command(command_word(finding.severity), {file_of(focus, root), focus.at.line}, "elfaudit: " + finding.rule,
-                 body(finding));
+  return command(command_word(finding.severity), {file_from_root(focus, root), focus.at.line},
+                 "elfaudit: " + finding.rule, body(finding));
 }
 
 /// Where the log itself says it is, when nothing of the link could be audited.

@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
 #include "resolve/resolve.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 
@@ -97,6 +99,8 @@ std::string sentence(const Finding& finding) {
   return fmt::format("{}, and {} {} the same cause", finding.message, counted(more, "more symbol"),
                      more == 1 ? "has" : "have");
 }
+
+std::string line_of(const SourceLine& at) { return at.line == 0 ? at.file : fmt::format("{}:{}", at.file, at.line); }
 
 std::string others_text(const Finding& finding) {
   constexpr std::size_t kMostNamed = 10;
@@ -236,6 +240,12 @@ Focus focus_of(const Finding& finding) {
   if (outside != nullptr) return {outside, outside->place.at, true};
   if (finding.sites.empty()) return {};
   return {&finding.sites.front(), {finding.sites.front().origin.path, 0}, false};
+}
+
+std::string file_from_root(const Focus& focus, const std::string& root) {
+  if (focus.in_source || root.empty() || focus.at.file.empty()) return focus.at.file;
+  const std::filesystem::path here = working_directory();
+  return display_path((here / focus.at.file).string(), (here / root).lexically_normal().string());
 }
 
 }  // namespace elfaudit

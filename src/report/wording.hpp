@@ -31,6 +31,9 @@ std::string counted(std::size_t n, std::string_view one);
 /// "state is defined twice, and 3 more symbols have the same cause": what a report says of the finding first.
 std::string sentence(const Finding& finding);
 
+/// "inc/state.h:3"; the file alone where no line is known.
+std::string line_of(const SourceLine& at);
+
 /// "\nalso: beta\nalso: gamma": the other symbols of the same cause, where there is room for a few.
 std::string others_text(const Finding& finding);
 
@@ -63,6 +66,10 @@ struct Focus {
 /// A place in the project's own files before one outside of them: code scanning shows nothing else. So of a definition
 /// in a system header it is the project's #include that led there. The object when no place in the source is known.
 Focus focus_of(const Finding& finding);
+
+/// The file of a focus from the root of the source. An object's path is the link line's, from the working directory.
+/// `root`: as in ReportOptions::source_root.
+std::string file_from_root(const Focus& focus, const std::string& root);
 
 /// "1 error, 2 notes: 3 objects in 2 inputs": the last line of the text.
 std::string summary(const Audit& audit, const ReportOptions& options);

@@ -58,7 +58,11 @@ def test_what_cannot_be_read_is_an_error_and_no_failure(lab):
 def test_clean_is_not_empty(lab):
     lab.cc("a.o", "int main() {}")
     root = junit(lab, "a.o")
-    assert int(root.get("tests")) >= 10 and root.find(".//failure") is None
+    assert [case.get("classname") for case in root.iter("testcase")] == ["elfaudit"] and root.find(".//failure") is None
+
+
+def test_only_rules_with_findings_are_listed(lab):
+    assert [suite.get("name") for suite in junit(lab, *two_units(lab))] == ["duplicate-definition"]
 
 
 @pytest.mark.parametrize("name", ["<&\"'>", "]]>", "a\x01b", "\ud7ff\ufffe"])
