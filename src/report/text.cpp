@@ -1,6 +1,8 @@
 // The report for people. Its shape:
 //
 //   error: NAME is defined twice [rule]
+//     cause     the header defines the variable
+//     fix       declare it `extern` in inc/state.h:3 and define it in one source file
 //     kept      a.o              .bss, 4 bytes
 //               inc/state.h:3    (debug info)
 //     rejected  libx.a(b.o)      .bss+0x40, 4 bytes
@@ -25,8 +27,8 @@
 namespace elfaudit {
 namespace {
 
-constexpr std::size_t kMostSites = 20;  // of one finding; a header in a thousand objects shows no more
-constexpr std::size_t kRoleWidth = 10;  // "rejected" and two blanks
+constexpr std::size_t kMostOthers = 20;  // symbols of one cause
+constexpr std::size_t kRoleWidth = 10;   // "rejected" and two blanks
 constexpr std::size_t kWidestColumn = 60;
 
 class Painter {
@@ -46,7 +48,39 @@ class Painter {
   bool on_;
 };
 
-std::string line_of(const SourceLine& at) { return at.line == 0 ? at.file : fmt::format("{}:{}", at.file, at.line); }
+/// How much of a finding is shown, and how.
+struct Style {
+  Painter paint;
+  std::size_t columns = 0;     ///< 0: lines are not wrapped
+  std::size_t most_sites = 0;  ///< a header in a thousand objects shows no more
+  std::string_view all = {};   ///< what shows the others: " (-v shows all)"
+};
+
+/// `text` behind `column` blanks, wrapped at words. Demangled names and paths with blanks stay whole.
+std::string fitted(std::string text, const Finding& finding, std::size_t column, const Style& style) {
+  if (style.columns == 0 || column + text.size() <= style.columns) return text;
+  constexpr char kBlank = '\x01';  // visible() has left no such byte
+  const auto keep = [&](std::string name) {
+    if (name.find(' ') == std::string::npos) return;
+    std::string kept = name;
+    std::replace(kept.begin(), kept.end(), ' ', kBlank);
+    for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += name.size())
+      text.replace(at, name.size(), kept);
+  };
+  keep(finding.demangled);
+  for (const Site& site : finding.sites) {
+    keep(site.origin.display());
+    keep(site.place.at.file);
+  }
+  std::string out = wrapped(text, column, style.columns);
+  std::replace(out.begin(), out.end(), kBlank, ' ');
+  return out;
+}
+
+/// "  cause     what made it one\n"
+std::string labelled(std::string_view label, const std::string& text, const Finding& finding, const Style& style) {
+  return fmt::format("  {:<{}}{}\n", label, kRoleWidth, fitted(text, finding, kRoleWidth + 2, style));
+}
 
 std::size_t column_width(const Finding& finding) {
   std::size_t width = 0;
@@ -87,24 +121,27 @@ void print_chain(std::string& out, const Place& place, Chains& printed, const st
   }
 }
 
-void print_site(std::string& out, const Site& site, std::size_t width, Chains& printed, const Painter& paint) {
+void print_site(std::string& out, const Site& site, const Finding& finding, std::size_t width, Chains& printed,
+                const Style& style) {
   const std::string position = describe_position(site);
   const std::string origin = site.origin.display();
-  out += fmt::format("  {:<{}}", to_word(site.role), kRoleWidth);
-  out += position.empty() ? origin + "\n" : padded(origin, width) + position + "\n";
-
   const std::string indent(kRoleWidth + 2, ' ');
+  out += fmt::format("  {:<{}}", to_word(site.role), kRoleWidth);
+  const std::string line = position.empty() ? origin : padded(origin, width) + position;
+  const bool fits = style.columns == 0 || indent.size() + line.size() <= style.columns;
+  out += fits ? line + "\n" : origin + "\n" + (position.empty() ? "" : indent + position + "\n");
+
   std::vector<std::string> remarks;
   if (site.place.known_by == KnownBy::Nothing) {
     if (!site.place.why_unknown.empty()) remarks.push_back(site.place.why_unknown);
   } else {
     const std::string where = line_of(site.place.at);
-    out += indent + paint.place(where) + padded(where, width).substr(where.size()) +
+    out += indent + style.paint.place(where) + padded(where, width).substr(where.size()) +
            fmt::format("({})\n", to_phrase(site.place.known_by));
     print_chain(out, site.place, printed, indent);
   }
   remarks.insert(remarks.end(), site.notes.begin(), site.notes.end());
-  if (!remarks.empty()) out += indent + joined(remarks) + "\n";
+  if (!remarks.empty()) out += indent + fitted(joined(remarks), finding, indent.size(), style) + "\n";
 }
 
 const Site* first_known(const Finding& finding) {
@@ -113,14 +150,14 @@ const Site* first_known(const Finding& finding) {
   return found == finding.sites.end() ? nullptr : &*found;
 }
 
-void print_links(std::string& out, const Finding& finding) {
-  if (!finding.links.empty()) out += fmt::format("  {:<{}}{}\n", "link", kRoleWidth, links_text(finding));
+void print_links(std::string& out, const Finding& finding, const Style& style) {
+  if (!finding.links.empty()) out += labelled("link", links_text(finding), finding, style);
 }
 
 /// The other symbols of the same cause, each with the place to edit, if it is known.
 void print_others(std::string& out, const Finding& finding, const Painter& paint) {
   std::size_t width = 0;
-  const auto shown = std::span(finding.also).first(std::min(finding.also.size(), kMostSites));
+  const auto shown = std::span(finding.also).first(std::min(finding.also.size(), kMostOthers));
   for (const Finding& other : shown) width = std::max(width, other.demangled.size());
   width = std::min(width, kWidestColumn) + 2;
   for (const Finding& other : shown) {
@@ -132,22 +169,71 @@ void print_others(std::string& out, const Finding& finding, const Painter& paint
   if (finding.also.size() > shown.size()) out += fmt::format("  and {} more\n", finding.also.size() - shown.size());
 }
 
-void print_finding(std::string& out, const Finding& made, const Painter& paint) {
+std::string headline(const Finding& finding, const Style& style) {
+  const std::string severity = std::string(to_word(finding.severity)) + ":";
+  const std::string mark = "[" + finding.rule + "]";
+  std::string text = fitted(sentence(finding) + " " + mark, finding, severity.size() + 1, style);
+  text.resize(text.size() - mark.size());
+  const std::string between = text.substr(text.find_last_not_of(" \n") + 1);
+  text.resize(text.size() - between.size());
+  return style.paint.severity(finding.severity, severity) + " " + style.paint.bold(text) + between +
+         style.paint.dim(mark) + "\n";
+}
+
+/// What to do stands first: it is what most readers need.
+void print_finding(std::string& out, const Finding& made, const Style& style) {
   const Finding finding = for_display(made);
-  out += paint.severity(finding.severity, std::string(to_word(finding.severity)) + ":") + " " +
-         paint.bold(sentence(finding)) + " " + paint.dim("[" + finding.rule + "]") + "\n";
-  if (rule(finding.rule).names_file) return print_links(out, finding);
+  out += headline(finding, style);
+  if (rule(finding.rule).names_file) return print_links(out, finding, style);
+  if (finding.cause) out += labelled("cause", finding.cause->text, finding, style);
+  for (std::size_t i = 0; i < finding.fixes.size(); ++i)
+    out += labelled(i == 0 ? "fix" : "or", finding.fixes[i].text, finding, style);
   const std::size_t width = column_width(finding);
   Chains printed;
-  for (std::size_t i = 0; i < finding.sites.size() && i < kMostSites; ++i)
-    print_site(out, finding.sites[i], width, printed, paint);
-  if (finding.sites.size() > kMostSites) out += fmt::format("  and {} more\n", finding.sites.size() - kMostSites);
-  if (finding.cause) out += fmt::format("  {:<{}}{}\n", "cause", kRoleWidth, finding.cause->text);
-  for (std::size_t i = 0; i < finding.fixes.size(); ++i)
-    out += fmt::format("  {:<{}}{}\n", i == 0 ? "fix" : "or", kRoleWidth, finding.fixes[i].text);
-  print_others(out, finding, paint);
-  for (const std::string& note : finding.notes) out += fmt::format("  {:<{}}{}\n", "note", kRoleWidth, note);
-  print_links(out, finding);
+  for (std::size_t i = 0; i < finding.sites.size() && i < style.most_sites; ++i)
+    print_site(out, finding.sites[i], finding, width, printed, style);
+  if (finding.sites.size() > style.most_sites)
+    out += fmt::format("  and {} more{}\n", finding.sites.size() - style.most_sites, style.all);
+  print_others(out, finding, style.paint);
+  for (const std::string& note : finding.notes) out += labelled("note", note, finding, style);
+  print_links(out, finding, style);
+}
+
+// --- Of many findings: how they are distributed
+
+constexpr std::size_t kFew = 10;
+
+using Counts = std::map<std::string, std::size_t>;
+
+/// The most frequent first.
+std::string table_of(const char* title, const Counts& counts) {
+  std::vector<std::pair<std::string, std::size_t>> rows(counts.begin(), counts.end());
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string out = rows.empty() ? "" : std::string(title) + "\n";
+  for (std::size_t i = 0; i < rows.size() && i < kFew; ++i)
+    out += fmt::format("  {:>6}  {}\n", rows[i].second, visible(rows[i].first));
+  if (rows.size() > kFew) out += fmt::format("  and {} more\n", rows.size() - kFew);
+  return out;
+}
+
+/// Which files to edit and which causes to know, where the findings are too many to read. Symbols are counted.
+std::string distribution(const Audit& audit) {
+  if (audit.findings.size() <= kFew) return {};
+  Counts files;
+  Counts causes;
+  for (const Finding& finding : audit.findings) {
+    const Focus focus = focus_of(finding);
+    const std::size_t symbols = 1 + finding.also.size();
+    if (focus.in_source) files[focus.at.file] += symbols;
+    causes[finding.cause ? finding.cause->kind : finding.rule] += symbols;
+  }
+  return table_of("by file", files) + table_of("by cause", causes) + "\n";
+}
+
+Style style_of(const ReportOptions& options) {
+  constexpr std::size_t kFirstSites = 3;
+  constexpr std::size_t kAll = std::string::npos;
+  return {Painter(options.color), options.columns, options.verbose ? kAll : kFirstSites, " (-v shows all)"};
 }
 
 /// Objects that take part, in the host's link or in a device link, each once.
@@ -255,12 +341,13 @@ std::string summary(const Audit& audit, const ReportOptions& options) {
 }
 
 std::string text_report(const Audit& audit, const ReportOptions& options) {
-  const Painter paint(options.color);
+  const Style style = style_of(options);
   std::string out;
   for (const Finding& finding : audit.findings) {
-    print_finding(out, finding, paint);
+    print_finding(out, finding, style);
     out += "\n";
   }
+  out += distribution(audit);
   if (options.list_undefined) {
     for (const std::string& name : open_names(audit)) out += "undefined: " + visible(demangle(name)) + "\n";
     // Of a link that is judged: what nothing defines and the linker lets pass. The errors are reported above.
@@ -268,8 +355,8 @@ std::string text_report(const Audit& audit, const ReportOptions& options) {
       for (const Unresolved& name : audit.resolution.unresolved)
         if (!name.reported) out += "undefined: " + visible(demangle(name.symbol)) + "\n";
   }
-  for (const std::string& remark : for_display(remarks(audit))) out += "note: " + remark + "\n";
-  return out + visible(summary(audit, options)) + "\n";
+  for (const std::string& remark : for_display(remarks(audit))) out += "note: " + fitted(remark, {}, 6, style) + "\n";
+  return out + fitted(visible(summary(audit, options)), {}, 0, style) + "\n";
 }
 
 std::string links_text(const Finding& finding) {
@@ -282,8 +369,9 @@ std::string links_text(const Finding& finding) {
 }
 
 std::string finding_text(const Finding& finding, bool color) {
+  constexpr std::size_t kMostSites = 20;
   std::string out;
-  print_finding(out, finding, Painter(color));
+  print_finding(out, finding, {.paint = Painter(color), .most_sites = kMostSites});
   return out;
 }
 
