@@ -74,8 +74,11 @@ std::string markdown_report(const Audit& audit, const ReportOptions& options = {
 /// For a browser: one self-contained file that loads nothing from the network.
 std::string html_report(const Audit& audit, const ReportOptions& options = {});
 
-/// Human-readable: which files mention the symbol, which definition is kept and why.
-std::string explain_report(const SymbolReport& report);
+/// Human-readable: which files mention the symbol, which definition is kept and why, and what to edit.
+std::string explain_report(const std::vector<SymbolReport>& reports);
+
+/// The same for programs: the document that schema/elfaudit-explain-1.schema.json describes.
+std::string json_report(const std::vector<SymbolReport>& reports, bool complete);
 
 /// The time each stage took.
 std::string stats_report(const Audit& audit);

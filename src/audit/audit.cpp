@@ -380,6 +380,52 @@ SymbolReport explain(const Audit& audit, std::string_view symbol) {
   return report;
 }
 
+namespace {
+
+/// The links of the audit, of which it may be the only one.
+std::vector<const Audit*> links_of(const Audit& audit) {
+  std::vector<const Audit*> links;
+  for (const Audit& link : audit.links) links.push_back(&link);
+  if (links.empty()) links.push_back(&audit);
+  return links;
+}
+
+std::vector<std::string> names_in(const std::vector<const Audit*>& links) {
+  std::vector<Evidence> evidence;
+  for (const Audit* link : links) evidence.push_back({link->job, link->inputs, link->resolution});
+  return symbol_names(evidence);
+}
+
+bool is_about(const Finding& finding, const std::string& symbol) {
+  return finding.symbol == symbol ||
+         std::find(finding.symbols.begin(), finding.symbols.end(), symbol) != finding.symbols.end();
+}
+
+}  // namespace
+
+std::vector<SymbolReport> explain_spelling(const Audit& audit, std::string_view spelling) {
+  const std::vector<const Audit*> links = links_of(audit);
+  std::vector<SymbolReport> reports;
+  for (const std::string& name : names_spelled(names_in(links), spelling))
+    for (const Audit* link : links) {
+      SymbolReport report = explain(*link, name);
+      if (report.symbol.empty()) continue;
+      report.link = link->job.output_path;
+      for (const Finding& finding : audit.findings) {
+        const auto& with = finding.links;
+        const bool here = with.empty() || std::find(with.begin(), with.end(), report.link) != with.end();
+        if (here && is_about(finding, name)) report.findings.push_back(finding);
+      }
+      if (audit.links.empty()) report.link.clear();
+      reports.push_back(std::move(report));
+    }
+  return reports;
+}
+
+std::vector<std::string> similar_names(const Audit& audit, std::string_view spelling) {
+  return names_near(names_in(links_of(audit)), spelling);
+}
+
 int exit_code(const Audit& audit, Severity fail_on) {
   if (!audit.complete) return 2;
   const bool failed = std::any_of(audit.findings.begin(), audit.findings.end(),

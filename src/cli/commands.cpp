@@ -267,6 +267,46 @@ void add_to_baseline(const std::string& path, const Audit& audit) {
 
 }  // namespace
 
+// --- "-": the names of files on standard input
+
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{256} << 20;  // as for a log that is a file
+
+std::string standard_input() {
+  std::string text;
+  char bytes[1 << 16];
+  for (;;) {
+    const std::size_t n = std::fread(bytes, 1, sizeof bytes, stdin);
+    if (n == 0) break;
+    text.append(bytes, n);
+    if (text.size() > kMostBytes) throw InputError("-", "too large for standard input");
+  }
+  if (std::ferror(stdin) != 0) throw InputError("-", std::strerror(errno));
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> with_names_from_input(const std::vector<std::string>& files) {
+  if (std::count(files.begin(), files.end(), "-") > 1) throw UsageError("standard input (-) is named twice");
+  std::vector<std::string> out;
+  for (const std::string& file : files) {
+    if (file != "-") {
+      out.push_back(file);
+      continue;
+    }
+    const std::string text = standard_input();
+    const char end = text.find('\0') == std::string::npos ? '\n' : '\0';  // find -print0
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t stop = std::min(text.find(end, at), text.size());
+      if (stop != at) out.push_back(text.substr(at, stop - at));
+      at = stop + 1;
+    }
+  }
+  return out;
+}
+
 // --- elfaudit list images|symbols|members|closure FILE...
 
 namespace {
@@ -404,21 +444,6 @@ int link_command(const Request& request) {
 // --- elfaudit diagnose LOG
 
 namespace {
-
-constexpr std::size_t kMostBytes = std::size_t{256} << 20;  // as for a log that is a file
-
-std::string standard_input() {
-  std::string text;
-  char bytes[1 << 16];
-  for (;;) {
-    const std::size_t n = std::fread(bytes, 1, sizeof bytes, stdin);
-    if (n == 0) break;
-    text.append(bytes, n);
-    if (text.size() > kMostBytes) throw InputError("-", "too large for a build log");
-  }
-  if (std::ferror(stdin) != 0) throw InputError("-", std::strerror(errno));
-  return text;
-}
 
 Diagnosis diagnosis_of(const Request& request) {
   DiagnoseOptions options;
@@ -807,10 +832,15 @@ int check_command(const Request& request) {
 
 int explain_command(const Request& request) {
   const Audit result = audit_of(request);
-  SymbolReport report = explain(result, request.symbol);
-  if (report.symbol.empty()) throw UsageError(fmt::format("no input mentions '{}'", request.symbol));
-  map_paths(report, path_map(request));
-  print(explain_report(report), "the report");
+  std::vector<SymbolReport> reports = explain_spelling(result, request.symbol);
+  if (reports.empty()) {
+    const std::vector<std::string> near = similar_names(result, request.symbol);
+    throw UsageError(fmt::format("no input mentions '{}'{}{}", request.symbol,
+                                 near.empty() ? "" : "; similar: ", fmt::join(near, ", ")));
+  }
+  for (SymbolReport& report : reports) map_paths(report, path_map(request));
+  const bool json = !request.formats.empty() && request.formats.back() == "json";
+  print(json ? json_report(reports, result.complete) : explain_report(reports), "the report");
   for (const Finding& finding : result.findings)
     if (rule(finding.rule).kind == RuleKind::Unreadable) complain(finding.message);
   return result.complete && !complain_of_shrunk_files() ? 0 : 2;

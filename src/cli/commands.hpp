@@ -35,6 +35,9 @@ bool complain_of_shrunk_files();
 /// "libx.a(y.o): truncated"
 std::string message_of(const InputError& error);
 
+/// `files` with those that standard input names, one a line or each before a NUL, in the place of "-".
+std::vector<std::string> with_names_from_input(const std::vector<std::string>& files);
+
 /// The parsed command line.
 struct Request {
   int (*run)(const Request&) = nullptr;

@@ -12,6 +12,13 @@ namespace elfaudit {
 
 namespace {
 
+/// Are its files the targets of a build where -p names one?
+bool takes_build(const CommandWords& command) {
+  return std::any_of(command.options.begin(), command.options.end(), [](const OptionWords& option) {
+    return std::find(option.names.begin(), option.names.end(), "--build") != option.names.end();
+  });
+}
+
 std::string joined(const std::vector<std::string>& words, const char* between) {
   std::string out;
   for (const std::string& word : words) out += (out.empty() ? "" : between) + word;
@@ -84,6 +91,22 @@ _elfaudit_folders() {{
   compopt -o filenames 2>/dev/null
 }}
 
+# The targets of the build that -p names. They may hold anything, so compgen -W, which expands, is not for them.
+_elfaudit_targets() {{
+  local i name build=''
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case ${{COMP_WORDS[i]}} in
+      -p) build=${{COMP_WORDS[i + 1]}} ;;
+      --build) [[ ${{COMP_WORDS[i + 1]}} == '=' ]] && build=${{COMP_WORDS[i + 2]}} || build=${{COMP_WORDS[i + 1]}} ;;
+    esac
+  done
+  [[ -n $build ]] || return
+  while IFS= read -r name; do
+    [[ $name != "$current"* ]] || COMPREPLY+=("$name")
+  done < <("${{COMP_WORDS[0]}}" --targets "$build" 2>/dev/null)
+  compopt -o filenames 2>/dev/null
+}}
+
 _elfaudit() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}} command=elfaudit i
   COMPREPLY=()
@@ -102,6 +125,7 @@ _elfaudit() {{
 {}  esac
   case "$command ${{current:0:1}}" in
 {}  esac
+  [[ ${{#COMPREPLY[@]}} != 0 || $current == -* ]] || _elfaudit_targets
 }}
 
 complete -o bashdefault -o default -F _elfaudit elfaudit
@@ -161,6 +185,7 @@ std::string lines_of(const CommandWords& command) {
         fmt::format("{} -f -a {} -d {}\n", start(command), one.name.substr(command.name.size() + 1), quoted(one.says));
   for (const OptionWords& position : command.positions)
     if (!position.choices.empty()) out += start(command) + choices_of(position) + "\n";
+  if (takes_build(command)) out += start(command) + " -a '(__elfaudit_targets)'\n";
   for (const OptionWords& option : command.options) out += option_line(command, option);
   for (const CommandWords& one : command.commands) out += lines_of(one);
   return out;
@@ -185,6 +210,19 @@ function __elfaudit_at
     contains -- "$at $word"{}; and set at "$at $word"
   end
   test "$at" = "$argv"
+end
+
+# The targets of the build that -p names.
+function __elfaudit_targets
+  set -l words (commandline -opc)
+  for i in (seq (count $words))
+    switch $words[$i]
+      case -p --build
+        set -q words[(math $i + 1)]; and $words[1] --targets $words[(math $i + 1)] 2>/dev/null
+      case '--build=*'
+        $words[1] --targets (string replace -- --build= '' $words[$i]) 2>/dev/null
+    end
+  end
 end
 
 )",
@@ -259,8 +297,9 @@ std::string leaf(const CommandWords& command) {
   std::string positions;
   for (const OptionWords& position : command.positions)
     if (!position.value.starts_with("-- "))
-      positions += fmt::format(" \\\n    '{}{}'", position.value.find("...") != std::string::npos ? "*" : "",
-                               zsh_value(position));
+      positions += fmt::format(
+          " \\\n    '{}{}'", position.value.find("...") != std::string::npos ? "*" : "",
+          takes_build(command) && position.takes == Takes::Files ? ":file:_elfaudit_files" : zsh_value(position));
   return fmt::format("{}() {{\n  _arguments -s -S{}{}\n}}\n\n", function_of(command.name), arguments_of(command),
                      positions);
 }
@@ -298,7 +337,16 @@ std::string node(const CommandWords& command) {
 }  // namespace
 
 std::string zsh_completion(const CommandWords& program) {
-  return "#compdef elfaudit\n# Completion of elfaudit for zsh, made by `elfaudit --generate zsh`.\n\n" + node(program) +
+  return "#compdef elfaudit\n# Completion of elfaudit for zsh, made by `elfaudit --generate zsh`.\n\n"
+         R"(# Files, or the targets of the build that -p names.
+_elfaudit_files() {
+  local build=${opt_args[-p]:-$opt_args[--build]}
+  [[ -n $build ]] || { _files; return }
+  local -a targets=("${(@f)$(command elfaudit --targets "${(Q)build}" 2>/dev/null)}")
+  compadd -a targets
+}
+
+)" + node(program) +
          "if [[ $funcstack[1] == _elfaudit ]]; then\n  _elfaudit \"$@\"\nelse\n  compdef _elfaudit elfaudit\nfi\n";
 }
 

@@ -12,12 +12,14 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/interface.hpp"
 #include "cli/options.hpp"
 #include "cli/project_options.hpp"
 #include "elfaudit/error.hpp"
+#include "elfaudit/jobs.hpp"
 #include "elfaudit/version.hpp"
 #include "support/file_uses.hpp"
 #include "support/strings.hpp"
@@ -127,14 +129,23 @@ void add_check(CLI::App& app, Request& request) {
 
 void add_explain(CLI::App& app, Request& request) {
   CLI::App* explain = app.add_subcommand("explain", "print all that is known about one symbol");
-  explain->add_option("symbol", request.symbol, "mangled or demangled")->required()->option_text("SYMBOL");
+  explain
+      ->add_option("symbol", request.symbol,
+                   "mangled or demangled, with or without namespaces and parameters, in any case")
+      ->required()
+      ->option_text("SYMBOL");
   add_input_options(*explain, request);
   add_link_command(*explain, request);
-  below("Report", *explain, [&] { add_path_options(*explain, request); });
+  add_build_options(*explain, request);
+  below("Report", *explain, [&] {
+    add_format(*explain, request, {"text", "json"});
+    add_path_options(*explain, request);
+  });
   explain->footer(
       "Examples:\n"
       "  elfaudit explain nvshmemi_device_state_d main.o libnvshmem_device.a\n"
-      "  elfaudit explain \"ns::state\" -- g++ a.o -L. -lcore");
+      "  elfaudit explain ns::state -- g++ a.o -L. -lcore\n"
+      "  elfaudit explain state -p build");
   explain->callback([&request] { request.run = explain_command; });
 }
 
@@ -261,6 +272,11 @@ void add_rules(CLI::App& app, Request& request) {
   rules->callback([&request] { request.run = rules_command; });
 }
 
+void add_help(CLI::App& app, Request& request) {
+  CLI::App* help = app.add_subcommand("help", "print the help of a command");
+  help->add_option("command", request.files, "the command; none: the program itself")->option_text("[COMMAND...]");
+}
+
 class Help : public CLI::FormatterBase {
  public:
   std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override { return help_of(*app); }
@@ -271,15 +287,21 @@ struct Command {
   void (*add)(CLI::App&, Request&);
 };
 
+constexpr Command kCommands[] = {{"check", add_check},       {"explain", add_explain}, {"list", add_list},
+                                 {"diagnose", add_diagnose}, {"link", add_link},       {"index", add_index},
+                                 {"rules", add_rules},       {"help", add_help}};
+
+const Command* command_named(std::string_view word) {
+  const auto found = std::find_if(std::begin(kCommands), std::end(kCommands),
+                                  [&](const Command& command) { return command.name == word; });
+  return found == std::end(kCommands) ? nullptr : found;
+}
+
 /// Where the first word is a command, only that one: defining the options of all takes half of a small audit's time.
 void define_commands(CLI::App& app, Request& request, std::string_view first_word) {
-  constexpr Command kCommands[] = {{"check", add_check},       {"explain", add_explain}, {"list", add_list},
-                                   {"diagnose", add_diagnose}, {"link", add_link},       {"index", add_index},
-                                   {"rules", add_rules}};
-  const auto asked = std::find_if(std::begin(kCommands), std::end(kCommands),
-                                  [&](const Command& command) { return command.name == first_word; });
+  const Command* asked = command_named(first_word);
   for (const Command& command : kCommands)
-    if (asked == std::end(kCommands) || &command == asked) command.add(app, request);
+    if (asked == nullptr || &command == asked) command.add(app, request);
 }
 
 void define(CLI::App& app, Request& request, std::string_view first_word) {
@@ -293,6 +315,15 @@ void define(CLI::App& app, Request& request, std::string_view first_word) {
            throw CLI::Success();
          },
          "man, bash, zsh or fish: what the build installs")
+      ->trigger_on_parse()
+      ->group("");
+  app.add_option_function<std::string>(
+         "--targets",
+         [](const std::string& build) {
+           for (const BuildLink& link : plan_of_build(build).links) print(link.output + "\n", "the targets");
+           throw CLI::Success();
+         },
+         "what the completions of -p offer")
       ->trigger_on_parse()
       ->group("");
   app.require_subcommand(1);
@@ -318,10 +349,23 @@ int split_command(int argc, char** argv, Request& request) {
   return argc;
 }
 
-int run(int argc, char** argv) {
+/// "help check" is "check --help"; what is no command is one that the parser complains of.
+std::vector<char*> as_option(int argc, char** argv) {
+  static char option[] = "--help";
+  std::vector<char*> words(argv, argv + argc);
+  if (argc < 2 || std::string_view(argv[1]) != "help") return words;
+  words.erase(words.begin() + 1);
+  if (words.size() < 2 || command_named(words[1]) != nullptr) words.push_back(option);
+  return words;
+}
+
+int run(int given_words, char** given) {
   Request request;
-  request.words.assign(argv + 1, argv + argc);
-  argc = split_command(argc, argv, request);
+  request.words.assign(given + 1, given + given_words);
+  given_words = split_command(given_words, given, request);
+  std::vector<char*> words = as_option(given_words, given);
+  const int argc = static_cast<int>(words.size());
+  char** argv = words.data();
   CLI::App app("say what the linker will reject, which header did it and what to edit", "elfaudit");
   define(app, request, argc > 1 ? argv[1] : "");
   try {
@@ -345,6 +389,8 @@ int run(int argc, char** argv) {
       return 0;
     }
   }
+  if (request.run != diagnose_command && request.run != rules_command)
+    request.files = with_names_from_input(request.files);
   return request.run(request);
 }
 

@@ -74,7 +74,7 @@ void add_input_options(CLI::App& command, Request& request) {
   command
       .add_option("files", request.files,
                   "objects, archives and shared objects in link order; wheels and directories, which are audited as "
-                  "they are; @FILE reads arguments from FILE")
+                  "they are; @FILE reads arguments from FILE, - the names of files from standard input, one a line")
       ->option_text("FILE...");
   add_audit_options(command, request);
 }

@@ -190,6 +190,8 @@ Json packages(const Audit& audit) {
 
 Json finding_json(const Finding& finding) { return to_json(finding); }
 
+Json site_json(const Site& site) { return to_json(site); }
+
 std::string json_report(const Audit& audit, const ReportOptions& options) {
   Json findings = Json::array();
   for (const Finding& finding : audit.findings) findings.push_back(to_json(finding));

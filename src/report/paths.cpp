@@ -171,6 +171,7 @@ void map_paths(SymbolReport& report, const PathMap& map) {
     rename.texts(use.site.notes);
     rename.text(use.reason);
   }
+  for (Finding& finding : report.findings) map_finding(finding, mapper);
 }
 
 void map_paths(Diagnosis& diagnosis, const PathMap& map) {

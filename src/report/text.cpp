@@ -381,49 +381,4 @@ std::string stats_report(const Audit& audit) {
   return out;
 }
 
-// --- Everything about one symbol, human-readable.
-
-namespace {
-
-std::string_view headline(SymbolResolution resolved_as) {
-  switch (resolved_as) {
-    case SymbolResolution::Kept:
-      return "kept";
-    case SymbolResolution::Rejected:
-      return "rejected";
-    case SymbolResolution::NotExtracted:
-    case SymbolResolution::NotNeeded:
-      return "not linked";
-    case SymbolResolution::Reference:
-      return "reference";
-    default:
-      return "discarded";
-  }
-}
-
-void print_mention(std::string& out, const SymbolUse& use) {
-  const Site& site = use.site;
-  const std::string indent(14, ' ');
-  const std::string position = describe_position(site);
-  out += fmt::format("  {:<12}{}\n", headline(use.resolved_as), site.origin.display());
-  out += indent + use.kind + (position.empty() ? "" : "; " + position) + "\n";
-  if (site.place.known_by != KnownBy::Nothing)
-    out += indent + fmt::format("{}:{} ({})\n", site.place.at.file, site.place.at.line, to_phrase(site.place.known_by));
-  else if (!site.place.why_unknown.empty())
-    out += indent + site.place.why_unknown + "\n";
-  if (!use.reason.empty()) out += indent + use.reason + "\n";
-  for (const std::string& note : site.notes) out += indent + note + "\n";
-}
-
-}  // namespace
-
-std::string explain_report(const SymbolReport& made) {
-  const SymbolReport report = for_display(made);
-  std::string out = report.demangled;
-  if (report.demangled != report.symbol) out += " (" + report.symbol + ")";
-  out += "\n  " + report.verdict + "\n";
-  for (const SymbolUse& use : report.uses) print_mention(out, use);
-  return out;
-}
-
 }  // namespace elfaudit
