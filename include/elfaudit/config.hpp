@@ -1,5 +1,5 @@
-// .elfaudit.toml: a project's settings. The options of the command line under their long names, [severity] and
-// [[suppress]]; docs/gate.md has an example.
+// .elfaudit.toml: a project's settings. The options of the command line under their long names, [severity],
+// [[override]] and [[suppress]]; docs/gate.md has an example.
 #pragma once
 
 #include <optional>
@@ -19,10 +19,19 @@ struct ConfigValue {
   std::string where;                ///< ".elfaudit.toml:3"
 };
 
+/// [[override]]: severities for a part of the project; see SeverityOverride.
+struct ConfigOverride {
+  std::string target;
+  std::string path;
+  std::vector<std::pair<std::string, std::string>> severities;  ///< rule, level
+};
+
+/// A file with those that it extends: what it says itself goes before what they say.
 struct Config {
   std::string path;  ///< empty: no file
   std::vector<ConfigValue> values;
   std::vector<std::pair<std::string, std::string>> severities;  ///< rule, level, as the file has them
+  std::vector<ConfigOverride> overrides;
   std::vector<Suppression> suppressions;
 };
 
@@ -30,8 +39,12 @@ struct Config {
 /// another user.
 std::string find_config(const std::string& folder);
 
-/// `known`: the keys that are allowed besides the two tables; empty: all. `found`: the file was found, not named by the
-/// user, so it may only name files to write in its own folder. Throws UsageError, naming file and line.
+/// The folder that holds all of `inputs`, for find_config(); empty when there is none, or one is not there.
+std::string folder_of_inputs(const std::vector<std::string>& inputs);
+
+/// `known`: the keys that are allowed besides the tables and "extends"; empty: all. `found`: the file was found, not
+/// named by the user, so it and what it extends may only name files to write in its own folder, and none may belong to
+/// another user. Throws UsageError, naming file and line.
 Config read_config(const std::string& path, const std::vector<std::string>& known = {}, bool found = false);
 
 /// "error", "warning", "note"; nothing for "off". Throws UsageError for another word, naming the rule.

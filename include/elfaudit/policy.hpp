@@ -24,6 +24,13 @@ struct Suppression {
   std::string where;   ///< ".elfaudit.toml:12", for messages
 };
 
+/// Severities for a part of a project. A finding is of that part when all of it is.
+struct SeverityOverride {
+  std::string target;  ///< a pattern for the output of each link that has the finding; empty: any
+  std::string path;    ///< a pattern for each of its sites: the source, or the input where none is known; empty: any
+  std::map<std::string, std::optional<Severity>> severities;  ///< as Policy::severities
+};
+
 /// One finding of a baseline and how often it occurred.
 struct BaselineEntry {
   std::string fingerprint;
@@ -36,6 +43,7 @@ struct BaselineEntry {
 
 struct Policy {
   std::map<std::string, std::optional<Severity>> severities;  ///< by rule id; nothing: the rule is off
+  std::vector<SeverityOverride> overrides;                    ///< go before `severities`, the last one that fits first
   std::vector<Suppression> suppressions;
   std::optional<std::vector<BaselineEntry>> baseline;
   std::string baseline_path;  ///< for messages

@@ -382,15 +382,16 @@ int run(int given_words, char** given) {
   }
   CLI::App& command = *app.get_subcommands().front();
   if (request.run == check_command || request.run == link_command) start_noting();
+  if (request.run != diagnose_command && request.run != rules_command)
+    request.files = with_names_from_input(request.files);
   if (command.get_option_no_throw("--config") != nullptr) {
-    read_config_for(command, request.policy);
+    read_config_for(command, request.policy,
+                    request.build.empty() ? request.files : std::vector<std::string>{request.build});
     if (request.policy.dump_config) {
       print(dumped_config(command, request.policy), "the configuration");
       return 0;
     }
   }
-  if (request.run != diagnose_command && request.run != rules_command)
-    request.files = with_names_from_input(request.files);
   return request.run(request);
 }
 

@@ -88,10 +88,12 @@ void add_policy_options(CLI::App& command, PolicyRequest& request) {
                    "print the effective configuration, in the form of a configuration file");
 }
 
-void read_config_for(CLI::App& command, PolicyRequest& request) {
+void read_config_for(CLI::App& command, PolicyRequest& request, const std::vector<std::string>& inputs) {
   if (request.no_config) return;
   const bool found = request.config.empty();
-  const std::string path = found ? find_config(".") : request.config;
+  std::string path = found ? find_config(".") : request.config;
+  if (path.empty())
+    if (const std::string folder = folder_of_inputs(inputs); !folder.empty()) path = find_config(folder);
   if (path.empty()) return;
   // Keys of every command are keys of the file: one file serves check and link.
   std::vector<std::string> known;
@@ -123,10 +125,20 @@ std::string dumped_config(const CLI::App& command, const PolicyRequest& request)
     out += fmt::format("{}{} = {}  # {}\n", set ? "" : "# ", key, toml_value(*option), option->get_description());
   }
   const Policy policy = policy_of(request);
+  const auto add_severities = [&](const std::map<std::string, std::optional<Severity>>& severities) {
+    constexpr std::array<const char*, 3> kLevels = {"note", "warning", "error"};
+    for (const auto& [rule, severity] : severities)
+      out += fmt::format("{} = \"{}\"\n", rule, severity ? kLevels[static_cast<std::size_t>(*severity)] : "off");
+  };
   if (!policy.severities.empty()) out += "\n[severity]\n";
-  constexpr std::array<const char*, 3> kLevels = {"note", "warning", "error"};
-  for (const auto& [rule, severity] : policy.severities)
-    out += fmt::format("{} = \"{}\"\n", rule, severity ? kLevels[static_cast<std::size_t>(*severity)] : "off");
+  add_severities(policy.severities);
+  for (const SeverityOverride& part : policy.overrides) {
+    out += "\n[[override]]\n";
+    if (!part.target.empty()) out += fmt::format("target = {}\n", quoted(part.target));
+    if (!part.path.empty()) out += fmt::format("path = {}\n", quoted(part.path));
+    out += "[override.severity]\n";
+    add_severities(part.severities);
+  }
   for (const Suppression& one : policy.suppressions) {
     out += fmt::format("\n[[suppress]]  # {}\n", one.where);
     const std::pair<const char*, const std::string*> fields[] = {{"rule", &one.rule},     {"symbol", &one.symbol},
@@ -144,6 +156,7 @@ Policy policy_of(const PolicyRequest& request) {
     const std::size_t equals = spec.find('=');
     if (equals == std::string::npos) throw UsageError(fmt::format("--severity {}: expected RULE=LEVEL", spec));
     policy.severities[spec.substr(0, equals)] = parse_level(spec.substr(0, equals), spec.substr(equals + 1));
+    for (SeverityOverride& part : policy.overrides) part.severities.erase(spec.substr(0, equals));
   }
   for (const std::string& spec : request.suppressions) policy.suppressions.push_back(parse_suppression(spec));
   if (!request.baseline.empty() && request.write_baseline.empty()) policy.baseline = read_baseline(request.baseline);

@@ -29,8 +29,9 @@ struct PolicyRequest {
 
 void add_policy_options(CLI::App& command, PolicyRequest& request);
 
-/// Gives every option that the command line doesn't name the value that the file has. Throws UsageError.
-void read_config_for(CLI::App& command, PolicyRequest& request);
+/// Gives every option that the command line doesn't name the value that the file has: the one that is named, else the
+/// nearest at or above the working directory, else at or above the folder of all `inputs`. Throws UsageError.
+void read_config_for(CLI::App& command, PolicyRequest& request, const std::vector<std::string>& inputs);
 
 /// Every key with the value in force, as the file would have it.
 std::string dumped_config(const CLI::App& command, const PolicyRequest& request);

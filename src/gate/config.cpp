@@ -57,18 +57,29 @@ bool is_below(const fs::path& file, const fs::path& folder) {
   return !relative.empty() && std::none_of(relative.begin(), relative.end(), leads_out);
 }
 
+constexpr std::size_t kMostExtended = 16;  // files, one extending the next
+
 class ConfigReader {
  public:
-  ConfigReader(std::string path, bool found, const std::vector<std::string>& known)
-      : path_(std::move(path)), found_(found), known_(known) {}
+  /// `top`: of a file that was found, the folder below which it may write. `before`: the files that led to this one.
+  ConfigReader(std::string path, std::optional<fs::path> top, const std::vector<std::string>& known,
+               std::vector<std::string> before = {})
+      : path_(std::move(path)), top_(std::move(top)), known_(known), chain_(std::move(before)) {
+    std::error_code error;
+    chain_.push_back(fs::weakly_canonical(path_, error).string());
+  }
 
   Config run() {
-    config_.path = path_;
     const toml::table document = parse();
+    if (const toml::node* extends = document.get("extends")) read_extended(*extends);
+    config_.path = path_;
     for (const auto& [key, node] : document) {
       const std::string name(key.str());
+      if (name == "extends") continue;
       if (name == "severity")
-        read_severities(node);
+        config_.severities = joined(config_.severities, severities_of(node, "[severity]"));
+      else if (name == "override")
+        read_overrides(node);
       else if (name == "suppress")
         read_suppressions(node);
       else
@@ -122,6 +133,43 @@ class ConfigReader {
 
   fs::path folder() const { return fs::path(path_).parent_path(); }
 
+  template <class T>
+  static std::vector<T> joined(std::vector<T> first, const std::vector<T>& second) {
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
+  }
+
+  /// What it says comes first, and this file's own goes before it.
+  void read_extended(const toml::node& node) {
+    std::vector<std::string> files;
+    if (const auto* list = node.as_array())
+      for (const toml::node& item : *list) files.push_back(text_of("extends", item));
+    else
+      files.push_back(text_of("extends", node));
+    for (const std::string& file : files) {
+      const std::string path = fs::path(file).is_absolute() ? file : (folder() / file).lexically_normal().string();
+      std::error_code error;
+      const std::string whole = fs::weakly_canonical(path, error).string();
+      if (std::find(chain_.begin(), chain_.end(), whole) != chain_.end() || chain_.size() > kMostExtended)
+        refuse(node, fmt::format("{} extends itself, or too many files extend one another", path));
+      if (!is_there(path)) refuse(node, fmt::format("extends {}: there is no such file", path));
+      if (top_) refuse_strangers(path);
+      add(ConfigReader(path, top_, known_, chain_).run());
+    }
+  }
+
+  void add(const Config& base) {
+    for (const ConfigValue& value : base.values) set(value);
+    config_.severities = joined(config_.severities, base.severities);
+    config_.overrides = joined(config_.overrides, base.overrides);
+    config_.suppressions = joined(config_.suppressions, base.suppressions);
+  }
+
+  void set(ConfigValue value) {
+    std::erase_if(config_.values, [&](const ConfigValue& other) { return other.key == value.key; });
+    config_.values.push_back(std::move(value));
+  }
+
   /// "json=report.json": near the file as well.
   std::string format_of(const std::string& text) const {
     const std::size_t equals = text.find('=');
@@ -133,9 +181,9 @@ class ConfigReader {
   /// A file that was found, not named, must not write wherever its author likes.
   void keep_below(const std::string& key, const std::string& value, const toml::node& node) const {
     const std::size_t equals = value.find('=');
-    if (!found_ || (key != "cache" && (key != "format" || equals == std::string::npos))) return;
+    if (!top_ || (key != "cache" && (key != "format" || equals == std::string::npos))) return;
     const std::string file = key == "format" ? value.substr(equals + 1) : value;
-    if (!file.empty() && !is_below(file, folder()))
+    if (!file.empty() && !is_below(file, *top_))
       refuse(node,
              fmt::format("{}: {} is not below the folder of this file, which was found and not named with --config",
                          key, file));
@@ -151,7 +199,7 @@ class ConfigReader {
   void read_value(const std::string& key, const toml::node& node) {
     if (!known_.empty() && std::find(known_.begin(), known_.end(), key) == known_.end()) {
       std::vector<std::string> all = known_;
-      all.insert(all.end(), {"severity", "suppress"});
+      all.insert(all.end(), {"extends", "severity", "override", "suppress"});
       refuse_key(node, key, all);
     }
     ConfigValue value{key, {}, at(node)};
@@ -159,14 +207,37 @@ class ConfigReader {
       for (const toml::node& item : *list) value.values.push_back(value_of(key, item));
     else
       value.values.push_back(value_of(key, node));
-    config_.values.push_back(std::move(value));
+    set(std::move(value));
   }
 
-  void read_severities(const toml::node& node) {
+  std::vector<std::pair<std::string, std::string>> severities_of(const toml::node& node, const char* name) const {
     const auto* table = node.as_table();
-    if (table == nullptr) refuse(node, "severity must be a table: [severity] with RULE = \"error\", ...");
+    if (table == nullptr) refuse(node, fmt::format("severity must be a table: {} with RULE = \"error\", ...", name));
+    std::vector<std::pair<std::string, std::string>> severities;
     for (const auto& [rule, level] : *table)
-      config_.severities.emplace_back(std::string(rule.str()), text_of(std::string(rule.str()), level));
+      severities.emplace_back(std::string(rule.str()), text_of(std::string(rule.str()), level));
+    return severities;
+  }
+
+  void read_overrides(const toml::node& node) {
+    const auto* list = node.as_array();
+    if (list == nullptr) refuse(node, "overrides must be tables: [[override]]");
+    for (const toml::node& item : *list) {
+      const auto* table = item.as_table();
+      if (table == nullptr) refuse(item, "an override must be a table: [[override]]");
+      ConfigOverride out;
+      for (const auto& [key, value] : *table) {
+        const std::string name(key.str());
+        if (name == "severity")
+          out.severities = severities_of(value, "[override.severity]");
+        else if (name == "target" || name == "path")
+          (name == "target" ? out.target : out.path) = text_of(name, value);
+        else
+          refuse_key(value, name, {"target", "path", "severity"});
+      }
+      if (out.target.empty() && out.path.empty()) refuse(*table, "an override must name a target or a path");
+      config_.overrides.push_back(std::move(out));
+    }
   }
 
   void read_suppressions(const toml::node& node) {
@@ -193,8 +264,9 @@ class ConfigReader {
   }
 
   std::string path_;
-  bool found_;
+  std::optional<fs::path> top_;
   const std::vector<std::string>& known_;
+  std::vector<std::string> chain_;
   Config config_;
 };
 
@@ -215,7 +287,24 @@ std::string find_config(const std::string& folder) {
 }
 
 Config read_config(const std::string& path, const std::vector<std::string>& known, bool found) {
-  return ConfigReader(path, found, known).run();
+  const std::optional<fs::path> top = found ? std::optional(fs::path(path).parent_path()) : std::nullopt;
+  return ConfigReader(path, top, known).run();
+}
+
+std::string folder_of_inputs(const std::vector<std::string>& inputs) {
+  std::error_code error;
+  std::optional<fs::path> common;
+  for (const std::string& input : inputs) {
+    const fs::path whole = fs::canonical(input, error);
+    if (error) return {};
+    const fs::path folder = fs::is_directory(whole, error) ? whole : whole.parent_path();
+    if (!common) common = folder;
+    const auto same = std::mismatch(common->begin(), common->end(), folder.begin(), folder.end()).first;
+    fs::path shared;
+    for (auto part = common->begin(); part != same; ++part) shared /= *part;
+    common = shared;
+  }
+  return common ? common->string() : std::string();
 }
 
 std::optional<Severity> parse_level(std::string_view rule, std::string_view level) {
@@ -230,6 +319,10 @@ std::optional<Severity> parse_level(std::string_view rule, std::string_view leve
 Policy policy_of(const Config& config) {
   Policy policy;
   for (const auto& [rule, level] : config.severities) policy.severities[rule] = parse_level(rule, level);
+  for (const ConfigOverride& one : config.overrides) {
+    SeverityOverride& made = policy.overrides.emplace_back(SeverityOverride{one.target, one.path, {}});
+    for (const auto& [rule, level] : one.severities) made.severities[rule] = parse_level(rule, level);
+  }
   policy.suppressions = config.suppressions;
   check_policy(policy);
   return policy;

@@ -186,13 +186,33 @@ Finding about(const Rule& rule, std::string message) {
   return finding;
 }
 
-void change_severities(const Policy& policy, std::vector<Finding>& findings) {
-  if (policy.severities.empty()) return;
+bool fits(const SeverityOverride& part, const Finding& finding, const std::string& output) {
+  if (!part.path.empty()) {
+    const auto fits_site = [&](const Site& site) {
+      return site.place.known_by == KnownBy::Nothing ? fits_input(part.path, site)
+                                                     : fits_path(part.path, site.place.at.file);
+    };
+    if (finding.sites.empty() || !std::all_of(finding.sites.begin(), finding.sites.end(), fits_site)) return false;
+  }
+  if (part.target.empty()) return true;
+  if (finding.links.empty()) return !output.empty() && fits_path(part.target, output);
+  return std::all_of(finding.links.begin(), finding.links.end(),
+                     [&](const std::string& link) { return fits_path(part.target, link); });
+}
+
+void change_severities(const Policy& policy, const std::string& output, std::vector<Finding>& findings) {
   std::erase_if(findings, [&](Finding& finding) {
-    const auto said = policy.severities.find(finding.rule);
-    if (said == policy.severities.end() || finding.leaves_unread) return false;
-    if (said->second) finding.severity = *said->second;
-    return !said->second;
+    if (finding.leaves_unread) return false;
+    const std::optional<Severity>* said = nullptr;
+    if (const auto found = policy.severities.find(finding.rule); found != policy.severities.end())
+      said = &found->second;
+    for (const SeverityOverride& part : policy.overrides) {
+      const auto found = part.severities.find(finding.rule);
+      if (found != part.severities.end() && fits(part, finding, output)) said = &found->second;
+    }
+    if (said == nullptr) return false;
+    if (*said) finding.severity = **said;
+    return !*said;
   });
 }
 
@@ -316,19 +336,23 @@ void check(const Suppression& suppression) {
 }  // namespace
 
 void check_policy(const Policy& policy) {
-  for (const auto& [id, severity] : policy.severities) {
-    require_rule(id, "severity");
-    if (rule(id).kind == RuleKind::Unreadable)
-      throw UsageError(fmt::format("{} is always an error: an unread input never passes", id));
-  }
+  const auto check_rules = [](const std::map<std::string, std::optional<Severity>>& severities) {
+    for (const auto& [id, severity] : severities) {
+      require_rule(id, "severity");
+      if (rule(id).kind == RuleKind::Unreadable)
+        throw UsageError(fmt::format("{} is always an error: an unread input never passes", id));
+    }
+  };
+  check_rules(policy.severities);
+  for (const SeverityOverride& part : policy.overrides) check_rules(part.severities);
   for (const Suppression& suppression : policy.suppressions) check(suppression);
 }
 
 void apply_policy(const Policy& policy, Audit& audit) {
   suppress(policy, audit);
   compare_with_baseline(policy, audit);
-  change_severities(policy, audit.findings);
-  change_severities(policy, audit.known);
+  change_severities(policy, audit.job.output_path, audit.findings);
+  change_severities(policy, audit.job.output_path, audit.known);
   std::stable_sort(audit.findings.begin(), audit.findings.end(),
                    [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
 }

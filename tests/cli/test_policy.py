@@ -238,3 +238,67 @@ def test_a_baseline_of_a_wheel_holds_for_its_next_version(lab):
     assert lab.audit("check", "pkg-1.0-cp312-cp312-linux_x86_64.whl", "--write-baseline", "known.json").code == 0
     assert lab.audit("check", "pkg-1.1.post2-7-cp312-cp312-linux_x86_64.whl", "--baseline", "known.json").code == 0
     assert lab.audit("check", "pkg-1.1-cp313-cp313-linux_x86_64.whl", "--baseline", "known.json").code == 1
+
+
+# --- extends, overrides, and a file beside the inputs
+
+
+def test_a_file_extends_another(twice):
+    twice.write("ci/base.toml", 'fail-on = "note"\n[severity]\nduplicate-definition = "warning"\n[[suppress]]\nsymbol = "nothing_*"\nreason = "base"\n')
+    result = configured(twice, 'extends = "ci/base.toml"\n[severity]\nduplicate-definition = "note"\n')
+    assert result.code == 1 and "note: legacy_state is defined twice" in result.out and "ci/base.toml:4: the suppression" in result.out, result
+    assert configured(twice, 'extends = ["ci/base.toml"]\nfail-on = "error"\n').code == 0
+
+
+def test_what_a_file_extends_has_paths_of_its_own(twice):
+    (twice.path / "ci").mkdir()
+    twice.audit("check", "a.o", "b.o", "--write-baseline", "ci/known.json")
+    twice.write("ci/base.toml", 'baseline = "known.json"\n')
+    assert "; 1 in the baseline" in configured(twice, 'extends = "ci/base.toml"\n').out
+
+
+@pytest.mark.parametrize("files, says", [
+    ({".elfaudit.toml": "extends = 'x.toml'\n", "x.toml": "extends = '.elfaudit.toml'\n"}, "x.toml:1: .elfaudit.toml extends itself"),
+    ({".elfaudit.toml": "\nextends = 'x.toml'\n"}, ".elfaudit.toml:2: extends x.toml: there is no such file"),
+    ({".elfaudit.toml": "extends = 'x.toml'\n", "x.toml": "fial-on = 'note'\n"}, "x.toml:1: unknown key 'fial-on'"),
+    ({".elfaudit.toml": "extends = 'x/x.toml'\n", "x/x.toml": "format = 'json=../../out.json'\n"}, "is not below the folder"),
+    ({".elfaudit.toml": "[[override]]\nseverity = { needed-unused = 'off' }\n"}, ":1: an override must name a target or a path"),
+    ({".elfaudit.toml": "[[override]]\npaht = 'x'\n"}, ":2: unknown key 'paht'; did you mean 'path'?"),
+    ({".elfaudit.toml": "[[override]]\npath = 'x'\nseverity = { no-such-rule = 'off' }\n"}, "unknown rule 'no-such-rule'"),
+])  # fmt: skip
+def test_what_is_wrong_with_extended_files_and_overrides(twice, files, says):
+    for name, text in files.items():
+        twice.write(name, text)
+    result = twice.audit("check", "a.o", "b.o")
+    assert result.code == 2 and says in result.err and result.out == "", result
+
+
+@pytest.mark.parametrize("part, severity", [
+    ("path = 'inc/*'", "note"), ("path = 'legacy.h'", "note"), ("path = 'src/*'", "error"),
+    ("target = 'app'", "note"), ("target = 'other'", "error"), ("target = 'app'\npath = 'src/*'", "error"),
+])  # fmt: skip
+def test_severities_of_a_part_of_the_project(twice, part, severity):
+    twice.write(".elfaudit.toml", f"[[override]]\n{part}\n[override.severity]\nduplicate-definition = 'note'\n")
+    command = ("--", "g++", "a.o", "b.o", "-shared", "-o", "app")
+    assert f"{severity}: legacy_state is defined twice" in twice.audit("check", *command).out
+    assert "error: legacy_state" in twice.audit("check", "--severity", "duplicate-definition=error", *command).out
+    twice.write("dumped.toml", twice.audit("check", "--dump-config").out)
+    assert f"{severity}: legacy_state is defined twice" in twice.audit("check", "--config", "dumped.toml", *command).out
+
+
+def test_a_finding_of_two_parts_is_of_neither(lab):
+    for folder in ("one", "two"):
+        lab.cc(f"{folder}/x.o", "int state;", "g++ -g")
+    lab.write(".elfaudit.toml", "[[override]]\npath = 'one/*'\nseverity = { duplicate-definition = 'off' }\n")
+    assert lab.audit("check", "one/x.o", "two/x.o").code == 1
+    lab.sh("cp one/x.o one/y.o")
+    assert lab.audit("check", "one/x.o", "one/y.o").code == 0
+
+
+def test_the_file_is_found_above_the_inputs_where_there_is_none_above_the_working_directory(twice):
+    twice.write(".elfaudit.toml", '[severity]\nduplicate-definition = "off"\n')
+    twice.sh("mkdir sub; cp a.o b.o sub")
+    result = twice.sh(f'p="$PWD"; cd /; "$ELFAUDIT" check "$p/sub/a.o" "$p/b.o"')
+    assert result.code == 0 and "configured by" in result.out, result
+    twice.sh("mkdir there; echo 'fail-on = \"note\"' >there/.elfaudit.toml")
+    assert twice.sh('cd there; "$ELFAUDIT" check ../a.o ../b.o', check=False).code == 1
