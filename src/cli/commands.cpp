@@ -274,6 +274,7 @@ namespace {
 constexpr std::size_t kMostBytes = std::size_t{256} << 20;  // as for a log that is a file
 
 std::string standard_input() {
+  note_unknown_use();
   std::string text;
   char bytes[1 << 16];
   for (;;) {
@@ -740,10 +741,13 @@ int write_baseline(const Request& request, const Audit& audit) {
 
 namespace {
 
-/// What the reports look like besides: with colours or without.
+/// What the reports look like besides: with colours or without, and how wide.
 std::vector<std::string> words_of_run(const Request& request) {
   std::vector<std::string> words = request.words;
-  for (std::FILE* stream : {stdout, stderr}) words.push_back(use_color(request.color, stream) ? "color" : "plain");
+  for (std::FILE* stream : {stdout, stderr}) {
+    words.push_back(use_color(request.color, stream) ? "color" : "plain");
+    words.push_back(std::to_string(::isatty(::fileno(stream)) == 1 ? columns_of(stream) : 0));
+  }
   return words;
 }
 

@@ -295,6 +295,7 @@ std::string folder_of_inputs(const std::vector<std::string>& inputs) {
   std::error_code error;
   std::optional<fs::path> common;
   for (const std::string& input : inputs) {
+    note_use(input, Level::Identity);
     const fs::path whole = fs::canonical(input, error);
     if (error) return {};
     const fs::path folder = fs::is_directory(whole, error) ? whole : whole.parent_path();
