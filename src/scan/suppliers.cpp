@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -203,13 +204,35 @@ std::vector<std::string> files_in(const std::string& dir, const Wanted& wanted) 
   return found;
 }
 
+/// Says no to nearly every name that is not among some: a table of bits, by their sizes and what is in the middle, since
+/// the names of a library begin and end alike.
+class NameFilter {
+ public:
+  void add(std::string_view name) { bits_[slot(name)] = true; }
+  bool may_have(std::string_view name) const { return bits_[slot(name)]; }
+
+ private:
+  static constexpr int kBits = 16;
+  static std::size_t slot(std::string_view name) {
+    std::uint64_t middle = 0;
+    const std::string_view half = name.substr(name.size() / 2);
+    std::memcpy(&middle, half.data(), std::min(half.size(), sizeof middle));
+    return ((middle ^ name.size()) * 0x9e3779b97f4a7c15) >> (64 - kBits);
+  }
+
+  std::vector<bool> bits_ = std::vector<bool>(std::size_t{1} << kBits);
+};
+
 /// Which of many names another may be kin to, without asking each: by the identifiers in it.
 class KinIndex {
  public:
   /// `names` outlive it.
   explicit KinIndex(const std::vector<Spelling>& names) : names_(names) {
     for (std::size_t i = 0; i < names.size(); ++i) by_identifier_[names[i].identifier()].push_back(i);
-    for (const auto& [identifier, which] : by_identifier_) longest_ = std::max(longest_, identifier.size());
+    for (const auto& [identifier, which] : by_identifier_) {
+      longest_ = std::max(longest_, identifier.size());
+      filter_.add(identifier);
+    }
   }
 
   /// Calls `visit(i)` for each of them, maybe more than once.
@@ -239,6 +262,7 @@ class KinIndex {
 
   template <class Visit>
   void each_called(std::string_view identifier, std::string_view other, const Visit& visit) const {
+    if (!filter_.may_have(identifier)) return;
     const auto found = by_identifier_.find(identifier);
     if (found == by_identifier_.end()) return;
     for (const std::size_t i : found->second)
@@ -247,6 +271,7 @@ class KinIndex {
 
   const std::vector<Spelling>& names_;
   std::unordered_map<std::string_view, std::vector<std::size_t>> by_identifier_;
+  NameFilter filter_;
   std::size_t longest_ = 0;
 };
 
@@ -261,7 +286,10 @@ class SupplierSearch {
       spellings_.emplace_back(name->symbol);
     }
     kin_.emplace(spellings_);
-    for (std::size_t i = 0; i < missing_.size(); ++i) by_base_[bases_[i]].push_back(i);
+    for (std::size_t i = 0; i < missing_.size(); ++i) {
+      by_base_[bases_[i]].push_back(i);
+      filter_.add(bases_[i]);
+    }
   }
 
   void run() {
@@ -322,7 +350,7 @@ class SupplierSearch {
     const ObjectFacts& object = inputs_[id.in.input].objects[id.in.object];
     const Symbol& symbol = object.symbols[id.symbol];
     const std::string_view name = object.name(symbol);
-    if (const auto found = by_base_.find(name); found != by_base_.end())
+    if (const auto found = filter_.may_have(name) ? by_base_.find(name) : by_base_.end(); found != by_base_.end())
       for (const std::size_t i : found->second) note_definition(i, id, object, symbol);
     kin_->each(name, [&](std::size_t i) {
       if (missing_[i]->suppliers.size() < kMostSuppliers) note_kin(i, object, symbol, spellings_[i].kin_to(name));
@@ -688,6 +716,7 @@ class SupplierSearch {
   std::vector<Spelling> spellings_;
   std::optional<KinIndex> kin_;  ///< of spellings_
   std::map<std::string, std::vector<std::size_t>, std::less<>> by_base_;
+  NameFilter filter_;  ///< of its names
   std::map<std::string, std::vector<std::size_t>, std::less<>> locals_;  ///< as spelled where they are local
   std::map<std::string, std::set<std::string>, std::less<>> by_scope_;   ///< functions that objects define
   /// By kind and about: the last input that needs one of the supplier's names.
