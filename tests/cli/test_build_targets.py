@@ -15,6 +15,7 @@ SOURCES = {
     "core.c": "int core(void) { return 1; }\n",
     "tools/tool.c": "int core(void);\nint main(void) { return core(); }\n",
 }
+OTHER = "add_executable(other tool.c)\n"
 # Kind: the targets, the cause, the fix.
 BUILDS = {
     "library": ("add_library(core STATIC core.c)\nadd_executable(app needs_core.c)", "b/libcore.a of this build defines it (target core)", "target_link_libraries(app PRIVATE core)"),
@@ -23,6 +24,8 @@ BUILDS = {
     "wrong order": ("add_library(core STATIC core.c)\nadd_library(util STATIC util.c)\nadd_executable(app main.c)\ntarget_link_libraries(app core util)", "not linked behind util", "target_link_libraries(util PRIVATE core)"),
     "object of another program": ("add_executable(tool tools/tool.c core.c)\nadd_executable(app needs_core.c)", "core.c.o of this build", "target_sources(app PRIVATE core.c)"),
     "object library": ("add_library(parts OBJECT core.c)\nadd_executable(app needs_core.c)", "(target parts)", "target_link_libraries(app PRIVATE parts)"),
+    "source of no target": ("add_executable(app needs_core.c)", "core.c:1 defines it", "target_sources(app PRIVATE core.c)"),
+    "object from another folder": ("add_executable(tool tools/tool.c core.c)\nadd_subdirectory(tools)", "core.c.o of this build", "target_sources(other PRIVATE ../core.c)"),
     "library's own folder": ("add_subdirectory(sub)\nadd_executable(app needs_core.c)", "b/sub/libcore.a", "target_link_libraries(app PRIVATE core)"),
 }
 
@@ -33,15 +36,16 @@ def test_a_target_of_the_build(lab, generator, kind):
     for name, text in SOURCES.items():
         lab.write(name, text)
     lab.write("sub/CMakeLists.txt", "add_library(core STATIC ../core.c)\n")
+    lab.write("tools/CMakeLists.txt", OTHER)
     lists = "cmake_minimum_required(VERSION 3.22)\nproject(p LANGUAGES C)\n" + targets + "\n"
     lab.write("CMakeLists.txt", lists)
     lab.sh(f'cmake -S . -B b -G "{generator}"')
     assert lab.sh("cmake --build b -- -k 0" if generator == "Ninja" else "cmake --build b -- -k", check=False).code != 0
     result = lab.audit("check", "--format", "json", "-p", "b")
     [finding] = result.json()["findings"]
-    assert finding["cause"]["kind"] == "target-not-linked" and cause in finding["cause"]["text"], finding
+    assert finding["cause"]["kind"] == ("source-not-linked" if "no target" in kind else "target-not-linked") and cause in finding["cause"]["text"], finding
     assert finding["fixes"][0]["text"] == fix, finding
-    lab.write("CMakeLists.txt", lists + fix.replace(" and ", "\n") + "\n")
+    lab.write("tools/CMakeLists.txt" if "another folder" in kind else "CMakeLists.txt", (OTHER if "another folder" in kind else lists) + fix.replace(" and ", "\n") + "\n")
     lab.sh("cmake --build b")
     assert lab.audit("check", "-p", "b").code == 0
 

@@ -39,7 +39,7 @@ def test_library_of_the_system(lab):
 
 
 def test_nobody(shop):
-    shop.sh("rm wares.o")
+    shop.sh("rm wares.*")
     assert notes(shop, "main.o") == {"wares": ["no library in the search path defines it"]}
 
 

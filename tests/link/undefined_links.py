@@ -142,9 +142,9 @@ CORPUS = {
         two("extern int limit;\nint main(void) {\n  return limit;  // ref\n}", '__attribute__((visibility("hidden"))) int limit = 1;\nint get(void) { return limit; }', "gcc -g -fPIC -c m.c; gcc -shared -fPIC w.c -o liblimit.so", "gcc m.o liblimit.so", ("not-exported",), "export it from liblimit.so", "sed -i 's/__attribute__.*)) //' w.c; gcc -shared -fPIC w.c -o liblimit.so"),
     ],
     "vtable": [
-        Link({"m.cpp": "struct B {\n  virtual int key();\n};\nint main() {\n  B b;  // ref\n  return 0;\n}\n"}, CXX, "g++ m.o", NAME, "define that function", "echo 'int B::key() { return 0; }' >> m.cpp; g++ -c m.cpp"),
-        Link({"m.cpp": "namespace ui {\nstruct View {\n  View() {}  // ref\n  virtual ~View();\n  virtual void draw() {}\n};\n}\nint main() { ui::View* v = new ui::View; (void)v; }\n"}, CXX, "g++ m.o", NAME, "define that function", "echo 'ui::View::~View() {}' >> m.cpp; g++ -c m.cpp"),
-        Link({"b.h": "struct Base { virtual void run() = 0; };\nstruct Job : Base {\n  void run() override;\n};\n", "m.cpp": '#include "b.h"\nint main() {\n  Job j;  // ref\n  Base& b = j;\n  (void)b;\n}\n'}, CXX, "g++ m.o", NAME, "define that function", "echo 'void Job::run() {}' >> m.cpp; g++ -c m.cpp"),
+        Link({"m.cpp": "struct B {\n  virtual int key();\n};\nint main() {\n  B b;  // ref\n  return 0;\n}\n"}, CXX, "g++ m.o", ("key-function-missing",), "define that function, B::key", "echo 'int B::key() { return 0; }' >> m.cpp; g++ -c m.cpp"),
+        Link({"m.cpp": "namespace ui {\nstruct View {\n  View() {}  // ref\n  virtual ~View();\n  virtual void draw() {}\n};\n}\nint main() { ui::View* v = new ui::View; (void)v; }\n"}, CXX, "g++ m.o", ("key-function-missing",), "define that function, ui::View::~View", "echo 'ui::View::~View() {}' >> m.cpp; g++ -c m.cpp"),
+        Link({"b.h": "struct Base { virtual void run() = 0; };\nstruct Job : Base {\n  void run() override;\n};\n", "m.cpp": '#include "b.h"\nint main() {\n  Job j;  // ref\n  Base& b = j;\n  (void)b;\n}\n'}, CXX, "g++ m.o", ("key-function-missing",), "define that function, Job::run", "echo 'void Job::run() {}' >> m.cpp; g++ -c m.cpp"),
     ],
     "static data member": [
         Link({"m.cpp": "struct S { static int q; };\nint main() {\n  return S::q;  // ref\n}\n"}, CXX, "g++ m.o", NAME, "define it in one source file", "echo 'int S::q;' >> m.cpp; g++ -c m.cpp"),
@@ -198,6 +198,12 @@ CORPUS = {
         two(C_MAIN.format("wares"), C_DEF.format("wares"), CC, "gcc m.o", ("object-not-linked",), "add w.o after m.o"),
         two(CXX_MAIN.format("shape"), C_DEF.format("shape"), CXX, "g++ m.o", ("object-not-linked",), "add shape.o after m.o", names=("m", "shape"), kinds=("cpp", "cpp")),
         two(C_MAIN.format("wares"), C_DEF.format("wares"), CC + "; ar rcs libwares.a w.o; rm w.o", "gcc m.o", ("object-not-linked", "library-not-linked"), "add libwares.a after m.o"),
+    ],
+    "source not linked": [
+        Link({"m.c": "int wares(int);\nint main(void) {\n  return wares(1);  // ref\n}\n", "wares.c": "#include <stdio.h>\nstatic int count;\nint wares(int x) { return x + count; }\n"}, "gcc -g -c m.c", "gcc m.o", ("source-not-linked",), "compile wares.c", "gcc -c wares.c", "gcc m.o wares.o"),
+        Link({"src/m.cpp": '#include "../inc/shape.h"\nint main() {\n  return geo::Shape().area(1);  // ref\n}\n', "inc/shape.h": "#pragma once\nnamespace geo {\nstruct Shape { int area(int) const; };\n}\n",
+              "src/shape.cpp": '#include "../inc/shape.h"\nnamespace geo {\nint Shape::area(int x) const { return x; }\n}\n'}, "g++ -g -c src/m.cpp -o m.o", "g++ m.o", ("source-not-linked",), "compile src/shape.cpp", "g++ -c src/shape.cpp", "g++ m.o shape.o"),
+        Link({"m.c": "extern int level;\nint main(void) {\n  return level;  // ref\n}\n", "level.c": "int other = 2, level = 3;\n"}, "gcc -g -c m.c", "gcc m.o", ("source-not-linked",), "compile level.c", "gcc -c level.c", "gcc m.o level.o"),
     ],
     "header of another version": [
         Link({"old/foo.h": "int foo_open(int);\n", "new/foo.h": "int foo_open_v2(int);\n#define foo_open foo_open_v2\n", "old/foo.c": "int foo_open(int x) { return x; }\n", "new/foo.c": "int foo_open_v2(int x) { return x; }\n", "m.c": '#include "foo.h"\nint main(void) {\n  return foo_open(1);  // ref\n}\n'},

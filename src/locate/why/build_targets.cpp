@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "elfaudit/error.hpp"
@@ -136,8 +138,31 @@ class TargetSearch {
       if (product->output.empty())
         set(finding, by, object, *product, "target_link_libraries", product->target);
       else if (source != build_.sources.end() && product != by.front())
-        set(finding, by, object, *product, "target_sources", display_path(source->second, working_directory()));
+        set(finding, by, object, *product, "target_sources", as_in_lists(*by.front(), source->second));
+    } else if (finding.cause && finding.cause->kind == "source-not-linked" && !by.front()->target.empty()) {
+      finding.fixes = {{fmt::format("target_sources({} PRIVATE {})", by.front()->target,
+                                    as_in_lists(*by.front(), finding.cause->about)),
+                        finding.fixes.front().at,
+                        {}}};
     }
+  }
+
+  /// A source as the CMakeLists.txt of the target names it: from its own folder, which an object and its source show
+  /// ("b/sub/CMakeFiles/app.dir/x/main.c.o" of "sub/x/main.c").
+  std::string as_in_lists(const BuildProduct& user, const std::string& source) const {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    for (const std::string& object : user.objects) {
+      const auto made_of = build_.sources.find(object);
+      const std::size_t folder = object.find(".dir/");
+      if (made_of == build_.sources.end() || folder == std::string::npos || !object.ends_with(".o")) continue;
+      const std::string tail = "/" + object.substr(folder + 5, object.size() - folder - 7);
+      const std::string whole = fs::absolute(made_of->second, error).lexically_normal().string();
+      if (error || !whole.ends_with(tail)) continue;
+      const fs::path lists = whole.substr(0, whole.size() - tail.size());
+      return fs::absolute(source, error).lexically_normal().lexically_relative(lists).string();
+    }
+    return display_path(source, working_directory());
   }
 
   /// `what`: to be added to each user by `command`.

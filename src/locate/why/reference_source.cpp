@@ -41,15 +41,19 @@ constexpr std::size_t kMostNames = 200;   // of one object
 constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
 constexpr std::size_t kMostHeaders = 100;
 
-// --- Who mentions a name in a source: by tokens alone, without macros and conditions.
+// --- Who mentions a name in a source, by tokens alone, without macros and conditions.
 
 struct Mention {
   std::string function;  ///< unqualified
   std::uint32_t line = 0;
 };
 
-/// By name. Only what is in the body of a function.
-using Mentions = std::map<std::string, std::vector<Mention>, std::less<>>;
+/// By name.
+struct Mentions {
+  std::map<std::string, std::vector<Mention>, std::less<>> in_functions;
+  /// Of classes: their virtual functions without a body in the class that are not pure, in their order.
+  std::map<std::string, std::vector<Mention>, std::less<>> virtuals;
+};
 
 class MentionReader {
  public:
@@ -66,6 +70,8 @@ class MentionReader {
         lexer_.leave_line();
       } else if (function_depth_ != 0) {
         in_function(token);
+      } else if (parentheses_ != 0) {
+        parentheses_ += token.is('(') ? 1 : token.is(')') ? -1 : 0;
       } else {
         between_functions(token);
       }
@@ -74,29 +80,51 @@ class MentionReader {
   }
 
  private:
+  /// What the declaration that begins behind the last ";" or brace has so far.
+  struct Declaration {
+    std::string function;  ///< the name before the first parenthesis
+    std::uint32_t line = 0;
+    std::string of_class;  ///< behind class or struct
+    bool is_virtual = false, has_value = false;
+  };
+
   void in_function(const source::Token& token) {
     if (token.is('{')) ++function_depth_;
-    if (token.is('}')) --function_depth_;
+    if (token.is('}') && --function_depth_ == 0) now_ = {};
     if (token.is_name() && wanted_.contains(token.text))
-      found_[std::string(token.text)].push_back({function_, lexer_.line()});
+      found_.in_functions[std::string(token.text)].push_back({now_.function, lexer_.line()});
   }
 
-  /// "int n::S::f(int) const {": the name before the first parenthesis, and a brace before any ";" or "=".
+  /// "int n::S::f(int) const {" is a function; other braces are of classes, namespaces and values.
   void between_functions(const source::Token& token) {
-    if (parentheses_ != 0) {
-      parentheses_ += token.is('(') ? 1 : token.is(')') ? -1 : 0;
+    if (token.is_name()) {
+      take_name(token);
     } else if (token.is('(')) {
-      const bool is_attribute = before_.starts_with("__") || before_ == "alignas" || before_ == "decltype";
-      if (candidate_.empty() && !is_attribute) candidate_ = before_;
+      const bool is_attribute = name_.starts_with("__") || name_ == "alignas" || name_ == "decltype";
+      if (now_.function.empty() && !now_.has_value && !is_attribute) now_.function = name_, now_.line = lexer_.line();
       parentheses_ = 1;
+    } else if (token.is('{') && !now_.function.empty()) {
+      function_depth_ = 1;
     } else if (token.is('{')) {
-      function_ = candidate_;
-      function_depth_ = candidate_.empty() ? 0 : 1;
-      candidate_.clear();
-    } else if (token.is(';') || token.is('}') || token.is('=')) {
-      candidate_.clear();
+      classes_.push_back(now_.has_value ? std::string() : now_.of_class);
+      now_ = {};
+    } else if (token.is(';') || token.is('}')) {
+      if (token.is('}') && !classes_.empty()) classes_.pop_back();
+      const bool of_class = token.is(';') && !classes_.empty() && !classes_.back().empty();
+      if (of_class && now_.is_virtual && !now_.function.empty() && !now_.has_value)
+        found_.virtuals[classes_.back()].push_back({now_.function, now_.line});
+      now_ = {};
+    } else if (token.is('=')) {
+      now_.has_value = true;
     }
-    before_ = token.is_name() ? std::string(token.text) : std::string();
+    if (!token.is_name()) name_.clear();
+    before_ = token.text;
+  }
+
+  void take_name(const source::Token& token) {
+    name_ = before_ == "~" ? "~" + std::string(token.text) : std::string(token.text);
+    if (before_ == "class" || before_ == "struct") now_.of_class = name_;
+    now_.is_virtual |= name_ == "virtual" || name_ == "override" || name_ == "final";
   }
 
   source::TextFile file_;
@@ -104,7 +132,9 @@ class MentionReader {
   source::Lexer lexer_;
   const std::set<std::string, std::less<>>& wanted_;
   Mentions found_;
-  std::string function_, candidate_, before_;
+  Declaration now_;
+  std::vector<std::string> classes_;  ///< of the open braces; empty: a namespace, or a value
+  std::string name_, before_;
   int function_depth_ = 0, parentheses_ = 0;
 };
 
@@ -128,6 +158,12 @@ bool is_open(const Finding& finding) {
   return !finding.cause || std::find(kOpen.begin(), kOpen.end(), finding.cause->kind) != kOpen.end();
 }
 
+/// The name of a function or variable of C says nothing of which it is.
+AskedSymbol asked_about(const Finding& finding) {
+  return {
+      finding.symbol, finding.demangled.find('(') != std::string::npos, false, {}, finding.symbol.starts_with("_Z")};
+}
+
 class ReferenceSources {
  public:
   ReferenceSources(const std::vector<InputFacts>& inputs, BuildRecords& records, bool preprocess)
@@ -139,16 +175,13 @@ class ReferenceSources {
     std::map<std::string, std::size_t> number;
     for (const auto& [finding, site] : object.sites)
       if (asked.size() < kMostNames && number.emplace(finding->symbol, asked.size()).second)
-        asked.push_back({finding->symbol,
-                         finding->demangled.find('(') != std::string::npos,
-                         false,
-                         {},
-                         finding->symbol.starts_with("_Z")});
+        asked.push_back(asked_about(*finding));
     const std::string compiled = object_file_of(origin);
     const BuildRecord record = record_of(origin, compiled, object.lines.front().source);
     if (record.empty()) return;
     const SourceEvidence evidence = read_sources(record, asked, preprocess_);
     find_lines(object, evidence, compiled.empty() ? origin.path : compiled);
+    find_key_functions(object, evidence);
     for (const auto& [finding, site] : object.sites) {
       const auto found = number.find(finding->symbol);
       if (found != number.end() && found->second < evidence.readings.size() && is_open(*finding))
@@ -204,7 +237,7 @@ class ReferenceSources {
       const std::string function = spelled_in_source(object.lines[i].symbol);
       std::set<SourceLine> within, anywhere;
       for (const auto& [file, mentions] : files)
-        if (const auto found = mentions.find(name); found != mentions.end())
+        if (const auto found = mentions.in_functions.find(name); found != mentions.in_functions.end())
           for (const Mention& mention : found->second) {
             anywhere.insert({file, mention.line});
             if (mention.function == function) within.insert({file, mention.line});
@@ -251,8 +284,110 @@ class ReferenceSources {
     if (inlined != reading.declarations.end() && reading.definitions.empty())
       explain_inline(finding, *inlined);
     else if (!explain_version(finding, declared) && finding.cause && finding.cause->kind == "no-provider" &&
-             !declared.chain.empty())
+             !explain_source(finding, declared, evidence) && !declared.chain.empty())
       finding.notes.push_back("declared in " + way_to(declared));
+  }
+
+  /// A source beside the one that refers to it, or beside the header, has it, and no object of that name is linked. It is
+  /// read as the one that refers to it was compiled.
+  bool explain_source(Finding& finding, const Definition& declared, const SourceEvidence& evidence) const {
+    const std::string name = spelled_in_source(finding.symbol);
+    const std::string function = finding.demangled.substr(0, finding.demangled.find('('));
+    if (name.empty() || function.find('<') != std::string::npos) return false;  // an instance of a template
+    std::set<std::string> folders;
+    for (const std::string& file : {own_files(evidence).front(), declared.at.file})
+      folders.insert(fs::path(file).parent_path().string());
+    for (const std::string& folder : folders)
+      for (const std::string& file : sources_in(folder)) {
+        if (is_linked(file)) continue;
+        const auto text = read_whole(file, kMostBytes);
+        if (!text || text->find(name) == std::string::npos) continue;
+        BuildRecord record;
+        record.has_file_list = true;
+        record.unit = evidence.unit;
+        record.unit.source = fs::absolute(file).string();
+        record.unit.language = source::language_of(file);
+        record.unit.listed_files.clear();
+        record.unit.read_files.clear();
+        const SourceEvidence other = read_sources(record, {asked_about(finding)}, false);
+        if (other.readings.empty() || other.readings.front().definitions.empty()) continue;
+        const Definition& definition = other.readings.front().definitions.front();
+        if (definition.is_internal) continue;
+        set(finding, "source-not-linked",
+            fmt::format("{}:{} defines it, and no object of that source is linked", definition.at.file,
+                        definition.at.line),
+            file, fmt::format("compile {} and add its object to the link", file), definition.at);
+        return true;
+      }
+    return false;
+  }
+
+  static std::vector<std::string> sources_in(const std::string& folder) {
+    constexpr std::size_t kMostSources = 200;
+    constexpr std::array<std::string_view, 5> kEndings{".c", ".cc", ".cpp", ".cxx", ".cu"};
+    std::vector<std::string> files;
+    std::error_code error;
+    for (fs::directory_iterator entry(folder.empty() ? "." : folder, error), end; !error && entry != end;
+         entry.increment(error)) {
+      const std::string ending = entry->path().extension().string();
+      if (files.size() < kMostSources && std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end())
+        files.push_back(folder.empty() ? entry->path().filename().string() : entry->path().string());
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+  }
+
+  /// "shape" of "shape.cpp", "shape.o" and "shape.cpp.o"
+  static std::string_view stem(std::string_view path) {
+    const std::string_view name = base_name(path);
+    return name.substr(0, name.find('.'));
+  }
+
+  bool is_linked(const std::string& file) const {
+    for (const InputFacts& input : inputs_)
+      for (const ObjectFacts& object : input.objects)
+        if (stem(object.origin.is_member() ? object.origin.member : object.origin.path) == stem(file)) return true;
+    return false;
+  }
+
+  // --- The vtable of a class is where its key function is (Itanium C++ ABI 5.2.3).
+
+  void find_key_functions(const Referring& object, const SourceEvidence& evidence) const {
+    constexpr std::string_view kTable = "vtable for ";
+    const auto is_table = [&](const auto& pair) { return pair.first->demangled.starts_with(kTable); };
+    if (std::none_of(object.sites.begin(), object.sites.end(), is_table)) return;
+    const std::set<std::string, std::less<>> none;
+    std::map<std::string, std::string> texts;  // by file
+    for (const std::string& file : own_files(evidence))
+      if (auto text = read_whole(file, kMostBytes)) texts.emplace(file, *std::move(text));
+    std::map<std::string, std::pair<std::string, SourceLine>> keys;  // by class
+    for (const auto& [file, text] : texts) {
+      const Mentions mentions = MentionReader(text, none).read();
+      for (const auto& [of_class, functions] : mentions.virtuals)
+        for (const Mention& function : functions) {
+          // A body behind the class is in this source too: that function is inline.
+          const std::string with_class = of_class + "::" + function.function + "(";
+          const auto has_body = [&](const auto& other) { return other.second.find(with_class) != std::string::npos; };
+          if (std::none_of(texts.begin(), texts.end(), has_body))
+            keys.try_emplace(of_class, function.function, SourceLine{file, function.line});
+        }
+    }
+    for (const auto& [finding, site] : object.sites) {
+      if (!finding->demangled.starts_with(kTable) || !is_open(*finding)) continue;
+      const std::string of_class = finding->demangled.substr(kTable.size());
+      const auto key = keys.find(of_class.substr(of_class.rfind(':') + 1));
+      if (key == keys.end()) continue;
+      const auto& [function, at] = key->second;
+      set(*finding, "key-function-missing",
+          fmt::format(
+              "the vtable is where {}::{} is, the first virtual function of the class that is neither inline nor "
+              "pure, declared in {}:{}, and no input defines that",
+              of_class, function, at.file, at.line),
+          {},
+          fmt::format("define that function, {}::{}, in one source file, or link the file that does", of_class,
+                      function),
+          at);
+    }
   }
 
   static bool has_word(std::string_view text, std::string_view word) {
@@ -336,12 +471,10 @@ class ReferenceSources {
 
   /// The library of the line of that name, from another folder.
   const InputFacts* linked_namesake(const std::string& path) const {
-    const auto stem = [](std::string_view name) { return name.substr(0, name.find('.')); };
     for (const InputFacts& input : inputs_) {
       if (input.kind != InputKind::SharedObject && input.kind != InputKind::Archive) continue;
       std::error_code error;
-      if (stem(base_name(input.path)) == stem(base_name(path)) && !fs::equivalent(input.path, path, error))
-        return &input;
+      if (stem(input.path) == stem(path) && !fs::equivalent(input.path, path, error)) return &input;
     }
     return nullptr;
   }
