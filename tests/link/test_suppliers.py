@@ -284,11 +284,13 @@ def test_line_of_a_reference_for_riscv(lab):
 
 
 def test_a_declaration_that_is_nowhere_defined_is_named_with_its_includes(lab):
-    lab.write("inc/low.h", "int gone(int);\n")
+    lab.write("inc/low.h", "int gone(int), lost(int);\n")
     lab.write("inc/high.h", "\n#include \"low.h\"\n")
-    lab.write("use.c", "#include \"inc/high.h\"\nint main(void) { return gone(1); }\n")
+    lab.write("use.c", "#include \"inc/high.h\"\nint main(void) { return gone(1) + lost(1); }\n")
     lab.sh("gcc -g -MMD -c use.c")
-    assert undefined(lab, "gcc use.o")["gone"]["notes"] == ["declared in inc/low.h:1, included from inc/high.h:2, included from use.c:1"]
+    [finding] = undefined(lab, "gcc use.o").values()
+    assert [also["symbol"] for also in finding["also"]] == ["lost"]
+    assert finding["notes"] == ["declared in inc/low.h:1, included from inc/high.h:2, included from use.c:1"]
 
 
 def test_a_header_of_another_version(lab):

@@ -37,9 +37,10 @@ using source::Definition;
 using source::Reading;
 
 constexpr std::size_t kMostObjects = 30;  // whose sources are read
-constexpr std::size_t kMostNames = 200;   // of one object
+constexpr std::size_t kMostNames = 5000;  // of one object
 constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
 constexpr std::size_t kMostHeaders = 100;
+constexpr std::size_t kMostSources = 200;  // of a folder, and of those that are read
 
 // --- Who mentions a name in a source, by tokens alone, without macros and conditions.
 
@@ -273,7 +274,7 @@ class ReferenceSources {
 
   // --- What the declaration explains.
 
-  void explain_declaration(Finding& finding, const Reading& reading, const SourceEvidence& evidence) const {
+  void explain_declaration(Finding& finding, const Reading& reading, const SourceEvidence& evidence) {
     for (const Definition& definition : reading.definitions)
       if (definition.is_inline && definition.is_function && evidence.unit.language == source::Language::C)
         return explain_c_inline(finding, definition);
@@ -283,47 +284,76 @@ class ReferenceSources {
     const auto inlined = std::find_if(reading.declarations.begin(), reading.declarations.end(), says_inline);
     if (inlined != reading.declarations.end() && reading.definitions.empty())
       explain_inline(finding, *inlined);
-    else if (!explain_version(finding, declared) && finding.cause && finding.cause->kind == "no-provider" &&
-             !explain_source(finding, declared, evidence) && !declared.chain.empty())
-      finding.notes.push_back("declared in " + way_to(declared));
+    else if (!explain_version(finding, declared) && finding.cause && finding.cause->kind == "no-provider")
+      ask_sources(finding, declared, evidence);
   }
 
-  /// A source beside the one that refers to it, or beside the header, has it, and no object of that name is linked. It is
-  /// read as the one that refers to it was compiled.
-  bool explain_source(Finding& finding, const Definition& declared, const SourceEvidence& evidence) const {
-    const std::string name = spelled_in_source(finding.symbol);
-    const std::string function = finding.demangled.substr(0, finding.demangled.find('('));
-    if (name.empty() || function.find('<') != std::string::npos) return false;  // an instance of a template
-    std::set<std::string> folders;
-    for (const std::string& file : {own_files(evidence).front(), declared.at.file})
-      folders.insert(fs::path(file).parent_path().string());
-    for (const std::string& folder : folders)
-      for (const std::string& file : sources_in(folder)) {
-        if (is_linked(file)) continue;
-        const auto text = read_whole(file, kMostBytes);
-        if (!text || text->find(name) == std::string::npos) continue;
-        BuildRecord record;
-        record.has_file_list = true;
-        record.unit = evidence.unit;
-        record.unit.source = fs::absolute(file).string();
-        record.unit.language = source::language_of(file);
-        record.unit.listed_files.clear();
-        record.unit.read_files.clear();
-        const SourceEvidence other = read_sources(record, {asked_about(finding)}, false);
-        if (other.readings.empty() || other.readings.front().definitions.empty()) continue;
-        const Definition& definition = other.readings.front().definitions.front();
-        if (definition.is_internal) continue;
-        set(finding, "source-not-linked",
-            fmt::format("{}:{} defines it, and no object of that source is linked", definition.at.file,
-                        definition.at.line),
-            file, fmt::format("compile {} and add its object to the link", file), definition.at);
-        return true;
-      }
-    return false;
+  // --- Sources beside the one that refers to a name, or beside its header, that no object of the link is made of.
+
+  void ask_sources(Finding& finding, const Definition& declared, const SourceEvidence& evidence) {
+    for (const std::string& file : {own_files(evidence).front(), declared.at.file}) {
+      Folder& folder = folders_[fs::path(file).parent_path().string()];
+      if (folder.asked.empty()) folder.unit = evidence.unit;
+      if (folder.asked.empty() || folder.asked.back() != &finding) folder.asked.push_back(&finding);
+    }
+    if (!declared.chain.empty() && finding.cause->about.empty()) {
+      finding.cause->about = declared.at.file;  // the names of one header are of one library
+      ways_.emplace_back(&finding, way_to(declared));
+    }
+  }
+
+ public:
+  /// Once all objects were asked: each file is read once, as the source that refers to the first name was compiled.
+  void finish() {
+    std::size_t read = 0;
+    for (auto& [path, folder] : folders_)
+      for (const std::string& file : sources_in(path))
+        if (!is_linked(file) && read < kMostSources) read += read_source(file, folder) ? 1 : 0;
+    for (const auto& [finding, way] : ways_)
+      if (finding->cause->kind == "no-provider") finding->notes.push_back("declared in " + way);
+  }
+
+ private:
+  struct Folder {
+    source::TranslationUnit unit;
+    std::vector<Finding*> asked;
+  };
+
+  static bool read_source(const std::string& file, const Folder& folder) {
+    const auto text = read_whole(file, kMostBytes);
+    std::vector<Finding*> findings;
+    std::vector<AskedSymbol> asked;
+    for (Finding* finding : folder.asked) {
+      const std::string name = spelled_in_source(finding->symbol);
+      const std::string function = finding->demangled.substr(0, finding->demangled.find('('));
+      const bool is_instance = function.find('<') != std::string::npos;  // of a template: to compile it is not enough
+      if (!text || name.empty() || is_instance || finding->cause->kind != "no-provider" || asked.size() == kMostNames)
+        continue;
+      if (text->find(name) == std::string::npos) continue;
+      findings.push_back(finding);
+      asked.push_back(asked_about(*finding));
+    }
+    if (asked.empty()) return false;
+    BuildRecord record;
+    record.has_file_list = true;
+    record.unit = folder.unit;
+    record.unit.source = fs::absolute(file).string();
+    record.unit.language = source::language_of(file);
+    record.unit.listed_files.clear();
+    record.unit.read_files.clear();
+    const SourceEvidence evidence = read_sources(record, asked, false);
+    for (std::size_t i = 0; i < std::min(findings.size(), evidence.readings.size()); ++i) {
+      const std::vector<Definition>& definitions = evidence.readings[i].definitions;
+      if (definitions.empty() || definitions.front().is_internal) continue;
+      const SourceLine& at = definitions.front().at;
+      set(*findings[i], "source-not-linked",
+          fmt::format("{}:{} defines it, and no object of that source is linked", at.file, at.line), file,
+          fmt::format("compile {} and add its object to the link", file), at);
+    }
+    return true;
   }
 
   static std::vector<std::string> sources_in(const std::string& folder) {
-    constexpr std::size_t kMostSources = 200;
     constexpr std::array<std::string_view, 5> kEndings{".c", ".cc", ".cpp", ".cxx", ".cu"};
     std::vector<std::string> files;
     std::error_code error;
@@ -482,6 +512,8 @@ class ReferenceSources {
   const std::vector<InputFacts>& inputs_;
   BuildRecords& records_;
   bool preprocess_;
+  std::map<std::string, Folder> folders_;
+  std::vector<std::pair<Finding*, std::string>> ways_;  ///< to the declarations
 };
 
 std::uint32_t index_of(const Site& site, const std::vector<InputFacts>& inputs) {
@@ -526,6 +558,7 @@ void explain_references(std::vector<Finding>& findings, const std::vector<InputF
     if (std::any_of(object->sites.begin(), object->sites.end(), has_question) && ++read <= kMostObjects)
       sources.explain(*object);
   }
+  sources.finish();
 }
 
 }  // namespace elfaudit
