@@ -284,6 +284,7 @@ class Settler {
     needed_ = load_needed(job_, inputs_, out_, reader_.needed);
     warn_of_needed_libraries();
     std::vector<Unresolved> refused = take_indirect();
+    place(refused);
     std::vector<Unresolved> candidates = take_bytecode_names();
     std::erase_if(names, [&](const Unresolved& name) {
       return !needs_loaded_use(name, dynamic) && answered_by_linker(name, job_, machine_of(inputs_), dynamic);
@@ -729,6 +730,29 @@ class Settler {
       return true;
     });
     return refused;
+  }
+
+  /// Where they are used, for whom they are reported to: GNU ld has looked at no relocation yet.
+  void place(std::vector<Unresolved>& refused) {
+    std::map<ObjectId, std::map<std::uint32_t, Reference*>> wanted;
+    for (Unresolved& name : refused)
+      for (Reference& reference : name.references)
+        if (object(reference.id.in).kind == ObjectKind::Relocatable)
+          wanted[reference.id.in].emplace(symbol(reference.id).index, &reference);
+    for (const auto& [id, references] : wanted) {
+      std::vector<std::uint32_t> symbols;
+      for (const auto& [index, reference] : references) symbols.push_back(index);
+      try {
+        for (const Use& use : reader_.uses(object(id).origin, symbols)) {
+          Reference& reference = *references.at(use.symbol);
+          if (!use.alloc || !reference.section.empty()) continue;
+          reference.section = use.section;
+          reference.offset = use.offset;
+        }
+      } catch (const InputError& error) {
+        add_error(id, error);
+      }
+    }
   }
 
   static bool defines(const ObjectFacts& library, const std::string& wanted) {

@@ -176,10 +176,10 @@ constexpr std::size_t kMostNames = 5000;    // a whole library's may be missing
 constexpr std::size_t kMostSuppliers = 4;   // of one name
 constexpr std::size_t kMostObjects = 5000;  // that are opened again for their local symbols
 
-/// "libfoo.a", "libfoo.so" -> "-lfoo"
+/// "libfoo.a", "libfoo.so", "libfoo.so.2" -> "-lfoo"
 std::string as_option(const std::string& path) {
   const std::string name(base_name(path));
-  const std::string bare = name.substr(3, name.rfind('.') - 3);
+  const std::string bare = name.substr(3, std::min(name.find(".so"), name.rfind(".a")) - 3);
   // glibc's libm.a is a script that names libm-2.36.a.
   if (bare.starts_with("m-2.")) return "-lm";
   return "-l" + bare;
@@ -293,6 +293,7 @@ class SupplierSearch {
   }
 
   void run() {
+    for (std::size_t i = 0; i < missing_.size(); ++i) name_by_option(i);
     look_on_the_line();
     look_among_locals();
     look_in_folders();
@@ -326,6 +327,22 @@ class SupplierSearch {
       for (Supplier& supplier : name->suppliers)
         if (const auto last = needed_last_.find({supplier.kind, supplier.about}); last != needed_last_.end())
           supplier.fix += " after " + spelled(last->second);
+  }
+
+  /// A library that GNU ld has found for another one, where the linker's own folders have it by its link name too.
+  void name_by_option(std::size_t i) {
+    for (Supplier& supplier : missing_[i]->suppliers) {
+      const std::string& path = supplier.about;
+      const std::string folder = path.substr(0, path.rfind('/'));
+      const std::vector<std::string>& own = job_.builtin_dirs;
+      if (!base_name(path).starts_with("lib") || std::find(own.begin(), own.end(), folder) == own.end()) continue;
+      const std::string option = as_option(path);
+      if (!is_there(folder + "/lib" + option.substr(2) + ".so")) continue;
+      Supplier named = supplier;
+      named.fix = "add " + option;
+      missing_[i]->suppliers.clear();
+      return offer_placed(i, std::move(named));
+    }
   }
 
   /// As a person finds it on the line: "-lfoo", not where that was found.
@@ -437,15 +454,12 @@ class SupplierSearch {
                          fix, fix});
       }
       case Kinship::MangledHere:
-        return offer(i, {"extern-c-missing",
-                         who + " defines " + shown + " in C++: extern \"C\" is missing there",
-                         {},
-                         "declare " + bases_[i] + " extern \"C\" where " + who + " is compiled"});
+        return offer(i, {"extern-c-missing", who + " defines " + shown + " in C++: extern \"C\" is missing there",
+                         object.origin.path, "declare " + bases_[i] + " extern \"C\" where " + who + " is compiled"});
       case Kinship::MangledThere:
-        return offer(i, {"extern-c-missing",
-                         who + " defines " + shown + " in C: extern \"C\" is missing where it is declared",
-                         {},
-                         "put the declaration of " + shown + " into extern \"C\" { } for C++"});
+        return offer(
+            i, {"extern-c-missing", who + " defines " + shown + " in C: extern \"C\" is missing where it is declared",
+                object.origin.path, "put the declaration of " + shown + " into extern \"C\" { } for C++"});
       case Kinship::OtherParameters:
         return offer(i, {"other-parameters", who + " defines " + shown, {}, call_as(i, who, shown)});
     }

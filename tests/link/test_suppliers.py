@@ -321,3 +321,30 @@ def test_a_library_that_another_of_its_name_hides(lab):
     lab.sh("gcc -c use.c; mkdir a b; gcc -shared -fPIC one.c -o a/libpack.so; gcc -shared -fPIC two.c -o b/libpack.so")
     finding = undefined(lab, "gcc use.o -La -Lb -lpack")["fresh"]
     assert finding["cause"]["kind"] == "library-of-another-version" and finding["fixes"][0]["text"] == "link b/libpack.so in place of a/libpack.so", finding
+
+
+def test_a_system_library_of_another_is_named_by_its_option(lab):
+    lab.write("use.c", "const char* zlibVersion(void);\nint main(void) { return *zlibVersion(); }\n")
+    lab.sh("gcc -c use.c")
+    if "DSO missing" not in lab.sh("gcc use.o -Wl,--no-as-needed -ldw -o out", check=False).err:
+        pytest.skip("needs libdw, linked with zlib")
+    assert undefined(lab, "gcc use.o -Wl,--no-as-needed -ldw")["zlibVersion"]["fixes"][0]["text"] == "add -lz after use.o"
+
+
+def test_declarations_of_one_c_library_are_one_finding(lab):
+    lab.write("c.c", "int first(int x) { return x; }\nint second(int x) { return x; }\n")
+    lab.write("use.cpp", "int first(int), second(int);\nint main() { return first(1) + second(1); }\n")
+    lab.sh("gcc -c c.c; g++ -c use.cpp")
+    [finding] = undefined(lab, "g++ use.o c.o").values()
+    assert finding["cause"]["kind"] == "extern-c-missing" and len(finding["also"]) == 1
+
+
+def test_line_of_a_reference_to_a_library_that_only_another_names(lab):
+    lab.write("low.c", "int low(void) { return 1; }\n")
+    lab.write("high.c", "int low(void);\nint high(void) { return low(); }\n")
+    lab.write("use.c", "int low(void), high(void);\nint main(void) {\n  return high() +\n      low();\n}\n")
+    lab.sh("gcc -shared -fPIC low.c -o liblow.so; gcc -shared -fPIC high.c -L. -llow -o libhigh.so; gcc -g -c use.c")
+    finding = undefined(lab, "gcc use.o libhigh.so -Wl,-rpath-link,.")["low"]
+    assert finding["cause"]["kind"] == "library-not-named" and finding["fixes"][0]["text"] == "add ./liblow.so to the line", finding
+    assert [(site["file"], site["line"]) for site in finding["sites"]] == [("use.c", 4)]
+    lab.sh("gcc use.o libhigh.so ./liblow.so -o out")

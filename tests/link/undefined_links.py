@@ -199,6 +199,14 @@ CORPUS = {
         two(CXX_MAIN.format("shape"), C_DEF.format("shape"), CXX, "g++ m.o", ("object-not-linked",), "add shape.o after m.o", names=("m", "shape"), kinds=("cpp", "cpp")),
         two(C_MAIN.format("wares"), C_DEF.format("wares"), CC + "; ar rcs libwares.a w.o; rm w.o", "gcc m.o", ("object-not-linked", "library-not-linked"), "add libwares.a after m.o"),
     ],
+    "library that only another one names": [
+        Link({"low.c": "int low(void) { return 1; }\n", "high.c": "int low(void);\nint high(void) { return low(); }\n", "m.c": "int low(void), high(void);\nint main(void) {\n  return high() +\n         low();  // ref\n}\n"},
+             "gcc -shared -fPIC low.c -o liblow.so; gcc -shared -fPIC high.c -L. -llow -o libhigh.so; gcc -g -c m.c", "gcc m.o libhigh.so -Wl,-rpath-link,.", ("library-not-named",), "add ./liblow.so to the line"),
+        Link({"base.cpp": "namespace base { int id(long x) { return x; } }\n", "top.cpp": "namespace base { int id(long); }\nint top() { return base::id(1); }\n", "app.cpp": "namespace base { int id(long); }\nint top();\nint main() {\n  top();\n  return base::id(2);  // ref\n}\n"},
+             "mkdir d; g++ -shared -fPIC base.cpp -o d/libbase.so; g++ -shared -fPIC top.cpp -Ld -lbase -o d/libtop.so; g++ -g -c app.cpp", "g++ app.o d/libtop.so -Wl,-rpath-link,d", ("library-not-named",), "add d/libbase.so to the line"),
+        Link({"v.c": "int level = 1;\n", "get.c": "extern int level;\nint get(void) { return level; }\n", "m.c": "extern int level;\nint get(void);\nint main(void) {\n  return get() + level;  // ref\n}\n"},
+             "gcc -shared -fPIC v.c -o libv.so; gcc -shared -fPIC get.c -L. -lv -o libget.so; gcc -g -c m.c", "gcc m.o -L. -lget -Wl,-rpath-link,.", ("library-not-named",), "add ./libv.so to the line"),
+    ],
     "source not linked": [
         Link({"m.c": "int wares(int);\nint main(void) {\n  return wares(1);  // ref\n}\n", "wares.c": "#include <stdio.h>\nstatic int count;\nint wares(int x) { return x + count; }\n"}, "gcc -g -c m.c", "gcc m.o", ("source-not-linked",), "compile wares.c", "gcc -c wares.c", "gcc m.o wares.o"),
         Link({"src/m.cpp": '#include "../inc/shape.h"\nint main() {\n  return geo::Shape().area(1);  // ref\n}\n', "inc/shape.h": "#pragma once\nnamespace geo {\nstruct Shape { int area(int) const; };\n}\n",
