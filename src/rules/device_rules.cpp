@@ -236,14 +236,17 @@ std::string as_option(const std::string& path) {
 }
 
 /// What defines the name itself is the better answer than what defines one like it.
-std::vector<std::string> who_has(const Evidence& evidence, const DeviceUnresolved& name) {
-  std::vector<std::string> notes;
-  for (const std::string& supplier : name.suppliers)
-    notes.push_back(
-        fmt::format("{} defines it and is not on the device link's line: {}", supplier, as_option(supplier)));
-  if (!notes.empty() || evidence.device_relatives == nullptr) return notes;
-  const auto kin = evidence.device_relatives->find(name.symbol);
-  return kin == evidence.device_relatives->end() ? notes : kin->second;
+void say_who_has(const Evidence& evidence, const DeviceUnresolved& name, Finding& finding) {
+  for (const std::string& supplier : name.suppliers) {
+    const std::string option = as_option(supplier);
+    if (!finding.cause)
+      finding.cause = {"library-not-linked",
+                       fmt::format("{} defines it and is not on the device link's line: {}", supplier, option), option};
+    finding.fixes.push_back({fmt::format("add {} to the device link", option), {}, {}});
+  }
+  if (!name.suppliers.empty() || evidence.device_relatives == nullptr) return;
+  if (const auto kin = evidence.device_relatives->find(name.symbol); kin != evidence.device_relatives->end())
+    finding.notes = kin->second;
 }
 
 }  // namespace
@@ -272,7 +275,7 @@ static std::vector<Finding> device_undefined_symbols(const Evidence& evidence) {
     if (!certain) message += ", and the link fails if link-time optimisation keeps the code that refers to it";
     findings.push_back(std::move(finding).finish(kDeviceUndefinedSymbol, symbol, std::move(message)));
     if (!certain) findings.back().severity = Severity::Warning;
-    findings.back().notes = who_has(evidence, *unresolved[symbol]);
+    say_who_has(evidence, *unresolved[symbol], findings.back());
   }
   return findings;
 }
