@@ -392,9 +392,9 @@ class SupplierSearch {
       offer(i, not_exported(who + " defines it as hidden", who));
     } else if (object.kind != ObjectKind::Relocatable && missing_[i]->hidden) {
       offer(i, {"hidden-reference",
-                who + " defines it, but the reference is hidden, so that only the output itself can",
-                {},
-                {}});
+                who + " defines it, but the reference is hidden, so that only the output itself can", who,
+                "take the hidden visibility from its declaration (an attribute, or #pragma GCC visibility around the "
+                "header)"});
     } else if (resolution_.resolution_of(id) == SymbolResolution::NotNeeded) {
       if (comes_before_need(i, id.in.input))
         offer_placed(i, {"library-too-early",
@@ -482,11 +482,19 @@ class SupplierSearch {
     }
   }
 
+  static std::string static_fix(std::string_view name, const std::string& who) {
+    const bool is_variable = is_mangled(name) && demangle(name).find('(') == std::string::npos;
+    return "take `static` (or the unnamed namespace) from the definition in " + who +
+           (is_variable ? "; of a C++ const write `extern` there" : "");
+  }
+
   /// Itanium C++ ABI 5.1.3: "_ZL4name" of `static name`; and of an unnamed namespace's "_ZN12_GLOBAL__N_14nameE".
   std::vector<std::string> spelled_as_local(std::size_t i) const {
     const std::string& name = bases_[i];
     std::vector<std::string> names{name};
+    if (spellings_[i].identifier().empty()) return names;
     const std::string source_name = std::to_string(spellings_[i].identifier().size()) + spellings_[i].identifier();
+    if (!is_mangled(name)) names.push_back("_ZL" + source_name);  // a global variable's name is not mangled
     const std::size_t at = is_mangled(name) ? name.find(source_name) : std::string::npos;
     if (at == std::string::npos) return names;
     const std::string before = name.substr(0, at);
@@ -504,10 +512,7 @@ class SupplierSearch {
         for (const std::size_t i : locals_.find(name)->second)
           offer(i, object.kind != ObjectKind::Relocatable
                        ? not_exported(who + " has it, but does not export it", who)
-                       : Supplier{"static-elsewhere",
-                                  who + " has one that is static",
-                                  {},
-                                  "take `static` (or the unnamed namespace) from the definition in " + who});
+                       : Supplier{"static-elsewhere", who + " has one that is static", {}, static_fix(name, who)});
     } catch (const InputError&) {
     }
   }

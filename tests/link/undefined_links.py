@@ -207,11 +207,18 @@ CORPUS = {
         Link({"v.c": "int level = 1;\n", "get.c": "extern int level;\nint get(void) { return level; }\n", "m.c": "extern int level;\nint get(void);\nint main(void) {\n  return get() + level;  // ref\n}\n"},
              "gcc -shared -fPIC v.c -o libv.so; gcc -shared -fPIC get.c -L. -lv -o libget.so; gcc -g -c m.c", "gcc m.o -L. -lget -Wl,-rpath-link,.", ("library-not-named",), "add ./libv.so to the line"),
     ],
+    "constants, destructors, hidden declarations": [
+        two("extern const int kMost;\nint main() {\n  return kMost;  // ref\n}", "const int kMost = 3;", CXX, "g++ m.o w.o", ("static-elsewhere",), "write `extern` there", "sed -i 's/^/extern /' w.cpp; g++ -w -c w.cpp", kinds=("cpp", "cpp")),
+        Link({"m.cpp": "struct A { virtual ~A() = 0; };\nstruct B : A {};  // ref\nint main() { B b; }\n"}, CXX, "g++ m.o", ("pure-destructor-without-body",), "define it outside of the class", "sed -i '1s/$/ A::~A() {}/' m.cpp; g++ -c m.cpp"),
+        two('__attribute__((visibility("hidden"))) int wares(int);\nint main(void) {\n  return wares(1);  // ref\n}', C_DEF.format("wares"), "gcc -g -c m.c; gcc -shared -fPIC w.c -o libwares.so", "gcc m.o libwares.so", ("hidden-reference",), "take the hidden visibility", "sed -i 's/__attribute.*)) //' m.c; gcc -c m.c"),
+    ],
     "source not linked": [
         Link({"m.c": "int wares(int);\nint main(void) {\n  return wares(1);  // ref\n}\n", "wares.c": "#include <stdio.h>\nstatic int count;\nint wares(int x) { return x + count; }\n"}, "gcc -g -c m.c", "gcc m.o", ("source-not-linked",), "compile wares.c", "gcc -c wares.c", "gcc m.o wares.o"),
         Link({"src/m.cpp": '#include "../inc/shape.h"\nint main() {\n  return geo::Shape().area(1);  // ref\n}\n', "inc/shape.h": "#pragma once\nnamespace geo {\nstruct Shape { int area(int) const; };\n}\n",
               "src/shape.cpp": '#include "../inc/shape.h"\nnamespace geo {\nint Shape::area(int x) const { return x; }\n}\n'}, "g++ -g -c src/m.cpp -o m.o", "g++ m.o", ("source-not-linked",), "compile src/shape.cpp", "g++ -c src/shape.cpp", "g++ m.o shape.o"),
         Link({"m.c": "extern int level;\nint main(void) {\n  return level;  // ref\n}\n", "level.c": "int other = 2, level = 3;\n"}, "gcc -g -c m.c", "gcc m.o", ("source-not-linked",), "compile level.c", "gcc -c level.c", "gcc m.o level.o"),
+        Link({"sq.h": "struct Shape { virtual ~Shape(); virtual double area() const = 0; };\nstruct Sq : Shape { Sq(double); double area() const override; };\n", "sq.cpp": '#include "sq.h"\nShape::~Shape() {}\nSq::Sq(double) {}\ndouble Sq::area() const { return 1; }\n',
+              "m.cpp": '#include "sq.h"\nint main() {\n  Sq q(2);  // ref\n  return q.area();\n}\n'}, "g++ -g -c m.cpp", "g++ m.o", ("source-not-linked",), "compile sq.cpp", "g++ -c sq.cpp", "g++ m.o sq.o"),
     ],
     "header of another version": [
         Link({"old/foo.h": "int foo_open(int);\n", "new/foo.h": "int foo_open_v2(int);\n#define foo_open foo_open_v2\n", "old/foo.c": "int foo_open(int x) { return x; }\n", "new/foo.c": "int foo_open_v2(int x) { return x; }\n", "m.c": '#include "foo.h"\nint main(void) {\n  return foo_open(1);  // ref\n}\n'},

@@ -284,6 +284,10 @@ class ReferenceSources {
     const auto inlined = std::find_if(reading.declarations.begin(), reading.declarations.end(), says_inline);
     if (inlined != reading.declarations.end() && reading.definitions.empty())
       explain_inline(finding, *inlined);
+    else if (is_pure(declared) && finding.demangled.find("::~") != std::string::npos)
+      set(finding, "pure-destructor-without-body",
+          fmt::format("the destructor is pure virtual in {}, and those of derived classes call it", way_to(declared)),
+          {}, "define it outside of the class: a pure virtual destructor needs a body too", declared.at);
     else if (!explain_version(finding, declared) && finding.cause && finding.cause->kind == "no-provider")
       ask_sources(finding, declared, evidence);
   }
@@ -304,13 +308,20 @@ class ReferenceSources {
 
  public:
   /// Once all objects were asked: each file is read once, as the source that refers to the first name was compiled.
-  void finish() {
+  void finish(const std::vector<Finding>& findings) {
     std::size_t read = 0;
     for (auto& [path, folder] : folders_)
       for (const std::string& file : sources_in(path))
         if (!is_linked(file) && read < kMostSources) read += read_source(file, folder) ? 1 : 0;
     for (const auto& [finding, way] : ways_)
       if (finding->cause->kind == "no-provider") finding->notes.push_back("declared in " + way);
+    for (const auto& [table, key] : tables_) {
+      const auto is_key = [&key = key](const Finding& finding) { return finding.demangled.starts_with(key + "("); };
+      const auto found = std::find_if(findings.begin(), findings.end(), is_key);
+      if (found == findings.end() || !found->cause || is_open(*found)) continue;
+      table->cause = found->cause;  // what brings the function brings the vtable
+      table->fixes = found->fixes;
+    }
   }
 
  private:
@@ -382,7 +393,7 @@ class ReferenceSources {
 
   // --- The vtable of a class is where its key function is (Itanium C++ ABI 5.2.3).
 
-  void find_key_functions(const Referring& object, const SourceEvidence& evidence) const {
+  void find_key_functions(const Referring& object, const SourceEvidence& evidence) {
     constexpr std::string_view kTable = "vtable for ";
     const auto is_table = [&](const auto& pair) { return pair.first->demangled.starts_with(kTable); };
     if (std::none_of(object.sites.begin(), object.sites.end(), is_table)) return;
@@ -408,6 +419,7 @@ class ReferenceSources {
       const auto key = keys.find(of_class.substr(of_class.rfind(':') + 1));
       if (key == keys.end()) continue;
       const auto& [function, at] = key->second;
+      tables_.emplace_back(finding, of_class + "::" + function);
       set(*finding, "key-function-missing",
           fmt::format(
               "the vtable is where {}::{} is, the first virtual function of the class that is neither inline nor "
@@ -418,6 +430,13 @@ class ReferenceSources {
                       function),
           at);
     }
+  }
+
+  /// "= 0;"
+  static bool is_pure(const Definition& declared) {
+    std::string text = declared.text;
+    std::erase(text, ' ');
+    return text.find(")=0;") != std::string::npos || text.find("noexcept=0;") != std::string::npos;
   }
 
   static bool has_word(std::string_view text, std::string_view word) {
@@ -512,6 +531,7 @@ class ReferenceSources {
   const std::vector<InputFacts>& inputs_;
   BuildRecords& records_;
   bool preprocess_;
+  std::vector<std::pair<Finding*, std::string>> tables_;  ///< vtables and their key functions
   std::map<std::string, Folder> folders_;
   std::vector<std::pair<Finding*, std::string>> ways_;  ///< to the declarations
 };
@@ -558,7 +578,7 @@ void explain_references(std::vector<Finding>& findings, const std::vector<InputF
     if (std::any_of(object->sites.begin(), object->sites.end(), has_question) && ++read <= kMostObjects)
       sources.explain(*object);
   }
-  sources.finish();
+  sources.finish(findings);
 }
 
 }  // namespace elfaudit
