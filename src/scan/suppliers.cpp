@@ -87,6 +87,20 @@ std::string last_identifier(const std::string& text) {
 
 std::string without_version(std::string_view name) { return std::string(name.substr(0, name.find('@'))); }
 
+bool is_instance(const std::string& function) { return function.find('<') != std::string::npos; }
+
+/// "ns::S::f" of "ns::S<int>::f"
+std::string without_arguments(const std::string& function) {
+  std::string text;
+  int depth = 0;
+  for (const char c : function) {
+    if (c == '<') ++depth;
+    if (depth == 0) text += c;
+    if (c == '>' && depth > 0) --depth;
+  }
+  return text;
+}
+
 }  // namespace
 
 Spelling::Spelling(std::string_view name)
@@ -114,8 +128,10 @@ Kinship Spelling::kin_to(std::string_view other) const {
   // Equal otherwise: the complete and the base variant of a constructor.
   if (plain == plain_) return is_new_abi(bare) != is_new_abi(name_) ? Kinship::OtherStringAbi : Kinship::None;
   const std::string before = before_parameters(plain);
-  return is_function_ && before != plain && function_name(before) == function_ ? Kinship::OtherParameters
-                                                                               : Kinship::None;
+  const std::string function = function_name(before);
+  const bool is_same = function == function_ || (is_instance(function) && is_instance(function_) &&
+                                                 without_arguments(function) == without_arguments(function_));
+  return is_function_ && before != plain && is_same ? Kinship::OtherParameters : Kinship::None;
 }
 
 std::string_view Spelling::scope() const {
@@ -325,6 +341,11 @@ class SupplierSearch {
   void say_where_to_put() {
     for (Unresolved* name : missing_)
       for (Supplier& supplier : name->suppliers)
+        if (const auto behind = behind_.find(supplier.about);
+            behind != behind_.end() && supplier.kind == "library-too-early")
+          for (const std::uint32_t archive : behind->second) supplier.fix += " and " + spelled(archive);
+    for (Unresolved* name : missing_)
+      for (Supplier& supplier : name->suppliers)
         if (const auto last = needed_last_.find({supplier.kind, supplier.about}); last != needed_last_.end())
           supplier.fix += " after " + spelled(last->second);
   }
@@ -409,7 +430,46 @@ class SupplierSearch {
                        who + " defines it, and the archive is on the line too early: move it after " + needed_by(i) +
                            ", or put both between --start-group and --end-group",
                        path, (is_taken_from(id.in.input) ? "name " + path + " again" : "move " + path)});
+      follow(id.in, missing_[i]->references.empty() ? 0 : missing_[i]->references.back().id.in.input);
     }
+  }
+
+  /// Once a member is taken, it needs others: the archives that have these go behind it too, where they stand before
+  /// what needs the first, and nothing is taken of them where they stand.
+  void follow(ObjectId member, std::uint32_t needed_by) {
+    if (untaken_.empty()) collect_untaken();
+    std::vector<std::uint32_t>& behind = behind_[inputs_[member.input].path];
+    std::vector<ObjectId> open{member};
+    std::set<ObjectId> seen;
+    while (!open.empty()) {
+      const ObjectId id = open.back();
+      open.pop_back();
+      if (!seen.insert(id).second) continue;
+      const ObjectFacts& object = inputs_[id.input].objects[id.object];
+      for (const Symbol& symbol : object.symbols) {
+        const auto found = symbol.defined() || symbol.weak() ? untaken_.end() : untaken_.find(object.name(symbol));
+        if (found == untaken_.end() || found->second.input >= needed_by) continue;
+        const std::uint32_t archive = found->second.input;
+        open.push_back(found->second);
+        const bool is_new = std::find(behind.begin(), behind.end(), archive) == behind.end();
+        if (is_new && archive != member.input && !is_taken_from(archive)) behind.push_back(archive);
+      }
+    }
+  }
+
+  void collect_untaken() {
+    std::set<std::string_view> taken;
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i)
+      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o)
+        for (const Symbol& symbol : inputs_[i].objects[o].symbols) {
+          if (!symbol.defined()) continue;
+          const std::string_view name = inputs_[i].objects[o].name(symbol);
+          if (resolution_.linked[i][o])
+            taken.insert(name);
+          else if (inputs_[i].kind == InputKind::Archive)
+            untaken_.try_emplace(name, ObjectId{i, o});
+        }
+    for (const std::string_view name : taken) untaken_.erase(name);
   }
 
   /// What needs something of the archive where it stands keeps it there.
@@ -424,7 +484,7 @@ class SupplierSearch {
 
   std::string call_as(std::size_t i, const std::string& who, const std::string& shown) const {
     const std::string missing = demangle(missing_[i]->symbol);
-    if (before_parameters(shown).ends_with('>') && before_parameters(missing).ends_with('>'))
+    if (is_instance(before_parameters(shown)) && is_instance(before_parameters(missing)))
       return "instantiate it explicitly where the template is defined (`template ...;`), as " + who + " has " + shown;
     return "declare and call " + shown + " as " + who + " defines it, or define " + missing + " there";
   }
@@ -595,9 +655,11 @@ class SupplierSearch {
       on_line.insert(std::filesystem::path(input.path).lexically_normal().string());
     std::vector<std::string> libraries;
     std::vector<std::string> objects;
+    constexpr std::size_t kMostBeside = 2000;  // of all folders
     for (const std::string& folder : folders_of_objects())
       for (const std::string& file : files_in(folder, is_linkable))
-        if (!on_line.contains(std::filesystem::path(file).lexically_normal().string()))
+        if (objects.size() + libraries.size() < kMostBeside &&
+            !on_line.contains(std::filesystem::path(file).lexically_normal().string()))
           (file.ends_with(".o") ? objects : libraries).push_back(file);
     for (const auto& [path, defined] : libraries_among(libraries, names))
       for (const std::string_view name : defined) offer_file(path, name, "library-not-linked");
@@ -736,6 +798,8 @@ class SupplierSearch {
   std::optional<KinIndex> kin_;  ///< of spellings_
   std::map<std::string, std::vector<std::size_t>, std::less<>> by_base_;
   NameFilter filter_;  ///< of its names
+  std::map<std::string_view, ObjectId> untaken_;              ///< what members define that the link doesn't take
+  std::map<std::string, std::vector<std::uint32_t>> behind_;  ///< by archive: others that go behind it
   std::map<std::string, std::vector<std::size_t>, std::less<>> locals_;  ///< as spelled where they are local
   std::map<std::string, std::set<std::string>, std::less<>> by_scope_;   ///< functions that objects define
   /// By kind and about: the last input that needs one of the supplier's names.

@@ -88,6 +88,12 @@ CORPUS = {
         Link({"m.c": "int a1(int);\nint main(void) { return a1(1); }\n", "a1.c": "int b1(int);\nint a1(int x) { return b1(x); }\n", "a2.c": "int a2(int x) { return x; }\n",
               "b1.c": "int a2(int);\nint b1(int x) {\n  return a2(x);  // ref\n}\n"}, CC + "; ar rcs liba.a a1.o a2.o; ar rcs libb.a b1.o", "gcc m.o liba.a libb.a", TOO_EARLY, "name liba.a again after libb.a"),
     ],
+    "archives that need each other too early": [
+        Link({"m.c": "int a(void);\nint main(void) {\n  return a();  // ref\n}\n", "a.c": "int b(void);\nint a(void) { return b(); }\n", "b.c": "int b(void) { return 1; }\n"},
+             CC + "; ar rcs liba.a a.o; ar rcs libb.a b.o; rm a.o b.o", "gcc liba.a libb.a m.o", TOO_EARLY, "move liba.a and libb.a after m.o", "", "gcc m.o liba.a libb.a"),
+        Link({"m.cpp": "int a(int);\nint main() {\n  return a(1);  // ref\n}\n", "a.cpp": "int b(int);\nint a(int x) { return b(x); }\n", "b.cpp": "int c(int);\nint b(int x) { return c(x); }\n", "c.cpp": "int c(int x) { return x; }\n"},
+             CXX + "; for i in a b c; do ar rcs lib$i.a $i.o; rm $i.o; done", "g++ ./libc.a ./libb.a ./liba.a m.o", TOO_EARLY, "move ./liba.a and ./libb.a and ./libc.a after m.o", "", "g++ m.o ./liba.a ./libb.a ./libc.a"),
+    ],
     "shared library too early": [
         two(C_MAIN.format("wares"), C_DEF.format("wares"), "gcc -g -c m.c; gcc -shared -fPIC w.c -o libwares.so", "gcc -Wl,--as-needed libwares.so m.o", TOO_EARLY, "move libwares.so after m.o"),
         two(CXX_MAIN.format("price"), C_DEF.format("price"), "g++ -g -c shop.cpp; g++ -shared -fPIC price.cpp -o libprice.so", "g++ -Wl,--as-needed ./libprice.so shop.o", TOO_EARLY, "after shop.o", names=("shop", "price"), kinds=("cpp", "cpp")),
@@ -153,6 +159,7 @@ CORPUS = {
     ],
     "template without instantiation": [
         two("template <class T> T twice(T);\nint main() {\n  return twice(0);  // ref\n}", "template <class T> T twice(T t) { return t; }\ntemplate long twice(long);", CXX, "g++ m.o w.o", ("other-parameters", "runtime-name"), "instantiate it explicitly", "echo 'template int twice(int);' >> w.cpp; g++ -c w.cpp", kinds=("cpp", "cpp")),
+        Link({"v.h": "template <class T> struct V { void push(T); };\n", "v.cpp": '#include "v.h"\ntemplate <class T> void V<T>::push(T) {}\ntemplate struct V<int>;\n', "m.cpp": '#include "v.h"\nint main() {\n  V<double>().push(1);  // ref\n}\n'}, CXX, "g++ m.o v.o", ("other-parameters",), "as v.o has V<int>::push(int)", "echo 'template struct V<double>;' >> v.cpp; g++ -c v.cpp"),
         Link({"box.h": "template <class T> struct Box { T get(); };\n", "box.cpp": '#include "box.h"\ntemplate <class T> T Box<T>::get() { return T(); }\n', "m.cpp": '#include "box.h"\nint main() {\n  return Box<int>().get();  // ref\n}\n'}, CXX, "g++ m.o box.o", NAME, "instantiate it explicitly", "echo 'template struct Box<int>;' >> box.cpp; g++ -c box.cpp"),
         Link({"p.h": "struct P { template <class T> void put(T); };\n", "p.cpp": '#include "p.h"\ntemplate <class T> void P::put(T) {}\ntemplate void P::put<char>(char);\n', "m.cpp": '#include "p.h"\nint main() {\n  P().put(1.0);  // ref\n}\n'}, CXX + "; ar rcs libp.a p.o", "g++ m.o libp.a", ("other-parameters", "runtime-name"), "instantiate it explicitly",
              "echo 'template void P::put<double>(double);' >> p.cpp; g++ -c p.cpp; ar rcs libp.a p.o"),

@@ -38,7 +38,7 @@ using source::Reading;
 
 constexpr std::size_t kMostObjects = 30;  // whose sources are read
 constexpr std::size_t kMostNames = 5000;  // of one object
-constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 20;
 constexpr std::size_t kMostHeaders = 100;
 constexpr std::size_t kMostSources = 200;  // of a folder, and of those that are read
 
@@ -280,7 +280,7 @@ class ReferenceSources {
         return explain_c_inline(finding, definition);
     if (reading.declarations.empty()) return;
     const Definition& declared = reading.declarations.front();
-    const auto says_inline = [](const Definition& one) { return has_word(one.text, "inline"); };
+    const auto says_inline = [](const Definition& one) { return one.is_inline && has_word(one.text, "inline"); };
     const auto inlined = std::find_if(reading.declarations.begin(), reading.declarations.end(), says_inline);
     if (inlined != reading.declarations.end() && reading.definitions.empty())
       explain_inline(finding, *inlined);

@@ -13,6 +13,8 @@ void explain_undefined(Finding& finding) {
   // Who has the very name on the line, or one like it, knows better.
   if (!is_open && kind != "library-not-linked") return;
   const std::optional<NameAdvice> advice = advice_on_name(finding.symbol);
+  if (!advice && kind == "no-provider" && finding.fixes.empty())
+    finding.fixes = {{"define it, or add the object or library that does to the link", {}, {}}};
   if (!advice) return;
   // That libasan.so or a test library's main defines it is true, and not how it is linked.
   const bool is_runtime = !advice->option.empty() || advice->of_cxx_runtime;
