@@ -348,3 +348,10 @@ def test_line_of_a_reference_to_a_library_that_only_another_names(lab):
     assert finding["cause"]["kind"] == "library-not-named" and finding["fixes"][0]["text"] == "add ./liblow.so to the line", finding
     assert [(site["file"], site["line"]) for site in finding["sites"]] == [("use.c", 4)]
     lab.sh("gcc use.o libhigh.so ./liblow.so -o out")
+
+
+def test_a_header_that_has_changed_since_explains_nothing(lab):
+    lab.write("use.h", "int gone(int);\n")
+    lab.write("use.cpp", "#include \"use.h\"\nint main() { return gone(1); }\n")
+    lab.sh("g++ -g -c use.cpp; echo 'inline int gone(int);' > use.h; touch -d '1 hour' use.h")
+    assert undefined(lab, "g++ use.o")["_Z4gonei"]["cause"]["kind"] == "no-provider"

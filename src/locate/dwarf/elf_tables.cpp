@@ -81,7 +81,8 @@ std::optional<Relocation> Relocations::find(std::uint64_t offset) {
     const Relocation relocation = at(middle);
     if (relocation.offset == offset) {
       while (middle != 0 && at(middle - 1).offset == offset) --middle;
-      return next_ = middle + 1, at(middle);
+      next_ = middle + 1;
+      return at(middle);
     }
     (relocation.offset < offset ? low : high) = relocation.offset < offset ? middle + 1 : middle;
   }

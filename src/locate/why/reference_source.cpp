@@ -102,7 +102,10 @@ class MentionReader {
       take_name(token);
     } else if (token.is('(')) {
       const bool is_attribute = name_.starts_with("__") || name_ == "alignas" || name_ == "decltype";
-      if (now_.function.empty() && !now_.has_value && !is_attribute) now_.function = name_, now_.line = lexer_.line();
+      if (now_.function.empty() && !now_.has_value && !is_attribute) {
+        now_.function = name_;
+        now_.line = lexer_.line();
+      }
       parentheses_ = 1;
     } else if (token.is('{') && !now_.function.empty()) {
       function_depth_ = 1;
@@ -181,12 +184,15 @@ class ReferenceSources {
     const BuildRecord record = record_of(origin, compiled, object.lines.front().source);
     if (record.empty()) return;
     const SourceEvidence evidence = read_sources(record, asked, preprocess_);
-    find_lines(object, evidence, compiled.empty() ? origin.path : compiled);
+    const std::string& made = compiled.empty() ? origin.path : compiled;
+    find_lines(object, evidence, made);
     find_key_functions(object, evidence);
     for (const auto& [finding, site] : object.sites) {
       const auto found = number.find(finding->symbol);
-      if (found != number.end() && found->second < evidence.readings.size() && is_open(*finding))
-        explain_declaration(*finding, evidence.readings[found->second], evidence);
+      if (found == number.end() || found->second >= evidence.readings.size() || !is_open(*finding)) continue;
+      const Reading& reading = evidence.readings[found->second];
+      if (!has_changed(reading.declarations, made) && !has_changed(reading.definitions, made))
+        explain_declaration(*finding, reading, evidence);
     }
   }
 
@@ -265,6 +271,11 @@ class ReferenceSources {
     return files;
   }
 
+  /// Of an older object the lines say nothing.
+  static bool has_changed(const std::vector<Definition>& found, const std::string& made) {
+    return std::any_of(found.begin(), found.end(), [&](const Definition& one) { return is_newer(one.at.file, made); });
+  }
+
   static bool is_newer(const std::string& file, const std::string& object) {
     std::error_code error;
     const auto made = fs::last_write_time(object, error);
@@ -295,7 +306,10 @@ class ReferenceSources {
   // --- Sources beside the one that refers to a name, or beside its header, that no object of the link is made of.
 
   void ask_sources(Finding& finding, const Definition& declared, const SourceEvidence& evidence) {
-    for (const std::string& file : {own_files(evidence).front(), declared.at.file}) {
+    std::vector<std::string> files = own_files(evidence);
+    files.resize(std::min<std::size_t>(files.size(), 1));  // the source, where it is not the system's
+    files.push_back(declared.at.file);
+    for (const std::string& file : files) {
       Folder& folder = folders_[fs::path(file).parent_path().string()];
       if (folder.asked.empty()) folder.unit = evidence.unit;
       if (folder.asked.empty() || folder.asked.back() != &finding) folder.asked.push_back(&finding);
