@@ -313,6 +313,7 @@ class SupplierSearch {
     look_on_the_line();
     look_among_locals();
     look_in_folders();
+    look_in_other_versions();
     look_beside_objects();
     look_for_near_misses();
     for (Unresolved* name : missing_)
@@ -630,6 +631,36 @@ class SupplierSearch {
       if (defined.contains(missing_[i]->symbol))
         offer(i, {"library-of-another-version", path + " defines it, and " + linked + ", which is linked, lacks it",
                   linked, "link " + path + " in place of " + linked});
+  }
+
+  /// "foo-3.8/lib/libfoo.so" where the line has "foo-3.5/lib/libfoo.so".
+  void look_in_other_versions() {
+    namespace fs = std::filesystem;
+    constexpr std::size_t kMostFolders = 200;  // beside one library's
+    const std::set<std::string_view> names = still_missing();
+    if (names.empty()) return;
+    std::map<std::string, std::string> linked;  // by the other version
+    for (const InputFacts& input : inputs_) {
+      const fs::path file(input.path);
+      const bool is_library = input.kind == InputKind::SharedObject || input.kind == InputKind::Archive;
+      if (!is_library || is_of_system(input.path) || !file.has_parent_path()) continue;
+      const fs::path folder = file.parent_path();
+      const bool in_lib = folder.filename() == "lib" || folder.filename() == "lib64";
+      const fs::path version = in_lib ? folder.parent_path() : folder;
+      const fs::path tail = in_lib ? folder.filename() / file.filename() : file.filename();
+      std::error_code error;
+      std::size_t seen = 0;
+      for (fs::directory_iterator at(version.parent_path().empty() ? "." : version.parent_path(), error), end;
+           !error && at != end && ++seen < kMostFolders; at.increment(error)) {
+        const fs::path other = version.parent_path() / at->path().filename() / tail;
+        std::error_code unknown;
+        if (fs::is_regular_file(other, unknown) && !fs::equivalent(other, file, unknown))
+          linked.emplace(other.string(), input.path);
+      }
+    }
+    std::vector<std::string> others;
+    for (const auto& [other, path] : linked) others.push_back(other);
+    for (const auto& [other, defined] : libraries_among(others, names)) offer_namesake(other, defined, linked[other]);
   }
 
   // --- What lies beside the objects of the line, and is not on it.

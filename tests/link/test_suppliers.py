@@ -355,3 +355,14 @@ def test_a_header_that_has_changed_since_explains_nothing(lab):
     lab.write("use.cpp", "#include \"use.h\"\nint main() { return gone(1); }\n")
     lab.sh("g++ -g -c use.cpp; echo 'inline int gone(int);' > use.h; touch -d '1 hour' use.h")
     assert undefined(lab, "g++ use.o")["_Z4gonei"]["cause"]["kind"] == "no-provider"
+
+
+def test_a_library_of_another_version_beside_the_linked_one(lab):
+    lab.write("use.c", "int old(void), fresh(void);\nint main(void) { return old() + fresh(); }\n")
+    for version, text in (("p-3.5", "int old(void) { return 1; }"), ("p-3.8", "int old(void) { return 1; } int fresh(void) { return 1; }")):
+        lab.write(f"{version}/p.c", text + "\n")
+        lab.sh(f"mkdir {version}/lib; gcc -shared -fPIC {version}/p.c -o {version}/lib/libp.so")
+    lab.sh("gcc -c use.c")
+    finding = undefined(lab, "gcc use.o -Lp-3.5/lib -lp")["fresh"]
+    assert finding["fixes"][0]["text"] == "link p-3.8/lib/libp.so in place of p-3.5/lib/libp.so", finding
+    lab.sh("gcc use.o p-3.8/lib/libp.so -o out")

@@ -229,10 +229,10 @@ CORPUS = {
     ],
     "header of another version": [
         Link({"old/foo.h": "int foo_open(int);\n", "new/foo.h": "int foo_open_v2(int);\n#define foo_open foo_open_v2\n", "old/foo.c": "int foo_open(int x) { return x; }\n", "new/foo.c": "int foo_open_v2(int x) { return x; }\n", "m.c": '#include "foo.h"\nint main(void) {\n  return foo_open(1);  // ref\n}\n'},
-             "for v in old new; do gcc -fPIC -shared $v/foo.c -o $v/libfoo.so; done; gcc -g -Inew -c m.c", "gcc m.o old/libfoo.so", ("header-of-another-version",), "new/libfoo.so", "", "gcc m.o new/libfoo.so"),
+             "for v in old new; do gcc -fPIC -shared $v/foo.c -o $v/libfoo.so; done; gcc -g -Inew -c m.c", "gcc m.o old/libfoo.so", ("header-of-another-version", "library-of-another-version"), "new/libfoo.so", "", "gcc m.o new/libfoo.so"),
         Link({"v1/include/bar.h": "void bar_init(void);\n", "v2/include/bar.h": "void bar_init(void);\nint bar_more(int);\n", "v1/bar.c": "void bar_init(void) {}\n", "v2/bar.c": "void bar_init(void) {}\nint bar_more(int x) { return x; }\n",
               "m.c": "#include <bar.h>\nint main(void) {\n  bar_init();\n  return bar_more(1);  // ref\n}\n"},
-             "for v in v1 v2; do mkdir $v/lib; gcc -c $v/bar.c -o $v/bar.o; ar rcs $v/lib/libbar.a $v/bar.o; done; gcc -g -Iv2/include -c m.c", "gcc m.o -Lv1/lib -lbar", ("header-of-another-version",), "v2/lib", "", "gcc m.o -Lv2/lib -lbar"),
+             "for v in v1 v2; do mkdir $v/lib; gcc -c $v/bar.c -o $v/bar.o; ar rcs $v/lib/libbar.a $v/bar.o; done; gcc -g -Iv2/include -c m.c", "gcc m.o -Lv1/lib -lbar", ("header-of-another-version", "library-of-another-version"), "v2/lib", "", "gcc m.o -Lv2/lib -lbar"),
         Link({"a/include/q/q.h": "namespace q { int push(int); }\n", "b/include/q/q.h": "namespace q { int push(int, int = 0); }\n", "a/q.cpp": "namespace q { int push(int x) { return x; } }\n", "b/q.cpp": "namespace q { int push(int x, int) { return x; } }\n",
               "m.cpp": "#include <q/q.h>\nint main() {\n  return q::push(1);  // ref\n}\n"}, "for v in a b; do mkdir $v/lib; g++ -fPIC -shared $v/q.cpp -o $v/lib/libq.so; done; g++ -g -Ib/include -c m.cpp", "g++ m.o -La/lib -lq", ("header-of-another-version",), "b/lib", "", "g++ m.o -Lb/lib -lq"),
     ],
