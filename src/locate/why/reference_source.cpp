@@ -25,6 +25,7 @@
 #include "scan/scan.hpp"
 #include "support/demangle.hpp"
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
 #include "support/path.hpp"
 #include "support/threads.hpp"
 
@@ -381,6 +382,7 @@ class ReferenceSources {
   static std::vector<std::string> sources_in(const std::string& folder) {
     constexpr std::array<std::string_view, 5> kEndings{".c", ".cc", ".cpp", ".cxx", ".cu"};
     std::vector<std::string> files;
+    note_use(folder.empty() ? "." : folder);
     std::error_code error;
     for (fs::directory_iterator entry(folder.empty() ? "." : folder, error), end; !error && entry != end;
          entry.increment(error)) {
