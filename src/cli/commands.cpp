@@ -684,7 +684,10 @@ std::optional<LinkerChoice> linker_of(const Request& request) {
 bool use_color(const std::string& choice, std::FILE* stream) {
   if (choice != "auto") return choice == "always";
   const char* no_color = std::getenv("NO_COLOR");  // https://no-color.org: any value but the empty one
-  return (no_color == nullptr || *no_color == '\0') && ::isatty(::fileno(stream)) == 1;
+  if (no_color != nullptr && *no_color != '\0') return false;
+  const char* forced = std::getenv("CLICOLOR_FORCE");  // https://bixense.com/clicolors: any value but "0"
+  if (forced != nullptr && *forced != '\0' && std::string_view(forced) != "0") return true;
+  return ::isatty(::fileno(stream)) == 1;
 }
 
 void check_audit_options(const Request& request) {

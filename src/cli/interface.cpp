@@ -159,12 +159,16 @@ the audit could not be done or finished: usage, unreadable input. 2 outranks 1
 \fBNO_COLOR\fR
 when set and not empty, \fB\-\-color auto\fR does not colour
 .TP
+\fBCLICOLOR_FORCE\fR
+when set and not "0", it colours without a terminal too
+.TP
 \fBCI\fR
 when set and not empty, no progress is shown
 .SH FILES
 .TP
 \fI.elfaudit.toml\fR
-options under their long names, severities and suppressions of a project: the nearest one at or above the working directory
+options under their long names, severities and suppressions of a project: the nearest one at or above the working directory,
+else above the inputs
 .SH SEE ALSO
 .BR ld (1),
 .BR ld.so (8),

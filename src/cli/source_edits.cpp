@@ -29,6 +29,13 @@ namespace fs = std::filesystem;
 constexpr std::size_t kContext = 3;                           // lines of a hunk
 constexpr std::size_t kLargestSource = std::size_t{8} << 20;  // as for the diffs
 
+/// An edit that is to be applied.
+struct Accepted {
+  LineEdit edit;                ///< the sum of its parts
+  std::vector<LineEdit> parts;  ///< as findings have them
+  std::string owner;            ///< the symbol that the first is for
+};
+
 /// A file to edit.
 struct Source {
   std::string shown;    ///< as findings spell it
@@ -36,8 +43,7 @@ struct Source {
   std::string refused;  ///< why it is not edited; empty: it may be
   std::string text{};
   std::vector<std::string> lines{};
-  std::vector<LineEdit> edits{};      ///< that are to be applied, none overlapping
-  std::vector<std::string> owners{};  ///< the symbol that each is for
+  std::vector<Accepted> edits{};  ///< none overlapping
 };
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -79,7 +85,8 @@ std::string git_complaint(const fs::path& file) {
 
 class Hunks {
  public:
-  explicit Hunks(const Source& source) : source_(source), ends_(source.text.ends_with('\n')), edits_(source.edits) {
+  explicit Hunks(const Source& source) : source_(source), ends_(source.text.ends_with('\n')) {
+    for (const Accepted& accepted : source.edits) edits_.push_back(accepted.edit);
     std::stable_sort(edits_.begin(), edits_.end(),
                      [](const LineEdit& a, const LineEdit& b) { return a.first.line < b.first.line; });
   }
@@ -158,6 +165,46 @@ bool overlap(const LineEdit& a, const LineEdit& b) {
   return a.first.line < end(b) && b.first.line < end(a);
 }
 
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+/// What an edit changes in the lines that it is for: these bytes become that text.
+struct Change {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::string text;
+};
+
+Change change_of(const LineEdit& edit) {
+  const std::string before = joined(edit.old_lines);
+  const std::string after = joined(edit.lines);
+  const auto same = std::mismatch(before.begin(), before.end(), after.begin(), after.end());
+  const auto begin = static_cast<std::size_t>(same.first - before.begin());
+  std::size_t behind = 0;
+  while (behind < std::min(before.size(), after.size()) - begin &&
+         before[before.size() - 1 - behind] == after[after.size() - 1 - behind])
+    ++behind;
+  return {begin, before.size() - behind, after.substr(begin, after.size() - behind - begin)};
+}
+
+/// Both edits, where they are of the same lines and change different declarations on them. Nothing when they touch.
+std::optional<LineEdit> merged(const LineEdit& a, const LineEdit& b) {
+  if (a.first != b.first || a.old_lines != b.old_lines || a.count == 0) return std::nullopt;
+  Change first = change_of(a);
+  Change second = change_of(b);
+  if (second.begin < first.begin) std::swap(first, second);
+  if (first.end >= second.begin) return std::nullopt;
+  std::string text = joined(a.old_lines);
+  text.replace(second.begin, second.end - second.begin, second.text);
+  text.replace(first.begin, first.end - first.begin, first.text);
+  LineEdit both = a;
+  both.lines = lines_of(text);
+  return both;
+}
+
 bool has_symbol(const InputFacts& input, const std::string& symbol) {
   return std::any_of(input.objects.begin(), input.objects.end(), [&](const ObjectFacts& object) {
     return std::any_of(object.symbols.begin(), object.symbols.end(),
@@ -178,7 +225,7 @@ class SourceEdits {
     do {
       again_ = false;
       outcome_ = {};
-      for (auto& [path, source] : sources_) source.edits.clear(), source.owners.clear();
+      for (auto& [path, source] : sources_) source.edits.clear();
       for (const Finding& finding : audit_.findings) {
         take(finding);
         for (const Finding& other : finding.also) take(other);
@@ -198,7 +245,7 @@ class SourceEdits {
       for (const LineEdit& edit : edits) {
         if (!left_.try_emplace(edit, finding.demangled).second) continue;
         const Source& source = source_of(edit.first.file);
-        again_ = again_ || std::find(source.edits.begin(), source.edits.end(), edit) != source.edits.end();
+        again_ = again_ || is_accepted(source, edit);
       }
     }
   }
@@ -232,14 +279,26 @@ class SourceEdits {
         return left->second == finding.demangled
                    ? "to do by hand: " + fix->text
                    : fmt::format("its edit also changes {}, which is not fixed", left->second);
-      if (std::find(source.edits.begin(), source.edits.end(), edit) == source.edits.end())
-        fresh.emplace_back(&source, &edit);
+      if (!is_accepted(source, edit)) fresh.emplace_back(&source, &edit);
     }
-    for (auto& [source, edit] : fresh) {
-      source->edits.push_back(*edit);
-      source->owners.push_back(finding.demangled);
-    }
+    for (auto& [source, edit] : fresh) accept(*source, *edit, finding.demangled);
     return {};
+  }
+
+  static bool is_accepted(const Source& source, const LineEdit& edit) {
+    return std::any_of(source.edits.begin(), source.edits.end(), [&](const Accepted& accepted) {
+      return std::find(accepted.parts.begin(), accepted.parts.end(), edit) != accepted.parts.end();
+    });
+  }
+
+  static void accept(Source& source, const LineEdit& edit, const std::string& owner) {
+    for (Accepted& accepted : source.edits)
+      if (auto both = merged(accepted.edit, edit)) {
+        accepted.edit = *std::move(both);
+        accepted.parts.push_back(edit);
+        return;
+      }
+    source.edits.push_back({edit, {edit}, owner});
   }
 
   /// A definition in one source is one for every link that has the symbol only where these are one link, or all of them
@@ -260,10 +319,11 @@ class SourceEdits {
                           std::equal(edit.old_lines.begin(), edit.old_lines.end(),
                                      source.lines.begin() + static_cast<std::ptrdiff_t>(first));
     if (!is_there) return source.shown + " is not as it was when it was read";
-    for (std::size_t i = 0; i < source.edits.size(); ++i)
-      if (source.edits[i] != edit && overlap(source.edits[i], edit))
+    if (is_accepted(source, edit)) return {};
+    for (const Accepted& accepted : source.edits)
+      if (overlap(accepted.edit, edit) && !merged(accepted.edit, edit))
         return fmt::format("its edit of {}:{} overlaps with that for {}", source.shown, edit.first.line,
-                           source.owners[i]);
+                           accepted.owner);
     return {};
   }
 

@@ -31,7 +31,9 @@ void require_rule(const std::string& id, const std::string& option) {
   std::vector<std::string> known;
   for (const Rule& rule : rule_table()) known.emplace_back(rule.id);
   if (std::find(known.begin(), known.end(), id) != known.end()) return;
-  const std::string near = nearest_word(id, known);
+  std::string near = nearest_word(id, known);
+  for (const std::string& one : known)  // "duplicate"
+    if (near.empty() && !id.empty() && one.find(id) != std::string::npos) near = one;
   throw UsageError(fmt::format("{}unknown rule '{}'; {}", option.empty() ? "" : option + ": ", id,
                                near.empty() ? "`elfaudit rules` lists the rules" : "did you mean '" + near + "'?"));
 }

@@ -262,6 +262,37 @@ std::string add_specifier(FileContents& files, const WrittenDefinition& written,
   return replace_line(files, {file, form.specifiers.line}, {edited});
 }
 
+/// The diff that makes the function static where the same file defines and declares it, if these places are near enough
+/// to each other for one hunk. Empty when another file declares it, too.
+std::string make_static_throughout(FileContents& files, const WrittenDefinition& written) {
+  constexpr std::uint32_t kMostBetween = 60;  // lines
+  const std::string& file = written.site->place.at.file;
+  const auto* lines = files.lines_of(file);
+  if (lines == nullptr || !written.definition->macros.empty()) return {};
+  std::vector<const source::Form*> forms{&written.definition->form};
+  for (const Definition& declaration : written.declarations) {
+    // A macro may say extern.
+    if (declaration.at.file != file || !declaration.form.is_alone || !declaration.macros.empty()) return {};
+    if (!declaration.is_static) forms.push_back(&declaration.form);
+  }
+  // From the last to the first, so that what is written moves no other place.
+  std::sort(forms.begin(), forms.end(), [](const source::Form* a, const source::Form* b) {
+    return std::pair(a->specifiers.line, a->specifiers.column) > std::pair(b->specifiers.line, b->specifiers.column);
+  });
+  const std::uint32_t first = forms.back()->specifiers.line;
+  const std::uint32_t last = forms.front()->specifiers.line;
+  if (first == 0 || last > lines->size() || last - first > kMostBetween) return {};
+  std::vector<std::string> edited(lines->begin() + first - 1, lines->begin() + last);
+  for (const source::Form* form : forms) {
+    std::string& line = edited[form->specifiers.line - first];
+    const std::size_t column = column_of(*lines, form->specifiers);
+    if (column > line.size()) return {};
+    const bool replaces = form->first_specifier == "extern" && line.compare(column, 6, "extern") == 0;
+    line.replace(column, replaces ? 6 : 0, replaces ? "static" : "static ");
+  }
+  return replace_lines(files, {file, first}, edited.size(), edited);
+}
+
 /// Where the `;` of the declaration is that begins with `extern "C"` and has `first` in it, and where what is
 /// behind that begins. Nothing when no file says so there, or it declares more than one name.
 std::optional<std::pair<At, At>> behind_linkage(const SourceTokens& source, At first) {
@@ -598,8 +629,7 @@ std::vector<Fix> fix_function(const FixContext& context) {
   if (is_c && !context.written->declarations.empty())
     return {{fmt::format("make it `static` in {} and where it is declared ({})", line_text(at),
                          line_text(context.written->declarations.front().at)),
-             at,
-             {}}};
+             at, make_static_throughout(*context.files, *context.written)}};
   if (is_c)
     return {add_word(context, "static", fmt::format("make it `static` or `static inline` in {}", line_text(at)))};
   return {add_word(context, "inline",
@@ -678,8 +708,7 @@ std::vector<Fix> fix_typedef(const FixContext& context) {
   const SourceLine& at = context.written->site->place.at;
   return {{fmt::format("write `typedef` before the {} that ends in {}", context.written->definition->type_key,
                        line_text(at)),
-           at,
-           {}},
+           at, add_specifier(*context.files, *context.written, "typedef")},
           {fmt::format("remove the name in {}", line_text(at)), at, {}}};
 }
 
@@ -707,7 +736,9 @@ std::vector<Fix> fix_static_member(const FixContext& context) {
 
 std::vector<Fix> fix_external_inline(const FixContext& context) {
   const SourceLine& at = context.written->site->place.at;
-  return {add_word(context, "static", fmt::format("make it `static inline` in {}", line_text(at)))};
+  Fix fix = add_word(context, "static", fmt::format("make it `static inline` in {}", line_text(at)));
+  if (!context.written->declarations.empty()) fix.diff = make_static_throughout(*context.files, *context.written);
+  return {std::move(fix)};
 }
 
 std::vector<Fix> fix_alias(const FixContext& context) {
@@ -719,12 +750,23 @@ std::vector<Fix> fix_alias(const FixContext& context) {
            {}}};
 }
 
+/// Of the variables that several sources define, the last one without an initialiser becomes a declaration. The diff may
+/// not be for it alone: with three definitions, two are left.
+Fix keep_one(const FixContext& context) {
+  Fix fix{fmt::format("keep one of the definitions: {} declares it for every file that includes it",
+                      line_text(*context.declared_at)),
+          {},
+          {}};
+  for (auto written = context.all_written->rbegin(); written != context.all_written->rend(); ++written) {
+    if (!written->definition || written->definition->has_initialiser || written->in_header()) continue;
+    fix.diff = declare_only(*context.files, *written);
+    if (!fix.diff.empty()) break;
+  }
+  return fix;
+}
+
 std::vector<Fix> fix_two_definitions(const FixContext& context) {
-  if (context.declared_at)
-    return {{fmt::format("keep one of the definitions: {} declares it for every file that includes it",
-                         line_text(*context.declared_at)),
-             {},
-             {}}};
+  if (context.declared_at) return {keep_one(context)};
   if (context.finding->symbol == "main")
     return {{"they are the main functions of different programs: leave one of the objects out of the link", {}, {}}};
   return {

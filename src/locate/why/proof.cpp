@@ -346,7 +346,9 @@ class Proofs {
       any_defines = any_defines || !reading.definitions.empty();
       if (!proven) left += count;
     }
-    trial.leaves_none = left == 0 && !any_defines;
+    const auto& cause = trial.finding->cause;
+    const bool needs_none = cause && cause->kind == "typedef-forgotten";  // nothing uses the variable
+    trial.leaves_none = left == 0 && !any_defines && !needs_none;
     return any_fixed && left <= 1;
   }
 
