@@ -760,13 +760,23 @@ void write_again(const Request& request, const RunResult& result, std::FILE* str
     if (result.reports[i]) write_report(request, outputs[i], result.output, *result.reports[i], stream);
 }
 
-/// Nothing that can't be applied goes without a word; of many the first ones are enough to see why.
+/// "not fixed: state, other and 7 more: inc/state.h has uncommitted changes"
+std::string text_of(const NotFixed& one) {
+  constexpr std::size_t kMostNamed = 3;
+  const std::size_t named = std::min(one.names.size(), kMostNamed);
+  const auto end = one.names.begin() + static_cast<std::ptrdiff_t>(named);
+  return fmt::format("not fixed: {}{}: {}", fmt::join(one.names.begin(), end, ", "),
+                     named < one.names.size() ? fmt::format(" and {} more", one.names.size() - named) : "", one.why);
+}
+
+/// Nothing that can't be applied goes without a word; of many reasons the first ones are enough.
 void say_what_was_edited(const EditOutcome& outcome, bool written) {
-  constexpr std::size_t kMostNamed = 20;
-  const std::size_t named = std::min(outcome.not_fixed.size(), kMostNamed);
-  for (std::size_t i = 0; i < named; ++i) complain("not fixed: " + outcome.not_fixed[i]);
-  if (named < outcome.not_fixed.size())
-    complain(fmt::format("and {} more not fixed", outcome.not_fixed.size() - named));
+  constexpr std::size_t kMostReasons = 20;
+  const std::size_t said = std::min(outcome.not_fixed.size(), kMostReasons);
+  for (std::size_t i = 0; i < said; ++i) complain(text_of(outcome.not_fixed[i]));
+  std::size_t others = 0;
+  for (std::size_t i = said; i < outcome.not_fixed.size(); ++i) others += outcome.not_fixed[i].names.size();
+  if (others != 0) complain(fmt::format("and {} more not fixed", others));
   const std::string of = fmt::format("{} of {}", outcome.fixed, counted(outcome.findings, "finding"));
   if (outcome.files.empty())
     complain(outcome.findings == 0 ? "nothing to fix" : "no finding has an edit that can be applied");

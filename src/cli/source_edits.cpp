@@ -75,9 +75,9 @@ std::string git_complaint(const fs::path& file) {
   const auto status = run_process({"git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-C",
                                    file.parent_path().string(), "--literal-pathspecs", "status", "--porcelain=v1", "-z",
                                    "--ignored", "--untracked-files=all", "--", file.filename().string()});
-  if (!status || status->exit_code != 0) return "whether it has uncommitted changes is not known: git status failed";
+  if (!status || status->exit_code != 0) return "can't be compared with what is committed: git status failed";
   if (status->out.empty()) return {};
-  if (status->out.starts_with("!!")) return "git ignores it, so its content could not be had back";
+  if (status->out.starts_with("!!")) return "is ignored by git, which could not restore it";
   return status->out.starts_with("??") ? "is not committed yet" : "has uncommitted changes";
 }
 
@@ -257,8 +257,18 @@ class SourceEdits {
       ++outcome_.fixed;
       return;
     }
-    outcome_.not_fixed.push_back((finding.demangled.empty() ? finding.message : finding.demangled) + ": " + why);
+    note(why, finding.demangled.empty() ? finding.message : finding.demangled);
     leave_to(finding);
+  }
+
+  /// What is not fixed for one reason is said once.
+  void note(const std::string& why, const std::string& name) {
+    const auto same = std::find_if(outcome_.not_fixed.begin(), outcome_.not_fixed.end(),
+                                   [&](const NotFixed& one) { return one.why == why; });
+    if (same == outcome_.not_fixed.end())
+      outcome_.not_fixed.push_back({why, {name}});
+    else
+      same->names.push_back(name);
   }
 
   /// Empty once the finding's edits are among those to be applied.
@@ -368,7 +378,7 @@ class SourceEdits {
         why = git_complaint(real);
         break;
       case Vcs::Other:
-        why = "whether it has uncommitted changes is known of git alone";
+        why = "may have uncommitted changes: only git is asked";
     }
     return why.empty() ? why : why + " (--allow-dirty edits it all the same)";
   }
@@ -381,8 +391,7 @@ class SourceEdits {
       const int error = is_same ? replace_file(source.real, Hunks(source).text()) : 0;
       if (is_same && error == 0) continue;
       outcome_.failed = true;
-      outcome_.not_fixed.push_back(fmt::format("{} was not written: {}", source.shown,
-                                               is_same ? std::strerror(error) : "it changed in the meantime"));
+      note(fmt::format("not written: {}", is_same ? std::strerror(error) : "it changed in the meantime"), source.shown);
     }
   }
 

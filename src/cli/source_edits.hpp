@@ -15,6 +15,12 @@ struct EditOptions {
   std::string source_root{};  ///< that relative paths of the findings start from; empty: the working directory
 };
 
+/// Findings that are not fixed for one reason.
+struct NotFixed {
+  std::string why;                 ///< "inc/state.h has uncommitted changes"
+  std::vector<std::string> names;  ///< of their symbols; of a file, where it could not be written
+};
+
 /// What became of the edits.
 struct EditOutcome {
   std::string diff;                ///< of all files, for `patch -p0`
@@ -22,8 +28,8 @@ struct EditOutcome {
   std::vector<std::string> files;  ///< that change, as findings show them
   std::size_t fixed = 0;           ///< findings with an edit that was applied, symbols of one cause counted singly
   std::size_t findings = 0;        ///< all
-  std::vector<std::string> not_fixed{};  ///< "state: inc/state.h has uncommitted changes"
-  bool failed = false;                   ///< a file could not be written
+  std::vector<NotFixed> not_fixed{};
+  bool failed = false;  ///< a file could not be written
 };
 
 /// Applies for each finding its first edit that is proven and complete. A file is edited only when it lies in the

@@ -78,7 +78,7 @@ def test_line_ends_and_modes_stay(lab):
 
 
 @pytest.mark.parametrize("before, after, why", [("", "echo >>h.h", "has uncommitted changes"), ("", "git rm -q --cached h.h", "has uncommitted changes"),
-                                                ("echo h.h >.gitignore", "git rm -q --cached h.h; git -c user.name=a -c user.email=a@example.org commit -qm y", "git ignores it")])
+                                                ("echo h.h >.gitignore", "git rm -q --cached h.h; git -c user.name=a -c user.email=a@example.org commit -qm y", "is ignored by git")])
 def test_what_git_could_not_restore_is_left_alone(lab, before, after, why):
     build(lab)
     lab.sh(before)
