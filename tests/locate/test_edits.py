@@ -91,3 +91,26 @@ def test_a_macro_says_extern_only_where_it_stands_before_declarations(lab, other
         lab.sh(f"g++ -MD -c {name}.cpp")
     (finding,) = lab.audit("check", "a.o", "b.o", "--format", "json").json()["findings"]
     assert any(fix["diff"] and "+#define API extern" in fix["diff"] for fix in finding["fixes"]) == works
+
+
+@pytest.mark.parametrize("other, works", [("", True), ("FUNC int g(int a) { return a; }\n", True), ("FUNC int f();\n", True), ("FUNC int g();\n", False),
+                                          ("FUNC int v;\n", False), ("class FUNC C;\n", False), ("struct S { FUNC int m(); };\n", False)])  # fmt: skip
+def test_a_macro_says_inline_only_where_all_that_it_stands_before_is_defined(lab, other, works):
+    """What another source defines would be there for nobody, once the header says that it is inline."""
+    lab.write(".git/HEAD", "")
+    lab.write("h.h", "#ifdef HEADER_ONLY\n#define FUNC inline\n#else\n#define FUNC\n#endif\n" + other + "FUNC int f() { return 1; }\n")
+    for name in "ab":
+        lab.write(f"{name}.cpp", '#include "h.h"\n')
+        lab.sh(f"g++ -MD -c {name}.cpp")
+    findings = by_symbol(lab.audit("check", "a.o", "b.o", "--format", "json").json()["findings"])
+    assert any(fix["diff"] and "+#define FUNC inline" in fix["diff"] for f in findings for fix in f["fixes"]) == works
+
+
+def test_a_macro_does_not_say_inline_where_another_object_needs_its_function(lab):
+    lab.write(".git/HEAD", "")
+    lab.write("h.h", "#ifdef HEADER_ONLY\n#define FUNC inline\n#else\n#define FUNC\n#endif\nFUNC int f() { return 1; }\nFUNC int used() { return 1; }\n")
+    for name, text in (("a", '#include "h.h"\n'), ("b", '#include "h.h"\n'), ("c", "int used();\nint c() { return used(); }\n")):
+        lab.write(f"{name}.cpp", text)
+        lab.sh(f"g++ -MD -c {name}.cpp")
+    findings = by_symbol(lab.audit("check", "--format", "json", "--", "g++", "-shared", "a.o", "b.o", "c.o").json()["findings"])
+    assert findings and not any(fix["diff"] and "+#define FUNC inline" in fix["diff"] for f in findings for fix in f["fixes"])

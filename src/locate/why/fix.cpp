@@ -538,6 +538,14 @@ std::vector<Fix> fix_condition(const FixContext& context) {
            {}}};
 }
 
+/// The diff that lets an empty macro expand to the word.
+std::string define_as(const FixContext& context, const source::MacroCause& macro, const std::string& word) {
+  const std::string line = line_at(context, macro.defined_at);
+  const std::size_t name = line.find(macro.macro);
+  if (name == std::string::npos || !macro.value.empty()) return {};
+  return replace_line(*context.files, macro.defined_at, {line.substr(0, name + macro.macro.size()) + " " + word});
+}
+
 std::vector<Fix> fix_macro(const FixContext& context) {
   std::vector<Fix> fixes = fix_condition(context);
   if (context.macro == nullptr || !context.project->owns(context.macro->defined_at.file)) return fixes;
@@ -546,10 +554,7 @@ std::vector<Fix> fix_macro(const FixContext& context) {
                       context.macro->macro, line_text(at)),
           at,
           {}};
-  const std::string line = line_at(context, at);
-  const std::size_t name = line.find(context.macro->macro);
-  if (name != std::string::npos && context.macro->value.empty())
-    fix.diff = replace_line(*context.files, at, {line.substr(0, name + context.macro->macro.size()) + " extern"});
+  fix.diff = define_as(context, *context.macro, "extern");
   fixes.push_back(std::move(fix));
   return fixes;
 }
@@ -696,11 +701,14 @@ std::vector<Fix> fix_macro_not_inline(const FixContext& context) {
         {fmt::format("include {} in one source file only, or leave {} undefined", header, context.switch_name),
          {},
          {}});
-  if (context.project->owns(context.macro->defined_at.file))
+  if (context.project->owns(context.macro->defined_at.file)) {
     fixes.push_back({fmt::format("let {} expand to `{}` in {} too", context.macro->macro, context.word,
                                  line_text(context.macro->defined_at)),
                      context.macro->defined_at,
                      {}});
+    if (context.word == "inline" && !is_any_c(context))
+      fixes.back().diff = define_as(context, *context.macro, "inline");
+  }
   return fixes;
 }
 

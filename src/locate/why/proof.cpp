@@ -159,14 +159,57 @@ bool is_fixed(const source::Reading& reading, const WrittenDefinition& written, 
   });
 }
 
-/// The macro that the edit lets say `extern`; empty when it does something else.
-std::string macro_made_extern(const LineEdit& edit) {
-  if (edit.lines.size() != 1 || !edit.lines.front().ends_with(" extern")) return {};
+/// The macro that the edit lets say `word`; empty when it does something else.
+std::string macro_made(const LineEdit& edit, const std::string& word) {
+  if (edit.lines.size() != 1 || !edit.lines.front().ends_with(" " + word)) return {};
   const SourceTokens source(edit.lines.front());
   const std::vector<source::Token>& tokens = source.tokens;
   const bool defines = tokens.size() == 4 && tokens[0].is('#') && tokens[1].text == "define";
   return defines ? std::string(tokens[2].text) : std::string();
 }
+
+/// The functions that a macro stands before.
+struct MacroUses {
+  bool only_functions = true;  ///< and it is clear which
+  std::set<std::string> defined{};
+  std::set<std::string> declared{};  ///< defined or not
+
+  void add(const SourceTokens& source, std::string_view macro) {
+    const auto end = source.tokens.end();
+    bool in_directive = false;
+    for (auto at = source.tokens.begin(); at != end; ++at) {
+      if ((at->flags & source::Token::LineStart) != 0) in_directive = at->is('#');
+      if (!in_directive && at->text == macro) add_use(at + 1, end);
+    }
+  }
+
+ private:
+  using At = std::vector<source::Token>::const_iterator;
+
+  static bool ends_name(const source::Token& token) {
+    return token.is(';') || token.is('=') || token.is('{') || token.is('}');
+  }
+
+  void add_use(At at, At end) {
+    const At first = at;
+    while (at != end && !at->is('(') && !ends_name(*at)) ++at;
+    if (at == end || !at->is('(') || at == first || !(at - 1)->is_name() ||
+        source::word_of(*(at - 1)) != source::Word::Count) {
+      only_functions = false;
+      return;
+    }
+    const std::string name((at - 1)->text);
+    std::size_t depth = 0;
+    for (; at != end; ++at) {
+      depth += at->is('(') ? 1 : 0;
+      depth -= at->is(')') && depth != 0 ? 1 : 0;
+      if (depth == 0 && (ends_name(*at) || at->is(':'))) break;
+    }
+    if (at == end || at->is('=') || at->is('}')) only_functions = false;
+    declared.insert(name);
+    if (at != end && (at->is('{') || at->is(':'))) defined.insert(name);
+  }
+};
 
 /// Does the macro stand where no `extern` can: behind `class`, or within one?
 bool is_used_of_class(const SourceTokens& source, std::string_view macro) {
@@ -207,6 +250,7 @@ struct Job {
   std::vector<source::Name> names{};
   source::Rereading after{};
   std::optional<bool> needs_left_out{};
+  std::optional<bool> may_be_inline{};  ///< what the round's edit makes so
 };
 
 /// A definition that a diff needs besides.
@@ -228,7 +272,7 @@ class Proofs {
  public:
   Proofs(std::vector<Finding>& findings, const std::vector<std::vector<WrittenDefinition>>& all_written,
          std::span<const InputFacts> inputs, const Project& project, FileContents& files)
-      : project_(project), files_(files) {
+      : project_(project), inputs_(inputs), files_(files) {
     for (std::size_t i = 0; i < findings.size(); ++i)
       for (std::size_t fix = 0; fix < findings[i].fixes.size(); ++fix)
         if (!findings[i].fixes[fix].diff.empty()) add(findings[i], fix, all_written[i]);
@@ -331,6 +375,7 @@ class Proofs {
 
   bool holds(Trial& trial) {
     if (breaks_classes(trial)) return false;
+    const std::string inlined = macro_made(trial.edit, "inline");
     std::size_t left = trial.left;
     bool any_fixed = false;
     bool any_defines = false;
@@ -342,6 +387,8 @@ class Proofs {
       const bool proven =
           is_fixed(reading, *written, used_elsewhere_.contains(trial.finding->symbol)) && !*job.needs_left_out;
       if (!proven && changes_all) return false;
+      if (!job.may_be_inline) job.may_be_inline = inlined.empty() || may_be_inline(inlined, job.after.files);
+      if (!*job.may_be_inline) return false;
       any_fixed = any_fixed || proven;
       any_defines = any_defines || !reading.definitions.empty();
       if (!proven) left += count;
@@ -417,8 +464,32 @@ class Proofs {
     fix.whole = true;
   }
 
+  /// An inline function has to be defined in each file that uses it: what the macro stands before must be functions that
+  /// these files define, and that no other object uses.
+  bool may_be_inline(const std::string& macro, const std::vector<std::string>& read) {
+    MacroUses uses;
+    for (const std::string& file : read) {
+      if (is_system_file(file)) continue;
+      const SourceTokens* source = files_.tokens_of(file);
+      if (source == nullptr) return false;
+      uses.add(*source, macro);
+    }
+    if (!uses.only_functions || uses.declared != uses.defined) return false;
+    const auto is_used = [&](const ObjectFacts& object, const Symbol& symbol) {
+      return !symbol.defined() && std::any_of(uses.defined.begin(), uses.defined.end(), [&](const std::string& name) {
+        return object.name(symbol).find(name) != std::string_view::npos;
+      });
+    };
+    return std::none_of(inputs_.begin(), inputs_.end(), [&](const InputFacts& input) {
+      return std::any_of(input.objects.begin(), input.objects.end(), [&](const ObjectFacts& object) {
+        return std::any_of(object.symbols.begin(), object.symbols.end(),
+                           [&](const Symbol& symbol) { return is_used(object, symbol); });
+      });
+    });
+  }
+
   bool breaks_classes(const Trial& trial) {
-    const std::string macro = macro_made_extern(trial.edit);
+    const std::string macro = macro_made(trial.edit, "extern");
     if (macro.empty()) return false;
     std::set<std::string> files = {trial.edit.first.file};
     for (const auto& [written, count] : trial.alike) files.insert(written->site->place.at.file);
@@ -453,6 +524,7 @@ class Proofs {
   }
 
   const Project& project_;
+  std::span<const InputFacts> inputs_;
   FileContents& files_;
   std::vector<Trial> trials_;
   std::map<Finding*, std::set<std::size_t>> disproven_;  // the fixes whose diff does not fix it
