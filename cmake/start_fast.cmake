@@ -7,7 +7,7 @@
 # ELFAUDIT_RUNTIME: the linker's options for the C++ runtime.
 option(ELFAUDIT_START_FAST "Link the program with archives of its libraries and of the C++ runtime" ON)
 
-set(ELFAUDIT_SHARED_LIBRARIES PkgConfig::ELFUTILS PkgConfig::ZSTD PkgConfig::LZ4 ZLIB::ZLIB fmt::fmt)
+set(ELFAUDIT_SHARED_LIBRARIES PkgConfig::LIBDW PkgConfig::ELFUTILS PkgConfig::ZSTD PkgConfig::LZ4 ZLIB::ZLIB fmt::fmt)
 set(ELFAUDIT_LIBRARIES ${ELFAUDIT_SHARED_LIBRARIES})
 set(ELFAUDIT_RUNTIME)
 # The sanitizers' own runtimes want the shared ones.
@@ -22,6 +22,7 @@ macro(elfaudit_prefer_archive shared file)
     string(REPLACE "${shared}" "${ELFAUDIT_${file}}" ELFAUDIT_LIBRARIES "${ELFAUDIT_LIBRARIES}")
   endif()
 endmacro()
+elfaudit_prefer_archive(PkgConfig::LIBDW libdw.a ${LIBDW_LIBRARY_DIRS})
 elfaudit_prefer_archive(PkgConfig::ELFUTILS libelf.a ${ELFUTILS_LIBRARY_DIRS})
 elfaudit_prefer_archive(PkgConfig::ZSTD libzstd.a ${ZSTD_LIBRARY_DIRS})
 elfaudit_prefer_archive(PkgConfig::LZ4 liblz4.a ${LZ4_LIBRARY_DIRS})

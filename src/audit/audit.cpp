@@ -9,6 +9,7 @@
 #include <new>
 #include <tuple>
 
+#include "divergence/divergence.hpp"
 #include "elfaudit/symbol_report.hpp"
 #include "input/build/gpu_flags.hpp"
 #include "load/load_closure.hpp"
@@ -312,10 +313,17 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   };
   const std::vector<ObjectFacts> interpreter =
       attempt("the interpreter's libraries", [&] { return interpreter_of_link(result, options); });
+  TypeComparison types;
+  if (compares_types(options.enable)) {
+    progress_stage("comparing types");
+    types = attempt("types", [&] { return compare_types(result.inputs, result.resolution, options.jobs); });
+    result.job.notes.insert(result.job.notes.end(), types.notes.begin(), types.notes.end());
+    watch.lap("types");
+  }
   result.findings = apply_rules(
       {result.job, result.inputs, result.resolution, result.packages, result.images, options.pythons, options.gpu_archs,
        compiles, stale.objects, stale.libraries, &result.libraries, holds_functions_or_variables, when_looked_up,
-       in_headers, interpreter, &relatives, resolve_as, of_build && of_build->data_is_alike},
+       in_headers, interpreter, &relatives, resolve_as, &types, of_build && of_build->data_is_alike},
       options.enable);
   watch.lap("rules");
   progress_stage("looking for definitions in debug info");
@@ -334,7 +342,7 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
 }  // namespace
 
 bool may_prefilter(const AuditOptions& options) {
-  return options.prefilter && !any_needs(&Rule::every_symbol, options.enable);
+  return options.prefilter && !any_needs(&Rule::every_symbol, options.enable) && !compares_types(options.enable);
 }
 
 Audit audit(LinkJob job, const AuditOptions& options) {

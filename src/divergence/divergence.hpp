@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "elfaudit/facts.hpp"
+#include "elfaudit/finding.hpp"
 #include "elfaudit/resolution.hpp"
 #include "scan/data_sizes.hpp"
 
@@ -35,5 +36,35 @@ std::vector<DataDivergence> find_data_divergences(const std::vector<InputFacts>&
 /// Do all definitions of each name agree, whichever of them a link merges? Asked of the files of a build, most of whose
 /// links need not be looked at then.
 bool is_data_alike(const std::vector<InputFacts>& inputs);
+
+// --- Types, variables and functions, by debug info.
+
+/// How some objects define a type, or define or declare a variable or function.
+struct TypeVariant {
+  ObjectId first;           ///< on the link line
+  std::size_t objects = 1;  ///< that have it so
+  std::uint64_t size = 0;   ///< bytes; 0: not said
+  SourceLine line;          ///< line 0: not known
+};
+
+/// A name that two objects understand differently.
+struct TypeDivergence {
+  std::string name;  ///< of a type qualified, else mangled
+  bool is_type = false;
+  std::string words;                 ///< "differs between a.o and b.o: 'x' is int at offset 0 in a.o (s.h:2) and ..."
+  bool harmless = false;             ///< data is understood alike: names differ, or what a pointer points to
+  TypeVariant a, b;                  ///< of variables and functions `a` is a definition
+  std::vector<std::string> bound;    ///< what the linker binds that depends on it, "merged: use(State const&)"
+  std::vector<std::string> holders;  ///< types that differ only because they hold this one
+};
+
+struct TypeComparison {
+  std::vector<TypeDivergence> divergences;  ///< by name
+  std::vector<std::string> notes;           ///< what could not be compared
+};
+
+/// Opens the debug info of all objects that take part in the link. `jobs`: so many processes read it; 0: as many as the
+/// machine has. See type_divergence.cpp for what is compared.
+TypeComparison compare_types(const std::vector<InputFacts>& inputs, const Resolution& resolution, unsigned jobs);
 
 }  // namespace elfaudit

@@ -4,7 +4,7 @@
 //  1. What is reported already is not reported again: a strong definition that collides, a tentative one of another size
 //     with --fatal-warnings, a thread-local name that the linker refuses, the shadow of a device variable whose sizes
 //     differ.
-//  2. One finding a name. The kept definition comes first, then one of each other size and memory, with how many more
+//  2. One finding a name, though both symbol tables and debug info tell of it. The kept definition comes first, then one of each other size and memory, with how many more
 //     objects have the same.
 
 #include <fmt/format.h>
@@ -73,21 +73,22 @@ std::string outcome(const Evidence& evidence, const DataDivergence& divergence) 
                      object_of(evidence, *larger));
 }
 
-std::vector<Finding> divergent_data(const Evidence& evidence) {
+void note_objects(std::size_t objects, Site& site) {
+  if (objects > 1)
+    site.notes.push_back(fmt::format("and {} more object{} alike", objects - 1, objects == 2 ? "" : "s"));
+}
+
+std::vector<Finding> divergent_data(const Evidence& evidence, const std::set<std::string_view>& reported) {
   std::vector<Finding> findings;
   if (evidence.data_is_alike) return findings;
   const std::vector<DataDivergence> differing = find_data_divergences(evidence.inputs, evidence.resolution);
-  if (differing.empty()) return findings;
-  const std::set<std::string_view> reported = reported_otherwise(evidence.resolution);
   for (const DataDivergence& divergence : differing) {
     if (reported.contains(divergence.symbol)) continue;
     Finding finding = make_finding(kDivergentDefinition, divergence.symbol, message(evidence, divergence));
     for (const DataVariant& variant : divergence.variants) {
       finding.sites.push_back(
           make_site(evidence, variant.first, is_kept(evidence, variant) ? Role::Kept : Role::Candidate));
-      if (variant.objects > 1)
-        finding.sites.back().notes.push_back(
-            fmt::format("and {} more object{} alike", variant.objects - 1, variant.objects == 2 ? "" : "s"));
+      note_objects(variant.objects, finding.sites.back());
     }
     finding.notes.push_back(outcome(evidence, divergence));
     findings.push_back(std::move(finding));
@@ -95,8 +96,65 @@ std::vector<Finding> divergent_data(const Evidence& evidence) {
   return findings;
 }
 
+// --- By debug info.
+
+Site make_site(const Evidence& evidence, const TypeVariant& variant) {
+  Site site = make_object_site(evidence, variant.first, Role::Candidate);
+  site.size = variant.size;
+  if (variant.line.line != 0 && !variant.line.file.empty())
+    site.place = {.at = variant.line, .known_by = KnownBy::DebugInfo, .why_unknown = {}};
+  else
+    site.place.why_unknown = "debug info does not say";
+  note_objects(variant.objects, site);
+  return site;
+}
+
+/// The first few of them.
+std::string some(const std::vector<std::string>& texts, const char* separator) {
+  constexpr std::size_t kShown = 3;
+  const std::vector<std::string> first(texts.begin(),
+                                       texts.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, texts.size())));
+  const std::string more = texts.size() > kShown ? fmt::format("{}and {} more", separator, texts.size() - kShown) : "";
+  return fmt::format("{}{}", fmt::join(first, separator), more);
+}
+
+Finding finding_of(const Evidence& evidence, const TypeDivergence& divergence) {
+  const std::string what = divergence.is_type ? divergence.name + " differs:" : demangle(divergence.name);
+  Finding finding = make_finding(kDivergentDefinition, divergence.name, what + " " + divergence.words);
+  if (divergence.is_type) finding.demangled = divergence.name;
+  if (divergence.bound.empty() || divergence.harmless) finding.severity = Severity::Note;
+  finding.sites = {make_site(evidence, divergence.a), make_site(evidence, divergence.b)};
+  finding.notes.push_back(divergence.bound.empty() ? "nothing that the linker binds depends on it"
+                                                   : some(divergence.bound, "; "));
+  if (!divergence.holders.empty())
+    finding.notes.push_back("so do types that hold it: " + some(divergence.holders, ", "));
+  return finding;
+}
+
+std::vector<Finding> divergent_definitions(const Evidence& evidence) {
+  const std::set<std::string_view> reported = reported_otherwise(evidence.resolution);
+  std::vector<Finding> findings = divergent_data(evidence, reported);
+  if (evidence.types == nullptr) return findings;
+  const std::size_t of_data = findings.size();
+  for (const TypeDivergence& divergence : evidence.types->divergences) {
+    if (!divergence.is_type && reported.contains(divergence.name)) continue;
+    const auto end = findings.begin() + static_cast<std::ptrdiff_t>(of_data);
+    const auto known =
+        std::find_if(findings.begin(), end, [&](const Finding& f) { return f.symbol == divergence.name; });
+    if (!divergence.is_type && known != end)
+      known->notes.push_back(divergence.words);
+    else
+      findings.push_back(finding_of(evidence, divergence));
+  }
+  return findings;
+}
+
 }  // namespace
 
-RuleFamily divergence_rules() { return {{&kDivergentDefinition}, {{divergent_data}}}; }
+bool compares_types(const std::vector<std::string>& enabled) {
+  return std::find(enabled.begin(), enabled.end(), kDivergentDefinition.id) != enabled.end();
+}
+
+RuleFamily divergence_rules() { return {{&kDivergentDefinition}, {{divergent_definitions}}}; }
 
 }  // namespace elfaudit

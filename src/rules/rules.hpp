@@ -23,6 +23,8 @@ namespace elfaudit {
 /// Throws UsageError when there is no rule of that id; `option` is what names it ("--enable"), or empty.
 void require_rule(const std::string& id, const std::string& option);
 
+struct TypeComparison;
+
 /// What every rule sees.
 struct Evidence {
   const LinkJob& job;
@@ -47,6 +49,7 @@ struct Evidence {
   const std::map<std::string, std::vector<std::string>>* device_relatives = nullptr;
   /// The same link by another linker's rules. Takes as long as the link's own resolution did.
   std::function<Resolution(LinkerKind)> resolve_as = nullptr;
+  const TypeComparison* types = nullptr;  ///< where types are compared
   bool data_is_alike = false;  ///< known of the whole build: see is_data_alike()
 
   const ObjectFacts& object(ObjectId id) const { return inputs[id.input].objects[id.object]; }
@@ -58,6 +61,9 @@ struct Evidence {
 
 /// Does a rule that runs, by default or since `enabled` names it, need that?
 bool any_needs(bool Rule::*what, const std::vector<std::string>& enabled);
+
+/// Does divergent-definition compare types? Only since `enabled` names it: that reads the debug info of all objects.
+bool compares_types(const std::vector<std::string>& enabled);
 
 /// Which part of the rules runs. Objects: those about objects alone, whatever links them.
 enum class RuleScope : std::uint8_t { All, Objects };

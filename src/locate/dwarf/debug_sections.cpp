@@ -113,6 +113,7 @@ void DebugSections::find_sections(bool split) {
   };
   for (Slot& slot : infos_) attach(slot);
   for (Slot& slot : macros_) attach(slot);
+  for (Slot& slot : types_) attach(slot);
   for (Slot& slot : slots_) attach(slot);
   attach(descriptors_);
 }
@@ -127,14 +128,20 @@ void DebugSections::note_section(std::size_t index, std::string_view name, bool 
   name.remove_prefix(gnu_compressed ? 8 : 7);
   if (name.ends_with(".dwo") != split) return;
   if (split) name.remove_suffix(4);
+  if (numbers_.size() <= index) numbers_.resize(index + 1);
+  numbers_[index] = true;
+  Slot of_types;
+  of_types.index = index;
+  of_types.gnu_compressed = gnu_compressed;
+  of_types.in_info = name == "info";
+  if (name == "types" || (of_types.in_info && in_group && !split)) return types_.push_back(std::move(of_types));
   for (std::size_t kind = 0; kind < kSectionKinds; ++kind) {
     if (name != kNames[kind]) continue;
     Slot slot;
     slot.index = index;
     slot.gnu_compressed = gnu_compressed;
     if (kind == static_cast<std::size_t>(SectionKind::Info)) {
-      // -fdebug-types-section: the .debug_info sections in COMDAT groups hold a type each (DWARF5 E.2).
-      if (!in_group || split) infos_.push_back(std::move(slot));
+      infos_.push_back(std::move(slot));
     } else if (kind == static_cast<std::size_t>(SectionKind::Macro)) {
       macros_.push_back(std::move(slot));
     } else if (slots_[kind].index == 0) {
@@ -187,6 +194,10 @@ DebugSection& DebugSections::load(Slot& slot) {
 }
 
 DebugSection& DebugSections::info(std::size_t index) { return load(infos_[index]); }
+
+DebugSections::TypeUnits DebugSections::type_units(std::size_t index) {
+  return {load(types_[index]), types_[index].in_info};
+}
 
 DebugSection& DebugSections::section(SectionKind kind) {
   if (kind == SectionKind::Info && !infos_.empty()) return load(infos_.front());

@@ -80,6 +80,17 @@ class DebugSections {
   /// The first section of that kind, empty when the file has none. Read at the first call. Throws BadDebugInfo.
   DebugSection& section(SectionKind kind);
 
+  /// The units of types: .debug_types, and the .debug_info sections in COMDAT groups (-fdebug-types-section). A view of a
+  /// package has none.
+  struct TypeUnits {
+    DebugSection& section;
+    bool in_info = false;  ///< it is named .debug_info
+  };
+  std::size_t type_units_count() const { return types_.size(); }
+  TypeUnits type_units(std::size_t index);
+  /// Is that section number one of a section of debug info?
+  bool holds_debug_info(std::uint32_t number) const { return number < numbers_.size() && numbers_[number]; }
+
   /// The sections named .debug_macro in file order. Several: what many objects define alike is in COMDAT groups (g++).
   std::size_t macro_count() const { return macros_.size(); }
   DebugSection& macro(std::size_t index);
@@ -106,6 +117,7 @@ class DebugSections {
     std::size_t index = 0;  ///< section number, 0: none
     std::size_t relocated_by = 0;
     bool gnu_compressed = false;  ///< .zdebug_*
+    bool in_info = false;         ///< of types_: TypeUnits::in_info
     std::unique_ptr<DebugSection> section;
   };
 
@@ -124,7 +136,8 @@ class DebugSections {
   std::uint32_t flags_ = 0;
   std::size_t symbols_index_ = 0, extended_index_ = 0;
   std::optional<SymbolTable> symbols_;
-  std::vector<Slot> infos_, macros_;
+  std::vector<Slot> infos_, macros_, types_;
+  std::vector<bool> numbers_;  ///< see holds_debug_info()
   Slot descriptors_;
   std::array<Slot, kSectionKinds> slots_;
 };

@@ -1,0 +1,671 @@
+// Types, variables and functions that the objects of a link understand differently.
+//
+//  1. Compared are the objects that take part in the link, each with the others, never an object with itself: `ld -r` puts
+//     units into one that have private types of one name.
+//  2. A type is one by its name: type_reader.cpp says which types have one. A variable or function is one by its mangled
+//     name, and a definition is compared with declarations and other definitions.
+//  3. A difference matters where the linker binds something that depends on it: a symbol that objects of both sides have
+//     and one defines, whose mangled name holds the type's name; or, in C and of variables, whose declaration mentions
+//     the type; or that mentions a type which holds it, directly or not. What depends on nothing is a note, and in C,
+//     where two types of one name are legal, nothing.
+//  4. A type that differs only in where its members are, because a type that it holds has grown, is told with that type.
+//  5. Alignment is compared between objects of one compiler: g++ says that of classes that inherit it from a member.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <map>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "divergence/difference.hpp"
+#include "divergence/divergence.hpp"
+#include "divergence/reader_pool.hpp"
+#include "divergence/type_shapes.hpp"
+#include "facts/codec.hpp"
+#include "support/demangle.hpp"
+#include "support/name_hash.hpp"
+#include "support/strings.hpp"
+#include "support/threads.hpp"
+
+namespace elfaudit {
+namespace {
+
+// --- What goes through the pipes.
+
+enum class Ask : std::uint8_t { Rows, Shapes, Mentions };
+
+std::string encoded(const ObjectRows& rows) {
+  WireWriter out;
+  out.number(static_cast<std::uint64_t>(rows.info));
+  out.text({reinterpret_cast<const char*>(rows.rows.data()), rows.rows.size() * sizeof(ShapeRow)});
+  return out.take();
+}
+
+ObjectRows decoded_rows(std::string_view text) {
+  WireReader in(text);
+  ObjectRows rows;
+  rows.info = static_cast<TypeInfo>(in.number_to(static_cast<std::uint64_t>(TypeInfo::Elsewhere)));
+  const std::string_view bytes = in.text();
+  rows.rows.resize(bytes.size() / sizeof(ShapeRow));
+  std::memcpy(rows.rows.data(), bytes.data(), rows.rows.size() * sizeof(ShapeRow));
+  return rows;
+}
+
+void write_line(WireWriter& out, const SourceLine& line) {
+  out.text(line.file);
+  out.number(line.line);
+}
+
+SourceLine read_line(WireReader& in) {
+  SourceLine line;
+  line.file = in.text();
+  line.line = in.number32();
+  return line;
+}
+
+std::string encoded(const std::vector<Shape>& shapes) {
+  WireWriter out;
+  out.number(shapes.size());
+  for (const Shape& shape : shapes) {
+    out.text({reinterpret_cast<const char*>(&shape.row), sizeof shape.row});
+    for (const std::string* text : {&shape.name, &shape.record, &shape.type, &shape.shown}) out.text(*text);
+    write_line(out, shape.line);
+    out.number(shape.parts.size());
+    for (const ShapePart& part : shape.parts) {
+      out.number(static_cast<std::uint64_t>(part.kind));
+      for (const std::string* text : {&part.name, &part.type, &part.shown}) out.text(*text);
+      for (const std::int64_t number : {part.at, part.width}) out.number(static_cast<std::uint64_t>(number));
+      out.number(part.is_virtual ? 1 : 0);
+      write_line(out, part.line);
+    }
+  }
+  return out.take();
+}
+
+std::vector<Shape> decoded_shapes(std::string_view text) {
+  WireReader in(text);
+  std::vector<Shape> shapes(in.count());
+  for (Shape& shape : shapes) {
+    const std::string_view row = in.text();
+    if (row.size() != sizeof shape.row) throw BadWire("a row has another size");
+    std::memcpy(&shape.row, row.data(), sizeof shape.row);
+    for (std::string* part : {&shape.name, &shape.record, &shape.type, &shape.shown}) *part = in.text();
+    shape.line = read_line(in);
+    shape.parts.resize(in.count());
+    for (ShapePart& part : shape.parts) {
+      part.kind = static_cast<PartKind>(in.number_to(static_cast<std::uint64_t>(PartKind::Parameter)));
+      for (std::string* word : {&part.name, &part.type, &part.shown}) *word = in.text();
+      for (std::int64_t* number : {&part.at, &part.width}) *number = static_cast<std::int64_t>(in.number());
+      part.is_virtual = in.number_to(1) != 0;
+      part.line = read_line(in);
+    }
+  }
+  return shapes;
+}
+
+std::string encoded(const std::vector<Mention>& mentions) {
+  WireWriter out;
+  out.number(mentions.size());
+  for (const Mention& mention : mentions) {
+    out.number(mention.is_type ? 1 : 0);
+    out.text(mention.name);
+    out.number(mention.types.size());
+    for (const std::string& type : mention.types) out.text(type);
+  }
+  return out.take();
+}
+
+std::vector<Mention> decoded_mentions(std::string_view text) {
+  WireReader in(text);
+  std::vector<Mention> mentions(in.count());
+  for (Mention& mention : mentions) {
+    mention.is_type = in.number_to(1) != 0;
+    mention.name = in.text();
+    mention.types.resize(in.count());
+    for (std::string& type : mention.types) type = in.text();
+  }
+  return mentions;
+}
+
+// --- Rows by name: memory grows with the names, and by four bytes with each row.
+
+/// The ways in which a name is understood, each with the objects that do. Numbers of objects are in link order.
+class ShapeTable {
+ public:
+  struct Variant {
+    ShapeRow row;
+    std::uint32_t next = kNone;  ///< of the same name
+  };
+
+  void add(std::uint32_t object, const std::vector<ShapeRow>& rows) {
+    if (of_objects_.size() <= object) of_objects_.resize(object + 1);
+    for (const ShapeRow& row : rows) of_objects_[object].push_back(variant_of(row));
+  }
+
+  const Variant& operator[](std::uint32_t variant) const { return variants_[variant]; }
+
+  /// Calls visit with the variants of each name that has several, in no order.
+  template <class Visit>
+  void each_of_several(const Visit& visit) const {
+    std::vector<std::uint32_t> all;
+    for (const auto& [name, first] : first_) {
+      if (variants_[first].next == kNone) continue;
+      all.clear();
+      for (std::uint32_t v = first; v != kNone; v = variants_[v].next) all.push_back(v);
+      visit(all);
+    }
+  }
+
+  /// The objects that have one of `wanted`, ascending.
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> objects_with(
+      const std::set<std::uint32_t>& wanted) const {
+    std::vector<bool> asked(variants_.size());
+    for (const std::uint32_t variant : wanted) asked[variant] = true;
+    std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> found;
+    for (std::uint32_t object = 0; object < of_objects_.size(); ++object)
+      for (const std::uint32_t variant : of_objects_[object])
+        if (asked[variant] && (found[variant].empty() || found[variant].back() != object))
+          found[variant].push_back(object);
+    return found;
+  }
+
+ private:
+  static bool same(const ShapeRow& a, const ShapeRow& b) {
+    return a.layout == b.layout && a.kind == b.kind && a.constant == b.constant && a.c == b.c &&
+           a.alignment == b.alignment && a.clang == b.clang;
+  }
+
+  std::uint32_t variant_of(const ShapeRow& row) {
+    const auto [entry, added] = first_.try_emplace(row.name, static_cast<std::uint32_t>(variants_.size()));
+    if (!added)
+      for (std::uint32_t v = entry->second;; v = variants_[v].next) {
+        if (same(variants_[v].row, row)) return v;
+        if (variants_[v].next != kNone) continue;
+        variants_[v].next = static_cast<std::uint32_t>(variants_.size());
+        break;
+      }
+    variants_.push_back({row, kNone});
+    return static_cast<std::uint32_t>(variants_.size() - 1);
+  }
+
+  std::unordered_map<std::uint64_t, std::uint32_t> first_;  ///< by name
+  std::vector<Variant> variants_;
+  std::vector<std::vector<std::uint32_t>> of_objects_;
+};
+
+bool differ(const ShapeRow& a, const ShapeRow& b) {
+  if (a.kind == ShapeKind::Type)
+    return a.layout != b.layout || (a.alignment != b.alignment && a.clang == b.clang);  // rule 5
+  if (is_declaration(a.kind) || is_variable(a.kind) != is_variable(b.kind)) return false;
+  return a.layout != b.layout || (a.constant && !b.constant && b.kind == ShapeKind::VariableDeclaration);
+}
+
+/// Two variants of a name that differ, and the objects that have them.
+struct Disagreement {
+  ShapeRow row_a, row_b;
+  std::vector<std::uint32_t> a, b;         ///< objects
+  std::uint32_t shown_a = 0, shown_b = 0;  ///< two of these that are not the same
+  const Shape* shape_a = nullptr;
+  const Shape* shape_b = nullptr;
+  Difference difference{};
+  std::vector<std::string> bound{}, holders{};
+  Disagreement* cause = nullptr;  ///< rule 4
+
+  bool is_type() const { return row_a.kind == ShapeKind::Type; }
+  bool in_c() const { return row_a.c || row_b.c; }
+};
+
+// --- The comparison.
+
+class TypeCheck {
+ public:
+  TypeCheck(const std::vector<InputFacts>& inputs, const Resolution& resolution, unsigned jobs)
+      : inputs_(inputs), jobs_(jobs) {
+    for (std::uint32_t i = 0; i < inputs.size(); ++i)
+      for (std::uint32_t o = 0; o < inputs[i].objects.size(); ++o)
+        if (resolution.linked[i][o] && is_compared(inputs[i].objects[o])) objects_.push_back({i, o});
+  }
+
+  TypeComparison run() {
+    TypeComparison result;
+    read_rows(result.notes);
+    find_conflicts();
+    if (conflicts_.empty()) return result;
+    read_words();
+    set_derived_apart();
+    find_bound();
+    for (Disagreement& conflict : conflicts_)
+      if (is_told(conflict)) result.divergences.push_back(divergence(conflict));
+    std::ranges::stable_sort(result.divergences, {}, &TypeDivergence::name);
+    return result;
+  }
+
+ private:
+  static bool is_compared(const ObjectFacts& object) {
+    return object.kind == ObjectKind::Relocatable && !object.nested && !object.unopened && !object.origin.bytecode &&
+           !object.origin.binary && object.available;
+  }
+
+  const ObjectFacts& object(std::uint32_t number) const {
+    return inputs_[objects_[number].input].objects[objects_[number].object];
+  }
+
+  // --- Reading.
+
+  std::string answer(std::string_view request) const {
+    WireReader in(request);
+    const auto ask = static_cast<Ask>(in.number());
+    const Origin& origin = object(in.number32()).origin;
+    if (ask == Ask::Rows) return encoded(read_shape_rows(origin));
+    if (ask == Ask::Mentions) return encoded(read_mentions(origin));
+    std::unordered_set<std::uint64_t> names;
+    for (std::size_t count = in.count(); count > 0; --count) names.insert(in.number());
+    return encoded(read_shapes(origin, names));
+  }
+
+  /// Calls take(object, answer) for each object, in their order.
+  template <class Take>
+  void ask(const std::vector<std::uint32_t>& objects, std::vector<std::string> requests, const Take& take) const {
+    ReaderLimits limits;
+    limits.workers = thread_count(jobs_);
+    read_apart(
+        requests, limits, [&](std::string_view request) { return answer(request); },
+        [&](std::size_t i, ReaderAnswer got) { take(objects[i], std::move(got)); });
+  }
+
+  static WireWriter request(Ask ask, std::uint32_t object) {
+    WireWriter out;
+    out.number(static_cast<std::uint64_t>(ask));
+    out.number(object);
+    return out;
+  }
+
+  void read_rows(std::vector<std::string>& notes) {
+    std::vector<std::uint32_t> all(objects_.size());
+    std::vector<std::string> requests;
+    for (std::uint32_t i = 0; i < all.size(); ++i) {
+      all[i] = i;
+      requests.push_back(request(Ask::Rows, i).take());
+    }
+    std::map<TypeInfo, std::size_t> counts;
+    ask(all, std::move(requests), [&](std::uint32_t object, const ReaderAnswer& answer) {
+      if (!answer.failed.empty()) {
+        notes.push_back(
+            fmt::format("the types of {} were not compared: {}", this->object(object).origin.display(), answer.failed));
+        return;
+      }
+      const ObjectRows rows = decoded_rows(answer.text);
+      ++counts[rows.info];
+      table_.add(object, rows.rows);
+    });
+    add_missing(counts, notes);
+  }
+
+  /// Said once, by kind.
+  void add_missing(const std::map<TypeInfo, std::size_t>& counts, std::vector<std::string>& notes) const {
+    std::vector<std::string> kinds;
+    const auto say = [&](TypeInfo info, const char* what) {
+      if (const auto found = counts.find(info); found != counts.end())
+        kinds.push_back(fmt::format("{} {}", found->second, what));
+    };
+    say(TypeInfo::None, "without debug info");
+    say(TypeInfo::LinesOnly, "with lines only (-g1)");
+    say(TypeInfo::Elsewhere, "whose debug info is in another file that is missing");
+    if (!kinds.empty())
+      notes.push_back(fmt::format("the types of these of {} objects were not compared: {}", objects_.size(),
+                                  fmt::join(kinds, ", ")));
+  }
+
+  /// Rule 1, and of several variants the pair that most objects have.
+  void find_conflicts() {
+    std::set<std::uint32_t> wanted;
+    std::vector<std::vector<std::uint32_t>> names;
+    table_.each_of_several([&](const std::vector<std::uint32_t>& variants) {
+      for (const std::uint32_t a : variants)
+        for (const std::uint32_t b : variants)
+          if (differ(table_[a].row, table_[b].row)) {
+            wanted.insert(variants.begin(), variants.end());
+            names.push_back(variants);
+            return;
+          }
+    });
+    const auto objects = table_.objects_with(wanted);
+    for (const std::vector<std::uint32_t>& variants : names) add_conflict(variants, objects);
+    std::ranges::sort(conflicts_, {},
+                      [](const Disagreement& c) { return std::tuple(c.shown_a, c.shown_b, c.row_a.name); });
+  }
+
+  void add_conflict(const std::vector<std::uint32_t>& variants,
+                    const std::unordered_map<std::uint32_t, std::vector<std::uint32_t>>& objects) {
+    std::optional<Disagreement> best;
+    std::size_t most = 0;
+    for (const std::uint32_t a : variants)
+      for (const std::uint32_t b : variants) {
+        if (!differ(table_[a].row, table_[b].row)) continue;
+        const auto &in_a = objects.at(a), &in_b = objects.at(b);
+        const bool symmetric = table_[a].row.kind == table_[b].row.kind;
+        if (symmetric && std::tie(in_a, table_[a].row.layout) > std::tie(in_b, table_[b].row.layout))
+          continue;  // seen as b, a
+        const std::uint32_t other = in_b.front() != in_a.front() ? in_b.front() : in_b.back();
+        const std::uint32_t first = other != in_a.front() ? in_a.front() : in_a.back();
+        if (first == other || in_a.size() + in_b.size() <= most) continue;
+        most = in_a.size() + in_b.size();
+        best = Disagreement{table_[a].row, table_[b].row, in_a, in_b, first, other};
+      }
+    if (best) conflicts_.push_back(*std::move(best));
+  }
+
+  void read_words() {
+    std::map<std::uint32_t, std::unordered_set<std::uint64_t>> wanted;
+    for (const Disagreement& conflict : conflicts_)
+      for (const std::uint32_t object : {conflict.shown_a, conflict.shown_b})
+        wanted[object].insert(conflict.row_a.name);
+    std::vector<std::uint32_t> objects;
+    std::vector<std::string> requests;
+    for (const auto& [object, names] : wanted) {
+      WireWriter out = request(Ask::Shapes, object);
+      out.number(names.size());
+      for (const std::uint64_t name : names) out.number(name);
+      objects.push_back(object);
+      requests.push_back(out.take());
+    }
+    ask(objects, std::move(requests), [&](std::uint32_t object, const ReaderAnswer& answer) {
+      if (!answer.failed.empty()) return;
+      for (Shape& shape : decoded_shapes(answer.text)) shapes_[object].push_back(std::move(shape));
+    });
+    for (Disagreement& conflict : conflicts_) {
+      conflict.shape_a = shape(conflict.shown_a, conflict.row_a);
+      conflict.shape_b = shape(conflict.shown_b, conflict.row_b);
+    }
+    std::erase_if(conflicts_, [](const Disagreement& c) { return c.shape_a == nullptr || c.shape_b == nullptr; });
+    for (Disagreement& conflict : conflicts_) {
+      const auto difference = conflict.is_type() ? difference_of_types : difference_of_symbols;
+      conflict.difference = difference(*conflict.shape_a, *conflict.shape_b, object(conflict.shown_a).origin.display(),
+                                       object(conflict.shown_b).origin.display());
+    }
+    std::erase_if(conflicts_, [](const Disagreement& c) { return c.difference.kind == DifferenceKind::Nothing; });
+  }
+
+  const Shape* shape(std::uint32_t object, const ShapeRow& row) const {
+    const auto found = shapes_.find(object);
+    if (found == shapes_.end()) return nullptr;
+    for (const Shape& shape : found->second)
+      if (shape.row.name == row.name && shape.row.layout == row.layout && shape.row.kind == row.kind) return &shape;
+    return nullptr;
+  }
+
+  // --- Rule 4.
+
+  void set_derived_apart() {
+    std::map<std::string, std::vector<Disagreement*>, std::less<>> by_name;
+    for (Disagreement& conflict : conflicts_)
+      if (conflict.is_type()) by_name[without_arguments(conflict.shape_a->name)].push_back(&conflict);
+    for (Disagreement& conflict : conflicts_) {
+      if (!conflict.is_type()) continue;
+      for (const std::string& type : conflict.difference.grown) {
+        const auto root = by_name.find(type);
+        if (root == by_name.end() || root->second.front() == &conflict) continue;
+        conflict.cause = root->second.front();
+        break;
+      }
+    }
+    for (Disagreement& conflict : conflicts_) {
+      Disagreement* root = conflict.cause;
+      for (int i = 0; root != nullptr && root->cause != nullptr && i < kLongestChain; ++i) root = root->cause;
+      if (root != nullptr && root != &conflict) root->holders.push_back(readable(conflict));
+    }
+  }
+  static constexpr int kLongestChain = 64;
+
+  // --- Rule 3.
+
+  /// Who has a symbol that may be bound.
+  struct Presence {
+    std::vector<std::uint32_t> objects;
+    std::size_t definitions = 0;
+  };
+
+  template <class Wanted>
+  std::map<std::string_view, Presence> symbols(const Wanted& wanted) const {
+    std::unordered_map<std::string_view, Presence> found;
+    for (std::uint32_t number = 0; number < objects_.size(); ++number) {
+      const ObjectFacts& facts = object(number);
+      for (const Symbol& symbol : facts.symbols) {
+        const std::string_view name = facts.name(symbol);
+        auto known = found.find(name);
+        if (known == found.end()) {
+          if (!wanted(name)) continue;
+          known = found.try_emplace(name).first;
+        }
+        known->second.objects.push_back(number);
+        known->second.definitions += symbol.defined() ? 1 : 0;
+      }
+    }
+    return {found.begin(), found.end()};
+  }
+
+  static bool any_in(const std::vector<std::uint32_t>& some, const std::vector<std::uint32_t>& sorted) {
+    return std::ranges::any_of(some, [&](std::uint32_t object) { return std::ranges::binary_search(sorted, object); });
+  }
+
+  static bool binds(const Disagreement& conflict, const Presence& symbol) {
+    return symbol.definitions > 0 && any_in(symbol.objects, conflict.a) && any_in(symbol.objects, conflict.b) &&
+           std::ranges::any_of(symbol.objects, [&](std::uint32_t o) { return o != symbol.objects.front(); });
+  }
+
+  static std::string binding(std::string_view name, const Presence& symbol) {
+    return (symbol.definitions > 1 ? "merged: " : "shared: ") + demangle(name);
+  }
+
+  void find_bound() {
+    find_bound_by_name();
+    find_bound_symbols();
+    std::vector<Disagreement*> open;
+    for (Disagreement& conflict : conflicts_)
+      if (conflict.is_type() && conflict.bound.empty()) open.push_back(&conflict);
+    if (!open.empty()) find_bound_by_mention(open);
+  }
+
+  /// "a::B<int>::C" -> "1a", "1B", "1C": as they stand in mangled names (Itanium C++ ABI 5.1.2). Of std, which is "St"
+  /// there, nothing.
+  static std::vector<std::string> components(std::string_view name) {
+    std::vector<std::string> parts;
+    const std::string plain = without_arguments(name);
+    std::string_view rest = plain;
+    if (rest.starts_with('{')) {  // in a function: its name, without "_Z"
+      const std::size_t end = rest.find("}::");
+      if (end == rest.npos) return {};
+      std::string_view function = rest.substr(1, end - 1);
+      parts.emplace_back(take_prefix(function, "_Z") ? function : std::string_view());
+      rest.remove_prefix(end + 3);
+    }
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find("::"), rest.size());
+      if (rest.substr(0, end) != "std") parts.push_back(fmt::format("{}{}", end, rest.substr(0, end)));
+      rest.remove_prefix(std::min(end + 2, rest.size()));
+    }
+    return parts;
+  }
+
+  struct NamedConflict {
+    Disagreement* conflict;
+    std::vector<std::string> components;
+  };
+
+  void find_bound_by_name() {
+    std::unordered_map<std::string, std::vector<NamedConflict>> by_last;
+    for (Disagreement& conflict : conflicts_) {
+      if (!conflict.is_type() || (conflict.row_a.c && conflict.row_b.c)) continue;
+      for (const std::string& name : names_of(conflict))
+        if (std::vector<std::string> parts = components(name); !parts.empty()) {
+          const std::string last = parts.back();
+          by_last[last].push_back({&conflict, std::move(parts)});
+        }
+    }
+    if (by_last.empty()) return;
+    const auto each_conflict = [&](std::string_view symbol, const auto& visit) {
+      if (!symbol.starts_with("_Z")) return;
+      for (std::size_t at = 2; at < symbol.size(); ++at) {
+        if (std::isdigit(static_cast<unsigned char>(symbol[at])) == 0) continue;
+        std::size_t length = 0, end = at;
+        while (end < symbol.size() && std::isdigit(static_cast<unsigned char>(symbol[end])) != 0 &&
+               length < symbol.size())
+          length = length * 10 + static_cast<std::size_t>(symbol[end++] - '0');
+        if (length != 0 && length <= symbol.size() - end)
+          if (const auto found = by_last.find(std::string(symbol.substr(at, end - at + length)));
+              found != by_last.end())
+            for (const NamedConflict& named : found->second)
+              if (std::ranges::all_of(named.components,
+                                      [&](const std::string& c) { return symbol.find(c) != symbol.npos; }))
+                visit(*named.conflict);
+        at = end - 1;
+      }
+    };
+    const auto wanted = [&](std::string_view symbol) {
+      bool any = false;
+      each_conflict(symbol, [&](Disagreement&) { any = true; });
+      return any;
+    };
+    for (const auto& [name, presence] : symbols(wanted)) {
+      std::set<Disagreement*> told;
+      each_conflict(name, [&, &symbol = name, &who = presence](Disagreement& conflict) {
+        if (told.insert(&conflict).second && binds(conflict, who)) conflict.bound.push_back(binding(symbol, who));
+      });
+    }
+  }
+
+  static std::set<std::string> names_of(const Disagreement& conflict) {
+    return {conflict.shape_a->name, conflict.shape_a->record, conflict.shape_b->record};
+  }
+
+  /// The variable or function itself; of a type in a function, the function; else empty.
+  static std::string_view symbol_of(const Disagreement& conflict) {
+    const std::string_view name = conflict.shape_a->name;
+    if (!conflict.is_type()) return name;
+    return name.starts_with('{') ? name.substr(1, name.find("}::") - 1) : std::string_view();
+  }
+
+  /// "{_Z1fv}::S" -> "f()::S"
+  static std::string readable(const Disagreement& conflict) {
+    const std::string& name = conflict.shape_a->name;
+    if (!conflict.is_type() || !name.starts_with('{')) return name;
+    return demangle(symbol_of(conflict)) + name.substr(std::min(name.find("}::") + 1, name.size()));
+  }
+
+  /// A variable or function is bound where both have it.
+  void find_bound_symbols() {
+    std::set<std::string_view> names;
+    for (const Disagreement& conflict : conflicts_) names.insert(symbol_of(conflict));
+    const auto found = symbols([&](std::string_view name) { return names.contains(name); });
+    for (Disagreement& conflict : conflicts_) {
+      const auto symbol = found.find(symbol_of(conflict));
+      if (symbol != found.end() && binds(conflict, symbol->second))
+        conflict.bound.push_back(binding(symbol->first, symbol->second));
+    }
+  }
+
+  /// Declarations that mention the type, or a type that holds it, in the two objects that are shown.
+  void find_bound_by_mention(const std::vector<Disagreement*>& open) {
+    std::set<std::uint32_t> wanted;
+    for (const Disagreement* conflict : open) {
+      if (wanted.size() > kMostReopened) break;
+      wanted.insert({conflict->shown_a, conflict->shown_b});
+    }
+    const std::vector<std::uint32_t> objects(wanted.begin(), wanted.end());
+    std::vector<std::string> requests;
+    requests.reserve(objects.size());
+    for (const std::uint32_t object : objects) requests.push_back(request(Ask::Mentions, object).take());
+    std::map<std::uint32_t, std::vector<Mention>> mentions;
+    ask(objects, std::move(requests), [&](std::uint32_t object, const ReaderAnswer& answer) {
+      if (answer.failed.empty()) mentions[object] = decoded_mentions(answer.text);
+    });
+    std::set<std::string_view> names;
+    for (const auto& [object, all] : mentions)
+      for (const Mention& mention : all)
+        if (!mention.is_type) names.insert(mention.name);
+    const auto found = symbols([&](std::string_view name) { return names.contains(name); });
+    for (Disagreement* conflict : open) {
+      const std::set<std::string> holding = holders_of(*conflict, mentions);
+      for (const std::uint32_t object : {conflict->shown_a, conflict->shown_b}) {
+        for (const Mention& mention : mentions[object]) {
+          const auto symbol = mention.is_type ? found.end() : found.find(mention.name);
+          if (symbol == found.end() || !binds(*conflict, symbol->second)) continue;
+          if (std::ranges::any_of(mention.types, [&](const std::string& type) { return holding.contains(type); }))
+            conflict->bound.push_back(binding(symbol->first, symbol->second));
+        }
+      }
+    }
+  }
+  static constexpr std::size_t kMostReopened = 64;
+
+  /// The type, and the types that hold it, directly or not, by value or pointer.
+  static std::set<std::string> holders_of(const Disagreement& conflict,
+                                          std::map<std::uint32_t, std::vector<Mention>>& mentions) {
+    std::map<std::string, std::set<std::string>> held_by;
+    for (const std::uint32_t object : {conflict.shown_a, conflict.shown_b})
+      for (const Mention& mention : mentions[object])
+        if (mention.is_type)
+          for (const std::string& type : mention.types) held_by[type].insert(without_arguments(mention.name));
+    std::set<std::string> all;
+    std::vector<std::string> work;
+    for (const std::string& name : names_of(conflict)) work.push_back(without_arguments(name));
+    while (!work.empty()) {
+      const std::string type = std::move(work.back());
+      work.pop_back();
+      if (!all.insert(type).second) continue;
+      if (const auto found = held_by.find(type); found != held_by.end())
+        work.insert(work.end(), found->second.begin(), found->second.end());
+    }
+    return all;
+  }
+
+  // --- The result.
+
+  static bool is_told(const Disagreement& conflict) {
+    if (conflict.cause != nullptr) return false;
+    if (!conflict.bound.empty()) return true;
+    return conflict.difference.kind == DifferenceKind::Layout && !(conflict.is_type() && conflict.in_c());
+  }
+
+  TypeDivergence divergence(Disagreement& conflict) const {
+    TypeDivergence told;
+    told.is_type = conflict.is_type();
+    told.name = readable(conflict);
+    told.harmless = conflict.difference.kind == DifferenceKind::Names;
+    const auto variant = [&](std::uint32_t shown, const std::vector<std::uint32_t>& all, const Shape& shape) {
+      return TypeVariant{objects_[shown], all.size(), shape.row.size, shape.line};
+    };
+    told.a = variant(conflict.shown_a, conflict.a, *conflict.shape_a);
+    told.b = variant(conflict.shown_b, conflict.b, *conflict.shape_b);
+    told.words = conflict.difference.words;
+    // The shortest names are the plainest.
+    std::ranges::sort(conflict.bound, {},
+                      [](const std::string& text) { return std::pair(text.size(), std::string_view(text)); });
+    conflict.bound.erase(std::unique(conflict.bound.begin(), conflict.bound.end()), conflict.bound.end());
+    told.bound = std::move(conflict.bound);
+    std::ranges::sort(conflict.holders);
+    told.holders = std::move(conflict.holders);
+    return told;
+  }
+
+  const std::vector<InputFacts>& inputs_;
+  const unsigned jobs_;
+  std::vector<ObjectId> objects_;
+  ShapeTable table_;
+  std::vector<Disagreement> conflicts_;
+  std::map<std::uint32_t, std::vector<Shape>> shapes_;
+};
+
+}  // namespace
+
+TypeComparison compare_types(const std::vector<InputFacts>& inputs, const Resolution& resolution, unsigned jobs) {
+  return TypeCheck(inputs, resolution, jobs).run();
+}
+
+}  // namespace elfaudit

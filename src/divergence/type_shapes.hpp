@@ -1,0 +1,99 @@
+// What debug info says of the types, variables and functions of one object, in the form in which two objects are
+// compared. Read by libdw from bytes that debug_image.hpp prepares, in a process of its own (reader_pool.hpp).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "elfaudit/finding.hpp"
+#include "elfaudit/origin.hpp"
+
+namespace elfaudit {
+
+enum class ShapeKind : std::uint8_t { Type, Variable, VariableDeclaration, Function, FunctionDeclaration };
+
+constexpr bool is_variable(ShapeKind kind) {
+  return kind == ShapeKind::Variable || kind == ShapeKind::VariableDeclaration;
+}
+constexpr bool is_declaration(ShapeKind kind) {
+  return kind == ShapeKind::VariableDeclaration || kind == ShapeKind::FunctionDeclaration;
+}
+
+/// One thing with a name that other objects may have too: all that is kept of it until something differs.
+struct ShapeRow {
+  std::uint64_t name = 0;       ///< name_of_type() or name_of_symbol()
+  std::uint64_t layout = 0;     ///< hash of all that is compared; equal for equal shapes
+  std::uint32_t size = 0;       ///< bytes; 0: not said
+  std::uint16_t alignment = 0;  ///< DW_AT_alignment; 0: not said
+  ShapeKind kind = ShapeKind::Type;
+  bool c : 1 = false;         ///< written in C, where the names of types have no linkage
+  bool clang : 1 = false;     ///< compiled by clang
+  bool constant : 1 = false;  ///< of variables: const
+};
+
+std::uint64_t name_of_type(std::string_view name);
+std::uint64_t name_of_symbol(std::string_view name);
+
+enum class PartKind : std::uint8_t { Member, Base, VirtualFunction, Enumerator, Parameter };
+
+/// A member, base class, virtual function, enumerator or parameter.
+struct ShapePart {
+  PartKind kind = PartKind::Member;
+  std::string name;
+  std::string type;         ///< compared; kRecord NAME kRecordEnd stands for a record or enumeration
+  std::string shown;        ///< the type as written
+  std::int64_t at = -1;     ///< bits from the beginning; of virtual functions the slot, of enumerators the value
+  std::int64_t width = -1;  ///< bits, of bit fields
+  bool is_virtual = false;  ///< of base classes
+  SourceLine line{};        ///< line 0: not said
+};
+constexpr char kRecord = '\x1e', kRecordEnd = '\x1f';
+
+/// The same in words.
+struct Shape {
+  ShapeRow row;
+  std::string name;    ///< of types qualified, of the others mangled
+  std::string record;  ///< of types: the name of the record, which differs where a typedef names it
+  std::string type;    ///< compared: of variables the type, of functions that of the result, of types "struct"
+  std::string shown;   ///< as written
+  std::vector<ShapePart> parts;
+  SourceLine line;
+};
+
+/// Which types something depends on by its declaration.
+struct Mention {
+  bool is_type = false;
+  std::string name;
+  std::vector<std::string> types;  ///< without template arguments, each once
+};
+
+/// The types whose names `text`, of Shape or ShapePart, holds.
+std::vector<std::string> types_in(std::string_view text);
+
+/// "a::B<int>::C" -> "a::B::C"
+std::string without_arguments(std::string_view name);
+
+/// What an object has that can be compared.
+enum class TypeInfo : std::uint8_t {
+  Present,
+  None,       ///< no debug info, or not of C or C++
+  LinesOnly,  ///< -g1, -gmlt: functions without types
+  Elsewhere   ///< in a .dwo or debug file that is missing
+};
+
+struct ObjectRows {
+  TypeInfo info = TypeInfo::None;
+  std::vector<ShapeRow> rows;  ///< each once
+};
+
+/// Each throws InputError, dwarf::BadDebugInfo, std::bad_alloc; hostile debug info may take the process down besides.
+ObjectRows read_shape_rows(const Origin& origin);
+/// Of those names, each different one once, in the order of the debug info.
+std::vector<Shape> read_shapes(const Origin& origin, const std::unordered_set<std::uint64_t>& names);
+std::vector<Mention> read_mentions(const Origin& origin);
+
+}  // namespace elfaudit

@@ -1,0 +1,346 @@
+"""divergent-definition with debug info: types, variables and functions that two objects understand differently."""
+
+import re
+import shutil
+
+import pytest
+
+from elfaudit_test import need
+
+RULE = "divergent-definition"
+
+# a.o is made of the first of V(one, other), b.o of the second.
+HEAD = """#ifdef B
+#define V(a, b) b
+#else
+#define V(a, b) a
+#endif
+"""
+# One object defines a function that takes S, the other calls it.
+USE = "V(void use(S &s) { S t = s; (void)t;, void use(S &); void call() { S s{}; use(s); ) }"
+USE_IN_C = "V(void use(struct S *s) { struct S t = *s; (void)t;, void use(struct S *); void call(void) { struct S s; use(&s); ) }"
+
+
+def compared(lab, source, a="g++ -g", b=None):
+    lab.cc("a.o", HEAD + source, a)
+    lab.cc("b.o", HEAD + source, (b or a) + " -DB")
+    return lab.audit("check", "--format", "json", "--enable", RULE, "a.o", "b.o").json()
+
+
+def divergent(lab, *arguments):
+    return [(f["severity"], f["demangled"], f["message"]) for f in compared(lab, *arguments)["findings"] if f["rule"] == RULE]
+
+
+# Each: the source, what differs, and the message behind its name.
+HARMFUL = {
+    "member added": (
+        "struct S { int a; V(, int b;) };" + USE,
+        "S differs: 'b' (int at offset 4) is in b.o (b.cpp:6) and not in a.o",
+    ),
+    "member in front": (
+        "struct S { V(, long b;) int a; };" + USE,
+        "S differs: 'b' (long int at offset 0) is in b.o (b.cpp:6) and not in a.o",
+    ),
+    "members swapped": (
+        "struct S { V(int a; int b;, int b; int a;) };" + USE,
+        "S differs: 'a' is int at offset 0 in a.o (a.cpp:6) and int at offset 4 in b.o (b.cpp:6)",
+    ),
+    "other type, same size": (
+        "struct S { V(int, float) a; };" + USE,
+        "S differs: 'a' is int at offset 0 in a.o (a.cpp:6) and float at offset 0 in b.o (b.cpp:6)",
+    ),
+    "pointer and integer": (
+        "struct S { V(char *, long) a; };" + USE,
+        "S differs: 'a' is char * at offset 0 in a.o (a.cpp:6) and long int at offset 0 in b.o (b.cpp:6)",
+    ),
+    "through a typedef": (
+        "V(typedef int T;, typedef short T;) struct S { T a; };" + USE,
+        "S differs: 'a' is T at offset 0 in a.o (a.cpp:6) and T at offset 0 in b.o (b.cpp:6)",
+    ),
+    "bit field": (
+        "struct S { unsigned a : V(3, 5), b : 4; };" + USE,
+        "S differs: 'a' is unsigned int:3 at bit 0 in a.o (a.cpp:6) and unsigned int:5 at bit 0 in b.o (b.cpp:6)",
+    ),
+    "array": (
+        "struct S { char a[V(8, 16)]; };" + USE,
+        "S differs: 'a' is char[8] at offset 0 in a.o (a.cpp:6) and char[16] at offset 0 in b.o (b.cpp:6)",
+    ),
+    "base class": (
+        "struct T { int t; }; struct S V(, : T) { int a; };" + USE,
+        "S differs: 'T' (a base class at offset 0) is in b.o and not in a.o",
+    ),
+    "order of base classes": (
+        "struct T { int t; }; struct U { int u; }; struct S : V(T, U), V(U, T) { int a; };" + USE,
+        "S differs: 'T' is a base class at offset 0 in a.o and a base class at offset 4 in b.o",
+    ),
+    "virtual function": (
+        "struct S { virtual void f(); V(, virtual void g();) int a; }; V(void S::f() {}, void S::f() {} void S::g() {})" + USE,
+        "S differs: 'g' (virtual function 1) is in b.o (b.cpp:6) and not in a.o",
+    ),
+    "packed": (
+        "struct S { char a; long b; } V(, __attribute__((packed)));" + USE,
+        "S differs: 'b' is long int at offset 8 in a.o (a.cpp:6) and long int at offset 1 in b.o (b.cpp:6)",
+    ),
+    "alignment": (
+        "struct alignas(V(8, 16)) S { double a[2]; };" + USE,
+        "S differs: it is aligned to 8 bytes in a.o and to 16 bytes in b.o",
+    ),
+    "unnamed struct inside": (
+        "struct S { struct { V(int, float) x; } a; };" + USE,
+        "S differs: 'a' is unnamed at offset 0 in a.o (a.cpp:6) and unnamed at offset 0 in b.o (b.cpp:6)",
+    ),
+    "union": (
+        "union S { int a; V(, long b;) };" + USE,
+        "S differs: 'b' (long int at offset 0) is in b.o (b.cpp:6) and not in a.o",
+    ),
+    "enumerator": (
+        "enum S { red, green V(, = 5) };" + USE,
+        "S differs: 'green' is 1 in a.o and 5 in b.o",
+    ),
+    "underlying type": (
+        "enum class S : V(int, long) { red };" + USE,
+        "S differs: it has 4 bytes in a.o and 8 in b.o, with the same members",
+    ),
+    "in a namespace": (
+        "namespace n { inline namespace m { struct S { int a; V(, int b;) }; } } using n::S;" + USE,
+        "n::m::S differs: 'b' (int at offset 4) is in b.o (b.cpp:6) and not in a.o",
+    ),
+    "template": (
+        "template <class T, unsigned long N> struct R { T a[N]; V(, int b;) }; using S = R<unsigned long, 4>;" + USE,
+        "R<unsigned long,4> differs: 'b' (int at offset 32) is in b.o (b.cpp:6) and not in a.o",
+    ),
+    "named by a typedef": (
+        "typedef struct { int a; V(, int b;) } S;" + USE,
+        "S differs: 'b' (int at offset 4) is in b.o (b.cpp:6) and not in a.o",
+    ),
+    "in an inline function": (
+        "inline void *f() { struct S { int a; V(float, int) b; }; static S s; return &s; } void *V(g, h)() { return f(); }",
+        "f()::S differs: 'b' is float at offset 4 in a.o (a.cpp:6) and int at offset 4 in b.o (b.cpp:6)",
+    ),
+    "inline variable": (
+        "inline V(int, float) v = 1; void *V(f, g)() { return &v; }",
+        "v is int in a.o (a.cpp:6) and float in b.o (b.cpp:6)",
+    ),
+    "variable declared otherwise": (
+        "V(int v = 1;, extern float v; float f() { return v; })",
+        "v is int in a.o (a.cpp:6) and declared as float in b.o (b.cpp:6)",
+    ),
+    "array declared as pointer": (
+        "V(char v[64];, extern char *v; char *f() { return v; })",
+        "v is char[64] in a.o (a.cpp:6) and declared as char * in b.o (b.cpp:6)",
+    ),
+    "constant declared writable": (
+        "V(extern const int v; const int v = 3;, extern int v; void f() { v = 4; })",
+        "v is constant in a.o (a.cpp:6) and declared writable in b.o (b.cpp:6)",
+    ),
+    "result of a function": (
+        "V(int f() { return 1; }, double f(); double g() { return f(); })",
+        "f() returns int in a.o (a.cpp:6) and is declared to return double in b.o (b.cpp:6)",
+    ),
+}
+
+HARMFUL_IN_C = {
+    "result in C": (
+        "V(int f(void) { return 1; }, double f(void); double g(void) { return f(); })",
+        "f returns int in a.o (a.c:6) and is declared to return double in b.o (b.c:6)",
+    ),
+    "parameter in C": (
+        "V(void f(int a, long b) { (void)a; (void)b; }, void f(int, double); void g(void) { f(1, 2); })",
+        "f takes long int as parameter 2 in a.o (a.c:6) and double in b.o (b.c:6)",
+    ),
+    "number of parameters in C": (
+        "V(void f(int a) { (void)a; }, void f(int, int); void g(void) { f(1, 2); })",
+        "f takes 1 parameter in a.o (a.c:6) and 2 in b.o (b.c:6)",
+    ),
+    "struct of a function in C": (
+        "struct S { int a; V(, int b;) };" + USE_IN_C,
+        "S differs: 'b' (int at offset 4) is in b.o (b.c:6) and not in a.o",
+    ),
+    "struct of a variable in C": (
+        "struct S { V(int, float) a; }; V(struct S v;, extern struct S v; float f(void) { return v.a; })",
+        "S differs: 'a' is int at offset 0 in a.o (a.c:6) and float at offset 0 in b.o (b.c:6)",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", HARMFUL)
+def test_what_makes_a_program_wrong(lab, kind):
+    source, message = HARMFUL[kind]
+    found = [finding for finding in divergent(lab, source) if finding[0] == "warning"]
+    assert [text for _, _, text in found if not text.startswith("vtable")] == [message]
+
+
+@pytest.mark.parametrize("kind", HARMFUL_IN_C)
+def test_what_makes_a_c_program_wrong(lab, kind):
+    source, message = HARMFUL_IN_C[kind]
+    assert [finding[2] for finding in divergent(lab, source, "gcc -g") if finding[0] == "warning"] == [message]
+
+
+# The same by clang, in other forms of debug info, and by two compilers.
+WAYS = ["clang++ -g", "g++ -g -gdwarf-2", "g++ -g -gdwarf-4 -O2", "g++ -g -gz", "g++ -g -fdebug-types-section", "g++ -g -gsplit-dwarf",
+        "clang++ -g -gsplit-dwarf -gdwarf-4", "g++ -g -gdwarf64", "clang++ -g -gz=zstd"]
+
+
+def usable(lab, way):
+    need(way.split()[0])
+    lab.write("try.cpp", "int x;")
+    if lab.sh(f"{way} -c try.cpp -o try.o", check=False).code != 0:
+        pytest.skip(f"this compiler does not know {way}")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_in_every_form_of_debug_info(lab, way):
+    usable(lab, way)
+    for kind in ("member added", "bit field", "virtual function", "template", "enumerator", "result of a function"):
+        if "function" in kind and way.startswith("clang"):
+            continue  # describes no function that is only called, nor a class without its vtable
+        source, message = HARMFUL[kind]
+        found = [text for severity, _, text in divergent(lab, source, way) if severity == "warning" and not text.startswith("vtable")]
+        assert found == [message], kind
+
+
+# What objects may have differently: nothing is said of it.
+HARMLESS = {
+    "functions, access, static members": "class S { V(public:,) int a; V(, void f() {} static int c; public: S() {}) };" + USE,
+    "initialisers and names of parameters": "struct S { int a = V(1, 2); }; void use(S &V(s, t)); " + USE,
+    "long and long long": "struct S { V(long, long long) a; };" + USE,
+    "a typedef's name": "typedef int T; struct S { V(int, T) a; };" + USE,
+    "signed and plain char": "struct S { V(signed char, char) a; };" + USE,
+    "const members": "struct S { V(const,) int a; };" + USE,
+    "declared only": "struct T V({ int t; virtual ~T(); },); V(T::~T() {},) struct S { T *t; };" + USE,
+    "private types": "namespace { struct S { V(int, float) a; }; S s; } void *V(f, g)() { return &s; }",
+    "lambdas": "inline auto f() { return [] { return 1; }; } V(int g() { int x = 3; auto l = [x] { return x; }; return l(); }, int h() { char x = 3; auto l = [x] { return x; }; return l(); })",
+    "types in blocks": "inline void *f() { { struct S { int a; }; static S s; (void)&s; } { struct S { long a; }; static S s; return &s; } } void *V(g, h)() { return f(); }",
+    "array without bounds": "V(char v[64];, extern char v[]; char *f() { return v; })",
+    "empty base class": "struct E {}; struct S V(, : E) { int a; };" + USE,
+    "flexible array": "struct S { int a; };" + "struct T { int n; char data[]; }; V(void take(T *) {}, void take(T *); void give(T *t) { take(t); })" + USE,
+    "new enumerators, which nothing binds": "\n#ifdef B\nenum E { red, green };\n#else\nenum E { red };\n#endif\nE V(f, g)(int) { return red; }",
+    "static functions": "V(static int, static double) f(int) { return 1; } int V(g, h)() { return f(1); }",
+    "function templates' local types": "template <class T> void *f() { struct S { T a; }; static S s; return &s; } void *V(g, h)() { return f<V(int, long)>(); }",
+}
+HARMLESS_IN_C = {
+    "private structs": "struct S { V(int, float) a; }; static struct S s; void *V(f, g)(void) { return &s; }",
+    "without a prototype": "V(int f(int a) { return a; }, int f(); int g(void) { return f(1); })",
+    "underscores": "struct S { int V(gmtoff, __gmtoff); };" + USE_IN_C,
+    "built in": "#include <stdio.h>\nvoid V(f, g)(void) { fputs(V(\"a\", \"b\"), stdout); printf(\"%d\\n\", V(1, 2)); }",
+    "opaque": "struct S V({ int a; },); V(void use(struct S *s) { s->a = 1; }, void use(struct S *); void call(struct S *s) { use(s); })",
+    "a variable called s": "struct s { int V(a, b); }; static struct s s; void *V(f, g)(void) { return &s; }",
+}
+
+
+@pytest.mark.parametrize("kind", HARMLESS)
+def test_what_is_no_difference(lab, kind):
+    assert divergent(lab, HARMLESS[kind], "g++ -g -std=c++20") == []
+
+
+@pytest.mark.parametrize("kind", HARMLESS_IN_C)
+def test_what_is_no_difference_in_c(lab, kind):
+    assert divergent(lab, HARMLESS_IN_C[kind], "gcc -g -w") == []
+
+
+LIBRARY = """
+#include <map>
+#include <string>
+#include <vector>
+typedef struct { int a; std::string b; } Named;
+struct Base { virtual ~Base(); virtual int f(int) const { return 1; } int b; };
+struct Derived : Base { std::vector<unsigned long> v; std::map<std::string, Named> m; char8_t c; unsigned f1 : 3, f2 : 5; };
+template <class T, long N> struct Array { T a[N]; };
+int NAME(Derived &d, Array<long, 4ul> &a, Named &n) { d.v.push_back(a.a[0]); d.m["x"] = n; return d.f(1); }
+"""
+# The same in many forms of debug info, which one audit compares with each other.
+FORMS = ["g++", "clang++ -O0", "g++ -O2", "g++ -fdebug-types-section", "g++ -gz", "g++ -gdwarf-2", "g++ -gdwarf-2 -gstrict-dwarf", "g++ -gsplit-dwarf",
+         "clang++ -gsimple-template-names", "g++ -DNDEBUG -D_GLIBCXX_ASSERTIONS", "g++ -g1", "clang++ -O2 -gsplit-dwarf -gdwarf-4",
+         "g++ -fsanitize=address,undefined", "clang++ -O2 -fdebug-types-section", "clang++ -gz=zstd"]
+
+
+def test_compilers_and_forms_of_debug_info_agree(lab):
+    made = []
+    for number, way in enumerate(FORMS):
+        compiler, *options = way.split()
+        command = [compiler, "-g", "-std=c++20", f"-DNAME=f{number}", *options]
+        lab.write(f"{number}.cpp", LIBRARY)
+        if shutil.which(compiler) and lab.sh(" ".join([*command, "-c", f"{number}.cpp", "-o", f"{number}.o"]), check=False).code == 0:
+            made.append(f"{number}.o")
+    assert len(made) > 8
+    report = lab.audit("check", "--format", "json", "--enable", RULE, *made).json()
+    assert [finding["message"] for finding in report["findings"] if finding["rule"] == RULE] == []
+
+
+def test_what_nothing_binds_is_a_note(lab):
+    source = "struct S { V(int, float) a; }; V(S s;, static S s; S *f() { return &s; })"
+    assert [finding[:2] for finding in divergent(lab, source)] == [("note", "S")]
+
+
+def test_what_a_pointer_points_to_is_a_note(lab):
+    source = "struct T; struct U; struct S { V(T, U) *a; };" + USE
+    assert [finding[:2] for finding in divergent(lab, source)] == [("note", "S")]
+    source = "struct S { int V(a, b); };" + USE
+    assert divergent(lab, source) == [("note", "S", "S differs: 'a' (int at offset 0) of a.o (a.cpp:6) is called 'b' in b.o (b.cpp:6)")]
+
+
+def test_a_typedef_of_two_records(lab):
+    source = "struct S1 { int a; float b; }; struct S2 { int a; int b; }; typedef V(S1, S2) state; V(state v;, extern state v; state *f() { return &v; })"
+    found = divergent(lab, source)
+    assert [finding[:2] for finding in found] == [("warning", "state"), ("warning", "v")]
+    assert "'b' is float at offset 4 in a.o (a.cpp:6) and int at offset 4 in b.o (b.cpp:6)" in found[0][2]
+
+
+def test_the_cause_comes_once(lab):
+    source = "struct T { int x; V(, int y;) }; struct S { T t; int z; }; struct R { char c; S s; };" + USE + "V(void take(R &) {, void take(R &); void give(R &r) { take(r); ) }"
+    (finding,) = [f for f in compared(lab, source)["findings"] if f["rule"] == RULE]
+    assert finding["message"] == "T differs: 'y' (int at offset 4) is in b.o (b.cpp:6) and not in a.o"
+    assert finding["notes"][1] == "so do types that hold it: R, S"
+    assert "use(S&)" in finding["notes"][0]
+
+
+def test_a_class_with_virtual_functions_that_one_object_only_declares(lab):
+    source = "struct T { virtual void f(); int x; V(, int y[4];) }; struct S { T t; int z; }; V(,void T::f() {})" + USE
+    (finding,) = divergent(lab, source)
+    assert finding[2].endswith("'z' is int at offset 16 in a.o (a.cpp:6) and int at offset 32 in b.o (b.cpp:6), after 't' (T), which is bigger in b.o")
+
+
+def test_what_binds_it_is_said(lab):
+    source = "struct S { V(int, float) a; }; inline int get(S const &s) { return (int)s.a; } int V(f, g)() { return get(S{}); }"
+    (finding,) = [f for f in compared(lab, source)["findings"] if f["rule"] == RULE]
+    assert finding["notes"] == ["merged: get(S const&)"]
+    assert [(site["input"], site["file"], site["line"]) for site in finding["sites"]] == [("a.o", "a.cpp", 6), ("b.o", "b.cpp", 6)]
+
+
+def test_an_object_that_the_link_does_not_take_is_not_compared(lab):
+    lab.cc("main.o", HEAD + "struct S { int a; }; inline int get(S &s) { return s.a; } int main() { S s{}; return get(s); }", "g++ -g")
+    lab.cc("other.o", HEAD + "struct S { float a; }; inline int get(S &s) { return (int)s.a; } int other() { S s{}; return get(s); }", "g++ -g")
+    lab.ar("libother.a", "other.o")
+    for line, found in ((["main.o", "libother.a"], 0), (["main.o", "other.o"], 1), (["main.o", "-Wl,-u,_Z5otherv", "libother.a"], 1)):
+        report = lab.audit("check", "--format", "json", "--enable", RULE, "--", "g++", *line, "-o", "app").json()
+        assert len([f for f in report["findings"] if f["rule"] == RULE]) == found, line
+
+
+def test_units_of_one_object_are_not_compared(lab):
+    lab.cc("one.o", "struct S { int a; }; static struct S s; void *f(void) { return &s; } void use(struct S *);", "gcc -g")
+    lab.cc("two.o", "struct S { float a; }; void use(struct S *s) { s->a = 1; }", "gcc -g")
+    lab.sh("ld -r one.o two.o -o both.o")
+    lab.cc("c.o", "int c;", "gcc -g")
+    assert lab.audit("check", "--enable", RULE, "both.o", "c.o").code == 0
+
+
+def test_what_was_not_compared_is_said_once(lab):
+    lab.cc("a.o", "int a;", "g++ -g")
+    lab.cc("b.o", "int b;", "g++")
+    lab.cc("c.o", "int c() { return 1; }", "g++ -g1")
+    lab.cc("d.o", "int d;", "g++ -g -gsplit-dwarf")
+    (lab.path / "d.dwo").unlink()
+    report = lab.audit("check", "--format", "json", "--enable", RULE, "a.o", "b.o", "c.o", "d.o").json()
+    assert report["notes"] == ["the types of these of 4 objects were not compared: 1 without debug info, 1 with lines only (-g1), 1 whose debug info is in another file that is missing"]
+    assert lab.audit("check", "--format", "json", "a.o", "b.o").json()["notes"] == []
+
+
+def test_damaged_debug_info_is_named_and_the_rest_compared(lab):
+    source = HEAD + "struct S { V(int, float) a; };" + USE
+    for name, option in (("a", ""), ("b", " -DB"), ("c", " -Duse=other")):
+        lab.cc(f"{name}.o", source, "g++ -g" + option)
+    lab.write("zeros", "\0" * 7)
+    lab.sh("objcopy --update-section .debug_abbrev=zeros c.o")
+    report = lab.audit("check", "--format", "json", "--enable", RULE, "a.o", "b.o", "c.o").json()
+    assert [f["symbol"] for f in report["findings"]] == ["S"]
+    assert [bool(re.search("types of.* c.o .*not compared|1 without debug info|1 with lines", note)) for note in report["notes"]] == [True]
