@@ -20,7 +20,7 @@ struct AuditOptions {
   bool preprocess = false;
   std::string compile_commands{};     ///< compile_commands.json; empty: the nearest at or above each object
   std::string known_commands{};       ///< the text of such a document, used before any file: what a build's log shows
-  std::vector<std::string> enable{};  ///< ids of rules that are off by default
+  std::vector<std::string> enable{};  ///< ids of rules that are off by default, or that do more then
   /// Symbols that can't matter to a finding need not be kept. The reports are the same, unless they list undefined
   /// names; explain() does not know the symbols that were dropped.
   bool prefilter = false;

@@ -132,7 +132,7 @@ void add_report_options(CLI::App& command, Request& request) {
   command
       .add_option("--enable", request.audit.enable,
                   "run a rule that is off by default: header-definition or untracked-header, which open every object's "
-                  "debug info")
+                  "debug info; divergent-definition, which is on, compares types then, by all debug info")
       ->option_text("RULE")
       ->allow_extra_args(false);
   command.add_flag("-q,--quiet", request.quiet, "no progress, and no text when there is nothing to report");

@@ -10,7 +10,8 @@
 //     they are of; records and enumerations by name without template arguments. So what is only declared is as what is
 //     defined (g++ defines a class with virtual functions only where its vtable is), and one changed record is one
 //     difference. An unnamed record by its members.
-//  4. Compared of a variable: its type, and whether it is const; of a function the result's and the parameters' types.
+//  4. Compared of a variable: its type, and whether it is const; of a function the result's type, and in C the
+//     parameters', which mangled names tell.
 //     Not: a C function without a prototype, main, a constructor's or destructor's unified entry (C4, D4), what has no
 //     line (the compiler's own), a declaration in a class, an array without bounds and an incomplete class where
 //     only declared.
@@ -77,6 +78,7 @@ struct DwarfCloser {
 struct Reading {
   const std::unordered_set<std::uint64_t>* names = nullptr;  ///< null: all
   bool words = false;
+  bool all_parameters = false;
 };
 
 // --- One file with debug info.
@@ -169,7 +171,8 @@ class TypeReader {
         continue;
       }
       facts.c = c.value_or(false);
-      const char* producer = dwarf_attr(&die, DW_AT_producer, &attribute) != nullptr ? dwarf_formstring(&attribute) : "";
+      const char* producer =
+          dwarf_attr(&die, DW_AT_producer, &attribute) != nullptr ? dwarf_formstring(&attribute) : "";
       if (producer == nullptr) producer = "";
       facts.clang = std::strstr(producer, "clang") != nullptr;
       // DWARF 2 alone has no namespaces: names would be those of other types.
@@ -308,7 +311,8 @@ class TypeReader {
       const Unnamed& type = unnamed_[die];
       const TypedefName* best = nullptr;
       for (const TypedefName& name : names)
-        if (name.scope == type.scope && name.line >= type.line && (best == nullptr || name.line < best->line)) best = &name;
+        if (name.scope == type.scope && name.line >= type.line && (best == nullptr || name.line < best->line))
+          best = &name;
       if (best != nullptr) known->second = {best->qualified, best->is_private};
     }
   }
@@ -407,9 +411,8 @@ class TypeReader {
       case DW_TAG_pointer_type:
         return "*" + inner();
       case DW_TAG_reference_type:
+      case DW_TAG_rvalue_reference_type:  // which DWARF 2 and 3 have not
         return "&" + inner();
-      case DW_TAG_rvalue_reference_type:
-        return "&&" + inner();
       case DW_TAG_ptr_to_member_type:
         return "pm" + inner();
       case DW_TAG_subroutine_type: {
@@ -699,8 +702,8 @@ class TypeReader {
     const auto known = types_.find(record.addr);
     const char* name = dwarf_diename(&found.die);
     if (name == nullptr || known == types_.end() || known->second.is_private || known->second.qualified.empty() ||
-        known->second.qualified == name ||
-        known->second.qualified.find('<') != std::string::npos || DieAttributes(record).flag(Declaration))
+        known->second.qualified == name || known->second.qualified.find('<') != std::string::npos ||
+        DieAttributes(record).flag(Declaration))
       return std::nullopt;
     std::optional<Shape> shape = shape_of(record, name, known->second.qualified);
     if (!shape) return shape;
@@ -756,6 +759,27 @@ class TypeReader {
     return is_named_type(dwarf_tag(&*type)) && DieAttributes(*type).flag(Declaration);
   }
 
+  void add_parameters(Dwarf_Die& function, Shape& shape) {
+    each_child(function, [&](Dwarf_Die& child, int tag) {
+      if (tag == DW_TAG_formal_parameter) {
+        DieAttributes parameter(child);
+        parameter.with_origin();
+        if (parameter.flag(Artificial)) return;
+        ShapePart part;
+        part.kind = PartKind::Parameter;
+        if (const char* text = parameter.text(Name)) part.name = text;
+        part.type = described(parameter.die(Type), 0, true);
+        if (reading_.words) part.shown = shown(parameter.die(Type), 0);
+        shape.parts.push_back(std::move(part));
+      } else if (tag == DW_TAG_unspecified_parameters) {
+        ShapePart part;
+        part.kind = PartKind::Parameter;
+        part.type = part.shown = "...";
+        shape.parts.push_back(std::move(part));
+      }
+    });
+  }
+
   std::optional<Shape> function(Found& found) {
     DieAttributes attributes(found.die);
     const bool defined = attributes.has(Code);
@@ -781,24 +805,7 @@ class TypeReader {
       shape.shown = shown(attributes.die(Type), 0);
       shape.line = line_of(attributes);
     }
-    each_child(from, [&](Dwarf_Die& child, int tag) {
-      if (tag == DW_TAG_formal_parameter) {
-        DieAttributes parameter(child);
-        parameter.with_origin();
-        if (parameter.flag(Artificial)) return;
-        ShapePart part;
-        part.kind = PartKind::Parameter;
-        if (const char* text = parameter.text(Name)) part.name = text;
-        part.type = described(parameter.die(Type), 0, true);
-        if (reading_.words) part.shown = shown(parameter.die(Type), 0);
-        shape.parts.push_back(std::move(part));
-      } else if (tag == DW_TAG_unspecified_parameters) {
-        ShapePart part;
-        part.kind = PartKind::Parameter;
-        part.type = part.shown = "...";
-        shape.parts.push_back(std::move(part));
-      }
-    });
+    if (reading_.all_parameters || std::strncmp(name, "_Z", 2) != 0) add_parameters(from, shape);
     finish(shape);
     return shape;
   }
@@ -882,7 +889,7 @@ std::vector<Shape> read_shapes(const Origin& origin, const std::unordered_set<st
 std::vector<Mention> read_mentions(const Origin& origin) {
   std::vector<Mention> mentions;
   each_reader(origin, [&](TypeReader& reader) {
-    reader.each({}, [&](Shape&& shape) {
+    reader.each({.all_parameters = true}, [&](Shape&& shape) {
       Mention mention{shape.row.kind == ShapeKind::Type, shape.name, types_in(shape.type)};
       for (const ShapePart& part : shape.parts)
         for (std::string& type : types_in(part.type)) mention.types.push_back(std::move(type));
