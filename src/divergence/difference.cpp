@@ -74,7 +74,7 @@ class TypePair {
   }
 
   Difference difference() const {
-    if (is_nothing()) return {DifferenceKind::Nothing, {}};
+    if (is_nothing()) return {.kind = DifferenceKind::Nothing};
     if (a_.type == "enum" && b_.type == "enum" && a_.row.size == b_.row.size) return of_enumerators();
     const bool a_ends = first_ == a_.parts.size(), b_ends = first_ == b_.parts.size();
     if (a_ends && b_ends) return of_the_whole();
@@ -83,11 +83,14 @@ class TypePair {
     if (a != nullptr && b != nullptr) {
       if (a->name == b->name && a->kind == b->kind) return of_parts(*a, *b);
       if (renamed(*a, *b))
-        return {DifferenceKind::Names, fmt::format("'{}' ({}) of {}{} is called '{}' in {}{}", a->name, words_of(*a),
-                                                   in_a_, at_line(a->line), b->name, in_b_, at_line(b->line))};
+        return {.kind = DifferenceKind::Names,
+                .words = fmt::format("'{}' ({}) of {}{} is called '{}' in {}{}", a->name, words_of(*a), in_a_,
+                                     at_line(a->line), b->name, in_b_, at_line(b->line)),
+                .line_a = line_in(a_, *a),
+                .line_b = line_in(b_, *b)};
     }
-    if (b != nullptr && find(a_, *b) == nullptr) return only_in(*b, in_b_, in_a_);
-    if (a != nullptr && find(b_, *a) == nullptr) return only_in(*a, in_a_, in_b_);
+    if (b != nullptr && find(a_, *b) == nullptr) return only_in_b(*b);
+    if (a != nullptr && find(b_, *a) == nullptr) return only_in_a(*a);
     if (a != nullptr)
       if (const ShapePart* moved = find(b_, *a)) return of_parts(*a, *moved);
     return {DifferenceKind::Layout,
@@ -127,10 +130,10 @@ class TypePair {
         return {DifferenceKind::Layout,
                 fmt::format("'{}' is {} in {} and {} in {}", a.name, a.at, in_a_, b->at, in_b_)};
     for (const ShapePart& a : a_.parts)
-      if (find(b_, a) == nullptr) return names(only_in(a, in_a_, in_b_));
+      if (find(b_, a) == nullptr) return names(only_in_a(a));
     for (const ShapePart& b : b_.parts)
-      if (find(a_, b) == nullptr) return names(only_in(b, in_b_, in_a_));
-    return {DifferenceKind::Nothing, {}};
+      if (find(a_, b) == nullptr) return names(only_in_b(b));
+    return {.kind = DifferenceKind::Nothing};
   }
   static Difference names(Difference difference) {
     difference.kind = DifferenceKind::Names;
@@ -162,6 +165,8 @@ class TypePair {
   /// Two of one name.
   Difference of_parts(const ShapePart& a, const ShapePart& b) const {
     Difference difference;
+    difference.line_a = line_in(a_, a);
+    difference.line_b = line_in(b_, b);
     const std::string in_a = fmt::format("{}{}", in_a_, at_line(a.line)),
                       in_b = fmt::format("{}{}", in_b_, at_line(b.line));
     difference.words = fmt::format("'{}' is {} in {} and {} in {}", a.name, words_of(a), in_a, words_of(b), in_b);
@@ -199,10 +204,19 @@ class TypePair {
            find(a_, b) == nullptr && find(b_, a) == nullptr && a_.parts.size() == b_.parts.size();
   }
 
-  static Difference only_in(const ShapePart& part, std::string_view in, std::string_view not_in) {
+  Difference only_in_a(const ShapePart& part) const {
+    return {.words = only_in(part, in_a_, in_b_), .line_a = line_in(a_, part)};
+  }
+  Difference only_in_b(const ShapePart& part) const {
+    return {.words = only_in(part, in_b_, in_a_), .line_b = line_in(b_, part)};
+  }
+  static std::string only_in(const ShapePart& part, std::string_view in, std::string_view not_in) {
     const std::string name = part.name.empty() ? "a member without a name" : "'" + part.name + "'";
-    return {DifferenceKind::Layout,
-            fmt::format("{} ({}) is in {}{} and not in {}", name, words_of(part), in, at_line(part.line), not_in)};
+    return fmt::format("{} ({}) is in {}{} and not in {}", name, words_of(part), in, at_line(part.line), not_in);
+  }
+
+  static std::uint32_t line_in(const Shape& shape, const ShapePart& part) {
+    return part.line.file == shape.line.file ? part.line.line : 0;
   }
 
   const Shape &a_, &b_;

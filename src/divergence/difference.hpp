@@ -17,9 +17,11 @@ enum class DifferenceKind : std::uint8_t {
 
 struct Difference {
   DifferenceKind kind = DifferenceKind::Layout;
-  std::string words;
+  std::string words{};
   /// Types held by value, one of which has grown: all else is equal. Empty: it is another difference.
   std::vector<std::string> grown{};
+  /// Of the part that differs, where it is in the file of its type: 0: the object has none, or does not say.
+  std::uint32_t line_a = 0, line_b = 0;
 };
 
 /// Of two types. `in_a`, `in_b`: the objects' names.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,8 @@ struct TypeDivergence {
   TypeVariant a, b;                  ///< of variables and functions `a` is a definition
   std::vector<std::string> bound;    ///< what the linker binds that depends on it, "merged: use(State const&)"
   std::vector<std::string> holders;  ///< types that differ only because they hold this one
+  std::optional<Cause> cause;
+  std::vector<Fix> fixes;
 };
 
 struct TypeComparison {

@@ -15,7 +15,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string_view>
@@ -25,6 +27,7 @@
 
 #include "divergence/difference.hpp"
 #include "divergence/divergence.hpp"
+#include "divergence/layout_cause.hpp"
 #include "divergence/reader_pool.hpp"
 #include "divergence/type_shapes.hpp"
 #include "facts/codec.hpp"
@@ -415,6 +418,13 @@ class TypeCheck {
         break;
       }
     }
+    // What the library makes of a type differs where the type does: std::_Rb_tree_node<S> by its array of bytes.
+    for (Disagreement& conflict : conflicts_) {
+      if (!conflict.is_type() || conflict.cause != nullptr || !is_of_library(conflict.shape_a->name)) continue;
+      for (auto& [name, all] : by_name)
+        if (!is_of_library(name) && all.front() != &conflict && conflict.shape_a->name.find(name) != std::string::npos)
+          conflict.cause = all.front();
+    }
     for (Disagreement& conflict : conflicts_) {
       Disagreement* root = conflict.cause;
       for (int i = 0; root != nullptr && root->cause != nullptr && i < kLongestChain; ++i) root = root->cause;
@@ -422,6 +432,9 @@ class TypeCheck {
     }
   }
   static constexpr int kLongestChain = 64;
+  static bool is_of_library(std::string_view name) {
+    return name.starts_with("std::") || name.starts_with("__gnu_cxx::");
+  }
 
   // --- Rule 3.
 
@@ -596,8 +609,13 @@ class TypeCheck {
         for (const Mention& mention : mentions[object]) {
           const auto symbol = mention.is_type ? found.end() : found.find(mention.name);
           if (symbol == found.end() || !binds(*conflict, symbol->second)) continue;
-          if (std::ranges::any_of(mention.types, [&](const std::string& type) { return holding.contains(type); }))
-            conflict->bound.push_back(binding(symbol->first, symbol->second));
+          const auto type =
+              std::ranges::find_if(mention.types, [&](const std::string& t) { return holding.contains(t); });
+          if (type == mention.types.end()) continue;
+          const bool itself = std::ranges::any_of(
+              names_of(*conflict), [&](const std::string& name) { return without_arguments(name) == *type; });
+          conflict->bound.push_back(binding(symbol->first, symbol->second) +
+                                    (itself ? "" : ", whose " + *type + " holds it"));
         }
       }
     }
@@ -633,7 +651,7 @@ class TypeCheck {
     return conflict.difference.kind == DifferenceKind::Layout && !(conflict.is_type() && conflict.in_c());
   }
 
-  TypeDivergence divergence(Disagreement& conflict) const {
+  TypeDivergence divergence(Disagreement& conflict) {
     TypeDivergence told;
     told.is_type = conflict.is_type();
     told.name = readable(conflict);
@@ -644,6 +662,7 @@ class TypeCheck {
     told.a = variant(conflict.shown_a, conflict.a, *conflict.shape_a);
     told.b = variant(conflict.shown_b, conflict.b, *conflict.shape_b);
     told.words = conflict.difference.words;
+    explain(conflict, told);
     // The shortest names are the plainest.
     std::ranges::sort(conflict.bound, {},
                       [](const std::string& text) { return std::pair(text.size(), std::string_view(text)); });
@@ -654,8 +673,26 @@ class TypeCheck {
     return told;
   }
 
+  /// The files must be as they were when the objects were made.
+  void explain(const Disagreement& conflict, TypeDivergence& told) {
+    const Origin &a = object(conflict.shown_a).origin, &b = object(conflict.shown_b).origin;
+    if (is_newer(conflict.shape_a->line.file, a.file()) || is_newer(conflict.shape_b->line.file, b.file())) return;
+    auto found = cause_of(*conflict.shape_a, *conflict.shape_b, conflict.difference, a.display(), b.display(), files_);
+    if (!found) return;
+    told.cause = std::move(found->cause);
+    told.fixes.push_back(std::move(found->fix));
+  }
+
+  static bool is_newer(const std::string& source, const std::string& object) {
+    std::error_code error;
+    const auto made = std::filesystem::last_write_time(object, error);
+    const auto written = error ? made : std::filesystem::last_write_time(source, error);
+    return !error && written > made + std::chrono::seconds(2);  // a checkout writes its files in no order
+  }
+
   const std::vector<InputFacts>& inputs_;
   const unsigned jobs_;
+  FileContents files_;
   std::vector<ObjectId> objects_;
   ShapeTable table_;
   std::vector<Disagreement> conflicts_;

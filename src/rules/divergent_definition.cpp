@@ -124,6 +124,8 @@ Finding finding_of(const Evidence& evidence, const TypeDivergence& divergence) {
   if (divergence.is_type) finding.demangled = divergence.name;
   if (divergence.bound.empty() || divergence.harmless) finding.severity = Severity::Note;
   finding.sites = {make_site(evidence, divergence.a), make_site(evidence, divergence.b)};
+  finding.cause = divergence.cause;
+  finding.fixes = divergence.fixes;
   finding.notes.push_back(divergence.bound.empty() ? "nothing that the linker binds depends on it"
                                                    : some(divergence.bound, "; "));
   if (!divergence.holders.empty())

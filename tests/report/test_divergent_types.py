@@ -291,7 +291,7 @@ def test_the_cause_comes_once(lab):
     (finding,) = [f for f in compared(lab, source)["findings"] if f["rule"] == RULE]
     assert finding["message"] == "T differs: 'y' (int at offset 4) is in b.o (b.cpp:6) and not in a.o"
     assert finding["notes"][1] == "so do types that hold it: R, S"
-    assert "use(S&)" in finding["notes"][0]
+    assert finding["notes"][0] == "shared: use(S&), whose S holds it; shared: take(R&), whose R holds it"
 
 
 def test_a_class_with_virtual_functions_that_one_object_only_declares(lab):
@@ -344,3 +344,52 @@ def test_damaged_debug_info_is_named_and_the_rest_compared(lab):
     report = lab.audit("check", "--format", "json", "--enable", RULE, "a.o", "b.o", "c.o").json()
     assert [f["symbol"] for f in report["findings"]] == ["S"]
     assert [bool(re.search("types of.* c.o .*not compared|1 without debug info|1 with lines", note)) for note in report["notes"]] == [True]
+
+
+HEADER = """#pragma once
+struct S {
+  int a;
+#if defined(FAST) /* why */ && LEVEL > 1
+  long b;
+#else
+  char b;
+#endif
+};
+inline int get(S const &s) { return s.a; }
+"""
+USER = '#include "s.h"\nint %s() { return get(S{}); }'
+
+
+def caused(lab, *objects):
+    (finding,) = [f for f in lab.audit("check", "--format", "json", "--enable", RULE, *objects).json()["findings"] if f["rule"] == RULE]
+    return finding["cause"], [fix["text"] for fix in finding["fixes"]]
+
+
+def test_the_condition_that_differs_is_the_cause(lab):
+    lab.write("s.h", HEADER)
+    lab.cc("a.o", USER % "a", "g++ -g")
+    lab.cc("b.o", USER % "b", "g++ -g -DFAST -DLEVEL=2")
+    cause, fixes = caused(lab, "a.o", "b.o")
+    assert cause == {"kind": "layout-condition", "text": "`#if defined(FAST) && LEVEL > 1` (s.h:4) holds for b.o and not for a.o"}
+    assert fixes == ["compile both with the same FAST, LEVEL"]
+    lab.write("s.h", "// changed\n" + HEADER)
+    lab.sh("touch -d '+1 minute' s.h")
+    assert caused(lab, "a.o", "b.o") == (None, [])
+
+
+def test_two_versions_of_a_header_are_the_cause(lab):
+    for version, member in (("v1", "int a;"), ("v2", "int a, b;")):
+        lab.write(f"{version}/s.h", "#pragma once\nstruct S { %s };\ninline int get(S const &s) { return s.a; }\n" % member)
+    lab.cc("a.o", USER % "a", "g++ -g -Iv1")
+    lab.cc("b.o", USER % "b", "g++ -g -Iv2")
+    cause, fixes = caused(lab, "a.o", "b.o")
+    assert cause == {"kind": "two-headers", "text": "two versions of s.h: v1/s.h for a.o and v2/s.h for b.o"}
+    assert fixes == ["compile both with one include path, so that both see the same header"]
+
+
+def test_two_types_of_one_name(lab):
+    lab.cc("a.o", "struct S { int a; int get() { return a; } }; int a() { return S{}.get(); }", "g++ -g")
+    lab.cc("b.o", "struct S { double a; int get() { return (int)a; } }; int b() { return S{}.get(); }", "g++ -g")
+    cause, fixes = caused(lab, "a.o", "b.o")
+    assert cause == {"kind": "two-types", "text": "a.cpp:1 and b.cpp:1 each define a type of this name"}
+    assert fixes == ["rename one, or put a type that only one source needs into an unnamed namespace"]
