@@ -43,6 +43,7 @@ bool is_data_alike(const std::vector<InputFacts>& inputs);
 /// How some objects define a type, or define or declare a variable or function.
 struct TypeVariant {
   ObjectId first;           ///< on the link line
+  std::string device;       ///< of device code what it is called, "k.o for sm_90"; else empty
   std::size_t objects = 1;  ///< that have it so
   std::uint64_t size = 0;   ///< bytes; 0: not said
   SourceLine line;          ///< line 0: not known

@@ -1,13 +1,14 @@
 // Types, variables and functions that the objects of a link understand differently.
 //
-//  1. Compared are the objects that take part in the link, each with the others, never an object with itself: `ld -r` puts
+//  1. Compared are the objects that take part in the link, and the device code in them, each with the others, never an object with itself: `ld -r` puts
 //     units into one that have private types of one name.
 //  2. A type is one by its name: type_reader.cpp says which types have one. A variable or function is one by its mangled
 //     name, and a definition is compared with declarations and other definitions.
 //  3. A difference matters where the linker binds something that depends on it: a symbol that objects of both sides have
 //     and one defines, whose mangled name holds the type's name; or, in C and of variables, whose declaration mentions
-//     the type; or that mentions a type which holds it, directly or not. What depends on nothing is a note, and in C,
-//     where two types of one name are legal, nothing.
+//     the type; or that mentions a type which holds it, directly or not. Host and device code have variables and kernels
+//     in common. What depends on nothing is a note; in C, where two types of one name are legal, and between host and
+//     device code, where __CUDA_ARCH__ may choose, nothing unless two versions of a header are the cause.
 //  4. A type that differs only in where its members are, because a type that it holds has grown, is told with that type.
 //  5. Alignment is compared between objects of one compiler: g++ says that of classes that inherit it from a member.
 
@@ -31,6 +32,7 @@
 #include "divergence/reader_pool.hpp"
 #include "divergence/type_shapes.hpp"
 #include "facts/codec.hpp"
+#include "locate/dwarf/debug_info.hpp"
 #include "support/demangle.hpp"
 #include "support/name_hash.hpp"
 #include "support/strings.hpp"
@@ -218,7 +220,7 @@ struct Disagreement {
   const Shape* shape_b = nullptr;
   Difference difference{};
   std::vector<std::string> bound{}, holders{};
-  Disagreement* cause = nullptr;  ///< rule 4
+  Disagreement* root = nullptr;  ///< rule 4
 
   bool is_type() const { return row_a.kind == ShapeKind::Type; }
   bool in_c() const { return row_a.c || row_b.c; }
@@ -226,13 +228,19 @@ struct Disagreement {
 
 // --- The comparison.
 
+/// What is compared with others: an object's own code, or an image of its device code.
+struct Part {
+  ObjectId in;
+  std::uint32_t image = kNone;
+};
+
 class TypeCheck {
  public:
   TypeCheck(const std::vector<InputFacts>& inputs, const Resolution& resolution, unsigned jobs)
       : inputs_(inputs), jobs_(jobs) {
     for (std::uint32_t i = 0; i < inputs.size(); ++i)
       for (std::uint32_t o = 0; o < inputs[i].objects.size(); ++o)
-        if (resolution.linked[i][o] && is_compared(inputs[i].objects[o])) objects_.push_back({i, o});
+        if (resolution.linked[i][o] && is_compared(inputs[i].objects[o])) add_parts({i, o});
   }
 
   TypeComparison run() {
@@ -243,8 +251,10 @@ class TypeCheck {
     read_words();
     set_derived_apart();
     find_bound();
-    for (Disagreement& conflict : conflicts_)
+    for (Disagreement& conflict : conflicts_) {
+      if (conflict.root == nullptr && conflict.bound.empty() && crosses(conflict)) see_through_memory(conflict);
       if (is_told(conflict)) result.divergences.push_back(divergence(conflict));
+    }
     std::ranges::stable_sort(result.divergences, {}, &TypeDivergence::name);
     return result;
   }
@@ -255,8 +265,22 @@ class TypeCheck {
            !object.origin.binary && object.available;
   }
 
-  const ObjectFacts& object(std::uint32_t number) const {
-    return inputs_[objects_[number].input].objects[objects_[number].object];
+  /// The object, and the device code in it that has debug info (nvcc -G).
+  void add_parts(ObjectId id) {
+    parts_.push_back({id});
+    const std::vector<DeviceImage>& images = facts(id).device.images;
+    for (std::uint32_t i = 0; i < images.size(); ++i)
+      if (images[i].kind == ImageKind::Cubin && images[i].debug) parts_.push_back({id, i});
+  }
+
+  const ObjectFacts& facts(ObjectId id) const { return inputs_[id.input].objects[id.object]; }
+  const ObjectFacts& object(std::uint32_t number) const { return facts(parts_[number].in); }
+  bool is_device(std::uint32_t number) const { return parts_[number].image != kNone; }
+
+  /// "a.o", "a.o for sm_90"
+  std::string label(std::uint32_t number) const {
+    const std::string name = object(number).origin.display();
+    return is_device(number) ? name + " for " + object(number).device.images[parts_[number].image].target() : name;
   }
 
   // --- Reading.
@@ -264,7 +288,10 @@ class TypeCheck {
   std::string answer(std::string_view request) const {
     WireReader in(request);
     const auto ask = static_cast<Ask>(in.number());
-    const Origin& origin = object(in.number32()).origin;
+    const std::uint32_t number = in.number32();
+    std::optional<ImageFile> image;
+    if (is_device(number)) image.emplace(object(number), parts_[number].image);
+    const Origin& origin = image ? image->origin() : object(number).origin;
     if (ask == Ask::Rows) return encoded(read_shape_rows(origin));
     if (ask == Ask::Mentions) return encoded(read_mentions(origin));
     std::unordered_set<std::uint64_t> names;
@@ -290,7 +317,7 @@ class TypeCheck {
   }
 
   void read_rows(std::vector<std::string>& notes) {
-    std::vector<std::uint32_t> all(objects_.size());
+    std::vector<std::uint32_t> all(parts_.size());
     std::vector<std::string> requests;
     for (std::uint32_t i = 0; i < all.size(); ++i) {
       all[i] = i;
@@ -299,8 +326,7 @@ class TypeCheck {
     std::map<TypeInfo, std::size_t> counts;
     ask(all, std::move(requests), [&](std::uint32_t object, const ReaderAnswer& answer) {
       if (!answer.failed.empty()) {
-        notes.push_back(
-            fmt::format("the types of {} were not compared: {}", this->object(object).origin.display(), answer.failed));
+        notes.push_back(fmt::format("the types of {} were not compared: {}", label(object), answer.failed));
         return;
       }
       const ObjectRows rows = decoded_rows(answer.text);
@@ -321,8 +347,8 @@ class TypeCheck {
     say(TypeInfo::LinesOnly, "with lines only (-g1)");
     say(TypeInfo::Elsewhere, "whose debug info is in another file that is missing");
     if (!kinds.empty())
-      notes.push_back(fmt::format("the types of these of {} objects were not compared: {}", objects_.size(),
-                                  fmt::join(kinds, ", ")));
+      notes.push_back(
+          fmt::format("the types of these of {} objects were not compared: {}", parts_.size(), fmt::join(kinds, ", ")));
   }
 
   /// Rule 1, and of several variants the pair that most objects have.
@@ -389,8 +415,8 @@ class TypeCheck {
     std::erase_if(conflicts_, [](const Disagreement& c) { return c.shape_a == nullptr || c.shape_b == nullptr; });
     for (Disagreement& conflict : conflicts_) {
       const auto difference = conflict.is_type() ? difference_of_types : difference_of_symbols;
-      conflict.difference = difference(*conflict.shape_a, *conflict.shape_b, object(conflict.shown_a).origin.display(),
-                                       object(conflict.shown_b).origin.display());
+      conflict.difference =
+          difference(*conflict.shape_a, *conflict.shape_b, label(conflict.shown_a), label(conflict.shown_b));
     }
     std::erase_if(conflicts_, [](const Disagreement& c) { return c.difference.kind == DifferenceKind::Nothing; });
   }
@@ -414,20 +440,20 @@ class TypeCheck {
       for (const std::string& type : conflict.difference.grown) {
         const auto root = by_name.find(type);
         if (root == by_name.end() || root->second.front() == &conflict) continue;
-        conflict.cause = root->second.front();
+        conflict.root = root->second.front();
         break;
       }
     }
     // What the library makes of a type differs where the type does: std::_Rb_tree_node<S> by its array of bytes.
     for (Disagreement& conflict : conflicts_) {
-      if (!conflict.is_type() || conflict.cause != nullptr || !is_of_library(conflict.shape_a->name)) continue;
+      if (!conflict.is_type() || conflict.root != nullptr || !is_of_library(conflict.shape_a->name)) continue;
       for (auto& [name, all] : by_name)
         if (!is_of_library(name) && all.front() != &conflict && conflict.shape_a->name.find(name) != std::string::npos)
-          conflict.cause = all.front();
+          conflict.root = all.front();
     }
     for (Disagreement& conflict : conflicts_) {
-      Disagreement* root = conflict.cause;
-      for (int i = 0; root != nullptr && root->cause != nullptr && i < kLongestChain; ++i) root = root->cause;
+      Disagreement* root = conflict.root;
+      for (int i = 0; root != nullptr && root->root != nullptr && i < kLongestChain; ++i) root = root->root;
       if (root != nullptr && root != &conflict) root->holders.push_back(readable(conflict));
     }
   }
@@ -441,39 +467,50 @@ class TypeCheck {
   /// Who has a symbol that may be bound.
   struct Presence {
     std::vector<std::uint32_t> objects;
-    std::size_t definitions = 0;
+    std::size_t definitions[2]{};  ///< in host code, in device code
+    bool crosses = false;  ///< a variable or kernel of device code, for which host code has a symbol of that name
   };
 
   template <class Wanted>
   std::map<std::string_view, Presence> symbols(const Wanted& wanted) const {
     std::unordered_map<std::string_view, Presence> found;
-    for (std::uint32_t number = 0; number < objects_.size(); ++number) {
+    const auto add = [&](std::string_view name, std::uint32_t number, bool defined, bool crosses) {
+      auto known = found.find(name);
+      if (known == found.end()) {
+        if (!wanted(name)) return;
+        known = found.try_emplace(name).first;
+      }
+      known->second.objects.push_back(number);
+      known->second.crosses |= crosses;
+      known->second.definitions[is_device(number)] += defined ? 1 : 0;
+    };
+    for (std::uint32_t number = 0; number < parts_.size(); ++number) {
       const ObjectFacts& facts = object(number);
-      for (const Symbol& symbol : facts.symbols) {
-        const std::string_view name = facts.name(symbol);
-        auto known = found.find(name);
-        if (known == found.end()) {
-          if (!wanted(name)) continue;
-          known = found.try_emplace(name).first;
-        }
-        known->second.objects.push_back(number);
-        known->second.definitions += symbol.defined() ? 1 : 0;
+      if (!is_device(number)) {
+        for (const Symbol& symbol : facts.symbols) add(facts.name(symbol), number, symbol.defined(), false);
+      } else if (const auto image = facts.device.decoded.find(parts_[number].image);
+                 image != facts.device.decoded.end()) {
+        for (const DeviceSymbol& symbol : image->second.symbols)
+          add(image->second.name(symbol), number, symbol.defined,
+              symbol.kind == DeviceSymbolKind::Variable || symbol.kind == DeviceSymbolKind::Kernel);
       }
     }
     return {found.begin(), found.end()};
   }
 
-  static bool any_in(const std::vector<std::uint32_t>& some, const std::vector<std::uint32_t>& sorted) {
-    return std::ranges::any_of(some, [&](std::uint32_t object) { return std::ranges::binary_search(sorted, object); });
-  }
-
-  static bool binds(const Disagreement& conflict, const Presence& symbol) {
-    return symbol.definitions > 0 && any_in(symbol.objects, conflict.a) && any_in(symbol.objects, conflict.b) &&
-           std::ranges::any_of(symbol.objects, [&](std::uint32_t o) { return o != symbol.objects.front(); });
+  bool binds(const Disagreement& conflict, const Presence& symbol) const {
+    if (symbol.definitions[0] + symbol.definitions[1] == 0) return false;
+    bool a[2]{}, b[2]{};  // is it in host code, in device code?
+    for (const std::uint32_t number : symbol.objects) {
+      a[is_device(number)] |= std::ranges::binary_search(conflict.a, number);
+      b[is_device(number)] |= std::ranges::binary_search(conflict.b, number);
+    }
+    const bool several = std::ranges::any_of(symbol.objects, [&](auto o) { return o != symbol.objects.front(); });
+    return several && ((a[0] && b[0]) || (a[1] && b[1]) || (symbol.crosses && ((a[0] && b[1]) || (a[1] && b[0]))));
   }
 
   static std::string binding(std::string_view name, const Presence& symbol) {
-    return (symbol.definitions > 1 ? "merged: " : "shared: ") + demangle(name);
+    return (std::max(symbol.definitions[0], symbol.definitions[1]) > 1 ? "merged: " : "shared: ") + demangle(name);
   }
 
   void find_bound() {
@@ -643,11 +680,24 @@ class TypeCheck {
     return all;
   }
 
+  bool crosses(const Disagreement& conflict) const {
+    return is_device(conflict.shown_a) != is_device(conflict.shown_b);
+  }
+
+  /// What host code copies to a device no symbol tells. Where __CUDA_ARCH__ chooses a layout that is meant; two versions
+  /// of a header are not.
+  void see_through_memory(Disagreement& conflict) {
+    const auto found = cause(conflict);
+    if (conflict.is_type() && found && found->cause.kind == "two-headers")
+      conflict.bound.emplace_back("no symbol depends on it, but what host and device code exchange in memory may");
+  }
+
   // --- The result.
 
-  static bool is_told(const Disagreement& conflict) {
-    if (conflict.cause != nullptr) return false;
+  bool is_told(const Disagreement& conflict) const {
+    if (conflict.root != nullptr) return false;
     if (!conflict.bound.empty()) return true;
+    if (crosses(conflict)) return false;
     return conflict.difference.kind == DifferenceKind::Layout && !(conflict.is_type() && conflict.in_c());
   }
 
@@ -657,12 +707,16 @@ class TypeCheck {
     told.name = readable(conflict);
     told.harmless = conflict.difference.kind == DifferenceKind::Names;
     const auto variant = [&](std::uint32_t shown, const std::vector<std::uint32_t>& all, const Shape& shape) {
-      return TypeVariant{objects_[shown], all.size(), shape.row.size, shape.line};
+      return TypeVariant{parts_[shown].in, is_device(shown) ? label(shown) : std::string(), all.size(), shape.row.size,
+                         shape.line};
     };
     told.a = variant(conflict.shown_a, conflict.a, *conflict.shape_a);
     told.b = variant(conflict.shown_b, conflict.b, *conflict.shape_b);
     told.words = conflict.difference.words;
-    explain(conflict, told);
+    if (auto found = cause(conflict)) {
+      told.cause = std::move(found->cause);
+      told.fixes.push_back(std::move(found->fix));
+    }
     // The shortest names are the plainest.
     std::ranges::sort(conflict.bound, {},
                       [](const std::string& text) { return std::pair(text.size(), std::string_view(text)); });
@@ -674,13 +728,11 @@ class TypeCheck {
   }
 
   /// The files must be as they were when the objects were made.
-  void explain(const Disagreement& conflict, TypeDivergence& told) {
+  std::optional<LayoutCause> cause(const Disagreement& conflict) {
     const Origin &a = object(conflict.shown_a).origin, &b = object(conflict.shown_b).origin;
-    if (is_newer(conflict.shape_a->line.file, a.file()) || is_newer(conflict.shape_b->line.file, b.file())) return;
-    auto found = cause_of(*conflict.shape_a, *conflict.shape_b, conflict.difference, a.display(), b.display(), files_);
-    if (!found) return;
-    told.cause = std::move(found->cause);
-    told.fixes.push_back(std::move(found->fix));
+    if (is_newer(conflict.shape_a->line.file, a.file()) || is_newer(conflict.shape_b->line.file, b.file())) return {};
+    return cause_of(*conflict.shape_a, *conflict.shape_b, conflict.difference, label(conflict.shown_a),
+                    label(conflict.shown_b), files_);
   }
 
   static bool is_newer(const std::string& source, const std::string& object) {
@@ -693,7 +745,7 @@ class TypeCheck {
   const std::vector<InputFacts>& inputs_;
   const unsigned jobs_;
   FileContents files_;
-  std::vector<ObjectId> objects_;
+  std::vector<Part> parts_;
   ShapeTable table_;
   std::vector<Disagreement> conflicts_;
   std::map<std::uint32_t, std::vector<Shape>> shapes_;

@@ -101,6 +101,7 @@ std::vector<Finding> divergent_data(const Evidence& evidence, const std::set<std
 Site make_site(const Evidence& evidence, const TypeVariant& variant) {
   Site site = make_object_site(evidence, variant.first, Role::Candidate);
   site.size = variant.size;
+  if (!variant.device.empty()) site.notes.push_back("device code of " + variant.device);
   if (variant.line.line != 0 && !variant.line.file.empty())
     site.place = {.at = variant.line, .known_by = KnownBy::DebugInfo, .why_unknown = {}};
   else

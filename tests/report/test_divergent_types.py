@@ -393,3 +393,20 @@ def test_two_types_of_one_name(lab):
     cause, fixes = caused(lab, "a.o", "b.o")
     assert cause == {"kind": "two-types", "text": "a.cpp:1 and b.cpp:1 each define a type of this name"}
     assert fixes == ["rename one, or put a type that only one source needs into an unnamed namespace"]
+
+
+def test_device_code_is_compared(lab):
+    need("nvcc")
+    for version, member in (("v1", "int a; float b; int pad;"), ("v2", "int a; int b; float pad;")):
+        lab.write(f"{version}/s.h", "#pragma once\nstruct S { %s };\nextern __constant__ S state;\n" % member)
+    lab.cc("k.o", '#include "s.h"\n__constant__ S state; __global__ void k(int *o) { *o = state.a; }', "nvcc -G -rdc=true -arch=sm_90 -Iv1")
+    lab.cc("l.o", '#include "s.h"\n__global__ void l(int *o) { *o = state.a; }', "nvcc -G -rdc=true -arch=sm_90 -Iv2")
+    lab.cc("same.o", '#include "s.h"\n__global__ void m(int *o) { *o = state.a; }', "nvcc -G -rdc=true -arch=sm_90 -Iv1")
+    lab.cc("host.o", '#define __constant__\n#include "s.h"\nvoid set(S *s) { s->a = 1; }', "g++ -g -Iv2")
+    difference = "S differs: 'b' is float at offset 4 in k.o for sm_90 (v1/s.h:2) and int at offset 4 in %s (v2/s.h:2)"
+    for other, where, note in (("l.o", "l.o for sm_90", "shared: state"), ("same.o", None, None),
+                               ("host.o", "host.o", "no symbol depends on it, but what host and device code exchange in memory may")):
+        report = lab.audit("check", "--format", "json", "--enable", RULE, "k.o", other).json()
+        found = [f for f in report["findings"] if f["rule"] == RULE and f["symbol"] == "S"]
+        assert [f["message"] for f in found] == ([difference % where] if where else []), other
+        assert not where or (found[0]["severity"], found[0]["notes"], found[0]["cause"]["kind"]) == ("warning", [note], "two-headers")

@@ -368,33 +368,18 @@ std::vector<Place> locate_in_debug_info(const Origin& origin, const std::vector<
   return places;
 }
 
-namespace {
-
-/// A payload is compressed inside of a section inside of an object: as a file in memory it is read like any other ELF
-/// file. Throws InputError.
-FileDescriptor file_in_memory(const Origin& origin, std::span<const std::byte> bytes) {
-  FileDescriptor file(::memfd_create("cubin", MFD_CLOEXEC));
-  while (!bytes.empty()) {
-    const ::ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
-    if (written <= 0) throw InputError(origin.path, origin.member, 0, "no memory for its device code");
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
-  return file;
-}
-
-std::vector<Place> locate_in_cubin(const ObjectFacts& object, std::uint32_t image,
-                                   const std::vector<SymbolQuery>& wanted) {
+ImageFile::ImageFile(const ObjectFacts& object, std::uint32_t image) : file_(::memfd_create("cubin", MFD_CLOEXEC)) {
   const std::vector<std::byte> payload = payload_of(object, image);
-  const FileDescriptor file = file_in_memory(object.origin, payload);
-  Origin origin;
-  origin.path = object.origin.display();
-  origin.member = object.device.images[image].target();
-  origin.bytes_path = "/proc/self/fd/" + std::to_string(file.get());
-  origin.size = payload.size();
-  return locate_in_debug_info(origin, wanted);
+  for (std::span<const std::byte> rest = payload; !rest.empty();) {
+    const ::ssize_t written = ::write(file_.get(), rest.data(), rest.size());
+    if (written <= 0) throw InputError(object.origin.path, object.origin.member, 0, "no memory for its device code");
+    rest = rest.subspan(static_cast<std::size_t>(written));
+  }
+  origin_.path = object.origin.display();
+  origin_.member = object.device.images[image].target();
+  origin_.bytes_path = "/proc/self/fd/" + std::to_string(file_.get());
+  origin_.size = payload.size();
 }
-
-}  // namespace
 
 std::vector<Place> locate_in_image(const ObjectFacts& object, std::uint32_t image,
                                    const std::vector<std::uint32_t>& symbols) {
@@ -406,7 +391,7 @@ std::vector<Place> locate_in_image(const ObjectFacts& object, std::uint32_t imag
   for (const std::uint32_t symbol : symbols)
     wanted.push_back({decoded.symbols[symbol].index, std::string(decoded.name(decoded.symbols[symbol]))});
   try {
-    return locate_in_cubin(object, image, wanted);
+    return locate_in_debug_info(ImageFile(object, image).origin(), wanted);
   } catch (const InputError& error) {
     unknown.why_unknown = error.what();
   }

@@ -12,6 +12,7 @@
 #include "facts/codec.hpp"
 #include "facts/place_cache.hpp"
 #include "locate/dwarf/debug_sections.hpp"
+#include "support/file.hpp"
 
 namespace elfaudit {
 
@@ -83,6 +84,19 @@ struct CodeLine {
 std::vector<CodeLine> lines_of_code(const Origin& origin, const std::vector<CodeAt>& wanted);
 
 // --- Device symbol -> header and line, from the cubin's own DWARF, which nvcc writes with -G.
+
+/// A payload is compressed inside of a section inside of an object: as a file in memory it is read like any other ELF
+/// file, for as long as this lives.
+class ImageFile {
+ public:
+  /// Throws InputError.
+  ImageFile(const ObjectFacts& object, std::uint32_t image);
+  const Origin& origin() const { return origin_; }
+
+ private:
+  FileDescriptor file_;
+  Origin origin_;
+};
 
 /// Where each of `symbols` (indexes into the decoded symbols of image `image`) is written, in that order. What isn't
 /// known says why in Place::why_unknown; never throws.
