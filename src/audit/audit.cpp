@@ -316,7 +316,8 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   TypeComparison types;
   if (compares_types(options.enable)) {
     progress_stage("comparing types");
-    types = attempt("types", [&] { return compare_types(result.inputs, result.resolution, options.jobs); });
+    types =
+        attempt("types", [&] { return compare_types(result.inputs, result.resolution, options.jobs, options.cache); });
     result.job.notes.insert(result.job.notes.end(), types.notes.begin(), types.notes.end());
     watch.lap("types");
   }

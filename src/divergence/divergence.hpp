@@ -68,7 +68,9 @@ struct TypeComparison {
 };
 
 /// Opens the debug info of all objects that take part in the link. `jobs`: so many processes read it; 0: as many as the
-/// machine has. See type_divergence.cpp for what is compared.
-TypeComparison compare_types(const std::vector<InputFacts>& inputs, const Resolution& resolution, unsigned jobs);
+/// machine has. `cache`: the folder of the cache (facts/place_cache.hpp); empty: none. See type_divergence.cpp for what is
+/// compared.
+TypeComparison compare_types(const std::vector<InputFacts>& inputs, const Resolution& resolution, unsigned jobs,
+                             const std::string& cache);
 
 }  // namespace elfaudit

@@ -32,6 +32,7 @@
 #include "divergence/reader_pool.hpp"
 #include "divergence/type_shapes.hpp"
 #include "facts/codec.hpp"
+#include "facts/place_cache.hpp"
 #include "locate/dwarf/debug_info.hpp"
 #include "support/demangle.hpp"
 #include "support/name_hash.hpp"
@@ -236,8 +237,9 @@ struct Part {
 
 class TypeCheck {
  public:
-  TypeCheck(const std::vector<InputFacts>& inputs, const Resolution& resolution, unsigned jobs)
-      : inputs_(inputs), jobs_(jobs) {
+  TypeCheck(const std::vector<InputFacts>& inputs, const Resolution& resolution, unsigned jobs,
+            const std::string& cache)
+      : inputs_(inputs), jobs_(jobs), cache_(cache) {
     for (std::uint32_t i = 0; i < inputs.size(); ++i)
       for (std::uint32_t o = 0; o < inputs[i].objects.size(); ++o)
         if (resolution.linked[i][o] && is_compared(inputs[i].objects[o])) add_parts({i, o});
@@ -292,12 +294,24 @@ class TypeCheck {
     std::optional<ImageFile> image;
     if (is_device(number)) image.emplace(object(number), parts_[number].image);
     const Origin& origin = image ? image->origin() : object(number).origin;
-    if (ask == Ask::Rows) return encoded(read_shape_rows(origin));
+    if (ask == Ask::Rows) return image ? encoded(read_shape_rows(origin)) : rows_through_cache(origin);
     if (ask == Ask::Mentions) return encoded(read_mentions(origin));
     std::unordered_set<std::uint64_t> names;
     for (std::size_t count = in.count(); count > 0; --count) names.insert(in.number());
     return encoded(read_shapes(origin, names));
   }
+
+  std::string rows_through_cache(const Origin& origin) const {
+    const std::optional<PlaceCache::Key> key = cache_.key_of(origin);
+    if (key)
+      if (std::optional<std::string> known = cache_.find_types(*key); known && known->starts_with(kScheme))
+        return known->substr(kScheme.size());
+    const ObjectRows rows = read_shape_rows(origin);
+    std::string text = encoded(rows);
+    if (key && rows.from_object_alone) cache_.keep_types(*key, origin, std::string(kScheme) + text);
+    return text;
+  }
+  static constexpr std::string_view kScheme = "shapes 1\n";  // changes with what type_reader.cpp compares
 
   /// Calls take(object, answer) for each object, in their order.
   template <class Take>
@@ -744,6 +758,7 @@ class TypeCheck {
 
   const std::vector<InputFacts>& inputs_;
   const unsigned jobs_;
+  mutable PlaceCache cache_;
   FileContents files_;
   std::vector<Part> parts_;
   ShapeTable table_;
@@ -753,8 +768,9 @@ class TypeCheck {
 
 }  // namespace
 
-TypeComparison compare_types(const std::vector<InputFacts>& inputs, const Resolution& resolution, unsigned jobs) {
-  return TypeCheck(inputs, resolution, jobs).run();
+TypeComparison compare_types(const std::vector<InputFacts>& inputs, const Resolution& resolution, unsigned jobs,
+                             const std::string& cache) {
+  return TypeCheck(inputs, resolution, jobs, cache).run();
 }
 
 }  // namespace elfaudit

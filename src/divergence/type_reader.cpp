@@ -832,11 +832,13 @@ class TypeReader {
 
 /// Calls visit(TypeReader&) for each file with debug info of the object: itself, its debug file, or .dwo files.
 template <class Visit>
-TypeInfo each_reader(const Origin& origin, const Visit& visit) {
+ObjectRows each_reader(const Origin& origin, const Visit& visit) {
   dwarf::DebugSource source(origin, {});
   dwarf::DebugFile* debug = source.debug();
-  if (debug == nullptr)
-    return source.why_missing().starts_with("debug info is in ") ? TypeInfo::Elsewhere : TypeInfo::None;
+  if (debug == nullptr) {
+    const bool elsewhere = source.why_missing().starts_with("debug info is in ");
+    return {elsewhere ? TypeInfo::Elsewhere : TypeInfo::None, {}, !elsewhere};
+  }
   std::map<dwarf::DebugFile*, const dwarf::Unit*> files;
   std::vector<dwarf::DebugFile*> order;
   bool elsewhere = false;
@@ -853,22 +855,28 @@ TypeInfo each_reader(const Origin& origin, const Visit& visit) {
     lines |= reader.any_lines_only();
     visit(reader);
   }
-  if (types) return TypeInfo::Present;
-  return elsewhere ? TypeInfo::Elsewhere : lines ? TypeInfo::LinesOnly : TypeInfo::None;
+  ObjectRows result;
+  result.from_object_alone = !source.split().asked();
+  result.info = types       ? TypeInfo::Present
+                : elsewhere ? TypeInfo::Elsewhere
+                : lines     ? TypeInfo::LinesOnly
+                            : TypeInfo::None;
+  return result;
 }
 
 }  // namespace
 
 ObjectRows read_shape_rows(const Origin& origin) {
-  ObjectRows result;
+  std::vector<ShapeRow> rows;
   std::unordered_set<std::uint64_t> seen;
-  result.info = each_reader(origin, [&](TypeReader& reader) {
+  ObjectRows result = each_reader(origin, [&](TypeReader& reader) {
     reader.each({}, [&](Shape&& shape) {
       const ShapeRow& row = shape.row;
       const auto extra = static_cast<std::uint64_t>(row.kind) << 8 | std::uint64_t{row.constant};
-      if (seen.insert(row.name * 31 ^ row.layout ^ extra).second) result.rows.push_back(row);
+      if (seen.insert(row.name * 31 ^ row.layout ^ extra).second) rows.push_back(row);
     });
   });
+  result.rows = std::move(rows);
   return result;
 }
 

@@ -87,7 +87,8 @@ enum class TypeInfo : std::uint8_t {
 
 struct ObjectRows {
   TypeInfo info = TypeInfo::None;
-  std::vector<ShapeRow> rows;  ///< each once
+  std::vector<ShapeRow> rows;     ///< each once
+  bool from_object_alone = true;  ///< no other file was asked for
 };
 
 /// Each throws InputError, dwarf::BadDebugInfo, std::bad_alloc; hostile debug info may take the process down besides.

@@ -64,7 +64,7 @@ std::string hex(const std::array<std::uint8_t, 16>& hash);
 // as they are. A document of another format number or of another version of the program is not a document: what it says
 // may have meant another thing.
 
-/// Facts: an InputFacts, one value for each of its kinds. Places, Seen, Run: of the cache.
+/// Facts: an InputFacts, one value for each of its kinds. Places, Seen, Run, Types: of the cache.
 enum class DocumentKind : std::uint8_t {
   Object,
   Archive,
@@ -73,7 +73,8 @@ enum class DocumentKind : std::uint8_t {
   DeviceFile,
   Places = 64,
   Seen = 65,
-  Run = 66
+  Run = 66,
+  Types = 67
 };
 
 struct Document {

@@ -112,6 +112,17 @@ void PlaceCache::keep(const Key& key, const Origin& origin, const Places& places
   write(path_of(key.content.hash, "places"), {DocumentKind::Places, {}, key.content, {}, encode_places(places)});
 }
 
+std::optional<std::string> PlaceCache::find_types(const Key& key) const {
+  std::optional<Document> document = read(path_of(key.content.hash, "types"), DocumentKind::Types);
+  if (!document || document->content != key.content) return std::nullopt;
+  return std::move(document->payload);
+}
+
+void PlaceCache::keep_types(const Key& key, const Origin& origin, std::string types) {
+  if (state_of(origin) != key.state) return;
+  write(path_of(key.content.hash, "types"), {DocumentKind::Types, {}, key.content, {}, std::move(types)});
+}
+
 std::string PlaceCache::problem() const {
   const std::lock_guard lock(mutex_);
   return problem_;

@@ -1,8 +1,9 @@
 // The cache: what debug info says of an object's definitions, kept from run to run, keyed by the object's content.
 //
-// Two kinds of files, both documents (facts_file.hpp) that name what they are of, written whole or not at all:
+// Three kinds of files, all documents (facts_file.hpp) that name what they are of, written whole or not at all:
 //
 //   xx/HASH.places  of the content with that hash: the places of those of its symbols that were asked for
+//   xx/HASH.types   of the content with that hash: what types it knows
 //   xx/HASH.seen    of a path and a part of the file (whose hash it is): the file's state (FileState) when its content
 //                   was read, and that content. A file in the same state has the same content, so it need not be read
 //                   again.
@@ -46,6 +47,10 @@ class PlaceCache {
 
   /// Keeps them, unless the object has changed since the key was made.
   void keep(const Key& key, const Origin& origin, const Places& places);
+
+  /// The same of types: bytes that divergence/type_divergence.cpp reads.
+  std::optional<std::string> find_types(const Key& key) const;
+  void keep_types(const Key& key, const Origin& origin, std::string types);
 
   /// Why something could not be written; empty when everything was.
   std::string problem() const;

@@ -410,3 +410,15 @@ def test_device_code_is_compared(lab):
         found = [f for f in report["findings"] if f["rule"] == RULE and f["symbol"] == "S"]
         assert [f["message"] for f in found] == ([difference % where] if where else []), other
         assert not where or (found[0]["severity"], found[0]["notes"], found[0]["cause"]["kind"]) == ("warning", [note], "two-headers")
+
+
+def test_types_are_kept_in_the_cache(lab):
+    lab.write("s.h", HEADER)
+    lab.cc("a.o", USER % "a", "g++ -g")
+    lab.cc("b.o", USER % "b", "g++ -g -DFAST -DLEVEL=2")
+    command = ["check", "--format", "json", "--enable", RULE, "--cache", "kept", "a.o", "b.o"]
+    first = lab.audit(*command).json()
+    assert len(list(lab.path.glob("kept/*/*.types"))) == 2
+    assert lab.audit(*command).json() == first and first["findings"][0]["symbol"] == "S"
+    lab.cc("b.o", USER % "b", "g++ -g")
+    assert lab.audit(*command).json()["findings"] == []
