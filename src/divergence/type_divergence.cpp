@@ -1,6 +1,7 @@
 // Types, variables and functions that the objects of a link understand differently.
 //
-//  1. Compared are the objects that take part in the link, and the device code in them, each with the others, never an object with itself: `ld -r` puts
+//  1. Compared are the objects that take part in the link, the device code in them, and shared objects that are not the
+//     system's; each with the others, never an object with itself: `ld -r` puts
 //     units into one that have private types of one name.
 //  2. A type is one by its name: type_reader.cpp says which types have one. A variable or function is one by its mangled
 //     name, and a definition is compared with declarations and other definitions.
@@ -36,6 +37,7 @@
 #include "locate/dwarf/debug_info.hpp"
 #include "support/demangle.hpp"
 #include "support/name_hash.hpp"
+#include "support/path.hpp"
 #include "support/strings.hpp"
 #include "support/threads.hpp"
 
@@ -263,8 +265,8 @@ class TypeCheck {
 
  private:
   static bool is_compared(const ObjectFacts& object) {
-    return object.kind == ObjectKind::Relocatable && !object.nested && !object.unopened && !object.origin.bytecode &&
-           !object.origin.binary && object.available;
+    if (object.kind != ObjectKind::Relocatable && is_of_system(object.origin.path)) return false;
+    return !object.nested && !object.unopened && !object.origin.bytecode && !object.origin.binary && object.available;
   }
 
   /// The object, and the device code in it that has debug info (nvcc -G).

@@ -381,6 +381,17 @@ class TypeReader {
     return name == nullptr || std::strncmp(name, "_ZN", 3) == 0 ? "" : name;
   }
 
+  /// Nothing for void. What is there and can't be followed makes the shape unknown.
+  std::optional<Dwarf_Die> type_of(DieAttributes& attributes) {
+    auto type = attributes.die(Type);
+    unknown_ |= !type && attributes.has(Type);
+    return type;
+  }
+  std::optional<Dwarf_Die> type_of(Dwarf_Die& die) {
+    DieAttributes attributes(die);
+    return type_of(attributes);
+  }
+
   std::string described(const std::optional<Dwarf_Die>& die, int depth, bool by_value) {
     if (!die) return "void";
     if (depth > kDeepestType) return "...";
@@ -397,7 +408,7 @@ class TypeReader {
     if (!peel(die, true)) return "void";
     resolve(die);
     DieAttributes attributes(die);
-    const auto inner = [&](bool value = false) { return described(attributes.die(Type), depth + 1, value); };
+    const auto inner = [&](bool value = false) { return described(type_of(attributes), depth + 1, value); };
     switch (dwarf_tag(&die)) {
       case DW_TAG_base_type: {
         const char* name = attributes.text(Name);
@@ -418,7 +429,7 @@ class TypeReader {
       case DW_TAG_subroutine_type: {
         std::string text = "f(" + inner();
         each_child(die, [&](Dwarf_Die& child, int tag) {
-          if (tag == DW_TAG_formal_parameter) text += "," + described(DieAttributes(child).die(Type), depth + 1, false);
+          if (tag == DW_TAG_formal_parameter) text += "," + described(type_of(child), depth + 1, false);
         });
         return text + ")";
       }
@@ -476,7 +487,7 @@ class TypeReader {
     if (depth > 12) return "...";
     Dwarf_Die die = *given;
     DieAttributes attributes(die);
-    const auto inner = [&] { return shown(attributes.die(Type), depth + 1); };
+    const auto inner = [&] { return shown(type_of(attributes), depth + 1); };
     switch (dwarf_tag(&die)) {
       case DW_TAG_pointer_type:
         return inner() + " *";
@@ -496,8 +507,7 @@ class TypeReader {
       case DW_TAG_subroutine_type: {
         std::string text = inner() + "(", separator;
         each_child(die, [&](Dwarf_Die& child, int tag) {
-          if (tag == DW_TAG_formal_parameter)
-            text += std::exchange(separator, ", ") + shown(DieAttributes(child).die(Type), depth + 1);
+          if (tag == DW_TAG_formal_parameter) text += std::exchange(separator, ", ") + shown(type_of(child), depth + 1);
         });
         return text + ")";
       }
@@ -585,7 +595,7 @@ class TypeReader {
     if (attributes.flag(External) || attributes.flag(Declaration)) return;  // static
     ShapePart part;
     const char* name = attributes.text(Name);
-    const auto type = attributes.die(Type);
+    const auto type = type_of(attributes);
     const bool is_vtable = name != nullptr && std::strncmp(name, "_vptr", 5) == 0;
     part.name = is_vtable ? "{vtable}" : name == nullptr ? "" : name;
     part.type = is_vtable ? "vtable" : described(type, depth + 1, true);
@@ -604,7 +614,7 @@ class TypeReader {
     if (attributes.has(DataBitOffset)) return attributes.number(DataBitOffset, 0);
     if (!attributes.has(BitOffset)) return part.at;
     std::int64_t bytes = attributes.number(ByteSize, 0);
-    auto type = attributes.die(Type);
+    auto type = type_of(attributes);
     if (bytes == 0 && type && peel(*type, true)) bytes = DieAttributes(*type).number(ByteSize, 4);
     const std::int64_t from_high_end = attributes.number(BitOffset, 0);
     const bool big_endian = file_.sections().layout().big_endian;
@@ -617,9 +627,9 @@ class TypeReader {
     part.kind = PartKind::Base;
     part.is_virtual = attributes.number(Virtuality, 0) > 0;
     part.at = part.is_virtual ? -1 : attributes.number(MemberLocation, 0) * 8;
-    part.type = described(attributes.die(Type), depth + 1, !part.is_virtual);
+    part.type = described(type_of(attributes), depth + 1, !part.is_virtual);
     if (reading_.words) {
-      part.name = one_spelling(without_arguments(shown(attributes.die(Type), 0)));
+      part.name = one_spelling(without_arguments(shown(type_of(attributes), 0)));
       part.line = line_of(attributes);
     }
     shape.parts.push_back(std::move(part));
@@ -736,7 +746,7 @@ class TypeReader {
     shape.row.kind = declared ? ShapeKind::VariableDeclaration : ShapeKind::Variable;
     if (!wanted(shape.row.name)) return std::nullopt;
     unknown_ = false;
-    const auto type = attributes.die(Type);
+    const auto type = type_of(attributes);
     shape.type = described(type, 0, true);
     if (declared && (shape.type.ends_with("[]") || is_incomplete(type))) return std::nullopt;
     shape.row.constant = is_const(type);
@@ -768,8 +778,8 @@ class TypeReader {
         ShapePart part;
         part.kind = PartKind::Parameter;
         if (const char* text = parameter.text(Name)) part.name = text;
-        part.type = described(parameter.die(Type), 0, true);
-        if (reading_.words) part.shown = shown(parameter.die(Type), 0);
+        part.type = described(type_of(parameter), 0, true);
+        if (reading_.words) part.shown = shown(type_of(parameter), 0);
         shape.parts.push_back(std::move(part));
       } else if (tag == DW_TAG_unspecified_parameters) {
         ShapePart part;
@@ -799,10 +809,10 @@ class TypeReader {
     shape.row.kind = defined ? ShapeKind::Function : ShapeKind::FunctionDeclaration;
     if (!wanted(shape.row.name)) return std::nullopt;
     unknown_ = false;
-    shape.type = described(attributes.die(Type), 0, true);
+    shape.type = described(type_of(attributes), 0, true);
     shape.name = name;
     if (reading_.words) {
-      shape.shown = shown(attributes.die(Type), 0);
+      shape.shown = shown(type_of(attributes), 0);
       shape.line = line_of(attributes);
     }
     if (reading_.all_parameters || std::strncmp(name, "_Z", 2) != 0) add_parameters(from, shape);
@@ -835,6 +845,9 @@ template <class Visit>
 ObjectRows each_reader(const Origin& origin, const Visit& visit) {
   dwarf::DebugSource source(origin, {});
   dwarf::DebugFile* debug = source.debug();
+  // dwz moves what several files have in common into a file of its own.
+  if (debug != nullptr && !debug->sections().plain(".gnu_debugaltlink").empty())
+    return {TypeInfo::Elsewhere, {}, false};
   if (debug == nullptr) {
     const bool elsewhere = source.why_missing().starts_with("debug info is in ");
     return {elsewhere ? TypeInfo::Elsewhere : TypeInfo::None, {}, !elsewhere};

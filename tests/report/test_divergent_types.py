@@ -422,3 +422,15 @@ def test_types_are_kept_in_the_cache(lab):
     assert lab.audit(*command).json() == first and first["findings"][0]["symbol"] == "S"
     lab.cc("b.o", USER % "b", "g++ -g")
     assert lab.audit(*command).json()["findings"] == []
+
+
+def test_shared_objects_that_export_two_layouts(lab):
+    source = HEAD + "struct %s S { int a; V(float, int) b; }; inline S state; S *V(f, g)() { return &state; }"
+    for visible, severity in (("", "warning"), ('__attribute__((visibility("hidden")))', "note")):
+        for name, option in (("a", ""), ("b", " -DB")):
+            lab.write(f"{name}.cpp", source % visible)
+            hidden = "-fvisibility=hidden" if visible and name == "b" else ""
+            lab.sh(f"g++ -std=c++17 -g -fPIC -shared {hidden} {option} {name}.cpp -o lib{name}.so")
+        report = lab.audit("check", "--format", "json", "--enable", RULE, "liba.so", "libb.so").json()
+        found = [(f["severity"], f["symbol"]) for f in report["findings"] if f["rule"] == RULE]
+        assert found == [(severity, "S")], visible
