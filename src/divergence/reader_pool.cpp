@@ -202,8 +202,12 @@ class Pool {
       ends.push_back({workers_[i].answers.get(), POLLIN, 0});
       whose.push_back(i);
     }
-    while (::poll(ends.data(), ends.size(), -1) < 0 && errno == EINTR) {
-    }
+    // One that waits forever uses no processor time: for what another thread had locked when it was forked.
+    int ready = 0;
+    do ready = ::poll(ends.data(), ends.size(), static_cast<int>(limits_.seconds) * 10'000);
+    while (ready < 0 && errno == EINTR);
+    if (ready == 0)
+      for (const std::size_t i : whose) ::kill(workers_[i].process, SIGKILL);
     std::vector<std::size_t> dead;
     for (std::size_t i = 0; i < ends.size(); ++i) {
       if (ends[i].revents == 0) continue;

@@ -562,18 +562,28 @@ class TypeCheck {
   struct NamedConflict {
     Disagreement* conflict;
     std::vector<std::string> components;
+    std::string holder;  ///< the type of that name, where it is not the conflict's own
   };
+  using ByLastComponent = std::unordered_map<std::string, std::vector<NamedConflict>>;
+
+  static void add_name(Disagreement& conflict, const std::string& name, const std::string& holder,
+                       ByLastComponent& all) {
+    std::vector<std::string> parts = components(name);
+    if (parts.empty()) return;
+    const std::string last = parts.back();
+    all[last].push_back({&conflict, std::move(parts), holder});
+  }
 
   void find_bound_by_name() {
-    std::unordered_map<std::string, std::vector<NamedConflict>> by_last;
-    for (Disagreement& conflict : conflicts_) {
-      if (!conflict.is_type() || (conflict.row_a.c && conflict.row_b.c)) continue;
-      for (const std::string& name : names_of(conflict))
-        if (std::vector<std::string> parts = components(name); !parts.empty()) {
-          const std::string last = parts.back();
-          by_last[last].push_back({&conflict, std::move(parts)});
-        }
-    }
+    ByLastComponent names;
+    for (Disagreement& conflict : conflicts_)
+      if (conflict.is_type() && !(conflict.row_a.c && conflict.row_b.c))
+        for (const std::string& name : names_of(conflict)) add_name(conflict, name, {}, names);
+    bind_by_name(names);
+  }
+
+  /// The symbols in whose mangled names these names are.
+  void bind_by_name(const ByLastComponent& by_last) {
     if (by_last.empty()) return;
     const auto each_conflict = [&](std::string_view symbol, const auto& visit) {
       if (!symbol.starts_with("_Z")) return;
@@ -589,21 +599,25 @@ class TypeCheck {
             for (const NamedConflict& named : found->second)
               if (std::ranges::all_of(named.components,
                                       [&](const std::string& c) { return symbol.find(c) != symbol.npos; }))
-                visit(*named.conflict);
+                visit(named);
         at = end - 1;
       }
     };
     const auto wanted = [&](std::string_view symbol) {
       bool any = false;
-      each_conflict(symbol, [&](Disagreement&) { any = true; });
+      each_conflict(symbol, [&](const NamedConflict&) { any = true; });
       return any;
     };
     for (const auto& [name, presence] : symbols(wanted)) {
       std::set<Disagreement*> told;
-      each_conflict(name, [&, &symbol = name, &who = presence](Disagreement& conflict) {
-        if (told.insert(&conflict).second && binds(conflict, who)) conflict.bound.push_back(binding(symbol, who));
+      each_conflict(name, [&, &symbol = name, &who = presence](const NamedConflict& named) {
+        if (!told.insert(named.conflict).second || !binds(*named.conflict, who)) return;
+        named.conflict->bound.push_back(binding(symbol, who) + held_by(named.holder));
       });
     }
+  }
+  static std::string held_by(const std::string& holder) {
+    return holder.empty() ? "" : ", whose " + holder + " holds it";
   }
 
   static std::set<std::string> names_of(const Disagreement& conflict) {
@@ -656,22 +670,28 @@ class TypeCheck {
       for (const Mention& mention : all)
         if (!mention.is_type) names.insert(mention.name);
     const auto found = symbols([&](std::string_view name) { return names.contains(name); });
+    ByLastComponent holders;
     for (Disagreement* conflict : open) {
       const std::set<std::string> holding = holders_of(*conflict, mentions);
+      const auto is_itself = [&](const std::string& type) {
+        return std::ranges::any_of(names_of(*conflict),
+                                   [&](const std::string& n) { return without_arguments(n) == type; });
+      };
+      if (!conflict->row_a.c || !conflict->row_b.c)
+        for (const std::string& holder : holding)
+          if (!is_itself(holder)) add_name(*conflict, holder, holder, holders);
       for (const std::uint32_t object : {conflict->shown_a, conflict->shown_b}) {
         for (const Mention& mention : mentions[object]) {
           const auto symbol = mention.is_type ? found.end() : found.find(mention.name);
           if (symbol == found.end() || !binds(*conflict, symbol->second)) continue;
           const auto type =
               std::ranges::find_if(mention.types, [&](const std::string& t) { return holding.contains(t); });
-          if (type == mention.types.end()) continue;
-          const bool itself = std::ranges::any_of(
-              names_of(*conflict), [&](const std::string& name) { return without_arguments(name) == *type; });
-          conflict->bound.push_back(binding(symbol->first, symbol->second) +
-                                    (itself ? "" : ", whose " + *type + " holds it"));
+          if (type != mention.types.end())
+            conflict->bound.push_back(binding(symbol->first, symbol->second) + held_by(is_itself(*type) ? "" : *type));
         }
       }
     }
+    bind_by_name(holders);
   }
   static constexpr std::size_t kMostReopened = 64;
 
