@@ -61,7 +61,7 @@ ObjectRows decoded_rows(std::string_view text) {
   rows.info = static_cast<TypeInfo>(in.number_to(static_cast<std::uint64_t>(TypeInfo::Elsewhere)));
   const std::string_view bytes = in.text();
   rows.rows.resize(bytes.size() / sizeof(ShapeRow));
-  std::memcpy(rows.rows.data(), bytes.data(), rows.rows.size() * sizeof(ShapeRow));
+  if (!rows.rows.empty()) std::memcpy(rows.rows.data(), bytes.data(), rows.rows.size() * sizeof(ShapeRow));
   return rows;
 }
 

@@ -57,13 +57,16 @@ std::optional<bool> is_c(std::int64_t language) {
     case DW_LANG_C:
     case DW_LANG_C99:
     case DW_LANG_C11:
-    case 0x2c:  // DW_LANG_C17, which older dwarf.h don't have
+    case 0x2c:  // DW_LANG_C17 and C23, which older dwarf.h don't have
+    case 0x3e:
       return true;
     case DW_LANG_C_plus_plus:
     case DW_LANG_C_plus_plus_03:
     case DW_LANG_C_plus_plus_11:
     case DW_LANG_C_plus_plus_14:
-    case 0x2b:  // DW_LANG_C_plus_plus_20, likewise
+    case 0x2a:  // DW_LANG_C_plus_plus_17, 20 and 23, likewise
+    case 0x2b:
+    case 0x3a:
       return false;
     default:
       return std::nullopt;

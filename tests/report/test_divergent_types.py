@@ -178,7 +178,7 @@ def test_what_makes_a_c_program_wrong(lab, kind):
 
 # The same by clang, in other forms of debug info, and by two compilers.
 WAYS = ["clang++ -g", "g++ -g -gdwarf-2", "g++ -g -gdwarf-4 -O2", "g++ -g -gz", "g++ -g -fdebug-types-section", "g++ -g -gsplit-dwarf",
-        "clang++ -g -gsplit-dwarf -gdwarf-4", "g++ -g -gdwarf64", "clang++ -g -gz=zstd"]
+        "clang++ -g -gsplit-dwarf -gdwarf-4", "g++ -g -gdwarf64"]
 
 
 def usable(lab, way):
@@ -197,6 +197,16 @@ def test_in_every_form_of_debug_info(lab, way):
         source, message = HARMFUL[kind]
         found = [text for severity, _, text in divergent(lab, source, way) if severity == "warning" and not text.startswith("vtable")]
         assert found == [message], kind
+
+
+def test_compressed_with_zstd(lab):
+    source, message = HARMFUL["member added"]
+    for name, option in (("a", ""), ("b", " -DB")):
+        lab.cc(f"{name}.o", HEAD + source, "g++ -g" + option)
+        if lab.sh(f"objcopy --compress-debug-sections=zstd {name}.o", check=False).code != 0:
+            pytest.skip("objcopy does not know zstd")
+    report = lab.audit("check", "--format", "json", "--enable", RULE, "a.o", "b.o").json()
+    assert [f["message"] for f in report["findings"] if f["rule"] == RULE] == [message]
 
 
 # What objects may have differently: nothing is said of it.
@@ -249,9 +259,9 @@ template <class T, long N> struct Array { T a[N]; };
 int NAME(Derived &d, Array<long, 4ul> &a, Named &n) { d.v.push_back(a.a[0]); d.m["x"] = n; return d.f(1); }
 """
 # The same in many forms of debug info, which one audit compares with each other.
-FORMS = ["g++", "clang++ -O0", "g++ -O2", "g++ -fdebug-types-section", "g++ -gz", "g++ -gdwarf-2", "g++ -gdwarf-2 -gstrict-dwarf", "g++ -gsplit-dwarf",
-         "clang++ -gsimple-template-names", "g++ -DNDEBUG -D_GLIBCXX_ASSERTIONS", "g++ -g1", "clang++ -O2 -gsplit-dwarf -gdwarf-4",
-         "g++ -fsanitize=address,undefined", "clang++ -O2 -fdebug-types-section", "clang++ -gz=zstd"]
+FORMS = ["g++", "clang++", "g++ -O2 -DNDEBUG -D_GLIBCXX_ASSERTIONS", "g++ -fdebug-types-section -gz", "g++ -gdwarf-2", "g++ -gdwarf-2 -gstrict-dwarf",
+         "g++ -gsplit-dwarf", "clang++ -gsimple-template-names", "g++ -g1", "clang++ -O2 -gsplit-dwarf -gdwarf-4", "g++ -fsanitize=address,undefined",
+         "clang++ -O2 -fdebug-types-section", "clang++-19 -std=c++17", "clang++-19 -std=c++2b -gz=zstd"]
 
 
 def test_compilers_and_forms_of_debug_info_agree(lab):
