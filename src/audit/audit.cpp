@@ -318,6 +318,7 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
     progress_stage("comparing types");
     types =
         attempt("types", [&] { return compare_types(result.inputs, result.resolution, options.jobs, options.cache); });
+    types.overruns = attempt("references to data", [&] { return find_overruns(result.inputs, result.resolution); });
     result.job.notes.insert(result.job.notes.end(), types.notes.begin(), types.notes.end());
     watch.lap("types");
   }

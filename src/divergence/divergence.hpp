@@ -38,6 +38,18 @@ std::vector<DataDivergence> find_data_divergences(const std::vector<InputFacts>&
 /// links need not be looked at then.
 bool is_data_alike(const std::vector<InputFacts>& inputs);
 
+// --- References to data, by relocations.
+
+/// An address that an object computes and that lies behind the end of a definition.
+struct Overrun {
+  SymbolId definition;
+  SymbolId reference;     ///< of several that which reaches farthest
+  std::uint64_t end = 0;  ///< bytes from the beginning of the definition
+};
+
+/// By name. Reads the relocations of the objects that refer to data of others: x86-64 alone. Throws InputError.
+std::vector<Overrun> find_overruns(const std::vector<InputFacts>& inputs, const Resolution& resolution);
+
 // --- Types, variables and functions, by debug info.
 
 /// How some objects define a type, or define or declare a variable or function.
@@ -64,6 +76,7 @@ struct TypeDivergence {
 
 struct TypeComparison {
   std::vector<TypeDivergence> divergences;  ///< by name
+  std::vector<Overrun> overruns;            ///< by name; filled in by who asks for both
   std::vector<std::string> notes;           ///< what could not be compared
 };
 

@@ -21,6 +21,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <mutex>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -792,6 +793,9 @@ class TypeCheck {
 
 TypeComparison compare_types(const std::vector<InputFacts>& inputs, const Resolution& resolution, unsigned jobs,
                              const std::string& cache) {
+  // The links of a build are audited side by side: each would start as many processes.
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
   return TypeCheck(inputs, resolution, jobs, cache).run();
 }
 

@@ -134,10 +134,28 @@ Finding finding_of(const Evidence& evidence, const TypeDivergence& divergence) {
   return finding;
 }
 
+Finding finding_of(const Evidence& evidence, const Overrun& overrun) {
+  const std::string_view name = evidence.object(overrun.definition.in).name(evidence.symbol(overrun.definition));
+  const std::uint64_t size = evidence.symbol(overrun.definition).size;
+  Finding finding = make_finding(kDivergentDefinition, name, {});
+  finding.message = fmt::format("{} has {} bytes in {}, and {} refers to byte {} of it", finding.demangled, size,
+                                evidence.object(overrun.definition.in).origin.display(),
+                                evidence.object(overrun.reference.in).origin.display(), overrun.end);
+  finding.sites = {make_site(evidence, overrun.definition, Role::Kept),
+                   make_site(evidence, overrun.reference, Role::Reference)};
+  return finding;
+}
+
 std::vector<Finding> divergent_definitions(const Evidence& evidence) {
   const std::set<std::string_view> reported = reported_otherwise(evidence.resolution);
   std::vector<Finding> findings = divergent_data(evidence, reported);
   if (evidence.types == nullptr) return findings;
+  for (const Overrun& overrun : evidence.types->overruns) {
+    Finding finding = finding_of(evidence, overrun);
+    const bool known =
+        std::any_of(findings.begin(), findings.end(), [&](const Finding& f) { return f.symbol == finding.symbol; });
+    if (!known && !reported.contains(finding.symbol)) findings.push_back(std::move(finding));
+  }
   const std::size_t of_data = findings.size();
   for (const TypeDivergence& divergence : evidence.types->divergences) {
     if (!divergence.is_type && reported.contains(divergence.name)) continue;

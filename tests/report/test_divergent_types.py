@@ -444,3 +444,11 @@ def test_shared_objects_that_export_two_layouts(lab):
         report = lab.audit("check", "--format", "json", "--enable", RULE, "liba.so", "libb.so").json()
         found = [(f["severity"], f["symbol"]) for f in report["findings"] if f["rule"] == RULE]
         assert found == [(severity, "S")], visible
+
+
+def test_a_reference_behind_the_end(lab):
+    lab.cc("a.o", "int table[8] = {1};", "gcc -O1")
+    for index, found in (("table[16]", ["table has 32 bytes in a.o, and b.o refers to byte 64 of it"]), ("table[7]", []), ("*(table + 8)", [])):
+        lab.cc("b.o", f"extern int table[32]; int *f(void) {{ return &{index}; }}", "gcc -O1")
+        report = lab.audit("check", "--format", "json", "--enable", RULE, "a.o", "b.o").json()
+        assert [f["message"] for f in report["findings"] if f["rule"] == RULE] == found
