@@ -21,6 +21,8 @@
 #include <map>
 #include <new>
 #include <optional>
+#include <set>
+#include <sstream>
 #include <utility>
 
 #include "support/file.hpp"
@@ -124,6 +126,8 @@ struct Worker {
   pid_t process = -1;
   FileDescriptor requests, answers;
   std::optional<std::size_t> busy_with{};
+  std::uint64_t ticks = 0;  ///< of processor time, when it was looked at last
+  bool stuck = false;
 };
 
 class Pool {
@@ -146,7 +150,14 @@ class Pool {
     std::size_t next = 0, taken = 0;
     while (taken < requests_.size()) {
       for (Worker& worker : workers_)
-        if (!worker.busy_with && next < std::min(requests_.size(), taken + kAhead)) give(worker, next++);
+        if (worker.busy_with) {
+          continue;
+        } else if (!again_.empty()) {
+          give(worker, again_.back());
+          again_.pop_back();
+        } else if (next < std::min(requests_.size(), taken + kAhead)) {
+          give(worker, next++);
+        }
       if (workers_.empty()) {
         waiting[taken] = {{}, "no process could be started to read it"};
         next = std::max(next, taken + 1);
@@ -191,6 +202,7 @@ class Pool {
   static void give(Worker& worker, std::size_t request) {
     const std::uint64_t number = request;
     worker.busy_with = request;
+    worker.ticks = 0;
     write_whole(worker.requests.get(), &number, sizeof number);  // a dead worker is seen where its answer is read
   }
 
@@ -202,12 +214,12 @@ class Pool {
       ends.push_back({workers_[i].answers.get(), POLLIN, 0});
       whose.push_back(i);
     }
-    // One that waits forever uses no processor time: for what another thread had locked when it was forked.
     int ready = 0;
-    do ready = ::poll(ends.data(), ends.size(), static_cast<int>(limits_.seconds) * 10'000);
+    do ready = ::poll(ends.data(), ends.size(), static_cast<int>(limits_.stuck_seconds) * 1000);
     while (ready < 0 && errno == EINTR);
     if (ready == 0)
-      for (const std::size_t i : whose) ::kill(workers_[i].process, SIGKILL);
+      for (const std::size_t i : whose)
+        if (is_stuck(workers_[i])) ::kill(workers_[i].process, SIGKILL);
     std::vector<std::size_t> dead;
     for (std::size_t i = 0; i < ends.size(); ++i) {
       if (ends[i].revents == 0) continue;
@@ -217,7 +229,11 @@ class Pool {
         answers.emplace(request, *std::move(answer));
         continue;
       }
-      answers.emplace(request, ReaderAnswer{{}, why_it_died(worker)});
+      if (worker.stuck && retried_.insert(request).second)
+        again_.push_back(request);
+      else
+        answers.emplace(request, ReaderAnswer{{}, why_it_died(worker)});
+      if (worker.requests) end(worker);
       dead.push_back(whose[i]);
     }
     for (auto i = dead.rbegin(); i != dead.rend(); ++i) {
@@ -226,6 +242,23 @@ class Pool {
       else
         workers_.erase(workers_.begin() + static_cast<std::ptrdiff_t>(*i));
     }
+  }
+
+  /// Has it used no time since it was last looked at, and waits for no disk? A thread of this process may have held a
+  /// lock when the worker was forked, of the runtime of Address Sanitizer for one: the next worker is better off.
+  static bool is_stuck(Worker& worker) {
+    std::ifstream in("/proc/" + std::to_string(worker.process) + "/stat");
+    std::string text, field;
+    std::getline(in, text);  // proc(5): "pid (name) state", ten more, utime, stime
+    std::istringstream rest(text.empty() ? text : text.substr(text.rfind(')') + 1));
+    char state = 0;
+    std::uint64_t user = 0, system = 0;
+    rest >> state;
+    for (int i = 0; i < 10; ++i) rest >> field;
+    rest >> user >> system;
+    worker.stuck = rest && state == 'S' && worker.ticks == user + system + 1;
+    worker.ticks = user + system + 1;
+    return worker.stuck;
   }
 
   std::optional<ReaderAnswer> receive(Worker& worker) const {
@@ -253,6 +286,8 @@ class Pool {
   const ReaderLimits limits_;
   const std::function<std::string(std::string_view)>& read_;
   std::vector<Worker> workers_;
+  std::vector<std::size_t> again_;  ///< requests whose worker was stuck
+  std::set<std::size_t> retried_;
   void (*previous_)(int) = nullptr;
 };
 

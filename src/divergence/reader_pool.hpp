@@ -13,6 +13,7 @@ namespace elfaudit {
 struct ReaderLimits {
   unsigned workers = 1;
   unsigned seconds = 60;                              ///< of processor time for a request
+  unsigned stuck_seconds = 5;                         ///< without processor time: it is asked once more
   std::size_t memory = std::size_t{2} << 30;          ///< bytes that a worker may use besides what this process does
   std::size_t largest_answer = std::size_t{1} << 30;  ///< bytes
 };

@@ -347,6 +347,7 @@ class TypeCheck {
         return;
       }
       const ObjectRows rows = decoded_rows(answer.text);
+      if (rows.info != TypeInfo::Present && is_of_system(this->object(object).origin.path)) return;  // crt1.o
       ++counts[rows.info];
       table_.add(object, rows.rows);
     });
@@ -356,6 +357,8 @@ class TypeCheck {
   /// Said once, by kind.
   void add_missing(const std::map<TypeInfo, std::size_t>& counts, std::vector<std::string>& notes) const {
     std::vector<std::string> kinds;
+    std::size_t all = 0;
+    for (const auto& [info, count] : counts) all += count;
     const auto say = [&](TypeInfo info, const char* what) {
       if (const auto found = counts.find(info); found != counts.end())
         kinds.push_back(fmt::format("{} {}", found->second, what));
@@ -365,7 +368,13 @@ class TypeCheck {
     say(TypeInfo::Elsewhere, "whose debug info is in another file that is missing");
     if (!kinds.empty())
       notes.push_back(
-          fmt::format("the types of these of {} objects were not compared: {}", parts_.size(), fmt::join(kinds, ", ")));
+          fmt::format("types were not compared of {} of {} objects: {}", missing(counts), all, fmt::join(kinds, ", ")));
+  }
+
+  static std::size_t missing(const std::map<TypeInfo, std::size_t>& counts) {
+    std::size_t sum = 0;
+    for (const auto& [info, count] : counts) sum += info == TypeInfo::Present ? 0 : count;
+    return sum;
   }
 
   /// Rule 1, and of several variants the pair that most objects have.

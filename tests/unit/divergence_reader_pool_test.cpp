@@ -1,6 +1,8 @@
 // Readers that crash, hang, fail and take all memory: each costs its own answer.
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -19,6 +21,8 @@ std::string read(std::string_view request) {
   if (request == "exit") std::_Exit(0);
   if (request == "throw") throw std::runtime_error("it is damaged");
   if (request == "memory") throw std::bad_alloc();
+  if (request == "wait") ::pause();
+  if (request.starts_with("wait once ") && ::mkdir(std::string(request.substr(10)).c_str(), 0700) == 0) ::pause();
   if (request == "hang")
     for (volatile unsigned i = 0;; i = i + 1) {
     }
@@ -29,6 +33,7 @@ std::vector<std::string> answers(const std::vector<std::string>& requests, unsig
   ReaderLimits limits;
   limits.workers = workers;
   limits.seconds = seconds;
+  limits.stuck_seconds = 1;
   std::vector<std::string> all;
   read_apart(requests, limits, read, [&](std::size_t i, const ReaderAnswer& answer) {
     EXPECT_EQ(i, all.size());  // in the order of the requests
@@ -67,6 +72,13 @@ TEST(ReaderPool, AReaderThatFailsSaysWhy) {
 TEST(ReaderPool, AReaderThatHangsIsEnded) {
   EXPECT_EQ(answers({"hang", "a"}, 1, 1),
             (std::vector<std::string>{"failed: reading it took more than 1 s", "read a"}));
+}
+
+TEST(ReaderPool, AReaderThatWaitsIsAskedOnceMore) {
+  const std::string folder = testing::TempDir() + "reader_pool_waits";
+  ::rmdir(folder.c_str());
+  EXPECT_EQ(answers({"wait once " + folder, "wait", "a"}, 1),
+            (std::vector<std::string>{"read wait once " + folder, "failed: reading it ended with signal 9", "read a"}));
 }
 
 TEST(ReaderPool, AnAnswerMayBeLargerThanAPipe) {
