@@ -36,7 +36,7 @@ namespace {
 #endif
 #endif
 #ifdef __SANITIZE_ADDRESS__
-constexpr bool kSanitized = true;  // reserves terabytes, and its reports are wanted
+constexpr bool kSanitized = true;  // reserves terabytes, its reports are wanted, and its locks are not made for fork()
 #else
 constexpr bool kSanitized = false;
 #endif
@@ -215,7 +215,7 @@ class Pool {
       whose.push_back(i);
     }
     int ready = 0;
-    do ready = ::poll(ends.data(), ends.size(), static_cast<int>(limits_.stuck_seconds) * 1000);
+    do ready = ::poll(ends.data(), ends.size(), kSanitized ? 500 : static_cast<int>(limits_.stuck_seconds) * 1000);
     while (ready < 0 && errno == EINTR);
     if (ready == 0)
       for (const std::size_t i : whose)
