@@ -428,3 +428,19 @@ def test_names_that_are_parts_of_one_another(lab):
     for words in (["list", "symbols", "s.o"], ["list", "symbols", "--format", "json", "s.o"], ["explain", "y" * (60000 - 100), "s.o"], ["check", "s.o"]):
         result = subprocess.run([PROGRAM, *words], cwd=lab.path, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=memory_limited)
         assert result.returncode in (0, 1), (words[:2], result.stderr[:500])
+
+
+# --- debug info
+
+
+def test_a_unit_without_an_entry(twice):
+    """It begins with the entry that ends a list (DWARF5 7.5.2)."""
+    for name in ("a", "b"):
+        twice.cc(f"{name}.o", "int state = 1;", "gcc -g -gdwarf-5")
+        twice.sh(f"objcopy --dump-section .debug_info=info {name}.o")
+        info = bytearray((twice.path / "info").read_bytes())
+        info[12] = 0  # behind the header of 12 bytes: the number of the first entry's abbreviation
+        (twice.path / "info").write_bytes(info)
+        twice.sh(f"objcopy --update-section .debug_info=info {name}.o")
+    assert "state is defined twice" in twice.audit("check", "a.o", "b.o").out
+    assert twice.audit("check", "--enable", "divergent-definition", "a.o", "b.o").code == 1

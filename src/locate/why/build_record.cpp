@@ -531,7 +531,9 @@ bool is_c(std::uint64_t language) {
 
 std::uint64_t language_of(const Unit& unit) {
   std::uint64_t language = 0;
-  for_each_attribute(read_die(unit, unit.first_die), [&](std::uint16_t name, const Value& value) {
+  const Die root = read_die(unit, unit.first_die);
+  if (root.abbrev == nullptr) return 0;  // damaged: the unit begins with the entry that ends a list
+  for_each_attribute(root, [&](std::uint16_t name, const Value& value) {
     if (name == DW_AT_language) language = value.number;
   });
   return language;
