@@ -37,6 +37,7 @@
 #include "facts/place_cache.hpp"
 #include "locate/dwarf/debug_info.hpp"
 #include "support/demangle.hpp"
+#include "support/file_uses.hpp"
 #include "support/name_hash.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
@@ -782,6 +783,8 @@ class TypeCheck {
   }
 
   static bool is_newer(const std::string& source, const std::string& object) {
+    note_use(object);
+    note_use(source);
     std::error_code error;
     const auto made = std::filesystem::last_write_time(object, error);
     const auto written = error ? made : std::filesystem::last_write_time(source, error);
@@ -802,6 +805,7 @@ class TypeCheck {
 
 TypeComparison compare_types(const std::vector<InputFacts>& inputs, const Resolution& resolution, unsigned jobs,
                              const std::string& cache) {
+  note_unknown_use();  // what the processes open besides objects: debug files, split debug info
   // The links of a build are audited side by side: each would start as many processes.
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);

@@ -278,6 +278,8 @@ class ReferenceSources {
   }
 
   static bool is_newer(const std::string& file, const std::string& object) {
+    note_use(object);
+    note_use(file);
     std::error_code error;
     const auto made = fs::last_write_time(object, error);
     const auto changed = error ? made : fs::last_write_time(file, error);
