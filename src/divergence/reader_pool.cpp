@@ -26,6 +26,7 @@
 #include <utility>
 
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
 
 namespace elfaudit {
 namespace {
@@ -89,6 +90,7 @@ void limit_processor_time(unsigned seconds) {
 
 [[noreturn]] void work(int requests, int answers, pid_t parent, const ReaderLimits& limits,
                        const std::vector<std::string>& all, const std::function<std::string(std::string_view)>& read) {
+  stop_noting();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);
   for (const int number : {SIGSEGV, SIGABRT, SIGFPE, SIGILL, SIGPIPE, SIGXCPU, SIGINT, SIGTERM})

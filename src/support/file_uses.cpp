@@ -131,6 +131,8 @@ void start_noting() {
   file_uses::noting = true;
 }
 
+void stop_noting() { file_uses::noting = false; }
+
 FileUses take_uses() {
   file_uses::noting = false;
   const auto now = static_cast<std::uint64_t>(

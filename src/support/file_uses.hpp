@@ -48,6 +48,9 @@ struct FileUses {
 /// Forgets what was noted before.
 void start_noting();
 
+/// For a process that was forked: the lock of a thread that it lacks may be taken for good.
+void stop_noting();
+
 /// What was noted since; nothing is noted from here on.
 FileUses take_uses();
 
