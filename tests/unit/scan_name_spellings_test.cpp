@@ -37,7 +37,7 @@ TEST(NameSpellings, TemplateArguments) {
   EXPECT_EQ(kinship("_ZN1n1fIiEEvT_", "_ZN1n1fIiEEvT_S1_"), Kinship::OtherParameters) << "one parameter more";
   EXPECT_EQ(kinship("_ZN1n1fIiEEvT_", "_ZN1n1fEi"), Kinship::OtherParameters) << "not a template";
   EXPECT_EQ(kinship("_ZN1n1fIiEEvT_", "_ZN1m1fIiEEvT_"), Kinship::None) << "another namespace";
-  EXPECT_EQ(kinship("_ZN1SIiE1fEi", "_ZN1SIdE1fEi"), Kinship::None) << "S<int>::f and S<double>::f: two classes";
+  EXPECT_EQ(kinship("_ZN1SIiE1fEi", "_ZN1SIdE1fEi"), Kinship::OtherParameters) << "of S<int>, of S<double>";
   EXPECT_EQ(kinship("_ZN1SIiE1fEi", "_ZN1SIiE1fEl"), Kinship::OtherParameters);
 }
 
