@@ -340,9 +340,10 @@ std::vector<std::string> names_near(const std::vector<std::string>& names, std::
     if (group.empty()) parts.push_back(part);
     if (group.size() < kMost) group.insert(demangled);
   }
-  const std::string near =
-      nearest_word(in_lower_case(last_part(without_parameters(demangle(std::string(spelling))))), parts);
-  if (near.empty()) return {};
+  const std::string wanted = in_lower_case(last_part(without_parameters(demangle(std::string(spelling)))));
+  const std::string near = nearest_word(wanted, parts);
+  // Of thousands of names one is always somewhat like it: "good" of the C++ library like "nobody".
+  if (near.empty() || edit_distance(wanted, near) > wanted.size() / 3) return {};
   const std::set<std::string>& group = by_part[near];
   return {group.begin(), group.end()};
 }

@@ -1,6 +1,7 @@
 """check -p: the target of the same build that defines what is undefined, and a fix in CMake's words that makes the build pass."""
 
 import os
+import shlex
 
 import pytest
 
@@ -89,5 +90,5 @@ def test_the_launcher_knows_the_build(lab):
         lab.write(name, text)
     lab.write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.22)\nproject(p LANGUAGES C)\n" + BUILDS["library"][0])
     lab.sh("cmake -S . -B b -G Ninja; cmake --build b -- -k 0", check=False)
-    said = lab.sh("cd b && " + os.environ["ELFAUDIT"] + " link -- gcc CMakeFiles/app.dir/needs_core.c.o -o app", check=False)
+    said = lab.sh("cd b && " + shlex.quote(os.environ["ELFAUDIT"]) + " link -- gcc CMakeFiles/app.dir/needs_core.c.o -o app", check=False)
     assert "target_link_libraries(app PRIVATE core)" in said.out + said.err, said

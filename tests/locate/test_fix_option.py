@@ -1,6 +1,7 @@
 """--fix and --diff: the link passes afterwards, and nothing else is touched."""
 
 import os
+import shlex
 import subprocess
 
 import pytest
@@ -101,7 +102,7 @@ def test_no_link_leads_out_of_the_project(lab):
     for name in ("a.c", "b.c"):
         lab.write(f"p/{name}", TWICE[name])
     lab.sh("mkdir p/.git; ln -s ../outside/h.h p/h.h; cd p; for f in a b; do gcc -MD -c $f.c; done")
-    result = lab.sh(f"cd p; {os.environ['ELFAUDIT']} check --fix --allow-dirty a.o b.o", check=False)
+    result = lab.sh(f"cd p; {shlex.quote(os.environ['ELFAUDIT'])} check --fix --allow-dirty a.o b.o", check=False)
     assert (lab.path / "outside/h.h").read_text() == TWICE["h.h"] and "is not below" in result.err, result
 
 
