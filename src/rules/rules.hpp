@@ -50,7 +50,7 @@ struct Evidence {
   /// The same link by another linker's rules. Takes as long as the link's own resolution did.
   std::function<Resolution(LinkerKind)> resolve_as = nullptr;
   const TypeComparison* types = nullptr;  ///< where types are compared
-  bool data_is_alike = false;  ///< known of the whole build: see is_data_alike()
+  bool data_is_alike = false;             ///< known of the whole build: see is_data_alike()
 
   const ObjectFacts& object(ObjectId id) const { return inputs[id.input].objects[id.object]; }
   const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -828,7 +828,7 @@ class SupplierSearch {
   std::vector<Spelling> spellings_;
   std::optional<KinIndex> kin_;  ///< of spellings_
   std::map<std::string, std::vector<std::size_t>, std::less<>> by_base_;
-  NameFilter filter_;  ///< of its names
+  NameFilter filter_;                                         ///< of its names
   std::map<std::string_view, ObjectId> untaken_;              ///< what members define that the link doesn't take
   std::map<std::string, std::vector<std::uint32_t>> behind_;  ///< by archive: others that go behind it
   std::map<std::string, std::vector<std::size_t>, std::less<>> locals_;  ///< as spelled where they are local
