@@ -15,6 +15,7 @@
 #include <string_view>
 #include <system_error>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "elf/archive.hpp"
@@ -812,12 +813,17 @@ class SupplierSearch {
   }
 
   /// Who calls both means two functions.
-  bool is_mentioned_beside(std::size_t i, std::string_view name) const {
+  bool is_mentioned_beside(std::size_t i, std::string_view name) {
     return std::any_of(missing_[i]->references.begin(), missing_[i]->references.end(), [&](const Reference& reference) {
-      const ObjectFacts& object = inputs_[reference.id.in.input].objects[reference.id.in.object];
-      return std::any_of(object.symbols.begin(), object.symbols.end(),
-                         [&](const Symbol& symbol) { return object.name(symbol) == name; });
+      return names_in(inputs_[reference.id.in.input].objects[reference.id.in.object]).contains(name);
     });
+  }
+
+  const std::unordered_set<std::string_view>& names_in(const ObjectFacts& object) {
+    const auto [entry, is_new] = names_in_.try_emplace(&object);
+    if (is_new)
+      for (const Symbol& symbol : object.symbols) entry->second.insert(object.name(symbol));
+    return entry->second;
   }
 
   const LinkJob& job_;
@@ -828,7 +834,8 @@ class SupplierSearch {
   std::vector<Spelling> spellings_;
   std::optional<KinIndex> kin_;  ///< of spellings_
   std::map<std::string, std::vector<std::size_t>, std::less<>> by_base_;
-  NameFilter filter_;                                         ///< of its names
+  NameFilter filter_;  ///< of its names
+  std::unordered_map<const ObjectFacts*, std::unordered_set<std::string_view>> names_in_;
   std::map<std::string_view, ObjectId> untaken_;              ///< what members define that the link doesn't take
   std::map<std::string, std::vector<std::uint32_t>> behind_;  ///< by archive: others that go behind it
   std::map<std::string, std::vector<std::size_t>, std::less<>> locals_;  ///< as spelled where they are local

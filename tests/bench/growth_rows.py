@@ -67,6 +67,15 @@ def undefined(folder, count):
     return "check -- g++ main.o -L. " + " ".join(f"-ll{k}" for k in range(10)) + " -o app"
 
 
+def alike(folder, count):
+    """Names of which each is almost one that the line has."""
+    for name, defined, wanted in (("have", "a", "b"), ("want", "c", "d")):
+        text = "".join(f".globl {defined}_{i}\n{defined}_{i}: .quad {wanted}_{i}\n" for i in range(10 * count))
+        (folder / f"{name}.s").write_text(".data\n" + text)
+        sh(folder, f"as {name}.s -o {name}.o")
+    return "check -- ld have.o want.o -o app"
+
+
 def early_archives(folder, count):
     """Names that libraries have which stand too early on the line."""
     (folder / "main.cpp").write_text("".join(f"int f{i}();\n" for i in range(count)) + "int main() { return 0" + "".join(f"+f{i}()" for i in range(count)) + "; }\n")
@@ -96,7 +105,7 @@ def build(folder, count):
 
 CORNERS = {
     "findings": findings, "copies of one object": copies, "header-definition": headers, "explain": explained, "list symbols": listing,
-    "undefined, other parameters": undefined, "undefined, archive too early": early_archives, "missing objects": missing_objects,
+    "undefined, other parameters": undefined, "undefined, other names": alike, "undefined, archive too early": early_archives, "missing objects": missing_objects,
     "links of a build": build,
 }
 
