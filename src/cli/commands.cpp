@@ -805,11 +805,10 @@ static int remembered(const Request& request, std::FILE* stream, const std::func
     return run().exit_code;
   }
   const RunCache cache(request.audit.cache, words_of_run(request));
-  if (const std::optional<RunResult> known = cache.find()) {
-    write_again(request, *known, stream);
-    if (request.stats)
-      std::fputs(fmt::format("remembered: {} paths are as they were\n", cache.paths_compared()).c_str(), stderr);
-    return known->exit_code;
+  if (const std::optional<RememberedRun> known = cache.find()) {
+    write_again(request, known->result, stream);
+    if (request.stats) std::fputs(fmt::format("remembered: {} paths are as they were\n", known->paths).c_str(), stderr);
+    return known->result.exit_code;
   }
   std::error_code error;
   note_use(std::filesystem::read_symlink("/proc/self/exe", error).string());

@@ -12,14 +12,13 @@
 #include "elfaudit/version.hpp"
 #include "facts/codec.hpp"
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
 
 namespace elfaudit {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Two seconds is the tick of the coarsest clock of a file system (FAT); the rest is for servers' clocks.
-constexpr std::int64_t kOldEnough = 3'000'000'000;
 constexpr std::uint64_t kLargestEntry = std::uint64_t{256} << 20;
 
 std::int64_t now() {
@@ -55,7 +54,7 @@ std::string PlaceCache::path_of(const std::array<std::uint8_t, 16>& hash, const 
 }
 
 std::optional<Document> PlaceCache::read(const std::string& path, DocumentKind kind) const {
-  const std::optional<std::string> bytes = read_whole(path, kLargestEntry);
+  const std::optional<std::string> bytes = read_own(path, kLargestEntry);
   if (!bytes) return std::nullopt;
   try {
     Document document = read_document(*bytes, ELFAUDIT_VERSION);
@@ -93,7 +92,7 @@ std::optional<PlaceCache::Key> PlaceCache::key_of(const Origin& origin) {
 
   const std::optional<Content> content = content_of(origin);
   if (!content || state_of(origin) != state) return std::nullopt;  // it is being written
-  if (state->changed < asked - kOldEnough) write(seen_path, {DocumentKind::Seen, {}, *content, name, encode(*state)});
+  if (state->changed < asked - kSteadyAfter) write(seen_path, {DocumentKind::Seen, {}, *content, name, encode(*state)});
   return Key{*state, *content};
 }
 

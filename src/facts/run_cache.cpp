@@ -40,14 +40,14 @@ std::string environment() {
   return hex(hash_of(fmt::format("{}", fmt::join(variables, "\n"))));
 }
 
-std::string encode(const RunResult& result, const std::vector<const PathUse*>& uses) {
+std::string encode(const RunResult& result, const std::vector<PathUse>& uses) {
   WireWriter out;
   out.text(environment());
   out.number(uses.size());
-  for (const PathUse* use : uses) {
-    out.text(use->path);
-    out.number(static_cast<std::uint64_t>(use->level));
-    for (const std::uint64_t word : use->state.words) out.number(word);
+  for (const PathUse& use : uses) {
+    out.text(use.path);
+    out.number(static_cast<std::uint64_t>(use.level));
+    for (const std::uint64_t word : use.state.words) out.number(word);
   }
   out.number(static_cast<std::uint64_t>(result.exit_code));
   out.text(result.output);
@@ -59,17 +59,17 @@ std::string encode(const RunResult& result, const std::vector<const PathUse*>& u
   return out.take();
 }
 
-/// `count`: of the paths. False at the first that is not as it was.
-bool all_as_before(WireReader& in, std::size_t& count) {
-  count = in.count();
+/// How many paths; nothing when one is not as it was.
+std::optional<std::size_t> count_as_before(WireReader& in) {
+  const std::size_t count = in.count();
   for (std::size_t i = 0; i < count; ++i) {
     const std::string path(in.text());
     const auto level = static_cast<Level>(in.number_to(static_cast<std::uint64_t>(Level::Whole)));
     PathState before;
     for (std::uint64_t& word : before.words) word = in.number();
-    if (state_of_path(path, level) != before) return false;
+    if (state_of_path(path, level) != before) return std::nullopt;
   }
-  return true;
+  return count;
 }
 
 RunResult decode_result(WireReader& in) {
@@ -88,24 +88,25 @@ RunResult decode_result(WireReader& in) {
 
 }  // namespace
 
-RunCache::RunCache(std::string folder, const std::vector<std::string>& words) : folder_(std::move(folder)) {
+RunCache::RunCache(const std::string& folder, const std::vector<std::string>& words) {
   WireWriter name;
   name.text(working_directory());
   for (const std::string& word : words) name.text(word);
   name_ = name.take();
   const std::string hash = hex(hash_of(name_));
-  path_ = fmt::format("{}/{}/{}.run", folder_, hash.substr(0, 2), hash);
+  path_ = fmt::format("{}/{}/{}.run", folder, hash.substr(0, 2), hash);
 }
 
-std::optional<RunResult> RunCache::find() const {
-  const std::optional<std::string> bytes = read_whole(path_, kLargestEntry);
+std::optional<RememberedRun> RunCache::find() const {
+  const std::optional<std::string> bytes = read_own(path_, kLargestEntry);
   if (!bytes) return std::nullopt;
   try {
     const Document document = read_document(*bytes, ELFAUDIT_VERSION);
     if (document.kind != DocumentKind::Run || document.name != name_) return std::nullopt;
     WireReader in(document.payload);
-    if (in.text() != environment() || !all_as_before(in, compared_)) return std::nullopt;
-    return decode_result(in);
+    if (in.text() != environment()) return std::nullopt;
+    const std::optional<std::size_t> paths = count_as_before(in);
+    return paths ? std::optional(RememberedRun{decode_result(in), *paths}) : std::nullopt;
   } catch (const BadDocument&) {
     return std::nullopt;
   } catch (const BadWire&) {
@@ -116,14 +117,10 @@ std::optional<RunResult> RunCache::find() const {
 void RunCache::keep(const RunResult& result, const FileUses& uses) const {
   if (!uses.whole || result.exit_code > 1) return;
   std::error_code error;
-  const std::string own = fs::absolute(folder_, error).lexically_normal().string();
-  std::vector<const PathUse*> others;  // what the cache says of an object depends on the object alone
-  for (const PathUse& use : uses.paths)
-    if (!fs::path(use.path).lexically_normal().string().starts_with(own)) others.push_back(&use);
   Document document;
   document.kind = DocumentKind::Run;
   document.name = name_;
-  document.payload = encode(result, others);
+  document.payload = encode(result, uses.paths);
   fs::create_directories(fs::path(path_).parent_path(), error);
   if (!error) static_cast<void>(replace_file(path_, write_document(document, ELFAUDIT_VERSION)));
 }

@@ -7,6 +7,7 @@
 // run is kept only when all states were old enough, it read everything, and it said nothing beside its reports.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,25 +22,25 @@ struct RunResult {
   std::vector<std::optional<std::string>> reports;  ///< by --format; nothing where none was due
 };
 
+struct RememberedRun {
+  RunResult result;
+  std::size_t paths = 0;  ///< that are as they were
+};
+
 class RunCache {
  public:
   /// `words`: the command line, and whatever else decides on the reports.
-  RunCache(std::string folder, const std::vector<std::string>& words);
+  RunCache(const std::string& folder, const std::vector<std::string>& words);
 
   /// The result of that command line, if it would be the same now. Costs a stat(2) for each path.
-  std::optional<RunResult> find() const;
+  std::optional<RememberedRun> find() const;
 
   /// Where that can't be written, nothing is kept.
   void keep(const RunResult& result, const FileUses& uses) const;
 
-  /// How many paths the run that find() gave depends on.
-  std::size_t paths_compared() const { return compared_; }
-
  private:
-  std::string folder_;
   std::string name_;
   std::string path_;
-  mutable std::size_t compared_ = 0;
 };
 
 }  // namespace elfaudit

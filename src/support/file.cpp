@@ -224,9 +224,7 @@ std::string read_named(const std::string& path, std::uint64_t most) {
   return Reader(path, fd.get(), S_ISFIFO(info.st_mode), most).run();
 }
 
-namespace {
-
-std::optional<std::string> bytes_of(const std::string& path, std::uint64_t most) {
+std::optional<std::string> read_own(const std::string& path, std::uint64_t most) {
   const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info {};
   if (!fd || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
@@ -236,11 +234,9 @@ std::optional<std::string> bytes_of(const std::string& path, std::uint64_t most)
   return bytes;
 }
 
-}  // namespace
-
 std::optional<std::string> read_whole(const std::string& path, std::uint64_t most) {
   note_use(path);
-  return bytes_of(path, most);
+  return read_own(path, most);
 }
 
 namespace {
@@ -332,7 +328,7 @@ int write_file(const std::string& path, std::string_view bytes) {
   }
   if (!S_ISREG(info.st_mode)) return write_in_place(path, bytes, 0);
   if (::access(path.c_str(), W_OK) != 0) return errno;  // rename() asks the folder alone
-  if (bytes_of(path, bytes.size()) == bytes && ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0) == 0) return 0;
+  if (read_own(path, bytes.size()) == bytes && ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0) == 0) return 0;
   const std::string real = real_path(path);
   const int error = replace(real.empty() ? path : real, bytes, info.st_mode);
   const bool no_room_beside = error == EACCES || error == EPERM || error == EROFS || error == EBUSY;

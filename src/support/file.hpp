@@ -87,6 +87,9 @@ std::string read_named(const std::string& path, std::uint64_t most);
 /// than `most`.
 std::optional<std::string> read_whole(const std::string& path, std::uint64_t most);
 
+/// The same for what the program keeps for itself: its answers do not depend on it, so it is not noted (file_uses.hpp).
+std::optional<std::string> read_own(const std::string& path, std::uint64_t most);
+
 /// Writes a file of another name beside `path` and gives it that name once it is whole: readers see the old content or
 /// the new one, whatever happens, and of several writers one wins. A symbolic link there is replaced, not followed; the
 /// mode of a file that is replaced stays.

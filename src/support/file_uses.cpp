@@ -15,8 +15,6 @@
 namespace elfaudit {
 namespace {
 
-// Two seconds is the tick of the coarsest clock of a file system (FAT); the rest is for servers' clocks.
-constexpr std::uint64_t kOldEnough = 3'000'000'000;
 constexpr std::size_t kShards = 64;
 constexpr std::size_t kMostPaths = std::size_t{1} << 20;
 
@@ -52,7 +50,7 @@ bool is_steady(const PathState& state, std::uint64_t now) {
     if (mode == 0) continue;
     if (!S_ISREG(mode) && !S_ISDIR(mode) && !S_ISLNK(mode) && !S_ISCHR(mode)) return false;
     if (S_ISCHR(mode)) continue;  // /dev/null
-    if (std::max(state.words[half + 3], state.words[half + 4]) + kOldEnough > now) return false;
+    if (std::max(state.words[half + 3], state.words[half + 4]) + kSteadyAfter > now) return false;
   }
   return true;
 }

@@ -15,6 +15,10 @@
 
 namespace elfaudit {
 
+/// A file that was changed less than so many nanoseconds before it is read may be changed again within the same tick of
+/// the clock: two seconds is that of the coarsest file system (FAT), the rest is for servers' clocks.
+constexpr std::int64_t kSteadyAfter = 3'000'000'000;
+
 /// How much of what is at a path a run goes by.
 enum class Level : std::uint8_t {
   Kind,      ///< nothing, a file or a folder

@@ -18,13 +18,13 @@ MOST_LIES = 100  # of one run; the paths are many headers' folders, which are al
 class Spied:
     """Runs of one command, under path_log.c."""
 
-    def __init__(self, lab, *arguments):
+    def __init__(self, lab, *arguments, cache=None):
         self.lab, self.command = lab, [PROGRAM, *arguments]
         self.own = lab.path.with_name(lab.path.name + "-spy")
         self.own.mkdir()
         library, source = self.own / "path_log.so", pathlib.Path(__file__).parent / "path_log.c"
         subprocess.run(["gcc", "-shared", "-fPIC", "-w", str(source), "-o", str(library)], check=True)
-        self.log, self.lie, self.cache = self.own / "log", self.own / "lie", self.own / "cache"
+        self.log, self.lie, self.cache = self.own / "log", self.own / "lie", cache or self.own / "cache"
         self.lie.write_text("")
         self.environment = {**ENVIRONMENT, "LD_PRELOAD": str(library), "LIE": str(self.lie), "LOG": str(self.log)}
 
@@ -134,3 +134,29 @@ def test_other_environment_and_damaged_entries(lab):
     [entry] = spied.cache.rglob("*.run")
     entry.write_bytes(entry.read_bytes()[:-1])
     assert spied.run() == (first, False)
+
+
+@pytest.mark.parametrize("cache", [".", "ca", "ca/", "cache/.."])
+def test_only_entries_of_the_cache_do_not_count(lab, cache):
+    """Not what lies beside them, or in a folder whose name begins like the cache's."""
+    lab.write("cache/.keep", "")
+    lab.cc("cache/a.o", "int x;")
+    lab.cc("cab.o", "int y;")
+    spied = Spied(lab, "check", "cache/a.o", "cab.o", cache=cache)
+    first, _ = spied.run()
+    assert not spied.run()[1] or spied.run() == (first, True)  # the folder of the objects has got an entry
+    assert spied.run() == (first, True)
+    for path in ("cache/a.o", "cab.o"):
+        assert not spied.run(f"changed {lab.path}/{path}")[1]
+
+
+def test_places_in_the_cache_do_not_count(lab):
+    lab.write("state.h", "int state;\n")
+    lab.cc("a.o", '#include "state.h"\n', "g++ -g -MMD")
+    check_every_path(lab, "--enable", "header-definition", "a.o")
+
+
+def test_python_extension(lab):
+    lab.write("x.c", "int PyInit_x(void) { return 0; }\n")
+    lab.sh("gcc -shared -fPIC x.c -o x.cpython-311-x86_64-linux-gnu.so")
+    check_every_path(lab, "x.cpython-311-x86_64-linux-gnu.so")
