@@ -18,7 +18,7 @@ def _inputs(files: Sequence[Path], command: Sequence[str], build: Optional[Path]
 
 
 def _operand(file: Path) -> str:
-    """A file called "-x" is no option."""
+    """A file called "-x" is not an option."""
     name = os.fspath(file)
     return os.path.join(os.curdir, name) if name.startswith("-") else name
 

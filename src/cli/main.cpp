@@ -349,7 +349,7 @@ int split_command(int argc, char** argv, Request& request) {
   return argc;
 }
 
-/// "help check" is "check --help"; what is no command is one that the parser complains of.
+/// "help check" is "check --help". The parser reports an unknown command.
 std::vector<char*> as_option(int argc, char** argv) {
   static char option[] = "--help";
   std::vector<char*> words(argv, argv + argc);

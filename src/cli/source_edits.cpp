@@ -20,6 +20,7 @@
 #include "support/file.hpp"
 #include "support/path.hpp"
 #include "support/process.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {
@@ -45,16 +46,6 @@ struct Source {
   std::vector<std::string> lines{};
   std::vector<Accepted> edits{};  ///< none overlapping
 };
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return lines;
-}
 
 // --- What version control says of a file
 
@@ -201,7 +192,7 @@ std::optional<LineEdit> merged(const LineEdit& a, const LineEdit& b) {
   text.replace(second.begin, second.end - second.begin, second.text);
   text.replace(first.begin, first.end - first.begin, first.text);
   LineEdit both = a;
-  both.lines = lines_of(text);
+  both.lines = lines_in(text);
   return both;
 }
 
@@ -365,7 +356,7 @@ class SourceEdits {
     const std::optional<std::string> text = read_whole(source.real, kLargestSource);
     if (!text) return "can't be read";
     source.text = *text;
-    source.lines = lines_of(*text);
+    source.lines = lines_in(*text);
     return options_.write && !options_.allow_dirty ? dirt(real) : std::string();
   }
 

@@ -10,7 +10,7 @@
 //     the type; or that mentions a type which holds it, directly or not. Host and device code have variables and kernels
 //     in common. What depends on nothing is a note; in C, where two types of one name are legal, and between host and
 //     device code, where __CUDA_ARCH__ may choose, nothing unless two versions of a header are the cause.
-//  4. A type that differs only in where its members are, because a type that it holds has grown, is told with that type.
+//  4. A type that differs only in where its members are, because a type that it holds has grown, is reported with that type.
 //  5. Alignment is compared between objects of one compiler: g++ says that of classes that inherit it from a member.
 
 #include <fmt/format.h>

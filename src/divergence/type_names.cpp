@@ -97,17 +97,6 @@ std::string one_spelling(std::string_view name) {
   return out;
 }
 
-std::string without_arguments(std::string_view name) {
-  std::string out;
-  int depth = 0;
-  for (const char c : name) {
-    if (c == '<') ++depth;
-    if (depth == 0) out += c;
-    if (c == '>' && depth > 0) --depth;
-  }
-  return out;
-}
-
 bool is_private_name(std::string_view name) {
   if (name.find_first_of("{('.") == name.npos && name.find("<lambda") == name.npos) return false;
   constexpr std::array<std::string_view, 9> kMarks{"<lambda",     "{lambda",  "(lambda",  "'lambda", "(anonymous",

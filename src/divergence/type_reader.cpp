@@ -366,7 +366,7 @@ class TypeReader {
     return false;
   }
 
-  /// A class that only names its type unit stands for the class there.
+  /// Where an entry only names a type unit, the class is in that unit.
   void resolve(Dwarf_Die& die) {
     Dwarf_Attribute attribute;
     if (dwarf_attr(&die, DW_AT_signature, &attribute) == nullptr) return;

@@ -44,7 +44,7 @@ enum class PartKind : std::uint8_t { Member, Base, VirtualFunction, Enumerator, 
 struct ShapePart {
   PartKind kind = PartKind::Member;
   std::string name;
-  std::string type;         ///< compared; kRecord NAME kRecordEnd stands for a record or enumeration
+  std::string type;         ///< compared; a record or enumeration is kRecord NAME kRecordEnd
   std::string shown;        ///< the type as written
   std::int64_t at = -1;     ///< bits from the beginning; of virtual functions the slot, of enumerators the value
   std::int64_t width = -1;  ///< bits, of bit fields
@@ -73,9 +73,6 @@ struct Mention {
 
 /// The types whose names `text`, of Shape or ShapePart, holds.
 std::vector<std::string> types_in(std::string_view text);
-
-/// "a::B<int>::C" -> "a::B::C"
-std::string without_arguments(std::string_view name);
 
 /// What an object has that can be compared.
 enum class TypeInfo : std::uint8_t {

@@ -152,7 +152,7 @@ class ConfigReader {
       const std::string whole = fs::weakly_canonical(path, error).string();
       if (std::find(chain_.begin(), chain_.end(), whole) != chain_.end() || chain_.size() > kMostExtended)
         refuse(node, fmt::format("{} extends itself, or too many files extend one another", path));
-      if (!is_there(path)) refuse(node, fmt::format("extends {}: there is no such file", path));
+      if (!is_there(path)) refuse(node, fmt::format("extends {}: the file is missing", path));
       if (top_) refuse_strangers(path);
       add(ConfigReader(path, top_, known_, chain_).run());
     }

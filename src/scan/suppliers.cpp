@@ -90,18 +90,6 @@ std::string without_version(std::string_view name) { return std::string(name.sub
 
 bool is_instance(const std::string& function) { return function.find('<') != std::string::npos; }
 
-/// "ns::S::f" of "ns::S<int>::f"
-std::string without_arguments(const std::string& function) {
-  std::string text;
-  int depth = 0;
-  for (const char c : function) {
-    if (c == '<') ++depth;
-    if (depth == 0) text += c;
-    if (c == '>' && depth > 0) --depth;
-  }
-  return text;
-}
-
 }  // namespace
 
 Spelling::Spelling(std::string_view name)

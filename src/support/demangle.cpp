@@ -23,4 +23,15 @@ std::string demangle(std::string_view name) {
   return result;
 }
 
+std::string without_arguments(std::string_view name) {
+  std::string out;
+  int depth = 0;
+  for (const char c : name) {
+    if (c == '<') ++depth;
+    if (depth == 0) out += c;
+    if (c == '>' && depth > 0) --depth;
+  }
+  return out;
+}
+
 }  // namespace elfaudit

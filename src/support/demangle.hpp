@@ -10,4 +10,7 @@ namespace elfaudit {
 /// parse or that are longer than 2 KiB come back as they are.
 std::string demangle(std::string_view name);
 
+/// "ns::S::f" of the demangled "ns::S<int>::f": without template arguments.
+std::string without_arguments(std::string_view name);
+
 }  // namespace elfaudit

@@ -35,6 +35,9 @@ inline bool fits_path(const std::string& pattern, const std::string& path) {
   return pattern.find('/') == std::string::npos && matches(pattern, path.substr(path.rfind('/') + 1));
 }
 
+/// The lines of a text, without their ends.
+std::vector<std::string> lines_in(std::string_view text);
+
 /// `text` with its line breaks between words, so that it stays within `width` columns where words allow it; 0: in one
 /// line. The first line begins at column `indent`, the others with as many blanks.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width);

@@ -259,7 +259,7 @@ def test_what_a_file_extends_has_paths_of_its_own(twice):
 
 @pytest.mark.parametrize("files, says", [
     ({".elfaudit.toml": "extends = 'x.toml'\n", "x.toml": "extends = '.elfaudit.toml'\n"}, "x.toml:1: .elfaudit.toml extends itself"),
-    ({".elfaudit.toml": "\nextends = 'x.toml'\n"}, ".elfaudit.toml:2: extends x.toml: there is no such file"),
+    ({".elfaudit.toml": "\nextends = 'x.toml'\n"}, ".elfaudit.toml:2: extends x.toml: the file is missing"),
     ({".elfaudit.toml": "extends = 'x.toml'\n", "x.toml": "fial-on = 'note'\n"}, "x.toml:1: unknown key 'fial-on'"),
     ({".elfaudit.toml": "extends = 'x/x.toml'\n", "x/x.toml": "format = 'json=../../out.json'\n"}, "is not below the folder"),
     ({".elfaudit.toml": "[[override]]\nseverity = { needed-unused = 'off' }\n"}, ":1: an override must name a target or a path"),

@@ -23,7 +23,7 @@ BuildPlan archives_of_build(const std::string& folder);
 /// What a build links or archives. Paths are as seen from the working directory.
 struct BuildProduct {
   std::string target;  ///< CMake's name of it; empty: not known
-  std::string output;  ///< empty: an object library of CMake's, of which there is no file
+  std::string output;  ///< empty: an object library of CMake's, which makes no file
   bool archive = false;
   std::vector<std::string> objects;
   std::vector<std::string> needs;  ///< other products

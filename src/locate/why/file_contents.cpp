@@ -11,6 +11,7 @@
 #include "locate/source/lexer.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {
@@ -43,16 +44,6 @@ void for_each_word(std::string_view line, const Take& take) {
     if (end != at) take(line.substr(at, end - at));
     at = std::max(end, at + 1);
   }
-}
-
-std::vector<std::string> cut(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return lines;
 }
 
 }  // namespace
@@ -126,7 +117,7 @@ FileContents::Source& FileContents::source(const std::string& file) {
   if (!is_new) return source;
   const std::optional<std::string> text = read_whole(file, kLargestSource);
   if (!text) return source;
-  source.lines = cut(*text);
+  source.lines = lines_in(*text);
   source.last_line_ends = text->ends_with('\n');
   for (std::uint32_t i = 0; i < source.lines->size(); ++i)
     for_each_word((*source.lines)[i], [&](std::string_view word) {
