@@ -51,6 +51,9 @@ enum class KnownBy : std::uint8_t { Nothing, DebugInfo, MacroInfo, Preprocessor,
 struct SourceLine {
   std::string file;  ///< relative to the working directory when below it, else absolute
   std::uint32_t line = 0;
+
+  /// "a.hpp:12"; the file alone where no line is known.
+  std::string text() const { return line == 0 ? file : file + ':' + std::to_string(line); }
   auto operator<=>(const SourceLine&) const = default;
 };
 

@@ -33,7 +33,7 @@ std::string bash_value(const OptionWords& option) {
   return option.takes == Takes::Folders ? "_elfaudit_folders" : ":";
 }
 
-std::string options_of(const CommandWords& command) {
+std::string option_names(const CommandWords& command) {
   std::vector<std::string> names;
   for (const OptionWords& option : command.options) names.insert(names.end(), option.names.begin(), option.names.end());
   return joined(names, " ");
@@ -67,7 +67,7 @@ std::string values(const CommandWords& command) {
 }
 
 std::string words(const CommandWords& command) {
-  std::string out = fmt::format("    '{} -') {} ;;\n", command.name, reply(options_of(command)));
+  std::string out = fmt::format("    '{} -') {} ;;\n", command.name, reply(option_names(command)));
   if (const std::string positions = positions_of(command); !positions.empty())
     out += fmt::format("    '{0} ' | '{0} '?) {1} ;;\n", command.name, reply(positions));
   for (const CommandWords& one : command.commands) out += words(one);
@@ -137,7 +137,7 @@ complete -o bashdefault -o default -F _elfaudit elfaudit
 
 namespace {
 
-std::string quoted(const std::string& text) {
+std::string fish_quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) {
     if (c == '\'' || c == '\\') out += '\\';
@@ -147,13 +147,13 @@ std::string quoted(const std::string& text) {
 }
 
 std::string start(const CommandWords& command) {
-  return fmt::format("complete -c elfaudit -n {}", quoted("__elfaudit_at " + command.name));
+  return fmt::format("complete -c elfaudit -n {}", fish_quoted("__elfaudit_at " + command.name));
 }
 
 std::string choices_of(const OptionWords& option) {
   std::string list;
   for (const std::string& choice : option.choices) list += (list.empty() ? "" : " ") + choice;
-  return " -x -a " + quoted(list);
+  return " -x -a " + fish_quoted(list);
 }
 
 std::string fish_value(const OptionWords& option) {
@@ -175,14 +175,14 @@ std::string option_line(const CommandWords& command, const OptionWords& option) 
   std::string out = start(command);
   for (const std::string& name : option.names)
     out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
-  return out + fish_value(option) + " -d " + quoted(option.says) + "\n";
+  return out + fish_value(option) + " -d " + fish_quoted(option.says) + "\n";
 }
 
 std::string lines_of(const CommandWords& command) {
   std::string out;
   for (const CommandWords& one : command.commands)
-    out +=
-        fmt::format("{} -f -a {} -d {}\n", start(command), one.name.substr(command.name.size() + 1), quoted(one.says));
+    out += fmt::format("{} -f -a {} -d {}\n", start(command), one.name.substr(command.name.size() + 1),
+                       fish_quoted(one.says));
   for (const OptionWords& position : command.positions)
     if (!position.choices.empty()) out += start(command) + choices_of(position) + "\n";
   if (takes_build(command)) out += start(command) + " -a '(__elfaudit_targets)'\n";
@@ -193,7 +193,7 @@ std::string lines_of(const CommandWords& command) {
 
 std::string names_of(const CommandWords& command) {
   std::string out;
-  for (const CommandWords& one : command.commands) out += " " + quoted(one.name) + names_of(one);
+  for (const CommandWords& one : command.commands) out += " " + fish_quoted(one.name) + names_of(one);
   return out;
 }
 
@@ -233,7 +233,7 @@ end
 namespace {
 
 /// For between single quotes, in a place where `special` characters mean something to _arguments.
-std::string quoted(const std::string& text, const std::string& special) {
+std::string fish_quoted(const std::string& text, const std::string& special) {
   std::string out;
   for (const char c : text) {
     if (c == '\'')
@@ -274,7 +274,7 @@ std::string action_of(const OptionWords& option) {
 
 std::string zsh_value(const OptionWords& option) {
   if (option.takes == Takes::Nothing) return {};
-  return ":" + quoted(option.value, ":[]\\") + ":" + quoted(action_of(option), "");
+  return ":" + fish_quoted(option.value, ":[]\\") + ":" + fish_quoted(action_of(option), "");
 }
 
 /// One for each name. All may come again: which of them can't is the program's business.
@@ -282,7 +282,7 @@ std::string specs_of(const OptionWords& option) {
   std::string out;
   for (const std::string& name : option.names) {
     const char* mark = option.takes == Takes::Nothing ? "" : name.starts_with("--") ? "=" : "+";
-    out += fmt::format(" \\\n    '*{}{}[{}]{}'", name, mark, quoted(option.says, "[]\\"), zsh_value(option));
+    out += fmt::format(" \\\n    '*{}{}[{}]{}'", name, mark, fish_quoted(option.says, "[]\\"), zsh_value(option));
   }
   return out;
 }
@@ -310,7 +310,7 @@ std::string node(const CommandWords& command) {
   std::string calls;
   for (const CommandWords& one : command.commands) {
     functions += one.commands.empty() ? leaf(one) : node(one);
-    list += fmt::format("\n        '{}:{}'", last_word(one), quoted(one.says, ":\\"));
+    list += fmt::format("\n        '{}:{}'", last_word(one), fish_quoted(one.says, ":\\"));
     calls += fmt::format("\n        {}) {} ;;", last_word(one), function_of(one.name));
   }
   return functions + fmt::format(R"({}() {{

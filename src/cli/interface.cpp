@@ -45,7 +45,7 @@ std::string row_of(const OptionWords& option) {
   return row(name_of(option), option.says + standard);
 }
 
-std::string options_of(const CommandWords& command) {
+std::string option_groups(const CommandWords& command) {
   std::vector<std::string> groups;
   for (const OptionWords& option : command.options)
     if (std::find(groups.begin(), groups.end(), option.group) == groups.end()) groups.push_back(option.group);
@@ -69,7 +69,7 @@ std::string help_of(const CLI::App& app) {
   for (const CommandWords& one : command.commands) out += row(one.name.substr(command.name.size() + 1), one.says);
   if (!command.positions.empty()) out += "\nArguments:\n";
   for (const OptionWords& position : command.positions) out += row_of(position);
-  out += options_of(command);
+  out += option_groups(command);
   if (!command.footer.empty()) out += "\n" + command.footer + "\n";
   return out;
 }
@@ -229,7 +229,7 @@ Takes takes_of(const std::string& value) {
   return value.starts_with("DIR") ? Takes::Folders : Takes::Words;
 }
 
-OptionWords words_of(const CLI::Option& option) {
+OptionWords option_words_of(const CLI::Option& option) {
   OptionWords words;
   for (const std::string& name : option.get_snames()) words.names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) words.names.push_back("--" + name);
@@ -254,7 +254,7 @@ CommandWords words_of(const CLI::App& app) {
   CommandWords words{full_name(app), app.get_description(), {}, {}, app.get_footer(), {}};
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_group().empty()) continue;  // hidden
-    (option->get_positional() ? words.positions : words.options).push_back(words_of(*option));
+    (option->get_positional() ? words.positions : words.options).push_back(option_words_of(*option));
   }
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
     words.commands.push_back(words_of(*command));

@@ -38,7 +38,7 @@ std::vector<std::string> keys_of(const CLI::App& command) {
   return keys;
 }
 
-std::string quoted(const std::string& text) {
+std::string toml_quoted(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -52,10 +52,10 @@ bool is_list(const CLI::Option& option) { return option.get_items_expected_max()
 std::string toml_value(const CLI::Option& option) {
   const std::vector<std::string>& results = option.results();
   if (option.get_items_expected_max() == 0) return results.empty() || results.back() == "false" ? "false" : "true";
-  if (results.empty()) return is_list(option) ? "[]" : quoted(option.get_default_str());
-  if (!is_list(option)) return quoted(results.back());
+  if (results.empty()) return is_list(option) ? "[]" : toml_quoted(option.get_default_str());
+  if (!is_list(option)) return toml_quoted(results.back());
   std::string list;
-  for (const std::string& result : results) list += (list.empty() ? "" : ", ") + quoted(result);
+  for (const std::string& result : results) list += (list.empty() ? "" : ", ") + toml_quoted(result);
   return "[" + list + "]";
 }
 
@@ -134,8 +134,8 @@ std::string dumped_config(const CLI::App& command, const PolicyRequest& request)
   add_severities(policy.severities);
   for (const SeverityOverride& part : policy.overrides) {
     out += "\n[[override]]\n";
-    if (!part.target.empty()) out += fmt::format("target = {}\n", quoted(part.target));
-    if (!part.path.empty()) out += fmt::format("path = {}\n", quoted(part.path));
+    if (!part.target.empty()) out += fmt::format("target = {}\n", toml_quoted(part.target));
+    if (!part.path.empty()) out += fmt::format("path = {}\n", toml_quoted(part.path));
     out += "[override.severity]\n";
     add_severities(part.severities);
   }
@@ -145,7 +145,7 @@ std::string dumped_config(const CLI::App& command, const PolicyRequest& request)
                                                                  {"input", &one.input},   {"file", &one.file},
                                                                  {"reason", &one.reason}, {"until", &one.until}};
     for (const auto& [key, text] : fields)
-      if (!text->empty()) out += fmt::format("{} = {}\n", key, quoted(*text));
+      if (!text->empty()) out += fmt::format("{} = {}\n", key, toml_quoted(*text));
   }
   return out;
 }

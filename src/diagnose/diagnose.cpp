@@ -109,7 +109,7 @@ class ResponseWords {
 bool names_a_path(OptionEffect effect) {
   return effect == OptionEffect::LibraryPath || effect == OptionEffect::Script ||
          effect == OptionEffect::DefaultScript || effect == OptionEffect::JustSymbols ||
-         effect == OptionEffect::ReadsFile || effect == OptionEffect::VersionScript ||
+         effect == OptionEffect::ReadsFile || effect == OptionEffect::VersionFile ||
          effect == OptionEffect::DynamicList || effect == OptionEffect::Sysroot;
 }
 
@@ -238,7 +238,7 @@ namespace {
 /// A compile_commands.json document for AuditOptions::known_commands; empty when the log shows no compile command.
 std::string known_commands(const BuildLog& log, CommandFolders& folders);
 
-using Json = nlohmann::json;
+using DatabaseJson = nlohmann::json;
 
 constexpr std::size_t kMostCommands = 20000;
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
@@ -257,7 +257,7 @@ std::size_t bytes_of(const std::vector<std::string>& argv) {
   return bytes;
 }
 
-Json entry_of(const LogCommand& command, CommandFolders& folders) {
+DatabaseJson entry_of(const LogCommand& command, CommandFolders& folders) {
   std::error_code error;
   const std::string folder = folders.of(command).folder;
   const std::filesystem::path whole = std::filesystem::absolute(folder.empty() ? "." : folder, error);
@@ -268,7 +268,7 @@ Json entry_of(const LogCommand& command, CommandFolders& folders) {
 }
 
 std::string known_commands(const BuildLog& log, CommandFolders& folders) {
-  Json list = Json::array();
+  DatabaseJson list = DatabaseJson::array();
   std::size_t bytes = 0;
   for (const LogCommand& command : log.commands) {
     const bool useful = command.kind == LogCommandKind::Compile && command.inputs.size() == 1 &&
@@ -278,7 +278,7 @@ std::string known_commands(const BuildLog& log, CommandFolders& folders) {
     if (list.size() == kMostCommands || bytes > kMostBytes) break;
     list.push_back(entry_of(command, folders));
   }
-  return list.empty() ? std::string() : list.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return list.empty() ? std::string() : list.dump(-1, ' ', false, DatabaseJson::error_handler_t::replace);
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ std::string describe(const LogSite& site) {
   };
   add(site.offset.value_or(0) == 0 ? site.section : fmt::format("{}+{:#x}", site.section, *site.offset));
   add(site.function.empty() ? "" : "in function " + site.function);
-  add(has_place(site.at) ? line_of(site.at) : "");
+  add(has_place(site.at) ? site.at.text() : "");
   return text;
 }
 
@@ -167,7 +167,7 @@ std::vector<LogSite> lines_of_log_alone(const DiagnosedError& error) {
 /// From the #include outwards.
 void print_chain(std::string& out, const std::vector<SourceLine>& chain) {
   const std::vector<SourceLine> outwards(chain.rbegin(), chain.rend());
-  print_some(out, outwards, [](const SourceLine& step) { return "included from " + line_of(step); });
+  print_some(out, outwards, [](const SourceLine& step) { return "included from " + step.text(); });
 }
 
 void print_searched(std::string& out, const DiagnosedError& error) {

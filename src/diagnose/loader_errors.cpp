@@ -29,7 +29,7 @@ std::string_view last_word(std::string_view text) {
   return blank == std::string_view::npos ? text : text.substr(blank + 1);
 }
 
-std::string_view first_word(std::string_view text) {
+std::string_view first_name(std::string_view text) {
   text = trim(text);
   return text.substr(0, text.find_first_of(" \t,();"));
 }
@@ -157,8 +157,8 @@ std::size_t read_undefined(Reader& reader, std::string_view text) {
   const bool begins = text.starts_with("undefined symbol: ");
   const Around parts = begins ? Around{{}, text.substr(18), true} : split_at(text, ": undefined symbol: ");
   if (!parts.found || parts.before.ends_with(": error") || parts.before == "error") return 0;  // lld's kin
-  const std::string_view symbol = first_word(parts.after);
-  const std::string_view version = first_word(split_at(parts.after, ", version ").after);
+  const std::string_view symbol = first_name(parts.after);
+  const std::string_view version = first_name(split_at(parts.after, ", version ").after);
   if (symbol.empty()) return 0;
   const std::string_view module = last_word(parts.before);
   return add(reader, on_symbol(module, symbol, version), version, module, symbol);
@@ -241,7 +241,7 @@ std::size_t read_missing(Reader& reader, std::string_view text) {
   if (!parts.found) return 0;
   const std::string_view library = last_word(parts.before);
   // Ruby says the file behind.
-  const std::string_view by = first_word(split_at(parts.after, "No such file or directory - ").after);
+  const std::string_view by = first_name(split_at(parts.after, "No such file or directory - ").after);
   return add(reader, on_missing(library), library, by);
 }
 

@@ -302,20 +302,9 @@ bool all_are_members(std::span<const std::uint64_t> headers, const Archive& arch
   return std::all_of(headers.begin(), headers.end(), [&](std::uint64_t header) { return members.at(header); });
 }
 
-constexpr std::uint64_t kMagicBytes = 8;
-constexpr std::uint64_t kHeaderBytes = 60;
+constexpr std::uint64_t kMagicBytes = kArchiveMagic.size();
 constexpr std::uint64_t kMaxName = 64 << 10;  // bytes; many members may share one name
-constexpr std::string_view kThinMagic = "!<thin>\n";
 constexpr std::string_view kHeaderEnd = "`\n";
-
-/// A field of the header: digits, then blanks.
-std::optional<std::uint64_t> decimal(std::string_view field) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-  if (error != std::errc()) return std::nullopt;
-  const bool blank = std::all_of(end, field.data() + field.size(), [](char c) { return c == ' '; });
-  return blank ? std::optional(value) : std::nullopt;
-}
 
 std::string_view without_trailing(std::string_view text, char c) {
   while (!text.empty() && text.back() == c) text.remove_suffix(1);
@@ -326,6 +315,14 @@ std::string_view without_trailing(std::string_view text, char c) {
 bool is_special(std::string_view name) { return name == "/" || name == "//" || name == "/SYM64/"; }
 
 }  // namespace
+
+std::optional<std::uint64_t> archive_number(std::string_view field) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+  if (error != std::errc()) return std::nullopt;
+  const bool blank = std::all_of(end, field.data() + field.size(), [](char c) { return c == ' '; });
+  return blank ? std::optional(value) : std::nullopt;
+}
 
 ArchiveReader::ArchiveReader(ArchiveBytes& bytes, const SeeNames* see) : bytes_(bytes), see_(see), at_(kMagicBytes) {
   std::array<char, kMagicBytes> magic{};
@@ -351,7 +348,7 @@ Archive ArchiveReader::finish() {
 
 /// Some tools pad an archive with newlines; there is nothing to miss in these.
 bool ArchiveReader::only_padding_from(std::uint64_t at) const {
-  if (bytes_.size() - at >= kHeaderBytes) return false;
+  if (bytes_.size() - at >= kMemberHeader) return false;
   std::string rest(bytes_.size() - at, '\0');
   bytes_.read(at, rest);
   return std::all_of(rest.begin(), rest.end(), [](char c) { return c == '\n'; });
@@ -360,15 +357,15 @@ bool ArchiveReader::only_padding_from(std::uint64_t at) const {
 /// Reads the member whose header comes next and moves on; false when the one after it can't be found.
 bool ArchiveReader::read_member() {
   const std::uint64_t header = at_;
-  std::array<char, kHeaderBytes> bytes;
+  std::array<char, kMemberHeader> bytes;
   if (!bytes_.read_header(header, bytes)) return damaged(header, {}, "the archive is truncated in a member's header");
   // struct ar_hdr: name 16, date 12, uid 6, gid 6, mode 8, size 10, "`\n"
   const std::string_view fields(bytes.data(), bytes.size());
   const std::string_view raw_name = without_trailing(fields.substr(0, 16), ' ');
-  const auto size = decimal(fields.substr(48, 10));
+  const auto size = archive_number(fields.substr(48, 10));
   if (fields.substr(58) != kHeaderEnd || !size)
     return damaged(header, {}, fmt::format("the archive is damaged: no member header at {:#x}", header));
-  Content content{header + kHeaderBytes, *size};
+  Content content{header + kMemberHeader, *size};
   const bool special = is_special(raw_name);
   if (archive_.thin && !special) {
     at_ = content.offset;
@@ -419,7 +416,7 @@ void ArchiveReader::add_thin_member(std::string_view raw_name, std::uint64_t hea
   const std::size_t colon = raw_name.find(':');
   std::string_view own_name = raw_name;
   if (raw_name.starts_with('/') && colon != std::string_view::npos) {
-    nested = decimal(raw_name.substr(colon + 1)).value_or(kNoOffset);
+    nested = archive_number(raw_name.substr(colon + 1)).value_or(kNoOffset);
     own_name = raw_name.substr(0, colon);
   }
   const auto name = member_name(own_name, content);
@@ -434,7 +431,7 @@ void ArchiveReader::add_thin_member(std::string_view raw_name, std::uint64_t hea
 /// there.
 std::optional<std::string> ArchiveReader::member_name(std::string_view raw, Content& content) const {
   if (raw.starts_with("#1/")) {
-    const auto length = decimal(raw.substr(3));
+    const auto length = archive_number(raw.substr(3));
     if (!length || *length > content.size || !bytes_.has(content.offset, *length)) return std::nullopt;
     std::string name(std::min(*length, kMaxName), '\0');
     bytes_.read(content.offset, name);
@@ -443,7 +440,7 @@ std::optional<std::string> ArchiveReader::member_name(std::string_view raw, Cont
     return std::string(without_trailing(name, '\0'));
   }
   if (raw.starts_with('/')) {
-    const auto offset = decimal(raw.substr(1));
+    const auto offset = archive_number(raw.substr(1));
     if (!offset || *offset >= long_names_.size()) return std::nullopt;
     // GNU ends a name with "/\n"; the COFF form with NUL.
     std::string_view name = long_names_.substr(*offset, kMaxName);

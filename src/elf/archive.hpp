@@ -76,6 +76,13 @@ struct ArchiveIndexEntry {
   std::uint64_t header = 0;  ///< of a member that exists
 };
 
+constexpr std::string_view kArchiveMagic = "!<arch>\n";
+constexpr std::string_view kThinMagic = "!<thin>\n";
+constexpr std::uint64_t kMemberHeader = 60;  // bytes; ar(5): name 16, date 12, uid 6, gid 6, mode 8, size 10, magic 2
+
+/// A number in a member's header: digits, then blanks.
+std::optional<std::uint64_t> archive_number(std::string_view field);
+
 /// How a symbol index is written: archive.hpp.
 enum class IndexForm : std::uint8_t { Gnu32, Gnu64, Bsd32, Bsd64 };
 

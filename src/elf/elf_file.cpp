@@ -184,7 +184,7 @@ struct Image {
 };
 
 constexpr std::string_view kSectionNames("\0.data\0.symtab\0.strtab\0.shstrtab\0", 33);
-constexpr Elf64_Half kData = 1;
+constexpr Elf64_Half kDataSection = 1;
 
 Elf64_Shdr section(std::string_view name, Elf64_Word type, Elf64_Off offset, Elf64_Xword size) {
   Elf64_Shdr header{};
@@ -215,7 +215,7 @@ void fill(Image& image, std::uint64_t bytes, const std::string& stem, std::strin
     Elf64_Sym& symbol = image.symbols[i + 1];
     symbol.st_name = static_cast<Elf64_Word>(strings.size());
     symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE);
-    symbol.st_shndx = ends[i] == "_size" ? static_cast<Elf64_Half>(SHN_ABS) : kData;
+    symbol.st_shndx = ends[i] == "_size" ? static_cast<Elf64_Half>(SHN_ABS) : kDataSection;
     symbol.st_value = ends[i] == "_start" ? 0 : bytes;
     strings += stem;
     strings += ends[i];

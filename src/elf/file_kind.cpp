@@ -13,6 +13,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "elf/archive.hpp"
 #include "elf/bytecode.hpp"
 #include "elfaudit/error.hpp"
 #include "facts/facts_file.hpp"
@@ -37,8 +38,8 @@ constexpr std::array kMagics = {
     Magic{"\x7f"
           "ELF"sv,
           FileKind::Elf},
-    Magic{"!<arch>\n"sv, FileKind::Archive},
-    Magic{"!<thin>\n"sv, FileKind::ThinArchive},
+    Magic{kArchiveMagic, FileKind::Archive},
+    Magic{kThinMagic, FileKind::ThinArchive},
     Magic{"BC\xc0\xde"sv, FileKind::LlvmBitcode},
     Magic{"\xde\xc0\x17\x0b"sv, FileKind::LlvmBitcode},
     Magic{"\xfe\xed\xfa\xce"sv, FileKind::MachO},
@@ -151,25 +152,10 @@ std::optional<FileProbe> probe_elf(std::string_view bytes) {
                    type == ET_EXEC};
 }
 
-constexpr std::string_view kArchive = "!<arch>\n";
-constexpr std::string_view kThinArchive = "!<thin>\n";
-constexpr std::size_t kMemberHeader = 60;  // ar(5): name 16, date 12, uid 6, gid 6, mode 8, size 10, magic 2
-
-std::optional<std::uint64_t> decimal(std::string_view digits) {
-  std::uint64_t value = 0;
-  bool any = false;
-  for (const char c : digits) {
-    if (c < '0' || c > '9') break;
-    value = value * 10 + static_cast<std::uint64_t>(c - '0');  // at most 15 digits: no overflow
-    any = true;
-  }
-  return any ? std::optional(value) : std::nullopt;
-}
-
 /// A thin archive's member is a file of its own; "/17" is the place of its path in the "//" member, relative to the
 /// archive.
 FileProbe probe_thin_member(const std::string& archive, std::string_view name, std::string_view long_names) {
-  const std::optional<std::uint64_t> at = name.starts_with('/') ? decimal(name.substr(1, 15)) : std::nullopt;
+  const std::optional<std::uint64_t> at = name.starts_with('/') ? archive_number(name.substr(1, 15)) : std::nullopt;
   if (!at || *at >= long_names.size()) return {};
   std::string_view path = long_names.substr(*at);
   path = path.substr(0, path.find('\n'));
@@ -203,13 +189,13 @@ Machine machine_of_object(int fd, std::uint64_t offset, std::uint64_t size) {
 
 /// The machine of the first member; the symbol index and the table of long names come before it.
 Machine first_member_machine(const std::string& path, int fd, bool thin) {
-  std::uint64_t at = kArchive.size();
+  std::uint64_t at = kArchiveMagic.size();
   std::string long_names;
   for (int special = 0; special < 4; ++special) {
     const std::string header = read_at(fd, at, kMemberHeader);
     if (header.size() < kMemberHeader) return {};
     const std::string_view name = std::string_view(header).substr(0, 16);
-    const std::optional<std::uint64_t> size = decimal(std::string_view(header).substr(48, 10));
+    const std::optional<std::uint64_t> size = archive_number(std::string_view(header).substr(48, 10));
     if (!size) return {};
     const bool names = name.starts_with("// ");
     if (!names && !name.starts_with("/ ") && !name.starts_with("/SYM64/ ")) {
@@ -266,8 +252,8 @@ FileProbe look_into(const std::string& path) {
   if (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {ProbedKind::NotAFile, {}, false};
   const std::string head = read_at(fd.get(), 0, 64);
   if (const std::optional<FileProbe> elf = probe_elf(head)) return *elf;
-  if (head.starts_with(kArchive) || head.starts_with(kThinArchive)) {
-    return {ProbedKind::Archive, first_member_machine(path, fd.get(), head.starts_with(kThinArchive)), false};
+  if (head.starts_with(kArchiveMagic) || head.starts_with(kThinMagic)) {
+    return {ProbedKind::Archive, first_member_machine(path, fd.get(), head.starts_with(kThinMagic)), false};
   }
   if (head.starts_with(kDocumentMagic)) return probe_facts(path);
   if (file_kind(std::as_bytes(std::span(head))) == FileKind::LlvmBitcode) {

@@ -22,6 +22,9 @@ struct SymbolTable {
   std::size_t strings_index = 0;  ///< of its section
 };
 
+/// GNU's COMDAT before section groups: ".gnu.linkonce.t.name".
+constexpr std::string_view kLinkonce = ".gnu.linkonce";
+
 /// Throws InputError.
 SymbolTable open_symbol_table(const ElfSections& sections, std::size_t index);
 

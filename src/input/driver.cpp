@@ -27,6 +27,7 @@
 #include "support/file_uses.hpp"
 #include "support/path.hpp"
 #include "support/process.hpp"
+#include "support/strings.hpp"
 #include "target/machine_traits.hpp"
 
 namespace elfaudit {
@@ -44,11 +45,6 @@ std::string_view without_version(std::string_view name) {
 /// "x86_64-linux-gnu-g++" -> "g++"; "musl-gcc" -> "gcc".
 std::string_view without_target(std::string_view name) { return name.substr(name.rfind('-') + 1); }
 
-template <std::size_t N>
-bool listed(const std::array<std::string_view, N>& list, std::string_view name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
-}
-
 constexpr auto kDrivers = std::to_array<std::string_view>(
     {"gcc",   "g++",   "cc",     "c++",    "clang", "clang++", "c89",    "c99",   "gfortran", "flang",
      "gdc",   "gccgo", "xgcc",   "xg++",   "icx",   "icpx",    "icc",    "icpc",  "ifx",      "ifort",
@@ -64,7 +60,7 @@ bool in_table(const auto& table, std::string_view name) {
   // The name as it is first: "c99" would lose its version.
   for (const std::string_view n :
        {name, without_version(name), without_target(without_version(name)), without_target(name)}) {
-    if (listed(table, n)) return true;
+    if (is_among(n, table)) return true;
   }
   return false;
 }
@@ -108,7 +104,7 @@ std::size_t launcher_words(std::string_view launcher, const std::vector<std::str
 ProgramKind classify_program(const std::string& program) {
   const std::string_view name = base_name(program);
   if (in_table(kDeviceCompilers, name)) return ProgramKind::DeviceCompiler;
-  if (listed(kLaunchers, name)) return ProgramKind::Launcher;
+  if (is_among(name, kLaunchers)) return ProgramKind::Launcher;
   if (is_linker_wrapper(program)) return ProgramKind::Linker;
   // "wasm-ld", "ld64.lld" and "lld-link" make no ELF; "clang-cl" takes other options.
   if (name.starts_with("wasm-") || name.starts_with("ld64.") || name.find("-link") != std::string_view::npos) {
@@ -332,9 +328,9 @@ constexpr auto kLinkerLongWithValue = std::to_array<std::string_view>(
     {"--entry", "--undefined", "-Tdata", "-Ttext", "-Tbss", "-soname", "-rpath", "--sysroot"});
 constexpr auto kLinkerFlags = std::to_array<std::string_view>(
     {"-shared", "-static", "-pie", "-no-pie", "-nopie", "-r", "-s", "-t", "-rdynamic", "-static-pie"});
-constexpr auto kNoLink = std::to_array<std::string_view>(
+constexpr auto kNoLinkOptions = std::to_array<std::string_view>(
     {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--precompile", "--analyze", "-emit-ast"});
-constexpr auto kSources = std::to_array<std::string_view>(
+constexpr auto kSourceEndings = std::to_array<std::string_view>(
     {"c",   "cc", "cp", "cxx", "cpp", "CPP", "c++", "C",   "m",   "mm",   "M",   "i",   "ii",  "mi",  "mii",
      "s",   "S",  "sx", "f",   "F",   "for", "FOR", "fpp", "f90", "F90",  "f95", "F95", "f03", "F03", "f08",
      "F08", "go", "d",  "di",  "adb", "ads", "cu",  "hip", "ll",  "cppm", "ixx", "h",   "hh",  "hpp"});
@@ -342,16 +338,16 @@ constexpr auto kSources = std::to_array<std::string_view>(
 bool is_source(std::string_view word) {
   const std::size_t dot = word.rfind('.');
   return dot != std::string_view::npos && word.find('/', dot) == std::string_view::npos &&
-         listed(kSources, word.substr(dot + 1));
+         is_among(word.substr(dot + 1), kSourceEndings);
 }
 
-class WordReader {
+class DriverWordReader {
  public:
-  explicit WordReader(const std::vector<std::string>& words) : words_(words) {}
+  explicit DriverWordReader(const std::vector<std::string>& words) : words_(words) {}
 
   std::optional<LinkLine> read() {
     for (at_ = 0; at_ < words_.size(); ++at_) {
-      if (listed(kNoLink, words_[at_])) return std::nullopt;
+      if (is_among(words_[at_], kNoLinkOptions)) return std::nullopt;
       take(words_[at_]);
     }
     return std::move(line_);
@@ -368,8 +364,8 @@ class WordReader {
     if (word.starts_with("--ld-path=")) return take_linker_path(word.substr(10));
     if (const std::string_view emulation = emulation_of_driver_option(word); !emulation.empty())
       return pass_list("-m," + std::string(emulation));
-    if (listed(kLinkerFlags, word)) return pass_flag(word);
-    if (listed(kIgnoredWithValue, word)) {
+    if (is_among(word, kLinkerFlags)) return pass_flag(word);
+    if (is_among(word, kIgnoredWithValue)) {
       ++at_;
       return;
     }
@@ -403,10 +399,10 @@ class WordReader {
 
   void pass_option_with_value(const std::string& word) {
     const std::string_view name = std::string_view(word).substr(0, word.find('='));
-    if (listed(kLinkerLongWithValue, name)) {
+    if (is_among(name, kLinkerLongWithValue)) {
       pass(word);
       if (name.size() == word.size()) pass_next();
-    } else if (listed(kLinkerWithValue, std::string_view(word).substr(0, 2)) && !is_compiler_word(word)) {
+    } else if (is_among(std::string_view(word).substr(0, 2), kLinkerWithValue) && !is_compiler_word(word)) {
       pass(word);
       if (word.size() == 2) pass_next();
     }
@@ -431,7 +427,9 @@ class WordReader {
 
 }  // namespace
 
-std::optional<LinkLine> read_driver_words(const std::vector<std::string>& words) { return WordReader(words).read(); }
+std::optional<LinkLine> read_driver_words(const std::vector<std::string>& words) {
+  return DriverWordReader(words).read();
+}
 
 namespace {
 

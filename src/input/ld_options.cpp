@@ -104,7 +104,7 @@ const std::vector<LinkerOption> kOptions{
     {"allow-shlib-undefined", kFlag, AllowShlibUndefined},
     {"no-allow-shlib-undefined", kFlag, NoAllowShlibUndefined},
     {"weak-unresolved-symbols", kFlag, WeakUnresolved}, // gold
-    {"version-script", kValue, VersionScript},
+    {"version-script", kValue, VersionFile},
     {"dynamic-list export-dynamic-symbol-list", kValue, DynamicList},
     {"export-dynamic-symbol", kValue, ExportDynamicSymbol},
     {"E export-dynamic", kFlag, ExportDynamic},
@@ -423,8 +423,8 @@ std::string_view letters_of(std::optional<LinkerKind> linker, int version) {
   return version <= 14 ? "l" : version < 19 ? "lL" : version == 19 ? "L" : "LN";
 }
 
-bool is_among(const std::map<std::string_view, std::string_view>& rows, std::string_view name,
-              std::string_view letters) {
+bool is_in_row(const std::map<std::string_view, std::string_view>& rows, std::string_view name,
+               std::string_view letters) {
   const auto found = rows.find(name);
   return found != rows.end() && found->second.find_first_of(letters) != std::string_view::npos;
 }
@@ -536,12 +536,12 @@ bool fits(const ValueForm (&rows)[Count], std::string_view letters, std::string_
 
 bool knows_option(std::optional<LinkerKind> linker, int version, std::string_view name, bool two_dashes) {
   static const auto known = by_name(kKnownBy);
-  return is_among(known, name, letters_of(linker, version)) && (two_dashes || !needs_two_dashes(linker, name));
+  return is_in_row(known, name, letters_of(linker, version)) && (two_dashes || !needs_two_dashes(linker, name));
 }
 
 bool is_z_keyword(LinkerKind linker, int version, std::string_view keyword) {
   static const auto known = by_name(kKeywords);
-  return is_among(known, keyword, letters_of(linker, version));
+  return is_in_row(known, keyword, letters_of(linker, version));
 }
 
 bool knows_short_options(LinkerKind linker, std::string_view word) {
@@ -556,7 +556,7 @@ bool knows_short_options(LinkerKind linker, std::string_view word) {
 
 bool takes_separate_value(std::optional<LinkerKind> linker, int version, std::string_view name) {
   static const auto separate = by_name(kSeparateValue);
-  return linker && is_among(separate, name, letters_of(linker, version));
+  return linker && is_in_row(separate, name, letters_of(linker, version));
 }
 
 ValueVerdict judge_value(LinkerKind linker, int version, std::string_view name, std::string_view value) {
@@ -592,7 +592,7 @@ struct Match {
 };
 
 /// Which linker's options are meant.
-struct Dialect {
+struct OptionDialect {
   std::optional<LinkerKind> linker;
   int version;
   bool knows(std::string_view name, bool two_dashes) const { return knows_option(linker, version, name, two_dashes); }
@@ -600,7 +600,7 @@ struct Dialect {
 };
 
 /// A long option by its name or by a prefix that fits only one option (getopt_long_only).
-std::optional<Match> find_long(std::string_view name, bool two_dashes, const Dialect& dialect) {
+std::optional<Match> find_long(std::string_view name, bool two_dashes, const OptionDialect& dialect) {
   const auto allowed = [&](const LinkerOption& option, std::string_view spelled) {
     return (two_dashes || option.dashes == OptionDashes::Any) && dialect.knows(spelled, two_dashes);
   };
@@ -619,7 +619,7 @@ std::optional<Match> find_long(std::string_view name, bool two_dashes, const Dia
 
 class Tokenizer {
  public:
-  Tokenizer(const std::vector<std::string>& words, Dialect dialect) : words_(words), dialect_(dialect) {}
+  Tokenizer(const std::vector<std::string>& words, OptionDialect dialect) : words_(words), dialect_(dialect) {}
 
   std::vector<LineItem> run() {
     for (at_ = 0; at_ < words_.size(); ++at_) take(words_[at_]);
@@ -678,7 +678,7 @@ class Tokenizer {
   }
 
   const std::vector<std::string>& words_;
-  Dialect dialect_;
+  OptionDialect dialect_;
   std::size_t at_ = 0;
   bool only_inputs_ = false;
   std::vector<LineItem> items_;

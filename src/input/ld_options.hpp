@@ -82,7 +82,7 @@ enum class OptionEffect : std::uint8_t {
   AllowShlibUndefined,
   NoAllowShlibUndefined,
   // what is exported and what --gc-sections keeps
-  VersionScript,
+  VersionFile,
   DynamicList,
   ExportDynamicSymbol,
   ExportDynamic,

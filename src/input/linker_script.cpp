@@ -12,6 +12,8 @@
 #include <string_view>
 #include <utility>
 
+#include "support/strings.hpp"
+
 namespace elfaudit {
 
 // --- The words of a linker script.
@@ -67,7 +69,7 @@ bool is_alphanumeric(char c) {
          static_cast<unsigned char>(c) >= 0x80;
 }
 
-bool contains(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
+bool is_in(std::string_view set, char c) { return set.find(c) != std::string_view::npos; }
 
 constexpr std::array<std::string_view, 16> kOperators{
     "<<=", ">>=", "+=", "-=", "*=", "/=", "&=", "|=", "^=", "<<", ">>", "==", "!=", "<=", ">=", "&&"};
@@ -95,11 +97,11 @@ bool ScriptLexer::skip_space_and_comments() {
 }
 
 bool ScriptLexer::in_name(char c, ScriptMode mode) const {
-  if (is_alphanumeric(c) || contains(c, "_.$")) return true;
+  if (is_alphanumeric(c) || is_in("_.$", c)) return true;
   if (mode == ScriptMode::Expression) return false;
-  if (contains(c, "/\\~-+:[]")) return true;
-  return mode == ScriptMode::FileList ? contains(c, "=&!<>@%") || (c == ',' && linker_.comma_is_part_of_name)
-                                      : contains(c, "*?@=");
+  if (is_in("/\\~-+:[]", c)) return true;
+  return mode == ScriptMode::FileList ? is_in("=&!<>@%", c) || (c == ',' && linker_.comma_is_part_of_name)
+                                      : is_in("*?@=", c);
 }
 
 ScriptToken ScriptLexer::quoted() {
@@ -122,7 +124,7 @@ ScriptToken ScriptLexer::punctuation() {
 void ScriptLexer::skip_odd_characters(ScriptMode mode) {
   const auto is_odd = [&](char c) {
     if (c == '"') return text_.find('"', at_ + 1) == std::string_view::npos;
-    return contains(c, "`@^'") || (c == '%' && (mode == ScriptMode::Statement || text_.substr(at_ + 1, 1) == "="));
+    return is_in("`@^'", c) || (c == '%' && (mode == ScriptMode::Statement || text_.substr(at_ + 1, 1) == "="));
   };
   while (linker_.passes_over_odd_characters && at_ < text_.size() && is_odd(text_[at_])) {
     ++at_;
@@ -138,7 +140,7 @@ ScriptToken ScriptLexer::next(ScriptMode mode) {
   // "+=" and "-=" must not begin a name, and a name never begins with a comma. "=4" begins none but in lld 14.
   const bool begins_name =
       in_name(text_[at_], mode) && text_[at_] != ',' && (mode == ScriptMode::FileList || text_[at_] != '=') &&
-      (mode == ScriptMode::FileList || !contains(text_[at_], "*-+:") || text_.substr(at_ + 1, 1) != "=");
+      (mode == ScriptMode::FileList || !is_in("*-+:", text_[at_]) || text_.substr(at_ + 1, 1) != "=");
   if (!begins_name) return punctuation();
   const std::size_t begin = at_;
   while (at_ < text_.size() && in_name(text_[at_], mode)) {
@@ -176,7 +178,7 @@ struct Token {
 };
 
 /// What the linkers read differently. GNU ld 2.40, gold 1.16, lld 14 and 19 and mold 1.10 were asked about every row.
-struct Dialect {
+struct VersionDialect {
   bool labels_in_order = true;  ///< at most one "global:" and then one "local:", and none after names without a label
   bool last_semicolon = true;   ///< the last name of a list ends with ";" too
   bool empty = false;           ///< no node at all is a script
@@ -194,8 +196,8 @@ struct Dialect {
   bool both_lists = true;       ///< one name in both lists of a node that is the first to have it
 };
 
-Dialect dialect_of(LinkerKind linker) {
-  Dialect dialect;
+VersionDialect version_dialect_of(LinkerKind linker) {
+  VersionDialect dialect;
   switch (linker) {
     case LinkerKind::Bfd:
       dialect.odd_characters = true;
@@ -226,7 +228,7 @@ struct SyntaxError {
 
 class Lexer {
  public:
-  Lexer(std::string_view text, const Dialect& dialect) : text_(text), dialect_(dialect) {}
+  Lexer(std::string_view text, const VersionDialect& dialect) : text_(text), dialect_(dialect) {}
 
   Token next() {
     for (;;) {
@@ -300,13 +302,13 @@ class Lexer {
   }
 
   std::string_view text_;
-  const Dialect& dialect_;
+  const VersionDialect& dialect_;
   std::size_t at_ = 0;
 };
 
 class Parser {
  public:
-  Parser(std::string_view text, const std::string& where, const Dialect& dialect)
+  Parser(std::string_view text, const std::string& where, const VersionDialect& dialect)
       : dialect_(dialect), lexer_(text, dialect_), where_(where) {}
 
   VersionScript parse() {
@@ -461,7 +463,7 @@ class Parser {
     take();
   }
 
-  Dialect dialect_;
+  VersionDialect dialect_;
   Lexer lexer_;
   Token token_;
   std::string where_;
@@ -476,7 +478,7 @@ class Parser {
 
 VersionScript parse_version_script(std::string_view text, const std::string& where, LinkerKind linker,
                                    bool relocatable) {
-  Dialect dialect = dialect_of(linker);
+  VersionDialect dialect = version_dialect_of(linker);
   dialect.both_lists |= relocatable;  // gold compares the lists when it uses them
   return Parser(text, where, dialect).parse();
 }
@@ -492,29 +494,25 @@ namespace {
 using Kind = ScriptStatement::Kind;
 constexpr int kDeepest = 100;
 
-bool contains(std::string_view word, std::initializer_list<std::string_view> set) {
-  return std::find(set.begin(), set.end(), word) != set.end();
-}
-
 bool is_assignment_operator(const ScriptToken& token) {
   return token.kind == ScriptToken::Kind::Punctuation &&
-         contains(token.text, {"=", "+=", "-=", "*=", "/=", "<<=", ">>=", "&=", "|=", "^="});
+         is_among(token.text, {"=", "+=", "-=", "*=", "/=", "<<=", ">>=", "&=", "|=", "^="});
 }
 
 /// Functions whose argument is a section, a memory region or a constant's name, never a symbol that must be defined.
 bool takes_no_symbol(std::string_view function) {
-  return contains(function, {"ADDR", "LOADADDR", "SIZEOF", "ALIGNOF", "ORIGIN", "LENGTH", "CONSTANT", "DEFINED"});
+  return is_among(function, {"ADDR", "LOADADDR", "SIZEOF", "ALIGNOF", "ORIGIN", "LENGTH", "CONSTANT", "DEFINED"});
 }
 
 bool is_symbol(const ScriptToken& token) {
   if (!token.name() || token.text.empty() || token.text == ".") return false;
   if (token.quoted) return true;
   return !(token.text.front() >= '0' && token.text.front() <= '9') &&
-         !contains(token.text, {"SIZEOF_HEADERS", "sizeof_headers"});
+         !is_among(token.text, {"SIZEOF_HEADERS", "sizeof_headers"});
 }
 
 bool is_odd(const ScriptToken& token) {
-  return token.kind == ScriptToken::Kind::Punctuation && contains(token.text, {"`", "@", "'"});
+  return token.kind == ScriptToken::Kind::Punctuation && is_among(token.text, {"`", "@", "'"});
 }
 
 class ScriptParser {
@@ -563,7 +561,7 @@ class ScriptParser {
     if (word.is(";")) return;
     if (!word.name()) throw SyntaxError();
     if (is_assignment_operator(lexer_.peek(ScriptMode::Expression))) return assignment(word.text, ";");
-    if (linker_.knows_few_statements && !contains(word.text, {"INPUT", "GROUP", "OUTPUT_FORMAT", "VERSION"}))
+    if (linker_.knows_few_statements && !is_among(word.text, {"INPUT", "GROUP", "OUTPUT_FORMAT", "VERSION"}))
       throw SyntaxError();
     if (word.quoted) throw SyntaxError();
     if (!named_statement(word.text)) throw SyntaxError();
@@ -589,7 +587,7 @@ class ScriptParser {
       parenthesised_names(Kind::Entry);
     } else if (word == "INCLUDE") {
       add(Kind::Include, file_name());
-    } else if (contains(word, {"PROVIDE", "PROVIDE_HIDDEN", "HIDDEN"})) {
+    } else if (is_among(word, {"PROVIDE", "PROVIDE_HIDDEN", "HIDDEN"})) {
       provide(word);
     } else if (word == "TARGET") {
       parenthesised_names(Kind::Target);
@@ -627,14 +625,14 @@ class ScriptParser {
 
   /// Statements that say nothing about symbols.
   bool skipped_statement(const std::string& word) {
-    if (contains(word, {"FORCE_COMMON_ALLOCATION", "INHIBIT_COMMON_ALLOCATION", "FORCE_GROUP_ALLOCATION"})) return true;
-    if (contains(word, {"OUTPUT_ARCH", "OUTPUT", "NOCROSSREFS", "NOCROSSREFS_TO", "REGION_ALIAS", "LD_FEATURE",
+    if (is_among(word, {"FORCE_COMMON_ALLOCATION", "INHIBIT_COMMON_ALLOCATION", "FORCE_GROUP_ALLOCATION"})) return true;
+    if (is_among(word, {"OUTPUT_ARCH", "OUTPUT", "NOCROSSREFS", "NOCROSSREFS_TO", "REGION_ALIAS", "LD_FEATURE",
                         "ASSERT", "MAP", "HLL", "SYSLIB"})) {
       expect("(");
       skip_to_close("(", ")");
       return true;
     }
-    if (contains(word, {"MEMORY", "PHDRS"})) {
+    if (is_among(word, {"MEMORY", "PHDRS"})) {
       script_.skipped.push_back(word);
       expect("{");
       skip_to_close("{", "}");
@@ -763,11 +761,11 @@ class ScriptParser {
   ScriptToken expression_token(Assignment& made) {
     ScriptToken token = next(ScriptMode::Expression);
     if (token.is("?")) made.sure = std::min(made.sure, made.uses.size());
-    made.relative |= !token.quoted && contains(token.text, {".", "ADDR", "LOADADDR", "ALIGN"});
+    made.relative |= !token.quoted && is_among(token.text, {".", "ADDR", "LOADADDR", "ALIGN"});
     if (!is_symbol(token)) return token;
     if (token.quoted || !lexer_.peek(ScriptMode::Expression).is("(")) {
       made.uses.push_back(token.text);
-    } else if (contains(token.text, {"ASSERT", "SEGMENT_START"})) {
+    } else if (is_among(token.text, {"ASSERT", "SEGMENT_START"})) {
       partly_symbols(token.text, made);
     } else if (takes_no_symbol(token.text)) {
       next(ScriptMode::Expression);
@@ -802,8 +800,8 @@ class ScriptParser {
 
   /// "NAME : AT(expression) ALIGN(expression) { LONG(expression) }".
   bool has_expression(std::string_view word, int depth) const {
-    if (depth > 1 && contains(word, {"BYTE", "SHORT", "LONG", "QUAD", "SQUAD"})) return true;
-    return linker_.lays_out_empty_sections && contains(word, {"AT", "ALIGN", "SUBALIGN", "FILL"});
+    if (depth > 1 && is_among(word, {"BYTE", "SHORT", "LONG", "QUAD", "SQUAD"})) return true;
+    return linker_.lays_out_empty_sections && is_among(word, {"AT", "ALIGN", "SUBALIGN", "FILL"});
   }
 
   /// Behind the NAME of "NAME ADDRESS (TYPE) :", which may be that of another command: "ASSERT(a, message)", "INCLUDE a".
@@ -814,14 +812,14 @@ class ScriptParser {
     for (int depth = 0, choices = 0;;) {
       const ScriptToken token = expression_token(made);
       if (token.is(":") && depth == 0 && choices-- == 0) return use(std::move(made));
-      const bool other_command = contains(token.text, {"{", "}", ";", "="}) || (token.is(",") && depth == 0);
+      const bool other_command = is_among(token.text, {"{", "}", ";", "="}) || (token.is(",") && depth == 0);
       if (token.kind == ScriptToken::Kind::End || is_odd(token) || other_command) break;
       if (token.name() && behind_operand) break;
       choices += token.is("?") ? 1 : 0;
       depth += token.is("(") ? 1 : token.is(")") ? -1 : 0;
       const ScriptToken type = lexer_.peek(ScriptMode::Expression);
       behind_operand = token.is(")") || (token.name() && !type.is("("));
-      if (token.is("(") && contains(type.text, {"NOLOAD", "COPY", "INFO", "OVERLAY", "DSECT", "READONLY", "TYPE"})) {
+      if (token.is("(") && is_among(type.text, {"NOLOAD", "COPY", "INFO", "OVERLAY", "DSECT", "READONLY", "TYPE"})) {
         skip_to_close("(", ")");
         --depth;
       }
@@ -853,7 +851,7 @@ class ScriptParser {
         next();
         expression(")", made);
         use(std::move(made));
-      } else if (contains(token.text, {"PROVIDE", "PROVIDE_HIDDEN", "HIDDEN"}) &&
+      } else if (is_among(token.text, {"PROVIDE", "PROVIDE_HIDDEN", "HIDDEN"}) &&
                  lexer_.peek(ScriptMode::Statement).is("(")) {
         provide(token.text);
         described.clear();

@@ -12,6 +12,7 @@
 #include "input/nvlink_line.hpp"
 #include "support/path.hpp"
 #include "support/process.hpp"
+#include "support/strings.hpp"
 #include "target/gpu_arch.hpp"
 
 namespace elfaudit {
@@ -87,27 +88,26 @@ constexpr auto kWithValue = std::to_array<NvOption>({{"o", "output-file"},
                                                      {"frandom-seed"},
                                                      {"sanitize"}});
 // Steps that end before a link, unless -dlink is there too ("-cubin -dlink").
-constexpr auto kNoLink = std::to_array<std::string_view>({"c",        "compile",
-                                                          "dc",       "device-c",
-                                                          "dw",       "device-w",
-                                                          "cuda",     "cubin",
-                                                          "fatbin",   "ptx",
-                                                          "optix-ir", "ltoir",
-                                                          "E",        "preprocess",
-                                                          "M",        "generate-dependencies",
-                                                          "MM",       "generate-nonsystem-dependencies",
-                                                          "h",        "help",
-                                                          "V",        "version",
-                                                          "clean",    "clean-targets",
-                                                          "code-ls",  "list-gpu-code",
-                                                          "arch-ls",  "list-gpu-arch"});
-constexpr auto kSources = std::to_array<std::string_view>(
+constexpr auto kStepsBeforeLink = std::to_array<std::string_view>({"c",        "compile",
+                                                                   "dc",       "device-c",
+                                                                   "dw",       "device-w",
+                                                                   "cuda",     "cubin",
+                                                                   "fatbin",   "ptx",
+                                                                   "optix-ir", "ltoir",
+                                                                   "E",        "preprocess",
+                                                                   "M",        "generate-dependencies",
+                                                                   "MM",       "generate-nonsystem-dependencies",
+                                                                   "h",        "help",
+                                                                   "V",        "version",
+                                                                   "clean",    "clean-targets",
+                                                                   "code-ls",  "list-gpu-code",
+                                                                   "arch-ls",  "list-gpu-arch"});
+constexpr auto kNvccSources = std::to_array<std::string_view>(
     {".cu", ".cup", ".c", ".cc", ".cxx", ".cpp", ".C", ".ptx", ".gpu", ".ii", ".i", ".ltoir"});
 
-bool listed(const auto& list, std::string_view word) { return std::find(list.begin(), list.end(), word) != list.end(); }
-
-bool is_source(std::string_view file) {
-  return std::any_of(kSources.begin(), kSources.end(), [&](std::string_view end) { return file.ends_with(end); });
+bool is_nvcc_source(std::string_view file) {
+  return std::any_of(kNvccSources.begin(), kNvccSources.end(),
+                     [&](std::string_view end) { return file.ends_with(end); });
 }
 
 /// "sm_80", "[sm_80,compute_80]", "\"sm_80,sm_90\""; "native" and "all" name no architecture.
@@ -123,7 +123,7 @@ void add_codes(std::string_view list, std::vector<GpuArch>& archs) {
   }
 }
 
-class WordReader {
+class NvccWordReader {
  public:
   NvccLink read(const std::vector<std::string>& words) {
     for (const NvWord& word : read_nv_words(words, kWithValue, "lLIDUOo")) take(word);
@@ -151,7 +151,7 @@ class WordReader {
     if (word.name == "dlink" || word.name == "device-link") device_only_ = true;
     if (word.name == "nodlink" || word.name == "no-device-link") no_device_ = true;
     if (word.name == "lib") archive_ = true;
-    if (listed(kNoLink, word.name)) no_link_ = true;
+    if (is_among(word.name, kStepsBeforeLink)) no_link_ = true;
   }
 
   static void append(std::vector<std::string>& to, const std::string& list) {
@@ -159,7 +159,7 @@ class WordReader {
   }
 
   void take_input(const std::string& file) {
-    if (is_source(file)) not_built_.emplace(file, file);
+    if (is_nvcc_source(file)) not_built_.emplace(file, file);
     line_.files.push_back(file);
   }
 
@@ -204,7 +204,7 @@ class WordReader {
 
 }  // namespace
 
-NvccLink read_nvcc_words(const std::vector<std::string>& words) { return WordReader().read(words); }
+NvccLink read_nvcc_words(const std::vector<std::string>& words) { return NvccWordReader().read(words); }
 
 namespace {
 

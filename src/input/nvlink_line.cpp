@@ -22,6 +22,7 @@
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/path.hpp"
+#include "support/strings.hpp"
 #include "target/gpu_arch.hpp"
 
 namespace elfaudit {
@@ -160,12 +161,7 @@ constexpr auto kFlags = std::to_array<std::string_view>({"debug",
                                                          "v",
                                                          "warning-as-error",
                                                          "Werror"});
-constexpr auto kNoLink = std::to_array<std::string_view>({"help", "h", "version", "V", "ghls"});
-
-template <std::size_t N>
-bool listed(const std::array<std::string_view, N>& list, std::string_view word) {
-  return std::find(list.begin(), list.end(), word) != list.end();
-}
+constexpr auto kAnswersOnly = std::to_array<std::string_view>({"help", "h", "version", "V", "ghls"});
 
 bool names_option(std::string_view name) {
   return std::any_of(kWithValue.begin(), kWithValue.end(), [&](const NvOption& option) { return option.name == name; });
@@ -186,7 +182,7 @@ void take_option(NvlinkLine& line, const NvWord& word) {
     line.lto = true;
   } else if (word.name == "r" || word.name == "relocatable-link") {
     line.relocatable = true;
-  } else if (!names_option(word.name) && !listed(kFlags, word.name)) {
+  } else if (!names_option(word.name) && !is_among(word.name, kFlags)) {
     line.options_not_understood.push_back(word.spelled);
   }
 }
@@ -270,7 +266,7 @@ class DeviceLinkBuilder {
 NvlinkLine read_nvlink_words(const std::vector<std::string>& words) {
   NvlinkLine line;
   for (const NvWord& word : read_nv_words(words, kWithValue, "lLm")) {
-    if (listed(kNoLink, word.name)) throw UsageError(word.spelled + ": this command does not link");
+    if (is_among(word.name, kAnswersOnly)) throw UsageError(word.spelled + ": this command does not link");
     if (word.name.empty())
       line.files.push_back(word.value);
     else

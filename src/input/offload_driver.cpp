@@ -50,11 +50,6 @@ constexpr auto kOwnJoined = std::to_array<std::string_view>(
      "override-image",    "should-extract",  "sysroot-device",        "wrapper-jobs",        "ptxas-option",
      "compression-level", "device-lto"});
 
-template <std::size_t N>
-bool listed(const std::array<std::string_view, N>& list, std::string_view name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
-}
-
 /// The name of an option, and what it gives in the same word.
 std::pair<std::string_view, std::string_view> option_of(std::string_view word) {
   if (!word.starts_with('-')) return {};
@@ -136,9 +131,9 @@ LinkLine line_of_linker_wrapper(const std::string& program, const Words& words) 
     } else if (name == "linker-path") {
       const bool next = words[i].find('=') == std::string::npos && i + 1 < words.size();
       line.program = next ? words[++i] : std::string(value);
-    } else if (listed(kOwnJoined, name)) {
+    } else if (is_among(name, kOwnJoined)) {
       if (words[i].find('=') == std::string::npos) ++i;
-    } else if (!own && !listed(kOwnFlags, name)) {
+    } else if (!own && !is_among(name, kOwnFlags)) {
       line.words.push_back(words[i]);
     }
   }

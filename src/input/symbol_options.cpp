@@ -136,7 +136,7 @@ void take_as_spelled(LinkJob& job) {
 
 bool ExportOptions::take(const LineItem& item) {
   switch (item.effect) {
-    case OptionEffect::VersionScript:
+    case OptionEffect::VersionFile:
     case OptionEffect::DynamicList:
       files_.push_back({item.value, item.effect == OptionEffect::DynamicList});
       return true;

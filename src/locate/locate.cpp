@@ -347,8 +347,7 @@ class DefinitionEvidence {
   }
 
   void add_candidates(std::size_t i, const std::vector<Definition>& found, Answer& answer) const {
-    for (const Definition& definition : found)
-      answer.candidates.push_back(fmt::format("{}:{}", definition.at.file, definition.at.line));
+    for (const Definition& definition : found) answer.candidates.push_back(definition.at.text());
     if (answer.candidates.empty()) answer.candidates = evidence(i).own_headers;
     if (answer.candidates.size() > kMostCandidates) {
       const std::size_t more = answer.candidates.size() - kMostCandidates;

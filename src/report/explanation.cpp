@@ -95,11 +95,10 @@ std::string mention(const SymbolUse& use, const std::vector<Finding>& findings) 
   std::string out = labelled(headline(use.resolved_as), site.origin.display());
   out += indent + use.kind + (position.empty() ? "" : "; " + position) + "\n";
   if (place.known_by != KnownBy::Nothing)
-    out += indent + fmt::format("{} ({})\n", line_of(place.at), to_phrase(place.known_by));
+    out += indent + fmt::format("{} ({})\n", place.at.text(), to_phrase(place.known_by));
   else if (!place.why_unknown.empty())
     out += indent + place.why_unknown + "\n";
-  for (std::size_t i = place.chain.size(); i-- > 0;)
-    out += indent + "  included from " + line_of(place.chain[i]) + "\n";
+  for (std::size_t i = place.chain.size(); i-- > 0;) out += indent + "  included from " + place.chain[i].text() + "\n";
   if (!use.reason.empty()) out += indent + use.reason + "\n";
   for (const std::string& note : site.notes) out += indent + note + "\n";
   return out;

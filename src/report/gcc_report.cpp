@@ -15,7 +15,7 @@ constexpr std::size_t kMostNotes = 10;  // sites of one finding
 
 /// The column is not known, and VS Code's matcher wants one. What has no place is said of the program, as GCC does.
 std::string message(const SourceLine& at, std::string_view kind, const std::string& text) {
-  const std::string place = at.file.empty() ? "elfaudit" : at.line == 0 ? at.file : line_of(at) + ":1";
+  const std::string place = at.file.empty() ? "elfaudit" : at.line == 0 ? at.file : at.text() + ":1";
   return fmt::format("{}: {}: {}\n", place, kind, text);
 }
 

@@ -45,7 +45,7 @@ std::string fenced(const std::string& text) {
 
 std::string row(const Finding& finding) {
   return fmt::format("| {} | {} | {} | {} |\n", to_word(finding.severity), escaped(sentence(finding)),
-                     escaped(line_of(focus_of(finding).at)), escaped(finding.rule));
+                     escaped(focus_of(finding).at.text()), escaped(finding.rule));
 }
 
 }  // namespace

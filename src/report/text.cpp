@@ -86,7 +86,7 @@ std::size_t column_width(const Finding& finding) {
   std::size_t width = 0;
   for (const Site& site : finding.sites) {
     width = std::max(width, site.origin.display().size());
-    if (site.place.known_by != KnownBy::Nothing) width = std::max(width, line_of(site.place.at).size());
+    if (site.place.known_by != KnownBy::Nothing) width = std::max(width, site.place.at.text().size());
   }
   return std::min(width, kWidestColumn) + 2;
 }
@@ -113,7 +113,7 @@ void print_chain(std::string& out, const Place& place, Chains& printed, const st
   const std::size_t common = first ? 0 : common_steps(place.chain, before->second);
   if (common != 0) out += indent + fmt::format("  included as above, {}\n", counted(common, "step"));
   for (std::size_t i = place.chain.size() - common; i-- > 0;) {
-    out += indent + "  included from " + line_of(place.chain[i]);
+    out += indent + "  included from " + place.chain[i].text();
     if (place.edit == i) out += "  <- yours";
     if (i + 1 == place.chain.size() && place.chain_known_by != place.known_by)
       out += fmt::format("  ({})", to_phrase(place.chain_known_by));
@@ -135,7 +135,7 @@ void print_site(std::string& out, const Site& site, const Finding& finding, std:
   if (site.place.known_by == KnownBy::Nothing) {
     if (!site.place.why_unknown.empty()) remarks.push_back(site.place.why_unknown);
   } else {
-    const std::string where = line_of(site.place.at);
+    const std::string where = site.place.at.text();
     out += indent + style.paint.place(where) + padded(where, width).substr(where.size()) +
            fmt::format("({})\n", to_phrase(site.place.known_by));
     print_chain(out, site.place, printed, indent);
@@ -163,7 +163,7 @@ void print_others(std::string& out, const Finding& finding, const Painter& paint
   for (const Finding& other : shown) {
     const Site* site = first_known(other);
     out += fmt::format("  {:<{}}", "also", kRoleWidth) +
-           (site == nullptr ? other.demangled : padded(other.demangled, width) + paint.place(line_of(site->place.at))) +
+           (site == nullptr ? other.demangled : padded(other.demangled, width) + paint.place(site->place.at.text())) +
            "\n";
   }
   if (finding.also.size() > shown.size()) out += fmt::format("  and {} more\n", finding.also.size() - shown.size());

@@ -100,8 +100,6 @@ std::string sentence(const Finding& finding) {
                      more == 1 ? "has" : "have");
 }
 
-std::string line_of(const SourceLine& at) { return at.line == 0 ? at.file : fmt::format("{}:{}", at.file, at.line); }
-
 std::string others_text(const Finding& finding) {
   constexpr std::size_t kMostNamed = 10;
   std::string text;

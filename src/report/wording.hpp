@@ -32,8 +32,6 @@ std::string counted(std::size_t n, std::string_view one);
 std::string sentence(const Finding& finding);
 
 /// "inc/state.h:3"; the file alone where no line is known.
-std::string line_of(const SourceLine& at);
-
 /// "\nalso: beta\nalso: gamma": the other symbols of the same cause, where there is room for a few.
 std::string others_text(const Finding& finding);
 

@@ -148,11 +148,8 @@ std::uint32_t BfdLink::entry_for_reference(SymbolId at) {
   return is_wrapped(name, symbol(at)) ? entry_for_reference(name) : entry_for(at);
 }
 
-constexpr std::string_view kReal = "__real_";
-
 bool BfdLink::is_wrapped(std::string_view name) const {
-  if (wrapped_.empty()) return false;
-  return wrapped_.contains(name) || (name.starts_with(kReal) && wrapped_.contains(name.substr(kReal.size())));
+  return !wrapped_.empty() && (wrapped_.contains(name) || !real_name(name, wrapped_).empty());
 }
 
 bool BfdLink::is_wrapped(std::string_view name, const Symbol& symbol) const {
@@ -162,7 +159,7 @@ bool BfdLink::is_wrapped(std::string_view name, const Symbol& symbol) const {
 std::uint32_t BfdLink::entry_for_reference(std::string_view name) {
   if (!is_wrapped(name)) return table_.id(name);
   if (wrapped_.contains(name)) return table_.composed("__wrap_" + std::string(name));
-  return table_.id(name.substr(kReal.size()));
+  return table_.id(real_name(name, wrapped_));
 }
 
 void BfdLink::make_undefined(Entry& entry, SymbolId at) {

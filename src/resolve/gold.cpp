@@ -35,8 +35,6 @@
 namespace elfaudit {
 namespace {
 
-constexpr std::string_view kReal = "__real_";
-
 bool hides(Visibility visibility) { return visibility == Visibility::Hidden || visibility == Visibility::Internal; }
 
 }  // namespace
@@ -243,10 +241,9 @@ void GoldLink::record_aliases(ObjectId id) {
 void GoldLink::wrap(Mention& mention) {
   if (wrapped_.empty()) return;
   const std::string_view name = mention.name;
-  const bool is_real = name.starts_with(kReal) && wrapped_.contains(name.substr(kReal.size()));
-  if (!wrapped_.contains(name) && !is_real) return;
-  mention.name =
-      wrapped_.contains(name) ? slots_.name(slots_.composed("__wrap_" + std::string(name))) : name.substr(kReal.size());
+  const std::string_view real = real_name(name, wrapped_);
+  if (!wrapped_.contains(name) && real.empty()) return;
+  mention.name = wrapped_.contains(name) ? slots_.name(slots_.composed("__wrap_" + std::string(name))) : real;
   mention.version = {};
 }
 

@@ -6,6 +6,7 @@
 #include <cassert>
 #include <set>
 
+#include "support/strings.hpp"
 #include "target/gpu_code.hpp"
 
 namespace elfaudit {
@@ -80,6 +81,11 @@ std::string_view known_name(const LinkInput& input, const ObjectFacts& facts) {
   if (!facts.soname.empty()) return facts.soname;
   const std::string_view path = facts.origin.path;
   return input.spelled.starts_with("-l") ? path.substr(path.rfind('/') + 1) : path;
+}
+
+std::string_view real_name(std::string_view name, const std::set<std::string_view>& wrapped) {
+  if (!take_prefix(name, "__real_") || !wrapped.contains(name)) return {};
+  return name;
 }
 
 bool is_linked_library(const std::vector<InputFacts>& inputs, const Resolution& resolution, std::uint32_t input) {

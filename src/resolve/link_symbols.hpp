@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -128,6 +129,9 @@ std::string_view known_name(const LinkInput& input, const ObjectFacts& facts);
 
 /// Does the link have that shared object, or the same file named earlier (-lc twice, libc.so.6 once by a script)?
 bool is_linked_library(const std::vector<InputFacts>& inputs, const Resolution& resolution, std::uint32_t input);
+
+/// With --wrap=foo, what "__real_foo" means: foo. Empty for every other name.
+std::string_view real_name(std::string_view name, const std::set<std::string_view>& wrapped);
 
 /// The object that nvcc wraps its device link's output in and puts first on the host link line ("x_dlink.o"). It is
 /// made on the way, so there is no file to read, but what is in it follows from the objects that were device-linked.

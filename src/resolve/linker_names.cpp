@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "resolve/resolve.hpp"
+#include "support/strings.hpp"
 #include "target/linker_traits.hpp"
 
 namespace elfaudit {
@@ -22,17 +23,13 @@ struct Asked {
   bool dynamic;  ///< a shared object is on the line
 };
 
-bool contains(std::string_view name, std::initializer_list<std::string_view> list) {
-  return std::find(list.begin(), list.end(), name) != list.end();
-}
-
 /// Where the parts of the output begin and end.
 bool is_layout_name(std::string_view name) {
-  return contains(name, {"_end", "end", "_edata", "edata", "_etext", "etext", "__bss_start"});
+  return is_among(name, {"_end", "end", "_edata", "edata", "_etext", "etext", "__bss_start"});
 }
 
 bool is_array_bound(std::string_view name) {
-  return contains(name, {"__init_array_start", "__init_array_end", "__fini_array_start", "__fini_array_end",
+  return is_among(name, {"__init_array_start", "__init_array_end", "__fini_array_start", "__fini_array_end",
                          "__preinit_array_start", "__preinit_array_end"});
 }
 
@@ -88,21 +85,21 @@ bool by_bfd(std::string_view name, const Asked& link) {
   if (name == "__ehdr_start") return link.dynamic || !link.job.warnings.one_segment;
   if (is_layout_name(name) || name == "__etext" || in_script_of_machine(name, link)) return true;
   if (link.job.output == OutputKind::SharedObject) return false;
-  if (contains(name, {"__executable_start", "__tdata_start"}) || is_array_bound(name)) return true;
+  if (is_among(name, {"__executable_start", "__tdata_start"}) || is_array_bound(name)) return true;
   return is_relative_plt_bound(name, link) && !link.job.pie;
 }
 
 bool by_gold(std::string_view name, const Asked& link) {
   if (has_word(link.machine.gold_names, name)) return true;
   if (name == "_TLS_MODULE_BASE_") return true;  // as for GNU ld
-  if (is_layout_name(name) || is_array_bound(name) || contains(name, {"__etext", "__executable_start"})) return true;
+  if (is_layout_name(name) || is_array_bound(name) || is_among(name, {"__etext", "__executable_start"})) return true;
   if (name == "__ehdr_start") return !link.job.replaces_default_script;
   if (link.dynamic || link.job.output != OutputKind::Executable || link.job.pie) return false;
   return is_relative_plt_bound(name, link);
 }
 
 bool by_lld(std::string_view name, const Asked& link) {
-  if (contains(name, {"__ehdr_start", "__executable_start", "__dso_handle", "_TLS_MODULE_BASE_"})) return true;
+  if (is_among(name, {"__ehdr_start", "__executable_start", "__dso_handle", "_TLS_MODULE_BASE_"})) return true;
   if (is_layout_name(name)) return !link.job.replaces_default_script;
   if (is_relative_plt_bound(name, link)) return link.job.output == OutputKind::Executable && !link.job.pie;
   return is_array_bound(name);
@@ -110,7 +107,7 @@ bool by_lld(std::string_view name, const Asked& link) {
 
 bool by_mold(std::string_view name, const Asked& link) {
   return is_layout_name(name) || is_array_bound(name) || is_relative_plt_bound(name, link) ||
-         contains(name, {"__ehdr_start", "__executable_start", "__dso_handle", "_TLS_MODULE_BASE_", "_DYNAMIC",
+         is_among(name, {"__ehdr_start", "__executable_start", "__dso_handle", "_TLS_MODULE_BASE_", "_DYNAMIC",
                          "_PROCEDURE_LINKAGE_TABLE_", "__GNU_EH_FRAME_HDR"});
 }
 
@@ -150,12 +147,12 @@ bool defined_by_linker(std::string_view name, const LinkJob& job, const MachineT
 
 bool answered_by_linker(const Unresolved& name, const LinkJob& job, const MachineTraits& machine, bool dynamic) {
   // GNU ld makes these two for relocations of the output's own machine.
-  if (name.foreign && contains(name.symbol, {"_GLOBAL_OFFSET_TABLE_", "_DYNAMIC"})) return false;
+  if (name.foreign && is_among(name.symbol, {"_GLOBAL_OFFSET_TABLE_", "_DYNAMIC"})) return false;
   const MachineTraits& output = name.foreign ? traits_of(machine_of_format(job.foreign_to)) : machine;
   if (!defined_by_linker(name.symbol, job, output, dynamic)) return false;
   if (name.option.empty() || !traits_of(job).stops_at_expression) return true;
   if (name.symbol == "_GLOBAL_OFFSET_TABLE_") return !name.references.empty();
-  return !contains(name.symbol, {"__ehdr_start", "_TLS_MODULE_BASE_"});
+  return !is_among(name.symbol, {"__ehdr_start", "_TLS_MODULE_BASE_"});
 }
 
 }  // namespace elfaudit

@@ -281,9 +281,8 @@ void LldLink::mark_needed_libraries() {
 
 /// With --wrap=foo, __real_foo means foo.
 std::uint32_t LldLink::unwrapped(std::string_view name) {
-  constexpr std::string_view kReal = "__real_";
-  const bool wrapped = name.starts_with(kReal) && wrapped_.contains(name.substr(kReal.size()));
-  return table_.id(wrapped ? name.substr(kReal.size()) : name);
+  const std::string_view real = real_name(name, wrapped_);
+  return table_.id(real.empty() ? name : real);
 }
 
 /// Which name an object's relocations against the symbol really mean: --wrap=foo makes foo __wrap_foo and __real_foo

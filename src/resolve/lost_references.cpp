@@ -25,7 +25,7 @@ namespace elfaudit {
 namespace {
 
 /// An object that may have such relocations.
-struct Asked {
+struct AskedObject {
   ObjectId id;
   std::vector<std::uint32_t> dropped;
   std::vector<LocalUse> uses;
@@ -45,7 +45,7 @@ class LostReferences {
     read_uses(read, asks_unallocated);
     if (job_.gc_sections && !asked_.empty())
       live_.emplace(job_, inputs_, out_, load_needed(job_, inputs_, out_, find_needed), read_graph);
-    for (const Asked& object : asked_)
+    for (const AskedObject& object : asked_)
       for (const LocalUse& use : object.uses) judge(object, use);
   }
 
@@ -66,7 +66,7 @@ class LostReferences {
 
   void read_uses(const LocalUseReader& read, bool asks_unallocated) {
     std::uint64_t size = 0;
-    for (const Asked& asked : asked_) size += object(asked.id).origin.size;
+    for (const AskedObject& asked : asked_) size += object(asked.id).origin.size;
     for_each_file(asked_.size(), size, [&](std::size_t i) {
       try {
         asked_[i].uses = read(object(asked_[i].id).origin, asked_[i].dropped, asks_unallocated);
@@ -74,9 +74,9 @@ class LostReferences {
         asked_[i].error = error;
       }
     });
-    for (const Asked& asked : asked_)
+    for (const AskedObject& asked : asked_)
       if (asked.error) inputs_[asked.id.input].errors.push_back(*asked.error);
-    std::erase_if(asked_, [&](Asked& asked) {
+    std::erase_if(asked_, [&](AskedObject& asked) {
       std::erase_if(asked.uses, [&](const LocalUse& use) { return !counts(use); });
       return asked.uses.empty();
     });
@@ -91,7 +91,7 @@ class LostReferences {
     return (linker_.asks_relocation_none || !use.none) && !may_name_discarded(job_, use.section, use.alloc);
   }
 
-  void judge(const Asked& asked, const LocalUse& use) {
+  void judge(const AskedObject& asked, const LocalUse& use) {
     const bool dropped = std::binary_search(asked.dropped.begin(), asked.dropped.end(), use.target);
     if (live_ && !live_->live(asked.id, use.section_index)) return;
     if (!dropped && (!live_ || live_->live(asked.id, use.target))) return;
@@ -122,7 +122,7 @@ class LostReferences {
   const LinkerTraits& linker_;
   std::vector<InputFacts>& inputs_;
   Resolution& out_;
-  std::vector<Asked> asked_;
+  std::vector<AskedObject> asked_;
   std::optional<LiveSections> live_;
 };
 

@@ -144,10 +144,8 @@ std::uint32_t MoldLink::entry_for(SymbolId at) {
     return hidden ? table_.id(name, object.text(symbol.version)) : table_.id(name);
   }
   if (!wrapped_.empty() && !symbol.defined()) {
-    constexpr std::string_view kReal = "__real_";
     if (wrapped_.contains(name)) return table_.composed("__wrap_" + std::string(name));
-    if (name.starts_with(kReal) && wrapped_.contains(name.substr(kReal.size())))
-      return table_.id(name.substr(kReal.size()));
+    if (const std::string_view real = real_name(name, wrapped_); !real.empty()) return table_.id(real);
   }
   return symbol.default_version ? table_.id(name) : table_.id(name, object.text(symbol.version));
 }

@@ -14,6 +14,7 @@
 #include "resolve/resolve.hpp"
 #include "rules/rules.hpp"
 #include "support/demangle.hpp"
+#include "support/strings.hpp"
 #include "target/linker_traits.hpp"
 
 namespace elfaudit {
@@ -126,12 +127,6 @@ void merge_host_and_device(std::vector<Finding>& findings) {
 
 // --- duplicate-definition: the linker will reject it. One finding a symbol, however many objects define it.
 
-namespace {
-
-std::string times(std::size_t n) { return n == 2 ? "twice" : std::to_string(n) + " times"; }
-
-}  // namespace
-
 static std::vector<Finding> duplicate_definitions(const Evidence& evidence) {
   std::map<std::string_view, std::vector<const Conflict*>> by_symbol;
   for (const Conflict& conflict : evidence.resolution.conflicts) by_symbol[conflict.symbol].push_back(&conflict);
@@ -139,8 +134,8 @@ static std::vector<Finding> duplicate_definitions(const Evidence& evidence) {
   const bool forced = evidence.job.relocations.noinhibit_exec && traits_of(evidence.job).forces_duplicates;
   std::vector<Finding> findings;
   for (const auto& [symbol, conflicts] : by_symbol) {
-    Finding finding =
-        make_finding(kDuplicateDefinition, symbol, demangle(symbol) + " is defined " + times(conflicts.size() + 1));
+    Finding finding = make_finding(kDuplicateDefinition, symbol,
+                                   demangle(symbol) + " is defined " + times_text(conflicts.size() + 1));
     if (forced) finding.severity = Severity::Warning;
     finding.sites.push_back(make_site(evidence, conflicts.front()->kept, Role::Kept));
     for (const Conflict* conflict : conflicts)

@@ -10,6 +10,8 @@
 
 #include "support/demangle.hpp"
 #include "support/path.hpp"
+#include "support/strings.hpp"
+#include "target/gpu_arch.hpp"
 
 namespace elfaudit {
 
@@ -157,8 +159,6 @@ Finding DeviceFinding::finish(const Rule& rule, std::string_view symbol, std::st
 
 namespace {
 
-std::string times(std::size_t n) { return n == 2 ? "twice" : std::to_string(n) + " times"; }
-
 std::string mismatch_message(const Evidence& evidence, const DeviceMismatch& mismatch) {
   const DeviceSymbol& first = evidence.symbol(mismatch.first);
   const DeviceSymbol& other = evidence.symbol(mismatch.other);
@@ -189,7 +189,7 @@ static std::vector<Finding> device_duplicates(const Evidence& evidence) {
   std::vector<Finding> findings;
   for (auto& [symbol, finding] : by_symbol) {
     std::string message = fmt::format("{} is defined {} in the device code for {}", demangle(symbol),
-                                      times(finding.sites()), finding.arch_list());
+                                      times_text(finding.sites()), finding.arch_list());
     findings.push_back(std::move(finding).finish(kDeviceDuplicateDefinition, symbol, std::move(message)));
     if (rejected.contains(symbol)) continue;
     findings.back().severity = Severity::Warning;
@@ -313,12 +313,6 @@ void foreign(const Evidence& evidence, ObjectId id, std::vector<Finding>& findin
   }
 }
 
-std::string names_of(const std::set<GpuArch>& archs) {
-  std::vector<std::string> names;
-  for (const GpuArch& arch : archs) names.push_back(arch.name());
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 void per_target(const Evidence& evidence, std::vector<Finding>& findings) {
   std::map<ObjectId, std::set<GpuArch>> unreadable;
   std::map<ObjectId, std::set<GpuArch>> skipped;
@@ -332,14 +326,14 @@ void per_target(const Evidence& evidence, std::vector<Finding>& findings) {
   for (const auto& [id, archs] : unreadable) {
     findings.push_back(
         dropped(evidence, id,
-                "its device code for " + names_of(archs) +
+                "its device code for " + gpu_arch_names(archs) +
                     " is LTO-IR, which can't be read: only what its host symbols say it defines is checked"));
     findings.back().leaves_unread = true;
   }
   for (const auto& [id, archs] : skipped) {
     const bool nvidia = archs.begin()->processor.empty();
     findings.push_back(dropped(evidence, id,
-                               fmt::format("has no device code for {}: {}", names_of(archs),
+                               fmt::format("has no device code for {}: {}", gpu_arch_names(archs),
                                            nvidia ? "nvlink warns and drops it" : "clang links without it")));
   }
 }

@@ -117,15 +117,12 @@ std::vector<GpuFile> gpu_files(const Evidence& evidence) {
   return files;
 }
 
-/// "sm_80, compute_90"
-std::string names_of(const std::set<GpuArch>& archs) { return gpu_arch_names({archs.begin(), archs.end()}); }
-
 /// The site of a whole file.
 Site file_site(const GpuFile& file) {
   Site site;
   site.role = Role::Candidate;
   site.origin = file.object->origin;
-  site.notes.push_back("holds " + names_of(file.held));
+  site.notes.push_back("holds " + gpu_arch_names(file.held));
   return site;
 }
 
@@ -371,9 +368,10 @@ void missing_ptx(const std::vector<GpuFile>& files, const GpuArch& wanted, std::
       findings.back().notes.emplace_back("without PTX nothing runs on a GPU of a later major version");
   }
   for (const auto& [other, group] : with_other)
-    findings.push_back(about(
-        kGpuArchMissing, Severity::Note, wanted,
-        fmt::format("{} is missing: {} PTX of {} instead", wanted.name(), subject(group), names_of(other)), group));
+    findings.push_back(
+        about(kGpuArchMissing, Severity::Note, wanted,
+              fmt::format("{} is missing: {} PTX of {} instead", wanted.name(), subject(group), gpu_arch_names(other)),
+              group));
 }
 
 // --- what no one asked for

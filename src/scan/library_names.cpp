@@ -44,10 +44,10 @@ namespace {
 /// Reads single blocks of a file: for a handful of them, mapping the whole file takes several times as long.
 class BlockReader;
 
-class NameFilter {
+class LibraryFilter {
  public:
   /// `names`: "foo", "foo@V1". Borrowed.
-  explicit NameFilter(const std::set<std::string_view>& names);
+  explicit LibraryFilter(const std::set<std::string_view>& names);
 
   /// False when the shared object or archive surely defines none of them. True when it may: a reader of the whole file
   /// has to tell, as it has for files without such a table or with a damaged one. Throws InputError when the file can't
@@ -204,22 +204,22 @@ class HashTable {
   std::uint64_t bloom_at_, buckets_at_, chains_at_;
 };
 
-NameFilter::NameFilter(const std::set<std::string_view>& names) : names_(names) {
+LibraryFilter::LibraryFilter(const std::set<std::string_view>& names) : names_(names) {
   for (const std::string_view name : names) {
     hashes_.push_back(gnu_hash(name.substr(0, name.find('@'))));
     lengths_.set(std::min<std::size_t>(name.size(), 255));
   }
 }
 
-bool NameFilter::may_define(const std::string& path) const {
+bool LibraryFilter::may_define(const std::string& path) const {
   BlockReader file(path);
   const std::string magic = file.text(0, 8);
   if (magic.starts_with(ELFMAG)) return in_hash_table(file);
-  if (magic == "!<arch>\n" || magic == "!<thin>\n") return in_index(file);
+  if (magic == kArchiveMagic || magic == kThinMagic) return in_index(file);
   return true;
 }
 
-bool NameFilter::in_hash_table(BlockReader& file) const {
+bool LibraryFilter::in_hash_table(BlockReader& file) const {
   if (file.read<std::uint8_t>(EI_CLASS) != ELFCLASS64 || file.read<std::uint8_t>(EI_DATA) != ELFDATA2LSB) return true;
   const std::optional<std::uint64_t> at = hash_table_offset(file);
   if (!at) return true;
@@ -228,7 +228,7 @@ bool NameFilter::in_hash_table(BlockReader& file) const {
   return std::any_of(hashes_.begin(), hashes_.end(), [&](std::uint32_t hash) { return table.may_have(hash); });
 }
 
-bool NameFilter::in_index(BlockReader& file) const {
+bool LibraryFilter::in_index(BlockReader& file) const {
   constexpr std::uint64_t kHeader = 8;
   constexpr std::uint64_t kContent = kHeader + 60;
   const std::string header = file.text(kHeader, 60);
@@ -247,7 +247,7 @@ bool NameFilter::in_index(BlockReader& file) const {
   return in_strings(file.text(kContent + skipped, size - skipped));
 }
 
-bool NameFilter::in_strings(std::string_view strings) const {
+bool LibraryFilter::in_strings(std::string_view strings) const {
   while (!strings.empty()) {
     const std::size_t size = std::min(strings.find('\0'), strings.size());
     if (lengths_[std::min<std::size_t>(size, 255)] && names_.contains(strings.substr(0, size))) return true;
@@ -334,7 +334,7 @@ std::map<std::string, std::set<std::string_view>> libraries_with(const std::vect
 
 std::map<std::string, std::set<std::string_view>> libraries_among(const std::vector<std::string>& files,
                                                                   const std::set<std::string_view>& names) {
-  const NameFilter filter(names);
+  const LibraryFilter filter(names);
   std::map<std::string, std::set<std::string_view>> result;
   for (const std::string& file : files) {
     try {

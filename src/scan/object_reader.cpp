@@ -226,8 +226,6 @@ std::uint32_t alignment_power(const Origin& origin, std::uint32_t section, std::
 
 namespace {
 
-constexpr std::string_view kLinkonce = ".gnu.linkonce";
-
 class RelocatableReader {
  public:
   RelocatableReader(const ElfSections& sections, ObjectFacts& facts)

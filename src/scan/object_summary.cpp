@@ -26,7 +26,6 @@
 namespace elfaudit {
 namespace {
 
-constexpr std::string_view kLinkonce = ".gnu.linkonce";
 constexpr std::uint64_t kMostNameBytes = std::uint64_t{1} << 30;
 // Up to this size a table is read whole, with what is before it.
 constexpr std::uint64_t kSmallTable = 16 << 10;

@@ -211,7 +211,7 @@ std::vector<std::string> files_in(const std::string& dir, const Wanted& wanted) 
 
 /// Says no to nearly every name that is not among some: a table of bits, by their sizes and what is in the middle, since
 /// the names of a library begin and end alike.
-class NameFilter {
+class IdentifierFilter {
  public:
   void add(std::string_view name) { bits_[slot(name)] = true; }
   bool may_have(std::string_view name) const { return bits_[slot(name)]; }
@@ -276,7 +276,7 @@ class KinIndex {
 
   const std::vector<Spelling>& names_;
   std::unordered_map<std::string_view, std::vector<std::size_t>> by_identifier_;
-  NameFilter filter_;
+  IdentifierFilter filter_;
   std::size_t longest_ = 0;
 };
 
@@ -822,7 +822,7 @@ class SupplierSearch {
   std::vector<Spelling> spellings_;
   std::optional<KinIndex> kin_;  ///< of spellings_
   std::map<std::string, std::vector<std::size_t>, std::less<>> by_base_;
-  NameFilter filter_;  ///< of its names
+  IdentifierFilter filter_;  ///< of its names
   std::unordered_map<const ObjectFacts*, std::unordered_set<std::string_view>> names_in_;
   std::map<std::string_view, ObjectId> untaken_;              ///< what members define that the link doesn't take
   std::map<std::string, std::vector<std::uint32_t>> behind_;  ///< by archive: others that go behind it

@@ -186,9 +186,9 @@ bool is_header(const std::string& path) {
   return std::find(kSources.begin(), kSources.end(), extension) == kSources.end();
 }
 
-class Finder {
+class StaleFinder {
  public:
-  explicit Finder(const StaleOptions& options) : options_(options), here_(working_directory()) {}
+  explicit StaleFinder(const StaleOptions& options) : options_(options), here_(working_directory()) {}
 
   /// `copied_from`: the object on disk that the origin, a member of an archive, is a copy of.
   void take(const Origin& origin, const std::string& copied_from = {}, const std::string& again = {}) {
@@ -335,7 +335,7 @@ std::vector<StaleLibrary> stale_libraries(const std::vector<InputFacts>& inputs)
 
 StaleFacts find_stale(const LinkJob& job, const std::vector<InputFacts>& inputs, const StaleOptions& options) {
   StaleFacts facts;
-  Finder finder(options);
+  StaleFinder finder(options);
   std::vector<std::string> neighbours{job.output_path};
   for (const InputFacts& input : inputs) {
     if (input.kind != InputKind::Object || input.objects.empty() || !input.objects.front().available) continue;
@@ -343,7 +343,7 @@ StaleFacts find_stale(const LinkJob& job, const std::vector<InputFacts>& inputs,
     neighbours.push_back(input.path);
   }
   facts.objects = finder.finish();
-  Finder members(options);
+  StaleFinder members(options);
   facts.libraries = stale_archives(inputs, neighbours,
                                    [&](const Origin& member, const std::string& object, const std::string& again) {
                                      members.take(member, object, again);

@@ -344,9 +344,10 @@ class Objects {
   std::map<std::string, Candidates> below_;  // by folder
 };
 
-class Finder {
+class StaleArchiveFinder {
  public:
-  Finder(const std::vector<std::string>& neighbours, const SeeCopy& copied) : recipes_(neighbours), copied_(copied) {}
+  StaleArchiveFinder(const std::vector<std::string>& neighbours, const SeeCopy& copied)
+      : recipes_(neighbours), copied_(copied) {}
 
   std::optional<StaleLibrary> look_at(const InputFacts& archive) {
     made_ = times_.of(archive.path);
@@ -440,7 +441,7 @@ class Finder {
 
 std::vector<StaleLibrary> stale_archives(const std::vector<InputFacts>& inputs,
                                          const std::vector<std::string>& neighbours, const SeeCopy& copied) {
-  Finder finder(neighbours, copied);
+  StaleArchiveFinder finder(neighbours, copied);
   std::vector<StaleLibrary> found;
   std::set<std::string> seen;  // a line may name an archive more than once
   for (const InputFacts& input : inputs) {

@@ -21,6 +21,10 @@ std::string working_directory() {
   return error ? std::string() : here.string();
 }
 
+std::string absolute_path(const std::string& path) {
+  return (std::filesystem::path(working_directory()) / path).lexically_normal().string();
+}
+
 bool is_there(const std::string& path) {
   note_use(path, Level::Kind);
   std::error_code error;

@@ -20,6 +20,9 @@ std::string display_path(const std::string& path, const std::string& folder);
 /// The working directory; empty when it can't be had.
 std::string working_directory();
 
+/// From the working directory, normalised.
+std::string absolute_path(const std::string& path);
+
 /// Is there anything at `path`, links followed? False for what can't be looked at.
 bool is_there(const std::string& path);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,23 @@ inline bool take_prefix(std::string_view& text, std::string_view prefix) {
 inline bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> starts) {
   return std::any_of(starts.begin(), starts.end(), [&](std::string_view start) { return text.starts_with(start); });
 }
+
+template <class List>
+bool is_among(std::string_view word, const List& list) {
+  return std::find(std::begin(list), std::end(list), word) != std::end(list);
+}
+
+inline bool is_among(std::string_view word, std::initializer_list<std::string_view> list) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+/// What C names are made of, and "$", which compilers take.
+inline bool is_word_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
+}
+
+/// "twice", "3 times"
+inline std::string times_text(std::size_t n) { return n == 2 ? "twice" : std::to_string(n) + " times"; }
 
 // --- The shell's patterns, as configuration files use them.
 

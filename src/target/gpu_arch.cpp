@@ -239,4 +239,8 @@ std::string gpu_arch_names(const std::vector<GpuArch>& archs) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+std::string gpu_arch_names(const std::set<GpuArch>& archs) {
+  return gpu_arch_names(std::vector<GpuArch>(archs.begin(), archs.end()));
+}
+
 }  // namespace elfaudit

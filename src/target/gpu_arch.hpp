@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,5 +31,6 @@ std::optional<std::vector<GpuArch>> try_gpu_arch_list(std::string_view text);
 
 /// "sm_80, sm_90a, compute_90"
 std::string gpu_arch_names(const std::vector<GpuArch>& archs);
+std::string gpu_arch_names(const std::set<GpuArch>& archs);
 
 }  // namespace elfaudit

@@ -10,7 +10,7 @@
 namespace elfaudit {
 namespace {
 
-using Archs = std::set<GpuArch>;
+using ArchSet = std::set<GpuArch>;
 
 std::uint32_t major(const GpuArch& arch) { return arch.number / 10; }
 
@@ -32,7 +32,7 @@ Coverage how(const GpuArch& wanted, const GpuArch& image) {
 /// A link needs each of them.
 Covered worst_part(const GpuArch& wanted, const GpuCode& code) {
   Covered worst;
-  for (const Archs& part : code.parts) {
+  for (const ArchSet& part : code.parts) {
     const Covered covered = what_runs_on(wanted, part);
     if (&part == &code.parts.front() || covered.how > worst.how) worst = covered;
   }
@@ -40,14 +40,14 @@ Covered worst_part(const GpuArch& wanted, const GpuCode& code) {
 }
 
 /// PTX from which code for the GPUs of `wanted` and all later ones can be made.
-bool has_ptx_for(const GpuArch& wanted, const Archs& part) {
+bool has_ptx_for(const GpuArch& wanted, const ArchSet& part) {
   return part.contains(wanted) || std::any_of(part.begin(), part.end(), [&](const GpuArch& image) {
            return image.is_virtual && image.suffix == 0 && image.number <= wanted.number;
          });
 }
 
 bool each_part_has(const GpuArch& arch, const GpuCode& code) {
-  return std::all_of(code.parts.begin(), code.parts.end(), [&](const Archs& part) {
+  return std::all_of(code.parts.begin(), code.parts.end(), [&](const ArchSet& part) {
     return arch.is_virtual ? has_ptx_for(arch, part) : what_runs_on(arch, part).how < Coverage::AtLoad;
   });
 }
@@ -67,9 +67,9 @@ bool holds_anything(const ObjectFacts& object, std::uint32_t part, const HoldsCo
   return false;
 }
 
-Archs of_any_part(const GpuCode& code) {
-  Archs all;
-  for (const Archs& part : code.parts) all.insert(part.begin(), part.end());
+ArchSet of_any_part(const GpuCode& code) {
+  ArchSet all;
+  for (const ArchSet& part : code.parts) all.insert(part.begin(), part.end());
   return all;
 }
 
@@ -77,8 +77,8 @@ Archs of_any_part(const GpuCode& code) {
 
 GpuCode gpu_code_of(const ObjectFacts& object, const HoldsContent& holds_content) {
   GpuCode code;
-  std::map<std::uint32_t, Archs> parts;
-  Archs of_all_parts;
+  std::map<std::uint32_t, ArchSet> parts;
+  ArchSet of_all_parts;
   for (const DeviceImage& image : object.device.images) {
     if (image.kind == ImageKind::Other || !image.arch.processor.empty()) continue;
     if (!is_part(image)) {
@@ -107,7 +107,7 @@ Covered what_runs_on(const GpuArch& wanted, const std::set<GpuArch>& images) {
 }
 
 std::size_t parts_for(const GpuArch& wanted, const GpuCode& code) {
-  return static_cast<std::size_t>(std::count_if(code.parts.begin(), code.parts.end(), [&](const Archs& part) {
+  return static_cast<std::size_t>(std::count_if(code.parts.begin(), code.parts.end(), [&](const ArchSet& part) {
     return what_runs_on(wanted, part).how != Coverage::None;
   }));
 }
@@ -120,14 +120,14 @@ Covered what_runs_on(const GpuArch& wanted, const GpuCode& code) {
 }
 
 std::set<GpuArch> held_by(const GpuCode& code) {
-  Archs held = code.finished;
+  ArchSet held = code.finished;
   for (const GpuArch& arch : of_any_part(code))
     if (each_part_has(arch, code)) held.insert(arch);
   return held;
 }
 
 std::set<GpuArch> compiled_for(const GpuCode& code) {
-  Archs compiled;
+  ArchSet compiled;
   for (const GpuArch& arch : of_any_part(code))
     if (!arch.is_virtual && !code.finished.contains(arch) && worst_part(arch, code).how == Coverage::Jit)
       compiled.insert(arch);

@@ -139,14 +139,6 @@ namespace fs = std::filesystem;
 
 std::string normal(const std::string& path) { return fs::path(path).lexically_normal().string(); }
 
-std::string whole(const std::string& path) {
-  std::error_code error;
-  const fs::path absolute = fs::absolute(path, error);
-  return error ? path : absolute.lexically_normal().string();
-}
-
-bool is_object(const std::string& path) { return path.ends_with(".o") || path.ends_with(".obj"); }
-
 void BuildGraph::add(const std::vector<std::string>& outputs, Step step) {
   for (const std::string& output : outputs) by_name_.emplace(normal(output), steps_.size());
   steps_.push_back(std::move(step));
@@ -180,8 +172,8 @@ const BuildGraph::Step* BuildGraph::find(const std::string& name) const {
 /// As the build spells it: "app", "bin/app", "./bin/app", "/home/me/build/bin/app", "build/bin/app" or a file name that
 /// only one link has. Empty: there is none.
 std::string BuildGraph::name_of(const std::string& target) const {
-  const std::string absolute = whole(target);
-  const std::string root = whole(folder_);
+  const std::string absolute = absolute_path(target);
+  const std::string root = absolute_path(folder_);
   for (const std::string& name :
        {target, normal(target), absolute, fs::path(absolute).lexically_relative(root).string()})
     if (find(name) != nullptr) return name;
@@ -249,7 +241,7 @@ void BuildGraph::add_device_links(Chosen& chosen) const {
     const BuildLink& link = links_[open.back()];
     open.pop_back();
     for (const std::string& name : link.needs) {
-      const Step* step = is_object(name) ? find(name) : nullptr;
+      const Step* step = is_object_name(name) ? find(name) : nullptr;
       if (step != nullptr && step->link && chosen.insert(*step->link).second) open.push_back(*step->link);
     }
   }
@@ -281,11 +273,11 @@ BuildProducts BuildGraph::products() const {
   BuildProducts all;
   std::set<std::string> targets;
   for (const BuildLink& link : links_) {
-    if (is_object(link.output)) continue;  // a device link's, which is linked again
+    if (is_object_name(link.output)) continue;  // a device link's, which is linked again
     BuildProduct product{link.target, in_folder(folder_, link.output), link.archive, {}, {}};
     for (const std::string& need : link.needs) {
       const Step* step = find(need);
-      if (is_object(need))
+      if (is_object_name(need))
         product.objects.push_back(in_folder(folder_, need));
       else if (step != nullptr && step->link)
         product.needs.push_back(in_folder(folder_, need));
@@ -295,7 +287,7 @@ BuildProducts BuildGraph::products() const {
   }
   std::map<std::string, BuildProduct> object_libraries;
   for (const auto& [name, step] : by_name_) {
-    if (!is_object(name) || steps_[step].link || steps_[step].needs.empty()) continue;
+    if (!is_object_name(name) || steps_[step].link || steps_[step].needs.empty()) continue;
     const std::string object = in_folder(folder_, name);
     all.sources.emplace(object, in_folder(folder_, steps_[step].needs.front()));
     if (const std::string target = target_of_object(name); !target.empty() && !targets.contains(target))

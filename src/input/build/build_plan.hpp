@@ -37,6 +37,11 @@ struct BuildProducts {
 /// All of a build folder's. Throws as plan_of_build() does.
 BuildProducts products_of_build(const std::string& folder);
 
+/// By its name.
+inline bool is_object_name(const std::string& path) {
+  return path.ends_with(".o") || path.ends_with(".obj") || path.ends_with(".lo");
+}
+
 // --- The command of a build's step that links, among the others of its line.
 
 /// The last command of a shell line that links, or runs ar: of ": && c++ a.o -o app && :" the one in the middle.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "elfaudit/error.hpp"
+#include "input/build/build_plan.hpp"
 #include "input/build/ninja.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
@@ -16,10 +17,6 @@
 
 namespace elfaudit {
 namespace {
-
-bool is_object(const std::string& path) {
-  return path.ends_with(".o") || path.ends_with(".obj") || path.ends_with(".lo");
-}
 
 /// Collects the edges that make objects.
 class CompileEntries {
@@ -35,7 +32,8 @@ class CompileEntries {
 
  private:
   std::size_t add(const NinjaEdge& edge, const NinjaRule* rule, const NinjaScope& scope) {
-    if (rule == nullptr || edge.outputs.empty() || edge.inputs.empty() || !is_object(edge.outputs.front())) return 0;
+    if (rule == nullptr || edge.outputs.empty() || edge.inputs.empty() || !is_object_name(edge.outputs.front()))
+      return 0;
     CompileEntry entry{
         folder_, edge.inputs.front(), edge.outputs.front(), value_for(edge, *rule, scope, "command"), {}};
     const std::size_t size = entry.command.size();

@@ -9,6 +9,7 @@
 #include "locate/source/parser.hpp"
 #include "locate/source/source.hpp"
 #include "support/demangle.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit::source {
 
@@ -18,10 +19,6 @@ namespace {
 
 constexpr std::string_view kOperator = "operator";
 constexpr std::string_view kAnonymous = "(anonymous namespace)";
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
-}
 
 /// Behind the bracket that closes the one at `at`; npos when none does. `->` and `>>` of operators are not met here.
 std::size_t behind_bracket(std::string_view text, std::size_t at) {
@@ -36,8 +33,8 @@ std::size_t behind_bracket(std::string_view text, std::size_t at) {
 
 /// Is the word `operator` at `at`?
 bool operator_at(std::string_view text, std::size_t at) {
-  return text.substr(at).starts_with(kOperator) && (at == 0 || !is_word(text[at - 1])) &&
-         (at + kOperator.size() >= text.size() || !is_word(text[at + kOperator.size()]));
+  return text.substr(at).starts_with(kOperator) && (at == 0 || !is_word_char(text[at - 1])) &&
+         (at + kOperator.size() >= text.size() || !is_word_char(text[at + kOperator.size()]));
 }
 
 /// Behind the operator whose word `operator` is at `at`: at its template arguments or parameters.

@@ -23,6 +23,7 @@
 #include "locate/source/predefined.hpp"
 #include "locate/source/preprocessor.hpp"
 #include "support/path.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit::source {
 
@@ -422,11 +423,10 @@ class SourceOrigins : public Origins {
 
   /// The identifiers of a directive, behind its own name.
   static std::vector<std::string_view> words_of(std::string_view directive) {
-    const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
     std::vector<std::string_view> words;
     for (std::size_t at = 0; at < directive.size();) {
       std::size_t end = at;
-      while (end < directive.size() && is_word(directive[end])) ++end;
+      while (end < directive.size() && is_word_char(directive[end])) ++end;
       if (end > at && std::isdigit(static_cast<unsigned char>(directive[at])) == 0)
         words.push_back(directive.substr(at, end - at));
       at = std::max(end, at + 1);

@@ -64,8 +64,6 @@ namespace fs = std::filesystem;
 
 constexpr int kMostFoldersUp = 16;
 
-fs::path whole(const std::string& path) { return (fs::path(working_directory()) / path).lexically_normal(); }
-
 bool is_there(const fs::path& path) { return is_regular_file(path.string()); }
 
 /// How well a folder explains the names of a depfile: its source must be there; better when the target is the object.
@@ -102,7 +100,7 @@ std::string folder_of(const Depfile& depfile, const fs::path& object) {
 std::optional<FileList> list_from_depfile(const std::string& object) {
   std::optional<FoundDepfile> found = find_depfile(object);
   if (!found) return std::nullopt;
-  const std::string folder = folder_of(found->depfile, whole(object));
+  const std::string folder = folder_of(found->depfile, absolute_path(object));
   // One that doesn't name the object, or whose source is gone, may be another compile's.
   if (folder.empty() || !found->names_object) return std::nullopt;
   return FileList{folder, std::move(found->depfile), found->path};
@@ -113,7 +111,7 @@ std::optional<FileList> list_from_ninja(const std::string& object, NinjaDepsLogs
   if (!found) return std::nullopt;
   Depfile depfile;
   depfile.prerequisites = std::move(found->files);
-  return FileList{whole(found->folder).string(), std::move(depfile), found->log};
+  return FileList{absolute_path(found->folder), std::move(depfile), found->log};
 }
 
 std::optional<FileList> file_list_of(const std::string& object) {
@@ -447,7 +445,7 @@ Depfile seen_from(const FileList& list, const std::string& folder) {
 
 std::size_t source_number(const CompileCommand& command, const std::string& file) {
   for (std::size_t i = 0; i < command.sources.size(); ++i)
-    if (whole((fs::path(command.folder) / command.sources[i]).string()) == whole(file)) return i;
+    if (absolute_path((fs::path(command.folder) / command.sources[i]).string()) == absolute_path(file)) return i;
   return 0;
 }
 

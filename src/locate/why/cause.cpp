@@ -16,6 +16,7 @@
 #include "locate/why/fix.hpp"
 #include "scan/scan.hpp"
 #include "support/path.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {
@@ -25,10 +26,6 @@ using source::Definition;
 using source::FalseCondition;
 using source::MacroCause;
 using source::SkippedDefine;
-
-std::string line_text(const SourceLine& at) { return fmt::format("{}:{}", at.file, at.line); }
-
-bool is_word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 void add_new(std::vector<std::string>& names, const std::string& name) {
   if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
@@ -117,7 +114,7 @@ std::vector<const MacroCause*> defined_names(const Branch& branch) {
 
 /// "line 348" of the file that the site is in, "config.h:3" of another.
 std::string line_seen(const SourceLine& at, const WrittenDefinition& written) {
-  return at.file == written.definition->at.file ? fmt::format("line {}", at.line) : line_text(at);
+  return at.file == written.definition->at.file ? fmt::format("line {}", at.line) : at.text();
 }
 
 /// "line 348 is taken because __CUDACC_RDC__ is not defined when g++ compiles deep_ep.cpp"
@@ -129,7 +126,7 @@ std::string taken_because(const Branch& branch, const WrittenDefinition& written
   if (defined.size() == 1 && asks_for(branch.text, defined.front()->macro) != Asks::Both) {
     const SourceLine& at = defined.front()->defined_at;
     return fmt::format("{} is taken because {} is defined ({}) {}", line, defined.front()->macro,
-                       at.line == 0 ? "on the command line" : line_text(at), when(written));
+                       at.line == 0 ? "on the command line" : at.text(), when(written));
   }
   if (!branch.before.empty())
     return fmt::format("{} is taken because `{}` in line {} is false {}", line, branch.before.back().text,
@@ -429,14 +426,14 @@ std::vector<Switch> switches_of(const WrittenDefinition& written, const Definiti
     if (const auto silent = silent_macro(definition, Spares::Declares, files))
       if (const Branch* common = common_conditional(*silent))
         add(*common, true,
-            fmt::format("{} makes {} {} because of it", line_text(silent->macro->defined_at), silent->macro->macro,
+            fmt::format("{} makes {} {} because of it", silent->macro->defined_at.text(), silent->macro->macro,
                         silent->macro->value.empty() ? "empty" : "`" + silent->macro->value + "`"));
   const auto add_branches = [&](const std::vector<Branch>& branches) {
     for (auto branch = branches.rbegin(); branch != branches.rend(); ++branch)
       add(*branch,
           is_declared_outside(*branch, definition, written) ||
               said_in_other_branch(*branch, definition, name, files) == Spares::Declares,
-          fmt::format("{} (`{}`) is taken because of it", line_text(branch->at), branch->text));
+          fmt::format("{} (`{}`) is taken because of it", branch->at.text(), branch->text));
   };
   add_branches(definition.branches);
   add_branches(definition.chain_branches);
@@ -461,7 +458,7 @@ std::optional<Switch> own_macro(const WrittenDefinition& written, FileContents& 
       if (words.size() > 2 && words[0] == "define" && words[1] == macro.macro && words[2] == "extern")
         return Switch{
             &macro, nullptr,
-            fmt::format("{}, where it is `extern`, is skipped because of it", line_text({header, number + 1}))};
+            fmt::format("{}, where it is `extern`, is skipped because of it", SourceLine{header, number + 1}.text())};
     }
   }
   return std::nullopt;
@@ -501,7 +498,7 @@ std::string where_defined(const std::string& name, const std::vector<const Switc
   for (std::size_t i = 0; i < sources.size(); ++i) {
     if (switches[i]->macro->macro != name) continue;
     const SourceLine& at = switches[i]->macro->defined_at;
-    add_new(at.line == 0 ? commands : places, at.line == 0 ? sources[i].written->source : line_text(at));
+    add_new(at.line == 0 ? commands : places, at.line == 0 ? sources[i].written->source : at.text());
   }
   std::string text = places.empty() ? std::string() : "in " + listed(places);
   if (!commands.empty()) text += (text.empty() ? "" : " and ") + ("on the command line of " + listed(commands));
@@ -658,7 +655,7 @@ std::optional<Cause> inline_of_c(const WrittenDefinition& written) {
     return Cause{kKind,
                  fmt::format("{} declares the inline function {}, which makes each file that does so define it for "
                              "other files",
-                             line_text(plain->at), plain->is_extern ? "extern" : "without inline")};
+                             plain->at.text(), plain->is_extern ? "extern" : "without inline")};
   if (!definition.certain && !is_gnu89(written.standard))
     return Cause{kKind,
                  "`inline` without `static` defines the function in each file that includes the header, with gnu89 or "
@@ -757,7 +754,7 @@ Cause tentative_definition(const std::vector<WrittenDefinition>& all_written, Fi
       "default before GCC 10 and clang 11, merged them)";
   if (const WrittenDefinition* other = owner(all_written)) {
     fix.other_definition = other->site->place.at;
-    return {"tentative-definition", fmt::format("{}; {} defines it already", text, line_text(other->site->place.at))};
+    return {"tentative-definition", fmt::format("{}; {} defines it already", text, other->site->place.at.text())};
   }
   return {"tentative-definition", text};
 }
@@ -865,7 +862,7 @@ std::optional<Cause> two_authors(const std::vector<WrittenDefinition>& all_writt
   for (const WrittenDefinition& written : all_written) {
     if (written.site->place.known_by == KnownBy::Nothing) continue;
     const std::size_t known = places.size();
-    add_new(places, line_text(written.site->place.at));
+    add_new(places, written.site->place.at.text());
     if (places.size() != known) authors.push_back(&written);
   }
   if (places.size() < 2) return std::nullopt;
@@ -873,7 +870,7 @@ std::optional<Cause> two_authors(const std::vector<WrittenDefinition>& all_writt
   std::string text = listed(places) + " each define it";
   if (const SourceLine* declared = common_declaration(authors)) {
     fix.declared_at = *declared;
-    text += fmt::format("; {} declares it", line_text(*declared));
+    text += fmt::format("; {} declares it", declared->text());
   }
   return Cause{"two-definitions", std::move(text)};
 }
@@ -888,7 +885,7 @@ std::optional<Cause> source_included(const std::vector<WrittenDefinition>& all_w
     if (!is_compiled) continue;
     fix.include = place.chain.back();
     return Cause{"source-included",
-                 fmt::format("{} includes the source file {}", line_text(place.chain.back()), place.at.file)};
+                 fmt::format("{} includes the source file {}", place.chain.back().text(), place.at.file)};
   }
   return std::nullopt;
 }
@@ -977,7 +974,7 @@ std::string subject_of(const Cause& cause, const Finding& finding, const FixCont
   };
   if (is_one_of({"input-twice", "copied-archive", "copied-object", "source-compiled-twice", "source-included"}))
     return cause.text;  // names the files alone
-  if (fix.macro != nullptr) return fmt::format("{} {}", fix.macro->macro, line_text(fix.macro->defined_at));
+  if (fix.macro != nullptr) return fmt::format("{} {}", fix.macro->macro, fix.macro->defined_at.text());
   if (cause.kind == "implementation-switch") return cause.text.substr(0, cause.text.find(';'));
   if (cause.kind == "two-definitions") return files_of(finding);
   if (cause.kind == "typedef-forgotten" || fix.other_definition || fix.written == nullptr) return {};

@@ -418,8 +418,6 @@ namespace {
 
 // --- What fixes each cause
 
-std::string line_text(const SourceLine& at) { return fmt::format("{}:{}", at.file, at.line); }
-
 std::string line_at(const FixContext& context, const SourceLine& at) {
   const auto* lines = context.files->lines_of(at.file);
   return lines != nullptr && at.line != 0 && at.line <= lines->size() ? (*lines)[at.line - 1] : std::string();
@@ -462,11 +460,11 @@ Fix add_word(const FixContext& context, std::string_view word, std::string text)
   if (fix.diff.empty() && !macros.empty() && macros.front().defined_at.line != 0 &&
       context.written->definition->form.name.line == 0)
     fix = {fmt::format("write `{}` where {} defines it ({})", word, macros.front().macro,
-                       line_text(macros.front().defined_at)),
+                       macros.front().defined_at.text()),
            macros.front().defined_at,
            {}};
   else if (fix.diff.empty() && is_made_by_macro(context))
-    fix.text = fmt::format("write `{}` in the macro that generates it in {}", word, line_text(at));
+    fix.text = fmt::format("write `{}` in the macro that generates it in {}", word, at.text());
   return fix;
 }
 
@@ -479,23 +477,23 @@ bool inline_needs_braces(const WrittenDefinition& written) {
 Fix make_inline(const FixContext& context, std::string text) {
   if (!inline_needs_braces(*context.written)) return add_word(context, "inline", std::move(text));
   const SourceLine& at = context.written->site->place.at;
-  return {fmt::format("write `extern \"C\" {{ inline ... }}`, with braces, in {}{}", line_text(at),
+  return {fmt::format("write `extern \"C\" {{ inline ... }}`, with braces, in {}{}", at.text(),
                       from_which_standard(*context.written)),
           at, add_inline_and_braces(*context.files, *context.written)};
 }
 
 Fix make_extern(const FixContext& context) {
   const SourceLine& at = context.written->site->place.at;
-  Fix fix{fmt::format("declare it `extern` in {} and define it in one source file", line_text(at)), at, {}};
+  Fix fix{fmt::format("declare it `extern` in {} and define it in one source file", at.text()), at, {}};
   if (context.written->definition->form.has_unnamed_class)
     fix.text = fmt::format("give its {} a name, declare it `extern` in {} and define it in one source file",
-                           context.written->definition->type_key, line_text(at));
+                           context.written->definition->type_key, at.text());
   if (context.other_definition)
-    fix.text = fmt::format("declare it `extern` in {}: {} defines it already", line_text(at),
-                           line_text(*context.other_definition));
+    fix.text =
+        fmt::format("declare it `extern` in {}: {} defines it already", at.text(), context.other_definition->text());
   else if (is_made_by_macro(context))
-    fix.text = fmt::format("use the macro of {} in one source file, and declare what it generates `extern` here",
-                           line_text(at));
+    fix.text =
+        fmt::format("use the macro of {} in one source file, and declare what it generates `extern` here", at.text());
   fix.diff = declare_only(*context.files, *context.written);
   return fix;
 }
@@ -513,7 +511,7 @@ std::optional<Fix> guard_include(const FixContext& context) {
   if (!step) return std::nullopt;
   const SourceLine& include = place.chain[*step];
   Fix fix{fmt::format("include the header only where {} is defined ({}), or compile {} without it", context.condition,
-                      line_text(include), base_name(context.written->source)),
+                      include.text(), base_name(context.written->source)),
           include,
           {}};
   const std::string line = line_at(context, include);
@@ -551,7 +549,7 @@ std::vector<Fix> fix_macro(const FixContext& context) {
   if (context.macro == nullptr || !context.project->owns(context.macro->defined_at.file)) return fixes;
   const SourceLine& at = context.macro->defined_at;
   Fix fix{fmt::format("let {} expand to `extern` in {} too, and define the variable in one source file",
-                      context.macro->macro, line_text(at)),
+                      context.macro->macro, at.text()),
           at,
           {}};
   fix.diff = define_as(context, *context.macro, "extern");
@@ -593,11 +591,11 @@ std::optional<Fix> include_once(const FixContext& context, bool is_used) {
   const std::string_view others = is_used ? ", and declare in the others what they use of it" : "";
   if (*step == 0)
     return Fix{fmt::format("include {} in one source file only; {} is one that does{}", base_name(place.at.file),
-                           line_text(at), others),
+                           at.text(), others),
                at,
                {}};
   return Fix{fmt::format("include it in one source file only: {} brings it into every file that includes {}{}",
-                         line_text(at), base_name(at.file), others),
+                         at.text(), base_name(at.file), others),
              at,
              {}};
 }
@@ -623,7 +621,7 @@ std::vector<Fix> fix_variable(const FixContext& context) {
   std::vector<Fix> fixes;
   if (has_inline_variables(context) && !context.written->definition->is_tentative)
     fixes.push_back(make_inline(
-        context, fmt::format("make it `inline` in {}{}", line_text(at), from_which_standard(*context.written))));
+        context, fmt::format("make it `inline` in {}{}", at.text(), from_which_standard(*context.written))));
   fixes.push_back(make_extern(context));
   return fixes;
 }
@@ -632,13 +630,12 @@ std::vector<Fix> fix_function(const FixContext& context) {
   const SourceLine& at = context.written->site->place.at;
   const bool is_c = is_any_c(context);
   if (is_c && !context.written->declarations.empty())
-    return {{fmt::format("make it `static` in {} and where it is declared ({})", line_text(at),
-                         line_text(context.written->declarations.front().at)),
+    return {{fmt::format("make it `static` in {} and where it is declared ({})", at.text(),
+                         context.written->declarations.front().at.text()),
              at, make_static_throughout(*context.files, *context.written)}};
-  if (is_c)
-    return {add_word(context, "static", fmt::format("make it `static` or `static inline` in {}", line_text(at)))};
-  return {add_word(context, "inline",
-                   fmt::format("make it `inline` in {}, or move its body to a source file", line_text(at)))};
+  if (is_c) return {add_word(context, "static", fmt::format("make it `static` or `static inline` in {}", at.text()))};
+  return {
+      add_word(context, "inline", fmt::format("make it `inline` in {}, or move its body to a source file", at.text()))};
 }
 
 /// The branch that defines it says what the other one does.
@@ -654,7 +651,7 @@ std::vector<Fix> fix_branch(const FixContext& context) {
 
 std::vector<Fix> fix_include_of_source(const FixContext& context) {
   const SourceLine& at = *context.include;
-  Fix fix{fmt::format("remove the #include ({}), or compile that file no more by itself", line_text(at)), at, {}};
+  Fix fix{fmt::format("remove the #include ({}), or compile that file no more by itself", at.text()), at, {}};
   if (context.project->owns(at.file) && is_include(line_at(context, at)))
     fix.diff = replace_line(*context.files, at, {});
   return {std::move(fix)};
@@ -665,11 +662,11 @@ std::vector<Fix> fix_switch(const FixContext& context) {
   const std::vector<SourceLine>& places = context.switched_at;
   if (context.is_by_command) return {{fmt::format("define {} for one source file only", context.switch_name), {}, {}}};
   if (places.size() == 1)
-    return {{fmt::format("define {} in one source file, not in {}", context.switch_name, line_text(places.front())),
+    return {{fmt::format("define {} in one source file, not in {}", context.switch_name, places.front().text()),
              places.front(),
              {}}};
   const SourceLine& last = places.back();
-  Fix fix{fmt::format("define {} in one source file only: remove {}", context.switch_name, line_text(last)), last, {}};
+  Fix fix{fmt::format("define {} in one source file only: remove {}", context.switch_name, last.text()), last, {}};
   if (places.size() > 2) {
     fix.text = fmt::format("define {} in one source file only", context.switch_name);
     fix.at = {};
@@ -703,7 +700,7 @@ std::vector<Fix> fix_macro_not_inline(const FixContext& context) {
          {}});
   if (context.project->owns(context.macro->defined_at.file)) {
     fixes.push_back({fmt::format("let {} expand to `{}` in {} too", context.macro->macro, context.word,
-                                 line_text(context.macro->defined_at)),
+                                 context.macro->defined_at.text()),
                      context.macro->defined_at,
                      {}});
     if (context.word == "inline" && !is_any_c(context))
@@ -714,19 +711,19 @@ std::vector<Fix> fix_macro_not_inline(const FixContext& context) {
 
 std::vector<Fix> fix_typedef(const FixContext& context) {
   const SourceLine& at = context.written->site->place.at;
-  return {{fmt::format("write `typedef` before the {} that ends in {}", context.written->definition->type_key,
-                       line_text(at)),
-           at, add_specifier(*context.files, *context.written, "typedef")},
-          {fmt::format("remove the name in {}", line_text(at)), at, {}}};
+  return {
+      {fmt::format("write `typedef` before the {} that ends in {}", context.written->definition->type_key, at.text()),
+       at, add_specifier(*context.files, *context.written, "typedef")},
+      {fmt::format("remove the name in {}", at.text()), at, {}}};
 }
 
 std::vector<Fix> fix_extern_initialised(const FixContext& context) {
   const SourceLine& at = context.written->site->place.at;
   std::vector<Fix> fixes;
   if (has_inline_variables(context))
-    fixes.push_back(make_inline(context, fmt::format("write `inline` in place of `extern` in {}{}", line_text(at),
+    fixes.push_back(make_inline(context, fmt::format("write `inline` in place of `extern` in {}{}", at.text(),
                                                      from_which_standard(*context.written))));
-  fixes.push_back({fmt::format("remove the initialiser in {} and define it in one source file", line_text(at)), at,
+  fixes.push_back({fmt::format("remove the initialiser in {} and define it in one source file", at.text()), at,
                    declare_only(*context.files, *context.written)});
   return fixes;
 }
@@ -735,16 +732,15 @@ std::vector<Fix> fix_static_member(const FixContext& context) {
   const SourceLine& at = context.written->site->place.at;
   std::vector<Fix> fixes;
   if (has_inline_variables(context))
-    fixes.push_back(
-        add_word(context, "inline",
-                 fmt::format("make it `inline` in {}{}", line_text(at), from_which_standard(*context.written))));
-  fixes.push_back({fmt::format("move {} to one source file", line_text(at)), at, {}});
+    fixes.push_back(add_word(
+        context, "inline", fmt::format("make it `inline` in {}{}", at.text(), from_which_standard(*context.written))));
+  fixes.push_back({fmt::format("move {} to one source file", at.text()), at, {}});
   return fixes;
 }
 
 std::vector<Fix> fix_external_inline(const FixContext& context) {
   const SourceLine& at = context.written->site->place.at;
-  Fix fix = add_word(context, "static", fmt::format("make it `static inline` in {}", line_text(at)));
+  Fix fix = add_word(context, "static", fmt::format("make it `static inline` in {}", at.text()));
   if (!context.written->declarations.empty()) fix.diff = make_static_throughout(*context.files, *context.written);
   return {std::move(fix)};
 }
@@ -753,7 +749,7 @@ std::vector<Fix> fix_alias(const FixContext& context) {
   const SourceLine& at = context.written->site->place.at;
   return {{fmt::format("move the alias ({}) to the source file that defines its target, and declare it "
                        "`extern` in the header",
-                       line_text(at)),
+                       at.text()),
            at,
            {}}};
 }
@@ -762,7 +758,7 @@ std::vector<Fix> fix_alias(const FixContext& context) {
 /// not be for it alone: with three definitions, two are left.
 Fix keep_one(const FixContext& context) {
   Fix fix{fmt::format("keep one of the definitions: {} declares it for every file that includes it",
-                      line_text(*context.declared_at)),
+                      context.declared_at->text()),
           {},
           {}};
   for (auto written = context.all_written->rbegin(); written != context.all_written->rend(); ++written) {

@@ -35,10 +35,6 @@ constexpr std::size_t kMostRounds = 16;
 constexpr std::size_t kMostReadings = 256;
 constexpr std::size_t kLargestSource = std::size_t{8} << 20;
 
-std::string whole(const std::string& file) {
-  return (std::filesystem::path(working_directory()) / file).lexically_normal().string();
-}
-
 bool is_directive(const std::string& line) {
   const std::size_t first = line.find_first_not_of(" \t");
   return first != std::string::npos && line[first] == '#';
@@ -100,7 +96,8 @@ class Round {
     for (const LineEdit& edit : edits_) by_file[edit.first.file].push_back(&edit);
     std::map<std::string, std::string> result;
     for (const auto& [file, edits] : by_file)
-      if (std::optional<std::string> text = edited_text(files, file, edits)) result[whole(file)] = *std::move(text);
+      if (std::optional<std::string> text = edited_text(files, file, edits))
+        result[absolute_path(file)] = *std::move(text);
     return result;
   }
   bool decides_what_is_read() const { return edits_.size() == 1 && has_directive(*edits_.begin()); }
@@ -422,7 +419,7 @@ class Proofs {
     if (addition.lines.empty() || lines == nullptr || lines->empty()) return;
     AdditionJob& job = addition_jobs_[{trial.round, owner->unit.get()}];
     job.texts.insert(edited.begin(), edited.end());
-    std::string& text = job.texts[whole(owner->source)];
+    std::string& text = job.texts[absolute_path(owner->source)];
     if (text.empty())
       for (const std::string& line : *lines) text += line + "\n";
     for (const std::string& line : addition.lines) text += line + "\n";
@@ -448,7 +445,7 @@ class Proofs {
   static bool defines_once(const source::Reading& reading, const Addition& addition) {
     if (reading.definitions.size() != 1 || reading.declarations.empty()) return false;
     const Definition& only = reading.definitions.front();
-    return whole(only.at.file) == whole(addition.owner->source) && !only.is_internal && !only.is_inline;
+    return absolute_path(only.at.file) == absolute_path(addition.owner->source) && !only.is_internal && !only.is_inline;
   }
 
   void add_definition(const Addition& addition) {

@@ -468,9 +468,9 @@ class ReferenceSources {
 
   /// "q.h:2, included from m.cpp:1"
   static std::string way_to(const Definition& declared) {
-    std::string text = fmt::format("{}:{}", declared.at.file, declared.at.line);
+    std::string text = declared.at.text();
     for (auto step = declared.chain.rbegin(); step != declared.chain.rend(); ++step)
-      if (step->line != 0) text += fmt::format(", included from {}:{}", step->file, step->line);
+      if (step->line != 0) text += ", included from " + step->text();
     return text;
   }
 
