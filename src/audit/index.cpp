@@ -8,6 +8,7 @@
 #include <cstring>
 #include <optional>
 
+#include "elf/outline.hpp"
 #include "facts/facts_file.hpp"
 #include "locate/dwarf/debug_info.hpp"
 #include "scan/device/device_code.hpp"
@@ -50,6 +51,46 @@ void complete(InputFacts& facts, unsigned jobs) {
   });
 }
 
+/// The first use of each undefined name in each section, where debug info knows more of it.
+void add_use_lines(const ObjectFacts& object, Outline& outline) {
+  std::vector<std::uint32_t> undefined;
+  for (const Symbol& symbol : object.symbols)
+    if (!symbol.defined()) undefined.push_back(symbol.index);
+  std::vector<CodeAt> wanted;
+  for (const Use& use : find_uses(object.origin, undefined)) wanted.push_back({use.section, use.offset, use.symbol});
+  const std::vector<CodeLine> lines = lines_of_code(object.origin, wanted);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    outline.source = lines[i].source;
+    if (lines[i].at.line != 0 || !lines[i].symbol.empty())
+      outline.uses.push_back({wanted[i].symbol, wanted[i].section, wanted[i].offset, lines[i].at, lines[i].symbol});
+  }
+}
+
+Outline outline(const ObjectFacts& object) {
+  Outline made;
+  made.object = outline_of(object.origin);
+  if (!object.origin.bytecode) add_use_lines(object, made);
+  return made;
+}
+
+/// Of the objects that a linker may put into an output.
+Outlines outlines_of(const InputFacts& facts, unsigned jobs) {
+  const auto is_linked = [](const ObjectFacts& object) {
+    return object.kind == ObjectKind::Relocatable && !object.nested && object.origin.entry.empty();
+  };
+  std::vector<Outline> made(facts.objects.size());
+  if (facts.kind == InputKind::Object || facts.kind == InputKind::Archive)
+    with_threads(jobs, [&] {
+      for_each_parallel(made.size(), 1, [&](std::size_t i) {
+        if (is_linked(facts.objects[i])) made[i] = outline(facts.objects[i]);
+      });
+    });
+  Outlines outlines;
+  for (std::size_t i = 0; i < made.size(); ++i)
+    if (!made[i].object.empty()) outlines.emplace(facts.objects[i].origin.offset, std::move(made[i]));
+  return outlines;
+}
+
 }  // namespace
 
 std::vector<InputError> index_file(const std::string& path, const std::string& output, unsigned jobs) {
@@ -60,7 +101,7 @@ std::vector<InputError> index_file(const std::string& path, const std::string& o
   complete(facts, jobs);
   const std::optional<Content> content = content_of(whole);
   if (!content || state_of(whole) != state) return {InputError(path, "changed while it was being read")};
-  const int error = replace_file(output, facts_file(facts, *content));
+  const int error = replace_file(output, facts_file(facts, *content, outlines_of(facts, jobs)));
   if (error != 0) throw UsageError(fmt::format("cannot write {}: {}", output, std::strerror(error)));
   return {};
 }

@@ -22,6 +22,7 @@
 
 #include "elf/bytecode.hpp"
 #include "elf/file_kind.hpp"
+#include "elf/outline.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/origin.hpp"
 #include "support/bytes.hpp"
@@ -250,6 +251,7 @@ static Buffer object_of_binary(const std::string& path) {
 }
 
 ElfFile ElfFile::open(const Origin& origin) {
+  if (const Outline* outline = outline_at_hand(origin)) return open(origin, object_of_outline(origin, outline->object));
   if (origin.binary) return open(origin, object_of_binary(origin.path));
   if (origin.bytecode) return open(origin, object_of_bytecode(origin));
   if (!origin.entry.empty()) {

@@ -446,6 +446,83 @@ class PlaceReader {
 
 }  // namespace
 
+namespace {
+
+/// A text that was there before is the number of that one: of lines, most are of one file and few functions.
+class TextsWriter {
+ public:
+  explicit TextsWriter(WireWriter& out) : out_(out) {}
+
+  void text(const std::string& text) {
+    const auto [known, fresh] = numbers_.try_emplace(text, numbers_.size() + 1);
+    out_.number(fresh ? 0 : known->second);
+    if (fresh) out_.text(text);
+  }
+
+ private:
+  WireWriter& out_;
+  std::unordered_map<std::string, std::size_t> numbers_;
+};
+
+class TextsReader {
+ public:
+  explicit TextsReader(WireReader& in) : in_(in) {}
+
+  std::string text() {
+    const std::uint64_t number = in_.number_to(texts_.size());
+    return std::string(number == 0 ? texts_.emplace_back(in_.text()) : texts_[number - 1]);
+  }
+
+ private:
+  WireReader& in_;
+  std::vector<std::string_view> texts_;
+};
+
+}  // namespace
+
+std::string encode_outlines(const Outlines& outlines) {
+  WireWriter out;
+  TextsWriter texts(out);
+  out.number(outlines.size());
+  for (const auto& [offset, outline] : outlines) {
+    out.number(offset);
+    out.text(outline.object);
+    out.text(outline.source);
+    out.number(outline.uses.size());
+    for (const UseLine& use : outline.uses) {
+      out.number(use.symbol);
+      texts.text(use.section);
+      out.number(use.offset);
+      texts.text(use.at.file);
+      out.number(use.at.line);
+      texts.text(use.function);
+    }
+  }
+  return out.take();
+}
+
+Outlines decode_outlines(std::string_view bytes) {
+  WireReader in(bytes);
+  TextsReader texts(in);
+  Outlines outlines;
+  for (std::size_t left = in.count(); left != 0; --left) {
+    Outline& outline = outlines[in.number()];
+    outline.object = in.text();
+    outline.source = in.text();
+    for (std::size_t uses = in.count(); uses != 0; --uses) {
+      UseLine& use = outline.uses.emplace_back();
+      use.symbol = in.number32();
+      use.section = texts.text();
+      use.offset = in.number();
+      use.at.file = texts.text();
+      use.at.line = in.number32();
+      use.function = texts.text();
+    }
+  }
+  in.finish();
+  return outlines;
+}
+
 std::string encode_places(const Places& places) {
   TextTable table;
   WireWriter body;

@@ -69,6 +69,8 @@ class WireReader {
   /// bytes.
   std::size_t count() { return static_cast<std::size_t>(number_to(rest_.size())); }
 
+  bool at_end() const { return rest_.empty(); }
+
   std::string_view text() { return take(static_cast<std::size_t>(number_to(rest_.size()))); }
 
   /// Bytes behind what has been read are a contradiction, too.
@@ -94,6 +96,31 @@ std::string encode_facts(const InputFacts& facts);
 /// Every number that names another thing is checked against what there is. Names are not filled in: InputFacts::path
 /// and kind, Origin::path and bytes_path, ObjectFacts::indexed_in. Throws BadWire.
 InputFacts decode_facts(std::string_view bytes);
+
+// --- What a link asks of a relocatable object besides its facts.
+
+/// Where an undefined name is used: what debug info and the symbol table say of the first use in each section.
+struct UseLine {
+  std::uint32_t symbol = 0;  ///< symbol table index of the undefined name
+  std::string section;       ///< whole name: ".text._Z1fv"
+  std::uint64_t offset = 0;  ///< in that section
+  SourceLine at;             ///< line 0: not known
+  std::string function;      ///< mangled: the function or variable that it is in; empty: not known
+};
+
+struct Outline {
+  std::string object;  ///< elf/outline.hpp
+  std::string source;  ///< the file that was compiled, without its folder; empty: not known
+  std::vector<UseLine> uses;
+};
+
+/// By Origin::offset.
+using Outlines = std::map<std::uint64_t, Outline>;
+
+std::string encode_outlines(const Outlines& outlines);
+
+/// Throws BadWire.
+Outlines decode_outlines(std::string_view bytes);
 
 // --- What an object's debug info says of where its definitions are written, as bytes that can be kept. Paths are those
 // of the compiler, so that they can be shown from any folder.

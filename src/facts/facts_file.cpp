@@ -27,13 +27,14 @@
 namespace elfaudit {
 namespace {
 
-constexpr std::uint32_t kFormat = 4;  // to be raised with every change of what any payload says or means
+constexpr std::uint32_t kFormat = 5;  // to be raised with every change of what any payload says or means
 constexpr std::size_t kHeader = 56;
 constexpr unsigned k64Bit = 1;
 constexpr unsigned kBigEndian = 2;
 constexpr std::size_t kChecksum = 8;
 constexpr std::size_t kWorthCompressing = 4 << 10;
 constexpr int kLevel = 3;
+constexpr int kFactsLevel = 12;  // what is made once and fetched from afar
 // What is read takes at most 32 times its bytes in memory (a list of empty texts), so that is how far a few bytes go
 // in the hands of an attacker. Facts, names for the most part, are compressed to a tenth.
 constexpr std::uint64_t kMostRatio = 32;
@@ -43,10 +44,10 @@ void put(std::string& out, std::uint64_t value, int bytes) {
   for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> 8 * i & 0xff);
 }
 
-std::string compressed(const std::string& payload) {
+std::string compressed(const std::string& payload, int level) {
   if (payload.size() < kWorthCompressing) return payload;
   std::string out(ZSTD_compressBound(payload.size()), '\0');
-  const std::size_t size = ZSTD_compress(out.data(), out.size(), payload.data(), payload.size(), kLevel);
+  const std::size_t size = ZSTD_compress(out.data(), out.size(), payload.data(), payload.size(), level);
   if (ZSTD_isError(size) || size >= payload.size() || payload.size() / kMostRatio >= size) return payload;
   out.resize(size);
   return out;
@@ -98,7 +99,7 @@ Head read_head(std::string_view bytes) {
 }  // namespace
 
 std::string write_document(const Document& document, std::string_view version) {
-  const std::string stored = compressed(document.payload);
+  const std::string stored = compressed(document.payload, document.kind < DocumentKind::Places ? kFactsLevel : kLevel);
   std::string out(kDocumentMagic);
   put(out, kFormat, 4);
   put(out, document.machine.number, 2);
@@ -289,7 +290,7 @@ void name(InputFacts& facts, const std::string& facts_path, bool available) {
 
 }  // namespace
 
-std::string facts_file(const InputFacts& facts, const Content& content) {
+std::string facts_file(const InputFacts& facts, const Content& content, const Outlines& outlines) {
   Document document;
   document.kind = document_kind(facts.kind);
   if (!facts.objects.empty()) {
@@ -298,28 +299,53 @@ std::string facts_file(const InputFacts& facts, const Content& content) {
   }
   document.content = content;
   document.name = facts.path;
-  document.payload = encode_facts(facts);
+  WireWriter payload;
+  payload.text(encode_facts(facts));
+  payload.text(encode_outlines(outlines));
+  document.payload = payload.take();
   return write_document(document, ELFAUDIT_VERSION);
 }
 
-InputFacts read_facts_file(const std::string& path) {
+namespace {
+
+/// Calls `read(document, kind, payload)` for a facts file.
+template <class Read>
+auto read_payload(const std::string& path, const Read& read) {
   try {
     const std::optional<std::string> bytes = read_whole(path, kLargestDocument);
     if (!bytes) throw InputError(path, "could not be read");
     const Document document = read_document(*bytes, ELFAUDIT_VERSION);
     const std::optional<InputKind> kind = input_kind(document.kind);
     if (!kind) throw InputError(path, "is a cache entry, not a facts file");
-    InputFacts facts = decode_facts(document.payload);
-    facts.path = document.name;
-    facts.kind = *kind;
-    check(facts);
-    name(facts, path, is_available(document));
-    return facts;
+    WireReader payload(document.payload);
+    return read(document, *kind, payload);
   } catch (const BadDocument& error) {
     throw InputError(path, error.what());
   } catch (const BadWire& error) {
     throw InputError(path, std::string("is damaged: ") + error.what());
   }
+}
+
+}  // namespace
+
+InputFacts read_facts_file(const std::string& path) {
+  return read_payload(path, [&](const Document& document, InputKind kind, WireReader& payload) {
+    InputFacts facts = decode_facts(payload.text());
+    payload.text();  // outlines, which are decoded when they are asked for
+    payload.finish();
+    facts.path = document.name;
+    facts.kind = kind;
+    check(facts);
+    name(facts, path, is_available(document));
+    return facts;
+  });
+}
+
+Outlines read_outlines(const std::string& path) {
+  return read_payload(path, [&](const Document&, InputKind, WireReader& payload) {
+    payload.text();  // the facts
+    return decode_outlines(payload.text());
+  });
 }
 
 }  // namespace elfaudit

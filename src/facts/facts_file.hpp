@@ -13,6 +13,7 @@
 
 #include "elfaudit/facts.hpp"
 #include "elfaudit/origin.hpp"
+#include "facts/codec.hpp"
 #include "target/machine_traits.hpp"
 
 namespace elfaudit {
@@ -107,7 +108,10 @@ Document read_document(std::string_view bytes, std::string_view version);
 std::optional<Document> peek_document(const std::string& path);
 
 /// The bytes of a facts file. `content`: of the file that the facts are of.
-std::string facts_file(const InputFacts& facts, const Content& content);
+std::string facts_file(const InputFacts& facts, const Content& content, const Outlines& outlines);
+
+/// Those of a facts file. Throws InputError that names `path`.
+Outlines read_outlines(const std::string& path);
 
 /// The facts, under the object's name. Whether the object is available is found out by its content. Throws InputError
 /// that names `path`.

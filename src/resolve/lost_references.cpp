@@ -56,7 +56,7 @@ class LostReferences {
     for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
       for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
         const ObjectFacts& facts = inputs_[i].objects[o];
-        const bool is_read = out_.linked[i][o] && facts.kind == ObjectKind::Relocatable && facts.available;
+        const bool is_read = out_.linked[i][o] && facts.kind == ObjectKind::Relocatable;
         const ObjectId id{i, o};
         if (is_read && !facts.origin.bytecode && (asks_unallocated || out_.discarded_groups.contains(id)))
           asked_.push_back({id, dropped_sections(facts, id, out_), {}, {}});

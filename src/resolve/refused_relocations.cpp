@@ -289,7 +289,7 @@ class RelocationCheck {
     for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
       for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
         const ObjectFacts& facts = inputs_[i].objects[o];
-        if (!out_.linked[i][o] || facts.kind != ObjectKind::Relocatable || !facts.is_64 || !facts.available) continue;
+        if (!out_.linked[i][o] || facts.kind != ObjectKind::Relocatable || !facts.is_64) continue;
         if (objects_.empty()) {
           machine_ = &machine_of(facts);
           link_.rules = machine_->relocations;

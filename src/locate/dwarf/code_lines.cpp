@@ -12,6 +12,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "elf/outline.hpp"
 #include "elfaudit/error.hpp"
 #include "locate/dwarf/debug_info.hpp"
 #include "locate/dwarf/line_header.hpp"
@@ -240,9 +241,26 @@ class CoveringSymbols {
 
 }  // namespace
 
+/// As they were when the object was indexed.
+static std::vector<CodeLine> recorded_lines(const Outline& outline, const std::vector<CodeAt>& wanted) {
+  std::vector<CodeLine> lines;
+  for (const CodeAt& code : wanted) {
+    const auto known = std::find_if(outline.uses.begin(), outline.uses.end(), [&](const UseLine& use) {
+      return use.symbol == code.symbol && use.offset == code.offset && use.section == code.section;
+    });
+    CodeLine& line = lines.emplace_back();
+    line.source = outline.source;
+    if (known == outline.uses.end()) continue;
+    line.at = known->at;
+    line.symbol = known->function;
+  }
+  return lines;
+}
+
 std::vector<CodeLine> lines_of_code(const Origin& origin, const std::vector<CodeAt>& wanted) {
   std::vector<CodeLine> lines(wanted.size());
   try {
+    if (const Outline* outline = outline_at_hand(origin)) return recorded_lines(*outline, wanted);
     DebugFile file(origin, false);
     DebugSections& sections = file.sections();
     if (!sections.relocatable()) return lines;

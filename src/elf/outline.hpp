@@ -1,0 +1,29 @@
+// The outline of an object: its bytes at their places, those that no link asks for left out. A facts file keeps it, so
+// that what is asked of an object (who uses a name, which section needs which, what a linker refuses) is answered by the
+// same readers when the object is not there.
+//
+// Kept: the ELF header and the section headers, symbol tables and names, groups, notes and warnings, the lengths of the
+// records of .eh_frame, and the relocations. Those that differ in their place and addend alone stand together, all with
+// the place of the first. Zero: code, data, debug info and its relocations, except those of global symbols.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "elfaudit/origin.hpp"
+#include "facts/codec.hpp"
+#include "support/zip_file.hpp"
+
+namespace elfaudit {
+
+/// Of a relocatable object. Throws InputError.
+std::string outline_of(const Origin& origin);
+
+/// The object that an outline stands for, as large as the object was. Throws InputError that names `origin`.
+Buffer object_of_outline(const Origin& origin, std::string_view outline);
+
+/// What there is of an object that only a facts file is left of (Origin::bytes_path names it); nullptr for all others.
+/// Good until the same thread asks again. Throws InputError.
+const Outline* outline_at_hand(const Origin& origin);
+
+}  // namespace elfaudit
