@@ -25,6 +25,7 @@
 #include "scan/section_graph.hpp"
 #include "scan/suppliers.hpp"
 #include "stale/stale.hpp"
+#include "support/faults.hpp"
 #include "support/file.hpp"
 #include "support/progress.hpp"
 #include "support/threads.hpp"
@@ -178,6 +179,9 @@ class Attempts {
 void add_errors(std::vector<InputError> errors, std::vector<Finding>& findings) {
   for (const std::string& file : take_shrunk_files())
     errors.emplace_back(file, "became shorter while it was being read: is a build still running?");
+  std::vector<InputError> faults = take_faults();
+  if (errors.empty() && complete(findings))
+    errors = std::move(faults);  // else it is known, and said once more at the end
   for (const InputError& error : errors) {
     Finding finding = unreadable_input(error);
     const auto comes_later = [&](const Finding& other) {

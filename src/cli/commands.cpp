@@ -47,6 +47,7 @@
 #include "report/rule_help.hpp"
 #include "report/wording.hpp"
 #include "rules/rules.hpp"
+#include "support/faults.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/progress.hpp"
@@ -158,14 +159,16 @@ void complain(std::string_view text) {
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
-bool complain_of_shrunk_files() {
-  const std::vector<std::string> files = take_shrunk_files();
-  for (const std::string& file : files) complain(file + ": became shorter while it was being read");
-  return !files.empty();
-}
-
 std::string message_of(const InputError& error) {
   return Origin{error.path, error.member, {}}.display() + ": " + error.what();
+}
+
+bool complain_of_faults() {
+  std::vector<InputError> errors = faults();
+  for (const std::string& file : take_shrunk_files())
+    errors.emplace_back(file, "became shorter while it was being read");
+  for (const InputError& error : errors) complain(message_of(error));
+  return !errors.empty();
 }
 
 namespace {
@@ -359,7 +362,7 @@ int list_command(const Request& request) {
   const bool json = !request.formats.empty() && request.formats.back() == "json";
   json ? json_listing(listing, write) : text_listing(listing, write);
   for (const InputError& error : listing.errors) say(error);
-  return listing.errors.empty() && !complain_of_shrunk_files() ? 0 : 2;
+  return listing.errors.empty() ? 0 : 2;
 }
 
 // --- elfaudit link -- COMMAND: the audit of a link, and then the link itself.
@@ -438,6 +441,7 @@ int link_command(const Request& request) {
   if (!request.files.empty()) throw UsageError("link takes a command after --, not files");
   check_audit_options(request);
   const int code = audit_if_it_links(request);
+  complain_of_faults();
   if (request.gate && code != 0) return code;
   return become(request.command);
 }
@@ -521,7 +525,7 @@ int index_command(const Request& request) {
   if (request.has_command) throw UsageError("index takes one file, not a link command");
   const std::vector<InputError> errors = index_file(request.files.front(), request.facts, request.audit.jobs);
   for (const InputError& error : errors) complain(message_of(error));
-  return errors.empty() && !complain_of_shrunk_files() ? 0 : 2;
+  return errors.empty() ? 0 : 2;
 }
 
 namespace {
@@ -789,6 +793,10 @@ void say_what_was_edited(const EditOutcome& outcome, bool written) {
 
 /// The findings stay: they are in the objects until these are built again. False when a file could not be written.
 bool edit(const Request& request, const Audit& audit) {
+  if (!faults().empty()) {
+    complain("nothing is edited: not all evidence could be read");
+    return false;
+  }
   const EditOutcome outcome = edit_sources(audit, {request.fix, request.allow_dirty, request.source_root});
   if (request.diff) print(outcome.diff, "the diff");
   say_what_was_edited(outcome, request.fix);
@@ -797,7 +805,12 @@ bool edit(const Request& request, const Audit& audit) {
 
 }  // namespace
 
-static int remembered(const Request& request, std::FILE* stream, const std::function<RunResult()>& run) {
+static int remembered(const Request& request, std::FILE* stream, const std::function<RunResult()>& audit_once) {
+  const auto run = [&] {
+    RunResult result = audit_once();
+    if (!faults().empty()) result.exit_code = 2;
+    return result;
+  };
   // Who writes a baseline wants it written, and who edits wants it done.
   const bool writes = !request.policy.write_baseline.empty() || request.fix || request.diff;
   if (request.audit.cache.empty() || writes) {
@@ -859,7 +872,7 @@ int explain_command(const Request& request) {
   print(json ? json_report(reports, result.complete) : explain_report(reports), "the report");
   for (const Finding& finding : result.findings)
     if (rule(finding.rule).kind == RuleKind::Unreadable) complain(finding.message);
-  return result.complete && !complain_of_shrunk_files() ? 0 : 2;
+  return result.complete ? 0 : 2;
 }
 
 }  // namespace elfaudit

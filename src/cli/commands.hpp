@@ -29,8 +29,9 @@ void write_to(const std::string& path, std::string_view text);
 /// One line on standard error, "elfaudit: TEXT", with nothing in it that a terminal or a CI system obeys.
 void complain(std::string_view text);
 
-/// Says which files became shorter while they were read. True when there are any: not all of them was read.
-bool complain_of_shrunk_files();
+/// Says what the system has failed to do, and which files became shorter while they were read. True when there is
+/// anything: the answer is not to be relied on.
+bool complain_of_faults();
 
 /// "libx.a(y.o): truncated"
 std::string message_of(const InputError& error);

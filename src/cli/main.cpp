@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <iterator>
 #include <memory>
@@ -395,19 +399,36 @@ int run(int given_words, char** given) {
   return request.run(request);
 }
 
+/// An exception that nothing can catch, or the C library gives up, which is for want of memory: that costs the answer, and
+/// is no crash.
+void install_last_words() {
+  std::set_terminate([] {
+    std::fputs("elfaudit: out of memory, or an internal error\n", stderr);
+    std::_Exit(2);
+  });
+  std::signal(SIGABRT, [](int) {
+    constexpr std::string_view kWords = "elfaudit: out of memory, or an internal error\n";
+    [[maybe_unused]] const auto n = ::write(STDERR_FILENO, kWords.data(), kWords.size());
+    ::_exit(2);
+  });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  install_last_words();
+  int code = 2;
   try {
-    return run(argc, argv);
+    code = run(argc, argv);
   } catch (const elfaudit::UsageError& error) {
     elfaudit::complain(error.what());
   } catch (const elfaudit::InputError& error) {
     elfaudit::complain(elfaudit::message_of(error));
   } catch (const std::bad_alloc&) {
     std::fputs("elfaudit: out of memory\n", stderr);
+    return 2;
   } catch (const std::exception& error) {
     elfaudit::complain(std::string("internal error: ") + error.what());
   }
-  return 2;
+  return elfaudit::complain_of_faults() ? 2 : code;
 }

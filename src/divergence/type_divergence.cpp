@@ -251,10 +251,9 @@ class TypeCheck {
 
   TypeComparison run() {
     TypeComparison result;
-    read_rows(result.notes);
+    read_rows();
     find_conflicts();
-    if (conflicts_.empty()) return result;
-    read_words();
+    if (!conflicts_.empty()) read_words();
     set_derived_apart();
     find_bound();
     for (Disagreement& conflict : conflicts_) {
@@ -262,6 +261,7 @@ class TypeCheck {
       if (is_told(conflict)) result.divergences.push_back(divergence(conflict));
     }
     std::ranges::stable_sort(result.divergences, {}, &TypeDivergence::name);
+    result.notes = std::move(notes_);
     return result;
   }
 
@@ -317,14 +317,17 @@ class TypeCheck {
   }
   static constexpr std::string_view kScheme = "shapes 1\n";  // changes with what type_reader.cpp compares
 
-  /// Calls take(object, answer) for each object, in their order.
+  /// Calls take(object, answer) for each object, in their order. What gets no answer is said in a note.
   template <class Take>
-  void ask(const std::vector<std::uint32_t>& objects, std::vector<std::string> requests, const Take& take) const {
+  void ask(const std::vector<std::uint32_t>& objects, std::vector<std::string> requests, const Take& take) {
     ReaderLimits limits;
     limits.workers = thread_count(jobs_);
     read_apart(
         requests, limits, [&](std::string_view request) { return answer(request); },
-        [&](std::size_t i, ReaderAnswer got) { take(objects[i], std::move(got)); });
+        [&](std::size_t i, const ReaderAnswer& got) {
+          if (got.failed.empty()) return take(objects[i], got.text);
+          notes_.push_back(fmt::format("the types of {} were not compared: {}", label(objects[i]), got.failed));
+        });
   }
 
   static WireWriter request(Ask ask, std::uint32_t object) {
@@ -334,7 +337,7 @@ class TypeCheck {
     return out;
   }
 
-  void read_rows(std::vector<std::string>& notes) {
+  void read_rows() {
     std::vector<std::uint32_t> all(parts_.size());
     std::vector<std::string> requests;
     for (std::uint32_t i = 0; i < all.size(); ++i) {
@@ -342,21 +345,17 @@ class TypeCheck {
       requests.push_back(request(Ask::Rows, i).take());
     }
     std::map<TypeInfo, std::size_t> counts;
-    ask(all, std::move(requests), [&](std::uint32_t object, const ReaderAnswer& answer) {
-      if (!answer.failed.empty()) {
-        notes.push_back(fmt::format("the types of {} were not compared: {}", label(object), answer.failed));
-        return;
-      }
-      const ObjectRows rows = decoded_rows(answer.text);
+    ask(all, std::move(requests), [&](std::uint32_t object, const std::string& answer) {
+      const ObjectRows rows = decoded_rows(answer);
       if (rows.info != TypeInfo::Present && is_of_system(this->object(object).origin.path)) return;  // crt1.o
       ++counts[rows.info];
       table_.add(object, rows.rows);
     });
-    add_missing(counts, notes);
+    add_missing(counts);
   }
 
   /// Said once, by kind.
-  void add_missing(const std::map<TypeInfo, std::size_t>& counts, std::vector<std::string>& notes) const {
+  void add_missing(const std::map<TypeInfo, std::size_t>& counts) {
     std::vector<std::string> kinds;
     std::size_t all = 0;
     for (const auto& [info, count] : counts) all += count;
@@ -368,7 +367,7 @@ class TypeCheck {
     say(TypeInfo::LinesOnly, "with lines only (-g1)");
     say(TypeInfo::Elsewhere, "whose debug info is in another file that is missing");
     if (!kinds.empty())
-      notes.push_back(
+      notes_.push_back(
           fmt::format("types were not compared of {} of {} objects: {}", missing(counts), all, fmt::join(kinds, ", ")));
   }
 
@@ -431,9 +430,8 @@ class TypeCheck {
       objects.push_back(object);
       requests.push_back(out.take());
     }
-    ask(objects, std::move(requests), [&](std::uint32_t object, const ReaderAnswer& answer) {
-      if (!answer.failed.empty()) return;
-      for (Shape& shape : decoded_shapes(answer.text)) shapes_[object].push_back(std::move(shape));
+    ask(objects, std::move(requests), [&](std::uint32_t object, const std::string& answer) {
+      for (Shape& shape : decoded_shapes(answer)) shapes_[object].push_back(std::move(shape));
     });
     for (Disagreement& conflict : conflicts_) {
       conflict.shape_a = shape(conflict.shown_a, conflict.row_a);
@@ -673,9 +671,8 @@ class TypeCheck {
     requests.reserve(objects.size());
     for (const std::uint32_t object : objects) requests.push_back(request(Ask::Mentions, object).take());
     std::map<std::uint32_t, std::vector<Mention>> mentions;
-    ask(objects, std::move(requests), [&](std::uint32_t object, const ReaderAnswer& answer) {
-      if (answer.failed.empty()) mentions[object] = decoded_mentions(answer.text);
-    });
+    ask(objects, std::move(requests),
+        [&](std::uint32_t object, const std::string& answer) { mentions[object] = decoded_mentions(answer); });
     std::set<std::string_view> names;
     for (const auto& [object, all] : mentions)
       for (const Mention& mention : all)
@@ -798,6 +795,7 @@ class TypeCheck {
   std::vector<Part> parts_;
   ShapeTable table_;
   std::vector<Disagreement> conflicts_;
+  std::vector<std::string> notes_;
   std::map<std::uint32_t, std::vector<Shape>> shapes_;
 };
 

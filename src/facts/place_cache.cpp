@@ -11,6 +11,7 @@
 
 #include "elfaudit/version.hpp"
 #include "facts/codec.hpp"
+#include "support/faults.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 
@@ -54,6 +55,7 @@ std::string PlaceCache::path_of(const std::array<std::uint8_t, 16>& hash, const 
 }
 
 std::optional<Document> PlaceCache::read(const std::string& path, DocumentKind kind) const {
+  const FaultsCostNothing own;
   const std::optional<std::string> bytes = read_own(path, kLargestEntry);
   if (!bytes) return std::nullopt;
   try {
@@ -65,6 +67,7 @@ std::optional<Document> PlaceCache::read(const std::string& path, DocumentKind k
 }
 
 void PlaceCache::write(const std::string& path, const Document& document) {
+  const FaultsCostNothing own;
   std::error_code error;
   fs::create_directories(fs::path(path).parent_path(), error);
   int failed = error.value();

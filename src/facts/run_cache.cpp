@@ -15,6 +15,7 @@
 #include "elfaudit/version.hpp"
 #include "facts/codec.hpp"
 #include "facts/facts_file.hpp"
+#include "support/faults.hpp"
 #include "support/file.hpp"
 #include "support/path.hpp"
 
@@ -98,6 +99,7 @@ RunCache::RunCache(const std::string& folder, const std::vector<std::string>& wo
 }
 
 std::optional<RememberedRun> RunCache::find() const {
+  const FaultsCostNothing own;
   const std::optional<std::string> bytes = read_own(path_, kLargestEntry);
   if (!bytes) return std::nullopt;
   try {
@@ -116,6 +118,7 @@ std::optional<RememberedRun> RunCache::find() const {
 
 void RunCache::keep(const RunResult& result, const FileUses& uses) const {
   if (!uses.whole || result.exit_code > 1) return;
+  const FaultsCostNothing own;
   std::error_code error;
   Document document;
   document.kind = DocumentKind::Run;

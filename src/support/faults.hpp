@@ -1,0 +1,36 @@
+// Faults: the system fails to do what it is asked for, and not for what is asked. A disk can't be read, no more files can be
+// open, no memory is left. Code that asks whether a file is there takes each failure for a no; that answer is not to be
+// trusted then, so the run ends with exit code 2.
+//
+// The program's calls of the C library note what fails by themselves (src/cli/system_calls.cpp).
+#pragma once
+
+#include <vector>
+
+#include "elfaudit/error.hpp"
+
+namespace elfaudit {
+
+/// `path` could not be opened, looked at or read, and `error` is errno. Only what says nothing about the path counts:
+/// EIO, EMFILE and the like, not ENOENT or EACCES. Null: it has no path.
+void note_fault(const char* path, int error) noexcept;
+
+/// The same of an open file.
+void note_fault(int fd, int error) noexcept;
+
+/// What was noted since the program began, each once, sorted.
+std::vector<InputError> faults();
+
+/// What was noted since the last call: of several audits the first one has it.
+std::vector<InputError> take_faults();
+
+/// While one lives, this thread's faults cost no answer: of what the program keeps for itself.
+class FaultsCostNothing {
+ public:
+  FaultsCostNothing() noexcept;
+  ~FaultsCostNothing();
+  FaultsCostNothing(const FaultsCostNothing&) = delete;
+  FaultsCostNothing& operator=(const FaultsCostNothing&) = delete;
+};
+
+}  // namespace elfaudit
