@@ -50,6 +50,7 @@
 #include "support/faults.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
+#include "support/limits.hpp"
 #include "support/progress.hpp"
 #include "support/strings.hpp"
 #include "support/threads.hpp"
@@ -274,8 +275,6 @@ void add_to_baseline(const std::string& path, const Audit& audit) {
 
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{256} << 20;  // as for a log that is a file
-
 std::string standard_input() {
   note_unknown_use();
   std::string text;
@@ -284,7 +283,7 @@ std::string standard_input() {
     const std::size_t n = std::fread(bytes, 1, sizeof bytes, stdin);
     if (n == 0) break;
     text.append(bytes, n);
-    if (text.size() > kMostBytes) throw InputError("-", "too large for standard input");
+    if (text.size() > limits::kLogBytes) throw InputError("-", "too large for standard input");
   }
   if (std::ferror(stdin) != 0) throw InputError("-", std::strerror(errno));
   return text;

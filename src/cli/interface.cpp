@@ -13,6 +13,7 @@
 #include "elfaudit/version.hpp"
 #include "report/wording.hpp"
 #include "rules/rules.hpp"
+#include "support/limits.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {
@@ -287,6 +288,45 @@ std::string generated(const CLI::App& app, const std::string& kind) {
   if (kind == "zsh") return zsh_completion(program);
   if (kind == "fish") return fish_completion(program);
   throw UsageError(fmt::format("--generate {}: man, bash, zsh or fish", kind));
+}
+
+namespace {
+
+struct LimitRow {
+  std::string_view heading;  ///< of a section; all else is empty then
+  std::uint64_t value = 0;
+  std::string_view unit, where, beyond;
+};
+
+constexpr LimitRow kLimits[] = {
+#define SECTION(heading) {heading, 0, {}, {}, {}},
+#define LIMIT(name, type, value, unit, where, beyond) {{}, limits::k##name, unit, where, beyond},
+#include "support/limits.def"
+#undef LIMIT
+#undef SECTION
+};
+
+/// "16 MiB"
+std::string amount_of(const LimitRow& row) {
+  const bool bytes = row.unit.starts_with("bytes");
+  const std::string_view rest = bytes ? row.unit.substr(std::string_view("bytes").size()) : "";
+  for (const auto& [shift, unit] : {std::pair(30, "GiB"), std::pair(20, "MiB"), std::pair(10, "KiB")})
+    if (bytes && row.value % (std::uint64_t{1} << shift) == 0)
+      return fmt::format("{} {}{}", row.value >> shift, unit, rest);
+  return fmt::format("{} {}", row.value, row.unit);
+}
+
+}  // namespace
+
+std::string limits_table() {
+  std::string out;
+  for (const LimitRow& row : kLimits) {
+    if (!row.heading.empty())
+      out += fmt::format("{}{}:\n", out.empty() ? "" : "\n", row.heading);
+    else
+      out += fmt::format("  {:<28} {}\n  {:<28}   beyond: {}\n", amount_of(row), row.where, "", row.beyond);
+  }
+  return out;
 }
 
 }  // namespace elfaudit

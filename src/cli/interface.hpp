@@ -44,6 +44,9 @@ std::string help_of(const CLI::App& app);
 /// `kind`: man, bash, zsh or fish. Throws UsageError for others.
 std::string generated(const CLI::App& app, const std::string& kind);
 
+/// What `elfaudit --limits` prints: each limit of support/limits.def with its value and what happens beyond it.
+std::string limits_table();
+
 std::string man_page(const CommandWords& program);
 std::string bash_completion(const CommandWords& program);
 std::string zsh_completion(const CommandWords& program);

@@ -312,6 +312,14 @@ void define(CLI::App& app, Request& request, std::string_view first_word) {
   app.formatter(std::make_shared<Help>());  // before the commands, which take it over
   app.set_help_flag("-h,--help", "print this and exit");
   app.set_version_flag("--version", "elfaudit " ELFAUDIT_VERSION, "print the version and exit");
+  app.add_flag_callback(
+         "--limits",
+         [] {
+           print(limits_table(), "the limits");
+           throw CLI::Success();
+         },
+         "print how large, deep and many inputs may be, and exit")
+      ->trigger_on_parse();
   app.add_option_function<std::string>(
          "--generate",
          [&app](const std::string& kind) {

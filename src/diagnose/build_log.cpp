@@ -11,6 +11,7 @@
 #include <unordered_set>
 
 #include "support/file.hpp"
+#include "support/limits.hpp"
 #include "support/path.hpp"
 #include "target/gpu_arch.hpp"
 
@@ -68,7 +69,6 @@ void read_arch_list(std::span<const LogLine> lines, LogArchList& list) {
 
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 constexpr std::size_t kMostLookedAt = 8192;  // commands between an error and the one that said it
 constexpr std::size_t kMostFitting = 256;
 
@@ -253,7 +253,7 @@ BuildLog read_build_log(std::string_view text) {
     std::vector<LogCommand> commands = find_log_commands(stream.lines);
     std::vector<LogError> errors = find_log_errors(stream.lines);
     read_arch_list(stream.lines, arch_list);
-    whole = whole && commands.size() < kMostLogCommands && errors.size() < kMostLogErrors;
+    whole = whole && commands.size() < limits::kLogCommands && errors.size() < limits::kLogErrors;
     builder.add(std::move(commands), std::move(errors));
   }
   BuildLog log = builder.take();
@@ -262,6 +262,6 @@ BuildLog read_build_log(std::string_view text) {
   return log;
 }
 
-BuildLog read_build_log_file(const std::string& path) { return read_build_log(read_named(path, kMostBytes)); }
+BuildLog read_build_log_file(const std::string& path) { return read_build_log(read_named(path, limits::kLogBytes)); }
 
 }  // namespace elfaudit

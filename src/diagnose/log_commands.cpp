@@ -11,14 +11,13 @@
 #include "input/build/compile_command.hpp"
 #include "input/driver.hpp"
 #include "input/ld_options.hpp"
+#include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/shell_words.hpp"
 
 namespace elfaudit {
 namespace {
 
-constexpr std::size_t kLongestLine = std::size_t{4} << 20;
-constexpr std::size_t kMostLines = std::size_t{4} << 20;
 constexpr char kEscape = '\x1b';
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -71,8 +70,8 @@ bool for_each_line(std::string_view log, const Take& take) {
   std::uint32_t number = 1;
   for (std::size_t at = 0; at < log.size(); ++number) {
     const std::size_t end = std::min(log.find('\n', at), log.size());
-    whole = whole && end - at <= kLongestLine;
-    std::string_view physical = log.substr(at, std::min(end - at, kLongestLine));
+    whole = whole && end - at <= limits::kLogLine;
+    std::string_view physical = log.substr(at, std::min(end - at, limits::kLogLine));
     at = end + 1;
     while (physical.ends_with('\r')) physical.remove_suffix(1);
     for (std::size_t from = 0; from <= physical.size();) {
@@ -87,8 +86,8 @@ bool for_each_line(std::string_view log, const Take& take) {
 /// Of too many the last ones: that is where a build says what it failed of.
 std::vector<Line> cut_lines(std::string_view log, bool& whole) {
   std::size_t count = 0;
-  whole = for_each_line(log, [&](std::uint32_t, std::string_view) { ++count; }) && count <= kMostLines;
-  std::size_t to_skip = count - std::min(count, kMostLines);
+  whole = for_each_line(log, [&](std::uint32_t, std::string_view) { ++count; }) && count <= limits::kLogLines;
+  std::size_t to_skip = count - std::min(count, limits::kLogLines);
   std::vector<Line> lines;
   lines.reserve(count - to_skip);
   for_each_line(log, [&](std::uint32_t number, std::string_view text) {
@@ -461,7 +460,7 @@ class CommandReader {
   explicit CommandReader(std::span<const LogLine> lines) : lines_(lines) {}
 
   std::vector<LogCommand> read() {
-    while (at_ < lines_.size() && commands_.size() < kMostLogCommands) take_line();
+    while (at_ < lines_.size() && commands_.size() < limits::kLogCommands) take_line();
     return std::move(commands_);
   }
 

@@ -61,7 +61,6 @@ struct LogCommand {
 };
 
 /// Reading stops after so many; a full build of a large browser has a quarter of that.
-constexpr std::size_t kMostLogCommands = std::size_t{1} << 18;
 
 /// The commands in the lines of one stream, in order: lines that are a command, behind ninja's "[7/7] ", a shell's "+
 /// ", libtool's "libtool: link: ", with `cd x && ` before them and `\` at line ends.

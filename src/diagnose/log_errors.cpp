@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "input/driver.hpp"
+#include "support/limits.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit::log_errors {
@@ -502,7 +503,7 @@ bool may_be_message(std::string_view text) {
 
 std::vector<LogError> find_log_errors(std::span<const LogLine> lines) {
   Reader reader;
-  for (std::size_t at = 0; at < lines.size() && reader.errors.size() < kMostLogErrors;) {
+  for (std::size_t at = 0; at < lines.size() && reader.errors.size() < limits::kLogErrors;) {
     reader.lines = lines.subspan(at);
     if (!may_be_message(reader.text())) {
       reader.included_from.clear();

@@ -68,7 +68,6 @@ struct LogError {
 };
 
 /// Reading stops after so many.
-constexpr std::size_t kMostLogErrors = std::size_t{1} << 16;
 
 /// The errors in the lines of one stream, in order. Warnings and notes are none.
 std::vector<LogError> find_log_errors(std::span<const LogLine> lines);

@@ -8,13 +8,15 @@
 #include <string_view>
 #include <vector>
 
+#include "support/limits.hpp"
+
 namespace elfaudit {
 
 struct ReaderLimits {
   unsigned workers = 1;
-  unsigned seconds = 60;                              ///< of processor time for a request
+  unsigned seconds = limits::kTypesSeconds;           ///< of processor time for a request
   unsigned stuck_seconds = 5;                         ///< without processor time: it is asked once more
-  std::size_t memory = std::size_t{2} << 30;          ///< bytes that a worker may use besides what this process does
+  std::size_t memory = limits::kTypesMemory;          ///< bytes that a worker may use besides what this process does
   std::size_t largest_answer = std::size_t{1} << 30;  ///< bytes
 };
 

@@ -20,6 +20,7 @@
 
 #include "support/bytes.hpp"
 #include "support/file.hpp"
+#include "support/limits.hpp"
 
 namespace elfaudit {
 
@@ -303,7 +304,6 @@ bool all_are_members(std::span<const std::uint64_t> headers, const Archive& arch
 }
 
 constexpr std::uint64_t kMagicBytes = kArchiveMagic.size();
-constexpr std::uint64_t kMaxName = 64 << 10;  // bytes; many members may share one name
 constexpr std::string_view kHeaderEnd = "`\n";
 
 std::string_view without_trailing(std::string_view text, char c) {
@@ -433,7 +433,7 @@ std::optional<std::string> ArchiveReader::member_name(std::string_view raw, Cont
   if (raw.starts_with("#1/")) {
     const auto length = archive_number(raw.substr(3));
     if (!length || *length > content.size || !bytes_.has(content.offset, *length)) return std::nullopt;
-    std::string name(std::min(*length, kMaxName), '\0');
+    std::string name(std::min(*length, limits::kMemberName), '\0');
     bytes_.read(content.offset, name);
     content.offset += *length;
     content.size -= *length;
@@ -443,7 +443,7 @@ std::optional<std::string> ArchiveReader::member_name(std::string_view raw, Cont
     const auto offset = archive_number(raw.substr(1));
     if (!offset || *offset >= long_names_.size()) return std::nullopt;
     // GNU ends a name with "/\n"; the COFF form with NUL.
-    std::string_view name = long_names_.substr(*offset, kMaxName);
+    std::string_view name = long_names_.substr(*offset, limits::kMemberName);
     name = name.substr(0, name.find_first_of(std::string_view("\n\0", 2)));
     if (name.ends_with('/')) name.remove_suffix(1);
     return std::string(name);

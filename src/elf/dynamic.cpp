@@ -11,11 +11,11 @@
 #include "elfaudit/error.hpp"
 #include "support/bytes.hpp"
 #include "support/file.hpp"
+#include "support/limits.hpp"
 
 namespace elfaudit {
 namespace {
 
-constexpr std::uint64_t kMostDynamicEntries = std::uint64_t{1} << 16;
 constexpr std::size_t kMostNameBytes = std::size_t{16} << 20;  // entries may all name the same long string
 
 struct Segment {
@@ -121,7 +121,7 @@ class LoadReader {
     std::vector<Name> names;
     std::uint64_t strings_address = 0;
     std::uint64_t strings_size = 0;
-    const std::uint64_t count = std::min<std::uint64_t>(dynamic_->size / sizeof(Dyn), kMostDynamicEntries);
+    const std::uint64_t count = std::min<std::uint64_t>(dynamic_->size / sizeof(Dyn), limits::kDynamicEntries);
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::uint64_t at = dynamic_->offset + i * sizeof(Dyn);
       const std::uint64_t tag = number<Number>(at, "dynamic section");

@@ -23,6 +23,7 @@
 #include "support/bytes.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
+#include "support/limits.hpp"
 
 namespace elfaudit {
 namespace {
@@ -56,7 +57,8 @@ std::string compressed(const std::string& payload, int level) {
 /// A frame of `stored` that says it stands for `size` bytes, which is checked before room is made for them.
 std::string decompressed(std::string_view stored, std::uint64_t size) {
   if (stored.size() == size) return std::string(stored);
-  if (size > kLargestDocument || size / kMostRatio >= stored.size()) throw BadDocument("is damaged: its size is wrong");
+  if (size > limits::kFactsBytes || size / kMostRatio >= stored.size())
+    throw BadDocument("is damaged: its size is wrong");
   std::string out(static_cast<std::size_t>(size), '\0');
   const std::size_t got = ZSTD_decompress(out.data(), out.size(), stored.data(), stored.size());
   if (ZSTD_isError(got) || got != size) throw BadDocument("is damaged: it can't be decompressed");
@@ -312,7 +314,7 @@ namespace {
 template <class Read>
 auto read_payload(const std::string& path, const Read& read) {
   try {
-    const std::optional<std::string> bytes = read_whole(path, kLargestDocument);
+    const std::optional<std::string> bytes = read_whole(path, limits::kFactsBytes);
     if (!bytes) throw InputError(path, "could not be read");
     const Document document = read_document(*bytes, ELFAUDIT_VERSION);
     const std::optional<InputKind> kind = input_kind(document.kind);

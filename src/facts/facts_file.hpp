@@ -95,7 +95,6 @@ constexpr std::string_view kDocumentMagic{
     "\x93"
     "eafact\n",
     8};
-constexpr std::uint64_t kLargestDocument = std::uint64_t{1} << 30;  ///< bytes of payload
 
 /// `version`: that of the program.
 std::string write_document(const Document& document, std::string_view version);

@@ -17,6 +17,7 @@
 #include "elfaudit/error.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
+#include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
 
@@ -27,8 +28,6 @@ namespace fs = std::filesystem;
 
 /// The keys whose values are files or folders.
 constexpr std::array<std::string_view, 5> kPaths = {"baseline", "source-root", "compile-commands", "root", "cache"};
-
-constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
 
 /// Whoever can put a file above the working directory would decide what is reported, and where to.
 void refuse_strangers(const std::string& path) {
@@ -56,8 +55,6 @@ bool is_below(const fs::path& file, const fs::path& folder) {
   const auto leads_out = [](const fs::path& part) { return part == ".." || part == ".git"; };
   return !relative.empty() && std::none_of(relative.begin(), relative.end(), leads_out);
 }
-
-constexpr std::size_t kMostExtended = 16;  // files, one extending the next
 
 class ConfigReader {
  public:
@@ -91,7 +88,7 @@ class ConfigReader {
  private:
   toml::table parse() const {
     try {
-      return toml::parse(read_named(path_, kMostBytes), path_);
+      return toml::parse(read_named(path_, limits::kConfigBytes), path_);
     } catch (const InputError& error) {
       throw UsageError(fmt::format("{}: {}", path_, error.what()));
     } catch (const toml::parse_error& error) {
@@ -150,7 +147,7 @@ class ConfigReader {
       const std::string path = fs::path(file).is_absolute() ? file : (folder() / file).lexically_normal().string();
       std::error_code error;
       const std::string whole = fs::weakly_canonical(path, error).string();
-      if (std::find(chain_.begin(), chain_.end(), whole) != chain_.end() || chain_.size() > kMostExtended)
+      if (std::find(chain_.begin(), chain_.end(), whole) != chain_.end() || chain_.size() > limits::kConfigFiles)
         refuse(node, fmt::format("{} extends itself, or too many files extend one another", path));
       if (!is_there(path)) refuse(node, fmt::format("extends {}: the file is missing", path));
       if (top_) refuse_strangers(path);

@@ -21,6 +21,7 @@
 #include "report/fingerprint.hpp"
 #include "rules/rules.hpp"
 #include "support/file.hpp"
+#include "support/limits.hpp"
 
 namespace elfaudit {
 namespace {
@@ -89,7 +90,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "elfaudit-baseline/1";
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 
 BaselineEntry entry_of(const Json& json) {
   BaselineEntry entry;
@@ -104,7 +104,7 @@ BaselineEntry entry_of(const Json& json) {
 
 std::string text_of(const std::string& path) {
   try {
-    return read_named(path, kMostBytes);
+    return read_named(path, limits::kBaselineBytes);
   } catch (const InputError& error) {
     throw UsageError(fmt::format("baseline {}: {}; create one with --write-baseline", path, error.what()));
   }

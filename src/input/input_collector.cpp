@@ -13,15 +13,13 @@
 
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
+#include "support/limits.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit {
 namespace {
 
-constexpr std::size_t kMostScript = std::size_t{16} << 20;
-constexpr std::size_t kDeepest = 10;  // GNU ld: MAX_INCLUDE_DEPTH
 // Scripts that name each other's files many times over could grow without bound within the depth.
-constexpr std::size_t kMostStatements = 1 << 20;
 
 /// Those of the line come first. A driver names the system's in half a dozen ways, and more than the first few are of
 /// no use to a reader.
@@ -131,10 +129,10 @@ void InputCollector::add_main_script(const std::string& word, const InputState& 
 void InputCollector::add_script(const std::string& path, const InputState& state, bool included, bool main) {
   const bool open = std::any_of(open_scripts_.begin(), open_scripts_.end(),
                                 [&](const OpenScript& script) { return script.path == path; });
-  if (open || open_scripts_.size() == kDeepest) {
+  if (open || open_scripts_.size() == limits::kLinkerScriptDepth) {
     return add_missing(path, "linker scripts include each other in a cycle");
   }
-  const std::optional<std::string> text = read_whole(path, kMostScript);
+  const std::optional<std::string> text = read_whole(path, limits::kLinkerScriptBytes);
   if (!text) return add_missing(path, "too large for a linker script");
   const LinkerScript script = parse_linker_script(*text, path, *search_.linker);
   if (!script.error.empty()) {
@@ -163,7 +161,8 @@ void InputCollector::run_script(const LinkerScript& script, const InputState& st
   InputState inner = state;
   std::uint32_t depth = 0;
   for (const ScriptStatement& statement : script.statements) {
-    if (++statements_ > kMostStatements) return add_missing(path, "too many statements in linker scripts");
+    if (++statements_ > limits::kLinkerScriptStatements)
+      return add_missing(path, "too many statements in linker scripts");
     if (statement.kind == ScriptStatement::Kind::GroupStart) {
       // A GROUP() inside a group belongs to that group: GNU ld's outer group is searched again as a whole.
       if (depth++ == 0 && state.group == 0) inner.group = ++groups_;

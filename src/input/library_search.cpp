@@ -25,6 +25,7 @@
 #include "input/linker_script.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
+#include "support/limits.hpp"
 #include "support/process.hpp"
 #include "support/shell_words.hpp"
 
@@ -64,8 +65,6 @@ std::vector<std::string> embedded_search_dirs(const std::string& program, Machin
   return {};
 }
 
-constexpr std::size_t kMostScript = std::size_t{16} << 20;
-
 /// The names in a folder that begin so. There are thousands of others in /usr/lib: no path is made of those.
 std::vector<std::string> names_in(const std::string& folder, std::string_view beginning) {
   struct Close {
@@ -83,7 +82,7 @@ std::vector<std::string> names_in(const std::string& folder, std::string_view be
 }
 
 Machine machine_of_script(const std::string& path) {
-  const std::optional<std::string> text = read_whole(path, kMostScript);
+  const std::optional<std::string> text = read_whole(path, limits::kLinkerScriptBytes);
   if (!text || text->find("OUTPUT_FORMAT") == std::string::npos) return {};
   return machine_of_format(parse_linker_script(*text, path, traits_of(LinkerKind::Bfd)).output_format);
 }

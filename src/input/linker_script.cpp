@@ -2,6 +2,8 @@
 
 #include "input/linker_script.hpp"
 
+#include "support/limits.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -492,7 +494,6 @@ std::vector<SymbolPattern> all_patterns(const VersionScript& script) {
 namespace {
 
 using Kind = ScriptStatement::Kind;
-constexpr int kDeepest = 100;
 
 bool is_assignment_operator(const ScriptToken& token) {
   return token.kind == ScriptToken::Kind::Punctuation &&
@@ -651,7 +652,7 @@ class ScriptParser {
 
   /// The files of INPUT() and GROUP() up to the closing parenthesis.
   void file_list(bool as_needed, int depth) {
-    if (depth == kDeepest) throw SyntaxError();
+    if (depth == limits::kExpressionDepth) throw SyntaxError();
     if (linker_.needs_files_in_lists && lexer_.peek(ScriptMode::FileList).is(")")) throw SyntaxError();
     for (;;) {
       const ScriptToken token = next(ScriptMode::FileList);
@@ -776,7 +777,7 @@ class ScriptParser {
 
   /// The first argument of ASSERT(expression, "message"), the second of SEGMENT_START("segment", expression).
   void partly_symbols(std::string_view function, Assignment& made) {
-    if (++nested_ > kDeepest) throw SyntaxError();
+    if (++nested_ > limits::kExpressionDepth) throw SyntaxError();
     next(ScriptMode::Expression);
     if (function == "ASSERT") {
       expression(",", made);

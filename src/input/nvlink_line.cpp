@@ -21,6 +21,7 @@
 #include "input/response_file.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
+#include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
 #include "target/gpu_arch.hpp"
@@ -28,9 +29,6 @@
 namespace elfaudit {
 namespace {
 
-constexpr std::size_t kDeepest = 16;
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;
-constexpr std::size_t kMostWords = std::size_t{1} << 20;
 // Options of one dash that do not name a library ("-lto" is not -l to).
 constexpr auto kNotJoined = std::to_array<std::string_view>({"lto", "ltoir", "lib", "link", "lineinfo"});
 
@@ -44,7 +42,7 @@ class Reader {
       if (takes_next_ && at + 1 < words.size()) word.value = words[++at];
       if (word.name == "optf") {
         for (const std::string& file : split_at_commas(word.value)) add_file(file, depth);
-      } else if (out_.size() == kMostWords) {
+      } else if (out_.size() == limits::kNvlinkOptionWords) {
         throw UsageError("too many words in option files");
       } else {
         out_.push_back(std::move(word));
@@ -83,8 +81,8 @@ class Reader {
   }
 
   void add_file(const std::string& path, std::size_t depth) {
-    if (depth == kDeepest) throw UsageError("option file " + path + " includes itself");
-    const std::optional<std::string> text = read_whole(path, kMostBytes);
+    if (depth == limits::kNvlinkOptionDepth) throw UsageError("option file " + path + " includes itself");
+    const std::optional<std::string> text = read_whole(path, limits::kResponseFileBytes);
     if (!text) throw UsageError("option file " + path + " can't be read");
     add(split_response(*text), depth + 1);
   }

@@ -9,13 +9,10 @@
 #include "elfaudit/error.hpp"
 #include "input/input_collector.hpp"
 #include "support/file.hpp"
+#include "support/limits.hpp"
 
 namespace elfaudit {
 namespace {
-
-constexpr std::size_t kDeepest = 64;
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;
-constexpr std::size_t kMostWords = std::size_t{4} << 20;
 
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
@@ -32,10 +29,10 @@ class Expansion {
 
  private:
   bool add_file(const std::string& path) {
-    if (std::find(open_.begin(), open_.end(), path) != open_.end() || open_.size() == kDeepest) {
+    if (std::find(open_.begin(), open_.end(), path) != open_.end() || open_.size() == limits::kResponseFileDepth) {
       throw UsageError("response file @" + path + " includes itself");
     }
-    const std::optional<std::string> text = read_whole(path, kMostBytes);
+    const std::optional<std::string> text = read_whole(path, limits::kResponseFileBytes);
     if (!text) {
       const ProbedKind kind = probe_file(path).kind;
       if (kind == ProbedKind::Missing) return false;  // as compilers do: the word stays what it is
@@ -49,7 +46,7 @@ class Expansion {
   }
 
   void keep(const std::string& word) {
-    if (out_.size() == kMostWords) throw UsageError("too many words in response files");
+    if (out_.size() == limits::kResponseFileWords) throw UsageError("too many words in response files");
     out_.push_back(word);
   }
 

@@ -9,6 +9,7 @@
 
 #include "input/linker_script.hpp"
 #include "support/file.hpp"
+#include "support/limits.hpp"
 #include "target/linker_traits.hpp"
 
 namespace elfaudit {
@@ -112,8 +113,6 @@ UnresolvedPolicy UnresolvedOptions::policy_of_mold(OutputKind output) const {
 
 namespace {
 
-constexpr std::size_t kMostScript = std::size_t{64} << 20;  // generated ones name every symbol of a large library
-
 void split_list(std::string_view list, std::vector<std::string>& into) {
   while (!list.empty()) {
     const std::size_t end = std::min(list.find_first_of(",:"), list.size());
@@ -197,7 +196,7 @@ void ExportOptions::read(const NamedFile& file, const SearchPath& search, LinkJo
     job.missing.emplace_back(file.name, "no such file");
     return;
   }
-  const std::optional<std::string> text = read_whole(path, kMostScript);
+  const std::optional<std::string> text = read_whole(path, limits::kVersionScriptBytes);
   if (!text) {
     job.missing.emplace_back(path, "too large for a version script");
     return;

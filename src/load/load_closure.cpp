@@ -40,6 +40,7 @@
 #include "scan/object_queries.hpp"
 #include "scan/scan.hpp"
 #include "support/file_uses.hpp"
+#include "support/limits.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {
@@ -511,8 +512,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostLibraries = 16384;
-
 bool is_musl_loader(const std::string& name) {
   const std::string file = fs::path(name).filename().string();
   return file.starts_with("ld-musl-") || file.starts_with("libc.musl-");
@@ -764,7 +763,7 @@ class Walk {
             const TreeFile& file) {
     LoadFacts facts;
     try {
-      if (result_.libraries.size() >= kMostLibraries)
+      if (result_.libraries.size() >= limits::kClosureLibraries)
         throw InputError(file.real, "is not followed: there are too many libraries");
       facts = tree_.load_facts(file);
     } catch (const InputError& error) {

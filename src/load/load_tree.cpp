@@ -20,6 +20,7 @@
 #include "support/bytes.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
+#include "support/limits.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit {
@@ -144,8 +145,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostLinks = 40;       // as the kernel
-constexpr int kDeepestInclude = 10;  // of ld.so.conf
+constexpr int kMostLinks = 40;  // as the kernel
 
 /// A file that need not be there; what is there and can't be read is an error.
 std::optional<std::string> text_of_system(const std::string& path, std::vector<InputError>& errors) {
@@ -180,7 +180,7 @@ class ConfReader {
       line = trimmed(line.substr(0, line.find('#')));
       if (line.empty() || line.starts_with("hwcap ")) continue;
       if (line.starts_with("include ") || line.starts_with("include\t")) {
-        if (depth < kDeepestInclude) include(trimmed(line.substr(8)), path, depth);
+        if (depth < limits::kLoaderConfigDepth) include(trimmed(line.substr(8)), path, depth);
         continue;
       }
       line = line.substr(0, line.find('='));  // "dir=TYPE", of libc5's time

@@ -25,6 +25,7 @@
 #include "scan/scan.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
+#include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/zip_file.hpp"
 
@@ -38,9 +39,6 @@ struct DirectoryContent {
   std::vector<InputError> errors;      ///< what could not be looked at
   std::vector<std::string> leads_out;  ///< symbolic links to directories that are not in or below it
 };
-
-constexpr unsigned kDeepest = 128;             // folders in each other; PATH_MAX allows no more than a few times that
-constexpr std::size_t kMostFiles = 4'000'000;  // looked at, of whatever kind
 
 /// A file or directory, whatever its names.
 using Identity = std::pair<dev_t, ino_t>;
@@ -77,7 +75,7 @@ class DirectoryWalk {
   void add_error(const std::string& path, const std::string& reason) { found_.errors.emplace_back(path, reason); }
 
   void walk(const std::string& directory, unsigned depth) {
-    if (depth > kDeepest) return add_error(directory, "directories are nested too deep to read");
+    if (depth > limits::kPackageDepth) return add_error(directory, "directories are nested too deep to read");
     for (const std::string& name : names_in(directory)) {
       const std::string path = directory.ends_with('/') ? directory + name : directory + "/" + name;
       struct stat link {};
@@ -101,8 +99,9 @@ class DirectoryWalk {
         else if (folders_.insert(identity).second)
           walk(path, depth + 1);
       } else if (S_ISREG(info.st_mode)) {
-        if (++seen_ == kMostFiles) add_error(directory, fmt::format("more than {} files", kMostFiles));
-        if (seen_ >= kMostFiles) return;
+        if (++seen_ == limits::kPackageFiles)
+          add_error(directory, fmt::format("more than {} files", limits::kPackageFiles));
+        if (seen_ >= limits::kPackageFiles) return;
         add_file(identity, {path, is_link});
       }
     }

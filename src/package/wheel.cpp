@@ -11,14 +11,13 @@
 #include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
 #include "scan/scan.hpp"
+#include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/threads.hpp"
 #include "support/zip_file.hpp"
 
 namespace elfaudit {
 namespace {
-
-constexpr std::size_t kMostTags = 4096;  // one dot makes a product of it
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -91,7 +90,7 @@ std::vector<std::string> expand_tag(std::string_view tag) {
   for (const std::string_view python : split(parts[0], '.'))
     for (const std::string_view abi : split(parts[1], '.'))
       for (const std::string_view platform : split(parts[2], '.')) {
-        if (tags.size() == kMostTags) return tags;
+        if (tags.size() == limits::kWheelTags) return tags;
         tags.push_back(lower(python) + "-" + lower(abi) + "-" + lower(platform));
       }
   return tags;
@@ -119,13 +118,12 @@ WheelFacts read_wheel_text(std::string_view path, std::string_view wheel, std::s
   if (!facts.tags.empty()) return facts;
   for (const std::string& tag : MetadataFields(wheel).all("Tag"))
     for (std::string& expanded : expand_tag(tag))
-      if (facts.tags.size() < kMostTags) facts.tags.push_back(std::move(expanded));
+      if (facts.tags.size() < limits::kWheelTags) facts.tags.push_back(std::move(expanded));
   return facts;
 }
 
 namespace {
 
-constexpr std::uint64_t kLargestText = std::uint64_t{16} << 20;  // bytes; real METADATA is below 1 MiB
 /// Above this entries are read one after another, whatever the number of threads: the largest alone fill the memory.
 constexpr std::uint64_t kLarge = std::uint64_t{64} << 20;
 
@@ -148,7 +146,7 @@ class WheelReader {
 
   std::string text(const ZipEntry& entry) {
     if (!entry.damage.empty()) return {};  // look_at() says so
-    if (entry.size > kLargestText) throw InputError(zip_.path(), entry.name, 0, "is too large for a text file");
+    if (entry.size > limits::kWheelText) throw InputError(zip_.path(), entry.name, 0, "is too large for a text file");
     const Buffer content = zip_.read(entry);
     const auto bytes = content.bytes();
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

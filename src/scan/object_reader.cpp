@@ -24,6 +24,7 @@
 #include "elfaudit/facts.hpp"
 #include "scan/device/device_code.hpp"
 #include "scan/scan.hpp"
+#include "support/limits.hpp"
 
 namespace elfaudit {
 
@@ -519,9 +520,9 @@ class DynamicReader {
   }
 
   void add_needed(std::string_view name) {
-    constexpr std::size_t kMaxNeeded = std::size_t{16} << 20;  // bytes; entries may all name the same long string
     needed_bytes_ += name.size();
-    if (needed_bytes_ > kMaxNeeded) sections_.fail(dynamic_index_, "names needed libraries of more than 16 MiB in all");
+    if (needed_bytes_ > limits::kNeededNames)
+      sections_.fail(dynamic_index_, "names needed libraries of more than 16 MiB in all");
     facts_.needed.emplace_back(name);
   }
 

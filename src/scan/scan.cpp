@@ -35,6 +35,7 @@
 #include "scan/object_summary.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
+#include "support/limits.hpp"
 #include "support/progress.hpp"
 #include "support/threads.hpp"
 
@@ -42,7 +43,6 @@ namespace elfaudit {
 namespace {
 
 constexpr std::uint64_t kUsualObject = 64 << 10;
-constexpr unsigned kMaxDepth = 4;  // archives in archives in archives; no one makes more than two
 
 /// What one member turned out to be: an object, something else, or an archive that holds many of these.
 struct Found {
@@ -188,7 +188,8 @@ class ArchiveScan {
 
   /// An archive inside the archive: no linker searches it, but what is in it should be said.
   void read_nested(const Origin& outer, std::span<std::byte> bytes, unsigned depth, Found& found) {
-    if (depth > kMaxDepth) throw InputError(path_, outer.member, outer.offset, "archives are nested too deep to read");
+    if (depth > limits::kArchiveDepth)
+      throw InputError(path_, outer.member, outer.offset, "archives are nested too deep to read");
     const Archive archive = read_archive(bytes);
     for (const ArchiveDamage& damage : archive.damage)
       found.errors.emplace_back(path_, outer.member, outer.offset + damage.offset, damage.reason);

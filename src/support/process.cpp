@@ -17,12 +17,11 @@
 
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
+#include "support/limits.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit {
 namespace {
-
-constexpr std::size_t kMostOutput = std::size_t{64} << 20;
 
 struct Pipe {
   FileDescriptor read_end;
@@ -75,7 +74,7 @@ bool drain(int fd, std::string& into) {
   std::array<char, 65536> buffer;
   const ssize_t got = ::read(fd, buffer.data(), buffer.size());
   if (got < 0) return errno == EINTR || errno == EAGAIN;
-  const std::size_t room = kMostOutput - into.size();
+  const std::size_t room = limits::kProgramOutput - into.size();
   into.append(buffer.data(), std::min(room, static_cast<std::size_t>(got)));
   return got > 0;
 }

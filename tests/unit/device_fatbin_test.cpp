@@ -6,6 +6,7 @@
 
 #include "support/compile.hpp"
 #include "support/device.hpp"
+#include "support/limits.hpp"
 
 namespace elfaudit::test {
 namespace {
@@ -171,10 +172,11 @@ TEST(DeviceFatbin, PayloadsThatLieAboutTheirSizeAreRefused) {
 
 TEST(DeviceFatbin, DecompressionBombsAreRefusedBeforeMemoryIsTaken) {
   const std::string stream = zstd(std::string(1 << 20, '\0'));
-  EXPECT_THAT(payload_error(fatbin({compressed(kZstd, stream, kLargestImage + 1)})), HasSubstr("over the limit of"));
+  EXPECT_THAT(payload_error(fatbin({compressed(kZstd, stream, limits::kImageBytes + 1)})),
+              HasSubstr("over the limit of"));
   EXPECT_THAT(payload_error(fatbin({compressed(kZstd, stream, ~std::uint64_t{0})})), HasSubstr("over the limit of"));
-  EXPECT_THAT(payload_error(fatbin({compressed(kLz4, "tiny", kLargestImage)})), HasSubstr("impossible"));
-  EXPECT_THAT(payload_error(fatbin({compressed(kZstd, "tiny", kLargestImage)})), HasSubstr("impossible"));
+  EXPECT_THAT(payload_error(fatbin({compressed(kLz4, "tiny", limits::kImageBytes)})), HasSubstr("impossible"));
+  EXPECT_THAT(payload_error(fatbin({compressed(kZstd, "tiny", limits::kImageBytes)})), HasSubstr("impossible"));
 }
 
 TEST(DeviceFatbin, UnknownCompressionIsAnError) {

@@ -29,6 +29,7 @@
 #include "input/response_file.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
+#include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/shell_words.hpp"
 #include "support/strings.hpp"
@@ -313,10 +314,8 @@ std::vector<BuildLink> BuildGraph::select(const std::vector<std::string>& target
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr std::size_t kMostBytes = std::size_t{256} << 20;  // of one file
-
 std::optional<Json> read_json(const std::string& path) {
-  const std::optional<std::string> text = read_whole(path, kMostBytes);
+  const std::optional<std::string> text = read_whole(path, limits::kBuildFileBytes);
   if (!text) return std::nullopt;
   Json document = Json::parse(*text, nullptr, false);
   if (document.is_discarded()) return std::nullopt;
@@ -385,8 +384,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostTargets = 1'000'000;
-
 /// Calls take(line) for each.
 template <class Take>
 void for_each_line(std::string_view text, const Take& take) {
@@ -413,11 +410,11 @@ class MakeLinks {
 
   void read() {
     const std::optional<std::string> list =
-        read_whole(in_folder(folder_, "CMakeFiles/TargetDirectories.txt"), kMostBytes);
+        read_whole(in_folder(folder_, "CMakeFiles/TargetDirectories.txt"), limits::kBuildFileBytes);
     std::size_t targets = 0;
     if (list)
       for_each_line(*list, [&](std::string_view line) {
-        if (!line.empty() && ++targets <= kMostTargets) read_target(here(std::string(line)));
+        if (!line.empty() && ++targets <= limits::kCMakeTargets) read_target(here(std::string(line)));
       });
     read_all();
   }
@@ -438,7 +435,7 @@ class MakeLinks {
     const std::string name = path.stem().string();
     std::string output;
     for (const char* file : {"link.txt", "dlink.txt"}) {
-      const std::optional<std::string> text = read_whole((path / file).string(), kMostBytes);
+      const std::optional<std::string> text = read_whole((path / file).string(), limits::kBuildFileBytes);
       if (!text) continue;
       std::optional<BuildLink> link;
       for_each_line(*text, [&](std::string_view line) {  // ar and ranlib have a line each
@@ -465,9 +462,10 @@ class MakeLinks {
   static void expand(BuildLink& link) {
     std::vector<std::string> words;
     for (const std::string& word : link.argv) {
-      const std::optional<std::string> text = word.size() > 1 && word.front() == '@'
-                                                  ? read_whole(in_folder(link.folder, word.substr(1)), kMostBytes)
-                                                  : std::nullopt;
+      const std::optional<std::string> text =
+          word.size() > 1 && word.front() == '@'
+              ? read_whole(in_folder(link.folder, word.substr(1)), limits::kBuildFileBytes)
+              : std::nullopt;
       if (!text) {
         words.push_back(word);
       } else {
@@ -486,7 +484,8 @@ class MakeLinks {
   /// "all: CMakeFiles/app.dir/all", "all: sub/all", "sub/all: sub/CMakeFiles/foo.dir/all",
   /// "CMakeFiles/app.dir/all: sub/CMakeFiles/foo.dir/all"
   void read_all() {
-    const std::optional<std::string> text = read_whole(in_folder(folder_, "CMakeFiles/Makefile2"), kMostBytes);
+    const std::optional<std::string> text =
+        read_whole(in_folder(folder_, "CMakeFiles/Makefile2"), limits::kBuildFileBytes);
     if (!text) return;
     std::map<std::string, std::vector<std::string>> needs;
     for_each_line(*text, [&](std::string_view line) {
@@ -621,7 +620,7 @@ void read_ninja_archives(const std::string& folder, BuildGraph& graph) {
   LinkEdges edges(folder, graph);
   const std::string path = in_folder(folder, "build.ninja");
   const MappedFile file(path);
-  if (file.bytes().size() > kMostBytes) throw InputError(path, "is larger than 256 MiB");
+  if (file.bytes().size() > limits::kBuildFileBytes) throw InputError(path, "is larger than 256 MiB");
   const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
   parse_ninja(only_archives(text), path, sink_of(edges, graph));
 }
@@ -636,7 +635,7 @@ bool exists(const std::string& folder, const char* file) { return is_there(in_fo
 bool is_make(const std::string& folder) {
   if (!exists(folder, "CMakeFiles/TargetDirectories.txt")) return false;
   if (!exists(folder, "build.ninja")) return true;
-  const std::optional<std::string> cache = read_whole(in_folder(folder, "CMakeCache.txt"), kMostBytes);
+  const std::optional<std::string> cache = read_whole(in_folder(folder, "CMakeCache.txt"), limits::kBuildFileBytes);
   return cache && cache->find("CMAKE_GENERATOR:INTERNAL=Unix Makefiles") != std::string::npos;
 }
 

@@ -15,6 +15,7 @@
 #include "input/driver.hpp"
 #include "input/response_file.hpp"
 #include "support/file.hpp"
+#include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/shell_words.hpp"
 
@@ -465,10 +466,6 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr std::size_t kMostResponseBytes = std::size_t{16} << 20;
-constexpr std::size_t kMostWords = std::size_t{1} << 20;
-constexpr int kDeepestResponse = 8;
-
 /// Puts the words of response files in their place. What can't be read stays as written.
 class ResponseExpansion {
  public:
@@ -481,7 +478,7 @@ class ResponseExpansion {
 
  private:
   void add(const Words& words, int depth) {
-    for (std::size_t at = 0; at < words.size() && out_.size() < kMostWords; ++at) {
+    for (std::size_t at = 0; at < words.size() && out_.size() < limits::kCompileWords; ++at) {
       const std::string& word = words[at];
       const bool two_words = nvcc_ && (word == "--options-file" || word == "-optf") && at + 1 < words.size();
       if (add_file(two_words ? words[at + 1] : file_of(word), depth)) {
@@ -501,8 +498,8 @@ class ResponseExpansion {
   }
 
   bool add_file(const std::string& file, int depth) {
-    if (file.empty() || depth == kDeepestResponse || read_ == kMostResponseBytes) return false;
-    const std::optional<std::string> text = read_whole(in_folder(folder_, file), kMostResponseBytes - read_);
+    if (file.empty() || depth == limits::kCompileResponseDepth || read_ == limits::kCompileResponseBytes) return false;
+    const std::optional<std::string> text = read_whole(in_folder(folder_, file), limits::kCompileResponseBytes - read_);
     if (!text) return false;
     read_ += text->size();
     add(split_response(*text), depth + 1);

@@ -12,6 +12,7 @@
 #include "input/build/ninja.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
+#include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/shell_words.hpp"
 
@@ -64,7 +65,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 constexpr int kMostFoldersUp = 32;
 
 /// Keeps the few strings that are wanted: a large project's file is hundreds of megabytes, its tree would be gigabytes.
@@ -201,7 +201,7 @@ CompileCommands::CompileCommands(const std::string& path) : path_(path) {
     return;
   }
   const MappedFile file(path);
-  if (file.bytes().size() > kMostBytes) throw InputError(path, "is larger than 1 GiB");
+  if (file.bytes().size() > limits::kCompileCommandsBytes) throw InputError(path, "is larger than 1 GiB");
   entries_ = read_entries({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, path);
 }
 

@@ -7,11 +7,10 @@
 #include <utility>
 
 #include "support/file.hpp"
+#include "support/limits.hpp"
 
 namespace elfaudit {
 namespace {
-
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -158,7 +157,7 @@ Depfile parse_depfile(std::string_view text) {
 std::optional<FoundDepfile> find_depfile(const std::string& object) {
   std::optional<FoundDepfile> other;
   for (const std::filesystem::path& path : candidates(object)) {
-    const std::optional<std::string> text = read_whole(path.string(), kMostBytes);
+    const std::optional<std::string> text = read_whole(path.string(), limits::kDepfileBytes);
     if (!text) continue;
     FoundDepfile found{path.string(), parse_depfile(*text), false};
     found.names_object = names(found.depfile, object);

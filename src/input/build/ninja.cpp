@@ -15,17 +15,12 @@
 #include "elfaudit/error.hpp"
 #include "support/bytes.hpp"
 #include "support/file.hpp"
+#include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/shell_words.hpp"
 
 namespace elfaudit {
 namespace {
-
-constexpr std::size_t kMostBytes = std::size_t{256} << 20;
-constexpr std::size_t kLongestValue = std::size_t{1} << 20;  // a variable that doubles another, and so on
-constexpr std::size_t kMostInAll = std::size_t{1} << 30;     // bytes of variables, and of what is made of edges
-constexpr std::size_t kMostIncludes = 4096;
-constexpr int kDeepest = 16;  // includes, and rule variables that name others
 
 using Variables = NinjaVariables;
 
@@ -39,7 +34,7 @@ bool is_simple_name(char c) { return is_name(c) && c != '.'; }  // $name, withou
 template <class Lookup>
 std::string expand(std::string_view value, const Lookup& lookup) {
   std::string out;
-  for (std::size_t at = 0; at < value.size() && out.size() < kLongestValue;) {
+  for (std::size_t at = 0; at < value.size() && out.size() < limits::kNinjaValue;) {
     if (value[at] != '$' || at + 1 == value.size()) {
       out += value[at++];
       continue;
@@ -98,7 +93,8 @@ class Bindings {
     if (name == "in_newline") return joined(edge_.inputs, '\n');
     if (name == "out") return joined(edge_.outputs, ' ');
     if (const auto own = edge_.variables.find(name); own != edge_.variables.end()) return own->second;
-    if (const auto of_rule = rule_.variables.find(name); of_rule != rule_.variables.end() && depth_ < kDeepest) {
+    if (const auto of_rule = rule_.variables.find(name);
+        of_rule != rule_.variables.end() && depth_ < limits::kNinjaDepth) {
       ++depth_;
       std::string value = expand(of_rule->second, [this](std::string_view inner) { return lookup(inner); });
       --depth_;
@@ -208,15 +204,17 @@ class ManifestReader {
 
   void count(std::size_t bytes) {
     in_all_ += bytes;
-    if (in_all_ > kMostInAll) throw InputError(path_, "has more than 1 GiB of commands");
+    if (in_all_ > limits::kNinjaCommands) throw InputError(path_, "has more than 1 GiB of commands");
   }
 
   void follow(const std::string& file, bool same_scope, NinjaScope& scope, int depth) {
-    if (depth == kDeepest) throw InputError(path_, fmt::format("its includes nest more than {} deep", kDeepest));
-    if (++includes_ > kMostIncludes) throw InputError(path_, fmt::format("includes more than {} files", kMostIncludes));
+    if (depth == limits::kNinjaDepth)
+      throw InputError(path_, fmt::format("its includes nest more than {} deep", limits::kNinjaDepth));
+    if (++includes_ > limits::kNinjaFiles)
+      throw InputError(path_, fmt::format("includes more than {} files", limits::kNinjaFiles));
     const std::string path = in_folder(folder_, file);
     const MappedFile mapped(path);
-    if (mapped.bytes().size() > kMostBytes) throw InputError(path, "is larger than 256 MiB");
+    if (mapped.bytes().size() > limits::kBuildFileBytes) throw InputError(path, "is larger than 256 MiB");
     count(mapped.bytes().size());  // a large file can be included often
     const auto before = std::tuple(text_, at_, path_);
     NinjaScope inner;
@@ -303,7 +301,7 @@ void parse_ninja(std::string_view text, const std::string& path, const NinjaSink
 
 void read_ninja(const std::string& path, const NinjaSink& sink) {
   const MappedFile mapped(path);
-  if (mapped.bytes().size() > kMostBytes) throw InputError(path, "is larger than 256 MiB");
+  if (mapped.bytes().size() > limits::kBuildFileBytes) throw InputError(path, "is larger than 256 MiB");
   parse_ninja({reinterpret_cast<const char*>(mapped.bytes().data()), mapped.bytes().size()}, path, sink);
 }
 

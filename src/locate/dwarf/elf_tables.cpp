@@ -2,6 +2,8 @@
 
 #include "locate/dwarf/elf_tables.hpp"
 
+#include "support/limits.hpp"
+
 #include <elf.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -91,14 +93,13 @@ std::optional<Relocation> Relocations::find(std::uint64_t offset) {
 
 namespace {
 
-constexpr std::uint32_t kZstd = 2;                                 // ELFCOMPRESS_ZSTD, which older elf.h don't have
-constexpr std::uint64_t kLargestSection = std::uint64_t{1} << 30;  // no compiler's debug section comes near
-constexpr std::uint64_t kZlibRatio = 1032;                         // deflate's limit: 258 bytes from 2 bits
-constexpr std::uint64_t kZstdRatio = 32768;                        // a block of one repeated byte: 128 KiB from 4 bytes
+constexpr std::uint32_t kZstd = 2;           // ELFCOMPRESS_ZSTD, which older elf.h don't have
+constexpr std::uint64_t kZlibRatio = 1032;   // deflate's limit: 258 bytes from 2 bits
+constexpr std::uint64_t kZstdRatio = 32768;  // a block of one repeated byte: 128 KiB from 4 bytes
 
 /// Allocates, without touching, what a header claims, after checking that `packed` could hold it.
 Inflated allocate(std::uint64_t size, Bytes packed, std::uint64_t ratio) {
-  if (size > kLargestSection || size / ratio > packed.size())
+  if (size > limits::kDebugSectionBytes || size / ratio > packed.size())
     throw BadDebugInfo("a compressed section claims an impossible size");
   Inflated result;
   result.storage = std::make_unique_for_overwrite<std::byte[]>(size);

@@ -12,6 +12,7 @@
 
 #include "elfaudit/error.hpp"
 #include "locate/dwarf/split_units.hpp"
+#include "support/limits.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit::dwarf {
@@ -354,7 +355,6 @@ using namespace dwarf;
 namespace {
 
 // Ten times what the largest translation units have; reading as many takes a fraction of a second.
-constexpr std::uint64_t kMostEntries = 2'000'000;
 
 // Boost.Preprocessor reads a file up to 1024 times.
 constexpr std::size_t kMostCompared = 4096;
@@ -529,7 +529,7 @@ std::optional<MacroInfo> MacroInfo::read(const Origin& origin, std::optional<std
     }
     DebugFile& file = *data->source.debug();
     SplitFiles& split = data->source.split();
-    std::uint64_t budget = kMostEntries;
+    std::uint64_t budget = limits::kMacroEntries;
     for (Unit& here : file.units()) {
       if (here.type_unit || (unit && here.number != *unit)) continue;
       const Unit* body = split.body(file.open(here));

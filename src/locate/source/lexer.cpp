@@ -11,6 +11,7 @@
 #include "elfaudit/error.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
+#include "support/limits.hpp"
 
 namespace elfaudit::source {
 namespace {
@@ -116,7 +117,7 @@ std::uint32_t FileStore::open(const std::string& path, const std::string& spelle
   if (!is_new) return known->second;
   struct stat st {};
   if (!get_status(spelled, st, Level::Identity) || !S_ISREG(st.st_mode)) return kNone;
-  if (static_cast<std::uint64_t>(st.st_size) > kLargestFile) return kNone;
+  if (static_cast<std::uint64_t>(st.st_size) > limits::kSourceBytes) return kNone;
   const std::string inode = inode_of(st);
   const auto [same, is_first] = by_inode_.try_emplace(inode, kNone);
   const auto edited = edited_.find(inode);

@@ -55,7 +55,6 @@ std::string_view parent_path(std::string_view path);
 class FileStore {
  public:
   static constexpr std::uint32_t kNone = 0xffffffff;
-  static constexpr std::size_t kLargestFile = 32U << 20;
 
   FileStore() = default;
   /// With texts, by path, that replace the content of these files.

@@ -5,6 +5,7 @@
 
 #include "locate/source/predefined.hpp"
 #include "locate/source/preprocessor.hpp"
+#include "support/limits.hpp"
 
 namespace elfaudit::source {
 
@@ -13,7 +14,6 @@ namespace elfaudit::source {
 
 namespace {
 
-constexpr std::size_t kMostExpanded = 48U << 20;
 constexpr std::size_t kMostKeptBytes = 64U << 20;  // text made by # and ##
 constexpr unsigned kDeepestArgument = 100;
 constexpr std::size_t kDeepestContext = 2000;
@@ -171,7 +171,8 @@ bool Preprocessor::enter_macro(Macro& macro, const Token& name) {
   const auto size = static_cast<std::size_t>(context.end - context.at) + 1;
   expanded_ += size;
   expanded_at_once_ += size;
-  if (expanded_ > kMostExpanded || expanded_at_once_ > kMostExpandedAtOnce) stop("macros expand to too many tokens");
+  if (expanded_ > limits::kMacroTokens || expanded_at_once_ > kMostExpandedAtOnce)
+    stop("macros expand to too many tokens");
   macro.disabled = true;
   contexts_.push_back(std::move(context));
   return true;

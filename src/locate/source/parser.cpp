@@ -2,6 +2,8 @@
 
 #include "locate/source/parser.hpp"
 
+#include "support/limits.hpp"
+
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -10,7 +12,6 @@
 namespace elfaudit::source {
 namespace {
 
-constexpr std::size_t kMostScopes = 10000;
 constexpr unsigned kDeepestClass = 100;
 constexpr unsigned kMostPrefixes = 200;
 constexpr std::uint32_t kPlainWord = 0xfffffffe;  // for `class` and the like in C
@@ -172,7 +173,7 @@ void Parser::parse_declaration(const Token& first) {
 
 /// A `{` that nothing explains: what is in it is read as if it were not there.
 void Parser::open_block() {
-  if (scopes_.size() >= kMostScopes) return skip_braces();
+  if (scopes_.size() >= limits::kScopes) return skip_braces();
   scopes_.push_back({Scope::Kind::Unknown, 0, declaration_.extern_c, false});
 }
 
@@ -202,7 +203,7 @@ void Parser::parse_namespace(bool is_inline) {
   std::vector<std::uint32_t> path = path_;
   path.insert(path.end(), parts.begin(), parts.end());
   // A name of a single part can have C linkage in any namespace.
-  if (!enters_namespace(path) || scopes_.size() >= kMostScopes) return skip_braces();
+  if (!enters_namespace(path) || scopes_.size() >= limits::kScopes) return skip_braces();
   scopes_.push_back({Scope::Kind::Namespace, parts.size(), declaration_.extern_c, false});
   path_ = std::move(path);
 }
@@ -221,7 +222,7 @@ void Parser::parse_linkage(const Token& extern_word) {
   const bool is_c = language.text == "\"C\"";
   const Token next = take();
   if (next.is('{')) {
-    if (scopes_.size() >= kMostScopes) return skip_braces();
+    if (scopes_.size() >= limits::kScopes) return skip_braces();
     scopes_.push_back({Scope::Kind::Linkage, 0, outer, false});
     declaration_.extern_c = is_c;
     return;

@@ -8,15 +8,10 @@
 #include "locate/source/condition.hpp"
 #include "locate/source/include_search.hpp"
 #include "locate/source/predefined.hpp"
+#include "support/limits.hpp"
 
 namespace elfaudit::source {
-namespace {
-
-constexpr std::size_t kDeepestInclude = 200;    // gcc's -fmax-include-depth
-constexpr std::size_t kMostBytes = 128U << 20;  // read in all, repeated includes counted again
-constexpr std::size_t kMostInclusions = 1U << 18;
-
-}  // namespace
+namespace {}  // namespace
 
 Preprocessor::Preprocessor(const TranslationUnit& unit, FileStore& files, Interner& names,
                            std::unordered_set<std::string> wanted, const std::string* system_macros)
@@ -30,7 +25,7 @@ Preprocessor::Preprocessor(const TranslationUnit& unit, FileStore& files, Intern
       given_macros_(system_macros),
       keeps_order_(unit.keeps_order && system_macros == nullptr) {
   for (const std::string& name : wanted_) wanted_lengths_.set(std::min<std::size_t>(name.size(), 63));
-  frames_.reserve(kDeepestInclude + 1);
+  frames_.reserve(limits::kIncludeDepth + 1);
   const std::string path = normal_path(unit.source, unit.folder);
   const std::uint32_t source =
       files_.open(path, unit.source.starts_with('/') ? unit.source : unit.folder + "/" + unit.source);
@@ -104,10 +99,10 @@ void Preprocessor::note_existing(const IncludeRequest& request) {
 void Preprocessor::enter_file(std::uint32_t file, std::uint32_t parent, std::uint32_t line, std::size_t directory) {
   note_order(file);
   lexed_bytes_ += files_[file].size();
-  if (lexed_bytes_ > kMostBytes) return stop("the headers are larger than the limit for one source");
-  if (inclusions_.size() >= kMostInclusions) return stop("too many #includes");
+  if (lexed_bytes_ > limits::kUnitBytes) return stop("the headers are larger than the limit for one source");
+  if (inclusions_.size() >= limits::kInclusions) return stop("too many #includes");
   // As gcc does: who goes on with the next #include doubles the work at each of the 200 levels.
-  if (frames_.size() >= kDeepestInclude) return stop("#includes nest too deeply");
+  if (frames_.size() >= limits::kIncludeDepth) return stop("#includes nest too deeply");
   const auto inclusion = static_cast<std::uint32_t>(inclusions_.size());
   inclusions_.push_back({file, parent, line});
   // C has raw strings only as a GNU extension, but no C source means a macro by R"(.
@@ -342,7 +337,6 @@ Doubt Preprocessor::doubt_here() {
 
 namespace {
 
-constexpr std::size_t kMostConditionals = 1U << 20;
 constexpr std::size_t kMostParameters = 1000;
 
 }  // namespace
@@ -704,7 +698,7 @@ bool Preprocessor::defines_guard(Frame& frame, std::uint32_t name) {
 }
 
 void Preprocessor::if_directive(Frame& frame, Word how, const Token& hash) {
-  if (conditionals_.size() >= kMostConditionals) return stop("too many conditionals");
+  if (conditionals_.size() >= limits::kConditionals) return stop("too many conditionals");
   const bool first = frame.guard == Frame::Guard::Start && frame.open.empty();
   const auto index = static_cast<std::uint32_t>(conditionals_.size());
   Conditional& conditional = conditionals_.emplace_back();

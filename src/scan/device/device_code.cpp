@@ -19,6 +19,7 @@
 #include "elf/object_image.hpp"
 #include "scan/device/decoders.hpp"
 #include "support/bytes.hpp"
+#include "support/limits.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {
@@ -73,8 +74,8 @@ class PayloadReader {
  private:
   void check_sizes() const {
     if (image_.real_size == 0) fail("is compressed but claims to be empty");
-    if (image_.real_size > kLargestImage)
-      fail(fmt::format("claims {} bytes uncompressed, over the limit of {}", image_.real_size, kLargestImage));
+    if (image_.real_size > limits::kImageBytes)
+      fail(fmt::format("claims {} bytes uncompressed, over the limit of {}", image_.real_size, limits::kImageBytes));
     const std::uint64_t ratio = image_.compression == Compression::Lz4 ? kLz4Ratio : kZstdRatio;
     if (image_.real_size / ratio > stored_.size())
       fail(

@@ -11,6 +11,7 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/origin.hpp"
 #include "elfaudit/resolution.hpp"
+#include "support/limits.hpp"
 
 namespace elfaudit {
 
@@ -28,13 +29,11 @@ bool holds_functions_or_variables(const ObjectFacts& object, std::uint32_t image
 DeviceFacts read_device_facts(const Origin& origin, std::span<const std::byte> object);
 
 /// The payload of one image, decompressed (LZ4 block, zstd frame, zlib stream). Throws InputError: an image outside of the object,
-/// sizes that lie, a damaged stream, more than kLargestImage. LTO-IR that is compressed is obfuscated too, and throws.
+/// sizes that lie, a damaged stream, more than limits::kImageBytes. LTO-IR that is compressed is obfuscated too, and throws.
 std::vector<std::byte> read_payload(const Origin& origin, std::span<const std::byte> object, const DeviceImage& image);
 
 /// The symbols of a cubin, of PTX, of another GPU's ELF file or of bitcode. Throws InputError; an image of another kind has no readable ones and throws too.
 DeviceSymbols read_device_symbols(const Origin& origin, const DeviceImage& image, std::span<const std::byte> payload);
-
-constexpr std::uint64_t kLargestImage = std::uint64_t{1} << 30;  ///< bytes; the largest real one seen is below 100 MB
 
 /// What the names of sections begin with that hold code for a device link (HIP with -fgpu-rdc), one for each target; the
 /// target follows.

@@ -19,6 +19,7 @@
 #include "scan/device/decoders.hpp"
 #include "scan/device/device_code.hpp"
 #include "support/bytes.hpp"
+#include "support/limits.hpp"
 
 namespace elfaudit {
 
@@ -72,8 +73,9 @@ CompressedBundle compressed_bundle(std::span<const std::byte> bytes) {
     throw BadBundle{fmt::format("claims {:#x} bytes where {:#x} are left", total, bytes.size())};
   bundle.stream =
       bytes.subspan(static_cast<std::size_t>(bundle.header), static_cast<std::size_t>(total - bundle.header));
-  if (bundle.real_size > kLargestImage)
-    throw BadBundle{fmt::format("claims {} bytes uncompressed, over the limit of {}", bundle.real_size, kLargestImage)};
+  if (bundle.real_size > limits::kImageBytes)
+    throw BadBundle{
+        fmt::format("claims {} bytes uncompressed, over the limit of {}", bundle.real_size, limits::kImageBytes)};
   const std::uint64_t ratio = bundle.method == Compression::Zlib ? kZlibRatio : kZstdRatio;
   if (bundle.real_size / ratio > bundle.stream.size())
     throw BadBundle{fmt::format("claims {} bytes uncompressed from {}, which is impossible", bundle.real_size,
@@ -165,7 +167,6 @@ std::vector<std::byte> read_bundled_payload(const Origin& origin, std::span<cons
 
 namespace {
 
-constexpr std::size_t kMostImages = 4096;    // of one object; real ones have a few for each source file
 constexpr std::uint64_t kMostStrings = 64;   // of an offload binary; clang writes three
 constexpr std::uint64_t kLongestName = 256;  // bytes
 constexpr unsigned kMostErrors = 16;         // a section with more is rubble
@@ -340,8 +341,8 @@ class OffloadReader {
   }
 
   void add(DeviceImage image, std::uint64_t at) {
-    if (facts_.images.size() >= kMostImages) {
-      if (errors_ < kMostErrors) problem(at, fmt::format("has more than {} images", kMostImages));
+    if (facts_.images.size() >= limits::kOffloadImages) {
+      if (errors_ < kMostErrors) problem(at, fmt::format("has more than {} images", limits::kOffloadImages));
       errors_ = kMostErrors;
       return;
     }
@@ -479,7 +480,7 @@ class OffloadReader {
                            const DeviceImage& all) {
     const ByteView view(bytes);
     const std::uint64_t count = view.read<std::uint64_t>(kOffloadBundle.size()).value_or(~std::uint64_t{0});
-    if (count > kMostImages) throw BadBundle{"has an impossible number of entries"};
+    if (count > limits::kOffloadImages) throw BadBundle{"has an impossible number of entries"};
     std::uint64_t entry = kOffloadBundle.size() + 8;
     std::uint64_t end = entry;
     for (std::uint64_t i = 0; i < count && errors_ < kMostErrors; ++i) {

@@ -1,0 +1,115 @@
+"""What `elfaudit --limits` prints holds: at a limit the input is read, beyond it it is refused and the exit code is 2."""
+
+import re
+
+import pytest
+
+from elfaudit_test import SOURCE_DIR, need
+
+need("g++", "ar")
+
+TABLE = (SOURCE_DIR / "src" / "support" / "limits.def").read_text()
+
+
+def limit(name):
+    """Its value, from the table that the program is made with."""
+    value = re.search(rf"^LIMIT\({name}, [\w:]+, ([^,]+),", TABLE, re.M)[1]
+    value = re.sub(r"std::\w+\{(\d+)\}", r"\1", value).replace("'", "")
+    return eval(re.sub(r"(?<=\d)U", "", value))  # "16 << 20"
+
+
+def test_the_table_has_every_limit(lab):
+    out = lab.audit("--limits").out
+    rows = re.findall(r'^LIMIT\(\w+, [\w:]+, [^,]+, "(.*?)", "(.*?)", "(.*?)"\)$', TABLE, re.M)
+    assert len(rows) == len(re.findall(r"^LIMIT", TABLE, re.M)) > 40
+    for unit, where, beyond in rows:
+        assert re.search(rf"^  \d+ \S.* {re.escape(where)}\n +beyond: {re.escape(beyond)}$", out, re.M), where
+    assert re.search(r"^  16 MiB +a linker script$", out, re.M) and re.search(r"^  4 deep +archives in archives$", out, re.M)
+
+
+def archives(lab, n):
+    lab.sh(f"cp a.o in; for i in $(seq {n + 1}); do ar rcD out.a in; mv out.a in; done; mv in nested.a")
+    return ["check", "nested.a"]
+
+
+def response_files(lab, n):
+    for i in range(1, n):
+        lab.write(f"r{i}", f"@r{i + 1}\n")
+    lab.write(f"r{n}", "a.o\n")
+    return ["check", "@r1"]
+
+
+def scripts(lab, n):
+    for i in range(1, n):
+        lab.write(f"s{i}", f"INCLUDE s{i + 1}\n")
+    lab.write(f"s{n}", "INPUT(a.o)\n")
+    return ["check", "--", "ld", "s1"]
+
+
+def script_of_size(lab, n):
+    text = "INPUT(a.o)/**/\n"
+    lab.write("big", text.replace("**", "*" + " " * (n - len(text)) + "*"))
+    return ["check", "--", "ld", "big"]
+
+
+def configs(lab, n):
+    for i in range(1, n):
+        lab.write(f"c{i}.toml", f'extends = "c{i + 1}.toml"\n')
+    lab.write(f"c{n}.toml", "")
+    return ["check", "--config", "c1.toml", "a.o"]
+
+
+def config_of_size(lab, n):
+    lab.write("big.toml", "#" * (n - 1) + "\n")
+    return ["check", "--config", "big.toml", "a.o"]
+
+
+LINK = "rule link\n  command = ld -shared ../a.o -o x\nbuild x: link\n"
+
+
+def ninja_includes(lab, n):
+    for i in range(1, n):
+        lab.write(f"b/{i}.ninja", f"include {i + 1}.ninja\n")
+    lab.write(f"b/{n}.ninja", "")
+    lab.write("b/build.ninja", "include 1.ninja\n" + LINK)
+    return ["check", "-p", "b"]
+
+
+def ninja_files(lab, n):
+    lab.write("b/x.ninja", "")
+    lab.write("b/build.ninja", "include x.ninja\n" * n + LINK)
+    return ["check", "-p", "b"]
+
+
+def folders(lab, n):
+    lab.sh("p=d" + "/d" * n + "; mkdir -p $p; cp a.o $p")
+    return ["check", "d"]
+
+
+def log_line(lab, n):
+    lab.write("x.log", "x" * n + "\n")
+    return ["diagnose", "x.log"]
+
+
+@pytest.mark.parametrize(
+    "name, made, first, says",
+    [
+        ("ArchiveDepth", archives, 0, "archives are nested too deep to read"),
+        ("ResponseFileDepth", response_files, 0, "response file @r65 includes itself"),
+        ("LinkerScriptDepth", scripts, 0, "linker scripts include each other"),
+        ("LinkerScriptBytes", script_of_size, 0, "too large for a linker script"),
+        ("ConfigFiles", configs, 1, "too many files extend one another"),
+        ("ConfigBytes", config_of_size, 0, "is larger than 16 MiB"),
+        ("NinjaDepth", ninja_includes, 0, "its includes nest more than 16 deep"),
+        ("NinjaFiles", ninja_files, 0, "includes more than 4096 files"),
+        ("PackageDepth", folders, 0, "directories are nested too deep to read"),
+        ("LogLine", log_line, 0, "in the part of the log that was read"),
+    ],
+)
+def test_one_below_and_one_above(lab, name, made, first, says):
+    """`first`: of a chain, the link that is not counted."""
+    lab.cc("a.o", "int state;")
+    below = lab.audit(*made(lab, limit(name) + first))
+    assert below.code == 0 and says not in below.out + below.err, (name, below)
+    above = lab.audit(*made(lab, limit(name) + first + 1))
+    assert above.code == 2 and says in above.out + above.err, (name, above)
