@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "audit/stages.hpp"
+#include "cli/sandbox.hpp"
 #include "cli/source_edits.hpp"
 #include "elfaudit/audit.hpp"
 #include "elfaudit/closure.hpp"
@@ -333,6 +334,7 @@ Listing listing_of(const std::vector<std::string>& files, const ListOptions& opt
 }  // namespace
 
 int closure_command(const Request& request) {
+  enter_sandbox(request);
   ClosureOptions options = request.closure;
   options.root = without_slash(options.root);
   ClosureFinder finder(options);
@@ -355,6 +357,7 @@ int closure_command(const Request& request) {
 
 int list_command(const Request& request) {
   if (request.has_command) throw UsageError("list takes files, not a link command");
+  enter_sandbox(request);
   ListOptions options = request.list;
   options.jobs = request.audit.jobs;
   const Listing listing = listing_of(request.files, options);
@@ -522,6 +525,7 @@ int rules_command(const Request& request) {
 
 int index_command(const Request& request) {
   if (request.has_command) throw UsageError("index takes one file, not a link command");
+  enter_sandbox(request);
   const std::vector<InputError> errors = index_file(request.files.front(), request.facts, request.audit.jobs);
   for (const InputError& error : errors) complain(message_of(error));
   return errors.empty() ? 0 : 2;
@@ -733,6 +737,27 @@ std::vector<std::optional<std::string>> write_reports(const Request& request, co
   return written;
 }
 
+void enter_sandbox(const Request& request) {
+  // These ask drivers, compilers or git.
+  if (request.no_sandbox || request.has_command || !request.build.empty() || request.audit.preprocess || request.fix)
+    return;
+  std::vector<std::string> files, folders;
+  for (const Output& output : outputs_of(request)) {
+    if (output.path.empty()) continue;
+    if (output.path.find('%') < output.path.rfind('/') + 1) return;  // its folder hangs on what is audited
+    files.push_back(output.path);
+  }
+  for (const std::string& file : {request.policy.write_baseline, request.facts})
+    if (!file.empty()) files.push_back(file);
+  if (!request.audit.cache.empty()) {
+    const FaultsCostNothing own;
+    std::error_code error;
+    std::filesystem::create_directories(request.audit.cache, error);  // writing there says what is wrong
+    folders.push_back(request.audit.cache);
+  }
+  give_up_all_but(files, folders);
+}
+
 bool is_partial(const Request& request) {
   return request.one_link || (!request.build.empty() && !request.files.empty());
 }
@@ -855,10 +880,12 @@ RunResult check(const Request& request) {
 
 int check_command(const Request& request) {
   check_audit_options(request);
+  enter_sandbox(request);
   return remembered(request, stdout, [&] { return check(request); });
 }
 
 int explain_command(const Request& request) {
+  enter_sandbox(request);
   const Audit result = audit_of(request);
   std::vector<SymbolReport> reports = explain_spelling(result, request.symbol);
   if (reports.empty()) {

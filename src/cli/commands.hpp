@@ -65,11 +65,15 @@ struct Request {
   bool fix = false;       ///< --fix
   bool diff = false;      ///< --diff
   bool allow_dirty = false;
+  bool no_sandbox = false;
   AuditOptions audit;
   PolicyRequest policy;
   ListOptions list;
   ClosureOptions closure;
 };
+
+/// Gives up what `request` does not need. For commands that read files only; others are left as they are.
+void enter_sandbox(const Request& request);
 
 /// Each returns the exit code. They throw UsageError.
 int check_command(const Request& request);

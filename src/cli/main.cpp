@@ -162,6 +162,7 @@ CLI::App* add_list_of(CLI::App& list, Request& request, ListWhat what, const cha
       ->option_text("FILE...");
   add_format(*command, request, {"text", "json"});
   add_jobs(*command, request);
+  add_sandbox(*command, request);
   command->callback([&request, what] {
     request.list.what = what;
     request.run = list_command;
@@ -173,6 +174,7 @@ void add_closure(CLI::App& list, Request& request) {
   CLI::App* closure = list.add_subcommand("closure", "the libraries that the loader would load, and how it finds each");
   closure->add_option("files", request.files, "programs and shared objects")->required()->option_text("FILE...");
   add_closure_options(*closure, request.closure);
+  add_sandbox(*closure, request);
   add_format(*closure, request, {"text", "json"});
   closure->footer(
       "Examples:\n"
@@ -261,6 +263,7 @@ void add_index(CLI::App& app, Request& request) {
       ->option_text("OBJECT");
   index->add_option("-o,--output", request.facts, "the file to write")->required()->option_text("FACTS");
   add_jobs(*index, request);
+  add_sandbox(*index, request);
   index->footer(
       "Examples:\n"
       "  elfaudit index build/a.o -o build/a.facts\n"

@@ -18,6 +18,11 @@ void add_jobs(CLI::App& command, Request& request) {
       ->capture_default_str();
 }
 
+void add_sandbox(CLI::App& command, Request& request) {
+  command.add_flag("--no-sandbox", request.no_sandbox,
+                   "keep the right to start programs and to write anywhere, which an audit of files does not need");
+}
+
 void add_color(CLI::App& command, Request& request) {
   command.add_option("--color", request.color, "auto, always or never; NO_COLOR is respected")
       ->check(CLI::IsMember({"auto", "always", "never"}))
@@ -77,6 +82,7 @@ void add_input_options(CLI::App& command, Request& request) {
                   "they are; @FILE reads arguments from FILE, - the names of files from standard input, one a line")
       ->option_text("FILE...");
   add_audit_options(command, request);
+  add_sandbox(command, request);
 }
 
 void add_source_options(CLI::App& command, Request& request) {

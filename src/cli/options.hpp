@@ -14,6 +14,8 @@ class App;
 namespace elfaudit {
 
 void add_jobs(CLI::App& command, Request& request);
+
+void add_sandbox(CLI::App& command, Request& request);
 void add_color(CLI::App& command, Request& request);
 
 /// --format of the commands that print one report.

@@ -20,9 +20,9 @@ namespace {
 
 /// Options that are not a project's decision, and so not keys of its file. Which programs may be started
 /// (--ask, --preprocess) and whether sources are edited is for the user alone to say.
-constexpr std::array<std::string_view, 16> kNoKeys = {
-    "help",  "config", "no-config", "dump-config", "severity", "suppress", "write-baseline", "gate",
-    "files", "build",  "ask",       "preprocess",  "one-link", "fix",      "diff",           "allow-dirty"};
+constexpr std::array<std::string_view, 17> kNoKeys = {
+    "help",  "config", "no-config",  "dump-config", "severity", "suppress", "write-baseline", "gate",      "files",
+    "build", "ask",    "preprocess", "one-link",    "fix",      "diff",     "allow-dirty",    "no-sandbox"};
 
 /// "fail-on" of --fail-on; empty for what is not a key.
 std::string key_of(const CLI::Option& option) {

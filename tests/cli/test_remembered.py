@@ -30,7 +30,7 @@ class Spied:
 
     def run(self, lie=""):
         """Its output, and whether it was remembered."""
-        words = [*self.command[:2], "--stats", "--cache", str(self.cache), *self.command[2:]]
+        words = [*self.command[:2], "--no-sandbox", "--stats", "--cache", str(self.cache), *self.command[2:]]
         self.lie.write_text(lie)
         result = subprocess.run(words, cwd=self.lab.path, env=self.environment, capture_output=True, text=True)
         assert lie or result.returncode in (0, 1), result
