@@ -51,6 +51,7 @@ const std::vector<RuleFamily>& families() {
                                            loaded_state_rules(),
                                            stale_rules(),
                                            python_rules(),
+                                           platform_rules(),
                                            lto_rules(),
                                            {{&kSuppressionEnded, &kSuppressionUnused, &kBaselineOutdated}, {}}};
   return all;

@@ -99,6 +99,7 @@ RuleFamily library_rules();
 RuleFamily loaded_state_rules();
 RuleFamily stale_rules();
 RuleFamily python_rules();
+RuleFamily platform_rules();
 RuleFamily lto_rules();
 
 // The rows that more than one file makes findings of.

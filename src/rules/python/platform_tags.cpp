@@ -1,0 +1,454 @@
+// python-platform: a wheel's platform tag promises systems on which its files can't be loaded. The verdict is that of
+// auditwheel, on what was read of the wheel's files.
+//
+//  1. A tag names a machine, and but for linux_* a C library and its version. manylinux1, 2010 and 2014 are glibc 2.5,
+//     2.12 and 2.17. An installer goes by any one tag of a name, so that all of them have to be true.
+//  2. A module of Python is for that machine and linked with that C library; if none of the wheel's files is, the tag
+//     is wrong too. Files for others, which the package chooses from itself, are not judged.
+//  3. Of the symbol versions that files need, those of six libraries belong to a policy: GLIBC, GCC, GLIBCXX, CXXABI,
+//     ZLIB and LIBATOMIC. A version of glibc is also as old as its number says, which counts for tags between two
+//     policies and after the last one.
+//  4. What files load is in the wheel, or one of the libraries that the policy names. A library that the policy names
+//     is asked for no further.
+//  5. Of those libraries some symbols are not in every build.
+//
+// Where libraries alone are missing, another wheel or the program may have them loaded: an error only of a wheel that
+// requires no other. Not looked at: the instruction set.
+//
+// Sources: PEP 513, 571, 599 and 600 (manylinux), PEP 656 (musllinux).
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "load/host_libraries.hpp"
+#include "rules/loaded.hpp"
+#include "rules/python/python_modules.hpp"
+#include "rules/rules.hpp"
+#include "target/machine_traits.hpp"
+
+namespace elfaudit {
+namespace {
+
+constexpr Rule kPythonPlatform{
+    .id = "python-platform",
+    .severity = Severity::Error,
+    .summary =
+        "a wheel's platform tag promises systems on which its files can't be loaded: another "
+        "machine, or older libraries than they need"};
+
+// --- The policies.
+
+struct PolicyVersions {
+  std::string_view machine;
+  int minor;                  ///< of glibc 2
+  std::string_view versions;  ///< separated by spaces
+};
+
+struct PolicyLibrary {
+  std::string_view name;
+  int since;
+};
+
+struct ForbiddenSymbol {
+  std::string_view library;
+  std::string_view symbol;
+  int last;
+};
+
+#include "rules/python/platform_policies.inc"
+
+constexpr int kNever = 1'000'000;  // a minor version that no policy reaches
+
+enum class Libc : std::uint8_t { Unknown, Glibc, Musl };
+
+std::string_view name_of(Libc libc) { return libc == Libc::Musl ? "musl" : "glibc"; }
+
+std::vector<int> policies_of(Libc libc, std::string_view machine) {
+  if (libc == Libc::Musl) return {std::begin(kMusllinuxMinors), std::end(kMusllinuxMinors)};
+  std::vector<int> minors;
+  for (const PolicyVersions& row : kPolicyVersions)
+    if (row.machine == machine) minors.push_back(row.minor);
+  return minors;
+}
+
+std::optional<int> number(std::string_view text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0 || value >= kNever) return std::nullopt;
+  return value;
+}
+
+/// The first minor version of glibc whose systems have a symbol version (3). 0: all have, or none is asked.
+int since_of_version(std::string_view machine, std::string_view version) {
+  constexpr std::string_view kGlibc = "GLIBC_2.";
+  static const std::set<std::string_view> families = {"CXXABI", "GCC", "GLIBC", "GLIBCXX", "LIBATOMIC", "ZLIB"};
+  if (families.count(version.substr(0, version.find('_'))) == 0) return 0;
+  int since = kNever;
+  for (const PolicyVersions& row : kPolicyVersions)
+    if (row.machine == machine && has_word(row.versions, version)) since = std::min(since, row.minor);
+  if (version.starts_with(kGlibc))  // "GLIBC_2.2.5" is of 2.2
+    if (const auto minor = number(version.substr(kGlibc.size(), version.find('.', kGlibc.size()) - kGlibc.size())))
+      since = std::min(since, *minor);
+  return since;
+}
+
+/// musl's own name has the machine in it: libc.musl-x86_64.so.1. libc.so is what musl-gcc links with; both, and what
+/// begins with ld-, are the loader.
+bool is_loader(Libc libc, std::string_view name) {
+  if (libc == Libc::Musl) return name.starts_with("libc.musl-") || name.starts_with("ld-musl-") || name == "libc.so";
+  return name.starts_with("ld-linux") || name == "ld64.so.1" || name == "ld64.so.2";
+}
+
+std::optional<int> since_of_library(Libc libc, std::string_view name) {
+  if (is_loader(libc, name)) return 0;
+  const auto look_up = [&](const auto& rows) -> std::optional<int> {
+    for (const PolicyLibrary& row : rows)
+      if (row.name == name) return row.since;
+    return std::nullopt;
+  };
+  return libc == Libc::Musl ? look_up(kMusllinuxLibraries) : look_up(kManylinuxLibraries);
+}
+
+// --- What a tag promises, and what a file is.
+
+struct PlatformTag {
+  Libc libc = Libc::Unknown;  ///< linux_*: unknown
+  int minor = 0;              ///< of the C library
+  std::string machine;        ///< "x86_64"
+  std::string text;           ///< "manylinux_2_17_x86_64"
+};
+
+/// Nothing for other systems, and for "any".
+std::optional<PlatformTag> parse_platform(std::string_view text) {
+  struct Start {
+    std::string_view text;
+    Libc libc;
+    int minor;  ///< -1: it follows
+  };
+  constexpr Start kStarts[] = {{"linux_", Libc::Unknown, 0},        {"manylinux1_", Libc::Glibc, 5},
+                               {"manylinux2010_", Libc::Glibc, 12}, {"manylinux2014_", Libc::Glibc, 17},
+                               {"manylinux_2_", Libc::Glibc, -1},   {"musllinux_1_", Libc::Musl, -1}};
+  for (const Start& start : kStarts) {
+    if (!text.starts_with(start.text)) continue;
+    PlatformTag tag{start.libc, start.minor, {}, std::string(text)};
+    std::string_view rest = text.substr(start.text.size());
+    if (start.minor < 0) {
+      const std::size_t end = rest.find('_');
+      const std::optional<int> minor = number(rest.substr(0, end));
+      if (!minor || end == std::string_view::npos) return std::nullopt;
+      tag.minor = *minor;
+      rest.remove_prefix(end + 1);
+    }
+    tag.machine = rest;
+    return tag;
+  }
+  return std::nullopt;
+}
+
+std::string tag_text(Libc libc, int minor, std::string_view machine) {
+  if (minor >= kNever) return fmt::format("linux_{}", machine);
+  return fmt::format("{}_{}_{}", libc == Libc::Musl ? "musllinux_1" : "manylinux_2", minor, machine);
+}
+
+/// As tags spell it; empty for one that no tag names.
+std::string_view machine_of(const ObjectFacts& object) {
+  struct Row {
+    std::uint16_t machine;
+    bool is_64, big_endian;
+    std::string_view name;
+  };
+  constexpr Row kRows[] = {{EM_X86_64, true, false, "x86_64"},   {EM_386, false, false, "i686"},
+                           {EM_AARCH64, true, false, "aarch64"}, {EM_ARM, false, false, "armv7l"},
+                           {EM_PPC64, true, false, "ppc64le"},   {EM_PPC64, true, true, "ppc64"},
+                           {EM_S390, true, true, "s390x"},       {EM_RISCV, true, false, "riscv64"},
+                           {258, true, false, "loongarch64"}};  // EM_LOONGARCH, which elf.h has from glibc 2.35 on
+  for (const Row& row : kRows)
+    if (row.machine == object.machine && row.is_64 == object.is_64 && row.big_endian == object.big_endian)
+      return row.name;
+  return {};
+}
+
+/// "x86_64_v3" is an x86_64, and 32-bit Arm's tags name the processor: armv6l, armv7l.
+bool is_for(std::string_view tag, std::string_view machine) {
+  return tag == machine || (machine == "x86_64" && tag.starts_with("x86_64_v")) ||
+         (machine == "armv7l" && tag.starts_with("armv"));
+}
+
+Libc libc_of(const ObjectFacts& object) {
+  for (const std::string& needed : object.needed) {
+    if (needed.starts_with("libc.musl-") || needed.starts_with("ld-musl-")) return Libc::Musl;
+    if (needed == "libc.so.6" || is_loader(Libc::Glibc, needed)) return Libc::Glibc;
+  }
+  return Libc::Unknown;
+}
+
+// --- What keeps a tag from being true.
+
+struct Obstacle {
+  int since = kNever;  ///< the first minor version of the C library whose tag allows it
+  const ObjectFacts* object = nullptr;
+  std::string need;          ///< "GLIBC_2.34 (dlsym, pthread_create)"
+  std::string library{};     ///< one that is neither in the wheel nor in a policy
+  bool of_the_host = false;  ///< the interpreter, torch or the driver has that loaded
+};
+
+std::string entry_of(const ObjectFacts& object) {
+  return object.origin.entry.empty() ? object.origin.display() : object.origin.entry;
+}
+
+/// "GLIBC_2.34 (dlsym, pthread_create and 7 more)"
+std::string with_symbols(const ObjectFacts& object, std::string_view version) {
+  constexpr std::size_t kMost = 3;
+  std::set<std::string_view> names;
+  for (const Symbol& symbol : object.symbols)
+    if (!symbol.defined() && object.text(symbol.version) == version) names.insert(object.name(symbol));
+  if (names.empty()) return std::string(version);
+  std::vector<std::string_view> shown(names.begin(), names.end());
+  if (shown.size() > kMost + 1) shown.resize(kMost);
+  const std::size_t more = names.size() - shown.size();
+  return fmt::format("{} ({}{})", version, fmt::join(shown, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
+}
+
+class PlatformCheck {
+ public:
+  PlatformCheck(const Evidence& evidence, std::uint32_t package)
+      : evidence_(evidence), index_(package), package_(evidence.packages[package]) {}
+
+  std::vector<Finding> run() {
+    std::vector<Finding> findings;
+    for (const PlatformTag& tag : promised()) {
+      std::vector<const ObjectFacts*> files;
+      if (std::optional<Finding> wrong = take_files(tag, files))
+        findings.push_back(*std::move(wrong));
+      else if (tag.libc != Libc::Unknown && !policies_of(tag.libc, tag.machine).empty())
+        if (std::optional<Finding> finding = judge(tag, obstacles(tag, files))) findings.push_back(*std::move(finding));
+    }
+    return findings;
+  }
+
+ private:
+  /// Of each C library and machine the tag that promises most (1).
+  std::vector<PlatformTag> promised() const {
+    std::map<std::pair<Libc, std::string>, PlatformTag> tags;
+    for (const std::string& whole : package_.wheel.tags) {
+      const std::optional<PlatformTag> tag = parse_platform(std::string_view(whole).substr(whole.rfind('-') + 1));
+      if (!tag) continue;
+      const auto [at, first] = tags.try_emplace({tag->libc, tag->machine}, *tag);
+      if (!first && tag->minor < at->second.minor) at->second = *tag;
+    }
+    std::vector<PlatformTag> list;
+    for (auto& [key, tag] : tags) list.push_back(std::move(tag));
+    return list;
+  }
+
+  /// The files that the tag is about (2); a finding when one that it should be about is something else.
+  std::optional<Finding> take_files(const PlatformTag& tag, std::vector<const ObjectFacts*>& files) const {
+    std::vector<const ObjectFacts*> others;
+    for (const InputFacts& file : package_.files) {
+      if (file.objects.size() != 1 || (file.kind != InputKind::SharedObject && file.kind != InputKind::Executable))
+        continue;
+      const ObjectFacts& object = file.objects[0];
+      const Libc libc = libc_of(object);
+      const bool fits = is_for(tag.machine, machine_of(object)) &&
+                        (tag.libc == Libc::Unknown || libc == Libc::Unknown || libc == tag.libc);
+      (fits ? files : others).push_back(&object);
+    }
+    std::vector<const ObjectFacts*> wrong = others;
+    if (!files.empty()) std::erase_if(wrong, [](const ObjectFacts* object) { return !is_python_module(*object); });
+    // Of a module with a file for each machine or C library the importer takes the one of its suffix.
+    const auto is_module = [](const ObjectFacts* object) { return is_python_module(*object); };
+    if (wrong.empty() || std::any_of(files.begin(), files.end(), is_module)) return std::nullopt;
+    Finding finding = make_finding(kPythonPlatform, {}, {});
+    const std::string promise =
+        is_for(tag.machine, machine_of(*wrong[0])) ? std::string(name_of(tag.libc)) : tag.machine;
+    finding.message = fmt::format("the tag {} promises {}, and {} is {}", tag.text, promise, entry_of(*wrong[0]),
+                                  described(*wrong[0], tag));
+    for (const ObjectFacts* object : wrong) add_site(finding, *object, described(*object, tag));
+    if (const std::string_view machine = machine_of(*wrong[0]); !is_for(tag.machine, machine) && !machine.empty())
+      finding.fixes.push_back({fmt::format("tag the wheel for {}, or build it for {}", machine, tag.machine), {}, {}});
+    else if (!machine.empty())
+      finding.fixes.push_back({fmt::format("tag the wheel {}, or build it on a system with {}",
+                                           tag.libc == Libc::Musl ? "manylinux_*" : "musllinux_*", name_of(tag.libc)),
+                               {},
+                               {}});
+    return finding;
+  }
+
+  static std::string described(const ObjectFacts& object, const PlatformTag& tag) {
+    const std::string_view machine = machine_of(object);
+    if (machine.empty()) return fmt::format("for another machine (e_machine {})", object.machine);
+    if (!is_for(tag.machine, machine)) return fmt::format("for {}", machine);
+    return fmt::format("linked with {}", name_of(libc_of(object)));
+  }
+
+  static void add_site(Finding& finding, const ObjectFacts& object, std::string note) {
+    Site site;
+    site.role = Role::Reference;
+    site.origin = object.origin;
+    site.notes.push_back(std::move(note));
+    finding.sites.push_back(std::move(site));
+  }
+
+  std::vector<Obstacle> obstacles(const PlatformTag& tag, const std::vector<const ObjectFacts*>& files) const {
+    std::vector<Obstacle> found;
+    for (const ObjectFacts* object : files) {
+      if (tag.libc == Libc::Glibc) add_versions(tag, *object, found);
+      // Of builds of Python with fpectl, which no distribution of it had (PEP 513).
+      for (const Symbol& symbol : object->symbols)
+        if (!symbol.defined() && (object->name(symbol) == "PyFPE_jbuf" || object->name(symbol) == "PyFPE_counter"))
+          found.push_back({kNever, object, std::string(object->name(symbol))});
+    }
+    for (const Image& image : evidence_.images)
+      if (image.package == index_ && !image.judged_with_its_loaders &&
+          std::find(files.begin(), files.end(), image.object) != files.end())
+        add_libraries(tag, image, found);
+    return found;
+  }
+
+  static void add_versions(const PlatformTag& tag, const ObjectFacts& object, std::vector<Obstacle>& found) {
+    std::set<std::string_view> seen;
+    for (const VersionNeed& need : object.version_needs) {
+      if (is_loader(Libc::Glibc, object.text(need.file)) || !seen.insert(object.text(need.version)).second) continue;
+      const int since = since_of_version(tag.machine, object.text(need.version));
+      if (since != 0) found.push_back({since, &object, std::string(object.text(need.version))});
+    }
+  }
+
+  /// Follows what an image loads as far as it is in the wheel (4).
+  void add_libraries(const PlatformTag& tag, const Image& image, std::vector<Obstacle>& found) const {
+    add_forbidden(tag, *image.object, found);
+    std::set<std::uint32_t> seen = {0};
+    std::vector<std::uint32_t> open = {0};
+    while (!open.empty()) {
+      const std::uint32_t at = open.back();
+      open.pop_back();
+      for (const NeededLibrary& needed : image.closure.libraries[at].needed) {
+        const std::optional<int> since = since_of_library(tag.libc, needed.name);
+        const ObjectFacts* asker = at == 0 ? image.object : image.loaded[at];
+        if (since) {
+          if (*since != 0) found.push_back({*since, asker, needed.name});
+        } else if (is_in_wheel(image, needed.library)) {
+          if (seen.insert(needed.library).second) open.push_back(needed.library);
+        } else {
+          found.push_back({kNever, asker, needed.name, needed.name, host_of(needed.name) != Host::None});
+        }
+      }
+    }
+  }
+
+  bool is_in_wheel(const Image& image, std::uint32_t library) const {
+    if (library == kNone || library >= image.loaded.size() || image.loaded[library] == nullptr) return false;
+    const Origin& origin = image.loaded[library]->origin;
+    return origin.is_member() && origin.path == package_.path;
+  }
+
+  static void add_forbidden(const PlatformTag& tag, const ObjectFacts& object, std::vector<Obstacle>& found) {
+    const auto look_at = [&](const auto& rows) {
+      for (const ForbiddenSymbol& row : rows) {
+        if (std::find(object.needed.begin(), object.needed.end(), row.library) == object.needed.end()) continue;
+        for (const Symbol* symbol : needed_symbols(object, false))
+          if (object.name(*symbol) == row.symbol)
+            found.push_back(
+                {next_policy(tag, row.last + 1), &object, fmt::format("{} of {}", row.symbol, row.library)});
+      }
+    };
+    tag.libc == Libc::Musl ? look_at(kMusllinuxForbidden) : look_at(kManylinuxForbidden);
+  }
+
+  /// The first policy that is not older; beyond the last one glibc's number goes on.
+  static int next_policy(const PlatformTag& tag, int minor) {
+    for (const int policy : policies_of(tag.libc, tag.machine))
+      if (policy >= minor) return policy;
+    return tag.libc == Libc::Musl ? kNever : minor;
+  }
+
+  std::optional<Finding> judge(const PlatformTag& tag, const std::vector<Obstacle>& all) const {
+    std::vector<const Obstacle*> real;
+    int lowest = 0;             // the tag that everything allows
+    int without_libraries = 0;  // and were the missing libraries in the wheel
+    for (const Obstacle& obstacle : all) {
+      lowest = std::max(lowest, obstacle.since);
+      if (obstacle.library.empty()) without_libraries = std::max(without_libraries, obstacle.since);
+      if (obstacle.since > tag.minor) real.push_back(&obstacle);
+    }
+    if (real.empty()) return std::nullopt;
+    std::stable_sort(real.begin(), real.end(), [](const Obstacle* a, const Obstacle* b) {
+      return std::tuple(b->library.empty(), b->since) < std::tuple(a->library.empty(), a->since);
+    });
+    const Obstacle& worst = *real.front();
+    Finding finding = make_finding(
+        kPythonPlatform, {},
+        fmt::format("the tag {} is not true: {} needs {}", tag.text, entry_of(*worst.object), words_of(worst)));
+    finding.severity = severity_of(real);
+    add_sites(finding, real);
+    const std::string repaired = tag_text(tag.libc, next_policy(tag, without_libraries), tag.machine);
+    const std::string truth = tag_text(tag.libc, lowest >= kNever ? kNever : next_policy(tag, lowest), tag.machine);
+    finding.notes.push_back("the tag that is true is " + truth);
+    if (lowest >= kNever && without_libraries < kNever) {
+      finding.fixes.push_back(
+          {fmt::format("auditwheel repair copies the libraries into the wheel and tags it {}", repaired), {}, {}});
+    } else {
+      finding.fixes.push_back({fmt::format("tag the wheel {}", truth), {}, {}});
+    }
+    if (tag.libc == Libc::Glibc && std::max(without_libraries, tag.minor) != tag.minor)
+      finding.fixes.push_back(
+          {fmt::format("build it where glibc is 2.{}, as in the image of that manylinux", tag.minor), {}, {}});
+    return finding;
+  }
+
+  static std::string words_of(const Obstacle& obstacle) {
+    if (obstacle.library.empty()) return obstacle.need;
+    return fmt::format("{}, which is neither in the wheel nor among the libraries of that tag", obstacle.library);
+  }
+
+  static void add_sites(Finding& finding, const std::vector<const Obstacle*>& obstacles) {
+    std::vector<std::pair<const ObjectFacts*, std::vector<std::string>>> needs;
+    for (const Obstacle* obstacle : obstacles) {
+      auto at =
+          std::find_if(needs.begin(), needs.end(), [&](const auto& row) { return row.first == obstacle->object; });
+      if (at == needs.end()) at = needs.insert(needs.end(), {obstacle->object, {}});
+      std::string need = obstacle->library.empty() ? with_symbols(*obstacle->object, obstacle->need) : obstacle->need;
+      if (std::find(at->second.begin(), at->second.end(), need) == at->second.end())
+        at->second.push_back(std::move(need));
+    }
+    for (const auto& [object, words] : needs)
+      add_site(finding, *object, fmt::format("needs {}", fmt::join(words, ", ")));
+  }
+
+  Severity severity_of(const std::vector<const Obstacle*>& obstacles) const {
+    const auto all = [&](const auto& test) { return std::all_of(obstacles.begin(), obstacles.end(), test); };
+    if (all([](const Obstacle* o) { return o->of_the_host; })) return Severity::Note;
+    if (!all([](const Obstacle* o) { return !o->library.empty(); })) return Severity::Error;
+    return package_.wheel.requires_dist.empty() ? Severity::Error : Severity::Warning;
+  }
+
+  const Evidence& evidence_;
+  std::uint32_t index_;
+  const Package& package_;
+};
+
+std::vector<Finding> platforms(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  for (std::uint32_t i = 0; i < evidence.packages.size(); ++i) {
+    std::vector<Finding> found = PlatformCheck(evidence, i).run();
+    findings.insert(findings.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
+  }
+  return findings;
+}
+
+}  // namespace
+
+RuleFamily platform_rules() { return {{&kPythonPlatform}, {{platforms}}}; }
+
+}  // namespace elfaudit

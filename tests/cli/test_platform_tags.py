@@ -1,0 +1,124 @@
+"""python-platform: what a wheel's platform tag promises against what its files need."""
+
+import pytest
+
+from elfaudit_test import need
+from elfaudit_wheels import TRIPLET, wheel
+
+need("cc")
+
+ENTRY = f"pkg/_C.cpython-312-{TRIPLET}.so"
+STEM = "pkg-1.0-cp312-cp312"
+MACHINE = 18  # e_machine in the ELF header
+AARCH64 = 183
+
+
+def library(lab, soname, version="", function="answer"):
+    """A stand-in for a library of the system: its name, one version and one function."""
+    lab.write("version.map", f"{version} {{ global: {function}; local: *; }};" if version else "{ global: *; };")
+    name = soname.split(".so")[0] + ".so"
+    lab.sh(f"echo 'int {function}(void) {{ return 42; }}' | cc -x c - -shared -fPIC -nostdlib -o {name} -Wl,-soname,{soname} "
+           "-Wl,--version-script=version.map")
+    return name
+
+
+def module(lab, *libraries, function="answer", options=""):
+    """The bytes of the module _C, which calls `function` and is linked with `libraries` alone."""
+    lab.write("_C.c", f"int {function}(void); int use(void) {{ return {function}(); }} void *PyInit__C(void) {{ return 0; }}\n")
+    lab.sh(f"cc -shared -fPIC -nostdlib -o _C.so _C.c {' '.join(libraries)} {options}")
+    return (lab.path / "_C.so").read_bytes()
+
+
+def findings(lab, tag, files, **options):
+    result = lab.audit("check", "--format", "json", wheel(lab, f"{STEM}-{tag}.whl", files, **options))
+    return [f for f in result.json()["findings"] if f["rule"] == "python-platform"]
+
+
+@pytest.fixture
+def needs_234(lab):
+    return {ENTRY: module(lab, library(lab, "libc.so.6", "GLIBC_2.34"))}
+
+
+def test_a_newer_glibc_than_the_tag(lab, needs_234):
+    (finding,) = findings(lab, "manylinux_2_17_x86_64", needs_234)
+    assert finding["severity"] == "error"
+    assert finding["message"] == f"the tag manylinux_2_17_x86_64 is not true: {ENTRY} needs GLIBC_2.34"
+    assert finding["sites"][0]["notes"] == ["needs GLIBC_2.34 (answer)"]
+    assert finding["notes"] == ["the tag that is true is manylinux_2_34_x86_64"]
+    assert finding["fixes"][0]["text"] == "tag the wheel manylinux_2_34_x86_64"
+
+
+@pytest.mark.parametrize(
+    "tag, true",
+    [
+        ("manylinux_2_34_x86_64", True),
+        ("manylinux_2_99_x86_64", True),
+        ("manylinux_2_33_x86_64", False),  # between two policies
+        ("manylinux2014_x86_64", False),
+        ("manylinux_2_34_x86_64.manylinux_2_31_x86_64", False),  # installers go by either
+        ("linux_x86_64", True),  # promises a machine only
+        ("macosx_11_0_arm64", True),  # not our loader
+    ],
+)
+def test_which_tags_are_true(lab, needs_234, tag, true):
+    assert bool(findings(lab, tag, needs_234)) == (not true)
+
+
+def test_versions_of_the_compilers_libraries_count_too(lab):
+    files = {ENTRY: module(lab, library(lab, "libstdc++.so.6", "GLIBCXX_3.4.30"))}
+    (finding,) = findings(lab, "manylinux_2_28_x86_64", files)
+    assert finding["notes"] == ["the tag that is true is manylinux_2_35_x86_64"]
+    files = {ENTRY: module(lab, library(lab, "libssl.so.3", "OPENSSL_3.0.0"))}  # what is not in a policy has no age
+    (finding,) = findings(lab, "manylinux_2_28_x86_64", files)
+    assert "needs libssl.so.3" in finding["message"]
+
+
+def test_a_library_that_stays_outside(lab):
+    files = {ENTRY: module(lab, library(lab, "libown.so.3"))}
+    (finding,) = findings(lab, "manylinux_2_17_x86_64", files)
+    assert finding["severity"] == "error"
+    assert "needs libown.so.3, which is neither in the wheel nor among the libraries of that tag" in finding["message"]
+    assert finding["fixes"][0]["text"] == "auditwheel repair copies the libraries into the wheel and tags it manylinux_2_5_x86_64"
+    (finding,) = findings(lab, "manylinux_2_17_x86_64", files, extra="Requires-Dist: own\n")
+    assert finding["severity"] == "warning"  # which may bring it
+
+
+def test_a_library_of_the_driver_stays_outside(lab):
+    (finding,) = findings(lab, "manylinux_2_17_x86_64", {ENTRY: module(lab, library(lab, "libcuda.so.1"))})
+    assert finding["severity"] == "note"
+
+
+def test_a_library_in_the_wheel(lab):
+    own = library(lab, "libown.so.3")
+    content = (lab.path / own).read_bytes()
+    files = {ENTRY: module(lab, own, options="-Wl,-rpath,'$ORIGIN/../pkg.libs'"), "pkg.libs/libown.so.3": content}
+    assert findings(lab, "manylinux_2_17_x86_64", files) == []
+    files["elsewhere/libown.so.3"] = files.pop("pkg.libs/libown.so.3")
+    assert len(findings(lab, "manylinux_2_17_x86_64", files)) == 1
+
+
+def test_what_zlib_keeps_to_itself(lab):
+    files = {ENTRY: module(lab, library(lab, "libz.so.1", function="inflate_fast"), function="inflate_fast")}
+    (finding,) = findings(lab, "manylinux_2_28_x86_64", files)
+    assert "needs inflate_fast of libz.so.1" in finding["message"]
+
+
+def test_a_module_for_another_machine(lab, needs_234):
+    (finding,) = findings(lab, "linux_aarch64", needs_234)
+    assert finding["message"] == f"the tag linux_aarch64 promises aarch64, and {ENTRY} is for x86_64"
+
+
+def test_helpers_for_other_machines_are_chosen_by_the_package(lab):
+    """debugpy: attach_linux_amd64.so beside attach_linux_x86.so."""
+    other = bytearray(module(lab, library(lab, "libc.so.6", "GLIBC_2.34")))
+    other[MACHINE] = AARCH64
+    files = {ENTRY: module(lab, library(lab, "libc.so.6", "GLIBC_2.17")), "pkg/helper.so": bytes(other)}
+    assert findings(lab, "manylinux_2_17_x86_64", files) == []
+
+
+def test_glibc_in_a_wheel_for_musl(lab, needs_234):
+    (finding,) = findings(lab, "musllinux_1_2_x86_64", needs_234)
+    assert finding["message"] == f"the tag musllinux_1_2_x86_64 promises musl, and {ENTRY} is linked with glibc"
+    of_musl = {ENTRY: module(lab, library(lab, "libc.musl-x86_64.so.1"))}
+    assert findings(lab, "musllinux_1_2_x86_64", of_musl) == []
+    assert "promises glibc" in findings(lab, "manylinux_2_17_x86_64", of_musl)[0]["message"]
