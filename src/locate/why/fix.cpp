@@ -269,26 +269,39 @@ std::string make_static_throughout(FileContents& files, const WrittenDefinition&
   const std::string& file = written.site->place.at.file;
   const auto* lines = files.lines_of(file);
   if (lines == nullptr || !written.definition->macros.empty()) return {};
-  std::vector<const source::Form*> forms{&written.definition->form};
+  struct Edit {
+    const source::Form* form;
+    std::string_view says_extern;  ///< the word or macro in whose place `static` comes
+  };
+  const auto edit_of_form = [](const source::Form& form) {
+    return Edit{&form, form.first_specifier == "extern" ? "extern" : std::string_view()};
+  };
+  std::vector<Edit> edits{edit_of_form(written.definition->form)};
   for (const Definition& declaration : written.declarations) {
-    // A macro may say extern.
-    if (declaration.at.file != file || !declaration.form.is_alone || !declaration.macros.empty()) return {};
-    if (!declaration.is_static) forms.push_back(&declaration.form);
+    if (declaration.at.file != file || !declaration.form.is_alone) return {};
+    // A macro that says extern and nothing else, STBSP_DEF of stb_sprintf.h.
+    const auto& macros = declaration.macros;
+    if (!macros.empty() && (macros.size() > 1 || macros[0].value != "extern")) return {};
+    if (declaration.is_static) continue;
+    edits.push_back(edit_of_form(declaration.form));
+    if (!macros.empty()) edits.back().says_extern = macros[0].macro;
   }
   // From the last to the first, so that what is written moves no other place.
-  std::sort(forms.begin(), forms.end(), [](const source::Form* a, const source::Form* b) {
-    return std::pair(a->specifiers.line, a->specifiers.column) > std::pair(b->specifiers.line, b->specifiers.column);
+  std::sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) {
+    return std::pair(a.form->specifiers.line, a.form->specifiers.column) >
+           std::pair(b.form->specifiers.line, b.form->specifiers.column);
   });
-  const std::uint32_t first = forms.back()->specifiers.line;
-  const std::uint32_t last = forms.front()->specifiers.line;
+  const std::uint32_t first = edits.back().form->specifiers.line;
+  const std::uint32_t last = edits.front().form->specifiers.line;
   if (first == 0 || last > lines->size() || last - first > kMostBetween) return {};
   std::vector<std::string> edited(lines->begin() + first - 1, lines->begin() + last);
-  for (const source::Form* form : forms) {
+  for (const auto& [form, says_extern] : edits) {
     std::string& line = edited[form->specifiers.line - first];
     const std::size_t column = column_of(*lines, form->specifiers);
     if (column > line.size()) return {};
-    const bool replaces = form->first_specifier == "extern" && line.compare(column, 6, "extern") == 0;
-    line.replace(column, replaces ? 6 : 0, replaces ? "static" : "static ");
+    const bool replaces = !says_extern.empty() && line.compare(column, says_extern.size(), says_extern) == 0;
+    if (!replaces && !says_extern.empty() && says_extern != "extern") return {};
+    line.replace(column, replaces ? says_extern.size() : 0, replaces ? "static" : "static ");
   }
   return replace_lines(files, {file, first}, edited.size(), edited);
 }
@@ -661,17 +674,20 @@ std::vector<Fix> fix_include_of_source(const FixContext& context) {
 std::vector<Fix> fix_switch(const FixContext& context) {
   const std::vector<SourceLine>& places = context.switched_at;
   if (context.is_by_command) return {{fmt::format("define {} for one source file only", context.switch_name), {}, {}}};
-  if (places.size() == 1)
-    return {{fmt::format("define {} in one source file, not in {}", context.switch_name, places.front().text()),
-             places.front(),
-             {}}};
   const SourceLine& last = places.back();
+  const std::string line = line_at(context, last);
+  const bool can_go =
+      context.project->owns(last.file) && line.find("define") != std::string::npos && !line.ends_with('\\');
+  if (places.size() == 1) {
+    Fix fix{fmt::format("define {} in one source file, not in {}", context.switch_name, last.text()), last, {}};
+    if (can_go) fix.diff = replace_line(*context.files, last, {});  // proof.cpp looks for the source that gets it
+    return {std::move(fix)};
+  }
   Fix fix{fmt::format("define {} in one source file only: remove {}", context.switch_name, last.text()), last, {}};
   if (places.size() > 2) {
     fix.text = fmt::format("define {} in one source file only", context.switch_name);
     fix.at = {};
-  } else if (const std::string line = line_at(context, last);
-             context.project->owns(last.file) && line.find("define") != std::string::npos && !line.ends_with('\\')) {
+  } else if (can_go) {
     fix.diff = replace_line(*context.files, last, {});
   }
   return {std::move(fix)};
@@ -747,6 +763,8 @@ std::vector<Fix> fix_external_inline(const FixContext& context) {
 
 std::vector<Fix> fix_alias(const FixContext& context) {
   const SourceLine& at = context.written->site->place.at;
+  if (is_any_c(context) && context.written->definition->is_function && context.written->declarations.empty())
+    return {add_word(context, "static", fmt::format("make the alias `static` in {}", at.text()))};
   return {{fmt::format("move the alias ({}) to the source file that defines its target, and declare it "
                        "`extern` in the header",
                        at.text()),

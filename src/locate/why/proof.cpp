@@ -140,7 +140,9 @@ bool is_fixed(const source::Reading& reading, const WrittenDefinition& written, 
     const source::Form& form = definition.form;
     if (definition.is_instantiation || (definition.is_template && !definition.is_specialisation)) continue;
     any = true;
-    if (form.is_alias || form.has_misplaced_attribute || is_used_elsewhere) return false;
+    // Of a static alias each file has its own, as of a static function.
+    if (form.is_alias && !(definition.is_function && definition.is_internal)) return false;
+    if (form.has_misplaced_attribute || is_used_elsewhere) return false;
     const bool is_internal = definition.is_internal && form.is_alone && !declared_otherwise;
     const bool may_be_inline =
         definition.is_function ? written.language != source::Language::C : written.has_inline_variables();
@@ -250,11 +252,13 @@ struct Job {
   std::optional<bool> may_be_inline{};  ///< what the round's edit makes so
 };
 
-/// A definition that a diff needs besides.
+/// What a diff needs besides: the definition, at the end of a source, or the #define that makes a header have it, which
+/// another header had.
 struct Addition {
   Trial* trial = nullptr;
   const WrittenDefinition* owner = nullptr;  ///< whose source gets it
   std::vector<std::string> lines{};
+  std::uint32_t before = 0;  ///< the #include before which these lines come; 0: at the end
 };
 
 /// A reading for the additions of one round to one source.
@@ -409,24 +413,45 @@ class Proofs {
     return owner;
   }
 
+  static bool is_of_switch(const Trial& trial) {
+    return trial.finding->cause && trial.finding->cause->kind == "implementation-switch";
+  }
+
+  /// The #define that the edit takes away, before the #include by which the source comes to the definition.
+  static Addition moved_switch(Trial& trial, const WrittenDefinition& owner) {
+    const std::vector<SourceLine>& chain = owner.site->place.chain;
+    if (chain.empty() || chain.front().file != owner.source || chain.front().line == 0) return {};
+    return {&trial, &owner, trial.edit.old_lines, chain.front().line};
+  }
+
   /// `edited`: the texts of the trial's round.
   void note_addition(Trial& trial, const std::map<std::string, std::string>& edited) {
     trial.finding->fixes[trial.fix].whole = false;
     const WrittenDefinition* owner = owner_for(trial);
     if (owner == nullptr) return;
-    Addition addition{&trial, owner, definition_elsewhere(files_, *owner)};
+    const Addition addition = is_of_switch(trial) ? moved_switch(trial, *owner)
+                                                  : Addition{&trial, owner, definition_elsewhere(files_, *owner)};
     const auto* lines = files_.lines_of(owner->source);
     if (addition.lines.empty() || lines == nullptr || lines->empty()) return;
     AdditionJob& job = addition_jobs_[{trial.round, owner->unit.get()}];
     job.texts.insert(edited.begin(), edited.end());
     std::string& text = job.texts[absolute_path(owner->source)];
-    if (text.empty())
-      for (const std::string& line : *lines) text += line + "\n";
-    for (const std::string& line : addition.lines) text += line + "\n";
+    const auto append = [&](const std::vector<std::string>& more) {
+      for (const std::string& line : more) text += line + "\n";
+    };
+    if (addition.before != 0) {  // the same for all that the header defines
+      text.clear();
+      append({lines->begin(), lines->begin() + addition.before - 1});
+      append(addition.lines);
+      append({lines->begin() + addition.before - 1, lines->end()});
+    } else {
+      if (text.empty()) append(*lines);
+      append(addition.lines);
+    }
     job.names.push_back(owner->name);
     job.names.back().is_strong.reset();
     job.names.back().site.reset();
-    job.additions.push_back(std::move(addition));
+    job.additions.push_back(addition);
   }
 
   void add_definitions() {
@@ -445,16 +470,20 @@ class Proofs {
   static bool defines_once(const source::Reading& reading, const Addition& addition) {
     if (reading.definitions.size() != 1 || reading.declarations.empty()) return false;
     const Definition& only = reading.definitions.front();
-    return absolute_path(only.at.file) == absolute_path(addition.owner->source) && !only.is_internal && !only.is_inline;
+    const std::string& file = addition.before != 0 ? addition.owner->site->place.at.file : addition.owner->source;
+    return absolute_path(only.at.file) == absolute_path(file) && !only.is_internal && !only.is_inline;
   }
 
   void add_definition(const Addition& addition) {
     Fix& fix = addition.trial->finding->fixes[addition.trial->fix];
     const std::string& file = addition.owner->source;
     const auto& lines = *files_.lines_of(file);
-    std::vector<std::string> replacement{lines.back()};
-    replacement.insert(replacement.end(), addition.lines.begin(), addition.lines.end());
-    const std::string diff = replace_line(files_, {file, static_cast<std::uint32_t>(lines.size())}, replacement);
+    const auto at = addition.before != 0 ? addition.before : static_cast<std::uint32_t>(lines.size());
+    if (at > lines.size()) return;
+    std::vector<std::string> replacement{lines[at - 1]};
+    replacement.insert(addition.before != 0 ? replacement.begin() : replacement.end(), addition.lines.begin(),
+                       addition.lines.end());
+    const std::string diff = replace_line(files_, {file, at}, replacement);
     // One file, one hunk: an edit of the same source would have to be part of it.
     if (diff.empty() || file == addition.trial->edit.first.file) return;
     fix.diff += diff;
