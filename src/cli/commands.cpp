@@ -465,6 +465,7 @@ std::string report_of(const Diagnosis& diagnosis, const Request& request) {
   const std::string format = request.formats.empty() ? "text" : request.formats.back();
   ReportOptions options;
   options.color = use_color(request.color);
+  if (::isatty(::fileno(stdout)) == 1) options.columns = columns_of(stdout);
   options.source_root = request.source_root;
   if (format == "json") return json_report(diagnosis);
   return format == "github" ? github_report(diagnosis, options) : text_report(diagnosis, options);

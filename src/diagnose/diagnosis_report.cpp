@@ -22,6 +22,7 @@
 #include "elfaudit/version.hpp"
 #include "report/for_display.hpp"
 #include "report/wording.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 
@@ -182,9 +183,18 @@ void print_searched(std::string& out, const DiagnosedError& error) {
   });
 }
 
-void print_suggestions(std::string& out, const DiagnosedError& error) {
-  for (std::size_t i = 0; i < error.fixes.size(); ++i)
-    out += fmt::format("  {}: {}\n", i == 0 ? "fix" : "or", error.fixes[i]);
+/// What fits stays as the log has it.
+std::string fitted(const std::string& text, std::size_t indent, std::size_t columns) {
+  return columns == 0 || indent + text.size() <= columns ? text : wrapped(text, indent, columns);
+}
+
+/// "  note: what else there is to say\n", wrapped at words behind the label.
+std::string labelled(std::string_view label, const std::string& text, std::size_t columns) {
+  return fmt::format("  {}: {}\n", label, fitted(text, label.size() + 4, columns));
+}
+
+void print_suggestions(std::string& out, const DiagnosedError& error, std::size_t columns) {
+  for (std::size_t i = 0; i < error.fixes.size(); ++i) out += labelled(i == 0 ? "fix" : "or", error.fixes[i], columns);
   const bool looked_for = error.kind == "header-not-found" || error.kind == "library-not-found";
   if (looked_for && error.fixes.empty()) out += "  no file of that name is near these folders\n";
 }
@@ -195,19 +205,21 @@ const DiagnosedLink* link_of(const DiagnosedError& error, const Diagnosis& diagn
   return found == diagnosis.links.end() ? nullptr : &*found;
 }
 
-void print_error(std::string& out, const DiagnosedError& made, const Diagnosis& diagnosis, bool color) {
+void print_error(std::string& out, const DiagnosedError& made, const Diagnosis& diagnosis,
+                 const ReportOptions& options) {
   const DiagnosedError error = for_display(made);
-  out += bold("log line " + lines_of(error.lines) + ": " + headline(error), color) + "\n";
+  const std::string title = "log line " + lines_of(error.lines) + ": " + headline(error);
+  out += bold(fitted(title, 0, options.columns), options.color) + "\n";
   if (error.finding) {
-    out += finding_text(*error.finding, color);
+    out += finding_text(*error.finding, options.color, options.columns);
     print_sites(out, lines_of_log_alone(error), "the log also shows");
   } else {
     print_sites(out, error.sites, "the log alone shows");
   }
   print_chain(out, error.chain);
   if (!error.finding) print_searched(out, error);
-  print_suggestions(out, error);
-  for (const std::string& note : error.notes) out += "  note: " + note + "\n";
+  print_suggestions(out, error, options.columns);
+  for (const std::string& note : error.notes) out += labelled("note", note, options.columns);
   const DiagnosedLink* link = link_of(error, diagnosis);
   if (link != nullptr && !link->audited && !error.symbol.empty())
     out += fmt::format("  note: the link in log line {} was not audited\n", link->command_line);
@@ -216,7 +228,7 @@ void print_error(std::string& out, const DiagnosedError& made, const Diagnosis& 
 
 std::string summary(const Diagnosis& diagnosis) {
   if (diagnosis.errors.empty())
-    return fmt::format("no known error in {}\n", diagnosis.whole ? "the log" : "the part of the log that was read");
+    return fmt::format("no known error in {}", diagnosis.whole ? "the log" : "the part of the log that was read");
   std::size_t found = 0;  // by symbol, as the log has them
   std::size_t joined = 0;
   for (const DiagnosedError& error : diagnosis.errors) {
@@ -231,7 +243,7 @@ std::string summary(const Diagnosis& diagnosis) {
   if (!diagnosis.links.empty())
     text +=
         fmt::format("; {} of {} audited, which explains {}", audited, counted(diagnosis.links.size(), "link"), found);
-  return text + "\n";
+  return text;
 }
 
 }  // namespace
@@ -247,15 +259,16 @@ std::string headline(const DiagnosedError& error) {
 
 std::string text_report(const Diagnosis& diagnosis, const ReportOptions& options) {
   std::string out;
-  for (const DiagnosedError& error : diagnosis.errors) print_error(out, error, diagnosis, options.color);
-  for (const Finding& finding : diagnosis.findings) out += finding_text(finding, options.color) + "\n";
+  for (const DiagnosedError& error : diagnosis.errors) print_error(out, error, diagnosis, options);
+  for (const Finding& finding : diagnosis.findings) out += finding_text(finding, options.color, options.columns) + "\n";
   for (const DiagnosedLink& link : diagnosis.links)
     for (const std::string& note : for_display(link.notes))
-      out += fmt::format("note: the link in log line {}: {}\n", link.command_line, note);
+      out +=
+          fitted(fmt::format("note: the link in log line {}: {}", link.command_line, note), 0, options.columns) + "\n";
   if (!diagnosis.whole)
     out +=
         "note: the log was not read whole: of more than 4,194,304 lines only the last are read, and of a line 4 MiB\n";
-  return out + summary(diagnosis);
+  return out + fitted(summary(diagnosis), 0, options.columns) + "\n";
 }
 
 }  // namespace elfaudit

@@ -368,10 +368,10 @@ std::string links_text(const Finding& finding) {
   return text;
 }
 
-std::string finding_text(const Finding& finding, bool color) {
+std::string finding_text(const Finding& finding, bool color, std::size_t columns) {
   constexpr std::size_t kMostSites = 20;
   std::string out;
-  print_finding(out, finding, {.paint = Painter(color), .most_sites = kMostSites});
+  print_finding(out, finding, {.paint = Painter(color), .columns = columns, .most_sites = kMostSites});
   return out;
 }
 

@@ -78,8 +78,8 @@ std::vector<std::string> remarks(const Audit& audit);
 /// The links of a build that have the finding: "bin/app", "bin/app, bin/test and 7 more".
 std::string links_text(const Finding& finding);
 
-/// In the shape that `elfaudit check` prints, ending with a newline.
-std::string finding_text(const Finding& finding, bool color);
+/// In the shape that `elfaudit check` prints, ending with a newline. For `columns` see ReportOptions.
+std::string finding_text(const Finding& finding, bool color, std::size_t columns = 0);
 
 /// As in schema/elfaudit-1.schema.json.
 nlohmann::ordered_json finding_json(const Finding& finding);

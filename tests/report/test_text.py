@@ -23,11 +23,12 @@ def many(lab, count=12):
     return objects
 
 
-def on_terminal(lab, columns, *arguments):
+def on_terminal(lab, columns, *arguments, command="check"):
     """What the program prints on a terminal of that width, without colours."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    command = [os.environ["ELFAUDIT"], "check", "--color", "never", "--quiet", *arguments]
+    quiet = ["--quiet"] if command == "check" else []
+    command = [os.environ["ELFAUDIT"], command, "--color", "never", *quiet, *arguments]
     with subprocess.Popen(command, cwd=lab.path, stdout=follower, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL):
         os.close(follower)
         text = b""
@@ -58,6 +59,15 @@ def test_a_terminal_has_80_columns(lab):
     assert max(map(len, text.splitlines())) <= 80 and "\n            " in text
     piped = lab.audit("check", *two_units(lab)).out
     assert text.split() == piped.split() and max(map(len, piped.splitlines())) > 80
+
+
+def test_so_has_that_of_a_diagnosis(lab):
+    objects = two_units(lab)
+    lab.write("log", f"g++ {' '.join(objects)} -lmissing -o app\n" + lab.sh(f"g++ {' '.join(objects)} -lmissing -o app 2>&1", check=False).out)
+    text = on_terminal(lab, 80, "log", command="diagnose")
+    piped = lab.audit("diagnose", "log").out
+    assert max(map(len, text.splitlines())) <= 80 < max(map(len, piped.splitlines()))
+    assert text.split() == piped.split()
 
 
 def test_names_and_paths_stay_whole(lab):
