@@ -44,6 +44,13 @@ std::string shown_directory(const std::string& directory) {
 
 bool is_program(const Image& image) { return image.object->kind == ObjectKind::Executable; }
 
+bool is_runtime_library(const ObjectFacts& object) {
+  for (const std::string_view stem : {"libgcc_s.so", "libstdc++.so", "libc++.so", "libc++abi.so", "libatomic.so",
+                                      "libc.so", "libm.so", "libpthread.so", "ld-linux", "libc.musl-", "ld-musl-"})
+    if (std::string_view(object.soname).starts_with(stem)) return true;
+  return false;
+}
+
 bool is_in_packages_of_python(const std::string& path) {
   return path.find("/site-packages/") != std::string::npos || path.find("/dist-packages/") != std::string::npos;
 }

@@ -26,6 +26,10 @@ Site loaded_site(const Image& image, std::uint32_t library, Role role);
 /// Of a program that a person starts, or a library that something else loads?
 bool is_program(const Image& image);
 
+/// The C and C++ libraries themselves: a file that keeps a name of theirs was linked with their archive, so that it
+/// has one of its own (-static-libstdc++ with a version script).
+bool is_runtime_library(const ObjectFacts& object);
+
 /// In site-packages or dist-packages.
 bool is_in_packages_of_python(const std::string& path);
 

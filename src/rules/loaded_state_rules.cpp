@@ -72,15 +72,6 @@ bool is_of_the_compiler(std::string_view name) {
   return false;
 }
 
-/// The C and C++ libraries themselves: a file that keeps a name of theirs was linked with their archive, so that it has
-/// one of its own (-static-libstdc++ with a version script).
-bool is_runtime_library(const ObjectFacts& object) {
-  for (const std::string_view stem : {"libgcc_s.so", "libstdc++.so", "libc++.so", "libc++abi.so", "libatomic.so",
-                                      "libc.so", "libm.so", "libpthread.so", "ld-linux", "libc.musl-", "ld-musl-"})
-    if (std::string_view(object.soname).starts_with(stem)) return true;
-  return false;
-}
-
 struct Copy {
   std::uint32_t library;
   const Symbol* symbol;

@@ -49,6 +49,7 @@ const std::vector<RuleFamily>& families() {
                                            gpu_rules(),
                                            library_rules(),
                                            loaded_state_rules(),
+                                           interposition_rules(),
                                            stale_rules(),
                                            python_rules(),
                                            platform_rules(),

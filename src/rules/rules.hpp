@@ -97,6 +97,7 @@ RuleFamily device_rules();
 RuleFamily gpu_rules();
 RuleFamily library_rules();
 RuleFamily loaded_state_rules();
+RuleFamily interposition_rules();
 RuleFamily stale_rules();
 RuleFamily python_rules();
 RuleFamily platform_rules();
