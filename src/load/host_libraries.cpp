@@ -27,6 +27,13 @@ constexpr std::array<std::string_view, 7> kDriver = {"libcuda.so",    "libnvidia
                                                      "libnvoptix.so", "libcudadebugger.", "libGLX_nvidia.",
                                                      "libEGL_nvidia."};
 
+/// Functions of Python 2 that no CPython has had since 3.3: C accepts a call without a declaration, with a warning.
+/// Source: https://docs.python.org/3.2/howto/cporting.html, PEP 393 (PyUnicodeUCS4_*), Include/ of CPython 2.7 and 3.3.
+constexpr std::array<std::string_view, 16> kPython2 = {
+    "PyString_",       "_PyString_",      "PyInt_",          "_PyInt_",        "PyCObject_",     "PyClass_",
+    "PyInstance_New",  "PyInstance_Type", "PyUnicodeUCS2_",  "PyUnicodeUCS4_", "Py_InitModule3", "Py_InitModule4",
+    "PyNumber_Coerce", "PyNumber_Divide", "PyFile_FromFile", "PyFile_AsFile"};
+
 /// A name of one of torch's namespaces, or with one of its types among the parameters; or one of its C functions.
 bool names_torch(std::string_view symbol) {
   if (!symbol.starts_with("_Z")) return starts_with_one_of(symbol, kTorchFunctions);
@@ -66,6 +73,8 @@ bool comes_with_the_process(std::string_view name) {
     if (name.starts_with(start)) return true;
   return false;
 }
+
+bool is_of_python_2(std::string_view symbol) { return starts_with_one_of(symbol, kPython2); }
 
 bool is_python_module(const ObjectFacts& object) {
   const std::string name =

@@ -23,6 +23,9 @@ bool may_define(Host host, std::string_view symbol);
 /// everything?
 bool comes_with_the_process(std::string_view symbol);
 
+/// Is `symbol` one of Python 2's that Python 3 does not have? The others that begin as Python's do it may have.
+bool is_of_python_2(std::string_view symbol);
+
 /// A module that a Python interpreter imports: it defines PyInit_*, or its name says so.
 bool is_python_module(const ObjectFacts& object);
 

@@ -444,7 +444,7 @@ class ClosureSymbols {
     const ObjectFacts& object = *image.loaded[one.asker];
     const std::string_view name = object.name(*one.symbol);
     if (!one.symbol->version.empty()) return false;  // version-unmet or needed-not-found reports it
-    if (comes_with_the_process(name)) return false;
+    if (comes_with_the_process(name) && !is_of_python_2(name)) return false;
     if (std::any_of(image.host.begin(), image.host.end(),
                     [&](const ObjectFacts* host) { return definitions_.answers(*host, object, *one.symbol); }))
       return false;
@@ -477,10 +477,14 @@ class ClosureSymbols {
       finding.notes.push_back(
           "names of torch: what `import torch` has loaded is found only through the libraries that the module itself "
           "needs, so it must be linked with them (-lc10 -ltorch -ltorch_cpu -ltorch_python)");
-    finding.fixes.push_back({fmt::format("link {} with the object or library that defines {}", short_name(image, asker),
-                                         one ? "it" : "them"),
-                             {},
-                             {}});
+    finding.fixes.push_back(
+        {std::any_of(names.begin(), names.end(), is_of_python_2)
+             ? std::string(
+                   "use what Python 3 has in place of these names of Python 2: PyBytes_*, PyLong_*, PyCapsule_*")
+             : fmt::format("link {} with the object or library that defines {}", short_name(image, asker),
+                           one ? "it" : "them"),
+         {},
+         {}});
     Finding& known = errors_[{loaded_name(image, asker), names.front()}];
     if (known.sites.empty() || known.severity < finding.severity) known = std::move(finding);
   }

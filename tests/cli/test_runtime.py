@@ -406,6 +406,14 @@ def test_a_name_that_no_one_can_supply_to_a_module(lab):
     assert findings(lab, "_c.so", rule="undefined-symbol") == []
 
 
+def test_a_name_that_no_python_has(lab):
+    """C takes the call of an undeclared function, and Python 3 has no PyString_FromString."""
+    for name in ("PyString_FromString", "PyBytes_FromString"):
+        extension(lab, "_c.so", f'extern "C" void *{name}(const char *); void *use() {{ {name}(""); return PyModule_Create2(0, 0); }}')
+        found = findings(lab, "_c.so", rule="undefined-symbol")
+        assert [(f["severity"], f["symbol"]) for f in found] == ([("error", name)] if name == "PyString_FromString" else [])
+
+
 def test_a_library_of_a_module_needs_it(lab):
     library(lab, "libmid.so", "int missing_a(void), missing_b(void); int mid(void) { return missing_a() + missing_b(); }")
     extension(lab, "_c.so", 'extern "C" int mid(); void *use() { mid(); return 0; }', "libmid.so -Wl,--allow-shlib-undefined,-rpath,'$ORIGIN'")

@@ -546,7 +546,9 @@ class ModuleLink {
 
   bool has_no_supplier(const Unresolved& name) const {
     if (name.reported || name.in_shared || name.discarded || name.references.empty()) return false;
-    if (comes_with_the_process(name.symbol) || (torch_ && may_define(Host::Torch, name.symbol))) return false;
+    if ((comes_with_the_process(name.symbol) && !is_of_python_2(name.symbol)) ||
+        (torch_ && may_define(Host::Torch, name.symbol)))
+      return false;
     const std::string_view plain = std::string_view(name.symbol).substr(0, name.symbol.find('@'));
     return std::none_of(evidence_.interpreter.begin(), evidence_.interpreter.end(),
                         [&](const ObjectFacts& library) { return defines(library, plain); });
