@@ -1,8 +1,8 @@
 // References that reach past the end of the definition which they bind to, by relocations: a header that declares an array
 // longer than it is defined.
 //
-//  1. Compared are references of the link's objects to data that another object defines with a size. The end itself is an
-//     address that programs compute, so only what lies behind it is said.
+//  1. Compared are references of the link's objects to data that another object or a shared object defines with a size.
+//     The end itself is an address that programs compute, so only what lies behind it is said.
 //  2. How far a reference reaches is its addend: for relocations that are relative to the next instruction, four more
 //     (x86-64 psABI 4.4.1). An operand behind the displacement makes it less: nothing is said too much.
 
@@ -49,6 +49,10 @@ class OverrunCheck {
           defined_.try_emplace(name, SymbolId{id, s});
       }
     });
+    // Of what no object defines, the first shared object that does: its size is the one that the program gets.
+    for (std::uint32_t i = 0; i < inputs.size(); ++i)
+      for (std::uint32_t o = 0; o < inputs[i].objects.size(); ++o)
+        if (resolution.linked[i][o] && object({i, o}).kind == ObjectKind::SharedObject) add_exported({i, o});
   }
 
   std::vector<Overrun> run() {
@@ -63,6 +67,15 @@ class OverrunCheck {
   const ObjectFacts& object(ObjectId id) const { return inputs_[id.input].objects[id.object]; }
   const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }
   std::string_view name_of(SymbolId id) const { return object(id.in).name(symbol(id)); }
+
+  void add_exported(ObjectId id) {
+    for (std::uint32_t s = 0; s < object(id).symbols.size(); ++s) {
+      const Symbol& symbol = object(id).symbols[s];
+      const bool answers = symbol.version.empty() || symbol.default_version;
+      if (answers && symbol.type == SymbolType::Object && has_compared_size(symbol, object(id).name(symbol)))
+        defined_.try_emplace(object(id).name(symbol), SymbolId{id, s});
+    }
+  }
 
   template <class Visit>
   void each_object(const Visit& visit) const {

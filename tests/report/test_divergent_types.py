@@ -452,3 +452,11 @@ def test_a_reference_behind_the_end(lab):
         lab.cc("b.o", f"extern int table[32]; int *f(void) {{ return &{index}; }}", "gcc -O1")
         report = lab.audit("check", "--format", "json", "--enable", RULE, "a.o", "b.o").json()
         assert [f["message"] for f in report["findings"] if f["rule"] == RULE] == found
+
+
+def test_a_reference_behind_the_end_in_a_shared_object(lab):
+    lab.sh("echo 'int table[8] = {1};' | gcc -x c - -shared -fPIC -o libt.so")
+    for index, found in (("table[16]", ["table has 32 bytes in libt.so, and b.o refers to byte 64 of it"]), ("table[7]", [])):
+        lab.cc("b.o", f"extern int table[32]; int main() {{ return {index}; }}", "gcc -fno-pic -O0")
+        report = lab.audit("check", "--format", "json", "--enable", RULE, "--", "gcc", "-no-pie", "b.o", "libt.so", "-o", "app").json()
+        assert [f["message"] for f in report["findings"] if f["rule"] == RULE] == found
