@@ -12,13 +12,15 @@
 //     malloc and its family, operator new and delete.
 //
 // A program that replaces a library's function is a warning, one of the system a note. So are two libraries of a program,
-// of which at least one is the user's: what else loads libraries decides in which order. What a link is about to do is not foreseen: the program's file is looked at.
+// of which at least one is the user's: what else loads libraries decides in which order.
+// Of a link command that makes a program the same is said before the program is there.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -30,6 +32,7 @@
 #include "rules/loaded.hpp"
 #include "support/demangle.hpp"
 #include "support/name_hash.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit {
 namespace {
@@ -65,6 +68,46 @@ bool is_replaceable(const Symbol& symbol) {
   const bool kind = symbol.type == SymbolType::Function || (symbol.type == SymbolType::Object && symbol.size != 0);
   return kind && symbol.binding == Binding::Global && symbol.visibility == Visibility::Default &&
          symbol.placement == Placement::InSection;
+}
+
+/// 2. Opens the file.
+void keep_looked_up(const Evidence& evidence, const ObjectFacts& object, std::vector<const Symbol*>& functions) {
+  if (functions.empty()) return;
+  std::vector<std::uint32_t> indices;
+  for (const Symbol* function : functions) indices.push_back(function->index);
+  std::vector<const Symbol*> kept;
+  try {
+    const std::vector<LookedUp> when = evidence.when_looked_up(object.origin, indices);
+    for (std::size_t i = 0; i < functions.size(); ++i)
+      if (when[i] != LookedUp::Never) kept.push_back(functions[i]);
+  } catch (const InputError&) {
+    // Its symbols were read; relocations that can't be read are reported by who needs them.
+  }
+  functions = std::move(kept);
+}
+
+std::string words(const std::set<std::string>& symbols) {
+  std::vector<std::string> shown;
+  for (const std::string& symbol : symbols)
+    if (shown.size() < kMostNames) shown.push_back(demangle(symbol));
+  const std::size_t more = symbols.size() - shown.size();
+  return fmt::format("{}{}", fmt::join(shown, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
+}
+
+/// `second` calls itself what `first` replaces: without its sites.
+Finding interposed(std::string_view first, std::string_view second, const std::set<std::string>& symbols) {
+  const bool one = symbols.size() == 1;
+  Finding finding = make_finding(
+      kInterposed, one ? *symbols.begin() : std::string(),
+      fmt::format("{} replaces {} of {}, which calls {} itself", first, words(symbols), second, one ? "it" : "them"));
+  if (!one) finding.symbols.assign(symbols.begin(), symbols.end());
+  finding.fixes.push_back(
+      {fmt::format("where it is not meant: make {0} static or hidden in {1}, or give {0} a namespace",
+                   one ? "it" : "them", first),
+       {},
+       {}});
+  finding.fixes.push_back({fmt::format("link {} with -Wl,-Bsymbolic-functions", second), {}, {}});
+  return finding;
 }
 
 /// What one file replaces of another.
@@ -156,7 +199,7 @@ class Interpositions {
     if (!program && stem_of(image, by) == stem_of(image, library)) return;
     const ObjectFacts& object = *image.loaded[library];
     if (object.symbolic) replaced.functions.clear();
-    if (!replaced.functions.empty()) keep_looked_up(object, replaced.functions);
+    keep_looked_up(evidence_, object, replaced.functions);
     if (replaced.functions.empty() && replaced.variables.empty()) return;
     std::sort(replaced.variables.begin(), replaced.variables.end(),
               [&](const auto& a, const auto& b) { return object.name(*a.second) < object.name(*b.second); });
@@ -172,63 +215,26 @@ class Interpositions {
     return path.substr(name, path.find(".so", name) - name);
   }
 
-  /// 2. Opens the file.
-  void keep_looked_up(const ObjectFacts& object, std::vector<const Symbol*>& functions) const {
-    std::vector<std::uint32_t> indices;
-    for (const Symbol* function : functions) indices.push_back(function->index);
-    std::vector<const Symbol*> kept;
-    try {
-      const std::vector<LookedUp> when = evidence_.when_looked_up(object.origin, indices);
-      for (std::size_t i = 0; i < functions.size(); ++i)
-        if (when[i] != LookedUp::Never) kept.push_back(functions[i]);
-    } catch (const InputError&) {
-      // Its symbols were read; relocations that can't be read are reported by who needs them.
-    }
-    functions = std::move(kept);
-  }
-
   Finding finding(const Image& image, std::uint32_t by, std::uint32_t library, const Replaced& replaced) const {
     const ObjectFacts& object = *image.loaded[library];
     std::set<std::string> symbols;
     for (const Symbol* symbol : replaced.functions) symbols.emplace(object.name(*symbol));
     for (const auto& [own, other] : replaced.variables) symbols.emplace(object.name(*other));
-    const std::string one = symbols.size() == 1 ? *symbols.begin() : std::string();
     const std::string first = short_name(image, by);
     const std::string second = short_name(image, library);
-    const bool functions = !replaced.functions.empty();
-    Finding finding = make_finding(kInterposed, one, {});
-    if (!functions)
+    Finding finding = interposed(first, second, symbols);
+    if (replaced.functions.empty()) {
       finding.message =
           fmt::format("{} and {} have {} in another size: both use that of {}", first, second, words(symbols), first);
-    else
-      finding.message = fmt::format("{} replaces {} of {}, which calls {} itself", first, words(symbols), second,
-                                    symbols.size() == 1 ? "it" : "them");
-    if (one.empty()) finding.symbols.assign(symbols.begin(), symbols.end());
+      finding.fixes = {{fmt::format("build {} again with the header of {}", first, second), {}, {}}};
+    }
     finding.sites.push_back(loaded_site(image, by, Role::Kept));
     finding.sites.back().notes.push_back(by == 0 ? "the program comes first" : "is loaded first");
     finding.sites.push_back(loaded_site(image, library, Role::Candidate));
     for (const auto& [own, other] : replaced.variables)
       finding.notes.push_back(fmt::format("{}: {} bytes in {}, {} in {}", demangle(object.name(*other)), own->size,
                                           first, other->size, second));
-    if (functions) {
-      finding.fixes.push_back(
-          {fmt::format("where it is not meant: make {} static or hidden in {}, or give {} a namespace",
-                       symbols.size() == 1 ? "it" : "them", first, symbols.size() == 1 ? "it" : "them"),
-           {},
-           {}});
-      finding.fixes.push_back({fmt::format("link {} with -Wl,-Bsymbolic-functions", second), {}, {}});
-    } else {
-      finding.fixes.push_back({fmt::format("build {} again with the header of {}", first, second), {}, {}});
-    }
     return finding;
-  }
-
-  static std::string words(const std::set<std::string>& symbols) {
-    std::vector<std::string> shown;
-    for (const std::string& symbol : symbols)
-      if (shown.size() < kMostNames) shown.push_back(demangle(symbol));
-    const std::size_t more = symbols.size() - shown.size();
-    return fmt::format("{}{}", fmt::join(shown, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
   }
 
   struct Definer {
@@ -244,7 +250,67 @@ class Interpositions {
   std::vector<Finding> findings_;
 };
 
-std::vector<Finding> interposed_definitions(const Evidence& evidence) { return Interpositions(evidence).run(); }
+/// The same of a program that a link is about to make: its own functions, and those of the shared objects on the line.
+class LinkInterpositions {
+ public:
+  explicit LinkInterpositions(const Evidence& evidence) : evidence_(evidence) {}
+
+  std::vector<Finding> run() {
+    const LinkJob& job = evidence_.job;
+    if (!job.scope.command || job.output != OutputKind::Executable) return {};
+    each_object(ObjectKind::Relocatable, [&](ObjectId id) { collect(id); });
+    std::vector<Finding> findings;
+    each_object(ObjectKind::SharedObject, [&](ObjectId id) {
+      if (std::optional<Finding> found = look_at(id)) findings.push_back(*std::move(found));
+    });
+    return findings;
+  }
+
+ private:
+  template <class Visit>
+  void each_object(ObjectKind kind, const Visit& visit) const {
+    for (std::uint32_t i = 0; i < evidence_.inputs.size(); ++i)
+      for (std::uint32_t o = 0; o < evidence_.inputs[i].objects.size() && !is_of_system(evidence_.inputs[i].path); ++o)
+        if (evidence_.resolution.linked[i][o] && evidence_.inputs[i].objects[o].kind == kind) visit(ObjectId{i, o});
+  }
+
+  void collect(ObjectId id) {
+    const ObjectFacts& object = evidence_.object(id);
+    for (std::uint32_t s = 0; s < object.symbols.size(); ++s)
+      if (is_replaceable(object.symbols[s]) && object.symbols[s].type == SymbolType::Function &&
+          evidence_.resolution.resolution_of({id, s}) == SymbolResolution::Kept)
+        own_.try_emplace(object.name(object.symbols[s]), SymbolId{id, s});
+  }
+
+  std::optional<Finding> look_at(ObjectId id) const {
+    const ObjectFacts& library = evidence_.object(id);
+    if (is_runtime_library(library) || library.symbolic || !library.available) return std::nullopt;
+    std::vector<const Symbol*> functions;
+    for (const Symbol& symbol : library.symbols)
+      if (is_replaceable(symbol) && symbol.type == SymbolType::Function && own_.count(library.name(symbol)) != 0 &&
+          !is_made_to_be_replaced(library.name(symbol)) && !is_of_template(library.name(symbol)))
+        functions.push_back(&symbol);
+    keep_looked_up(evidence_, library, functions);
+    if (functions.empty()) return std::nullopt;
+    std::set<std::string> symbols;
+    for (const Symbol* function : functions) symbols.emplace(library.name(*function));
+    Finding finding = interposed("the program", base_name(library.origin.path), symbols);
+    for (const std::string& symbol : symbols)
+      finding.sites.push_back(make_site(evidence_, own_.at(symbol), Role::Kept));
+    finding.sites.push_back(make_object_site(evidence_, id, Role::Candidate));
+    return finding;
+  }
+
+  const Evidence& evidence_;
+  std::unordered_map<std::string_view, SymbolId> own_;
+};
+
+std::vector<Finding> interposed_definitions(const Evidence& evidence) {
+  std::vector<Finding> findings = Interpositions(evidence).run();
+  std::vector<Finding> of_link = LinkInterpositions(evidence).run();
+  findings.insert(findings.end(), std::make_move_iterator(of_link.begin()), std::make_move_iterator(of_link.end()));
+  return findings;
+}
 
 }  // namespace
 

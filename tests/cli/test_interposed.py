@@ -75,3 +75,29 @@ def test_two_libraries(lab):
     build(lab, main="int is_loud(void), k(void);\nint main(void) { return is_loud() + k(); }\n", link="-Wl,--no-as-needed -L. -lk")
     (finding,) = findings(lab)
     assert finding["severity"] == "note" and finding["message"].startswith("libk.so replaces level of libl.so"), finding
+
+
+LINE = ("--", "gcc", "main.o", "other.o", "libl.so", "-o", "app")
+
+
+def of_link(lab, *line):
+    report = lab.audit("check", "--format", "json", *line).json()
+    return [f for f in report["findings"] if f["rule"] == "interposed-definition"]
+
+
+def test_a_link_is_told_before(lab):
+    build(lab)
+    lab.write("other.c", "int other(void) { return 0; }\n")
+    lab.sh("gcc -g -c main.c other.c")
+    (finding,) = of_link(lab, *LINE)
+    assert finding["message"] == "the program replaces level of libl.so, which calls it itself"
+    assert finding["sites"][0]["file"] == "main.c" and finding["sites"][0]["line"] == 2
+    lab.sh("objcopy --localize-symbol=level main.o")
+    assert of_link(lab, *LINE) == []
+
+
+def test_a_link_against_a_library_that_keeps_to_itself(lab):
+    build(lab, options="-Wl,-Bsymbolic-functions")
+    lab.write("other.c", "int other(void) { return 0; }\n")
+    lab.sh("gcc -c main.c other.c")
+    assert of_link(lab, *LINE) == []
