@@ -21,11 +21,12 @@ def snippets(language):
 
 
 def workflows(lab):
-    """The workflow of this repository and those of the page, as files."""
+    """The workflows of this repository and those of the page, as files."""
     texts = [text for text in snippets("yaml") if "runs-on" in text]
     assert len(texts) == 3
-    ours = SOURCE_DIR / ".github" / "workflows" / "test.yml"  # where it is, so that its `uses: ./` is action.yml
-    return [shlex.quote(str(ours))] + [lab.write(f"page-{i}.yml", text) for i, text in enumerate(texts)]
+    # Where they are, so that `uses: ./` is action.yml.
+    ours = sorted((SOURCE_DIR / ".github" / "workflows").glob("*.yml"))
+    return [shlex.quote(str(file)) for file in ours] + [lab.write(f"page-{i}.yml", text) for i, text in enumerate(texts)]
 
 
 def test_workflows_pass_actionlint(lab):
