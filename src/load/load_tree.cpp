@@ -10,6 +10,7 @@
 #include <array>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string_view>
 #include <system_error>
@@ -174,7 +175,10 @@ class ConfReader {
 
  private:
   void read(const std::string& path, int depth) {
-    const std::optional<std::string> text = text_of_system(root_.real(path), errors_);
+    const std::string real = root_.real(path);
+    // A directory counts once, so a file that was read adds nothing; files that include one another take for ever.
+    if (!read_.insert(fs::path(real).lexically_normal().string()).second) return;
+    const std::optional<std::string> text = text_of_system(real, errors_);
     std::istringstream file(text.value_or(""));
     for (std::string line; std::getline(file, line) && found_.size() < kMostDirectories;) {
       line = trimmed(line.substr(0, line.find('#')));
@@ -205,6 +209,7 @@ class ConfReader {
 
   const Root& root_;
   std::vector<InputError>& errors_;
+  std::set<std::string> read_;
   std::vector<std::string> found_;
 };
 
