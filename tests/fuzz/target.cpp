@@ -60,6 +60,18 @@ class Folder {
   pid_t owner_ = ::getpid();
 };
 
+/// What is looked for in the working directory and beside it is looked for in the folder.
+class InFolder {
+ public:
+  InFolder() : before_(fs::current_path()) { fs::current_path(folder()); }
+  ~InFolder() { fs::current_path(before_); }
+  InFolder(const InFolder&) = delete;
+  InFolder& operator=(const InFolder&) = delete;
+
+ private:
+  fs::path before_;
+};
+
 /// Of a file below the folder, from a hostile input.
 bool is_tame(std::string_view name) {
   const auto tame = [](unsigned char c) {
@@ -140,6 +152,7 @@ bool run(const Target& target, std::string_view input) {
   // Bytes of their own, so that reading past the end is seen.
   const std::unique_ptr<char[]> bytes(new char[std::max<std::size_t>(input.size(), 1)]);
   std::copy(input.begin(), input.end(), bytes.get());
+  const InFolder inside;
   Budget budget;
   try {
     target.run({bytes.get(), input.size()});
