@@ -72,8 +72,9 @@ DeviceResolution resolve_device_code(const LinkJob& job, std::vector<InputFacts>
                                      DeviceRelatives& kin) {
   std::vector<DeviceTarget> targets = device_targets(job, inputs);
   const std::vector<DeviceInput> whole = whole_program_images(inputs, host.linked);
-  for (const DeviceTarget& target : targets) decode_images(inputs, target.inputs);
-  decode_images(inputs, whole);
+  std::vector<DeviceInput> wanted = whole;
+  for (const DeviceTarget& target : targets) wanted.insert(wanted.end(), target.inputs.begin(), target.inputs.end());
+  decode_images(inputs, wanted);
   decode_images(inputs, images_behind(host.conflicts, inputs));
   DeviceResolution device = resolve_device(job, std::move(targets), whole, inputs);
   if (job.missing.empty()) kin = find_device_suppliers(job, inputs, image_for, device);

@@ -19,17 +19,6 @@
 namespace elfaudit {
 namespace {
 
-/// An audit decodes what it needs. What can't be decoded is left to that: the object has to be available then.
-void decode_images_of(ObjectFacts& object) {
-  for (std::uint32_t i = 0; i < object.device.images.size(); ++i) {
-    if (object.device.images[i].kind == ImageKind::Other) continue;
-    try {
-      decode_image(object, i);
-    } catch (const InputError&) {
-    }
-  }
-}
-
 InputFacts whole_facts(const std::string& path) {
   std::vector<InputFacts> facts{scan_input(path)};
   InputFacts& input = facts.front();
@@ -45,7 +34,8 @@ void complete(InputFacts& facts, unsigned jobs) {
   std::vector<ObjectFacts>& objects = facts.objects.edit();
   with_threads(jobs, [&] {
     for_each_parallel(objects.size(), 1, [&](std::size_t i) {
-      decode_images_of(objects[i]);
+      // An audit decodes what it needs. What can't be decoded is left to that: the object has to be available then.
+      decode_readable(objects[i]);
       objects[i].places = places_of_all(objects[i]);
     });
   });

@@ -21,11 +21,11 @@ const std::string kPtxText = R"(.version 8.0
 
 /// Every image of the container, and its symbols.
 void read_images(const Origin& origin, std::string_view bytes, const DeviceFacts& facts) {
+  Payloads payloads;
   for (const DeviceImage& image : facts.images) {
     static_cast<void>(image.target());
     try {
-      const std::vector<std::byte> payload = read_payload(origin, bytes_of(bytes), image);
-      static_cast<void>(read_device_symbols(origin, image, payload));
+      static_cast<void>(read_device_symbols(origin, image, payloads.of(origin, bytes_of(bytes), image)));
     } catch (const InputError&) {
     }
   }

@@ -87,9 +87,9 @@ bool is_tame(std::string_view name) {
 // Bounds by the size of the input: a reader that keeps more than kBytesKept of each of its bytes, or asks for more than
 // kBytesAsked, has a loop that a count in the file drives. Decompression has its own limits, which are within these.
 
-constexpr std::int64_t kFree = std::int64_t{64} << 20;
-constexpr std::int64_t kBytesKept = 20'000;
-constexpr std::int64_t kBytesAsked = 200'000;
+constexpr std::int64_t kFree = std::int64_t{32} << 20;
+constexpr std::int64_t kBytesKept = 2'000;
+constexpr std::int64_t kBytesAsked = 20'000;
 
 std::atomic<bool> counting = false;
 std::atomic<std::int64_t> kept = 0, most_kept = 0, asked = 0;

@@ -76,9 +76,9 @@ void read_offload_bundles(const Origin& origin, std::span<const std::byte> objec
 void read_bundle_section(const Origin& origin, std::span<const std::byte> object, const FatbinRegion& region,
                          std::string_view target, DeviceFacts& facts);
 
-/// An image of a bundle that is compressed as a whole. `bundle`: its bytes. Throws InputError.
-std::vector<std::byte> read_bundled_payload(const Origin& origin, std::span<const std::byte> bundle,
-                                            const DeviceImage& image);
+/// All of a bundle that is compressed as a whole. `bundle`: its bytes. `image`: one of its images, for the error. Throws
+/// InputError.
+std::vector<std::byte> unpack_bundle(const Origin& origin, std::span<const std::byte> bundle, const DeviceImage& image);
 
 // --- Images of GPUs that are not NVIDIA's.
 

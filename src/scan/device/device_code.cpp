@@ -109,15 +109,37 @@ class PayloadReader {
 
 }  // namespace
 
-std::vector<std::byte> read_payload(const Origin& origin, std::span<const std::byte> object, const DeviceImage& image) {
-  if (image.payload_offset > object.size() || image.stored_size > object.size() - image.payload_offset)
+std::span<const std::byte> Payloads::of(const Origin& origin, std::span<const std::byte> object,
+                                        const DeviceImage& image) {
+  const auto fail = [&](const char* why) {
     throw InputError(origin.path, origin.member, origin.offset,
-                     fmt::format("device code for {} reaches past the end of the object", image.target()));
+                     fmt::format("device code for {} {}", image.target(), why));
+  };
+  if (image.payload_offset > object.size() || image.stored_size > object.size() - image.payload_offset)
+    fail("reaches past the end of the object");
   const auto stored =
       object.subspan(static_cast<std::size_t>(image.payload_offset), static_cast<std::size_t>(image.stored_size));
   const bool bundled = image.found_in == DeviceContainer::HipFatbin || image.found_in == DeviceContainer::BundleFile;
-  if (bundled && image.compression != Compression::None) return read_bundled_payload(origin, stored, image);
-  return PayloadReader(origin, image, stored).run();
+  if (!bundled || image.compression == Compression::None) {
+    bundle_ = nullptr;
+    bytes_ = PayloadReader(origin, image, stored).run();
+    return bytes_;
+  }
+  if (bundle_ != stored.data()) {
+    bundle_ = nullptr;
+    bytes_ = unpack_bundle(origin, stored, image);
+    bundle_ = stored.data();
+  }
+  if (image.inner_offset > bytes_.size() || image.real_size > bytes_.size() - image.inner_offset)
+    fail("reaches past the end of its offload bundle");
+  return std::span(bytes_).subspan(static_cast<std::size_t>(image.inner_offset),
+                                   static_cast<std::size_t>(image.real_size));
+}
+
+std::vector<std::byte> read_payload(const Origin& origin, std::span<const std::byte> object, const DeviceImage& image) {
+  Payloads payloads;
+  const std::span<const std::byte> payload = payloads.of(origin, object, image);
+  return {payload.begin(), payload.end()};
 }
 
 namespace {
@@ -263,13 +285,13 @@ DeviceSymbols read_device_symbols(const Origin& origin, const DeviceImage& image
 
 namespace {
 
-void decode(ObjectFacts& object, std::uint32_t image, ObjectBytes& bytes) {
+void decode(ObjectFacts& object, std::uint32_t image, ObjectBytes& bytes, Payloads& payloads) {
   const DeviceImage& wanted = object.device.images.at(image);
   if (wanted.kind == ImageKind::LtoIr) {
     object.device.decoded.emplace(image, read_host_shadows(object, bytes.of(object.origin)));
     return;
   }
-  const std::vector<std::byte> payload = read_payload(object.origin, bytes.of(object.origin), wanted);
+  const std::span<const std::byte> payload = payloads.of(object.origin, bytes.of(object.origin), wanted);
   object.device.decoded.emplace(image, read_device_symbols(object.origin, wanted, payload));
 }
 
@@ -294,11 +316,15 @@ void read_device_code(std::vector<InputFacts>& inputs) {
 
 void decode_images(std::vector<InputFacts>& inputs, std::span<const DeviceInput> wanted) {
   ObjectBytes bytes;
-  for (const DeviceInput& use : wanted) {
+  Payloads payloads;
+  std::vector<DeviceInput> by_object(wanted.begin(), wanted.end());
+  std::stable_sort(by_object.begin(), by_object.end(),
+                   [](const DeviceInput& a, const DeviceInput& b) { return a.object < b.object; });
+  for (const DeviceInput& use : by_object) {
     InputFacts& input = inputs[use.object.input];
     try {
       if (!input.objects[use.object.object].device.decoded.contains(use.image))
-        decode(input.objects.edit()[use.object.object], use.image, bytes);
+        decode(input.objects.edit()[use.object.object], use.image, bytes, payloads);
     } catch (const InputError& error) {
       const auto same = [&](const InputError& e) {
         return e.member == error.member && e.offset == error.offset && std::string_view(e.what()) == error.what();
@@ -316,7 +342,20 @@ std::vector<std::byte> payload_of(const ObjectFacts& object, std::uint32_t image
 void decode_image(ObjectFacts& object, std::uint32_t image) {
   if (object.device.decoded.contains(image)) return;
   ObjectBytes bytes;
-  decode(object, image, bytes);
+  Payloads payloads;
+  decode(object, image, bytes, payloads);
+}
+
+void decode_readable(ObjectFacts& object) {
+  ObjectBytes bytes;
+  Payloads payloads;
+  for (std::uint32_t i = 0; i < object.device.images.size(); ++i) {
+    if (object.device.images[i].kind == ImageKind::Other || object.device.decoded.contains(i)) continue;
+    try {
+      decode(object, i, bytes, payloads);
+    } catch (const InputError&) {
+    }
+  }
 }
 
 namespace {
@@ -351,7 +390,10 @@ class ImageDecoder {
   }
 
   void run(unsigned jobs) {
-    with_threads(jobs, [&] { for_each_parallel(tasks_.size(), 1, [&](std::size_t i) { decode(tasks_[i]); }); });
+    with_threads(jobs, [&] {
+      PerThread<Payloads> payloads;
+      for_each_parallel(tasks_.size(), 1, [&](std::size_t i) { decode(tasks_[i], payloads.local()); });
+    });
     for (Task& task : tasks_) {
       if (task.error) task.input->errors.push_back(*task.error);
       if (task.symbols) task.object->device.decoded.emplace(task.image, std::move(*task.symbols));
@@ -359,10 +401,10 @@ class ImageDecoder {
   }
 
  private:
-  static void decode(Task& task) {
+  static void decode(Task& task, Payloads& payloads) {
     const DeviceImage& image = task.object->device.images[task.image];
     try {
-      const std::vector<std::byte> payload = read_payload(task.object->origin, task.bytes, image);
+      const std::span<const std::byte> payload = payloads.of(task.object->origin, task.bytes, image);
       task.symbols = read_device_symbols(task.object->origin, image, payload);
     } catch (const InputError& error) {
       task.error = error;

@@ -32,6 +32,18 @@ DeviceFacts read_device_facts(const Origin& origin, std::span<const std::byte> o
 /// sizes that lie, a damaged stream, more than limits::kImageBytes. LTO-IR that is compressed is obfuscated too, and throws.
 std::vector<std::byte> read_payload(const Origin& origin, std::span<const std::byte> object, const DeviceImage& image);
 
+/// The payloads of one image after another. A bundle that is compressed as a whole is unpacked once for all of its images
+/// that are asked for in a row: there may be a thousand of them.
+class Payloads {
+ public:
+  /// Good until the next call. `object` outlives this. Throws as read_payload().
+  std::span<const std::byte> of(const Origin& origin, std::span<const std::byte> object, const DeviceImage& image);
+
+ private:
+  const std::byte* bundle_ = nullptr;  ///< whose bytes these are
+  std::vector<std::byte> bytes_;
+};
+
 /// The symbols of a cubin, of PTX, of another GPU's ELF file or of bitcode. Throws InputError; an image of another kind has no readable ones and throws too.
 DeviceSymbols read_device_symbols(const Origin& origin, const DeviceImage& image, std::span<const std::byte> payload);
 
@@ -55,6 +67,9 @@ void decode_images(std::vector<InputFacts>& inputs, std::span<const DeviceInput>
 
 /// The same for one object, which is not part of a job.
 void decode_image(ObjectFacts& object, std::uint32_t image);
+
+/// All images of such an object; those that can't be decoded are left out.
+void decode_readable(ObjectFacts& object);
 
 /// The payload of one image of an object, decompressed. Throws InputError.
 std::vector<std::byte> payload_of(const ObjectFacts& object, std::uint32_t image);

@@ -146,21 +146,14 @@ Unpacked unpack(const CompressedBundle& bundle, std::uint64_t size) {
 
 }  // namespace
 
-std::vector<std::byte> read_bundled_payload(const Origin& origin, std::span<const std::byte> bundle,
-                                            const DeviceImage& image) {
-  const auto fail = [&](const std::string& reason) {
-    throw InputError(origin.path, origin.member, origin.offset + image.payload_offset,
-                     fmt::format("the offload bundle with device code for {} {}", image.target(), reason));
-  };
-  std::vector<std::byte> bytes;
+std::vector<std::byte> unpack_bundle(const Origin& origin, std::span<const std::byte> bundle,
+                                     const DeviceImage& image) {
   try {
-    bytes = unpack(compressed_bundle(bundle), std::numeric_limits<std::uint64_t>::max()).bytes;
+    return unpack(compressed_bundle(bundle), std::numeric_limits<std::uint64_t>::max()).bytes;
   } catch (const BadBundle& bad) {
-    fail(bad.reason);
+    throw InputError(origin.path, origin.member, origin.offset + image.payload_offset,
+                     fmt::format("the offload bundle with device code for {} {}", image.target(), bad.reason));
   }
-  if (!ByteView(bytes).has(image.inner_offset, image.real_size)) fail("ends inside of that code");
-  const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(image.inner_offset);
-  return {begin, begin + static_cast<std::ptrdiff_t>(image.real_size)};
 }
 
 // --- Containers.
@@ -483,6 +476,7 @@ class OffloadReader {
     if (count > limits::kOffloadImages) throw BadBundle{"has an impossible number of entries"};
     std::uint64_t entry = kOffloadBundle.size() + 8;
     std::uint64_t end = entry;
+    std::uint64_t left = size;
     for (std::uint64_t i = 0; i < count && errors_ < kMostErrors; ++i) {
       if (!view.has(entry, 24)) throw BadBundle{"ends inside of its table"};
       const std::uint64_t offset = *view.read<std::uint64_t>(entry);
@@ -490,6 +484,8 @@ class OffloadReader {
       const std::uint64_t name_size = *view.read<std::uint64_t>(entry + 16);
       if (!view.has(entry + 24, name_size)) throw BadBundle{"has a name outside of its table"};
       if (offset > size || image_size > size - offset) throw BadBundle{"has code outside of it"};
+      if (image_size > left) throw BadBundle{"has more code than it has room for"};  // in one place several times
+      left -= image_size;
       const std::string_view id = view.text(entry + 24, name_size);
       if (!is_plain(id)) throw BadBundle{"does not name the GPU that its code is for"};
       entry += 24 + name_size;
