@@ -168,7 +168,7 @@ class Explorer {
         result.standard_guessed = true;
         continue;
       }
-      std::erase_if(result.defines, [&](const auto& define) { return define.first == name; });
+      std::erase_if(result.defines, [&, &name = name](const auto& define) { return define.first == name; });
       if (value) {
         result.defines.emplace_back(name, *value);
         result.guessed.push_back(name);
