@@ -22,6 +22,7 @@
 #include "facts/facts_file.hpp"
 #include "support/bytes.hpp"
 #include "support/file.hpp"
+#include "support/limits.hpp"
 #include "support/strings.hpp"
 #include "target/machine_traits.hpp"
 
@@ -195,7 +196,7 @@ std::string outline_of(const Origin& origin) {
 Buffer object_of_outline(const Origin& origin, std::string_view outline) {
   try {
     WireReader in(outline);
-    const std::uint64_t size = in.number_to(kLargestDocument);
+    const std::uint64_t size = in.number_to(limits::kFactsBytes);
     Buffer buffer(static_cast<std::size_t>(size));
     std::byte* bytes = buffer.bytes().data();
     std::memset(bytes, 0, size);
