@@ -15,6 +15,7 @@
 #include <system_error>
 #include <utility>
 
+#include "locate/why/file_contents.hpp"
 #include "locate/why/fix.hpp"
 #include "locate/why/project.hpp"
 #include "support/file.hpp"
@@ -27,8 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kContext = 3;                           // lines of a hunk
-constexpr std::size_t kLargestSource = std::size_t{8} << 20;  // as for the diffs
+constexpr std::size_t kContext = 3;  // lines of a hunk
 
 /// An edit that is to be applied.
 struct Accepted {

@@ -96,6 +96,8 @@ constexpr std::string_view kDocumentMagic{
     "eafact\n",
     8};
 
+constexpr std::uint64_t kLargestEntry = std::uint64_t{256} << 20;  ///< bytes of an entry of the cache
+
 /// `version`: that of the program.
 std::string write_document(const Document& document, std::string_view version);
 

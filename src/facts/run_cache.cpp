@@ -24,8 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kLargestEntry = std::uint64_t{256} << 20;
-
 /// They differ from call to call, and nothing that is asked goes by them.
 constexpr std::array<std::string_view, 9> kPassing = {
     "_=", "SHLVL=", "PWD=", "OLDPWD=", "MAKELEVEL=", "MAKEFLAGS=", "MFLAGS=", "MAKE_TERMOUT=", "MAKE_TERMERR="};

@@ -206,7 +206,7 @@ std::string with_version(const ObjectFacts& object, const Symbol& symbol) {
 }
 
 /// "a, b, c and 5 more", demangled.
-std::string some_of(const std::vector<std::string>& names) {
+std::string some_symbols(const std::vector<std::string>& names) {
   std::vector<std::string> shown;
   for (const std::string& name : names)
     if (shown.size() < kMostNames) shown.push_back(demangle(name));
@@ -334,7 +334,7 @@ class ClosureSymbols {
                               ? "does not define it"
                               : fmt::format("defines {} without that symbol: another version of the library", version))
             : fmt::format("{} needs {} symbols of {} that {} does not define: {}", asker, names.size(), lacking.file,
-                          library, some_of(names)));
+                          library, some_symbols(names)));
     add_symbols(finding, names, object, lacking.symbols);
     finding.sites.push_back(loaded_site(image, lacking.asker, Role::Reference));
     if (!lacking.images.empty()) finding.sites.back().notes.push_back("loaded by " + loaded_by(lacking.images));
@@ -468,7 +468,7 @@ class ClosureSymbols {
                     sure ? ": the import fails" : ""));
     if (!one) {
       finding.symbols = names;
-      finding.notes.push_back(some_of(names));
+      finding.notes.push_back(some_symbols(names));
     }
     finding.sites.push_back(loaded_site(image, asker, Role::Reference));
     if (asker != 0) finding.sites.back().notes.push_back("loaded by " + module);
@@ -517,7 +517,7 @@ class ClosureSymbols {
                                  short_name(image, 0), names.size(), names.size() == 1 ? "symbol" : "symbols"));
     finding.severity = Severity::Note;
     finding.sites.push_back(loaded_site(image, 0, Role::Reference));
-    finding.notes.push_back(some_of(names));
+    finding.notes.push_back(some_symbols(names));
     for (const std::string& name : names) finding.symbols.push_back(name.substr(0, name.find('@')));
     findings_.push_back(std::move(finding));
   }

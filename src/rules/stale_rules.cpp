@@ -29,7 +29,7 @@ constexpr Rule kUntrackedHeader{
 constexpr std::size_t kMostNamed = 8;
 constexpr std::size_t kMostMoved = 4;
 
-std::string some_of(const std::vector<std::string>& names) {
+std::string some_files(const std::vector<std::string>& names) {
   if (names.size() <= kMostNamed) return fmt::format("{}", fmt::join(names, ", "));
   return fmt::format("{} and {} more", fmt::join(names.begin(), names.begin() + kMostNamed, ", "),
                      names.size() - kMostNamed);
@@ -76,9 +76,9 @@ Finding stale(const Alike& group) {
     site.notes.push_back("by " + object->listed_in);
     finding.sites.push_back(std::move(site));
   }
-  if (first.newer.size() > 1) finding.notes.push_back("newer: " + some_of(first.newer));
+  if (first.newer.size() > 1) finding.notes.push_back("newer: " + some_files(first.newer));
   if (!first.missing.empty() && (!first.newer.empty() || first.missing.size() > 1))
-    finding.notes.push_back("gone: " + some_of(first.missing));
+    finding.notes.push_back("gone: " + some_files(first.missing));
   note_moved(first, finding);
   if (first.untracked.empty())
     finding.notes.push_back("the build tracks these files: " +
@@ -87,7 +87,7 @@ Finding stale(const Alike& group) {
     finding.notes.push_back(fmt::format(
         "no depfile or ninja log lists {}: the build won't recompile it when they change; write depfiles (-MMD "
         "-MF) or list the headers in the rule that makes the object",
-        some_of(first.untracked)));
+        some_files(first.untracked)));
   return finding;
 }
 
@@ -123,7 +123,7 @@ Finding stale(const StaleLibrary& library) {
   site.role = Role::Candidate;
   site.origin = library.origin;
   finding.sites.push_back(std::move(site));
-  if (library.newer.size() > 1) finding.notes.push_back("newer: " + some_of(library.newer));
+  if (library.newer.size() > 1) finding.notes.push_back("newer: " + some_files(library.newer));
   finding.notes.emplace_back("it defines all that they export, and was not relinked since they were compiled");
   return finding;
 }
@@ -146,11 +146,12 @@ static std::vector<Finding> untracked_headers(const Evidence& evidence) {
     if (!object.untracked.empty()) groups[object.untracked].push_back(&object);
   std::vector<Finding> findings;
   for (const auto& [headers, group] : groups) {
-    Finding finding = make_finding(kUntrackedHeader, {},
-                                   fmt::format("nothing tracks {}: {} not recompiled when {} changes", some_of(headers),
-                                               group.size() == 1 ? group.front()->origin.display() + " is"
-                                                                 : fmt::format("{} objects are", group.size()),
-                                               headers.size() == 1 ? "it" : "one of them"));
+    Finding finding =
+        make_finding(kUntrackedHeader, {},
+                     fmt::format("nothing tracks {}: {} not recompiled when {} changes", some_files(headers),
+                                 group.size() == 1 ? group.front()->origin.display() + " is"
+                                                   : fmt::format("{} objects are", group.size()),
+                                 headers.size() == 1 ? "it" : "one of them"));
     for (const StaleObject* object : group) {
       Site site;
       site.role = Role::Candidate;

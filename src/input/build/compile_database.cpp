@@ -65,7 +65,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostFoldersUp = 32;
+constexpr int kMostFoldersAbove = 32;
 
 /// Keeps the few strings that are wanted: a large project's file is hundreds of megabytes, its tree would be gigabytes.
 class EntryReader : public nlohmann::json::json_sax_t {
@@ -242,7 +242,7 @@ std::string find_compile_commands(const std::string& file) {
   std::error_code error;
   fs::path folder = fs::absolute(file, error).lexically_normal().parent_path();
   std::string manifest;
-  for (int up = 0; up < kMostFoldersUp && !error; ++up) {
+  for (int up = 0; up < kMostFoldersAbove && !error; ++up) {
     const fs::path path = folder / "compile_commands.json";
     if (is_regular_file(path.string())) return path.string();
     // torch.utils.cpp_extension and CMake leave this one, and mostly not the other.

@@ -16,8 +16,6 @@
 namespace elfaudit {
 namespace {
 
-constexpr std::size_t kLargestSource = std::size_t{8} << 20;
-
 std::span<const std::byte> content(const MappedFile& file, const Origin& origin) {
   const std::span<const std::byte> all = file.bytes();
   if (!origin.is_member() || (origin.offset == 0 && origin.bytes_path != origin.path)) return all;

@@ -19,6 +19,8 @@
 
 namespace elfaudit {
 
+constexpr std::size_t kLargestSource = std::size_t{8} << 20;  ///< bytes of a source that is looked into
+
 /// One place on disk: the same file, and in an archive the same member.
 bool same_file(const Origin& a, const Origin& b);
 

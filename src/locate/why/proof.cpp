@@ -33,9 +33,8 @@ using Unit = source::TranslationUnit;
 
 constexpr std::size_t kMostRounds = 16;
 constexpr std::size_t kMostReadings = 256;
-constexpr std::size_t kLargestSource = std::size_t{8} << 20;
 
-bool is_directive(const std::string& line) {
+bool is_directive_line(const std::string& line) {
   const std::size_t first = line.find_first_not_of(" \t");
   return first != std::string::npos && line[first] == '#';
 }
@@ -68,8 +67,8 @@ struct NamesOfFile {
 
 /// Does the edit decide what else is read?
 bool has_directive(const LineEdit& edit) {
-  return std::any_of(edit.lines.begin(), edit.lines.end(), is_directive) ||
-         std::any_of(edit.old_lines.begin(), edit.old_lines.end(), is_directive);
+  return std::any_of(edit.lines.begin(), edit.lines.end(), is_directive_line) ||
+         std::any_of(edit.old_lines.begin(), edit.old_lines.end(), is_directive_line);
 }
 
 bool overlap(const LineEdit& a, const LineEdit& b) {

@@ -82,7 +82,7 @@ std::vector<int> policies_of(Libc libc, std::string_view machine) {
   return minors;
 }
 
-std::optional<int> number(std::string_view text) {
+std::optional<int> minor_number(std::string_view text) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 0 || value >= kNever) return std::nullopt;
@@ -98,7 +98,8 @@ int since_of_version(std::string_view machine, std::string_view version) {
   for (const PolicyVersions& row : kPolicyVersions)
     if (row.machine == machine && has_word(row.versions, version)) since = std::min(since, row.minor);
   if (version.starts_with(kGlibc))  // "GLIBC_2.2.5" is of 2.2
-    if (const auto minor = number(version.substr(kGlibc.size(), version.find('.', kGlibc.size()) - kGlibc.size())))
+    if (const auto minor =
+            minor_number(version.substr(kGlibc.size(), version.find('.', kGlibc.size()) - kGlibc.size())))
       since = std::min(since, *minor);
   return since;
 }
@@ -145,7 +146,7 @@ std::optional<PlatformTag> parse_platform(std::string_view text) {
     std::string_view rest = text.substr(start.text.size());
     if (start.minor < 0) {
       const std::size_t end = rest.find('_');
-      const std::optional<int> minor = number(rest.substr(0, end));
+      const std::optional<int> minor = minor_number(rest.substr(0, end));
       if (!minor || end == std::string_view::npos) return std::nullopt;
       tag.minor = *minor;
       rest.remove_prefix(end + 1);

@@ -51,10 +51,8 @@ bool holds_functions_or_variables(const ObjectFacts& object, std::uint32_t numbe
 
 namespace {
 
-// Most bytes that one byte of a stream can expand to. LZ4 block format: a match length byte adds at most 255.
-// RFC 8878 3.1.1.2: a block is at least 4 bytes (an RLE block) and stands for at most 128 KiB.
+// Most bytes that one byte of a stream can expand to (LZ4 block format: a match length byte adds at most 255).
 constexpr std::uint64_t kLz4Ratio = 255;
-constexpr std::uint64_t kZstdRatio = 128 * 1024 / 4;
 
 class PayloadReader {
  public:

@@ -15,6 +15,9 @@
 
 namespace elfaudit {
 
+/// RFC 8878 3.1.1.2: a block is at least 4 bytes (an RLE block) and stands for at most 128 KiB.
+constexpr std::uint64_t kZstdRatio = 128 * 1024 / 4;
+
 // --- Is there anything in the device code of an object?
 
 /// nvcc makes an image for each GPU of a source without kernels too: a few hundred bytes with no function and no

@@ -46,7 +46,6 @@ struct CompressedBundle {
 
 // Most bytes that one byte of a stream can expand to (RFC 1951: 258 bytes from two bits; RFC 8878: device_code.cpp).
 constexpr std::uint64_t kZlibRatio = 1032;
-constexpr std::uint64_t kZstdRatio = 128 * 1024 / 4;
 
 /// `bytes` begin with a compressed bundle, and may go on behind it.
 CompressedBundle compressed_bundle(std::span<const std::byte> bytes) {
@@ -162,7 +161,7 @@ namespace {
 
 constexpr std::uint64_t kMostStrings = 64;   // of an offload binary; clang writes three
 constexpr std::uint64_t kLongestName = 256;  // bytes
-constexpr unsigned kMostErrors = 16;         // a section with more is rubble
+constexpr unsigned kMostSectionErrors = 16;  // a section with more is rubble
 
 constexpr std::uint32_t kBinaryMagic = 0xAD10FF10;
 
@@ -283,7 +282,7 @@ class OffloadReader {
   /// Offload binaries, back to back.
   void read_binaries() {
     std::uint64_t at = skip_zeros(0);
-    while (at < bytes_.size() && errors_ < kMostErrors) {
+    while (at < bytes_.size() && errors_ < kMostSectionErrors) {
       const std::uint64_t size = read_binary(at);
       if (size == 0) return;
       at = skip_zeros(at + size);
@@ -293,7 +292,7 @@ class OffloadReader {
   /// Bundles, each at an alignment of its own.
   void read_bundles() {
     std::uint64_t at = skip_zeros(0);
-    while (at < bytes_.size() && errors_ < kMostErrors) {
+    while (at < bytes_.size() && errors_ < kMostSectionErrors) {
       const std::uint64_t end = read_bundle(at);
       if (end == 0) return;
       at = skip_zeros(end);
@@ -335,8 +334,8 @@ class OffloadReader {
 
   void add(DeviceImage image, std::uint64_t at) {
     if (facts_.images.size() >= limits::kOffloadImages) {
-      if (errors_ < kMostErrors) problem(at, fmt::format("has more than {} images", limits::kOffloadImages));
-      errors_ = kMostErrors;
+      if (errors_ < kMostSectionErrors) problem(at, fmt::format("has more than {} images", limits::kOffloadImages));
+      errors_ = kMostSectionErrors;
       return;
     }
     if (!is_judged(image)) {
@@ -477,7 +476,7 @@ class OffloadReader {
     std::uint64_t entry = kOffloadBundle.size() + 8;
     std::uint64_t end = entry;
     std::uint64_t left = size;
-    for (std::uint64_t i = 0; i < count && errors_ < kMostErrors; ++i) {
+    for (std::uint64_t i = 0; i < count && errors_ < kMostSectionErrors; ++i) {
       if (!view.has(entry, 24)) throw BadBundle{"ends inside of its table"};
       const std::uint64_t offset = *view.read<std::uint64_t>(entry);
       const std::uint64_t image_size = *view.read<std::uint64_t>(entry + 8);
@@ -521,7 +520,7 @@ class OffloadReader {
 
   /// Returns 0, which no container ends at.
   std::uint64_t problem(std::uint64_t at, const std::string& what) {
-    if (++errors_ <= kMostErrors)
+    if (++errors_ <= kMostSectionErrors)
       facts_.errors.emplace_back(origin_.path, origin_.member, origin_.offset + region_.offset + at,
                                  fmt::format("{} {} at {:#x}", region_.name, what, at));
     return 0;
