@@ -152,7 +152,7 @@ std::optional<PlatformTag> parse_platform(std::string_view text) {
       rest.remove_prefix(end + 1);
     }
     tag.machine = rest;
-    return tag;
+    return rest.empty() ? std::nullopt : std::optional(tag);
   }
   return std::nullopt;
 }
@@ -329,6 +329,7 @@ class PlatformCheck {
   /// Follows what an image loads as far as it is in the wheel (4).
   void add_libraries(const PlatformTag& tag, const Image& image, std::vector<Obstacle>& found) const {
     add_forbidden(tag, *image.object, found);
+    if (image.closure.libraries.empty()) return;
     std::set<std::uint32_t> seen = {0};
     std::vector<std::uint32_t> open = {0};
     while (!open.empty()) {
