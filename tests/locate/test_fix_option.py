@@ -33,7 +33,7 @@ def commit(lab):
 # Where no edit is offered: the command line decides, a name has to be found, or others than these files would be concerned.
 BY_HAND = {
     "an X-macro that declares first and defines then", "the declaration in the class has the macro (asio)",
-    "MAIN on the command line of both", "two headers", "two programs", "a struct without a name that is used", "an alias",
+    "MAIN on the command line of both", "two headers", "two programs", "an alias",
 }  # fmt: skip
 
 

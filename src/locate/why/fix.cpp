@@ -239,10 +239,22 @@ bool may_deduce_arguments(At from, At name) {
   return names != 0;
 }
 
+/// What has the type of an unnamed class can, once that has a name: see tag_for().
 bool can_be_declared(const Definition& definition) {
   const source::Form& form = definition.form;
-  return form.is_alone && !form.is_deduced && !form.has_unnamed_class && !form.is_qualified && !form.is_alias &&
-         !definition.is_function && !definition.is_specialisation && !definition.is_constexpr && !definition.in_class;
+  return form.is_alone && !form.is_deduced && !form.is_qualified && !form.is_alias && !definition.is_function &&
+         !definition.is_specialisation && !definition.is_constexpr && !definition.in_class;
+}
+
+/// The name for the unnamed class of `struct {...} x;`: x_type. Empty where the class has a name, and nothing where that
+/// name is taken or the declaration doesn't begin with the class.
+std::optional<std::string> tag_for(const Definition& definition, const SourceTokens& source, At first, At name) {
+  if (!definition.form.has_unnamed_class) return std::string();
+  if (first->text != definition.type_key || !(first + 1)->is('{')) return std::nullopt;
+  std::string tag = std::string(name->text) + "_type";
+  const bool is_taken =
+      std::any_of(source.tokens.begin(), source.tokens.end(), [&](const Token& token) { return token.text == tag; });
+  return is_taken ? std::nullopt : std::optional(std::move(tag));
 }
 
 /// The diff that gives the definition a further specifier, `inline` or `static`, in the place of an `extern` if it has
@@ -358,6 +370,9 @@ std::string declare_only(FileContents& files, const WrittenDefinition& written) 
   const At end = source->tokens.end();
   if (first == end || name == end || name < first || std::any_of(first, name, is_directive)) return {};
   if (source->aliased.contains(name->text)) return {};  // a declaration would leave the alias without a target
+  const std::optional<std::string> tag = tag_for(definition, *source, first, name);
+  // In C only another class could be called so.
+  if (!tag || (!tag->empty() && written.language != source::Language::C)) return {};
   const At initialiser = behind_declarator(first, name, end);
   const At last = initialiser == end ? end : semicolon(initialiser, end);
   if (last == end) return {};
@@ -371,6 +386,7 @@ std::string declare_only(FileContents& files, const WrittenDefinition& written) 
   std::vector<std::string> edited(lines->begin() + from.line - 1, lines->begin() + to.line);
   edited.back().resize(column_of(*lines, to));
   edited.back() += (*lines)[rest.line - 1].substr(column_of(*lines, rest));
+  if (!tag->empty()) edited.front().insert(column_of(*lines, from) + definition.type_key.size(), " " + *tag);
   if (!definition.is_extern) edited.front().insert(column_of(*lines, from), "extern ");
   return replace_lines(files, {file, from.line}, rest.line - from.line + 1, edited);
 }
@@ -418,11 +434,14 @@ std::vector<std::string> definition_elsewhere(FileContents& files, const Written
   if (std::any_of(first, last, is_macro)) return {};
   std::vector<std::string> text = text_between(*lines, source->begin_of(*first), source->end_of(*last));
   if (!definition.type_key.empty()) {  // struct S {...} x; is struct S x; there
-    if (first->text != definition.type_key || !(first + 1)->is_name() || !(first + 2)->is('{')) return {};
-    const At behind = behind_group(first + 2, end);
+    const std::optional<std::string> tag = tag_for(definition, *source, first, name);
+    const At body = first + (tag && !tag->empty() ? 1 : 2);
+    if (!tag || first->text != definition.type_key || !body->is('{') || (tag->empty() && !(first + 1)->is_name()))
+      return {};
+    const At behind = behind_group(body, end);
     if (behind > last) return {};
     text = text_between(*lines, source->begin_of(*behind), source->end_of(*last));
-    text.front().insert(0, fmt::format("{} {} ", first->text, (first + 1)->text));
+    text.front().insert(0, fmt::format("{} {} ", first->text, tag->empty() ? (first + 1)->text : *tag));
   }
   return in_namespaces(std::move(text), written);
 }

@@ -153,7 +153,7 @@ bool is_fixed(const source::Reading& reading, const WrittenDefinition& written, 
   const source::Form& form = before.form;
   return std::all_of(reading.declarations.begin(), reading.declarations.end(), [&](const Definition& declaration) {
     return declaration.is_function || !declaration.is_extern ||
-           (!form.is_deduced && !form.has_unnamed_class && !form.is_qualified && !before.is_specialisation);
+           (!form.is_deduced && !declaration.form.has_unnamed_class && !form.is_qualified && !before.is_specialisation);
   });
 }
 
