@@ -30,7 +30,7 @@ def commit(lab):
     lab.sh("git init -q . && git add -f *.h *.c && git -c user.name=a -c user.email=a@example.org commit -qm x")
 
 
-# Where no edit is offered: the command line decides, a name has to be found, or others than these files would be concerned.
+# Where no edit is offered: the command line decides, or others than these files would be concerned.
 BY_HAND = {
     "an X-macro that declares first and defines then", "the declaration in the class has the macro (asio)",
     "MAIN on the command line of both", "two headers", "two programs", "an alias",
