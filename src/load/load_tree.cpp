@@ -19,6 +19,7 @@
 #include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
 #include "support/bytes.hpp"
+#include "support/faults.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
@@ -184,7 +185,10 @@ class ConfReader {
       line = trimmed(line.substr(0, line.find('#')));
       if (line.empty() || line.starts_with("hwcap ")) continue;
       if (line.starts_with("include ") || line.starts_with("include\t")) {
-        if (depth < limits::kLoaderConfigDepth) include(trimmed(line.substr(8)), path, depth);
+        if (depth < limits::kLoaderConfigDepth)
+          include(trimmed(line.substr(8)), path, depth);
+        else
+          note_beyond(path.c_str(), "the depth of its includes");
         continue;
       }
       line = line.substr(0, line.find('='));  // "dir=TYPE", of libc5's time

@@ -11,6 +11,7 @@
 #include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
 #include "scan/scan.hpp"
+#include "support/faults.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/threads.hpp"
@@ -90,7 +91,10 @@ std::vector<std::string> expand_tag(std::string_view tag) {
   for (const std::string_view python : split(parts[0], '.'))
     for (const std::string_view abi : split(parts[1], '.'))
       for (const std::string_view platform : split(parts[2], '.')) {
-        if (tags.size() == limits::kWheelTags) return tags;
+        if (tags.size() == limits::kWheelTags) {
+          note_beyond(std::string(tag).c_str(), "the number of a wheel's tags");
+          return tags;
+        }
         tags.push_back(lower(python) + "-" + lower(abi) + "-" + lower(platform));
       }
   return tags;
@@ -117,8 +121,12 @@ WheelFacts read_wheel_text(std::string_view path, std::string_view wheel, std::s
   facts.tags = tags_of_file_name(path);
   if (!facts.tags.empty()) return facts;
   for (const std::string& tag : MetadataFields(wheel).all("Tag"))
-    for (std::string& expanded : expand_tag(tag))
-      if (facts.tags.size() < limits::kWheelTags) facts.tags.push_back(std::move(expanded));
+    for (std::string& expanded : expand_tag(tag)) {
+      if (facts.tags.size() < limits::kWheelTags)
+        facts.tags.push_back(std::move(expanded));
+      else
+        note_beyond(std::string(path).c_str(), "the number of a wheel's tags");
+    }
   return facts;
 }
 

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -20,6 +21,7 @@ namespace {
 /// Nothing here allocates: memory may be what is lacking.
 struct Fault {
   int error = 0;
+  const char* limit = nullptr;  ///< that is passed, when there is no error
   std::array<char, 1024> path{};
   bool taken = false;
 };
@@ -38,23 +40,35 @@ bool is_fault(int error) {
 
 }  // namespace
 
-void note_fault(const char* path, int error) noexcept {
-  if (!is_fault(error) || cost_nothing != 0) return;
-  const int kept = errno;
+namespace {
+
+void note(const char* path, int error, const char* limit) noexcept {
   const std::lock_guard lock(mutex);
   const char* name = path != nullptr ? path : "";
   const auto end = all.begin() + static_cast<std::ptrdiff_t>(count);
   const bool known = std::any_of(all.begin(), end, [&](const Fault& fault) {
-    return fault.error == error && std::strncmp(fault.path.data(), name, fault.path.size() - 1) == 0;
+    return fault.error == error && fault.limit == limit &&
+           std::strncmp(fault.path.data(), name, fault.path.size() - 1) == 0;
   });
   if (!known && count < kMostFaults) {
     Fault& fault = all[count++];
     fault.error = error;
+    fault.limit = limit;
     std::snprintf(fault.path.data(), fault.path.size(), "%s", name);
   }
   noted = true;
+}
+
+}  // namespace
+
+void note_fault(const char* path, int error) noexcept {
+  if (!is_fault(error) || cost_nothing != 0) return;
+  const int kept = errno;
+  note(path, error, nullptr);
   errno = kept;
 }
+
+void note_beyond(const char* path, const char* what) noexcept { note(path, 0, what); }
 
 void note_fault(int fd, int error) noexcept {
   if (error == EAGAIN) return;  // a pipe in which nothing is yet
@@ -77,9 +91,10 @@ std::vector<InputError> listed(bool only_new) {
   for (std::size_t i = 0; i < count; ++i) {
     if (std::exchange(all[i].taken, true) && only_new) continue;
     const bool unnamed = all[i].path[0] == '\0';
-    const bool no_memory = unnamed && all[i].error == ENOMEM;
-    result.emplace_back(unnamed ? "the system" : all[i].path.data(),
-                        no_memory ? "out of memory" : std::strerror(all[i].error));
+    std::string reason = unnamed && all[i].error == ENOMEM ? "out of memory" : std::strerror(all[i].error);
+    if (all[i].limit != nullptr)
+      reason = std::string("not all was read: it is beyond the limit on ") + all[i].limit + " (elfaudit --limits)";
+    result.emplace_back(unnamed ? "the system" : all[i].path.data(), reason);
   }
   std::sort(result.begin(), result.end(), [](const InputError& a, const InputError& b) {
     return std::pair(std::string_view(a.path), std::string_view(a.what())) <

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "support/faults.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
@@ -75,6 +76,7 @@ bool drain(int fd, std::string& into) {
   const ssize_t got = ::read(fd, buffer.data(), buffer.size());
   if (got < 0) return errno == EINTR || errno == EAGAIN;
   const std::size_t room = limits::kProgramOutput - into.size();
+  if (static_cast<std::size_t>(std::max<ssize_t>(got, 0)) > room) note_beyond("a driver", "what it prints");
   into.append(buffer.data(), std::min(room, static_cast<std::size_t>(got)));
   return got > 0;
 }

@@ -113,3 +113,40 @@ def test_one_below_and_one_above(lab, name, made, first, says):
     assert below.code == 0 and says not in below.out + below.err, (name, below)
     above = lab.audit(*made(lab, limit(name) + first + 1))
     assert above.code == 2 and says in above.out + above.err, (name, above)
+
+
+def test_a_depfile_that_is_too_large(lab):
+    for name in ("a", "b"):
+        lab.cc(f"{name}.o", "int state;", "g++ -MMD")
+    below = lab.audit("check", "a.o", "b.o")
+    lab.sh(f"truncate -s {limit('DepfileBytes') + 1} a.d")
+    above = lab.audit("check", "a.o", "b.o")
+    assert below.code == 1 and above.code == 2 and "state is defined twice" in above.out
+    assert "a.d: not all was read: it is beyond the limit on the size of a depfile (elfaudit --limits) [unreadable-input]" in above.out, above
+
+
+def test_a_variable_of_ninja_that_doubles(lab):
+    lab.cc("a.o", "int state;")
+
+    def ninja(doublings):
+        lines = ["v0 = 12345678"] + [f"v{i} = $v{i - 1}$v{i - 1}" for i in range(1, doublings + 1)]
+        lab.write("b/build.ninja", "\n".join(lines) + "\n" + LINK)
+        return lab.audit("check", "-p", "b")
+
+    most = limit("NinjaValue").bit_length() - 4  # 8 << most is the limit
+    assert ninja(most - 1).code == 0
+    assert ninja(most).code == 2 and "the length of a variable" in ninja(most).err
+
+
+def test_includes_of_the_loader_that_nest(lab):
+    lab.sh("mkdir -p root/etc root/lib; echo 'int f() { return 1; }' > f.c; gcc -shared -fPIC -nostdlib f.c -o root/lib/libf.so")
+
+    def closure(depth):
+        lab.write("root/etc/ld.so.conf", "include /etc/1\n")
+        for i in range(1, depth):
+            lab.write(f"root/etc/{i}", f"include /etc/{i + 1}\n")
+        lab.write(f"root/etc/{depth}", "/lib\n")
+        return lab.audit("list", "closure", "--root", "root", "root/lib/libf.so")
+
+    assert closure(limit("LoaderConfigDepth")).code == 0
+    assert closure(limit("LoaderConfigDepth") + 1).code == 2

@@ -27,6 +27,7 @@
 #include "input/driver.hpp"
 #include "input/job.hpp"
 #include "input/response_file.hpp"
+#include "support/faults.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
@@ -414,7 +415,9 @@ class MakeLinks {
     std::size_t targets = 0;
     if (list)
       for_each_line(*list, [&](std::string_view line) {
-        if (!line.empty() && ++targets <= limits::kCMakeTargets) read_target(here(std::string(line)));
+        if (line.empty()) return;
+        if (++targets <= limits::kCMakeTargets) read_target(here(std::string(line)));
+        if (targets > limits::kCMakeTargets) note_beyond(folder_.c_str(), "the number of CMake's targets");
       });
     read_all();
   }

@@ -2,10 +2,13 @@
 
 #include "input/build/depfile.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <utility>
 
+#include "support/faults.hpp"
 #include "support/file.hpp"
 #include "support/limits.hpp"
 
@@ -158,6 +161,9 @@ std::optional<FoundDepfile> find_depfile(const std::string& object) {
   std::optional<FoundDepfile> other;
   for (const std::filesystem::path& path : candidates(object)) {
     const std::optional<std::string> text = read_whole(path.string(), limits::kDepfileBytes);
+    struct stat info {};
+    if (!text && ::stat(path.c_str(), &info) == 0 && static_cast<std::size_t>(info.st_size) > limits::kDepfileBytes)
+      note_beyond(path.c_str(), "the size of a depfile");
     if (!text) continue;
     FoundDepfile found{path.string(), parse_depfile(*text), false};
     found.names_object = names(found.depfile, object);

@@ -14,6 +14,7 @@
 
 #include "elfaudit/error.hpp"
 #include "support/bytes.hpp"
+#include "support/faults.hpp"
 #include "support/file.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"
@@ -54,6 +55,7 @@ std::string expand(std::string_view value, const Lookup& lookup) {
       ++at;
     }
   }
+  if (out.size() >= limits::kNinjaValue) note_beyond("build.ninja", "the length of a variable");
   return out;
 }
 
