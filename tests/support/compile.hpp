@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -65,6 +66,11 @@ class TempDir {
  private:
   std::filesystem::path path_;
 };
+
+inline std::string contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 /// Is there such a program in PATH? Tests that need a missing one say GTEST_SKIP.
 inline bool have(const std::string& program) {

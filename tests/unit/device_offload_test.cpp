@@ -31,7 +31,7 @@ std::string elf_for(unsigned char machine) {
 }
 
 /// A host object with `content` in a section, made by the assembler.
-std::string host(const std::string& section, const std::string& content) {
+std::string offload_host(const std::string& section, const std::string& content) {
   const TempDir dir;
   dir.write("content", content);
   dir.object("a.o", ".section \"" + section + "\",\"a\"\n.incbin \"content\"\n", "as");
@@ -84,7 +84,7 @@ std::string compressed(unsigned version, bool with_zstd, const std::string& plai
 
 std::string only_error(const DeviceFacts& facts) { return facts.errors.empty() ? "none" : facts.errors[0].what(); }
 
-std::string payload(std::string_view object, std::size_t index) {
+std::string offload_payload(std::string_view object, std::size_t index) {
   const DeviceFacts facts = device_facts(object);
   const auto bytes = read_payload({"a.o", {}, "a.o"}, bytes_of(object), facts.images.at(index));
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -94,7 +94,7 @@ TEST(DeviceOffload, BinariesSayWhatTheyHold) {
   const std::string section = binary(kObject, kCuda, "sm_90a", elf_for(190)) +
                               binary(kBitcode, kHip, "gfx90a:xnack+", kBitcodeStart) +
                               binary(kObject, kCuda, "sm_90a", elf_for(190));
-  const DeviceFacts facts = device_facts(host(".llvm.offloading", section));
+  const DeviceFacts facts = device_facts(offload_host(".llvm.offloading", section));
   EXPECT_THAT(facts.errors, IsEmpty());
   EXPECT_THAT(facts.foreign, IsEmpty());
   EXPECT_THAT(show(facts), ElementsAre("sm_90a", "gfx90a:xnack+", "sm_90a"));
@@ -110,7 +110,7 @@ TEST(DeviceOffload, BinariesSayWhatTheyHold) {
 TEST(DeviceOffload, CodeWhoseLinkIsNotJudgedIsNamed) {
   const std::string section = binary(kBitcode, kOpenMp, "gfx90a", kBitcodeStart) +
                               binary(kBitcode, kCuda, "sm_90", kBitcodeStart) + binary(6, 8, "spirv64", "SPIR");
-  EXPECT_THAT(device_facts(host(".llvm.offloading", section)).foreign,
+  EXPECT_THAT(device_facts(offload_host(".llvm.offloading", section)).foreign,
               ElementsAre("OpenMP for gfx90a (.llvm.offloading)", "CUDA for sm_90 (.llvm.offloading)",
                           "offload for spirv64 (.llvm.offloading)"));
 }
@@ -118,7 +118,7 @@ TEST(DeviceOffload, CodeWhoseLinkIsNotJudgedIsNamed) {
 /// `clang -x hip -fgpu-rdc`: a section for each target, and one for the host. clang 14 leaves out a part of the triple.
 TEST(DeviceOffload, ASectionForEachTarget) {
   const auto image = [](const std::string& target) {
-    return device_facts(host("__CLANG_OFFLOAD_BUNDLE__" + target, kBitcodeStart));
+    return device_facts(offload_host("__CLANG_OFFLOAD_BUNDLE__" + target, kBitcodeStart));
   };
   for (const std::string triple : {"hip-amdgcn-amd-amdhsa--", "hip-amdgcn-amd-amdhsa-"}) {
     EXPECT_THAT(show(image(triple + "gfx90a")), ElementsAre("gfx90a"));
@@ -127,8 +127,9 @@ TEST(DeviceOffload, ASectionForEachTarget) {
   EXPECT_THAT(show(image("host-x86_64-pc-linux-gnu-")), IsEmpty());
   EXPECT_THAT(image("openmp-nvptx64-nvidia-cuda").foreign,
               ElementsAre(HasSubstr("OpenMP for openmp-nvptx64-nvidia-cuda")));
-  EXPECT_THAT(only_error(device_facts(host("__CLANG_OFFLOAD_BUNDLE__hip-amdgcn-amd-amdhsa--gfx90a", "rubbish"))),
-              HasSubstr("holds neither bitcode nor an object"));
+  EXPECT_THAT(
+      only_error(device_facts(offload_host("__CLANG_OFFLOAD_BUNDLE__hip-amdgcn-amd-amdhsa--gfx90a", "rubbish"))),
+      HasSubstr("holds neither bitcode nor an object"));
   EXPECT_THAT(only_error(image("hip-" + std::string(300, 'x'))), HasSubstr("does not name the GPU"));
 }
 
@@ -136,13 +137,13 @@ TEST(DeviceOffload, FinishedCodeIsListed) {
   const std::string one = bundle({{"host-x86_64-unknown-linux--", ""},
                                   {"hipv4-amdgcn-amd-amdhsa--gfx90a", elf_for(224)},
                                   {"hipv4-amdgcn-amd-amdhsa--gfx942:xnack-", elf_for(224) + "."}});
-  const std::string object = host(".hip_fatbin", one + one);
+  const std::string object = offload_host(".hip_fatbin", one + one);
   const DeviceFacts facts = device_facts(object);
   EXPECT_THAT(facts.errors, IsEmpty());
   EXPECT_THAT(facts.foreign, IsEmpty());
   EXPECT_THAT(show(facts), ElementsAre("gfx90a", "gfx942:xnack-", "gfx90a", "gfx942:xnack-"));
   EXPECT_EQ(facts.images[2].container, 1U);
-  EXPECT_EQ(payload(object, 1), elf_for(224) + ".");
+  EXPECT_EQ(offload_payload(object, 1), elf_for(224) + ".");
 }
 
 TEST(DeviceOffload, BundlesAreCompressedInSixWays) {
@@ -151,12 +152,12 @@ TEST(DeviceOffload, BundlesAreCompressedInSixWays) {
   for (const unsigned version : {1U, 2U, 3U}) {
     for (const bool with_zstd : {false, true}) {
       // A zlib stream of version 1 doesn't say where it ends before it has been read.
-      const std::string object = host(
+      const std::string object = offload_host(
           ".hip_fatbin", padded(compressed(version, with_zstd, plain), 4096) + compressed(version, with_zstd, plain));
       const DeviceFacts facts = device_facts(object);
       EXPECT_EQ(only_error(facts), "none") << version << with_zstd;
       ASSERT_THAT(show(facts), ElementsAre("gfx90a", "gfx942", "gfx90a", "gfx942")) << version << with_zstd;
-      EXPECT_EQ(payload(object, 3), elf_for(224) + std::string(200000, 'x')) << version << with_zstd;
+      EXPECT_EQ(offload_payload(object, 3), elf_for(224) + std::string(200000, 'x')) << version << with_zstd;
     }
   }
 }
@@ -165,7 +166,7 @@ TEST(DeviceOffload, ABundleByItself) {
   const std::string file = bundle({{"hip-amdgcn-amd-amdhsa--gfx90a", kBitcodeStart}});
   EXPECT_THAT(show(device_facts(file)), ElementsAre("gfx90a"));
   EXPECT_THAT(show(device_facts(compressed(2, true, file))), ElementsAre("gfx90a"));
-  EXPECT_EQ(payload(compressed(3, false, file), 0), kBitcodeStart);
+  EXPECT_EQ(offload_payload(compressed(3, false, file), 0), kBitcodeStart);
   EXPECT_THAT(show(device_facts(binary(kBitcode, kHip, "gfx90a", kBitcodeStart))), ElementsAre("gfx90a"));
 }
 
@@ -195,7 +196,7 @@ TEST(DeviceOffload, CompressedSizesAreBounded) {
   const auto error_after = [&](std::size_t at, const std::string& bytes) {
     std::string changed = compressed(3, true, plain);
     changed.replace(at, bytes.size(), bytes);
-    return only_error(device_facts(host(".hip_fatbin", changed)));
+    return only_error(device_facts(offload_host(".hip_fatbin", changed)));
   };
   EXPECT_THAT(error_after(4, number(std::uint16_t{9})), HasSubstr("unknown version 9"));
   EXPECT_THAT(error_after(6, number(std::uint16_t{9})), HasSubstr("unknown method 9"));
@@ -204,7 +205,7 @@ TEST(DeviceOffload, CompressedSizesAreBounded) {
   EXPECT_THAT(error_after(16, number(std::uint64_t{1} << 29)), HasSubstr("impossible"));
   EXPECT_THAT(error_after(16, number(std::uint64_t{plain.size() + 1})), HasSubstr("damaged"));
   EXPECT_THAT(error_after(33, "x"), HasSubstr("damaged"));
-  EXPECT_THAT(only_error(device_facts(host(".hip_fatbin", compressed(2, true, "something else")))),
+  EXPECT_THAT(only_error(device_facts(offload_host(".hip_fatbin", compressed(2, true, "something else")))),
               HasSubstr("decompresses to something else"));
 }
 
@@ -242,7 +243,7 @@ TEST(DeviceOffload, ADamagedContainerDoesNoHarm) {
         EXPECT_LE(facts.images.size(), 1U);
         for (std::size_t i = 0; i < facts.images.size(); ++i) {
           try {
-            payload(changed, i);
+            offload_payload(changed, i);
           } catch (const InputError&) {
           }
         }

@@ -28,15 +28,15 @@ std::vector<std::string> show_private(const DeviceSymbols& image) {
   return lines;
 }
 
-std::string compile_cuda(const TempDir& dir, const std::string& source, const std::string& options,
-                         const std::string& name = "a.o") {
+std::string compile_private(const TempDir& dir, const std::string& source, const std::string& options,
+                            const std::string& name = "a.o") {
   dir.write("a.cu", source);
   dir.run("nvcc -w -std=c++17 -arch=sm_80 " + options + " a.cu -o " + name);
   return contents(dir / name);
 }
 
 // Every form of a variable that nvcc compiles without -rdc=true.
-constexpr const char* kKinds = R"(
+constexpr const char* kPrivateKinds = R"(
 #include <cassert>
 #include <cstdio>
 extern __device__ int v_extern;
@@ -87,7 +87,7 @@ TEST(DevicePrivate, WholeProgramCodeHasItsOwnCopies) {
   REQUIRE_NVCC();
   const TempDir dir;
   for (const char* options : {"-c", "-c -G", "-cubin"}) {
-    const std::string object = compile_cuda(dir, kKinds, options);
+    const std::string object = compile_private(dir, kPrivateKinds, options);
     for (const char* target : {"sm_80", "compute_80"}) {
       if (std::string(options) == "-cubin" && std::string(target) != "sm_80") continue;
       EXPECT_THAT(show_private(symbols_of(object, target)),
@@ -110,7 +110,7 @@ TEST(DevicePrivate, RelocatableCodeHasNone) {
   const std::string source =
       "__device__ int v; static __device__ int s; namespace n { __device__ int v; }\n"
       "__global__ void k(int* p) { *p = v + s + n::v; }\n";
-  const std::string object = compile_cuda(dir, source, "-rdc=true -c");
+  const std::string object = compile_private(dir, source, "-rdc=true -c");
   for (const char* target : {"sm_80", "compute_80"})
     EXPECT_THAT(show_private(symbols_of(object, target)), IsEmpty()) << target;
   // Once linked, they are private to what was linked.

@@ -38,8 +38,6 @@ thread_local int per_thread;
 int f() { return elsewhere + local++ + table[per_thread]; }
 )";
 
-std::string bytes_of(const std::string& path) { return read_whole(path, 1 << 30).value_or(""); }
-
 std::string index(const test::TempDir& dir, const std::string& object) {
   EXPECT_TRUE(index_file(dir / object, dir / (object + ".facts")).empty());
   return dir / (object + ".facts");
@@ -80,7 +78,7 @@ TEST(Facts, KnowAnotherObjectFromTheirs) {
   dir.write("a.cpp", kSource);
   dir.run("g++ -g -c a.cpp -o a.o");
   const std::string facts = index(dir, "a.o");
-  const std::string before = bytes_of(dir / "a.o");
+  const std::string before = test::contents(dir / "a.o");
   dir.write("a.o", before.substr(0, before.size() - 1) + "x");  // the same size
   EXPECT_FALSE(read_facts_file(facts).objects.front().available);
   EXPECT_EQ(read_facts_file(facts).objects.front().origin.bytes_path, facts);
@@ -93,7 +91,7 @@ TEST(Facts, AreRefusedWhenOneBitIsWrong) {
   const test::TempDir dir;
   dir.write("a.cpp", kSource);
   dir.run("g++ -g -c a.cpp -o a.o");
-  const std::string good = bytes_of(index(dir, "a.o"));
+  const std::string good = test::contents(index(dir, "a.o"));
   for (std::size_t i = 0; i < good.size(); i += 1 + good.size() / 400) {
     std::string bad = good;
     bad[i] = static_cast<char>(bad[i] ^ (1 << i % 8));
@@ -105,7 +103,7 @@ TEST(Facts, AreRefusedWhenTheyEndTooEarlyOrTooLate) {
   const test::TempDir dir;
   dir.write("a.cpp", kSource);
   dir.run("g++ -g -c a.cpp -o a.o");
-  const std::string good = bytes_of(index(dir, "a.o"));
+  const std::string good = test::contents(index(dir, "a.o"));
   for (std::size_t size = 0; size < good.size(); size += 1 + good.size() / 300)
     EXPECT_NE(why_refused(dir.write("bad.facts", good.substr(0, size))), "") << size;
   EXPECT_THAT(why_refused(dir.write("bad.facts", good + '\0')), HasSubstr("checksum"));
@@ -296,13 +294,13 @@ TEST(PlaceCache, TakesDamageForAbsence) {
   cache.keep(key, a, one_place("/src/a.hpp"));
   const std::string name = hex(key.content.hash);
   const std::string entry = "cache/" + name.substr(0, 2) + "/" + name + ".places";
-  const std::string good = bytes_of(dir / entry);
+  const std::string good = test::contents(dir / entry);
   for (std::size_t size = 0; size < good.size(); ++size) {
     dir.write(entry, good.substr(0, size));
     EXPECT_TRUE(cache.find(key).empty()) << size;
   }
   cache.keep(key, a, one_place("/src/a.hpp"));
-  EXPECT_EQ(bytes_of(dir / entry), good);
+  EXPECT_EQ(test::contents(dir / entry), good);
   // Of another program, and of another content under this name.
   Document document = read_document(good, ELFAUDIT_VERSION);
   dir.write(entry, write_document(document, "0.0.1"));

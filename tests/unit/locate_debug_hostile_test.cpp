@@ -11,11 +11,6 @@
 namespace elfaudit::test {
 namespace {
 
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 struct Range {
   std::size_t begin, size;
 };
@@ -64,7 +59,7 @@ TEST_P(LocateHostile, SurvivesFlippedBytesAndTruncation) {
   std::mt19937 random(20240229);
   for (const std::string victim : {"a.o", "a.dwo"}) {
     if (victim == "a.dwo" && !split) continue;
-    const std::string good = bytes_of(dir / victim);
+    const std::string good = contents(dir / victim);
     const auto ranges = debug_ranges(dir / victim);
     ASSERT_FALSE(ranges.empty());
     for (int round = 0; round < 150; ++round) {
@@ -99,7 +94,7 @@ TEST(LocateHostileClaims, CompressedSizeIsChecked) {
   std::string source = "int a;\n";
   for (int i = 0; i < 100; ++i) source += "int variable_" + std::to_string(i) + ";\n";
   dir.object("a.o", source, "g++ -g -gz=zlib");
-  std::string bytes = bytes_of(dir / "a.o");
+  std::string bytes = contents(dir / "a.o");
   bool changed = false;
   for (const Range& range : debug_ranges(dir / "a.o")) {
     // Elf64_Chdr: ch_type 1, ch_reserved, ch_size

@@ -10,11 +10,6 @@
 namespace elfaudit::test {
 namespace {
 
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 /// Where the sections are that macro info is read from.
 std::vector<std::pair<std::size_t, std::size_t>> ranges_of(const std::string& path) {
   std::vector<std::pair<std::size_t, std::size_t>> result;
@@ -86,7 +81,7 @@ TEST_P(MacroHostile, SurvivesFlippedBytesAndTruncation) {
   std::mt19937 random(20240229);
   for (const std::string victim : {"a.o", "a.dwo", "a.o.dwp"}) {
     if (!std::filesystem::exists(dir / victim)) continue;
-    const std::string good = bytes_of(dir / victim);
+    const std::string good = contents(dir / victim);
     const auto ranges = ranges_of(dir / victim);
     ASSERT_FALSE(ranges.empty());
     for (int round = 0; round < 150; ++round) {

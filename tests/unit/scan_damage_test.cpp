@@ -132,25 +132,25 @@ void expect_error_or_same(const test::TempDir& dir, const std::string& whole) {
   }
 }
 
-constexpr std::string_view kSource =
+constexpr std::string_view kDamagedSource =
     "#include <string>\n#include <vector>\nint g; thread_local int t; inline int i = 1; int* p = &i;\n"
     "std::vector<std::string> f(int n) { return {std::to_string(n)}; }\n";
 
 TEST(ScanDamage, ACutObjectIsAnError) {
   const test::TempDir dir;
-  expect_error_or_same(dir, dir.object("a.o", kSource, "g++ -O1"));
+  expect_error_or_same(dir, dir.object("a.o", kDamagedSource, "g++ -O1"));
 }
 
 TEST(ScanDamage, ACutSharedObjectIsAnError) {
   const test::TempDir dir;
-  dir.write("a.cpp", kSource);
+  dir.write("a.cpp", kDamagedSource);
   dir.run("g++ -shared -fPIC a.cpp -o liba.so");
   expect_error_or_same(dir, dir / "liba.so");
 }
 
 TEST(ScanDamage, ACutArchiveIsAnError) {
   const test::TempDir dir;
-  dir.object("a.o", kSource, "g++ -O1");
+  dir.object("a.o", kDamagedSource, "g++ -O1");
   dir.object("b.o", "int b = 1;", "gcc");
   dir.run("ar rcs lib.a a.o b.o");
   expect_error_or_same(dir, dir / "lib.a");
