@@ -82,9 +82,12 @@ FileKind file_kind(std::span<const std::byte> head) {
 
 FileKind kind_of_open_file(const std::string& path, const FileDescriptor& fd) {
   std::array<std::byte, kMagicSize> head{};
-  const ssize_t got = ::pread(fd.get(), head.data(), head.size(), 0);
-  if (got < 0) throw InputError(path, std::strerror(errno));
-  return file_kind(std::span(head).first(static_cast<std::size_t>(got)));
+  std::size_t size = 0;
+  for (ssize_t got = 1; got > 0 && size < head.size(); size += static_cast<std::size_t>(got)) {
+    got = ::pread(fd.get(), head.data() + size, head.size() - size, static_cast<off_t>(size));
+    if (got < 0) throw InputError(path, std::strerror(errno));
+  }
+  return file_kind(std::span(head).first(size));
 }
 
 bool is_scanned(FileKind kind) {

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <string_view>
 
 #include "support/faults.hpp"
@@ -61,11 +62,16 @@ class SpawnActions {
   SpawnActions(const SpawnActions&) = delete;
   SpawnActions& operator=(const SpawnActions&) = delete;
 
-  void empty_stdin() { ::posix_spawn_file_actions_addopen(&actions_, 0, "/dev/null", O_RDONLY, 0); }
-  void redirect(int from, int to) { ::posix_spawn_file_actions_adddup2(&actions_, from, to); }
+  void empty_stdin() { check(::posix_spawn_file_actions_addopen(&actions_, 0, "/dev/null", O_RDONLY, 0)); }
+  void redirect(int from, int to) { check(::posix_spawn_file_actions_adddup2(&actions_, from, to)); }
   const posix_spawn_file_actions_t* get() const { return &actions_; }
 
  private:
+  /// Left out, the program would write to this one's standard output.
+  static void check(int error) {
+    if (error != 0) throw std::bad_alloc();
+  }
+
   posix_spawn_file_actions_t actions_{};
 };
 
