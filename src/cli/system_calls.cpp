@@ -85,6 +85,15 @@ WRAPPED(int, pipe2, (int* ends, int flags), (ends, flags), kNoPath, -1)
 WRAPPED(int, poll, (pollfd * files, nfds_t count, int timeout), (files, count, timeout), kNoPath, -1)
 WRAPPED(int, memfd_create, (const char* name, unsigned flags), (name, flags), kNoPath, -1)
 
+// What _FORTIFY_SOURCE makes of them.
+WRAPPED(ssize_t, __readlink_chk, (const char* path, char* into, size_t size, size_t room), (path, into, size, room),
+        path, ssize_t{-1})
+WRAPPED(ssize_t, __read_chk, (int fd, void* into, size_t size, size_t room), (fd, into, size, room), fd, ssize_t{-1})
+WRAPPED(ssize_t, __pread_chk, (int fd, void* into, size_t size, off_t offset, size_t room),
+        (fd, into, size, offset, room), fd, ssize_t{-1})
+WRAPPED(int, __poll_chk, (pollfd * files, nfds_t count, int timeout, size_t room), (files, count, timeout, room),
+        kNoPath, -1)
+
 ALLOCATES(malloc, (size_t size), (size), size)
 ALLOCATES(calloc, (size_t count, size_t size), (count, size), count* size)
 ALLOCATES(realloc, (void* at, size_t size), (at, size), size)
