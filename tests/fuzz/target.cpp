@@ -24,7 +24,10 @@
 #endif
 #endif
 #ifdef ELFAUDIT_COUNTS_MEMORY
-#include <sanitizer/allocator_interface.h>
+// sanitizer/allocator_interface.h, which GCC's libasan has the functions of, but GCC does not install.
+extern "C" std::size_t __sanitizer_get_allocated_size(const volatile void* at);
+extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*note_malloc)(const volatile void*, std::size_t),
+                                                         void (*note_free)(const volatile void*));
 #endif
 
 namespace elfaudit::fuzz {
@@ -102,8 +105,7 @@ void note_malloc(const volatile void* /*at*/, std::size_t size) {
 }
 
 void note_free(const volatile void* at) {
-  if (counting && at != nullptr)
-    kept -= static_cast<std::int64_t>(__sanitizer_get_allocated_size(const_cast<const void*>(at)));
+  if (counting && at != nullptr) kept -= static_cast<std::int64_t>(__sanitizer_get_allocated_size(at));
 }
 
 class Budget {
