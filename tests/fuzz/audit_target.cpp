@@ -44,12 +44,16 @@ Reports reports_of(const std::vector<std::string>& words, bool prefilter, Wanted
     made.texts.push_back(json_report(std::vector<SymbolReport>{explain(found, "x")}, found.complete));
   }
   for (const std::string& text : made.texts) require(nlohmann::json::accept(text), "a report is JSON");
+  if (wanted == Wanted::All)
+    for (const auto& make : {junit_report, html_report}) made.texts.push_back(make(found, report));
+  for (const std::string& text : made.texts)
+    require_plain_text(text, "a document is valid UTF-8 without control characters", Reader::Program);
+  const std::size_t documents = made.texts.size();
   made.texts.push_back(text_report(found, report));
   if (wanted == Wanted::All)
-    for (const auto& make : {github_report, gcc_report, junit_report, markdown_report, html_report})
-      made.texts.push_back(make(found, report));
-  for (const std::string& text : made.texts)
-    require_plain_text(text, "a report is valid UTF-8 without control characters");
+    for (const auto& make : {github_report, gcc_report, markdown_report}) made.texts.push_back(make(found, report));
+  for (std::size_t i = documents; i < made.texts.size(); ++i)
+    require_plain_text(made.texts[i], "a report for people is valid UTF-8 without control characters");
   require(made.exit_code == 2 || made.complete, "another exit code than 2 means that everything was read");
   return made;
 }

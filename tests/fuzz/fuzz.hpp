@@ -46,8 +46,11 @@ bool run(const Target& target, std::string_view input);
 /// Says what does not hold and aborts, as a crash does.
 void require(bool holds, std::string_view what);
 
+/// Whose: terminals obey DEL and U+0080 to U+009F too; JSON, XML and HTML have them as they are.
+enum class Reader : std::uint8_t { Terminal, Program };
+
 /// Valid UTF-8, and no control character but line breaks and tabs.
-void require_plain_text(std::string_view text, std::string_view what);
+void require_plain_text(std::string_view text, std::string_view what, Reader reader = Reader::Terminal);
 
 // --- Inputs of several files, and files at all: in a folder of this process that goes away with it.
 

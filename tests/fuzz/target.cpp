@@ -173,15 +173,17 @@ void require(bool holds, std::string_view what) {
   std::abort();
 }
 
-void require_plain_text(std::string_view text, std::string_view what) {
+void require_plain_text(std::string_view text, std::string_view what, Reader reader) {
+  const bool to_terminal = reader == Reader::Terminal;
   for (std::size_t i = 0; i < text.size();) {
     const auto first = static_cast<unsigned char>(text[i]);
-    require(first == '\n' || first == '\t' || (first >= 0x20 && first != 0x7f), what);
+    require(first == '\n' || first == '\t' || (first >= 0x20 && (first != 0x7f || !to_terminal)), what);
     const std::size_t length = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
     require(first < 0x80 || (first >= 0xc2 && first <= 0xf4), what);
     require(length <= text.size() - i, what);
     for (std::size_t k = 1; k < length; ++k) require((static_cast<unsigned char>(text[i + k]) & 0xc0) == 0x80, what);
-    if (first == 0xc2) require(static_cast<unsigned char>(text[i + 1]) >= 0xa0, what);  // U+0080 to U+009F
+    if (first == 0xc2 && to_terminal)
+      require(static_cast<unsigned char>(text[i + 1]) >= 0xa0, what);  // U+0080 to U+009F
     i += length;
   }
 }
