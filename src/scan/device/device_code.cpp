@@ -190,7 +190,7 @@ class SectionReader {
 
   /// Empty for SHT_NOBITS, which objcopy --only-keep-debug makes of every section. Throws InputError.
   std::span<const std::byte> content(std::size_t index, const GElf_Shdr& header) const {
-    if (header.sh_type == SHT_NOBITS) return {};
+    if (header.sh_type == SHT_NOBITS || header.sh_type == SHT_NULL) return {};  // whose extents are not checked
     sections_.check_extent(index, header);
     if (header.sh_flags & SHF_COMPRESSED) sections_.fail(index, "is compressed, which no device linker reads");
     return object_.subspan(static_cast<std::size_t>(header.sh_offset), static_cast<std::size_t>(header.sh_size));
