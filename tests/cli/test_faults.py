@@ -27,9 +27,9 @@ def test_a_sample_of_all_faults():
 
 def faulty(lab, fault, *words):
     """Runs it with one call failing: "stat 3 5" is the third stat() with EIO."""
-    lab.sh(f"gcc -shared -fPIC -w {pathlib.Path(__file__).parent}/fault_at.c -o fault_at.so -ldl; head -c 8000 /dev/zero > log")
+    lab.sh(f"gcc -shared -fPIC -w '{pathlib.Path(__file__).parent}/fault_at.c' -o fault_at.so -ldl; head -c 8000 /dev/zero > log")
     return subprocess.run([PROGRAM, *words], cwd=lab.path, capture_output=True, text=True, stdin=subprocess.DEVNULL,
-                          env={**ENVIRONMENT, "LD_PRELOAD": f"{lab.path}/fault_at.so", "FAULT_LOG": f"{lab.path}/log", "FAULT_AT": fault})  # fmt: skip
+                          env={**ENVIRONMENT, "LD_PRELOAD": "./fault_at.so", "FAULT_LOG": f"{lab.path}/log", "FAULT_AT": fault})  # fmt: skip
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@
 #include "facts/facts_file.hpp"
 #include "facts/place_cache.hpp"
 #include "input/job.hpp"
+#include "scan/section_graph.hpp"
 #include "support/compile.hpp"
 #include "support/facts_builder.hpp"
 #include "support/file.hpp"
@@ -53,11 +54,14 @@ std::string why_refused(const std::string& path) {
   return "";
 }
 
-/// A document with that payload, as a facts file that is right in everything else.
-std::string with_payload(const std::string& payload) {
+/// A document with these facts, as a facts file that is right in everything else.
+std::string with_facts(const std::string& facts, const std::string& outlines = encode_outlines({})) {
+  WireWriter payload;
+  payload.text(facts);
+  payload.text(outlines);
   Document document;
   document.name = "a.o";
-  document.payload = payload;
+  document.payload = payload.take();
   return write_document(document, ELFAUDIT_VERSION);
 }
 
@@ -125,12 +129,10 @@ TEST(Facts, AreRefusedFromAnotherVersion) {
 TEST(Facts, AreRefusedWhenTheyLie) {
   const test::TempDir dir;
   const auto refused = [&](const InputFacts& facts) {
-    return why_refused(dir.write("a.facts", with_payload(encode_facts(facts))));
+    return why_refused(dir.write("a.facts", with_facts(encode_facts(facts))));
   };
   InputFacts good;
-  Document nameless;
-  nameless.payload = encode_facts(good);
-  EXPECT_NE(why_refused(dir.write("nameless.facts", write_document(nameless, ELFAUDIT_VERSION))), "");
+  EXPECT_NE(refused(good), "");  // of no object
   good.objects.edit().push_back(test::FactsBuilder("a.o").defines("f").done());
   good.objects.edit().front().device.images.emplace_back();
   good.objects.edit().front().device.decoded[0].symbols.emplace_back();
@@ -175,7 +177,7 @@ TEST(Facts, SurviveAnyPayload) {
       for (const ObjectFacts& object : facts.objects) decode_places(object.places);
       // Whatever gets past the reader, the stages behind it have to bear, beside the true object and alone.
       if (++passed % 10 != 0) continue;
-      const std::string path = dir.write("bad.facts", with_payload(bad));
+      const std::string path = dir.write("bad.facts", with_facts(bad));
       AuditOptions options;
       options.enable = {"header-definition"};
       audit(job_from_files({path, dir / "a.o"}), options);
@@ -183,6 +185,32 @@ TEST(Facts, SurviveAnyPayload) {
     }
   }
   EXPECT_GT(passed, 30);
+}
+
+/// What a facts file keeps for a link's questions is asked for later, and no less to be distrusted.
+TEST(Facts, SurviveAnyOutline) {
+  const test::TempDir dir;
+  dir.write("a.cpp", kSource);
+  dir.run("g++ -g -c a.cpp -o a.o");
+  const std::string path = index(dir, "a.o");
+  const std::string facts = encode_facts(read_facts_file(path));
+  const std::string good = encode_outlines(read_outlines(path));
+  dir.run("mv a.o away.o");
+  std::mt19937 random(7);
+  int asked = 0;
+  for (int i = 0; i < 300; ++i) {
+    std::string bad = good;
+    for (unsigned changes = random() % 4; changes != 0; --changes)
+      bad[random() % (i % 2 == 0 ? 64 : bad.size())] = static_cast<char>(random());
+    const std::string name = dir.write("bad.facts", with_facts(facts, bad));
+    try {
+      read_section_graph({"a.o", {}, name, 0, 0});
+      ++asked;
+    } catch (const InputError& error) {
+      EXPECT_TRUE(error.path == name || error.path == "a.o") << error.path;
+    }
+  }
+  EXPECT_GT(asked, 30);
 }
 
 TEST(Facts, AreNoBomb) {
