@@ -309,7 +309,7 @@ namespace {
 constexpr std::size_t kMostContinuations = 4096;
 constexpr std::size_t kMostJoined = std::size_t{4} << 20;
 
-std::string_view trim(std::string_view text) {
+std::string_view without_margins(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
@@ -320,10 +320,10 @@ std::string_view without_status(std::string_view text) {
   if (!text.starts_with('[')) return text;
   const std::size_t end = text.find("] ");
   if (end == std::string_view::npos || end > 40) return text;
-  const std::string_view status = trim(text.substr(1, end - 1));
+  const std::string_view status = without_margins(text.substr(1, end - 1));
   const bool counts = !status.empty() && status.front() >= '0' && status.front() <= '9' &&
                       status.find_first_of("/%") != std::string_view::npos;
-  return counts ? trim(text.substr(end + 2)) : text;
+  return counts ? without_margins(text.substr(end + 2)) : text;
 }
 
 struct Prompted {
@@ -332,13 +332,14 @@ struct Prompted {
 };
 
 Prompted without_prompt(std::string_view text) {
-  text = without_status(trim(text));
+  text = without_status(without_margins(text));
   for (const std::string_view tool : {"libtool: link: ", "libtool: compile: "}) {
-    if (text.starts_with(tool)) return {trim(text.substr(tool.size())), false};
+    if (text.starts_with(tool)) return {without_margins(text.substr(tool.size())), false};
   }
   const std::size_t plus = text.find_first_not_of('+');
-  if (plus != std::string_view::npos && plus > 0 && text[plus] == ' ') return {trim(text.substr(plus)), true};
-  if (text.starts_with("$ ")) return {trim(text.substr(2)), true};
+  if (plus != std::string_view::npos && plus > 0 && text[plus] == ' ')
+    return {without_margins(text.substr(plus)), true};
+  if (text.starts_with("$ ")) return {without_margins(text.substr(2)), true};
   return {text, false};
 }
 
@@ -468,7 +469,7 @@ class CommandReader {
   void take_line() {
     const LogLine& line = lines_[at_];
     const bool failed = std::exchange(failed_next_, false);
-    if (trim(line.text).starts_with("FAILED: ")) {
+    if (without_margins(line.text).starts_with("FAILED: ")) {
       failed_next_ = true;  // ninja: the command is the next line
       ++at_;
       return;
@@ -490,7 +491,7 @@ class CommandReader {
     while (joined.ends_with('\\') && taken < kMostContinuations && at_ + taken < lines_.size() &&
            joined.size() < kMostJoined) {
       joined.back() = ' ';
-      joined += trim(lines_[at_ + taken].text);
+      joined += without_margins(lines_[at_ + taken].text);
       ++taken;
     }
     return joined;

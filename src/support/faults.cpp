@@ -42,7 +42,7 @@ bool is_fault(int error) {
 
 namespace {
 
-void note(const char* path, int error, const char* limit) noexcept {
+void note_either(const char* path, int error, const char* limit) noexcept {
   const std::lock_guard lock(mutex);
   const char* name = path != nullptr ? path : "";
   const auto end = all.begin() + static_cast<std::ptrdiff_t>(count);
@@ -64,11 +64,11 @@ void note(const char* path, int error, const char* limit) noexcept {
 void note_fault(const char* path, int error) noexcept {
   if (!is_fault(error) || cost_nothing != 0) return;
   const int kept = errno;
-  note(path, error, nullptr);
+  note_either(path, error, nullptr);
   errno = kept;
 }
 
-void note_beyond(const char* path, const char* what) noexcept { note(path, 0, what); }
+void note_beyond(const char* path, const char* what) noexcept { note_either(path, 0, what); }
 
 void note_fault(int fd, int error) noexcept {
   if (error == EAGAIN) return;  // a pipe in which nothing is yet

@@ -85,3 +85,30 @@ def test_no_inline_function_is_defined_a_second_time():
     for kind, name in re.findall(r"^\w+ ([TW]) (elfaudit::.*)$", listed, re.M):
         kinds[name].add(kind)
     assert kinds and [name for name, found in kinds.items() if len(found) > 1] == []
+
+
+# A function's name and what stands in its parentheses, where a line begins.
+FUNCTION = re.compile(r"^(?:inline |constexpr |static )*[A-Za-z_][\w:<>,&* ]*?[ &*]([a-z_]\w*)\(([^()]*)\)", re.M)
+
+
+def test_no_function_of_one_file_hides_one_of_a_header():
+    """is_there() of one file took the calls of the files behind it, where several are compiled at once. Arguments of the
+    project's own types find both."""
+    heights, shown = layers(), collections.defaultdict(set)
+    for header in FILES:
+        if header.suffix == ".hpp":
+            for name, _ in FUNCTION.findall(header.read_text()):
+                shown[name].add(folder_of(header))
+    hiding = []
+    for file in FILES:
+        below = {folder for folder, height in heights.items() if height < heights[folder_of(file)]} | {folder_of(file)}
+        for unnamed in re.findall(r"^namespace {\n(.*?)^}  // namespace$", file.read_text(), re.M | re.S):
+            for name, parameters in FUNCTION.findall(unnamed):
+                has_own_type = re.search(r"\b[A-Z]\w+", re.sub(r"(std|fs|nlohmann)::\w+", "", parameters))
+                if shown[name] & below and not has_own_type and any(calls(other, name) for other in FILES if folder_of(other) == folder_of(file) and other != file):
+                    hiding.append(f"{file.relative_to(SRC)}: {name}")
+    assert hiding == []
+
+
+def calls(file, name):
+    return file.suffix == ".cpp" and re.search(rf"(?<![.\w>:]){name}\(", file.read_text())

@@ -680,7 +680,7 @@ BuildGraph read_graph(const std::string& folder, bool make) {
   return graph;
 }
 
-const char* program_of(bool make) { return make ? "make" : "ninja"; }
+const char* program_name(bool make) { return make ? "make" : "ninja"; }
 
 }  // namespace
 
@@ -709,7 +709,7 @@ BuildPlan archives_of_build(const std::string& folder) {
   const bool make = is_make(folder);
   BuildGraph graph(folder);
   make ? read_make_links(folder, graph) : read_ninja_archives(folder, graph);
-  return {folder, program_of(make), graph.archives()};
+  return {folder, program_name(make), graph.archives()};
 }
 
 BuildPlan plan_of_build(const std::string& folder, const std::vector<std::string>& targets) {
@@ -718,7 +718,7 @@ BuildPlan plan_of_build(const std::string& folder, const std::vector<std::string
   BuildGraph graph = read_graph(folder, make);
   if (!graph.has_links()) throw UsageError(fmt::format("-p {}: this build has no command that links", folder));
   read_cmake_names(folder, graph);
-  BuildPlan plan{folder, program_of(make), graph.select(targets)};
+  BuildPlan plan{folder, program_name(make), graph.select(targets)};
   if (plan.links.empty())
     throw UsageError(fmt::format("-p {}: the default targets of this build link nothing", folder));
   return plan;

@@ -239,7 +239,7 @@ std::span<const std::string_view> years_of(bool is_c) {
   return is_c ? std::span<const std::string_view>(kCYears) : kCxxYears;
 }
 
-std::string standard_name(bool gnu, bool is_c, std::string_view year) {
+std::string standard_spelled(bool gnu, bool is_c, std::string_view year) {
   return std::string(gnu ? "gnu" : "c").append(is_c ? "" : "++").append(year);
 }
 
@@ -393,14 +393,14 @@ void add_option(Macros& macros, std::string_view option, bool is_clang) {
 std::string standard_name(const TranslationUnit& unit) {
   const bool is_c = unit.language == Language::C;
   const Standard standard = standard_of(unit, is_c, unit.compiler == Compiler::Clang);
-  return standard_name(standard.gnu, is_c, standard.year);
+  return standard_spelled(standard.gnu, is_c, standard.year);
 }
 
 std::vector<std::string> standard_names(const TranslationUnit& unit) {
   const bool is_c = unit.language == Language::C;
   const bool is_gnu = standard_of(unit, is_c, unit.compiler == Compiler::Clang).gnu;
   std::vector<std::string> result;
-  for (const std::string_view year : years_of(is_c)) result.push_back(standard_name(is_gnu, is_c, year));
+  for (const std::string_view year : years_of(is_c)) result.push_back(standard_spelled(is_gnu, is_c, year));
   return result;
 }
 

@@ -64,11 +64,9 @@ namespace fs = std::filesystem;
 
 constexpr int kMostFoldersUp = 16;
 
-bool is_there(const fs::path& path) { return is_regular_file(path.string()); }
-
 /// How well a folder explains the names of a depfile: its source must be there; better when the target is the object.
 int fitness(const fs::path& folder, const Depfile& depfile, const fs::path& object) {
-  if (!is_there(folder / depfile.source())) return 0;
+  if (!is_regular_file((folder / depfile.source()).string())) return 0;
   const bool is_target = std::any_of(depfile.targets.begin(), depfile.targets.end(), [&](const std::string& target) {
     return (folder / target).lexically_normal() == object;
   });
