@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -189,7 +190,11 @@ struct LastAsked {
 }  // namespace
 
 std::string outline_of(const Origin& origin) {
-  const ElfFile file = ElfFile::open(origin);
+  const bool is_file = !origin.is_member() && !origin.bytecode && !origin.binary && origin.entry.empty();
+  // libelf (0.188) loses the copy that it makes of a file read piece by piece, so such a file is mapped.
+  std::optional<MappedFile> mapping;
+  if (is_file) mapping.emplace(origin.file());
+  const ElfFile file = is_file ? ElfFile::open(origin, mapping->bytes()) : ElfFile::open(origin);
   return OutlineMaker(file, origin).run();
 }
 
