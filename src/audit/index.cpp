@@ -52,7 +52,9 @@ void add_use_lines(const ObjectFacts& object, Outline& outline) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     outline.source = lines[i].source;
     if (lines[i].at.line != 0 || !lines[i].symbol.empty())
-      outline.uses.push_back({wanted[i].symbol, wanted[i].section, wanted[i].offset, lines[i].at, lines[i].symbol});
+      outline.uses.push_back({wanted[i].symbol, wanted[i].offset, outline.texts.number_of(wanted[i].section),
+                              outline.texts.number_of(lines[i].at.file), lines[i].at.line,
+                              outline.texts.number_of(lines[i].symbol)});
   }
 }
 

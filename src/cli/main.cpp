@@ -411,7 +411,7 @@ int run(int given_words, char** given) {
 }
 
 /// An exception that nothing can catch, or the C library gives up, which is for want of memory: that costs the answer, and
-/// is no crash.
+/// is not a crash.
 void install_last_words() {
   std::set_terminate([] {
     std::fputs("elfaudit: out of memory, or an internal error\n", stderr);

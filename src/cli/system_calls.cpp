@@ -1,6 +1,6 @@
 // The calls of the C library that ask the system about files, for memory and for processes. The linker puts these in front
 // of them (--wrap, CMakeLists.txt), in all that the program contains: std::filesystem, libelf and libdw ask as well, and
-// what they make of a failure ("there is no such file") is no longer the system's answer. So a fault is noted here, for all
+// what they report ("there is no such file") hides why the call failed. So a fault is noted here, for all
 // of them in one place. What a signal has interrupted is asked again.
 
 #include <dirent.h>

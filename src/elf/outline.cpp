@@ -33,6 +33,10 @@ namespace {
 constexpr std::uint64_t kSmallSection = 16 << 10;  // up to this size what is not in memory is kept whole
 constexpr std::size_t kWorthAGap = 8;              // a gap takes a few bytes itself
 
+/// How large an object its outline may stand for. A program of 40 MB with debug info has one of 100 KB; a few bytes that
+/// claim a gigabyte are no object's.
+constexpr std::uint64_t most_of(std::uint64_t outline) { return (outline + (16 << 10)) * 1024; }
+
 class OutlineMaker {
  public:
   OutlineMaker(const ElfFile& file, const Origin& origin) : sections_(file, origin) {
@@ -113,8 +117,7 @@ class OutlineMaker {
     const bool places_matter = name == ".eh_frame" || name == descriptors();
     const bool addends_matter = !descriptors().empty();
     const std::uint64_t first_global = first_global_of(header.sh_link);
-    std::vector<std::string>
-        alike;  // each the entries that differ in place and addend alone, in the order of the first
+    std::vector<std::string> alike;  // entries that differ in place and addend alone, in the order of the first
     std::unordered_map<std::string, std::size_t> group_of;
     std::uint64_t at = header.sh_offset;
     each_relocation(sections_, index, header, [&](const RelocationEntry& entry) {
@@ -195,13 +198,14 @@ std::string outline_of(const Origin& origin) {
   std::optional<MappedFile> mapping;
   if (is_file) mapping.emplace(origin.file());
   const ElfFile file = is_file ? ElfFile::open(origin, mapping->bytes()) : ElfFile::open(origin);
-  return OutlineMaker(file, origin).run();
+  std::string outline = OutlineMaker(file, origin).run();
+  return file.size() <= most_of(outline.size()) ? outline : std::string();
 }
 
 Buffer object_of_outline(const Origin& origin, std::string_view outline) {
   try {
     WireReader in(outline);
-    const std::uint64_t size = in.number_to(limits::kFactsBytes);
+    const std::uint64_t size = in.number_to(std::min<std::uint64_t>(limits::kFactsBytes, most_of(outline.size())));
     Buffer buffer(static_cast<std::size_t>(size));
     std::byte* bytes = buffer.bytes().data();
     std::memset(bytes, 0, size);
@@ -219,7 +223,9 @@ Buffer object_of_outline(const Origin& origin, std::string_view outline) {
 }
 
 const Outline* outline_at_hand(const Origin& origin) {
-  if (origin.bytes_path.empty() || origin.bytes_path == origin.path || !origin.entry.empty()) return nullptr;
+  const bool is_of_thin_archive = origin.is_member() && origin.offset == 0;
+  if (origin.bytes_path.empty() || origin.bytes_path == origin.path || !origin.entry.empty() || is_of_thin_archive)
+    return nullptr;
   thread_local LastAsked last;
   const Origin facts{origin.bytes_path, {}, origin.bytes_path, 0, 0};
   const std::optional<FileState> state = state_of(facts);

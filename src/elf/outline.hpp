@@ -16,10 +16,11 @@
 
 namespace elfaudit {
 
-/// Of a relocatable object. Throws InputError.
+/// Of a relocatable object; empty for one that holds next to nothing but data, which would let a small file claim a
+/// large one. Throws InputError.
 std::string outline_of(const Origin& origin);
 
-/// The object that an outline stands for, as large as the object was. Throws InputError that names `origin`.
+/// The object that an outline was made of, with zeros where bytes were left out. Throws InputError that names `origin`.
 Buffer object_of_outline(const Origin& origin, std::string_view outline);
 
 /// What there is of an object that only a facts file is left of (Origin::bytes_path names it); nullptr for all others.

@@ -387,25 +387,9 @@ DeviceFacts get_device_facts(WireReader& in) {
   return facts;
 }
 
-/// The texts, each once; a text is then its number. 0: the empty one.
-class TextTable {
- public:
-  std::uint64_t number_of(const std::string& text) {
-    if (text.empty()) return 0;
-    const auto [entry, added] = numbers_.try_emplace(text, texts_.size() + 1);
-    if (added) texts_.push_back(text);
-    return entry->second;
-  }
-  const std::vector<std::string>& texts() const { return texts_; }
-
- private:
-  std::unordered_map<std::string, std::uint64_t> numbers_;
-  std::vector<std::string> texts_;
-};
-
 class PlaceReader {
  public:
-  explicit PlaceReader(std::string_view bytes) : in_(bytes) {}
+  explicit PlaceReader(std::string_view bytes) : in_(bytes), left_((1 << 20) + 256 * bytes.size()) {}
 
   Places run() {
     texts_.resize(in_.count());
@@ -424,7 +408,11 @@ class PlaceReader {
  private:
   std::string text() {
     const std::uint64_t number = in_.number_to(texts_.size());
-    return number == 0 ? std::string() : std::string(texts_[static_cast<std::size_t>(number - 1)]);
+    if (number == 0) return {};
+    const std::string_view text = texts_[static_cast<std::size_t>(number - 1)];
+    if (text.size() > left_) throw BadWire("its texts take too much room");  // a byte names a text of any size
+    left_ -= text.size();
+    return std::string(text);
   }
 
   DeclaredAt place() {
@@ -442,81 +430,45 @@ class PlaceReader {
 
   WireReader in_;
   std::vector<std::string_view> texts_;
-};
-
-}  // namespace
-
-namespace {
-
-/// A text that was there before is the number of that one: of lines, most are of one file and few functions.
-class TextsWriter {
- public:
-  explicit TextsWriter(WireWriter& out) : out_(out) {}
-
-  void text(const std::string& text) {
-    const auto [known, fresh] = numbers_.try_emplace(text, numbers_.size() + 1);
-    out_.number(fresh ? 0 : known->second);
-    if (fresh) out_.text(text);
-  }
-
- private:
-  WireWriter& out_;
-  std::unordered_map<std::string, std::size_t> numbers_;
-};
-
-class TextsReader {
- public:
-  explicit TextsReader(WireReader& in) : in_(in) {}
-
-  std::string text() {
-    const std::uint64_t number = in_.number_to(texts_.size());
-    return std::string(number == 0 ? texts_.emplace_back(in_.text()) : texts_[number - 1]);
-  }
-
- private:
-  WireReader& in_;
-  std::vector<std::string_view> texts_;
+  std::uint64_t left_;  ///< bytes that may be copied
 };
 
 }  // namespace
 
 std::string encode_outlines(const Outlines& outlines) {
   WireWriter out;
-  TextsWriter texts(out);
   out.number(outlines.size());
   for (const auto& [offset, outline] : outlines) {
     out.number(offset);
     out.text(outline.object);
     out.text(outline.source);
+    put_texts(out, outline.texts.texts());
     out.number(outline.uses.size());
-    for (const UseLine& use : outline.uses) {
-      out.number(use.symbol);
-      texts.text(use.section);
-      out.number(use.offset);
-      texts.text(use.at.file);
-      out.number(use.at.line);
-      texts.text(use.function);
-    }
+    for (const UseLine& use : outline.uses)
+      for (const std::uint64_t value :
+           {std::uint64_t{use.symbol}, use.offset, use.section, use.file, std::uint64_t{use.line}, use.function})
+        out.number(value);
   }
   return out.take();
 }
 
 Outlines decode_outlines(std::string_view bytes) {
   WireReader in(bytes);
-  TextsReader texts(in);
   Outlines outlines;
   for (std::size_t left = in.count(); left != 0; --left) {
     Outline& outline = outlines[in.number()];
     outline.object = in.text();
     outline.source = in.text();
+    outline.texts = TextTable(get_texts(in));
+    const std::size_t texts = outline.texts.texts().size();
     for (std::size_t uses = in.count(); uses != 0; --uses) {
       UseLine& use = outline.uses.emplace_back();
       use.symbol = in.number32();
-      use.section = texts.text();
       use.offset = in.number();
-      use.at.file = texts.text();
-      use.at.line = in.number32();
-      use.function = texts.text();
+      use.section = in.number_to(texts);
+      use.file = in.number_to(texts);
+      use.line = in.number32();
+      use.function = in.number_to(texts);
     }
   }
   in.finish();
@@ -542,8 +494,7 @@ std::string encode_places(const Places& places) {
     }
   }
   WireWriter head;
-  head.number(table.texts().size());
-  for (const std::string& text : table.texts()) head.text(text);
+  put_texts(head, table.texts());
   return head.take() + body.take();
 }
 

@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "elfaudit/facts.hpp"
@@ -99,18 +101,44 @@ InputFacts decode_facts(std::string_view bytes);
 
 // --- What a link asks of a relocatable object besides its facts.
 
-/// Where an undefined name is used: what debug info and the symbol table say of the first use in each section.
+/// Texts, each once; a text is then its number. 0: the empty one.
+class TextTable {
+ public:
+  TextTable() = default;
+  explicit TextTable(std::vector<std::string> texts) : texts_(std::move(texts)) {}
+
+  std::uint64_t number_of(const std::string& text) {
+    if (text.empty()) return 0;
+    const auto [entry, added] = numbers_.try_emplace(text, texts_.size() + 1);
+    if (added) texts_.push_back(text);
+    return entry->second;
+  }
+  /// `number`: at most texts().size().
+  std::string_view text(std::uint64_t number) const {
+    return number == 0 ? std::string_view() : texts_[static_cast<std::size_t>(number - 1)];
+  }
+  const std::vector<std::string>& texts() const { return texts_; }
+
+ private:
+  std::unordered_map<std::string, std::uint64_t> numbers_;
+  std::vector<std::string> texts_;
+};
+
+/// Where an undefined name is used: what debug info and the symbol table say of the first use in each section. Texts
+/// are numbers in Outline::texts.
 struct UseLine {
-  std::uint32_t symbol = 0;  ///< symbol table index of the undefined name
-  std::string section;       ///< whole name: ".text._Z1fv"
-  std::uint64_t offset = 0;  ///< in that section
-  SourceLine at;             ///< line 0: not known
-  std::string function;      ///< mangled: the function or variable that it is in; empty: not known
+  std::uint32_t symbol = 0;    ///< symbol table index of the undefined name
+  std::uint64_t offset = 0;    ///< in the section
+  std::uint64_t section = 0;   ///< whole name: ".text._Z1fv"
+  std::uint64_t file = 0;      ///< as it is shown
+  std::uint32_t line = 0;      ///< 0: not known
+  std::uint64_t function = 0;  ///< mangled: the function or variable that it is in; empty: not known
 };
 
 struct Outline {
   std::string object;  ///< elf/outline.hpp
   std::string source;  ///< the file that was compiled, without its folder; empty: not known
+  TextTable texts;
   std::vector<UseLine> uses;
 };
 

@@ -21,7 +21,7 @@ namespace {
 /// Nothing here allocates: memory may be what is lacking.
 struct Fault {
   int error = 0;
-  const char* limit = nullptr;  ///< that is passed, when there is no error
+  const char* limit = nullptr;  ///< the limit that was reached, when `error` is 0
   std::array<char, 1024> path{};
   bool taken = false;
 };
@@ -37,10 +37,6 @@ bool is_fault(int error) {
   constexpr std::array kFaults{EIO, ENOMEM, EMFILE, ENFILE, EINTR, EAGAIN, ESTALE, ETIMEDOUT, EBADMSG, EUCLEAN};
   return std::find(kFaults.begin(), kFaults.end(), error) != kFaults.end();
 }
-
-}  // namespace
-
-namespace {
 
 void note_either(const char* path, int error, const char* limit) noexcept {
   const std::lock_guard lock(mutex);

@@ -87,7 +87,7 @@ def test_no_inline_function_is_defined_a_second_time():
     assert kinds and [name for name, found in kinds.items() if len(found) > 1] == []
 
 
-# A function's name and what stands in its parentheses, where a line begins.
+# A function's name and its parameters, where a line begins.
 FUNCTION = re.compile(r"^(?:inline |constexpr |static )*[A-Za-z_][\w:<>,&* ]*?[ &*]([a-z_]\w*)\(([^()]*)\)", re.M)
 
 

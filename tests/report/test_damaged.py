@@ -1,4 +1,4 @@
-"""Reports about objects that are damaged in ways that nobody thought of are valid documents too. The fuzz targets look for
+"""Reports about objects with random damage are valid documents too. The fuzz targets look for
 crashes (docs/fuzzing.md); here the documents are held against their schemas."""
 
 import json

@@ -213,6 +213,29 @@ TEST(Facts, SurviveAnyOutline) {
   EXPECT_GT(asked, 30);
 }
 
+/// A few bytes claim an object of a gigabyte; a byte names a text of any size.
+TEST(Facts, TakeRoomByTheirSize) {
+  const test::TempDir dir;
+  dir.write("a.cpp", kSource);
+  dir.run("g++ -g -c a.cpp -o a.o");
+  const std::string facts = encode_facts(read_facts_file(index(dir, "a.o")));
+  WireWriter claim;
+  claim.number(std::uint64_t{1} << 30);
+  const std::string path =
+      dir.write("bad.facts", with_facts(facts, encode_outlines({{0, {claim.take(), {}, {}, {}}}})));
+  EXPECT_THROW(read_section_graph({"gone.o", {}, path, 0, 0}), InputError);
+  Places places;
+  for (std::uint32_t i = 0; i < 400; ++i) places[i].source = std::string(100'000, 'x');
+  EXPECT_THROW(decode_places(encode_places(places)), BadWire);
+}
+
+/// An outline is not kept of what is nearly all data: its size would say nothing of the object's.
+TEST(Facts, OfAnObjectThatIsDataHaveNoOutline) {
+  const test::TempDir dir;
+  dir.object("a.o", ".data\n.zero 40000000\n", "as");
+  EXPECT_TRUE(read_outlines(index(dir, "a.o")).empty());
+}
+
 TEST(Facts, AreNoBomb) {
   Document document;
   document.payload = std::string(100000, 'x');

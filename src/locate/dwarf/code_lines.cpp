@@ -246,13 +246,13 @@ static std::vector<CodeLine> recorded_lines(const Outline& outline, const std::v
   std::vector<CodeLine> lines;
   for (const CodeAt& code : wanted) {
     const auto known = std::find_if(outline.uses.begin(), outline.uses.end(), [&](const UseLine& use) {
-      return use.symbol == code.symbol && use.offset == code.offset && use.section == code.section;
+      return use.symbol == code.symbol && use.offset == code.offset && outline.texts.text(use.section) == code.section;
     });
     CodeLine& line = lines.emplace_back();
     line.source = outline.source;
     if (known == outline.uses.end()) continue;
-    line.at = known->at;
-    line.symbol = known->function;
+    line.at = {std::string(outline.texts.text(known->file)), known->line};
+    line.symbol = outline.texts.text(known->function);
   }
   return lines;
 }

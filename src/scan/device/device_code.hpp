@@ -15,7 +15,7 @@
 
 namespace elfaudit {
 
-/// RFC 8878 3.1.1.2: a block is at least 4 bytes (an RLE block) and stands for at most 128 KiB.
+/// RFC 8878 3.1.1.2: a block takes at least 4 bytes (an RLE block) and expands to at most 128 KiB.
 constexpr std::uint64_t kZstdRatio = 128 * 1024 / 4;
 
 // --- Is there anything in the device code of an object?
