@@ -42,15 +42,20 @@ void note_either(const char* path, int error, const char* limit) noexcept {
   const std::lock_guard lock(mutex);
   const char* name = path != nullptr ? path : "";
   const auto end = all.begin() + static_cast<std::ptrdiff_t>(count);
-  const bool known = std::any_of(all.begin(), end, [&](const Fault& fault) {
+  const auto known = std::find_if(all.begin(), end, [&](const Fault& fault) {
     return fault.error == error && fault.limit == limit &&
            std::strncmp(fault.path.data(), name, fault.path.size() - 1) == 0;
   });
-  if (!known && count < kMostFaults) {
-    Fault& fault = all[count++];
-    fault.error = error;
-    fault.limit = limit;
-    std::snprintf(fault.path.data(), fault.path.size(), "%s", name);
+  // A process may hold many audits: what one of them has taken makes room for another's.
+  auto place = known != end || count < kMostFaults
+                   ? known
+                   : std::find_if(all.begin(), end, [](const Fault& fault) { return fault.taken; });
+  if (place != all.end()) {
+    if (place == end) ++count;
+    place->error = error;
+    place->limit = limit;
+    place->taken = false;
+    std::snprintf(place->path.data(), place->path.size(), "%s", name);
   }
   noted = true;
 }
