@@ -86,6 +86,7 @@ struct ObjectFacts {
   bool is_64 = true;             ///< ELFCLASS64
   bool big_endian = false;       ///< ELFDATA2MSB
   bool has_device_code = false;  ///< has a section of device code: `device` is filled in
+  bool has_open_locals = false;  ///< a local entry of .symtab, the first one apart, is undefined
   LtoCode lto;                   ///< Origin::bytecode: the symbols are those of this code
   bool nested = false;           ///< a member of an archive inside an archive: linkers do not search it
   bool unopened = false;       ///< a member that the link does not take: only the archive's index says what it defines

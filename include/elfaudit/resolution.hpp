@@ -62,9 +62,10 @@ struct Conflict {
 
 /// A reference to an undefined name, and where its object uses it.
 struct Reference {
-  SymbolId id;
+  SymbolId id;               ///< Unresolved::local: without a symbol
   std::string section;       ///< the section whose relocation uses it; empty until it is looked up
   std::uint64_t offset = 0;  ///< in that section
+  std::uint32_t local = 0;   ///< Unresolved::local: the symbol table index
 };
 
 /// A name that some linked object needs and nothing in the link defines.
@@ -89,6 +90,7 @@ struct Unresolved {
   bool foreign = false;      ///< an object for another machine refers to it: LinkJob::foreign
   bool discarded = false;    ///< a discarded COMDAT copy defines it: lld reports that instead of "undefined"
   bool in_bytecode = false;  ///< only code for link-time optimisation refers to it: the link fails if that code stays
+  bool local = false;        ///< local symbols, which nothing else can define
   SymbolId library{};        ///< the definition in a shared object, of which `option` needs an address in the program
   std::vector<std::string> remarks{};  ///< what else there is to say of it
   std::vector<Supplier> suppliers{};   ///< the best first; the scan stage fills them in
@@ -302,7 +304,10 @@ struct Resolution {
 
   DeviceResolution device;
 
-  SymbolResolution resolution_of(SymbolId id) const { return symbol_resolutions[id.in.input][id.in.object][id.symbol]; }
+  SymbolResolution resolution_of(SymbolId id) const {
+    if (id.symbol == kNone) return SymbolResolution::Reference;  // Unresolved::local
+    return symbol_resolutions[id.in.input][id.in.object][id.symbol];
+  }
 };
 
 }  // namespace elfaudit

@@ -85,7 +85,7 @@ DeviceResolution resolve_device_code(const LinkJob& job, std::vector<InputFacts>
 void look_for_suppliers(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
   std::vector<Unresolved*> missing;
   for (Unresolved& name : resolution.unresolved)
-    if (name.reported) missing.push_back(&name);
+    if (name.reported && !name.local) missing.push_back(&name);
   find_host_suppliers(job, inputs, resolution, missing);
 }
 
@@ -197,9 +197,9 @@ void add_errors(std::vector<InputError> errors, std::vector<Finding>& findings) 
 void settle(Audit& audit, Attempts& attempt) {
   const std::size_t before = attempt.errors().size();
   attempt("undefined symbols", [&] {
-    settle_unresolved(
-        audit.job, audit.inputs, audit.resolution,
-        {find_uses, has_section, relocated_without_bytes, read_asked_relocations, read_section_graph, find_needed});
+    settle_unresolved(audit.job, audit.inputs, audit.resolution,
+                      {find_uses, has_section, relocated_without_bytes, find_open_locals, read_asked_relocations,
+                       read_section_graph, find_needed});
   });
   if (attempt.errors().size() == before) return;
   audit.resolution.unresolved.clear();

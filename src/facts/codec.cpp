@@ -139,7 +139,7 @@ void put_object(WireWriter& out, const ObjectFacts& object) {
   put_list(out, object.symbols, put_symbol);
   for (const bool flag :
        {object.is_64, object.big_endian, object.has_device_code, object.nested, object.runpath_is_rpath,
-        object.no_default_libraries, object.symbolic, object.origin.bytecode, object.lto.fat})
+        object.no_default_libraries, object.symbolic, object.origin.bytecode, object.lto.fat, object.has_open_locals})
     out.number(flag ? 1 : 0);
   put_enum(out, object.lto.compiler);
   out.text(object.lto.version);
@@ -197,9 +197,9 @@ ObjectFacts get_object(WireReader& in) {
   });
   object.sections = get_list<Section>(in, [&] { return get_section(in, object); });
   object.symbols = get_list<Symbol>(in, [&] { return get_symbol(in, object); });
-  for (bool* flag :
-       {&object.is_64, &object.big_endian, &object.has_device_code, &object.nested, &object.runpath_is_rpath,
-        &object.no_default_libraries, &object.symbolic, &object.origin.bytecode, &object.lto.fat})
+  for (bool* flag : {&object.is_64, &object.big_endian, &object.has_device_code, &object.nested,
+                     &object.runpath_is_rpath, &object.no_default_libraries, &object.symbolic, &object.origin.bytecode,
+                     &object.lto.fat, &object.has_open_locals})
     *flag = in.flag();
   object.lto.compiler = get_enum(in, LtoCompiler::Llvm);
   object.lto.version = in.text();

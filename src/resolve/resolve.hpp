@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -56,6 +58,8 @@ struct Reader {
   std::function<bool(const Origin&, std::string_view)> has_section;
   /// See relocated_without_bytes. May throw InputError.
   std::function<std::vector<std::uint32_t>(const Origin&)> bare_relocations;
+  /// See find_open_locals. May throw InputError.
+  std::function<std::map<std::uint32_t, std::string>(const Origin&)> open_locals;
   RelocationReaderFunction relocations;
   GraphReaderFunction graph;
   NeededFinder needed;

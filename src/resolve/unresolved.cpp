@@ -23,6 +23,8 @@
 //     it is dropped by then. So such a name may be missing, and that is all that is reported.
 // 11. What a shared object defines has a value for --defsym and scripts in GNU ld and lld only where a relocation makes
 //     the program hold a copy of the variable or a stand-in of the function.
+// 12. An undefined local symbol (".local f" and a use of f, in LLVM's assembler) is zero to GNU ld and gold. lld and mold
+//     report it as they do a hidden name, whatever else is called that.
 //
 // Relocations are most of an object's bytes, so they are read only for the names left over, object by object; all of
 // them only when --gc-sections decides whether something is reported.
@@ -289,6 +291,7 @@ class Settler {
     std::erase_if(names, [&](const Unresolved& name) {
       return !needs_loaded_use(name, dynamic) && answered_by_linker(name, job_, machine_of(inputs_), dynamic);
     });
+    add_open_locals();
     read_uses();
     drop_loaded_table();
     judge_uses();
@@ -305,7 +308,7 @@ class Settler {
     });
     drop_weak_versions();
     drop_unused();
-    std::erase_if(names, [&](const Unresolved& name) { return section_bound_exists(name.symbol); });
+    std::erase_if(names, [&](const Unresolved& name) { return !name.local && section_bound_exists(name.symbol); });
     settle_shared_needs(job_, inputs_, out_, live_ ? &*live_ : nullptr, [&](std::string_view name) {
       return defined_by_linker(name, job_, machine_of(inputs_), dynamic) || section_bound_exists(name);
     });
@@ -327,6 +330,29 @@ class Settler {
         const SymbolResolution resolved_as = out_.resolution_of(reference.id);
         return resolved_as == SymbolResolution::DiscardedComdat || resolved_as == SymbolResolution::DiscardedExclude;
       });
+    }
+  }
+
+  /// Rule 12.
+  void add_open_locals() {
+    if (!linker_.asks_open_locals || job_.output == OutputKind::Relocatable) return;
+    std::map<std::string, Unresolved> open;
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
+      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
+        const ObjectId id{i, o};
+        if (!out_.linked[i][o] || !object(id).has_open_locals || object(id).origin.bytecode) continue;
+        try {
+          for (const auto& [index, name] : reader_.open_locals(object(id).origin))
+            open[name].references.push_back({{id, kNone}, {}, 0, index});
+        } catch (const InputError& error) {
+          add_error(id, error);
+        }
+      }
+    }
+    for (auto& [name, unresolved] : open) {
+      unresolved.symbol = name;
+      unresolved.hidden = unresolved.local = true;
+      out_.unresolved.push_back(std::move(unresolved));
     }
   }
 
@@ -449,7 +475,7 @@ class Settler {
     Questions questions;
     for (Unresolved& name : out_.unresolved)
       for (Reference& reference : name.references)
-        questions[reference.id.in][symbol(reference.id).index] = {&reference, name.discarded};
+        questions[reference.id.in][index_of(reference)] = {&reference, name.discarded};
     return questions;
   }
 
@@ -541,7 +567,7 @@ class Settler {
   bool is_relaxed(SymbolId id, const Use& use) const {
     if (job_.output != OutputKind::Executable || !use.code) return false;
     const ObjectFacts& from = object(id.in);
-    const std::string_view name = from.name(from.symbols[id.symbol]);
+    const std::string_view name = from.name(symbol(id));
     const MachineTraits& machine = machine_of(from);
     if (name.empty()) return false;
     return name == machine.relaxed_call || (job_.linker == LinkerKind::Lld && name == machine.relaxed_by_lld);
@@ -552,7 +578,7 @@ class Settler {
       return is_reported(job_, name) &&
              std::any_of(name.references.begin(), name.references.end(),
                          [](const Reference& reference) { return !reference.section.empty(); }) &&
-             !section_bound_exists(name.symbol);
+             (name.local || !section_bound_exists(name.symbol));
     });
   }
 
@@ -765,7 +791,13 @@ class Settler {
   }
 
   const ObjectFacts& object(ObjectId id) const { return inputs_[id.input].objects[id.object]; }
-  const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }
+  const Symbol& symbol(SymbolId id) const {
+    static const Symbol kLocal;
+    return id.symbol == kNone ? kLocal : object(id.in).symbols[id.symbol];
+  }
+  std::uint32_t index_of(const Reference& reference) const {
+    return reference.id.symbol == kNone ? reference.local : symbol(reference.id).index;
+  }
 
   const LinkJob& job_;
   const LinkerTraits& linker_;

@@ -316,7 +316,9 @@ std::string what_is_wrong(const Evidence& evidence, const FatalWarning& warning)
 }
 
 Site reference_site(const Evidence& evidence, const Reference& reference) {
-  Site site = make_site(evidence, reference.id, Role::Reference);
+  const bool local = reference.id.symbol == kNone;
+  Site site = local ? make_object_site(evidence, reference.id.in, Role::Reference)
+                    : make_site(evidence, reference.id, Role::Reference);
   site.section = reference.section;
   site.offset = reference.offset;
   site.size = 0;
@@ -529,6 +531,8 @@ std::string message_for(const LinkJob& job, const Unresolved& name) {
   if (name.discarded)
     message += traits_of(job).says_discarded ? " is defined only in a section that the link discards"
                                              : " is defined only in a COMDAT group that the link discards";
+  else if (name.local)
+    message += " is a local symbol, which its object does not define";
   else if (name.library.valid())
     message += " is defined by a shared object, and the program has no copy of it";
   else if (name.in_shared)

@@ -334,6 +334,16 @@ std::optional<std::uint32_t> find_local_symbol(const Origin& origin, std::string
   return found;
 }
 
+std::map<std::uint32_t, std::string> find_open_locals(const Origin& origin) {
+  std::map<std::uint32_t, std::string> found;
+  for_each_local(origin, [&](std::uint32_t index, const GElf_Sym& entry, const auto& strings) {
+    if (entry.st_shndx == SHN_UNDEF)
+      found.emplace(index, strings.holds(entry.st_name) ? strings.at(entry.st_name) : std::string_view());
+    return true;
+  });
+  return found;
+}
+
 std::vector<std::string_view> names_kept_local(const Origin& origin, const std::set<std::string_view>& names) {
   std::vector<std::string_view> found;
   for_each_local(origin, [&](std::uint32_t, const GElf_Sym& entry, const auto& strings) {

@@ -343,10 +343,14 @@ class RelocatableReader {
 
   void read_symbols() {
     if (symbols_.count > symbols_.first_global) facts_.symbols.reserve(symbols_.count - symbols_.first_global);
-    for (std::uint64_t index = symbols_.first_global; index < symbols_.count; ++index) {
+    for (std::uint64_t index = 1; index < symbols_.count; ++index) {
       GElf_Sym entry;
       if (gelf_getsym(symbols_.data, static_cast<int>(index), &entry) == nullptr)
         sections_.fail(symbols_.index, elf_errmsg(-1));
+      if (index < symbols_.first_global) {
+        facts_.has_open_locals |= entry.st_shndx == SHN_UNDEF;
+        continue;
+      }
       // IRIX 5 tools put locals after sh_info; GNU ld skips them.
       if (GELF_ST_BIND(entry.st_info) == STB_LOCAL) continue;
       read_symbol(entry, static_cast<std::uint32_t>(index));

@@ -362,8 +362,8 @@ class FactsReader : ObjectTables {
     }
     if (!open_symbol_table() || strings_.has(SHF_COMPRESSED)) return false;
     const RawSection table = section(symbols_index_);
-    const std::uint64_t skipped = first_read_ * sizeof(Elf64_Sym);
-    symbols_ = image_.at(table.offset() + skipped, table.size() - skipped);
+    first_read_ = 0;
+    symbols_ = image_.at(table.offset(), table.size());
     const std::byte* strings = image_.at(strings_.offset(), strings_.size());
     if (symbols_ == nullptr || strings == nullptr || !set_names(strings, 0, strings_.size())) return false;
     if (only_ != nullptr) {  // names are added where they are used
@@ -421,6 +421,8 @@ class FactsReader : ObjectTables {
 
   bool read_symbols() {
     if (symbols_index_ == 0) return true;
+    for (std::uint64_t local = 1; local < first_global_; ++local)
+      out_.has_open_locals |= symbol(local).section() == SHN_UNDEF;
     if (only_ == nullptr) out_.symbols.reserve(symbol_count_ - first_global_);
     return for_each_global([&](RawSymbol entry) { return entry.binding() == STB_LOCAL || read_symbol(entry); });
   }

@@ -107,6 +107,9 @@ std::uint32_t alignment_power(const Origin& origin, std::uint32_t section, std::
 /// The index in .symtab of the first local variable of that name; nothing when there is none. Throws InputError.
 std::optional<std::uint32_t> find_local_symbol(const Origin& origin, std::string_view name);
 
+/// ObjectFacts::has_open_locals: which these are, names by symbol table index. Throws InputError.
+std::map<std::uint32_t, std::string> find_open_locals(const Origin& origin);
+
 /// Which of `names` an object defines for itself alone: local functions and variables of its .symtab. Throws
 /// InputError.
 std::vector<std::string_view> names_kept_local(const Origin& origin, const std::set<std::string_view>& names);

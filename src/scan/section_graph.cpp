@@ -173,7 +173,8 @@ class GraphReader {
     if (symbol >= symbols_.count || gelf_getsym(symbols_.data, static_cast<int>(symbol), &entry) == nullptr)
       return target;  // the linkers refuse such an object; nothing depends on what it would need
     target.own_section = section_of(sections_, extended_, entry, symbol);
-    if (symbol < symbols_.first_global || GELF_ST_BIND(entry.st_info) == STB_LOCAL)
+    const bool local = symbol < symbols_.first_global || GELF_ST_BIND(entry.st_info) == STB_LOCAL;
+    if (local && entry.st_shndx != SHN_UNDEF)
       target.section = code_of_descriptor(target.own_section, entry.st_value + relocation.addend);
     else
       target.symbol = static_cast<std::uint32_t>(symbol);

@@ -36,7 +36,7 @@ struct SectionNode {
 };
 
 /// "While `from` is in the output, the target is needed." The target is a section of this object or, for a global
-/// symbol, its symbol table index, whatever section that turns out to be in.
+/// or an undefined symbol, its symbol table index, whatever section that turns out to be in.
 struct SectionEdge {
   /// Linkers take .eh_frame apart. A function's record (FDE) goes with the function and names its table of handlers;
   /// what several records share (CIE) names the personality routine. `from` is the function's section then.
