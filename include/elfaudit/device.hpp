@@ -105,6 +105,14 @@ struct DeviceCall {
   std::uint32_t callee = kNone;
 };
 
+/// In bitcode: one definition uses another, or what is undefined. Numbers as in DeviceCall.
+struct DeviceUse {
+  std::uint32_t from = kNone;       ///< kNone: it is kept whatever uses it
+  std::uint32_t to = kNone;         ///< the same
+  bool conditional = true;          ///< it isn't a call before the first branch of a function
+  bool constant_arguments = false;  ///< by a call with at least one argument that is a constant
+};
+
 /// The decoded payload of one image.
 struct DeviceSymbols {
   bool relocatable =
@@ -118,6 +126,8 @@ struct DeviceSymbols {
   /// longer than a block.
   std::vector<DeviceSymbol> private_variables;
   std::vector<DeviceCall> calls;  ///< direct ones; in no order, and some of them several times
+  std::vector<DeviceUse> uses;    ///< of bitcode, in no order
+  bool uses_known = false;        ///< are these all?
   std::string_view text(Text t) const { return std::string_view(strings).substr(t.offset, t.size); }
   std::string_view name(const DeviceSymbol& s) const { return text(s.name); }
 };
@@ -129,7 +139,7 @@ struct DeviceFacts {
   std::uint32_t linked_containers = 0;  ///< in all .nv_fatbin sections
   bool registered = false;              ///< has .nvFatBinSegment: the host code registers device code
   std::vector<std::string>
-      foreign;  ///< device code whose link is not judged, by name: "OpenMP for gfx90a (.llvm.offloading)"
+      foreign;  ///< device code whose link is not judged, by name, and why: "OpenMP for gfx90a (.llvm.offloading), which ..."
   std::vector<InputError> errors;
   std::map<std::uint32_t, DeviceSymbols> decoded;  ///< by image number: those that a device link or a rule needs
   bool empty() const { return images.empty() && foreign.empty() && errors.empty(); }

@@ -84,6 +84,7 @@ enum class DeviceLinker : std::uint8_t { Any, Nvlink, HipLink, LinkerWrapper };
 struct DeviceLink {
   DeviceLinker linker = DeviceLinker::Any;
   int llvm_version = 0;              ///< of clang, when it makes the link; 0: not known
+  bool unoptimised = false;          ///< clang --hip-link -O0
   std::vector<std::uint32_t> order;  ///< into LinkJob::inputs: files first, then -l libraries, as nvlink takes them
   std::vector<GpuArch> archs;        ///< one device link for each; empty: every architecture present
   bool lto = false;                  ///< -dlto / -lto: LTO-IR takes part

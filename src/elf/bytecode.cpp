@@ -11,6 +11,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "elf/bitstream.hpp"
 #include "elf/file_kind.hpp"
 #include "elf/object_image.hpp"
 #include "elf/symbol_reader.hpp"
@@ -252,110 +253,27 @@ struct SymbolFlags {
   bool executable() const { return has(13); }
 };
 
-/// Why bitcode can't be read.
-struct BadBitcode {
-  std::string reason;
-};
-
-/// LLVM BitCodeFormat, "Primitives".
-class BitReader {
- public:
-  explicit BitReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
-
-  bool at_end() const { return bytes_.size() - std::min(at_ / 8, bytes_.size()) < 4; }
-
-  std::uint64_t fixed(unsigned width) {
-    std::uint64_t value = 0;
-    for (unsigned i = 0; i < width; ++i, ++at_) {
-      if (at_ / 8 >= bytes_.size()) throw BadBitcode{"ends inside a record"};
-      value |= (std::to_integer<std::uint64_t>(bytes_[at_ / 8]) >> at_ % 8 & 1U) << i;
-    }
-    return value;
-  }
-
-  std::uint64_t variable(unsigned width) {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; width > 1 && shift < 64; shift += width - 1) {
-      const std::uint64_t piece = fixed(width);
-      value |= (piece & ((std::uint64_t{1} << (width - 1)) - 1)) << shift;
-      if (piece >> (width - 1) == 0) return value;
-    }
-    throw BadBitcode{"has a number that is too large"};
-  }
-
-  void align() { at_ = (at_ + 31) / 32 * 32; }
-
-  /// The next `count` bytes, which begin and end at words.
-  std::span<const std::byte> take(std::uint64_t count) {
-    align();
-    const std::size_t at = at_ / 8;
-    if (at > bytes_.size() || count > bytes_.size() - at) throw BadBitcode{"has a block that ends outside of it"};
-    at_ += static_cast<std::size_t>(count) * 8;
-    align();
-    return bytes_.subspan(at, static_cast<std::size_t>(count));
-  }
-
- private:
-  std::span<const std::byte> bytes_;
-  std::size_t at_ = 0;  ///< in bits
-};
-
-constexpr unsigned kEnterBlock = 1;
-constexpr unsigned kDefineAbbreviation = 2;
-constexpr unsigned kFirstAbbreviation = 4;
-constexpr unsigned kBlobEncoding = 5;
-
-/// DEFINE_ABBREV; does it describe a record of a code and a blob?
-bool defines_blob(BitReader& bits) {
-  const std::uint64_t operands = bits.variable(5);
-  bool is_blob = false;
-  for (std::uint64_t i = 0; i < operands; ++i) {
-    if (bits.fixed(1) != 0) {
-      bits.variable(8);  // a literal: the code
-      continue;
-    }
-    const std::uint64_t encoding = bits.fixed(3);
-    if (encoding == 1 || encoding == 2) bits.variable(5);  // Fixed and VBR have a width
-    is_blob = encoding == kBlobEncoding;
-  }
-  return operands == 2 && is_blob;
-}
-
-std::span<const std::byte> blob_of(std::span<const std::byte> block, unsigned width) {
-  BitReader bits(block);
-  bool defined = false;
-  for (;;) {
-    const std::uint64_t id = bits.fixed(width);
-    if (id == kDefineAbbreviation && !defined)
-      defined = defines_blob(bits);
-    else if (id == kFirstAbbreviation && defined)
-      return bits.take(bits.variable(6));
-    else
-      throw BadBitcode{"has a symbol table of another form than LLVM 14 to 22 write"};
-  }
-}
-
 struct Blobs {
   std::span<const std::byte> symbols;
   std::span<const std::byte> strings;
 };
 
 Blobs find_blobs(std::span<const std::byte> file) {
-  constexpr unsigned kStrings = 23;
-  constexpr unsigned kSymbols = 25;
-  constexpr std::uint64_t kWidest = 32;
-  BitReader bits(file);
-  bits.fixed(32);  // "BC" 0xC0DE
+  constexpr std::uint64_t kStrings = 23;
+  constexpr std::uint64_t kSymbols = 25;
+  Bitstream stream(file);
   Blobs blobs;
-  while (!bits.at_end()) {
-    if (bits.fixed(2) != kEnterBlock) throw BadBitcode{"has something other than blocks at its top"};
-    const std::uint64_t id = bits.variable(8);
-    const std::uint64_t width = bits.variable(4);
-    bits.align();
-    const std::span<const std::byte> block = bits.take(bits.fixed(32) * 4);
-    if (id != kStrings && id != kSymbols) continue;
-    if (width == 0 || width > kWidest) throw BadBitcode{"has a block with codes of no valid width"};
-    (id == kStrings ? blobs.strings : blobs.symbols) = blob_of(block, static_cast<unsigned>(width));
+  while (stream.next() == Bitstream::Item::Block) {
+    if (stream.block() != kStrings && stream.block() != kSymbols) {
+      stream.skip();
+      continue;
+    }
+    std::span<const std::byte>& blob = stream.block() == kStrings ? blobs.strings : blobs.symbols;
+    stream.enter();
+    for (Bitstream::Item item = stream.next(); item != Bitstream::Item::EndOfBlock; item = stream.next()) {
+      if (item != Bitstream::Item::Record) throw BadBitcode{"has a block in its symbol table"};
+      blob = stream.blob();
+    }
   }
   return blobs;
 }

@@ -52,6 +52,29 @@ Bytecode read_gcc_bytecode(const ElfSections& sections);
 /// LLVM's, of the bytes of a bitcode file or of a section .llvm.lto. Throws InputError that names `origin`.
 Bytecode read_bitcode(const Origin& origin, std::span<const std::byte> bytes);
 
+/// A global value of a bitcode module. A view into the bytes that were read.
+struct BitcodeGlobal {
+  std::string_view name;
+  bool local = false;
+};
+
+/// One definition of a module names a global value. Numbers are places in BitcodeUses::globals.
+struct BitcodeUse {
+  static constexpr std::uint32_t kKept = 0xffffffff;  ///< in place of a definition: it is kept whatever uses it
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+  bool conditional = true;          ///< it isn't a call before the first branch of a function
+  bool constant_arguments = false;  ///< by a call with at least one argument that is a constant
+};
+
+struct BitcodeUses {
+  std::vector<BitcodeGlobal> globals;
+  std::vector<BitcodeUse> uses;
+};
+
+/// Of a bitcode file; nothing when it is of a form that isn't known, whose symbols may be known nevertheless.
+std::optional<BitcodeUses> read_bitcode_uses(std::span<const std::byte> bytes);
+
 /// The code in the section .llvm.lto of an object that `clang -ffat-lto-objects` made; empty where it has none. (What is
 /// in .llvmbc, of -fembed-bitcode and rustc, no linker reads.) The bytes stay with the file. Throws InputError.
 std::span<const std::byte> bitcode_section(const ElfSections& sections);

@@ -294,6 +294,12 @@ void put_call(WireWriter& out, const DeviceCall& call) {
   put_index(out, call.callee);
 }
 
+void put_use(WireWriter& out, const DeviceUse& use) {
+  put_index(out, use.from);
+  put_index(out, use.to);
+  out.number((use.conditional ? 1 : 0) | (use.constant_arguments ? 2 : 0));
+}
+
 void put_symbols(WireWriter& out, const DeviceSymbols& symbols) {
   out.number(symbols.relocatable ? 1 : 0);
   out.text(symbols.toolkit);
@@ -301,6 +307,8 @@ void put_symbols(WireWriter& out, const DeviceSymbols& symbols) {
   put_list(out, symbols.symbols, put_device_symbol);
   put_list(out, symbols.private_variables, put_device_symbol);
   put_list(out, symbols.calls, put_call);
+  put_list(out, symbols.uses, put_use);
+  out.number(symbols.uses_known ? 1 : 0);
 }
 
 // --- in
@@ -356,6 +364,13 @@ DeviceSymbols get_symbols(WireReader& in) {
     const std::uint32_t caller = get_index(in, kNone);
     return DeviceCall{caller, get_index(in, kNone)};
   });
+  symbols.uses = get_list<DeviceUse>(in, [&] {
+    const std::uint32_t from = get_index(in, kNone);
+    const std::uint32_t to = get_index(in, kNone);
+    const auto how = static_cast<unsigned>(in.number_to(3));
+    return DeviceUse{from, to, (how & 1) != 0, (how & 2) != 0};
+  });
+  symbols.uses_known = in.flag();
   return symbols;
 }
 

@@ -161,6 +161,11 @@ void add_hip_link(const std::vector<Words>& commands, LinkLine& line) {
     if (const auto found = objects.find(word); found != objects.end()) word = found->second;
   line.device.emplace();
   line.device->linker = DeviceLinker::HipLink;
+  for (const Words& command : commands) {
+    if (!is_among("-plugin-opt=-amdgpu-internalize-symbols", command)) continue;
+    line.device->llvm_version = llvm_version_of(command.front());
+    line.device->unoptimised = is_among("-plugin-opt=O0", command);
+  }
   for (const std::string& processor : processors) {
     GpuArch arch;
     arch.processor = processor;

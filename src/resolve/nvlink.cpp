@@ -488,7 +488,7 @@ DeviceResolution resolve_device(const LinkJob& job, std::vector<DeviceTarget> ta
     if (target.arch.processor.empty())
       NvlinkTarget(target, inputs, out).run();
     else
-      resolve_offload_link(target, job.device->llvm_version, inputs, out);
+      resolve_offload_link(target, *job.device, inputs, out);
   }
   out.targets = std::move(targets);
   find_private_copies(whole, inputs, out);

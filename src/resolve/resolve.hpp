@@ -41,8 +41,8 @@ std::vector<DeviceInput> whole_program_images(const std::vector<InputFacts>& inp
 DeviceResolution resolve_device(const LinkJob& job, std::vector<DeviceTarget> targets,
                                 const std::vector<DeviceInput>& whole, const std::vector<InputFacts>& inputs);
 
-/// One target for a GPU that is not NVIDIA's; adds to `out`. `llvm_version`: DeviceLink::llvm_version.
-void resolve_offload_link(const DeviceTarget& target, int llvm_version, const std::vector<InputFacts>& inputs,
+/// One target for a GPU that is not NVIDIA's; adds to `out`.
+void resolve_offload_link(const DeviceTarget& target, const DeviceLink& link, const std::vector<InputFacts>& inputs,
                           DeviceResolution& out);
 
 // --- From "nothing defines it" to "the linker would report it".

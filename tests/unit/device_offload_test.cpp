@@ -110,9 +110,11 @@ TEST(DeviceOffload, BinariesSayWhatTheyHold) {
 TEST(DeviceOffload, CodeWhoseLinkIsNotJudgedIsNamed) {
   const std::string section = binary(kBitcode, kOpenMp, "gfx90a", kBitcodeStart) +
                               binary(kBitcode, kCuda, "sm_90", kBitcodeStart) + binary(6, 8, "spirv64", "SPIR");
-  EXPECT_THAT(device_facts(offload_host(".llvm.offloading", section)).foreign,
-              ElementsAre("OpenMP for gfx90a (.llvm.offloading)", "CUDA for sm_90 (.llvm.offloading)",
-                          "offload for spirv64 (.llvm.offloading)"));
+  EXPECT_THAT(
+      device_facts(offload_host(".llvm.offloading", section)).foreign,
+      ElementsAre("OpenMP for gfx90a (.llvm.offloading), which needs the device library of OpenMP, and clang adds that",
+                  "CUDA for sm_90 (.llvm.offloading), bitcode that clang makes code of at the link",
+                  "offload for spirv64 (.llvm.offloading), for which no linker is known"));
 }
 
 /// `clang -x hip -fgpu-rdc`: a section for each target, and one for the host. clang 14 leaves out a part of the triple.

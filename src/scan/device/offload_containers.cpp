@@ -270,6 +270,13 @@ bool is_judged(const DeviceImage& image) {
          !image.arch.processor.empty();
 }
 
+/// As the end of a clause about code that isn't.
+std::string_view why_not_judged(const DeviceImage& image) {
+  if (image.language == DeviceLanguage::OpenMp) return "which needs the device library of OpenMP, and clang adds that";
+  if (image.kind == ImageKind::Bitcode) return "bitcode that clang makes code of at the link";
+  return "for which no linker is known";
+}
+
 class OffloadReader {
  public:
   OffloadReader(const Origin& origin, std::span<const std::byte> object, const FatbinRegion& region, DeviceFacts& facts)
@@ -339,7 +346,8 @@ class OffloadReader {
       return;
     }
     if (!is_judged(image)) {
-      std::string name = fmt::format("{} for {} ({})", name_of(image.language), image.target(), region_.name);
+      std::string name = fmt::format("{} for {} ({}), {}", name_of(image.language), image.target(), region_.name,
+                                     why_not_judged(image));
       if (std::find(facts_.foreign.begin(), facts_.foreign.end(), name) == facts_.foreign.end())
         facts_.foreign.push_back(std::move(name));
     }

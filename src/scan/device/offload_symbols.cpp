@@ -5,8 +5,11 @@
 //     source says otherwise, and variables are protected: the host finds them by name.
 //  2. Neither says the memory space of a variable, bitcode not even the size.
 
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "elf/bytecode.hpp"
 #include "elf/symbol_reader.hpp"
@@ -71,6 +74,24 @@ class GpuElfReader {
   DeviceSymbols facts_;
 };
 
+/// Local values get the numbers behind the symbols'.
+void add_uses(std::span<const std::byte> bitcode, DeviceSymbols& facts) {
+  const std::optional<BitcodeUses> read = read_bitcode_uses(bitcode);
+  if (!read) return;
+  std::map<std::string_view, std::uint32_t> symbols;
+  for (std::uint32_t i = 0; i < facts.symbols.size(); ++i) symbols.emplace(facts.name(facts.symbols[i]), i);
+  std::vector<std::uint32_t> numbers;
+  auto next = static_cast<std::uint32_t>(facts.symbols.size());
+  for (const BitcodeGlobal& global : read->globals) {
+    const auto symbol = global.local ? symbols.end() : symbols.find(global.name);
+    numbers.push_back(symbol == symbols.end() ? next++ : symbol->second);
+  }
+  for (const BitcodeUse& use : read->uses)
+    facts.uses.push_back({use.from == BitcodeUse::kKept ? kNone : numbers[use.from], numbers[use.to], use.conditional,
+                          use.constant_arguments});
+  facts.uses_known = true;
+}
+
 }  // namespace
 
 DeviceSymbols read_gpu_elf_symbols(const Origin& origin, std::span<const std::byte> object) {
@@ -103,6 +124,7 @@ DeviceSymbols read_gpu_bitcode_symbols(const Origin& origin, std::span<const std
     symbol.exported = symbol.defined && is_exported(read.visibility);
     facts.symbols.push_back(symbol);
   }
+  add_uses(bitcode, facts);
   return facts;
 }
 
