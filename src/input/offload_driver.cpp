@@ -9,6 +9,7 @@
 #include <set>
 #include <string_view>
 
+#include "elf/offload_target.hpp"
 #include "input/driver.hpp"
 #include "support/file_uses.hpp"
 #include "support/path.hpp"
@@ -91,13 +92,6 @@ Unbundled read_bundler(const Words& command) {
   return read;
 }
 
-/// "hip-amdgcn-amd-amdhsa--gfx906:xnack-" -> "gfx906:xnack-"
-std::string_view processor_of(std::string_view target) {
-  const std::size_t settings = std::min(target.find(':'), target.size());
-  const std::size_t dash = target.substr(0, settings).rfind('-');
-  return dash == std::string_view::npos ? target : target.substr(dash + 1);
-}
-
 /// Outputs of commands that assemble what embeds the linked device code: "/tmp/a-89191d.o" of llvm-mc.
 std::set<std::string> assembled(const std::vector<Words>& commands) {
   std::set<std::string> outputs;
@@ -151,7 +145,7 @@ void add_hip_link(const std::vector<Words>& commands, LinkLine& line) {
       if (unbundled.targets[i].starts_with("host-"))
         objects[unbundled.outputs[i]] = unbundled.input;
       else if (unbundled.targets[i].starts_with("hip"))
-        processors.emplace(processor_of(unbundled.targets[i]));
+        processors.emplace(processor_of_target(unbundled.targets[i]));
     }
   }
   if (processors.empty()) return;

@@ -179,10 +179,7 @@ void note_failures(const Sets& sets, const std::set<GpuArch>& gpus, Finding& fin
 
 }  // namespace
 
-static std::vector<Finding> differing_architectures(const Evidence& evidence) {
-  // Where the list is known, each file has been held against it.
-  if (!evidence.gpu_archs.empty()) return {};
-  const std::vector<GpuFile> files = gpu_files(evidence);
+static std::vector<Finding> differing_among(const std::vector<GpuFile>& files) {
   Sets sets = sets_of_objects(files);
   if (sets.empty()) return {};
   const std::set<GpuArch> gpus = gpus_of(sets);
@@ -209,6 +206,19 @@ static std::vector<Finding> differing_architectures(const Evidence& evidence) {
     for (const GpuFile* file : entry->second) finding.sites.push_back(file_site(*file));
   note_failures(sets, gpus, finding);
   return {std::move(finding)};
+}
+
+static std::vector<Finding> differing_architectures(const Evidence& evidence) {
+  // Where the list is known, each file has been held against it.
+  if (!evidence.gpu_archs.empty()) return {};
+  std::vector<GpuFile> files = gpu_files(evidence);
+  // Objects of CUDA beside objects of HIP are no mistake.
+  const auto amd = std::stable_partition(files.begin(), files.end(), [](const GpuFile& file) {
+    return std::none_of(file.held.begin(), file.held.end(), is_amd);
+  });
+  std::vector<Finding> findings = differing_among({files.begin(), amd});
+  for (Finding& finding : differing_among({amd, files.end()})) findings.push_back(std::move(finding));
+  return findings;
 }
 
 // --- gpu-arch-missing, gpu-arch-no-ptx and gpu-arch-unexpected: what --gpu-arch asks for, against what each file
@@ -252,7 +262,7 @@ Severity severity_of(const GpuArch& wanted, const Covered& covered) {
     case Coverage::Jit:
       return Severity::Warning;
     case Coverage::OtherFeatures:  // sm_90a where sm_90 was asked for loses nothing on that GPU
-      return wanted.suffix == 0 ? Severity::Note : Severity::Warning;
+      return wanted.suffix == 0 && !is_amd(wanted) ? Severity::Note : Severity::Warning;
     default:
       return Severity::Note;
   }
@@ -265,6 +275,8 @@ std::string missing_message(const GpuArch& wanted, const Covered& covered, const
     case Coverage::Jit:
       return fmt::format("{} is covered by JIT: {} no code for it, but PTX ({})", name, subject, by);
     case Coverage::OtherFeatures:
+      if (is_amd(wanted))
+        return fmt::format("{} is covered in part: {} code for it with some settings alone ({})", name, subject, by);
       return wanted.suffix == 0 ? fmt::format("{} is covered by {}: {} code for that GPU alone", name, by, subject)
                                 : fmt::format("{} is missing: {} {}, which runs there without what only {} has", name,
                                               subject, by, name);
@@ -273,6 +285,8 @@ std::string missing_message(const GpuArch& wanted, const Covered& covered, const
           "{} is covered by a link when it is loaded: {} no linked code for it, but relocatable code ({})", name,
           subject, by);
     case Coverage::LowerMinor:
+      if (is_amd(wanted))
+        return fmt::format("{} is covered by {}: {} generic code, which runs there too", name, by, subject);
       return fmt::format("{} is covered by {}: {} code of a lower minor version, which runs there too{}", name, by,
                          subject, is_tegra(wanted) ? " (not promised by NVIDIA: one of them is for Tegra)" : "");
     default:
@@ -296,7 +310,9 @@ void explain_missing(const GpuArch& wanted, const Covered& covered, const Files&
   if (covered.how == Coverage::None) {
     const bool relocatable = std::any_of(
         group.begin(), group.end(), [](const GpuFile* file) { return file->code.linked && !file->code.parts.empty(); });
-    finding.notes.emplace_back("kernels fail there with \"no kernel image is available for execution on the device\"");
+    finding.notes.emplace_back(
+        is_amd(wanted) ? "the program fails there with hipErrorNoBinaryForGpu"
+                       : "kernels fail there with \"no kernel image is available for execution on the device\"");
     if (relocatable)
       finding.notes.back() +=
           ", those of relocatable code with \"named symbol not found\" or \"device kernel image is invalid\"";
@@ -384,8 +400,11 @@ bool comes_along(const GpuArch& image, const std::vector<GpuArch>& wanted) {
 
 /// In place of what is asked for, which is reported as missing.
 bool is_stand_in(const GpuArch& image, const std::vector<GpuArch>& wanted, const std::set<GpuArch>& held) {
-  return std::any_of(wanted.begin(), wanted.end(),
-                     [&](const GpuArch& arch) { return arch.number == image.number && !held.contains(arch); });
+  return std::any_of(wanted.begin(), wanted.end(), [&](const GpuArch& arch) {
+    if (held.contains(arch) || is_amd(arch) != is_amd(image)) return false;
+    return is_amd(arch) ? what_runs_on(arch, std::set<GpuArch>{image}).how != Coverage::None
+                        : arch.number == image.number;
+  });
 }
 
 void unexpected(const Evidence& evidence, const std::vector<GpuFile>& files, std::vector<Finding>& findings) {
@@ -542,7 +561,10 @@ std::vector<Finding> gpu_flag_findings(std::span<const GpuCompile> compiles, std
 }
 
 static std::vector<Finding> gpu_flags(const Evidence& evidence) {
-  return gpu_flag_findings(evidence.gpu_compiles, evidence.gpu_archs, evidence.gpu_archs.empty() ? "" : "--gpu-arch");
+  std::vector<GpuArch> of_nvcc;
+  for (const GpuArch& arch : evidence.gpu_archs)
+    if (!is_amd(arch)) of_nvcc.push_back(arch);
+  return gpu_flag_findings(evidence.gpu_compiles, of_nvcc, evidence.gpu_archs.empty() ? "" : "--gpu-arch");
 }
 
 RuleFamily gpu_rules() {

@@ -161,6 +161,28 @@ Archs of_nvcc(std::string_view word) {
   return {is_virtual ? ptx_of(*arch) : *arch};
 }
 
+/// "gfx942", "gfx90a:xnack+", "gfx9-4-generic". LLVM says the settings in this order.
+Archs of_amd(std::string_view word) {
+  std::string_view processor = word.substr(0, word.find(':'));
+  GpuArch arch;
+  arch.processor = processor;
+  if (!take_prefix(processor, "gfx")) return {};
+  const bool generic = take_suffix(processor, "-generic");
+  const std::string_view allowed = generic ? "0123456789-" : "0123456789abcdef";
+  if (processor.size() < (generic ? 1 : 3) || processor.find_first_not_of(allowed) != std::string_view::npos) return {};
+  word.remove_prefix(arch.processor.size());
+  std::set<std::string> settings;
+  while (!word.empty()) {
+    const std::size_t end = std::min(word.find(':', 1), word.size());
+    const std::string_view setting = word.substr(0, end);
+    if (!is_among(setting, {":sramecc+", ":sramecc-", ":xnack+", ":xnack-"})) return {};
+    settings.emplace(setting);
+    word.remove_prefix(end);
+  }
+  for (const std::string& setting : settings) arch.processor += setting;
+  return {arch};
+}
+
 Archs named(std::string_view word) {
   for (const NamedArch& row : kNames)
     if (word == row.name) return parse_gpu_arch_list(row.means);
@@ -195,12 +217,12 @@ std::string meant(std::string_view word) {
   const std::string suggestion = meant(word);
   throw UsageError(
       fmt::format("'{}' is not a GPU architecture{}; examples: 9.0a, 10.0+PTX, Hopper, 80-real, 90-virtual, sm_90a, "
-                  "compute_100",
+                  "compute_100, gfx90a",
                   word, suggestion.empty() ? "" : fmt::format(": did you mean {}?", suggestion)));
 }
 
 Archs parse_word(std::string_view word) {
-  for (const auto reader : {of_torch, of_cmake, of_nvcc, named})
+  for (const auto reader : {of_torch, of_cmake, of_nvcc, of_amd, named})
     if (Archs archs = reader(word); !archs.empty()) return archs;
   refuse(word);
 }

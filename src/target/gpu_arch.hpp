@@ -22,6 +22,7 @@ GpuArch parse_gpu_arch(std::string_view text);
 ///   8.0  9.0a  10.0+PTX  Hopper       PyTorch: code, with +PTX also PTX; names as torch.utils.cpp_extension has them
 ///   80  90a-real  90-virtual          CMake: a plain number is code and PTX
 ///   sm_90a  compute_100  lto_90       nvcc; LTO-IR counts as the code that is made of it
+///   gfx90a  gfx942:xnack+             clang, as CMAKE_HIP_ARCHITECTURES and PYTORCH_ROCM_ARCH
 /// Throws UsageError, with a suggestion, for an empty list, for what is none of these, and for `native`, `all` and the
 /// like, which mean something else on every machine.
 std::vector<GpuArch> parse_gpu_arch_list(std::string_view text);

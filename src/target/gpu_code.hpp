@@ -16,8 +16,9 @@ namespace elfaudit {
 /// Best first.
 enum class Coverage : std::uint8_t {
   Exact,          ///< the very image
-  OtherFeatures,  ///< code for the same GPU, but with or without what only its 'a' or 'f' has
-  LowerMinor,     ///< code of the same major and a lower minor version, which runs there too
+  OtherFeatures,  ///< code for the same GPU, but with or without what only its 'a' or 'f' has; of AMD's: with settings
+                  ///< that not all of them have
+  LowerMinor,     ///< code of the same major and a lower minor version, which runs there too; of AMD's: generic code
   AtLoad,         ///< relocatable code alone, which the driver links when the file is loaded
   Jit,            ///< PTX, compiled when it is first used
   None,
@@ -28,9 +29,13 @@ struct Covered {
   GpuArch by{};  ///< the image that does it
 };
 
-/// NVIDIA's architectures in a file. LTO-IR counts as the code that a link makes of it.
+/// "gfx90a:xnack+"
+bool is_amd(const GpuArch& arch);
+
+/// The architectures in a file. LTO-IR counts as the code that a link makes of it, and so does what a link makes for
+/// AMD's GPUs: it is one for each architecture, and nothing of it is linked again.
 struct GpuCode {
-  std::set<GpuArch> finished;  ///< .nv_fatbin, .fatbin and .cubin files
+  std::set<GpuArch> finished;  ///< .nv_fatbin, .fatbin and .cubin files, and all for AMD's GPUs
   std::vector<std::set<GpuArch>>
       parts;            ///< one for each __nv_relfatbin or .llvm.offloading container; without those that hold nothing
   bool linked = false;  ///< a program or shared object, or what a device link made

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "elf/file_kind.hpp"
+#include "elf/offload_target.hpp"
 #include "scan/device/decoders.hpp"
 #include "scan/device/device_code.hpp"
 #include "support/bytes.hpp"
@@ -223,9 +224,7 @@ BundleTarget bundle_target(std::string_view id) {
   if (language == "hip" || language == "hipv4") target.language = DeviceLanguage::Hip;
   if (language == "openmp") target.language = DeviceLanguage::OpenMp;
   if (language == "cuda") target.language = DeviceLanguage::Cuda;
-  const std::size_t settings = std::min(id.find(':'), id.size());
-  const std::size_t dash = id.substr(0, settings).rfind('-');
-  std::string_view processor = dash == std::string_view::npos ? id : id.substr(dash + 1);
+  std::string_view processor = processor_of_target(id);
   if (!processor.starts_with("gfx") && !processor.starts_with("sm_") && language != "hip" && language != "hipv4")
     processor = id;
   target.arch = arch_of(processor.empty() ? id : processor);
