@@ -1,5 +1,5 @@
 """Random links of compiled C and C++ for every machine that has a cross compiler here, each held against the target's own GNU
-ld, and against lld and mold where they link for it. CROSS_LINKS=100 tries more of them."""
+ld, and against lld and mold where they link for it. CROSS_LINKS=100 tries more of them, CROSS_SEED=1000 others."""
 
 import functools
 import os
@@ -12,6 +12,7 @@ from elfaudit_test import Lab
 from linkers import UNDEFINED
 
 LINKS = int(os.environ.get("CROSS_LINKS", "10"))  # for each target and GNU ld; they take a few seconds
+FIRST = int(os.environ.get("CROSS_SEED", "0"))
 POOL = 12  # objects, for ten links
 # It breaks down, or ends before it has named all, or any.
 BROKEN = re.compile(r"ld terminated with signal|internal error|assertion fail")
@@ -72,7 +73,7 @@ def differences(lab, target, linker, command):
 def test_random_links(target, linker, compiled):
     wrong, judged = [], 0
     count = LINKS if linker == "bfd" else (LINKS + 1) // 2
-    for seed in range(count):
+    for seed in range(FIRST, FIRST + count):
         lab, pool = compiled(target, seed // 10)
         link = cross_links.link(seed, target, pool)
         for archive, members in link.archives.items():
