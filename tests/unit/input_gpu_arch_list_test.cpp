@@ -58,9 +58,15 @@ TEST(GpuArchList, RefusalsSuggest) {
   EXPECT_NE(refusal("9").find("did you mean 9.0?"), std::string::npos) << refusal("9");
 }
 
+TEST(GpuArchList, ClangsNames) {
+  EXPECT_EQ(gpu_arch_names(parse_gpu_arch_list("gfx942;gfx90a:xnack+:sramecc-,gfx9-4-generic")),
+            "gfx90a:sramecc-:xnack+, gfx942, gfx9-4-generic");
+}
+
 TEST(GpuArchList, NoArchitecture) {
-  for (const char* word : {"8.", ".0", "8.00", "0.8", "80b", "sm_", "sm_9", "compute_", "90000", "8.0a0", "-real",
-                           "+PTX", "9999999999999999999", "8.0+PTX+PTX", "gfx90a", "GeForce"})
+  for (const char* word :
+       {"8.", ".0", "8.00", "0.8", "80b", "sm_", "sm_9", "compute_", "90000", "8.0a0", "-real", "+PTX",
+        "9999999999999999999", "8.0+PTX+PTX", "gfx9", "gfx90a:", "gfx90a:xnac+", "gfx-generic", "GeForce"})
     EXPECT_NE(refusal(word).find("is not a GPU architecture"), std::string::npos) << word << ": " << refusal(word);
   EXPECT_NE(refusal("").find("empty"), std::string::npos);
   EXPECT_NE(refusal(" ; ").find("empty"), std::string::npos);
