@@ -16,7 +16,8 @@ FIRST = int(os.environ.get("CROSS_SEED", "0"))
 POOL = 12  # objects, for ten links
 # It breaks down, or ends before it has named all, or any.
 BROKEN = re.compile(r"ld terminated with signal|internal error|assertion fail")
-STOPPED = re.compile(r"DSO missing from command line|is referenced by DSO|final link failed")
+# mold 1.10 doesn't know R_PPC64_PLTSEQ (-fno-plt) and the like, and names nothing else then.
+STOPPED = re.compile(r"DSO missing from command line|is referenced by DSO|final link failed|unknown relocation: unknown")
 UNSAID = re.compile(r"cannot open \S+: No such file|may not be used together|attempted static link")
 DUPLICATES = [r"multiple definition of [`'](.*?)'", r"duplicate symbol: (?:.*: .*: )?(\S+)$"]
 UNDEFINED_BY_BFD = [r"(?:undefined reference to|hidden symbol) [`'](.*?)'(?! in .* referenced by DSO)"]
