@@ -505,13 +505,14 @@ class Settler {
     for (const auto& [id, wanted] : questions()) {
       for (const auto& [index, question] : wanted) question.reference->section.clear();
       const std::vector<std::uint32_t> dropped = dropped_sections(object(id), id, out_);
+      const bool keeps_call = keeps_call_for(object(id), wanted);
       for (const Use& use : uses_[id]) {
         const auto found = wanted.find(use.symbol);
         if (found == wanted.end() || !found->second.reference->section.empty()) continue;
         if (found->second.discarded && linker_.refuses_discarded && may_name_discarded(job_, use.section, use.alloc))
           continue;
         if (std::binary_search(dropped.begin(), dropped.end(), use.section_index) || !counts(id, use)) continue;
-        if (is_silent(id, use) || is_relaxed(found->second.reference->id, use)) continue;
+        if (is_silent(id, use) || (!keeps_call && is_relaxed(found->second.reference->id, use))) continue;
         found->second.reference->section = use.section;
         found->second.reference->offset = use.offset;
       }
@@ -571,6 +572,18 @@ class Settler {
     const MachineTraits& machine = machine_of(from);
     if (name.empty()) return false;
     return name == machine.relaxed_call || (job_.linker == LinkerKind::Lld && name == machine.relaxed_by_lld);
+  }
+
+  /// But not in that of a variable that nothing defines: lld and mold, GNU ld on some machines, never gold. Which of
+  /// an object's calls is for which variable isn't looked at.
+  template <class Questions>
+  bool keeps_call_for(const ObjectFacts& from, const Questions& wanted) const {
+    const bool keeps = job_.linker == LinkerKind::Lld || job_.linker == LinkerKind::Mold ||
+                       (job_.linker == LinkerKind::Bfd && machine_of(from).bfd_keeps_call);
+    return keeps && std::any_of(wanted.begin(), wanted.end(), [&](const auto& one) {
+             const Symbol& name = from.symbols[one.second.reference->id.symbol];
+             return name.type == SymbolType::Tls && name.binding != Binding::Weak;
+           });
   }
 
   bool any_reported_use() {

@@ -61,6 +61,7 @@ struct MachineTraits {
       descriptors{};  ///< section of function descriptors: a function's symbol is there, its code elsewhere
   std::string_view relaxed_call{};        ///< what a linker takes out of a program: "__tls_get_addr"
   std::string_view relaxed_by_lld{};      ///< the same, lld alone
+  bool bfd_keeps_call = false;            ///< GNU ld leaves it where nothing defines the variable, as lld and mold do
   bool stack_is_executable = true;        ///< by default, so that an object without .note.GNU-stack asks for it
   std::string_view needs_emulation_on{};  ///< uname -m of the machine whose GNU ld links for it with -m alone
   std::string_view family{};              ///< GNU ld reads the objects of all of it into one output, and reports those

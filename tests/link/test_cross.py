@@ -176,3 +176,14 @@ def test_the_call_for_thread_local_variables(lab, target):
         command = f"{target}-gcc -nostdlib {output} a.o -o out"
         theirs = set(re.findall(r"undefined reference to `(.*)'", lab.sh(command, check=False).err))
         assert set(audit(lab, command).json()["undefined"]) == theirs, command
+
+
+@pytest.mark.parametrize("target, linker", cross_links.targets_and_linkers())
+def test_the_call_for_a_variable_that_nothing_defines(lab, target, linker):
+    """It stays for lld and mold, and for GNU ld on 64-bit PowerPC."""
+    cross_links.offer_linkers(lab)
+    lab.write("a.c", "extern __thread int gone; int f(void) { return gone; } void _start(void) { f(); }")
+    lab.sh(f"{target}-gcc -O1 -fPIC -c a.c -o a.o")
+    command = f"{driver(target, linker)} -nostdlib -static a.o -o out"
+    theirs = set(re.findall(r"(?:undefined reference to `|undefined symbol: (?:a\.o: )?)(\w+)", lab.sh(command, check=False).err))
+    assert set(audit(lab, command).json()["undefined"]) == theirs, command
