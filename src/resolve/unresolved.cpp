@@ -230,7 +230,7 @@ void reject_open_versions(const LinkJob& job, const std::vector<InputFacts>& inp
   };
   const auto is_definition = [&](const Reference& reference) {
     const ObjectId in = reference.id.in;
-    return inputs[in.input].objects[in.object].symbols[reference.id.symbol].defined();
+    return reference.id.symbol != kNone && inputs[in.input].objects[in.object].symbols[reference.id.symbol].defined();
   };
   const auto is_versions_definition = [&](const Reference& reference) {
     const ObjectId in = reference.id.in;
@@ -581,7 +581,7 @@ class Settler {
     const bool keeps = job_.linker == LinkerKind::Lld || job_.linker == LinkerKind::Mold ||
                        (job_.linker == LinkerKind::Bfd && machine_of(from).bfd_keeps_call);
     return keeps && std::any_of(wanted.begin(), wanted.end(), [&](const auto& one) {
-             const Symbol& name = from.symbols[one.second.reference->id.symbol];
+             const Symbol& name = symbol(one.second.reference->id);
              return name.type == SymbolType::Tls && name.binding != Binding::Weak;
            });
   }

@@ -60,7 +60,7 @@ TEST(GpuArchList, RefusalsSuggest) {
 
 TEST(GpuArchList, ClangsNames) {
   EXPECT_EQ(gpu_arch_names(parse_gpu_arch_list("gfx942;gfx90a:xnack+:sramecc-,gfx9-4-generic")),
-            "gfx90a:sramecc-:xnack+, gfx942, gfx9-4-generic");
+            "gfx9-4-generic, gfx90a:sramecc-:xnack+, gfx942");
 }
 
 TEST(GpuArchList, NoArchitecture) {

@@ -545,7 +545,7 @@ class ModuleLink {
   }
 
   bool has_no_supplier(const Unresolved& name) const {
-    if (name.reported || name.in_shared || name.discarded || name.references.empty()) return false;
+    if (name.reported || name.local || name.in_shared || name.discarded || name.references.empty()) return false;
     if ((comes_with_the_process(name.symbol) && !is_of_python_2(name.symbol)) ||
         (torch_ && may_define(Host::Torch, name.symbol)))
       return false;
