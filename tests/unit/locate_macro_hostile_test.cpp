@@ -84,7 +84,7 @@ TEST_P(MacroHostile, SurvivesFlippedBytesAndTruncation) {
     const std::string good = contents(dir / victim);
     const auto ranges = ranges_of(dir / victim);
     ASSERT_FALSE(ranges.empty());
-    for (int round = 0; round < 50; ++round) {
+    for (int round = 0; round < 150; ++round) {
       std::string bad = good;
       for (unsigned flips = 1 + random() % 4; flips != 0; --flips) {
         const auto [begin, size] = ranges[random() % ranges.size()];
@@ -95,7 +95,7 @@ TEST_P(MacroHostile, SurvivesFlippedBytesAndTruncation) {
       dir.write(victim, bad);
       ask(dir / "a.o", dir.path());
     }
-    for (int round = 0; round < 10; ++round) {
+    for (int round = 0; round < 30; ++round) {
       dir.write(victim, good.substr(0, random() % good.size()));
       ask(dir / "a.o", dir.path());
     }

@@ -70,7 +70,7 @@ void expect_same(const Compile& compile, bool may_lack_headers = false) {
 }
 
 TEST(SourceFidelity, StandardLibraryOfCxx) {
-  for (const std::string standard : {"c++11", "gnu++17", "c++20"})
+  for (const std::string standard : {"c++11", "c++14", "c++17", "gnu++17", "c++20"})
     for (const std::string text :
          {"#include <vector>\n", "#include <string>\n#include <map>\n", "#include <memory>\n"}) {
       expect_same({{"g++", "-std=" + standard}, text});

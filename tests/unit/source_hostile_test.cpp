@@ -117,7 +117,7 @@ TEST(SourceHostile, DeepNesting) {
                            "/*",
                            "\"",
                            "R\"("})
-    read(repeated(open, 20000) + "\nint state;\n", true);
+    read(repeated(open, 60000) + "\nint state;\n", true);
   read("#if " + repeated("!", 100000) + "1\nint state;\n#endif\n", true);
   read("#if " + repeated("(", 100000) + "1\nint state;\n#endif\n", true);
   read("#if " + repeated("1 ? ", 100000) + "1\nint state;\n#endif\n", true);
@@ -163,7 +163,7 @@ operator new[] operator()() operator""_x
   };
   const test::TempDir folder;
   folder.write("b.h", "#pragma once\nint state;\n#define X\n");
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 600; ++round) {
     std::string text = whole;
     for (std::size_t change = 0, changes = 1 + below(8); change < changes && !text.empty(); ++change) {
       const std::size_t at = below(text.size());
