@@ -107,8 +107,8 @@ struct DeviceCall {
 
 /// In bitcode: one definition uses another, or what is undefined. Numbers as in DeviceCall.
 struct DeviceUse {
-  std::uint32_t from = kNone;       ///< kNone: it is kept whatever uses it
-  std::uint32_t to = kNone;         ///< the same
+  std::uint32_t from = kNone;  ///< kNone: `to` is kept whatever uses it
+  std::uint32_t to = kNone;
   bool conditional = true;          ///< it isn't a call before the first branch of a function
   bool constant_arguments = false;  ///< by a call with at least one argument that is a constant
 };

@@ -1,6 +1,6 @@
 // Which definitions of a bitcode module use which: a walk through its functions and initializers. Formats: LLVM's
 // LLVMBitCodes.h and BitcodeWriter.cpp, of LLVM 14 to 22. A record that is not known ends it: numbers of values count
-// the instructions before them, so nothing behind it can be told.
+// the instructions before them, so nothing behind it is known.
 
 #include <algorithm>
 #include <tuple>
@@ -137,8 +137,8 @@ class UsesReader {
       result_.globals.push_back({strings.text(global.name_at, global.name_size), is_local_linkage(global.linkage)});
     }
     // llvm.used, llvm.compiler.used, llvm.global_ctors
-    for (BitcodeUse& use : result_.uses)
-      if (result_.globals[use.from].name.starts_with("llvm.")) use.from = BitcodeUse::kKept;
+    for (DeviceUse& use : result_.uses)
+      if (result_.globals[use.from].name.starts_with("llvm.")) use.from = kNone;
     return std::move(result_);
   }
 
@@ -393,18 +393,25 @@ class UsesReader {
       left.pop_back();
       if (one < globals_.size()) {
         found_.push_back({current_, one, conditional_ || !called, constant_arguments && one == value});
+        if (found_.size() >= most_found_) drop_repeated();
         continue;
       }
       if (const Ids* parts = parts_of(one)) left.insert(left.end(), parts->begin(), parts->end());
     }
   }
 
-  void finish() {
-    const auto key = [](const BitcodeUse& use) { return std::tuple(use.to, use.conditional, use.constant_arguments); };
+  void drop_repeated() {
+    const auto key = [](const DeviceUse& use) { return std::tuple(use.to, use.conditional, use.constant_arguments); };
     std::sort(found_.begin(), found_.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
     found_.erase(
         std::unique(found_.begin(), found_.end(), [&](const auto& a, const auto& b) { return key(a) == key(b); }),
         found_.end());
+    if (result_.uses.size() + found_.size() > limits::kBitcodeUses) throw BadBitcode{"has too many uses"};
+    most_found_ = std::max(kFewFound, found_.size() * 2);
+  }
+
+  void finish() {
+    drop_repeated();
     result_.uses.insert(result_.uses.end(), found_.begin(), found_.end());
     found_.clear();
   }
@@ -422,7 +429,9 @@ class UsesReader {
   std::vector<Ids> local_constants_;
   std::size_t values_ = 0;
   bool conditional_ = false;
-  std::vector<BitcodeUse> found_;
+  static constexpr std::size_t kFewFound = 4096;
+  std::vector<DeviceUse> found_;  ///< of one definition
+  std::size_t most_found_ = kFewFound;
   std::uint64_t steps_ = 0;
 };
 

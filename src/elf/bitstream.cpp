@@ -65,7 +65,6 @@ Bitstream::Item Bitstream::next() {
       throw BadBitcode{another ? "is followed by that of another object, as `ld -r` joins them: no linker can read it"
                                : "has something other than blocks at its top"};
     }
-    const Abbreviations& known = scopes_.back().abbreviations;
     if (id == kEndBlock) {
       bits_.align();
       scopes_.pop_back();
@@ -76,19 +75,18 @@ Bitstream::Item Bitstream::next() {
       const std::uint64_t width = bits_.variable(4);
       bits_.align();
       length_ = bits_.fixed(32);
-      if (width == 0 || width > kWidest) throw BadBitcode{"has a block with codes of no valid width"};
+      if (width == 0 || width > kWidest) throw BadBitcode{"has a block whose width of codes is not valid"};
       if (!bits_.has(length_ * 4)) throw BadBitcode{"has a block that ends outside of it"};
       width_ = static_cast<unsigned>(width);
       if (block_ != kBlockInfo) return Item::Block;
       read_block_info();
     } else if (id == kDefineAbbreviation) {
-      scopes_.back().abbreviations.push_back(read_abbreviation());
+      scopes_.back().own.push_back(read_abbreviation());
     } else if (id == kPlainRecord) {
       read_plain_record();
       return Item::Record;
     } else {
-      if (id - kFirstAbbreviation >= known.size()) bad_form();
-      read_record(*known[static_cast<std::size_t>(id - kFirstAbbreviation)]);
+      read_record(abbreviation(id));
       return Item::Record;
     }
   }
@@ -97,12 +95,26 @@ Bitstream::Item Bitstream::next() {
 void Bitstream::enter() {
   if (scopes_.size() > limits::kBitcodeDepth) throw BadBitcode{"has blocks in blocks, too many of them"};
   const auto known = of_blocks_.find(block_);
-  scopes_.push_back({width_, known == of_blocks_.end() ? Abbreviations() : known->second});
+  Scope& scope = scopes_.emplace_back(Scope{width_});
+  if (known == of_blocks_.end()) return;
+  scope.shared = &known->second;
+  scope.shared_count = known->second.size();
 }
 
-std::shared_ptr<const Bitstream::Abbreviation> Bitstream::read_abbreviation() {
+const Bitstream::Abbreviation& Bitstream::abbreviation(std::uint64_t id) const {
+  const Scope& scope = scopes_.back();
+  const std::uint64_t number = id - kFirstAbbreviation;
+  if (number < scope.shared_count) return (*scope.shared)[static_cast<std::size_t>(number)];
+  if (number - scope.shared_count >= scope.own.size()) bad_form();
+  return scope.own[static_cast<std::size_t>(number - scope.shared_count)];
+}
+
+Bitstream::Abbreviation Bitstream::read_abbreviation() {
   Abbreviation abbreviation;
-  for (std::uint64_t left = bits_.variable(5); left != 0; --left) {
+  const std::uint64_t count = bits_.variable(5);
+  // Two bits of the file stand for a record of so many literals.
+  if (count > limits::kBitcodeAbbreviation) throw BadBitcode{"has an abbreviation that is too long"};
+  for (std::uint64_t left = count; left != 0; --left) {
     if (bits_.fixed(1) != 0) {
       abbreviation.push_back({Encoding::Literal, bits_.variable(8)});
       continue;
@@ -117,7 +129,7 @@ std::shared_ptr<const Bitstream::Abbreviation> Bitstream::read_abbreviation() {
     abbreviation.push_back(operand);
   }
   if (abbreviation.empty()) bad_form();
-  return std::make_shared<const Abbreviation>(std::move(abbreviation));
+  return abbreviation;
 }
 
 std::uint64_t Bitstream::scalar(const Operand& operand) {
@@ -169,7 +181,7 @@ void Bitstream::read_plain_record() {
 /// "BLOCKINFO Block": abbreviations, each for the block that the record before it has named.
 void Bitstream::read_block_info() {
   constexpr std::uint64_t kSetBlock = 1;
-  scopes_.push_back({width_, {}});
+  scopes_.push_back(Scope{width_});
   Abbreviations* of = nullptr;
   for (;;) {
     const std::uint64_t id = bits_.fixed(width_);

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -62,13 +61,16 @@ class Bitstream {
     std::uint64_t value = 0;  ///< of a literal; else the width
   };
   using Abbreviation = std::vector<Operand>;
-  using Abbreviations = std::vector<std::shared_ptr<const Abbreviation>>;
+  using Abbreviations = std::vector<Abbreviation>;
   struct Scope {
-    unsigned width = 2;  ///< of abbreviation numbers
-    Abbreviations abbreviations{};
+    unsigned width = 2;                     ///< of abbreviation numbers
+    const Abbreviations* shared = nullptr;  ///< those of all blocks of this number, the first `shared_count`
+    std::size_t shared_count = 0;
+    Abbreviations own{};  ///< numbered behind them
   };
 
-  std::shared_ptr<const Abbreviation> read_abbreviation();
+  Abbreviation read_abbreviation();
+  const Abbreviation& abbreviation(std::uint64_t id) const;
   void read_record(const Abbreviation& abbreviation);
   void read_plain_record();
   void read_block_info();

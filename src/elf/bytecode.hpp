@@ -58,18 +58,9 @@ struct BitcodeGlobal {
   bool local = false;
 };
 
-/// One definition of a module names a global value. Numbers are places in BitcodeUses::globals.
-struct BitcodeUse {
-  static constexpr std::uint32_t kKept = 0xffffffff;  ///< in place of a definition: it is kept whatever uses it
-  std::uint32_t from = 0;
-  std::uint32_t to = 0;
-  bool conditional = true;          ///< it isn't a call before the first branch of a function
-  bool constant_arguments = false;  ///< by a call with at least one argument that is a constant
-};
-
 struct BitcodeUses {
   std::vector<BitcodeGlobal> globals;
-  std::vector<BitcodeUse> uses;
+  std::vector<DeviceUse> uses;  ///< their numbers are places in `globals`
 };
 
 /// Of a bitcode file; nothing when it is of a form that isn't known, whose symbols may be known nevertheless.

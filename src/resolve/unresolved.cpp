@@ -574,12 +574,11 @@ class Settler {
     return name == machine.relaxed_call || (job_.linker == LinkerKind::Lld && name == machine.relaxed_by_lld);
   }
 
-  /// But not in that of a variable that nothing defines: lld and mold, GNU ld on some machines, never gold. Which of
-  /// an object's calls is for which variable isn't looked at.
+  /// Is the call kept because nothing defines the variable? Which of an object's calls is for which one is not looked at.
   template <class Questions>
   bool keeps_call_for(const ObjectFacts& from, const Questions& wanted) const {
-    const bool keeps = job_.linker == LinkerKind::Lld || job_.linker == LinkerKind::Mold ||
-                       (job_.linker == LinkerKind::Bfd && machine_of(from).bfd_keeps_call);
+    const bool keeps =
+        linker_.keeps_thread_local_call || (job_.linker == LinkerKind::Bfd && machine_of(from).bfd_keeps_call);
     return keeps && std::any_of(wanted.begin(), wanted.end(), [&](const auto& one) {
              const Symbol& name = symbol(one.second.reference->id);
              return name.type == SymbolType::Tls && name.binding != Binding::Weak;

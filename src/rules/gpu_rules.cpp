@@ -212,7 +212,7 @@ static std::vector<Finding> differing_architectures(const Evidence& evidence) {
   // Where the list is known, each file has been held against it.
   if (!evidence.gpu_archs.empty()) return {};
   std::vector<GpuFile> files = gpu_files(evidence);
-  // Objects of CUDA beside objects of HIP are no mistake.
+  // A link may have objects of CUDA and of HIP.
   const auto amd = std::stable_partition(files.begin(), files.end(), [](const GpuFile& file) {
     return std::none_of(file.held.begin(), file.held.end(), is_amd);
   });

@@ -26,7 +26,7 @@ struct Fault {
   bool taken = false;
 };
 
-constexpr std::size_t kMostFaults = 16;  // more say no more
+constexpr std::size_t kMostFaults = 16;  // not taken yet; more say no more
 std::array<Fault, kMostFaults> all;
 std::size_t count = 0;  // under the mutex, as are they
 std::mutex mutex;

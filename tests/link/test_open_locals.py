@@ -67,5 +67,5 @@ def test_a_local_symbol_that_nothing_defines(bench, linker, user):
 def test_what_is_beside_it(bench, linker):
     """In a group that is discarded, twice, beside a global of the name, and a name that linkers define."""
     for words in ["group.o second.o", "second.o group.o", "start.o second.o", "data.o second.o", "data.o uses.o", "start.o uses.o second.o -shared",
-                                       "data.o debug.a -u nothing", "start.o same.o here.o", "data.o bound.o -z muldefs"]:
+                  "data.o debug.a -u nothing", "start.o same.o here.o", "data.o bound.o -z muldefs"]:
         linkers.agree(bench, linker, words)

@@ -86,9 +86,11 @@ void add_uses(std::span<const std::byte> bitcode, DeviceSymbols& facts) {
     const auto symbol = global.local ? symbols.end() : symbols.find(global.name);
     numbers.push_back(symbol == symbols.end() ? next++ : symbol->second);
   }
-  for (const BitcodeUse& use : read->uses)
-    facts.uses.push_back({use.from == BitcodeUse::kKept ? kNone : numbers[use.from], numbers[use.to], use.conditional,
-                          use.constant_arguments});
+  facts.uses = read->uses;
+  for (DeviceUse& use : facts.uses) {
+    if (use.from != kNone) use.from = numbers[use.from];
+    use.to = numbers[use.to];
+  }
   facts.uses_known = true;
 }
 
