@@ -201,7 +201,9 @@ void ExportOptions::read(const NamedFile& file, const SearchPath& search, LinkJo
     job.missing.emplace_back(path, "too large for a version script");
     return;
   }
-  VersionScript script = parse_version_script(*text, path, job.linker, job.output == OutputKind::Relocatable);
+  VersionScript script = file.dynamic_list
+                             ? parse_dynamic_list(*text, path, job.linker)
+                             : parse_version_script(*text, path, job.linker, job.output == OutputKind::Relocatable);
   if (!script.error.empty()) {
     job.missing.emplace_back(path, script.error);
     return;

@@ -1,4 +1,5 @@
-"""Which linker scripts each linker can read. Every script is given to every installed linker with -T, and to elfaudit."""
+"""Which linker scripts, dynamic lists and version scripts each linker can read. Every one is given to every installed
+linker, and to elfaudit."""
 
 import pytest
 
@@ -64,8 +65,94 @@ SCRIPTS = """
     SECTIONS { .text : { *(.text) } .gone 0x10000 (NOLOAD) : { *(.gone) } }
     SECTIONS { .text : { *(.text) } .gone ADDR(.text) + 0x1000 : { *(.gone) } }
     SECTIONS { ASSERT(1, "text") .text : { *(.text) } }
+    NOCROSSREFS(.text .data)
+    NOCROSSREFS_TO(.text .data)
+    MEMORY { r (rwx) : ORIGIN = 0x10000, LENGTH = 1M } REGION_ALIAS("alias", r)
+    LD_FEATURE("SANE_EXPR")
+    MAP(a.map)
+    HLL()
+    SYSLIB(c)
+    OUTPUT(b.out)
+    FORCE_GROUP_ALLOCATION
+    FORCE_COMMON_ALLOCATION
+    SECTIONS { .x : { *(.x) } } INSERT AFTER .text;
+    SECTIONS { OVERLAY : { .a { *(.a) } .b { *(.b) } } }
+    SECTIONS { .text : ALIGN_WITH_INPUT { *(.text) } }
+    SECTIONS { .text : ONLY_IF_RO { *(.text) } }
+    SECTIONS { .text : { *(SORT_NONE(.text)) } }
+    SECTIONS { .text : { *(SORT_BY_INIT_PRIORITY(.text)) } }
+    SECTIONS { .text : { *(REVERSE(.text)) } }
+    SECTIONS { .text : { SORT(CONSTRUCTORS) CONSTRUCTORS *(.text) } }
+    SECTIONS { .text : { CREATE_OBJECT_SYMBOLS *(.text) } }
+    SECTIONS { .text : { *(EXCLUDE_FILE(a.o) .text) } }
+    SECTIONS { .text : { EXCLUDE_FILE(a.o) *(.text) } }
+    SECTIONS { .text : { *(.[t]ext) *(.text) } }
+    SECTIONS { .text : { *(.text) } .b (TYPE=SHT_NOTE) : { *(.b) } }
+    SECTIONS { .text : { *(.text) } .b (READONLY) : { *(.b) } }
+    SECTIONS { .text : { *(.text) } .b (DSECT) : { *(.b) } }
+    SECTIONS { .text : { *(.text) } .b (COPY) : { *(.b) } }
+    SECTIONS { .text : { *(.text) } .b (OVERLAY) : { *(.b) } }
+    a = LOG2CEIL(8);
+    a = NEXT(8);
+    SECTIONS { .text BLOCK(16) : { *(.text) } }
+    a = MAX(1, 2) + MIN(1, 2);
+    a = 1; a ^= 2;
+    a = 1 ^ 2;
+    a = CONSTANT(MAXPAGESIZE);
+    SECTIONS { a = 1 ^ 2; }
+    SECTIONS { .text : { *(.text) } a = LOG2CEIL(8); }
+    SECTIONS { .text : { *(.text) ASSERT(LOG2CEIL(8) == 3, "log"); } }
 """
-LINES = [line.strip() for line in SCRIPTS.splitlines() if line.strip()]
+LISTS = """
+    { };
+    { foo; };
+    { foo };
+    { "foo"; };
+    { *; };
+    { foo; }
+    { foo; }; { bar; };
+    { local: foo; };
+    { global: foo; };
+    { foo; local: *; };
+    { foo; } V1;
+    { foo;; };
+    { ; };
+    { extern; };
+    { global; };
+    { 0foo; };
+    { f/oo; };
+    { foo@V1; };
+    { f[oo; };
+    { extern "C++" { foo; }; };
+    { extern "C" { }; };
+    { extern "Java" { foo; }; };
+    V1 { foo; };
+    foo;
+"""
+VERSIONS = """
+    V { f/oo; };
+    V { f=oo; };
+    V { f~oo; };
+    V { f+oo; };
+    V { f!oo; };
+    V { f-oo; };
+    V { foo@V; };
+    V { @foo; };
+    V { /foo; };
+    V { f[oo; };
+    V { [f]oo; };
+    V { "f[oo"; };
+    V { extern "C" { }; };
+    V { extern "C" { foo }; };
+    V { local: *; extern "C++" { }; };
+"""
+
+
+def lines_of(table):
+    return [line.strip() for line in table.splitlines() if line.strip()]
+
+
+LINES = lines_of(SCRIPTS)
 # Where a quote that is not closed ends to gold, and an internal error of its own.
 GOLD_ALONE = ('"a = 4;', "SECTIONS { }")
 
@@ -76,8 +163,9 @@ def bench(tmp_path_factory):
 
     lab = Lab(tmp_path_factory.mktemp("scripts"))
     assemble(lab, "start", ".globl _start\n.text\n_start: nop")
-    for i, script in enumerate(LINES):
-        lab.write(f"{i}.ld", script + "\n")
+    for table, suffix in ((LINES, "ld"), (lines_of(LISTS), "list"), (lines_of(VERSIONS), "map")):
+        for i, script in enumerate(table):
+            lab.write(f"{i}.{suffix}", script + "\n")
     return lab
 
 
@@ -85,4 +173,12 @@ def bench(tmp_path_factory):
 def test_reads_the_same_scripts(bench, linker):
     given = [i for i, script in enumerate(LINES) if not (linker == "gold" and script in GOLD_ALONE)]
     different = [f"{LINES[i]}\n{text}" for i in given if (text := differs(bench, linker, f"-T {i}.ld start.o"))]
+    assert not different, "\n".join(different)
+
+
+@every_linker_and_gold
+@pytest.mark.parametrize("option, table, suffix", [("--dynamic-list", LISTS, "list"), ("--undefined-version --version-script", VERSIONS, "map")], ids=["dynamic list", "version script"])
+def test_reads_the_same_lists_of_symbols(bench, linker, option, table, suffix):
+    given = enumerate(lines_of(table))
+    different = [f"{script}\n{text}" for i, script in given if (text := differs(bench, linker, f"-shared {option} {i}.{suffix} start.o"))]
     assert not different, "\n".join(different)
