@@ -22,6 +22,7 @@
 #include "elfaudit/version.hpp"
 #include "report/for_display.hpp"
 #include "report/wording.hpp"
+#include "support/json_text.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {
@@ -96,7 +97,7 @@ std::string json_report(const Diagnosis& diagnosis) {
   document["findings"] = Json::array();
   for (const Finding& finding : diagnosis.findings) document["findings"].push_back(finding_json(finding));
   // A log is bytes; JSON is UTF-8: what is not UTF-8 becomes U+FFFD instead of an exception.
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(document, 2) + "\n";
 }
 
 namespace {

@@ -21,6 +21,7 @@
 #include "report/fingerprint.hpp"
 #include "rules/rules.hpp"
 #include "support/file.hpp"
+#include "support/json_text.hpp"
 #include "support/limits.hpp"
 
 namespace elfaudit {
@@ -155,7 +156,7 @@ std::string baseline_document(const Audit& audit, const std::vector<BaselineEntr
                         {"message", entry.message},
                         {"count", entry.count}});
   const Json document = {{"schema", kSchema}, {"findings", std::move(findings)}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(document, 2) + "\n";
 }
 
 namespace {

@@ -12,6 +12,7 @@
 #include "elfaudit/version.hpp"
 #include "report/for_display.hpp"
 #include "report/wording.hpp"
+#include "support/json_text.hpp"
 
 namespace elfaudit {
 
@@ -92,7 +93,7 @@ std::string json_closures(const std::vector<Closure>& closures) {
   const Json document = {
       {"schema", "elfaudit/1"},    {"version", ELFAUDIT_VERSION},       {"complete", complete},
       {"files", std::move(files)}, {"libraries", std::move(libraries)}, {"errors", std::move(errors)}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(document, 2) + "\n";
 }
 
 /// "RUNPATH", "ld.so.cache": how a library was found, for people.

@@ -8,6 +8,7 @@
 #include "elfaudit/version.hpp"
 #include "report/for_display.hpp"
 #include "report/wording.hpp"
+#include "support/json_text.hpp"
 
 namespace elfaudit {
 namespace {
@@ -151,7 +152,7 @@ std::string json_report(const std::vector<SymbolReport>& reports, bool complete)
   for (const SymbolReport& report : reports) symbols.push_back(json_of(report));
   const Json document = {
       {"schema", "elfaudit/1"}, {"version", ELFAUDIT_VERSION}, {"complete", complete}, {"symbols", std::move(symbols)}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(document, 2) + "\n";
 }
 
 }  // namespace elfaudit

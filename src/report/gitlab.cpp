@@ -9,6 +9,7 @@
 #include "elfaudit/report.hpp"
 #include "report/fingerprint.hpp"
 #include "report/wording.hpp"
+#include "support/json_text.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {
@@ -47,7 +48,7 @@ std::string gitlab_report(const Audit& audit, const ReportOptions& options) {
                        {{"path", file.empty() ? "." : to_utf8(file)},  // GitLab drops an issue without one
                         {"lines", {{"begin", std::max<std::uint32_t>(focus.at.line, 1)}}}}}});
   }
-  return issues.dump(2) + "\n";
+  return json_text(issues, 2) + "\n";
 }
 
 }  // namespace elfaudit

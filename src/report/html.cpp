@@ -13,6 +13,7 @@
 #include "rules/rules.hpp"
 #include "scan/device/device_code.hpp"
 #include "support/demangle.hpp"
+#include "support/json_text.hpp"
 #include "target/gpu_code.hpp"
 
 namespace elfaudit {
@@ -129,7 +130,7 @@ std::string html_report(const Audit& audit, const ReportOptions& options) {
                      {"pulls", pulls(audit)},
                      {"images", images(audit)},
                      {"undefined", options.list_undefined ? open_names(audit) : std::vector<std::string>{}}};
-  return kPageHead + without_markup(data.dump(-1, ' ', false, Json::error_handler_t::replace)) + kPageTail;
+  return kPageHead + without_markup(json_text(data, -1)) + kPageTail;
 }
 
 }  // namespace elfaudit

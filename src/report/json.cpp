@@ -9,6 +9,7 @@
 #include "elfaudit/version.hpp"
 #include "report/fingerprint.hpp"
 #include "report/wording.hpp"
+#include "support/json_text.hpp"
 
 namespace elfaudit {
 namespace {
@@ -78,7 +79,7 @@ Json joined(const std::vector<Audit>& links, Json (*of_link)(const Audit&)) {
   std::set<std::string> seen;
   for (const Audit& link : links)
     for (Json& row : of_link(link))
-      if (seen.insert(row.dump(-1, ' ', false, Json::error_handler_t::replace)).second) list.push_back(std::move(row));
+      if (seen.insert(json_text(row, -1)).second) list.push_back(std::move(row));
   return list;
 }
 
@@ -231,7 +232,7 @@ std::string json_report(const Audit& audit, const ReportOptions& options) {
                    {"notes", audit.job.notes}};
   if (!audit.links.empty()) document["links"] = links(audit);
   // Names are bytes; JSON is UTF-8: what is not UTF-8 becomes U+FFFD instead of an exception.
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(document, 2) + "\n";
 }
 
 }  // namespace elfaudit

@@ -37,7 +37,7 @@ std::string xml(std::string_view text) {
     } else
       out += c;
   }
-  return out;
+  return hidden_escaped(out, [](char32_t c) { return fmt::format("&#{};", static_cast<unsigned>(c)); });
 }
 
 /// Text between tags, where a line is a line.

@@ -20,6 +20,7 @@
 #include "report/wording.hpp"
 #include "scan/device/device_code.hpp"
 #include "support/demangle.hpp"
+#include "support/json_text.hpp"
 #include "support/strings.hpp"
 #include "target/gpu_code.hpp"
 
@@ -253,7 +254,7 @@ void append_json(std::string& out, std::string_view text) {
     out.append(1, '"').append(text).append(1, '"');
     return;
   }
-  out += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  out += json_text(nlohmann::json(text), -1);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "report/rule_help.hpp"
 #include "report/wording.hpp"
 #include "rules/rules.hpp"
+#include "support/json_text.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit {
@@ -318,7 +319,7 @@ std::string sarif_report(const Audit& audit, const ReportOptions& options) {
                     {"columnKind", "utf16CodeUnits"},
                     {"results", results(audit, addresses)}};
   const Json document = {{"$schema", kSchema}, {"version", "2.1.0"}, {"runs", Json::array({run})}};
-  return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(document, 1) + "\n";
 }
 
 }  // namespace elfaudit

@@ -154,4 +154,20 @@ std::string visible(std::string_view text) {
   return out;
 }
 
+std::string hidden_escaped(std::string_view utf8, std::string (*escape)(char32_t)) {
+  const auto may_be_hidden = [](char c) { return static_cast<unsigned char>(c) >= 0x7f; };
+  std::string out;
+  while (!utf8.empty()) {
+    const auto plain = std::find_if(utf8.begin(), utf8.end(), may_be_hidden) - utf8.begin();
+    out += utf8.substr(0, static_cast<std::size_t>(plain));
+    utf8.remove_prefix(static_cast<std::size_t>(plain));
+    const std::size_t length = utf8_length(utf8);
+    if (length == 0) return out.append(utf8);
+    const std::string_view one = utf8.substr(0, length);
+    out += spelled(code_point(one)).empty() ? std::string(one) : escape(code_point(one));
+    utf8.remove_prefix(length);
+  }
+  return out;
+}
+
 }  // namespace elfaudit

@@ -82,4 +82,7 @@ std::string to_utf8(std::string_view text);
 /// anywhere ("##[error]", Azure's "##vso[", TeamCity's "##teamcity["). All else is as it is, backslashes too.
 std::string visible(std::string_view text);
 
+/// For documents of programs: of what visible() spells out, DEL and all behind it in the way of the document's format.
+std::string hidden_escaped(std::string_view utf8, std::string (*escape)(char32_t));
+
 }  // namespace elfaudit

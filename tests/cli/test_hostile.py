@@ -277,6 +277,20 @@ def test_names_are_shown_and_not_obeyed(lab):
     assert "nl\n::error file=x.c,line=1::injected" in [one["symbol"] for one in document["duplicates"]], "documents for programs have the names as they are"
 
 
+@pytest.mark.parametrize("format", ["json", "sarif", "gitlab", "junit", "html"])
+def test_documents_hold_nothing_that_a_terminal_obeys(lab, format):
+    hostile_names(lab)
+    text = run(lab, "check", "--format", format, "e1.o", "e2.o").stdout
+    assert [c for c in obeyed(text) if len(c) == 1] == []
+    assert "[error]old" in text.decode()
+
+
+def test_json_has_control_characters_as_they_are(lab):
+    hostile_names(lab)
+    text = run(lab, "check", "--format", "json", "e1.o", "e2.o").stdout.decode()
+    assert "c1\\u009b31m" in text and "c1\x9b31m" in [one["symbol"] for one in json.loads(text)["duplicates"]]
+
+
 def test_names_of_files_are_shown_and_not_obeyed(lab):
     lab.cc("a.o", "int state;")
     name = "no\x1b[31msuch\n::error::x"
