@@ -158,6 +158,8 @@ void InputCollector::run_script(const LinkerScript& script, const InputState& st
   job_.versions.insert(job_.versions.end(), script.versions.begin(), script.versions.end());
   has_output_format_ |= !script.output_format.empty();
   job_.output_sections.insert(job_.output_sections.end(), script.output_sections.begin(), script.output_sections.end());
+  regions_.insert(script.regions.begin(), script.regions.end());
+  for (const std::string& region : script.regions_needed) regions_needed_.emplace(region, path);
   InputState inner = state;
   std::uint32_t depth = 0;
   for (const ScriptStatement& statement : script.statements) {
@@ -172,6 +174,11 @@ void InputCollector::run_script(const LinkerScript& script, const InputState& st
       run_statement(statement, inner);
     }
   }
+}
+
+void InputCollector::finish() {
+  for (const auto& [region, script] : regions_needed_)
+    if (!regions_.contains(region)) add_missing(script, "memory region '" + region + "' is not in any MEMORY");
 }
 
 void InputCollector::run_statement(const ScriptStatement& statement, const InputState& state) {

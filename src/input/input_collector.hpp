@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,9 @@ class InputCollector {
   /// -T FILE: like an input, but its ENTRY() pulls a member as -e does.
   void add_main_script(const std::string& word, const InputState& state);
 
+  /// Behind the last input: what only all scripts together tell.
+  void finish();
+
   /// Does a script of the link have OUTPUT_FORMAT()?
   bool has_output_format() const { return has_output_format_; }
 
@@ -76,6 +80,8 @@ class InputCollector {
   std::map<std::string, std::string> not_built_;
   std::vector<OpenScript> open_scripts_;  // outermost first
   std::uint32_t groups_ = 0;
+  std::set<std::string> regions_;                      ///< of memory, that scripts name
+  std::map<std::string, std::string> regions_needed_;  ///< and the script that needs it
   std::size_t statements_ = 0;
   bool has_output_format_ = false;
   bool binary_from_here_ = false;  ///< by TARGET(binary) of a script

@@ -853,6 +853,7 @@ class LineReader {
           break;
       }
     }
+    collector.finish();
     places.push_back(job_.inputs.size());
     for (std::size_t i = 0; i < options; ++i) job_.assignments[i].place = places[job_.assignments[i].place];
     if (entry_) job_.entry = *entry_;  // -e outranks ENTRY()

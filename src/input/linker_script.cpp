@@ -1,19 +1,18 @@
-// The lexer of scripts, the readers of version scripts and of linker scripts.
+// The lexer and the reader of linker scripts.
 
 #include "input/linker_script.hpp"
-
-#include "support/limits.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <iterator>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "input/version_script.hpp"
+#include "support/limits.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {
@@ -172,357 +171,9 @@ std::optional<std::string_view> ScriptLexer::braced() {
   return std::nullopt;
 }
 
-struct Token {
-  enum class Kind : std::uint8_t { End, Mark, Word, Quoted };
-  Kind kind = Kind::End;
-  std::string text;  ///< ";", "{", "}" or ":" for marks
-  bool is(std::string_view mark) const { return kind == Kind::Mark && text == mark; }
-};
-
-/// What the linkers read differently. GNU ld 2.40, gold 1.16, lld 14 and 19 and mold 1.10 were asked about every row.
-struct VersionDialect {
-  bool labels_in_order = true;  ///< at most one "global:" and then one "local:", and none after names without a label
-  bool last_semicolon = true;   ///< the last name of a list ends with ";" too
-  bool empty = false;           ///< no node at all is a script
-  bool semicolon_is_name = false;  ///< where a name is expected, ";" is one
-  bool extern_is_name = false;     ///< in "extern;"
-  bool label_is_word = false;      ///< "global:foo" is one word, a name; "global: foo" is what it looks like
-  bool unknown_language = false;   ///< "Java" beside "C" and "C++"
-  bool anonymous_beside_others = false;
-  bool repeated_names = false;
-  bool many_parents = true;                          ///< "} V1 V2;"
-  bool known_parents = true;                         ///< and these are earlier nodes
-  std::string_view characters = "_.$/\\~=+[]*?-!^";  ///< of a name, beside letters and digits
-  bool few_begin = false;                            ///< it begins with a letter or one of "_.$*["
-  bool odd_characters = false;                       ///< what can't be in a name is left out with a warning
-  bool closed_sets = true;                           ///< "[a" is no pattern
-  bool needs_names = false;                          ///< in extern "C" { }, and in a dynamic list
-  bool dynamic_list = false;  ///< nodes without names and local symbols; label_is_word: "global:" may be there
-  bool either_list = false;   ///< one name in "global:" of one node and "local:" of another
-  bool both_lists = true;     ///< one name in both lists of a node that is the first to have it
-};
-
-VersionDialect version_dialect_of(LinkerKind linker) {
-  VersionDialect dialect;
-  switch (linker) {
-    case LinkerKind::Bfd:
-      dialect.odd_characters = true;
-      dialect.characters = "_.$\\[]*?-!^";
-      break;
-    case LinkerKind::Gold:
-      dialect.anonymous_beside_others = dialect.either_list = dialect.few_begin = true;
-      dialect.characters = "_.$[]*?-^";
-      dialect.both_lists = false;
-      break;
-    case LinkerKind::Lld:
-    case LinkerKind::Mold:
-      dialect.labels_in_order = dialect.known_parents = dialect.many_parents = false;
-      dialect.semicolon_is_name = dialect.repeated_names = dialect.either_list = true;
-      break;
-  }
-  dialect.label_is_word = linker == LinkerKind::Lld;
-  const bool gnu = linker == LinkerKind::Bfd || linker == LinkerKind::Gold;
-  dialect.extern_is_name = dialect.unknown_language = dialect.needs_names = gnu;
-  dialect.closed_sets = !gnu;
-  if (linker == LinkerKind::Mold) {
-    dialect.last_semicolon = false;
-    dialect.empty = dialect.anonymous_beside_others = true;
-  }
-  return dialect;
-}
-
-struct SyntaxError {
-  std::string reason{};
-};
-
-class Lexer {
- public:
-  Lexer(std::string_view text, const VersionDialect& dialect) : text_(text), dialect_(dialect) {}
-
-  Token next() {
-    for (;;) {
-      skip_blanks();
-      if (at_ == text_.size()) return {};
-      const char c = text_[at_];
-      if (c == '"') return quoted();
-      if (begins_word(c)) return word();
-      ++at_;
-      const bool mark = std::string_view(";{}:,").find(c) != std::string_view::npos;
-      if (mark || !dialect_.odd_characters) return {Token::Kind::Mark, std::string(1, c)};
-    }
-  }
-
-  std::size_t line() const {
-    return 1 +
-           static_cast<std::size_t>(std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at_), '\n'));
-  }
-
- private:
-  void skip_blanks() {
-    for (;;) {
-      while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
-      if (text_.substr(at_).starts_with("/*")) {
-        const std::size_t end = text_.find("*/", at_ + 2);
-        if (end == std::string_view::npos) throw SyntaxError();
-        at_ = end + 2;
-      } else if (at_ < text_.size() && text_[at_] == '#') {
-        at_ = std::min(text_.find('\n', at_), text_.size());
-      } else {
-        return;
-      }
-    }
-  }
-
-  static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'; }
-
-  Token quoted() {
-    const std::size_t end = text_.find('"', at_ + 1);
-    if (end == std::string_view::npos) throw SyntaxError();
-    Token token{Token::Kind::Quoted, std::string(text_.substr(at_ + 1, end - at_ - 1))};
-    at_ = end + 1;
-    return token;
-  }
-
-  static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
-  bool is_word(char c) const {
-    return is_letter(c) || (c >= '0' && c <= '9') || dialect_.characters.find(c) != std::string_view::npos;
-  }
-
-  bool begins_word(char c) const {
-    if (!dialect_.few_begin) return is_word(c);
-    return is_letter(c) || std::string_view("_.$*[").find(c) != std::string_view::npos;
-  }
-
-  /// "global:" is a word and a mark, "ns::f*" one word.
-  Token word() {
-    const std::size_t begin = at_;
-    while (at_ < text_.size() && (is_word(text_[at_]) || text_[at_] == ':')) {
-      if (text_[at_] == ':') {
-        const bool more = at_ + 1 < text_.size();
-        const bool pair = more && text_[at_ + 1] == ':';
-        if (!pair && !(dialect_.label_is_word && more && is_word(text_[at_ + 1]))) break;
-        at_ += pair ? 1 : 0;
-      }
-      ++at_;
-    }
-    return {Token::Kind::Word, std::string(text_.substr(begin, at_ - begin))};
-  }
-
-  std::string_view text_;
-  const VersionDialect& dialect_;
-  std::size_t at_ = 0;
-};
-
-class Parser {
- public:
-  Parser(std::string_view text, const std::string& where, const VersionDialect& dialect)
-      : dialect_(dialect), lexer_(text, dialect_), where_(where) {}
-
-  VersionScript parse() {
-    try {
-      for (take(); token_.kind != Token::Kind::End; take()) node();
-      if (script_.nodes.empty() && !dialect_.empty) throw SyntaxError();
-    } catch (const SyntaxError& error) {
-      script_.nodes.clear();
-      script_.error = "line " + std::to_string(lexer_.line()) + ": syntax error";
-      if (!error.reason.empty()) script_.error += ": " + error.reason;
-    }
-    return std::move(script_);
-  }
-
- private:
-  const Token& take() { return token_ = lexer_.next(); }
-  bool is_name() const { return token_.kind == Token::Kind::Word || token_.kind == Token::Kind::Quoted; }
-
-  void expect(std::string_view mark) {
-    if (!token_.is(mark)) throw SyntaxError{"'" + std::string(mark) + "' is missing before " + shown()};
-  }
-
-  std::string shown() const {
-    return token_.kind == Token::Kind::End ? "the end of the file" : "'" + token_.text + "'";
-  }
-
-  void node() {
-    VersionNode node;
-    node.where = where_;
-    if (is_name() && !dialect_.dynamic_list) {
-      node.name = token_.text;
-      take();
-    }
-    expect("{");
-    body(node);
-    std::size_t parents = 0;
-    for (take(); is_name() && !dialect_.dynamic_list; take()) parent(++parents);
-    expect(";");
-    if (dialect_.dynamic_list && dialect_.needs_names && node.globals.empty()) throw SyntaxError{"no name in the list"};
-    check(node);
-    script_.nodes.push_back(std::move(node));
-  }
-
-  /// The nodes that it follows: "} V1;"
-  void parent(std::size_t number) const {
-    if (number > 1 && !dialect_.many_parents) throw SyntaxError{"';' is missing before '" + token_.text + "'"};
-    if (dialect_.known_parents && !names_.contains(token_.text))
-      throw SyntaxError{"no node " + token_.text + " before it"};
-  }
-
-  void check(const VersionNode& node) {
-    if (dialect_.closed_sets) {
-      check_sets(node.globals);
-      check_sets(node.locals);
-    }
-    const bool second = !names_.insert(node.name).second;
-    if (names_.size() + (second ? 1 : 0) > 1 && names_.contains("") && !dialect_.anonymous_beside_others)
-      throw SyntaxError{"a node without a name beside another node"};
-    if (second && !dialect_.repeated_names) throw SyntaxError{"a second node " + node.name};
-    Patterns globals = as_set(node.globals);
-    Patterns locals = as_set(node.locals);
-    if (!dialect_.both_lists) check_both_lists(node);
-    if (dialect_.either_list) return;
-    check_lists(globals, locals_);
-    check_lists(locals, globals_);
-    globals_.merge(globals);
-    locals_.merge(locals);
-  }
-
-  static void check_sets(const std::vector<SymbolPattern>& list) {
-    for (const SymbolPattern& pattern : list) {
-      const std::size_t open = pattern.text.find('[');
-      if (open != std::string::npos && pattern.text.find(']', open) == std::string::npos)
-        throw SyntaxError{"'[' is not closed in '" + pattern.text + "'"};
-    }
-  }
-
-  using Patterns = std::set<std::pair<std::string, bool>>;
-
-  /// gold lets patterns be in both lists, but for "*", and names that an earlier node has.
-  void check_both_lists(const VersionNode& node) {
-    const bool any = has_any(node.globals) && has_any(node.locals);
-    if (any) throw SyntaxError{"'*' is both global and local"};
-    Patterns locals = exact_names(node.locals);
-    Patterns globals = exact_names(node.globals);
-    std::erase_if(globals, [&](const auto& pattern) { return exact_names_.contains(pattern); });
-    check_lists(globals, locals);
-    exact_names_.merge(globals);
-    exact_names_.merge(locals);
-  }
-
-  static bool has_any(const std::vector<SymbolPattern>& list) {
-    return std::any_of(list.begin(), list.end(), [](const SymbolPattern& pattern) { return pattern.text == "*"; });
-  }
-
-  static Patterns exact_names(std::vector<SymbolPattern> list) {
-    std::erase_if(list, [](const SymbolPattern& pattern) {
-      return !pattern.literal && pattern.text.find_first_of("*?[") != std::string::npos;
-    });
-    return as_set(list);
-  }
-
-  static Patterns as_set(const std::vector<SymbolPattern>& list) {
-    Patterns set;
-    for (const SymbolPattern& pattern : list) set.emplace(pattern.text, pattern.cxx);
-    return set;
-  }
-
-  static void check_lists(const Patterns& some, const Patterns& others) {
-    for (const auto& pattern : some)
-      if (others.contains(pattern)) throw SyntaxError{"'" + pattern.first + "' is both global and local"};
-  }
-
-  /// From behind "{" to "}".
-  void body(VersionNode& node) {
-    std::vector<SymbolPattern>* list = &node.globals;
-    enum class Place : std::uint8_t { Begin, Names, Global, Local } place = Place::Begin;
-    take();
-    while (!token_.is("}")) {
-      if (token_.kind == Token::Kind::End) throw SyntaxError{"'}' is missing"};
-      const bool language = token_.kind == Token::Kind::Word && token_.text == "extern";
-      if (language) {
-        external(*list);
-      } else if (const Token before = token_; is_name() && take().is(":") && is_label(before)) {
-        const Place next = before.text == "global" ? Place::Global : Place::Local;
-        if (dialect_.dynamic_list && (next == Place::Local || !dialect_.label_is_word)) throw SyntaxError();
-        const bool in_order = place == Place::Begin || (place == Place::Global && next == Place::Local);
-        if (dialect_.labels_in_order && !in_order) throw SyntaxError{"'" + before.text + ":' after other names"};
-        place = next;
-        list = next == Place::Global ? &node.globals : &node.locals;
-        if (take().is("}") && dialect_.labels_in_order) throw SyntaxError{"no name after '" + before.text + ":'"};
-        continue;
-      } else if (before.kind == Token::Kind::Mark) {
-        if (!before.is(";") || !dialect_.semicolon_is_name) throw SyntaxError();
-        take();
-        list->push_back({";", false, true});
-      } else {
-        list->push_back({before.text, false, before.kind == Token::Kind::Quoted});
-      }
-      if (place == Place::Begin) place = Place::Names;
-      if (token_.is("}") && !dialect_.last_semicolon && !language) return;
-      expect(";");
-      take();
-    }
-  }
-
-  static bool is_label(const Token& token) {
-    return token.kind == Token::Kind::Word && (token.text == "global" || token.text == "local");
-  }
-
-  /// "extern" and what is after it: "C++" { names }. Leaves the token behind "}". Where "extern;" is a name, it leaves ";".
-  void external(std::vector<SymbolPattern>& list) {
-    const Token language = take();
-    if (dialect_.extern_is_name && language.is(";")) return list.push_back({"extern", false, false});
-    const bool known =
-        language.text == "C" || language.text == "C++" || (language.text == "Java" && dialect_.unknown_language);
-    if (language.kind != Token::Kind::Quoted || !known) throw SyntaxError{"no such language: " + shown()};
-    take();
-    expect("{");
-    if (take().is("}") && dialect_.needs_names) throw SyntaxError{"no name in the braces"};
-    for (; !token_.is("}"); take()) {
-      if (!is_name()) throw SyntaxError{"a name is missing before " + shown()};
-      list.push_back({token_.text, language.text == "C++", token_.kind == Token::Kind::Quoted});
-      if (take().is("}")) break;
-      expect(";");
-    }
-    take();
-  }
-
-  VersionDialect dialect_;
-  Lexer lexer_;
-  Token token_;
-  std::string where_;
-  VersionScript script_;
-  std::set<std::string> names_;  ///< of the nodes so far, and what is in their lists
-  Patterns exact_names_;         ///< in either list of a node so far
-  Patterns globals_;
-  Patterns locals_;
-};
-
-}  // namespace
-
-VersionScript parse_version_script(std::string_view text, const std::string& where, LinkerKind linker,
-                                   bool relocatable) {
-  VersionDialect dialect = version_dialect_of(linker);
-  dialect.both_lists |= relocatable;  // gold compares the lists when it uses them
-  return Parser(text, where, dialect).parse();
-}
-
-VersionScript parse_dynamic_list(std::string_view text, const std::string& where, LinkerKind linker) {
-  VersionDialect dialect = version_dialect_of(linker);
-  dialect.dynamic_list = dialect.last_semicolon = true;
-  dialect.empty = dialect.semicolon_is_name = false;
-  dialect.anonymous_beside_others = dialect.repeated_names = dialect.needs_names;  // several lists
-  return Parser(text, where, dialect).parse();
-}
-
-std::vector<SymbolPattern> all_patterns(const VersionScript& script) {
-  std::vector<SymbolPattern> all;
-  for (const VersionNode& node : script.nodes) all.insert(all.end(), node.globals.begin(), node.globals.end());
-  return all;
-}
-
-namespace {
-
 using Kind = ScriptStatement::Kind;
+
+struct ScriptError {};
 
 bool is_assignment_operator(const ScriptToken& token) {
   return token.kind == ScriptToken::Kind::Punctuation &&
@@ -555,14 +206,15 @@ struct ScriptWords {
 };
 
 constexpr ScriptWords kStatements[] = {{"b", "FORCE_GROUP_ALLOCATION HLL LD_FEATURE MAP SYSLIB"},
-                                       {"bg", "FORCE_COMMON_ALLOCATION INHIBIT_COMMON_ALLOCATION"},
+                                       {"bg", "FORCE_COMMON_ALLOCATION"},
+                                       {"g", "INHIBIT_COMMON_ALLOCATION"},
                                        {"bL", "NOCROSSREFS NOCROSSREFS_TO"},
                                        {"blL", "INSERT OUTPUT REGION_ALIAS"},
                                        {"lL", "OVERWRITE_SECTIONS"}};
 constexpr ScriptWords kOperatorsOfSome[] = {{"gL", "^"}, {"bL", "^="}};
 /// Inside SECTIONS { }. gold knows EXCLUDE_FILE before a section's name, not before a file's.
 constexpr ScriptWords kSectionWords[] = {
-    {"b", "ALIGN_WITH_INPUT"}, {"bL", "OVERLAY"}, {"blL", "CREATE_OBJECT_SYMBOLS EXCLUDE_FILE"}};
+    {"b", "ALIGN_WITH_INPUT"}, {"bg", "ENTRY"}, {"bL", "OVERLAY"}, {"blL", "CREATE_OBJECT_SYMBOLS EXCLUDE_FILE"}};
 /// Of an output section, in parentheses behind its name.
 constexpr ScriptWords kSectionTypes[] = {
     {"b", "DSECT READONLY"}, {"bL", "TYPE"}, {"blL", "COPY INFO OVERLAY"}, {"bglL", "NOLOAD"}};
@@ -595,7 +247,7 @@ class ScriptParser {
   LinkerScript parse() {
     try {
       while (lexer_.peek(ScriptMode::Statement).kind != ScriptToken::Kind::End) statement();
-    } catch (const SyntaxError&) {
+    } catch (const ScriptError&) {
       script_.statements.clear();
       script_.error = "line " + std::to_string(lexer_.line()) + ": syntax error";
     }
@@ -610,12 +262,12 @@ class ScriptParser {
  private:
   ScriptToken next(ScriptMode mode = ScriptMode::Statement) {
     ScriptToken token = lexer_.next(mode);
-    if (token.kind == ScriptToken::Kind::Bad) throw SyntaxError();
+    if (token.kind == ScriptToken::Kind::Bad) throw ScriptError();
     return token;
   }
 
   void expect(std::string_view text, ScriptMode mode = ScriptMode::Statement) {
-    if (!next(mode).is(text)) throw SyntaxError();
+    if (!next(mode).is(text)) throw ScriptError();
   }
 
   bool accept(std::string_view text) {
@@ -631,12 +283,12 @@ class ScriptParser {
   void statement() {
     const ScriptToken word = next();
     if (word.is(";")) return;
-    if (!word.name()) throw SyntaxError();
+    if (!word.name()) throw ScriptError();
     if (is_assignment_operator(lexer_.peek(ScriptMode::Expression))) return assignment(word.text, ";");
     if (linker_.knows_few_statements && !is_among(word.text, {"INPUT", "GROUP", "OUTPUT_FORMAT", "VERSION"}))
-      throw SyntaxError();
-    if (word.quoted || !knows_word(kStatements, linker_, word.text)) throw SyntaxError();
-    if (!named_statement(word.text)) throw SyntaxError();
+      throw ScriptError();
+    if (word.quoted || !knows_word(kStatements, linker_, word.text)) throw ScriptError();
+    if (!named_statement(word.text)) throw ScriptError();
   }
 
   bool named_statement(const std::string& word) {
@@ -688,9 +340,9 @@ class ScriptParser {
   void versions() {
     expect("{");
     const std::optional<std::string_view> text = lexer_.braced();
-    if (!text) throw SyntaxError();
+    if (!text) throw ScriptError();
     VersionScript parsed = parse_version_script(*text, where_, linker_.kind);
-    if (!parsed.error.empty()) throw SyntaxError();
+    if (!parsed.error.empty()) throw ScriptError();
     script_.versions.insert(script_.versions.end(), std::make_move_iterator(parsed.nodes.begin()),
                             std::make_move_iterator(parsed.nodes.end()));
   }
@@ -698,8 +350,16 @@ class ScriptParser {
   /// Statements that say nothing about symbols.
   bool skipped_statement(const std::string& word) {
     if (is_among(word, {"FORCE_COMMON_ALLOCATION", "INHIBIT_COMMON_ALLOCATION", "FORCE_GROUP_ALLOCATION"})) return true;
-    if (is_among(word, {"OUTPUT_ARCH", "OUTPUT", "NOCROSSREFS", "NOCROSSREFS_TO", "REGION_ALIAS", "LD_FEATURE",
-                        "ASSERT", "MAP", "HLL", "SYSLIB"})) {
+    if (word == "REGION_ALIAS") {
+      expect("(");
+      script_.regions.push_back(next().text);
+      expect(",");
+      script_.regions_needed.push_back(next().text);
+      expect(")");
+      return true;
+    }
+    if (is_among(word, {"OUTPUT_ARCH", "OUTPUT", "NOCROSSREFS", "NOCROSSREFS_TO", "LD_FEATURE", "ASSERT", "MAP", "HLL",
+                        "SYSLIB"})) {
       expect("(");
       skip_to_close("(", ")");
       return true;
@@ -707,16 +367,28 @@ class ScriptParser {
     if (is_among(word, {"MEMORY", "PHDRS"})) {
       script_.skipped.push_back(word);
       expect("{");
-      skip_to_close("{", "}");
+      if (word == "MEMORY")
+        memory();
+      else
+        skip_to_close("{", "}");
       return true;
     }
     return false;
   }
 
+  /// "NAME (ATTRIBUTES) : ORIGIN = EXPRESSION, LENGTH = EXPRESSION", any number of them.
+  void memory() {
+    for (ScriptToken token = next(ScriptMode::Expression); !token.is("}"); token = next(ScriptMode::Expression)) {
+      if (token.kind == ScriptToken::Kind::End) throw ScriptError();
+      const ScriptToken behind = lexer_.peek(ScriptMode::Expression);
+      if (token.name() && (behind.is(":") || behind.is("("))) script_.regions.push_back(token.text);
+    }
+  }
+
   void skip_to_close(std::string_view open, std::string_view close) {
     for (int depth = 1; depth > 0;) {
       const ScriptToken token = next(ScriptMode::Expression);
-      if (token.kind == ScriptToken::Kind::End) throw SyntaxError();
+      if (token.kind == ScriptToken::Kind::End) throw ScriptError();
       refuse_unknown_function(token);
       depth += token.is(open) ? 1 : token.is(close) ? -1 : 0;
     }
@@ -724,18 +396,18 @@ class ScriptParser {
 
   void refuse_unknown_function(const ScriptToken& token) {
     const bool known = token.quoted || knows_word(kFunctions, linker_, token.text);
-    if (!known && lexer_.peek(ScriptMode::Expression).is("(")) throw SyntaxError();
+    if (!known && lexer_.peek(ScriptMode::Expression).is("(")) throw ScriptError();
   }
 
   /// The files of INPUT() and GROUP() up to the closing parenthesis.
   void file_list(bool as_needed, int depth) {
-    if (depth == limits::kExpressionDepth) throw SyntaxError();
-    if (linker_.needs_files_in_lists && lexer_.peek(ScriptMode::FileList).is(")")) throw SyntaxError();
+    if (depth == limits::kExpressionDepth) throw ScriptError();
+    if (linker_.needs_files_in_lists && lexer_.peek(ScriptMode::FileList).is(")")) throw ScriptError();
     for (;;) {
       const ScriptToken token = next(ScriptMode::FileList);
       if (token.is(")")) return;
       if (token.is(",")) continue;
-      if (!token.name() || (!token.quoted && token.text.starts_with('=') && !linker_.has_sysroot)) throw SyntaxError();
+      if (!token.name() || (!token.quoted && token.text.starts_with('=') && !linker_.has_sysroot)) throw ScriptError();
       if (token.is("AS_NEEDED") && lexer_.peek(ScriptMode::FileList).is("(")) {
         expect("(");
         file_list(true, depth + 1);
@@ -747,38 +419,45 @@ class ScriptParser {
 
   std::string file_name() {
     ScriptToken token = next(ScriptMode::FileList);
-    if (!token.name()) throw SyntaxError();
+    if (!token.name()) throw ScriptError();
     return token.text;
   }
 
+  /// EXTERN() has any number, all others have one.
   void parenthesised_names(Kind kind) {
     expect("(");
-    for (;;) {
-      const ScriptToken token = next();
-      if (token.is(")")) return;
+    std::size_t count = 0;
+    for (ScriptToken token = next(); !token.is(")"); token = next()) {
       if (token.is(",")) continue;
-      if (token.is("=") && kind == Kind::SearchDir) {  // SEARCH_DIR(=/usr/lib): below the sysroot
-        add(kind, "=" + next().text);
-        continue;
-      }
-      if (!token.name()) throw SyntaxError();
-      add(kind, token.text);
+      const bool in_sysroot = token.is("=") && kind == Kind::SearchDir;  // SEARCH_DIR(=/usr/lib)
+      if (in_sysroot) token = next();
+      if (!token.name()) throw ScriptError();
+      add(kind, (in_sysroot ? "=" : "") + token.text);
+      ++count;
     }
+    if (kind == Kind::Extern ? count == 0 && linker_.needs_files_in_lists : count != 1) throw ScriptError();
   }
 
+  /// One, or three for the default, -EB and -EL.
   void output_format() {
     expect("(");
-    const ScriptToken name = next();
-    if (script_.output_format.empty()) script_.output_format = name.text;
-    if (!name.is(")")) skip_to_close("(", ")");
+    std::vector<ScriptToken> names;
+    for (ScriptToken token = next(); !token.is(")"); token = next())
+      if (token.name() == (names.size() % 2 == 0) && (token.name() || token.is(",")) && names.size() < 5)
+        names.push_back(std::move(token));
+      else if (!linker_.knows_few_statements || token.kind == ScriptToken::Kind::End)
+        throw ScriptError();
+    if (names.size() != 1 && names.size() != 5 && !linker_.knows_few_statements) throw ScriptError();
+    if (script_.output_format.empty() && !names.empty()) script_.output_format = names.front().text;
   }
 
-  /// After PROVIDE: "(symbol = expression)".
+  /// After PROVIDE: "(symbol = expression);".
   void provide(const std::string& word) {
     expect("(");
     const ScriptToken symbol = next(linker_.splits_provided ? ScriptMode::Expression : ScriptMode::Statement);
-    if (!symbol.name()) throw SyntaxError();
+    if (!symbol.name()) throw ScriptError();
     assignment(symbol.text, ")", word);
+    if (const ScriptToken end = next(); !end.is(";") && !end.is(",")) throw ScriptError();
   }
 
   void assignment(const std::string& symbol, std::string_view end, std::string_view word = {}) {
@@ -788,9 +467,9 @@ class ScriptParser {
     const ScriptToken sign = next(ScriptMode::Expression);
     const bool provided = !word.empty();
     const bool is_sign = provided ? sign.is("=") || linker_.provides_with_any_sign : is_assignment_operator(sign);
-    if (!is_sign || !knows_word(kOperatorsOfSome, linker_, sign.text)) throw SyntaxError();
+    if (!is_sign || !knows_word(kOperatorsOfSome, linker_, sign.text)) throw ScriptError();
     const bool joins_signs = in_list_ ? linker_.names_files_in_sections : linker_.joins_signs;
-    if (joins_signs && !lexer_.at_space()) throw SyntaxError();
+    if (joins_signs && !lexer_.at_space()) throw ScriptError();
     if (sign.text != "=" && !place) made.uses.push_back(symbol);
     if (linker_.knows_few_statements)
       alias(made);
@@ -817,7 +496,7 @@ class ScriptParser {
   /// "a = b;" alone.
   void alias(Assignment& made) {
     const ScriptToken symbol = next(ScriptMode::Expression);
-    if (!is_symbol(symbol)) throw SyntaxError();
+    if (!is_symbol(symbol)) throw ScriptError();
     made.uses.push_back(symbol.text);
     expect(";", ScriptMode::Expression);
   }
@@ -827,9 +506,9 @@ class ScriptParser {
     bool behind_operand = false;
     for (int depth = 0;;) {
       const ScriptToken token = expression_token(made);
-      if (token.kind == ScriptToken::Kind::End || is_odd(token)) throw SyntaxError();
-      if (!knows_word(kOperatorsOfSome, linker_, token.text)) throw SyntaxError();
-      if (token.name() && behind_operand) throw SyntaxError();
+      if (token.kind == ScriptToken::Kind::End || is_odd(token)) throw ScriptError();
+      if (!knows_word(kOperatorsOfSome, linker_, token.text)) throw ScriptError();
+      if (token.name() && behind_operand) throw ScriptError();
       behind_operand = token.name() && !lexer_.peek(ScriptMode::Expression).is("(");
       if (depth == 0 && (token.is(end) || token.is(","))) return;
       depth += token.is("(") ? 1 : token.is(")") ? -1 : 0;
@@ -849,14 +528,20 @@ class ScriptParser {
       partly_symbols(token.text, made);
     } else if (takes_no_symbol(token.text)) {
       next(ScriptMode::Expression);
+      check_argument(token.text, lexer_.peek(ScriptMode::Expression));
       skip_to_close("(", ")");
     }
     return token;
   }
 
+  void check_argument(std::string_view function, const ScriptToken& argument) {
+    if (function == "CONSTANT" && !is_among(argument.text, {"MAXPAGESIZE", "COMMONPAGESIZE"})) throw ScriptError();
+    if (is_among(function, {"ORIGIN", "LENGTH"})) script_.regions_needed.push_back(argument.text);
+  }
+
   /// The first argument of ASSERT(expression, "message"), the second of SEGMENT_START("segment", expression).
   void partly_symbols(std::string_view function, Assignment& made) {
-    if (++nested_ > limits::kExpressionDepth) throw SyntaxError();
+    if (++nested_ > limits::kExpressionDepth) throw ScriptError();
     next(ScriptMode::Expression);
     if (function == "ASSERT") {
       expression(",", made);
@@ -873,9 +558,9 @@ class ScriptParser {
   void refuse_word(const ScriptToken& token, int depth) {
     const bool in_list = depth > 1 && !linker_.names_files_in_sections;
     const bool glued = token.name() && !token.quoted && token.text.find('=') != std::string::npos;
-    if (glued && !in_list) throw SyntaxError();
-    if (depth == 1 && (is_odd(token) || token.is("%"))) throw SyntaxError();
-    if (!token.quoted && !knows_word(kSectionWords, linker_, token.text)) throw SyntaxError();
+    if (glued && !in_list) throw ScriptError();
+    if (depth == 1 && (is_odd(token) || token.is("%"))) throw ScriptError();
+    if (!token.quoted && !knows_word(kSectionWords, linker_, token.text)) throw ScriptError();
     in_list_ = depth > 1;
   }
 
@@ -901,7 +586,7 @@ class ScriptParser {
       const ScriptToken type = lexer_.peek(ScriptMode::Expression);
       behind_operand = token.is(")") || (token.name() && !type.is("("));
       if (token.is("(") && find_word(kSectionTypes, type.text) != nullptr) {
-        if (!knows_word(kSectionTypes, linker_, type.text)) throw SyntaxError();
+        if (!knows_word(kSectionTypes, linker_, type.text)) throw ScriptError();
         skip_to_close("(", ")");
         --depth;
       }
@@ -915,7 +600,7 @@ class ScriptParser {
     std::string described;  // "NAME [ADDRESS] : {"
     for (int depth = 1; depth > 0;) {
       const ScriptToken token = next();
-      if (token.kind == ScriptToken::Kind::End) throw SyntaxError();
+      if (token.kind == ScriptToken::Kind::End) throw ScriptError();
       if (depth == 1 && described.empty() && token.name()) described = token.text;
       refuse_word(token, depth);
       if (token.is("{")) {
@@ -951,7 +636,10 @@ class ScriptParser {
   /// After an output section's "}": ">REGION AT>REGION :phdr =fill". The "phdr =fill" there assigns nothing.
   void section_placement() {
     for (;;) {
-      if (accept(">") || accept(":")) {
+      if (accept(">")) {
+        const ScriptToken region = next();
+        if (linker_.needs_regions) script_.regions_needed.push_back(region.text);
+      } else if (accept(":")) {
         next();
       } else if (lexer_.peek(ScriptMode::Statement).text.starts_with(':')) {
         next();  // ":text" is one word here
@@ -980,7 +668,7 @@ LinkerScript parse_linker_script(std::string_view text, const std::string& where
 void read_expression(std::string_view expression, Assignment& made) {
   try {
     ScriptParser(expression, {}, traits_of(LinkerKind::Mold)).read_expression(made);
-  } catch (const SyntaxError&) {
+  } catch (const ScriptError&) {
     made.uses.clear();
   }
 }

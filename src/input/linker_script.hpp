@@ -13,23 +13,6 @@
 
 namespace elfaudit {
 
-// --- Version scripts and dynamic lists: text -> nodes. Opens no file. The language: GNU ld manual, "VERSION Command"
-// and --dynamic-list.
-
-struct VersionScript {
-  std::vector<VersionNode> nodes;
-  std::string error;  ///< "line 3: syntax error: ..."; empty when it was understood
-};
-
-/// As that linker reads it: they do not all accept the same. `where` names the file in the nodes.
-VersionScript parse_version_script(std::string_view text, const std::string& where, LinkerKind linker,
-                                   bool relocatable = false);
-
-/// --dynamic-list and --export-dynamic-symbol-list: "{ foo; bar*; };", nodes without names and local symbols.
-VersionScript parse_dynamic_list(std::string_view text, const std::string& where, LinkerKind linker);
-
-std::vector<SymbolPattern> all_patterns(const VersionScript& script);
-
 struct ScriptStatement {
   enum class Kind : std::uint8_t { Input, GroupStart, GroupEnd, SearchDir, Extern, Entry, Assign, Include, Target };
   Kind kind = Kind::Input;
@@ -43,6 +26,8 @@ struct LinkerScript {
   std::vector<VersionNode> versions;         ///< VERSION { }
   std::vector<std::string> output_sections;  ///< that SECTIONS describes
   std::string output_format;                 ///< the first name in OUTPUT_FORMAT(); empty when there is none
+  std::vector<std::string> regions;          ///< of memory, that MEMORY and REGION_ALIAS() name
+  std::vector<std::string> regions_needed;   ///< and those that some script of the link must name
   std::vector<std::string> skipped;          ///< statements that lay out the output and were not followed: "SECTIONS"
   bool inserts = false;                      ///< INSERT: adds to the linker's own script instead of replacing it
   std::string error;                         ///< "line 3: syntax error"; empty when the text is a linker script

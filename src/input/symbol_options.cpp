@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "input/linker_script.hpp"
+#include "input/version_script.hpp"
 #include "support/file.hpp"
 #include "support/limits.hpp"
 #include "target/linker_traits.hpp"

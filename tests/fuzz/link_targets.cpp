@@ -7,6 +7,7 @@
 #include "input/driver.hpp"
 #include "input/linker_script.hpp"
 #include "input/response_file.hpp"
+#include "input/version_script.hpp"
 #include "support/shell_words.hpp"
 
 namespace elfaudit::fuzz {
@@ -69,9 +70,11 @@ const Registered kVersionScript(
     {"version_script",
      Form::Text,
      [](std::string_view input) {
-       for (const LinkerKind linker : kLinkers)
+       for (const LinkerKind linker : kLinkers) {
          for (const bool relocatable : {false, true})
            static_cast<void>(all_patterns(parse_version_script(input, "x.map", linker, relocatable)));
+         static_cast<void>(parse_dynamic_list(input, "x.list", linker));
+       }
      },
      {"V1 { global: f; g*; extern \"C++\" { \"ns::f(int)\"; A::*; }; local: *; };\nV2 { h; } V1;\n",
       "{ foo; bar*; };\n"},

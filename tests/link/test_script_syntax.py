@@ -65,6 +65,32 @@ SCRIPTS = """
     SECTIONS { .text : { *(.text) } .gone 0x10000 (NOLOAD) : { *(.gone) } }
     SECTIONS { .text : { *(.text) } .gone ADDR(.text) + 0x1000 : { *(.gone) } }
     SECTIONS { ASSERT(1, "text") .text : { *(.text) } }
+    SECTIONS { .text : { *(.text) } > nowhere }
+    MEMORY { r : o = 0x10000, l = 1M } SECTIONS { .text : { *(.text) } > r }
+    MEMORY { r : o = 0x10000, l = 1M } SECTIONS { .text : { *(.text) } > r AT> q }
+    MEMORY { r : o = 0x10000, l = 1M } MEMORY { s : o = 0x200000, l = 1M } SECTIONS { .text : { *(.text) } > s .d : { *(.d) } > r }
+    INCLUDE region.ld SECTIONS { .text : { *(.text) } > r }
+    REGION_ALIAS("alias", nowhere)
+    a = ORIGIN(nowhere);
+    a = CONSTANT(OTHER);
+    ENTRY(_start, b)
+    ENTRY()
+    ENTRY(_start);
+    EXTERN()
+    EXTERN(a b, c)
+    SEARCH_DIR(/nowhere /either)
+    TARGET(elf64-x86-64 elf64-x86-64)
+    OUTPUT_FORMAT()
+    OUTPUT_FORMAT(elf64-x86-64
+    OUTPUT_FORMAT("elf64-x86-64", "elf64-x86-64")
+    OUTPUT_FORMAT("elf64-x86-64", "elf64-x86-64", "elf64-x86-64")
+    OUTPUT_FORMAT(elf64-x86-64 elf64-x86-64 elf64-x86-64)
+    PROVIDE(a = 4)
+    HIDDEN(a = 4)
+    SECTIONS { PROVIDE(a = 4) .text : { *(.text) } }
+    SECTIONS { .text : { PROVIDE(a = 4) *(.text) } }
+    SECTIONS { .text : { PROVIDE(a = 4); *(.text) } }
+    SECTIONS { ENTRY(_start) .text : { *(.text) } }
     NOCROSSREFS(.text .data)
     NOCROSSREFS_TO(.text .data)
     MEMORY { r (rwx) : ORIGIN = 0x10000, LENGTH = 1M } REGION_ALIAS("alias", r)
@@ -75,6 +101,7 @@ SCRIPTS = """
     OUTPUT(b.out)
     FORCE_GROUP_ALLOCATION
     FORCE_COMMON_ALLOCATION
+    INHIBIT_COMMON_ALLOCATION
     SECTIONS { .x : { *(.x) } } INSERT AFTER .text;
     SECTIONS { OVERLAY : { .a { *(.a) } .b { *(.b) } } }
     SECTIONS { .text : ALIGN_WITH_INPUT { *(.text) } }
@@ -163,6 +190,7 @@ def bench(tmp_path_factory):
 
     lab = Lab(tmp_path_factory.mktemp("scripts"))
     assemble(lab, "start", ".globl _start\n.text\n_start: nop")
+    lab.write("region.ld", "MEMORY { r : o = 0x10000, l = 1M }\n")
     for table, suffix in ((LINES, "ld"), (lines_of(LISTS), "list"), (lines_of(VERSIONS), "map")):
         for i, script in enumerate(table):
             lab.write(f"{i}.{suffix}", script + "\n")
