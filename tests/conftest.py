@@ -1,9 +1,12 @@
 """What every Python test has: the `lab` fixture, and an exit code that tells CTest when a file was skipped whole."""
 
 import collections
+import os
+import pathlib
 
 import pytest
 
+import compiled
 from elfaudit_test import Lab, some_of
 
 SKIPPED = 77  # tests/CMakeLists.txt: SKIP_RETURN_CODE
@@ -11,8 +14,22 @@ LONG_TABLE = 8  # cases
 
 
 @pytest.fixture
-def lab(tmp_path):
-    return Lab(tmp_path)
+def lab(tmp_path, tmp_path_factory):
+    if not compiled.FOLDER:
+        yield Lab(tmp_path)
+        return
+    place = tmp_path_factory.getbasetemp() / "now"  # the same for all tests of the file, with what they put beside their folder
+    (place / "lab").mkdir(parents=True)
+    yield Lab(place / "lab")
+    place.rename(tmp_path / "was")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config):
+    if compiled.FOLDER and not config.option.basetemp:
+        file = pathlib.Path(config.args[0].split("::")[0])
+        config.option.basetemp = os.path.join(compiled.FOLDER, "places", file.parent.name, file.stem)
+        os.makedirs(os.path.dirname(config.option.basetemp), exist_ok=True)
 
 
 def pytest_collection_modifyitems(config, items):

@@ -18,6 +18,8 @@ import zlib
 
 import pytest
 
+import compiled
+
 EVERY_NTH = int(os.environ.get("EVERY_NTH_CASE", "1"))  # case of a table is run, see some_of
 SOURCE_DIR = pathlib.Path(os.environ.get("ELFAUDIT_SOURCE_DIR", pathlib.Path(__file__).parent.parent))
 
@@ -101,11 +103,11 @@ class Lab:
         file.write_text(text)
         return name
 
-    def cc(self, output, source, command="g++"):
+    def cc(self, output, source, command="g++", check=True):
         """Compiles source text to the object `output` with a compiler command ("g++ -g -fPIC") and returns its name."""
-        compiler = pathlib.Path(shlex.split(command)[0]).name.split("-")[0]
+        compiler = re.sub(r"-\d+$", "", pathlib.Path(shlex.split(command)[0]).name).split("-")[-1]
         name = self.write(str(pathlib.Path(output).with_suffix("")) + EXTENSIONS[compiler], source)
-        self.sh(f"{command} {'' if compiler == 'as' else '-c'} {shlex.quote(name)} -o {shlex.quote(output)}")
+        self.sh(f"{command} {'' if compiler == 'as' else '-c'} {shlex.quote(name)} -o {shlex.quote(output)}", check, (name, source))
         return output
 
     def ar(self, archive, *members):
@@ -114,9 +116,9 @@ class Lab:
         self.sh(shlex.join(["ar", "rcD", archive, *members]))
         return archive
 
-    def sh(self, command, check=True):
+    def sh(self, command, check=True, source=None):
         """Runs a shell command; one that fails fails the test unless `check` is off."""
-        result = self._run(["bash", "-c", command])
+        result = compiled.run(self.path, command, lambda: self._run(["bash", "-c", command]), source)
         assert result.code == 0 or not check, f"{command}\n{result}"
         return result
 
