@@ -147,13 +147,8 @@ def compiled(lab, machine):
     lab.write("start.c", "void _start(void) {}")
     lab.write("library.c", LIBRARY)
     lab.sh(f"{start} -fPIC -c start.c -o start.o && {start} -fPIC -shared -nostdlib library.c -o liblibrary.so")
-    objects = []
-    commands = []
-    for number, (compiler, flags, source) in enumerate(itertools.product(compilers, FLAGS, FEATURES.values())):
-        lab.write(f"o{number}.c", source)
-        commands.append(f"{compiler} -O1 {flags} -c o{number}.c -o o{number}.o 2>/dev/null")
-        objects.append(f"o{number}.o")
-    lab.sh("\n".join([*commands, "true"]))
+    objects = [lab.cc(f"o{number}.o", source, f"{compiler} -O1 {flags}", check=False)
+               for number, (compiler, flags, source) in enumerate(itertools.product(compilers, FLAGS, FEATURES.values()))]
     return [name for name in objects if (lab.path / name).exists()]
 
 
