@@ -155,6 +155,9 @@ void InputCollector::run_script(const LinkerScript& script, const InputState& st
                     "treated as kept",
                     path, fmt::join(script.skipped, ", ")));
   }
+  const bool lays_out = std::find(script.skipped.begin(), script.skipped.end(), "SECTIONS") != script.skipped.end();
+  if (lays_out && !open_scripts_.back().main && !job_.inputs.empty() && search_.linker->sections_come_first)
+    add_missing(path, "SECTIONS behind other inputs: give the script with -T");
   job_.versions.insert(job_.versions.end(), script.versions.begin(), script.versions.end());
   has_output_format_ |= !script.output_format.empty();
   job_.output_sections.insert(job_.output_sections.end(), script.output_sections.begin(), script.output_sections.end());

@@ -210,3 +210,11 @@ def test_reads_the_same_lists_of_symbols(bench, linker, option, table, suffix):
     given = enumerate(lines_of(table))
     different = [f"{script}\n{text}" for i, script in given if (text := differs(bench, linker, f"-shared {option} {i}.{suffix} start.o"))]
     assert not different, "\n".join(different)
+
+
+@every_linker_and_gold
+def test_takes_a_layout_among_the_inputs(bench, linker):
+    bench.write("layout.ld", "SECTIONS { .text : { *(.text) } }\n")
+    lines = ("start.o layout.ld", "layout.ld start.o", "-T layout.ld start.o", "-shared start.o layout.ld")
+    different = [text for line in lines if (text := differs(bench, linker, line))]
+    assert not different, "\n".join(different)
