@@ -6,7 +6,8 @@
 //     needs it. Their references count like the others'. One that is not found is a warning.
 //  2. GNU ld reports a name that a shared object refers to (not weakly) and nothing defines, unless a relocatable
 //     object refers to it too, weakly or not: then that one's relocations decide. -u and -e count as such a reference.
-//     With --gc-sections neither matters.
+//     With --gc-sections neither matters. Those of a weak reference are refused because of a library beside the line
+//     alone, too.
 //  3. mold 1.10 never reports any of this; gold and lld have rules of their own.
 //  4. A definition that is hidden, made local by a version script or by --exclude-libs doesn't count for a shared
 //     object of an executable's link, unless another shared object defines the name too: GNU ld refuses it, with a
@@ -96,7 +97,7 @@ namespace {
 struct Want {
   std::string_view version;
   SymbolId first;       ///< invalid when only a library beside the line refers to it
-  std::string_view by;  ///< that library
+  std::string by;       ///< that library
   bool defined = false;
   bool by_shared = false;  ///< a shared object defines it
   bool regular_strong = false;
@@ -145,7 +146,7 @@ class SharedReferences {
         if (!want.defined && (!want.by_shared || want.not_exported)) {
           if (undefined_too && reported(name, want) && !defined_by_linker(name, job_, machine_of(inputs_), true))
             add_unresolved(name, want);
-        } else if (refuses_hidden_ && want.first.valid() && want.definition.valid() && !want.by_shared) {
+        } else if (refuses_hidden_ && want.definition.valid() && !want.by_shared) {
           check_exported(name, want, removed);
         }
       }
@@ -171,8 +172,10 @@ class SharedReferences {
       if (known != wants.end()) continue;
       Want& want = wants.emplace_back();
       want.version = version;
-      want.by = object.origin.path;
-      if (id.valid()) want.first = {id, s};
+      if (id.valid())
+        want.first = {id, s};
+      else
+        want.by = object.origin.path;
     }
   }
 
@@ -230,7 +233,8 @@ class SharedReferences {
   bool reported(std::string_view name, const Want& want) const {
     const bool by_option = std::find(job_.required.begin(), job_.required.end(), name) != job_.required.end() &&
                            !job_.required_late.contains(std::string(name));
-    return job_.gc_sections || !(want.regular_strong || want.regular_weak || by_option);
+    const bool by_weak = want.regular_weak && want.first.valid();
+    return job_.gc_sections || !(want.regular_strong || by_weak || by_option);
   }
 
   void add_unresolved(std::string_view name, const Want& want) {
@@ -245,7 +249,7 @@ class SharedReferences {
     if (want.first.valid())
       made.references.push_back({want.first, {}, 0});
     else
-      made.remarks.push_back("needed by " + std::string(want.by) + ", which a shared object of the link needs");
+      made.remarks.push_back("needed by " + want.by + ", which a shared object of the link needs");
   }
 
   void check_exported(std::string_view name, const Want& want, const std::function<bool(const SymbolId&)>& removed) {
@@ -254,6 +258,7 @@ class SharedReferences {
     std::string why =
         exports_.why_not(name, object.origin, want.not_exported, object.text(symbol.version), symbol.default_version);
     if (why.empty() || removed(want.definition)) return;
+    if (!want.first.valid()) why += ", and needed by " + want.by;
     std::string printed(name);
     if (job_.linker == LinkerKind::Bfd && !symbol.version.empty())
       printed.append(symbol.default_version ? "@@" : "@").append(object.text(symbol.version));

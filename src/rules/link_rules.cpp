@@ -67,13 +67,14 @@ constexpr Rule kFatalWarning{
 namespace {
 
 Finding not_exported(const Evidence& evidence, const Rejection& rejection) {
-  Finding finding = make_finding(
-      kSymbolNotExported, rejection.symbol,
-      demangle(rejection.symbol) + " is " + rejection.detail + ", and a shared object of the link needs it");
+  Finding finding = make_finding(kSymbolNotExported, rejection.symbol,
+                                 demangle(rejection.symbol) + " is " + rejection.detail +
+                                     (rejection.other.valid() ? ", and a shared object of the link needs it"
+                                                              : ", which a shared object of the link needs"));
   const LinkJob& job = evidence.job;
   if (job.unresolved.warn_only && traits_of(job).rules == ResolutionRules::Lld) finding.severity = Severity::Warning;
   if (rejection.first.valid()) finding.sites.push_back(make_site(evidence, rejection.first, Role::Kept));
-  finding.sites.push_back(make_site(evidence, rejection.other, Role::Reference));
+  if (rejection.other.valid()) finding.sites.push_back(make_site(evidence, rejection.other, Role::Reference));
   return finding;
 }
 

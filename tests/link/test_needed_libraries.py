@@ -3,7 +3,7 @@
 import pytest
 
 from elfaudit_test import Lab, need
-from linkers import agree, every_linker
+from linkers import agree, assemble_all, every_linker
 
 need("gcc", "ld.bfd")
 
@@ -179,3 +179,19 @@ def test_what_a_loaded_library_keeps_is_judged(lab):
         linked = lab.sh(command, check=False)
         ours = lab.audit("check", "--format", "json", "--", *command.split()).json()
         assert ("R_X86_64_32" in linked.err) == any(f["rule"] == "relocation-not-pic" for f in ours["findings"]), linked
+
+
+def test_what_a_loaded_library_needs_is_exported_and_strong(lab):
+    """Its reference makes a weak one strong, and a definition that it needs must not be hidden."""
+    assemble_all(lab, {
+        "leaf": ".globl leaf\n.data\nleaf: .quad 0", "twig": ".globl twig\n.data\ntwig: .quad leaf", "bough": ".globl bough\nbough: call twig@plt",
+        "start": ".globl _start\n_start: call bough@plt", "weak": ".globl _start\n.weak leaf\n_start: call bough@plt\n.quad leaf",
+        "hidden": ".globl leaf\n.hidden leaf\n.data\nleaf: .quad 0",
+    })
+    lab.sh("ld.bfd -shared leaf.o -soname libleaf.so -o libleaf.so; ld.bfd -shared twig.o libleaf.so -soname libtwig.so -o libtwig.so; "
+           "ld.bfd -shared bough.o libtwig.so -soname libbough.so -o libbough.so; mkdir alone; cp libtwig.so alone")
+    for search in ("-rpath-link alone libbough.so", "--as-needed libbough.so libtwig.so", "-rpath-link . libbough.so", "libbough.so libtwig.so"):
+        for objects in ("start.o", "weak.o", "start.o hidden.o", "weak.o hidden.o", "--gc-sections weak.o", "-shared weak.o", "-pie weak.o"):
+            agree(lab, "bfd", f"{objects} {search}")
+    told = lab.audit("check", "--", "ld.bfd", "start.o", "hidden.o", "libbough.so", "-rpath-link", "alone", "-o", "out").out
+    assert "leaf is hidden, and needed by alone/libtwig.so, which a shared object of the link needs" in told, told
