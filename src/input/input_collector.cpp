@@ -90,6 +90,9 @@ void InputCollector::add_library(const std::string& name, const std::string& spe
 }
 
 void InputCollector::add_found(const FoundFile& found, const std::string& spelled, const InputState& state) {
+  const bool elf = found.probe.kind == ProbedKind::Elf || found.probe.kind == ProbedKind::Facts;
+  if (state.just_symbols && (search_.linker->just_symbols_by_R ? found.probe.shared : !elf))
+    return add_missing(found.path, elf ? "a shared object, and --just-symbols takes none" : "not an ELF file");
   const bool binary = state.binary || binary_from_here_;
   const bool script = !binary && (!found.probe.empty || (job_.scope.command && search_.linker->empty_is_script));
   if (found.probe.kind == ProbedKind::Text && script) {

@@ -608,6 +608,8 @@ class LineReader {
     const bool is_R = item.name == "R" || linker_.just_symbols_is_R;
     const FileProbe probe = probe_file(item.value);
     const bool no_file = probe.kind == ProbedKind::NotAFile || probe.kind == ProbedKind::Missing;
+    if (is_R && !no_file && linker_.rules == ResolutionRules::Mold)
+      return links_nothing(item.spelled + " " + item.value, " takes no file there");
     if (is_R && (no_file || !linker_.just_symbols_by_R)) {
       job_.has_rpath = true;
       return add_colon_separated(item.value, rpath_);
@@ -859,7 +861,8 @@ class LineReader {
     if (entry_) job_.entry = *entry_;  // -e outranks ENTRY()
     if (!job_.entry_given && job_.replaces_default_script && linker_.script_is_whole) job_.entry = "start";
     for (const std::string& file : read_files_) {
-      if (find_script_file(search_, file).empty()) job_.missing.emplace_back(file, "no such file");
+      if (find_script_file(search_, file).empty())
+        job_.missing.emplace_back(file, why_unusable(probe_file(file).kind));
     }
     if (linker_.evaluates_few_times) note_long_chains();
     exports_.finish(search_, unresolved_.fatal_warnings(), job_);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "input/input_collector.hpp"
 #include "input/version_script.hpp"
 #include "support/file.hpp"
 #include "support/limits.hpp"
@@ -193,7 +194,7 @@ void ExportOptions::finish(const SearchPath& search, bool fatal_warnings, LinkJo
 void ExportOptions::read(const NamedFile& file, const SearchPath& search, LinkJob& job) {
   const std::string path = find_script_file(search, file.name);
   if (path.empty()) {
-    job.missing.emplace_back(file.name, "no such file");
+    job.missing.emplace_back(file.name, why_unusable(probe_file(file.name).kind));
     return;
   }
   const std::optional<std::string> text = read_whole(path, limits::kVersionScriptBytes);

@@ -83,8 +83,8 @@ std::vector<std::string> take_shrunk_files();
 /// other devices.
 std::string read_named(const std::string& path, std::uint64_t most);
 
-/// A file that may be there: all bytes of a regular file; nothing when there is none, it can't be read or is larger
-/// than `most`.
+/// A file that may be there: all bytes of a regular file or of /dev/null; nothing when there is none, it can't be read
+/// or is larger than `most`.
 std::optional<std::string> read_whole(const std::string& path, std::uint64_t most);
 
 /// The same for what the program keeps for itself: its answers do not depend on it, so it is not noted (file_uses.hpp).

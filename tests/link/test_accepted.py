@@ -94,13 +94,18 @@ NODES = [
 ]
 
 
+SYMBOLS_OF_FILES = [f"{objects} {option}{file}" for objects in ("uses-x.o", "start.o", "-shared uses-x.o") for option in ("-R ", "--just-symbols=")
+                    for file in ("x.o", "x.so", "x.exe", "libone.a", "alias.ld", "nosuch", "lib")]
+EMPTY_FILES = [f"start.o {words}/dev/null" for words in ("--retain-symbols-file=", "-T ", "--symbol-ordering-file=", "--dynamic-list=", "--version-script=", "@", "")]
+
+
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
     lab = Lab(tmp_path_factory.mktemp("accepted"))
     assemble_all(lab, SOURCES)
     for name in ("x", "uses-x"):
         lab.sh(f"ld.bfd -shared {name}.o -soname {name}.so -o {name}.so")
-    lab.sh("cp x.so libtwo.so")
+    lab.sh("cp x.so libtwo.so; mkdir lib; ld.bfd -e 0 x.o -o x.exe")
     lab.ar("libone.a", "x.o")
     lab.write("alias.ld", "alias = x;\n")
     lab.write("group.ld", "GROUP(libone.a) alias = x;\n")
@@ -133,6 +138,17 @@ def test_what_gc_sections_leaves_to_be_defined(lab, linker):
     """For mold a note that is loaded is kept, in a group too."""
     assemble_all(lab, {**GC, "start": START})
     alike(lab, linker, GC_LINES)
+
+
+@every_linker_and_gold
+def test_files_that_are_linked_for_their_symbols_alone(bench, linker):
+    alike(bench, linker, SYMBOLS_OF_FILES)
+
+
+@every_linker_and_gold
+def test_the_null_device_is_an_empty_file(bench, linker):
+    """mold can't read an empty script and an empty list."""
+    alike(bench, linker, [line for line in EMPTY_FILES if linker != "mold" or not {"-T", "--dynamic-list=/dev/null"} & set(line.split())])
 
 
 def test_options_that_mold_does_not_tell_of(bench):
