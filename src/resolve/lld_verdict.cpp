@@ -242,7 +242,7 @@ void LldLink::merge_versions() {
   for (std::uint32_t id = 0; id < table_.size(); ++id) {
     const std::string_view name = table_.name(id);
     const std::size_t at = name.find('@');
-    if (at == std::string_view::npos || at == 0) continue;
+    if (at == std::string_view::npos || at == 0 || at + 1 == name.size()) continue;  // "foo@" is another name
     const std::uint32_t base = table_.find(name.substr(0, at));
     if (base == kNone || base == id) continue;
     const bool assigned = assigned_.contains(table_.name(base));

@@ -163,9 +163,11 @@ class VersionCheck {
            (resolved_as == SymbolResolution::Overridden && linker_.rules == ResolutionRules::GnuLd);
   }
 
-  /// It makes "_end" when an object asks for it.
+  /// It makes "_end" when an object asks for it, and so do scripts what they provide.
   bool made_by_linker(std::string_view name) const {
-    return plain_.contains(name) && defined_by_linker(name, job_, machine_of(inputs_), is_dynamic());
+    const auto provides = [&](const Assignment& made) { return made.provide && made.symbol == name; };
+    return plain_.contains(name) && (defined_by_linker(name, job_, machine_of(inputs_), is_dynamic()) ||
+                                     std::any_of(job_.assignments.begin(), job_.assignments.end(), provides));
   }
 
   void found(const ObjectFacts& object, const Symbol& symbol) {

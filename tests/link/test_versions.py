@@ -30,6 +30,8 @@ OBJECTS = {
     "foo-and-bar-v1-default": ".globl foo, bar_1\n.symver bar_1, bar@@V1, remove\n.data\nfoo: .quad 0\nbar_1: .quad 0",
     "bar-uses-foo": ".globl bar\n.data\nbar: .quad foo",
     "start-foo": START + ".globl foo\nfoo: .quad 0",
+    "start-uses-foo-base": START + ".symver foo_0, foo@\n.quad foo_0",
+    "weak-foo-base": ".weak foo_0\n.symver foo_0, foo@\n.data\n.quad foo_0",
     "bar-v1-default": ".globl bar_1\n.symver bar_1, bar@@V1\n.data\nbar_1: .quad 0",
     "needs-foo": ".globl g\n.text\ng: call foo@PLT",
     "tls": '.section .tdata,"awT",@progbits\n.globl s\n.type s,@tls_object\n.size s,8\ns: .quad 1',
@@ -300,6 +302,10 @@ OF_LLD = """
     -shared start.o libbar-default.a --defsym=bar=4
     start.o --start-lib foo-and-bar-v1-default.o --end-lib bar.so bar-uses-foo.o
     start.o foo-and-bar-v1-default.o bar.so bar-uses-foo.o
+    start-uses-foo-base.o foo.o
+    start-uses-foo-base.o foo.o --version-script v1.map
+    start.o weak-foo-base.o foo.o
+    -shared start-uses-foo-base.o --defsym=foo=4
 """
 
 
@@ -326,6 +332,15 @@ def test_a_script_that_the_linker_refuses(bench, linker, script):
     result = bench.audit("check", "--", PROGRAMS[linker], *words.split(), "-o", "out")
     assert (result.code == 0) == (linked.code == 0), f"{linked}\n{result}"
     assert result.code == 0 or re.search(r"script.map: line \d: syntax error", result.out), result
+
+
+@pytest.mark.parametrize("linker", ["bfd", "lld14", "lld19"])
+@pytest.mark.parametrize("words", ["-shared start.o needs-foo.o", "-shared start.o", "-pie start.o needs-foo.o"])
+def test_a_name_that_a_script_provides_is_there(bench, linker, words):
+    """Where an object asks for it."""
+    need(PROGRAMS[linker])
+    bench.write("provide.ld", "PROVIDE(foo = _start);\n")
+    assert not linkers.differs(bench, linker, f"{words} provide.ld --version-script only-foo.map --no-undefined-version")
 
 
 @pytest.mark.parametrize("first", TLS_INPUTS)
