@@ -38,7 +38,7 @@ std::string folders_searched(const std::vector<std::string>& folders) {
   return fmt::format("{}{}", fmt::join(shown, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
 }
 
-/// GNU ld defines __ehdr_start where a segment holds the file's headers.
+/// GNU ld and lld define __ehdr_start where a segment holds the file's headers.
 bool makes_room_for_headers(std::string_view script) {
   return script.find("SIZEOF_HEADERS") != std::string_view::npos || script.find("FILEHDR") != std::string_view::npos;
 }
@@ -141,7 +141,7 @@ void InputCollector::add_script(const std::string& path, const InputState& state
   if (!script.error.empty()) {
     return add_missing(path, "file format not recognized; treating as linker script: " + script.error);
   }
-  if (main && makes_room_for_headers(*text))
+  if (main && (search_.linker->rules == ResolutionRules::Gold || makes_room_for_headers(*text)))
     job_.assignments.push_back({"__ehdr_start", {}, path, true});  // without a -T script every linker defines it
   const bool outer_folder = included && search_.linker->searches_outer_script && !open_scripts_.empty();
   const std::size_t first = open_scripts_.empty() ? job_.inputs.size() : open_scripts_.back().first_input;

@@ -73,6 +73,7 @@ SCRIPT_LINKS = [
     ("bfd", "-n headers.o"),
     ("bfd", "-N --no-omagic headers.o"),
     ("lld19", "-T no-room.ld headers.o"),
+    ("gold", "-T no-room.ld headers.o"),
     ("lld14", "overwrite.ld begins.o"),
     ("lld19", "overwrite.ld begins.o"),
     ("lld19", "-T overwrite.ld linker-names.o"),
