@@ -7,8 +7,8 @@
 //     not open, it is opened, and they are applied again.
 //  3. For a common symbol a linker may look into a member whether it defines the name, and how; mold looks whether it
 //     does so weakly. These members are all open before the rules are applied.
-//  4. Where something is reported as undefined and the linker reads the members themselves, all are opened and the rules
-//     are applied again: an index may be older than its members.
+//  4. Where something is reported as undefined and the linker reads the members themselves, all are opened. If one does
+//     not define what the index says, which may be older, the rules are applied again.
 //  5. The other members are opened only for what is reported: where something is undefined, to say who might define it;
 //     where two archives define a name of which one is taken, to say so.
 
@@ -98,17 +98,22 @@ void LinkMembers::open_wanted() {
       });
     }
     wanted_.clear();
-    open(std::move(members));
+    take_in(open(std::move(members)));
   }
 }
 
-void LinkMembers::open(std::vector<ObjectId> members) {
+/// Returns those that were not open.
+std::vector<ObjectId> LinkMembers::open(std::vector<ObjectId> members) {
   for (ObjectId& member : members) member.input = first_[member.input];
   std::sort(members.begin(), members.end());
   members.erase(std::unique(members.begin(), members.end()), members.end());
   std::erase_if(members, [&](ObjectId id) { return !inputs_[id.input].objects[id.object].unopened; });
-  if (members.empty()) return;
   open_members(inputs_, members, job_.lto);
+  return members;
+}
+
+/// What was opened takes part from now on: its names get numbers.
+void LinkMembers::take_in(std::vector<ObjectId> members) {
   const std::size_t opened = members.size();
   for (std::uint32_t i = 0; i < inputs_.size(); ++i)  // an archive that is named twice
     for (std::size_t m = 0; first_[i] != i && m < opened; ++m)
@@ -126,7 +131,7 @@ Resolution LinkMembers::resolve() {
     grow();
     std::vector<ObjectId> members = unopened([&](ObjectId id) { return resolution.linked[id.input][id.object]; });
     if (members.empty()) return resolution;
-    open(std::move(members));
+    take_in(open(std::move(members)));
   }
 }
 
@@ -139,27 +144,43 @@ std::vector<ObjectId> LinkMembers::unopened(const Test& test) const {
   return members;
 }
 
-void LinkMembers::open_after(std::vector<ObjectId> members, Resolution& resolution) {
-  open(std::move(members));
+/// Gives what was opened for a report its place in what the linker made of the line.
+void LinkMembers::make_room(Resolution& resolution) const {
   for (std::uint32_t i = 0; i < inputs_.size(); ++i)
     for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o)
       resolution.symbol_resolutions[i][o].resize(inputs_[i].objects[o].symbols.size(), SymbolResolution::NotExtracted);
 }
 
 /// Rule 4.
-bool LinkMembers::open_behind_indexes(const Resolution& resolution) {
+bool LinkMembers::open_behind_indexes(Resolution& resolution) {
   const auto reported = [](const Unresolved& name) { return name.reported; };
   if (traits_of(job_).believes_index ||
       std::none_of(resolution.unresolved.begin(), resolution.unresolved.end(), reported))
     return false;
-  std::vector<ObjectId> members = unopened([](ObjectId) { return true; });
-  const bool any = !members.empty();
-  open(std::move(members));
-  return any;
+  std::vector<ObjectId> members = open(unopened([](ObjectId) { return true; }));
+  make_room(resolution);
+  if (std::all_of(members.begin(), members.end(), [&](ObjectId id) { return is_as_indexed(id); })) return false;
+  take_in(std::move(members));
+  return true;
+}
+
+/// Does it define what its archive's index says, in that order? The index has that of the members.
+bool LinkMembers::is_as_indexed(ObjectId id) const {
+  const InputFacts& archive = inputs_[id.input];
+  const ObjectFacts& object = archive.objects[id.object];
+  auto entry = std::partition_point(archive.index.begin(), archive.index.end(),
+                                    [&](const IndexEntry& e) { return e.object < id.object; });
+  const auto is_next = [&](std::string_view name) {
+    return entry != archive.index.end() && entry->object == id.object && archive.index_name(*entry++) == name;
+  };
+  for (const Symbol& symbol : object.symbols)
+    if (symbol.defined() && (!symbol.version.empty() || !is_next(object.name(symbol)))) return false;
+  return entry == archive.index.end() || entry->object != id.object;
 }
 
 void LinkMembers::open_rest(Resolution& resolution) {
-  open_after(unopened([](ObjectId) { return true; }), resolution);
+  open(unopened([](ObjectId) { return true; }));
+  make_room(resolution);
 }
 
 /// Rule 5.
@@ -179,7 +200,8 @@ void LinkMembers::open_rivals(Resolution& resolution) {
   }
   std::erase_if(rivals, [&](ObjectId id) { return !inputs_[id.input].objects[id.object].unopened; });
   if (rivals.empty()) return;
-  open_after(rivals, resolution);
+  take_in(open(rivals));
+  make_room(resolution);
   const auto is_one = [&](ObjectId id) {
     const std::vector<std::uint32_t> names = names_defined_strongly(id);
     return std::any_of(names.begin(), names.end(),

@@ -32,8 +32,8 @@ class LinkMembers {
   Resolution resolve();
 
   /// Opens all members where the linker would find in them what is reported as undefined, were the index wrong. True
-  /// when there were any: resolve() again.
-  bool open_behind_indexes(const Resolution& resolution);
+  /// when one is: resolve() again.
+  bool open_behind_indexes(Resolution& resolution);
 
   /// Opens all members that define what a member of another archive that is taken does, and if one does so strongly,
   /// all others.
@@ -54,8 +54,10 @@ class LinkMembers {
   void note(ObjectId id);
   void want(std::uint32_t name, Want how);
   void open_wanted();
-  void open(std::vector<ObjectId> members);
-  void open_after(std::vector<ObjectId> members, Resolution& resolution);
+  std::vector<ObjectId> open(std::vector<ObjectId> members);
+  void take_in(std::vector<ObjectId> members);
+  bool is_as_indexed(ObjectId id) const;
+  void make_room(Resolution& resolution) const;
   std::vector<std::uint32_t> names_defined_strongly(ObjectId id) const;
   template <class Visit>
   void each_member_offering(std::uint32_t name, const Visit& visit) const;
