@@ -28,6 +28,7 @@
 #include "support/file_uses.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
+#include "support/threads.hpp"
 
 namespace elfaudit {
 namespace {
@@ -362,16 +363,28 @@ class SupplierSearch {
     return on_line.spelled.starts_with("-l") ? on_line.spelled : on_line.path;
   }
 
+  /// Nearly no symbol has to do with what is missing, which all threads see.
   void look_on_the_line() {
-    for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
-      if (job_.inputs[i].device_only) continue;
-      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
-        const ObjectFacts& object = inputs_[i].objects[o];
-        if (object.nested) continue;
-        for (std::uint32_t s = 0; s < object.symbols.size(); ++s)
-          if (object.symbols[s].defined()) look_at({{i, o}, s});
-      }
-    }
+    std::vector<ObjectId> objects;
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i)
+      for (std::uint32_t o = 0; o < inputs_[i].objects.size() && !job_.inputs[i].device_only; ++o)
+        if (!inputs_[i].objects[o].nested) objects.push_back({i, o});
+    constexpr std::size_t kGrain = 8;  // objects
+    std::vector<std::vector<SymbolId>> telling(objects.size());
+    for_each_parallel(objects.size(), kGrain, [&](std::size_t n) {
+      const ObjectFacts& object = inputs_[objects[n].input].objects[objects[n].object];
+      for (std::uint32_t s = 0; s < object.symbols.size(); ++s)
+        if (object.symbols[s].defined() && is_telling(object.name(object.symbols[s])))
+          telling[n].push_back({objects[n], s});
+    });
+    for (const std::vector<SymbolId>& symbols : telling)
+      for (const SymbolId id : symbols) look_at(id);
+  }
+
+  bool is_telling(std::string_view name) const {
+    bool any = filter_.may_have(name) && by_base_.contains(name);
+    if (!any) kin_->each(name, [&](std::size_t) { any = true; });
+    return any;
   }
 
   void look_at(SymbolId id) {
@@ -754,7 +767,10 @@ class SupplierSearch {
       for (const ObjectFacts& object : input.objects)
         for (const Symbol& symbol : object.symbols) {
           if (!symbol.defined() || symbol.weak() || (comparisons += open.size()) > kMostComparisons) continue;
-          for (auto& [i, nearby] : open) compare(i, object, object.name(symbol), nearby);
+          const std::string_view name = object.name(symbol);
+          std::set<std::size_t> kin;
+          if (is_mangled(name)) kin_->each(name, [&](std::size_t i) { kin.insert(i); });
+          for (auto& [i, nearby] : open) compare(i, object, name, is_mangled(bases_[i]) && kin.contains(i), nearby);
         }
     for (auto& [i, nearby] : open) {
       std::stable_sort(nearby.begin(), nearby.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -762,9 +778,8 @@ class SupplierSearch {
     }
   }
 
-  void compare(std::size_t i, const ObjectFacts& object, std::string_view name, Nearby& nearby) {
+  void compare(std::size_t i, const ObjectFacts& object, std::string_view name, bool kin, Nearby& nearby) {
     const Spelling& missing = spellings_[i];
-    const bool kin = is_mangled(name) && is_mangled(bases_[i]) && missing.may_be_kin(name);
     if ((!kin && !may_be_misspelled(bases_[i], name)) || is_mentioned_beside(i, name)) return;
     const Spelling present(name);
     if (const auto edits = missing.misspelled_as(present))
