@@ -72,12 +72,12 @@ std::vector<bool> BfdLink::claim_groups(ObjectId id) {
   std::vector<bool> lost(facts.groups.size(), false);
   for (std::size_t g = 0; g < facts.groups.size(); ++g) {
     if (facts.groups[g].linkonce) continue;
-    lost[g] = !comdat_.try_emplace(facts.text(facts.groups[g].signature), GroupOwner{id, false}).second;
+    lost[g] = !comdat_.insert(facts.text(facts.groups[g].signature));
   }
   for (const Section& section : facts.sections) {
     if (section.group == kNone || !facts.groups[section.group].linkonce) continue;
-    const auto [owner, first] = linkonce_.try_emplace(facts.text(section.name), GroupOwner{id, true});
-    if (!first && owner->second.object != id) lost[section.group] = true;
+    const auto [owner, first] = linkonce_.try_emplace(facts.text(section.name), id);
+    if (!first && owner->second != id) lost[section.group] = true;
   }
   for (std::uint32_t g = 0; g < lost.size(); ++g)
     if (lost[g]) out_.discarded_groups[id].push_back(g);

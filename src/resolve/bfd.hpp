@@ -21,11 +21,6 @@ class BfdLink {
   Resolution run();
 
  private:
-  /// Who brought a COMDAT group first.
-  struct GroupOwner {
-    ObjectId object;
-    bool linkonce = false;
-  };
   /// An archive's index with its names looked up once.
   struct ArchiveIndex {
     bool built = false;
@@ -120,8 +115,8 @@ class BfdLink {
   const LinkNames& names_;
   LinkSymbols table_;
   Resolution out_;
-  std::map<std::string_view, GroupOwner> comdat_;    ///< by signature
-  std::map<std::string_view, GroupOwner> linkonce_;  ///< by section name
+  Interner comdat_;                                ///< signatures of groups that an object has brought
+  std::map<std::string_view, ObjectId> linkonce_;  ///< by section name: who brought it first
   std::vector<ArchiveIndex> indexes_;
   std::set<std::string_view> wrapped_;
   std::set<std::string_view> loaded_;               ///< by what the shared objects that take part so far are known

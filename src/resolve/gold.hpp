@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "elfaudit/facts.hpp"
@@ -155,7 +156,8 @@ class GoldLink {
   std::vector<Known> known_;
   std::vector<std::vector<std::vector<std::uint32_t>>> ids_;  ///< [input][object][symbol]: into known_, or kNone
   std::map<std::uint32_t, std::uint32_t> aliases_;            ///< rings of a library's names of one variable
-  std::map<std::string_view, bool> kept_groups_;  ///< by signature: is it a group's or a whole section's name?
+  std::unordered_map<std::string_view, bool>
+      kept_groups_;  ///< by signature: is it a group's or a whole section's name?
   std::vector<std::optional<std::vector<IndexName>>> indexes_;
   std::set<std::string_view> plain_;  ///< with a version script: what objects define without a version
   std::set<std::string_view> wrapped_;

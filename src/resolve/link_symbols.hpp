@@ -53,7 +53,8 @@ class SymbolTable {
  public:
   /// `names` outlive the table.
   explicit SymbolTable(const LinkNames& names) : names_(names) {
-    entries_.reserve(names.size() + names.size() / 8);  // options and versions have names too
+    constexpr std::size_t kOthers = 1 << 15;  // of options, and of versions in libc and libstdc++: "foo@V"
+    entries_.reserve(names.size() + names.size() / 8 + kOthers);
     entries_.resize(names.size());
   }
 

@@ -67,7 +67,7 @@ void LldLink::claim_groups(ObjectId id) {
   for (std::uint32_t g = 0; g < facts.groups.size(); ++g) {
     const Group& group = facts.groups[g];
     if (group.linkonce) continue;
-    lost[g] = !comdat_.try_emplace(facts.text(group.signature), id).second;
+    lost[g] = !comdat_.insert(facts.text(group.signature));
     if (lost[g]) out_.discarded_groups[id].push_back(g);
   }
 }

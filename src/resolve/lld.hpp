@@ -161,7 +161,7 @@ class LldLink {
   SymbolTable<Entry> table_;
   Resolution out_;
   std::vector<Reading> readings_;                             ///< innermost last
-  std::map<std::string_view, ObjectId> comdat_;               ///< who brought a group first, by signature
+  Interner comdat_;                                           ///< signatures of groups that an object has brought
   std::vector<std::vector<std::vector<bool>>> lost_groups_;   ///< [input][object][group]; empty: none
   std::map<std::string, std::uint32_t> sonames_;              ///< the first input of each
   std::vector<ObjectId> order_;                               ///< objects in the order they were linked

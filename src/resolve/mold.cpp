@@ -270,7 +270,7 @@ void MoldLink::keep(std::uint32_t id, Extraction why) {
 /// Rule 4: between the elections. Nothing of the first one stays.
 void MoldLink::drop_dead() {
   dead_are_dropped_ = true;
-  std::map<std::string_view, std::uint32_t> owners;
+  Interner seen;  // signatures
   for (std::uint32_t number = 0; number < files_.size(); ++number) {
     File& file = files_[number];
     if (!file.alive) continue;
@@ -280,7 +280,7 @@ void MoldLink::drop_dead() {
     file.lost_groups.assign(facts.groups.size(), false);
     for (std::uint32_t g = 0; g < facts.groups.size(); ++g) {
       if (facts.groups[g].linkonce) continue;
-      const bool lost = !owners.try_emplace(facts.text(facts.groups[g].signature), number).second;
+      const bool lost = !seen.insert(facts.text(facts.groups[g].signature));
       file.lost_groups[g] = lost;
       if (lost) out_.discarded_groups[file.id].push_back(g);
     }

@@ -28,6 +28,12 @@ class Interner {
     return slot;
   }
 
+  /// Is it new?
+  bool insert(std::string_view name) {
+    const std::uint32_t before = size();
+    return intern(name) == before;
+  }
+
   std::uint32_t find(std::string_view name) const { return slots_[probe(name, hash_text(name))]; }
 
   std::string_view name(std::uint32_t id) const { return names_[id]; }
