@@ -252,8 +252,8 @@ FileProbe look_into(const std::string& path) {
   const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) return {why_not(errno), {}, false};
   struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) return {ProbedKind::CantOpen, {}, false};
-  if (!S_ISREG(info.st_mode) && !read_own(path, 0)) return {ProbedKind::NotAFile, {}, false};
+  const bool regular = ::fstat(fd.get(), &info) == 0 && S_ISREG(info.st_mode);
+  if (!regular && !read_own(path, 0)) return {ProbedKind::NotAFile, {}, false};  // /dev/null can be read
   const std::string head = read_at(fd.get(), 0, 64);
   if (const std::optional<FileProbe> elf = probe_elf(head)) return *elf;
   if (head.starts_with(kArchiveMagic) || head.starts_with(kThinMagic)) {

@@ -97,7 +97,7 @@ namespace {
 struct Want {
   std::string_view version;
   SymbolId first;       ///< invalid when only a library beside the line refers to it
-  std::string by;       ///< that library
+  std::string_view by;  ///< that library
   bool defined = false;
   bool by_shared = false;  ///< a shared object defines it
   bool regular_strong = false;
@@ -172,10 +172,8 @@ class SharedReferences {
       if (known != wants.end()) continue;
       Want& want = wants.emplace_back();
       want.version = version;
-      if (id.valid())
-        want.first = {id, s};
-      else
-        want.by = object.origin.path;
+      want.by = object.origin.path;
+      if (id.valid()) want.first = {id, s};
     }
   }
 
@@ -233,8 +231,7 @@ class SharedReferences {
   bool reported(std::string_view name, const Want& want) const {
     const bool by_option = std::find(job_.required.begin(), job_.required.end(), name) != job_.required.end() &&
                            !job_.required_late.contains(std::string(name));
-    const bool by_weak = want.regular_weak && want.first.valid();
-    return job_.gc_sections || !(want.regular_strong || by_weak || by_option);
+    return job_.gc_sections || !(want.regular_strong || (want.regular_weak && want.first.valid()) || by_option);
   }
 
   void add_unresolved(std::string_view name, const Want& want) {
@@ -249,7 +246,7 @@ class SharedReferences {
     if (want.first.valid())
       made.references.push_back({want.first, {}, 0});
     else
-      made.remarks.push_back("needed by " + want.by + ", which a shared object of the link needs");
+      made.remarks.push_back("needed by " + std::string(want.by) + ", which a shared object of the link needs");
   }
 
   void check_exported(std::string_view name, const Want& want, const std::function<bool(const SymbolId&)>& removed) {
@@ -258,7 +255,7 @@ class SharedReferences {
     std::string why =
         exports_.why_not(name, object.origin, want.not_exported, object.text(symbol.version), symbol.default_version);
     if (why.empty() || removed(want.definition)) return;
-    if (!want.first.valid()) why += ", and needed by " + want.by;
+    if (!want.first.valid()) why.append(", and needed by ").append(want.by);
     std::string printed(name);
     if (job_.linker == LinkerKind::Bfd && !symbol.version.empty())
       printed.append(symbol.default_version ? "@@" : "@").append(object.text(symbol.version));

@@ -228,8 +228,7 @@ std::optional<std::string> read_own(const std::string& path, std::uint64_t most)
   const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info {};
   if (!fd || ::fstat(fd.get(), &info) != 0) return std::nullopt;
-  if (is_null_device(info)) return "";  // compilers and linkers take it for an empty file
-  if (!S_ISREG(info.st_mode)) return std::nullopt;
+  if (!S_ISREG(info.st_mode) && !is_null_device(info)) return std::nullopt;
   if (static_cast<std::uint64_t>(info.st_size) > most) return std::nullopt;
   std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
   if (!read_all(fd.get(), bytes.data(), 0, bytes.size())) return std::nullopt;
