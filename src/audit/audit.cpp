@@ -405,7 +405,7 @@ std::vector<const Audit*> links_of(const Audit& audit) {
   return links;
 }
 
-std::vector<std::string> names_in(const std::vector<const Audit*>& links) {
+std::vector<std::string_view> names_in(const std::vector<const Audit*>& links) {
   std::vector<Evidence> evidence;
   for (const Audit* link : links) evidence.push_back({link->job, link->inputs, link->resolution});
   return symbol_names(evidence);

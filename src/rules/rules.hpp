@@ -145,11 +145,11 @@ void note_suppliers(const Unresolved& name, Finding& finding);
 SymbolReport symbol_report(const Evidence& evidence, std::string_view symbol);
 
 /// The mangled names of the links' symbols, each once.
-std::vector<std::string> symbol_names(const std::vector<Evidence>& links);
+std::vector<std::string_view> symbol_names(const std::vector<Evidence>& links);
 
 /// Those of them that `spelling` may mean, and those near it: see elfaudit/symbol_report.hpp.
-std::vector<std::string> names_spelled(const std::vector<std::string>& names, std::string_view spelling);
-std::vector<std::string> names_near(const std::vector<std::string>& names, std::string_view spelling);
+std::vector<std::string> names_spelled(const std::vector<std::string_view>& names, std::string_view spelling);
+std::vector<std::string> names_near(const std::vector<std::string_view>& names, std::string_view spelling);
 
 /// Who mentions it in device code, in link order.
 std::vector<SymbolUse> device_mentions(const Evidence& evidence, std::string_view symbol);

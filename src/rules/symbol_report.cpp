@@ -298,11 +298,11 @@ class Spelling {
 
 }  // namespace
 
-std::vector<std::string> symbol_names(const std::vector<Evidence>& links) {
-  std::vector<std::string> names;
+std::vector<std::string_view> symbol_names(const std::vector<Evidence>& links) {
+  std::vector<std::string_view> names;
   std::unordered_set<std::string_view> known;
   const auto add = [&](std::string_view name) {
-    if (!name.empty() && known.insert(name).second) names.emplace_back(name);
+    if (!name.empty() && known.insert(name).second) names.push_back(name);
   };
   for (const Evidence& evidence : links)
     for (const InputFacts& input : evidence.inputs)
@@ -314,36 +314,38 @@ std::vector<std::string> symbol_names(const std::vector<Evidence>& links) {
   return names;
 }
 
-std::vector<std::string> names_spelled(const std::vector<std::string>& names, std::string_view spelling) {
+std::vector<std::string> names_spelled(const std::vector<std::string_view>& names, std::string_view spelling) {
   const Spelling wanted(spelling);
   std::size_t best = Spelling::kNone;
   std::vector<std::string> found;
-  for (const std::string& name : names) {
-    const std::size_t fit = wanted.fit(name);
+  for (const std::string_view name : names) {
+    const std::size_t fit = wanted.fit(std::string(name));
     if (fit == Spelling::kNone || fit > best) continue;
     if (fit < best) found.clear();
     best = fit;
-    found.push_back(name);
+    found.emplace_back(name);
   }
   std::sort(found.begin(), found.end());
   return found;
 }
 
-std::vector<std::string> names_near(const std::vector<std::string>& names, std::string_view spelling) {
+std::vector<std::string> names_near(const std::vector<std::string_view>& names, std::string_view spelling) {
   constexpr std::size_t kMost = 3;
+  const std::string wanted = in_lower_case(last_part(without_parameters(demangle(spelling))));
+  // Of thousands of names one is always somewhat like it: "good" of the C++ library like "nobody".
+  const std::size_t most = wanted.size() / 3;
   std::map<std::string, std::set<std::string>> by_part;  // the demangled names with that last part
   std::vector<std::string> parts;
-  for (const std::string& name : names) {
+  for (const std::string_view name : names) {
     const std::string demangled = demangle(name);
     const std::string part = in_lower_case(last_part(without_parameters(demangled)));
+    if (part.size() + most < wanted.size() || part.size() > wanted.size() + most) continue;
     std::set<std::string>& group = by_part[part];
     if (group.empty()) parts.push_back(part);
     if (group.size() < kMost) group.insert(demangled);
   }
-  const std::string wanted = in_lower_case(last_part(without_parameters(demangle(std::string(spelling)))));
   const std::string near = nearest_word(wanted, parts);
-  // Of thousands of names one is always somewhat like it: "good" of the C++ library like "nobody".
-  if (near.empty() || edit_distance(wanted, near) > wanted.size() / 3) return {};
+  if (near.empty() || edit_distance(wanted, near) > most) return {};
   const std::set<std::string>& group = by_part[near];
   return {group.begin(), group.end()};
 }

@@ -442,6 +442,8 @@ def test_names_that_are_parts_of_one_another(lab):
     for words in (["list", "symbols", "s.o"], ["list", "symbols", "--format", "json", "s.o"], ["explain", "y" * (60000 - 100), "s.o"], ["check", "s.o"]):
         result = subprocess.run([PROGRAM, *words], cwd=lab.path, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=memory_limited)
         assert result.returncode in (0, 1), (words[:2], result.stderr[:500])
+    result = subprocess.run([PROGRAM, "explain", "nobody", "s.o"], cwd=lab.path, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=memory_limited)
+    assert result.returncode == 2 and b"no input mentions 'nobody'" in result.stderr, result
 
 
 # --- debug info
