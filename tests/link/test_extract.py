@@ -3,7 +3,7 @@
 import pytest
 
 from elfaudit_test import need
-from linkers import agree, assemble_all, both_at_once, difference, every_linker
+from linkers import agree, assemble, assemble_all, both_at_once, difference, every_linker
 from test_pairs import KINDS
 
 need("ld.bfd", "as", "ar")
@@ -138,6 +138,19 @@ def test_a_member_is_opened_when_it_is_taken(lab, program, member):
     linked = lab.sh(f"{program} start.o broken.a -o out", check=False)
     result = lab.audit("check", "--quiet", "--", program, "start.o", "broken.a", "-o", "out")
     assert (linked.code != 0, result.code) == (member == "one.o", 2 if member == "one.o" else 0), result
+
+
+@every_linker
+def test_an_index_that_is_older_than_its_members(lab, linker):
+    """lld 19 and mold read the members: the name that one has now is found there, and only there."""
+    assemble(lab, "start", ".globl _start, now\n.data\n_start: .quad now")
+    lab.ar("old.a", assemble(lab, "m", ".globl was\n.data\nwas: .quad 0"), assemble(lab, "n", ".globl other\n.data\nother: .quad 0"))
+    archive = lab.path / "old.a"
+    head, members = archive.read_bytes().split(b"m.o/", 1)
+    assert head.count(b"was\0") == members.count(b"\0was\0") == 1
+    archive.write_bytes(head + b"m.o/" + members.replace(b"\0was\0", b"\0now\0"))
+    theirs = agree(lab, linker, "start.o old.a")
+    assert theirs.undefined == (set() if linker in ("lld19", "mold") else {"now"})
 
 
 def test_what_is_undefined_is_looked_for_in_members_that_are_not_taken(lab):
