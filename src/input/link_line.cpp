@@ -861,8 +861,7 @@ class LineReader {
     if (entry_) job_.entry = *entry_;  // -e outranks ENTRY()
     if (!job_.entry_given && job_.replaces_default_script && linker_.script_is_whole) job_.entry = "start";
     for (const std::string& file : read_files_) {
-      if (find_script_file(search_, file).empty())
-        job_.missing.emplace_back(file, why_unusable(probe_file(file).kind));
+      if (find_script_file(search_, file).empty()) job_.missing.emplace_back(file, why_unusable(probe_file(file).kind));
     }
     if (linker_.evaluates_few_times) note_long_chains();
     exports_.finish(search_, unresolved_.fatal_warnings(), job_);
