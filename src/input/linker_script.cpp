@@ -72,8 +72,8 @@ bool is_alphanumeric(char c) {
 
 bool is_in(std::string_view set, char c) { return set.find(c) != std::string_view::npos; }
 
-constexpr std::array<std::string_view, 16> kOperators{
-    "<<=", ">>=", "+=", "-=", "*=", "/=", "&=", "|=", "^=", "<<", ">>", "==", "!=", "<=", ">=", "&&"};
+constexpr std::array<std::string_view, 17> kOperators{
+    "<<=", ">>=", "+=", "-=", "*=", "/=", "&=", "|=", "^=", "<<", ">>", "==", "!=", "<=", ">=", "&&", "||"};
 
 std::size_t ScriptLexer::line() const {
   return 1 +
@@ -185,15 +185,28 @@ bool takes_no_symbol(std::string_view function) {
   return is_among(function, {"ADDR", "LOADADDR", "SIZEOF", "ALIGNOF", "ORIGIN", "LENGTH", "CONSTANT", "DEFINED"});
 }
 
+bool is_binary_operator(const ScriptToken& token) {
+  return !token.quoted && is_among(token.text, {"*", "/", "%", "+", "-", "<<", ">>", "<", ">",
+                                                "<=", ">=", "==", "!=", "&", "^", "|", "&&", "||"});
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// "16", "0x10", "16K", "10h".
+bool is_number(std::string_view text) {
+  const bool hex = text.starts_with("0x") || text.starts_with("0X");
+  if (hex) text.remove_prefix(2);
+  const char last = text.empty() ? '\0' : text.back();
+  const bool marked = !hex && is_in("hH", last);
+  if (marked || is_in("kKmM", last)) text.remove_suffix(1);
+  const std::string_view digits = "0123456789abcdefABCDEF";
+  return !text.empty() && text.find_first_not_of(digits.substr(0, hex || marked ? 22 : 10)) == std::string_view::npos;
+}
+
 bool is_symbol(const ScriptToken& token) {
   if (!token.name() || token.text.empty() || token.text == ".") return false;
   if (token.quoted) return true;
-  return !(token.text.front() >= '0' && token.text.front() <= '9') &&
-         !is_among(token.text, {"SIZEOF_HEADERS", "sizeof_headers"});
-}
-
-bool is_odd(const ScriptToken& token) {
-  return token.kind == ScriptToken::Kind::Punctuation && is_among(token.text, {"`", "@", "'"});
+  return !is_digit(token.text.front()) && !is_among(token.text, {"SIZEOF_HEADERS", "sizeof_headers"});
 }
 
 // --- Words that not every linker knows. GNU ld 2.40, gold 1.16, lld 14 and lld 19 were asked about each
@@ -214,7 +227,7 @@ constexpr ScriptWords kStatements[] = {{"b", "FORCE_GROUP_ALLOCATION HLL LD_FEAT
 constexpr ScriptWords kOperatorsOfSome[] = {{"gL", "^"}, {"bL", "^="}};
 /// Inside SECTIONS { }. gold knows EXCLUDE_FILE before a section's name, not before a file's.
 constexpr ScriptWords kSectionWords[] = {
-    {"b", "ALIGN_WITH_INPUT"}, {"bg", "ENTRY"}, {"bL", "OVERLAY"}, {"blL", "CREATE_OBJECT_SYMBOLS EXCLUDE_FILE"}};
+    {"b", "ALIGN_WITH_INPUT"}, {"bg", "ENTRY"}, {"blL", "CREATE_OBJECT_SYMBOLS EXCLUDE_FILE OVERLAY"}};
 /// Of an output section, in parentheses behind its name.
 constexpr ScriptWords kSectionTypes[] = {
     {"b", "DSECT READONLY"}, {"bL", "TYPE"}, {"blL", "COPY INFO OVERLAY"}, {"bglL", "NOLOAD"}};
@@ -255,7 +268,10 @@ class ScriptParser {
   }
 
   void read_expression(Assignment& made) {
-    while (expression_token(made).kind != ScriptToken::Kind::End) {
+    for (ScriptToken token = next(ScriptMode::Expression); token.kind != ScriptToken::Kind::End;
+         token = next(ScriptMode::Expression)) {
+      if (token.is("?")) made.sure = std::min(made.sure, made.uses.size());
+      note_name(token, made);
     }
   }
 
@@ -501,37 +517,73 @@ class ScriptParser {
     expect(";", ScriptMode::Expression);
   }
 
-  /// Up to `end`, which is taken too.
+  /// Up to `end` or a comma, which is taken too.
   void expression(std::string_view end, Assignment& made) {
-    bool behind_operand = false;
-    for (int depth = 0;;) {
-      const ScriptToken token = expression_token(made);
-      if (token.kind == ScriptToken::Kind::End || is_odd(token)) throw ScriptError();
-      if (!knows_word(kOperatorsOfSome, linker_, token.text)) throw ScriptError();
-      if (token.name() && behind_operand) throw ScriptError();
-      behind_operand = token.name() && !lexer_.peek(ScriptMode::Expression).is("(");
-      if (depth == 0 && (token.is(end) || token.is(","))) return;
-      depth += token.is("(") ? 1 : token.is(")") ? -1 : 0;
-    }
+    operands(made);
+    if (const ScriptToken token = next(ScriptMode::Expression); !token.is(end) && !token.is(",")) throw ScriptError();
   }
 
-  /// One token of an expression; a symbol is noted, a function that takes none is passed over with its arguments.
-  ScriptToken expression_token(Assignment& made) {
+  /// With operators between them; which of these binds first does not matter here.
+  void operands(Assignment& made) {
+    if (++nested_ > limits::kExpressionDepth) throw ScriptError();
+    for (operand(made); is_operator(lexer_.peek(ScriptMode::Expression)); operand(made)) next(ScriptMode::Expression);
+    if (lexer_.peek(ScriptMode::Expression).is("?")) {
+      next(ScriptMode::Expression);
+      made.sure = std::min(made.sure, made.uses.size());
+      operands(made);
+      expect(":", ScriptMode::Expression);
+      operands(made);
+    }
+    --nested_;
+  }
+
+  bool is_operator(const ScriptToken& token) const {
+    return is_binary_operator(token) && knows_word(kOperatorsOfSome, linker_, token.text);
+  }
+
+  void operand(Assignment& made) {
     ScriptToken token = next(ScriptMode::Expression);
+    while (!token.quoted && is_among(token.text, {"-", "+", "~", "!"})) token = next(ScriptMode::Expression);
+    if (token.is("(")) {
+      operands(made);
+      return expect(")", ScriptMode::Expression);
+    }
+    const bool wrong_number = !token.quoted && is_digit(token.text.front()) && !is_number(token.text);
+    if (!token.name() || wrong_number) throw ScriptError();
+    if (note_name(token, made) || token.quoted || !calls()) return;
+    next(ScriptMode::Expression);
+    for (operands(made); lexer_.peek(ScriptMode::Expression).is(","); operands(made)) next(ScriptMode::Expression);
+    expect(")", ScriptMode::Expression);
+  }
+
+  /// Is what comes next the arguments of a function, and not the type of an output section?
+  bool calls() { return lexer_.peek(ScriptMode::Expression).is("(") && !section_type_follows(); }
+
+  bool section_type_follows() {
+    const std::size_t begin = lexer_.place();
+    const bool follows = next(ScriptMode::Expression).is("(") &&
+                         find_word(kSectionTypes, lexer_.peek(ScriptMode::Expression).text) != nullptr;
+    lexer_.go_back(begin);
+    return follows;
+  }
+
+  /// A symbol is noted. A function that does not simply take expressions is passed over with its arguments: true.
+  bool note_name(const ScriptToken& token, Assignment& made) {
     refuse_unknown_function(token);
-    if (token.is("?")) made.sure = std::min(made.sure, made.uses.size());
     made.relative |= !token.quoted && is_among(token.text, {".", "ADDR", "LOADADDR", "ALIGN"});
-    if (!is_symbol(token)) return token;
-    if (token.quoted || !lexer_.peek(ScriptMode::Expression).is("(")) {
+    if (!is_symbol(token)) return false;
+    if (token.quoted || !calls()) {
       made.uses.push_back(token.text);
     } else if (is_among(token.text, {"ASSERT", "SEGMENT_START"})) {
       partly_symbols(token.text, made);
+      return true;
     } else if (takes_no_symbol(token.text)) {
       next(ScriptMode::Expression);
       check_argument(token.text, lexer_.peek(ScriptMode::Expression));
       skip_to_close("(", ")");
+      return true;
     }
-    return token;
+    return false;
   }
 
   void check_argument(std::string_view function, const ScriptToken& argument) {
@@ -554,82 +606,116 @@ class ScriptParser {
     --nested_;
   }
 
-  /// "a=4" is a word, and no statement where no input sections are listed. GNU ld takes it for a file there.
-  void refuse_word(const ScriptToken& token, int depth) {
-    const bool in_list = depth > 1 && !linker_.names_files_in_sections;
-    const bool glued = token.name() && !token.quoted && token.text.find('=') != std::string::npos;
-    if (glued && !in_list) throw ScriptError();
-    if (depth == 1 && (is_odd(token) || token.is("%"))) throw ScriptError();
-    if (!token.quoted && !knows_word(kSectionWords, linker_, token.text)) throw ScriptError();
-    in_list_ = depth > 1;
-  }
-
-  /// "NAME : AT(expression) ALIGN(expression) { LONG(expression) }".
-  bool has_expression(std::string_view word, int depth) const {
-    if (depth > 1 && is_among(word, {"BYTE", "SHORT", "LONG", "QUAD", "SQUAD"})) return true;
-    return linker_.lays_out_empty_sections && is_among(word, {"AT", "ALIGN", "SUBALIGN", "FILL"});
-  }
-
-  /// Behind the NAME of "NAME ADDRESS (TYPE) :", which may be that of another command: "ASSERT(a, message)", "INCLUDE a".
-  void section_address() {
-    Assignment made{".", {}, where_};
-    const std::size_t begin = lexer_.place();
-    bool behind_operand = false;
-    for (int depth = 0, choices = 0;;) {
-      const ScriptToken token = expression_token(made);
-      if (token.is(":") && depth == 0 && choices-- == 0) return use(std::move(made));
-      const bool other_command = is_among(token.text, {"{", "}", ";", "="}) || (token.is(",") && depth == 0);
-      if (token.kind == ScriptToken::Kind::End || is_odd(token) || other_command) break;
-      if (token.name() && behind_operand) break;
-      choices += token.is("?") ? 1 : 0;
-      depth += token.is("(") ? 1 : token.is(")") ? -1 : 0;
-      const ScriptToken type = lexer_.peek(ScriptMode::Expression);
-      behind_operand = token.is(")") || (token.name() && !type.is("("));
-      if (token.is("(") && find_word(kSectionTypes, type.text) != nullptr) {
-        if (!knows_word(kSectionTypes, linker_, type.text)) throw ScriptError();
-        skip_to_close("(", ")");
-        --depth;
-      }
-    }
-    lexer_.go_back(begin);
-  }
-
   /// Inside SECTIONS { }: of interest are the symbols that it assigns and uses, and which output sections it describes;
   /// the input section patterns are passed over.
   void section_commands() {
-    std::string described;  // "NAME [ADDRESS] : {"
-    for (int depth = 1; depth > 0;) {
-      const ScriptToken token = next();
-      if (token.kind == ScriptToken::Kind::End) throw ScriptError();
-      if (depth == 1 && described.empty() && token.name()) described = token.text;
-      refuse_word(token, depth);
-      if (token.is("{")) {
-        if (described.ends_with(':')) described.pop_back();
-        if (depth++ == 1) script_.output_sections.push_back(std::move(described));
-      } else if (token.is("}")) {
-        --depth;
-        described.clear();
-        if (depth > 0) section_placement();
-      } else if (token.is("(")) {
-        skip_to_close("(", ")");
-        if (described == "ASSERT") described.clear();
-      } else if (has_expression(token.text, depth) && lexer_.peek(ScriptMode::Statement).is("(")) {
-        Assignment made{".", {}, where_};
-        next();
-        expression(")", made);
-        use(std::move(made));
-      } else if (is_among(token.text, {"PROVIDE", "PROVIDE_HIDDEN", "HIDDEN"}) &&
-                 lexer_.peek(ScriptMode::Statement).is("(")) {
-        provide(token.text);
-        described.clear();
-      } else if (token.name() && is_assignment_operator(lexer_.peek(ScriptMode::Expression))) {
+    for (ScriptToken token = next(); !token.is("}"); token = next()) {
+      if (!token.name() || (!token.quoted && !knows_word(kSectionWords, linker_, token.text))) throw ScriptError();
+      in_list_ = false;
+      if (is_assignment_operator(lexer_.peek(ScriptMode::Expression)))
         assignment(token.text, ";");
-        described.clear();
-      } else if (token.is(";") && depth == 1) {
-        described.clear();
-      } else if (depth == 1 && token.name() && token.text == described && !described.ends_with(':')) {
-        section_address();
-      }
+      else if (is_provision(token))
+        provide(token.text);
+      else if (token.is("ASSERT"))
+        skip_parenthesised();
+      else if (token.is("ENTRY"))
+        parenthesised_names(Kind::Entry);
+      else if (token.is("INCLUDE"))
+        file_name();
+      else if (token.is("OVERLAY"))
+        overlay();
+      else
+        output_section(token.text);
+    }
+  }
+
+  bool is_provision(const ScriptToken& token) {
+    return !token.quoted && is_among(token.text, {"PROVIDE", "PROVIDE_HIDDEN", "HIDDEN"}) &&
+           lexer_.peek(ScriptMode::Statement).is("(");
+  }
+
+  void skip_parenthesised() {
+    expect("(");
+    skip_to_close("(", ")");
+  }
+
+  /// "NAME ADDRESS (TYPE) : ATTRIBUTES { CONTENTS } PLACEMENT". "NAME:" is one word.
+  void output_section(std::string name) {
+    if (name.ends_with(':'))
+      name.pop_back();
+    else
+      section_address();
+    section_attributes();
+    script_.output_sections.push_back(std::move(name));
+    section_contents();
+    section_placement();
+  }
+
+  /// "OVERLAY ADDRESS : ATTRIBUTES { NAME { CONTENTS } PLACEMENT ... } PLACEMENT".
+  void overlay() {
+    section_address();
+    section_attributes();
+    for (ScriptToken token = next(); !token.is("}"); token = next()) {
+      if (!token.name()) throw ScriptError();
+      expect("{");
+      script_.output_sections.push_back(token.text);
+      section_contents();
+      section_placement();
+    }
+    section_placement();
+  }
+
+  void section_address() {
+    Assignment made{".", {}, where_};
+    if (!lexer_.peek(ScriptMode::Expression).is(":") && !section_type_follows()) operands(made);
+    if (section_type_follows()) {
+      expect("(", ScriptMode::Expression);
+      if (!knows_word(kSectionTypes, linker_, lexer_.peek(ScriptMode::Expression).text)) throw ScriptError();
+      skip_to_close("(", ")");
+    }
+    expect(":", ScriptMode::Expression);
+    use(std::move(made));
+  }
+
+  void section_attributes() {
+    for (ScriptToken token = next(); !token.is("{"); token = next()) {
+      const bool has_value = is_among(token.text, {"AT", "ALIGN", "SUBALIGN"});
+      const bool has_none =
+          is_among(token.text, {"ALIGN_WITH_INPUT", "ONLY_IF_RO", "ONLY_IF_RW", "SPECIAL", "NOCROSSREFS"});
+      if (token.quoted || !(has_value || has_none) || !knows_word(kSectionWords, linker_, token.text))
+        throw ScriptError();
+      if (has_value) used_value(linker_.lays_out_empty_sections);
+    }
+  }
+
+  /// "(EXPRESSION)" of what needs no symbol unless it `counts`.
+  void used_value(bool counts) {
+    Assignment made{".", {}, where_};
+    expect("(");
+    expression(")", made);
+    if (counts) use(std::move(made));
+  }
+
+  /// Input sections, data and assignments, up to the closing brace. "a=4" is a word there, and to GNU ld a
+  /// file whose sections are missing.
+  void section_contents() {
+    for (ScriptToken token = next(); !token.is("}"); token = next()) {
+      const bool glued = token.name() && !token.quoted && token.text.find('=') != std::string::npos;
+      if (glued && linker_.names_files_in_sections) throw ScriptError();
+      if (token.kind == ScriptToken::Kind::End || token.is("{")) throw ScriptError();
+      if (!token.quoted && !knows_word(kSectionWords, linker_, token.text)) throw ScriptError();
+      in_list_ = true;
+      const bool called = !token.quoted && lexer_.peek(ScriptMode::Statement).is("(");
+      if (token.is("("))
+        skip_to_close("(", ")");
+      else if (called && is_among(token.text, {"BYTE", "SHORT", "LONG", "QUAD", "SQUAD"}))
+        used_value(true);
+      else if (called && token.is("FILL"))
+        used_value(linker_.lays_out_empty_sections);
+      else if (is_provision(token))
+        provide(token.text);
+      else if (token.name() && is_assignment_operator(lexer_.peek(ScriptMode::Expression)))
+        assignment(token.text, ";");
     }
   }
 
@@ -644,7 +730,10 @@ class ScriptParser {
       } else if (lexer_.peek(ScriptMode::Statement).text.starts_with(':')) {
         next();  // ":text" is one word here
       } else if (accept("=")) {
-        next(ScriptMode::Expression);
+        Assignment made{".", {}, where_};
+        operands(made);
+        if (!made.uses.empty() && !linker_.lays_out_empty_sections) throw ScriptError();  // "nonconstant expression"
+        use(std::move(made));
       } else if (!accept("AT") && !accept(",")) {
         return;
       }

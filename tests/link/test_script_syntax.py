@@ -103,7 +103,42 @@ SCRIPTS = """
     FORCE_COMMON_ALLOCATION
     INHIBIT_COMMON_ALLOCATION
     SECTIONS { .x : { *(.x) } } INSERT AFTER .text;
-    SECTIONS { OVERLAY : { .a { *(.a) } .b { *(.b) } } }
+    SECTIONS { OVERLAY 0x1000 : AT(0x4000) { .a { *(.a) } .b { *(.b) } } }
+    SECTIONS { garbage }
+    SECTIONS { .text { *(.text) } }
+    SECTIONS { .text : *(.text) }
+    SECTIONS { .text : { *(.text) } garbage }
+    SECTIONS { ; .text : { *(.text) } }
+    SECTIONS { .text : { *(.text) } ; }
+    SECTIONS { a b = 4; }
+    SECTIONS { .text : { *(.text) } =0x1122 }
+    SECTIONS { .text : { *(.text) } =0x1122, .a : { *(.a) } }
+    SECTIONS { .text : { *(.text) } = ((0x11<<8) | 0x22) }
+    SECTIONS { .text : { *(.text) } = gone }
+    SECTIONS { .text : { *(.text) } :NONE =0x90 .a : { *(.a) } }
+    SECTIONS { .text . : ALIGN(8) SUBALIGN(8) { *(.text) } }
+    SECTIONS { .text ALIGN(8) : { *(.text) } . = ALIGN(8); }
+    SECTIONS { . = 0x10000; .text 0x20000 : AT(0x30000) { *(.text) } }
+    SECTIONS { "a b" : { *(.text) } }
+    a = 0b1;
+    a = 10k;
+    a = 077;
+    a = 0xfgh;
+    a = 5a;
+    a = - - 1;
+    a = !~1;
+    a = ();
+    a = 1 + ;
+    a = 1 ! 2;
+    a = 1 : 2;
+    a = 1 ? 2;
+    a = 1 { 2;
+    a = 1 || 0;
+    a = 1 ? 2 ? 3 : 4 : 5;
+    a = (1 ? 2 : 3) + 4;
+    a = (_start) + 1;
+    a = SIZEOF(.text) * 2 % 3;
+    a = ALIGN(1, 2) & ~(0x10 - 1);
     SECTIONS { .text : ALIGN_WITH_INPUT { *(.text) } }
     SECTIONS { .text : ONLY_IF_RO { *(.text) } }
     SECTIONS { .text : { *(SORT_NONE(.text)) } }
