@@ -203,6 +203,7 @@ void InputCollector::run_statement(const ScriptStatement& statement, const Input
       require_from_here(statement.text, main);
       return;
     case ScriptStatement::Kind::Entry:
+      if (entry_by_option_) return;  // -e outranks ENTRY()
       // In an input script GNU ld takes the entry too late to pull a member for it.
       if (main) job_.required.push_back(statement.text);
       job_.entry = statement.text;

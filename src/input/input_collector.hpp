@@ -85,6 +85,7 @@ class InputCollector {
   std::size_t statements_ = 0;
   bool has_output_format_ = false;
   bool binary_from_here_ = false;  ///< by TARGET(binary) of a script
+  const bool entry_by_option_ = job_.entry_given;
 };
 
 }  // namespace elfaudit

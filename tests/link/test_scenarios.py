@@ -62,6 +62,9 @@ SCRIPT_LINKS = [
     ("bfd", "-T whole.ld start.o"),
     ("bfd", "-T whole.ld --gc-sections -e _start start.o"),
     ("bfd", "-T entry.ld --gc-sections start.o foo2.o"),
+    *((linker, f"-T entry.ld -e _start --gc-sections {inputs}") for linker in ("bfd", "gold", "lld14", "lld19")
+      for inputs in ("empty.o other-needs-nobody.o", "other-needs-nobody.o", "empty.o libother.a")),
+    *((linker, "entry.ld -e _start --gc-sections empty.o other-needs-nobody.o") for linker in ("bfd", "lld14", "lld19")),
     ("bfd", "-T whole.ld libstart.a libfoo.a"),
     ("bfd", "-T whole.ld -e _start libstart.a libfoo.a"),
     ("lld14", "-T whole.ld --gc-sections start.o"),
@@ -87,6 +90,8 @@ def test_scripts_that_lay_out_the_output(bench, linker, words):
     for name, text in SCRIPTS.items():
         bench.write(name, text)
     assemble(bench, "headers", ".globl _start\n.data\n_start: .quad __ehdr_start")
+    assemble(bench, "other-needs-nobody", '.globl other\n.section .text.other,"ax"\nother: .quad nobody')
+    bench.ar("libother.a", "other-needs-nobody.o")
     assemble(bench, "begins", '.globl _start\n.data\n_start: .quad mine_begins\n.quad nobody\n.section .mine,"aw"\n.quad 0')
     agree(bench, linker, words)
 
