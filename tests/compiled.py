@@ -18,7 +18,7 @@ FOLDER = os.environ.get("COMPILED")
 
 # A compiler that makes one file, those that come with it and no other, from what is in the folder and the system's files.
 COMPILER = r"(?:\w+-linux-gnu\w*-)?(?:gcc|g\+\+|clang|clang\+\+|nvcc)(?:-\d+)?"
-COMMAND = re.compile(rf"{COMPILER}(?: +[^\s;|&$`<>()#*?~\\]+)+")
+COMMAND = re.compile(rf"{COMPILER}(?: +[^\s;|&$`<>()#*?~'\"\\]+)+")
 COMMANDS = re.compile(r"\s*(?:&&|\n)\s*")
 OTHER_FILES = re.compile(r"\.\.|[ =I]/(?!usr/)| (?:-M?F|-save-temps|-?-keep|-fdump|-wrapper|-fplugin|-v|-#|--time|@)")
 # What -c makes is not what it reads.
