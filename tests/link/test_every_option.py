@@ -88,7 +88,7 @@ def bench(tmp_path_factory):
 
     lab = Lab(tmp_path_factory.mktemp("options"))
     assemble(lab, "start", ".globl _start\n_start: nop")
-    lab.write("value.txt", "{ local: foo; };\n")
+    lab.write("value.txt", "{ _start; };\n")
     return lab
 
 
