@@ -76,7 +76,7 @@ TEST(LinkerScript, NamesQuotesAndCommas) {
 
 TEST(LinkerScript, OtherStatements) {
   EXPECT_THAT(read("SEARCH_DIR(\"=/usr/lib\"); SEARCH_DIR(/x) EXTERN(one two) ENTRY(go)\nINCLUDE more.ld # why\n"
-                   "ASSERT(1, \"text; with ) in it\"); OUTPUT_ARCH(i386:x86-64) FORCE_COMMON_ALLOCATION"),
+                   "ASSERT(1, \"text; with ) in it\"); OUTPUT_ARCH(i386:x86-64) OUTPUT(x)"),
               ElementsAre("L =/usr/lib", "L /x", "u one", "u two", "e go", "include more.ld"));
 }
 
