@@ -1,4 +1,4 @@
-"""What compilers made, kept for whoever compiles the same again. scripts/test runs many tests twice, with the program built in
+"""What compilers made, kept for the next test that compiles the same. scripts/test runs many tests twice, with the program built in
 two ways, and compilers take nearly half of their time: it names a folder in COMPILED. Without that all is compiled.
 
 The same means: the command, the folder that it runs in, whose name is in debug info and in what nvcc makes, and the bytes of

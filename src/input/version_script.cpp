@@ -33,7 +33,7 @@ struct VersionDialect {
   std::string_view characters = "_.$/\\~=+[]*?-!^";  ///< of a name, beside letters and digits
   bool few_begin = false;                            ///< it begins with a letter or one of "_.$*["
   bool odd_characters = false;                       ///< what can't be in a name is left out with a warning
-  bool closed_sets = true;                           ///< "[a" is no pattern
+  bool closed_sets = true;                           ///< "[a" is not a pattern
   bool needs_names = false;                          ///< in extern "C" { }, and in a dynamic list
   bool dynamic_list = false;  ///< nodes without names and local symbols; label_is_word: "global:" may be there
   bool either_list = false;   ///< one name in "global:" of one node and "local:" of another
