@@ -295,7 +295,7 @@ def test_names_of_files_are_shown_and_not_obeyed(lab):
     lab.cc("a.o", "int state;")
     name = "no\x1b[31msuch\n::error::x"
     (lab.path / (name + ".o")).write_bytes((lab.path / "a.o").read_bytes())
-    lab.sh("ar rcD lib.a *.o")
+    lab.sh("gcc-ar rcD lib.a *.o")
     (lab.path / (name + ".json")).write_text("{")
     for words in (["check", name + "missing.o"], ["check", "a.o", name + ".o"], ["check", "a.o", "lib.a"], ["list", "members", "lib.a"], ["list", "symbols", "lib.a"], ["list", "images", name],
                   ["index", name, "-o", "x"], ["check", "--config", name], ["check", "--" + name], [name], ["check", "--compile-commands", name + ".json", "a.o"], ["rules", name],

@@ -171,7 +171,7 @@ def test_damaged_facts_are_an_error_that_names_them(tree, damage, words):
 
 def test_what_can_not_be_indexed_leaves_nothing_behind(tree):
     tree.write("text.o", "no object")
-    tree.sh("ar rcDT thin.a a.o && head -c 2000 a.o > short.o")
+    tree.sh("gcc-ar rcDT thin.a a.o && head -c 2000 a.o > short.o")
     for name, words in [
         ("text.o", "is a text file"),
         ("none.o", "No such file"),

@@ -28,7 +28,7 @@ def test_the_table_has_every_limit(lab):
 
 
 def archives(lab, n):
-    lab.sh(f"cp a.o in; for i in $(seq {n + 1}); do ar rcD out.a in; mv out.a in; done; mv in nested.a")
+    lab.sh(f"cp a.o in; for i in $(seq {n + 1}); do gcc-ar rcD out.a in; mv out.a in; done; mv in nested.a")
     return ["check", "nested.a"]
 
 

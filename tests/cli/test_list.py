@@ -83,7 +83,7 @@ def test_members_in_archive_order(lab):
 def test_members_of_thin_archives_and_loose_files(lab):
     lab.cc("a.o", "int f() { return 1; }")
     lab.cc("sub/b.o", "int g() { return 1; }")
-    lab.sh("ar rcT thin.a a.o sub/b.o")
+    lab.sh("gcc-ar rcT thin.a a.o sub/b.o")
     rows = listed(lab, "members", "thin.a", "a.o")["members"]
     assert [(row["input"], row["kind"], row["size"]) for row in rows] == [
         (name, "object", (lab.path / file).stat().st_size)
@@ -94,7 +94,7 @@ def test_members_of_thin_archives_and_loose_files(lab):
 @pytest.mark.parametrize("what", ["images", "symbols", "members"])
 def test_what_cannot_be_read_is_named_and_the_rest_is_listed(lab, what):
     lab.cc("a.o", "int f() { return 1; }")
-    lab.sh("head -c 300 a.o > cut.o; ar rcD libx.a cut.o a.o")
+    lab.sh("head -c 300 a.o > cut.o; gcc-ar rcD libx.a cut.o a.o")
     result = lab.audit("list", what, "missing.o", "libx.a", "a.o", "--format", "json")
     assert result.code == 2
     assert "elfaudit: missing.o: " in result.err and "elfaudit: libx.a(cut.o): " in result.err, result

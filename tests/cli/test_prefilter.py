@@ -159,7 +159,7 @@ def test_damaged_objects(lab, seed):
         victim.write_bytes(bytes_)
         assert_same_both_ways(lab, *objects)
         assert_same_link(lab, "ld.lld-19 " + " ".join(objects))
-        lab.sh("rm -f lib.a && ar rcSD lib.a o0.o o1.o o2.o")  # S: no index, for which ar would read them
+        lab.sh("rm -f lib.a && gcc-ar rcSD lib.a o0.o o1.o o2.o")  # S: no index, for which ar would read them
         assert_same_both_ways(lab, "lib.a")
         if len(bytes_) == len(whole):
             (lab.path / "indexed.a").write_bytes(archive.replace(whole, bytes(bytes_)))
@@ -353,5 +353,5 @@ def test_object_named_twice_and_members_that_are_no_objects(lab):
     lab.write("note.txt", "words\n")
     lab.ar("lib.a", "a.o", "note.txt")
     assert_same_both_ways(lab, "lib.a")
-    lab.sh("ar rcDT thin.a a.o")
+    lab.sh("gcc-ar rcDT thin.a a.o")
     assert_same_both_ways(lab, "thin.a", "lib.a")

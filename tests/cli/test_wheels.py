@@ -260,5 +260,5 @@ def test_two_entries_of_one_name(lab):
 
 def test_a_thin_archive_in_a_wheel_reads_no_file_beside_it(lab):
     lab.cc("m.o", "int x;", "gcc")
-    lab.sh("ar rcT thin.a m.o")
+    lab.sh("gcc-ar rcT thin.a m.o")
     refused(lab, wheel(lab, NAME, {"thin.a": (lab.path / "thin.a").read_bytes()}), "thin archive")

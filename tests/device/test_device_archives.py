@@ -36,7 +36,7 @@ def bench(tmp_path_factory):
         ("libempty.a",),
     ):
         if archive == "libtwice.a":
-            lab.sh("rm -f libtwice.a && ar qcD libtwice.a fn.o fn.o")
+            lab.sh("rm -f libtwice.a && gcc-ar qcD libtwice.a fn.o fn.o")
         else:
             lab.ar(archive, *members)
     return lab
@@ -132,14 +132,14 @@ def test_device_runtime(bench):
 
 
 def test_thin_archive(bench):
-    bench.sh("rm -f libthin.a && ar rcDT libthin.a def_b.o")
+    bench.sh("rm -f libthin.a && gcc-ar rcDT libthin.a def_b.o")
     assert agree(bench, "def_a.o libthin.a") == DUPLICATE
     assert agree(bench, "user.o libthin.a") == set()
 
 
 @pytest.mark.xfail(reason="nvlink 13.0 cannot read thin archives of other folders' objects, elfaudit can", strict=True)
 def test_thin_archive_of_another_folder(bench):
-    bench.sh("mkdir -p folder && cp def_b.o folder && rm -f libfolder.a && ar rcDT libfolder.a folder/def_b.o")
+    bench.sh("mkdir -p folder && cp def_b.o folder && rm -f libfolder.a && gcc-ar rcDT libfolder.a folder/def_b.o")
     assert agree(bench, "user.o libfolder.a") == set()
 
 

@@ -219,7 +219,7 @@ class Workshop:
             self._assemble(member)
         if os.path.exists(os.path.join(self.folder, archive.name)):
             os.unlink(os.path.join(self.folder, archive.name))
-        self._run(["ar", "rcsT" if archive.thin else "rcs", archive.name, *[m.name for m in archive.members]])
+        self._run(["gcc-ar", "rcsT" if archive.thin else "rcs", archive.name, *[m.name for m in archive.members]])
         if not archive.thin:
             for member in archive.members:
                 os.unlink(os.path.join(self.folder, member.name))
@@ -258,7 +258,7 @@ def as_test(link, linker, name="case"):
         elif isinstance(file, Archive):
             lines += objects(file.members)
             names = " ".join(member.name for member in file.members)
-            lines.append(f'    lab.sh("ar rcs{"T" if file.thin else ""} {file.name} {names}")')
+            lines.append(f'    lab.sh("gcc-ar rcs{"T" if file.thin else ""} {file.name} {names}")')
         else:
             lines += objects([file.object])
             for command in share_commands(file):

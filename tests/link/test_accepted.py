@@ -217,6 +217,6 @@ def test_objects_for_another_machine(lab, linker):
 @every_linker_and_gold
 def test_a_script_in_place_of_a_library_for_r(lab, linker):
     """lld 14 takes it: the others look for archives alone."""
-    lab.sh("mkdir d; as /dev/null -o a.o; ar rcs d/libarchive.a a.o; ld.bfd -shared a.o -o d/libreal.so; echo 'INPUT(a.o)' > d/libscript.so")
+    lab.sh("mkdir d; as /dev/null -o a.o; gcc-ar rcs d/libarchive.a a.o; ld.bfd -shared a.o -o d/libreal.so; echo 'INPUT(a.o)' > d/libscript.so")
     lines = [f"-r -Ld -l{name} a.o" for name in ("script", "archive", "real")]
     assert not [wrong for wrong in (differs(lab, linker, line) for line in lines) if wrong]

@@ -78,7 +78,7 @@ def test_random_links(target, linker, compiled):
         lab, pool = compiled(target, seed // 10)
         link = cross_links.link(seed, target, pool)
         for archive, members in link.archives.items():
-            lab.sh(f"rm -f {archive}; {target}-ar rcs {archive} {' '.join(members)}")
+            lab.sh(f"rm -f {archive}; {target}-gcc-ar rcs {archive} {' '.join(members)}")
         for library, objects in link.libraries.items():
             lab.sh(f"rm -f {library}; {target}-g++ -shared {' '.join(objects)} -o {library}", check=False)
         every = " -Wl,--error-limit=0" if linker.startswith("lld") else ""

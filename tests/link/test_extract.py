@@ -105,7 +105,7 @@ def test_where_a_script_has_its_files_from(lab, linker, line):
     lab.sh("mkdir -p d/e e")
     assemble_all(lab, {"needs-x": ".data\n.quad x", "x": ".globl x\nx = 1"})
     for folder in ("d/e", "d", "e", "."):
-        lab.sh(f"ar rcs {folder}/libx.a x.o; ar rcs {folder}/liby.a x.o")
+        lab.sh(f"gcc-ar rcs {folder}/libx.a x.o; gcc-ar rcs {folder}/liby.a x.o")
     lab.sh("rm libx.a e/liby.a")
     for script in ("d/script.ld", "d/libscript.so"):
         lab.write(script, "INPUT(liby.a)")
@@ -115,7 +115,7 @@ def test_where_a_script_has_its_files_from(lab, linker, line):
 
 def broken(lab, member):
     """An archive whose index is right and whose member `member` is not an object any more."""
-    lab.sh("ar rcs broken.a one.o two.o")
+    lab.sh("gcc-ar rcs broken.a one.o two.o")
     bytes_ = bytearray((lab.path / "broken.a").read_bytes())
     at = bytes_.index(f"{member}/".encode()) + 60
     bytes_[at + 40 : at + 48] = b"\xff" * 8  # e_shoff
@@ -155,19 +155,19 @@ def test_an_index_that_is_older_than_its_members(lab, linker):
 
 def test_what_is_undefined_is_looked_for_in_members_that_are_not_taken(lab):
     assemble_all(lab, {**TWO_MEMBERS, "start": ".globl _start\n_start: call one\ncall twO"})
-    lab.sh("ar rcs both.a one.o two.o")
+    lab.sh("gcc-ar rcs both.a one.o two.o")
     result = lab.audit("check", "--", "ld.bfd", "both.a", "start.o", "-o", "out")
     assert result.code == 1 and "both.a(one.o) defines it, and the archive is on the line too early" in result.out, result
 
 
 def test_a_definition_that_loses_to_another_archive_is_found_in_a_member_that_is_not_taken(lab):
     assemble_all(lab, {**TWO_MEMBERS, "three": ".globl one, three\none: ret\nthree: ret"})
-    lab.sh("ar rcs first.a one.o && ar rcs second.a two.o three.o")
+    lab.sh("gcc-ar rcs first.a one.o && gcc-ar rcs second.a two.o three.o")
     result = lab.audit("check", "--", "ld.bfd", "start.o", "first.a", "second.a", "-o", "out")
     assert "one is also defined by second.a(three.o), which is not extracted" in result.out, result
 
 
 def test_an_archive_that_is_also_binary_data(lab):
     assemble_all(lab, TWO_MEMBERS)
-    lab.sh("ar rcs both.a two.o one.o")
+    lab.sh("gcc-ar rcs both.a two.o one.o")
     assert lab.audit("check", "--", "ld.bfd", "start.o", "both.a", "-b", "binary", "both.a", "-o", "out").code == 0

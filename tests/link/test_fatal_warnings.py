@@ -247,7 +247,7 @@ def bench(tmp_path_factory):
         lab.write(f"{name}.s", f'{stack}.text\n{".globl _start" if "_start" in source else ""}\n{text}\n')
         lab.sh(f"as {name}.s -o {name}.o")
     for name, members in ARCHIVES.items():
-        lab.sh(f"ar rc {name} " + " ".join(f"{member}.o" for member in members.split()))
+        lab.sh(f"gcc-ar rc {name} " + " ".join(f"{member}.o" for member in members.split()))
     for name, members in SHARED.items():
         lab.sh(f"ld.bfd -shared -o {name} " + " ".join(f"{member}.o" for member in members.split()))
     return lab

@@ -61,7 +61,7 @@ def bench(tmp_path_factory):
     for name in ("foo-v2", "default-v2"):
         lab.sh(f"ld.bfd -shared {name}.o -soname {name}.so --version-script=v2.map -o {name}.so")
     for name in ARCHIVES:
-        lab.sh(f"ar rcs lib{name}.a {name}.o")
+        lab.sh(f"gcc-ar rcs lib{name}.a {name}.o")
     lab.sh("mkdir -p elsewhere/sub && cp libfoo-and-needs-bar.a elsewhere/named.a && cp libfoo.a named.a")
     lab.write("elsewhere/libfoo.so", "INPUT(named.a)\n")
     lab.write("elsewhere/sub/libfoo.so", "INPUT(named.a)\n")

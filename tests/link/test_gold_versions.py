@@ -53,7 +53,7 @@ def bench(tmp_path_factory):
     for name, text in SCRIPTS.items():
         lab.write(name, text + "\n")
     for name in ("foo", "v1", "default-v1", "wrap-common"):
-        lab.sh(f"ar rcs lib{name}.a {name}.o")
+        lab.sh(f"gcc-ar rcs lib{name}.a {name}.o")
     lab.sh("ld.bfd -shared needs-foo.o -soname libneeds.so -o libneeds.so")
     return lab
 

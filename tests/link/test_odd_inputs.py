@@ -37,7 +37,7 @@ def bench(tmp_path_factory):
     lab.write("binary.ld", "TARGET(binary) INPUT(dir/blob.bin)\n")
     lab.write("both.ld", "TARGET(binary) INPUT(dir/blob.bin) TARGET(elf64-x86-64) INPUT(start.o)\n")
     lab.write("missing.ld", "INPUT(nosuch.o)\n")
-    lab.sh("cp a.o gone-a.o; ar rcT first.a gone-a.o b.o c.o; ar rcT second.a b.o gone-a.o c.o; ar rcTS no-index.a gone-a.o b.o; rm gone-a.o")
+    lab.sh("cp a.o gone-a.o; gcc-ar rcT first.a gone-a.o b.o c.o; gcc-ar rcT second.a b.o gone-a.o c.o; gcc-ar rcTS no-index.a gone-a.o b.o; rm gone-a.o")
     return lab
 
 
@@ -105,7 +105,7 @@ def test_gnu_ld_reads_objects_of_the_other_class(bench, words):
 ])
 @every_linker_and_gold
 def test_sysroot(bench, linker, words):
-    bench.sh("mkdir -p root/lib; ar rcs root/lib/liba.a a.o")
+    bench.sh("mkdir -p root/lib; gcc-ar rcs root/lib/liba.a a.o")
     bench.write("root/lib/a.ld", "INPUT(/lib/liba.a)\n")
     bench.write("elsewhere/a.ld", "INPUT(lib/liba.a)\n")
     bench.write("root/lib/equals.ld", "INPUT(=/lib/liba.a)\n")

@@ -50,7 +50,7 @@ def bench(tmp_path_factory):
                                          "second": ".globl f\n" + USERS["group"], "same": '.globl __start_here\n.data\n.quad __start_here'})
     for name in [*objects, "second"]:
         make_local(lab.path / f"{name}.o", "f")
-        lab.sh(f"ar rc {name}.a {name}.o")
+        lab.sh(f"gcc-ar rc {name}.a {name}.o")
     make_local(lab.path / "same.o", "__start_here")
     return lab
 

@@ -182,7 +182,7 @@ def test_a_library_is_one_finding_and_each_name_its_own_in_the_baseline(lab):
     lab.write("lib.c", "".join(f"int {name}(void) {{ return 1; }}\n" for name in names))
     lab.write("one.c", "int part0(void); int one(void) { return part0(); }")
     lab.write("main.c", "".join(f"int {name}(void); " for name in names) + "int one(void); int main() { return one() + " + " + ".join(f"{name}()" for name in names) + "; }")
-    lab.sh("gcc -c lib.c main.c one.c; mkdir d; ar rcs d/libparts.a lib.o")
+    lab.sh("gcc -c lib.c main.c one.c; mkdir d; gcc-ar rcs d/libparts.a lib.o")
     command = ["--", "gcc", "main.o", "one.o", "-Ld"]
     result = lab.audit("check", "--format", "json", *command).json()
     [finding] = result["findings"]
@@ -199,7 +199,7 @@ def test_the_library_that_has_most_of_the_names(lab):
     lab.write("main.c", "int a(void), b(void), c(void); int main() { return a() + b() + c(); }")
     lab.write("some.c", "int a(void) { return 1; }")
     lab.write("all.c", "int a(void) { return 1; } int b(void) { return 1; } int c(void) { return 1; }")
-    lab.sh("gcc -c main.c some.c all.c; mkdir d; ar rcs d/liba.a some.o; ar rcs d/libz_all.a all.o")
+    lab.sh("gcc -c main.c some.c all.c; mkdir d; gcc-ar rcs d/liba.a some.o; gcc-ar rcs d/libz_all.a all.o")
     assert {f["fixes"][0]["text"] for f in undefined(lab, "gcc main.o -Ld").values()} == {"add -lz_all after main.o"}
 
 
@@ -208,7 +208,7 @@ def test_an_archive_that_is_needed_where_it_stands_is_named_again(lab):
     lab.write("a1.c", "int b1(void); int a1(void) { return b1(); }")
     lab.write("a2.c", "int a2(void) { return 0; }")
     lab.write("b1.c", "int a2(void); int b1(void) { return a2(); }")
-    lab.sh("gcc -c main.c a1.c a2.c b1.c; ar rcs liba.a a1.o a2.o; ar rcs libb.a b1.o")
+    lab.sh("gcc -c main.c a1.c a2.c b1.c; gcc-ar rcs liba.a a1.o a2.o; gcc-ar rcs libb.a b1.o")
     assert undefined(lab, "gcc main.o liba.a libb.a")["a2"]["fixes"][0]["text"] == "name liba.a again after libb.a"
     lab.sh("gcc main.o liba.a libb.a liba.a -o out")
 

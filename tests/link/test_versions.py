@@ -65,9 +65,9 @@ def bench(tmp_path_factory):
     lab.write("local-pattern-last.map", "V1 { f*; }; V3 { local: fo*; };\n")
     lab.write("empty.map", "V1 { };\n")
     lab.write("assign.ld", "foo = _start;\n")
-    lab.sh("ar rcs libversioned.a foo-v2-default.o")
-    lab.sh("ar rcs libbar-default.a bar-v1-default.o")
-    lab.sh("ar rcs libbar-v1.a bar-v1.o")
+    lab.sh("gcc-ar rcs libversioned.a foo-v2-default.o")
+    lab.sh("gcc-ar rcs libbar-default.a bar-v1-default.o")
+    lab.sh("gcc-ar rcs libbar-v1.a bar-v1.o")
     lab.sh("ld.bfd -shared needs-foo.o -soname libneeds-foo.so -o libneeds-foo.so")
     lab.sh("ld.bfd -shared bar.o -soname bar.so -o bar.so")
     lab.sh("ld.bfd -shared bar-v1.o --version-script empty.map -soname libbar.so -o libbar.so")
@@ -214,7 +214,7 @@ def test_a_file_says_once_which_version_a_name_has(bench, linker, lines):
     need(PROGRAMS[linker])
     assemble(bench, "twice", ".globl s, wanted\n.symver s, foo@@V1\n.data\nwanted: s: .quad 0")
     assemble(bench, "wants", ".globl s\n.symver s, foo@@V2\n.data\ns: .quad wanted")
-    bench.sh("rm -f libtwice.a; ar rcs libtwice.a twice.o")
+    bench.sh("rm -f libtwice.a; gcc-ar rcs libtwice.a twice.o")
     linkers.agree(bench, linker, f"start.o {lines} wants.o")
 
 
@@ -429,7 +429,7 @@ def versioned_names(tmp_path_factory):
     lab.write("local.map", "{ local: f*; };")
     lab.write("local-then-v2.map", "V1 { local: *; }; V2 { f1; };")
     lab.write("v1-too.map", "V1 { f1; }; V2 { };")
-    lab.sh("ar rcs libdefault.a default-v2.o")
+    lab.sh("gcc-ar rcs libdefault.a default-v2.o")
     for library, words in {
         "plain": "plain.o",
         "default": "--version-script v.map default-v2.o",

@@ -163,7 +163,7 @@ def run(command, folder, stdin=None):
 
 
 def strong(folder, made):
-    out = run(["nm", "-g", "--defined-only", made], folder).stdout
+    out = run(["gcc-nm", "-g", "--defined-only", made], folder).stdout
     return {line.split()[-1] for line in out.splitlines() if line.split()[-2] in "TDBRGSC"}
 
 

@@ -12,7 +12,7 @@ import pytest
 from edits import COMPILERS, WAYS, Mutation, Shape, installed, judge, of_installed, of_table
 from elfaudit_test import by_symbol, need
 
-need("gcc", "g++", "clang", "clang++", "patch", "nm")
+need("gcc", "g++", "clang", "clang++", "patch", "gcc-nm")
 
 SEED = os.environ.get("EDITS_SEED", "1")
 COUNT = int(os.environ.get("EDITS_COUNT", "10"))

@@ -51,7 +51,7 @@ def test_shape(tmp_path, case, compiler, way):
     sites, absent = write(case, tmp_path)
     command = [{"gcc": "g++", "clang": "clang++"}[compiler] if case.source.endswith("cpp") else compiler, *case.options, "-w"]
     run([*command, "-MD", "-MF", "x.d", "-c", case.source, "-o", "x.o"], tmp_path)
-    defined = {line.split()[-1] for line in run(["nm", "x.o"], tmp_path).splitlines() if line.split()[-2] in "TDBRGSCuVW"}
+    defined = {line.split()[-1] for line in run(["gcc-nm", "x.o"], tmp_path).splitlines() if line.split()[-2] in "TDBRGSCuVW"}
     for symbol in sites:
         assert symbol[:-2] in defined, f"the compiler does not define {symbol}"
     words = {"command": ["--depfile", "x.d", *sites, *absent, "--", *command, "-c", case.source],

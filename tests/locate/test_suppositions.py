@@ -69,7 +69,7 @@ def ask(folder, seed):
     (folder / source).write_text("\n".join(["#define API"] + body(rng, headers, 0)) + "\n")
     words = ["gcc" if source == "a.c" else "g++", "-w", *(f"-D{name}{rng.choice(['', '=0', '=2'])}" for name in "ABC" if rng.random() < 0.45)]
     run = lambda command: subprocess.run(command, cwd=folder, capture_output=True, text=True)  # noqa: E731
-    if run([*words, "-fno-common", "-MD", "-c", source, "-o", "a.o"]).returncode != 0 or not re.search(r" [BDRG] s$", run(["nm", "a.o"]).stdout, re.M):
+    if run([*words, "-fno-common", "-MD", "-c", source, "-o", "a.o"]).returncode != 0 or not re.search(r" [BDRG] s$", run(["gcc-nm", "a.o"]).stdout, re.M):
         return None
     answer = json.loads(run([SITE_OF, "--folder", str(folder), "--depfile", "a.d", "s:v"]).stdout)["definitions"]
     certain = [one["at"] for one in answer if one["certain"]] if len(answer) == 1 else []
