@@ -118,6 +118,7 @@ constexpr RelocationType kAarch64[] = {
     ELFAUDIT_ROW(R_AARCH64_TLSLE_ADD_TPREL_LO12, LocalExec),
     ELFAUDIT_ROW(R_AARCH64_TLSLE_ADD_TPREL_LO12_NC, LocalExec),
 };
+constexpr RelocationType kRiscv64[] = {ELFAUDIT_ROW(R_RISCV_ALIGN, Padding)};
 #undef ELFAUDIT_ROW
 
 constexpr bool ascending(std::span<const RelocationType> types) {
@@ -134,6 +135,8 @@ std::span<const RelocationType> relocation_types(RelocationRules rules) {
       return kX86;
     case RelocationRules::Aarch64:
       return kAarch64;
+    case RelocationRules::Riscv64:
+      return kRiscv64;
     case RelocationRules::None:
       break;
   }
@@ -447,8 +450,9 @@ JudgedRelocation lld_dynamic(const Case& c, bool replaceable) {
 }
 
 JudgedRelocation judge_lld(const Case& c) {
-  if (c.what == GotWide || c.what == TraditionalTls || (c.what == LocalExecWord && c.link.old_lld()))
-    return kUnsupported;
+  if (c.what == GotWide || c.what == TraditionalTls) return kUnsupported;
+  if (c.what == LocalExecWord && c.link.old_lld()) return kUnsupported;
+  if (c.what == Padding) return kUnsupported;  // of lld before 15, which deletes nothing
   if (is_local_exec(c.what) && c.shared()) return kLocalExec;
   if ((c.undefined() && !c.shared()) || is_got(c.what)) return kAccepted;
   if (c.what == TlsOffset || c.what == TlsOffsetWord || c.what == TlsModule) return kAccepted;
@@ -539,7 +543,12 @@ std::span<const std::uint32_t> those_of_offset_table(RelocationRules rules, bool
   return std::span(kNeedIt).subspan(static_program ? 1 : 0);
 }
 
+bool classes_are_known(RelocationRules rules) {
+  return rules == RelocationRules::X86_64 || rules == RelocationRules::Aarch64;
+}
+
 bool relocations_are_judged(const RelocationLink& link) {
+  if (link.rules == RelocationRules::Riscv64) return link.old_lld();
   const bool linker = link.linker == LinkerKind::Bfd || link.linker == LinkerKind::Lld ||
                       link.linker == LinkerKind::Mold || link.linker == LinkerKind::Gold;
   if (link.rules == RelocationRules::Aarch64) return linker && link.linker != LinkerKind::Gold;

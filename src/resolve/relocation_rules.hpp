@@ -45,6 +45,7 @@ enum class RelocationClass : std::uint8_t {
   TlsOffsetWord,   ///< in 64 bits
   TlsModule,       ///< that module
   TraditionalTls,  ///< aarch64: of the dialect that lld does not have
+  Padding,         ///< riscv: no-operations of which the linker deletes what the place does not need, R_RISCV_ALIGN
 };
 
 struct RelocationType {
@@ -104,6 +105,9 @@ struct JudgedRelocation {
   bool refused = false;
   RelocationProblem problem = RelocationProblem::NotPic;  ///< when it is refused
 };
+
+/// Are all the machine's relocations known that reach for a symbol?
+bool classes_are_known(RelocationRules rules);
 
 /// Is there a linker and machine whose rules are known?
 bool relocations_are_judged(const RelocationLink& link);

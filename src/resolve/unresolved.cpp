@@ -642,7 +642,7 @@ class Settler {
       const RelocationRules rules = machine_of(object(id)).relocations;
       const auto makes_it = [&](const Use& use, std::uint32_t number) {
         const RelocationType* type = relocation_type(rules, number);
-        return rules == RelocationRules::None ||
+        return !classes_are_known(rules) ||
                (type != nullptr && makes_program_hold(link, type->what, target, {use.section, use.writable, use.code}));
       };
       return std::any_of(uses_[id].begin(), uses_[id].end(), [&](const Use& use) {

@@ -482,6 +482,8 @@ std::vector<Fix> fixes_for(const Evidence& evidence, const RefusedRelocations& o
       fixes.push_back({"take the address from the global offset table (x@GOTPCREL), or from a word of data", {}, {}});
       break;
     case RelocationProblem::Unsupported:
+      if (first.type == "R_RISCV_ALIGN")  // in the C library's start files too
+        fixes.push_back({"link with lld 15 or later, or with another linker", {}, {}});
       break;
   }
   return fixes;

@@ -187,3 +187,18 @@ def test_the_call_for_a_variable_that_nothing_defines(lab, target, linker):
     command = f"{driver(target, linker)} -nostdlib -static a.o -o out"
     theirs = set(re.findall(r"(?:undefined reference to `|undefined symbol: (?:a\.o: )?)(\w+)", lab.sh(command, check=False).err))
     assert set(audit(lab, command).json()["undefined"]) == theirs, command
+
+
+@pytest.mark.parametrize("linker", ["lld14", "lld19"])
+@pytest.mark.parametrize("flags", ["", "-static", "-nostdlib -e main", "-r -nostdlib", "-shared", "-Wl,--noinhibit-exec", "-Wl,--gc-sections"])
+def test_padding_that_the_linker_is_to_delete(lab, linker, flags):
+    """R_RISCV_ALIGN, which glibc's start files have: lld before 15 deletes nothing, and refuses it."""
+    target = "riscv64-linux-gnu"
+    need(f"{target}-gcc", cross_links.LINKERS[linker])
+    cross_links.offer_linkers(lab)
+    lab.write("a.c", "int main(void) { return 0; }")
+    lab.sh(f"{target}-gcc -c a.c -o a.o")
+    command = f"{driver(target, linker)} {flags} a.o -o out"
+    theirs = lab.sh(command, check=False)
+    errors = {one["rule"] for one in audit(lab, command).json()["findings"] if one["severity"] == "error"}
+    assert errors == ({"relocation-not-pic"} if theirs.code else set()), theirs
