@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "resolve/relocation_rules.hpp"
 #include "resolve/resolve.hpp"
 #include "support/threads.hpp"
 #include "target/linker_traits.hpp"
@@ -83,7 +84,7 @@ class LostReferences {
   }
 
   bool counts(const LocalUse& use) const {
-    if (linker_.rules == ResolutionRules::GnuLd && machine_of(inputs_).relocations == RelocationRules::None &&
+    if (linker_.rules == ResolutionRules::GnuLd && !classes_are_known(machine_of(inputs_).relocations) &&
         (use.section.starts_with(".toc") || use.section == ".opd" || use.section == ".got2" || use.section == ".fixup"))
       return false;  // PowerPC's tables are of the whole object
     if (use.ordered && linker_.rules != ResolutionRules::Gold)

@@ -301,7 +301,7 @@ class RelocationCheck {
 
   /// Of a program loaded at a fixed place. GNU ld refuses small addresses of any library's symbol in writable data.
   bool leave_what_may_be_refused() {
-    if (refuses_small_everywhere() || link_.rules == RelocationRules::Riscv64) return true;
+    if (refuses_small_everywhere() || !classes_are_known(link_.rules)) return true;
     std::unordered_set<std::string_view> odd;
     bool any_library = false;
     for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
@@ -388,6 +388,9 @@ class RelocationCheck {
       case PltFromGot:
       case Size:
       case TraditionalTls:
+      case NewToLld:
+      case NewToMold:
+      case NewToBoth:
       case Padding:
         return kAll;
       case Distance:

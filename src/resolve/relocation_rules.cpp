@@ -121,11 +121,32 @@ constexpr RelocationType kAarch64[] = {
 constexpr RelocationType kRiscv64[] = {ELFAUDIT_ROW(R_RISCV_ALIGN, Padding)};
 #undef ELFAUDIT_ROW
 
+// Power ELF ABI 1.5, 3.5.3: those that gcc 12 emits (-mcmodel=large, -fno-plt, -mlongcall, -mcpu=power10) and lld 19 or
+// mold 1.10 does not know. elf.h has few of them.
+constexpr RelocationType kPpc64le[] = {
+    {31, NewToLld, "R_PPC64_PLT16_HA"},
+    {60, NewToLld, "R_PPC64_PLT16_LO_DS"},
+    {116, NewToMold, "R_PPC64_REL24_NOTOC"},
+    {118, NewToBoth, "R_PPC64_ENTRY"},
+    {119, NewToLld, "R_PPC64_PLTSEQ"},
+    {120, NewToLld, "R_PPC64_PLTCALL"},
+    {121, NewToBoth, "R_PPC64_PLTSEQ_NOTOC"},
+    {122, NewToBoth, "R_PPC64_PLTCALL_NOTOC"},
+    {132, NewToMold, "R_PPC64_PCREL34"},
+    {133, NewToMold, "R_PPC64_GOT_PCREL34"},
+    {134, NewToBoth, "R_PPC64_PLT_PCREL34"},
+    {135, NewToBoth, "R_PPC64_PLT_PCREL34_NOTOC"},
+    {146, NewToMold, "R_PPC64_TPREL34"},
+    {148, NewToMold, "R_PPC64_GOT_TLSGD_PCREL34"},
+    {149, NewToMold, "R_PPC64_GOT_TLSLD_PCREL34"},
+    {150, NewToMold, "R_PPC64_GOT_TPREL_PCREL34"},
+};
+
 constexpr bool ascending(std::span<const RelocationType> types) {
   return std::is_sorted(types.begin(), types.end(),
                         [](const RelocationType& a, const RelocationType& b) { return a.number < b.number; });
 }
-static_assert(ascending(kX86) && ascending(kAarch64));
+static_assert(ascending(kX86) && ascending(kAarch64) && ascending(kPpc64le));
 
 }  // namespace
 
@@ -137,6 +158,8 @@ std::span<const RelocationType> relocation_types(RelocationRules rules) {
       return kAarch64;
     case RelocationRules::Riscv64:
       return kRiscv64;
+    case RelocationRules::Ppc64le:
+      return kPpc64le;
     case RelocationRules::None:
       break;
   }
@@ -452,6 +475,8 @@ JudgedRelocation lld_dynamic(const Case& c, bool replaceable) {
 JudgedRelocation judge_lld(const Case& c) {
   if (c.what == GotWide || c.what == TraditionalTls) return kUnsupported;
   if (c.what == LocalExecWord && c.link.old_lld()) return kUnsupported;
+  if (c.what == NewToLld || c.what == NewToBoth) return kUnsupported;
+  if (c.what == NewToMold) return kAccepted;
   if (c.what == Padding) return kUnsupported;  // of lld before 15, which deletes nothing
   if (is_local_exec(c.what) && c.shared()) return kLocalExec;
   if ((c.undefined() && !c.shared()) || is_got(c.what)) return kAccepted;
@@ -491,6 +516,7 @@ JudgedRelocation mold_copy(const Case& c) {
 }
 
 JudgedRelocation judge_mold(const Case& c) {
+  if (c.link.rules == RelocationRules::Ppc64le) return c.what == NewToLld ? kAccepted : kUnsupported;
   if (is_local_exec(c.what)) return c.shared() ? kLocalExec : kAccepted;
   if ((c.undefined() && !c.shared()) || c.section.name == ".eh_frame") return kAccepted;
   if (c.link.rules == RelocationRules::Aarch64 && c.what != Word && c.what != Page)
@@ -549,6 +575,7 @@ bool classes_are_known(RelocationRules rules) {
 
 bool relocations_are_judged(const RelocationLink& link) {
   if (link.rules == RelocationRules::Riscv64) return link.old_lld();
+  if (link.rules == RelocationRules::Ppc64le) return link.linker == LinkerKind::Lld || link.linker == LinkerKind::Mold;
   const bool linker = link.linker == LinkerKind::Bfd || link.linker == LinkerKind::Lld ||
                       link.linker == LinkerKind::Mold || link.linker == LinkerKind::Gold;
   if (link.rules == RelocationRules::Aarch64) return linker && link.linker != LinkerKind::Gold;

@@ -45,6 +45,9 @@ enum class RelocationClass : std::uint8_t {
   TlsOffsetWord,   ///< in 64 bits
   TlsModule,       ///< that module
   TraditionalTls,  ///< aarch64: of the dialect that lld does not have
+  NewToLld,        ///< ppc64: what compilers emit and lld does not know
+  NewToMold,       ///< the same of mold
+  NewToBoth,
   Padding,         ///< riscv: no-operations of which the linker deletes what the place does not need, R_RISCV_ALIGN
 };
 

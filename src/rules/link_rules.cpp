@@ -484,6 +484,8 @@ std::vector<Fix> fixes_for(const Evidence& evidence, const RefusedRelocations& o
     case RelocationProblem::Unsupported:
       if (first.type == "R_RISCV_ALIGN")  // in the C library's start files too
         fixes.push_back({"link with lld 15 or later, or with another linker", {}, {}});
+      else if (first.type.starts_with("R_PPC64_"))
+        fixes.push_back({"link with GNU ld, which knows it", {}, {}});
       break;
   }
   return fixes;

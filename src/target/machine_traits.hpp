@@ -20,7 +20,7 @@ struct Machine {
 };
 
 /// By which rules relocations are judged (resolve/relocation_rules.cpp).
-enum class RelocationRules : std::uint8_t { None, X86_64, Aarch64, Riscv64 };
+enum class RelocationRules : std::uint8_t { None, X86_64, Aarch64, Riscv64, Ppc64le };
 
 /// A list is words with spaces between.
 struct MachineTraits {

@@ -202,3 +202,18 @@ def test_padding_that_the_linker_is_to_delete(lab, linker, flags):
     theirs = lab.sh(command, check=False)
     errors = {one["rule"] for one in audit(lab, command).json()["findings"] if one["severity"] == "error"}
     assert errors == ({"relocation-not-pic"} if theirs.code else set()), theirs
+
+
+@pytest.mark.parametrize("linker", ["bfd", "lld14", "lld19", "mold"])
+@pytest.mark.parametrize("flags", ["-mcmodel=large", "-fno-plt", "-mlongcall", "-mcpu=power10", "-mcpu=power10 -fno-plt", "-mcpu=power10 -ftls-model=local-exec", ""])
+def test_relocations_that_compilers_emit_and_linkers_do_not_know(lab, linker, flags):
+    target = "powerpc64le-linux-gnu"
+    need(f"{target}-gcc", cross_links.LINKERS[linker] or "ld.bfd")
+    cross_links.offer_linkers(lab)
+    lab.write("a.c", "int e; __thread int t; int far(int); int call(int x) { return far(x + t) + e; } void _start(void) { call(e); }")
+    lab.write("b.c", "int far(int x) { return x; }")
+    lab.sh(f"{target}-gcc -O1 {flags} -c a.c -o a.o && {target}-gcc -c b.c -o b.o")
+    command = f"{driver(target, linker)} -nostdlib -no-pie a.o b.o -o out"
+    theirs = lab.sh(command, check=False)
+    findings = audit(lab, command).json()["findings"]
+    assert {one["rule"] for one in findings} == ({"relocation-not-pic"} if theirs.code else set()), theirs
