@@ -102,8 +102,6 @@ struct LinkScope {
   /// The line names everything that the link uses, start files and default libraries included: what refers to the entry
   /// point is known, and a name without a definition is undefined.
   bool whole_line = false;
-  /// Files that take part and whose symbols can't be read, each with the option that names it.
-  std::vector<std::string> symbols_not_read{};
   /// A link of a build folder: the build makes what is missing, or stops before this link.
   bool of_build = false;
 };

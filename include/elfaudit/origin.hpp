@@ -11,15 +11,16 @@ namespace elfaudit {
 
 /// An object on disk: a whole file, a member of an archive, or an entry of a wheel.
 struct Origin {
-  std::string path;          ///< the file as the link line reaches it ("build/libx.a", "a.o")
-  std::string member;        ///< member name inside `path`; empty for a loose file
-  std::string bytes_path;    ///< the file that holds the bytes; differs from `path` for members of thin archives
-  std::uint64_t offset = 0;  ///< of the object's first byte in `bytes_path`
-  std::uint64_t size = 0;    ///< bytes, 0 when unknown
-  std::string entry{};       ///< in a wheel, else empty: the entry of the zip file `bytes_path` that holds the
-                             ///< bytes; offset and size are of its decompressed content
-  bool binary = false;       ///< -b binary: the object that the linker makes of the file
-  bool bytecode = false;     ///< of its code for link-time optimisation, what linkers know of that
+  std::string path;           ///< the file as the link line reaches it ("build/libx.a", "a.o")
+  std::string member;         ///< member name inside `path`; empty for a loose file
+  std::string bytes_path;     ///< the file that holds the bytes; differs from `path` for members of thin archives
+  std::uint64_t offset = 0;   ///< of the object's first byte in `bytes_path`
+  std::uint64_t size = 0;     ///< bytes, 0 when unknown
+  std::string entry{};        ///< in a wheel, else empty: the entry of the zip file `bytes_path` that holds the
+                              ///< bytes; offset and size are of its decompressed content
+  bool binary = false;        ///< -b binary: the object that the linker makes of the file
+  bool just_symbols = false;  ///< --just-symbols: its symbol table alone, with absolute definitions
+  bool bytecode = false;      ///< of its code for link-time optimisation, what linkers know of that
 
   bool is_member() const { return !member.empty(); }
 

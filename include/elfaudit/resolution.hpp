@@ -264,12 +264,11 @@ struct DeviceResolution {
 /// Whether a verdict is given, and why not.
 enum class Judged : std::uint8_t {
   Yes,
-  FilesAlone,      ///< no command shows what else is linked
-  PartOfLine,      ///< start files and default libraries are not known
-  InputExcluded,   ///< the user has excluded an input
-  SymbolsNotRead,  ///< LinkScope::symbols_not_read
-  InputMissing,    ///< the line names a file that does not exist
-  InputUnread,     ///< an input, or a relevant part of it, could not be read
+  FilesAlone,     ///< no command shows what else is linked
+  PartOfLine,     ///< start files and default libraries are not known
+  InputExcluded,  ///< the user has excluded an input
+  InputMissing,   ///< the line names a file that does not exist
+  InputUnread,    ///< an input, or a relevant part of it, could not be read
 };
 
 /// What the resolution is a verdict on. Rules and reports rely on this alone.

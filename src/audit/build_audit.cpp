@@ -34,6 +34,7 @@ class SharedInputs {
         if (!known_.insert(key_of(job, input)).second) continue;
         to_read.inputs.push_back({input.path, input.path});
         to_read.inputs.back().binary = input.binary;
+        to_read.inputs.back().just_symbols = input.just_symbols;
       }
     }
   }
@@ -58,8 +59,10 @@ class SharedInputs {
 
  private:
   /// What a file is read as may differ by link.
-  using Key = std::tuple<std::string, bool, LtoPolicy>;
-  static Key key_of(const LinkJob& job, const LinkInput& input) { return {input.path, input.binary, job.lto}; }
+  using Key = std::tuple<std::string, bool, bool, LtoPolicy>;
+  static Key key_of(const LinkJob& job, const LinkInput& input) {
+    return {input.path, input.binary, input.just_symbols, job.lto};
+  }
 
   std::map<LtoPolicy, LinkJob> to_read_;
   std::set<Key> known_;

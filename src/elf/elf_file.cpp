@@ -250,10 +250,40 @@ static Buffer object_of_binary(const std::string& path) {
   return buffer;
 }
 
+/// Leaves what --just-symbols takes of a file, linked or not: an object without sections, whose definitions are
+/// absolute.
+static void keep_just_symbols(Elf* elf) {
+  GElf_Ehdr file;
+  if (gelf_getehdr(elf, &file) == nullptr) return;
+  file.e_type = ET_REL;
+  gelf_update_ehdr(elf, &file);
+  for (Elf_Scn* section = elf_nextscn(elf, nullptr); section != nullptr; section = elf_nextscn(elf, section)) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr || header.sh_type == SHT_STRTAB) continue;
+    if (header.sh_type != SHT_SYMTAB) {
+      header = {};
+      gelf_update_shdr(section, &header);
+      continue;
+    }
+    Elf_Data* data = elf_getdata(section, nullptr);
+    GElf_Sym symbol;
+    for (int i = 0; gelf_getsym(data, i, &symbol) != nullptr; ++i) {
+      const bool in_section = symbol.st_shndx != SHN_UNDEF && symbol.st_shndx < SHN_LORESERVE;
+      if (in_section || symbol.st_shndx == SHN_XINDEX) symbol.st_shndx = SHN_ABS;
+      gelf_update_sym(data, i, &symbol);
+    }
+  }
+}
+
 ElfFile ElfFile::open(const Origin& origin) {
   if (const Outline* outline = outline_at_hand(origin)) return open(origin, object_of_outline(origin, outline->object));
   if (origin.binary) return open(origin, object_of_binary(origin.path));
   if (origin.bytecode) return open(origin, object_of_bytecode(origin));
+  if (origin.just_symbols) {
+    ElfFile file = open(origin, open_for_reading(origin.path.c_str()));
+    keep_just_symbols(file.get());
+    return file;
+  }
   if (!origin.entry.empty()) {
     Buffer content = read_zip_entry(origin.bytes_path, origin.entry);
     ElfFile file = open(origin, image(origin, content.bytes()));

@@ -151,8 +151,7 @@ std::optional<FileProbe> probe_elf(std::string_view bytes) {
     return static_cast<std::uint16_t>(big ? byte(at) << 8 | byte(at + 1) : byte(at + 1) << 8 | byte(at));
   };
   const std::uint16_t type = half(16);
-  return FileProbe{ProbedKind::Elf, Machine{half(18), byte(EI_CLASS) == ELFCLASS64, big}, type == ET_DYN,
-                   type == ET_EXEC};
+  return FileProbe{ProbedKind::Elf, Machine{half(18), byte(EI_CLASS) == ELFCLASS64, big}, type == ET_DYN};
 }
 
 /// A thin archive's member is a file of its own; "/17" is the place of its path in the "//" member, relative to the
@@ -222,7 +221,6 @@ FileProbe probe_facts(const std::string& path) {
   if (!document || document->name.empty()) return probe;
   probe.machine = document->machine;
   probe.shared = document->kind == DocumentKind::SharedObject;
-  probe.fixed = document->kind == DocumentKind::Executable;
   probe.facts_of = document->name;
   return probe;
 }
@@ -263,7 +261,7 @@ FileProbe look_into(const std::string& path) {
   if (file_kind(std::as_bytes(std::span(head))) == FileKind::LlvmBitcode) {
     return {ProbedKind::Elf, machine_of_object(fd.get(), 0, static_cast<std::uint64_t>(info.st_size)), false};
   }
-  if (head.empty()) return {ProbedKind::Text, {}, false, false, true};
+  if (head.empty()) return {ProbedKind::Text, {}, false, true};
   return {is_text(read_at(fd.get(), 0, 4096)) ? ProbedKind::Text : ProbedKind::Other, {}, false};
 }
 

@@ -66,7 +66,6 @@ struct FileProbe {
   ProbedKind kind = ProbedKind::Missing;
   Machine machine;         ///< of the object, or of an archive's first object; unknown when there is none
   bool shared = false;     ///< an ELF file of type ET_DYN
-  bool fixed = false;      ///< of type ET_EXEC: a program that is loaded at one address
   bool empty = false;      ///< no byte in it
   std::string facts_of{};  ///< of a facts file: the object that it stands for; the rest is said of that, too
 

@@ -193,7 +193,8 @@ struct LastAsked {
 }  // namespace
 
 std::string outline_of(const Origin& origin) {
-  const bool is_file = !origin.is_member() && !origin.bytecode && !origin.binary && origin.entry.empty();
+  const bool is_file =
+      !origin.is_member() && !origin.bytecode && !origin.binary && !origin.just_symbols && origin.entry.empty();
   // libelf (0.188) loses the copy that it makes of a file read piece by piece, so such a file is mapped.
   std::optional<MappedFile> mapping;
   if (is_file) mapping.emplace(origin.file());

@@ -99,7 +99,9 @@ void InputCollector::add_found(const FoundFile& found, const std::string& spelle
     // It is what a full disk or a killed compiler leaves behind.
     if (found.probe.empty)
       job_.notes.push_back(found.path + " is empty: the linker treats it as an empty linker script");
-    return add_script(found.path, state, false, false);
+    InputState inner = state;
+    inner.just_symbols = false;  // what a script names is linked
+    return add_script(found.path, inner, false, false);
   }
   const bool behind_static = !state.shared && !search_.linker->static_is_everywhere;
   const bool static_only = behind_static || state.refuses_shared || job_.output == OutputKind::Relocatable;
@@ -112,7 +114,8 @@ void InputCollector::add_found(const FoundFile& found, const std::string& spelle
   input.group = state.group;
   input.whole_archive = state.whole_archive;
   input.as_needed = state.as_needed;
-  input.just_symbols = state.just_symbols;
+  const bool linked = found.probe.kind == ProbedKind::Archive && !search_.linker->just_symbols_of_members;
+  input.just_symbols = state.just_symbols && !linked;
   input.lazy = state.lazy;
   input.binary = binary;
   if (found.probe.kind == ProbedKind::Facts && !binary) {

@@ -614,10 +614,6 @@ class LineReader {
       job_.has_rpath = true;
       return add_colon_separated(item.value, rpath_);
     }
-    if (probe.fixed) {  // a kernel, a ROM: it has no dynamic symbols, which are those that are read
-      job_.scope.symbols_not_read.push_back(item.spelled + " " + item.value);
-      note(item.spelled + " " + item.value + ": its symbols are not read, so undefined symbols are not judged");
-    }
     pending_.push_back({PendingInput::Kind::File, item.value, item.value, state_.just_symbols()});
   }
 

@@ -163,8 +163,6 @@ std::string_view to_word(Judged judged) {
       return "part-of-line";
     case Judged::InputExcluded:
       return "input-left-out";
-    case Judged::SymbolsNotRead:
-      return "symbols-not-read";
     case Judged::InputMissing:
       return "input-missing";
     case Judged::InputUnread:
@@ -183,8 +181,6 @@ std::string_view why_not(Judged judged) {
       return ": start files and default libraries are not known";
     case Judged::InputExcluded:
       return ": an input is left out";
-    case Judged::SymbolsNotRead:
-      return ": the symbols of an input are not read";
     case Judged::InputMissing:
       return ": an input is missing";
     case Judged::InputUnread:

@@ -40,8 +40,7 @@ Judged inputs_known(const LinkJob& job, const std::vector<InputFacts>& inputs) {
 
 Judged scope_known(const LinkScope& scope) {
   if (!scope.command) return Judged::FilesAlone;
-  if (!scope.whole_line) return Judged::PartOfLine;
-  return scope.symbols_not_read.empty() ? Judged::Yes : Judged::SymbolsNotRead;
+  return scope.whole_line ? Judged::Yes : Judged::PartOfLine;
 }
 
 /// Rests on what no input has: one that is not read may have it.

@@ -109,7 +109,7 @@ class RelocationGlance : ObjectTables {
 template <class RuleOut>
 bool ruled_out(const Origin& origin, const RuleOut& rule_out) {
   if constexpr (std::endian::native != std::endian::little) return false;
-  if (!origin.entry.empty() || origin.binary || origin.bytecode) return false;
+  if (!origin.entry.empty() || origin.binary || origin.just_symbols || origin.bytecode) return false;
   thread_local ReadBuffer buffer;  // thousands of objects are asked, one after the other
   const FileDescriptor fd = open_for_reading(origin.file().c_str());
   ObjectImage image(fd.get(), origin.offset, origin.size, buffer);

@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -618,11 +619,12 @@ InputFacts scan_input(const std::string& path, const LtoPolicy& lto, ArchiveRead
   return scan_into(path, lto, archives, buffer);
 }
 
-InputFacts scan_binary(const std::string& path) {
-  Origin origin{path, {}, path, 0, 0};
-  origin.binary = true;
+InputFacts scan_made(const LinkInput& input) {
+  Origin origin{input.path, {}, input.path, 0, 0};
+  origin.binary = input.binary;
+  origin.just_symbols = !input.binary;
   InputFacts facts;
-  facts.path = path;
+  facts.path = input.path;
   try {
     facts.objects.edit().push_back(read_object(ElfFile::open(origin), origin));
     facts.kind = InputKind::Object;
@@ -680,8 +682,12 @@ void open_members(std::vector<InputFacts>& inputs, std::span<const ObjectId> mem
 }
 
 std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs, ArchiveReading archives) {
-  std::map<std::pair<std::string_view, bool>, std::size_t> first;  // where each path is named first, as what
-  const auto key = [&](std::size_t i) { return std::pair(std::string_view(job.inputs[i].path), job.inputs[i].binary); };
+  using Key = std::tuple<std::string_view, bool, bool>;
+  std::map<Key, std::size_t> first;  // where each path is named first, as what
+  const auto key = [&](std::size_t i) {
+    const LinkInput& input = job.inputs[i];
+    return Key(input.path, input.binary, input.just_symbols);
+  };
   std::vector<std::size_t> to_read;
   for (std::size_t i = 0; i < job.inputs.size(); ++i)
     if (first.try_emplace(key(i), i).second) to_read.push_back(i);
@@ -691,10 +697,12 @@ std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs, ArchiveReading a
     PerThread<ReadBuffer> buffers;
     for_each_file(to_read.size(), size_of(job.inputs, to_read), [&](std::size_t i) {
       const LinkInput& input = job.inputs[to_read[i]];
-      facts[to_read[i]] = input.binary
-                              ? scan_binary(input.path)
-                              : scan_into(input.facts.empty() ? input.path : input.facts, job.lto,
-                                          input.whole_archive ? ArchiveReading::Whole : archives, buffers.local());
+      InputFacts& found = facts[to_read[i]];
+      if (!input.binary)
+        found = scan_into(input.facts.empty() ? input.path : input.facts, job.lto,
+                          input.whole_archive ? ArchiveReading::Whole : archives, buffers.local());
+      const bool just_symbols = input.just_symbols && input.facts.empty() && found.kind != InputKind::Archive;
+      if (input.binary || just_symbols) found = scan_made(input);
     });
   });
   for (std::size_t i = 0; i < facts.size(); ++i)

@@ -48,8 +48,8 @@ InputFacts scan_input(const std::string& path, const LtoPolicy& lto = {},
                       ArchiveReading archives = ArchiveReading::Whole);
 
 /// What a linker makes of the file with -b binary, whatever is in it: an object that defines its beginning, end and size
-/// (_binary_PATH_start and so on).
-InputFacts scan_binary(const std::string& path);
+/// (_binary_PATH_start and so on); and else what --just-symbols takes of it.
+InputFacts scan_made(const LinkInput& input);
 
 /// Facts of the entry `entry` of a wheel, whose decompressed content is `bytes`, with the device code in it: the bytes
 /// are not needed again. Never throws for what it finds in them. InputFacts::path is "x.whl(pkg/libx.a)".

@@ -94,8 +94,10 @@ NODES = [
 ]
 
 
-SYMBOLS_OF_FILES = [f"{objects} {option}{file}" for objects in ("uses-x.o", "start.o", "-shared uses-x.o") for option in ("-R ", "--just-symbols=")
-                    for file in ("x.o", "x.so", "x.exe", "libone.a", "alias.ld", "nosuch", "lib")]
+SYMBOLS_OF_FILES = [f"{objects} {option}{file}" for objects in ("uses-x.o", "start.o", "start.o x.o", "-shared uses-x.o") for option in ("-R ", "--just-symbols=")
+                    for file in ("x.o", "uses-x.o", "x.so", "x.exe", "libone.a", "libuses-x.a", "alias.ld", "group.ld", "named.ld", "nosuch", "lib")]
+SYMBOLS_OF_FILES += ["uses-x.o --just-symbols=libone.a x.o", "start.o --just-symbols=x.exe --just-symbols=x.exe", "start.o --whole-archive --just-symbols=libuses-x.a",
+                     "uses-x.o --just-symbols=stripped.exe", "-r start.o x.o --just-symbols=x.exe"]
 EMPTY_FILES = [f"start.o {words}/dev/null" for words in ("--retain-symbols-file=", "-T ", "--symbol-ordering-file=", "--dynamic-list=", "--version-script=", "@", "")]
 
 
@@ -105,8 +107,10 @@ def bench(tmp_path_factory):
     assemble_all(lab, SOURCES)
     for name in ("x", "uses-x"):
         lab.sh(f"ld.bfd -shared {name}.o -soname {name}.so -o {name}.so")
-    lab.sh("cp x.so libtwo.so; mkdir lib; ld.bfd -e 0 x.o -o x.exe")
+    lab.sh("cp x.so libtwo.so; mkdir lib; ld.bfd -e 0 x.o -o x.exe; strip x.exe -o stripped.exe")
     lab.ar("libone.a", "x.o")
+    lab.ar("libuses-x.a", "uses-x.o")
+    lab.write("named.ld", "INPUT(x.o)\n")
     lab.write("alias.ld", "alias = x;\n")
     lab.write("group.ld", "GROUP(libone.a) alias = x;\n")
     return lab
@@ -143,6 +147,13 @@ def test_what_gc_sections_leaves_to_be_defined(lab, linker):
 @every_linker_and_gold
 def test_files_that_are_linked_for_their_symbols_alone(bench, linker):
     alike(bench, linker, SYMBOLS_OF_FILES)
+
+
+def test_a_librarys_symbols_alone_for_lld(bench):
+    """lld 19 reads .symtab of every file; lld 14 takes .dynsym of a library."""
+    need("ld.lld-19")
+    bench.sh("ld.bfd -pie -e 0 x.o -o x.pie; strip x.so -o stripped.so")
+    alike(bench, "lld19", [f"{objects} --just-symbols={file}" for objects in ("uses-x.o", "start.o x.o", "start.o") for file in ("x.so", "x.pie", "stripped.so", "uses-x.so")])
 
 
 @every_linker_and_gold
