@@ -2,14 +2,18 @@
 
 #include "input/ld_options.hpp"
 
+#include <elf.h>
+
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <regex>
 
 #include "target/linker_traits.hpp"
+#include "target/machine_traits.hpp"
 
 namespace elfaudit {
 namespace {
@@ -430,11 +434,8 @@ bool is_in_row(const std::map<std::string_view, std::string_view>& rows, std::st
 }
 
 bool needs_two_dashes(std::optional<LinkerKind> linker, std::string_view name) {
-  bool found = false;
-  if (linker == LinkerKind::Lld)
-    for (const std::string_view row : kTwoDashesInLld)
-      each_word(row, [&](std::string_view listed) { found |= listed == name; });
-  return found;
+  return linker == LinkerKind::Lld && std::any_of(std::begin(kTwoDashesInLld), std::end(kTwoDashesInLld),
+                                                  [&](std::string_view row) { return has_word(row, name); });
 }
 
 // --- What values an option takes, as regular expressions, where a linker links nothing with others; "z:" before keywords
@@ -461,7 +462,7 @@ constexpr ValueForm kValueForms[] = {
     {"bg", "compress-debug-sections", "none|zlib|zlib-gnu|zlib-gabi|zstd"},
     {"l", "compress-debug-sections", "none|zlib"}, {"L", "compress-debug-sections", "none|zlib|zstd"},
     {"m", "compress-debug-sections", "none|zlib|zlib-gabi|zstd"},
-    {"lLm", "sort-common demangle", "(?!)"},
+    {"lLm", "sort-common demangle", "(?!)"}, {"lL", "unique", "(?!)"},
     {"glLm", "icf", "none|all|safe(_thunks)?"},
     {"b", "sort-section", "name|alignment"}, {"g", "sort-section", "none|name"}, {"lL", "sort-section", "(name|alignment)?"},
     {"b", "sort-common", "ascending|descending"}, {"g", "sort-common", "(ascending|descending)?"},
@@ -489,17 +490,61 @@ constexpr ValueForm kValueForms[] = {
     {"L", "remap-inputs", ".*=.+"}, {"m", "section-align", ".+=.+"}, {"g", "power10-stubs", "auto|no|yes"},
     {"g", "stub-group-size", "[0-9]+"}, {"g", "hash-bucket-empty-fraction", "[0-9.].*"},
     {"g", "package-metadata", "[\\[{].*"}, {"g", "soname h dynamic-linker I", ".+"},
-    {"bg", "defsym", "[^=]*|[^0-9=][^=]*=(?![=*/%<>|&?:,);])(?!.*;)(?![^(]*\\))(?!.*[-+*/%&|^<>=!~?:(,] *$)(?!.*[0-9A-Za-z_] +[0-9A-Za-z_]).+"},
+    {"b", "defsym", "[^=]*|(?![0-9A-Fa-f]+[HhXxBbOoDd]=)[^0-9=][^=]*=(?![=*/%<>|&?:,);])(?!.*;)(?![^(]*\\))(?!.*[-+*/%&|^<>=!~?:(,] *$)(?!.*[0-9A-Za-z_] +[0-9A-Za-z_]).+"},
+    {"g", "defsym", "[^=]*|[^0-9=][^=]*=(?![=*/%<>|&?:,);])(?!.*;)(?![^(]*\\))(?!.*[-+*/%&|^<>=!~?:(,] *$)(?!.*[0-9A-Za-z_] +[0-9A-Za-z_]).+"},
     {"lL", "defsym", "[^=]*|[^=]+=(?![=*/%<>|&?:,);])(?!.*;)(?![^(]*\\))(?!.*[-+*/%&|^<>=!~?:(,] *$)(?!.*[0-9A-Za-z_] +[0-9A-Za-z_]).+"},
     {"m", "defsym", "[^=]*|[^=]*=(0[xX][0-9a-fA-F]+|[0-9]+|[A-Za-z_.$][^ ;()=+*/|&<>?:,-]*)"},
-    {"b", "z:max-page-size z:common-page-size", kPowerOfTwo}, {"lL", "z:max-page-size z:common-page-size", kPowerOfTwo},
-    {"m", "z:max-page-size", kPowerOfTwo},
+    {"b", "z:max-page-size z:common-page-size", kPowerOfTwo}, {"b", "z:max-page-size z:common-page-size", "(0[xX])?0*"}, {"lL", "z:max-page-size z:common-page-size", kPowerOfTwo},
+    {"m", "z:max-page-size", kPowerOfTwo}, {"m", "z:common-page-size", ".*"},
+    {"b", "z:lam-report z:lam-u48-report z:lam-u57-report", "none|warning|error"}, {"L", "z:gcs-report", "none|warning|error"},
+    {"BNM", "z:gcs z:gcs-report z:gcs-report-dynamic z:isa-level-report z:pauth-report", ".*"},
+    {"BNM", "z:zicfilp-report z:zicfilp-unlabeled-report z:zicfiss-report", ".*"},
     {"g", "z:max-page-size z:common-page-size z:stack-size", "(-?0[xX][0-9a-fA-F]+|-?[0-9]+)?"},
     {"b", "z:stack-size", "(0[xX][0-9a-fA-F]+|[0-9]+)?"}, {"lL", "z:stack-size", "0[xX][0-9a-fA-F]+|[0-9]+"},
     {"bglLm", "z:start-stop-visibility", "default|internal|hidden|protected"},
     {"lL", "z:dead-reloc-in-nonalloc", ".+=(0[xX][0-9a-fA-F]+|[0-9]+)"},
     {"blL", "z:cet-report", "none|warning|error"}, {"lL", "z:bti-report", "none|warning|error"},
     {"L", "z:pauth-report", "none|warning|error"}, {"L", "z:gcs", "never|always|implicit"},
+};
+
+/// Options of which the last one counts, and what it says then.
+struct Switch {
+  std::string_view name;
+  std::string_view on;
+  std::string_view off;
+};
+
+constexpr Switch kSwitches[] = {
+    {"-r", "r i relocatable Ur", ""}, {"-shared", "shared Bshareable", ""}, {"-static", "static non_shared", ""},
+    {"-pie", "pie pic-executable", "no-pie no-pic-executable nopie"}, {"--icf", "icf", "no-icf"},
+    {"--gc-sections", "gc-sections", "no-gc-sections"}, {"--gdb-index", "gdb-index", "no-gdb-index"},
+    {"--export-dynamic", "E export-dynamic", "no-export-dynamic"}, {"--strip-all", "s strip-all", "S strip-debug"},
+    {"--emit-relocs", "q emit-relocs", ""}, {"--retain-symbols-file", "retain-symbols-file", ""},
+    {"--symbol-ordering-file", "symbol-ordering-file", ""}, {"--call-graph-ordering-file", "call-graph-ordering-file", ""},
+    {"--execute-only", "execute-only", "no-execute-only"}, {"--fix-cortex-a8", "fix-cortex-a8", "no-fix-cortex-a8"},
+    {"--fix-cortex-a53-843419", "fix-cortex-a53-843419", "no-fix-cortex-a53-843419"}, {"--be8", "be8", "no-be8"},
+    {"--toc-optimize", "toc-optimize", "no-toc-optimize"}, {"--pcrel-optimize", "pcrel-optimize", "no-pcrel-optimize"},
+};
+
+/// What a linker does not take together; gold's --noinhibit-exec forgives some of it.
+struct Pair {
+  std::string_view linkers;
+  std::string_view one;
+  std::string_view other;
+  bool forgiven = false;
+};
+
+constexpr Pair kRefusedPairs[] = {
+    {"bglL", "-r", "-shared"}, {"bglL", "-r", "-pie"}, {"glL", "-shared", "-pie"}, {"g", "-static", "-pie"},
+    {"g", "-static", "-shared"}, {"glL", "--icf", "-r", true}, {"g", "--gc-sections", "-r", true},
+    {"lL", "--gdb-index", "-r"}, {"lL", "--export-dynamic", "-r"}, {"g", "--retain-symbols-file", "-r"},
+    {"lL", "--strip-all", "--emit-relocs"}, {"lL", "--symbol-ordering-file", "--call-graph-ordering-file"},
+};
+
+/// What lld takes for one machine alone.
+constexpr std::pair<std::string_view, std::uint16_t> kOfOneMachine[] = {
+    {"--execute-only", EM_AARCH64}, {"--fix-cortex-a53-843419", EM_AARCH64}, {"--fix-cortex-a8", EM_ARM},
+    {"--be8", EM_ARM}, {"--toc-optimize", EM_PPC64}, {"--pcrel-optimize", EM_PPC64},
 };
 
 // Others are ignored with a warning.
@@ -523,9 +568,7 @@ bool fits(const ValueForm (&rows)[Count], std::string_view letters, std::string_
   constexpr std::size_t kLongest = 256;  // std::regex recurses
   bool asked = false;
   for (const ValueForm& row : rows) {
-    bool names_it = false;
-    each_word(row.names, [&](std::string_view listed) { names_it |= listed == name; });
-    if (!names_it || row.linkers.find_first_of(letters) == std::string_view::npos) continue;
+    if (row.linkers.find_first_of(letters) == std::string_view::npos || !has_word(row.names, name)) continue;
     if (value.size() > kLongest || has_form(value, row.form)) return true;
     asked = true;
   }
@@ -557,6 +600,51 @@ bool knows_short_options(LinkerKind linker, std::string_view word) {
 bool takes_separate_value(std::optional<LinkerKind> linker, int version, std::string_view name) {
   static const auto separate = by_name(kSeparateValue);
   return linker && is_in_row(separate, name, letters_of(linker, version));
+}
+
+bool keyword_takes_value(LinkerKind linker, int version, std::string_view keyword) {
+  const std::string_view letters = letters_of(linker, version);
+  const std::string name = "z:" + std::string(keyword);
+  return std::any_of(std::begin(kValueForms), std::end(kValueForms), [&](const ValueForm& row) {
+    return row.linkers.find_first_of(letters) != std::string_view::npos && has_word(row.names, name);
+  });
+}
+
+namespace {
+
+/// Is it given, and not taken back?
+bool is_on(std::string_view name, const std::vector<LineItem>& items) {
+  const Switch& row =
+      *std::find_if(std::begin(kSwitches), std::end(kSwitches), [&](const Switch& s) { return s.name == name; });
+  bool on = false;
+  for (const LineItem& item : items)
+    if (item.kind == LineItem::Kind::Option && (has_word(row.on, item.name) || has_word(row.off, item.name)))
+      on = has_word(row.on, item.name) && item.value != "none";
+  return on;
+}
+
+}  // namespace
+
+std::vector<RefusedPair> refused_pairs(const std::vector<LineItem>& items, LinkerKind linker, int version) {
+  const std::string_view letters = letters_of(linker, version);
+  const bool forgives = linker == LinkerKind::Gold && std::any_of(items.begin(), items.end(), [](const LineItem& item) {
+                          return item.effect == NoInhibitExec;
+                        });
+  std::vector<RefusedPair> refused;
+  for (const Pair& pair : kRefusedPairs)
+    if (pair.linkers.find_first_of(letters) != std::string_view::npos && !(pair.forgiven && forgives) &&
+        is_on(pair.one, items) && is_on(pair.other, items))
+      refused.emplace_back(pair.one, pair.other);
+  return refused;
+}
+
+std::vector<std::string_view> options_of_other_machines(const std::vector<LineItem>& items, LinkerKind linker,
+                                                        std::uint16_t machine) {
+  std::vector<std::string_view> found;
+  if (linker != LinkerKind::Lld || machine == 0) return found;
+  for (const auto& [name, own] : kOfOneMachine)
+    if (own != machine && is_on(name, items)) found.push_back(name);
+  return found;
 }
 
 ValueVerdict judge_value(LinkerKind linker, int version, std::string_view name, std::string_view value) {

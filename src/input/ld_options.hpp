@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "elfaudit/link_job.hpp"
@@ -147,6 +148,9 @@ ValueVerdict judge_value(LinkerKind linker, int version, std::string_view name, 
 /// Does that version of the linker know the keyword of -z ("relro", "max-page-size")? Without its "=value".
 bool is_z_keyword(LinkerKind linker, int version, std::string_view keyword);
 
+/// Is it one with a value in that linker?
+bool keyword_takes_value(LinkerKind linker, int version, std::string_view keyword);
+
 /// One item of a link line.
 struct LineItem {
   enum class Kind : std::uint8_t { Input, Option, Unknown };
@@ -157,6 +161,14 @@ struct LineItem {
   std::string value;    ///< of the option; the word itself for inputs
   bool has_value = false;
 };
+
+/// Options that are on the line and that the linker does not take together, each by its usual spelling.
+using RefusedPair = std::pair<std::string_view, std::string_view>;
+std::vector<RefusedPair> refused_pairs(const std::vector<LineItem>& items, LinkerKind linker, int version);
+
+/// Those of the line that the linker takes for other machines alone. `machine`: EM_*, 0 when unknown.
+std::vector<std::string_view> options_of_other_machines(const std::vector<LineItem>& items, LinkerKind linker,
+                                                        std::uint16_t machine);
 
 /// Cuts a linker's words (without the program) into items. Abbreviations of long options are accepted where they are
 /// unique, as GNU ld does. Nothing is dropped: a word that the linker does not know becomes Unknown. `version` is that

@@ -442,43 +442,23 @@ class LineReader {
     state_.begin(items);
     for (const LineItem& item : items) take(item);
     if (default_script_ && !script_given_) take_script(*default_script_);
-    if (linker_.refuses_open_groups && state_.in_group()) {
-      job_.refuses_line = true;
-      job_.missing.emplace_back("--start-group", std::string(linker_.name) + " links nothing without --end-group");
-    }
-    if (linker_.refuses_open_groups && state_.in_lib()) {
-      job_.refuses_line = true;
-      job_.missing.emplace_back("--start-lib", std::string(linker_.name) + " links nothing without --end-lib");
-    }
-    if (linker_.refuses_combinations) refuse_combinations(items);
+    if (linker_.refuses_open_groups && state_.in_group()) refuse("--start-group", " links nothing without --end-group");
+    if (linker_.refuses_open_groups && state_.in_lib()) refuse("--start-lib", " links nothing without --end-lib");
+    for (const auto& [one, other] : refused_pairs(items, job_.linker, job_.linker_version))
+      refuse(one, " links nothing with both " + std::string(other) + " and this");
     finish_policy();
-    if (linker_.refuses_gc_of_relocatable && job_.gc_sections && job_.output == OutputKind::Relocatable &&
-        !job_.relocations.noinhibit_exec) {
-      job_.refuses_line = true;
-      job_.missing.emplace_back("--gc-sections", std::string(linker_.name) + " links nothing with both -r and this");
-    }
     check_output();
     finish_search_path();
+    for (const std::string_view name : options_of_other_machines(items, job_.linker, search_.machine.number))
+      refuse(name, " takes this for another machine alone");
     open_inputs();
     return std::move(job_);
   }
 
  private:
-  /// Which of them is given last does not matter.
-  void refuse_combinations(const std::vector<LineItem>& items) {
-    const auto has = [&](OptionEffect effect) {
-      return std::any_of(items.begin(), items.end(), [&](const LineItem& item) { return item.effect == effect; });
-    };
-    const auto refuse = [&](std::string_view one, std::string_view other) {
-      job_.refuses_line = true;
-      job_.missing.emplace_back(
-          std::string(one), std::string(linker_.name) + " links nothing with both " + std::string(other) + " and this");
-    };
-    const bool shared = has(OptionEffect::Shared);
-    if (shared && has(OptionEffect::Relocatable)) refuse("-r", "-shared");
-    if (job_.pie && has(OptionEffect::Relocatable)) refuse("-r", "-pie");
-    if (job_.pie && shared) refuse("-shared", "-pie");
-    if (job_.pie && state_.is_static()) refuse("-static", "-pie");
+  void refuse(std::string_view option, const std::string& why) {
+    job_.refuses_line = true;
+    job_.missing.emplace_back(std::string(option), std::string(linker_.name) + why);
   }
 
   void take(const LineItem& item) {
@@ -721,11 +701,14 @@ class LineReader {
 
   void take_z(const LineItem& item) {
     const std::string keyword = item.value.substr(0, item.value.find('='));
-    if (keyword != item.value)
-      check_value("z:" + keyword, std::string_view(item.value).substr(keyword.size() + 1), item);
-    warnings_.take_keyword(keyword,
-                           std::string_view(item.value).substr(std::min(keyword.size() + 1, item.value.size())));
-    if (!is_z_keyword(job_.linker, job_.linker_version, keyword)) take_unknown_keyword("-z " + item.value);
+    const bool has_value = keyword != item.value;
+    const std::string value = has_value ? item.value.substr(keyword.size() + 1) : std::string();
+    const bool known = is_z_keyword(job_.linker, job_.linker_version, keyword);
+    if (!known) not_understood("-z " + item.value);
+    if (known && (has_value || linker_.kind == LinkerKind::Lld)) check_value("z:" + keyword, value, item);
+    if (!known || has_value != keyword_takes_value(job_.linker, job_.linker_version, keyword))
+      return take_unknown_keyword("-z " + item.value);
+    warnings_.take_keyword(keyword, value);
     if (keyword == "muldefs")
       job_.allow_multiple_definition = true;
     else if (keyword == "start-stop-gc" || keyword == "nostart-stop-gc")
@@ -734,8 +717,8 @@ class LineReader {
       relocations_.take_keyword(keyword);
   }
 
-  /// gold links nothing then; the others warn and go on, unless --fatal-warnings is given, in GNU ld and mold before
-  /// it.
+  /// "-z now=1" and "-z max-page-size" are unknown too. gold links nothing then; the others warn and go on, unless
+  /// --fatal-warnings is given, in GNU ld and mold before it.
   void take_unknown_keyword(const std::string& word) {
     not_understood(word);
     if (linker_.fatal_warnings_anywhere)

@@ -98,6 +98,28 @@ SYMBOLS_OF_FILES = [f"{objects} {option}{file}" for objects in ("uses-x.o", "sta
                     for file in ("x.o", "uses-x.o", "x.so", "x.exe", "libone.a", "libuses-x.a", "alias.ld", "group.ld", "named.ld", "nosuch", "lib")]
 SYMBOLS_OF_FILES += ["uses-x.o --just-symbols=libone.a x.o", "start.o --just-symbols=x.exe --just-symbols=x.exe", "start.o --whole-archive --just-symbols=libuses-x.a",
                      "uses-x.o --just-symbols=stripped.exe", "-r start.o x.o --just-symbols=x.exe"]
+TOGETHER = """
+-r -shared
+-shared -r
+-r -pie
+-pie -no-pie -r
+-shared -pie
+-static -shared
+-Bstatic -shared
+-r --icf=all
+-r --icf=all --icf=none
+-r --icf=all --noinhibit-exec
+-r --gc-sections -e _start
+-r --gdb-index
+-r -E
+-r --retain-symbols-file=/dev/null
+--strip-all --emit-relocs
+--strip-debug --emit-relocs
+--symbol-ordering-file=/dev/null --call-graph-ordering-file=/dev/null
+--execute-only
+--execute-only --no-execute-only
+--toc-optimize
+""".strip().splitlines()
 EMPTY_FILES = [f"start.o {words}/dev/null" for words in ("--retain-symbols-file=", "-T ", "--symbol-ordering-file=", "--dynamic-list=", "--version-script=", "@", "")]
 
 
@@ -147,6 +169,11 @@ def test_what_gc_sections_leaves_to_be_defined(lab, linker):
 @every_linker_and_gold
 def test_files_that_are_linked_for_their_symbols_alone(bench, linker):
     alike(bench, linker, SYMBOLS_OF_FILES)
+
+
+@every_linker_and_gold
+def test_options_that_are_not_taken_together(bench, linker):
+    alike(bench, linker, [f"start.o {words}" for words in TOGETHER])
 
 
 def test_a_librarys_symbols_alone_for_lld(bench):

@@ -166,6 +166,7 @@ VALUES_TO_TRY = """
 --sort-section=nosuch
 --sort-section=name
 --sort-common=nosuch
+--unique=.text
 --orphan-handling=nosuch
 --orphan-handling=place
 --oformat=nosuch
@@ -220,6 +221,8 @@ VALUES_TO_TRY = """
 --defsym=1a=1
 --defsym=a=_start+
 --defsym=a=_start+1
+--defsym=add=1
+--defsym=address=1
 --defsym=a==1
 --defsym=a=1;
 --defsym=a=-1
@@ -229,6 +232,16 @@ VALUES_TO_TRY = """
 -z max-page-size=0x1000
 -z max-page-size=3
 -z common-page-size=nosuch
+-z max-page-size
+-z max-page-size=
+-z common-page-size
+-z common-page-size=0
+-z common-page-size=3
+-z start-stop-visibility
+-z cet-report=
+-z defs=
+-z muldefs=1
+-z stack-size
 -z stack-size=nosuch
 -z stack-size=0x100000
 -z start-stop-visibility=nosuch
