@@ -140,6 +140,9 @@ void InputCollector::add_script(const std::string& path, const InputState& state
   }
   const std::optional<std::string> text = read_whole(path, limits::kLinkerScriptBytes);
   if (!text) return add_missing(path, "too large for a linker script");
+  constexpr std::size_t kLeastOfMold = 4;  // bytes, by which it tells a text
+  if (search_.linker->kind == LinkerKind::Mold && text->size() < kLeastOfMold)
+    return add_missing(path, "unknown file type");
   const LinkerScript script = parse_linker_script(*text, path, *search_.linker);
   if (!script.error.empty()) {
     return add_missing(path, "file format not recognized; treating as linker script: " + script.error);
@@ -147,7 +150,7 @@ void InputCollector::add_script(const std::string& path, const InputState& state
   if (main && (search_.linker->rules == ResolutionRules::Gold || makes_room_for_headers(*text)))
     job_.assignments.push_back({"__ehdr_start", {}, path, true});  // without a -T script every linker defines it
   const bool outer_folder = included && search_.linker->searches_outer_script && !open_scripts_.empty();
-  const std::size_t first = open_scripts_.empty() ? job_.inputs.size() : open_scripts_.back().first_input;
+  const std::size_t first = included && !open_scripts_.empty() ? open_scripts_.back().first_input : job_.inputs.size();
   open_scripts_.push_back({path, outer_folder ? open_scripts_.back().searched_from : path, main, first});
   run_script(script, state);
   open_scripts_.pop_back();
@@ -179,6 +182,8 @@ void InputCollector::run_script(const LinkerScript& script, const InputState& st
       if (depth++ == 0 && state.group == 0) inner.group = ++groups_;
     } else if (statement.kind == ScriptStatement::Kind::GroupEnd) {
       if (--depth == 0) inner.group = state.group;
+    } else if (statement.kind == ScriptStatement::Kind::Target) {
+      (search_.linker->follows_target ? binary_from_here_ : inner.binary) = statement.text == "binary";
     } else {
       run_statement(statement, inner);
     }
@@ -199,9 +204,6 @@ void InputCollector::run_statement(const ScriptStatement& statement, const Input
       search_.dirs.push_back(search_.with_sysroot(statement.text));
       job_.search_dirs = search_.dirs;
       return;
-    case ScriptStatement::Kind::Target:
-      if (search_.linker->follows_target) binary_from_here_ = statement.text == "binary";
-      return;
     case ScriptStatement::Kind::Extern:
       require_from_here(statement.text, main);
       return;
@@ -214,7 +216,10 @@ void InputCollector::run_statement(const ScriptStatement& statement, const Input
       return;
     case ScriptStatement::Kind::Assign:
       job_.assignments.push_back(statement.assignment);
-      if (!main) job_.assignments.back().place = job_.inputs.size();
+      // gold has read all of the script before it opens the files that it names.
+      if (!main)
+        job_.assignments.back().place =
+            search_.linker->rules == ResolutionRules::Gold ? open_scripts_.back().first_input : job_.inputs.size();
       if (!main) job_.assignments.back().group = state.group;
       return;
     case ScriptStatement::Kind::Include: {
@@ -224,6 +229,7 @@ void InputCollector::run_statement(const ScriptStatement& statement, const Input
     }
     case ScriptStatement::Kind::GroupStart:
     case ScriptStatement::Kind::GroupEnd:
+    case ScriptStatement::Kind::Target:
       return;
   }
 }

@@ -684,7 +684,7 @@ class LineReader {
     }
     Assignment made{item.value.substr(0, equals), {}, "--defsym", false, pending_.size()};
     made.group = state_.now().group;
-    read_expression(std::string_view(item.value).substr(equals + 1), made);
+    read_expression(std::string_view(item.value).substr(equals + 1), linker_, made);
     job_.assignments.push_back(std::move(made));
   }
 
@@ -720,7 +720,6 @@ class LineReader {
   /// "-z now=1" and "-z max-page-size" are unknown too. gold links nothing then; the others warn and go on, unless
   /// --fatal-warnings is given, in GNU ld and mold before it.
   void take_unknown_keyword(const std::string& word) {
-    not_understood(word);
     if (linker_.fatal_warnings_anywhere)
       unknown_keywords_.push_back(word);
     else if (linker_.refuses_keywords || unresolved_.fatal_warnings())

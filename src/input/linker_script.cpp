@@ -192,21 +192,27 @@ bool is_binary_operator(const ScriptToken& token) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// "16", "0x10", "16K", "10h".
-bool is_number(std::string_view text) {
-  const bool hex = text.starts_with("0x") || text.starts_with("0X");
-  if (hex) text.remove_prefix(2);
-  const char last = text.empty() ? '\0' : text.back();
-  const bool marked = !hex && is_in("hH", last);
-  if (marked || is_in("kKmM", last)) text.remove_suffix(1);
+bool is_digits(std::string_view text, bool hex) {
   const std::string_view digits = "0123456789abcdefABCDEF";
-  return !text.empty() && text.find_first_not_of(digits.substr(0, hex || marked ? 22 : 10)) == std::string_view::npos;
+  return !text.empty() && text.find_first_not_of(digits.substr(0, hex ? 22 : 10)) == std::string_view::npos;
 }
 
-bool is_symbol(const ScriptToken& token) {
-  if (!token.name() || token.text.empty() || token.text == ".") return false;
-  if (token.quoted) return true;
-  return !is_digit(token.text.front()) && !is_among(token.text, {"SIZEOF_HEADERS", "sizeof_headers"});
+/// "1Ah" is one for lld; "addd", of hexadecimal digits and a letter that says the base, for GNU ld (ld/ldlex.l).
+bool is_marked_number(std::string_view text, const LinkerTraits& linker) {
+  const std::string_view marks = linker.kind == LinkerKind::Bfd   ? "hHxXbBoOdD"
+                                 : linker.kind == LinkerKind::Lld ? "hH"
+                                                                  : "";
+  return !text.empty() && is_in(marks, text.back()) && is_digits(text.substr(0, text.size() - 1), true);
+}
+
+/// "16", "0x10", "16K"; "$10" for GNU ld.
+bool is_number(std::string_view text, const LinkerTraits& linker) {
+  if (is_marked_number(text, linker)) return true;
+  const bool dollar = linker.kind == LinkerKind::Bfd && text.starts_with('$');
+  const bool hex = dollar || text.starts_with("0x") || text.starts_with("0X");
+  if (hex) text.remove_prefix(dollar ? 1 : 2);
+  if (!text.empty() && is_in("kKmM", text.back())) text.remove_suffix(1);
+  return is_digits(text, hex);
 }
 
 // --- Words that not every linker knows. GNU ld 2.40, gold 1.16, lld 14 and lld 19 were asked about each
@@ -231,6 +237,13 @@ constexpr ScriptWords kSectionWords[] = {
 /// Of an output section, in parentheses behind its name.
 constexpr ScriptWords kSectionTypes[] = {
     {"b", "DSECT READONLY"}, {"bL", "TYPE"}, {"blL", "COPY INFO OVERLAY"}, {"bglL", "NOLOAD"}};
+/// Of PHDRS.
+constexpr ScriptWords kSegmentTypes[] = {
+    {"bglL", "PT_NULL PT_LOAD PT_DYNAMIC PT_INTERP PT_NOTE PT_SHLIB PT_PHDR PT_TLS"},
+    {"bglL", "PT_GNU_EH_FRAME PT_GNU_STACK PT_GNU_RELRO"},
+    {"b", "PT_GNU_PROPERTY PT_GNU_SFRAME"},
+    {"lL", "PT_OPENBSD_RANDOMIZE PT_OPENBSD_WXNEEDED PT_OPENBSD_BOOTDATA PT_OPENBSD_MUTABLE PT_OPENBSD_SYSCALLS"},
+    {"lL", "PT_OPENBSD_NOBTCFI"}};
 /// With something in parentheses behind them.
 constexpr ScriptWords kFunctions[] = {{"b", "NEXT"}, {"bg", "BLOCK"}, {"blL", "LOG2CEIL SORT_NONE"}, {"lL", "REVERSE"}};
 
@@ -265,6 +278,18 @@ class ScriptParser {
       script_.error = "line " + std::to_string(lexer_.line()) + ": syntax error";
     }
     return std::move(script_);
+  }
+
+  bool is_symbol(const ScriptToken& token) const {
+    if (!token.name() || token.text.empty() || token.text == ".") return false;
+    if (token.quoted) return true;
+    return !is_digit(token.text.front()) && !is_number(token.text, linker_) &&
+           !is_among(token.text, {"SIZEOF_HEADERS", "sizeof_headers"});
+  }
+
+  /// Does GNU ld read a number where it wants a name?
+  bool refuses_name(const ScriptToken& token) const {
+    return linker_.kind == LinkerKind::Bfd && !token.quoted && is_marked_number(token.text, linker_);
   }
 
   void read_expression(Assignment& made) {
@@ -336,7 +361,9 @@ class ScriptParser {
     } else if (word == "SECTIONS") {
       script_.skipped.push_back(word);
       expect("{");
+      in_sections_ = true;
       section_commands();
+      in_sections_ = false;
     } else if (word == "OVERWRITE_SECTIONS") {
       expect("{");
       section_commands();
@@ -383,10 +410,7 @@ class ScriptParser {
     if (is_among(word, {"MEMORY", "PHDRS"})) {
       script_.skipped.push_back(word);
       expect("{");
-      if (word == "MEMORY")
-        memory();
-      else
-        skip_to_close("{", "}");
+      word == "MEMORY" ? memory() : segments();
       return true;
     }
     return false;
@@ -394,10 +418,59 @@ class ScriptParser {
 
   /// "NAME (ATTRIBUTES) : ORIGIN = EXPRESSION, LENGTH = EXPRESSION", any number of them.
   void memory() {
-    for (ScriptToken token = next(ScriptMode::Expression); !token.is("}"); token = next(ScriptMode::Expression)) {
-      if (token.kind == ScriptToken::Kind::End) throw ScriptError();
-      const ScriptToken behind = lexer_.peek(ScriptMode::Expression);
-      if (token.name() && (behind.is(":") || behind.is("("))) script_.regions.push_back(token.text);
+    for (ScriptToken token = next(); !token.is("}"); token = next()) {
+      if (token.is(",") && linker_.kind != LinkerKind::Lld) continue;
+      if (!token.name()) throw ScriptError();
+      if (token.is("INCLUDE")) {
+        file_name();
+        continue;
+      }
+      script_.regions.push_back(token.text);
+      if (accept("(")) memory_attributes();
+      expect(":", ScriptMode::Expression);
+      memory_value({"ORIGIN", "org", "o"});
+      if (!accept(",") && linker_.kind == LinkerKind::Lld) throw ScriptError();
+      memory_value({"LENGTH", "len", "l"});
+    }
+  }
+
+  void memory_attributes() {
+    const std::string_view known = linker_.kind == LinkerKind::Lld ? "rwxaRWXA!" : "rwxailRWXAIL!";
+    std::string letters;
+    for (ScriptToken token = next(ScriptMode::Expression); !token.is(")"); token = next(ScriptMode::Expression))
+      letters += token.text;
+    const bool inverted_inside = linker_.kind == LinkerKind::Gold && letters.rfind('!') + 1 > 1;
+    if (letters.empty() || letters.find_first_not_of(known) != std::string::npos || inverted_inside)
+      throw ScriptError();
+  }
+
+  void memory_value(std::initializer_list<std::string_view> names) {
+    if (!is_among(next(ScriptMode::Expression).text, names)) throw ScriptError();
+    expect("=", ScriptMode::Expression);
+    Assignment made{".", {}, where_};
+    operands(made);
+    if (linker_.kind == LinkerKind::Lld) use(std::move(made));
+  }
+
+  /// "NAME TYPE FILEHDR PHDRS AT(EXPRESSION) FLAGS(EXPRESSION);", any number of them.
+  void segments() {
+    for (ScriptToken token = next(); !token.is("}"); token = next()) {
+      if (!token.name()) throw ScriptError();
+      Assignment made{".", {}, where_};
+      const ScriptToken type = lexer_.peek(ScriptMode::Expression);
+      const bool known =
+          find_word(kSegmentTypes, type.text) != nullptr && knows_word(kSegmentTypes, linker_, type.text);
+      if (!known && linker_.kind == LinkerKind::Bfd)
+        operands(made);
+      else if (next(); !known && !is_number(type.text, linker_))
+        throw ScriptError();
+      if (!made.uses.empty()) throw ScriptError();
+      for (token = next(); !token.is(";"); token = next()) {
+        if (is_among(token.text, {"AT", "FLAGS"}))
+          used_value(linker_.lays_out_empty_sections);
+        else if (!is_among(token.text, {"FILEHDR", "PHDRS"}))
+          throw ScriptError();
+      }
     }
   }
 
@@ -447,7 +520,7 @@ class ScriptParser {
       if (token.is(",")) continue;
       const bool in_sysroot = token.is("=") && kind == Kind::SearchDir;  // SEARCH_DIR(=/usr/lib)
       if (in_sysroot) token = next();
-      if (!token.name()) throw ScriptError();
+      if (!token.name() || (kind == Kind::Extern && refuses_name(token))) throw ScriptError();
       add(kind, (in_sysroot ? "=" : "") + token.text);
       ++count;
     }
@@ -548,12 +621,23 @@ class ScriptParser {
       operands(made);
       return expect(")", ScriptMode::Expression);
     }
-    const bool wrong_number = !token.quoted && is_digit(token.text.front()) && !is_number(token.text);
+    const bool nowhere = linker_.kind == LinkerKind::Gold && !in_sections_;
+    if (nowhere && !token.quoted && is_among(token.text, {".", "DATA_SEGMENT_ALIGN", "DATA_SEGMENT_RELRO_END"}))
+      refuse_place(made, token.text != ".");
+    const bool wrong_number = !token.quoted && is_digit(token.text.front()) && !is_number(token.text, linker_);
     if (!token.name() || wrong_number) throw ScriptError();
     if (note_name(token, made) || token.quoted || !calls()) return;
     next(ScriptMode::Expression);
-    for (operands(made); lexer_.peek(ScriptMode::Expression).is(","); operands(made)) next(ScriptMode::Expression);
+    bool one = true;
+    for (operands(made); lexer_.peek(ScriptMode::Expression).is(","); operands(made), one = false)
+      next(ScriptMode::Expression);
     expect(")", ScriptMode::Expression);
+    if (nowhere && token.text == "ALIGN" && one) refuse_place(made, false);
+  }
+
+  /// gold knows a place inside SECTIONS alone; PROVIDE() may never ask for it.
+  static void refuse_place(const Assignment& made, bool always) {
+    if (always || !made.provide) throw ScriptError();
   }
 
   /// Is what comes next the arguments of a function, and not the type of an output section?
@@ -588,6 +672,7 @@ class ScriptParser {
 
   void check_argument(std::string_view function, const ScriptToken& argument) {
     if (function == "CONSTANT" && !is_among(argument.text, {"MAXPAGESIZE", "COMMONPAGESIZE"})) throw ScriptError();
+    if (function == "DEFINED" && refuses_name(argument)) throw ScriptError();
     if (is_among(function, {"ORIGIN", "LENGTH"})) script_.regions_needed.push_back(argument.text);
   }
 
@@ -696,6 +781,17 @@ class ScriptParser {
     if (counts) use(std::move(made));
   }
 
+  /// GNU ld wants a constant, and lld evaluates at once, when no symbol is known.
+  void fill(bool one_operand) {
+    Assignment made{".", {}, where_};
+    if (one_operand)
+      operand(made);
+    else
+      operands(made);
+    if (!made.uses.empty() && linker_.kind != LinkerKind::Gold) throw ScriptError();
+    use(std::move(made));
+  }
+
   /// Input sections, data and assignments, up to the closing brace. "a=4" is a word there, and to GNU ld a
   /// file whose sections are missing.
   void section_contents() {
@@ -711,7 +807,7 @@ class ScriptParser {
       else if (called && is_among(token.text, {"BYTE", "SHORT", "LONG", "QUAD", "SQUAD"}))
         used_value(true);
       else if (called && token.is("FILL"))
-        used_value(linker_.lays_out_empty_sections);
+        fill(true);
       else if (is_provision(token))
         provide(token.text);
       else if (token.name() && is_assignment_operator(lexer_.peek(ScriptMode::Expression)))
@@ -730,10 +826,7 @@ class ScriptParser {
       } else if (lexer_.peek(ScriptMode::Statement).text.starts_with(':')) {
         next();  // ":text" is one word here
       } else if (accept("=")) {
-        Assignment made{".", {}, where_};
-        operands(made);
-        if (!made.uses.empty() && !linker_.lays_out_empty_sections) throw ScriptError();  // "nonconstant expression"
-        use(std::move(made));
+        fill(linker_.kind == LinkerKind::Lld);
       } else if (!accept("AT") && !accept(",")) {
         return;
       }
@@ -743,6 +836,7 @@ class ScriptParser {
   ScriptLexer lexer_;
   std::string where_;
   const LinkerTraits& linker_;
+  bool in_sections_ = false;
   bool in_list_ = false;  ///< of input sections
   int nested_ = 0;        ///< functions with expressions in them
   LinkerScript script_;
@@ -754,9 +848,9 @@ LinkerScript parse_linker_script(std::string_view text, const std::string& where
   return ScriptParser(text, where, linker).parse();
 }
 
-void read_expression(std::string_view expression, Assignment& made) {
+void read_expression(std::string_view expression, const LinkerTraits& linker, Assignment& made) {
   try {
-    ScriptParser(expression, {}, traits_of(LinkerKind::Mold)).read_expression(made);
+    ScriptParser(expression, {}, linker).read_expression(made);
   } catch (const ScriptError&) {
     made.uses.clear();
   }

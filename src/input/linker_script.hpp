@@ -38,6 +38,6 @@ struct LinkerScript {
 LinkerScript parse_linker_script(std::string_view text, const std::string& where, const LinkerTraits& linker);
 
 /// Notes what the right-hand side of an assignment uses: "b" and "c" in "b + c - ALIGN(8) - SIZEOF(.text)".
-void read_expression(std::string_view expression, Assignment& made);
+void read_expression(std::string_view expression, const LinkerTraits& linker, Assignment& made);
 
 }  // namespace elfaudit

@@ -22,7 +22,7 @@ const Registered kLinkerScript(
        for (const LinkerKind linker : kLinkers)
          static_cast<void>(parse_linker_script(input, "x.ld", traits_of(linker)));
        Assignment made;
-       read_expression(input, made);
+       read_expression(input, traits_of(LinkerKind::Bfd), made);
      },
      {"/* GNU ld script */\nOUTPUT_FORMAT(elf64-x86-64)\nGROUP ( /lib/libc.so.6 libc.a AS_NEEDED ( ld.so ) )\n",
       "ENTRY(_start) EXTERN(a b) SEARCH_DIR(\"/x\") a = b ? c : SIZEOF(.text) + 0x10K;\n"

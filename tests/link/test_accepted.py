@@ -15,6 +15,7 @@ START = ".globl _start\n.text\n_start: nop\n.data\n"
 SOURCES = {
     "start": START,
     "x": ".globl x\n.data\nx: .quad 0",
+    "x-and-gone": ".globl x\n.data\nx: .quad gone",
     "uses-x": ".data\n.quad x",
     "hidden": START + ".hidden x\n.quad x",
     "hidden-weak": START + ".weak x\n.hidden x\n.quad x",
@@ -61,6 +62,8 @@ start.o x.so -static
 """.strip().splitlines()
 SCRIPT_OPERANDS = ["start.o libone.a alias.ld", "alias.ld start.o libone.a", "start.o libone.a alias.ld libone.a", "start.o x.o alias.ld",
                    "uses-x.o libone.a alias.ld", "start.o libone.a --defsym alias=x"]
+# A script is read to its end before what it names is opened.
+SCRIPT_OPERANDS += ["start.o group.ld", "group.ld start.o", "start.o value-in-named.ld", "start.o extern-in-named.ld", "start.o extern-last.ld"]
 GROUPS = ["--start-group libone.a alias.ld --end-group", "--start-group libone.a --defsym=alias=x --end-group",
           "--start-group libone.a --end-group --defsym=alias=x", "--start-group libone.a --end-group alias.ld",
           "libone.a --start-group alias.ld --end-group", "--start-group group.ld --end-group", "group.ld"]
@@ -132,6 +135,11 @@ def bench(tmp_path_factory):
     lab.sh("cp x.so libtwo.so; mkdir lib; ld.bfd -e 0 x.o -o x.exe; strip x.exe -o stripped.exe")
     lab.ar("libone.a", "x.o")
     lab.ar("libuses-x.a", "uses-x.o")
+    lab.ar("libgone.a", "x-and-gone.o")
+    lab.write("extern.ld", "EXTERN(x)\n")
+    lab.write("extern-in-named.ld", "INPUT(libgone.a extern.ld)\n")
+    lab.write("extern-last.ld", "INPUT(libgone.a) EXTERN(x)\n")
+    lab.write("value-in-named.ld", "INPUT(libone.a alias.ld)\n")
     lab.write("named.ld", "INPUT(x.o)\n")
     lab.write("alias.ld", "alias = x;\n")
     lab.write("group.ld", "GROUP(libone.a) alias = x;\n")
@@ -181,6 +189,14 @@ def test_a_librarys_symbols_alone_for_lld(bench):
     need("ld.lld-19")
     bench.sh("ld.bfd -pie -e 0 x.o -o x.pie; strip x.so -o stripped.so")
     alike(bench, "lld19", [f"{objects} --just-symbols={file}" for objects in ("uses-x.o", "start.o x.o", "start.o") for file in ("x.so", "x.pie", "stripped.so", "uses-x.so")])
+
+
+@every_linker_and_gold
+def test_the_target_that_a_script_names(bench, linker):
+    """For gold it holds for what the script itself names."""
+    for name, text in {"text.txt": "not an object\n", "inside.ld": "TARGET(binary) INPUT(text.txt)\n", "before.ld": "TARGET(binary)\n"}.items():
+        bench.write(name, text)
+    alike(bench, linker, ["start.o inside.ld", "-r start.o inside.ld", "start.o before.ld text.txt", "start.o inside.ld text.txt"])
 
 
 @every_linker_and_gold

@@ -162,8 +162,47 @@ SCRIPTS = """
     a = 1 ^ 2;
     a = CONSTANT(MAXPAGESIZE);
     SECTIONS { a = 1 ^ 2; }
-    SECTIONS { .text : { *(.text) } a = LOG2CEIL(8); }
-    SECTIONS { .text : { *(.text) ASSERT(LOG2CEIL(8) == 3, "log"); } }
+    add = 4; a = add;
+    a = 1Ah;
+    Ah = 4; a = Ah;
+    a = 10d;
+    EXTERN(add)
+    EXTERN("add")
+    EXTERN(face)
+    a = DEFINED(add);
+    SECTIONS { add : { *(.text) } }
+    SECTIONS { .text : { *(.text) } = $ff }
+    a = 1; SECTIONS { .text : { *(.text) } = a }
+    SECTIONS { .text : { *(.text) } = 0x90 + 4 }
+    SECTIONS { .text : { *(.text) } = (0x90 + 4) }
+    SECTIONS { .text : { FILL(0x90 + 4) *(.text) } }
+    a = 1; SECTIONS { .text : { FILL(a) *(.text) } }
+    a = .;
+    a = ALIGN(8);
+    a = ALIGN(_start, 8);
+    a = DATA_SEGMENT_ALIGN(4096, 4096);
+    PROVIDE(a = .);
+    SECTIONS { a = .; .text : { *(.text) } }
+    SECTIONS { .text : { *(.text) } } a = .;
+    MEMORY { r (rx!w) : o = 0x10000, l = 1M } SECTIONS { .all : { *(.text*) *(.data*) } > r }
+    MEMORY { r (!w) : o = 0x10000, l = 1M } SECTIONS { .all : { *(.text*) *(.data*) } > r }
+    MEMORY { r (rxy) : o = 0x10000, l = 1M } SECTIONS { .all : { *(.text*) *(.data*) } > r }
+    MEMORY { r (i) : o = 0x10000, l = 1M } SECTIONS { .all : { *(.text*) *(.data*) } > r }
+    MEMORY { r () : o = 0x10000, l = 1M } SECTIONS { .all : { *(.text*) *(.data*) } > r }
+    MEMORY { r: o = 0x10000, l = 1M } SECTIONS { .all : { *(.text*) *(.data*) } > r }
+    MEMORY { r : ORIGIN = 0x10000 LENGTH = 1M } SECTIONS { .all : { *(.text*) *(.data*) } > r }
+    MEMORY { r : l = 1M, o = 0x10000 } SECTIONS { .all : { *(.text*) *(.data*) } > r }
+    MEMORY { r : o = 0x10000 } SECTIONS { .all : { *(.text*) *(.data*) } > r }
+    MEMORY { r_1 : org = 0x10000, len = 1M, r : ORIGIN = ORIGIN(r_1) + 1M, LENGTH = 4 * 256k } SECTIONS { .all : { *(.text*) *(.data*) } > r }
+    PHDRS { t PT_LOAD; } SECTIONS { . = 0x10000; .all : { *(.text*) *(.data*) } :t }
+    PHDRS { t PT_LOAD } SECTIONS { . = 0x10000; .all : { *(.text*) *(.data*) } :t }
+    PHDRS { t PT_LOAD; u PT_ODD; } SECTIONS { . = 0x10000; .all : { *(.text*) *(.data*) } :t }
+    PHDRS { t PT_LOAD; u PT_GNU_PROPERTY; } SECTIONS { . = 0x10000; .all : { *(.text*) *(.data*) } :t }
+    PHDRS { t PT_LOAD; u PT_OPENBSD_RANDOMIZE; } SECTIONS { . = 0x10000; .all : { *(.text*) *(.data*) } :t }
+    PHDRS { t PT_LOAD; u 0x60000000; } SECTIONS { . = 0x10000; .all : { *(.text*) *(.data*) } :t }
+    PHDRS { t PT_LOAD; u (1); } SECTIONS { . = 0x10000; .all : { *(.text*) *(.data*) } :t }
+    PHDRS { t PT_LOAD ODD; } SECTIONS { . = 0x10000; .all : { *(.text*) *(.data*) } :t }
+    PHDRS { t PT_LOAD FLAGS(5) AT(0x1000); } SECTIONS { . = 0x10000; .all : { *(.text*) *(.data*) } :t }
 """
 LISTS = """
     { };

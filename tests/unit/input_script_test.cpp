@@ -85,7 +85,7 @@ TEST(LinkerScript, Assignments) {
       read("a = b + 1; c = a-d; PROVIDE(e = f); PROVIDE_HIDDEN (g = DEFINED(h) ? i : 0x10); j += 2; \"k k\" = .;"),
       ElementsAre("a=b,", "c=a,d,", "provide e=f,", "provide g=i,", "j=j,", "k k="));
   Assignment made;
-  read_expression("ALIGN(x, 8) + SIZEOF(.text) + LENGTH(ram) * 4K", made);
+  read_expression("ALIGN(x, 8) + SIZEOF(.text) + LENGTH(ram) * 4K", traits_of(LinkerKind::Bfd), made);
   EXPECT_THAT(made.uses, ElementsAre("x"));
   EXPECT_THAT(
       read("SECTIONS { . = ASSERT(a < b, \"too large\"); . = SEGMENT_START(\"text\", c) + d; . = 0x10; . += e; }"),
