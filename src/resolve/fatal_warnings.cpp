@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -310,10 +311,21 @@ class WarningFinder {
     find_memory_warnings(job_, inputs_, memory_, is_kept, out_);
     if (!job_.gc_sections || out_.warnings.size() == before) return;
     out_.warnings.resize(before);
-    const std::vector<IndirectLibrary> beside = load_needed(job_, inputs_, out_, reader_.needed);
-    const LiveSections live(job_, inputs_, out_, beside, reader_.graph);
     find_memory_warnings(
-        job_, inputs_, memory_, [&](ObjectId id, std::uint32_t section) { return live.live(id, section); }, out_);
+        job_, inputs_, memory_, [&](ObjectId id, std::uint32_t section) { return live().live(id, section); }, out_);
+  }
+
+  /// With --gc-sections.
+  const LiveSections& live() {
+    if (!live_) {
+      beside_ = load_needed(job_, inputs_, out_, reader_.needed);
+      live_.emplace(job_, inputs_, out_, beside_, reader_.graph);
+    }
+    return *live_;
+  }
+
+  bool is_kept(ObjectId id, const Use& use) {
+    return !job_.gc_sections || live().uses(id, use.symbol, use.section_index);
   }
 
   /// Of the object, and not with a version of its own.
@@ -353,13 +365,13 @@ class WarningFinder {
       warning.definition = definition_in(mark.in, name);
       warning.object = mark.in;
       warning.detail = mark.text;
-      if (const SymbolId by = warning.reference.id; by.valid()) add_place(warning.reference);
+      if (const SymbolId by = warning.reference.id; by.valid()) add_place(warning.reference, true);
       out_.warnings.push_back(std::move(warning));
     }
   }
 
-  /// Where a relocation uses it. False when none of a section that is kept does.
-  bool add_place(Reference& reference) {
+  /// Where a relocation uses it. False when none of a section that is kept does; --gc-sections may not matter.
+  bool add_place(Reference& reference, bool removed_too = false) {
     if (object(reference.id.in).kind != ObjectKind::Relocatable) return false;
     bool used = false;
     ask(reference.id.in, [&] {
@@ -367,6 +379,7 @@ class WarningFinder {
       const std::vector<std::uint32_t> dropped = dropped_sections(object(reference.id.in), reference.id.in, out_);
       for (const Use& use : reader_.uses(object(reference.id.in).origin, {&index, 1})) {
         if (used || use.excluded || std::binary_search(dropped.begin(), dropped.end(), use.section_index)) continue;
+        if (!removed_too && !is_kept(reference.id.in, use)) continue;
         reference.section = use.section;
         reference.offset = use.offset;
         used = true;
@@ -485,6 +498,8 @@ class WarningFinder {
   const WarningReader& reader_;
   std::map<std::string, Mark, std::less<>> marks_;
   std::map<ObjectId, WarningSections> memory_;  ///< of relocatable objects
+  std::vector<IndirectLibrary> beside_;         ///< libraries that those of the line need
+  std::optional<LiveSections> live_;
 };
 
 }  // namespace

@@ -1,10 +1,10 @@
 // What --gc-sections keeps.
 //
 //  1. Roots, in all linkers: the entry point, -u and --require-defined; .init, .fini and the arrays of constructors and
-//     destructors; SHF_GNU_RETAIN; notes, but in GNU ld and lld none of a group; visible names that a shared object
-//     mentions; what a shared object exports. In GNU ld and lld -init and -fini too. The dynamic list and
-//     --export-dynamic, in GNU ld only when the output has a dynamic section. A name that any object calls hidden is
-//     not visible. lld applies --wrap to names given by options too.
+//     destructors, by types and names of each linker's own; SHF_GNU_RETAIN; notes, but in GNU ld and lld none of a
+//     group; visible names that a shared object mentions; what a shared object exports. In GNU ld and lld -init and
+//     -fini too. The dynamic list and --export-dynamic, in GNU ld only when the output has a dynamic section. A name
+//     that any object calls hidden is not visible. lld applies --wrap to names given by options too.
 //  2. A kept section keeps what its relocations name. In GNU ld and lld it also keeps the COMDAT group that it is in,
 //     and SHF_LINK_ORDER sections that belong to it.
 //  3. A reference to __start_X or __stop_X keeps every section X: in GNU ld, unless -z start-stop-gc is given; in lld
@@ -27,6 +27,7 @@
 #include <array>
 
 #include "resolve/exports.hpp"
+#include "target/machine_traits.hpp"
 
 namespace elfaudit {
 namespace {
@@ -179,8 +180,9 @@ void LiveSections::index_definitions() {
     const ObjectFacts& object = inputs_[id.input].objects[id.object];
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const Symbol& symbol = object.symbols[s];
-      if (resolution_.resolution_of({id, s}) != SymbolResolution::Kept || symbol.section == kNone) continue;
-      const Place place{id, needed_for(id, symbol), visible(object, symbol, id), s};
+      const bool counts = symbol.section != kNone || symbol.common();
+      if (resolution_.resolution_of({id, s}) != SymbolResolution::Kept || !counts) continue;
+      const Place place{id, symbol.common() ? 0 : needed_for(id, symbol), visible(object, symbol, id), s};
       const std::string name(object.name(symbol));
       if (symbol.version.empty() || symbol.default_version) definitions_.emplace(name, place);
       if (!symbol.version.empty()) definitions_.emplace(name + "@" + std::string(object.text(symbol.version)), place);
@@ -321,32 +323,64 @@ void LiveSections::mark_names_of(const ObjectFacts& shared, std::uint32_t input,
     const bool exported = linker_.shared_keeps_exports_only
                               ? is_exported(exports, name, *place)
                               : !linker_.hides_before_gc || exports.shared_keeps(name, origin);
+    if (exported) asked_names_.emplace(name);
     if (exported) mark(place->object, place->section);
   }
 }
 
+namespace {
+
+/// Rule 1: the types of sections that a linker keeps, their names, and how others begin that it keeps.
+struct KeptSections {
+  LinkerKind linker;
+  std::array<std::uint32_t, 4> types;
+  std::string_view names;
+  std::string_view stems;
+};
+
+constexpr std::array<KeptSections, 4> kKeptSections = {{
+    {LinkerKind::Bfd,
+     {SHT_NOTE},
+     ".init .fini .jcr .ctors .dtors .init_array .fini_array .preinit_array",
+     ".ctors. .dtors. .init_array. .fini_array."},
+    {LinkerKind::Gold,
+     {SHT_INIT_ARRAY, SHT_FINI_ARRAY},
+     "",
+     ".init .fini .jcr .ctors .dtors .preinit_array .note .gcc_except_table"},
+    {LinkerKind::Lld,
+     {SHT_INIT_ARRAY, SHT_FINI_ARRAY, SHT_PREINIT_ARRAY, SHT_NOTE},
+     ".init .fini .jcr",
+     ".ctors .dtors .init_array"},
+    {LinkerKind::Mold, {SHT_INIT_ARRAY, SHT_FINI_ARRAY, SHT_PREINIT_ARRAY, SHT_NOTE}, "", ".init .fini .ctors .dtors"},
+}};
+
+/// What gold takes for a part of GCC or glibc by its name: is_section_name_included() in gold/object.cc.
+bool is_of_runtime(std::string_view name) {
+  const auto holds = [&](std::string_view word, std::string_view stems) {
+    return name.find(word) != std::string_view::npos &&
+           any_word(stems, [&](std::string_view stem) { return name.starts_with(stem); });
+  };
+  return holds("personality", ".text .data .sdata .gnu.linkonce.d") || holds("nptl_version", ".rodata");
+}
+
+}  // namespace
+
 bool LiveSections::is_root(const SectionNode& node) const {
   if (node.type == SHT_NULL) return false;
-  if ((node.flags & SHF_ALLOC) == 0)  // GNU ld asks no note whether it is loaded
-    return node.type == SHT_NOTE && node.group == 0 && !linker_.keeps_unallocated;
+  const bool note = node.type == SHT_NOTE && (node.group == 0 || linker_.keeps_grouped_notes);
+  if ((node.flags & SHF_ALLOC) == 0)
+    return note && !linker_.keeps_unallocated;  // GNU ld asks no note whether it is loaded
   if ((node.flags & kRetain) != 0) return true;
-  switch (node.type) {
-    case SHT_INIT_ARRAY:
-    case SHT_FINI_ARRAY:
-    case SHT_PREINIT_ARRAY:
-      return true;
-    case SHT_NOTE:
-      return node.group == 0 || linker_.keeps_grouped_notes;
-    default:
-      break;
-  }
+  const KeptSections& kept = *std::find_if(kKeptSections.begin(), kKeptSections.end(),
+                                           [&](const KeptSections& row) { return row.linker == linker_.kind; });
+  const bool by_type = std::find(kept.types.begin(), kept.types.end(), node.type) != kept.types.end();
+  if (by_type && (note || node.type != SHT_NOTE)) return true;
   const std::string_view name = node.name;
-  for (const std::string_view prefix : {".init_array", ".fini_array", ".preinit_array", ".ctors", ".dtors"})
-    if (name.starts_with(prefix)) return true;
-  if (linker_.keeps_except_tables && name.starts_with(".gcc_except_table")) return true;
+  if (has_word(kept.names, name) || any_word(kept.stems, [&](std::string_view stem) { return name.starts_with(stem); }))
+    return true;
+  if (linker_.kind == LinkerKind::Gold && is_of_runtime(name)) return true;
   if (!linker_.takes_records_apart && name == ".eh_frame") return true;
   if (linker_.keeps_exception_indexes && name.starts_with(".ARM.exidx")) return true;
-  if (name == ".init" || name == ".fini" || name == ".jcr") return true;
   return linker_.keeps_c_named_sections && is_c_identifier(name);
 }
 
@@ -397,6 +431,7 @@ void LiveSections::keep_unallocated() {
 }
 
 void LiveSections::mark_name(std::string_view name) {
+  asked_names_.emplace(name);
   if (const auto found = definitions_.find(name); found != definitions_.end())
     mark(found->second.object, found->second.section);
   if (linker_.keeps_operands) mark_operands(name);
@@ -484,6 +519,13 @@ bool LiveSections::live(ObjectId id, std::uint32_t section) const {
   const auto found = nodes_.find(id);
   if (found == nodes_.end() || found->second.live.empty()) return true;
   return section < found->second.live.size() && found->second.live[section];
+}
+
+bool LiveSections::removed(const SymbolId& definition) const {
+  const ObjectFacts& object = inputs_[definition.in.input].objects[definition.in.object];
+  const Symbol& symbol = object.symbols[definition.symbol];
+  if (symbol.common()) return !asked_names_.contains(object.name(symbol));
+  return symbol.section != kNone && !live(definition.in, object.sections[symbol.section].index);
 }
 
 bool LiveSections::uses(ObjectId id, std::uint32_t symbol_index, std::uint32_t written_in) const {

@@ -30,6 +30,9 @@ class LiveSections {
 
   bool live(ObjectId id, std::uint32_t section) const;
 
+  /// Is a definition gone with its section, or a common one that nothing kept refers to?
+  bool removed(const SymbolId& definition) const;
+
   /// Does a relocation of a kept section use the symbol? `written_in` is the section that holds it: for .eh_frame the
   /// functions that it describes decide.
   bool uses(ObjectId id, std::uint32_t symbol_index, std::uint32_t written_in) const;
@@ -104,6 +107,7 @@ class LiveSections {
   std::multimap<std::string, Place, std::less<>> bounded_sections_;  ///< by name that is a C identifier
   std::map<std::string, ObjectId, std::less<>> hidden_names_;        ///< and the first object that mentions them so
   std::set<SymbolId> undefined_;                                     ///< references that nothing answers
+  std::set<std::string, std::less<>> asked_names_;                   ///< by roots and what is kept
   std::set<const Assignment*> followed_;
   std::vector<Place> work_;
 };

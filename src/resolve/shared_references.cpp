@@ -41,13 +41,6 @@ namespace elfaudit {
 
 namespace {
 
-bool removed(const SymbolId& definition, const std::vector<InputFacts>& inputs, const LiveSections* live) {
-  if (live == nullptr) return false;
-  const ObjectFacts& object = inputs[definition.in.input].objects[definition.in.object];
-  const Symbol& symbol = object.symbols[definition.symbol];
-  return symbol.section != kNone && !live->live(definition.in, object.sections[symbol.section].index);
-}
-
 void reject(const SharedNeed& need, std::string why, std::vector<Rejection>& rejections) {
   rejections.push_back(
       {Rejection::Kind::HiddenFromShared, need.symbol, need.definition, need.reference, std::move(why)});
@@ -78,13 +71,13 @@ void settle_shared_needs(const LinkJob& job, const std::vector<InputFacts>& inpu
         reject(need, "lld's own, and hidden", resolution.rejections);
       continue;
     }
-    if (!definition.valid() || removed(definition, inputs, live)) {
+    std::string why;
+    if (definition.valid()) why = exports.why_not(need, inputs[definition.in.input].objects[definition.in.object]);
+    const bool removed = !why.empty() && live != nullptr && live->removed(definition);  // what is exported is kept
+    if (!definition.valid() || removed)
       add_undefined(job, need, resolution.unresolved);
-      continue;
-    }
-    const ObjectFacts& object = inputs[definition.in.input].objects[definition.in.object];
-    std::string why = exports.why_not(need, object);
-    if (!why.empty()) reject(need, std::move(why), resolution.rejections);
+    else if (!why.empty())
+      reject(need, std::move(why), resolution.rejections);
   }
   std::sort(resolution.rejections.begin(), resolution.rejections.end(), [](const Rejection& a, const Rejection& b) {
     return std::tie(a.kind, a.symbol) < std::tie(b.kind, b.symbol);

@@ -605,7 +605,7 @@ class Settler {
   bool counts(ObjectId id, const Use& use) const {
     if (!use.alloc && (!linker_.asks_unallocated || (linker_.asks_unallocated_last && !unallocated_count_)))
       return false;
-    if (use.excluded && !linker_.asks_excluded) return false;
+    if (use.excluded && !(linker_.asks_excluded && use.alloc)) return false;
     if (use.empty && !linker_.asks_empty && !has_usual_name(use.section)) return false;
     if (use.section == ".eh_frame" && !linker_.asks_eh_frame) return false;
     if (use.none && !linker_.asks_relocation_none) return false;
@@ -675,10 +675,9 @@ class Settler {
   }
 
   bool removed(const SymbolId& definition) {
-    const Symbol& defined = symbol(definition);
-    if (!job_.gc_sections || defined.section == kNone) return false;
+    if (!job_.gc_sections) return false;
     find_live();
-    return !live_->live(definition.in, object(definition.in).sections[defined.section].index);
+    return live_->removed(definition);
   }
 
   /// mold looks for duplicates once the sections are gone.

@@ -79,6 +79,10 @@ GC = {
 GC_LINES = ["--gc-sections dead-beside-debug.o", "--gc-sections live-beside-debug.o", "dead-beside-debug.o"]
 GC_LINES += [f"--gc-sections start.o {one}.o {other}.o" for one in ("noted", "note-in-group", "not-noted")
              for other in ("noted-too", "note-in-group", "not-noted")]
+# Sections that some linker keeps: by name, or by type.
+KEPT = """.init .init.x .fini .fini_x .jcr .jcr.x .ctors .ctors.1 .ctors_x .dtors .dtors.1 .init_array .init_array.1 .init_array_x .fini_array .fini_array_x
+.preinit_array .preinit_array.1 .note .notes .text.personality .rodata.personality .rodata.nptl_version .gcc_except_table.x .gnu.linkonce.d.personality""".split()
+KEPT_TYPES = [f".odd,\"aw\",@{kind}" for kind in ("init_array", "fini_array", "preinit_array", "note")] + ['.odd,"e",@progbits', '.odd,"aweR",@progbits']
 LIBRARIES_ALONE = ["x.so", "-shared x.so", "-r x.so", "x.so -e x", "x.so --defsym=a=4", "x.so libone.a", "libone.a", "x.so --start-lib x.o --end-lib",
                    "-L. -lone", "-L. -lone -m elf_x86_64", "-L. -lone start.o", "-L. -lone x.so", "-L. -ltwo", "-L. -ltwo -m elf_x86_64",
                    "-L. -ltwo start.o", "-L. --whole-archive -ltwo", "--as-needed x.so"]
@@ -175,6 +179,13 @@ def test_what_gc_sections_leaves_to_be_defined(lab, linker):
 
 
 @every_linker_and_gold
+def test_sections_that_gc_sections_keeps(lab, linker):
+    sections = [f'{name},"aw"' for name in KEPT] + KEPT_TYPES
+    assemble_all(lab, {str(i): f".globl _start\n_start: nop\n.section {section}\n.quad gone" for i, section in enumerate(sections)})
+    alike(lab, linker, [f"{gc} {i}.o" for i in range(len(sections)) for gc in ("", "--gc-sections")])
+
+
+@every_linker_and_gold
 def test_files_that_are_linked_for_their_symbols_alone(bench, linker):
     alike(bench, linker, SYMBOLS_OF_FILES)
 
@@ -197,6 +208,16 @@ def test_the_target_that_a_script_names(bench, linker):
     for name, text in {"text.txt": "not an object\n", "inside.ld": "TARGET(binary) INPUT(text.txt)\n", "before.ld": "TARGET(binary)\n"}.items():
         bench.write(name, text)
     alike(bench, linker, ["start.o inside.ld", "-r start.o inside.ld", "start.o before.ld text.txt", "start.o inside.ld text.txt"])
+
+
+@every_linker_and_gold
+def test_a_hidden_common_symbol_that_a_library_needs(bench, linker):
+    """It is gone where nothing that --gc-sections keeps refers to it."""
+    assemble_all(bench, {"hidden-common-x": ".comm x,8,8\n.hidden x", "visible-common-x": ".comm x,8,8", "hides-x": ".hidden x\n.data\n.quad x"})
+    bench.write("local.map", "{ local: *; };\n")
+    alike(bench, linker, [f"{gc} start.o uses-x.so {objects}" for gc in ("", "--gc-sections") for objects in (
+        "hidden-common-x.o", "hidden-common-x.o hides-x.o", "hidden-common-x.o -u x", "hidden-common-x.o visible-common-x.o", "visible-common-x.o",
+        "visible-common-x.o --version-script local.map", "hidden-common-x.o --defsym=alias=x")])
 
 
 @every_linker_and_gold

@@ -13,6 +13,8 @@ OBJECTS = {
     "weak_call": ".weak gets; _start: call gets",
     "warns_and_calls_weakly": ".weak gets; _start: call gets; WARNS",
     "mention": "_start: nop; .globl gets",
+    "dead_call": '_start: nop; .section .text.d, "ax"; call gets',
+    "dead_points_to_v": '_start: nop; .section .data.d, "aw"; .quad v',
     "debug": '_start: nop; .section .foo, "", @progbits; .quad gets',
     "gets": ".globl gets; gets: ret; WARNS",
     "gets_plain": ".globl gets; gets: ret",
@@ -89,6 +91,9 @@ LINES = """
     -r call.o gets.o
     -shared call.o gets.o
     --gc-sections call.o gets.o
+    --gc-sections dead_call.o gets.o
+    --gc-sections -shared dead_call.o gets.o
+    dead_call.o gets.o
     start.o warned_file.o
     start.o libfile.a
     call_q.o libfile.a
@@ -146,6 +151,9 @@ LINES = """
     plain_call_v.o libshapeless.so
     points_to_v.o libshapeless.so
     -pie points_to_v.o libshapeless.so
+    --gc-sections points_to_v.o libshapeless.so
+    --gc-sections dead_points_to_v.o libshapeless.so
+    dead_points_to_v.o libshapeless.so
     -shared plain_call_v.o libshapeless.so
     call_v.o libshapeless.so
     # What is silent in spite of it
