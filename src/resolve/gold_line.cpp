@@ -21,9 +21,10 @@
 namespace elfaudit {
 namespace {
 
-/// "foo@@V" is the name foo and the version V.
+/// "foo@@V" is the name foo and the version V; "foo@" is a name like any other.
 void split_version(std::string_view spelled, std::string_view& name, std::string_view& version, bool& is_default) {
-  const std::size_t at = std::min(spelled.find('@', 1), spelled.size());
+  std::size_t at = std::min(spelled.find('@', 1), spelled.size());
+  if (at + 1 == spelled.size()) at = spelled.size();
   name = spelled.substr(0, at);
   version = spelled.substr(std::min(at + 1, spelled.size()));
   is_default = version.starts_with('@');

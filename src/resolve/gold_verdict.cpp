@@ -2,7 +2,8 @@
 //
 //  1. What -u and scripts ask for becomes known, where nothing mentions it.
 //  2. --no-undefined-version: what a version script puts in a node V by its exact name must be known as foo@V, or be
-//     defined without a version in an object. Of several nodes the first has the name. extern "C++" is not asked.
+//     defined without a version in an object; in a node without a name, what -u alone asks for is known so too. Of
+//     several nodes the first has the name. extern "C++" is not asked.
 //  3. The values that the line gives come then, so that they satisfy no version script, and take the place of every
 //     definition. PROVIDE() gives one where the name is known and no object defines it. foo in a node V is foo@@V.
 //  4. In a shared object a definition with a version needs a node of it, unless it is hidden or, by another definition
@@ -60,7 +61,8 @@ void GoldLink::check_script_names() {
       if (is_pattern(pattern) || pattern.cxx) continue;
       const bool has_it = given_version(pattern.text) == node.name && !exports_.made_local(pattern.text);
       if (has_it && plain_.contains(pattern.text)) continue;
-      if (!node.name.empty() && known_by(pattern.text, node.name) != kNone) continue;
+      const std::uint32_t id = known_by(pattern.text, node.name);
+      if (id != kNone && (!node.name.empty() || !known_[id].is.at.valid())) continue;
       const std::string_view version = node.name.empty() ? "global" : std::string_view(node.name);
       out_.rejections.push_back({Rejection::Kind::VersionUnmatched, pattern.text, {}, {}, std::string(version)});
     }

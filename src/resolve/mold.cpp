@@ -360,14 +360,17 @@ void MoldLink::settle() {
   });
 }
 
-/// Rule 6: does a shared object's foo@@V answer to this foo@V?
+/// Rule 6: does a shared object's foo@@V answer to this foo@V? What has no version of its own has the library's base one.
 bool MoldLink::answered_by_version(const ObjectFacts& object, const Symbol& symbol) const {
   if (symbol.version.empty()) return false;
   const std::uint32_t id = table_.find(object.name(symbol));
   if (id == kNone || table_[id].file == kNone) return false;
   const File& definer = files_[table_[id].file];
   const ObjectFacts& facts = this->object(definer);
-  return definer.shared && facts.text(winner(table_[id]).version) == object.text(symbol.version);
+  if (!definer.shared) return false;
+  Text version = winner(table_[id]).version;
+  if (version.empty() && !facts.versions.empty()) version = facts.versions.front();
+  return facts.text(version) == object.text(symbol.version);
 }
 
 /// Rule 7.

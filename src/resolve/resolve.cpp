@@ -55,10 +55,12 @@ bool ends_the_link(const LinkJob& job, const Unresolved& name) {
 }
 
 /// What GNU ld's --noinhibit-exec links with: a hidden name that it had in the dynamic symbol table when it met one
-/// more mention. It is there from a shared output's first mention on, else where objects and shared objects mention it.
+/// more mention, or that objects refer to weakly alone. It is there from a shared output's first mention on, else where
+/// objects and shared objects mention it.
 class HiddenMentions {
  public:
   void add(const Symbol& symbol, bool by_object, bool shared_output) {
+    strong_ |= by_object && !symbol.weak();
     hidden_ |= by_object && (symbol.visibility == Visibility::Hidden || symbol.visibility == Visibility::Internal);
     if (!by_object && symbol.defined()) return;  // what it defines is not a definition of a hidden name
     (by_object ? by_object_ : by_library_) = true;
@@ -66,12 +68,13 @@ class HiddenMentions {
     made_local_ |= dynamic_;
     dynamic_ = true;
   }
-  bool made_local() const { return hidden_ && made_local_; }
+  bool made_local() const { return (hidden_ && made_local_) || !strong_; }
 
  private:
   bool by_object_ = false;
   bool by_library_ = false;
   bool hidden_ = false;
+  bool strong_ = false;
   bool dynamic_ = false;
   bool made_local_ = false;
 };

@@ -28,7 +28,7 @@ FORGIVING = ("--warn-unresolved-symbols", "--noinhibit-exec", "--warn-unresolved
 # GNU ld makes a hidden name local at its second mention, and a local one may be missing with --noinhibit-exec.
 SECOND_MENTION = [f"{output} {words} --noinhibit-exec" for output in ("", "-shared", "-pie")
                   for words in ("hidden.o uses-x.o", "uses-x.o hidden.o", "uses-x.o protected.o", "hidden.o uses-x.so", "uses-x.so hidden.o", "hidden.o x.so uses-x.o", "x.so hidden.o",
-                                "hidden.o uses-x.so uses-x.o")]
+                                "hidden.o uses-x.so uses-x.o", "hidden-weak.o uses-x.so", "uses-x.so hidden-weak.o", "hidden-weak.o hidden.o uses-x.so")]
 HIDDEN = SECOND_MENTION + [f"{output} {words} {option}" for output in ("", "-shared", "-shared -z defs") for option in ("", *FORGIVING)
           for words in ("hidden.o", "protected.o", "hidden-weak.o", "hidden.o x.so", "protected.o x.so")]
 METHODS = [f"{words} --unresolved-symbols=ignore-{what}" for what in ("in-object-files", "in-shared-libs", "all")

@@ -30,6 +30,8 @@ OBJECTS = {
     "wrapped-common": ".comm foo,8,8",
     "wrap-common": ".comm __wrap_foo,8,8",
     "needs-wrap": ".globl __wrap_foo\n.data\n.quad __wrap_foo",
+    "nameless-version": '.globl "foo@"\n.data\n"foo@": .quad 0',
+    "needs-nameless-version": '.globl "foo@"\n.data\n.quad "foo@"',
     "mangled": ".globl _Z1hv\n.data\n_Z1hv: .quad 0",
 }
 SCRIPTS = {
@@ -39,6 +41,7 @@ SCRIPTS = {
     "both.map": "V1 { foo; }; V2 { foo; };",
     "two-stars.map": "V1 { local: *; }; V2 { *; };",
     "local-then-v1.map": "V2 { local: foo; }; V1 { f*; };",
+    "nameless.map": "{ global: foo; local: *; };",
     "local-all.map": "V1 { local: *; };",
     "last-pattern.map": "V1 { f*; }; V2 { fo*; };",
     "cxx-plain.map": 'V1 { extern "C++" { f*; }; };',
@@ -52,7 +55,7 @@ def bench(tmp_path_factory):
         assemble(lab, name, source)
     for name, text in SCRIPTS.items():
         lab.write(name, text + "\n")
-    for name in ("foo", "v1", "default-v1", "wrap-common"):
+    for name in ("foo", "v1", "default-v1", "wrap-common", "nameless-version"):
         lab.sh(f"gcc-ar rcs lib{name}.a {name}.o")
     lab.sh("ld.bfd -shared needs-foo.o -soname libneeds.so -o libneeds.so")
     return lab
@@ -98,6 +101,9 @@ needs-v1.o --start-lib default-v1.o --end-lib
 needs-v1.o
 --no-undefined-version --version-script=v1.map needs-v1.o
 --no-undefined-version --version-script=v1.map default-v2.o
+needs-nameless-version.o libnameless-version.a
+needs-nameless-version.o libfoo.a
+needs-foo.o libnameless-version.a
 --wrap=foo wrapped-common.o needs-wrap.o libwrap-common.a
 --wrap=bar needs-v1.o libv1.a
 --wrap=foo needs-v1.o libv1.a
@@ -110,6 +116,11 @@ def test_names_and_versions(bench, words):
 
 
 WARNED = """
+--no-undefined-version --version-script=nameless.map mangled.o
+--no-undefined-version --version-script=nameless.map -u foo mangled.o
+--no-undefined-version --version-script=nameless.map -u foo needs-foo.o
+--no-undefined-version --version-script=nameless.map -u foo foo.o
+--no-undefined-version --version-script=nameless.map -u foo -shared foo.o
 --fatal-warnings default-v1.o default-v2.o
 --fatal-warnings --version-script=v2.map default-v1.o foo.o
 --fatal-warnings --version-script=both.map foo.o

@@ -251,6 +251,17 @@ def test_an_objects_version_before_a_librarys_default_one(bench, inputs):
     linkers.agree(bench, "bfd", inputs)
 
 
+@linkers.every_linker_and_gold
+def test_the_base_version_of_a_library(bench, linker):
+    """For mold what has no other version has that one, which has the library's name."""
+    assemble(bench, "foo-and-bar", ".globl foo, bar\n.data\nfoo: bar: .quad 0")
+    bench.write("bar.map", "V1 { bar; };")
+    bench.sh("ld.bfd -shared foo-and-bar.o -soname base.so --version-script bar.map -o base.so")
+    for name, version in {"base": "foo@base.so", "other": "foo@other.so", "bar": "bar@base.so"}.items():
+        assemble(bench, "refers-" + name, f".globl s, _start\n.symver s, {version}\n.data\n_start: .quad s")
+        linkers.agree(bench, linker, f"refers-{name}.o base.so")
+
+
 @pytest.mark.parametrize("words", ["-E", "--dynamic-list=fits.list", "--dynamic-list=plain.list", "-pie -E", "", "-E --gc-sections"])
 @pytest.mark.parametrize("binding", ["globl", "weak"])
 def test_a_program_exports_no_open_version(bench, binding, words):
