@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <deque>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -272,12 +273,13 @@ class RelocationCheck {
     out_.relocations_judged = true;
     if (job_.warnings.fatal && warns_of_text()) link_.policy.text = true;
     if (!link_.pic() && !leave_what_may_be_refused()) return;
-    read_objects(read);
+    read_objects(read, question());
     for (const Object& object : objects_)
       for (const AskedRelocation& relocation : object.read.relocations)
         if (const SymbolId id = global_of(object, relocation); id.valid()) targets_.want(id);
     targets_.bind();
     for (const Object& object : objects_) judge(object);
+    drop_held(read);
     if (job_.gc_sections && !out_.relocations.empty()) drop_dead(read_graph, find_needed);
   }
 
@@ -366,6 +368,8 @@ class RelocationCheck {
         return link_.pic() ? kAll : kGlobal;
       case LocalExec:
         return link_.shared() ? kAll : kGlobal;
+      case Nothing:
+        return bfd ? kGlobal : kNone;
       case LocalExecWord:
         return kAll;
       case TlsOffset:
@@ -418,8 +422,7 @@ class RelocationCheck {
     return traits_of(job_).refuses_text_relocations;
   }
 
-  void read_objects(const RelocationReaderFunction& read) {
-    const RelocationQuestion question = this->question();
+  void read_objects(const RelocationReaderFunction& read, const RelocationQuestion& question) {
     std::uint64_t size = 0;
     for (const Object& object : objects_) size += object.facts->origin.size;
     for_each_file(objects_.size(), size, [&](std::size_t i) {
@@ -478,6 +481,39 @@ class RelocationCheck {
                                      relocation.symbol, relocation.symbol_section});
     }
     if (!refused.relocations.empty()) out_.relocations.push_back(std::move(refused));
+  }
+
+  /// Rule 9: what the output holds is known by all relocations, which are not read for anything else.
+  void drop_held(const RelocationReaderFunction& read) {
+    const auto is_nothing = [](const RefusedRelocation& relocation) {
+      return relocation.type == relocation_types(RelocationRules::X86_64).front().name;
+    };
+    const bool any = std::any_of(out_.relocations.begin(), out_.relocations.end(), [&](const auto& object) {
+      return std::any_of(object.relocations.begin(), object.relocations.end(), is_nothing);
+    });
+    if (!any || link_.shared()) return;
+    RelocationQuestion question;
+    for (const RelocationType& type : relocation_types(link_.rules)) {
+      question.types.resize(type.number + 1);
+      question.types.back() = {false, false, true, true};
+    }
+    read_objects(read, question);
+    std::set<SymbolId> held;
+    for (const Object& object : objects_) {
+      for (const AskedRelocation& relocation : object.read.relocations) {
+        const SymbolId id = global_of(object, relocation);
+        const RelocationType* type = relocation_type(link_.rules, relocation.type);
+        const PatchedSection& section = object.read.sections[relocation.section];
+        if (id.valid() && type != nullptr &&
+            makes_program_hold(link_, type->what, targets_.target(id), {section.name, section.writable, section.code}))
+          held.insert(targets_.definition(id));
+      }
+    }
+    for (RefusedRelocations& object : out_.relocations)
+      std::erase_if(object.relocations, [&](const RefusedRelocation& relocation) {
+        return is_nothing(relocation) && held.contains(relocation.library);
+      });
+    std::erase_if(out_.relocations, [](const RefusedRelocations& object) { return object.relocations.empty(); });
   }
 
   static std::string name_of(const Object& object, const AskedRelocation& relocation, SymbolId id) {

@@ -20,6 +20,8 @@
 //  8. The copy or stand-in of rule 5 comes of what asks for the address, but not where the loader can write it: GNU ld
 //     leaves all of a variable in writable sections to it, else it is left whole addresses, and by lld distances of 64
 //     bits. GNU ld has a stand-in for calls too.
+//  9. A relocation that does nothing is "unresolvable" to GNU ld for x86-64 where a library defines the symbol and the
+//     output holds no copy of it, or stand-in.
 //
 // One function a linker and machine; what is not refused there is accepted.
 
@@ -41,6 +43,7 @@ using enum RelocationClass;
 #define ELFAUDIT_ROW(name, what) \
   { name, what, #name }
 constexpr RelocationType kX86[] = {
+    ELFAUDIT_ROW(R_X86_64_NONE, Nothing),
     ELFAUDIT_ROW(R_X86_64_64, Word),
     ELFAUDIT_ROW(R_X86_64_PC32, Distance),
     ELFAUDIT_ROW(R_X86_64_GOT32, GotOffset32),
@@ -328,6 +331,7 @@ JudgedRelocation bfd_tls(const Case& c) {
 }
 
 JudgedRelocation judge_bfd(const Case& c) {
+  if (c.what == Nothing) return c.library() ? kUnsupported : kAccepted;
   if (is_small(c.what)) {
     if (!c.pic() && c.undefined()) return kAccepted;
     return bfd_small(c);
@@ -473,6 +477,7 @@ JudgedRelocation lld_dynamic(const Case& c, bool replaceable) {
 }
 
 JudgedRelocation judge_lld(const Case& c) {
+  if (c.what == Nothing) return kAccepted;
   if (c.what == GotWide || c.what == TraditionalTls) return kUnsupported;
   if (c.what == LocalExecWord && c.link.old_lld()) return kUnsupported;
   if (c.what == NewToLld || c.what == NewToBoth) return kUnsupported;

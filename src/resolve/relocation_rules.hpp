@@ -44,6 +44,7 @@ enum class RelocationClass : std::uint8_t {
   TlsOffset,       ///< its offset in its module's block
   TlsOffsetWord,   ///< in 64 bits
   TlsModule,       ///< that module
+  Nothing,         ///< it names the symbol, to keep its section: R_X86_64_NONE
   TraditionalTls,  ///< aarch64: of the dialect that lld does not have
   NewToLld,        ///< ppc64: what compilers emit and lld does not know
   NewToMold,       ///< the same of mold

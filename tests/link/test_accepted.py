@@ -191,6 +191,18 @@ def test_files_that_are_linked_for_their_symbols_alone(bench, linker):
 
 
 @every_linker_and_gold
+def test_a_relocation_that_does_nothing(bench, linker):
+    """GNU ld can't resolve it where a library has the symbol and the output no copy of it."""
+    place = {"nothing": ".data\n.reloc ., R_X86_64_NONE, NAME\n.quad 0", "debug-nothing": '.section .debug_x,""\n.reloc ., R_X86_64_NONE, NAME\n.quad 0',
+             "copies": ".text\nmovl NAME(%rip), %eax", "calls": ".text\ncall NAME@plt", "loads": ".text\nmovq NAME@gotpcrel(%rip), %rax"}
+    assemble_all(bench, {f"{what}-{name}": text.replace("NAME", name) for what, text in place.items() for name in ("v", "f")} | {
+        "v": ".globl v\n.type v, @object\n.size v, 8\n.data\nv: .quad 0", "f": ".globl f\n.type f, @function\n.text\nf: ret"})
+    bench.sh("for x in v f; do ld.bfd -shared $x.o -soname $x.so -o $x.so; done")
+    alike(bench, linker, [f"{output} start.o {one}-{name}.o {other} {name}.{kind}" for output in ("", "-shared", "-pie") for name in ("v", "f") for one in ("nothing", "debug-nothing")
+                          for other in ("", f"copies-{name}.o" * (name == "v"), f"calls-{name}.o" * (name == "f"), f"loads-{name}.o") for kind in ("so", "o")])
+
+
+@every_linker_and_gold
 def test_options_that_are_not_taken_together(bench, linker):
     alike(bench, linker, [f"start.o {words}" for words in TOGETHER])
 
