@@ -133,6 +133,7 @@ class GoldLink {
   void settle();
   void collect_unresolved();
   bool stays_common(const Known& known) const;
+  bool is_placed_in_library(const Known& known) const;
   void collect_operands(UndefinedNames& names);
   void collect_shared_needs();
   bool fails(const Known& known) const;

@@ -14,12 +14,14 @@
 //     definition, and where the name is not of default visibility and a shared object defines it.
 //  6. A shared object's reference that counts, because no strong one of an object took its place, fails where all
 //     libraries that the shared object needs are on the line and it is in no directory of gold's own.
-//  7. What an expression uses must be defined, by whomever. With -r a common symbol is not, unless -d is given.
+//  7. What an expression uses must be defined, and not by a shared object but as an absolute value or where the program
+//     has a copy ("internal error in output_section"). With -r a common symbol is not, unless -d is given.
 //  8. Of warnings, which --fatal-warnings makes errors of: "*" in two nodes of a version script, whatever it fits; and
 //     an exact name in two nodes, where an object defines it.
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "resolve/gold.hpp"
@@ -207,17 +209,33 @@ bool GoldLink::stays_common(const Known& known) const {
 
 /// Rule 7.
 void GoldLink::collect_operands(UndefinedNames& names) {
+  std::set<std::uint32_t> of_libraries;
   for (const Assignment& assignment : job_.assignments) {
     if (!made_.contains(&assignment)) continue;
     for (const std::string& operand : assignment.operands()) {
       const std::uint32_t id = known_by(operand);
-      if (id == kNone || !(known_[id].undefined() || stays_common(known_[id]))) continue;
+      if (id == kNone) continue;
+      const Known& known = known_[id];
+      const bool of_library = is_placed_in_library(known);
+      if (!known.undefined() && !stays_common(known) && !of_library) continue;
       // Of what a dropped section defines a relocation says something else.
-      Unresolved& name = known_[id].discarded ? out_.unresolved.emplace_back() : names.name(id, operand);
+      Unresolved& name = known.discarded ? out_.unresolved.emplace_back() : names.name(id, operand);
       name.symbol = operand;
       name.option = assignment.where;
+      if (of_library) name.library = known.is.at;
+      if (of_library) of_libraries.insert(id);
     }
   }
+  if (of_libraries.empty()) return;
+  names.each_symbol([&](SymbolId at, const ObjectFacts&, const Symbol&) {
+    const std::uint32_t id = final_of(ids_[at.in.input][at.in.object][at.symbol]);
+    if (of_libraries.contains(id)) names.name(id, {}).references.push_back({at, {}, 0});
+  });
+}
+
+bool GoldLink::is_placed_in_library(const Known& known) const {
+  return job_.output != OutputKind::Relocatable && known.from_library() && !known.undefined() &&
+         symbol(known.is.at).placement != Placement::Absolute;
 }
 
 /// Rule 6.

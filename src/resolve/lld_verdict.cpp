@@ -362,7 +362,9 @@ void LldLink::add_unknown_operands(UndefinedNames& names) {
       const std::uint32_t id = wrapped_.contains(used) ? table_.composed("__wrap_" + used) : unwrapped(used);
       const Entry::State state = table_[id].state;
       const bool known = state == Entry::State::Defined || state == Entry::State::Common || assigned_.contains(used);
-      if (known || defined_by_linker(used, job_, machine_of(inputs_), true)) continue;
+      const bool own =
+          job_.output != OutputKind::Relocatable && defined_by_linker(used, job_, machine_of(inputs_), true);
+      if (known || own) continue;
       const bool of_library = state == Entry::State::Shared;
       Unresolved& name = names.name(of_library ? id : table_.id(used), used);
       name.option = assignment.where;

@@ -556,9 +556,11 @@ bool makes_program_hold(const RelocationLink& link, RelocationClass what, const 
                         const RelocatedSection& section) {
   const bool lld = link.linker == LinkerKind::Lld;
   if (link.shared() || !target.library()) return false;
-  if (what == Call || what == ShortBranch) return !lld;
+  if (what == Call || what == ShortBranch) return link.linker == LinkerKind::Bfd;
   if (!asks_for_address(what) || !(target.is_function() || link.policy.copies)) return false;
   const bool writes = section.writable || (lld && link.policy.text == false);
+  if (link.linker == LinkerKind::Gold)
+    return !writes && !target.is_function() && target.type != SymbolType::NoType && target.has_size;
   if (!writes) return true;
   if (lld) return what != Word && what != DistanceWord;
   return target.is_function() && what != Word;

@@ -116,7 +116,7 @@ bool classes_are_known(RelocationRules rules);
 /// Is there a linker and machine whose rules are known?
 bool relocations_are_judged(const RelocationLink& link);
 
-/// Does it make a program hold a copy of a library's variable, or a stand-in of its function? Of GNU ld and lld.
+/// Does it make a program hold a copy of a library's variable, or a stand-in of its function? Not of mold.
 bool makes_program_hold(const RelocationLink& link, RelocationClass what, const RelocationTarget& target,
                         const RelocatedSection& section);
 

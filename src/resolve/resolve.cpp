@@ -51,7 +51,8 @@ bool rests_on_absence(const Rejection& rejection) {
 /// No linker goes on without the value of an expression, whatever options say of undefined symbols; gold does with
 /// --noinhibit-exec.
 bool ends_the_link(const LinkJob& job, const Unresolved& name) {
-  return is_operand(job, name) && !(job.linker == LinkerKind::Gold && job.relocations.noinhibit_exec);
+  const bool goes_on = job.linker == LinkerKind::Gold && job.relocations.noinhibit_exec && !name.library.valid();
+  return is_operand(job, name) && !goes_on;
 }
 
 /// What GNU ld's --noinhibit-exec links with: a hidden name that it had in the dynamic symbol table when it met one

@@ -21,8 +21,8 @@
 //     makes neither _GLOBAL_OFFSET_TABLE_ nor _DYNAMIC for it.
 // 10. What only code for link-time optimisation refers to is judged by the linker once that code is compiled, and much of
 //     it is dropped by then. So such a name may be missing, and that is all that is reported.
-// 11. What a shared object defines has a value for --defsym and scripts in GNU ld and lld only where a relocation makes
-//     the program hold a copy of the variable or a stand-in of the function.
+// 11. What a shared object defines has a value for --defsym and scripts, but in mold, only where a relocation makes the
+//     program hold a copy of the variable or a stand-in of the function; of the latter gold knows nothing.
 // 12. An undefined local symbol (".local f" and a use of f, in LLVM's assembler) is zero to GNU ld and gold. lld and mold
 //     report it as they do a hidden name, whatever else is called that.
 //
@@ -636,6 +636,7 @@ class Settler {
     RelocationTarget target;
     target.place = RelocationTarget::Place::Library;
     target.type = symbol(name.library).type;
+    target.has_size = symbol(name.library).size != 0;
     return std::any_of(name.references.begin(), name.references.end(), [&](const Reference& reference) {
       const ObjectId id = reference.id.in;
       const std::vector<std::uint32_t> dropped = dropped_sections(object(id), id, out_);

@@ -191,6 +191,13 @@ def test_files_that_are_linked_for_their_symbols_alone(bench, linker):
 
 
 @every_linker_and_gold
+def test_operands_that_nothing_defines(bench, linker):
+    """mold 1.10 crashes; "add" is a number to GNU ld."""
+    alike(bench, linker, [f"{words} --defsym=a={operand}" for operand in ("gone", "add", "_end", "x", "__start_gone", "_start") for words in (
+        "start.o", "-shared start.o", "-r start.o", "start.o --noinhibit-exec", "start.o --unresolved-symbols=ignore-all", "start.o libone.a", "start.o x.so")])
+
+
+@every_linker_and_gold
 def test_a_relocation_that_does_nothing(bench, linker):
     """GNU ld can't resolve it where a library has the symbol and the output no copy of it."""
     place = {"nothing": ".data\n.reloc ., R_X86_64_NONE, NAME\n.quad 0", "debug-nothing": '.section .debug_x,""\n.reloc ., R_X86_64_NONE, NAME\n.quad 0',
