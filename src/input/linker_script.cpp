@@ -366,7 +366,10 @@ class ScriptParser {
       in_sections_ = false;
     } else if (word == "OVERWRITE_SECTIONS") {
       expect("{");
-      section_commands();
+      for (ScriptToken section = next(); !section.is("}"); section = next()) {
+        if (!section.name()) throw ScriptError();
+        output_section(section.text);
+      }
     } else if (word == "VERSION") {
       versions();
     } else if (word == "INSERT") {

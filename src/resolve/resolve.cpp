@@ -48,9 +48,11 @@ bool rests_on_absence(const Rejection& rejection) {
   return rejection.kind == Rejection::Kind::HiddenFromShared || rejection.kind == Rejection::Kind::VersionUnmatched;
 }
 
-/// No linker goes on without the value of an expression, whatever options say of undefined symbols; gold does with
-/// --noinhibit-exec.
+/// No linker goes on without the value of an expression or what an option requires, whatever options say of undefined
+/// symbols; with --noinhibit-exec gold does without the value, and all without what --require-defined names.
 bool ends_the_link(const LinkJob& job, const Unresolved& name) {
+  if (name.option == "--gc-sections with -r") return true;
+  if (name.option == "--require-defined" && !job.relocations.noinhibit_exec) return true;
   const bool goes_on = job.linker == LinkerKind::Gold && job.relocations.noinhibit_exec && !name.library.valid();
   return is_operand(job, name) && !goes_on;
 }

@@ -35,6 +35,7 @@ METHODS = [f"{words} --unresolved-symbols=ignore-{what}" for what in ("in-object
            for words in ("uses-x.o", "uses-x.o uses-x.so", "uses-x.so uses-x.o", "start.o uses-x.so", "-shared uses-x.o uses-x.so")]
 METHODS += [f"{output} uses-x.o {words}" for output in ("", "-shared") for method in ("ignore-all", "ignore-in-object-files", "ignore-in-shared-libs")
             for defs in ("-z defs", "--no-undefined") for words in (f"--unresolved-symbols={method} {defs}", f"{defs} --unresolved-symbols={method}")]
+METHODS += [f"{words} {option}" for words in ("start.o --require-defined=x", "-r start.o --gc-sections") for option in ("", *FORGIVING)]
 METHODS += [f"{output} uses-x.o {option}" for output in ("", "-shared", "-shared -z defs") for option in FORGIVING]
 STATIC = """
 start.o -L. -ltwo -static

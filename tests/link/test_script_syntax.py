@@ -170,6 +170,9 @@ SCRIPTS = """
     EXTERN("add")
     EXTERN(face)
     a = DEFINED(add);
+    OVERWRITE_SECTIONS { .text : { a = 4; PROVIDE(b = 4); *(.text) } PROVIDE : { *(.p) } }
+    OVERWRITE_SECTIONS { .text : { *(.text) } a = 4; }
+    OVERWRITE_SECTIONS { PROVIDE(a = 4); }
     SECTIONS { add : { *(.text) } }
     SECTIONS { .text : { *(.text) } = $ff }
     a = 1; SECTIONS { .text : { *(.text) } = a }
