@@ -210,13 +210,14 @@ bool GoldLink::stays_common(const Known& known) const {
 /// Rule 7.
 void GoldLink::collect_operands(UndefinedNames& names) {
   std::set<std::uint32_t> of_libraries;
+  const bool stopped = !job_.relocations.noinhibit_exec && !(out_.conflicts.empty() && out_.rejections.empty());
   for (const Assignment& assignment : job_.assignments) {
     if (!made_.contains(&assignment)) continue;
     for (const std::string& operand : assignment.operands()) {
       const std::uint32_t id = known_by(operand);
       if (id == kNone) continue;
       const Known& known = known_[id];
-      const bool of_library = is_placed_in_library(known);
+      const bool of_library = !stopped && is_placed_in_library(known);
       if (!known.undefined() && !stays_common(known) && !of_library) continue;
       // Of what a dropped section defines a relocation says something else.
       Unresolved& name = known.discarded ? out_.unresolved.emplace_back() : names.name(id, operand);
