@@ -174,6 +174,11 @@ std::string SearchPath::with_sysroot(const std::string& path) const {
   return path;
 }
 
+std::string SearchPath::named_in_script(const std::string& path) const {
+  if (!linker->needs_given_sysroot) return with_sysroot(path);
+  return path.starts_with('=') ? below_sysroot(*this, path.substr(1)) : path;
+}
+
 FoundFile find_library(const SearchPath& search, const std::string& name, bool shared) {
   FoundFile found;
   const bool whole_name = name.size() > 1 && name.front() == ':';
@@ -190,10 +195,13 @@ FoundFile find_library(const SearchPath& search, const std::string& name, bool s
   return found;
 }
 
-FoundFile find_script_input(const SearchPath& search, const std::string& name, const std::string& script, bool main) {
+FoundFile find_script_input(const SearchPath& search, const std::string& written, const std::string& script,
+                            bool main) {
   FoundFile found;
-  if (name.starts_with('=') || name.starts_with("$SYSROOT")) {
-    try_file(search, search.with_sysroot(name), found);
+  const std::string name = search.named_in_script(written);
+  // What GNU ld has put behind a sysroot that is empty or a relative path, it looks up like any other name.
+  if (name != written && (name.starts_with('/') || !search.linker->names_files_in_sysroot)) {
+    try_file(search, name, found);
     return found;
   }
   if (name.starts_with('/')) {

@@ -23,6 +23,9 @@ struct SearchPath {
   /// "=/lib" and "$SYSROOT/lib" are below the sysroot.
   std::string with_sysroot(const std::string& path) const;
 
+  /// The same of a file that a script names: mold knows "=" there without a sysroot too, and never "$SYSROOT".
+  std::string named_in_script(const std::string& path) const;
+
   /// Of a directory of the linker's own, which every linker looks up below the sysroot.
   std::string own_dir(const std::string& dir) const;
 };

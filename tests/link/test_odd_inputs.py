@@ -102,6 +102,9 @@ def test_gnu_ld_reads_objects_of_the_other_class(bench, words):
 @pytest.mark.parametrize("words", [
     "--sysroot=root -L=/lib -la", "--sysroot=root -L=lib -la", "--sysroot=root/ -L=lib -la", "-L=root/lib -la", "--sysroot=root =/lib/liba.a",
     "--sysroot=root root/lib/a.ld", "--sysroot=root root/lib/equals.ld", "-Lroot/lib -la", "--sysroot=root -L /lib -la", "-Lroot elsewhere/a.ld",
+    # What is relative once the sysroot is put before it is looked up like any name, or not at all.
+    "elsewhere/relative.ld", "-Lroot elsewhere/relative.ld", "-Lroot --sysroot= elsewhere/relative.ld", "--sysroot=root/ elsewhere/relative.ld",
+    "-Lroot elsewhere/variable.ld", "--sysroot=root elsewhere/variable.ld", "--sysroot=oot/ -L. elsewhere/variable.ld", "rootlib.ld",
 ])
 @every_linker_and_gold
 def test_sysroot(bench, linker, words):
@@ -109,6 +112,9 @@ def test_sysroot(bench, linker, words):
     bench.write("root/lib/a.ld", "INPUT(/lib/liba.a)\n")
     bench.write("elsewhere/a.ld", "INPUT(lib/liba.a)\n")
     bench.write("root/lib/equals.ld", "INPUT(=/lib/liba.a)\n")
+    bench.write("elsewhere/relative.ld", "INPUT(\"=lib/liba.a\")\n")
+    bench.write("elsewhere/variable.ld", "INPUT(\"$SYSROOT/lib/liba.a\")\n")
+    bench.write("rootlib.ld", "INPUT(\"=root/lib/liba.a\")\n")
     assert not differs(bench, linker, "needs-a.o " + words)
 
 
