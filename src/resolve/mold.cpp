@@ -13,7 +13,7 @@
 //     ones too, keep objects only. -u, --require-defined, the entry point and what --defsym uses keep theirs. What is
 //     kept is extracted.
 //  4. Dead files are dropped, and the first COMDAT group with a signature is kept among the rest; definitions in the
-//     other copies are gone. .gnu.linkonce sections are ordinary ones, but for i386's two of get_pc_thunk.bx, which
+//     other copies are gone. What is compiled only now, code for link-time optimisation, comes last. .gnu.linkonce sections are ordinary ones, but for i386's two of get_pc_thunk.bx, which
 //     are gone; SHF_EXCLUDE means nothing.
 //  5. The second election, now among live files alone, decides. Every strong definition that did not win is a
 //     duplicate, unless it is gone, its section is SHF_MERGE (mold has taken these apart by then), the line gives the
@@ -270,19 +270,20 @@ void MoldLink::keep(std::uint32_t id, Extraction why) {
 /// Rule 4: between the elections. Nothing of the first one stays.
 void MoldLink::drop_dead() {
   dead_are_dropped_ = true;
+  for (const File& file : files_)
+    if (file.alive) out_.linked[file.id.input][file.id.object] = true;
   Interner seen;  // signatures
-  for (std::uint32_t number = 0; number < files_.size(); ++number) {
-    File& file = files_[number];
-    if (!file.alive) continue;
-    out_.linked[file.id.input][file.id.object] = true;
-    if (file.shared) continue;
-    const ObjectFacts& facts = object(file);
-    file.lost_groups.assign(facts.groups.size(), false);
-    for (std::uint32_t g = 0; g < facts.groups.size(); ++g) {
-      if (facts.groups[g].linkonce) continue;
-      const bool lost = !seen.insert(facts.text(facts.groups[g].signature));
-      file.lost_groups[g] = lost;
-      if (lost) out_.discarded_groups[file.id].push_back(g);
+  for (const bool compiled_later : {false, true}) {
+    for (File& file : files_) {
+      if (!file.alive || file.shared || object(file).origin.bytecode != compiled_later) continue;
+      const ObjectFacts& facts = object(file);
+      file.lost_groups.assign(facts.groups.size(), false);
+      for (std::uint32_t g = 0; g < facts.groups.size(); ++g) {
+        if (facts.groups[g].linkonce) continue;
+        const bool lost = !seen.insert(facts.text(facts.groups[g].signature));
+        file.lost_groups[g] = lost;
+        if (lost) out_.discarded_groups[file.id].push_back(g);
+      }
     }
   }
   for (std::uint32_t id = 0; id < table_.size(); ++id) {

@@ -134,6 +134,20 @@ def test_every_pair(lab, linker):
     assert not wrong, f"{len(wrong)} of {len(pairs)}:\n" + "\n".join(wrong)
 
 
+@pytest.mark.parametrize("files", ["bytecode.o group.o", "group.o bytecode.o"])
+@EVERY_LINKER
+def test_a_group_that_is_in_bytecode_too(lab, linker, files):
+    """Only mold keeps the object's, wherever it stands."""
+    driver, option, _ = LINKERS[linker]
+    lab.write("bytecode.cpp", "inline __attribute__((used)) int f() { return 1; }\nint use() { return f(); }\n")
+    lab.write("group.s", '.globl inner, main\n.section .text.inner,"axG",@progbits,_Z1fv,comdat\ninner: ret\n'
+              ".text\nmain: call inner\nxor %eax, %eax\nret\n.section .note.GNU-stack\n")
+    lab.sh(f"{driver} -flto -O1 -c bytecode.cpp -o bytecode.o; gcc -c group.s -o group.o")
+    command = f"{driver} {option} -flto -O1 {files} -o out"
+    theirs, ours = lab.sh(command, check=False), lab.audit("check", "--", *command.split())
+    assert (theirs.code == 0) == (ours.code == 0), (theirs, ours)
+
+
 # ---- Random links
 
 NAMES = [f"n{i}" for i in range(9)]
