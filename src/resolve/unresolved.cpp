@@ -579,12 +579,28 @@ class Settler {
   /// Is the call kept because nothing defines the variable? Which of an object's calls is for which one is not looked at.
   template <class Questions>
   bool keeps_call_for(const ObjectFacts& from, const Questions& wanted) const {
+    if (job_.linker == LinkerKind::Mold && uses_thread_local_of_library(from)) return true;
     const bool keeps =
         linker_.keeps_thread_local_call || (job_.linker == LinkerKind::Bfd && machine_of(from).bfd_keeps_call);
     return keeps && std::any_of(wanted.begin(), wanted.end(), [&](const auto& one) {
              const Symbol& name = symbol(one.second.reference->id);
              return name.type == SymbolType::Tls && name.binding != Binding::Weak;
            });
+  }
+
+  /// That too is not known when mold links.
+  bool uses_thread_local_of_library(const ObjectFacts& from) const {
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
+      if (inputs_[i].kind != InputKind::SharedObject || !out_.linked[i][0]) continue;
+      const ObjectFacts& library = object({i, 0});
+      for (std::uint32_t s = 0; s < library.symbols.size(); ++s) {
+        const Symbol& variable = library.symbols[s];
+        if (variable.type != SymbolType::Tls || out_.resolution_of({{i, 0}, s}) != SymbolResolution::Kept) continue;
+        const auto same = [&](const Symbol& used) { return from.name(used) == library.name(variable); };
+        if (std::any_of(from.symbols.begin(), from.symbols.end(), same)) return true;
+      }
+    }
+    return false;
   }
 
   bool any_reported_use() {

@@ -3,7 +3,7 @@
 import pytest
 
 from elfaudit_test import Lab, need
-from linkers import agree, assemble_all, every_linker
+from linkers import agree, assemble_all, differs, every_linker, every_linker_and_gold
 
 need("gcc", "ld.bfd")
 
@@ -109,6 +109,16 @@ def test_no_word_of_a_relocation_is_asked_where_a_library_is_missing_on_the_line
              "gcc -shared -fPIC -nostdlib -xc - -o libusestls.so -Wl,--no-as-needed -L. -ltls")
     theirs = agree(bench, "bfd", "thread.o --no-as-needed libusestls.so -rpath-link .")
     assert theirs.undefined == {"__tls_get_addr"}
+
+
+@every_linker_and_gold
+def test_the_call_for_a_thread_local_variable_of_a_library(bench, linker):
+    """mold alone keeps it."""
+    bench.write("variable.s", '.globl v\n.section .tdata,"awT",@progbits\n.type v, @object\nv: .quad 1\n.size v, 8\n')
+    bench.write("general.s", ".globl _start\n_start: .byte 0x66\nleaq v@tlsgd(%rip), %rdi\n.word 0x6666\nrex64\ncall __tls_get_addr@PLT\n")
+    bench.sh("as variable.s -o variable.o; as general.s -o general.o; ld.bfd -shared variable.o -o libvariable.so")
+    assert not differs(bench, linker, "general.o libvariable.so")
+    assert not differs(bench, linker, "general.o variable.o libvariable.so")
 
 
 @every_linker
