@@ -121,7 +121,8 @@ const std::vector<LinkerOption> kOptions{
     {"gc-keep-exported", kFlag, GcKeepExported},
     {"init", kValue, Init},
     {"fini", kValue, Fini},
-    {"symbol-ordering-file section-ordering-file call-graph-ordering-file in-implib retain-symbols-file", kValue, ReadsFile},
+    {"symbol-ordering-file section-ordering-file call-graph-ordering-file in-implib", kValue, ReadsFile},
+    {"retain-symbols-file", kValue, RetainSymbols},
     {"rpath", kValue, Rpath},
     {"rpath-link", kValue, RpathLink},
 

@@ -16,8 +16,9 @@ namespace elfaudit {
 /// What an option does to the link job. `None`: it changes nothing about which symbols meet which.
 enum class OptionEffect : std::uint8_t {
   None,
-  NoLink,       ///< --help and the like: the linker prints something and links nothing
-  Filter,       ///< makes a shared object that is a filter for another
+  NoLink,  ///< --help and the like: the linker prints something and links nothing
+  Filter,  ///< makes a shared object that is a filter for another
+  RetainSymbols,
   ReadsFile,    ///< names a file that must exist (a version script), otherwise no effect
   NotModelled,  ///< changes symbols in a way that the job has no words for: noted
   // where inputs come from

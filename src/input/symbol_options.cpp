@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -122,6 +123,20 @@ void split_list(std::string_view list, std::vector<std::string>& into) {
   }
 }
 
+/// --retain-symbols-file is a version script to lld, a name a line and the rest local; to others it is about the symbol
+/// table of the output.
+VersionScript retained_symbols(std::string_view text, const std::string& where, LinkerKind linker) {
+  VersionScript script;
+  if (linker != LinkerKind::Lld) return script;
+  VersionNode node{{}, {}, {{"*"}}, where};
+  std::istringstream lines{std::string(text)};
+  for (std::string line; lines >> std::ws && std::getline(lines, line);)
+    if (!line.starts_with('#'))
+      node.globals.push_back({line.substr(0, line.find_last_not_of(" \t\r") + 1), false, true});
+  script.nodes.push_back(std::move(node));
+  return script;
+}
+
 /// extern "C++" says nothing then.
 void take_as_spelled(LinkJob& job) {
   const auto spelled = [](SymbolPattern& pattern) { pattern.cxx = false; };
@@ -138,7 +153,8 @@ bool ExportOptions::take(const LineItem& item) {
   switch (item.effect) {
     case OptionEffect::VersionFile:
     case OptionEffect::DynamicList:
-      files_.push_back({item.value, item.effect == OptionEffect::DynamicList});
+    case OptionEffect::RetainSymbols:
+      files_.push_back({item.value, item.effect});
       return true;
     case OptionEffect::ExportDynamicSymbol:
       dynamic_symbols_.push_back({item.value, false, false});
@@ -202,14 +218,15 @@ void ExportOptions::read(const NamedFile& file, const SearchPath& search, LinkJo
     job.missing.emplace_back(path, "too large for a version script");
     return;
   }
-  VersionScript script = file.dynamic_list
-                             ? parse_dynamic_list(*text, path, job.linker)
+  VersionScript script = file.kind == OptionEffect::DynamicList ? parse_dynamic_list(*text, path, job.linker)
+                         : file.kind == OptionEffect::RetainSymbols
+                             ? retained_symbols(*text, path, job.linker)
                              : parse_version_script(*text, path, job.linker, job.output == OutputKind::Relocatable);
   if (!script.error.empty()) {
     job.missing.emplace_back(path, script.error);
     return;
   }
-  if (file.dynamic_list) {
+  if (file.kind == OptionEffect::DynamicList) {
     for (SymbolPattern& pattern : all_patterns(script)) job.dynamic_list.push_back(std::move(pattern));
   } else {
     job.versions.insert(job.versions.end(), std::make_move_iterator(script.nodes.begin()),

@@ -67,7 +67,7 @@ class ExportOptions {
  private:
   struct NamedFile {
     std::string name;
-    bool dynamic_list = false;
+    OptionEffect kind = OptionEffect::VersionFile;
   };
   static void read(const NamedFile& file, const SearchPath& search, LinkJob& job);
 

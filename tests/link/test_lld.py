@@ -58,6 +58,8 @@ def bench(tmp_path_factory):
     from elfaudit_test import Lab
 
     lab = Lab(tmp_path_factory.mktemp("lld"))
+    lab.write("x.names", "# no symbol\n\n\tx \n")
+    lab.write("comments.names", "# x\n\n")
     assemble_all(lab, OBJECTS)
     lab.write("v1.map", "V1 { global: x; };\n")
     lab.write("described.ld", "SECTIONS { here : { *(nowhere) } }\n")
@@ -218,6 +220,12 @@ CASES = """
     # _DYNAMIC exists where there could be dynamic symbols
     refers-dynamic.o
     --export-dynamic refers-dynamic.o
+
+    # --retain-symbols-file is a version script
+    start.o x.o --retain-symbols-file=x.names
+    start.o --retain-symbols-file=x.names
+    start.o --retain-symbols-file=x.names --undefined-version
+    start.o --retain-symbols-file=comments.names --no-undefined-version
 """
 LINES = [line.strip() for line in CASES.split("\n") if line.strip() and not line.strip().startswith("#")]
 
