@@ -589,6 +589,10 @@ LinkLine line_of(const std::vector<std::string>& command, std::string_view dry_r
   line.words.assign(command.begin() + 1, command.end());
   const bool collect2 = command.front().ends_with("collect2");
   line.program = collect2 ? linker_of_collect2(line.words, dry_run) : command.front();
+  if (collect2)  // it keeps -flto, -fno-lto and -fuse-ld= to itself
+    std::erase_if(line.words, [](const std::string& word) {
+      return word.starts_with("-flto") || word == "-fno-lto" || word.starts_with("-fuse-ld=");
+    });
   line.linker = linker_kind(line.program);
   return line;
 }

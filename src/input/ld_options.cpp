@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <regex>
+#include <set>
 
 #include "target/linker_traits.hpp"
 #include "target/machine_traits.hpp"
@@ -366,7 +367,9 @@ constexpr KnownBy kKeywords[] = {
     {"BNM", "zicfilp-unlabeled-report zicfiss-report"},
 };
 
-// lld takes these behind two dashes only.
+// gold takes these behind one dash only, and these behind two; lld knows only the latter kind.
+constexpr std::string_view kOneDashInGold[] = {"Qy R V Y g i m optimize relocatable"};
+constexpr std::string_view kTwoDashesInGold[] = {"disable-new-dtags enable-new-dtags oformat omagic"};
 constexpr std::string_view kTwoDashesInLld[] = {
     "android-memtag-heap android-memtag-mode android-memtag-stack apply-dynamic-relocs",
     "call-graph-profile-sort check-dynamic-relocations cmse-implib color-diagnostics compress-sections",
@@ -434,9 +437,13 @@ bool is_in_row(const std::map<std::string_view, std::string_view>& rows, std::st
   return found != rows.end() && found->second.find_first_of(letters) != std::string_view::npos;
 }
 
-bool needs_two_dashes(std::optional<LinkerKind> linker, std::string_view name) {
-  return linker == LinkerKind::Lld && std::any_of(std::begin(kTwoDashesInLld), std::end(kTwoDashesInLld),
-                                                  [&](std::string_view row) { return has_word(row, name); });
+/// Does the linker take the option behind that many dashes?
+bool takes_dashes(std::optional<LinkerKind> linker, std::string_view name, bool two_dashes) {
+  const auto listed = [&](const auto& rows) {
+    return std::any_of(std::begin(rows), std::end(rows), [&](std::string_view row) { return has_word(row, name); });
+  };
+  if (linker == LinkerKind::Gold) return !listed(two_dashes ? kOneDashInGold : kTwoDashesInGold);
+  return linker != LinkerKind::Lld || two_dashes || !listed(kTwoDashesInLld);
 }
 
 // --- What values an option takes, as regular expressions, where a linker links nothing with others; "z:" before keywords
@@ -459,7 +466,9 @@ constexpr ValueForm kValueForms[] = {
     {"m", "build-id", "none|md5|sha1|sha256|uuid|fast|0[xX]([0-9a-fA-F]{2})+"},
     {"g", "O thread-count thread-count-initial thread-count-middle thread-count-final", "(0[xX][0-9a-fA-F]+|[0-9]+)?"},
     {"lL", "O error-limit time-trace-granularity", "-?[0-9]+"},
-    {"b", "m", ".*(elf|linux|pe|avr|aix|coff|mmo).*"}, {"lLm", "m", ".*(elf|linux|i386pe).*"},
+    {"b", "m", ".*(elf|linux|pe|avr|aix|coff|mmo).*"}, {"lL", "m", ".*(elf|linux|i386pe).*"},
+    {"m", "m", "elf_x86_64|elf_i386|(aarch64|armelfb?_|sh(l)?elf_)linux(b|_eabi)?|(aarch64|m68k|sh|shl)elfb?|elf(32|64)[bl]riscv|elf32ppc(linux)?|"
+               "elf64l?ppc|elf64_(s390|sparc)|elf64alpha|elf(32|64)loongarch"},
     {"bg", "compress-debug-sections", "none|zlib|zlib-gnu|zlib-gabi|zstd"},
     {"l", "compress-debug-sections", "none|zlib"}, {"L", "compress-debug-sections", "none|zlib|zstd"},
     {"m", "compress-debug-sections", "none|zlib|zlib-gabi|zstd"},
@@ -482,7 +491,7 @@ constexpr ValueForm kValueForms[] = {
     {"glL", "target2", "rel|abs|got-rel"},
     {"lL", "plugin-opt", "O[0-3]|jobs=([0-9]+|all)|lto-partitions=[1-9][0-9]*|(?!O[^a-z]|jobs=|lto-partitions=).*"},
     {"lL", "lto-partitions", "[1-9][0-9]*"}, {"lL", "thinlto-jobs", "[0-9]+|all"},
-    {"b", "hash-size gpsize max-cache-size", "-?[0-9].*"}, {"b", "ctf-share-types", "share-unconflicted|share-duplicated"},
+    {"b", "hash-size gpsize G max-cache-size", "-?[0-9].*"}, {"b", "ctf-share-types", "share-unconflicted|share-duplicated"},
     {"bg", "demangle", "(none|auto|gnu-v3|java|gnat|dlang|rust)?"}, {"b", "a", "archive|shared|default"},
     {"lL", "warn-backrefs-exclude undefined-glob", "([^\\[]|\\[.+\\])*"}, {"lL", "rsp-quoting", "windows|posix"},
     {"lL", "opt-remarks-hotness-threshold", "[0-9]+|auto"}, {"L", "call-graph-profile-sort", "none|hfsort|cdsort"},
@@ -580,22 +589,12 @@ bool fits(const ValueForm (&rows)[Count], std::string_view letters, std::string_
 
 bool knows_option(std::optional<LinkerKind> linker, int version, std::string_view name, bool two_dashes) {
   static const auto known = by_name(kKnownBy);
-  return is_in_row(known, name, letters_of(linker, version)) && (two_dashes || !needs_two_dashes(linker, name));
+  return is_in_row(known, name, letters_of(linker, version)) && takes_dashes(linker, name, two_dashes);
 }
 
 bool is_z_keyword(LinkerKind linker, int version, std::string_view keyword) {
   static const auto known = by_name(kKeywords);
   return is_in_row(known, keyword, letters_of(linker, version));
-}
-
-bool knows_short_options(LinkerKind linker, std::string_view word) {
-  constexpr std::string_view kFlags = "EMNSVXdginpqrstvx";
-  if (word.starts_with("--")) return false;
-  for (std::size_t i = 1; i < word.size(); ++i) {
-    if (!knows_option(linker, 0, word.substr(i, 1), false)) return false;
-    if (kFlags.find(word[i]) == std::string_view::npos) return true;
-  }
-  return true;
 }
 
 bool takes_separate_value(std::optional<LinkerKind> linker, int version, std::string_view name) {
@@ -686,6 +685,7 @@ struct OptionDialect {
   int version;
   bool knows(std::string_view name, bool two_dashes) const { return knows_option(linker, version, name, two_dashes); }
   bool abbreviates() const { return !linker || traits_of(*linker).abbreviates_options; }
+  bool has_rows() const { return linker && traits_of(*linker).has_short_options_in_row; }
 };
 
 /// A long option by its name or by a prefix that fits only one option (getopt_long_only).
@@ -740,13 +740,30 @@ class Tokenizer {
   }
 
   bool take_short(const std::string& word) {
-    if (word.starts_with("--")) return false;
-    const auto found = names().find(std::string_view(word).substr(1, 1));
-    if (found == names().end() || !dialect_.knows(found->first, false)) return false;
-    const Match match{found->first, found->second};
-    if (word.size() == 2) return add(word, match, std::nullopt);
-    if (match.option->value == OptionValue::None) return false;  // "-nonsense": GNU ld refuses it too
-    return add(word, match, word.substr(2));
+    if (word.starts_with("--") || (word.size() > 2 && word[2] == '=' && begins_long_names(word[1]))) return false;
+    const std::size_t before = items_.size();
+    for (std::size_t i = 1; i < word.size(); ++i) {
+      const bool shared = dialect_.linker == LinkerKind::Gold && word[i] == 'G';
+      const auto found = names().find(shared ? "shared" : std::string_view(word).substr(i, 1));
+      if (found == names().end() || !dialect_.knows(found->first, false)) break;
+      const Match match{found->first, found->second};
+      if (i + 1 == word.size()) return add(word, match, std::nullopt);
+      if (dialect_.linker == LinkerKind::Lld && word[i] == 'f') return false;  // "-f x" alone
+      if (match.option->value != OptionValue::None) return add(word, match, word.substr(i + 1));
+      if (!dialect_.has_rows()) return false;  // "-nonsense": GNU ld refuses it too
+      add(word, match, std::nullopt);
+    }
+    items_.resize(before);
+    return false;
+  }
+
+  /// GNU ld reads "-e=main" as a long name cut short, which could be "entry" as well as "emit-relocs".
+  bool begins_long_names(char letter) const {
+    if (dialect_.linker != LinkerKind::Bfd) return false;
+    std::set<const LinkerOption*> meant;
+    for (const auto& [name, option] : names())
+      if (name.size() > 1 && name.front() == letter && dialect_.knows(name, true)) meant.insert(option);
+    return meant.size() > 1;
   }
 
   /// Notes an option; its value is in the same word or, for those that need one, the next word.

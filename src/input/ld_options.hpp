@@ -135,9 +135,6 @@ const std::vector<LinkerOption>& linker_options();
 /// or two.
 bool knows_option(std::optional<LinkerKind> linker, int version, std::string_view name, bool two_dashes);
 
-/// Is it a row of short options that the linker knows, as "-st"? What follows one with a value is that value.
-bool knows_short_options(LinkerKind linker, std::string_view word);
-
 /// Is the value of an option that the table has as Equals the next word in that linker?
 bool takes_separate_value(std::optional<LinkerKind> linker, int version, std::string_view name);
 

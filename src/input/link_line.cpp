@@ -493,11 +493,10 @@ class LineReader {
     if (std::find(list.begin(), list.end(), word) == list.end()) list.push_back(word);
   }
 
-  /// The linker does not know the option and links nothing. gold takes a word behind one dash for short options in a
-  /// row.
+  /// The linker does not know the option and links nothing.
   void refused(const std::string& word) {
     not_understood(word);
-    if (!linker_.has_short_options_in_row || !knows_short_options(job_.linker, word)) links_nothing(word);
+    links_nothing(word);
   }
 
   void links_nothing(const std::string& word, std::string_view why = " has no such option") {
@@ -728,8 +727,7 @@ class LineReader {
 
   void take_rest(const LineItem& item) {
     if (item.effect == OptionEffect::ReadsFile) read_files_.push_back(item.value);
-    const bool for_collect2 = item.spelled.size() > 2 && item.name == "f";  // -fno-lto, which it keeps to itself
-    if (item.effect == OptionEffect::Filter && !for_collect2) filter_ = item.spelled;
+    if (item.effect == OptionEffect::Filter) filter_ = item.spelled;
     if (item.effect == OptionEffect::NotModelled) {
       note(item.spelled + (item.has_value ? " " + item.value : "") + ": its effect on symbols is not modelled");
     }

@@ -10,7 +10,7 @@ import pytest
 
 from elfaudit_test import need, some_of
 from gnu_ld import assemble
-from linkers import PROGRAMS, every_linker_and_gold
+from linkers import PROGRAMS, differs, every_linker_and_gold
 from undefined_names import LINKERS
 
 need("as")
@@ -214,7 +214,19 @@ VALUES_TO_TRY = """
 --filter=x
 --filter=x -shared
 -f x
+-fx
+-fuse-ld=mold
+-G nosuch
 -a nosuch
+-u=_start
+-y=_start
+--relocatable
+-relocatable
+-disable-new-dtags
+--optimize=2
+-optimize=2
+-dm elf_x86_64
+-se _start
 --defsym=a
 --defsym=a=
 --defsym=a=1
@@ -264,6 +276,15 @@ def test_values_that_the_linker_does_not_take(bench, linker):
             if result.code != (0 if linked.code == 0 else 2) and not later:
                 wrong.append(f"{words}: {linked.code} {linked.err.strip()}: {result.code}")
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("linker, words", [
+    ("mold", "-m elf32_x86_64"), ("mold", "-m elf64ltsmip"), ("mold", "-m elf_x86_64"), ("bfd", "-e=_start"), ("gold", "-stw"), ("gold", "-st"), ("gold", "-dT start.ld"),
+])
+def test_words_of_one_linker(bench, linker, words):
+    need(PROGRAMS[linker])
+    bench.write("start.ld", "INPUT(start.o)\n")
+    assert not differs(bench, linker, f"start.o {words}")
 
 
 # What a linker says of an option that it does not know, or that takes no value there.
