@@ -708,6 +708,8 @@ class LineReader {
     if (!known || has_value != keyword_takes_value(job_.linker, job_.linker_version, keyword))
       return take_unknown_keyword("-z " + item.value);
     warnings_.take_keyword(keyword, value);
+    if (item.value.ends_with("-report=error"))
+      note("-z " + item.value + ": the properties of the inputs are not judged");
     if (keyword == "muldefs")
       job_.allow_multiple_definition = true;
     else if (keyword == "start-stop-gc" || keyword == "nostart-stop-gc")

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -205,14 +207,17 @@ bool is_marked_number(std::string_view text, const LinkerTraits& linker) {
   return !text.empty() && is_in(marks, text.back()) && is_digits(text.substr(0, text.size() - 1), true);
 }
 
-/// "16", "0x10", "16K"; "$10" for GNU ld.
+/// "16", "0x10", "16K", and "0x10K" but in lld, whose numbers fit 64 bits; "$10" for GNU ld.
 bool is_number(std::string_view text, const LinkerTraits& linker) {
   if (is_marked_number(text, linker)) return true;
+  const bool in_lld = linker.kind == LinkerKind::Lld;
   const bool dollar = linker.kind == LinkerKind::Bfd && text.starts_with('$');
   const bool hex = dollar || text.starts_with("0x") || text.starts_with("0X");
   if (hex) text.remove_prefix(dollar ? 1 : 2);
-  if (!text.empty() && is_in("kKmM", text.back())) text.remove_suffix(1);
-  return is_digits(text, hex);
+  if (!text.empty() && is_in("kKmM", text.back()) && !(hex && in_lld)) text.remove_suffix(1);
+  std::uint64_t value = 0;
+  return is_digits(text, hex) &&
+         (!in_lld || std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10).ec == std::errc());
 }
 
 // --- Words that not every linker knows. GNU ld 2.40, gold 1.16, lld 14 and lld 19 were asked about each

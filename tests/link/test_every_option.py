@@ -287,6 +287,11 @@ def test_words_of_one_linker(bench, linker, words):
     assert not differs(bench, linker, f"start.o {words}")
 
 
+def test_what_is_not_judged_is_said(bench):
+    result = bench.audit("check", "--", "ld.bfd", "start.o", "-z", "cet-report=error", "-o", "out")
+    assert "-z cet-report=error: the properties of the inputs are not judged" in result.out + result.err
+
+
 # What a linker says of an option that it does not know, or that takes no value there.
 REFUSAL = r"unrecogni[sz]ed option|unknown argument|unknown command line option|unknown option|doesn't allow an argument"
 # Known to later versions than those that are tried here, or to GNU ld for other machines: elfaudit lets them pass.
