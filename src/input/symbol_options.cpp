@@ -123,11 +123,10 @@ void split_list(std::string_view list, std::vector<std::string>& into) {
   }
 }
 
-/// --retain-symbols-file is a version script to lld, a name a line and the rest local; to others it is about the symbol
-/// table of the output.
-VersionScript retained_symbols(std::string_view text, const std::string& where, LinkerKind linker) {
+/// Of --retain-symbols-file, a name a line. To most linkers it is about the symbol table of the output.
+VersionScript retained_symbols(std::string_view text, const std::string& where, const LinkerTraits& linker) {
   VersionScript script;
-  if (linker != LinkerKind::Lld) return script;
+  if (!linker.retains_as_versions) return script;
   VersionNode node{{}, {}, {{"*"}}, where};
   std::istringstream lines{std::string(text)};
   for (std::string line; lines >> std::ws && std::getline(lines, line);)
@@ -220,7 +219,7 @@ void ExportOptions::read(const NamedFile& file, const SearchPath& search, LinkJo
   }
   VersionScript script = file.kind == OptionEffect::DynamicList ? parse_dynamic_list(*text, path, job.linker)
                          : file.kind == OptionEffect::RetainSymbols
-                             ? retained_symbols(*text, path, job.linker)
+                             ? retained_symbols(*text, path, traits_of(job))
                              : parse_version_script(*text, path, job.linker, job.output == OutputKind::Relocatable);
   if (!script.error.empty()) {
     job.missing.emplace_back(path, script.error);

@@ -579,7 +579,7 @@ class Settler {
   /// Is the call kept because nothing defines the variable? Which of an object's calls is for which one is not looked at.
   template <class Questions>
   bool keeps_call_for(const ObjectFacts& from, const Questions& wanted) const {
-    if (job_.linker == LinkerKind::Mold && uses_thread_local_of_library(from)) return true;
+    if (linker_.keeps_call_for_imported && uses_thread_local_of_library(from)) return true;
     const bool keeps =
         linker_.keeps_thread_local_call || (job_.linker == LinkerKind::Bfd && machine_of(from).bfd_keeps_call);
     return keeps && std::any_of(wanted.begin(), wanted.end(), [&](const auto& one) {
@@ -588,7 +588,6 @@ class Settler {
            });
   }
 
-  /// That too is not known when mold links.
   bool uses_thread_local_of_library(const ObjectFacts& from) const {
     for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
       if (inputs_[i].kind != InputKind::SharedObject || !out_.linked[i][0]) continue;
