@@ -836,7 +836,8 @@ class LineReader {
     collector.finish();
     places.push_back(job_.inputs.size());
     for (std::size_t i = 0; i < options; ++i) job_.assignments[i].place = places[job_.assignments[i].place];
-    if (!job_.entry_given && job_.replaces_default_script && linker_.script_is_whole) job_.entry = "start";
+    const bool names_entry = !job_.replaces_default_script && job_.output != OutputKind::Relocatable;
+    if (!job_.entry_given && !names_entry && linker_.script_is_whole) job_.entry = "start";
     for (const std::string& file : read_files_) {
       if (find_script_file(search_, file).empty()) job_.missing.emplace_back(file, why_unusable(probe_file(file).kind));
     }

@@ -337,8 +337,7 @@ void BfdLink::add_provided(std::map<std::uint32_t, AskedFor>& names) {
 /// Rule 11.
 void BfdLink::add_root(std::map<std::uint32_t, AskedFor>& names) {
   std::vector<std::string_view> roots(job_.required.begin(), job_.required.end());
-  if (job_.entry_given) roots.emplace_back(job_.entry);
-  roots.insert(roots.end(), {job_.init, job_.fini});
+  roots.insert(roots.end(), {job_.init, job_.fini, job_.entry});
   const auto is_kept = [&](std::string_view name) {
     const std::uint32_t id = table_.find(name);
     if (id == kNone) return false;

@@ -33,6 +33,16 @@ OBJECTS = {
     "init": '.section .init,"ax"\ncall gone@plt\n',
     "retain": '.section .data.kept,"awR"\n.quad gone\n',
     "note": '.section .note.mine,"a",@note\n.quad gone\n',
+    "note-by-name": '.section .note.mine,"a",@progbits\n.quad gone\n',
+    "note-by-type": '.section .mine,"a",@note\n.quad gone\n',
+    "fini-by-name": '.section .fini_array_more,"aw",@progbits\n.quad gone\n',
+    "preinit-by-name": '.section .preinit_array.1,"aw",@progbits\n.quad gone\n',
+    "jcr": '.section .jcr,"aw",@progbits\n.quad gone\n',
+    "ctors-by-name": '.section .ctors_more,"aw"\n.quad gone\n',
+    "init-by-type": '.section .more,"aw",@init_array\n.quad gone\n',
+    "preinit-by-type": '.section .more,"aw",@preinit_array\n.quad gone\n',
+    "init-by-name": '.section .init.mine,"a"\n.quad gone\n',
+    "personality": '.section .text.my_personality,"ax"\ncall gone@plt\n',
     "identifier": '.section mine,"aw"\n.quad gone\n',
     "identifier-used": '.section mine,"aw"\n.quad gone\n' + text("used", ".quad __start_mine"),
     "identifier-stop-used": '.section mine,"aw"\n.quad gone\n' + text("used", ".quad __stop_mine"),
@@ -98,6 +108,16 @@ CASES = """
     start-only.o init.o
     start-only.o retain.o
     start-only.o note.o
+    start-only.o note-by-name.o
+    start-only.o note-by-type.o
+    start-only.o init-by-name.o
+    start-only.o fini-by-name.o
+    start-only.o preinit-by-name.o
+    start-only.o jcr.o
+    start-only.o ctors-by-name.o
+    start-only.o init-by-type.o
+    start-only.o preinit-by-type.o
+    start-only.o personality.o
     start-only.o identifier.o
     start-only.o -z start-stop-gc identifier.o
     start.o identifier-used.o
@@ -148,7 +168,7 @@ def test_agrees_with_the_linkers(bench, words):
 
 
 ROOTS = ["", "-e used", "-u used", "-e gone", "-u gone", "-fini used", "-init gone", "-u absolute", "-u alias --defsym=alias=used", "init.ld",
-         "-u number --defsym=number=4", "-u number number.o", "-u number number.o -e used"]
+         "-u number --defsym=number=4", "-u number number.o", "-u number number.o -e used", "start.o", "start-by-name.o"]
 
 
 @pytest.mark.parametrize("words", ROOTS)
@@ -157,6 +177,7 @@ def test_what_a_relocatable_output_keeps(bench, linker, words):
     """GNU ld wants a name for it, and gold refuses both options together."""
     bench.write("init.ld", "ENTRY(used)\n")
     linkers.assemble(bench, "number", ".globl number\nnumber = 4")
+    linkers.assemble(bench, "start-by-name", text("start", "nop") + text("_start", "call gone@plt"))
     if linker != "mold" or "init.ld" not in words:
         assert not linkers.differs(bench, linker, f"-r --gc-sections used.o {words}")
 
