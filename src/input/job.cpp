@@ -192,8 +192,9 @@ LinkJob job_from_command(const std::vector<std::string>& argv, const std::option
       throw UsageError("unknown program '" + command.program + "': expected a compiler driver or a linker");
   }
   // `-b binary` files are only names: `ld -r -b binary -o x.o data.bin` makes an object of one.
-  if (job.inputs.empty() && job.missing.empty() && job.assignments.empty())
-    throw UsageError("this command names no input files");
+  const bool of_file = std::any_of(job.assignments.begin(), job.assignments.end(),
+                                   [](const Assignment& made) { return made.where != "--defsym"; });
+  if (job.inputs.empty() && job.missing.empty() && !of_file) throw UsageError("this command names no input files");
   if (job.output_path.empty()) job.output_path = "a.out";
   return job;
 }

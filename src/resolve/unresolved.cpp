@@ -506,6 +506,7 @@ class Settler {
   void fill_in_uses() {
     for (const auto& [id, wanted] : questions()) {
       for (const auto& [index, question] : wanted) question.reference->section.clear();
+      if (job_.inputs[id.input].just_symbols) continue;  // no section of it is in the output
       const std::vector<std::uint32_t> dropped = dropped_sections(object(id), id, out_);
       const bool keeps_call = keeps_call_for(object(id), wanted);
       for (const Use& use : uses_[id]) {

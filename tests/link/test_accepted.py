@@ -84,7 +84,7 @@ GC_LINES += [f"--gc-sections start.o {one}.o {other}.o" for one in ("noted", "no
 KEPT = """.init .init.x .fini .fini_x .jcr .jcr.x .ctors .ctors.1 .ctors_x .dtors .dtors.1 .init_array .init_array.1 .init_array_x .fini_array .fini_array_x
 .preinit_array .preinit_array.1 .note .notes .text.personality .rodata.personality .rodata.nptl_version .gcc_except_table.x .gnu.linkonce.d.personality""".split()
 KEPT_TYPES = [f".odd,\"aw\",@{kind}" for kind in ("init_array", "fini_array", "preinit_array", "note")] + ['.odd,"e",@progbits', '.odd,"aweR",@progbits']
-LIBRARIES_ALONE = ["x.so", "-shared x.so", "-r x.so", "x.so -e x", "x.so --defsym=a=4", "x.so libone.a", "libone.a", "x.so --start-lib x.o --end-lib",
+LIBRARIES_ALONE = ["x.so", "--defsym=a=4", "-shared x.so", "-r x.so", "x.so -e x", "x.so --defsym=a=4", "x.so libone.a", "libone.a", "x.so --start-lib x.o --end-lib",
                    "-L. -lone", "-L. -lone -m elf_x86_64", "-L. -lone start.o", "-L. -lone x.so", "-L. -ltwo", "-L. -ltwo -m elf_x86_64",
                    "-L. -ltwo start.o", "-L. --whole-archive -ltwo", "--as-needed x.so"]
 CXX = 'extern "C++" { "ns::g(int)"; };'
