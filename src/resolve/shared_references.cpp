@@ -11,7 +11,7 @@
 //  3. mold 1.10 never reports any of this; gold and lld have rules of their own.
 //  4. A definition that is hidden, made local by a version script or by --exclude-libs doesn't count for a shared
 //     object of an executable's link, unless another shared object defines the name too: GNU ld refuses it, with a
-//     message of its own. Not one that --gc-sections took away.
+//     message of its own. Not one that --gc-sections took away, or one of code for link-time optimisation.
 
 #include "resolve/shared_references.hpp"
 
@@ -247,7 +247,8 @@ class SharedReferences {
     const Symbol& symbol = object.symbols[want.definition.symbol];
     std::string why =
         exports_.why_not(name, object.origin, want.not_exported, object.text(symbol.version), symbol.default_version);
-    if (why.empty() || removed(want.definition)) return;
+    // Link-time optimisation makes what the plugin is told of no other use a local symbol.
+    if (why.empty() || object.origin.bytecode || removed(want.definition)) return;
     if (!want.first.valid()) why.append(", and needed by ").append(want.by);
     std::string printed(name);
     if (job_.linker == LinkerKind::Bfd && !symbol.version.empty())

@@ -139,13 +139,30 @@ def test_every_pair(lab, linker):
 def test_a_group_that_is_in_bytecode_too(lab, linker, files):
     """Only mold keeps the object's, wherever it stands."""
     driver, option, _ = LINKERS[linker]
-    lab.write("bytecode.cpp", "inline __attribute__((used)) int f() { return 1; }\nint use() { return f(); }\n")
-    lab.write("group.s", '.globl inner, main\n.section .text.inner,"axG",@progbits,_Z1fv,comdat\ninner: ret\n'
+    lab.write("bytecode.cpp", "inline __attribute__((used)) int v = 1;\n")
+    lab.write("group.s", '.globl inner, main\n.section .text.inner,"axG",@progbits,v,comdat\ninner: ret\n'
               ".text\nmain: call inner\nxor %eax, %eax\nret\n.section .note.GNU-stack\n")
-    lab.sh(f"{driver} -flto -O1 -c bytecode.cpp -o bytecode.o; gcc -c group.s -o group.o")
+    lab.sh(f"{driver} -flto -O1 -std=c++17 -c bytecode.cpp -o bytecode.o; gcc -c group.s -o group.o")
     command = f"{driver} {option} -flto -O1 {files} -o out"
     theirs, ours = lab.sh(command, check=False), lab.audit("check", "--", *command.split())
+    if "Assertion" in theirs.err:
+        pytest.skip("mold 1.10 has no answer where LLVM keeps what is lost")
     assert (theirs.code == 0) == (ours.code == 0), (theirs, ours)
+
+
+@EVERY_LINKER
+def test_a_hidden_definition_that_a_library_needs(lab, linker):
+    """GNU ld refuses it in an object; in bytecode it becomes a local symbol first."""
+    driver, option, _ = LINKERS[linker]
+    lab.write("hidden.c", "int (*p)(int); int foo(int x) { return x + 1; } void bar(void); int main(int n) { p = foo; bar(); return p(n); }")
+    lab.write("bar.c", "int foo(int); int bar(void) { return foo(1); }")
+    lab.write("foo.c", "int foo(int x) { return x; }")
+    lab.sh(f"{driver} -flto -O1 -fvisibility=hidden -c hidden.c -o hidden.o")
+    lab.sh("for name in foo bar; do gcc -shared -fPIC -nostdlib $name.c -o lib$name.so; done")
+    for libraries in ("libbar.so", "libbar.so libfoo.so"):
+        command = f"{driver} {option} -flto -O1 hidden.o {libraries} -o out"
+        theirs, ours = lab.sh(command, check=False), lab.audit("check", "--", *command.split())
+        assert (theirs.code == 0) == (ours.code == 0), (theirs, ours)
 
 
 # ---- Random links
