@@ -227,7 +227,7 @@ enum class NamesRead : std::uint8_t { AtStake, All };
 /// The names at stake tell how the link ends, not all that there is to say of a failure. What is said of a thunk
 /// that is defined twice rests on its function.
 bool needs_all_names(const Resolution& resolution) {
-  const auto reported = [](const Unresolved& name) { return name.reported; };
+  const auto reported = [](const Unresolved& name) { return name.reported || name.in_bytecode; };
   const auto of_thunk = [](const Conflict& conflict) { return conflict.symbol.starts_with("_ZT"); };
   return std::any_of(resolution.unresolved.begin(), resolution.unresolved.end(), reported) ||
          std::any_of(resolution.conflicts.begin(), resolution.conflicts.end(), of_thunk) ||
