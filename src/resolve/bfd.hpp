@@ -45,6 +45,8 @@ class BfdLink {
   void require_up_to(std::size_t place);
   void ask_for(std::string_view symbol, const std::string& option);
   void require(std::string_view symbol, const std::string& option);  ///< both outlive the link
+  void search_again();
+  std::uint32_t end_of_group(std::uint32_t input) const;
   void visit(std::uint32_t input);
   void visit_shared_object(std::uint32_t input);
   void visit_archive(std::uint32_t input);

@@ -27,6 +27,9 @@
 // 11. `-r --gc-sections` needs something to keep: a name of -u, --require-defined, EXTERN(), -e or ENTRY(), -init or
 //     -fini that has a place in a section. Duplicates end the link before.
 // 12. It defines _GLOBAL_OFFSET_TABLE_ itself in what is loaded anywhere: an object's is a second definition.
+// 13. Once code for link-time optimisation is compiled, the archives behind the first file of it, and the libraries there
+//     that --as-needed has dropped, are looked through again. Where that file is a member, it is those behind the last
+//     file before its archive that is none.
 
 #include <algorithm>
 
@@ -67,8 +70,7 @@ Resolution BfdLink::run() {
   };
   for (std::uint32_t i = 0; i < inputs_.size();) {
     const std::uint32_t group = job_.inputs[i].group;
-    std::uint32_t end = i + 1;
-    while (group != 0 && end < inputs_.size() && job_.inputs[end].group == group) ++end;
+    const std::uint32_t end = end_of_group(i);
     std::uint64_t before = 0;
     do {  // ends: each further round needs a name that was not undefined before, and names are finite
       before = additions_;
@@ -82,9 +84,41 @@ Resolution BfdLink::run() {
     i = end;
   }
   assign_up_to(inputs_.size());
+  search_again();
   define_version_nodes();
   collect_unresolved();
   return std::move(out_);
+}
+
+/// Rule 13. What is there already, no visit changes.
+void BfdLink::search_again() {
+  const auto is_compiled = [&](std::uint32_t input) {
+    for (std::uint32_t o = 0; o < inputs_[input].objects.size(); ++o)
+      if (out_.linked[input][o] && inputs_[input].objects[o].origin.bytecode) return true;
+    return false;
+  };
+  std::uint32_t first = 0;
+  while (first < inputs_.size() && !is_compiled(first)) ++first;
+  if (first == inputs_.size()) return;
+  if (inputs_[first].kind == InputKind::Archive)
+    while (first > 0 && inputs_[first - 1].kind == InputKind::Archive) --first;
+  for (std::uint32_t i = first; i < inputs_.size();) {
+    const std::uint32_t end = end_of_group(i);
+    std::uint64_t before = 0;
+    do {
+      before = additions_;
+      for (std::uint32_t member = i; member < end; ++member) visit(member);
+    } while (job_.inputs[i].group != 0 && additions_ != before);
+    i = end;
+  }
+}
+
+/// Of the group that the input is in.
+std::uint32_t BfdLink::end_of_group(std::uint32_t input) const {
+  const std::uint32_t group = job_.inputs[input].group;
+  std::uint32_t end = input + 1;
+  while (group != 0 && end < inputs_.size() && job_.inputs[end].group == group) ++end;
+  return end;
 }
 
 /// Rule 10.

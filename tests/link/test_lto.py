@@ -165,6 +165,23 @@ def test_a_hidden_definition_that_a_library_needs(lab, linker):
         assert (theirs.code == 0) == (ours.code == 0), (theirs, ours)
 
 
+@EVERY_LINKER
+def test_a_library_before_the_object_that_needs_it(lab, linker):
+    """GNU ld looks through what is behind the first bytecode again."""
+    driver, option, _ = LINKERS[linker]
+    archiver = "gcc-ar" if driver == "gcc" else driver.replace("clang", "llvm-ar")
+    lab.write("foo.c", "int foo(void) { return 1; }")
+    lab.write("g.c", "int foo(void); int g(void) { return foo(); }")
+    lab.write("main.c", "int g(void); int main(void) { return g(); }")
+    lab.sh("gcc -c foo.c -o foo.o; gcc -c g.c -o g.o; gcc -c main.c -o plain.o; ar rcs libfoo.a foo.o; gcc -shared -fPIC foo.c -o libfoo.so")
+    lab.sh(f"{driver} -flto -c main.c -o main.o; {driver} -flto -c main.c -o member.o; {archiver} rcs libmain.a member.o")
+    for library in ("libfoo.a", "-Wl,--as-needed libfoo.so"):
+        for files in (f"main.o {library} g.o", f"{library} main.o g.o", f"plain.o {library} g.o", f"{library} libmain.a g.o", f"libmain.a {library} g.o"):
+            command = f"{driver} {option} -flto {files} -o out"
+            theirs, ours = lab.sh(command, check=False), lab.audit("check", "--", *command.split())
+            assert (theirs.code == 0) == (ours.code == 0), (command, theirs, ours)
+
+
 # ---- Random links
 
 NAMES = [f"n{i}" for i in range(9)]
