@@ -49,7 +49,7 @@ enum class RelocationClass : std::uint8_t {
   NewToLld,        ///< ppc64: what compilers emit and lld does not know
   NewToMold,       ///< the same of mold
   NewToBoth,
-  Padding,         ///< riscv: no-operations of which the linker deletes what the place does not need, R_RISCV_ALIGN
+  Padding,  ///< riscv: no-operations of which the linker deletes what the place does not need, R_RISCV_ALIGN
 };
 
 struct RelocationType {

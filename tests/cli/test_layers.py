@@ -74,7 +74,7 @@ def test_the_core_can_be_held_in_the_head():
     """From the link line to the report: input, scan, resolve, rules, audit, report and what they stand on."""
     assert BESIDE_THE_CORE < set(layers())
     core = [file for file in FILES if folder_of(file) not in BESIDE_THE_CORE]
-    assert sum(file.read_text().count("\n") for file in core) < 49_610
+    assert sum(file.read_text().count("\n") for file in core) < 49_720
 
 
 def test_no_inline_function_is_defined_a_second_time():
