@@ -289,7 +289,7 @@ JudgedRelocation bfd_distance(const Case& c) {
   if (c.pie() && c.to.is_function()) return wide ? c.text_relocation() : kNotPic;
   if (c.pie() && c.without_shape()) return c.text_relocation();
   if (c.protected_library()) return kProtected;
-  if (!c.to.is_function() && !c.link.policy.copies) return c.pie() ? c.text_relocation() : kNotPic;
+  if (!c.to.is_function() && !c.link.policy.copies) return c.pie() || wide ? c.text_relocation() : kNotPic;
   return kAccepted;
 }
 

@@ -26,6 +26,8 @@ SHOWN = 12
 JUDGED_WRONGLY = [Cell("x86_64", *words.split(" ", 4)) for words in '''
 32 library-variable text program -z nocopyreloc
 16 library-constant rodata program -z nocopyreloc
+PC64 library-constant rodata program -z nocopyreloc
+PC64 library-untyped text program -z nocopyreloc
 PC64 library-protected-function text pie -E
 PC32 library-protected-function rodata program -E
 PC32 library-untyped text pie -z nocopyreloc
