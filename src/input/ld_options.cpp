@@ -459,6 +459,9 @@ struct ValueForm {
 };
 
 // clang-format off
+constexpr std::string_view kNoValue = "(?!)";
+constexpr std::string_view kNotSupported = "[^\\s\\S]";  // known, and refused with any value
+
 constexpr ValueForm kValueForms[] = {
     {"bglLm", "hash-style", "sysv|gnu|both"},
     {"g", "build-id", "none|md5|sha1|uuid|tree|0x([0-9a-fA-F]{2}[-:]?)+"},
@@ -472,7 +475,7 @@ constexpr ValueForm kValueForms[] = {
     {"bg", "compress-debug-sections", "none|zlib|zlib-gnu|zlib-gabi|zstd"},
     {"l", "compress-debug-sections", "none|zlib"}, {"L", "compress-debug-sections", "none|zlib|zstd"},
     {"m", "compress-debug-sections", "none|zlib|zlib-gabi|zstd"},
-    {"lLm", "sort-common demangle", "(?!)"}, {"lL", "unique", "(?!)"},
+    {"lLm", "sort-common demangle", kNoValue}, {"lL", "unique", kNoValue},
     {"glLm", "icf", "none|all|safe(_thunks)?"},
     {"b", "sort-section", "name|alignment"}, {"g", "sort-section", "none|name"}, {"lL", "sort-section", "(name|alignment)?"},
     {"b", "sort-common", "ascending|descending"}, {"g", "sort-common", "(ascending|descending)?"},
@@ -481,10 +484,10 @@ constexpr ValueForm kValueForms[] = {
     {"g", "oformat b format", "elf.*|binary|default"}, {"lL", "oformat", "elf.*|binary"}, {"m", "oformat", "binary"},
     {"lL", "b format", "elf|binary|default"},
     {"bglLm", "Ttext Tdata Tbss", "(-?(0[xX])?[0-9a-fA-F]+)?"}, {"bg", "Ttext-segment", "(0[xX])?[0-9a-fA-F]+"},
-    {"lL", "Ttext-segment", "(?!)"},
+    {"lL", "Ttext-segment", kNotSupported},
     {"bglLm", "section-start", "[^=]+=(0[xX])?[0-9a-fA-F]+"},
     {"lLm", "image-base physical-image-base", "0[xX][0-9a-fA-F]+|[0-9]+"},
-    {"g", "threads", "(?!)"}, {"l", "save-temps", "(?!)"}, {"lL", "threads", "0*[1-9][0-9]*"}, {"m", "threads thread-count filler", "0[xX][0-9a-fA-F]+|[0-9]+"},
+    {"g", "threads", kNoValue}, {"l", "save-temps", kNoValue}, {"lL", "threads", "0*[1-9][0-9]*"}, {"m", "threads thread-count filler", "0[xX][0-9a-fA-F]+|[0-9]+"},
     {"lL", "shuffle-sections", ".+=-?[0-9]+"}, {"m", "shuffle-sections", "[0-9]+"},
     {"gm", "spare-dynamic-tags", "0[xX][0-9a-fA-F]+|[0-9]+"}, {"glL", "split-stack-adjust-size", "[0-9]+"},
     {"lL", "pack-dyn-relocs", "none|android|relr|android\\+relr"}, {"m", "pack-dyn-relocs", "none|relr"},
@@ -685,6 +688,14 @@ struct OptionDialect {
   int version;
   bool knows(std::string_view name, bool two_dashes) const { return knows_option(linker, version, name, two_dashes); }
   bool abbreviates() const { return !linker || traits_of(*linker).abbreviates_options; }
+  /// Does lld take the option without a value alone, though others take one?
+  bool refuses_values(std::string_view name) const {
+    return linker == LinkerKind::Lld &&
+           std::any_of(std::begin(kValueForms), std::end(kValueForms), [&](const ValueForm& row) {
+             return row.form == kNoValue && has_word(row.names, name) &&
+                    row.linkers.find_first_of(letters_of(linker, version)) != std::string_view::npos;
+           });
+  }
   bool has_rows() const { return linker && traits_of(*linker).has_short_options_in_row; }
 };
 
@@ -735,7 +746,8 @@ class Tokenizer {
     const std::optional<Match> match = find_long(body.substr(0, equals), two_dashes, dialect_);
     if (!match) return false;
     if (equals == std::string_view::npos) return add(word, *match, std::nullopt);
-    if (match->option->value == OptionValue::None) return false;
+    // "-unique=x" is "-u nique=x" in lld then, and "--unique=x" unknown.
+    if (match->option->value == OptionValue::None || dialect_.refuses_values(match->name)) return false;
     return add(word, *match, std::string(body.substr(equals + 1)));
   }
 

@@ -167,6 +167,7 @@ VALUES_TO_TRY = """
 --sort-section=name
 --sort-common=nosuch
 --unique=.text
+-unique=.text
 --orphan-handling=nosuch
 --orphan-handling=place
 --oformat=nosuch
