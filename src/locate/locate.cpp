@@ -53,6 +53,7 @@ struct DefinitionQuery {
   bool only_declared = false;
   /// Device code alone defines it, no symbol of the host stands for it: the architecture, "sm_80" being 80.
   std::optional<std::uint32_t> device_arch{};
+  std::string_view no_debug_info{};  ///< of such device code: why
 };
 
 struct Answer {
@@ -109,7 +110,7 @@ class DefinitionEvidence {
     locate_thunks(wanted, cache);
     for (std::size_t i = 0; i < located_.size(); ++i) {
       if (is_temporary(located_[i].place.at.file)) located_[i] = made_by_nvcc();
-      if (asked_[i].device_arch) located_[i].place.why_unknown = "no debug info of its device code (nvcc -G)";
+      if (asked_[i].device_arch) located_[i].place.why_unknown = asked_[i].no_debug_info;
       if (located_[i].place.known_by != KnownBy::Nothing) symbols_[i].site = located_[i].place.at;
     }
     if (!need_sources()) return;
@@ -624,7 +625,9 @@ void ask_for_device_symbol(Site* site, const ObjectFacts& object, std::map<Objec
   DefinitionQuery asked{.wanted = {0, name},
                         .symbol = {name, is_function, symbol.defined && symbol.binding == Binding::Global}};
   asked.only_declared = !symbol.defined;
-  if (symbol.defined) asked.device_arch = object.device.images[site->device.image].arch.number;
+  const DeviceImage& image = object.device.images[site->device.image];
+  if (symbol.defined) asked.device_arch = image.arch.number;
+  asked.no_debug_info = why_not_in_image(image.kind);
   question.asked.push_back(std::move(asked));
   question.sites.push_back(site);
 }

@@ -106,6 +106,7 @@ def test_a_duplicate_in_bundled_code(lab):
         compile_hip(lab, name, "__device__ int only(int x) { return x; }")
     result = lab.audit("check", "a.o", "b.o")
     assert result.code == 1 and "only(int) is defined twice in the device code for gfx90a" in result.out, result
+    assert "debug info of such device code is not read" in result.out and "nvcc" not in result.out, result
 
 
 def test_an_undefined_name(lab):

@@ -381,10 +381,15 @@ ImageFile::ImageFile(const ObjectFacts& object, std::uint32_t image) : file_(::m
   origin_.size = payload.size();
 }
 
+std::string_view why_not_in_image(ImageKind kind) {
+  const bool of_clang = kind == ImageKind::Bitcode || kind == ImageKind::Elf;
+  return of_clang ? "debug info of such device code is not read" : "no debug info of its device code (nvcc -G)";
+}
+
 std::vector<Place> locate_in_image(const ObjectFacts& object, std::uint32_t image,
                                    const std::vector<std::uint32_t>& symbols) {
   Place unknown;
-  unknown.why_unknown = "no debug info of its device code (nvcc -G)";
+  unknown.why_unknown = why_not_in_image(object.device.images[image].kind);
   if (object.device.images[image].kind != ImageKind::Cubin) return std::vector(symbols.size(), unknown);
   const DeviceSymbols& decoded = object.device.decoded.at(image);
   std::vector<SymbolQuery> wanted;

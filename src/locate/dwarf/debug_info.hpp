@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "elfaudit/facts.hpp"
@@ -97,6 +98,9 @@ class ImageFile {
   FileDescriptor file_;
   Origin origin_;
 };
+
+/// Why no place is known of what device code of that kind defines: cubins alone have debug info that is read.
+std::string_view why_not_in_image(ImageKind kind);
 
 /// Where each of `symbols` (indexes into the decoded symbols of image `image`) is written, in that order. What isn't
 /// known says why in Place::why_unknown; never throws.
