@@ -88,7 +88,7 @@ def files(folder):
 def states(folder, outputs=None):
     """Of all files, or of those that come with the outputs."""
     found = {}
-    beside = (path for made in outputs or () for path in (folder / made.parent).glob(glob.escape(made.name.split(".")[0]) + ".*"))
+    beside = (path for made in outputs or () for path in [folder / made, *(folder / made.parent).glob(glob.escape(made.stem) + ".*")])
     for path in beside if outputs else files(folder):
         try:
             state = path.lstat()
@@ -100,7 +100,7 @@ def states(folder, outputs=None):
 
 def comes_with(path, outputs):
     """As a.d and a.dwo with a.o."""
-    return any(path.parent == made.parent and path.name.split(".")[0] == made.name.split(".")[0] for made in outputs)
+    return any(path == made or (path.parent == made.parent and path.name.startswith(made.stem + ".")) for made in outputs)
 
 
 def keep(kept, folder, changed, said):
