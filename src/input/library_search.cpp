@@ -199,7 +199,8 @@ FoundFile find_script_input(const SearchPath& search, const std::string& written
                             bool main) {
   FoundFile found;
   const std::string name = search.named_in_script(written);
-  // What GNU ld has put behind a sysroot that is empty or a relative path, it looks up like any other name.
+  // GNU ld looks up what it has put behind a sysroot that is empty or a relative path like any other name, though not
+  // beside the script.
   if (name != written && (name.starts_with('/') || !search.linker->names_files_in_sysroot)) {
     try_file(search, name, found);
     return found;
@@ -213,7 +214,7 @@ FoundFile find_script_input(const SearchPath& search, const std::string& written
   const std::string here = slash != std::string::npos ? script.substr(0, slash) : ".";
   const bool named_here = slash != std::string::npos || search.linker->names_current_folder;
   const bool own_folder = main ? search.linker->searches_main_folder : search.linker->searches_script_folder;
-  if (own_folder && named_here && try_file(search, here + "/" + name, found)) return found;
+  if (name == written && own_folder && named_here && try_file(search, here + "/" + name, found)) return found;
   if (search.linker->searches_current_folder && try_file(search, in_folder(search.folder, name), found)) return found;
   if (search.linker->finds_plain_names_alone && name.find('/') != std::string::npos) return found;
   for (const std::string& dir : search.dirs) {
