@@ -27,9 +27,9 @@
 // 11. `-r --gc-sections` needs something to keep: a name of -u, --require-defined, EXTERN(), -e or ENTRY(), -init or
 //     -fini that has a place in a section. Duplicates end the link before.
 // 12. It defines _GLOBAL_OFFSET_TABLE_ itself in what is loaded anywhere: an object's is a second definition.
-// 13. Once code for link-time optimisation is compiled, the archives behind the first file of it, and the libraries there
-//     that --as-needed has dropped, are looked through again. Where that file is a member, it is those behind the last
-//     file before its archive that is none.
+// 13. Once code for link-time optimisation is compiled, the archives behind the first file of it, and the libraries
+//     there that --as-needed has dropped, are looked through again. Where that file is a member, it is those behind the
+//     last file before its archive that is none.
 
 #include <algorithm>
 

@@ -13,8 +13,8 @@
 //     ones too, keep objects only. -u, --require-defined, the entry point and what --defsym uses keep theirs. What is
 //     kept is extracted.
 //  4. Dead files are dropped, and the first COMDAT group with a signature is kept among the rest; definitions in the
-//     other copies are gone. What is compiled only now, code for link-time optimisation, comes last. .gnu.linkonce sections are ordinary ones, but for i386's two of get_pc_thunk.bx, which
-//     are gone; SHF_EXCLUDE means nothing.
+//     other copies are gone. What is compiled only now, code for link-time optimisation, comes last. .gnu.linkonce
+//     sections are ordinary ones, but for i386's two of get_pc_thunk.bx, which are gone; SHF_EXCLUDE means nothing.
 //  5. The second election, now among live files alone, decides. Every strong definition that did not win is a
 //     duplicate, unless it is gone, its section is SHF_MERGE (mold has taken these apart by then), the line gives the
 //     name a value, or the output is relocatable. Absolute values are compared with nothing.
@@ -361,7 +361,8 @@ void MoldLink::settle() {
   });
 }
 
-/// Rule 6: does a shared object's foo@@V answer to this foo@V? What has no version of its own has the library's base one.
+/// Rule 6: does a shared object's foo@@V answer to this foo@V? What has no version of its own has the library's base
+/// one.
 bool MoldLink::answered_by_version(const ObjectFacts& object, const Symbol& symbol) const {
   if (symbol.version.empty()) return false;
   const std::uint32_t id = table_.find(object.name(symbol));
@@ -406,7 +407,8 @@ void MoldLink::collect_unresolved() {
   names.finish();
 }
 
-/// mold stops at names that --require-defined or --defsym misses, before it looks at relocations, unless such are only warnings.
+/// mold stops at names that --require-defined or --defsym misses, before it looks at relocations, unless such are only
+/// warnings.
 void MoldLink::keep_required() {
   if (job_.unresolved.warn_only) return;
   const auto missed = [](const Unresolved& name) { return !name.option.empty(); };

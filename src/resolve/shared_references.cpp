@@ -247,7 +247,7 @@ class SharedReferences {
     const Symbol& symbol = object.symbols[want.definition.symbol];
     std::string why =
         exports_.why_not(name, object.origin, want.not_exported, object.text(symbol.version), symbol.default_version);
-    // Link-time optimisation makes what the plugin is told of no other use a local symbol.
+    // Link-time optimisation makes a definition local when nothing outside of its code uses it.
     if (why.empty() || object.origin.bytecode || removed(want.definition)) return;
     if (!want.first.valid()) why.append(", and needed by ").append(want.by);
     std::string printed(name);

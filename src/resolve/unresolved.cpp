@@ -40,6 +40,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -590,14 +591,15 @@ class Settler {
   }
 
   bool uses_thread_local_of_library(const ObjectFacts& from) const {
+    std::unordered_set<std::string_view> used;
+    for (const Symbol& symbol : from.symbols) used.insert(from.name(symbol));
     for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
       if (inputs_[i].kind != InputKind::SharedObject || !out_.linked[i][0]) continue;
       const ObjectFacts& library = object({i, 0});
       for (std::uint32_t s = 0; s < library.symbols.size(); ++s) {
         const Symbol& variable = library.symbols[s];
         if (variable.type != SymbolType::Tls || out_.resolution_of({{i, 0}, s}) != SymbolResolution::Kept) continue;
-        const auto same = [&](const Symbol& used) { return from.name(used) == library.name(variable); };
-        if (std::any_of(from.symbols.begin(), from.symbols.end(), same)) return true;
+        if (used.contains(library.name(variable))) return true;
       }
     }
     return false;
