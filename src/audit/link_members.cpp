@@ -86,7 +86,7 @@ void LinkMembers::want(std::uint32_t name, Want how) {
 
 /// Rule 1.
 void LinkMembers::open_wanted() {
-  const bool ranks = traits_of(job_).rules == ResolutionRules::Mold;  // rule 3
+  const bool ranks = traits_of(job_).ranks_members;  // rule 3
   while (!wanted_.empty()) {
     std::vector<ObjectId> members;
     for (const std::uint32_t name : wanted_) {

@@ -28,6 +28,7 @@
 #include "support/path.hpp"
 #include "support/process.hpp"
 #include "support/strings.hpp"
+#include "target/linker_traits.hpp"
 #include "target/machine_traits.hpp"
 
 namespace elfaudit {
@@ -68,10 +69,8 @@ bool in_table(const auto& table, std::string_view name) {
 std::optional<LinkerKind> kind_of_name(std::string_view name) {
   name = without_version(name);
   const std::string_view last = without_target(name);
-  if (last == "ld.lld" || last == "lld") return LinkerKind::Lld;
-  if (last == "ld.mold" || last == "mold") return LinkerKind::Mold;
-  if (last == "ld.gold" || last == "gold") return LinkerKind::Gold;
-  if (last == "ld.bfd") return LinkerKind::Bfd;
+  for (const LinkerTraits& linker : all_linkers())
+    if (has_word(linker.programs, last)) return linker.kind;
   return std::nullopt;
 }
 
@@ -171,17 +170,11 @@ int number_behind(std::string_view text, std::string_view word) {
 LinkerChoice parse_linker_choice(std::string_view text) {
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
+  const std::span<const LinkerTraits> linkers = all_linkers();
+  const auto named = std::find_if(linkers.begin(), linkers.end(), [&](const auto& one) { return one.word == name; });
+  if (named == linkers.end()) throw UsageError("--linker " + std::string(text) + ": expected bfd, gold, lld or mold");
   LinkerChoice choice;
-  if (name == "bfd")
-    choice.kind = LinkerKind::Bfd;
-  else if (name == "gold")
-    choice.kind = LinkerKind::Gold;
-  else if (name == "lld")
-    choice.kind = LinkerKind::Lld;
-  else if (name == "mold")
-    choice.kind = LinkerKind::Mold;
-  else
-    throw UsageError("--linker " + std::string(text) + ": expected bfd, gold, lld or mold");
+  choice.kind = named->kind;
   if (colon == std::string_view::npos) return choice;
   choice.version = number_at_start(text.substr(colon + 1));
   if (choice.version == 0) throw UsageError("--linker " + std::string(text) + ": no version after the colon");
@@ -189,7 +182,7 @@ LinkerChoice parse_linker_choice(std::string_view text) {
 }
 
 int linker_version(LinkerKind kind, const std::string& program, bool may_run) {
-  if (kind != LinkerKind::Lld || program.empty()) return 0;
+  if (!traits_of(kind).has_versions || program.empty()) return 0;
   if (const int version = number_behind(base_name(program), "lld-"); version != 0) return version;
   std::error_code error;
   const std::string found = in_path(program);

@@ -140,14 +140,13 @@ void InputCollector::add_script(const std::string& path, const InputState& state
   }
   const std::optional<std::string> text = read_whole(path, limits::kLinkerScriptBytes);
   if (!text) return add_missing(path, "too large for a linker script");
-  constexpr std::size_t kLeastOfMold = 4;  // bytes, by which it tells a text
-  if (search_.linker->kind == LinkerKind::Mold && text->size() < kLeastOfMold)
-    return add_missing(path, "unknown file type");
+  constexpr std::size_t kLeast = 4;  // bytes
+  if (search_.linker->needs_four_bytes && text->size() < kLeast) return add_missing(path, "unknown file type");
   const LinkerScript script = parse_linker_script(*text, path, *search_.linker);
   if (!script.error.empty()) {
     return add_missing(path, "file format not recognized; treating as linker script: " + script.error);
   }
-  if (main && (search_.linker->rules == ResolutionRules::Gold || makes_room_for_headers(*text)))
+  if (main && (search_.linker->script_has_headers || makes_room_for_headers(*text)))
     job_.assignments.push_back({"__ehdr_start", {}, path, true});  // without a -T script every linker defines it
   const bool outer_folder = included && search_.linker->searches_outer_script && !open_scripts_.empty();
   const std::size_t first = included && !open_scripts_.empty() ? open_scripts_.back().first_input : job_.inputs.size();
@@ -216,10 +215,9 @@ void InputCollector::run_statement(const ScriptStatement& statement, const Input
       return;
     case ScriptStatement::Kind::Assign:
       job_.assignments.push_back(statement.assignment);
-      // gold has read all of the script before it opens the files that it names.
       if (!main)
         job_.assignments.back().place =
-            search_.linker->rules == ResolutionRules::Gold ? open_scripts_.back().first_input : job_.inputs.size();
+            search_.linker->reads_script_first ? open_scripts_.back().first_input : job_.inputs.size();
       if (!main) job_.assignments.back().group = state.group;
       return;
     case ScriptStatement::Kind::Include: {

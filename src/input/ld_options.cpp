@@ -367,29 +367,29 @@ constexpr KnownBy kKeywords[] = {
     {"BNM", "zicfilp-unlabeled-report zicfiss-report"},
 };
 
-// gold takes these behind one dash only, and these behind two; lld knows only the latter kind.
-constexpr std::string_view kOneDashInGold[] = {"Qy R V Y g i m optimize relocatable"};
-constexpr std::string_view kTwoDashesInGold[] = {"disable-new-dtags enable-new-dtags oformat omagic"};
-constexpr std::string_view kTwoDashesInLld[] = {
-    "android-memtag-heap android-memtag-mode android-memtag-stack apply-dynamic-relocs",
-    "call-graph-profile-sort check-dynamic-relocations cmse-implib color-diagnostics compress-sections",
-    "cref debug-names default-script dependency-file dependent-libraries fat-lto-objects",
-    "force-group-allocation fortran-common gdb-index gnu-unique ignore-data-address-equality",
-    "ignore-function-address-equality image-base in-implib no-add-needed no-android-memtag-heap",
-    "no-android-memtag-stack no-apply-dynamic-relocs no-call-graph-profile-sort",
-    "no-check-dynamic-relocations no-color-diagnostics no-debug-names no-dependent-libraries",
-    "no-execute-only no-fat-lto-objects no-fortran-common no-gdb-index no-gnu-unique",
-    "no-lto-basic-block-address-map no-lto-pgo-warn-mismatch no-lto-unique-basic-block-section-names",
-    "no-lto-validate-all-vtables-have-type-infos no-lto-whole-program-visibility no-mmap-output-file",
-    "no-optimize-bb-jumps no-pcrel-optimize no-power10-stubs no-relax no-relax-gp no-rosegment",
-    "no-toc-optimize no-use-android-relr-tags no-warn-backrefs no-warn-ifunc-textrel",
-    "no-warn-symbol-ordering no-warnings pack-dyn-relocs package-metadata pcrel-optimize power10-stubs",
-    "relax relax-gp remap-inputs remap-inputs-file reproduce rosegment rsp-quoting shuffle-sections",
-    "symbol-ordering-file thinlto-cache-dir thinlto-cache-policy thinlto-emit-imports-files",
-    "thinlto-emit-index-files thinlto-index-only thinlto-jobs thinlto-object-suffix-replace",
-    "thinlto-prefix-replace thinlto-single-module threads time-trace time-trace-granularity toc-optimize",
-    "vs-diagnostics warn-backrefs warn-backrefs-exclude warn-ifunc-textrel warn-symbol-ordering",
-    "why-extract",
+// Taken behind one dash only, and behind two only.
+constexpr KnownBy kOneDash[] = {{"g", "Qy R V Y g i m optimize relocatable"}};
+constexpr KnownBy kTwoDashes[] = {
+    {"g", "disable-new-dtags enable-new-dtags oformat omagic"},
+    {"lLN", "android-memtag-heap android-memtag-mode android-memtag-stack apply-dynamic-relocs"},
+    {"lLN", "call-graph-profile-sort check-dynamic-relocations cmse-implib color-diagnostics compress-sections"},
+    {"lLN", "cref debug-names default-script dependency-file dependent-libraries fat-lto-objects"},
+    {"lLN", "force-group-allocation fortran-common gdb-index gnu-unique ignore-data-address-equality"},
+    {"lLN", "ignore-function-address-equality image-base in-implib no-add-needed no-android-memtag-heap"},
+    {"lLN", "no-android-memtag-stack no-apply-dynamic-relocs no-call-graph-profile-sort"},
+    {"lLN", "no-check-dynamic-relocations no-color-diagnostics no-debug-names no-dependent-libraries"},
+    {"lLN", "no-execute-only no-fat-lto-objects no-fortran-common no-gdb-index no-gnu-unique"},
+    {"lLN", "no-lto-basic-block-address-map no-lto-pgo-warn-mismatch no-lto-unique-basic-block-section-names"},
+    {"lLN", "no-lto-validate-all-vtables-have-type-infos no-lto-whole-program-visibility no-mmap-output-file"},
+    {"lLN", "no-optimize-bb-jumps no-pcrel-optimize no-power10-stubs no-relax no-relax-gp no-rosegment"},
+    {"lLN", "no-toc-optimize no-use-android-relr-tags no-warn-backrefs no-warn-ifunc-textrel"},
+    {"lLN", "no-warn-symbol-ordering no-warnings pack-dyn-relocs package-metadata pcrel-optimize power10-stubs"},
+    {"lLN", "relax relax-gp remap-inputs remap-inputs-file reproduce rosegment rsp-quoting shuffle-sections"},
+    {"lLN", "symbol-ordering-file thinlto-cache-dir thinlto-cache-policy thinlto-emit-imports-files"},
+    {"lLN", "thinlto-emit-index-files thinlto-index-only thinlto-jobs thinlto-object-suffix-replace"},
+    {"lLN", "thinlto-prefix-replace thinlto-single-module threads time-trace time-trace-granularity toc-optimize"},
+    {"lLN", "vs-diagnostics warn-backrefs warn-backrefs-exclude warn-ifunc-textrel warn-symbol-ordering"},
+    {"lLN", "why-extract"},
 };
 
 // Options whose value is a word of its own in these linkers, and comes after "=" or not at all in the others.
@@ -414,23 +414,6 @@ std::map<std::string_view, std::string_view> by_name(const KnownBy (&rows)[Count
   return made;
 }
 
-/// The letters that stand for that linker. One whose version is not known may be any of them.
-std::string_view letters_of(std::optional<LinkerKind> linker, int version) {
-  if (!linker) return "bBglLNmM";
-  switch (*linker) {
-    case LinkerKind::Bfd:
-      return "bB";
-    case LinkerKind::Gold:
-      return "g";
-    case LinkerKind::Mold:
-      return "mM";
-    case LinkerKind::Lld:
-      break;
-  }
-  if (version == 0) return "lLN";
-  return version <= 14 ? "l" : version < 19 ? "lL" : version == 19 ? "L" : "LN";
-}
-
 bool is_in_row(const std::map<std::string_view, std::string_view>& rows, std::string_view name,
                std::string_view letters) {
   const auto found = rows.find(name);
@@ -438,12 +421,12 @@ bool is_in_row(const std::map<std::string_view, std::string_view>& rows, std::st
 }
 
 /// Does the linker take the option behind that many dashes?
-bool takes_dashes(std::optional<LinkerKind> linker, std::string_view name, bool two_dashes) {
-  const auto listed = [&](const auto& rows) {
-    return std::any_of(std::begin(rows), std::end(rows), [&](std::string_view row) { return has_word(row, name); });
-  };
-  if (linker == LinkerKind::Gold) return !listed(two_dashes ? kOneDashInGold : kTwoDashesInGold);
-  return linker != LinkerKind::Lld || two_dashes || !listed(kTwoDashesInLld);
+bool takes_dashes(std::string_view letters, std::string_view name, bool two_dashes) {
+  static const auto one = by_name(kOneDash);
+  static const auto two = by_name(kTwoDashes);
+  const auto& others = two_dashes ? one : two;
+  const auto found = others.find(name);
+  return found == others.end() || letters.find_first_not_of(found->second) != std::string_view::npos;
 }
 
 // --- What values an option takes, as regular expressions, where a linker links nothing with others; "z:" before keywords
@@ -592,7 +575,8 @@ bool fits(const ValueForm (&rows)[Count], std::string_view letters, std::string_
 
 bool knows_option(std::optional<LinkerKind> linker, int version, std::string_view name, bool two_dashes) {
   static const auto known = by_name(kKnownBy);
-  return is_in_row(known, name, letters_of(linker, version)) && takes_dashes(linker, name, two_dashes);
+  const std::string_view letters = letters_of(linker, version);
+  return is_in_row(known, name, letters) && takes_dashes(letters, name, two_dashes);
 }
 
 bool is_z_keyword(LinkerKind linker, int version, std::string_view keyword) {
@@ -630,9 +614,9 @@ bool is_on(std::string_view name, const std::vector<LineItem>& items) {
 
 std::vector<RefusedPair> refused_pairs(const std::vector<LineItem>& items, LinkerKind linker, int version) {
   const std::string_view letters = letters_of(linker, version);
-  const bool forgives = linker == LinkerKind::Gold && std::any_of(items.begin(), items.end(), [](const LineItem& item) {
-                          return item.effect == NoInhibitExec;
-                        });
+  const bool forgives =
+      traits_of(linker, version).forces_refused_pairs &&
+      std::any_of(items.begin(), items.end(), [](const LineItem& item) { return item.effect == NoInhibitExec; });
   std::vector<RefusedPair> refused;
   for (const Pair& pair : kRefusedPairs)
     if (pair.linkers.find_first_of(letters) != std::string_view::npos && !(pair.forgiven && forgives) &&
@@ -644,7 +628,7 @@ std::vector<RefusedPair> refused_pairs(const std::vector<LineItem>& items, Linke
 std::vector<std::string_view> options_of_other_machines(const std::vector<LineItem>& items, LinkerKind linker,
                                                         std::uint16_t machine) {
   std::vector<std::string_view> found;
-  if (linker != LinkerKind::Lld || machine == 0) return found;
+  if (!traits_of(linker).refuses_options_of_machines || machine == 0) return found;
   for (const auto& [name, own] : kOfOneMachine)
     if (own != machine && is_on(name, items)) found.push_back(name);
   return found;
@@ -687,16 +671,15 @@ struct OptionDialect {
   std::optional<LinkerKind> linker;
   int version;
   bool knows(std::string_view name, bool two_dashes) const { return knows_option(linker, version, name, two_dashes); }
-  bool abbreviates() const { return !linker || traits_of(*linker).abbreviates_options; }
-  /// Does lld take the option without a value alone, though others take one?
+  bool has(bool LinkerTraits::*trait) const { return linker && traits_of(*linker).*trait; }
+  /// Does it take the option without a value alone, though others take one?
   bool refuses_values(std::string_view name) const {
-    return linker == LinkerKind::Lld &&
+    return has(&LinkerTraits::value_makes_row) &&
            std::any_of(std::begin(kValueForms), std::end(kValueForms), [&](const ValueForm& row) {
              return row.form == kNoValue && has_word(row.names, name) &&
                     row.linkers.find_first_of(letters_of(linker, version)) != std::string_view::npos;
            });
   }
-  bool has_rows() const { return linker && traits_of(*linker).has_short_options_in_row; }
 };
 
 /// A long option by its name or by a prefix that fits only one option (getopt_long_only).
@@ -707,7 +690,7 @@ std::optional<Match> find_long(std::string_view name, bool two_dashes, const Opt
   if (name.size() < 2) return std::nullopt;
   if (const auto exact = names().find(name); exact != names().end() && allowed(*exact->second, name))
     return Match{exact->first, exact->second};
-  if (!dialect.abbreviates()) return std::nullopt;
+  if (dialect.linker && !traits_of(*dialect.linker).abbreviates_options) return std::nullopt;
   std::optional<Match> found;
   for (auto i = names().lower_bound(name); i != names().end() && i->first.starts_with(name); ++i) {
     if (!allowed(*i->second, i->first)) continue;
@@ -746,7 +729,6 @@ class Tokenizer {
     const std::optional<Match> match = find_long(body.substr(0, equals), two_dashes, dialect_);
     if (!match) return false;
     if (equals == std::string_view::npos) return add(word, *match, std::nullopt);
-    // "-unique=x" is "-u nique=x" in lld then, and "--unique=x" unknown.
     if (match->option->value == OptionValue::None || dialect_.refuses_values(match->name)) return false;
     return add(word, *match, std::string(body.substr(equals + 1)));
   }
@@ -755,14 +737,14 @@ class Tokenizer {
     if (word.starts_with("--") || (word.size() > 2 && word[2] == '=' && begins_long_names(word[1]))) return false;
     const std::size_t before = items_.size();
     for (std::size_t i = 1; i < word.size(); ++i) {
-      const bool shared = dialect_.linker == LinkerKind::Gold && word[i] == 'G';
+      const bool shared = word[i] == 'G' && dialect_.has(&LinkerTraits::G_is_shared);
       const auto found = names().find(shared ? "shared" : std::string_view(word).substr(i, 1));
       if (found == names().end() || !dialect_.knows(found->first, false)) break;
       const Match match{found->first, found->second};
       if (i + 1 == word.size()) return add(word, match, std::nullopt);
-      if (dialect_.linker == LinkerKind::Lld && word[i] == 'f') return false;  // "-f x" alone
+      if (word[i] == 'f' && dialect_.has(&LinkerTraits::f_stands_alone)) return false;
       if (match.option->value != OptionValue::None) return add(word, match, word.substr(i + 1));
-      if (!dialect_.has_rows()) return false;  // "-nonsense": GNU ld refuses it too
+      if (!dialect_.has(&LinkerTraits::has_short_options_in_row)) return false;  // "-nonsense": GNU ld refuses it too
       add(word, match, std::nullopt);
     }
     items_.resize(before);
@@ -771,7 +753,7 @@ class Tokenizer {
 
   /// GNU ld reads "-e=main" as a long name cut short, which could be "entry" as well as "emit-relocs".
   bool begins_long_names(char letter) const {
-    if (dialect_.linker != LinkerKind::Bfd) return false;
+    if (!dialect_.has(&LinkerTraits::abbreviates_options)) return false;
     std::set<const LinkerOption*> meant;
     for (const auto& [name, option] : names())
       if (name.size() > 1 && name.front() == letter && dialect_.knows(name, true)) meant.insert(option);

@@ -291,7 +291,7 @@ void WarningOptions::take_keyword(std::string_view keyword, std::string_view val
 WarningPolicy WarningOptions::policy(OutputKind output) const {
   WarningPolicy policy = policy_;
   policy.silent = silent_;
-  if (!policy.text && shared_text_ && (output == OutputKind::SharedObject || linker_.kind == LinkerKind::Bfd))
+  if (!policy.text && shared_text_ && (output == OutputKind::SharedObject || linker_.warns_of_text_in_programs))
     policy.text = shared_text_;
   if (silent_ || (no_inhibit_exec_ && linker_.links_in_spite_of_warnings)) policy.fatal = false;
   return policy;
@@ -301,8 +301,6 @@ WarningPolicy WarningOptions::policy(OutputKind output) const {
 /// the order of the line; the last one of a kind wins.
 class RelocationOptions {
  public:
-  explicit RelocationOptions(LinkerKind linker) : linker_(linker) {}
-
   /// False when the item is none of these options, or says more than this.
   bool take(const LineItem& item);
 
@@ -312,7 +310,6 @@ class RelocationOptions {
   const RelocationPolicy& policy() const { return policy_; }
 
  private:
-  LinkerKind linker_;
   RelocationPolicy policy_;
 };
 
@@ -350,12 +347,12 @@ bool RelocationOptions::take(const LineItem& item) {
 bool RelocationOptions::take_keyword(std::string_view keyword) {
   if (keyword == "text") {
     policy_.text = true;
-  } else if (keyword == "notext" || (keyword == "textoff" && linker_ != LinkerKind::Lld)) {
+  } else if (keyword == "notext" || keyword == "textoff") {
     policy_.text = false;
   } else if (keyword == "copyreloc" || keyword == "nocopyreloc") {
     policy_.copies = keyword == "copyreloc";
   } else if (keyword == "reloc-overflow" || keyword == "noreloc-overflow") {
-    policy_.overflow = linker_ == LinkerKind::Bfd && keyword == "noreloc-overflow";
+    policy_.overflow = keyword == "noreloc-overflow";
   } else {
     return false;
   }
@@ -426,7 +423,6 @@ class LineReader {
         linker_(traits_of(line.linker, line.linker_version)),
         state_(linker_),
         unresolved_(linker_),
-        relocations_(line.linker),
         warnings_(linker_),
         lto_(linker_, line.linker_version) {
     job_.linker = line.linker;
@@ -587,7 +583,7 @@ class LineReader {
     const bool is_R = item.name == "R" || linker_.just_symbols_is_R;
     const FileProbe probe = probe_file(item.value);
     const bool no_file = probe.kind == ProbedKind::NotAFile || probe.kind == ProbedKind::Missing;
-    if (is_R && !no_file && linker_.rules == ResolutionRules::Mold)
+    if (is_R && !no_file && linker_.refuses_file_for_R)
       return links_nothing(item.spelled + " " + item.value, " takes no file there");
     if (is_R && (no_file || !linker_.just_symbols_by_R)) {
       job_.has_rpath = true;
@@ -704,7 +700,7 @@ class LineReader {
     const std::string value = has_value ? item.value.substr(keyword.size() + 1) : std::string();
     const bool known = is_z_keyword(job_.linker, job_.linker_version, keyword);
     if (!known) not_understood("-z " + item.value);
-    if (known && (has_value || linker_.kind == LinkerKind::Lld)) check_value("z:" + keyword, value, item);
+    if (known && (has_value || linker_.checks_bare_keywords)) check_value("z:" + keyword, value, item);
     if (!known || has_value != keyword_takes_value(job_.linker, job_.linker_version, keyword))
       return take_unknown_keyword("-z " + item.value);
     warnings_.take_keyword(keyword, value);
@@ -741,8 +737,8 @@ class LineReader {
 
   void note_warnings_not_judged() {
     std::string what = "those about the output file";
-    if (job_.linker == LinkerKind::Bfd) what = "code that reads what a library gives no type";
-    if (job_.linker == LinkerKind::Gold) what += "; default versions that differ";
+    if (linker_.warns_of_shapeless) what = "code that reads what a library gives no type";
+    if (linker_.warns_of_default_versions) what += "; default versions that differ";
     if (job_.replaces_default_script && linker_.warns_of_segments) what += "; memory that a script lays out";
     note("--fatal-warnings: all warnings are judged except " + what);
   }

@@ -199,31 +199,28 @@ bool is_digits(std::string_view text, bool hex) {
   return !text.empty() && text.find_first_not_of(digits.substr(0, hex ? 22 : 10)) == std::string_view::npos;
 }
 
-/// "1Ah" is one for lld; "addd", of hexadecimal digits and a letter that says the base, for GNU ld (ld/ldlex.l).
+/// "1Ah", and for GNU ld "addd": hexadecimal digits and a letter that says the base (ld/ldlex.l).
 bool is_marked_number(std::string_view text, const LinkerTraits& linker) {
-  const std::string_view marks = linker.kind == LinkerKind::Bfd   ? "hHxXbBoOdD"
-                                 : linker.kind == LinkerKind::Lld ? "hH"
-                                                                  : "";
-  return !text.empty() && is_in(marks, text.back()) && is_digits(text.substr(0, text.size() - 1), true);
+  return !text.empty() && is_in(linker.number_marks, text.back()) && is_digits(text.substr(0, text.size() - 1), true);
 }
 
-/// "16", "0x10", "16K", and "0x10K" but in lld, whose numbers fit 64 bits; "$10" for GNU ld.
+/// "16", "0x10", "16K", for most "0x10K", for GNU ld "$10".
 bool is_number(std::string_view text, const LinkerTraits& linker) {
   if (is_marked_number(text, linker)) return true;
-  const bool in_lld = linker.kind == LinkerKind::Lld;
-  const bool dollar = linker.kind == LinkerKind::Bfd && text.starts_with('$');
+  const bool dollar = linker.dollar_is_hexadecimal && text.starts_with('$');
   const bool hex = dollar || text.starts_with("0x") || text.starts_with("0X");
   if (hex) text.remove_prefix(dollar ? 1 : 2);
-  if (!text.empty() && is_in("kKmM", text.back()) && !(hex && in_lld)) text.remove_suffix(1);
+  if (!text.empty() && is_in("kKmM", text.back()) && !(hex && linker.numbers_are_plain)) text.remove_suffix(1);
   std::uint64_t value = 0;
   return is_digits(text, hex) &&
-         (!in_lld || std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10).ec == std::errc());
+         (!linker.numbers_are_plain ||
+          std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10).ec == std::errc());
 }
 
 // --- Words that not every linker knows. GNU ld 2.40, gold 1.16, lld 14 and lld 19 were asked about each
 // (tests/link/test_script_syntax.py asks again); mold has a few statements only, see ScriptParser.
 
-/// b: GNU ld, g: gold, l: lld 14, L: lld 16 and later.
+/// `linkers`: LinkerTraits::script_letter of each.
 struct ScriptWords {
   std::string_view linkers;
   std::string_view words;
@@ -263,11 +260,8 @@ const ScriptWords* find_word(const ScriptWords (&rows)[Count], const std::string
 
 template <std::size_t Count>
 bool knows_word(const ScriptWords (&rows)[Count], const LinkerTraits& linker, const std::string& word) {
-  constexpr int kNewLld = 16;
   const ScriptWords* row = find_word(rows, word);
-  if (row == nullptr || linker.kind == LinkerKind::Mold) return true;
-  const bool lld = linker.kind == LinkerKind::Lld;
-  return is_in(row->linkers, lld ? (linker.since < kNewLld ? 'l' : 'L') : linker.kind == LinkerKind::Bfd ? 'b' : 'g');
+  return row == nullptr || linker.script_letter.empty() || is_in(row->linkers, linker.script_letter.front());
 }
 
 class ScriptParser {
@@ -292,9 +286,9 @@ class ScriptParser {
            !is_among(token.text, {"SIZEOF_HEADERS", "sizeof_headers"});
   }
 
-  /// Does GNU ld read a number where it wants a name?
+  /// Is it a number where a name must be?
   bool refuses_name(const ScriptToken& token) const {
-    return linker_.kind == LinkerKind::Bfd && !token.quoted && is_marked_number(token.text, linker_);
+    return linker_.refuses_numbers_as_names && !token.quoted && is_marked_number(token.text, linker_);
   }
 
   void read_expression(Assignment& made) {
@@ -392,7 +386,7 @@ class ScriptParser {
     expect("{");
     const std::optional<std::string_view> text = lexer_.braced();
     if (!text) throw ScriptError();
-    VersionScript parsed = parse_version_script(*text, where_, linker_.kind);
+    VersionScript parsed = parse_version_script(*text, where_, linker_);
     if (!parsed.error.empty()) throw ScriptError();
     script_.versions.insert(script_.versions.end(), std::make_move_iterator(parsed.nodes.begin()),
                             std::make_move_iterator(parsed.nodes.end()));
@@ -427,7 +421,7 @@ class ScriptParser {
   /// "NAME (ATTRIBUTES) : ORIGIN = EXPRESSION, LENGTH = EXPRESSION", any number of them.
   void memory() {
     for (ScriptToken token = next(); !token.is("}"); token = next()) {
-      if (token.is(",") && linker_.kind != LinkerKind::Lld) continue;
+      if (token.is(",") && !linker_.memory_is_strict) continue;
       if (!token.name()) throw ScriptError();
       if (token.is("INCLUDE")) {
         file_name();
@@ -437,18 +431,17 @@ class ScriptParser {
       if (accept("(")) memory_attributes();
       expect(":", ScriptMode::Expression);
       memory_value({"ORIGIN", "org", "o"});
-      if (!accept(",") && linker_.kind == LinkerKind::Lld) throw ScriptError();
+      if (!accept(",") && linker_.memory_is_strict) throw ScriptError();
       memory_value({"LENGTH", "len", "l"});
     }
   }
 
   void memory_attributes() {
-    const std::string_view known = linker_.kind == LinkerKind::Lld ? "rwxaRWXA!" : "rwxailRWXAIL!";
     std::string letters;
     for (ScriptToken token = next(ScriptMode::Expression); !token.is(")"); token = next(ScriptMode::Expression))
       letters += token.text;
-    const bool inverted_inside = linker_.kind == LinkerKind::Gold && letters.rfind('!') + 1 > 1;
-    if (letters.empty() || letters.find_first_not_of(known) != std::string::npos || inverted_inside)
+    const bool inverted_inside = linker_.inverts_first && letters.rfind('!') + 1 > 1;
+    if (letters.empty() || letters.find_first_not_of(linker_.memory_attributes) != std::string::npos || inverted_inside)
       throw ScriptError();
   }
 
@@ -457,7 +450,7 @@ class ScriptParser {
     expect("=", ScriptMode::Expression);
     Assignment made{".", {}, where_};
     operands(made);
-    if (linker_.kind == LinkerKind::Lld) use(std::move(made));
+    if (linker_.memory_is_evaluated) use(std::move(made));
   }
 
   /// "NAME TYPE FILEHDR PHDRS AT(EXPRESSION) FLAGS(EXPRESSION);", any number of them.
@@ -468,7 +461,7 @@ class ScriptParser {
       const ScriptToken type = lexer_.peek(ScriptMode::Expression);
       const bool known =
           find_word(kSegmentTypes, type.text) != nullptr && knows_word(kSegmentTypes, linker_, type.text);
-      if (!known && linker_.kind == LinkerKind::Bfd)
+      if (!known && linker_.segment_type_is_value)
         operands(made);
       else if (next(); !known && !is_number(type.text, linker_))
         throw ScriptError();
@@ -629,7 +622,7 @@ class ScriptParser {
       operands(made);
       return expect(")", ScriptMode::Expression);
     }
-    const bool nowhere = linker_.kind == LinkerKind::Gold && !in_sections_;
+    const bool nowhere = linker_.has_place_in_sections_alone && !in_sections_;
     if (nowhere && !token.quoted && is_among(token.text, {".", "DATA_SEGMENT_ALIGN", "DATA_SEGMENT_RELRO_END"}))
       refuse_place(made, token.text != ".");
     const bool wrong_number = !token.quoted && is_digit(token.text.front()) && !is_number(token.text, linker_);
@@ -789,14 +782,13 @@ class ScriptParser {
     if (counts) use(std::move(made));
   }
 
-  /// GNU ld wants a constant, and lld evaluates at once, when no symbol is known.
   void fill(bool one_operand) {
     Assignment made{".", {}, where_};
     if (one_operand)
       operand(made);
     else
       operands(made);
-    if (!made.uses.empty() && linker_.kind != LinkerKind::Gold) throw ScriptError();
+    if (!made.uses.empty() && linker_.fill_is_constant) throw ScriptError();
     use(std::move(made));
   }
 
@@ -834,7 +826,7 @@ class ScriptParser {
       } else if (lexer_.peek(ScriptMode::Statement).text.starts_with(':')) {
         next();  // ":text" is one word here
       } else if (accept("=")) {
-        fill(linker_.kind == LinkerKind::Lld);
+        fill(linker_.fill_is_one_operand);
       } else if (!accept("AT") && !accept(",")) {
         return;
       }

@@ -217,10 +217,10 @@ void ExportOptions::read(const NamedFile& file, const SearchPath& search, LinkJo
     job.missing.emplace_back(path, "too large for a version script");
     return;
   }
-  VersionScript script = file.kind == OptionEffect::DynamicList ? parse_dynamic_list(*text, path, job.linker)
+  VersionScript script = file.kind == OptionEffect::DynamicList ? parse_dynamic_list(*text, path, traits_of(job))
                          : file.kind == OptionEffect::RetainSymbols
                              ? retained_symbols(*text, path, traits_of(job))
-                             : parse_version_script(*text, path, job.linker, job.output == OutputKind::Relocatable);
+                             : parse_version_script(*text, path, traits_of(job), job.output == OutputKind::Relocatable);
   if (!script.error.empty()) {
     job.missing.emplace_back(path, script.error);
     return;

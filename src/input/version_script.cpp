@@ -17,57 +17,21 @@ struct VersionToken {
   bool is(std::string_view mark) const { return kind == Kind::Mark && text == mark; }
 };
 
-/// What the linkers read differently. GNU ld 2.40, gold 1.16, lld 14 and 19 and mold 1.10 were asked about every row.
+/// What is read, and as which linker reads it: GNU ld 2.40, gold 1.16, lld 14 and 19 and mold 1.10 were asked.
 struct VersionDialect {
-  bool labels_in_order = true;  ///< at most one "global:" and then one "local:", and none after names without a label
-  bool last_semicolon = true;   ///< the last name of a list ends with ";" too
-  bool empty = false;           ///< no node at all is a script
-  bool semicolon_is_name = false;  ///< where a name is expected, ";" is one
-  bool extern_is_name = false;     ///< in "extern;"
-  bool label_is_word = false;      ///< "global:foo" is one word, a name; "global: foo" is what it looks like
-  bool unknown_language = false;   ///< "Java" beside "C" and "C++"
-  bool anonymous_beside_others = false;
-  bool repeated_names = false;
-  bool many_parents = true;                          ///< "} V1 V2;"
-  bool known_parents = true;                         ///< and these are earlier nodes
-  std::string_view characters = "_.$/\\~=+[]*?-!^";  ///< of a name, beside letters and digits
-  bool few_begin = false;                            ///< it begins with a letter or one of "_.$*["
-  bool odd_characters = false;                       ///< what can't be in a name is left out with a warning
-  bool closed_sets = true;                           ///< "[a" is not a pattern
-  bool needs_names = false;                          ///< in extern "C" { }, and in a dynamic list
-  bool dynamic_list = false;  ///< nodes without names and local symbols; label_is_word: "global:" may be there
-  bool either_list = false;   ///< one name in "global:" of one node and "local:" of another
-  bool both_lists = true;     ///< one name in both lists of a node that is the first to have it
-};
+  const LinkerTraits& linker;
+  bool dynamic_list = false;  ///< nodes without names and local symbols
+  bool relocatable = false;   ///< of the output: gold compares the lists when it uses them
 
-VersionDialect version_dialect_of(LinkerKind linker) {
-  VersionDialect dialect;
-  switch (linker) {
-    case LinkerKind::Bfd:
-      dialect.odd_characters = true;
-      dialect.characters = "_.$\\[]*?-!^";
-      break;
-    case LinkerKind::Gold:
-      dialect.anonymous_beside_others = dialect.either_list = dialect.few_begin = true;
-      dialect.characters = "_.$[]*?-^";
-      dialect.both_lists = false;
-      break;
-    case LinkerKind::Lld:
-    case LinkerKind::Mold:
-      dialect.labels_in_order = dialect.known_parents = dialect.many_parents = false;
-      dialect.semicolon_is_name = dialect.repeated_names = dialect.either_list = true;
-      break;
+  bool last_semicolon() const { return dynamic_list || linker.last_name_has_semicolon; }
+  bool may_be_empty() const { return !dynamic_list && linker.empty_is_version_script; }
+  bool semicolon_is_name() const { return !dynamic_list && linker.semicolon_is_name; }
+  bool anonymous_beside_others() const {
+    return dynamic_list ? linker.needs_names_in_lists : linker.anonymous_beside_others;
   }
-  dialect.label_is_word = linker == LinkerKind::Lld;
-  const bool gnu = linker == LinkerKind::Bfd || linker == LinkerKind::Gold;
-  dialect.extern_is_name = dialect.unknown_language = dialect.needs_names = gnu;
-  dialect.closed_sets = !gnu;
-  if (linker == LinkerKind::Mold) {
-    dialect.last_semicolon = false;
-    dialect.empty = dialect.anonymous_beside_others = true;
-  }
-  return dialect;
-}
+  bool repeated_nodes() const { return dynamic_list ? linker.needs_names_in_lists : linker.repeated_nodes; }
+  bool compares_lists_of_node() const { return linker.names_are_in_one_list && !relocatable; }
+};
 
 struct VersionError {
   std::string reason{};
@@ -86,7 +50,7 @@ class VersionLexer {
       if (begins_word(c)) return word();
       ++at_;
       const bool mark = std::string_view(";{}:,").find(c) != std::string_view::npos;
-      if (mark || !dialect_.odd_characters) return {VersionToken::Kind::Mark, std::string(1, c)};
+      if (mark || !dialect_.linker.passes_over_odd_characters) return {VersionToken::Kind::Mark, std::string(1, c)};
     }
   }
 
@@ -124,11 +88,12 @@ class VersionLexer {
   static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
   bool is_word(char c) const {
-    return is_letter(c) || (c >= '0' && c <= '9') || dialect_.characters.find(c) != std::string_view::npos;
+    return is_letter(c) || (c >= '0' && c <= '9') ||
+           dialect_.linker.version_characters.find(c) != std::string_view::npos;
   }
 
   bool begins_word(char c) const {
-    if (!dialect_.few_begin) return is_word(c);
+    if (!dialect_.linker.few_characters_begin) return is_word(c);
     return is_letter(c) || std::string_view("_.$*[").find(c) != std::string_view::npos;
   }
 
@@ -139,7 +104,7 @@ class VersionLexer {
       if (text_[at_] == ':') {
         const bool more = at_ + 1 < text_.size();
         const bool pair = more && text_[at_ + 1] == ':';
-        if (!pair && !(dialect_.label_is_word && more && is_word(text_[at_ + 1]))) break;
+        if (!pair && !(dialect_.linker.label_may_be_word && more && is_word(text_[at_ + 1]))) break;
         at_ += pair ? 1 : 0;
       }
       ++at_;
@@ -160,7 +125,7 @@ class VersionParser {
   VersionScript parse() {
     try {
       for (take(); token_.kind != VersionToken::Kind::End; take()) node();
-      if (script_.nodes.empty() && !dialect_.empty) throw VersionError();
+      if (script_.nodes.empty() && !dialect_.may_be_empty()) throw VersionError();
     } catch (const VersionError& error) {
       script_.nodes.clear();
       script_.error = "line " + std::to_string(lexer_.line()) + ": syntax error";
@@ -193,7 +158,7 @@ class VersionParser {
     std::size_t parents = 0;
     for (take(); is_name() && !dialect_.dynamic_list; take()) parent(++parents);
     expect(";");
-    if (dialect_.dynamic_list && dialect_.needs_names && node.globals.empty())
+    if (dialect_.dynamic_list && dialect_.linker.needs_names_in_lists && node.globals.empty())
       throw VersionError{"no name in the list"};
     check(node);
     script_.nodes.push_back(std::move(node));
@@ -201,24 +166,24 @@ class VersionParser {
 
   /// The nodes that it follows: "} V1;"
   void parent(std::size_t number) const {
-    if (number > 1 && !dialect_.many_parents) throw VersionError{"';' is missing before '" + token_.text + "'"};
-    if (dialect_.known_parents && !names_.contains(token_.text))
+    if (number > 1 && !dialect_.linker.many_parents) throw VersionError{"';' is missing before '" + token_.text + "'"};
+    if (dialect_.linker.parents_are_known && !names_.contains(token_.text))
       throw VersionError{"no node " + token_.text + " before it"};
   }
 
   void check(const VersionNode& node) {
-    if (dialect_.closed_sets) {
+    if (dialect_.linker.needs_closed_sets) {
       check_sets(node.globals);
       check_sets(node.locals);
     }
     const bool second = !names_.insert(node.name).second;
-    if (names_.size() + (second ? 1 : 0) > 1 && names_.contains("") && !dialect_.anonymous_beside_others)
+    if (names_.size() + (second ? 1 : 0) > 1 && names_.contains("") && !dialect_.anonymous_beside_others())
       throw VersionError{"a node without a name beside another node"};
-    if (second && !dialect_.repeated_names) throw VersionError{"a second node " + node.name};
+    if (second && !dialect_.repeated_nodes()) throw VersionError{"a second node " + node.name};
     Patterns globals = as_set(node.globals);
     Patterns locals = as_set(node.locals);
-    if (!dialect_.both_lists) check_both_lists(node);
-    if (dialect_.either_list) return;
+    if (dialect_.compares_lists_of_node()) check_both_lists(node);
+    if (dialect_.linker.names_are_in_many_lists) return;
     check_lists(globals, locals_);
     check_lists(locals, globals_);
     globals_.merge(globals);
@@ -281,22 +246,24 @@ class VersionParser {
         external(*list);
       } else if (const VersionToken before = token_; is_name() && take().is(":") && is_label(before)) {
         const Place next = before.text == "global" ? Place::Global : Place::Local;
-        if (dialect_.dynamic_list && (next == Place::Local || !dialect_.label_is_word)) throw VersionError();
+        if (dialect_.dynamic_list && (next == Place::Local || !dialect_.linker.label_may_be_word)) throw VersionError();
         const bool in_order = place == Place::Begin || (place == Place::Global && next == Place::Local);
-        if (dialect_.labels_in_order && !in_order) throw VersionError{"'" + before.text + ":' after other names"};
+        if (dialect_.linker.labels_in_order && !in_order)
+          throw VersionError{"'" + before.text + ":' after other names"};
         place = next;
         list = next == Place::Global ? &node.globals : &node.locals;
-        if (take().is("}") && dialect_.labels_in_order) throw VersionError{"no name after '" + before.text + ":'"};
+        if (take().is("}") && dialect_.linker.labels_in_order)
+          throw VersionError{"no name after '" + before.text + ":'"};
         continue;
       } else if (before.kind == VersionToken::Kind::Mark) {
-        if (!before.is(";") || !dialect_.semicolon_is_name) throw VersionError();
+        if (!before.is(";") || !dialect_.semicolon_is_name()) throw VersionError();
         take();
         list->push_back({";", false, true});
       } else {
         list->push_back({before.text, false, before.kind == VersionToken::Kind::Quoted});
       }
       if (place == Place::Begin) place = Place::Names;
-      if (token_.is("}") && !dialect_.last_semicolon && !language) return;
+      if (token_.is("}") && !dialect_.last_semicolon() && !language) return;
       expect(";");
       take();
     }
@@ -309,13 +276,13 @@ class VersionParser {
   /// "extern" and what is after it: "C++" { names }. Leaves the token behind "}". Where "extern;" is a name, it leaves ";".
   void external(std::vector<SymbolPattern>& list) {
     const VersionToken language = take();
-    if (dialect_.extern_is_name && language.is(";")) return list.push_back({"extern", false, false});
+    if (dialect_.linker.extern_may_be_name && language.is(";")) return list.push_back({"extern", false, false});
     const bool known =
-        language.text == "C" || language.text == "C++" || (language.text == "Java" && dialect_.unknown_language);
+        language.text == "C" || language.text == "C++" || (language.text == "Java" && dialect_.linker.knows_java);
     if (language.kind != VersionToken::Kind::Quoted || !known) throw VersionError{"no such language: " + shown()};
     take();
     expect("{");
-    if (take().is("}") && dialect_.needs_names) throw VersionError{"no name in the braces"};
+    if (take().is("}") && dialect_.linker.needs_names_in_lists) throw VersionError{"no name in the braces"};
     for (; !token_.is("}"); take()) {
       if (!is_name()) throw VersionError{"a name is missing before " + shown()};
       list.push_back({token_.text, language.text == "C++", token_.kind == VersionToken::Kind::Quoted});
@@ -338,18 +305,14 @@ class VersionParser {
 
 }  // namespace
 
-VersionScript parse_version_script(std::string_view text, const std::string& where, LinkerKind linker,
+VersionScript parse_version_script(std::string_view text, const std::string& where, const LinkerTraits& linker,
                                    bool relocatable) {
-  VersionDialect dialect = version_dialect_of(linker);
-  dialect.both_lists |= relocatable;  // gold compares the lists when it uses them
+  const VersionDialect dialect{.linker = linker, .relocatable = relocatable};
   return VersionParser(text, where, dialect).parse();
 }
 
-VersionScript parse_dynamic_list(std::string_view text, const std::string& where, LinkerKind linker) {
-  VersionDialect dialect = version_dialect_of(linker);
-  dialect.dynamic_list = dialect.last_semicolon = true;
-  dialect.empty = dialect.semicolon_is_name = false;
-  dialect.anonymous_beside_others = dialect.repeated_names = dialect.needs_names;  // several lists
+VersionScript parse_dynamic_list(std::string_view text, const std::string& where, const LinkerTraits& linker) {
+  const VersionDialect dialect{.linker = linker, .dynamic_list = true};
   return VersionParser(text, where, dialect).parse();
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "elfaudit/link_job.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 
@@ -16,11 +17,11 @@ struct VersionScript {
 };
 
 /// As that linker reads it: they do not all accept the same. `where` names the file in the nodes.
-VersionScript parse_version_script(std::string_view text, const std::string& where, LinkerKind linker,
+VersionScript parse_version_script(std::string_view text, const std::string& where, const LinkerTraits& linker,
                                    bool relocatable = false);
 
 /// --dynamic-list and --export-dynamic-symbol-list: "{ foo; bar*; };", nodes without names and local symbols.
-VersionScript parse_dynamic_list(std::string_view text, const std::string& where, LinkerKind linker);
+VersionScript parse_dynamic_list(std::string_view text, const std::string& where, const LinkerTraits& linker);
 
 std::vector<SymbolPattern> all_patterns(const VersionScript& script);
 

@@ -11,6 +11,7 @@
 
 #include "resolve/resolve.hpp"
 #include "support/path.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 
@@ -77,19 +78,7 @@ std::string_view to_phrase(KnownBy known_by) {
   }
 }
 
-std::string_view to_word(LinkerKind linker) {
-  switch (linker) {
-    case LinkerKind::Bfd:
-      return "bfd";
-    case LinkerKind::Lld:
-      return "lld";
-    case LinkerKind::Mold:
-      return "mold";
-    case LinkerKind::Gold:
-      return "gold";
-  }
-  return {};
-}
+std::string_view to_word(LinkerKind linker) { return traits_of(linker).word; }
 
 std::string counted(std::size_t n, std::string_view one) { return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s"); }
 

@@ -26,8 +26,8 @@ int fit(const std::vector<SymbolPattern>& list, std::string_view name) {
 }
 
 /// lld takes the first exact name, "local:" of a node without a name before its "global:", else the last pattern but
-/// "*"; nothing where neither matches.
-std::optional<bool> local_by_order(const std::vector<VersionNode>& nodes, std::string_view name) {
+/// "*".
+bool local_in_lld(const std::vector<VersionNode>& nodes, std::string_view name) {
   for (const VersionNode& node : nodes) {
     if (node.name.empty() && fit(node.locals, name) == 3) return true;
     if (fit(node.globals, name) == 3) return false;
@@ -37,7 +37,11 @@ std::optional<bool> local_by_order(const std::vector<VersionNode>& nodes, std::s
     if (fit(node->globals, name) == 2) return false;
     if (fit(node->locals, name) == 2) return true;
   }
-  return std::nullopt;
+  const auto any = [&](const auto& list) {
+    return std::any_of(nodes.begin(), nodes.end(), [&](const VersionNode& node) { return fit(list(node), name) == 1; });
+  };
+  return any([](const VersionNode& node) -> const auto& { return node.locals; }) &&
+         !any([](const VersionNode& node) -> const auto& { return node.globals; });
 }
 
 /// The node, by how well its list matches: one for "*", one for other patterns. The last one counts.
@@ -157,39 +161,45 @@ bool matches(const SymbolPattern& pattern, std::string_view name) {
 }
 
 bool Exports::made_local(std::string_view name) const {
-  if (job_.linker == LinkerKind::Bfd) return choose_node(job_.versions, name).local;
-  if (job_.linker == LinkerKind::Gold) return gold_choice(job_.versions, name).local;
-  if (traits_of(job_).rules == ResolutionRules::Mold) return local_in_mold(job_.versions, name).value_or(false);
-  if (traits_of(job_).rules == ResolutionRules::Lld)
-    if (const std::optional<bool> local = local_by_order(job_.versions, name)) return *local;
-  int global = 0;
-  int local = 0;
-  for (const VersionNode& node : job_.versions) {
-    global = std::max(global, fit(node.globals, name));
-    local = std::max(local, fit(node.locals, name));
+  switch (traits_of(job_).rules) {
+    case ResolutionRules::Gold:
+      return gold_choice(job_.versions, name).local;
+    case ResolutionRules::Lld:
+      return local_in_lld(job_.versions, name);
+    case ResolutionRules::Mold:
+      return local_in_mold(job_.versions, name).value_or(false);
+    case ResolutionRules::GnuLd:
+      break;
   }
-  return local > global;
+  return choose_node(job_.versions, name).local;
 }
 
 bool Exports::made_local(std::string_view name, std::string_view version, bool default_version) const {
   if (version.empty()) return made_local(name);
-  if (job_.linker == LinkerKind::Gold) return false;
-  if (job_.linker == LinkerKind::Bfd)
-    return std::any_of(job_.versions.begin(), job_.versions.end(), [&](const VersionNode& node) {
-      return node.name == version && fit(node.locals, name) > 0 && fit(node.globals, name) == 0;
-    });
-  const ResolutionRules rules = traits_of(job_).rules;
-  if (rules == ResolutionRules::Mold && job_.output == OutputKind::SharedObject) return false;
-  if (rules != ResolutionRules::Lld) return made_local(name);
-  return std::any_of(job_.versions.begin(), job_.versions.end(), [&](const VersionNode& node) {
-    const int local = fit(node.locals, name);
-    return default_version ? local == 3 : node.name == version && local > fit(node.globals, name);
+  const auto any_node = [&](const auto& hides) {
+    return std::any_of(job_.versions.begin(), job_.versions.end(), hides);
+  };
+  switch (traits_of(job_).rules) {
+    case ResolutionRules::Gold:
+      return false;
+    case ResolutionRules::Lld:
+      return any_node([&](const VersionNode& node) {
+        const int local = fit(node.locals, name);
+        return default_version ? local == 3 : node.name == version && local > fit(node.globals, name);
+      });
+    case ResolutionRules::Mold:
+      return job_.output != OutputKind::SharedObject && made_local(name);
+    case ResolutionRules::GnuLd:
+      break;
+  }
+  return any_node([&](const VersionNode& node) {
+    return node.name == version && fit(node.locals, name) > 0 && fit(node.globals, name) == 0;
   });
 }
 
 bool Exports::shared_keeps(std::string_view name, const Origin& origin) const {
   if (excluded(origin)) return false;
-  if (traits_of(job_).rules != ResolutionRules::Mold) return true;
+  if (!traits_of(job_).shared_needs_outrank_lists) return true;
   bool by_star = false;
   if (!local_in_mold(job_.versions, name, &by_star).value_or(false)) return true;
   return job_.output == OutputKind::Executable && !by_star;

@@ -34,7 +34,7 @@ bool is_array_bound(std::string_view name) {
 }
 
 bool is_relative_plt_bound(std::string_view name, const Asked& link) {
-  const bool in_script = link.job.linker == LinkerKind::Bfd && has_word(link.machine.script_iplt_names, name);
+  const bool in_script = traits_of(link.job).script_is_whole && has_word(link.machine.script_iplt_names, name);
   return in_script || has_word(link.machine.iplt_names, name);
 }
 
@@ -58,15 +58,14 @@ bool saves_registers(std::string_view name, std::string_view savers) {
   });
 }
 
-/// What only one machine's linkers define. mold 1.10 has no code that saves registers.
+/// What only one machine's linkers define.
 bool of_machine(std::string_view name, const Asked& link) {
   const MachineTraits& machine = link.machine;
-  const LinkerKind linker = link.job.linker;
+  const LinkerTraits& linker = traits_of(link.job);
   if (has_word(machine.names, name)) return true;
-  if (linker != LinkerKind::Mold && saves_registers(name, machine.savers)) return true;
-  if (linker != LinkerKind::Mold && linker != LinkerKind::Lld && saves_registers(name, machine.vector_savers))
-    return true;
-  if (linker == LinkerKind::Bfd && link.job.replaces_default_script) return false;
+  if (linker.saves_registers && saves_registers(name, machine.savers)) return true;
+  if (linker.saves_vector_registers && saves_registers(name, machine.vector_savers)) return true;
+  if (linker.script_is_whole && link.job.replaces_default_script) return false;
   return has_word(machine.layout_names, name) ||
          (link.job.output == OutputKind::Executable && has_word(machine.program_names, name));
 }
@@ -132,14 +131,14 @@ bool defined_by_linker(std::string_view name, const LinkJob& job, const MachineT
   const Asked link{job, machine, dynamic};
   if (name == "_GLOBAL_OFFSET_TABLE_" || of_machine(name, link)) return true;
   if (name == "_DYNAMIC" && (dynamic || job.pie || job.output == OutputKind::SharedObject)) return true;
-  switch (job.linker) {
-    case LinkerKind::Bfd:
+  switch (traits_of(job).rules) {
+    case ResolutionRules::GnuLd:
       return by_bfd(name, link);
-    case LinkerKind::Gold:
+    case ResolutionRules::Gold:
       return by_gold(name, link);
-    case LinkerKind::Lld:
+    case ResolutionRules::Lld:
       return by_lld(name, link);
-    case LinkerKind::Mold:
+    case ResolutionRules::Mold:
       return by_mold(name, link);
   }
   return false;

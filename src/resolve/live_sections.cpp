@@ -279,8 +279,7 @@ void LiveSections::mark_exported() {
       if (symbol.section == kNone || !visible(object, symbol, id)) continue;
       if (resolution_.resolution_of({id, s}) != SymbolResolution::Kept && !was_displaced({id, s}, name)) continue;
       if (!everything && !exports.in_dynamic_list(name) && !exports.exported_by_script(symbol, name)) continue;
-      // GNU ld keeps the section of every name with a version, a local one's too.
-      const bool by_version = job_.linker == LinkerKind::Bfd && !symbol.version.empty();
+      const bool by_version = linker_.keeps_versioned && !symbol.version.empty();
       if (!by_version && exports.made_local(name, object.text(symbol.version), symbol.default_version)) continue;
       if (exports.excluded(object.origin)) continue;
       mark(id, needed_for(id, symbol));
@@ -330,30 +329,6 @@ void LiveSections::mark_names_of(const ObjectFacts& shared, std::uint32_t input,
 
 namespace {
 
-/// Rule 1: the types of sections that a linker keeps, their names, and how others begin that it keeps.
-struct KeptSections {
-  LinkerKind linker;
-  std::array<std::uint32_t, 4> types;
-  std::string_view names;
-  std::string_view stems;
-};
-
-constexpr std::array<KeptSections, 4> kKeptSections = {{
-    {LinkerKind::Bfd,
-     {SHT_NOTE},
-     ".init .fini .jcr .ctors .dtors .init_array .fini_array .preinit_array",
-     ".ctors. .dtors. .init_array. .fini_array."},
-    {LinkerKind::Gold,
-     {SHT_INIT_ARRAY, SHT_FINI_ARRAY},
-     "",
-     ".init .fini .jcr .ctors .dtors .preinit_array .note .gcc_except_table"},
-    {LinkerKind::Lld,
-     {SHT_INIT_ARRAY, SHT_FINI_ARRAY, SHT_PREINIT_ARRAY, SHT_NOTE},
-     ".init .fini .jcr",
-     ".ctors .dtors .init_array"},
-    {LinkerKind::Mold, {SHT_INIT_ARRAY, SHT_FINI_ARRAY, SHT_PREINIT_ARRAY, SHT_NOTE}, "", ".init .fini .ctors .dtors"},
-}};
-
 /// What gold takes for a part of GCC or glibc by its name: is_section_name_included() in gold/object.cc.
 bool is_of_runtime(std::string_view name) {
   const auto holds = [&](std::string_view word, std::string_view stems) {
@@ -371,14 +346,13 @@ bool LiveSections::is_root(const SectionNode& node) const {
   if ((node.flags & SHF_ALLOC) == 0)
     return note && !linker_.keeps_unallocated;  // GNU ld asks no note whether it is loaded
   if ((node.flags & kRetain) != 0) return true;
-  const KeptSections& kept = *std::find_if(kKeptSections.begin(), kKeptSections.end(),
-                                           [&](const KeptSections& row) { return row.linker == linker_.kind; });
-  const bool by_type = std::find(kept.types.begin(), kept.types.end(), node.type) != kept.types.end();
-  if (by_type && (note || node.type != SHT_NOTE)) return true;
+  if (note && linker_.keeps_notes) return true;
+  if ((node.type == SHT_INIT_ARRAY || node.type == SHT_FINI_ARRAY) && linker_.keeps_arrays) return true;
+  if (node.type == SHT_PREINIT_ARRAY && linker_.keeps_first_array) return true;
   const std::string_view name = node.name;
-  if (has_word(kept.names, name) || any_word(kept.stems, [&](std::string_view stem) { return name.starts_with(stem); }))
-    return true;
-  if (linker_.kind == LinkerKind::Gold && is_of_runtime(name)) return true;
+  if (has_word(linker_.kept_sections, name)) return true;
+  if (any_word(linker_.kept_stems, [&](std::string_view stem) { return name.starts_with(stem); })) return true;
+  if (linker_.keeps_runtime_by_name && is_of_runtime(name)) return true;
   if (!linker_.takes_records_apart && name == ".eh_frame") return true;
   if (linker_.keeps_exception_indexes && name.starts_with(".ARM.exidx")) return true;
   return linker_.keeps_c_named_sections && is_c_identifier(name);

@@ -84,11 +84,10 @@ class LostReferences {
   }
 
   bool counts(const LocalUse& use) const {
-    if (linker_.rules == ResolutionRules::GnuLd && !classes_are_known(machine_of(inputs_).relocations) &&
+    if (linker_.passes_powerpc_tables && !classes_are_known(machine_of(inputs_).relocations) &&
         (use.section.starts_with(".toc") || use.section == ".opd" || use.section == ".got2" || use.section == ".fixup"))
       return false;  // PowerPC's tables are of the whole object
-    if (use.ordered && linker_.rules != ResolutionRules::Gold)
-      return linker_.rules == ResolutionRules::Lld && !job_.gc_sections;
+    if (use.ordered && !linker_.asks_ordered_sections) return linker_.asks_ordered_unless_gc && !job_.gc_sections;
     return (linker_.asks_relocation_none || !use.none) && !may_name_discarded(job_, use.section, use.alloc);
   }
 
@@ -130,11 +129,11 @@ class LostReferences {
 }  // namespace
 
 bool may_name_discarded(const LinkJob& job, std::string_view section, bool alloc) {
-  const ResolutionRules rules = traits_of(job).rules;
-  if (rules == ResolutionRules::Lld) return !alloc || section == ".toc" || section == ".got2";
+  const LinkerTraits& linker = traits_of(job);
+  if (linker.passes_unallocated) return !alloc || section == ".toc" || section == ".got2";
   if (section == ".eh_frame" || section == ".gcc_except_table") return true;
-  if (section.starts_with(rules == ResolutionRules::GnuLd ? ".gdb_index" : ".gnu.build.attributes")) return true;
-  if (alloc && rules == ResolutionRules::GnuLd) return false;
+  if (section.starts_with(linker.passed_section)) return true;
+  if (alloc && linker.debug_is_unallocated) return false;
   constexpr std::array<std::string_view, 5> kDebug = {".debug", ".zdebug", ".gnu.linkonce.wi.", ".line", ".stab"};
   return std::any_of(kDebug.begin(), kDebug.end(), [&](std::string_view stem) { return section.starts_with(stem); });
 }

@@ -263,7 +263,7 @@ class RelocationCheck {
  public:
   RelocationCheck(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution)
       : job_(job), inputs_(inputs), out_(resolution), targets_(job, inputs, resolution) {
-    link_ = {job.linker, job.linker_version, RelocationRules::None, output_of(job), job.relocations};
+    link_ = {&traits_of(job), RelocationRules::None, output_of(job), job.relocations};
   }
 
   void run(const RelocationReaderFunction& read, const GraphReaderFunction& read_graph,
@@ -284,8 +284,6 @@ class RelocationCheck {
   }
 
  private:
-  bool is_linker(LinkerKind kind) const { return job_.linker == kind; }
-
   /// Those of the machine that most of the link is for: the first one's.
   void collect_objects() {
     for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
@@ -303,7 +301,7 @@ class RelocationCheck {
 
   /// Of a program loaded at a fixed place. GNU ld refuses small addresses of any library's symbol in writable data.
   bool leave_what_may_be_refused() {
-    if (refuses_small_everywhere() || !classes_are_known(link_.rules)) return true;
+    if (lacks_small(link_) || !classes_are_known(link_.rules)) return true;
     std::unordered_set<std::string_view> odd;
     bool any_library = false;
     for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
@@ -316,7 +314,7 @@ class RelocationCheck {
             odd.insert(library.name(library.symbols[s]));
       }
     }
-    every_object_ = any_library && (is_linker(LinkerKind::Bfd) || !job_.relocations.copies);
+    every_object_ = any_library && (link_.linker->refuses_small_in_data || !job_.relocations.copies);
     if (every_object_) return true;
     std::erase_if(objects_, [&](const Object& object) {
       return std::none_of(object.facts->symbols.begin(), object.facts->symbols.end(), [&](const Symbol& symbol) {
@@ -324,11 +322,6 @@ class RelocationCheck {
       });
     });
     return !objects_.empty();
-  }
-
-  /// mold 1.10 does not know R_AARCH64_ABS32 and ABS16 at all.
-  bool refuses_small_everywhere() const {
-    return is_linker(LinkerKind::Mold) && link_.rules == RelocationRules::Aarch64;
   }
 
   static bool is_odd(const Symbol& symbol) {
@@ -343,77 +336,17 @@ class RelocationCheck {
     question.null_symbol = link_.pic();
     const bool absolute = any_absolute_symbol(job_, inputs_, out_);
     question.instructions =
-        absolute && link_.pic() && is_linker(LinkerKind::Bfd) && link_.rules == RelocationRules::X86_64;
+        absolute && link_.pic() && link_.linker->rewrites_loads && link_.rules == RelocationRules::X86_64;
     for (const RelocationType& type : relocation_types(link_.rules)) {
       question.types.resize(type.number + 1);
-      question.types.back() = places(type.what, absolute);
+      question.types.back() = asked_places(link_, type.what, absolute, refuses_text());
     }
     return question;
   }
 
-  AskedPlaces places(RelocationClass what, bool absolute) const {
-    constexpr AskedPlaces kAll{true, true, true, true};
-    constexpr AskedPlaces kGlobal{false, false, true, true};
-    constexpr AskedPlaces kNone{};
-    const bool bfd = is_linker(LinkerKind::Bfd);
-    switch (what) {
-      case Word:
-        if (!link_.pic()) return {false, false, true, false};
-        return {refuses_text(), false, refuses_text() || bfd, false};
-      case Small:
-      case SmallSigned:
-        return link_.pic() || refuses_small_everywhere() ? kAll : kGlobal;
-      case SmallPart:
-      case LowPart:
-        return link_.pic() ? kAll : kGlobal;
-      case LocalExec:
-        return link_.shared() ? kAll : kGlobal;
-      case Nothing:
-        return bfd ? kGlobal : kNone;
-      case LocalExecWord:
-        return kAll;
-      case TlsOffset:
-      case TlsModule:
-        return bfd ? kGlobal : kNone;
-      case TlsOffsetWord:
-        return bfd ? kAll : kNone;
-      case Call:
-        return absolute && link_.pic() ? kGlobal : kNone;
-      case Got:
-      case GotInstruction:
-        return absolute && bfd && link_.pic() ? kGlobal : kNone;
-      case GotLoad:
-      case GotRewritten:
-        return kNone;
-      case GotOffset:
-      case GotOffset32:
-      case GotWide:
-      case FromGot:
-      case PltFromGot:
-      case Size:
-      case TraditionalTls:
-      case NewToLld:
-      case NewToMold:
-      case NewToBoth:
-      case Padding:
-        return kAll;
-      case Distance:
-      case DistanceByte:
-      case DistancePart:
-      case DistanceWord:
-      case Page:
-      case InPage:
-      case InPageLoad:
-      case ShortBranch:
-        return kGlobal;
-    }
-    return kNone;
-  }
-
-  /// GNU ld for x86 warns of text relocations unless an option allows them, the others only where an option asks.
   bool warns_of_text() const {
     if (job_.warnings.text) return *job_.warnings.text;
-    return is_linker(LinkerKind::Bfd) && machine_->warns_of_text_relocations && !job_.relocations.text;
+    return link_.linker->warns_of_text_relocations && machine_->warns_of_text_relocations && !job_.relocations.text;
   }
 
   /// Are text relocations anything that is looked for?

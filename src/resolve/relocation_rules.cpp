@@ -449,8 +449,8 @@ JudgedRelocation judge_gold(const Case& c) {
 
 // lld: Relocations.cpp, RelocationScanner::isStaticLinkTimeConstant and processAux; the same for all machines.
 
-/// The address written is the unrelocated one, without a word: lld before 15.
-bool old_lld_accepts(const Case& c) {
+/// The address written is the unrelocated one, without a word.
+bool writes_unrelocated(const Case& c) {
   return c.pie() && c.own() && c.to.defined_as == Visibility::Default &&
          (c.to.type == SymbolType::Object || c.to.type == SymbolType::Function);
 }
@@ -471,7 +471,7 @@ JudgedRelocation lld_dynamic(const Case& c, bool replaceable) {
     if (c.to.type != SymbolType::Object) return kNotPic;
     return c.to.has_size && c.link.policy.copies ? kAccepted : kNoCopy;
   }
-  if (c.link.old_lld() && old_lld_accepts(c)) return kAccepted;
+  if (c.link.linker->writes_unrelocated && writes_unrelocated(c)) return kAccepted;
   const bool in_section = c.what == Word && c.read_only() && c.pic();
   return in_section ? refused(RelocationProblem::Text) : kNotPic;
 }
@@ -479,7 +479,7 @@ JudgedRelocation lld_dynamic(const Case& c, bool replaceable) {
 JudgedRelocation judge_lld(const Case& c) {
   if (c.what == Nothing) return kAccepted;
   if (c.what == GotWide || c.what == TraditionalTls) return kUnsupported;
-  if (c.what == LocalExecWord && c.link.old_lld()) return kUnsupported;
+  if (c.what == LocalExecWord && c.link.linker->lacks_wide_local_exec) return kUnsupported;
   if (c.what == NewToLld || c.what == NewToBoth) return kUnsupported;
   if (c.what == NewToMold) return kAccepted;
   if (c.what == Padding) return kUnsupported;  // of lld before 15, which deletes nothing
@@ -554,15 +554,15 @@ bool asks_for_address(RelocationClass what) {
 
 bool makes_program_hold(const RelocationLink& link, RelocationClass what, const RelocationTarget& target,
                         const RelocatedSection& section) {
-  const bool lld = link.linker == LinkerKind::Lld;
+  const LinkerTraits& linker = *link.linker;
   if (link.shared() || !target.library()) return false;
-  if (what == Call || what == ShortBranch) return link.linker == LinkerKind::Bfd;
+  if (what == Call || what == ShortBranch) return linker.calls_make_stand_ins;
   if (!asks_for_address(what) || !(target.is_function() || link.policy.copies)) return false;
-  const bool writes = section.writable || (lld && link.policy.text == false);
-  if (link.linker == LinkerKind::Gold)
+  const bool writes = section.writable || (linker.notext_is_writable && link.policy.text == false);
+  if (linker.values_of_copies_alone)
     return !writes && !target.is_function() && target.type != SymbolType::NoType && target.has_size;
   if (!writes) return true;
-  if (lld) return what != Word && what != DistanceWord;
+  if (linker.holds_what_is_short) return what != Word && what != DistanceWord;
   return target.is_function() && what != Word;
 }
 
@@ -581,25 +581,86 @@ bool classes_are_known(RelocationRules rules) {
 }
 
 bool relocations_are_judged(const RelocationLink& link) {
-  if (link.rules == RelocationRules::Riscv64) return link.old_lld();
-  if (link.rules == RelocationRules::Ppc64le) return link.linker == LinkerKind::Lld || link.linker == LinkerKind::Mold;
-  const bool linker = link.linker == LinkerKind::Bfd || link.linker == LinkerKind::Lld ||
-                      link.linker == LinkerKind::Mold || link.linker == LinkerKind::Gold;
-  if (link.rules == RelocationRules::Aarch64) return linker && link.linker != LinkerKind::Gold;
-  return linker && link.rules == RelocationRules::X86_64;
+  if (link.rules == RelocationRules::Riscv64) return link.linker->lacks_padding;
+  if (link.rules == RelocationRules::Ppc64le) return link.linker->lacks_powerpc_relocations;
+  if (link.rules == RelocationRules::Aarch64) return link.linker->is_judged_on_aarch64;
+  return link.rules == RelocationRules::X86_64;
+}
+
+bool lacks_small(const RelocationLink& link) {
+  return link.linker->lacks_small_addresses && link.rules == RelocationRules::Aarch64;
+}
+
+AskedPlaces asked_places(const RelocationLink& link, RelocationClass what, bool absolute, bool refuses_text) {
+  constexpr AskedPlaces kAll{true, true, true, true};
+  constexpr AskedPlaces kGlobal{false, false, true, true};
+  constexpr AskedPlaces kNone{};
+  const bool more = link.linker->refuses_more_classes;
+  switch (what) {
+    case Word:
+      if (!link.pic()) return {false, false, true, false};
+      return {refuses_text, false, refuses_text || more, false};
+    case Small:
+    case SmallSigned:
+      return link.pic() || lacks_small(link) ? kAll : kGlobal;
+    case SmallPart:
+    case LowPart:
+      return link.pic() ? kAll : kGlobal;
+    case LocalExec:
+      return link.shared() ? kAll : kGlobal;
+    case Nothing:
+      return more ? kGlobal : kNone;
+    case LocalExecWord:
+      return kAll;
+    case TlsOffset:
+    case TlsModule:
+      return more ? kGlobal : kNone;
+    case TlsOffsetWord:
+      return more ? kAll : kNone;
+    case Call:
+      return absolute && link.pic() ? kGlobal : kNone;
+    case Got:
+    case GotInstruction:
+      return absolute && more && link.pic() ? kGlobal : kNone;
+    case GotLoad:
+    case GotRewritten:
+      return kNone;
+    case GotOffset:
+    case GotOffset32:
+    case GotWide:
+    case FromGot:
+    case PltFromGot:
+    case Size:
+    case TraditionalTls:
+    case NewToLld:
+    case NewToMold:
+    case NewToBoth:
+    case Padding:
+      return kAll;
+    case Distance:
+    case DistanceByte:
+    case DistancePart:
+    case DistanceWord:
+    case Page:
+    case InPage:
+    case InPageLoad:
+    case ShortBranch:
+      return kGlobal;
+  }
+  return kNone;
 }
 
 JudgedRelocation judge_relocation(const RelocationLink& link, RelocationClass what, const RelocationTarget& target,
                                   const RelocatedSection& section) {
   const Case c{link, what, target, section};
-  switch (link.linker) {
-    case LinkerKind::Lld:
+  switch (link.linker->rules) {
+    case ResolutionRules::Lld:
       return judge_lld(c);
-    case LinkerKind::Mold:
+    case ResolutionRules::Mold:
       return judge_mold(c);
-    case LinkerKind::Gold:
+    case ResolutionRules::Gold:
       return judge_gold(c);
-    case LinkerKind::Bfd:
+    case ResolutionRules::GnuLd:
       return link.rules == RelocationRules::Aarch64 ? judge_bfd_aarch64(c) : judge_bfd(c);
   }
   return kAccepted;

@@ -9,6 +9,8 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
+#include "scan/object_queries.hpp"
+#include "target/linker_traits.hpp"
 #include "target/machine_traits.hpp"
 
 namespace elfaudit {
@@ -94,15 +96,13 @@ struct RelocatedSection {
 /// The link, as far as it matters.
 struct RelocationLink {
   enum class Output : std::uint8_t { Program, PieProgram, SharedObject };
-  LinkerKind linker = LinkerKind::Bfd;
-  int linker_version = 0;  ///< 0: the newest
+  const LinkerTraits* linker = &traits_of(LinkerKind::Bfd);
   RelocationRules rules = RelocationRules::None;
   Output output = Output::Program;
   RelocationPolicy policy;
 
   bool pic() const { return output != Output::Program; }
   bool shared() const { return output == Output::SharedObject; }
-  bool old_lld() const { return linker == LinkerKind::Lld && linker_version != 0 && linker_version < 15; }
 };
 
 struct JudgedRelocation {
@@ -115,6 +115,12 @@ bool classes_are_known(RelocationRules rules);
 
 /// Is there a linker and machine whose rules are known?
 bool relocations_are_judged(const RelocationLink& link);
+
+/// Does the linker know no addresses in fewer bits at all?
+bool lacks_small(const RelocationLink& link);
+
+/// Where a relocation of that class can be refused at all. `absolute`: some symbol of the link is.
+AskedPlaces asked_places(const RelocationLink& link, RelocationClass what, bool absolute, bool refuses_text);
 
 /// Does it make a program hold a copy of a library's variable, or a stand-in of its function? Not of mold.
 bool makes_program_hold(const RelocationLink& link, RelocationClass what, const RelocationTarget& target,

@@ -53,7 +53,7 @@ bool rests_on_absence(const Rejection& rejection) {
 bool ends_the_link(const LinkJob& job, const Unresolved& name) {
   if (name.option == "--gc-sections with -r") return true;
   if (name.option == "--require-defined" && !job.relocations.noinhibit_exec) return true;
-  const bool goes_on = job.linker == LinkerKind::Gold && job.relocations.noinhibit_exec && !name.library.valid();
+  const bool goes_on = traits_of(job).forces_operands && job.relocations.noinhibit_exec && !name.library.valid();
   return is_operand(job, name) && !goes_on;
 }
 
@@ -178,7 +178,7 @@ void conclude(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolut
     std::erase_if(resolution.rejections, rests_on_absence);
     return;
   }
-  if (job.relocations.noinhibit_exec && job.linker == LinkerKind::Bfd) note_made_local(job, inputs, resolution);
+  if (job.relocations.noinhibit_exec && !traits_of(job).forces_hidden) note_made_local(job, inputs, resolution);
   for (Unresolved& name : resolution.unresolved)
     name.reported = !name.in_bytecode && is_reported(job, name) && !(job.warnings.silent && is_only_warned(job, name));
   if (!all_read(inputs)) resolution.judgement.undefined = Judged::InputUnread;

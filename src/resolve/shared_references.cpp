@@ -251,7 +251,7 @@ class SharedReferences {
     if (why.empty() || object.origin.bytecode || removed(want.definition)) return;
     if (!want.first.valid()) why.append(", and needed by ").append(want.by);
     std::string printed(name);
-    if (job_.linker == LinkerKind::Bfd && !symbol.version.empty())
+    if (traits_of(job_).prints_hidden_versions && !symbol.version.empty())
       printed.append(symbol.default_version ? "@@" : "@").append(object.text(symbol.version));
     out_.rejections.push_back(
         {Rejection::Kind::HiddenFromShared, std::move(printed), want.definition, want.first, std::move(why)});

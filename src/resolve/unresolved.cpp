@@ -77,9 +77,10 @@ namespace elfaudit {
 namespace {
 
 bool refuses_unmatched(const LinkJob& job, bool dynamic) {
-  if (job.linker == LinkerKind::Bfd && !dynamic) return false;
-  if (traits_of(job).rules == ResolutionRules::Mold && !has_exact_names_alone(job.versions)) return false;
-  return !job.undefined_version.value_or(!traits_of(job).no_undefined_version);
+  const LinkerTraits& linker = traits_of(job);
+  if (linker.checks_dynamic_names_alone && !dynamic) return false;
+  if (linker.checks_exact_names_alone && !has_exact_names_alone(job.versions)) return false;
+  return !job.undefined_version.value_or(!linker.no_undefined_version);
 }
 
 class VersionCheck {
@@ -121,13 +122,11 @@ class VersionCheck {
     return false;
   }
 
-  bool asks_in_order() const { return linker_.rules == ResolutionRules::GnuLd; }
-
   void collect_names() {
     std::size_t rank = 0;
     for (const VersionNode& node : job_.versions) {
       collect(node.globals, node.name.empty() ? "global" : std::string_view(node.name), rank);
-      if (asks_in_order()) collect(node.locals, {}, rank + 2);
+      if (linker_.asks_nodes_in_order) collect(node.locals, {}, rank + 2);
       rank += 4;
     }
   }
@@ -158,10 +157,9 @@ class VersionCheck {
     }
   }
 
-  /// GNU ld's "foo@@V" keeps its name when a strong plain foo takes the weak one's place.
   bool keeps_name(SymbolResolution resolved_as) const {
     return resolved_as == SymbolResolution::Kept ||
-           (resolved_as == SymbolResolution::Overridden && linker_.rules == ResolutionRules::GnuLd);
+           (resolved_as == SymbolResolution::Overridden && linker_.needs_overridden_nodes);
   }
 
   /// It makes "_end" when an object asks for it, and so do scripts what they provide.
@@ -173,11 +171,11 @@ class VersionCheck {
 
   void found(const ObjectFacts& object, const Symbol& symbol) {
     const std::string_view name = object.name(symbol);
-    const bool any_node = symbol.default_version && !asks_in_order();
+    const bool any_node = symbol.default_version && !linker_.asks_nodes_in_order;
     if (symbol.version.empty() || any_node) return found(name);
     if (const auto named = plain_.find(name); named != plain_.end())
       named->second.open.erase(object.text(symbol.version));
-    if (asks_in_order() || cxx_.empty()) return;
+    if (linker_.asks_nodes_in_order || cxx_.empty()) return;
     if (const auto named = cxx_.find(demangle(name)); named != cxx_.end()) named->second.open.clear();
   }
 
@@ -185,7 +183,7 @@ class VersionCheck {
   void found(std::string_view name) {
     const auto plain = plain_.find(name);
     const auto cxx = cxx_.empty() ? cxx_.end() : cxx_.find(demangle(name));
-    if (!asks_in_order()) {
+    if (!linker_.asks_nodes_in_order) {
       if (plain != plain_.end()) plain->second.open.clear();
       if (cxx != cxx_.end()) cxx->second.open.clear();
       return;
@@ -219,7 +217,7 @@ class VersionCheck {
 void reject_open_versions(const LinkJob& job, const std::vector<InputFacts>& inputs, bool dynamic,
                           Resolution& resolution, const std::function<bool(const Unresolved&)>& counts) {
   const LinkerTraits& linker = traits_of(job);
-  const bool program = job.output == OutputKind::Executable && linker.rules == ResolutionRules::GnuLd && dynamic;
+  const bool program = job.output == OutputKind::Executable && linker.exports_no_version_open && dynamic;
   if (!(program || job.output == OutputKind::SharedObject) || !linker.leaves_no_version_open) return;
   const Exports exports(job);
   const auto is_left_open = [&](const Unresolved& name) {
@@ -241,7 +239,7 @@ void reject_open_versions(const LinkJob& job, const std::vector<InputFacts>& inp
            !inputs[in.input].objects[in.object].symbols[reference.id.symbol].default_version;
   };
   const auto is_let_pass = [&](const std::vector<Reference>& references) {  // they are in discarded groups
-    return linker.rules == ResolutionRules::GnuLd &&
+    return linker.passes_discarded_versions &&
            (std::all_of(references.begin(), references.end(), is_definition) ||
             std::any_of(references.begin(), references.end(), is_versions_definition));
   };
@@ -260,9 +258,7 @@ void reject_open_versions(const LinkJob& job, const std::vector<InputFacts>& inp
 
 /// Adds to Resolution::rejections.
 void check_versions(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
-  const ResolutionRules rules = traits_of(job).rules;
-  if (rules == ResolutionRules::Lld || rules == ResolutionRules::Gold) return;
-  VersionCheck(job, inputs, resolution).run();
+  if (!traits_of(job).checks_versions_early) VersionCheck(job, inputs, resolution).run();
 }
 
 /// A reference to fill in.
@@ -325,9 +321,9 @@ class Settler {
   }
 
  private:
-  /// Rule 5, which lld's engine has followed already: there it depends on which mention came first.
+  /// Rule 5, which lld's engine has followed already.
   void note_discarded() {
-    if (linker_.rules == ResolutionRules::Lld) return;
+    if (linker_.first_mention_decides) return;
     for (Unresolved& name : out_.unresolved) {
       name.discarded = std::any_of(name.references.begin(), name.references.end(), [&](const Reference& reference) {
         const SymbolResolution resolved_as = out_.resolution_of(reference.id);
@@ -389,7 +385,7 @@ class Settler {
     if (name.symbol != kOffsetTable || !name.option.empty()) return false;
     const bool is_static = !dynamic && job_.output == OutputKind::Executable && !job_.pie;
     if (linker_.makes_table_on_demand) return !makes_offset_table(is_static);
-    return linker_.rules == ResolutionRules::GnuLd && is_static;
+    return linker_.makes_table_for_loaded && is_static;
   }
 
   /// The first object of a program, crt1.o, nearly always does.
@@ -575,7 +571,7 @@ class Settler {
     const std::string_view name = from.name(symbol(id));
     const MachineTraits& machine = machine_of(from);
     if (name.empty()) return false;
-    return name == machine.relaxed_call || (job_.linker == LinkerKind::Lld && name == machine.relaxed_by_lld);
+    return name == machine.relaxed_call || (linker_.relaxes_more_calls && name == machine.relaxed_by_lld);
   }
 
   /// Is the call kept because nothing defines the variable? Which of an object's calls is for which one is not looked at.
@@ -583,7 +579,7 @@ class Settler {
   bool keeps_call_for(const ObjectFacts& from, const Questions& wanted) const {
     if (linker_.keeps_call_for_imported && uses_thread_local_of_library(from)) return true;
     const bool keeps =
-        linker_.keeps_thread_local_call || (job_.linker == LinkerKind::Bfd && machine_of(from).bfd_keeps_call);
+        linker_.keeps_thread_local_call || (linker_.keeps_call_of_machine && machine_of(from).bfd_keeps_call);
     return keeps && std::any_of(wanted.begin(), wanted.end(), [&](const auto& one) {
              const Symbol& name = symbol(one.second.reference->id);
              return name.type == SymbolType::Tls && name.binding != Binding::Weak;
@@ -647,9 +643,8 @@ class Settler {
 
   /// Rule 11. Where the machine's relocations aren't known, any use may be one.
   bool is_held(const Unresolved& name) {
-    if (linker_.rules == ResolutionRules::GnuLd && job_.relocations.noinhibit_exec) return true;
-    RelocationLink link{job_.linker, job_.linker_version, RelocationRules::None, RelocationLink::Output::Program,
-                        job_.relocations};
+    if (linker_.forces_held_names && job_.relocations.noinhibit_exec) return true;
+    RelocationLink link{&linker_, RelocationRules::None, RelocationLink::Output::Program, job_.relocations};
     if (job_.output == OutputKind::SharedObject) link.output = RelocationLink::Output::SharedObject;
     RelocationTarget target;
     target.place = RelocationTarget::Place::Library;

@@ -233,10 +233,8 @@ struct OtherLinker {
 
 std::vector<OtherLinker> resolve_as_other_linkers(const Evidence& evidence) {
   std::vector<OtherLinker> others;
-  for (const auto& [kind, name] :
-       {std::pair{LinkerKind::Bfd, "GNU ld"}, std::pair{LinkerKind::Lld, "lld"}, std::pair{LinkerKind::Mold, "mold"}}) {
-    if (kind != evidence.job.linker) others.push_back({name, evidence.resolve_as(kind)});
-  }
+  for (const LinkerKind kind : {LinkerKind::Bfd, LinkerKind::Lld, LinkerKind::Mold})
+    if (kind != evidence.job.linker) others.push_back({traits_of(kind).name, evidence.resolve_as(kind)});
   return others;
 }
 

@@ -72,7 +72,7 @@ Finding not_exported(const Evidence& evidence, const Rejection& rejection) {
                                      (rejection.other.valid() ? ", and a shared object of the link needs it"
                                                               : ", which a shared object of the link needs"));
   const LinkJob& job = evidence.job;
-  if (job.unresolved.warn_only && traits_of(job).rules == ResolutionRules::Lld) finding.severity = Severity::Warning;
+  if (job.unresolved.warn_only && traits_of(job).warns_of_unexported) finding.severity = Severity::Warning;
   if (rejection.first.valid()) finding.sites.push_back(make_site(evidence, rejection.first, Role::Kept));
   if (rejection.other.valid()) finding.sites.push_back(make_site(evidence, rejection.other, Role::Reference));
   return finding;
@@ -132,7 +132,7 @@ static std::vector<Finding> refused_links(const Evidence& evidence) {
     }
   }
   const LinkJob& job = evidence.job;
-  if (job.linker == LinkerKind::Gold && job.relocations.noinhibit_exec)  // it makes the output whatever it has said
+  if (traits_of(job).forces_all && job.relocations.noinhibit_exec)
     for (Finding& finding : findings) finding.severity = Severity::Warning;
   return findings;
 }
@@ -505,7 +505,7 @@ Finding finding_for(const Evidence& evidence, const RefusedRelocations& object) 
   Finding finding =
       make_finding(kRelocationNotPic, first.reference.valid() ? first.symbol : std::string(), std::move(message));
   const RelocationPolicy& policy = evidence.job.relocations;
-  if (policy.noinhibit_exec && evidence.job.linker != LinkerKind::Bfd) finding.severity = Severity::Warning;
+  if (policy.noinhibit_exec && traits_of(evidence.job).forces_relocations) finding.severity = Severity::Warning;
   finding.sites.push_back(site_of(evidence, object));
   const bool about_library =
       first.problem == RelocationProblem::Protected || first.problem == RelocationProblem::NoCopy;

@@ -985,7 +985,7 @@ std::optional<Prefilter> prefilter_inputs(const std::vector<std::string>& paths,
   return prefilter;
 }
 
-bool prefilter_may_suffice(const LinkerTraits& linker) { return linker.rules == ResolutionRules::GnuLd; }
+bool prefilter_may_suffice(const LinkerTraits& linker) { return linker.census_is_enough; }
 
 bool prefilter_suffices(const LinkJob& job) {
   const bool plain = !job.scope.command && job.assignments.empty() && job.required.empty() && job.must_define.empty();

@@ -15,8 +15,10 @@ constexpr LinkerTraits kColumns[] = {
         "GNU ld",
         ResolutionRules::GnuLd,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) bfd,
+#define WORDS(name, bfd, gold, lld14, lld15, lld16, mold, sentence) bfd,
 #include "target/linker_traits.def"
 #undef TRAIT
+#undef WORDS
     },
     {
         LinkerKind::Gold,
@@ -24,8 +26,10 @@ constexpr LinkerTraits kColumns[] = {
         "gold",
         ResolutionRules::Gold,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) gold,
+#define WORDS(name, bfd, gold, lld14, lld15, lld16, mold, sentence) gold,
 #include "target/linker_traits.def"
 #undef TRAIT
+#undef WORDS
     },
     {
         LinkerKind::Lld,
@@ -33,8 +37,10 @@ constexpr LinkerTraits kColumns[] = {
         "lld 14",
         ResolutionRules::Lld,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) lld14,
+#define WORDS(name, bfd, gold, lld14, lld15, lld16, mold, sentence) lld14,
 #include "target/linker_traits.def"
 #undef TRAIT
+#undef WORDS
     },
     {
         LinkerKind::Lld,
@@ -42,8 +48,10 @@ constexpr LinkerTraits kColumns[] = {
         "lld 15",
         ResolutionRules::Lld,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) lld15,
+#define WORDS(name, bfd, gold, lld14, lld15, lld16, mold, sentence) lld15,
 #include "target/linker_traits.def"
 #undef TRAIT
+#undef WORDS
     },
     {
         LinkerKind::Lld,
@@ -51,8 +59,10 @@ constexpr LinkerTraits kColumns[] = {
         "lld",
         ResolutionRules::Lld,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) lld16,
+#define WORDS(name, bfd, gold, lld14, lld15, lld16, mold, sentence) lld16,
 #include "target/linker_traits.def"
 #undef TRAIT
+#undef WORDS
     },
     {
         LinkerKind::Mold,
@@ -60,8 +70,10 @@ constexpr LinkerTraits kColumns[] = {
         "mold",
         ResolutionRules::Mold,
 #define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) mold,
+#define WORDS(name, bfd, gold, lld14, lld15, lld16, mold, sentence) mold,
 #include "target/linker_traits.def"
 #undef TRAIT
+#undef WORDS
     },
 };
 
@@ -72,6 +84,24 @@ const LinkerTraits& traits_of(LinkerKind linker, int version) {
   for (const LinkerTraits& column : kColumns)
     if (column.kind == linker && (version == 0 || column.since <= version)) found = &column;
   return *found;
+}
+
+std::span<const LinkerTraits> all_linkers() { return kColumns; }
+
+std::string_view letters_of(std::optional<LinkerKind> linker, int version) {
+  if (!linker) return "bBglLNmM";
+  switch (*linker) {
+    case LinkerKind::Bfd:
+      return "bB";
+    case LinkerKind::Gold:
+      return "g";
+    case LinkerKind::Mold:
+      return "mM";
+    case LinkerKind::Lld:
+      break;
+  }
+  if (version == 0) return "lLN";
+  return version <= 14 ? "l" : version < 19 ? "lL" : version == 19 ? "L" : "LN";
 }
 
 }  // namespace elfaudit

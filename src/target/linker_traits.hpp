@@ -3,6 +3,8 @@
 // is, so that a new linker is a new column.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string_view>
 
 #include "elfaudit/link_job.hpp"
@@ -17,9 +19,11 @@ struct LinkerTraits {
   int since;              ///< the first version that behaves so; 0: all before the next column
   std::string_view name;  ///< "GNU ld", "lld 14"
   ResolutionRules rules;
-#define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) bool name;  ///< sentence
+#define TRAIT(name, bfd, gold, lld14, lld15, lld16, mold, sentence) bool name;              ///< sentence
+#define WORDS(name, bfd, gold, lld14, lld15, lld16, mold, sentence) std::string_view name;  ///< sentence
 #include "target/linker_traits.def"
 #undef TRAIT
+#undef WORDS
 };
 
 /// The column of that linker and version. 0: not known, treated as the newest.
@@ -27,5 +31,12 @@ const LinkerTraits& traits_of(LinkerKind linker, int version = 0);
 
 /// Of the linker whose rules the job is judged by.
 inline const LinkerTraits& traits_of(const LinkJob& job) { return traits_of(job.linker, job.linker_version); }
+
+/// All columns, in the order of the table.
+std::span<const LinkerTraits> all_linkers();
+
+/// The letters that stand for a linker in tables of words, such as those of options: one a group of versions. One whose
+/// version is not known (0) may be any of them; no linker: all of them.
+std::string_view letters_of(std::optional<LinkerKind> linker, int version);
 
 }  // namespace elfaudit

@@ -47,6 +47,19 @@ def test_a_folder_includes_only_what_stands_below_it():
     assert upward == []
 
 
+def test_which_linker_it_is_chooses_rules_alone():
+    """Elsewhere code asks for the trait that it means (src/target/linker_traits.def): a new linker is a new column."""
+    engine = re.compile(r"resolve/(bfd|gold|lld|mold)\w*\.[ch]pp|target/.*")
+    asks = [
+        f"{file.relative_to(SRC)}: {line.strip()}"
+        for file in FILES
+        if not engine.fullmatch(str(file.relative_to(SRC)))
+        for line in file.read_text().splitlines()
+        if re.search(r"[!=]= (LinkerKind|ResolutionRules)::|case LinkerKind::|linker_?(->|\.)(kind|since|name|word) [!=]=", line)
+    ]
+    assert asks == []
+
+
 def test_no_two_files_share_a_name():
     """But for a .cpp and its .hpp: a name alone says which file is meant."""
     places = collections.defaultdict(set)

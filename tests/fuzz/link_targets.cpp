@@ -72,8 +72,8 @@ const Registered kVersionScript(
      [](std::string_view input) {
        for (const LinkerKind linker : kLinkers) {
          for (const bool relocatable : {false, true})
-           static_cast<void>(all_patterns(parse_version_script(input, "x.map", linker, relocatable)));
-         static_cast<void>(parse_dynamic_list(input, "x.list", linker));
+           static_cast<void>(all_patterns(parse_version_script(input, "x.map", traits_of(linker), relocatable)));
+         static_cast<void>(parse_dynamic_list(input, "x.list", traits_of(linker)));
        }
      },
      {"V1 { global: f; g*; extern \"C++\" { \"ns::f(int)\"; A::*; }; local: *; };\nV2 { h; } V1;\n",

@@ -8,8 +8,8 @@ namespace elfaudit {
 namespace {
 
 TEST(VersionScript, NodesHaveNamesGlobalsAndLocals) {
-  const VersionScript script =
-      parse_version_script("V1 { global: foo; bar*; local: *; };\nV2 { baz; } V1;", "v.map", LinkerKind::Mold);
+  const VersionScript script = parse_version_script("V1 { global: foo; bar*; local: *; };\nV2 { baz; } V1;", "v.map",
+                                                    traits_of(LinkerKind::Mold));
   ASSERT_TRUE(script.error.empty()) << script.error;
   ASSERT_EQ(script.nodes.size(), 2U);
   EXPECT_EQ(script.nodes[0].name, "V1");
@@ -20,8 +20,9 @@ TEST(VersionScript, NodesHaveNamesGlobalsAndLocals) {
 }
 
 TEST(VersionScript, CommentsQuotesAndLanguages) {
-  const VersionScript script = parse_version_script(
-      "/* x */ { extern \"C++\" { ns::f*; \"ns::g(int)\"; }; # rest\n local: *; };", "v.map", LinkerKind::Mold);
+  const VersionScript script =
+      parse_version_script("/* x */ { extern \"C++\" { ns::f*; \"ns::g(int)\"; }; # rest\n local: *; };", "v.map",
+                           traits_of(LinkerKind::Mold));
   ASSERT_TRUE(script.error.empty()) << script.error;
   ASSERT_EQ(script.nodes[0].globals.size(), 2U);
   EXPECT_TRUE(script.nodes[0].globals[0].cxx);
@@ -31,18 +32,18 @@ TEST(VersionScript, CommentsQuotesAndLanguages) {
 }
 
 TEST(VersionScript, LastNameNeedsNoSemicolon) {
-  EXPECT_EQ(parse_version_script("{ foo; bar };", "v.map", LinkerKind::Mold).nodes.at(0).globals.size(), 2U);
+  EXPECT_EQ(parse_version_script("{ foo; bar };", "v.map", traits_of(LinkerKind::Mold)).nodes.at(0).globals.size(), 2U);
 }
 
 TEST(VersionScript, WhatIsNoScriptSaysWhere) {
   for (const char* text : {"{", "V1 foo;", "{ foo; }", "/* open", "{ \"open }", "{ global foo; };", "\177ELF"})
-    EXPECT_FALSE(parse_version_script(text, "v.map", LinkerKind::Mold).error.empty()) << text;
-  EXPECT_EQ(parse_version_script("{\nfoo;\n} {", "v.map", LinkerKind::Bfd).error,
+    EXPECT_FALSE(parse_version_script(text, "v.map", traits_of(LinkerKind::Mold)).error.empty()) << text;
+  EXPECT_EQ(parse_version_script("{\nfoo;\n} {", "v.map", traits_of(LinkerKind::Bfd)).error,
             "line 3: syntax error: ';' is missing before '{'");
 }
 
 Exports exports_of(LinkJob& job, const char* script) {
-  job.versions = parse_version_script(script, "v.map", LinkerKind::Mold).nodes;
+  job.versions = parse_version_script(script, "v.map", traits_of(LinkerKind::Mold)).nodes;
   return Exports(job);
 }
 
