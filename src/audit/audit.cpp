@@ -321,8 +321,8 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   TypeComparison types;
   if (compares_types(options.enable)) {
     progress_stage("comparing types");
-    types =
-        attempt("types", [&] { return compare_types(result.inputs, result.resolution, options.jobs, options.cache); });
+    const TypeOptions reading{options.jobs, options.cache, options.compile_commands, options.known_commands};
+    types = attempt("types", [&] { return compare_types(result.inputs, result.resolution, reading); });
     types.overruns = attempt("references to data", [&] { return find_overruns(result.inputs, result.resolution); });
     result.job.notes.insert(result.job.notes.end(), types.notes.begin(), types.notes.end());
     watch.lap("types");

@@ -80,10 +80,15 @@ struct TypeComparison {
   std::vector<std::string> notes;           ///< what could not be compared
 };
 
-/// Opens the debug info of all objects that take part in the link. `jobs`: so many processes read it; 0: as many as the
-/// machine has. `cache`: the folder of the cache (facts/place_cache.hpp); empty: none. See type_divergence.cpp for what is
-/// compared.
-TypeComparison compare_types(const std::vector<InputFacts>& inputs, const Resolution& resolution, unsigned jobs,
-                             const std::string& cache);
+struct TypeOptions {
+  unsigned jobs = 0;               ///< so many processes read debug info; 0: as many as the machine has
+  std::string cache{};             ///< the folder of the cache (facts/place_cache.hpp); empty: none
+  std::string compile_commands{};  ///< this and the next: see BuildRecords
+  std::string known_commands{};
+};
+
+/// Opens the debug info of all objects that take part in the link. See type_divergence.cpp for what is compared.
+TypeComparison compare_types(const std::vector<InputFacts>& inputs, const Resolution& resolution,
+                             const TypeOptions& options);
 
 }  // namespace elfaudit

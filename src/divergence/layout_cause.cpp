@@ -1,7 +1,8 @@
 // Looks for the cause in this order:
 //
 //  1. Two headers of one name in two folders whose contents differ: two versions of one header.
-//  2. One file: a condition (#if) around the line that one object alone has.
+//  2. One file: a condition (#if) around the line that one object alone has; and what sets its macros for one of them,
+//     where the compile commands or the files that were read differ in it.
 //  3. Two files of different names: two types that share a name by chance.
 
 #include "divergence/layout_cause.hpp"
@@ -9,9 +10,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <set>
 #include <string>
+#include <system_error>
 #include <vector>
 
+#include "support/file_uses.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit {
@@ -102,19 +108,116 @@ LayoutCause of_condition(const Condition& condition, const std::string& file, st
           {condition.names.empty() ? "compile both with the same macros" : fix, {}, {}}};
 }
 
+bool is_newer(const std::string& source, const std::string& object) {
+  note_use(object);
+  note_use(source);
+  std::error_code error;
+  const auto made = std::filesystem::last_write_time(object, error);
+  const auto written = error ? made : std::filesystem::last_write_time(source, error);
+  return !error && written > made + std::chrono::seconds(2);  // a checkout writes its files in no order
+}
+
+/// Does the file begin with "#ifndef X" and "#define X"?
+bool has_include_guard(const std::vector<Token>& tokens) {
+  return tokens.size() > 5 && is_directive(tokens[0]) && source::word_of(tokens[1]) == Word::Ifndef &&
+         is_directive(tokens[3]) && source::word_of(tokens[4]) == Word::Define && tokens[2].text == tokens[5].text;
+}
+
+/// The line of "#define NAME" that no condition is around but an include guard; 0: none.
+std::uint32_t line_of_define(const SourceTokens& source, std::string_view name) {
+  const std::vector<Token>& tokens = source.tokens;
+  int depth = has_include_guard(tokens) ? -1 : 0;
+  for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
+    if (!is_directive(tokens[i])) continue;
+    const Word word = source::word_of(tokens[i + 1]);
+    depth += word == Word::If || word == Word::Ifdef || word == Word::Ifndef ? 1 : 0;
+    if (word == Word::Endif) --depth;
+    if (depth == 0 && word == Word::Define && tokens[i + 2].text == name) return source.begin_of(tokens[i]).line;
+  }
+  return 0;
+}
+
 Origin file_at(const std::string& path) {
   Origin origin;
   origin.path = path;
   return origin;
 }
 
+/// The files that the compile is known to have read and that are the project's, as reports spell them.
+std::vector<std::string> files_of(const source::TranslationUnit& unit) {
+  constexpr std::size_t kMost = 2000;
+  std::vector<std::string> files = {unit.source};
+  files.insert(files.end(), unit.forced_includes.begin(), unit.forced_includes.end());
+  files.insert(files.end(), unit.listed_files.begin(), unit.listed_files.end());
+  if (unit.listed_files.empty()) files.insert(files.end(), unit.read_files.begin(), unit.read_files.end());
+  const std::string here = working_directory();
+  std::vector<std::string> shown;
+  for (const std::string& file : files) {
+    if (file.empty() || shown.size() == kMost) continue;
+    const std::string whole = (std::filesystem::path(unit.folder) / file).lexically_normal().string();
+    if (is_of_system(whole)) continue;
+    std::string name = display_path(whole, here);
+    if (std::find(shown.begin(), shown.end(), name) == shown.end()) shown.push_back(std::move(name));
+  }
+  return shown;
+}
+
 }  // namespace
 
-std::optional<LayoutCause> cause_of(const Shape& a, const Shape& b, const Difference& difference, std::string_view in_a,
-                                    std::string_view in_b, FileContents& files) {
+/// By its build's record, else by its debug info.
+const source::TranslationUnit& LayoutCauses::unit_of(const Origin& origin) {
+  const auto [at, is_new] = units_.try_emplace(origin);
+  if (!is_new) return at->second;
+  const std::optional<Compilation> compilation = compilation_of(origin, 0);
+  const std::string object = object_file_of(origin);
+  const bool known = compilation && !is_temporary(compilation->source);
+  if (!object.empty()) at->second = records_.of(object, known ? compilation->source : std::string()).unit;
+  if (at->second.source.empty() && compilation) at->second = elfaudit::unit_of(*compilation);
+  return at->second;
+}
+
+/// Neither an option nor a line: nothing is known to set the macro.
+LayoutCauses::Setting LayoutCauses::setting_of(const std::string& macro, const LayoutSide& side) {
+  const source::TranslationUnit& unit = unit_of(side.origin);
+  const bool guessed = std::find(unit.guessed.begin(), unit.guessed.end(), macro) != unit.guessed.end();
+  for (const auto& [head, value] : unit.defines)
+    if (!guessed && head.substr(0, head.find('(')) == macro) return {fmt::format("-D{}={}", head, value), {}};
+  for (const std::string& file : files_of(unit)) {
+    if (files_.lines_with(file, macro).empty() || is_newer(file, side.origin.file())) continue;
+    const SourceTokens* tokens = files_.tokens_of(file);
+    if (const std::uint32_t line = tokens == nullptr ? 0 : line_of_define(*tokens, macro); line != 0)
+      return {{}, {file, line}};
+  }
+  return {};
+}
+
+/// Says of each macro what sets it where the two sides differ.
+void LayoutCauses::name_settings(const std::vector<std::string>& macros, const LayoutSide& a, const LayoutSide& b,
+                                 LayoutCause& cause) {
+  std::vector<std::string> settings;
+  const auto add = [&](const Setting& setting, std::string_view object, const std::string& macro) {
+    if (!setting.option.empty()) settings.push_back(fmt::format("{} is compiled with {}", object, setting.option));
+    if (setting.at.line == 0) return;
+    settings.push_back(fmt::format("{}:{} defines {}", setting.at.file, setting.at.line, macro));
+    if (cause.fix.at.line == 0) cause.fix.at = setting.at;
+  };
+  for (const std::string& macro : std::set<std::string>(macros.begin(), macros.end())) {
+    const Setting in_a = setting_of(macro, a), in_b = setting_of(macro, b);
+    if (in_a == in_b) continue;
+    add(in_a, a.object, macro);
+    add(in_b, b.object, macro);
+  }
+  if (!settings.empty()) cause.cause.text += fmt::format(": {}", fmt::join(settings, ", "));
+}
+
+std::optional<LayoutCause> LayoutCauses::cause_of(const LayoutSide& side_a, const LayoutSide& side_b,
+                                                  const Difference& difference) {
+  const Shape &a = side_a.shape, &b = side_b.shape;
+  const std::string_view in_a = side_a.object, in_b = side_b.object;
+  if (is_newer(a.line.file, side_a.origin.file()) || is_newer(b.line.file, side_b.origin.file())) return std::nullopt;
   if (a.line.line == 0 || b.line.line == 0 || a.line.file.empty() || b.line.file.empty()) return std::nullopt;
   if (a.line.file != b.line.file && base_name(a.line.file) == base_name(b.line.file)) {
-    if (files.have_same_bytes(file_at(a.line.file), file_at(b.line.file))) return std::nullopt;
+    if (files_.have_same_bytes(file_at(a.line.file), file_at(b.line.file))) return std::nullopt;
     return LayoutCause{{"two-headers",
                         fmt::format("two versions of {}: {} for {} and {} for {}", base_name(a.line.file), a.line.file,
                                     in_a, b.line.file, in_b),
@@ -127,20 +230,24 @@ std::optional<LayoutCause> cause_of(const Shape& a, const Shape& b, const Differ
                                                  a.line.line, b.line.file, b.line.line)},
                        {"rename one, or put a type that only one source needs into an unnamed namespace", {}, {}}};
   }
-  const SourceTokens* source = files.tokens_of(a.line.file);
+  const SourceTokens* source = files_.tokens_of(a.line.file);
   if (source == nullptr) return std::nullopt;
   // Where one object lacks the part, it has the line of the whole.
   const std::uint32_t at_a = difference.line_a != 0 ? difference.line_a : a.line.line;
   const std::uint32_t at_b = difference.line_b != 0 ? difference.line_b : b.line.line;
   if (at_a == at_b) return std::nullopt;
+  const auto holds = [&](const LayoutSide& has, std::uint32_t at, const LayoutSide& lacks, std::uint32_t other) {
+    const std::optional<Condition> condition = condition_between(*source, at, other);
+    std::optional<LayoutCause> found;
+    if (!condition) return found;
+    found = of_condition(*condition, a.line.file, has.object, lacks.object);
+    if (!same_file(has.origin, lacks.origin)) name_settings(condition->names, has, lacks, *found);
+    return found;
+  };
   if (difference.line_b != 0)
-    if (const auto condition = condition_between(*source, at_b, at_a))
-      return of_condition(*condition, b.line.file, in_b, in_a);
-  if (const auto condition = condition_between(*source, at_a, at_b))
-    return of_condition(*condition, a.line.file, in_a, in_b);
-  if (const auto condition = condition_between(*source, at_b, at_a))
-    return of_condition(*condition, b.line.file, in_b, in_a);
-  return std::nullopt;
+    if (auto found = holds(side_b, at_b, side_a, at_a)) return found;
+  if (auto found = holds(side_a, at_a, side_b, at_b)) return found;
+  return holds(side_b, at_b, side_a, at_a);
 }
 
 }  // namespace elfaudit

@@ -17,9 +17,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <chrono>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <mutex>
 #include <set>
@@ -241,9 +239,11 @@ struct Part {
 
 class TypeCheck {
  public:
-  TypeCheck(const std::vector<InputFacts>& inputs, const Resolution& resolution, unsigned jobs,
-            const std::string& cache)
-      : inputs_(inputs), jobs_(jobs), cache_(cache) {
+  TypeCheck(const std::vector<InputFacts>& inputs, const Resolution& resolution, const TypeOptions& options)
+      : inputs_(inputs),
+        jobs_(options.jobs),
+        cache_(options.cache),
+        causes_(options.compile_commands, options.known_commands) {
     for (std::uint32_t i = 0; i < inputs.size(); ++i)
       for (std::uint32_t o = 0; o < inputs[i].objects.size(); ++o)
         if (resolution.linked[i][o] && is_compared(inputs[i].objects[o])) add_parts({i, o});
@@ -771,27 +771,19 @@ class TypeCheck {
     return told;
   }
 
-  /// The files must be as they were when the objects were made.
   std::optional<LayoutCause> cause(const Disagreement& conflict) {
-    const Origin &a = object(conflict.shown_a).origin, &b = object(conflict.shown_b).origin;
-    if (is_newer(conflict.shape_a->line.file, a.file()) || is_newer(conflict.shape_b->line.file, b.file())) return {};
-    return cause_of(*conflict.shape_a, *conflict.shape_b, conflict.difference, label(conflict.shown_a),
-                    label(conflict.shown_b), files_);
-  }
-
-  static bool is_newer(const std::string& source, const std::string& object) {
-    note_use(object);
-    note_use(source);
-    std::error_code error;
-    const auto made = std::filesystem::last_write_time(object, error);
-    const auto written = error ? made : std::filesystem::last_write_time(source, error);
-    return !error && written > made + std::chrono::seconds(2);  // a checkout writes its files in no order
+    const auto side = [&](std::uint32_t shown, const Shape& shape, const std::string& name) {
+      return LayoutSide{shape, object(shown).origin, name};
+    };
+    const std::string in_a = label(conflict.shown_a), in_b = label(conflict.shown_b);
+    return causes_.cause_of(side(conflict.shown_a, *conflict.shape_a, in_a),
+                            side(conflict.shown_b, *conflict.shape_b, in_b), conflict.difference);
   }
 
   const std::vector<InputFacts>& inputs_;
   const unsigned jobs_;
   mutable PlaceCache cache_;
-  FileContents files_;
+  LayoutCauses causes_;
   std::vector<Part> parts_;
   ShapeTable table_;
   std::vector<Disagreement> conflicts_;
@@ -801,13 +793,13 @@ class TypeCheck {
 
 }  // namespace
 
-TypeComparison compare_types(const std::vector<InputFacts>& inputs, const Resolution& resolution, unsigned jobs,
-                             const std::string& cache) {
+TypeComparison compare_types(const std::vector<InputFacts>& inputs, const Resolution& resolution,
+                             const TypeOptions& options) {
   note_unknown_use();  // what the processes open besides objects: debug files, split debug info
   // The links of a build are audited side by side: each would start as many processes.
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
-  return TypeCheck(inputs, resolution, jobs, cache).run();
+  return TypeCheck(inputs, resolution, options).run();
 }
 
 }  // namespace elfaudit

@@ -1,5 +1,6 @@
 """divergent-definition with debug info: types, variables and functions that two objects understand differently."""
 
+import json
 import re
 import shutil
 
@@ -380,11 +381,41 @@ def test_the_condition_that_differs_is_the_cause(lab):
     lab.cc("a.o", USER % "a", "g++ -g")
     lab.cc("b.o", USER % "b", "g++ -g -DFAST -DLEVEL=2")
     cause, fixes = caused(lab, "a.o", "b.o")
-    assert cause == {"kind": "layout-condition", "text": "`#if defined(FAST) && LEVEL > 1` (s.h:4) holds for b.o and not for a.o"}
+    assert cause == {"kind": "layout-condition", "text": HOLDS}
     assert fixes == ["compile both with the same FAST, LEVEL"]
     lab.write("s.h", "// changed\n" + HEADER)
     lab.sh("touch -d '+1 minute' s.h")
     assert caused(lab, "a.o", "b.o") == (None, [])
+
+
+HOLDS = "`#if defined(FAST) && LEVEL > 1` (s.h:4) holds for b.o and not for a.o"
+
+
+def compile_commands(lab, **options):
+    commands = [{"directory": str(lab.path), "file": f"{name}.cpp", "output": f"{name}.o", "command": f"g++ -g {words} -c {name}.cpp -o {name}.o"} for name, words in options.items()]
+    lab.write("compile_commands.json", json.dumps(commands))
+
+
+def test_the_command_that_sets_a_macro_is_named(lab):
+    lab.write("s.h", HEADER)
+    for name, options in (("a", "-DFAST=1 -DLEVEL=1"), ("b", "-DFAST -DLEVEL=2"), ("c", "-DFAST -UFAST")):
+        lab.cc(f"{name}.o", USER % name, f"g++ -g {options}")
+    compile_commands(lab, a="-DFAST=1 -DLEVEL=1", b="-DFAST -DLEVEL=2", c="-DFAST -UFAST")
+    assert caused(lab, "a.o", "b.o")[0]["text"] == HOLDS + ": b.o is compiled with -DLEVEL=2, a.o is compiled with -DLEVEL=1"
+    assert caused(lab, "c.o", "b.o")[0]["text"] == (HOLDS + ": b.o is compiled with -DFAST=1, b.o is compiled with -DLEVEL=2").replace("for a.o", "for c.o")
+
+
+def test_the_line_that_sets_a_macro_is_named(lab):
+    """In the source, or in a header that one of them includes; not one in a condition, nor one that both read."""
+    lab.write("s.h", HEADER)
+    lab.write("config.h", "#ifndef CONFIG_H\n#define CONFIG_H\n#define FAST\n#define LEVEL 2\n#endif\n")
+    lab.cc("a.o", "#ifdef NEVER\n#define FAST\n#endif\n" + USER % "a", "g++ -g -MMD")
+    lab.cc("b.o", '#include "config.h"\n' + USER % "b", "g++ -g -MMD")
+    lab.cc("c.o", "#define FAST\n#define LEVEL 3\n" + USER % "c", "g++ -g")
+    (found,) = [f for f in lab.audit("check", "--format", "json", "--enable", RULE, "a.o", "b.o").json()["findings"] if f["rule"] == RULE]
+    assert found["cause"]["text"] == HOLDS + ": config.h:3 defines FAST, config.h:4 defines LEVEL"
+    assert (found["fixes"][0]["file"], found["fixes"][0]["line"]) == ("config.h", 3)
+    assert caused(lab, "a.o", "c.o")[0]["text"] == HOLDS.replace("b.o", "c.o") + ": c.cpp:1 defines FAST, c.cpp:2 defines LEVEL"
 
 
 def test_two_versions_of_a_header_are_the_cause(lab):
