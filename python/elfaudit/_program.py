@@ -19,7 +19,7 @@ def program() -> str:
     installed = os.path.join(sysconfig.get_path("scripts"), "elfaudit")
     found = named or (installed if os.access(installed, os.X_OK) else shutil.which("elfaudit"))
     if not found:
-        raise ElfauditError("the elfaudit program is not installed: pip install elfaudit, or name it in $ELFAUDIT")
+        raise ElfauditError("the elfaudit program is not installed: install elfaudit's wheel, or name the program in $ELFAUDIT")
     return found
 
 

@@ -1,20 +1,20 @@
-# The program of a Python wheel, which has to run wherever the wheel may be installed: what it is linked with is inside,
-# but for glibc and libgcc_s, which every Python of a manylinux wheel has (this machine's archive of libgcc needs glibc
-# 2.35); start_fast.cmake does the rest. scripts/wheel sets
+# The program as packages carry it, which has to run wherever they may be installed: what it is linked with is inside, but
+# for glibc and libgcc_s, which every system and every Python of a manylinux wheel has (this machine's archive of libgcc
+# needs glibc 2.35); start_fast.cmake does the rest. scripts/package sets
 #
 #   ELFAUDIT_OLD_GLIBC   a folder with the libc6 and libc6-dev of the oldest Debian to run on. The objects are made with
 #                        this machine's headers, and linked with that one's libraries: glibc keeps old symbols and
 #                        their meaning for good.
 #
 # and CMAKE_PREFIX_PATH to where it has built a static libzip, which Debian does not have.
-set(ELFAUDIT_OLD_GLIBC "" CACHE PATH "The unpacked libc6 and libc6-dev to link a wheel's program with; empty: this machine's")
+set(ELFAUDIT_OLD_GLIBC "" CACHE PATH "The unpacked libc6 and libc6-dev to link a portable program with; empty: this machine's")
 
 # Before the libraries are looked for.
 macro(elfaudit_look_for_archives)
   list(PREPEND CMAKE_FIND_LIBRARY_SUFFIXES .a)
 endmacro()
 
-function(elfaudit_link_for_wheel program)
+function(elfaudit_link_portable program)
   target_link_options(${program} PRIVATE -Wl,--gc-sections,--as-needed -s)
   if(ELFAUDIT_OLD_GLIBC)
     set(folder lib/${CMAKE_LIBRARY_ARCHITECTURE})
@@ -25,4 +25,11 @@ function(elfaudit_link_for_wheel program)
       ${ELFAUDIT_OLD_GLIBC}/${folder}/libdl.so.2)
     set_target_properties(${program} PROPERTIES SKIP_BUILD_RPATH ON)  # it runs here with this machine's glibc
   endif()
+endfunction()
+
+# glibc inside as well, this machine's: it runs on systems without any. That is sound here since the program loads no
+# library (libzip is an archive), asks for no user, host or character set by name, and keeps to the C locale: all that
+# glibc would open a shared object for. It is loaded anywhere, like the other.
+function(elfaudit_link_static program)
+  target_link_options(${program} PRIVATE -static-pie -Wl,--gc-sections -s)
 endfunction()
