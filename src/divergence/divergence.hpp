@@ -72,6 +72,7 @@ struct TypeDivergence {
   std::vector<std::string> holders;  ///< types that differ only because they hold this one
   std::optional<Cause> cause;
   std::vector<Fix> fixes;
+  std::vector<std::string> options;  ///< without a cause: "-mavx for a.o alone"
 };
 
 struct TypeComparison {

@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
-#include <set>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -208,6 +208,34 @@ void LayoutCauses::name_settings(const std::vector<std::string>& macros, const L
     add(in_b, b.object, macro);
   }
   if (!settings.empty()) cause.cause.text += fmt::format(": {}", fmt::join(settings, ", "));
+}
+
+/// Of the compile command the macros; what g++ wrote down of instruction sets, the standard, and how types are laid out.
+std::set<std::string> LayoutCauses::layout_options(const Origin& origin) {
+  std::set<std::string> options;
+  const source::TranslationUnit& unit = unit_of(origin);
+  for (const auto& [head, value] : unit.defines)
+    if (std::find(unit.guessed.begin(), unit.guessed.end(), head) == unit.guessed.end())
+      options.insert(fmt::format("-D{}={}", head, value));
+  const std::optional<Compilation> compilation = compilation_of(origin, 0);
+  if (!compilation) return options;
+  constexpr std::array<std::string_view, 9> kStarts = {
+      "-m", "-std=", "-fpack-struct", "-fshort-", "-fsigned-", "-funsigned-", "-fabi-", "-fno-rtti", "-malign-"};
+  for (const std::string& option : options_in_producer(compilation->producer))
+    if (std::ranges::any_of(kStarts, [&](std::string_view start) { return option.starts_with(start); }))
+      options.insert(option);
+  return options;
+}
+
+std::vector<std::string> LayoutCauses::options_that_differ(const LayoutSide& a, const LayoutSide& b) {
+  std::vector<std::string> differ;
+  if (same_file(a.origin, b.origin)) return differ;
+  const std::set<std::string> in_a = layout_options(a.origin), in_b = layout_options(b.origin);
+  for (const std::string& option : in_a)
+    if (!in_b.contains(option)) differ.push_back(fmt::format("{} for {} alone", option, a.object));
+  for (const std::string& option : in_b)
+    if (!in_a.contains(option)) differ.push_back(fmt::format("{} for {} alone", option, b.object));
+  return differ;
 }
 
 std::optional<LayoutCause> LayoutCauses::cause_of(const LayoutSide& side_a, const LayoutSide& side_b,

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,8 +23,8 @@ struct LayoutCause {
 /// One of the two.
 struct LayoutSide {
   const Shape& shape;
-  const Origin& origin;     ///< of the object
-  std::string_view object;  ///< as reports name it, "k.o for sm_90" for device code
+  const Origin& origin;  ///< of the object
+  std::string object;    ///< as reports name it, "k.o for sm_90" for device code
 };
 
 /// Opens the files that the shapes name, which must be as they were when the objects were made, and what their build
@@ -33,6 +34,9 @@ class LayoutCauses {
   /// As those of LocateOptions.
   LayoutCauses(const std::string& compile_commands, const std::string& known_commands)
       : records_(compile_commands, known_commands) {}
+
+  /// "-mavx for a.o alone": options that may change layouts and that one of the two was compiled with. Empty: none known.
+  std::vector<std::string> options_that_differ(const LayoutSide& a, const LayoutSide& b);
 
   std::optional<LayoutCause> cause_of(const LayoutSide& a, const LayoutSide& b, const Difference& difference);
 
@@ -45,6 +49,7 @@ class LayoutCauses {
   };
 
   const source::TranslationUnit& unit_of(const Origin& origin);
+  std::set<std::string> layout_options(const Origin& origin);
   Setting setting_of(const std::string& macro, const LayoutSide& side);
   void name_settings(const std::vector<std::string>& macros, const LayoutSide& a, const LayoutSide& b,
                      LayoutCause& cause);

@@ -760,6 +760,8 @@ class TypeCheck {
     if (auto found = cause(conflict)) {
       told.cause = std::move(found->cause);
       told.fixes.push_back(std::move(found->fix));
+    } else if (!conflict.bound.empty()) {
+      told.options = causes_.options_that_differ(side_a(conflict), side_b(conflict));
     }
     // The shortest names are the plainest.
     std::ranges::sort(conflict.bound, {},
@@ -772,13 +774,12 @@ class TypeCheck {
   }
 
   std::optional<LayoutCause> cause(const Disagreement& conflict) {
-    const auto side = [&](std::uint32_t shown, const Shape& shape, const std::string& name) {
-      return LayoutSide{shape, object(shown).origin, name};
-    };
-    const std::string in_a = label(conflict.shown_a), in_b = label(conflict.shown_b);
-    return causes_.cause_of(side(conflict.shown_a, *conflict.shape_a, in_a),
-                            side(conflict.shown_b, *conflict.shape_b, in_b), conflict.difference);
+    return causes_.cause_of(side_a(conflict), side_b(conflict), conflict.difference);
   }
+
+  LayoutSide side_a(const Disagreement& conflict) const { return side(conflict.shown_a, *conflict.shape_a); }
+  LayoutSide side_b(const Disagreement& conflict) const { return side(conflict.shown_b, *conflict.shape_b); }
+  LayoutSide side(std::uint32_t shown, const Shape& shape) const { return {shape, object(shown).origin, label(shown)}; }
 
   const std::vector<InputFacts>& inputs_;
   const unsigned jobs_;

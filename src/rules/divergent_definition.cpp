@@ -131,6 +131,8 @@ Finding finding_of(const Evidence& evidence, const TypeDivergence& divergence) {
                                                    : some(divergence.bound, "; "));
   if (!divergence.holders.empty())
     finding.notes.push_back("so do types that hold it: " + some(divergence.holders, ", "));
+  if (!divergence.options.empty())
+    finding.notes.push_back("compiled with other options: " + some(divergence.options, ", "));
   return finding;
 }
 

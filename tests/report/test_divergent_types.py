@@ -418,6 +418,26 @@ def test_the_line_that_sets_a_macro_is_named(lab):
     assert caused(lab, "a.o", "c.o")[0]["text"] == HOLDS.replace("b.o", "c.o") + ": c.cpp:1 defines FAST, c.cpp:2 defines LEVEL"
 
 
+def test_options_that_change_a_layout_are_named(lab):
+    """As the alignment of Eigen's matrices with -mavx."""
+    lab.write("s.h", "struct S { char a; __attribute__((aligned(__BIGGEST_ALIGNMENT__))) char b; };\ninline int get(S const &s) { return s.a; }\n")
+    lab.cc("a.o", USER % "a", "g++ -g -std=c++17")
+    lab.cc("b.o", USER % "b", "g++ -g -std=c++20 -mavx")
+    (found,) = [f for f in lab.audit("check", "--format", "json", "--enable", RULE, "a.o", "b.o").json()["findings"] if f["rule"] == RULE]
+    assert (found.get("cause"), found["notes"][-1]) == (None, "compiled with other options: -std=c++17 for a.o alone, -mavx for b.o alone, -std=c++20 for b.o alone")
+
+
+def test_debug_containers_are_told_apart(lab):
+    need("g++")
+    lab.write("s.h", "#include <vector>\nstruct S { std::vector<int> a; };\nint get(S const &);\n")
+    lab.cc("a.o", '#include "s.h"\nint get(S const &s) { return s.a[0]; }', "g++ -g")
+    lab.cc("b.o", '#include "s.h"\nint b() { return get(S{}); }', "g++ -g -D_GLIBCXX_DEBUG")
+    compile_commands(lab, a="", b="-D_GLIBCXX_DEBUG")
+    (found,) = [f for f in lab.audit("check", "--format", "json", "--enable", RULE, "a.o", "b.o").json()["findings"] if f["rule"] == RULE]
+    assert found["message"].startswith("S differs: 'a' is std::vector<int, std::allocator<int> > at offset 0 in a.o (s.h:2) and std::__debug::vector<")
+    assert found["notes"] == ["shared: get(S const&)", "compiled with other options: -D_GLIBCXX_DEBUG=1 for b.o alone"]
+
+
 def test_two_versions_of_a_header_are_the_cause(lab):
     for version, member in (("v1", "int a;"), ("v2", "int a, b;")):
         lab.write(f"{version}/s.h", "#pragma once\nstruct S { %s };\ninline int get(S const &s) { return s.a; }\n" % member)

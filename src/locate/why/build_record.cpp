@@ -626,6 +626,15 @@ std::optional<Compilation> compilation_of(const Origin& origin, std::size_t unit
   return std::nullopt;
 }
 
+std::vector<std::string> options_in_producer(const std::string& producer) {
+  const std::optional<GccProducer> gcc = gcc_producer(producer);
+  if (!gcc) return {};
+  std::vector<std::string> options = gcc->options;
+  std::erase_if(options, [](const std::string& option) { return option.starts_with("-std=") || option == "-ansi"; });
+  options.push_back("-std=" + standard_of(*gcc));
+  return options;
+}
+
 std::string compiler_word(const source::TranslationUnit& unit) {
   if (!unit.compiler_known) return {};
   if (unit.compiler == Compiler::Nvcc) return "nvcc";

@@ -153,6 +153,9 @@ struct Compilation {
 /// `unit`: Located::unit. Nothing when it can't be had; never throws.
 std::optional<Compilation> compilation_of(const Origin& origin, std::size_t unit, const DebugRoots& roots = {});
 
+/// What g++ writes down of the options that it was given, with the standard as -std=; empty for other compilers.
+std::vector<std::string> options_in_producer(const std::string& producer);
+
 /// nvcc compiles a temporary file for the host, and the debug info names that.
 bool is_temporary(const std::string& source);
 
