@@ -85,6 +85,70 @@ def test_search_and_filters(lab, chromium):
         assert all("warning" in text or "note" in text for text in texts(driver, ".finding"))
 
 
+def numbers(driver, selector):
+    return [int(text) for text in texts(driver, selector)]
+
+
+def test_counts_follow_the_search(lab, chromium):
+    with opened(chromium, report(lab, *many_kinds(lab))) as driver:
+        everything = len(texts(driver, ".finding"))
+        severities = "[aria-label=Severity] .n"
+        assert sum(numbers(driver, severities)) == everything and numbers(driver, "#tab-findings .count") == [everything]
+        search = driver.find_element("id", "search")
+        search.send_keys("n::state")
+        assert sum(numbers(driver, severities)) == 1 and numbers(driver, "#tab-findings .count") == [1]
+        assert texts(driver, ".group h2 .n") == ["1 error"]
+        rules = dict(zip(texts(driver, "[aria-label=Rule] label > span:not(.n)"), numbers(driver, "[aria-label=Rule] .n")))
+        assert rules == {"duplicate-definition": 1, "header-definition": 0}
+        click(driver, "#filters input")  # errors off: the box says how many it would show
+        assert numbers(driver, severities)[0] == 1 and numbers(driver, "#tab-findings .count") == [0]
+
+
+def test_one_group_for_each_cause(lab, chromium):
+    """Two definitions of a header: a variable, and a function that a macro makes."""
+    lab.write("two.h", "int level;\nstatic inline int own(void) { return 1; }\nint other(void) { return own(); }\n")
+    for name in ("a", "b"):
+        lab.cc(f"{name}.o", '#include "two.h"\n', "gcc -g -fno-common")
+    with opened(chromium, report(lab, "a.o", "b.o")) as driver:
+        assert [text.split("\n")[0] for text in texts(driver, ".group")] == ["two.h", "two.h"]
+        driver.execute_script("const s = document.querySelector('#filters select'); s.value = 'header'; s.dispatchEvent(new Event('change'))")
+        assert [text.split("\n")[0] for text in texts(driver, ".group")] == ["two.h"]
+
+
+def test_filters_are_folded_on_a_phone(lab, chromium):
+    with opened(chromium, report(lab, *many_kinds(lab)), width=500) as driver:
+        assert texts(driver, "#filters summary") == ["Filters"] and "".join(texts(driver, "#filters label")) == ""
+        driver.find_element("css selector", "#filters summary").send_keys("\ue007")  # Enter
+        assert texts(driver, "#filters h2")[:2] == ["Severity", "Rule"]
+        assert driver.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
+        driver.set_window_size(1300, 1000)
+        assert texts(driver, "#filters summary") == [] and texts(driver, "#filters label") != []
+
+
+def test_everything_can_be_reached_and_has_a_name(lab, chromium):
+    """What the Tab key comes to, in its order; and the keys of the tabs."""
+    lab.sh(f"cp -r '{NVSHMEM}/.' .")
+    with opened(chromium, report(lab, "prebuilt/deep_ep.o", "prebuilt/libnvshmem_device.a")) as driver:
+        tab = lambda: driver.switch_to.active_element.send_keys("\ue004")
+        name = "const e = document.activeElement; return [e.tagName, e.getAttribute('aria-label') || (e.labels && e.labels.length ? e.labels[0].textContent : e.textContent), getComputedStyle(e).outlineStyle]"
+        met = []
+        while len(met) < 100:
+            tab()
+            met.append(driver.execute_script(name))
+            if met[-1][0] == "BODY":  # round
+                break
+        met.pop()
+        assert all(words.strip() for _, words, _ in met) and all(outline != "none" for _, _, outline in met), met
+        assert met[0][1] == "Skip to the findings" and met[1][1] == "Search"
+        first = driver.find_element("id", "tab-findings")
+        first.send_keys("\ue010")  # End
+        assert driver.switch_to.active_element.get_attribute("id") == "tab-archs"
+        driver.switch_to.active_element.send_keys("\ue011")  # Home
+        assert driver.switch_to.active_element.get_attribute("id") == "tab-findings"
+        # What is not drawn yet is not referred to.
+        assert driver.execute_script("return [...document.querySelectorAll('[aria-controls]')].every(e => document.getElementById(e.getAttribute('aria-controls')))")
+
+
 def test_the_graphs(lab, chromium):
     lab.sh(f"cp -r '{NVSHMEM}/.' .")
     with opened(chromium, report(lab, "prebuilt/deep_ep.o", "prebuilt/libnvshmem_device.a")) as driver:

@@ -81,7 +81,7 @@ function includeGraph(finding) {
   }
   const list = [...edges.values()];
   const says = list.map(e => `${e.from} (${e.label}) includes ${e.to}`).join("; ");
-  return el("section", el("h4", "Includes"), el("div.scroll", {tabindex: 0}, drawGraph([...nodes.values()], list, true, says)),
+  return el("section", el("h4", "Includes"), el("div.scroll", {tabindex: 0, role: "region", "aria-label": "Graph of the includes"}, drawGraph([...nodes.values()], list, true, says)),
     sites.length > MOST_CHAINS ? el("p.dim", `${sites.length - MOST_CHAINS} more ways are not drawn`) : null);
 }
 
@@ -109,7 +109,7 @@ function pullGraph(finding) {
   for (const site of finding.sites) if (nodes.has(site.input)) Object.assign(nodes.get(site.input), {kind: site.role, flag: site.role});
   const list = [...edges.values()];
   const says = list.map(e => `${e.from} needs ${e.label}, which pulls in ${e.to}`).join("; ");
-  return el("section", el("h4", "Why it is part of the link"), el("div.scroll", {tabindex: 0}, drawGraph([...nodes.values()], list, false, says)));
+  return el("section", el("h4", "Why it is part of the link"), el("div.scroll", {tabindex: 0, role: "region", "aria-label": "Graph of what extracted it"}, drawGraph([...nodes.values()], list, false, says)));
 }
 
 function diffBlock(diff) {
@@ -192,6 +192,7 @@ function setOpen(finding, open) {
     finding.body = bodyOf(finding);
     finding.body.id = "body-" + finding.id;
     finding.node.append(finding.body);
+    finding.button.setAttribute("aria-controls", finding.body.id);
   }
   if (finding.body) finding.body.hidden = !open;
   finding.node.classList.toggle("open", open);
@@ -201,7 +202,7 @@ const isOpen = finding => finding.node.classList.contains("open");
 
 function rowOf(finding) {
   const at = finding.focus;
-  finding.button = el("button", {type: "button", "aria-expanded": "false", "aria-controls": "body-" + finding.id},
+  finding.button = el("button", {type: "button", "aria-expanded": "false"},
     el("span.what", el("span.sev", finding.severity), ...messageOf(finding)), el("span.rule", finding.rule, finding.status === "new" ? null : el("b.status", finding.status)),
     at.file && !finding.message.includes(at.file) ? el("span.where", el("code.whole", lineOf(at)), el("span.short", at.line ? "line " + at.line : "")) : null);
   finding.node = el("article.finding." + finding.severity, {id: finding.id}, el("h3", finding.button));

@@ -4,7 +4,7 @@
 
 const STATUSES = ["new", "in the baseline", "suppressed"];
 const news = data.findings.filter(f => f.status === "new");
-const state = {query: "", statuses: new Set(["new"]), severities: new Set(SEVERITIES), rules: new Set(data.findings.map(f => f.rule)), group: "header"};
+const state = {query: "", statuses: new Set(["new"]), severities: new Set(SEVERITIES), rules: new Set(data.findings.map(f => f.rule)), group: "cause"};
 
 function prepare() {
   const used = new Map();
@@ -23,15 +23,21 @@ function prepare() {
 function groupName(finding) {
   if (state.group === "rule") return finding.rule;
   if (state.group === "object") return finding.sites.length ? finding.sites[0].input : "";
-  return finding.focus.file;
+  return finding.focus.file + (state.group === "cause" && finding.cause ? "\n" + finding.cause.text : "");
 }
 
-function groupTitle(name, findings) {
-  const bad = SEVERITIES.map(s => [s, findings.filter(f => f.severity === s).length]).filter(([, n]) => n);
-  const tally = bad.map(([s, n]) => counted(n, s)).join(", ");
-  const source = state.group === "header" && findings.some(f => f.focus.source);
-  const path = state.group === "rule" ? [el("b", name)] : [el("code", el("span.dim", folderOf(name)), el("b", baseOf(name) || "no place known"))];
-  return el("h2", ...path, state.group === "header" && name && !source ? el("span.dim", "no place in a source is known") : null, el("span.n", tally));
+const byPlace = () => state.group === "header" || state.group === "cause";
+
+function groupTitle(name, findings, tally) {
+  const source = byPlace() && findings.some(f => f.focus.source), [place, cause] = state.group === "rule" ? [name] : name.split("\n");
+  const path = state.group === "rule" ? [el("b", name)] : [el("code", el("span.dim", folderOf(place)), el("b", baseOf(place) || "no place known"))];
+  return [el("h2", ...path, byPlace() && place && !source ? el("span.dim", "no place in a source is known") : null, tally), cause && findings.length > 1 ? el("p.cause", ...inline(cause)) : null];
+}
+
+/** "2 errors, 1 note" of those that are shown. */
+function tallyOf(findings) {
+  const shown = findings.filter(f => !f.node.hidden);
+  return SEVERITIES.map(s => [s, shown.filter(f => f.severity === s).length]).filter(([, n]) => n).map(([s, n]) => counted(n, s)).join(", ");
 }
 
 function drawList() {
@@ -44,44 +50,60 @@ function drawList() {
   const rank = findings => Math.min(...findings.map(f => SEVERITIES.indexOf(f.severity)));
   const sorted = [...groups].sort((a, b) => rank(a[1]) - rank(b[1]) || b[1].length - a[1].length || (a[0] < b[0] ? -1 : 1));
   state.groups = sorted.map(([name, findings]) => {
-    const node = el("section.group", groupTitle(name, findings), ...findings.map(f => f.node || rowOf(f)));
-    return {node, findings};
+    const tally = el("span.n");
+    const node = el("section.group", ...groupTitle(name, findings, tally), ...findings.map(f => f.node || rowOf(f)));
+    return {node, findings, tally};
   });
-  byId("list").dataset.group = state.group;
+  byId("list").dataset.group = byPlace() ? "place" : state.group;
   byId("list").replaceChildren(...state.groups.map(g => g.node));
   if (!news.length) byId("list").append(el("p.empty", data.complete ? "Nothing to report." : "The audit is incomplete."));
   filter();
 }
 
+/** Each box of a filter, and what it counts: the findings that it would show with the search and the other filters as they are. */
+const boxes = [];
+const FACETS = [["statuses", "status"], ["severities", "severity"], ["rules", "rule"]];
+
 function filter() {
-  const words = state.query.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = state.query.toLowerCase().split(/\s+/).filter(Boolean), has = text => words.every(w => text.includes(w));
+  const counts = new Map();
   let shown = 0;
   for (const group of state.groups) {
     let any = false;
     for (const finding of group.findings) {
-      const fits = state.statuses.has(finding.status) && state.severities.has(finding.severity) && state.rules.has(finding.rule) && words.every(w => finding.words.includes(w));
+      const misses = FACETS.filter(([set, key]) => !state[set].has(finding[key])), found = has(finding.words);
+      for (const [set, key] of found && misses.length < 2 ? FACETS : [])
+        if (misses.every(([other]) => other === set)) counts.set(set + finding[key], (counts.get(set + finding[key]) || 0) + 1);
+      const fits = found && !misses.length;
       finding.node.hidden = !fits;
       shown += fits ? 1 : 0;
       any = any || fits;
     }
     group.node.hidden = !any;
+    group.tally.textContent = tallyOf(group.findings);
   }
+  for (const box of boxes) box.count.textContent = counts.get(box.set + box.value) || 0;
   const total = news.length === data.findings.length || state.statuses.size > 1 ? data.findings.length : news.length;
   byId("shown").textContent = shown === total ? (total ? counted(total, "finding") : "") : `${shown} of ${counted(total, "finding")} shown`;
-  for (const row of document.querySelectorAll("[data-words]")) row.hidden = !words.every(w => row.dataset.words.includes(w));
+  const inTabs = {findings: shown, link: data.pulls.filter(p => has((p.object + " " + p.because).toLowerCase())).length};
+  for (const [name, n] of Object.entries(inTabs)) if (byId("tab-" + name)) byId("tab-" + name).querySelector(".count").textContent = n;
+  for (const row of document.querySelectorAll("[data-words]")) row.hidden = !has(row.dataset.words);
 }
 
-function checkbox(set, value, count, ...label) {
-  const box = el("input", {type: "checkbox"});
-  box.checked = set.has(value);
-  box.addEventListener("change", () => { box.checked ? set.add(value) : set.delete(value); filter(); });
-  return el("label", box, ...label, el("span.n", String(count)));
+function checkbox(set, value, ...label) {
+  const box = el("input", {type: "checkbox"}), count = el("span.n");
+  box.checked = state[set].has(value);
+  box.addEventListener("change", () => { box.checked ? state[set].add(value) : state[set].delete(value); filter(); });
+  boxes.push({set, value, count});
+  return el("label", box, ...label, count);
 }
+
+const facet = (title, ...rows) => el("div", {role: "group", "aria-label": title}, el("h2", title), ...rows);
 
 function drawFilters() {
   const count = test => data.findings.filter(test).length;
-  const severities = SEVERITIES.map(s => [s, count(f => f.severity === s)]).filter(([, n]) => n);
-  const group = el("select", {"aria-label": "Group by"}, el("option", {value: "header"}, "Header or source"), el("option", {value: "rule"}, "Rule"), el("option", {value: "object"}, "Object"));
+  const severities = SEVERITIES.filter(s => count(f => f.severity === s));
+  const group = el("select", {"aria-label": "Group by"}, el("option", {value: "cause"}, "Cause"), el("option", {value: "header"}, "Header or source"), el("option", {value: "rule"}, "Rule"), el("option", {value: "object"}, "Object"));
   group.addEventListener("change", () => { state.group = group.value; drawList(); });
   const all = el("button.plain", {type: "button"}, "Open all that are shown");
   all.addEventListener("click", () => {
@@ -90,11 +112,15 @@ function drawFilters() {
     all.textContent = open ? "Close them" : "Open all that are shown";
   });
   if (!data.findings.length) return byId("filters").remove();
-  byId("filters").append(
-    ...(news.length === data.findings.length ? [] : [el("div", el("h2", "Status"), ...STATUSES.filter(s => count(f => f.status === s)).map(s => checkbox(state.statuses, s, count(f => f.status === s), s)))]),
-    el("div", el("h2", "Severity"), ...severities.map(([s, n]) => checkbox(state.severities, s, n, el("span.dot." + s), s))),
-    el("div", el("h2", "Rule"), ...[...state.rules].sort().map(r => checkbox(state.rules, r, count(f => f.rule === r), el("span", {title: data.rules[r] ? data.rules[r].summary : r}, r)))),
-    el("div", el("h2", "Group by"), group), all);
+  const fold = el("details", el("summary", "Filters"), el("div.facets",
+    ...(news.length === data.findings.length ? [] : [facet("Status", ...STATUSES.filter(s => count(f => f.status === s)).map(s => checkbox("statuses", s, s)))]),
+    facet("Severity", ...severities.map(s => checkbox("severities", s, el("span.dot." + s), s))),
+    facet("Rule", ...[...state.rules].sort().map(r => checkbox("rules", r, el("span", {title: data.rules[r] ? data.rules[r].summary : r}, r)))),
+    facet("Group by", group), all));
+  byId("filters").append(fold);
+  const wide = matchMedia("(min-width: 821px)"), unfold = () => { fold.open = wide.matches; };
+  wide.addEventListener("change", unfold);
+  unfold();
 }
 
 // --- extracted members, the architectures
@@ -123,7 +149,7 @@ function drawLink() {
       for (const name of [pull.by, pull.object]) if (!nodes.has(name)) nodes.set(name, objectNode(name, "", ""));
       addEdge(edges, pull.by, pull.object, pull.because);
     }
-    panel.append(el("div.scroll", {tabindex: 0}, drawGraph([...nodes.values()], [...edges.values()], false, "which member extracted which; the list below says the same")));
+    panel.append(el("div.scroll", {tabindex: 0, role: "region", "aria-label": "Graph of the extracted members"}, drawGraph([...nodes.values()], [...edges.values()], false, "which member extracted which; the list below says the same")));
   }
   panel.append(el("section", {style: "margin-top:20px"}, pullTree()));
 }
@@ -156,7 +182,7 @@ function drawArchs() {
   byId("panel-archs").append(
     el("p.lead", `Device code of ${counted(rows.size, "object")} for ${counted(targets.length, "architecture")}: what each object has, and where it has nothing.`),
     el("div.legend", ...legend.map(([k, text]) => el("span.cell", el("span.swatch." + k), text))),
-    el("div.scroll", {tabindex: 0}, el("table", el("thead", el("tr", el("th", {scope: "col"}, "Object"), ...targets.map(t => el("th", {scope: "col"}, t)))), el("tbody", ...body))));
+    el("div.scroll", {tabindex: 0, role: "region", "aria-label": "Table of the architectures"}, el("table", el("thead", el("tr", el("th", {scope: "col"}, "Object"), ...targets.map(t => el("th", {scope: "col"}, t)))), el("tbody", ...body))));
 }
 
 // --- the frame
@@ -201,9 +227,11 @@ function drawTabs() {
     byId("tabs").append(tab);
   }
   byId("tabs").addEventListener("keydown", event => {
-    const step = {ArrowRight: 1, ArrowLeft: -1}[event.key], all = [...byId("tabs").children];
-    if (!step) return;
-    const next = all[(all.indexOf(document.activeElement) + step + all.length) % all.length];
+    const all = [...byId("tabs").children], at = all.indexOf(document.activeElement), last = all.length - 1;
+    const to = {ArrowRight: at < last ? at + 1 : 0, ArrowLeft: at > 0 ? at - 1 : last, Home: 0, End: last}[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    const next = all[to];
     next.click();
     next.focus();
   });
@@ -234,7 +262,7 @@ function step(by) {
 function onKey(event) {
   const search = byId("search");
   if (event.key === "Escape" && document.activeElement === search) { search.value = ""; state.query = ""; filter(); search.blur(); }
-  if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("select, textarea, input:not([type=checkbox])")) return;
   const action = {"/": () => search.focus(), j: () => step(1), k: () => step(-1), t: switchTheme}[event.key];
   if (action) { event.preventDefault(); action(); }
 }
