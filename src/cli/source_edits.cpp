@@ -181,15 +181,17 @@ Change change_of(const LineEdit& edit) {
   return {begin, before.size() - behind, after.substr(begin, after.size() - behind - begin)};
 }
 
-/// Both edits, where they are of the same lines and change different declarations on them. Nothing when they touch.
+/// Both edits, where they are of the same lines and change different declarations on them, or both add lines behind
+/// them. Nothing when they touch otherwise.
 std::optional<LineEdit> merged(const LineEdit& a, const LineEdit& b) {
   if (a.first != b.first || a.old_lines != b.old_lines || a.count == 0) return std::nullopt;
   Change first = change_of(a);
   Change second = change_of(b);
   if (second.begin < first.begin) std::swap(first, second);
-  if (first.end >= second.begin) return std::nullopt;
   std::string text = joined(a.old_lines);
-  text.replace(second.begin, second.end - second.begin, second.text);
+  const bool both_add = first.begin == text.size() && second.begin == text.size();  // behind a last line without an end
+  if (first.end >= second.begin && !both_add) return std::nullopt;
+  text.replace(second.begin, second.end - second.begin, second.text);  // behind the first, or at its place
   text.replace(first.begin, first.end - first.begin, first.text);
   LineEdit both = a;
   both.lines = lines_in(text);

@@ -32,7 +32,7 @@ def commit(lab):
 
 # Where no edit is offered: the command line decides, or others than these files would be concerned.
 BY_HAND = {
-    "an X-macro that declares first and defines then", "the declaration in the class has the macro (asio)",
+    "an X-macro that declares first and defines then",
     "MAIN on the command line of both", "two headers", "two programs", "an alias",
 }  # fmt: skip
 
@@ -111,14 +111,47 @@ def test_edits_of_different_declarations_on_a_line_are_all_made(lab):
     assert contents(lab)["h.h"] == "static int f(void) { return 1; } static int g(void) { return 2; }\n" and "for 2 of 2" in result.err, result
 
 
-def test_of_overlapping_edits_the_first_is_applied(lab):
-    """Both definitions would go behind a last line that has no end."""
+def test_lines_behind_a_last_line_without_end_are_all_added(lab):
     build(lab, {"h.h": "int x = 1;\nint y = 2;\n", "a.c": '#include "h.h"\nint* a[] = {&x, &y};', "b.c": '#include "h.h"\n'})
     result = lab.audit("check", "--fix", "a.o", "b.o")
-    assert contents(lab)["h.h"] == "extern int x;\nint y = 2;\n" and "not fixed: y: its edit of a.c:2 overlaps with that for x" in result.err, result
+    assert contents(lab)["h.h"] == "extern int x;\nextern int y;\n" and "for 2 of 2" in result.err, result
+    assert contents(lab)["a.c"] == '#include "h.h"\nint* a[] = {&x, &y};\nint x = 1;\nint y = 2;'
+    lab.sh("gcc -fPIC -c a.c b.c && gcc -shared -Wl,-z,defs a.o b.o -o x.so")
+
+
+def test_of_overlapping_edits_the_first_is_applied(lab):
+    """The body of f would be moved, and with it the line on which g begins."""
+    build(lab, {"h.h": "int f(void) {\n  static int n;\n  return ++n; } int g(void) {\n  static int n;\n  return ++n; }\n",
+                "a.c": '#include "h.h"\n', "b.c": '#include "h.h"\n'})
+    result = lab.audit("check", "--fix", "a.o", "b.o")
+    assert "not fixed: g: its edit of h.h:3 overlaps with that for f" in result.err, result
     lab.sh("gcc -MD -c a.c b.c")
     lab.audit("check", "--fix", "a.o", "b.o")
     lab.sh("gcc -fPIC -c a.c b.c && gcc -shared -Wl,-z,defs a.o b.o -o x.so")
+
+
+def test_a_body_goes_to_one_source_where_copies_would_have_a_state_each(lab):
+    build(lab, {"h.h": "int next(void) {\n  static int n;\n  return ++n;\n}\n", "a.c": '#include "h.h"\n', "b.c": '#include "h.h"\n'})
+    result = lab.audit("check", "--fix", "a.o", "b.o")
+    assert "leave the declaration in h.h:1, and move the body to one source file: as `static`, each file would have its own" in result.out
+    assert contents(lab, ["h.h", "a.c"]) == {"h.h": "int next(void);\n", "a.c": '#include "h.h"\nint next(void) {\n  static int n;\n  return ++n;\n}\n'}
+
+
+def test_a_constant_that_others_need_at_compile_time_stays_where_it_is(lab):
+    header = "struct K { static const int n; };\nconst int K::n = 3;\n"
+    lab.write("h.h", header)
+    for name in ("a", "b"):
+        lab.write(f"{name}.cpp", f'#include "h.h"\nint {name}() {{ int all[K::n] = {{}}; return all[0]; }}\n')
+        lab.sh(f"g++ -std=c++11 -g -MD -c {name}.cpp")
+    result = lab.audit("check", "--fix", "a.o", "b.o")
+    assert "K::n: to do by hand: move h.h:2 to one source file" in result.err and contents(lab, ["h.h"]) == {"h.h": header}
+
+
+def test_an_array_is_declared_with_its_bound(lab):
+    build(lab, {"h.h": 'const char *names[] = {\n  "one",\n  "two",\n};\n', "a.c": '#include "h.h"\nlong a(void) { return sizeof names; }\n', "b.c": '#include "h.h"\n'})
+    lab.audit("check", "--fix", "a.o", "b.o")
+    assert contents(lab, ["h.h"])["h.h"] == "extern const char *names[2];\n"
+    assert contents(lab, ["a.c"])["a.c"].endswith('const char *names[] = {\n  "one",\n  "two",\n};\n')
 
 
 def test_an_edit_shared_with_an_accepted_finding_is_not_made(lab):

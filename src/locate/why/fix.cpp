@@ -12,6 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "locate/why/declaration_edits.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit {
@@ -52,13 +53,15 @@ std::string replace_lines(FileContents& files, const SourceLine& at, std::size_t
   for (std::size_t i = first; i < edited; ++i) hunk.add(' ', (*lines)[i], false);
   const std::string& old = (*lines)[edited];
   const bool ends = !is_last(edited) || files.last_line_ends(at.file);
-  const bool kept = count == 1 && ends && std::find(replacement.begin(), replacement.end(), old) != replacement.end();
+  bool kept = count == 1 && ends && std::find(replacement.begin(), replacement.end(), old) != replacement.end();
   const bool has_returns = lines->front().ends_with('\r');
   for (std::size_t i = edited; i < behind && !kept; ++i) hunk.add('-', (*lines)[i], is_last(i));
   for (const std::string& line : replacement) {
     const bool is_end = is_last(behind - 1) && &line == &replacement.back();
     const bool needs_return = has_returns && !line.ends_with('\r') && !(is_end && !files.last_line_ends(at.file));
-    hunk.add(kept && line == old ? ' ' : '+', needs_return ? line + '\r' : line, is_end);
+    const bool is_old = kept && line == old;
+    if (is_old) kept = false;  // a line that is added may say the same
+    hunk.add(is_old ? ' ' : '+', needs_return ? line + '\r' : line, is_end);
   }
   for (std::size_t i = behind; i < last; ++i) hunk.add(' ', (*lines)[i], is_last(i));
   return diff;
@@ -154,299 +157,9 @@ std::optional<std::string> edited_text(FileContents& files, const std::string& f
 
 namespace {
 
-// --- Edits of a declaration, as it was read
-
 using source::Definition;
-using source::Kind;
-using source::Position;
 using source::Token;
 using source::Word;
-using Tokens = std::vector<Token>;
-using At = Tokens::const_iterator;
-
-constexpr std::size_t kMostLines = 8;  // of an initialiser that is taken out
-
-/// The lexer's columns leave out a byte order mark.
-std::size_t column_of(const std::vector<std::string>& lines, const Position& at) {
-  const bool marked = at.line == 1 && lines.front().starts_with("\xef\xbb\xbf");
-  return at.column + (marked ? 3 : 0);
-}
-
-bool is_directive(const Token& token) { return token.is('#') && (token.flags & Token::LineStart) != 0; }
-
-bool opens(const Token& token) { return token.is('(') || token.is('[') || token.is('{'); }
-bool closes(const Token& token) { return token.is(')') || token.is(']') || token.is('}'); }
-
-/// Behind the group that begins at `at`; the end when it has none or a directive is in it.
-At behind_group(At at, At end) {
-  std::size_t depth = 0;
-  for (; at != end && !is_directive(*at); ++at) {
-    if (opens(*at)) ++depth;
-    if (closes(*at) && --depth == 0) return at + 1;
-  }
-  return end;
-}
-
-/// Where the declarator of the variable ends whose name is at `name`, in a declaration that begins at `first`: at
-/// its initialiser or at the `;`. The end when that isn't clear, or an array's bound is known from the initialiser
-/// alone.
-At behind_declarator(At first, At name, At end) {
-  std::ptrdiff_t open = 0;  // parentheses around the name: int (*x)(int)
-  for (At before = first; before != name; ++before) open += before->is('(') ? 1 : before->is(')') ? -1 : 0;
-  const bool is_nested = open > 0;
-  At at = name + 1;
-  while (at != end && !is_directive(*at)) {
-    if (at->is(')') && open > 0) {
-      --open;
-      ++at;
-      continue;
-    }
-    if (is_nested && at->is('(')) {
-      at = behind_group(at, end);
-      continue;
-    }
-    if (at->is('=') || at->is(';') || at->is('{') || at->is('(')) return at;
-    const bool is_attribute = source::word_of(*at) == Word::Attribute || source::word_of(*at) == Word::Attribute2 ||
-                              source::is_asm(source::word_of(*at));
-    if (is_attribute && at + 1 != end && (at + 1)->is('(')) {
-      at = behind_group(at + 1, end);
-    } else if (at->is('[') && at + 1 != end && !(at + 1)->is(']')) {
-      at = behind_group(at, end);
-    } else {
-      return end;
-    }
-  }
-  return end;
-}
-
-At semicolon(At at, At end) {
-  while (at != end && !is_directive(*at) && !at->is(';')) {
-    if (at->is(',') || closes(*at)) return end;
-    at = opens(*at) ? behind_group(at, end) : at + 1;
-  }
-  return at != end && at->is(';') ? at : end;
-}
-
-/// Is that one name, perhaps of a template whose arguments the initialiser implies (C++17)?
-bool may_deduce_arguments(At from, At name) {
-  std::size_t names = 0;
-  for (At at = from; at != name; ++at) {
-    const Word word = source::word_of(*at);
-    if (source::is_builtin_type(word) || source::is_class_key(word) || at->is('<') || at->is('*') || at->is('&'))
-      return false;
-    if (at->is_name() && word == Word::Count) ++names;
-  }
-  return names != 0;
-}
-
-/// What has the type of an unnamed class can, once that has a name: see tag_for().
-bool can_be_declared(const Definition& definition) {
-  const source::Form& form = definition.form;
-  return form.is_alone && !form.is_deduced && !form.is_qualified && !form.is_alias && !definition.is_function &&
-         !definition.is_specialisation && !definition.is_constexpr && !definition.in_class;
-}
-
-/// The name for the unnamed class of `struct {...} x;`: x_type. Empty where the class has a name, and nothing where that
-/// name is taken or the declaration doesn't begin with the class.
-std::optional<std::string> tag_for(const Definition& definition, const SourceTokens& source, At first, At name) {
-  if (!definition.form.has_unnamed_class) return std::string();
-  if (first->text != definition.type_key || !(first + 1)->is('{')) return std::nullopt;
-  std::string tag = std::string(name->text) + "_type";
-  const bool is_taken =
-      std::any_of(source.tokens.begin(), source.tokens.end(), [&](const Token& token) { return token.text == tag; });
-  return is_taken ? std::nullopt : std::optional(std::move(tag));
-}
-
-/// The diff that gives the definition a further specifier, `inline` or `static`, in the place of an `extern` if it has
-/// one. Empty when the place isn't known.
-std::string add_specifier(FileContents& files, const WrittenDefinition& written, std::string_view word) {
-  const source::Form& form = written.definition->form;
-  const std::string& file = written.site->place.at.file;
-  const auto* lines = files.lines_of(file);
-  if (lines == nullptr || form.specifiers.line == 0 || form.specifiers.line > lines->size()) return {};
-  const std::string& line = (*lines)[form.specifiers.line - 1];
-  const std::size_t column = column_of(*lines, form.specifiers);
-  if (column > line.size()) return {};
-  const std::string rest = line.substr(column);
-  const bool replaces = form.first_specifier == "extern" && rest.starts_with("extern");
-  if (written.definition->is_extern && form.first_specifier == "extern" && !replaces) return {};
-  const std::string edited = line.substr(0, column) + std::string(word) + (replaces ? rest.substr(6) : " " + rest);
-  return replace_line(files, {file, form.specifiers.line}, {edited});
-}
-
-/// The diff that makes the function static where the same file defines and declares it, if these places are near enough
-/// to each other for one hunk. Empty when another file declares it, too.
-std::string make_static_throughout(FileContents& files, const WrittenDefinition& written) {
-  constexpr std::uint32_t kMostBetween = 60;  // lines
-  const std::string& file = written.site->place.at.file;
-  const auto* lines = files.lines_of(file);
-  if (lines == nullptr || !written.definition->macros.empty()) return {};
-  struct Edit {
-    const source::Form* form;
-    std::string_view says_extern;  ///< the word or macro in whose place `static` comes
-  };
-  const auto edit_of_form = [](const source::Form& form) {
-    return Edit{&form, form.first_specifier == "extern" ? "extern" : std::string_view()};
-  };
-  std::vector<Edit> edits{edit_of_form(written.definition->form)};
-  for (const Definition& declaration : written.declarations) {
-    if (declaration.at.file != file || !declaration.form.is_alone) return {};
-    // A macro that says extern and nothing else, STBSP_DEF of stb_sprintf.h.
-    const auto& macros = declaration.macros;
-    if (!macros.empty() && (macros.size() > 1 || macros[0].value != "extern")) return {};
-    if (declaration.is_static) continue;
-    edits.push_back(edit_of_form(declaration.form));
-    if (!macros.empty()) edits.back().says_extern = macros[0].macro;
-  }
-  // From the last to the first, so that what is written moves no other place.
-  std::sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) {
-    return std::pair(a.form->specifiers.line, a.form->specifiers.column) >
-           std::pair(b.form->specifiers.line, b.form->specifiers.column);
-  });
-  const std::uint32_t first = edits.back().form->specifiers.line;
-  const std::uint32_t last = edits.front().form->specifiers.line;
-  if (first == 0 || last > lines->size() || last - first > kMostBetween) return {};
-  std::vector<std::string> edited(lines->begin() + first - 1, lines->begin() + last);
-  for (const auto& [form, says_extern] : edits) {
-    std::string& line = edited[form->specifiers.line - first];
-    const std::size_t column = column_of(*lines, form->specifiers);
-    if (column > line.size()) return {};
-    const bool replaces = !says_extern.empty() && line.compare(column, says_extern.size(), says_extern) == 0;
-    if (!replaces && !says_extern.empty() && says_extern != "extern") return {};
-    line.replace(column, replaces ? says_extern.size() : 0, replaces ? "static" : "static ");
-  }
-  return replace_lines(files, {file, first}, edited.size(), edited);
-}
-
-/// Where the `;` of the declaration is that begins with `extern "C"` and has `first` in it, and where what is
-/// behind that begins. Nothing when no file says so there, or it declares more than one name.
-std::optional<std::pair<At, At>> behind_linkage(const SourceTokens& source, At first) {
-  const At begin = source.tokens.begin();
-  At at = first;  // at the "C"
-  while (at != begin && !(at->kind == Kind::String && source::word_of(*(at - 1)) == Word::Extern)) {
-    if (at->is(';') || at->is('}') || at->is('{') || is_directive(*at)) return std::nullopt;
-    --at;
-  }
-  const At last = semicolon(first, source.tokens.end());
-  if (at == begin || last == source.tokens.end()) return std::nullopt;
-  return std::pair(at + 1, last);
-}
-
-/// The diff that makes `extern "C" { inline int x = 2; }` of `extern "C" int x = 2;`.
-std::string add_inline_and_braces(FileContents& files, const WrittenDefinition& written) {
-  const source::Form& form = written.definition->form;
-  const std::string& file = written.site->place.at.file;
-  const auto* lines = files.lines_of(file);
-  const SourceTokens* source = files.tokens_of(file);
-  if (source == nullptr) return {};
-  const At first = source->at(form.specifiers);
-  if (first == source->tokens.end()) return {};
-  const auto declaration = behind_linkage(*source, first);
-  if (!declaration) return {};
-  const Position from = source->begin_of(*declaration->first);
-  const Position to = source->end_of(*declaration->second);
-  if (to.line - from.line >= kMostLines) return {};
-  std::vector<std::string> edited(lines->begin() + from.line - 1, lines->begin() + to.line);
-  const auto insert = [&](const Position& at, const char* text) {
-    edited[at.line - from.line].insert(column_of(*lines, at), text);
-  };
-  insert(to, " }");
-  insert(form.specifiers, "inline ");
-  insert(from, "{ ");
-  return replace_lines(files, {file, from.line}, to.line - from.line + 1, edited);
-}
-
-/// The diff that makes an `extern` declaration of the variable, which some file then has to define. Empty when its type
-/// could not be said so.
-std::string declare_only(FileContents& files, const WrittenDefinition& written) {
-  const Definition& definition = *written.definition;
-  const source::Form& form = definition.form;
-  const std::string& file = written.site->place.at.file;
-  const auto* lines = files.lines_of(file);
-  const SourceTokens* source = files.tokens_of(file);
-  if (source == nullptr || !can_be_declared(definition)) return {};
-  const At first = source->at(form.specifiers);
-  const At name = source->at(form.name);
-  const At end = source->tokens.end();
-  if (first == end || name == end || name < first || std::any_of(first, name, is_directive)) return {};
-  if (source->aliased.contains(name->text)) return {};  // a declaration would leave the alias without a target
-  const std::optional<std::string> tag = tag_for(definition, *source, first, name);
-  // In C only another class could be called so.
-  if (!tag || (!tag->empty() && written.language != source::Language::C)) return {};
-  const At initialiser = behind_declarator(first, name, end);
-  const At last = initialiser == end ? end : semicolon(initialiser, end);
-  if (last == end) return {};
-  const bool is_c = written.language == source::Language::C;
-  if (!is_c && initialiser != last && (definition.is_const || may_deduce_arguments(first, name))) return {};
-
-  const Position from = form.specifiers;
-  const Position to = source->end_of(*(initialiser - 1));
-  const Position rest = source->begin_of(*last);
-  if (rest.line - from.line >= kMostLines) return {};
-  std::vector<std::string> edited(lines->begin() + from.line - 1, lines->begin() + to.line);
-  edited.back().resize(column_of(*lines, to));
-  edited.back() += (*lines)[rest.line - 1].substr(column_of(*lines, rest));
-  if (!tag->empty()) edited.front().insert(column_of(*lines, from) + definition.type_key.size(), " " + *tag);
-  if (!definition.is_extern) edited.front().insert(column_of(*lines, from), "extern ");
-  return replace_lines(files, {file, from.line}, rest.line - from.line + 1, edited);
-}
-
-/// The text from one token to the end of another, by lines.
-std::vector<std::string> text_between(const std::vector<std::string>& lines, Position from, Position to) {
-  std::vector<std::string> text(lines.begin() + from.line - 1, lines.begin() + to.line);
-  text.back().resize(column_of(lines, to));
-  text.front().erase(0, column_of(lines, from));
-  return text;
-}
-
-std::vector<std::string> in_namespaces(std::vector<std::string> text, const WrittenDefinition& written) {
-  if (written.language == source::Language::C || written.name.parts.size() < 2) return text;
-  std::string begin;
-  for (auto part = written.name.parts.begin(); part + 1 != written.name.parts.end(); ++part)
-    begin += "namespace " + *part + " { ";
-  text.front().insert(0, begin);
-  for (std::size_t i = 1; i < written.name.parts.size(); ++i) text.back() += " }";
-  return text;
-}
-
-}  // namespace
-
-std::vector<std::string> definition_elsewhere(FileContents& files, const WrittenDefinition& written) {
-  const Definition& definition = *written.definition;
-  const auto* lines = files.lines_of(written.site->place.at.file);
-  const SourceTokens* source = files.tokens_of(written.site->place.at.file);
-  if (source == nullptr || !can_be_declared(definition)) return {};
-  const At end = source->tokens.end();
-  At first = source->at(definition.form.specifiers);
-  const At name = source->at(definition.form.name);
-  if (first == end || name == end || name < first) return {};
-  // A definition has to say alignas again (C++ [dcl.align]); it stands before the specifiers.
-  for (At at = first; at != source->tokens.begin() && !(at - 1)->is(';') && !(at - 1)->is('}'); --at)
-    if ((at - 1)->text == "alignas") return {};
-  if (source::word_of(*first) == Word::Extern) ++first;
-  const At declarator = behind_declarator(first, name, end);
-  const At last = declarator == end ? end : semicolon(declarator, end);
-  if (last == end) return {};
-  const auto is_macro = [&](const Token& token) {
-    return std::any_of(definition.macros.begin(), definition.macros.end(),
-                       [&](const source::MacroCause& macro) { return macro.macro == token.text; });
-  };
-  if (std::any_of(first, last, is_macro)) return {};
-  std::vector<std::string> text = text_between(*lines, source->begin_of(*first), source->end_of(*last));
-  if (!definition.type_key.empty()) {  // struct S {...} x; is struct S x; there
-    const std::optional<std::string> tag = tag_for(definition, *source, first, name);
-    const At body = first + (tag && !tag->empty() ? 1 : 2);
-    if (!tag || first->text != definition.type_key || !body->is('{') || (tag->empty() && !(first + 1)->is_name()))
-      return {};
-    const At behind = behind_group(body, end);
-    if (behind > last) return {};
-    text = text_between(*lines, source->begin_of(*behind), source->end_of(*last));
-    text.front().insert(0, fmt::format("{} {} ", first->text, tag->empty() ? (first + 1)->text : *tag));
-  }
-  return in_namespaces(std::move(text), written);
-}
-
-namespace {
 
 // --- What fixes each cause
 
@@ -658,13 +371,23 @@ std::vector<Fix> fix_variable(const FixContext& context) {
   return fixes;
 }
 
+/// Of C, where copies would not do: the one body is in a source.
+Fix move_body(const FixContext& context, std::string_view why) {
+  const SourceLine& at = context.written->site->place.at;
+  return {fmt::format("leave the declaration in {}, and move the body to one source file{}", at.text(), why), at,
+          declare_function_only(*context.files, *context.written)};
+}
+
 std::vector<Fix> fix_function(const FixContext& context) {
   const SourceLine& at = context.written->site->place.at;
   const bool is_c = is_any_c(context);
+  if (is_c && has_state(*context.files, *context.written))
+    return {move_body(context, ": as `static`, each file would have its own of the static variable in it")};
   if (is_c && !context.written->declarations.empty())
     return {{fmt::format("make it `static` in {} and where it is declared ({})", at.text(),
                          context.written->declarations.front().at.text()),
-             at, make_static_throughout(*context.files, *context.written)}};
+             at, make_static_throughout(*context.files, *context.written)},
+            move_body(context, "")};
   if (is_c) return {add_word(context, "static", fmt::format("make it `static` or `static inline` in {}", at.text()))};
   return {
       add_word(context, "inline", fmt::format("make it `inline` in {}, or move its body to a source file", at.text()))};
@@ -686,7 +409,14 @@ std::vector<Fix> fix_include_of_source(const FixContext& context) {
   Fix fix{fmt::format("remove the #include ({}), or compile that file no more by itself", at.text()), at, {}};
   if (context.project->owns(at.file) && is_include(line_at(context, at)))
     fix.diff = replace_line(*context.files, at, {});
-  return {std::move(fix)};
+  std::vector<Fix> fixes{std::move(fix)};
+  const std::string& included = context.finding->sites.front().place.at.file;
+  const std::vector<std::string> prototypes =
+      fixes.front().diff.empty() ? std::vector<std::string>() : prototypes_for(*context.files, included, at.file);
+  if (!prototypes.empty())
+    fixes.push_back({fmt::format("declare in place of the #include ({}) what is used of {}", at.text(), included), at,
+                     replace_line(*context.files, at, prototypes)});
+  return fixes;
 }
 
 /// STB_IMAGE_IMPLEMENTATION, on in several files: off in all but one.
@@ -733,6 +463,12 @@ std::vector<Fix> fix_macro_not_inline(const FixContext& context) {
         {fmt::format("include {} in one source file only, or leave {} undefined", header, context.switch_name),
          {},
          {}});
+  const std::vector<source::MacroCause>& own = context.written->definition->macros;
+  const bool is_of_declaration = std::none_of(
+      own.begin(), own.end(), [&](const source::MacroCause& one) { return one.macro == context.macro->macro; });
+  if (is_of_declaration && context.word == "inline" && !is_any_c(context))
+    fixes.push_back(
+        add_word(context, "inline", fmt::format("make it `inline` in {}", context.written->site->place.at.text())));
   if (context.project->owns(context.macro->defined_at.file)) {
     fixes.push_back({fmt::format("let {} expand to `{}` in {} too", context.macro->macro, context.word,
                                  context.macro->defined_at.text()),
@@ -769,7 +505,8 @@ std::vector<Fix> fix_static_member(const FixContext& context) {
   if (has_inline_variables(context))
     fixes.push_back(add_word(
         context, "inline", fmt::format("make it `inline` in {}{}", at.text(), from_which_standard(*context.written))));
-  fixes.push_back({fmt::format("move {} to one source file", at.text()), at, {}});
+  fixes.push_back(
+      {fmt::format("move {} to one source file", at.text()), at, declare_only(*context.files, *context.written)});
   return fixes;
 }
 
@@ -791,19 +528,38 @@ std::vector<Fix> fix_alias(const FixContext& context) {
            {}}};
 }
 
-/// Of the variables that several sources define, the last one without an initialiser becomes a declaration. The diff may
-/// not be for it alone: with three definitions, two are left.
+/// Of the variables that several sources define, the last one without an initialiser becomes a declaration, or one with
+/// the first one's value. The diff may not be for it alone: with three definitions, two are left.
 Fix keep_one(const FixContext& context) {
   Fix fix{fmt::format("keep one of the definitions: {} declares it for every file that includes it",
                       context.declared_at->text()),
           {},
           {}};
   for (auto written = context.all_written->rbegin(); written != context.all_written->rend(); ++written) {
-    if (!written->definition || written->definition->has_initialiser || written->in_header()) continue;
+    if (!written->definition || written->in_header()) continue;
+    const WrittenDefinition& kept = context.all_written->front();
+    const bool is_same = &*written != &kept && kept.definition && have_same_value(*context.files, kept, *written);
+    if (written->definition->has_initialiser && !is_same) continue;
     fix.diff = declare_only(*context.files, *written);
     if (!fix.diff.empty()) break;
   }
   return fix;
+}
+
+/// Two functions of one name in two sources, which no header declares: the one that the linker rejects becomes static.
+/// proof.cpp looks for other files that use it. Variables of one name may be meant to be one.
+std::string keep_to_itself(const FixContext& context) {
+  const std::vector<WrittenDefinition>& all = *context.all_written;
+  const bool are_own = std::all_of(all.begin(), all.end(), [](const WrittenDefinition& written) {
+    if (!written.definition || !written.definition->is_function || written.in_header()) return false;
+    const source::Form& form = written.definition->form;
+    return !form.is_qualified && !form.is_alias && !written.definition->is_specialisation &&
+           std::all_of(written.declarations.begin(), written.declarations.end(),
+                       [&](const Definition& one) { return one.at.file == written.site->place.at.file; });
+  });
+  if (!are_own || all.size() != 2) return {};
+  return all.back().declarations.empty() ? add_specifier(*context.files, all.back(), "static")
+                                         : make_static_throughout(*context.files, all.back());
 }
 
 std::vector<Fix> fix_two_definitions(const FixContext& context) {
@@ -813,7 +569,7 @@ std::vector<Fix> fix_two_definitions(const FixContext& context) {
   return {
       {"rename one of them, or give it internal linkage (static, an unnamed namespace) if only its own file uses it",
        {},
-       {}}};
+       keep_to_itself(context)}};
 }
 
 const Site& last_site(const FixContext& context) { return context.finding->sites.back(); }

@@ -65,10 +65,6 @@ std::string replace_line(FileContents& files, const SourceLine& at, const std::v
 std::string replace_lines(FileContents& files, const SourceLine& at, std::size_t count,
                           const std::vector<std::string>& replacement);
 
-/// The lines of a definition of the variable for a file that has its `extern` declaration, in its namespace. Empty when
-/// that is not clear: a macro in it may mean something else there.
-std::vector<std::string> definition_elsewhere(FileContents& files, const WrittenDefinition& written);
-
 /// What a diff does.
 struct LineEdit {
   SourceLine first;

@@ -1,4 +1,4 @@
-// A diff is offered when after it at most one of the finding's definitions is left that is neither weak nor inline nor
+// Of duplicate definitions; reference_source.cpp proves its own. A diff is offered when after it at most one of the finding's definitions is left that is neither weak nor inline nor
 // internal, as the reader of sources has it. Units in which the definition was read alike, from the same macros and
 // beside the same declarations, give the same proof: one of them is read. All edits that touch other lines are proven
 // by one reading. In someone else's file a diff that holds is offered in words alone. A diff after which nothing defines
@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "locate/why/build_record.hpp"
+#include "locate/why/declaration_edits.hpp"
 #include "locate/why/fix.hpp"
 #include "support/file.hpp"
 #include "support/path.hpp"
@@ -33,6 +34,7 @@ using Unit = source::TranslationUnit;
 
 constexpr std::size_t kMostRounds = 16;
 constexpr std::size_t kMostReadings = 256;
+constexpr std::size_t kMostNeeded = 64;  // names of a file that is no longer included
 
 bool is_directive_line(const std::string& line) {
   const std::size_t first = line.find_first_not_of(" \t");
@@ -55,14 +57,34 @@ struct NamesOfFile {
     text = source::make_text({}, bytes);
     Interner words = source::new_names();
     source::Lexer lexer(text, words, 0, true);
+    std::size_t parentheses = 0, body = 0;
+    bool in_directive = false, may_be_body = false;
+    std::string_view before, named;  // the word before, and the name behind `class` or `#define`
     for (source::Token token = lexer.next(); token.kind != source::Kind::End; token = lexer.next()) {
+      if ((token.flags & source::Token::LineStart) != 0) in_directive = token.is('#');
+      const bool is_outside = body == 0 && parentheses == 0;
+      if (token.is_name() && (is_outside || in_directive)) outside.insert(words.name(token.id));
+      if (before == "define") introduced.insert(words.name(token.id));
+      if (token.is('{') && !named.empty() && is_outside) introduced.insert(named);
+      const bool is_named =
+          before == "class" || before == "struct" || before == "union" || before == "enum" || before == "namespace";
+      named = is_named && token.is_name() ? words.name(token.id) : token.is(';') ? std::string_view() : named;
+      before = token.is_name() ? words.name(token.id) : std::string_view();
+      if (in_directive) continue;
+      if (token.is('{') && (body != 0 || may_be_body)) ++body;
+      if (token.is('}') && body != 0) --body;
+      if (token.is('(')) ++parentheses;
+      if (token.is(')') && parentheses != 0) --parentheses;
+      may_be_body = token.is(')') || (may_be_body && token.is_name());
     }
     for (auto id = static_cast<std::uint32_t>(source::Word::Count); id < words.size(); ++id)
       if (!is_keyword_of_statements(words.name(id))) names.insert(words.name(id));
   }
 
   source::TextFile text;
-  std::unordered_set<std::string_view> names;  ///< in `text`
+  std::unordered_set<std::string_view> names;         ///< in `text`
+  std::unordered_set<std::string_view> outside;       ///< of them, those that are not in a function alone
+  std::unordered_set<std::string_view> introduced{};  ///< of classes, namespaces and macros
 };
 
 /// Does the edit decide what else is read?
@@ -99,6 +121,7 @@ class Round {
         result[absolute_path(file)] = *std::move(text);
     return result;
   }
+  const LineEdit& only() const { return *edits_.begin(); }
   bool decides_what_is_read() const { return edits_.size() == 1 && has_directive(*edits_.begin()); }
 
  private:
@@ -128,6 +151,12 @@ bool is_on_the_way(const WrittenDefinition& written, const std::string& file) {
   return false;
 }
 
+/// A template, or before C++17 a static member in its class, is no definition of the symbol.
+bool defines(const Definition& definition, const WrittenDefinition& written) {
+  if (definition.is_instantiation || (definition.is_template && !definition.is_specialisation)) return false;
+  return definition.is_function || !definition.in_class || written.has_inline_variables();
+}
+
 /// Is the definition gone from what several files may have, and is the rest a declaration that compilers
 /// take?
 bool is_fixed(const source::Reading& reading, const WrittenDefinition& written, bool is_used_elsewhere) {
@@ -137,7 +166,7 @@ bool is_fixed(const source::Reading& reading, const WrittenDefinition& written, 
   bool any = false;
   for (const Definition& definition : reading.definitions) {
     const source::Form& form = definition.form;
-    if (definition.is_instantiation || (definition.is_template && !definition.is_specialisation)) continue;
+    if (!defines(definition, written)) continue;
     any = true;
     // Of a static alias each file has its own, as of a static function.
     if (form.is_alias && !(definition.is_function && definition.is_internal)) return false;
@@ -152,9 +181,18 @@ bool is_fixed(const source::Reading& reading, const WrittenDefinition& written, 
   // A member or a specialisation can't be declared again, and a type that the initialiser implies not without it.
   const source::Form& form = before.form;
   return std::all_of(reading.declarations.begin(), reading.declarations.end(), [&](const Definition& declaration) {
-    return declaration.is_function || !declaration.is_extern ||
+    return declaration.is_function || declaration.in_class || declaration.is_specialisation || !declaration.is_extern ||
            (!form.is_deduced && !declaration.form.has_unnamed_class && !form.is_qualified && !before.is_specialisation);
   });
+}
+
+/// gcc's debug info gives a variable the line of its first declaration: behind a header's `int x;` the source may have the
+/// definition.
+bool is_at_another_place(const source::Reading& reading, const WrittenDefinition& written) {
+  return !reading.definitions.empty() && !reading.declarations.empty() &&
+         std::all_of(reading.definitions.begin(), reading.definitions.end(), [&](const Definition& one) {
+           return !one.is_function && !one.is_internal && one.at.file != written.site->place.at.file;
+         });
 }
 
 /// The macro that the edit lets say `word`; empty when it does something else.
@@ -275,13 +313,13 @@ class Proofs {
       : project_(project), inputs_(inputs), files_(files) {
     for (std::size_t i = 0; i < findings.size(); ++i)
       for (std::size_t fix = 0; fix < findings[i].fixes.size(); ++fix)
-        if (!findings[i].fixes[fix].diff.empty()) add(findings[i], fix, all_written[i]);
+        if (!findings[i].fixes[fix].diff.empty() && !all_written[i].empty()) add(findings[i], fix, all_written[i]);
     note_uses(inputs);
   }
 
   void run() {
     for (Trial& trial : trials_) choose_round(trial);
-    std::vector<std::map<std::string, std::string>> texts;
+    std::vector<std::map<std::string, std::string>>& texts = texts_;
     for (const Round& round : rounds_) texts.push_back(round.texts(files_));
     for_each_parallel(jobs_.size(), 1, [&](std::size_t i) {
       Job& job = jobs_[i];
@@ -370,6 +408,7 @@ class Proofs {
     if (!asked.numbers.try_emplace(symbol, asked.names.size()).second) return true;
     asked.names.push_back(written.name);
     asked.names.back().is_strong.reset();  // what is asked for is whether it still is
+    if (written.language == source::Language::C) asked.names.back().site.reset();  // see is_at_another_place()
     return true;
   }
 
@@ -386,11 +425,12 @@ class Proofs {
       if (!job.needs_left_out) job.needs_left_out = needs_what_is_left_out(job);
       const bool proven =
           is_fixed(reading, *written, used_elsewhere_.contains(trial.finding->symbol)) && !*job.needs_left_out;
-      if (!proven && changes_all) return false;
+      if (!proven && changes_all && !is_at_another_place(reading, *written)) return false;
       if (!job.may_be_inline) job.may_be_inline = inlined.empty() || may_be_inline(inlined, job.after.files);
       if (!*job.may_be_inline) return false;
       any_fixed = any_fixed || proven;
-      any_defines = any_defines || !reading.definitions.empty();
+      any_defines = any_defines || std::any_of(reading.definitions.begin(), reading.definitions.end(),
+                                               [&](const Definition& one) { return defines(one, *written); });
       if (!proven) left += count;
     }
     const auto& cause = trial.finding->cause;
@@ -445,7 +485,10 @@ class Proofs {
       append({lines->begin() + addition.before - 1, lines->end()});
     } else {
       if (text.empty()) append(*lines);
-      append(addition.lines);
+      // `int a, b;` is the definition of both.
+      const bool is_new = std::none_of(job.additions.begin(), job.additions.end(),
+                                       [&](const Addition& other) { return other.lines == addition.lines; });
+      if (is_new) append(addition.lines);
     }
     job.names.push_back(owner->name);
     job.names.back().is_strong.reset();
@@ -467,8 +510,12 @@ class Proofs {
   }
 
   static bool defines_once(const source::Reading& reading, const Addition& addition) {
-    if (reading.definitions.size() != 1 || reading.declarations.empty()) return false;
-    const Definition& only = reading.definitions.front();
+    std::vector<const Definition*> found;
+    for (const Definition& one : reading.definitions)
+      if (defines(one, *addition.owner)) found.push_back(&one);
+    const bool is_declared = !reading.declarations.empty() || found.size() < reading.definitions.size();
+    if (found.size() != 1 || !is_declared) return false;
+    const Definition& only = *found.front();
     const std::string& file = addition.before != 0 ? addition.owner->site->place.at.file : addition.owner->source;
     return absolute_path(only.at.file) == absolute_path(file) && !only.is_internal && !only.is_inline;
   }
@@ -524,7 +571,7 @@ class Proofs {
     });
   }
 
-  /// Do the files that are read after the edit use a name that only those have which are no longer read?
+  /// Do the files that are read after the edit use a name of those which are no longer read, and nothing declares it?
   bool needs_what_is_left_out(const Job& job) {
     if (!rounds_[job.round].decides_what_is_read()) return false;
     const std::set<std::string> now(job.after.files.begin(), job.after.files.end());
@@ -534,18 +581,45 @@ class Proofs {
     if (gone.empty()) return false;
     std::unordered_set<std::string_view> used;
     for (const std::string& file : now)
-      if (!is_system_file(file)) used.insert(names_in(file).begin(), names_in(file).end());
-    return std::any_of(gone.begin(), gone.end(), [&](const std::string& file) {
-      const std::unordered_set<std::string_view>& names = names_in(file);
-      return std::any_of(used.begin(), used.end(), [&](std::string_view name) { return names.contains(name); });
+      if (!is_system_file(file)) used.insert(names_in(file).names.begin(), names_in(file).names.end());
+    std::deque<SourceTokens> written;  // by the edit
+    for (const std::string& line : rounds_[job.round].only().lines)
+      for (const source::Token& token : written.emplace_back(line).tokens)
+        if (token.is_name() && source::word_of(token) == source::Word::Count) used.insert(token.text);
+    std::vector<source::Name> asked;
+    for (const std::string& file : gone)
+      for (const std::string_view name : used) {
+        if (!names_in(file).outside.contains(name)) continue;
+        const bool is_kept = std::any_of(now.begin(), now.end(), [&](const std::string& other) {
+          return !is_system_file(other) && names_in(other).introduced.contains(name);
+        });
+        if (is_kept || is_declared_after(job, name)) continue;
+        if (is_system_file(file) || asked.size() == kMostNeeded) return true;
+        asked.emplace_back().parts = {std::string(name)};
+      }
+    if (asked.empty()) return false;
+    const source::Rereading after = source::reread(*job.unit, asked, texts_[job.round]);
+    return std::any_of(after.readings.begin(), after.readings.end(), [](const source::Reading& reading) {
+      return reading.declarations.empty() && reading.definitions.empty();
     });
   }
 
-  const std::unordered_set<std::string_view>& names_in(const std::string& file) {
+  /// Is it of the symbols that the round is about, which all are declared after the edit?
+  static bool is_declared_after(const Job& job, std::string_view name) {
+    bool any = false;
+    for (std::size_t i = 0; i < job.names.size(); ++i) {
+      if (job.names[i].parts.empty() || job.names[i].parts.back() != name) continue;
+      if (job.after.readings[i].declarations.empty()) return false;
+      any = true;
+    }
+    return any;
+  }
+
+  const NamesOfFile& names_in(const std::string& file) {
     const auto [known, is_new] = names_.try_emplace(file);
     if (is_new)
       if (const std::optional<std::string> text = read_whole(file, kLargestSource)) known->second.read(*text);
-    return known->second.names;
+    return known->second;
   }
 
   const Project& project_;
@@ -554,6 +628,7 @@ class Proofs {
   std::vector<Trial> trials_;
   std::map<Finding*, std::set<std::size_t>> disproven_;  // the fixes whose diff does not fix it
   std::vector<Round> rounds_;
+  std::vector<std::map<std::string, std::string>> texts_;  // of each round
   std::vector<Job> jobs_;
   std::map<std::pair<std::size_t, const Unit*>, std::size_t> job_of_;
   std::map<std::pair<std::size_t, const Unit*>, AdditionJob> addition_jobs_;

@@ -21,6 +21,9 @@
 #include "locate/source/source.hpp"
 #include "locate/why/build_record.hpp"
 #include "locate/why/cause.hpp"
+#include "locate/why/file_contents.hpp"
+#include "locate/why/fix.hpp"
+#include "locate/why/project.hpp"
 #include "scan/library_names.hpp"
 #include "scan/scan.hpp"
 #include "support/demangle.hpp"
@@ -291,7 +294,7 @@ class ReferenceSources {
   void explain_declaration(Finding& finding, const Reading& reading, const SourceEvidence& evidence) {
     for (const Definition& definition : reading.definitions)
       if (definition.is_inline && definition.is_function && evidence.unit.language == source::Language::C)
-        return explain_c_inline(finding, definition);
+        return explain_c_inline(finding, definition, evidence);
     if (reading.declarations.empty()) return;
     const Definition& declared = reading.declarations.front();
     const auto says_inline = [](const Definition& one) { return one.is_inline && has_word(one.text, "inline"); };
@@ -482,13 +485,34 @@ class ReferenceSources {
   }
 
   /// C11 6.7.4 7: an inline definition is none for other translation units, nor where the compiler doesn't inline it.
-  static void explain_c_inline(Finding& finding, const Definition& definition) {
+  void explain_c_inline(Finding& finding, const Definition& definition, const SourceEvidence& evidence) {
     set(finding, "inline-external",
         fmt::format("{} defines it inline: in C that does not serve a call that is not inlined", way_to(definition)),
         {},
         fmt::format("write static inline in {}:{}, or declare it in one source file without inline: that emits it",
                     definition.at.file, definition.at.line),
         definition.at);
+    if (evidence.as_read && project_.owns(definition.at.file))
+      finding.fixes.front().diff = make_static(finding, definition, *evidence.as_read);
+  }
+
+  /// The diff that writes `static` before the definition, if the reader finds it to be that then, and no declaration that
+  /// says otherwise.
+  std::string make_static(const Finding& finding, const Definition& definition, const source::TranslationUnit& unit) {
+    const SourceLine at{definition.at.file, definition.form.specifiers.line};
+    const auto* lines = files_.lines_of(at.file);
+    const auto name = source::name_of_symbol(finding.symbol, source::Name::Kind::Function);
+    if (lines == nullptr || !name || definition.is_extern || at.line == 0 || at.line > lines->size()) return {};
+    std::string line = (*lines)[at.line - 1];
+    const std::size_t column = std::min<std::size_t>(definition.form.specifiers.column, line.size());
+    if (!std::string_view(line).substr(column).starts_with(definition.form.first_specifier)) return {};
+    std::string diff = replace_line(files_, at, {line.insert(column, "static ")});
+    const std::optional<LineEdit> edit = edit_of(diff);
+    const std::optional<std::string> text = edit ? edited_text(files_, at.file, {&*edit}) : std::nullopt;
+    if (!text) return {};
+    const Reading after = source::reread(unit, {*name}, {{absolute_path(at.file), *text}}).readings.front();
+    const bool is_static = after.definitions.size() == 1 && after.definitions.front().is_internal;
+    return is_static && after.declarations.empty() ? diff : std::string();
   }
 
   static void explain_inline(Finding& finding, const Definition& declared) {
@@ -549,6 +573,8 @@ class ReferenceSources {
   const std::vector<InputFacts>& inputs_;
   BuildRecords& records_;
   bool preprocess_;
+  const Project project_;
+  FileContents files_;
   std::vector<std::pair<Finding*, std::string>> tables_;  ///< vtables and their key functions
   std::map<std::string, Folder> folders_;
   std::vector<std::pair<Finding*, std::string>> ways_;  ///< to the declarations
