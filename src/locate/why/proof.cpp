@@ -584,7 +584,9 @@ class Proofs {
       if (!is_system_file(file)) used.insert(names_in(file).names.begin(), names_in(file).names.end());
     std::deque<SourceTokens> written;  // by the edit
     for (const std::string& line : rounds_[job.round].only().lines)
-      for (const source::Token& token : written.emplace_back(line).tokens)
+      if (!is_directive_line(line)) written.emplace_back(line);
+    for (const SourceTokens& line : written)
+      for (const source::Token& token : line.tokens)
         if (token.is_name() && source::word_of(token) == source::Word::Count) used.insert(token.text);
     std::vector<source::Name> asked;
     for (const std::string& file : gone)
