@@ -101,6 +101,9 @@ std::size_t columns_of(std::FILE* stream) {
   return ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
+/// 0 where the stream is not a terminal: lines are not wrapped then.
+std::size_t columns_of_terminal(std::FILE* stream) { return ::isatty(::fileno(stream)) == 1 ? columns_of(stream) : 0; }
+
 std::string text_of(const Progress& progress, std::chrono::seconds passed) {
   const std::string files = progress.files == 0 ? "" : fmt::format(" {}", progress.files);
   const std::string_view what = *progress.what == '\0' ? "working" : progress.what;
@@ -465,7 +468,7 @@ std::string report_of(const Diagnosis& diagnosis, const Request& request) {
   const std::string format = request.formats.empty() ? "text" : request.formats.back();
   ReportOptions options;
   options.color = use_color(request.color);
-  if (::isatty(::fileno(stdout)) == 1) options.columns = columns_of(stdout);
+  options.columns = columns_of_terminal(stdout);
   options.source_root = request.source_root;
   if (format == "json") return json_report(diagnosis);
   return format == "github" ? github_report(diagnosis, options) : text_report(diagnosis, options);
@@ -493,12 +496,16 @@ namespace {
 
 std::string severity_of(const Rule& rule) { return std::string(to_word(rule.severity)) + (rule.on ? "" : ", off"); }
 
+/// On a terminal the summaries are wrapped; of what a pipe takes each rule is one line.
 std::string list_of_rules() {
+  const std::size_t columns = columns_of_terminal(stdout);
+  constexpr std::size_t kSeverity = 12;
   std::size_t width = 0;
   for (const Rule& rule : rule_table()) width = std::max(width, rule.id.size());
   std::string out;
   for (const Rule& rule : rule_table())
-    out += fmt::format("{:<{}}  {:<12}  {}\n", rule.id, width, severity_of(rule), rule.summary);
+    out += fmt::format("{:<{}}  {:<{}}  {}\n", rule.id, width, severity_of(rule), kSeverity,
+                       wrapped(rule.summary, width + kSeverity + 4, columns));
   return out + "\n`elfaudit rules ID` explains a rule; --enable ID runs one that is off.\n";
 }
 
@@ -727,7 +734,7 @@ std::vector<std::optional<std::string>> write_reports(const Request& request, co
     ReportOptions options;
     options.color = output.path.empty() && use_color(request.color, stream);
     options.verbose = request.policy.verbose;
-    if (output.path.empty() && ::isatty(::fileno(stream)) == 1) options.columns = columns_of(stream);
+    if (output.path.empty()) options.columns = columns_of_terminal(stream);
     options.list_undefined = request.list_undefined;
     options.fail_on = request.fail_on;
     options.source_root = request.source_root;
@@ -778,7 +785,7 @@ std::vector<std::string> words_of_run(const Request& request) {
   std::vector<std::string> words = request.words;
   for (std::FILE* stream : {stdout, stderr}) {
     words.push_back(use_color(request.color, stream) ? "color" : "plain");
-    words.push_back(std::to_string(::isatty(::fileno(stream)) == 1 ? columns_of(stream) : 0));
+    words.push_back(std::to_string(columns_of_terminal(stream)));
   }
   return words;
 }
@@ -896,7 +903,8 @@ int explain_command(const Request& request) {
   }
   for (SymbolReport& report : reports) map_paths(report, path_map(request));
   const bool json = !request.formats.empty() && request.formats.back() == "json";
-  print(json ? json_report(reports, result.complete) : explain_report(reports), "the report");
+  print(json ? json_report(reports, result.complete) : explain_report(reports, columns_of_terminal(stdout)),
+        "the report");
   for (const Finding& finding : result.findings)
     if (rule(finding.rule).kind == RuleKind::Unreadable) complain(finding.message);
   return result.complete ? 0 : 2;

@@ -210,7 +210,14 @@ void print_error(std::string& out, const DiagnosedError& made, const Diagnosis& 
                  const ReportOptions& options) {
   const DiagnosedError error = for_display(made);
   const std::string title = "log line " + lines_of(error.lines) + ": " + headline(error);
-  out += bold(fitted(title, 0, options.columns), options.color) + "\n";
+  // The name stays whole, to be copied.
+  const std::size_t name = error.demangled.empty() ? std::string::npos : title.rfind(error.demangled);
+  const bool is_last = name != std::string::npos && name + error.demangled.size() == title.size();
+  const bool is_wide = is_last && options.columns != 0 && title.size() > options.columns;
+  out += bold(is_wide ? fitted(title.substr(0, name - 1), 0, options.columns) + "\n  " + error.demangled
+                      : fitted(title, 0, options.columns),
+              options.color) +
+         "\n";
   if (error.finding) {
     out += finding_text(*error.finding, options.color, options.columns);
     print_sites(out, lines_of_log_alone(error), "the log also shows");

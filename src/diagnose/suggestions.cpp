@@ -19,6 +19,7 @@
 #include "elf/file_kind.hpp"
 #include "input/build/build_plan.hpp"
 #include "input/build/compile_command.hpp"
+#include "input/library_search.hpp"
 #include "locate/why/cause.hpp"
 #include "locate/why/runtime_names.hpp"
 #include "support/path.hpp"
@@ -244,13 +245,6 @@ class Search {
   std::set<FolderId> seen_;
 };
 
-/// "libfoo" of "libfoo.so", "libfoo.so.3" and "libfoo.a".
-std::string library_stem(const std::string& name) {
-  if (name.ends_with(".a")) return name.substr(0, name.size() - 2);
-  if (name.ends_with(".so")) return name.substr(0, name.size() - 3);
-  return name.substr(0, name.find(".so."));
-}
-
 /// "../x.h" and "/x.h" would leave the folders that are searched.
 bool stays_below(const std::string& name) {
   const fs::path path(name);
@@ -286,16 +280,12 @@ NearbyResult NearbyFinder::library(const std::string& library, const SearchedFol
   const bool by_file_name = library.starts_with("-l:");
   const std::string name = by_file_name ? library.substr(3) : "lib" + library.substr(2);
   if (name.empty() || name == "lib") return {};
-  const std::string stem = by_file_name ? library_stem(name) : name;
 
   const auto look = [&](const fs::path& folder, const Listing& listing, const Search::Report& report) {
     for (const std::string& file : listing.files) {
       const bool exact = by_file_name ? file == name : file == name + ".so" || file == name + ".a";
-      // A plugin has no "lib" before its name, and -l finds it by its whole name alone: nvshmem_bootstrap_uid.so.
-      const std::string bare = by_file_name ? stem : stem.substr(3);
-      const bool other = file == stem + ".so" || file == stem + ".a" || file.starts_with(stem + ".so.") ||
-                         file == bare + ".so" || file.starts_with(bare + ".so.");
-      if ((exact || other) && is_file(folder / file)) report((folder / file).string(), exact);
+      if ((exact || is_other_name(library.substr(2), file)) && is_file(folder / file))
+        report((folder / file).string(), exact);
     }
   };
   return Search(

@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,7 @@
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
+#include "support/path.hpp"
 #include "support/process.hpp"
 #include "support/shell_words.hpp"
 
@@ -223,29 +225,32 @@ FoundFile find_script_input(const SearchPath& search, const std::string& written
   return found;
 }
 
-std::string other_version(const SearchPath& search, const std::string& name) {
-  std::string stem = name.starts_with(':') ? name.substr(1) : "lib" + name + ".so";
-  if (const std::size_t so = stem.find(".so"); so != std::string::npos)
-    stem.resize(so + 3);
-  else
-    return {};
-  std::vector<std::string> found;
-  std::set<std::pair<dev_t, ino_t>> seen;  // a driver names one folder in half a dozen ways
-  for (const std::string& dir : search.dirs) {
-    struct stat info {};
-    if (!get_status(dir, info, Level::Identity) || !seen.emplace(info.st_dev, info.st_ino).second) continue;
-    for (const std::string& file : names_in(dir, stem + ".")) found.push_back(join(search, dir, file));
-    if (!found.empty()) break;
-  }
-  // A plugin has no "lib" before its name: nvshmem_bootstrap_uid.so, which -lnvshmem_bootstrap_uid doesn't find.
-  for (std::size_t i = 0; i < search.dirs.size() && found.empty() && !name.starts_with(':'); ++i)
-    if (std::string file = join(search, search.dirs[i], name + ".so"); probe_file(file).usable())
-      found.push_back(std::move(file));
-  // The shortest is the one that the others lead to: libx.so.3 and libx.so.3.4.5.
-  const auto shorter = [](const std::string& a, const std::string& b) {
-    return std::pair(a.size(), a) < std::pair(b.size(), b);
+bool is_other_name(const std::string& name, std::string_view file) {
+  std::string stem = name.starts_with(':') ? name.substr(1) : "lib" + name;
+  stem.resize(std::min({stem.size(), stem.find(".so."), stem.ends_with(".so") ? stem.size() - 3 : stem.size(),
+                        stem.ends_with(".a") ? stem.size() - 2 : stem.size()}));
+  const auto is_shared = [&](std::string_view named) {
+    const std::string_view ending = file.starts_with(named) ? file.substr(named.size()) : "";
+    const std::string_view last = ending.substr(std::min(ending.rfind('.'), ending.size()));
+    return ending == ".so" || (ending.starts_with(".so.") && last.size() > 1 && last[1] >= '0' && last[1] <= '9');
   };
-  return found.empty() ? std::string() : *std::min_element(found.begin(), found.end(), shorter);
+  return file == stem + ".a" || is_shared(stem) || (stem.starts_with("lib") && is_shared(stem.substr(3)));
+}
+
+std::string other_version(const SearchPath& search, const std::string& name) {
+  const std::string asked = name.starts_with(':') ? name.substr(1) : "lib" + name + ".so";  // of another machine
+  std::vector<std::string> found;
+  for (std::size_t i = 0; i < search.dirs.size() && found.empty(); ++i)
+    for (const std::string& file : names_in(search.dirs[i], ""))
+      if (is_other_name(name, file) && !file.ends_with(".a") && file != asked)
+        found.push_back(join(search, search.dirs[i], file));
+  // A plugin without "lib" is another file. The shortest is the one that the others lead to: libx.so.3 and libx.so.3.4.5.
+  const auto rank = [](const std::string& file) {
+    return std::tuple(!base_name(file).starts_with("lib"), file.size(), file);
+  };
+  const auto first = std::min_element(found.begin(), found.end(),
+                                      [&](const std::string& a, const std::string& b) { return rank(a) < rank(b); });
+  return first == found.end() ? std::string() : *first;
 }
 
 std::string find_script_file(const SearchPath& search, const std::string& name) {

@@ -40,8 +40,11 @@ struct FoundFile {
 /// false.
 FoundFile find_library(const SearchPath& search, const std::string& name, bool shared);
 
-/// For a library that was not found: a file of it under its run-time name, as wheels ship them ("lib/libx.so.3" for
-/// "-lx" and "-l:libx.so"). Empty when there is none.
+/// May `file`, a name without folder, be what -lNAME (`:FILE`: a whole name) means and doesn't find: libx.so.3 of a wheel,
+/// or x.so, a plugin?
+bool is_other_name(const std::string& name, std::string_view file);
+
+/// For a library that was not found: such a shared object of the first folder that has one. Empty when there is none.
 std::string other_version(const SearchPath& search, const std::string& name);
 
 /// A file that a linker script names: an absolute path (below the sysroot when the script is), else in the script's

@@ -9,6 +9,7 @@
 #include "report/for_display.hpp"
 #include "report/wording.hpp"
 #include "support/json_text.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {
@@ -61,17 +62,22 @@ std::string_view to_word(SymbolResolution resolved_as) {
   return {};
 }
 
-std::string labelled(std::string_view label, const std::string& text) {
-  return fmt::format("  {:<12}{}\n", label, text);
+constexpr std::size_t kIndent = 14;  // of what is behind a label
+
+/// A sentence is wrapped at words.
+std::string labelled(std::string_view label, const std::string& text, std::size_t columns = 0) {
+  const bool fits = columns == 0 || kIndent + text.size() <= columns;
+  return fmt::format("  {:<{}}{}\n", label, kIndent - 2, fits ? text : wrapped(text, kIndent, columns));
 }
 
 /// The advice of the findings about the symbol.
-std::string advice(const Finding& made) {
+std::string advice(const Finding& made, std::size_t columns) {
   const Finding finding = for_display(made);
   std::string out;
-  if (finding.cause) out += labelled("cause", finding.cause->text);
-  for (std::size_t i = 0; i < finding.fixes.size(); ++i) out += labelled(i == 0 ? "fix" : "or", finding.fixes[i].text);
-  for (const std::string& note : finding.notes) out += labelled("note", note);
+  if (finding.cause) out += labelled("cause", finding.cause->text, columns);
+  for (std::size_t i = 0; i < finding.fixes.size(); ++i)
+    out += labelled(i == 0 ? "fix" : "or", finding.fixes[i].text, columns);
+  for (const std::string& note : finding.notes) out += labelled("note", note, columns);
   return out;
 }
 
@@ -88,10 +94,10 @@ const Place& place_of(const SymbolUse& use, const std::vector<Finding>& findings
   return use.site.place;
 }
 
-std::string mention(const SymbolUse& use, const std::vector<Finding>& findings) {
+std::string mention(const SymbolUse& use, const std::vector<Finding>& findings, std::size_t columns) {
   const Site& site = use.site;
   const Place& place = place_of(use, findings);
-  const std::string indent(14, ' ');
+  const std::string indent(kIndent, ' ');
   const std::string position = describe_position(site);
   std::string out = labelled(headline(use.resolved_as), site.origin.display());
   out += indent + use.kind + (position.empty() ? "" : "; " + position) + "\n";
@@ -100,19 +106,19 @@ std::string mention(const SymbolUse& use, const std::vector<Finding>& findings) 
   else if (!place.why_unknown.empty())
     out += indent + place.why_unknown + "\n";
   for (std::size_t i = place.chain.size(); i-- > 0;) out += indent + "  included from " + place.chain[i].text() + "\n";
-  if (!use.reason.empty()) out += indent + use.reason + "\n";
-  for (const std::string& note : site.notes) out += indent + note + "\n";
+  if (!use.reason.empty()) out += labelled("", use.reason, columns);
+  for (const std::string& note : site.notes) out += labelled("", note, columns);
   return out;
 }
 
-std::string account_of(const SymbolReport& made) {
+std::string account_of(const SymbolReport& made, std::size_t columns) {
   const SymbolReport report = for_display(made);
   std::string out = report.demangled;
   if (report.demangled != report.symbol) out += " (" + report.symbol + ")";
   if (!report.link.empty()) out += " in the link of " + report.link;
   out += "\n  " + report.verdict + "\n";
-  for (const Finding& finding : report.findings) out += advice(finding);
-  for (const SymbolUse& use : report.uses) out += mention(use, report.findings);
+  for (const Finding& finding : report.findings) out += advice(finding, columns);
+  for (const SymbolUse& use : report.uses) out += mention(use, report.findings, columns);
   return out;
 }
 
@@ -138,10 +144,10 @@ Json json_of(const SymbolReport& report) {
 
 }  // namespace
 
-std::string explain_report(const std::vector<SymbolReport>& reports) {
+std::string explain_report(const std::vector<SymbolReport>& reports, std::size_t columns) {
   std::string out;
   for (std::size_t i = 0; i < reports.size() && i < kMostSymbols; ++i)
-    out += (i == 0 ? "" : "\n") + account_of(reports[i]);
+    out += (i == 0 ? "" : "\n") + account_of(reports[i], columns);
   if (reports.size() > kMostSymbols)
     out += fmt::format("\nand {} more symbols that the name fits\n", reports.size() - kMostSymbols);
   return out;

@@ -106,18 +106,24 @@ std::size_t common_steps(const std::vector<SourceLine>& a, const std::vector<Sou
   return static_cast<std::size_t>(std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend()).first - a.rbegin());
 }
 
+/// How the path before it is known, on a line of its own where both are too wide for one. A path is never broken.
+std::string known(KnownBy by, std::size_t column, std::size_t blanks, const std::string& indent, const Style& style) {
+  const std::string how = fmt::format("({})\n", to_phrase(by));
+  const bool fits = style.columns == 0 || column + blanks + how.size() <= style.columns + 1;
+  return (fits ? std::string(blanks, ' ') : "\n" + indent + "  ") + how;
+}
+
 /// From the site outwards. What several sites have in common is printed once.
-void print_chain(std::string& out, const Place& place, Chains& printed, const std::string& indent) {
+void print_chain(std::string& out, const Place& place, Chains& printed, const std::string& indent, const Style& style) {
   if (place.chain_known_by == KnownBy::Nothing || place.chain.empty()) return;
   const auto [before, first] = printed.try_emplace(place.at, place.chain);
   const std::size_t common = first ? 0 : common_steps(place.chain, before->second);
   if (common != 0) out += indent + fmt::format("  included as above, {}\n", counted(common, "step"));
   for (std::size_t i = place.chain.size() - common; i-- > 0;) {
-    out += indent + "  included from " + place.chain[i].text();
-    if (place.edit == i) out += "  <- yours";
-    if (i + 1 == place.chain.size() && place.chain_known_by != place.known_by)
-      out += fmt::format("  ({})", to_phrase(place.chain_known_by));
-    out += "\n";
+    const std::string step =
+        indent + "  included from " + place.chain[i].text() + (place.edit == i ? "  <- yours" : "");
+    const bool says_how = i + 1 == place.chain.size() && place.chain_known_by != place.known_by;
+    out += step + (says_how ? known(place.chain_known_by, step.size(), 2, indent + "  ", style) : "\n");
   }
 }
 
@@ -136,9 +142,10 @@ void print_site(std::string& out, const Site& site, const Finding& finding, std:
     if (!site.place.why_unknown.empty()) remarks.push_back(site.place.why_unknown);
   } else {
     const std::string where = site.place.at.text();
-    out += indent + style.paint.place(where) + padded(where, width).substr(where.size()) +
-           fmt::format("({})\n", to_phrase(site.place.known_by));
-    print_chain(out, site.place, printed, indent);
+    const std::size_t blanks = padded(where, width).size() - where.size();
+    const std::size_t column = indent.size() + where.size();
+    out += indent + style.paint.place(where) + known(site.place.known_by, column, blanks, indent, style);
+    print_chain(out, site.place, printed, indent, style);
   }
   remarks.insert(remarks.end(), site.notes.begin(), site.notes.end());
   if (!remarks.empty()) out += indent + fitted(joined(remarks), finding, indent.size(), style) + "\n";

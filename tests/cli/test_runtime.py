@@ -113,6 +113,17 @@ def test_the_link_name_of_a_plugin_without_lib(lab):
     assert searched.startswith("lib, ") and ".." not in searched and " more" in searched and searched.count(",") == 5
 
 
+@pytest.mark.parametrize("asked", ["-lboot_uid", "-l:libboot_uid.so", "-l:libboot_uid.so.4"])
+def test_check_and_diagnose_propose_the_same_file(lab, asked):
+    library(lab, "lib/boot_uid.so.3")
+    lab.cc("a.o", "int main() {}")
+    command = f"g++ a.o -Llib {asked} -o x"
+    result = lab.audit("check", "--", *command.split())
+    assert result.code == 2 and "lib/boot_uid.so.3 exists: link with -l:boot_uid.so.3" in result.out, result
+    lab.sh(f"(echo {command}; {command}) >log 2>&1", check=False)
+    assert f"-L{lab.path}/lib -l:boot_uid.so.3" in lab.audit("diagnose", "log").out
+
+
 # needed-unused
 
 

@@ -28,7 +28,8 @@ def on_terminal(lab, columns, *arguments, command="check"):
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     quiet = ["--quiet"] if command == "check" else []
-    command = [os.environ["ELFAUDIT"], command, "--color", "never", *quiet, *arguments]
+    colour = ["--color", "never"] if command != "explain" else []
+    command = [os.environ["ELFAUDIT"], command, *colour, *quiet, *arguments]
     with subprocess.Popen(command, cwd=lab.path, stdout=follower, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL):
         os.close(follower)
         text = b""
@@ -86,3 +87,34 @@ def test_many_findings_have_a_distribution(lab):
     text = lab.audit("check", *objects).out
     assert "\nby file\n       1  h0.h\n" in text and "\nby cause\n      12  function-not-inline\n" in text
     assert "by cause" not in lab.audit("check", *many(lab)).out
+
+
+LONG = "a_folder_with_a_long_name/another_folder_with_a_long_name"
+
+
+def long_paths(lab):
+    """A function of a header, and objects whose sources are far down."""
+    lab.write("state.h", "int f() { return 1; }\n")
+    for name in ("one", "two"):
+        lab.write(f"{LONG}/{name}.cpp", '#include "state.h"\n')
+        lab.sh(f"g++ -g -MD -I. -c {LONG}/{name}.cpp -o {name}.o")
+    return ["one.o", "two.o"]
+
+
+def test_how_a_path_is_known_goes_to_the_next_line(lab):
+    text = on_terminal(lab, 80, *long_paths(lab))
+    assert f"              included from {LONG}/one.cpp:1\n                (depfile + source scan)\n" in text
+    assert f"included from {LONG}/one.cpp:1  (depfile + source scan)\n" in lab.audit("check", "one.o", "two.o").out
+
+
+def test_only_what_can_not_be_broken_is_wider_than_the_terminal(lab):
+    objects = long_paths(lab)
+    for text in (on_terminal(lab, 80, *objects), on_terminal(lab, 80, "f()", *objects, command="explain"), on_terminal(lab, 80, command="rules")):
+        wide = [line for line in text.splitlines() if len(line) > 80 and len(line.split()) > 1 and LONG not in line]
+        assert text and wide == [], wide
+
+
+def test_diagnose_keeps_a_name_whole(lab):
+    name = "application::networking::resolve_the_name_of_a_host(int, unsigned long, char const*, bool)"
+    lab.write("log", f"/usr/bin/ld: main.o: in function `main':\nmain.cpp:(.text+0x5): undefined reference to `{name}'\n")
+    assert f" undefined reference to\n  {name}\n" in on_terminal(lab, 80, "log", command="diagnose")
