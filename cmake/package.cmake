@@ -22,11 +22,16 @@ set(CPACK_COMPONENTS_ALL program cmake interface)
 
 set(CPACK_DEBIAN_TOOL_PACKAGE_NAME elfaudit)
 set(CPACK_DEBIAN_TOOL_PACKAGE_SECTION devel)
-set(CPACK_COMPONENT_TOOL_DESCRIPTION "ELF symbol and linkage auditor for C++, CUDA and Python extensions
- Reads objects, archives, shared objects, wheels and whole link commands, and
- says before the link what the linker will reject: duplicate and undefined
- symbols, mismatched versions and device code, with the header and line that
- make it so, and what to edit. It never runs the linker.")
+set(CPACK_COMPONENT_TOOL_DESCRIPTION "Reads objects, archives, shared objects, wheels and whole link commands, and
+says before the link what the linker will reject: duplicate and undefined
+symbols, mismatched versions and device code, with the header and line that
+make it so, and what to edit. It never runs the linker.")
+file(GLOB loader ${ELFAUDIT_OLD_GLIBC}/lib/${CMAKE_LIBRARY_ARCHITECTURE}/ld-2.*.so)
+if(ELFAUDIT_PORTABLE AND loader MATCHES "ld-(2\\.[0-9]+)\\.so$")
+  # dpkg-shlibdeps goes by the libraries of this machine, whose glibc has moved old symbols: it would ask for 2.34.
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS OFF)
+  set(CPACK_DEBIAN_TOOL_PACKAGE_DEPENDS "libc6 (>= ${CMAKE_MATCH_1}), libgcc-s1")
+endif()
 if(LIBZIP_SONAME)
   # Loaded by its soname, so that dpkg-shlibdeps does not see it.
   execute_process(COMMAND dpkg-query -S */${LIBZIP_SONAME} OUTPUT_VARIABLE owner OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
@@ -44,9 +49,8 @@ if(NOT ELFAUDIT_PORTABLE)
   string(REGEX MATCH "^[0-9]+" fmt_major "${fmt_VERSION}")
   math(EXPR fmt_next "${fmt_major} + 1")
   set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "elfaudit (= ${PROJECT_VERSION}), libfmt-dev (>= ${fmt_major}), libfmt-dev (<< ${fmt_next}~), libdw-dev, libelf-dev, liblz4-dev, libzstd-dev, zlib1g-dev, pkg-config | pkgconf")
-  set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "ELF symbol and linkage auditor: the library
- What elfaudit is made of, as a static library with its headers, a CMake
- package and a pkg-config file: audits as a function of a C++20 program.")
+  set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "What elfaudit is made of, as a static library with its headers, a CMake
+package and a pkg-config file: audits as a function of a C++20 program.")
 endif()
 
 include(CPack)

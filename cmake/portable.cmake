@@ -30,6 +30,9 @@ endfunction()
 # glibc inside as well, this machine's: it runs on systems without any. That is sound here since the program loads no
 # library (libzip is an archive), asks for no user, host or character set by name, and keeps to the C locale: all that
 # glibc would open a shared object for. It is loaded anywhere, like the other.
+#
+# Neither -pie nor -static-libstdc++ may be beside -static-pie: with them g++ links libc.so after all.
 function(elfaudit_link_static program)
-  target_link_options(${program} PRIVATE -static-pie -Wl,--gc-sections -s)
+  list(REMOVE_ITEM ELFAUDIT_HARDENED_LINK -pie)
+  target_link_options(${program} PRIVATE -static-pie ${ELFAUDIT_HARDENED_LINK} -Wl,--gc-sections -s)
 endfunction()
