@@ -272,7 +272,11 @@ class SourceEdits {
     if (fix == finding.fixes.end()) return "to do by hand: " + finding.fixes.front().text;
     const std::vector<LineEdit> edits = edits_of(fix->diff);
     if (edits.empty()) return "its edit can't be read";
-    if (edits.size() > 1 && !is_of_all_links(finding)) return "another link of this build has a different finding";
+    // A definition in a source is moved or taken away.
+    const bool is_of_source =
+        edits.size() > 1 ||
+        (finding.cause && (finding.cause->kind == "two-definitions" || finding.cause->kind == "source-included"));
+    if (is_of_source && !is_of_all_links(finding)) return "another link of this build has a different finding";
     std::vector<std::pair<Source*, const LineEdit*>> fresh;
     for (const LineEdit& edit : edits) {
       Source& source = source_of(edit.first.file);

@@ -13,7 +13,7 @@ from elfaudit_test import need
 
 need("gcc", "g++", "clang", "clang++", "patch")
 
-COMBINATIONS = [("gcc", "-MD", Mutation, 1, 18), ("g++", "-g -MD", Outside, 5, 20)]  # the last: at least so many are advised
+COMBINATIONS = [("gcc", "-MD", Mutation, 1, 8), ("g++", "-g -MD", Outside, 5, 20)]  # the last: at least so many are advised
 if os.environ.get("ADVICE_ALL"):
     COMBINATIONS = [(compiler, way, kind, 1, 1) for compiler in COMPILERS for way in WAYS for kind in (Mutation, Outside)]
 

@@ -10,7 +10,7 @@ from elfaudit_test import need, some_of
 from incidents import INCIDENTS
 from test_incidents import compile_all
 
-need("gcc", "g++", "clang", "clang++", "patch", "git")
+need("gcc", "g++", "clang", "clang++", "patch", "git", "ninja")
 
 TWICE = {"h.h": "int state = 3;\n", "a.c": '#include "h.h"\nint a(void) { return state; }\n', "b.c": '#include "h.h"\nint b(void) { return state; }\n'}
 FIXED = {"h.h": "extern int state;\n", "a.c": TWICE["a.c"] + "int state = 3;\n", "b.c": TWICE["b.c"]}
@@ -163,6 +163,21 @@ def test_an_edit_shared_with_an_accepted_finding_is_not_made(lab):
     assert contents(lab)["h.h"] == header and "x: its edit also changes y, which is not fixed" in result.err, result
     lab.audit("check", "--fix", "a.o", "b.o")
     lab.sh("gcc -c a.c b.c && gcc -shared -Wl,-z,defs a.o b.o -o x.so")
+
+
+def test_a_function_stays_where_another_program_needs_it(lab):
+    """Two functions of one name in one program, of which the other program calls the second."""
+    files = {"a.c": "int clamp(int x) { return x; }\n", "b.c": "int clamp(int x) { return x + 1; }\n", "main.c": "int main(void) { return 0; }\n",
+             "user.c": "int clamp(int);\nint main(void) { return clamp(-1); }\n"}
+    for name, text in files.items():
+        lab.write(name, text)
+    rules = "rule cc\n  command = gcc -MD -c $in -o $out\nrule link\n  command = gcc $in -o $out\n"
+    objects = "".join(f"build {name}.o: cc ../{name}.c\n" for name in ("a", "b", "main", "user"))
+    lab.write("build/build.ninja", rules + objects + "build bad: link a.o b.o main.o\nbuild good: link b.o user.o\n")
+    lab.sh("ninja -C build good; ninja -C build -k 0", check=False)
+    result = lab.audit("check", "--fix", "-p", "build")
+    assert "not fixed: clamp: another link of this build has a different finding" in result.err, result
+    assert contents(lab, files) == files
 
 
 def test_a_configuration_file_can_not_ask_for_edits(lab):
