@@ -19,7 +19,8 @@ def package(lab):
     build = pathlib.Path(os.environ["ELFAUDIT"]).parent
     if not (build / "cmake_install.cmake").exists():
         pytest.skip("needs a program that lies in its build folder")
-    lab.sh(f"cmake --install {shlex.quote(str(build))} --prefix prefix --component program")
+    for component in ("program", "cmake"):
+        lab.sh(f"cmake --install {shlex.quote(str(build))} --prefix prefix --component {component}")
     return lab
 
 

@@ -16,6 +16,7 @@ need("g++", "tar")
 PROGRAM = pathlib.Path(os.environ.get("ELFAUDIT", ""))
 BUILD = PROGRAM.parent
 VERSION = re.search(r"project\(elfaudit VERSION ([0-9.]+)", (SOURCE_DIR / "CMakeLists.txt").read_text())[1]
+SETUP = shlex.quote(f"{SOURCE_DIR}/scripts/setup")
 CMAKE_FILES = ["elfauditAudit.cmake", "elfauditConfig.cmake", "elfauditConfigVersion.cmake"]
 
 
@@ -33,8 +34,8 @@ def packages(tmp_path_factory):
     from elfaudit_test import Lab
 
     lab = Lab(tmp_path_factory.mktemp("packages"))
-    # CMAKE_GENERATOR empty: what is built is packed, and nothing built first.
-    lab.sh(f"SOURCE_DATE_EPOCH=1700000000 cpack -G DEB --config {BUILD}/CPackConfig.cmake -D CPACK_CMAKE_GENERATOR= -B {lab.path}/out")
+    # With Ninja, cpack packs what is built and builds nothing first.
+    lab.sh(f"SOURCE_DATE_EPOCH=1700000000 cpack -G DEB --config {shlex.quote(str(BUILD))}/CPackConfig.cmake -B {lab.path}/out")
     return {file.name.split("_")[0]: file for file in (lab.path / "out").glob("*.deb")}
 
 
@@ -111,7 +112,7 @@ def test_scripts_are_sound_shell(lab):
     for name in ("package", "check-release", "demo", "setup"):
         # SC1090, SC1091: the sourced script is elsewhere; SC2034: who sources it uses the variable; SC2086: several words
         # are meant.
-        lab.sh(f"shellcheck -x -e SC1090,SC1091,SC2034,SC2046,SC2086,SC2153,SC2154 {SOURCE_DIR}/scripts/{name}")
+        lab.sh(f"shellcheck -x -e SC1090,SC1091,SC2034,SC2046,SC2086,SC2153,SC2154 {shlex.quote(f'{SOURCE_DIR}/scripts/{name}')}")
 
 
 def archive(lab):
@@ -142,7 +143,7 @@ def test_the_demo_says_that_there_is_no_program(lab):
 
 def test_a_program_that_finds_nothing_fails_the_check(lab):
     """Whatever it says of itself."""
-    result = lab.sh(f". {SOURCE_DIR}/scripts/setup; run_example /bin/true", check=False)
+    result = lab.sh(f". {SETUP}; run_example /bin/true", check=False)
     assert result.code == 1 and "not the finding that testdata/nvshmem-host is for: exit code 0, and no nvshmemi_" in result.err, result
 
 
@@ -214,7 +215,7 @@ def test_the_action_takes_no_wheel_that_is_not_signed(lab):
 
 def test_the_hook_audits_a_build(lab):
     need("pre-commit", "git", "ninja")
-    lab.sh(f"mkdir bin hooks && ln -s {PROGRAM} bin/elfaudit && cp {SOURCE_DIR}/.pre-commit-hooks.yaml hooks/")
+    lab.sh(f"mkdir bin hooks && ln -s {shlex.quote(str(PROGRAM))} bin/elfaudit && cp {shlex.quote(str(SOURCE_DIR))}/.pre-commit-hooks.yaml hooks/")
     git = "git -c user.name=n -c user.email=n@example.com"
     lab.sh(f"cd hooks && git init -q && git add . && {git} commit -qm hooks")
     lab.write("user/a.c", "int state = 1;\n")
