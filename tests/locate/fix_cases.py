@@ -1,7 +1,7 @@
 """Duplicates of the shapes in which --fix has to make a link pass in one run. a() and b() use what the header defines, and the
 program's exit code says whether they share what they have to share.
 
-Each case: name, files, options of the compiler, sources that nobody compiles by themselves, and whether no edit is made.
+Each case: name, files, options of the compiler, sources that are only included, and whether no edit is made.
 """
 
 from dataclasses import dataclass

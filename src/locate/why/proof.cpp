@@ -1,4 +1,6 @@
-// Of duplicate definitions; reference_source.cpp proves its own. A diff is offered when after it at most one of the finding's definitions is left that is neither weak nor inline nor
+// Proves the edits for duplicate definitions; reference_source.cpp proves its own.
+//
+// A diff is offered when after it at most one of the finding's definitions is left that is neither weak nor inline nor
 // internal, as the reader of sources has it. Units in which the definition was read alike, from the same macros and
 // beside the same declarations, give the same proof: one of them is read. All edits that touch other lines are proven
 // by one reading. In someone else's file a diff that holds is offered in words alone. A diff after which nothing defines
@@ -34,7 +36,7 @@ using Unit = source::TranslationUnit;
 
 constexpr std::size_t kMostRounds = 16;
 constexpr std::size_t kMostReadings = 256;
-constexpr std::size_t kMostNeeded = 64;  // names of a file that is no longer included
+constexpr std::size_t kMostNeeded = 64;  // names of a file that the edit stops including
 
 bool is_directive_line(const std::string& line) {
   const std::size_t first = line.find_first_not_of(" \t");
@@ -151,7 +153,7 @@ bool is_on_the_way(const WrittenDefinition& written, const std::string& file) {
   return false;
 }
 
-/// A template, or before C++17 a static member in its class, is no definition of the symbol.
+/// A template, or before C++17 a static member in its class, is not a definition of the symbol.
 bool defines(const Definition& definition, const WrittenDefinition& written) {
   if (definition.is_instantiation || (definition.is_template && !definition.is_specialisation)) return false;
   return definition.is_function || !definition.in_class || written.has_inline_variables();
@@ -571,7 +573,7 @@ class Proofs {
     });
   }
 
-  /// Do the files that are read after the edit use a name of those which are no longer read, and nothing declares it?
+  /// Do the files that are read after the edit use a name of those that it drops, and nothing declares it?
   bool needs_what_is_left_out(const Job& job) {
     if (!rounds_[job.round].decides_what_is_read()) return false;
     const std::set<std::string> now(job.after.files.begin(), job.after.files.end());
