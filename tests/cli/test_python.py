@@ -1,4 +1,8 @@
-"""python-tag, python-abi and python-missing: what a module's suffix, its wheel's tag and its symbols say."""
+"""python-tag, python-abi, python-undefined and python-missing: what a module's suffix, its wheel's tag and its symbols say."""
+
+import subprocess
+import sys
+import sysconfig
 
 import pytest
 
@@ -12,7 +16,7 @@ STABLE = "deep_gemm/_C.abi3.so"
 
 
 def one_for_each(lab, *minors):
-    code = module(lab, "_C.so", ["_PyObject_GetDictPtr"])
+    code = module(lab, "_C.so", ["_PyObject_GetDictPtr"])  # that all of them have
     return {f"deep_gemm/_C.cpython-3{minor}-x86_64-linux-gnu.so": code for minor in minors}
 
 
@@ -168,6 +172,79 @@ def test_a_library_may_have_names_like_pythons(lab):
     assert severities(needing("PyRun_String")) == ["warning"]
     assert severities(needing("PyRun_String"), library) == ["note"]
     assert severities(needing("PyRun_String", "_PyObject_GetDictPtr"), library) == ["error"]
+
+
+# --- python-undefined
+
+
+def lacking(lab, *arguments):
+    findings = check(lab, *arguments).json()["findings"]
+    return [(f["severity"], f["symbols"], f["sites"][0]["notes"]) for f in findings if f["rule"] == "python-undefined"]
+
+
+def test_names_that_a_later_python_has_dropped(lab):
+    """Modules of Cython 0.29.21 and older, built for 3.12: the import says `undefined symbol: _PyUnicode_Ready`."""
+    files = {"pkg/_C.cpython-312-x86_64-linux-gnu.so": module(lab, "_C.so", ["PyList_New", "_PyUnicode_Ready"])}
+    result = lab.audit("check", wheel(lab, "pkg-1.0-cp312-cp312-linux_x86_64.whl", files))
+    assert result.code == 1
+    assert (
+        "error: pkg/_C.cpython-312-x86_64-linux-gnu.so uses 1 name that CPython 3.12 does not have: its import fails [python-undefined]"
+        in result.out
+    ), result
+    assert "CPython 3.8 to 3.11 has: _PyUnicode_Ready" in result.out and "headers of CPython 3.12" in result.out, result
+
+
+def test_names_of_a_later_python(lab):
+    for minor in (12, 13):
+        module(lab, f"_C.cpython-3{minor}-x86_64-linux-gnu.so", ["PyLong_AsNativeBytes"])
+    assert lacking(lab, "built") == [("error", ["PyLong_AsNativeBytes"], ["CPython 3.13, 3.14 has: PyLong_AsNativeBytes"])]
+
+
+def test_names_that_no_python_has(lab):
+    module(lab, "_C.cpython-311-x86_64-linux-gnu.so", ["_PyNo_Such", "PyNo_Such"])
+    assert lacking(lab, "built") == [("error", ["PyNo_Such", "_PyNo_Such"], ["no CPython known here has: PyNo_Such, _PyNo_Such"])]
+
+
+def test_the_one_python_of_a_tag_loads_a_plain_suffix(lab):
+    files = {"pkg/_C.so": module(lab, "_C.so", ["_PyUnicode_Ready"])}
+    assert lacking(lab, wheel(lab, "pkg-1.0-cp312-cp312-linux_x86_64.whl", files))
+    assert not lacking(lab, wheel(lab, "pkg-1.0-cp311-cp311-linux_x86_64.whl", files))
+    assert not lacking(lab, wheel(lab, "pkg-1.0-py3-none-linux_x86_64.whl", files))  # which of its modules is loaded is its own affair
+
+
+def test_interpreters_whose_names_are_not_known(lab):
+    for suffix in ("cpython-313t", "cpython-312d", "cpython-37m", "cpython-399", "pypy310-pp73", "abi3"):
+        module(lab, f"_C.{suffix}-x86_64-linux-gnu.so" if suffix != "abi3" else "_C.abi3.so", ["PyNo_Such"])
+    assert not lacking(lab, "built")
+
+
+def test_weak_names_may_be_missing(lab):
+    """How a module asks for what only some versions have."""
+    lab.write("w.c", "extern int _PyUnicode_Ready(void *) __attribute__((weak)); int r(void *p) { return _PyUnicode_Ready ? _PyUnicode_Ready(p) : 0; }")
+    lab.sh("cc -shared -fPIC -o _C.cpython-312-x86_64-linux-gnu.so w.c")
+    assert not lacking(lab, "_C.cpython-312-x86_64-linux-gnu.so")
+
+
+def test_a_library_may_define_what_python_lacks(lab):
+    lab.write("other.c", "int PyDateTime_Get(void) { return 1; }")
+    lab.sh("cc -shared -fPIC -Wl,-soname,libother.so.6 -o libother.so other.c")
+    lab.write("m.c", "extern int PyDateTime_Get(void); int call(void) { return PyDateTime_Get(); }")
+    lab.sh("cc -shared -fPIC -o m.so m.c ./libother.so")
+    name = wheel(lab, "pkg-1.0-cp312-cp312-linux_x86_64.whl", {"pkg/_C.cpython-312-x86_64-linux-gnu.so": (lab.path / "m.so").read_bytes()})
+    library = wheel(lab, "other-1.0-py3-none-linux_x86_64.whl", {"other/libother.so": (lab.path / "libother.so").read_bytes()})
+    assert [severity for severity, _, _ in lacking(lab, name)] == ["warning"]
+    assert not lacking(lab, name, library)
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 15), reason="the table ends with CPython 3.14")
+def test_the_import_says_the_same(lab):
+    """Held against the interpreter that runs this test."""
+    suffix = sysconfig.get_config_var("EXT_SUFFIX")
+    name = "PyLong_AsNativeBytes" if sys.version_info < (3, 13) else "_PyErr_ChainExceptions"  # came, went with 3.13
+    module(lab, f"_C{suffix}", [name], exports="_C")
+    run = subprocess.run([sys.executable, "-c", "import _C"], cwd=lab.path / "built", capture_output=True, text=True)
+    assert f"undefined symbol: {name}" in run.stderr
+    assert [symbols for _, symbols, _ in lacking(lab, f"built/_C{suffix}")] == [[name]]
 
 
 # --- python-missing

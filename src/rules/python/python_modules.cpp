@@ -260,19 +260,42 @@ struct StableSymbol {
   int since;
 };
 
+struct NamedSymbol {
+  std::string_view name;
+  unsigned versions;  ///< bit i: 3.(kOldestNamed + i) has it
+};
+
+#include "rules/python/python_names_table.inc"
 #include "rules/python/stable_abi_table.inc"
 
-static_assert(std::is_sorted(std::begin(kStableAbi), std::end(kStableAbi),
-                             [](const StableSymbol& a, const StableSymbol& b) { return a.name < b.name; }));
+constexpr auto kByName = [](const auto& a, const auto& b) { return a.name < b.name; };
+static_assert(std::is_sorted(std::begin(kStableAbi), std::end(kStableAbi), kByName));
+static_assert(std::is_sorted(std::begin(kPythonNames), std::end(kPythonNames), kByName));
+
+/// The row of a name; null when there is none.
+template <class Row, std::size_t kRows>
+const Row* row_of(const Row (&table)[kRows], std::string_view symbol) {
+  const Row* found = std::lower_bound(std::begin(table), std::end(table), symbol,
+                                      [](const Row& row, std::string_view name) { return row.name < name; });
+  return found == std::end(table) || found->name != symbol ? nullptr : found;
+}
 
 }  // namespace
 
 std::optional<int> stable_since(std::string_view symbol) {
-  const auto* found = std::lower_bound(std::begin(kStableAbi), std::end(kStableAbi), symbol,
-                                       [](const StableSymbol& row, std::string_view name) { return row.name < name; });
-  if (found == std::end(kStableAbi) || found->name != symbol) return std::nullopt;
-  return found->since;
+  const StableSymbol* row = row_of(kStableAbi, symbol);
+  return row == nullptr ? std::nullopt : std::optional(row->since);
 }
+
+std::vector<int> versions_with(std::string_view symbol) {
+  std::vector<int> versions;
+  const NamedSymbol* row = row_of(kPythonNames, symbol);
+  for (int minor = kOldestNamed; row != nullptr && minor <= kNewestNamed; ++minor)
+    if ((row->versions >> (minor - kOldestNamed) & 1) != 0) versions.push_back(minor);
+  return versions;
+}
+
+bool are_names_known(int minor) { return minor >= kOldestNamed && minor <= kNewestNamed; }
 
 bool is_python_symbol(std::string_view symbol) {
   return (symbol.starts_with("Py") || symbol.starts_with("_Py")) && !symbol.starts_with("PyInit_");

@@ -66,6 +66,12 @@ std::string to_text(const Pythons& pythons);
 /// The minor version of CPython 3 whose stable ABI has a function or variable first. Nothing: it is in none.
 std::optional<int> stable_since(std::string_view symbol);
 
+/// The minor versions of CPython 3 that have a name for extension modules to use. None: none of those known has it.
+std::vector<int> versions_with(std::string_view symbol);
+
+/// Are the names of that minor version of CPython 3 known?
+bool are_names_known(int minor);
+
 /// Is it a name that CPython keeps for itself: Py*, _Py*? Names of module initialisation (PyInit_x) are not meant.
 bool is_python_symbol(std::string_view symbol);
 

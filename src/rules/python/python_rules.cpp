@@ -35,6 +35,10 @@ constexpr Rule kPythonAbi{
     .id = "python-abi",
     .severity = Severity::Error,
     .summary = "a file claims the stable ABI of a CPython version, abi3, and uses symbols that it does not have"};
+constexpr Rule kPythonUndefined{
+    .id = "python-undefined",
+    .severity = Severity::Error,
+    .summary = "an extension module uses names that the CPython it is made for does not have: its import fails"};
 constexpr Rule kPythonMissing{
     .id = "python-missing",
     .severity = Severity::Error,
@@ -495,6 +499,96 @@ static std::vector<Finding> python_abis(const Evidence& evidence) {
   return findings;
 }
 
+// --- python-undefined: a module for one CPython uses names that this version does not have. CPython opens modules with
+// RTLD_NOW: the import fails, whether the name is ever used or not.
+
+namespace {
+
+/// The minor version of the one CPython that loads the file; nothing when others do, or it is another interpreter.
+std::optional<int> only_version(const PythonFiles& package, const SharedObjectName& name) {
+  if (!name.is_so) return std::nullopt;
+  const ModuleSuffix suffix = module_suffix(name.suffix);
+  Pythons pythons{suffix.python};
+  if (suffix.kind == SuffixKind::Plain)
+    pythons = promised_by(package.wheel, newest_python());
+  else if (suffix.kind != SuffixKind::OneVersion)
+    return std::nullopt;
+  if (pythons.size() != 1 || pythons.begin()->kind != PythonKind::CPython) return std::nullopt;
+  return are_names_known(pythons.begin()->minor) ? std::optional(pythons.begin()->minor) : std::nullopt;
+}
+
+/// Names that the file cannot do without, and CPython 3.`minor` does not have.
+std::vector<std::string> names_lacking(const ObjectFacts& object, int minor) {
+  std::vector<std::string> lacking;
+  for (const Symbol& symbol : object.symbols) {
+    const std::string_view name = object.name(symbol);
+    if (symbol.defined() || symbol.weak() || !is_python_symbol(name)) continue;
+    const std::vector<int> versions = versions_with(name);
+    if (std::find(versions.begin(), versions.end(), minor) == versions.end()) lacking.emplace_back(name);
+  }
+  return lacking;
+}
+
+/// "CPython 3.8 to 3.11 has: PyX, PyY"
+std::vector<std::string> who_has(const std::vector<std::string>& names) {
+  std::map<std::string, std::vector<std::string>> by_versions;
+  for (const std::string& name : names) {
+    Pythons pythons;
+    for (const int minor : versions_with(name)) pythons.insert({PythonKind::CPython, minor});
+    by_versions[pythons.empty() ? std::string("no CPython known here has") : to_text(pythons) + " has"].push_back(name);
+  }
+  std::vector<std::string> notes;
+  for (auto& [versions, had] : by_versions) notes.push_back(versions + ": " + listed(std::move(had)));
+  return notes;
+}
+
+Finding report_lacking(const std::string& path, const ObjectFacts& object, int minor, Uses uses) {
+  Finding finding = make_finding(kPythonUndefined, {},
+                                 fmt::format("{} uses {} {} that CPython 3.{} does not have: its import fails", path,
+                                             uses.count(), uses.count() == 1 ? "name" : "names", minor));
+  Site site;
+  site.role = Role::Reference;
+  site.origin = object.origin;
+  site.notes = who_has(uses.never);
+  finding.sites.push_back(std::move(site));
+  if (uses.doubtful.size() == uses.never.size()) finding.severity = Severity::Warning;
+  if (!uses.doubtful.empty())
+    finding.notes.push_back(fmt::format("{} may define {}: not given, so not known", fmt::join(uses.not_given, ", "),
+                                        listed(uses.doubtful)));
+  finding.fixes.push_back(
+      {fmt::format("compile it with the headers of CPython 3.{}, from sources that support this version", minor),
+       {},
+       {}});
+  std::sort(uses.never.begin(), uses.never.end());
+  finding.symbols = std::move(uses.never);
+  return finding;
+}
+
+void check_names(const PythonFiles& package, const GivenLibraries& libraries, std::vector<Finding>& findings) {
+  for (const InputFacts& file : package.files) {
+    if (file.kind != InputKind::SharedObject || file.objects.size() != 1) continue;
+    const SharedObjectName name = shared_object_name(package, file);
+    const std::optional<int> minor = only_version(package, name);
+    if (!minor) continue;
+    Uses uses;
+    uses.never = names_lacking(file.objects[0], *minor);
+    look_elsewhere(file.objects[0], libraries, uses);
+    for (const auto& [library, names] : uses.others)
+      std::erase_if(uses.never, [&](const std::string& n) { return std::count(names.begin(), names.end(), n) != 0; });
+    if (!uses.empty()) findings.push_back(report_lacking(name.path, file.objects[0], *minor, std::move(uses)));
+  }
+}
+
+}  // namespace
+
+static std::vector<Finding> python_names(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  const GivenLibraries libraries(evidence);
+  if (!evidence.job.scope.command) check_names(python_files(evidence.inputs), libraries, findings);
+  for (const Package& package : evidence.packages) check_names(python_files(package), libraries, findings);
+  return findings;
+}
+
 namespace {
 
 bool defines(const ObjectFacts& object, std::string_view name) {
@@ -602,7 +696,8 @@ std::string module_made_by(const std::vector<InputFacts>& inputs, const Resoluti
 static std::vector<Finding> module_links(const Evidence& evidence) { return ModuleLink(evidence).run(); }
 
 RuleFamily python_rules() {
-  return {{&kPythonTag, &kPythonAbi, &kPythonMissing}, {{python_abis}, {python_modules}, {module_links}}};
+  return {{&kPythonTag, &kPythonAbi, &kPythonUndefined, &kPythonMissing},
+          {{python_abis}, {python_names}, {python_modules}, {module_links}}};
 }
 
 }  // namespace elfaudit
