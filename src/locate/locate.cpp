@@ -216,16 +216,17 @@ class DefinitionEvidence {
 
   void note_language(std::size_t i, WrittenDefinition& written) {
     const Located& located = located_[i];
-    const auto take = [&](const source::TranslationUnit& unit) {
-      written.language = unit.language;
-      written.standard = unit.standard;
-      written.compiler = compiler_word(unit);
-    };
-    if (evidence(i).known_by != KnownBy::Nothing) return take(evidence(i).unit);
+    if (evidence(i).known_by != KnownBy::Nothing) return take_language(evidence(i).unit, written);
     source::TranslationUnit unit = evidence(i).unit;
     unit.language = source::language_of(written.source);
     if (located.unit) note_itself(located.unit, unit);
-    take(unit);
+    take_language(unit, written);
+  }
+
+  static void take_language(const source::TranslationUnit& unit, WrittenDefinition& written) {
+    written.language = unit.language;
+    written.standard = unit.standard;
+    written.compiler = compiler_word(unit);
   }
 
   /// What the object says of the translation unit.
@@ -324,6 +325,8 @@ class DefinitionEvidence {
     if (read.definitions.size() != 1 || !read.definitions.front().certain) return false;
     if (!changed_since(read.definitions.front().at, read.definitions.front().chain).empty()) return false;
     answer.written.declarations = read.declarations;
+    answer.written.source = evidence_noted(*unit).source;
+    take_language(evidence_noted(*unit).unit, answer.written);
     take_place(evidence_noted(*unit), i, read.definitions.front(), true, answer);
     return true;
   }
@@ -388,7 +391,7 @@ class DefinitionEvidence {
     if (answer.written.declarations.empty()) answer.written.declarations = read.declarations;
     if (!answer.written.definition) {
       take_definition(read, evidence.known_by, macros, answer);
-      prefer_initialiser(read, evidence.known_by, answer);
+      prefer_definition(read, evidence.known_by, answer);
       note_reading(evidence, i, answer.written);
     }
     if (read.way) take_chain(*read.way, evidence.known_by, answer.place);
@@ -420,16 +423,16 @@ class DefinitionEvidence {
   }
 
   /// GCC describes `int x;` and `int x = 1;` of one unit by the line of the first, which defines nothing there (C11
-  /// 6.9.2). The other is what defines it.
-  void prefer_initialiser(const source::Reading& read, KnownBy known_by, Answer& answer) const {
+  /// 6.9.2), and before C++17 `constexpr int K::n;` by the line of the class. The other is what defines it.
+  void prefer_definition(const source::Reading& read, KnownBy known_by, Answer& answer) const {
     Place& place = answer.place;
-    const bool is_declaration =
-        std::any_of(read.declarations.begin(), read.declarations.end(), [&](const Definition& d) {
-          return !d.is_extern && !d.is_function && !d.in_class && same_line(d.at, place.at);
-        });
-    if (!is_declaration || answer.written.definition || read.definitions.size() != 1) return;
+    const auto declaration = std::find_if(read.declarations.begin(), read.declarations.end(), [&](const Definition& d) {
+      return !d.is_extern && !d.is_function && same_line(d.at, place.at);
+    });
+    if (declaration == read.declarations.end() || answer.written.definition || read.definitions.size() != 1) return;
     const Definition& definition = read.definitions.front();
-    if (!definition.has_initialiser || (known_by != KnownBy::Preprocessor && !definition.certain)) return;
+    const bool defines = declaration->in_class ? !definition.in_class : definition.has_initialiser;
+    if (!defines || (known_by != KnownBy::Preprocessor && !definition.certain)) return;
     place.at = definition.at;
     place.known_by = place.chain_known_by = known_by;
     place.chain = definition.chain;
@@ -470,6 +473,7 @@ class DefinitionEvidence {
       if (file != answer.written.source)  // its chain is not the translation unit's
         for (Definition& definition : read.definitions) definition.certain = false;
       take_definition(read, KnownBy::SourceScan, macros, answer);
+      prefer_definition(read, KnownBy::SourceScan, answer);
       note_reading(alone, i, answer.written);
     }
   }

@@ -37,15 +37,21 @@ BY_HAND = {
 }  # fmt: skip
 
 
+# Debug info alone shows that the command line of one decides.
+BY_DEBUG_INFO = {"-MD": set(), "-g": {"one by its name, one on the command line"}}
+
+
 @pytest.mark.parametrize("incident", some_of(INCIDENTS), ids=lambda incident: incident.name)
-def test_one_run_makes_the_link_pass(lab, incident):
+@pytest.mark.parametrize("way", BY_DEBUG_INFO)
+def test_one_run_makes_the_link_pass(lab, incident, way):
     for name, text in incident.files.items():
         lab.write(name, text)
-    objects = compile_all(lab, incident, incident.compilers[0], "-MD")
+    objects = compile_all(lab, incident, incident.compilers[0], way)
     result = lab.audit("check", "--fix", *objects)
     assert result.code == 1  # the objects have the finding until they are built again
-    assert ("edited" in result.err) == (incident.name not in BY_HAND), result
-    if incident.name in BY_HAND:
+    by_hand = incident.name in BY_HAND | BY_DEBUG_INFO[way]
+    assert ("edited" in result.err) == (not by_hand), result
+    if by_hand:
         assert contents(lab, incident.files) == incident.files
         return
     objects = compile_all(lab, incident, incident.compilers[0], "-MD")
