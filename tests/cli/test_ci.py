@@ -43,6 +43,12 @@ def test_workflows_fit_their_schema(lab):
     lab.sh("check-jsonschema --builtin-schema vendor.gitlab-ci " + lab.write("gitlab.yml", gitlab[0]))
 
 
+def test_actions_of_others_are_pinned_by_commit():
+    files = [SOURCE_DIR / "action.yml", *(SOURCE_DIR / ".github" / "workflows").glob("*.yml")]
+    used = [name for file in files for name in re.findall(r"uses: (\S+)", file.read_text()) if name != "./"]
+    assert used and [name for name in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", name)] == []
+
+
 def test_the_page_says_what_the_action_takes():
     table = dict(re.findall(r"^\| `([a-z-]+)` \| (?:`(.+?)`|required|none) \|", PAGE, re.M))
     assert table == {name: str(spec.get("default", "")) for name, spec in ACTION["inputs"].items()}
