@@ -13,7 +13,6 @@
 #include <optional>
 #include <tuple>
 
-#include "divergence/type_names.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit {

@@ -32,7 +32,6 @@
 
 #include "divergence/debug_image.hpp"
 #include "divergence/die_attributes.hpp"
-#include "divergence/type_names.hpp"
 #include "divergence/type_shapes.hpp"
 #include "elfaudit/error.hpp"
 #include "locate/dwarf/line_header.hpp"

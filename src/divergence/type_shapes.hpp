@@ -35,8 +35,19 @@ struct ShapeRow {
   bool constant : 1 = false;  ///< of variables: const
 };
 
+// --- Names, spelled in one way whichever compiler wrote them.
+
+/// One spelling of template arguments: "S<long unsigned int, 4ul, A<B> >" (g++) and "S<unsigned long, 4UL, A<B>>" (clang)
+/// are both "S<unsigned long,4,A<B>>". A name without arguments is as it is.
+std::string one_spelling(std::string_view name);
+
+/// Does it name, or lie in, what has no linkage: a lambda, an unnamed type or namespace, as compilers spell it?
+bool is_private_name(std::string_view name);
+
 std::uint64_t name_of_type(std::string_view name);
 std::uint64_t name_of_symbol(std::string_view name);
+
+// --- Shapes in words.
 
 enum class PartKind : std::uint8_t { Member, Base, VirtualFunction, Enumerator, Parameter };
 

@@ -1,13 +1,12 @@
-// Reads the spellings of g++, clang and EDG (nvcc -G).
+// Names of types: reads the spellings of g++, clang and EDG (nvcc -G).
 
-#include "divergence/type_names.hpp"
+#include "divergence/type_shapes.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstddef>
 
-#include "divergence/type_shapes.hpp"
 #include "support/name_hash.hpp"
 
 namespace elfaudit {
