@@ -28,7 +28,6 @@
 
 #include "divergence/difference.hpp"
 #include "divergence/divergence.hpp"
-#include "divergence/layout_cause.hpp"
 #include "divergence/reader_pool.hpp"
 #include "divergence/type_shapes.hpp"
 #include "facts/codec.hpp"
