@@ -34,7 +34,7 @@
 #include "divergence/die_attributes.hpp"
 #include "divergence/type_shapes.hpp"
 #include "elfaudit/error.hpp"
-#include "locate/dwarf/line_header.hpp"
+#include "locate/dwarf/line_tables.hpp"
 #include "locate/dwarf/split_units.hpp"
 #include "support/demangle.hpp"
 #include "support/name_hash.hpp"

@@ -14,7 +14,7 @@
 #include "elfaudit/finding.hpp"
 #include "elfaudit/origin.hpp"
 #include "locate/dwarf/debug_sections.hpp"
-#include "locate/dwarf/line_header.hpp"
+#include "locate/dwarf/line_tables.hpp"
 #include "locate/dwarf/units.hpp"
 
 namespace elfaudit::dwarf {

@@ -18,7 +18,7 @@
 #include "elfaudit/error.hpp"
 #include "input/build/ninja.hpp"
 #include "locate/dwarf/debug_sections.hpp"
-#include "locate/dwarf/line_header.hpp"
+#include "locate/dwarf/line_tables.hpp"
 #include "locate/dwarf/split_units.hpp"
 #include "locate/source/lexer.hpp"
 #include "locate/why/file_contents.hpp"
