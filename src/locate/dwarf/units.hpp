@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "locate/dwarf/debug_sections.hpp"
-#include "locate/dwarf/elf_tables.hpp"
 
 namespace elfaudit::dwarf {
 
