@@ -35,7 +35,7 @@
 #include "divergence/type_shapes.hpp"
 #include "elfaudit/error.hpp"
 #include "locate/dwarf/line_tables.hpp"
-#include "locate/dwarf/split_units.hpp"
+#include "locate/dwarf/units.hpp"
 #include "support/demangle.hpp"
 #include "support/name_hash.hpp"
 #include "support/path.hpp"

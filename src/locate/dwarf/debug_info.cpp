@@ -24,7 +24,6 @@
 #include "facts/codec.hpp"
 #include "locate/dwarf/die_search.hpp"
 #include "locate/dwarf/line_tables.hpp"
-#include "locate/dwarf/split_units.hpp"
 #include "locate/dwarf/units.hpp"
 #include "scan/device/device_code.hpp"
 #include "support/file.hpp"

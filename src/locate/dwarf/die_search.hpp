@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "locate/dwarf/split_units.hpp"
 #include "locate/dwarf/units.hpp"
 
 namespace elfaudit::dwarf {

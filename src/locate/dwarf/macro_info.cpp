@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "elfaudit/error.hpp"
-#include "locate/dwarf/split_units.hpp"
+#include "locate/dwarf/units.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"
 

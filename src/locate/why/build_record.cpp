@@ -19,7 +19,7 @@
 #include "input/build/ninja.hpp"
 #include "locate/dwarf/debug_sections.hpp"
 #include "locate/dwarf/line_tables.hpp"
-#include "locate/dwarf/split_units.hpp"
+#include "locate/dwarf/units.hpp"
 #include "locate/source/lexer.hpp"
 #include "locate/why/file_contents.hpp"
 #include "scan/device/device_code.hpp"
