@@ -1,6 +1,6 @@
 // Evaluates an #if, with three values: true, false and unknown.
 
-#include "locate/source/condition.hpp"
+#include "locate/source/preprocessor.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -11,7 +11,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "locate/source/reading_log.hpp"
 #include "locate/source/tokens.hpp"
 
 namespace elfaudit::source {

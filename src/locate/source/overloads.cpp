@@ -1,6 +1,6 @@
 // Chooses among definitions of one name by their parameters, and concludes a reading.
 
-#include "locate/source/overloads.hpp"
+#include "locate/source/parser.hpp"
 
 #include <fmt/format.h>
 

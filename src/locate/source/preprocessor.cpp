@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "locate/source/condition.hpp"
 #include "locate/source/include_search.hpp"
 #include "locate/source/predefined.hpp"
 #include "support/limits.hpp"

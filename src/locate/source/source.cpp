@@ -19,7 +19,7 @@
 #include "locate/source/explore.hpp"
 #include "locate/source/include_chain.hpp"
 #include "locate/source/lexer.hpp"
-#include "locate/source/overloads.hpp"
+#include "locate/source/parser.hpp"
 #include "locate/source/predefined.hpp"
 #include "locate/source/preprocessor.hpp"
 #include "support/path.hpp"
