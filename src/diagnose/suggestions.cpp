@@ -21,7 +21,6 @@
 #include "input/build/compile_command.hpp"
 #include "input/library_search.hpp"
 #include "locate/why/cause.hpp"
-#include "locate/why/runtime_names.hpp"
 #include "support/path.hpp"
 #include "support/shell_words.hpp"
 

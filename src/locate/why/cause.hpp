@@ -1,9 +1,11 @@
-// What made a symbol a definition in more than one object, and the edits that would fix it.
+// What made a symbol a definition in more than one object, or left it without one, and what would fix it: by the sources
+// (cause.cpp, proof.cpp, reference_source.cpp), its name (name_cause.cpp) or the build (build_cause.cpp).
 #pragma once
 
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "elfaudit/facts.hpp"
@@ -37,6 +39,17 @@ void explain_vtables(std::vector<Finding>& findings);
 void explain_references(std::vector<Finding>& findings, const std::vector<InputFacts>& inputs, BuildRecords& records,
                         bool preprocess);
 
+/// What a symbol's name alone tells of who would define it: the runtime libraries of compilers, libc's parts, CUDA.
+struct NameAdvice {
+  std::string cause;
+  std::string fix;
+  std::string option{};  ///< "-lm": the option that names the library, where one does
+  bool of_cxx_runtime = false;
+};
+
+/// `name`: mangled, or as a linker prints it, with or without a version. Nothing: the name tells nothing.
+std::optional<NameAdvice> advice_on_name(std::string_view name);
+
 /// What the name of an undefined symbol says where nothing better is known: runtime libraries, vtables, templates.
 void explain_undefined(Finding& finding);
 
@@ -44,7 +57,7 @@ void explain_undefined(Finding& finding);
 /// findings name none. Unreadable files of the build are passed over: this is advice, not verdict.
 void explain_by_build(std::vector<Finding>& findings, const std::string& folder, const std::string& output);
 
-// --- Why an object's code does not fit the output (pic_cause.cpp).
+// --- Why an object's code does not fit the output.
 
 /// What the command says of position independence, and what to write instead.
 struct PicAdvice {
