@@ -15,9 +15,8 @@
 #include <system_error>
 #include <utility>
 
-#include "locate/why/file_contents.hpp"
 #include "locate/why/fix.hpp"
-#include "locate/why/project.hpp"
+#include "locate/why/project_files.hpp"
 #include "support/file.hpp"
 #include "support/path.hpp"
 #include "support/process.hpp"

@@ -12,7 +12,7 @@
 #include "divergence/type_shapes.hpp"
 #include "elfaudit/finding.hpp"
 #include "locate/why/build_record.hpp"
-#include "locate/why/file_contents.hpp"
+#include "locate/why/project_files.hpp"
 
 namespace elfaudit {
 

@@ -21,7 +21,7 @@
 #include "locate/dwarf/line_tables.hpp"
 #include "locate/dwarf/units.hpp"
 #include "locate/source/lexer.hpp"
-#include "locate/why/file_contents.hpp"
+#include "locate/why/project_files.hpp"
 #include "scan/device/device_code.hpp"
 #include "support/file_uses.hpp"
 #include "support/path.hpp"

@@ -11,9 +11,8 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/finding.hpp"
 #include "locate/why/build_record.hpp"
-#include "locate/why/file_contents.hpp"
 #include "locate/why/fix.hpp"
-#include "locate/why/project.hpp"
+#include "locate/why/project_files.hpp"
 
 namespace elfaudit {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "locate/why/file_contents.hpp"
 #include "locate/why/fix.hpp"
+#include "locate/why/project_files.hpp"
 
 namespace elfaudit {
 

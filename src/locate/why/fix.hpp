@@ -11,8 +11,7 @@
 
 #include "elfaudit/finding.hpp"
 #include "locate/source/source.hpp"
-#include "locate/why/file_contents.hpp"
-#include "locate/why/project.hpp"
+#include "locate/why/project_files.hpp"
 
 namespace elfaudit {
 
