@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "elfaudit/package.hpp"
@@ -16,5 +17,41 @@ std::vector<Package> read_packages(const std::vector<std::string>& paths, unsign
 /// What was not done with packages, for the reader: objects in a directory are not linked, links that lead out of it
 /// are not followed, archives in a wheel are not looked into.
 std::vector<std::string> remarks_on(const std::vector<Package>& packages);
+
+// --- What a wheel says of itself in words: its file name, WHEEL and METADATA.
+// Sources: PyPA "Binary distribution format" (PEP 427), "Core metadata specifications", "Platform compatibility tags"
+// (PEP 425).
+
+/// "Name: value" lines up to the first empty one; what follows is the description. Continuation lines belong to the
+/// line before them.
+class MetadataFields {
+ public:
+  explicit MetadataFields(std::string_view text);
+
+  /// The first value, names without regard to case; empty when there is none.
+  std::string first(std::string_view name) const;
+  std::vector<std::string> all(std::string_view name) const;
+
+ private:
+  struct Field {
+    std::string name;  ///< in lower case
+    std::string value;
+  };
+  std::vector<Field> fields_;
+};
+
+/// "cp38-abi3-manylinux1_x86_64.manylinux2014_x86_64" is two tags; what isn't three parts is none.
+std::vector<std::string> expand_tag(std::string_view tag);
+
+/// The tags in a wheel's file name, expanded: "a/vllm-0.20.0-cp38-abi3-linux_x86_64.whl". None when it is not a wheel's
+/// name: {distribution}-{version}(-{build})?-{python}-{abi}-{platform}.whl
+std::vector<std::string> tags_of_file_name(std::string_view path);
+
+/// Fills in everything but the entries. Installers go by the file name's tags, so those of WHEEL count only where the
+/// file has another name.
+WheelFacts read_wheel_text(std::string_view path, std::string_view wheel, std::string_view metadata);
+
+/// Reads the wheel at `path`. Never throws for what it finds in it.
+Package read_wheel(const std::string& path, unsigned jobs);
 
 }  // namespace elfaudit

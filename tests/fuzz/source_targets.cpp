@@ -3,7 +3,7 @@
 #include "elfaudit/package.hpp"
 #include "fuzz.hpp"
 #include "locate/source/source.hpp"
-#include "package/wheel.hpp"
+#include "package/packages.hpp"
 #include "support/demangle.hpp"
 #include "support/zip_file.hpp"
 

@@ -1,4 +1,4 @@
-#include "package/wheel.hpp"
+#include "package/packages.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
