@@ -20,7 +20,6 @@
 #include "elfaudit/diagnosis.hpp"
 #include "elfaudit/report.hpp"
 #include "elfaudit/version.hpp"
-#include "report/for_display.hpp"
 #include "report/wording.hpp"
 #include "support/json_text.hpp"
 #include "support/strings.hpp"

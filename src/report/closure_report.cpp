@@ -10,7 +10,6 @@
 
 #include "elfaudit/closure.hpp"
 #include "elfaudit/version.hpp"
-#include "report/for_display.hpp"
 #include "report/wording.hpp"
 #include "support/json_text.hpp"
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "elfaudit/report.hpp"
-#include "report/for_display.hpp"
 #include "report/wording.hpp"
 #include "support/strings.hpp"
 

@@ -16,7 +16,6 @@
 
 #include "elfaudit/listing.hpp"
 #include "elfaudit/version.hpp"
-#include "report/for_display.hpp"
 #include "report/wording.hpp"
 #include "scan/device/device_code.hpp"
 #include "support/demangle.hpp"

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "elfaudit/report.hpp"
-#include "report/for_display.hpp"
 #include "report/wording.hpp"
 #include "support/strings.hpp"
 

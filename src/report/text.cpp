@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "elfaudit/report.hpp"
-#include "report/for_display.hpp"
 #include "report/wording.hpp"
 #include "rules/rules.hpp"
 #include "support/demangle.hpp"

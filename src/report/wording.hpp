@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "elfaudit/audit.hpp"
+#include "elfaudit/closure.hpp"
 #include "elfaudit/diagnosis.hpp"
 #include "elfaudit/finding.hpp"
 #include "elfaudit/listing.hpp"
+#include "elfaudit/symbol_report.hpp"
 
 namespace elfaudit {
 
@@ -31,7 +33,6 @@ std::string counted(std::size_t n, std::string_view one);
 /// "state is defined twice, and 3 more symbols have the same cause": what a report says of the finding first.
 std::string sentence(const Finding& finding);
 
-/// "inc/state.h:3"; the file alone where no line is known.
 /// "\nalso: beta\nalso: gamma": the other symbols of the same cause, where there is room for a few.
 std::string others_text(const Finding& finding);
 
@@ -117,5 +118,14 @@ std::vector<ListedDeviceSymbol> all_symbols(const DeviceSymbols& image);
 
 /// Those that stay on the GPU while the image is loaded: the defined ones.
 std::vector<ListedDeviceSymbol> resident_symbols(const DeviceSymbols& image);
+
+// --- Findings and the like with every text in them made visible() (support/strings.hpp), for the reports that go to a
+// terminal or a CI log. Documents for programs have the names as they are.
+
+Finding for_display(Finding finding);
+SymbolReport for_display(SymbolReport report);
+DiagnosedError for_display(DiagnosedError error);
+Closure for_display(Closure closure);
+std::vector<std::string> for_display(std::vector<std::string> texts);
 
 }  // namespace elfaudit
