@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/markdown.hpp"
+#include "report/rule_help.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {
