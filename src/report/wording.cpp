@@ -81,6 +81,38 @@ std::string_view to_phrase(KnownBy known_by) {
 
 std::string_view to_word(LinkerKind linker) { return traits_of(linker).word; }
 
+std::string_view to_word(ImageKind kind) {
+  switch (kind) {
+    case ImageKind::Cubin:
+      return "cubin";
+    case ImageKind::Ptx:
+      return "ptx";
+    case ImageKind::LtoIr:
+      return "lto-ir";
+    case ImageKind::Elf:
+      return "elf";
+    case ImageKind::Bitcode:
+      return "bitcode";
+    case ImageKind::Other:
+      return "unknown";
+  }
+  return {};
+}
+
+std::string_view to_word(Compression compression) {
+  switch (compression) {
+    case Compression::None:
+      return "none";
+    case Compression::Lz4:
+      return "lz4";
+    case Compression::Zstd:
+      return "zstd";
+    case Compression::Zlib:
+      return "zlib";
+  }
+  return {};
+}
+
 std::string counted(std::size_t n, std::string_view one) { return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s"); }
 
 std::string sentence(const Finding& finding) {

@@ -12,20 +12,21 @@
 #include "elfaudit/closure.hpp"
 #include "elfaudit/diagnosis.hpp"
 #include "elfaudit/finding.hpp"
-#include "elfaudit/listing.hpp"
 #include "elfaudit/symbol_report.hpp"
 
 namespace elfaudit {
 
 // --- The words that several reports share.
 
-std::string_view to_word(Severity severity);   ///< "error"
-std::string_view to_word(Role role);           ///< "kept"
-std::string_view to_word(KnownBy known_by);    ///< "debug-info", as in the JSON
-std::string_view to_word(LinkerKind linker);   ///< "bfd"
-std::string_view to_phrase(KnownBy known_by);  ///< "debug info", for people
-std::string_view to_word(Judged judged);       ///< "input-left-out", as in the JSON; empty for Judged::Yes
-std::string_view why_not(Judged judged);       ///< " without a link command", ": an input is missing"
+std::string_view to_word(Severity severity);        ///< "error"
+std::string_view to_word(Role role);                ///< "kept"
+std::string_view to_word(KnownBy known_by);         ///< "debug-info", as in the JSON
+std::string_view to_word(LinkerKind linker);        ///< "bfd"
+std::string_view to_word(ImageKind kind);           ///< "lto-ir"
+std::string_view to_word(Compression compression);  ///< "zstd"
+std::string_view to_phrase(KnownBy known_by);       ///< "debug info", for people
+std::string_view to_word(Judged judged);            ///< "input-left-out", as in the JSON; empty for Judged::Yes
+std::string_view why_not(Judged judged);            ///< " without a link command", ": an input is missing"
 
 /// "1 object", "2 objects".
 std::string counted(std::size_t n, std::string_view one);
@@ -88,36 +89,6 @@ nlohmann::ordered_json site_json(const Site& site);
 
 /// What the log says, in one form whatever tool said it: "multiple definition of state".
 std::string headline(const DiagnosedError& error);
-
-// --- The words of listings, and what both of their forms count.
-
-std::string_view to_word(ImageKind kind);             ///< "lto-ir"
-std::string_view to_word(Compression compression);    ///< "zstd"
-std::string_view to_word(MemorySpace space);          ///< "constant"; empty for None
-std::string_view to_word(DeviceSymbolKind kind);      ///< "kernel"
-std::string_view to_word(Binding binding);            ///< "global"
-std::string_view to_word(SymbolType type);            ///< "function"
-std::string_view to_word(Placement placement);        ///< "section"
-std::string_view to_word(MemberKind kind);            ///< "shared-object"
-std::string_view section_word(DeviceContainer from);  ///< "__nv_relfatbin"; "file" for .cubin and .fatbin files
-
-/// The containers that the object's images are in.
-std::size_t count_containers(const DeviceFacts& device);
-
-/// Null when the image was not decoded.
-const DeviceSymbols* decoded(const DeviceFacts& device, std::size_t image);
-
-/// One row of `list symbols --device`.
-struct ListedDeviceSymbol {
-  const DeviceSymbol* symbol;
-  bool is_private;  ///< in DeviceSymbols::private_variables
-};
-
-/// The symbols of an image and its private variables, each once, by index.
-std::vector<ListedDeviceSymbol> all_symbols(const DeviceSymbols& image);
-
-/// Those that stay on the GPU while the image is loaded: the defined ones.
-std::vector<ListedDeviceSymbol> resident_symbols(const DeviceSymbols& image);
 
 // --- Findings and the like with every text in them made visible() (support/strings.hpp), for the reports that go to a
 // terminal or a CI log. Documents for programs have the names as they are.
