@@ -1,6 +1,5 @@
-// SARIF 2.1.0: one run, every rule, one result a finding.
-
-#include "report/sarif.hpp"
+// SARIF 2.1.0: one run, every rule, one result a finding. The sections named below are those of OASIS, "SARIF Version
+// 2.1.0".
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -23,6 +22,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// The name that relative addresses are relative to (3.14.14).
+constexpr const char* kSourceRoot = "SRCROOT";
+
+/// What GitHub takes of one file (docs.github.com, "SARIF results exceed one or more limits") where it takes less than
+/// the standard allows.
+constexpr std::size_t kMostResults = 25000;       ///< of a run; it keeps the 5,000 most severe
+constexpr std::size_t kMostLocations = 100;       ///< it keeps so many of a result
+constexpr std::size_t kMostFlowLocations = 1000;  ///< it keeps so many of a result
+
 constexpr std::size_t kMostLinks = 5;  // in a message, which is one paragraph on GitHub
 
 /// RFC 3986: what is not unreserved is written %XX. A path is bytes, so it need not be UTF-8.
@@ -35,6 +43,50 @@ std::string percent_encoded(std::string_view path) {
       out += c;
     else
       out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
+/// Turns paths into addresses.
+class Addresses {
+ public:
+  /// `source_root`: as in ReportOptions.
+  explicit Addresses(const std::string& source_root)
+      : here_(working_directory()),
+        root_(source_root.empty() ? here_ : (std::filesystem::path(here_) / source_root).lexically_normal().string()) {
+    while (root_.size() > 1 && root_.back() == '/') root_.pop_back();
+  }
+
+  /// "file:///src/": what kSourceRoot stands for here.
+  std::string root() const { return "file://" + percent_encoded(root_) + (root_ == "/" ? "" : "/"); }
+
+  /// The artifactLocation (3.4) of a place's file, or of an object as the link line spells it.
+  Json source(const std::string& file) const {
+    // "../x.h" leads out of the root, which GitHub refuses.
+    const bool outside = file.compare(0, 3, "../") == 0;
+    const std::string path =
+        outside ? display_path((std::filesystem::path(root_) / file).lexically_normal().string(), root_) : file;
+    if (!path.empty() && path.front() == '/') return {{"uri", "file://" + percent_encoded(path)}};
+    return {{"uri", percent_encoded(path)}, {"uriBaseId", kSourceRoot}};
+  }
+  Json object(const std::string& path) const {
+    return source(display_path((std::filesystem::path(here_) / path).lexically_normal().string(), root_));
+  }
+
+ private:
+  std::string here_;  ///< both absolute
+  std::string root_;
+};
+
+/// Text of a message: what would be read as a placeholder or as a link is escaped (3.11.5, 3.11.6). `in_link`: it
+/// is between the brackets of one.
+std::string sarif_text(std::string_view text, bool in_link = false) {
+  const bool brackets = in_link || text.find("](") != std::string_view::npos;  // "operator[](int)"
+  std::string out;
+  for (const char c : text) {
+    if (c == '{' || c == '}') out += c;  // doubled: "{lambda()#1}"
+    if (brackets && (c == '[' || c == ']' || c == '\\')) out += '\\';
+    out += c;
   }
   return out;
 }
@@ -156,40 +208,7 @@ Json properties_of(const Finding& finding) {
   return properties;
 }
 
-}  // namespace
-
-Addresses::Addresses(const std::string& source_root)
-    : here_(working_directory()),
-      root_(source_root.empty() ? here_ : (std::filesystem::path(here_) / source_root).lexically_normal().string()) {
-  while (root_.size() > 1 && root_.back() == '/') root_.pop_back();
-}
-
-std::string Addresses::root() const { return "file://" + percent_encoded(root_) + (root_ == "/" ? "" : "/"); }
-
-Json Addresses::source(const std::string& file) const {
-  // "../x.h" leads out of the root, which GitHub refuses.
-  const bool outside = file.compare(0, 3, "../") == 0;
-  const std::string path =
-      outside ? display_path((std::filesystem::path(root_) / file).lexically_normal().string(), root_) : file;
-  if (!path.empty() && path.front() == '/') return {{"uri", "file://" + percent_encoded(path)}};
-  return {{"uri", percent_encoded(path)}, {"uriBaseId", kSourceRoot}};
-}
-
-Json Addresses::object(const std::string& path) const {
-  return source(display_path((std::filesystem::path(here_) / path).lexically_normal().string(), root_));
-}
-
-std::string sarif_text(std::string_view text, bool in_link) {
-  const bool brackets = in_link || text.find("](") != std::string_view::npos;  // "operator[](int)"
-  std::string out;
-  for (const char c : text) {
-    if (c == '{' || c == '}') out += c;  // doubled: "{lambda()#1}"
-    if (brackets && (c == '[' || c == ']' || c == '\\')) out += '\\';
-    out += c;
-  }
-  return out;
-}
-
+/// One finding as a result (3.27). `occurrence`: which of the findings with this fingerprint, from 1.
 Json sarif_result(const Finding& finding, std::size_t rule_index, std::size_t occurrence, const Addresses& addresses) {
   const Focus focus = focus_of(finding);
   const std::vector<const Site*> related = related_sites(finding, focus);
@@ -207,10 +226,6 @@ Json sarif_result(const Finding& finding, std::size_t rule_index, std::size_t oc
   if (Json properties = properties_of(finding); !properties.empty()) result["properties"] = std::move(properties);
   return result;
 }
-
-namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kSchema =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";

@@ -2,8 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "elfaudit/report.hpp"
-#include "report/sarif.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {
@@ -25,15 +26,28 @@ TEST(Utf8, ReplacesEachByteThatIsNot) {
   EXPECT_EQ(to_utf8("\xe2\x82\xc3\xa9"), r + r + "\xc3\xa9");
 }
 
+/// Of a finding that says `text`, the message; of a second site in `object`, the link to it.
+std::string sarif_text(const std::string& text, const std::string& object = {}) {
+  Audit audit;
+  Finding& finding = audit.findings.emplace_back();
+  finding.rule = "duplicate-definition";
+  finding.message = text;
+  if (!object.empty()) finding.sites.resize(2);
+  if (!object.empty()) finding.sites[1].origin.path = object;
+  const auto log = nlohmann::json::parse(sarif_report(audit));
+  return log["runs"][0]["results"][0]["message"]["text"];
+}
+
 TEST(SarifText, EscapesOnlyWhatMeansSomething) {
-  EXPECT_EQ(sarif_text("a[3] and b(1)"), "a[3] and b(1)");
-  EXPECT_EQ(sarif_text("operator[](int)"), "operator\\[\\](int)");
-  EXPECT_EQ(sarif_text("f()::{lambda()#1}"), "f()::{{lambda()#1}}");
-  EXPECT_EQ(sarif_text("C:\\x"), "C:\\x");
-  EXPECT_EQ(sarif_text("a[3]", true), "a\\[3\\]");
+  EXPECT_EQ(sarif_text("a[3] and b(1)"), "a[3] and b(1).");
+  EXPECT_EQ(sarif_text("operator[](int)"), "operator\\[\\](int).");
+  EXPECT_EQ(sarif_text("f()::{lambda()#1}"), "f()::{{lambda()#1}}.");
+  EXPECT_EQ(sarif_text("C:\\x"), "C:\\x.");
+  EXPECT_EQ(sarif_text("twice", "a[3]"), "twice.\n[kept: a\\[3\\]](1)");
 }
 
 TEST(Sarif, KeepsToTheResultsThatGitHubTakes) {
+  constexpr std::size_t kMostResults = 25000;
   Audit audit;
   audit.findings.resize(kMostResults + 100);
   for (std::size_t i = 0; i < audit.findings.size(); ++i) {
