@@ -2,38 +2,15 @@
 // nanosecond; the lists of files are what the build left: depfiles, .ninja_deps, debug info.
 #pragma once
 
-#include <sys/stat.h>
-
 #include <cstdint>
-#include <functional>
-#include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/origin.hpp"
-#include "support/file_uses.hpp"
 
 namespace elfaudit {
-
-// --- When files were changed last; each is asked for once.
-
-class FileTimes {
- public:
-  /// Nanoseconds since the epoch; nothing when there is no such file.
-  std::optional<std::int64_t> of(const std::string& path) {
-    const auto [entry, added] = times_.try_emplace(path);
-    struct ::stat status {};
-    if (added && get_status(path, status))
-      entry->second = std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
-    return entry->second;
-  }
-
- private:
-  std::unordered_map<std::string, std::optional<std::int64_t>> times_;
-};
 
 /// A declaration that is no longer where the object's debug info has it.
 struct MovedDeclaration {
@@ -85,17 +62,5 @@ struct StaleOptions {
 /// Of the loose objects of the job and of the objects that its archives were made from; of shared objects when the job
 /// is made of plain files, for a link command makes them anew.
 StaleFacts find_stale(const LinkJob& job, const std::vector<InputFacts>& inputs, const StaleOptions& options = {});
-
-// --- Archives that hold something else than the objects on disk that they were made from.
-//
-// A member has no time of its own (ar's D), so it goes by content: the object that the build, or the folder, says it
-// is a copy of is compared with it, where that is newer than the archive, has another size, or is small enough.
-
-/// A member and the object that it is a copy of; `again`: the command that makes the archive, when the build says it.
-using SeeCopy = std::function<void(const Origin& member, const std::string& object, const std::string& again)>;
-
-/// Calls `copied` for each member that still is what the object is.
-std::vector<StaleLibrary> stale_archives(const std::vector<InputFacts>& inputs,
-                                         const std::vector<std::string>& neighbours, const SeeCopy& copied);
 
 }  // namespace elfaudit
