@@ -28,8 +28,6 @@
 #include <vector>
 
 #include "audit/stages.hpp"
-#include "cli/sandbox.hpp"
-#include "cli/source_edits.hpp"
 #include "elfaudit/audit.hpp"
 #include "elfaudit/closure.hpp"
 #include "elfaudit/diagnosis.hpp"
@@ -796,45 +794,6 @@ void write_again(const Request& request, const RunResult& result, std::FILE* str
     if (result.reports[i]) write_report(request, outputs[i], result.output, *result.reports[i], stream);
 }
 
-/// "not fixed: state, other and 7 more: inc/state.h has uncommitted changes"
-std::string text_of(const NotFixed& one) {
-  constexpr std::size_t kMostNamed = 3;
-  const std::size_t named = std::min(one.names.size(), kMostNamed);
-  const auto end = one.names.begin() + static_cast<std::ptrdiff_t>(named);
-  return fmt::format("not fixed: {}{}: {}", fmt::join(one.names.begin(), end, ", "),
-                     named < one.names.size() ? fmt::format(" and {} more", one.names.size() - named) : "", one.why);
-}
-
-/// Nothing that can't be applied goes without a word; of many reasons the first ones are enough.
-void say_what_was_edited(const EditOutcome& outcome, bool written) {
-  constexpr std::size_t kMostReasons = 20;
-  const std::size_t said = std::min(outcome.not_fixed.size(), kMostReasons);
-  for (std::size_t i = 0; i < said; ++i) complain(text_of(outcome.not_fixed[i]));
-  std::size_t others = 0;
-  for (std::size_t i = said; i < outcome.not_fixed.size(); ++i) others += outcome.not_fixed[i].names.size();
-  if (others != 0) complain(fmt::format("and {} more not fixed", others));
-  const std::string of = fmt::format("{} of {}", outcome.fixed, counted(outcome.findings, "finding"));
-  if (outcome.files.empty())
-    complain(outcome.findings == 0 ? "nothing to fix" : "no finding has an edit that can be applied");
-  else if (written)
-    complain(fmt::format("edited {} for {}: build again", fmt::join(outcome.files, ", "), of));
-  else
-    complain(fmt::format("the diff has the edits for {}{}", of,
-                         outcome.diff_root.empty() ? "" : "; its paths start from " + outcome.diff_root));
-}
-
-/// The findings stay: they are in the objects until these are built again. False when a file could not be written.
-bool edit(const Request& request, const Audit& audit) {
-  if (!faults().empty()) {
-    complain("nothing is edited: not all evidence could be read");
-    return false;
-  }
-  const EditOutcome outcome = edit_sources(audit, {request.fix, request.allow_dirty, request.source_root});
-  if (request.diff) print(outcome.diff, "the diff");
-  say_what_was_edited(outcome, request.fix);
-  return !outcome.failed;
-}
-
 }  // namespace
 
 static int remembered(const Request& request, std::FILE* stream, const std::function<RunResult()>& audit_once) {
@@ -878,7 +837,7 @@ RunResult check(const Request& request) {
   run.reports = write_reports(request, result, request.diff ? nullptr : stdout);
   run.output = result.job.output_path;
   if (request.stats) std::fputs(stats_report(result).c_str(), stderr);
-  if ((request.fix || request.diff) && !edit(request, result)) return {2, {}, {}};
+  if ((request.fix || request.diff) && !edit_sources(request, result)) return {2, {}, {}};
   run.exit_code =
       request.policy.write_baseline.empty() ? exit_code(result, request.fail_on) : write_baseline(request, result);
   return run;

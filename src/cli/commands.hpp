@@ -72,6 +72,14 @@ struct Request {
   ClosureOptions closure;
 };
 
+/// What an audit of files does not need, this process gives up before it reads the first one: starting programs,
+/// connecting to others, writing anywhere but where it was told to. What hostile bytes might still make of it is bounded
+/// by the kernel then: from here on, in this thread and those that it starts, by Landlock
+/// (https://docs.kernel.org/userspace-api/landlock.html, Linux 5.13; connections from 6.7 on). `files` are written in
+/// their folders, where temporary files are made and renamed; `folders` with all below. Where the kernel can't do it, or
+/// one of them is not there, nothing is given up.
+void give_up_all_but(const std::vector<std::string>& files, const std::vector<std::string>& folders);
+
 /// Gives up what `request` does not need. For commands that read files only; others are left as they are.
 void enter_sandbox(const Request& request);
 
@@ -109,6 +117,15 @@ std::vector<std::optional<std::string>> write_reports(const Request& request, co
 
 /// --write-baseline. The exit code: nothing that was found counts then.
 int write_baseline(const Request& request, const Audit& audit);
+
+/// --fix and --diff: applies for each finding its first edit that is proven and complete. A file is edited only when it
+/// lies in the project's tree (from the nearest folder at or above the working directory that has a .git, .hg or .svn;
+/// of a CMake build folder that of its sources; else the working directory itself), also once links are followed, when
+/// its lines are still those that were read, and, with --fix, when git says that it is committed as it is, or no
+/// version control has it. Of edits that overlap the first finding's is applied.
+/// Runs git, and nothing else. Says what was edited and what not; false when a file could not be written.
+/// The findings stay: they are in the objects until these are built again.
+bool edit_sources(const Request& request, const Audit& audit);
 
 /// --color: "auto" asks the terminal that `stream` is, and NO_COLOR.
 bool use_color(const std::string& choice, std::FILE* stream = stdout);

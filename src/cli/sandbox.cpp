@@ -1,6 +1,6 @@
 // Landlock: a set of rights that are handled, which is all that is lost, and rules that give some of them back below a path.
 
-#include "cli/sandbox.hpp"
+#include "cli/commands.hpp"
 
 #include <fcntl.h>
 #include <sys/prctl.h>

@@ -1,8 +1,9 @@
 // --fix and --diff. Findings name the lines as they read them; here they are looked at again, checked and written.
 
-#include "cli/source_edits.hpp"
+#include "cli/commands.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,6 +18,8 @@
 
 #include "locate/why/fix.hpp"
 #include "locate/why/project_files.hpp"
+#include "report/wording.hpp"
+#include "support/faults.hpp"
 #include "support/file.hpp"
 #include "support/path.hpp"
 #include "support/process.hpp"
@@ -28,6 +31,23 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kContext = 3;  // lines of a hunk
+
+/// Findings that are not fixed for one reason.
+struct NotFixed {
+  std::string why;                 ///< "inc/state.h has uncommitted changes"
+  std::vector<std::string> names;  ///< of their symbols; of a file, where it could not be written
+};
+
+/// What became of the edits.
+struct EditOutcome {
+  std::string diff;                ///< of all files, for `patch -p0`
+  std::string diff_root{};         ///< the folder that its paths start from; empty: the working directory
+  std::vector<std::string> files;  ///< that change, as findings show them
+  std::size_t fixed = 0;           ///< findings with an edit that was applied, symbols of one cause counted singly
+  std::size_t findings = 0;        ///< all
+  std::vector<NotFixed> not_fixed{};
+  bool failed = false;  ///< a file could not be written
+};
 
 /// An edit that is to be applied.
 struct Accepted {
@@ -206,7 +226,7 @@ bool has_symbol(const InputFacts& input, const std::string& symbol) {
 
 class SourceEdits {
  public:
-  SourceEdits(const Audit& audit, const EditOptions& options) : audit_(audit), options_(options) {
+  SourceEdits(const Audit& audit, const Request& request) : audit_(audit), request_(request) {
     std::error_code error;
     root_ = fs::canonical(project_.root(), error);
     for (const SuppressedFinding& one : audit.suppressed) leave_to(one.finding);
@@ -223,7 +243,7 @@ class SourceEdits {
         for (const Finding& other : finding.also) take(other);
       }
     } while (again_);
-    if (options_.write) write();
+    if (request_.fix) write();
     make_diff();
     return std::move(outcome_);
   }
@@ -338,7 +358,7 @@ class SourceEdits {
     const auto [known, is_new_name] = real_.try_emplace(shown);
     if (is_new_name) {
       std::error_code error;
-      known->second = fs::canonical(options_.source_root / fs::path(shown), error).string();
+      known->second = fs::canonical(request_.source_root / fs::path(shown), error).string();
     }
     const auto [at, is_new] = sources_.try_emplace(known->second.empty() ? shown : known->second);
     Source& source = at->second;
@@ -362,7 +382,7 @@ class SourceEdits {
     if (!text) return "can't be read";
     source.text = *text;
     source.lines = lines_in(*text);
-    return options_.write && !options_.allow_dirty ? dirt(real) : std::string();
+    return request_.fix && !request_.allow_dirty ? dirt(real) : std::string();
   }
 
   std::string dirt(const fs::path& real) const {
@@ -413,7 +433,7 @@ class SourceEdits {
   }
 
   const Audit& audit_;
-  const EditOptions& options_;
+  const Request& request_;
   const Project project_;
   fs::path root_;
   std::map<std::string, std::string> real_;  // of each path shown
@@ -423,8 +443,44 @@ class SourceEdits {
   EditOutcome outcome_;
 };
 
+/// "not fixed: state, other and 7 more: inc/state.h has uncommitted changes"
+std::string text_of(const NotFixed& one) {
+  constexpr std::size_t kMostNamed = 3;
+  const std::size_t named = std::min(one.names.size(), kMostNamed);
+  const auto end = one.names.begin() + static_cast<std::ptrdiff_t>(named);
+  return fmt::format("not fixed: {}{}: {}", fmt::join(one.names.begin(), end, ", "),
+                     named < one.names.size() ? fmt::format(" and {} more", one.names.size() - named) : "", one.why);
+}
+
+/// Nothing that can't be applied goes without a word; of many reasons the first ones are enough.
+void say_what_was_edited(const EditOutcome& outcome, bool written) {
+  constexpr std::size_t kMostReasons = 20;
+  const std::size_t said = std::min(outcome.not_fixed.size(), kMostReasons);
+  for (std::size_t i = 0; i < said; ++i) complain(text_of(outcome.not_fixed[i]));
+  std::size_t others = 0;
+  for (std::size_t i = said; i < outcome.not_fixed.size(); ++i) others += outcome.not_fixed[i].names.size();
+  if (others != 0) complain(fmt::format("and {} more not fixed", others));
+  const std::string of = fmt::format("{} of {}", outcome.fixed, counted(outcome.findings, "finding"));
+  if (outcome.files.empty())
+    complain(outcome.findings == 0 ? "nothing to fix" : "no finding has an edit that can be applied");
+  else if (written)
+    complain(fmt::format("edited {} for {}: build again", fmt::join(outcome.files, ", "), of));
+  else
+    complain(fmt::format("the diff has the edits for {}{}", of,
+                         outcome.diff_root.empty() ? "" : "; its paths start from " + outcome.diff_root));
+}
+
 }  // namespace
 
-EditOutcome edit_sources(const Audit& audit, const EditOptions& options) { return SourceEdits(audit, options).run(); }
+bool edit_sources(const Request& request, const Audit& audit) {
+  if (!faults().empty()) {
+    complain("nothing is edited: not all evidence could be read");
+    return false;
+  }
+  const EditOutcome outcome = SourceEdits(audit, request).run();
+  if (request.diff) print(outcome.diff, "the diff");
+  say_what_was_edited(outcome, request.fix);
+  return !outcome.failed;
+}
 
 }  // namespace elfaudit
