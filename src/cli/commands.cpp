@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "audit/stages.hpp"
+#include "cli/options.hpp"
 #include "elfaudit/audit.hpp"
 #include "elfaudit/closure.hpp"
 #include "elfaudit/diagnosis.hpp"

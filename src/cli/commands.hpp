@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/project_options.hpp"
 #include "elfaudit/audit.hpp"
 #include "elfaudit/closure.hpp"
+#include "elfaudit/config.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/listing.hpp"
 #include "elfaudit/report.hpp"
@@ -38,6 +38,20 @@ std::string message_of(const InputError& error);
 
 /// `files` with those that standard input names, one a line or each before a NUL, in the place of "-".
 std::vector<std::string> with_names_from_input(const std::vector<std::string>& files);
+
+/// --config, --severity, --suppress, --never-read, --baseline and their like, as they were given.
+struct PolicyRequest {
+  std::string config;  ///< --config; empty: the nearest .elfaudit.toml
+  bool no_config = false;
+  bool dump_config = false;
+  std::vector<std::string> severities;  ///< "RULE=LEVEL"
+  std::vector<std::string> suppressions;
+  std::vector<std::string> never_read;  ///< patterns of inputs
+  std::string baseline;
+  std::string write_baseline;
+  bool verbose = false;  ///< -v
+  Config read{};         ///< the file
+};
 
 /// The parsed command line.
 struct Request {

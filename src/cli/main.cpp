@@ -21,7 +21,6 @@
 #include "cli/commands.hpp"
 #include "cli/interface.hpp"
 #include "cli/options.hpp"
-#include "cli/project_options.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/jobs.hpp"
 #include "elfaudit/version.hpp"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "elfaudit/policy.hpp"
 
 namespace CLI {
 class App;
@@ -44,5 +45,19 @@ void add_gpu_arch(CLI::App& command, Request& request);
 void add_closure_options(CLI::App& command, ClosureOptions& options);
 void add_python(CLI::App& command, Request& request);
 void add_build_options(CLI::App& command, Request& request);
+
+// --- The options by which a project says what it has decided, on the command line and in .elfaudit.toml.
+
+void add_policy_options(CLI::App& command, PolicyRequest& request);
+
+/// Gives every option that the command line doesn't name the value that the file has: the one that is named, else the
+/// nearest at or above the working directory, else at or above the folder of all `inputs`. Throws UsageError.
+void read_config_for(CLI::App& command, PolicyRequest& request, const std::vector<std::string>& inputs);
+
+/// Every key with the value in force, as the file would have it.
+std::string dumped_config(const CLI::App& command, const PolicyRequest& request);
+
+/// Throws UsageError.
+Policy policy_of(const PolicyRequest& request);
 
 }  // namespace elfaudit
