@@ -52,6 +52,9 @@ struct Policy {
   bool partial = false;
 };
 
+/// "rule=...,symbol=...,reason=..." of --suppress; the reason comes last and may hold commas. Throws UsageError.
+Suppression parse_suppression(const std::string& spec);
+
 /// Throws UsageError for a suppression without a reason, without rule and symbol, with a wrong date, or of a finding
 /// that makes the audit incomplete; and for a severity of a rule that doesn't exist.
 void check_policy(const Policy& policy);

@@ -14,7 +14,6 @@
 #include "elfaudit/config.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/policy.hpp"
-#include "gate/gate.hpp"
 #include "report/wording.hpp"
 #include "rules/python/python_modules.hpp"
 #include "target/gpu_arch.hpp"

@@ -1,7 +1,5 @@
 // Suppressions, baselines and the policy that makes an exit code of findings.
 
-#include "gate/gate.hpp"
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -23,6 +21,7 @@
 #include "support/file.hpp"
 #include "support/json_text.hpp"
 #include "support/limits.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {
@@ -47,9 +46,7 @@ std::string* field(Suppression& suppression, std::string_view key) {
   return nullptr;
 }
 
-}  // namespace
-
-bool matches(const Suppression& suppression, const Finding& finding) {
+bool fits(const Suppression& suppression, const Finding& finding) {
   const auto& sites = finding.sites;
   const auto any_site = [&](const std::string& pattern, auto&& fits_one) {
     return pattern.empty() || std::any_of(sites.begin(), sites.end(), fits_one);
@@ -58,6 +55,17 @@ bool matches(const Suppression& suppression, const Finding& finding) {
          any_site(suppression.input, [&](const Site& site) { return fits_input(suppression.input, site); }) &&
          any_site(suppression.file, [&](const Site& site) { return fits_path(suppression.file, site.place.at.file); });
 }
+
+/// A day of the calendar, "2027-01-31".
+bool is_date(const std::string& text) {
+  int year = 0;
+  unsigned month = 0, day = 0;
+  char more = 0;
+  if (text.size() != 10 || std::sscanf(text.c_str(), "%4d-%2u-%2u%c", &year, &month, &day, &more) != 3) return false;
+  return std::chrono::year_month_day{std::chrono::year(year), std::chrono::month(month), std::chrono::day(day)}.ok();
+}
+
+}  // namespace
 
 Suppression parse_suppression(const std::string& spec) {
   Suppression suppression;
@@ -74,14 +82,6 @@ Suppression parse_suppression(const std::string& spec) {
     start = end + 1;
   }
   return suppression;
-}
-
-bool is_date(const std::string& text) {
-  int year = 0;
-  unsigned month = 0, day = 0;
-  char more = 0;
-  if (text.size() != 10 || std::sscanf(text.c_str(), "%4d-%2u-%2u%c", &year, &month, &day, &more) != 3) return false;
-  return std::chrono::year_month_day{std::chrono::year(year), std::chrono::month(month), std::chrono::day(day)}.ok();
 }
 
 // --- The file behind --baseline: the findings that were there when it was written, known again by their fingerprints.
@@ -226,7 +226,7 @@ void suppress(const Policy& policy, Audit& audit) {
     bool taken = false;
     for (std::size_t i = 0; i < policy.suppressions.size() && !finding.leaves_unread; ++i) {
       const Suppression& suppression = policy.suppressions[i];
-      if (!matches(suppression, finding)) continue;
+      if (!fits(suppression, finding)) continue;
       const bool over = !suppression.until.empty() && suppression.until < day;
       ++(over ? ended : used)[i];
       if (over) continue;
