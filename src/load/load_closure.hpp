@@ -1,10 +1,13 @@
-// Programs and shared objects -> what would be loaded with each. The only part of an audit that looks at files beyond
-// the inputs because a loader would.
+// Programs and shared objects -> what would be loaded with each, and what has been loaded before it. The only part of an
+// audit that looks at files beyond the inputs because a loader would.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/package.hpp"
 
@@ -23,5 +26,33 @@ LoadedImages find_images(const LinkJob& job, const std::vector<InputFacts>& inpu
 
 /// The libraries that an interpreter for the machine of `object` has loaded for every module, as far as they are there.
 std::vector<ObjectFacts> read_interpreter_libraries(const ObjectFacts& object, const std::string& root);
+
+// --- What the program that loads a file has loaded before it, whatever the file's own search finds: torch's libraries
+// by `import torch`, libpython by an interpreter that is linked with it, the driver's by the system.
+
+enum class Host : std::uint8_t { None, Torch, Python, Driver };
+
+/// Who has loaded a library of this name (a DT_NEEDED or a path) first.
+Host host_of(std::string_view name);
+
+/// Is `symbol` one that the host's libraries may define? For hosts whose libraries aren't there to be read.
+bool may_define(Host host, std::string_view symbol);
+
+/// Is `symbol` one that the interpreter, the loader or a sanitizer's runtime, which is preloaded, provides to
+/// everything?
+bool comes_with_the_process(std::string_view symbol);
+
+/// Is `symbol` one of Python 2's that Python 3 does not have? The others that begin as Python's do it may have.
+bool is_of_python_2(std::string_view symbol);
+
+/// A module that a Python interpreter imports: it defines PyInit_*, or its name says so.
+bool is_python_module(const ObjectFacts& object);
+
+/// Where `import torch` gets its libraries, for a file in a site-packages folder; empty for others.
+std::string torch_folder_beside(const std::string& path);
+
+/// The libraries that the interpreter has loaded for everything that it imports. Python 3 is linked with them on every
+/// distribution, or has what is in them inside.
+const std::vector<std::string>& libraries_of_the_interpreter();
 
 }  // namespace elfaudit

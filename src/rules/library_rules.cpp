@@ -19,7 +19,7 @@
 #include <string_view>
 #include <utility>
 
-#include "load/host_libraries.hpp"
+#include "load/load_closure.hpp"
 #include "rules/loaded.hpp"
 #include "support/path.hpp"
 

@@ -19,7 +19,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "load/host_libraries.hpp"
+#include "load/load_closure.hpp"
 #include "rules/loaded.hpp"
 #include "support/demangle.hpp"
 

@@ -31,7 +31,7 @@
 #include <utility>
 #include <vector>
 
-#include "load/host_libraries.hpp"
+#include "load/load_closure.hpp"
 #include "rules/loaded.hpp"
 #include "rules/python/python_modules.hpp"
 #include "rules/rules.hpp"

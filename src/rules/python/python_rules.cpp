@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "load/host_libraries.hpp"
+#include "load/load_closure.hpp"
 #include "rules/python/python_modules.hpp"
 #include "rules/rules.hpp"
 #include "support/demangle.hpp"
