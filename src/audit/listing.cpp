@@ -1,19 +1,114 @@
-// The list command: what is in some files, without any question about a link.
+// The commands that ask nothing about a link: list prints what is in some files, index writes it down as facts.
 
-#include "elfaudit/listing.hpp"
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
 #include <iterator>
+#include <optional>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
 
 #include "elf/file_kind.hpp"
+#include "elf/outline.hpp"
+#include "elfaudit/index.hpp"
+#include "elfaudit/listing.hpp"
+#include "facts/facts_file.hpp"
 #include "input/response_file.hpp"
+#include "locate/dwarf/debug_info.hpp"
 #include "package/packages.hpp"
 #include "scan/device/device_code.hpp"
 #include "scan/scan.hpp"
+#include "support/file.hpp"
+#include "support/threads.hpp"
 
 namespace elfaudit {
+
+// --- The index command: an object's facts, written to a file that replaces it in audits.
+
+namespace {
+
+InputFacts whole_facts(const std::string& path) {
+  std::vector<InputFacts> facts{scan_input(path)};
+  InputFacts& input = facts.front();
+  if (!input.errors.empty()) return std::move(input);
+  if (!input.objects.empty() && !input.objects.front().indexed_in.empty())
+    input.errors.emplace_back(path, "is a facts file already");
+  if (input.thin) input.errors.emplace_back(path, "is a thin archive: its members are separate files; index those");
+  read_device_code(facts);
+  return std::move(input);
+}
+
+void complete(InputFacts& facts, unsigned jobs) {
+  std::vector<ObjectFacts>& objects = facts.objects.edit();
+  with_threads(jobs, [&] {
+    for_each_parallel(objects.size(), 1, [&](std::size_t i) {
+      // An audit decodes what it needs. What can't be decoded is left to that: the object has to be available then.
+      decode_readable(objects[i]);
+      objects[i].places = places_of_all(objects[i]);
+    });
+  });
+}
+
+/// The first use of each undefined name in each section, where debug info knows more of it.
+void add_use_lines(const ObjectFacts& object, Outline& outline) {
+  std::vector<std::uint32_t> undefined;
+  for (const Symbol& symbol : object.symbols)
+    if (!symbol.defined()) undefined.push_back(symbol.index);
+  std::vector<CodeAt> wanted;
+  for (const Use& use : find_uses(object.origin, undefined)) wanted.push_back({use.section, use.offset, use.symbol});
+  const std::vector<CodeLine> lines = lines_of_code(object.origin, wanted);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    outline.source = lines[i].source;
+    if (lines[i].at.line != 0 || !lines[i].symbol.empty())
+      outline.uses.push_back({wanted[i].symbol, wanted[i].offset, outline.texts.number_of(wanted[i].section),
+                              outline.texts.number_of(lines[i].at.file), lines[i].at.line,
+                              outline.texts.number_of(lines[i].symbol)});
+  }
+}
+
+Outline outline(const ObjectFacts& object) {
+  Outline made;
+  made.object = outline_of(object.origin);
+  if (!object.origin.bytecode) add_use_lines(object, made);
+  return made;
+}
+
+/// Of the objects that a linker may put into an output.
+Outlines outlines_of(const InputFacts& facts, unsigned jobs) {
+  const auto is_linked = [](const ObjectFacts& object) {
+    return object.kind == ObjectKind::Relocatable && !object.nested && object.origin.entry.empty();
+  };
+  std::vector<Outline> made(facts.objects.size());
+  if (facts.kind == InputKind::Object || facts.kind == InputKind::Archive)
+    with_threads(jobs, [&] {
+      for_each_parallel(made.size(), 1, [&](std::size_t i) {
+        if (is_linked(facts.objects[i])) made[i] = outline(facts.objects[i]);
+      });
+    });
+  Outlines outlines;
+  for (std::size_t i = 0; i < made.size(); ++i)
+    if (!made[i].object.empty()) outlines.emplace(facts.objects[i].origin.offset, std::move(made[i]));
+  return outlines;
+}
+
+}  // namespace
+
+std::vector<InputError> index_file(const std::string& path, const std::string& output, unsigned jobs) {
+  const Origin whole{path, {}, path, 0, 0};
+  const std::optional<FileState> state = state_of(whole);
+  InputFacts facts = whole_facts(path);
+  if (!facts.errors.empty()) return facts.errors;
+  complete(facts, jobs);
+  const std::optional<Content> content = content_of(whole);
+  if (!content || state_of(whole) != state) return {InputError(path, "changed while it was being read")};
+  const int error = replace_file(output, facts_file(facts, *content, outlines_of(facts, jobs)));
+  if (error != 0) throw UsageError(fmt::format("cannot write {}: {}", output, std::strerror(error)));
+  return {};
+}
+
+// --- The list command: what is in some files, without any question about a link.
 
 namespace {
 
