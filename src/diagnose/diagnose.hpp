@@ -32,19 +32,9 @@ struct RootError {
   std::uint32_t command = kNoCommand;  ///< into BuildLog::commands
 };
 
-/// By line. Errors of one kind about one symbol or file, from one command, are one.
-std::vector<RootError> root_errors(const BuildLog& log);
-
-// --- A symbol as a log prints it -> what an audit says about it. nvlink prints names mangled, host linkers demangled,
-// each with its own demangler.
-
-/// Equal for all spellings of one name: demangled, without blanks, without "__device_stub__" and symbol versions.
+/// What a symbol as a log prints it and as an audit says it have in common; nvlink prints names mangled, host linkers
+/// demangled, each with its own demangler. Equal for all spellings of one name: demangled, without blanks, without
+/// "__device_stub__" and symbol versions.
 std::string spelling_key(std::string_view name);
-
-/// The finding about the error's symbol. Nothing when the audit has none.
-std::optional<Finding> finding_for(const RootError& error, const Audit& audit);
-
-/// The symbol, now: "defined by a.o". Empty when no input mentions it.
-std::string verdict_on(const RootError& error, const Audit& audit);
 
 }  // namespace elfaudit::diagnose_stage
