@@ -16,8 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "locate/source/explore.hpp"
-#include "locate/source/include_chain.hpp"
+#include "locate/source/certainty.hpp"
 #include "locate/source/lexer.hpp"
 #include "locate/source/parser.hpp"
 #include "locate/source/predefined.hpp"
