@@ -12,7 +12,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include "locate/why/declaration_edits.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit {

@@ -22,7 +22,6 @@
 #include <utility>
 
 #include "locate/why/build_record.hpp"
-#include "locate/why/declaration_edits.hpp"
 #include "locate/why/fix.hpp"
 #include "support/file.hpp"
 #include "support/path.hpp"
