@@ -30,8 +30,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "divergence/debug_image.hpp"
-#include "divergence/die_attributes.hpp"
+#include "divergence/libdw.hpp"
 #include "divergence/type_shapes.hpp"
 #include "elfaudit/error.hpp"
 #include "locate/dwarf/line_tables.hpp"

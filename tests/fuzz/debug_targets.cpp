@@ -5,7 +5,7 @@
 #include <optional>
 #include <unordered_set>
 
-#include "divergence/debug_image.hpp"
+#include "divergence/libdw.hpp"
 #include "divergence/reader_pool.hpp"
 #include "divergence/type_shapes.hpp"
 #include "fuzz.hpp"

@@ -1,6 +1,6 @@
 // Makes an ELF file of debug sections: joined by name, inflated, and relocated where they point at each other.
 
-#include "divergence/debug_image.hpp"
+#include "divergence/libdw.hpp"
 
 #include <elf.h>
 
