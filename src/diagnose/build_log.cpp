@@ -1,5 +1,5 @@
-// A build's log from its first line to its last: its lines without what CI put before them, the commands that they show,
-// the errors, and the GPU list that PyTorch prints.
+// A build's log from its first line to its last: its lines without what CI put before them, the commands that they
+// show, the errors, and the GPU list that PyTorch prints.
 
 #include "diagnose/build_log.hpp"
 

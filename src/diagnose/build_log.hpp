@@ -35,8 +35,8 @@ struct CleanLog {
 /// What goes: escape sequences (ECMA-48); text before a carriage return becomes a line of its own; then time stamps
 /// (ISO 8601, "[12:34:56]"), docker's "#38 157.7 " and "157.7 ", compose's "name | ", `gh run view`'s
 /// "job<TAB>step<TAB>", "##[error]", "[command]", the bars of uv, pip and rattler-build, cargo's "= note: ". What could
-/// also be the line's own text ("157.7 ", "name | ") goes only when the next or the previous line begins so too, or every
-/// line does. Blank lines go too. Lines are cut at 4 MiB.
+/// also be the line's own text ("157.7 ", "name | ") goes only when the next or the previous line begins so too, or
+/// every line does. Blank lines go too. Lines are cut at 4 MiB.
 CleanLog clean_log(std::string_view log);
 
 // --- The compiler and linker commands that a log shows.

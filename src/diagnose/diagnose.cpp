@@ -1,5 +1,5 @@
-// The diagnose command: errors that repeat are left out, the log's commands become link jobs, and the same audit explains
-// the log's errors.
+// The diagnose command: errors that repeat are left out, the log's commands become link jobs, and the same audit
+// explains the log's errors.
 
 #include "diagnose/diagnose.hpp"
 

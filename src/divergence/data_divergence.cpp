@@ -201,8 +201,8 @@ std::vector<DataDivergence> find_data_divergences(const std::vector<InputFacts>&
   return DataCheck(inputs, resolution).run();
 }
 
-// --- References that reach past the end of the definition which they bind to, by relocations: a header that declares an array
-// longer than it is defined.
+// --- References that reach past the end of the definition which they bind to, by relocations: a header that declares
+// an array longer than it is defined.
 //
 //  1. Compared are references of the link's objects to data that another object or a shared object defines with a size.
 //     The end itself is an address that programs compute, so only what lies behind it is said.

@@ -1,5 +1,5 @@
-// What libdw is given and asked. libdw 0.188 relocates nothing, knows no zstd, and of several sections of one name reads
-// the first: -fdebug-types-section makes many (DWARF5 E.2).
+// What libdw is given and asked. libdw 0.188 relocates nothing, knows no zstd, and of several sections of one name
+// reads the first: -fdebug-types-section makes many (DWARF5 E.2).
 #pragma once
 
 #include <dwarf.h>

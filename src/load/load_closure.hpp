@@ -1,5 +1,5 @@
-// Programs and shared objects -> what would be loaded with each, and what has been loaded before it. The only part of an
-// audit that looks at files beyond the inputs because a loader would.
+// Programs and shared objects -> what would be loaded with each, and what has been loaded before it. The only part of
+// an audit that looks at files beyond the inputs because a loader would.
 #pragma once
 
 #include <cstdint>

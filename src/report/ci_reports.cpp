@@ -16,9 +16,9 @@
 
 namespace elfaudit {
 
-// --- JUnit XML, as the schema of Jenkins' xUnit plugin has it (junit-10.xsd): every CI server reads that much. One suite
-// a rule. A finding is a case. A clean audit is one case that passed, so that it is not "no tests"; a rule without
-// findings is none: whether it had anything to look at depends on what was given.
+// --- JUnit XML, as the schema of Jenkins' xUnit plugin has it (junit-10.xsd): every CI server reads that much. One
+// suite a rule. A finding is a case. A clean audit is one case that passed, so that it is not "no tests"; a rule
+// without findings is none: whether it had anything to look at depends on what was given.
 
 namespace {
 

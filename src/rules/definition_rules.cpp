@@ -1,5 +1,5 @@
-// Definitions that are rejected, that will be, that hide another or are merged with it although they differ: duplicate-,
-// header-, shadowed- and divergent-definition.
+// Definitions that are rejected, that will be, that hide another or are merged with it although they differ:
+// duplicate-, header-, shadowed- and divergent-definition.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -314,8 +314,8 @@ RuleFamily definition_rules() {
 //  1. What is reported already is not reported again: a strong definition that collides, a tentative one of another size
 //     with --fatal-warnings, a thread-local name that the linker refuses, the shadow of a device variable whose sizes
 //     differ.
-//  2. One finding a name, though both symbol tables and debug info tell of it. The kept definition comes first, then one
-//     of each other size and memory, with how many more objects have the same.
+//  2. One finding a name, though both symbol tables and debug info tell of it. The kept definition comes first, then
+//     one of each other size and memory, with how many more objects have the same.
 
 namespace {
 

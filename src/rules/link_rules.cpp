@@ -1,5 +1,5 @@
-// What the linker would reject besides duplicates, as the resolution has it, and what could not be read: by this program,
-// or by the linker of code for link-time optimisation.
+// What the linker would reject besides duplicates, as the resolution has it, and what could not be read: by this
+// program, or by the linker of code for link-time optimisation.
 
 #include <fmt/format.h>
 

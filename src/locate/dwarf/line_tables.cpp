@@ -201,8 +201,8 @@ std::string FileNames::path(std::uint64_t file) const {
 
 namespace elfaudit {
 
-// --- The line of an instruction, from the line table's program (DWARF5 6.2.5, DWARF2-4 6.2.5), and its function, from the
-// symbol table. Only objects are asked: each sequence of a table begins with an address that is relocated against a
+// --- The line of an instruction, from the line table's program (DWARF5 6.2.5, DWARF2-4 6.2.5), and its function, from
+// the symbol table. Only objects are asked: each sequence of a table begins with an address that is relocated against a
 // section or a function, and what follows counts from there.
 //
 // Machines that relax code in the link (RISC-V) relocate the advances too, against symbols at both ends.

@@ -1,5 +1,5 @@
-// Causes that the build gives: another of its targets defines what is undefined, or a compile command makes code that does
-// not fit the output.
+// Causes that the build gives: another of its targets defines what is undefined, or a compile command makes code that
+// does not fit the output.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

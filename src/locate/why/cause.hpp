@@ -1,5 +1,5 @@
-// What made a symbol a definition in more than one object, or left it without one, and what would fix it: by the sources
-// (cause.cpp, proof.cpp, reference_source.cpp), its name (name_cause.cpp) or the build (build_cause.cpp).
+// What made a symbol a definition in more than one object, or left it without one, and what would fix it: by the
+// sources (cause.cpp, proof.cpp, reference_source.cpp), its name (name_cause.cpp) or the build (build_cause.cpp).
 #pragma once
 
 #include <optional>

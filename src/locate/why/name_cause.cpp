@@ -256,8 +256,8 @@ void explain_undefined(Finding& finding) {
 }
 
 // --- Clang gives the vtable and the typeinfo of a class to the objects that define its key function: the first virtual
-// one that is neither inline nor pure (Itanium C++ ABI 5.2.3). What is wrong with that function is wrong with them. So it
-// is with a thread-local variable and the function that initialises it.
+// one that is neither inline nor pure (Itanium C++ ABI 5.2.3). What is wrong with that function is wrong with them. So
+// it is with a thread-local variable and the function that initialises it.
 
 namespace {
 

@@ -1,4 +1,5 @@
-// Tells the reader's own files from installed and vendored ones; reads files once, and answers questions about their lines.
+// Tells the reader's own files from installed and vendored ones; reads files once, and answers questions about their
+// lines.
 
 #include "locate/why/project_files.hpp"
 
