@@ -16,8 +16,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;  // keys in the order they are written: easier to read, and stable
 
-Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
 Json to_json(const Site& site) {
   Json chain = Json::array();
   for (const SourceLine& step : site.place.chain) chain.push_back({{"file", step.file}, {"line", step.line}});
@@ -192,6 +190,8 @@ Json packages(const Audit& audit) {
 Json finding_json(const Finding& finding) { return to_json(finding); }
 
 Json site_json(const Site& site) { return to_json(site); }
+
+Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 std::string json_report(const Audit& audit, const ReportOptions& options) {
   Json findings = Json::array();

@@ -782,8 +782,6 @@ const char* to_id(LoaderKind loader) {
   return loader == LoaderKind::Glibc ? "glibc" : loader == LoaderKind::Musl ? "musl" : "none";
 }
 
-Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
 Json path_of(const Closure& closure, std::uint32_t library) {
   return library == kNone ? Json(nullptr) : Json(closure.libraries[library].path);
 }

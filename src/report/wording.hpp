@@ -86,6 +86,7 @@ std::string finding_text(const Finding& finding, bool color, std::size_t columns
 /// As in schema/elfaudit-1.schema.json.
 nlohmann::ordered_json finding_json(const Finding& finding);
 nlohmann::ordered_json site_json(const Site& site);
+nlohmann::ordered_json or_null(const std::string& text);  ///< null when empty
 
 /// What the log says, in one form whatever tool said it: "multiple definition of state".
 std::string headline(const DiagnosedError& error);

@@ -193,7 +193,7 @@ static std::vector<Finding> split_loaded_states(const Evidence& evidence) { retu
 
 namespace {
 
-constexpr std::size_t kMostNames = 8;  // of one note
+constexpr std::size_t kMostInNote = 8;  // of one note
 
 bool is_c_library(std::string_view name) {
   return name.starts_with("libc.so") || name.starts_with("libc.musl-") || name.starts_with("ld-");
@@ -209,7 +209,7 @@ std::string with_version(const ObjectFacts& object, const Symbol& symbol) {
 std::string some_symbols(const std::vector<std::string>& names) {
   std::vector<std::string> shown;
   for (const std::string& name : names)
-    if (shown.size() < kMostNames) shown.push_back(demangle(name));
+    if (shown.size() < kMostInNote) shown.push_back(demangle(name));
   const std::size_t more = names.size() - shown.size();
   return fmt::format("{}{}", fmt::join(shown, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
 }

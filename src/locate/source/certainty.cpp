@@ -20,9 +20,9 @@ namespace elfaudit::source {
 namespace {
 
 // What the readings of one unit may cost. Counted in readings and bytes, so that the answer is always the same.
-constexpr std::size_t kMostReadings = 64;
+constexpr std::size_t kMostTried = 64;
 constexpr std::size_t kMostBytes = 6U << 20;
-constexpr std::size_t kMostValues = 8;  // of one name
+constexpr std::size_t kMostValuesOfName = 8;
 
 /// What is supposed otherwise than the first reading had it.
 using World = std::map<std::string, Value>;
@@ -96,7 +96,7 @@ class Explorer {
   }
 
   bool is_affordable(std::size_t worlds) const {
-    return readings_ + worlds <= kMostReadings && bytes_ + worlds * least_bytes_ <= kMostBytes;
+    return readings_ + worlds <= kMostTried && bytes_ + worlds * least_bytes_ <= kMostBytes;
   }
 
   /// The cases that ask for the fewest worlds first. One whose worlds can't all be visited stays open to doubt, so none
@@ -153,7 +153,7 @@ class Explorer {
 
   /// The worlds that differ from one in a single name.
   void propose(const World& from, const Values& leads, std::size_t i) {
-    if (leads.size() > kMostReadings) cases_[i].open = false;
+    if (leads.size() > kMostTried) cases_[i].open = false;
     if (!cases_[i].open) return;
     for (const auto& [name, values] : leads)
       for (const Value& value : values) {
@@ -287,7 +287,7 @@ bool uses_value(std::string_view name, std::string_view text) {
 void add_values(std::string_view name, std::string_view condition, std::vector<Value>& values) {
   const auto add = [&](unsigned long value) {
     Value text = std::to_string(value);
-    if (values.size() < kMostValues && std::find(values.begin(), values.end(), text) == values.end())
+    if (values.size() < kMostValuesOfName && std::find(values.begin(), values.end(), text) == values.end())
       values.push_back(std::move(text));
   };
   if (!uses_value(name, condition)) return;
@@ -325,7 +325,7 @@ void doubt_operands(const TranslationUnit& unit, const std::vector<Name>& wanted
   std::size_t readings = 0;
   for (const std::string& operand : first.unclear_operands) {
     UnitReading other;
-    if (const bool affordable = readings++ < kMostReadings; affordable) {
+    if (const bool affordable = readings++ < kMostTried; affordable) {
       TranslationUnit supposed = unit;
       supposed.unread = {operand};
       other = read(supposed, wanted, nullptr);

@@ -12,7 +12,7 @@ namespace elfaudit::source {
 namespace {
 
 constexpr unsigned kDeepest = 200;  // parentheses, unary operators and ?:
-constexpr std::size_t kMostTokens = 1U << 16;
+constexpr std::size_t kMostTokensOfCondition = 1U << 16;
 
 /// C++'s words for operators.
 std::uint16_t operator_of(Word word) {
@@ -230,7 +230,7 @@ void Condition::collect() {
     const Token token = preprocessor_.next();
     if (token.kind == Kind::End) break;
     if (token.kind == Kind::Mark) continue;
-    if (tokens_.size() >= kMostTokens) return doubt("a condition is too long");
+    if (tokens_.size() >= kMostTokensOfCondition) return doubt("a condition is too long");
     if (token.is_name()) {
       collect_name(token);
     } else {

@@ -28,7 +28,7 @@ namespace elfaudit {
 
 namespace {
 
-constexpr std::size_t kMostObjects = 5000;  // that are read for their names
+constexpr std::size_t kMostNamedObjects = 5000;  // that are read for their names
 
 /// The build has nothing to add where the line has the definition, and how it is built is wrong.
 bool may_be_in_build(const Finding& finding) {
@@ -65,7 +65,7 @@ class TargetSearch {
     for (const BuildProduct& product : build_.products) {
       if (product.archive || product.output.find(".so") != std::string::npos) continue;
       for (const std::string& path : product.objects) {
-        if (!is_there(path) || ++read > kMostObjects) continue;
+        if (!is_there(path) || ++read > kMostNamedObjects) continue;
         try {
           const InputFacts facts = scan_input(path);
           for (const ObjectFacts& object : facts.objects)
