@@ -33,9 +33,9 @@
 #include "input/nvlink_line.hpp"
 #include "input/response_file.hpp"
 #include "rules/rules.hpp"
-#include "support/demangle.hpp"
 #include "support/file.hpp"
 #include "support/shell_words.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 

@@ -21,7 +21,6 @@
 #include "elfaudit/report.hpp"
 #include "elfaudit/version.hpp"
 #include "report/wording.hpp"
-#include "support/json_text.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {

@@ -33,7 +33,6 @@
 #include "facts/codec.hpp"
 #include "facts/place_cache.hpp"
 #include "locate/dwarf/debug_info.hpp"
-#include "support/demangle.hpp"
 #include "support/file_uses.hpp"
 #include "support/name_hash.hpp"
 #include "support/path.hpp"

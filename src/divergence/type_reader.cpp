@@ -35,9 +35,9 @@
 #include "elfaudit/error.hpp"
 #include "locate/dwarf/line_tables.hpp"
 #include "locate/dwarf/units.hpp"
-#include "support/demangle.hpp"
 #include "support/name_hash.hpp"
 #include "support/path.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {

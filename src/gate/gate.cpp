@@ -19,7 +19,6 @@
 #include "report/fingerprint.hpp"
 #include "rules/rules.hpp"
 #include "support/file.hpp"
-#include "support/json_text.hpp"
 #include "support/limits.hpp"
 #include "support/strings.hpp"
 

@@ -30,10 +30,10 @@
 #include "resolve/resolve.hpp"
 #include "rules/rules.hpp"
 #include "scan/scan.hpp"
-#include "support/demangle.hpp"
 #include "support/file_uses.hpp"
 #include "support/path.hpp"
 #include "support/progress.hpp"
+#include "support/strings.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {

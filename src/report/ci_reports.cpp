@@ -11,7 +11,6 @@
 #include "elfaudit/report.hpp"
 #include "report/fingerprint.hpp"
 #include "report/wording.hpp"
-#include "support/json_text.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {

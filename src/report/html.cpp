@@ -12,8 +12,7 @@
 #include "report/wording.hpp"
 #include "rules/rules.hpp"
 #include "scan/device/device_code.hpp"
-#include "support/demangle.hpp"
-#include "support/json_text.hpp"
+#include "support/strings.hpp"
 #include "target/gpu_code.hpp"
 
 namespace elfaudit {

@@ -9,7 +9,7 @@
 #include "elfaudit/version.hpp"
 #include "report/fingerprint.hpp"
 #include "report/wording.hpp"
-#include "support/json_text.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {

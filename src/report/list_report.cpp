@@ -19,8 +19,6 @@
 #include "elfaudit/version.hpp"
 #include "report/wording.hpp"
 #include "scan/device/device_code.hpp"
-#include "support/demangle.hpp"
-#include "support/json_text.hpp"
 #include "support/strings.hpp"
 #include "target/gpu_code.hpp"
 

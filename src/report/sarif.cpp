@@ -14,8 +14,8 @@
 #include "report/rule_help.hpp"
 #include "report/wording.hpp"
 #include "rules/rules.hpp"
-#include "support/json_text.hpp"
 #include "support/path.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {

@@ -19,7 +19,6 @@
 #include "elfaudit/report.hpp"
 #include "report/wording.hpp"
 #include "rules/rules.hpp"
-#include "support/demangle.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
 

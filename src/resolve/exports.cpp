@@ -8,8 +8,8 @@
 #include <array>
 #include <optional>
 
-#include "support/demangle.hpp"
 #include "support/path.hpp"
+#include "support/strings.hpp"
 #include "target/linker_traits.hpp"
 
 namespace elfaudit {

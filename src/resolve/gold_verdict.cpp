@@ -25,7 +25,7 @@
 #include <utility>
 
 #include "resolve/gold.hpp"
-#include "support/demangle.hpp"
+#include "support/strings.hpp"
 #include "target/linker_traits.hpp"
 
 namespace elfaudit {

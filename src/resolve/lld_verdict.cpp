@@ -7,7 +7,7 @@
 #include "resolve/link_symbols.hpp"
 #include "resolve/lld.hpp"
 #include "resolve/resolve.hpp"
-#include "support/demangle.hpp"
+#include "support/strings.hpp"
 #include "target/linker_traits.hpp"
 
 namespace elfaudit {

@@ -50,7 +50,7 @@
 #include "resolve/exports.hpp"
 #include "resolve/relocation_rules.hpp"
 #include "resolve/shared_references.hpp"
-#include "support/demangle.hpp"
+#include "support/strings.hpp"
 #include "target/linker_traits.hpp"
 
 namespace elfaudit {

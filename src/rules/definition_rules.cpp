@@ -16,7 +16,6 @@
 #include "divergence/divergence.hpp"
 #include "resolve/resolve.hpp"
 #include "rules/rules.hpp"
-#include "support/demangle.hpp"
 #include "support/strings.hpp"
 #include "target/linker_traits.hpp"
 

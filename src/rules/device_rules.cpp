@@ -8,7 +8,6 @@
 #include <set>
 #include <utility>
 
-#include "support/demangle.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
 #include "target/gpu_arch.hpp"

@@ -30,9 +30,9 @@
 
 #include "elfaudit/error.hpp"
 #include "rules/loaded.hpp"
-#include "support/demangle.hpp"
 #include "support/name_hash.hpp"
 #include "support/path.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {

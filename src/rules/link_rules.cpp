@@ -15,7 +15,7 @@
 #include "resolve/resolve.hpp"
 #include "rules/device_rules.hpp"
 #include "rules/rules.hpp"
-#include "support/demangle.hpp"
+#include "support/strings.hpp"
 #include "target/linker_traits.hpp"
 
 namespace elfaudit {

@@ -21,7 +21,7 @@
 
 #include "load/load_closure.hpp"
 #include "rules/loaded.hpp"
-#include "support/demangle.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 

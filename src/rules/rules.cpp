@@ -11,7 +11,6 @@
 
 #include "elfaudit/error.hpp"
 #include "rules/device_rules.hpp"
-#include "support/demangle.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {

@@ -12,7 +12,6 @@
 #include <unordered_set>
 
 #include "rules/device_rules.hpp"
-#include "support/demangle.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {

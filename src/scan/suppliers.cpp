@@ -23,7 +23,6 @@
 #include "scan/device/device_code.hpp"
 #include "scan/library_names.hpp"
 #include "scan/scan.hpp"
-#include "support/demangle.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/path.hpp"

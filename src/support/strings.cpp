@@ -1,10 +1,13 @@
-// Wrapping, UTF-8, visible control characters, and the nearest word.
+// Wrapping, the nearest word, demangling by the C++ runtime, UTF-8, and visible control characters.
 
 #include "support/strings.hpp"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <memory>
 #include <numeric>
 #include <sstream>
 
@@ -65,6 +68,31 @@ std::vector<std::string> lines_in(std::string_view text) {
     at = end + 1;
   }
   return lines;
+}
+
+std::string demangle(std::string_view name) {
+  constexpr std::size_t kLongest = 2048;  // substitutions make the demangled form grow without bound
+  if (!name.starts_with("_Z") || name.size() > kLongest) return std::string(name);
+  const std::size_t at = name.find('@');
+  const std::string mangled(name.substr(0, at));
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
+  if (status != 0 || !text) return std::string(name);
+  std::string result(text.get());
+  if (at != std::string_view::npos) result += name.substr(at);
+  return result;
+}
+
+std::string without_arguments(std::string_view name) {
+  std::string out;
+  int depth = 0;
+  for (const char c : name) {
+    if (c == '<') ++depth;
+    if (depth == 0) out += c;
+    if (c == '>' && depth > 0) --depth;
+  }
+  return out;
 }
 
 std::size_t utf8_length(std::string_view text) {
@@ -168,6 +196,10 @@ std::string hidden_escaped(std::string_view utf8, std::string (*escape)(char32_t
     utf8.remove_prefix(length);
   }
   return out;
+}
+
+std::string hidden_escaped_as_json(std::string_view utf8) {
+  return hidden_escaped(utf8, [](char32_t c) { return fmt::format("\\u{:04x}", static_cast<unsigned>(c)); });
 }
 
 }  // namespace elfaudit

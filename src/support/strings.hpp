@@ -1,4 +1,5 @@
-// Small functions on text: prefixes, globs, wrapping, UTF-8, names made visible for terminals, the nearest word.
+// Small functions on text: prefixes, globs, wrapping, the nearest word, C++ names, UTF-8, and text made visible for
+// terminals and JSON documents.
 #pragma once
 
 #include <fnmatch.h>
@@ -68,6 +69,15 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// The one of `known` that is spelled most like `word`; empty when none is near.
 std::string nearest_word(const std::string& word, const std::vector<std::string>& known);
 
+// --- C++ names for people. The mangled name is always the key.
+
+/// The Itanium C++ ABI's reading of `name`, a version "@V1" kept after it. Names that are not mangled, that don't
+/// parse or that are longer than 2 KiB come back as they are.
+std::string demangle(std::string_view name);
+
+/// "ns::S::f" of the demangled "ns::S<int>::f": without template arguments.
+std::string without_arguments(std::string_view name);
+
 // --- Names and paths are bytes; most report formats are UTF-8.
 
 /// The length of the well-formed sequence that `text` begins with (Unicode 15, table 3-7), or 0.
@@ -84,5 +94,16 @@ std::string visible(std::string_view text);
 
 /// For documents of programs: of what visible() spells out, DEL and all behind it in the way of the document's format.
 std::string hidden_escaped(std::string_view utf8, std::string (*escape)(char32_t));
+
+/// The same as JSON's escapes.
+std::string hidden_escaped_as_json(std::string_view utf8);
+
+/// How every JSON document is written. Bytes that are not UTF-8 become U+FFFD. What RFC 8259 (7) allows as it is and a
+/// terminal obeys, as DEL and the C1 controls, is an escape: a name from a file is a name in any pager.
+/// `indent`: blanks a level; -1: all on one line. `Json` is nlohmann's json or ordered_json.
+template <class Json>
+std::string json_text(const Json& document, int indent) {
+  return hidden_escaped_as_json(document.dump(indent, ' ', false, Json::error_handler_t::replace));
+}
 
 }  // namespace elfaudit

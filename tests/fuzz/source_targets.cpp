@@ -4,7 +4,7 @@
 #include "fuzz.hpp"
 #include "locate/source/source.hpp"
 #include "package/packages.hpp"
-#include "support/demangle.hpp"
+#include "support/strings.hpp"
 #include "support/zip_file.hpp"
 
 namespace elfaudit::fuzz {

@@ -3,7 +3,7 @@
 
 #include "diagnose/diagnose.hpp"
 #include "support/compile.hpp"
-#include "support/demangle.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {

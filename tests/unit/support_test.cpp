@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "support/demangle.hpp"
 #include "support/interner.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 namespace {

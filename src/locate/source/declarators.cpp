@@ -8,7 +8,6 @@
 
 #include "locate/source/parser.hpp"
 #include "locate/source/source.hpp"
-#include "support/demangle.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit::source {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "locate/why/cause.hpp"
-#include "support/demangle.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {

@@ -25,10 +25,10 @@
 #include "locate/why/project_files.hpp"
 #include "scan/library_names.hpp"
 #include "scan/scan.hpp"
-#include "support/demangle.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/path.hpp"
+#include "support/strings.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {

@@ -17,8 +17,8 @@
 #include "load/load_closure.hpp"
 #include "rules/python/python_modules.hpp"
 #include "rules/rules.hpp"
-#include "support/demangle.hpp"
 #include "support/path.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 
