@@ -15,8 +15,8 @@
 
 #include "elfaudit/error.hpp"
 #include "elfaudit/origin.hpp"
+#include "support/bytes.hpp"
 #include "support/file.hpp"
-#include "support/pages.hpp"
 #include "support/zip_file.hpp"
 
 namespace elfaudit {

@@ -13,7 +13,7 @@
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
 #include "resolve/link_names.hpp"
-#include "support/interner.hpp"
+#include "support/name_hash.hpp"
 
 namespace elfaudit {
 

@@ -30,9 +30,9 @@
 #include "scan/object_reader.hpp"
 #include "scan/object_summary.hpp"
 #include "scan/scan.hpp"
+#include "support/bytes.hpp"
 #include "support/file.hpp"
 #include "support/name_hash.hpp"
-#include "support/pages.hpp"
 #include "support/progress.hpp"
 #include "support/threads.hpp"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "support/interner.hpp"
+#include "support/name_hash.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {

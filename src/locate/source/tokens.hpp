@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "support/interner.hpp"
+#include "support/name_hash.hpp"
 
 namespace elfaudit::source {
 
