@@ -9,7 +9,6 @@
 #include <set>
 #include <string_view>
 
-#include "elf/offload_target.hpp"
 #include "input/driver.hpp"
 #include "support/file_uses.hpp"
 #include "support/path.hpp"

@@ -13,7 +13,7 @@
 #include "rules/rules.hpp"
 #include "scan/device/device_code.hpp"
 #include "support/strings.hpp"
-#include "target/gpu_code.hpp"
+#include "target/gpu_arch.hpp"
 
 namespace elfaudit {
 

@@ -20,7 +20,7 @@
 #include "report/wording.hpp"
 #include "scan/device/device_code.hpp"
 #include "support/strings.hpp"
-#include "target/gpu_code.hpp"
+#include "target/gpu_arch.hpp"
 
 namespace elfaudit {
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "support/strings.hpp"
-#include "target/gpu_code.hpp"
+#include "target/gpu_arch.hpp"
 
 namespace elfaudit {
 namespace {

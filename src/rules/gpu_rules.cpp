@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "target/gpu_arch.hpp"
-#include "target/gpu_code.hpp"
 
 namespace elfaudit {
 

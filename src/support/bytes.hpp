@@ -1,5 +1,5 @@
-// Bytes: numbers out of those that come from a file (any alignment, either byte order, every access checked), and memory
-// for many.
+// Bytes: numbers out of those that come from a file, at any alignment, in either byte order, every access checked; and
+// memory for many.
 #pragma once
 
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
-// Hashes of names, and small numbers for them. A NUL-terminated name is read once: finding its end, or the version after
-// it ("foo@V1"), and hashing it are one loop.
+// Hashes of names, and small numbers for them. A NUL-terminated name is read once: finding its end, or the version
+// after it ("foo@V1"), and hashing it are one loop.
 #pragma once
 
 #include <algorithm>

@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "elf/file_kind.hpp"
-#include "elf/offload_target.hpp"
 #include "scan/device/decoders.hpp"
 #include "scan/device/device_code.hpp"
 #include "support/bytes.hpp"
 #include "support/limits.hpp"
+#include "target/gpu_arch.hpp"
 
 namespace elfaudit {
 
