@@ -38,7 +38,7 @@
 #include "elfaudit/origin.hpp"
 #include "elfaudit/policy.hpp"
 #include "elfaudit/report.hpp"
-#include "facts/run_cache.hpp"
+#include "facts/cache.hpp"
 #include "input/build/build_plan.hpp"
 #include "input/build/compile_database.hpp"
 #include "input/driver.hpp"

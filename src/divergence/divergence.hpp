@@ -83,7 +83,7 @@ struct TypeComparison {
 
 struct TypeOptions {
   unsigned jobs = 0;               ///< so many processes read debug info; 0: as many as the machine has
-  std::string cache{};             ///< the folder of the cache (facts/place_cache.hpp); empty: none
+  std::string cache{};             ///< the folder of the cache (facts/cache.hpp); empty: none
   std::string compile_commands{};  ///< this and the next: see BuildRecords
   std::string known_commands{};
 };

@@ -10,8 +10,8 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/finding.hpp"
 #include "elfaudit/origin.hpp"
+#include "facts/cache.hpp"
 #include "facts/codec.hpp"
-#include "facts/place_cache.hpp"
 #include "locate/dwarf/debug_sections.hpp"
 #include "support/file.hpp"
 

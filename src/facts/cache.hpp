@@ -1,19 +1,25 @@
-// The cache: what debug info says of an object's definitions, kept from run to run, keyed by the object's content.
+// The cache: what debug info says of an object's definitions, keyed by the object's content, and runs of the program
+// that need not be made again, since all that they looked at is as it was.
 //
-// Three kinds of files, all documents (facts_file.hpp) that name what they are of, written whole or not at all:
+// Four kinds of files, all documents (facts_file.hpp) that name what they are of, written whole or not at all:
 //
 //   xx/HASH.places  of the content with that hash: the places of those of its symbols that were asked for
 //   xx/HASH.types   of the content with that hash: what types it knows
 //   xx/HASH.seen    of a path and a part of the file (whose hash it is): the file's state (FileState) when its content
 //                   was read, and that content. A file in the same state has the same content, so it need not be read
 //                   again.
+//   xx/HASH.run     of a command line and the folder it was run in (whose hash it is): the environment, each path that
+//                   the run looked at with its state, its exit code and its reports
 //
 // A state is kept only when it is old enough: had the file been written once more within the tick of the clock in which
 // it was written last, its state would be the same. Everything else is checked by content. What can't be read, is
 // damaged or speaks of something else is not there, and is written anew.
+//
+// A path is looked at when it is opened, listed or asked about, whether or not there is something (file_uses.hpp). A
+// run is kept only when all states were old enough, it read everything, and it said nothing beside its reports.
 #pragma once
 
-#include <atomic>
+#include <array>
 #include <cstddef>
 #include <mutex>
 #include <optional>
@@ -23,6 +29,7 @@
 #include "elfaudit/origin.hpp"
 #include "facts/codec.hpp"
 #include "facts/facts_file.hpp"
+#include "support/file_uses.hpp"
 
 namespace elfaudit {
 
@@ -57,13 +64,39 @@ class PlaceCache {
 
  private:
   std::string path_of(const std::array<std::uint8_t, 16>& hash, const char* extension) const;
-  std::optional<Document> read(const std::string& path, DocumentKind kind) const;
   void write(const std::string& path, const Document& document);
   std::optional<Content> seen(const std::string& path, const std::string& name, const FileState& state) const;
 
   std::string folder_;
   mutable std::mutex mutex_;
   std::string problem_;
+};
+
+struct RunResult {
+  int exit_code = 0;
+  std::string output;                               ///< what the link makes, of which report files have their names
+  std::vector<std::optional<std::string>> reports;  ///< by --format; nothing where none was due
+};
+
+struct RememberedRun {
+  RunResult result;
+  std::size_t paths = 0;  ///< that are as they were
+};
+
+class RunCache {
+ public:
+  /// `words`: the command line, and whatever else decides on the reports.
+  RunCache(const std::string& folder, const std::vector<std::string>& words);
+
+  /// The result of that command line, if it would be the same now. Costs a stat(2) for each path.
+  std::optional<RememberedRun> find() const;
+
+  /// Where that can't be written, nothing is kept.
+  void keep(const RunResult& result, const FileUses& uses) const;
+
+ private:
+  std::string name_;
+  std::string path_;
 };
 
 }  // namespace elfaudit
