@@ -25,9 +25,8 @@
 #include "scan/section_graph.hpp"
 #include "scan/suppliers.hpp"
 #include "stale/stale.hpp"
-#include "support/faults.hpp"
 #include "support/file.hpp"
-#include "support/progress.hpp"
+#include "support/file_uses.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {

@@ -47,11 +47,9 @@
 #include "report/rule_help.hpp"
 #include "report/wording.hpp"
 #include "rules/rules.hpp"
-#include "support/faults.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
-#include "support/progress.hpp"
 #include "support/strings.hpp"
 #include "support/threads.hpp"
 
@@ -61,9 +59,9 @@ namespace elfaudit {
 
 namespace {
 
-/// Shows support/progress.hpp on standard error, from half a second on, and erases it at its end. Only where someone
-/// watches: standard error is a terminal that can erase, CI is not set, and `wanted`. A report is printed after its
-/// end.
+/// Shows Progress (support/threads.hpp) on standard error, from half a second on, and erases it at its end. Only where
+/// someone watches: standard error is a terminal that can erase, CI is not set, and `wanted`. A report is printed after
+/// its end.
 class ProgressLine {
  public:
   explicit ProgressLine(bool wanted = true);

@@ -15,7 +15,7 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "support/faults.hpp"
+#include "support/file_uses.hpp"
 
 namespace elfaudit {
 namespace {

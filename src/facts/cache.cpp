@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "elfaudit/version.hpp"
-#include "support/faults.hpp"
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit {

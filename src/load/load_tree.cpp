@@ -19,7 +19,6 @@
 #include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
 #include "support/bytes.hpp"
-#include "support/faults.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"

@@ -32,7 +32,6 @@
 #include "scan/scan.hpp"
 #include "support/file_uses.hpp"
 #include "support/path.hpp"
-#include "support/progress.hpp"
 #include "support/strings.hpp"
 #include "support/threads.hpp"
 

@@ -24,7 +24,6 @@
 #include "elfaudit/link_job.hpp"
 #include "input/build/build_plan.hpp"
 #include "scan/scan.hpp"
-#include "support/faults.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"

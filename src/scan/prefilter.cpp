@@ -33,7 +33,6 @@
 #include "support/bytes.hpp"
 #include "support/file.hpp"
 #include "support/name_hash.hpp"
-#include "support/progress.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {

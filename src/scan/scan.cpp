@@ -37,7 +37,6 @@
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
-#include "support/progress.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {

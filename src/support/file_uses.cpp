@@ -1,4 +1,5 @@
-// Keeps the paths that a run names, by shards, so that the threads that read files do not wait for each other.
+// Keeps the paths that a run names, by shards, so that the threads that read files do not wait for each other, and what
+// the system failed to do, until the audit reports it.
 
 #include "support/file_uses.hpp"
 
@@ -6,9 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstdio>
+#include <cstring>
 #include <functional>
 #include <mutex>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -61,10 +66,6 @@ std::string absolute(const std::string& path) {
   if (::getcwd(here.data(), here.size()) == nullptr) return path;
   return std::string(here.data()) + "/" + path;
 }
-
-}  // namespace
-
-namespace {
 
 PathState whole_state_of(const std::string& path) {
   PathState state;
@@ -149,5 +150,101 @@ FileUses take_uses() {
   std::sort(uses.paths.begin(), uses.paths.end(), [](const PathUse& a, const PathUse& b) { return a.path < b.path; });
   return uses;
 }
+
+// --- Faults
+
+namespace {
+
+/// Nothing here allocates: memory may be what is lacking.
+struct Fault {
+  int error = 0;
+  const char* limit = nullptr;  ///< the limit that was reached, when `error` is 0
+  std::array<char, 1024> path{};
+  bool taken = false;
+};
+
+constexpr std::size_t kMostFaults = 16;  // not taken yet; more say no more
+std::array<Fault, kMostFaults> kept_faults;
+std::size_t fault_count = 0;  // under the mutex, as are they
+std::mutex faults_mutex;
+std::atomic<bool> any_fault = false;
+thread_local int cost_nothing = 0;
+
+bool is_fault(int error) {
+  constexpr std::array kFaults{EIO, ENOMEM, EMFILE, ENFILE, EINTR, EAGAIN, ESTALE, ETIMEDOUT, EBADMSG, EUCLEAN};
+  return std::find(kFaults.begin(), kFaults.end(), error) != kFaults.end();
+}
+
+void note_either(const char* path, int error, const char* limit) noexcept {
+  const std::lock_guard lock(faults_mutex);
+  const char* name = path != nullptr ? path : "";
+  const auto end = kept_faults.begin() + static_cast<std::ptrdiff_t>(fault_count);
+  const auto known = std::find_if(kept_faults.begin(), end, [&](const Fault& fault) {
+    return fault.error == error && fault.limit == limit &&
+           std::strncmp(fault.path.data(), name, fault.path.size() - 1) == 0;
+  });
+  // A process may hold many audits: what one of them has taken makes room for another's.
+  auto place = known != end || fault_count < kMostFaults
+                   ? known
+                   : std::find_if(kept_faults.begin(), end, [](const Fault& fault) { return fault.taken; });
+  if (place != kept_faults.end()) {
+    if (place == end) ++fault_count;
+    place->error = error;
+    place->limit = limit;
+    place->taken = false;
+    std::snprintf(place->path.data(), place->path.size(), "%s", name);
+  }
+  any_fault = true;
+}
+
+std::vector<InputError> listed(bool only_new) {
+  std::vector<InputError> result;
+  if (!any_fault) return result;
+  const std::lock_guard lock(faults_mutex);
+  for (std::size_t i = 0; i < fault_count; ++i) {
+    Fault& fault = kept_faults[i];
+    if (std::exchange(fault.taken, true) && only_new) continue;
+    const bool unnamed = fault.path[0] == '\0';
+    std::string reason = unnamed && fault.error == ENOMEM ? "out of memory" : std::strerror(fault.error);
+    if (fault.limit != nullptr)
+      reason = std::string("not all was read: it is beyond the limit on ") + fault.limit + " (elfaudit --limits)";
+    result.emplace_back(unnamed ? "the system" : fault.path.data(), reason);
+  }
+  std::sort(result.begin(), result.end(), [](const InputError& a, const InputError& b) {
+    return std::pair(std::string_view(a.path), std::string_view(a.what())) <
+           std::pair(std::string_view(b.path), std::string_view(b.what()));
+  });
+  return result;
+}
+
+}  // namespace
+
+void note_fault(const char* path, int error) noexcept {
+  if (!is_fault(error) || cost_nothing != 0) return;
+  const int kept = errno;
+  note_either(path, error, nullptr);
+  errno = kept;
+}
+
+void note_beyond(const char* path, const char* what) noexcept { note_either(path, 0, what); }
+
+void note_fault(int fd, int error) noexcept {
+  if (error == EAGAIN) return;  // a pipe in which nothing is yet
+  if (!is_fault(error) || cost_nothing != 0) return;
+  const int kept = errno;
+  std::array<char, 64> link{};
+  std::array<char, 1024> path{};
+  std::snprintf(link.data(), link.size(), "/proc/self/fd/%d", fd);
+  const ssize_t size = fd < 0 ? -1 : ::readlink(link.data(), path.data(), path.size() - 1);
+  errno = kept;
+  note_fault(size > 0 ? path.data() : nullptr, error);
+}
+
+std::vector<InputError> faults() { return listed(false); }
+
+std::vector<InputError> take_faults() { return listed(true); }
+
+FaultsCostNothing::FaultsCostNothing() noexcept { ++cost_nothing; }
+FaultsCostNothing::~FaultsCostNothing() { --cost_nothing; }
 
 }  // namespace elfaudit

@@ -1,4 +1,5 @@
-// What a run looks at on disk, so that a later one can know that it would see the same.
+// What a run looks at on disk, so that a later one can know that it would see the same; and what the system fails to do
+// for it, so that no answer hangs on that.
 //
 // Whatever asks the system about a path says so first: with note_use(), or by one of the functions of file.hpp and
 // path.hpp, which do. Between start_noting() and take_uses() each path is kept with the state that it was in when it
@@ -12,6 +13,8 @@
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "elfaudit/error.hpp"
 
 namespace elfaudit {
 
@@ -79,5 +82,36 @@ inline bool get_status(const std::string& path, struct ::stat& info, Level level
 inline void note_unknown_use() {
   if (file_uses::noting.load(std::memory_order_relaxed)) file_uses::spoil();
 }
+
+// --- Faults: the system fails to do what it is asked for, and not for what is asked. A disk can't be read, no more
+// files can be open, no memory is left. Code that asks whether a file is there takes each failure for a no; that answer
+// is not to be trusted then, so the run ends with exit code 2. Nor is the answer of code that stops at a limit.
+//
+// The program's calls of the C library note what fails by themselves (src/cli/system_calls.cpp).
+
+/// `path` could not be opened, looked at or read, and `error` is errno. Only what says nothing about the path counts:
+/// EIO, EMFILE and the like, not ENOENT or EACCES. Null: it has no path.
+void note_fault(const char* path, int error) noexcept;
+
+/// The same of an open file.
+void note_fault(int fd, int error) noexcept;
+
+/// Of `path` not all was read, since it is beyond a limit (limits.def), on `what`: "the size of a depfile".
+void note_beyond(const char* path, const char* what) noexcept;
+
+/// What was noted since the program began, each once, sorted.
+std::vector<InputError> faults();
+
+/// What was noted since the last call: of several audits the first one has it.
+std::vector<InputError> take_faults();
+
+/// While one lives, this thread's faults cost no answer: of what the program keeps for itself.
+class FaultsCostNothing {
+ public:
+  FaultsCostNothing() noexcept;
+  ~FaultsCostNothing();
+  FaultsCostNothing(const FaultsCostNothing&) = delete;
+  FaultsCostNothing& operator=(const FaultsCostNothing&) = delete;
+};
 
 }  // namespace elfaudit

@@ -16,7 +16,6 @@
 #include <new>
 #include <string_view>
 
-#include "support/faults.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"

@@ -1,4 +1,4 @@
-// A pool that stops at the first exception.
+// A pool that stops at the first exception, and the state of progress.
 
 #include "support/threads.hpp"
 
@@ -14,6 +14,9 @@ namespace {
 
 thread_local Threads* current_threads = nullptr;
 thread_local unsigned current_slot = 0;
+
+std::atomic<const char*> current_stage{""};
+std::atomic<std::size_t> files_done{0};
 
 }  // namespace
 
@@ -113,6 +116,17 @@ void with_threads(unsigned jobs, const std::function<void()>& work) {
     ~Entered() { current_threads = nullptr; }
   } const entered(&threads);
   work();
+}
+
+void progress_stage(const char* what) {
+  current_stage.store(what, std::memory_order_relaxed);
+  files_done.store(0, std::memory_order_relaxed);
+}
+
+void progress_step() { files_done.fetch_add(1, std::memory_order_relaxed); }
+
+Progress progress() {
+  return {current_stage.load(std::memory_order_relaxed), files_done.load(std::memory_order_relaxed)};
 }
 
 }  // namespace elfaudit

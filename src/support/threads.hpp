@@ -1,4 +1,4 @@
-// Loops on several threads.
+// Loops on several threads, and how far they have come.
 //
 // Threads of our own and not oneTBB's: loading and starting that costs a small audit more than its whole work, and it
 // needs the shared libstdc++, whose relocation costs as much again. GNU ld links a few objects in less than both.
@@ -98,5 +98,22 @@ class PerThread {
  private:
   std::vector<std::unique_ptr<T>> parts_;
 };
+
+// --- What the program is doing, for those who wait for it (src/cli/commands.hpp). The stages report, from any thread;
+// each call is a relaxed store or increment.
+
+/// A stage begins, with no file done. `what` is a literal.
+void progress_stage(const char* what);
+
+/// One file more is done.
+void progress_step();
+
+struct Progress {
+  const char* what = "";  ///< empty: no stage has begun
+  std::size_t files = 0;
+};
+
+/// As far as it has come.
+Progress progress();
 
 }  // namespace elfaudit

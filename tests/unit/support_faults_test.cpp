@@ -1,6 +1,6 @@
 // What the system failed to do, and what was left unread at a limit, reaches the audit that it belongs to.
 
-#include "support/faults.hpp"
+#include "support/file_uses.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -27,7 +27,6 @@
 #include "input/driver.hpp"
 #include "input/job.hpp"
 #include "input/response_file.hpp"
-#include "support/faults.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "support/faults.hpp"
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
 #include "support/limits.hpp"
 
 namespace elfaudit {

@@ -14,8 +14,8 @@
 
 #include "elfaudit/error.hpp"
 #include "support/bytes.hpp"
-#include "support/faults.hpp"
 #include "support/file.hpp"
+#include "support/file_uses.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/shell_words.hpp"
