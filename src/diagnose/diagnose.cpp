@@ -30,7 +30,6 @@
 #include "input/ld_options.hpp"
 #include "input/link_line.hpp"
 #include "input/nvcc.hpp"
-#include "input/nvlink_line.hpp"
 #include "input/response_file.hpp"
 #include "rules/rules.hpp"
 #include "support/file.hpp"
@@ -92,8 +91,8 @@ class ResponseWords {
     const std::string& word = words[i];
     const std::string name = word.substr(0, word.find('='));
     if (name != "-optf" && name != "--optf" && name != "-options-file" && name != "--options-file") return std::nullopt;
-    if (name.size() != word.size()) return split_at_commas(std::string_view(word).substr(name.size() + 1));
-    return i + 1 < words.size() ? split_at_commas(words[++i]) : Words{};
+    if (name.size() != word.size()) return nv_list(std::string_view(word).substr(name.size() + 1));
+    return i + 1 < words.size() ? nv_list(words[++i]) : Words{};
   }
 
   void add_file(const std::string& name, int depth) {

@@ -96,4 +96,14 @@ LinkLine line_from_words(const Command& command);
 /// sources. Nothing when they ask for no link (-c, -E, -S, --version).
 std::optional<LinkLine> read_driver_words(const std::vector<std::string>& words);
 
+// --- Links that clang makes of host and device code: HIP with --hip-link -fgpu-rdc, and all else with --offload-link,
+// whose linker is clang-linker-wrapper.
+
+/// Is that program clang-linker-wrapper, of whatever version?
+bool is_linker_wrapper(const std::string& program);
+
+/// The host linker's line in the words of clang-linker-wrapper, with LinkLine::device. The linker is the one that
+/// --linker-path names, or "ld".
+LinkLine line_of_linker_wrapper(const std::string& program, const std::vector<std::string>& words);
+
 }  // namespace elfaudit

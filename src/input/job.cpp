@@ -10,8 +10,6 @@
 #include "input/input_collector.hpp"
 #include "input/link_line.hpp"
 #include "input/nvcc.hpp"
-#include "input/nvlink_line.hpp"
-#include "input/offload_driver.hpp"
 #include "input/response_file.hpp"
 #include "support/strings.hpp"
 #include "target/gpu_arch.hpp"

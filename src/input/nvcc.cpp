@@ -1,4 +1,13 @@
-// Asks nvcc with --dryrun, or reads its words.
+// Asks nvcc with --dryrun, or reads its words and those of nvlink.
+//
+// What nvlink 13.0 makes of its inputs, found by experiment:
+//
+//  1. Positional inputs come first, in order; then all -l libraries, wherever they are on the line.
+//  2. -lfoo is libfoo.a in the first directory of -L, then of LIBRARY_PATH, that has a file of that name. When none
+//     has, it is ignored silently. Neither -l:libfoo.a nor libfoo.so is looked for.
+//  3. An archive given again, by whatever name or path, is read once. An object given again is read again.
+//  4. A positional file that is not an ELF file, archive, cubin or fatbin is an error, a linker script too. A file
+//     whose name has no '.' is ignored, and so is an object called *.so.
 
 #include "input/nvcc.hpp"
 
@@ -6,87 +15,389 @@
 #include <array>
 #include <cctype>
 #include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <span>
 
+#include "elf/file_kind.hpp"
+#include "elfaudit/error.hpp"
 #include "input/input_collector.hpp"
 #include "input/link_line.hpp"
-#include "input/nvlink_line.hpp"
+#include "input/response_file.hpp"
+#include "support/file.hpp"
+#include "support/file_uses.hpp"
+#include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/process.hpp"
 #include "support/strings.hpp"
 #include "target/gpu_arch.hpp"
 
 namespace elfaudit {
+namespace {
+
+// --- How NVIDIA's tools write options: the same for nvcc and nvlink (CUDA 13.0: nvcc --help, nvlink --help).
+
+/// An option that takes a value. Both names are written with one dash or two: "--arch=X", "--arch X", "-arch=X".
+struct NvOption {
+  std::string_view name;        ///< what NvWord::name will say
+  std::string_view other = {};  ///< a second name, if there is one
+};
+
+/// One input or option of such a command line.
+struct NvWord {
+  std::string name;  ///< without dashes; empty: an input file
+  std::string value;
+  std::string spelled;  ///< as the line has it, without a value that was a word of its own
+};
+
+// Options of one dash that do not name a library ("-lto" is not -l to).
+constexpr auto kNotJoined = std::to_array<std::string_view>({"lto", "ltoir", "lib", "link", "lineinfo"});
+
+class NvWordReader {
+ public:
+  NvWordReader(std::span<const NvOption> with_value, std::string_view joined)
+      : with_value_(with_value), joined_(joined) {}
+
+  void add(const std::vector<std::string>& words, std::size_t depth) {
+    for (std::size_t at = 0; at < words.size(); ++at) {
+      NvWord word = option_of(words[at]);
+      if (takes_next_ && at + 1 < words.size()) word.value = words[++at];
+      if (word.name == "optf") {
+        for (const std::string& file : nv_list(word.value)) add_file(file, depth);
+      } else if (out_.size() == limits::kNvlinkOptionWords) {
+        throw UsageError("too many words in option files");
+      } else {
+        out_.push_back(std::move(word));
+      }
+    }
+  }
+
+  std::vector<NvWord> take() { return std::move(out_); }
+
+ private:
+  /// The word itself; `takes_next_` says whether the value is still to come.
+  NvWord option_of(const std::string& word) {
+    takes_next_ = false;
+    if (word.size() < 2 || word.front() != '-') return {{}, word, word};
+    const std::string_view bare = std::string_view(word).substr(word[1] == '-' ? 2 : 1);
+    const std::size_t equals = bare.find('=');
+    const std::string_view name = name_of(bare.substr(0, equals));
+    if (equals != std::string_view::npos && !name.empty())
+      return {std::string(name), std::string(bare.substr(equals + 1)), word};
+    takes_next_ = !name.empty();
+    if (takes_next_ || is_long(word, bare)) return {std::string(takes_next_ ? name : bare), {}, word};
+    return {std::string(1, bare[0]), std::string(bare.substr(1)), word};
+  }
+
+  bool is_long(const std::string& word, std::string_view bare) const {
+    return word[1] == '-' || bare.size() < 2 || joined_.find(bare[0]) == std::string_view::npos ||
+           std::find(kNotJoined.begin(), kNotJoined.end(), bare) != kNotJoined.end();
+  }
+
+  std::string_view name_of(std::string_view name) const {
+    if (name == "optf" || name == "options-file") return "optf";
+    const auto found = std::find_if(with_value_.begin(), with_value_.end(), [&](const NvOption& option) {
+      return name == option.name || (!option.other.empty() && name == option.other);
+    });
+    return found == with_value_.end() ? std::string_view() : found->name;
+  }
+
+  void add_file(const std::string& path, std::size_t depth) {
+    if (depth == limits::kNvlinkOptionDepth) throw UsageError("option file " + path + " includes itself");
+    const std::optional<std::string> text = read_whole(path, limits::kResponseFileBytes);
+    if (!text) throw UsageError("option file " + path + " can't be read");
+    add(split_response(*text), depth + 1);
+  }
+
+  std::span<const NvOption> with_value_;
+  std::string_view joined_;
+  bool takes_next_ = false;
+  std::vector<NvWord> out_;
+};
+
+/// `with_value`: the options that take the next word when there is no "=". `joined`: letters of those that may also
+/// are right before their value ("-lfoo"). Files named by -optf / --options-file are read in place; throws UsageError
+/// when one can't be read or they include each other without end.
+std::vector<NvWord> read_nv_words(const std::vector<std::string>& words, std::span<const NvOption> with_value,
+                                  std::string_view joined) {
+  NvWordReader reader(with_value, joined);
+  reader.add(words, 0);
+  return reader.take();
+}
+
+}  // namespace
+
+std::vector<std::string> nv_list(std::string_view list) {
+  std::vector<std::string> parts;
+  for (;;) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    if (comma > 0) parts.emplace_back(list.substr(0, comma));
+    if (comma == list.size()) return parts;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+// --- nvlink's line
+
+namespace {
+
+// nvlink --help; nvcc 13.0 also passes --host-ccbin, which that does not list.
+constexpr auto kNvlinkWithValue = std::to_array<NvOption>({{"l", "library"},
+                                                           {"L", "library-path"},
+                                                           {"o", "output-file"},
+                                                           {"arch"},
+                                                           {"m", "machine"},
+                                                           {"cpu-arch"},
+                                                           {"host-ccbin"},
+                                                           {"register-link-binaries"},
+                                                           {"nvvmpath"},
+                                                           {"maxrregcount"},
+                                                           {"Ofc", "Ofast-compile"},
+                                                           {"Xnvvm"},
+                                                           {"Xptxas"},
+                                                           {"ghls", "gen-host-linker-script"},
+                                                           {"kernels-used"},
+                                                           {"variables-used"},
+                                                           {"split-compile"},
+                                                           {"split-compile-extended"},
+                                                           {"time"},
+                                                           {"uidx", "uidx-file"}});
+constexpr auto kNvlinkFlags = std::to_array<std::string_view>({"debug",
+                                                               "g",
+                                                               "device-stack-protector",
+                                                               "disable-infos",
+                                                               "disable-warnings",
+                                                               "w",
+                                                               "dump-callgraph",
+                                                               "dump-callgraph-no-demangle",
+                                                               "emit-ptx",
+                                                               "extra-warnings",
+                                                               "extrawarn",
+                                                               "ignore-host-info",
+                                                               "keep-system-libraries",
+                                                               "preserve-relocs",
+                                                               "report-arch",
+                                                               "shared",
+                                                               "suppress-arch-warning",
+                                                               "suppress-debug-info",
+                                                               "suppress-stack-size-warning",
+                                                               "use-host-info",
+                                                               "verbose",
+                                                               "v",
+                                                               "warning-as-error",
+                                                               "Werror"});
+constexpr auto kAnswersOnly = std::to_array<std::string_view>({"help", "h", "version", "V", "ghls"});
+
+bool names_option(std::string_view name) {
+  return std::any_of(kNvlinkWithValue.begin(), kNvlinkWithValue.end(),
+                     [&](const NvOption& option) { return option.name == name; });
+}
+
+void append_list(std::vector<std::string>& to, const std::string& list) {
+  for (std::string& part : nv_list(list)) to.push_back(std::move(part));
+}
+
+void take_option(NvlinkLine& line, const NvWord& word) {
+  if (word.name == "l") return append_list(line.libraries, word.value);
+  if (word.name == "L") return append_list(line.dirs, word.value);
+  if (word.name == "arch") {
+    line.archs = {parse_gpu_arch(word.value)};  // the last one counts
+  } else if (word.name == "o") {
+    line.output = word.value;
+  } else if (word.name == "lto" || word.name == "dlto" || word.name == "link-time-opt") {
+    line.lto = true;
+  } else if (word.name == "r" || word.name == "relocatable-link") {
+    line.relocatable = true;
+  } else if (!names_option(word.name) && !is_among(word.name, kNvlinkFlags)) {
+    line.options_not_understood.push_back(word.spelled);
+  }
+}
+
+std::string canonical(const std::string& path) {
+  std::error_code error;
+  note_use(path, Level::Identity);
+  const std::filesystem::path real = std::filesystem::canonical(path, error);
+  return error ? path : real.string();
+}
+
+/// Rule 4.
+bool ignored_by_name(const std::string& path, const FileProbe& probe) {
+  const std::string_view name = base_name(path);
+  return name.find('.') == std::string::npos || (probe.kind == ProbedKind::Elf && name.ends_with(".so"));
+}
+
+class DeviceLinkBuilder {
+ public:
+  DeviceLinkBuilder(LinkJob& job, const std::map<std::string, std::string>& not_built)
+      : job_(job), not_built_(not_built) {
+    job_.device.emplace();
+    for (std::uint32_t i = 0; i < job.inputs.size(); ++i) host_[canonical(job.inputs[i].path)].inputs.push_back(i);
+  }
+
+  void add_file(const std::string& path) {
+    if (const auto source = not_built_.find(path); source != not_built_.end())
+      return missing(source->second, kWouldBeCompiled);
+    const FileProbe probe = probe_file(path);
+    if (!probe.usable()) return missing(path, why_unusable(probe.kind));
+    if (ignored_by_name(path, probe)) return;
+    if (probe.kind == ProbedKind::Text) return missing(path, "not an object or archive: nvlink cannot open it");
+    add(path, path, probe);
+  }
+
+  void add_library(const std::string& name, const std::vector<std::string>& dirs) {
+    for (const std::string& dir : dirs) {
+      const std::string path = dir + "/lib" + name + ".a";
+      const FileProbe probe = probe_file(path);
+      if (probe.kind == ProbedKind::Missing) continue;
+      if (probe.kind != ProbedKind::Archive) return missing(path, "not an archive: nvlink cannot read it");
+      return add(path, "-l" + name, probe);
+    }
+    job_.device->ignored_libraries.push_back("-l" + name);
+  }
+
+ private:
+  /// Which inputs of the host link are one file, and how many of them the device link has used up.
+  struct SameFile {
+    std::vector<std::uint32_t> inputs;
+    std::size_t used = 0;
+  };
+
+  void add(const std::string& path, const std::string& spelled, const FileProbe& probe) {
+    SameFile& file = host_[canonical(path)];
+    if (probe.kind == ProbedKind::Archive && file.used > 0) return;  // rule 3
+    if (file.used == file.inputs.size()) {
+      file.inputs.push_back(static_cast<std::uint32_t>(job_.inputs.size()));
+      LinkInput input;
+      input.path = path;
+      input.spelled = spelled;
+      input.device_only = true;
+      job_.inputs.push_back(std::move(input));
+    }
+    job_.device->order.push_back(file.inputs[file.used++]);
+  }
+
+  void missing(const std::string& what, const std::string& reason) {
+    const bool reported = std::any_of(job_.missing.begin(), job_.missing.end(),
+                                      [&](const InputError& error) { return error.path == what; });
+    if (!reported) job_.missing.emplace_back(what, reason);
+  }
+
+  LinkJob& job_;
+  const std::map<std::string, std::string>& not_built_;
+  std::map<std::string, SameFile> host_;  // by canonical path
+};
+
+/// Fills in job.device: the line's inputs in nvlink's order, as those of job.inputs where the host link has the same
+/// file, else as new ones that are device_only. What can't be opened goes to job.missing; a library that isn't found is
+/// no error for nvlink and goes to DeviceLink::ignored_libraries. `not_built`: as in LinkLine. `more_dirs`: searched
+/// after -L, as LIBRARY_PATH is.
+void add_device_link(LinkJob& job, const NvlinkLine& line, const std::map<std::string, std::string>& not_built,
+                     const std::vector<std::string>& more_dirs) {
+  DeviceLinkBuilder builder(job, not_built);
+  std::vector<std::string> dirs = line.dirs;
+  dirs.insert(dirs.end(), more_dirs.begin(), more_dirs.end());
+  for (const std::string& file : line.files) builder.add_file(file);
+  for (const std::string& library : line.libraries) builder.add_library(library, dirs);
+  job.device->linker = DeviceLinker::Nvlink;
+  job.device->archs = line.archs;
+  job.device->lto = line.lto;
+  job.device->relocatable = line.relocatable;
+}
+
+}  // namespace
+
+NvlinkLine read_nvlink_words(const std::vector<std::string>& words) {
+  NvlinkLine line;
+  for (const NvWord& word : read_nv_words(words, kNvlinkWithValue, "lLm")) {
+    if (is_among(word.name, kAnswersOnly)) throw UsageError(word.spelled + ": this command does not link");
+    if (word.name.empty())
+      line.files.push_back(word.value);
+    else
+      take_option(line, word);
+  }
+  return line;
+}
+
+void add_device_link_of_all_inputs(LinkJob& job, const std::function<bool(std::uint32_t input)>& is_archive) {
+  job.device.emplace();
+  std::set<std::string> archives;
+  for (std::uint32_t i = 0; i < job.inputs.size(); ++i) {
+    if (is_archive(i) && !archives.insert(canonical(job.inputs[i].path)).second) continue;  // rule 3
+    job.device->order.push_back(i);
+  }
+}
 
 // --- nvcc's own words, for when it can't be asked (`nvcc --help`, CUDA 13.0).
 
 namespace {
 
-constexpr auto kWithValue = std::to_array<NvOption>({{"o", "output-file"},
-                                                     {"l", "library"},
-                                                     {"L", "library-path"},
-                                                     {"arch", "gpu-architecture"},
-                                                     {"code", "gpu-code"},
-                                                     {"gencode", "generate-code"},
-                                                     {"Xlinker", "linker-options"},
-                                                     {"Xnvlink", "nvlink-options"},
-                                                     {"Xcompiler", "compiler-options"},
-                                                     {"Xptxas", "ptxas-options"},
-                                                     {"Xarchive", "archive-options"},
-                                                     {"Xcudafe"},
-                                                     {"Xfatbin"},
-                                                     {"I", "include-path"},
-                                                     {"D", "define-macro"},
-                                                     {"U", "undefine-macro"},
-                                                     {"O", "optimize"},
-                                                     {"include", "pre-include"},
-                                                     {"isystem", "system-include"},
-                                                     {"odir", "output-directory"},
-                                                     {"ccbin", "compiler-bindir"},
-                                                     {"arbin", "archiver-binary"},
-                                                     {"cudart"},
-                                                     {"cudadevrt"},
-                                                     {"ldir", "libdevice-directory"},
-                                                     {"target-dir", "target-directory"},
-                                                     {"opt-info", "optimization-info"},
-                                                     {"Ofc", "Ofast-compile"},
-                                                     {"dopt"},
-                                                     {"ftemplate-backtrace-limit"},
-                                                     {"ftemplate-depth"},
-                                                     {"x"},
-                                                     {"std"},
-                                                     {"m", "machine"},
-                                                     {"static-global-template-stub"},
-                                                     {"device-entity-has-hidden-visibility"},
-                                                     {"MF", "dependency-output"},
-                                                     {"MT", "dependency-target-name"},
-                                                     {"t", "threads"},
-                                                     {"split-compile"},
-                                                     {"split-compile-extended"},
-                                                     {"fdevice-time-trace"},
-                                                     {"keep-dir"},
-                                                     {"time"},
-                                                     {"run-args"},
-                                                     {"idp", "input-drive-prefix"},
-                                                     {"ddp", "dependency-drive-prefix"},
-                                                     {"dp", "drive-prefix"},
-                                                     {"rdc", "relocatable-device-code"},
-                                                     {"e", "entries"},
-                                                     {"maxrregcount"},
-                                                     {"ftz"},
-                                                     {"prec-div"},
-                                                     {"prec-sqrt"},
-                                                     {"fmad"},
-                                                     {"default-stream"},
-                                                     {"Werror"},
-                                                     {"diag-error"},
-                                                     {"diag-suppress"},
-                                                     {"diag-warn"},
-                                                     {"hls", "host-linker-script"},
-                                                     {"brief-diag", "brief-diagnostics"},
-                                                     {"jtd", "jump-table-density"},
-                                                     {"compress-mode"},
-                                                     {"frandom-seed"},
-                                                     {"sanitize"}});
+constexpr auto kNvccWithValue = std::to_array<NvOption>({{"o", "output-file"},
+                                                         {"l", "library"},
+                                                         {"L", "library-path"},
+                                                         {"arch", "gpu-architecture"},
+                                                         {"code", "gpu-code"},
+                                                         {"gencode", "generate-code"},
+                                                         {"Xlinker", "linker-options"},
+                                                         {"Xnvlink", "nvlink-options"},
+                                                         {"Xcompiler", "compiler-options"},
+                                                         {"Xptxas", "ptxas-options"},
+                                                         {"Xarchive", "archive-options"},
+                                                         {"Xcudafe"},
+                                                         {"Xfatbin"},
+                                                         {"I", "include-path"},
+                                                         {"D", "define-macro"},
+                                                         {"U", "undefine-macro"},
+                                                         {"O", "optimize"},
+                                                         {"include", "pre-include"},
+                                                         {"isystem", "system-include"},
+                                                         {"odir", "output-directory"},
+                                                         {"ccbin", "compiler-bindir"},
+                                                         {"arbin", "archiver-binary"},
+                                                         {"cudart"},
+                                                         {"cudadevrt"},
+                                                         {"ldir", "libdevice-directory"},
+                                                         {"target-dir", "target-directory"},
+                                                         {"opt-info", "optimization-info"},
+                                                         {"Ofc", "Ofast-compile"},
+                                                         {"dopt"},
+                                                         {"ftemplate-backtrace-limit"},
+                                                         {"ftemplate-depth"},
+                                                         {"x"},
+                                                         {"std"},
+                                                         {"m", "machine"},
+                                                         {"static-global-template-stub"},
+                                                         {"device-entity-has-hidden-visibility"},
+                                                         {"MF", "dependency-output"},
+                                                         {"MT", "dependency-target-name"},
+                                                         {"t", "threads"},
+                                                         {"split-compile"},
+                                                         {"split-compile-extended"},
+                                                         {"fdevice-time-trace"},
+                                                         {"keep-dir"},
+                                                         {"time"},
+                                                         {"run-args"},
+                                                         {"idp", "input-drive-prefix"},
+                                                         {"ddp", "dependency-drive-prefix"},
+                                                         {"dp", "drive-prefix"},
+                                                         {"rdc", "relocatable-device-code"},
+                                                         {"e", "entries"},
+                                                         {"maxrregcount"},
+                                                         {"ftz"},
+                                                         {"prec-div"},
+                                                         {"prec-sqrt"},
+                                                         {"fmad"},
+                                                         {"default-stream"},
+                                                         {"Werror"},
+                                                         {"diag-error"},
+                                                         {"diag-suppress"},
+                                                         {"diag-warn"},
+                                                         {"hls", "host-linker-script"},
+                                                         {"brief-diag", "brief-diagnostics"},
+                                                         {"jtd", "jump-table-density"},
+                                                         {"compress-mode"},
+                                                         {"frandom-seed"},
+                                                         {"sanitize"}});
 // Steps that end before a link, unless -dlink is there too ("-cubin -dlink").
 constexpr auto kStepsBeforeLink = std::to_array<std::string_view>({"c",        "compile",
                                                                    "dc",       "device-c",
@@ -112,7 +423,7 @@ bool is_nvcc_source(std::string_view file) {
 
 /// "sm_80", "[sm_80,compute_80]", "\"sm_80,sm_90\""; "native" and "all" name no architecture.
 void add_codes(std::string_view list, std::vector<GpuArch>& archs) {
-  for (const std::string& part : split_at_commas(list)) {
+  for (const std::string& part : nv_list(list)) {
     const std::size_t begin = part.find_first_not_of("[\"");
     const std::size_t end = part.find_last_not_of("]\"");
     if (begin == std::string::npos) continue;
@@ -126,7 +437,7 @@ void add_codes(std::string_view list, std::vector<GpuArch>& archs) {
 class NvccWordReader {
  public:
   NvccLink read(const std::vector<std::string>& words) {
-    for (const NvWord& word : read_nv_words(words, kWithValue, "lLIDUOo")) take(word);
+    for (const NvWord& word : read_nv_words(words, kNvccWithValue, "lLIDUOo")) take(word);
     NvccLink link;
     link.archive = archive_;
     if (archive_ || (no_link_ && !device_only_)) return link;
@@ -139,9 +450,9 @@ class NvccWordReader {
  private:
   void take(const NvWord& word) {
     if (word.name.empty()) return take_input(word.value);
-    if (word.name == "l") return append(line_.libraries, word.value);
-    if (word.name == "L") return append(line_.dirs, word.value);
-    if (word.name == "Xlinker") return append(to_linker_, word.value);
+    if (word.name == "l") return append_list(line_.libraries, word.value);
+    if (word.name == "L") return append_list(line_.dirs, word.value);
+    if (word.name == "Xlinker") return append_list(to_linker_, word.value);
     if (word.name == "o") line_.output = word.value;
     if (word.name == "arch") arch_ = word.value;
     if (word.name == "code") add_codes(word.value, codes_);
@@ -152,10 +463,6 @@ class NvccWordReader {
     if (word.name == "nodlink" || word.name == "no-device-link") no_device_ = true;
     if (word.name == "lib") archive_ = true;
     if (is_among(word.name, kStepsBeforeLink)) no_link_ = true;
-  }
-
-  static void append(std::vector<std::string>& to, const std::string& list) {
-    for (std::string& part : split_at_commas(list)) to.push_back(std::move(part));
   }
 
   void take_input(const std::string& file) {

@@ -1,7 +1,9 @@
-// nvcc's link commands. nvcc runs nvlink once for each architecture and then the host compiler, which links; asked with
-// --dryrun it prints these commands and runs none.
+// The link commands of NVIDIA's tools. nvcc runs nvlink once for each architecture and then the host compiler, which
+// links; asked with --dryrun it prints these commands and runs none.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -9,9 +11,27 @@
 
 #include "elfaudit/link_job.hpp"
 #include "input/driver.hpp"
-#include "input/nvlink_line.hpp"
 
 namespace elfaudit {
+
+/// "a,b" -> a, b; for options that take lists. What is empty is left out.
+std::vector<std::string> nv_list(std::string_view list);
+
+/// The words of an nvlink command.
+struct NvlinkLine {
+  std::vector<std::string> files;      ///< positional inputs, in order
+  std::vector<std::string> libraries;  ///< -l, without it, in order
+  std::vector<std::string> dirs;       ///< -L, in order
+  std::vector<GpuArch> archs;          ///< one, or none when the line names none; several when lines were put together
+  bool lto = false;
+  bool relocatable = false;  ///< -r: the output is linked again
+  std::string output;
+  std::vector<std::string> options_not_understood;
+};
+
+/// `words` without the program. Throws UsageError for an architecture that is none, or for an option file that can't be
+/// read.
+NvlinkLine read_nvlink_words(const std::vector<std::string>& words);
 
 /// One link of nvcc's, in its parts.
 struct NvccLink {
@@ -38,5 +58,8 @@ LinkJob job_from_nvlink(const Command& command);
 /// The same from what was read already. Nothing is asked. Throws UsageError when there is no link.
 LinkJob job_from_nvcc_link(const NvccLink& link, const Command& command);
 LinkJob job_from_nvlink_line(const NvlinkLine& line, const Command& command);
+
+/// For plain files: every input takes part, an archive once.
+void add_device_link_of_all_inputs(LinkJob& job, const std::function<bool(std::uint32_t input)>& is_archive);
 
 }  // namespace elfaudit

@@ -60,6 +60,16 @@ std::string nearest_word(const std::string& word, const std::vector<std::string>
   return best;
 }
 
+std::vector<std::string> split_at_commas(std::string_view list) {
+  std::vector<std::string> parts;
+  for (;;) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    parts.emplace_back(list.substr(0, comma));
+    if (comma == list.size()) return parts;
+    list.remove_prefix(comma + 1);
+  }
+}
+
 std::vector<std::string> lines_in(std::string_view text) {
   std::vector<std::string> lines;
   for (std::size_t at = 0; at < text.size();) {

@@ -54,6 +54,9 @@ inline bool fits_path(const std::string& pattern, const std::string& path) {
   return pattern.find('/') == std::string::npos && matches(pattern, path.substr(path.rfind('/') + 1));
 }
 
+/// "a,,b": "a", "" and "b"; of nothing "".
+std::vector<std::string> split_at_commas(std::string_view list);
+
 /// The lines of a text, without their ends.
 std::vector<std::string> lines_in(std::string_view text);
 

@@ -18,6 +18,7 @@
 #include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/shell_words.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 
@@ -149,18 +150,6 @@ std::span<const CompilerOptionRow> host_compiler_options() { return kHostOptions
 std::span<const CompilerOptionRow> nvcc_options() { return kNvccOptions; }
 
 using Words = std::vector<std::string>;
-
-Words split_at_commas(std::string_view list) {
-  Words parts(1);
-  for (const char c : list) {
-    if (c == ',') {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
 
 /// nvcc's lists (seen with --dryrun): a backslash takes the next character as it is; double quotes hold commas together
 /// and stay; single quotes are nothing special.
