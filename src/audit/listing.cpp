@@ -15,7 +15,7 @@
 #include "elfaudit/index.hpp"
 #include "elfaudit/listing.hpp"
 #include "facts/facts_file.hpp"
-#include "input/response_file.hpp"
+#include "input/command_words.hpp"
 #include "locate/dwarf/debug_info.hpp"
 #include "package/packages.hpp"
 #include "scan/device/device_code.hpp"

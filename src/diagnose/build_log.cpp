@@ -14,12 +14,12 @@
 #include <utility>
 
 #include "input/build/compile_command.hpp"
+#include "input/command_words.hpp"
 #include "input/driver.hpp"
 #include "input/ld_options.hpp"
 #include "support/file.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"
-#include "support/shell_words.hpp"
 #include "target/gpu_arch.hpp"
 
 namespace elfaudit {

@@ -26,14 +26,14 @@
 #include "elfaudit/symbol_report.hpp"
 #include "input/build/compile_command.hpp"
 #include "input/build/gpu_flags.hpp"
+#include "input/command_words.hpp"
 #include "input/driver.hpp"
 #include "input/ld_options.hpp"
 #include "input/link_line.hpp"
 #include "input/nvcc.hpp"
-#include "input/response_file.hpp"
 #include "rules/rules.hpp"
 #include "support/file.hpp"
-#include "support/shell_words.hpp"
+#include "support/path.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {

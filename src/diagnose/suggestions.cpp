@@ -22,7 +22,6 @@
 #include "input/library_search.hpp"
 #include "locate/why/cause.hpp"
 #include "support/path.hpp"
-#include "support/shell_words.hpp"
 
 namespace elfaudit {
 namespace {

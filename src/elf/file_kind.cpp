@@ -267,6 +267,21 @@ FileProbe look_into(const std::string& path) {
 
 }  // namespace
 
+std::string why_unusable(ProbedKind kind) {
+  switch (kind) {
+    case ProbedKind::NotAFile:
+      return "not a regular file";
+    case ProbedKind::NoPermission:
+      return "permission denied";
+    case ProbedKind::LinkLoop:
+      return "a symbolic link that leads to itself";
+    case ProbedKind::CantOpen:
+      return "can't be opened";
+    default:
+      return "no such file";
+  }
+}
+
 thread_local ProbeMemory* ProbeMemory::current = nullptr;
 
 ProbeMemory::ProbeMemory() {

@@ -62,6 +62,9 @@ enum class ProbedKind : std::uint8_t {
   Other
 };
 
+/// Why a file that FileProbe finds unusable is missing: "no such file".
+std::string why_unusable(ProbedKind kind);
+
 struct FileProbe {
   ProbedKind kind = ProbedKind::Missing;
   Machine machine;         ///< of the object, or of an archive's first object; unknown when there is none

@@ -1,5 +1,5 @@
-// Classifies programs by their names, asks a driver for its linker line, or reads its words without asking. What clang's
-// drivers do about device code was found by experiment with clang 14 and 19.
+// Classifies programs by their names, asks a driver for its linker line, or reads its words without asking. What clang
+// does about device code was found by experiment with clang 14 and 19.
 
 #include "input/driver.hpp"
 
@@ -21,9 +21,9 @@
 
 #include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
+#include "input/command_words.hpp"
 #include "input/ld_options.hpp"
 #include "input/nvcc.hpp"
-#include "input/response_file.hpp"
 #include "support/file_uses.hpp"
 #include "support/path.hpp"
 #include "support/process.hpp"
@@ -519,8 +519,8 @@ std::set<std::string> assembled(const std::vector<Words>& commands) {
   return outputs;
 }
 
-/// `commands`: what clang prints with -### (parse_dry_run). When they make a HIP device link, the temporary files of the
-/// linker's line are replaced by the objects that clang takes them out of, what it makes of the device link is left
+/// `commands`: what clang prints with -### (parse_dry_run). When they make a HIP device link, the temporary files of
+/// the linker's line are replaced by the objects that clang takes them out of, what it makes of the device link is left
 /// out of the line, and LinkLine::device is set.
 void add_hip_link(const std::vector<Words>& commands, LinkLine& line) {
   std::map<std::string, std::string> objects;  // temporary -> what it is taken out of

@@ -19,8 +19,6 @@
 namespace elfaudit {
 namespace {
 
-// Scripts that name each other's files many times over could grow without bound within the depth.
-
 /// Those of the line come first. A driver names the system's in half a dozen ways, and more than the first few are of
 /// no use to a reader.
 std::string folders_searched(const std::vector<std::string>& folders) {
@@ -44,21 +42,6 @@ bool makes_room_for_headers(std::string_view script) {
 }
 
 }  // namespace
-
-std::string why_unusable(ProbedKind kind) {
-  switch (kind) {
-    case ProbedKind::NotAFile:
-      return "not a regular file";
-    case ProbedKind::NoPermission:
-      return "permission denied";
-    case ProbedKind::LinkLoop:
-      return "a symbolic link that leads to itself";
-    case ProbedKind::CantOpen:
-      return "can't be opened";
-    default:
-      return "no such file";
-  }
-}
 
 void InputCollector::add_missing(const std::string& what, const std::string& reason) {
   // A driver names -lgcc twice: one file that is not there is one thing to repair.

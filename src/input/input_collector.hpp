@@ -13,9 +13,6 @@
 
 namespace elfaudit {
 
-/// Why a file that FileProbe finds unusable is missing: "no such file".
-std::string why_unusable(ProbedKind kind);
-
 /// Of a source on a link line.
 constexpr const char* kWouldBeCompiled =
     "would be compiled by this command; compile it with -c first and audit the objects";

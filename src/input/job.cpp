@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "elf/file_kind.hpp"
+#include "input/command_words.hpp"
 #include "input/driver.hpp"
 #include "input/input_collector.hpp"
 #include "input/link_line.hpp"
 #include "input/nvcc.hpp"
-#include "input/response_file.hpp"
 #include "support/strings.hpp"
 #include "target/gpu_arch.hpp"
 

@@ -29,7 +29,6 @@
 #include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/process.hpp"
-#include "support/shell_words.hpp"
 
 namespace elfaudit {
 namespace {

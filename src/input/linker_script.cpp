@@ -40,8 +40,6 @@ enum class ScriptMode {
   Expression,  ///< symbols, numbers and operators
 };
 
-bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
 class ScriptLexer {
  public:
   ScriptLexer(std::string_view text, const LinkerTraits& linker) : text_(text), linker_(linker) {}

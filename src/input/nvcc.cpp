@@ -22,9 +22,9 @@
 
 #include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
+#include "input/command_words.hpp"
 #include "input/input_collector.hpp"
 #include "input/link_line.hpp"
-#include "input/response_file.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"

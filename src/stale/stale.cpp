@@ -31,12 +31,12 @@
 #include "elfaudit/origin.hpp"
 #include "input/build/build_plan.hpp"
 #include "input/build/ninja.hpp"
+#include "input/command_words.hpp"
 #include "locate/dwarf/debug_info.hpp"
 #include "locate/why/build_record.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/path.hpp"
-#include "support/shell_words.hpp"
 
 namespace elfaudit {
 namespace {

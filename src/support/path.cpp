@@ -15,6 +15,13 @@ std::string display_path(const std::string& path, const std::string& folder) {
   return below.empty() || *below.begin() == ".." ? whole.string() : below.string();
 }
 
+std::string in_folder(const std::string& folder, const std::string& path) {
+  constexpr std::size_t kLongestPath = 4096;  // PATH_MAX
+  if (path.empty()) return folder;
+  if (folder.empty() || path.front() == '/' || folder.size() + path.size() >= kLongestPath) return path;
+  return (std::filesystem::path(folder) / path).lexically_normal().string();
+}
+
 std::string working_directory() {
   std::error_code error;
   const std::filesystem::path here = std::filesystem::current_path(error);

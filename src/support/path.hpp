@@ -17,6 +17,10 @@ inline std::string_view base_name(std::string_view path) { return path.substr(pa
 /// (-ffile-prefix-map) stays so.
 std::string display_path(const std::string& path, const std::string& folder);
 
+/// `path` as seen from `folder`, without "." and "x/..": "out" and "../a.o" give "a.o". No link is followed. `path`
+/// itself when it is absolute, the folder is empty, or both together are longer than a path can be.
+std::string in_folder(const std::string& folder, const std::string& path);
+
 /// The working directory; empty when it can't be had.
 std::string working_directory();
 

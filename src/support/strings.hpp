@@ -33,6 +33,9 @@ inline bool is_among(std::string_view word, std::initializer_list<std::string_vi
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
+/// As isspace(3) in the C locale.
+inline bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
 /// What C names are made of, and "$", which compilers take.
 inline bool is_word_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';

@@ -14,7 +14,7 @@
 #include "input/build/depfile.hpp"
 #include "input/build/gpu_flags.hpp"
 #include "input/build/ninja.hpp"
-#include "support/shell_words.hpp"
+#include "input/command_words.hpp"
 
 namespace elfaudit::fuzz {
 namespace {

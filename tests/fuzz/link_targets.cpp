@@ -4,11 +4,11 @@
 
 #include "elfaudit/jobs.hpp"
 #include "fuzz.hpp"
+#include "input/command_words.hpp"
 #include "input/driver.hpp"
 #include "input/linker_script.hpp"
-#include "input/response_file.hpp"
 #include "input/version_script.hpp"
-#include "support/shell_words.hpp"
+#include "support/path.hpp"
 
 namespace elfaudit::fuzz {
 namespace {

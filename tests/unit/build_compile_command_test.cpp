@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "input/command_words.hpp"
 #include "support/compile.hpp"
-#include "support/shell_words.hpp"
 
 namespace elfaudit {
 namespace {

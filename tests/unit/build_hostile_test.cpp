@@ -8,7 +8,7 @@
 #include "input/build/compile_database.hpp"
 #include "input/build/depfile.hpp"
 #include "input/build/ninja.hpp"
-#include "support/shell_words.hpp"
+#include "input/command_words.hpp"
 
 namespace elfaudit {
 namespace {

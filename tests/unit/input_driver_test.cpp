@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "elfaudit/error.hpp"
+#include "input/command_words.hpp"
 #include "input/job.hpp"
-#include "input/response_file.hpp"
 #include "support/compile.hpp"
 #include "support/process.hpp"
 #include "support/working_directory.hpp"

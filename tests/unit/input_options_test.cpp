@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "elfaudit/error.hpp"
+#include "input/command_words.hpp"
 #include "input/job.hpp"
-#include "input/response_file.hpp"
 #include "support/compile.hpp"
 #include "support/working_directory.hpp"
 

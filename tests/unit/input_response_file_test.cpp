@@ -1,4 +1,4 @@
-#include "input/response_file.hpp"
+#include "input/command_words.hpp"
 
 #include <gmock/gmock.h>
 

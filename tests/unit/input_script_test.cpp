@@ -3,8 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "input/command_words.hpp"
 #include "input/job.hpp"
-#include "input/response_file.hpp"
 #include "support/compile.hpp"
 #include "support/working_directory.hpp"
 

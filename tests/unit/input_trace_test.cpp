@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "elf/file_kind.hpp"
+#include "input/command_words.hpp"
 #include "input/job.hpp"
-#include "input/response_file.hpp"
 #include "support/compile.hpp"
 #include "support/working_directory.hpp"
 

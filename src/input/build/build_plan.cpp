@@ -24,14 +24,13 @@
 #include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
 #include "input/build/ninja.hpp"
+#include "input/command_words.hpp"
 #include "input/driver.hpp"
 #include "input/job.hpp"
-#include "input/response_file.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"
-#include "support/shell_words.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {

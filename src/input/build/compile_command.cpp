@@ -12,12 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "input/command_words.hpp"
 #include "input/driver.hpp"
-#include "input/response_file.hpp"
 #include "support/file.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"
-#include "support/shell_words.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {

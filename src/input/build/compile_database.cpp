@@ -10,11 +10,11 @@
 #include "elfaudit/error.hpp"
 #include "input/build/build_plan.hpp"
 #include "input/build/ninja.hpp"
+#include "input/command_words.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"
-#include "support/shell_words.hpp"
 
 namespace elfaudit {
 namespace {

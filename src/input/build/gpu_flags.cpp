@@ -14,7 +14,7 @@
 #include "elfaudit/error.hpp"
 #include "input/build/compile_database.hpp"
 #include "support/file_uses.hpp"
-#include "support/shell_words.hpp"
+#include "support/path.hpp"
 #include "support/strings.hpp"
 #include "target/gpu_arch.hpp"
 

@@ -18,7 +18,6 @@
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"
-#include "support/shell_words.hpp"
 
 namespace elfaudit {
 namespace {
