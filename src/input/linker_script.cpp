@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "input/version_script.hpp"
+#include "input/symbol_options.hpp"
 #include "support/limits.hpp"
 #include "support/strings.hpp"
 

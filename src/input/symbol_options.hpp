@@ -1,4 +1,4 @@
-// Options about symbols: which undefined names are errors, and what the output exports.
+// Options and scripts about symbols: which undefined names are errors, and what the output exports.
 #pragma once
 
 #include <cstdint>
@@ -54,6 +54,25 @@ class UnresolvedOptions {
   bool no_inhibit_exec_ = false;
   bool fatal_ = false;
 };
+
+// --- Version scripts and dynamic lists: text -> nodes. Opens no file. The language: GNU ld manual, "VERSION Command" and
+// --dynamic-list; what each linker accepts was tried.
+
+struct VersionScript {
+  std::vector<VersionNode> nodes;
+  std::string error;  ///< "line 3: syntax error: ..."; empty when it was understood
+};
+
+/// As that linker reads it: they do not all accept the same. `where` names the file in the nodes.
+VersionScript parse_version_script(std::string_view text, const std::string& where, const LinkerTraits& linker,
+                                   bool relocatable = false);
+
+/// --dynamic-list and --export-dynamic-symbol-list: "{ foo; bar*; };", nodes without names and local symbols.
+VersionScript parse_dynamic_list(std::string_view text, const std::string& where, const LinkerTraits& linker);
+
+std::vector<SymbolPattern> all_patterns(const VersionScript& script);
+
+// --- The options that say what the output exports.
 
 class ExportOptions {
  public:

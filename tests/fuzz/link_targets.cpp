@@ -7,7 +7,7 @@
 #include "input/command_words.hpp"
 #include "input/driver.hpp"
 #include "input/linker_script.hpp"
-#include "input/version_script.hpp"
+#include "input/symbol_options.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit::fuzz {

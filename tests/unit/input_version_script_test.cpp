@@ -1,7 +1,7 @@
 // Version scripts and dynamic lists: the language of GNU ld's manual ("VERSION Command").
 #include <gtest/gtest.h>
 
-#include "input/version_script.hpp"
+#include "input/symbol_options.hpp"
 #include "resolve/exports.hpp"
 
 namespace elfaudit {
