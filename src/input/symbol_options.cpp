@@ -382,7 +382,8 @@ class VersionParser {
     return token.kind == VersionToken::Kind::Word && (token.text == "global" || token.text == "local");
   }
 
-  /// "extern" and what is after it: "C++" { names }. Leaves the token behind "}". Where "extern;" is a name, it leaves ";".
+  /// "extern" and what is after it: "C++" { names }. Leaves the token behind "}". Where "extern;" is a name, it leaves
+  /// ";".
   void external(std::vector<SymbolPattern>& list) {
     const VersionToken language = take();
     if (dialect_.linker.extern_may_be_name && language.is(";")) return list.push_back({"extern", false, false});

@@ -55,8 +55,8 @@ class UnresolvedOptions {
   bool fatal_ = false;
 };
 
-// --- Version scripts and dynamic lists: text -> nodes. Opens no file. The language: GNU ld manual, "VERSION Command" and
-// --dynamic-list; what each linker accepts was tried.
+// --- Version scripts and dynamic lists: text -> nodes. Opens no file. The language: GNU ld manual, "VERSION Command"
+// and --dynamic-list; what each linker accepts was tried.
 
 struct VersionScript {
   std::vector<VersionNode> nodes;

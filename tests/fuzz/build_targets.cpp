@@ -13,7 +13,6 @@
 #include "input/build/compile_database.hpp"
 #include "input/build/depfile.hpp"
 #include "input/build/gpu_flags.hpp"
-#include "input/build/ninja.hpp"
 #include "input/command_words.hpp"
 
 namespace elfaudit::fuzz {

@@ -7,7 +7,6 @@
 #include "elfaudit/error.hpp"
 #include "input/build/compile_database.hpp"
 #include "input/build/depfile.hpp"
-#include "input/build/ninja.hpp"
 #include "input/command_words.hpp"
 
 namespace elfaudit {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "input/build/build_plan.hpp"
-#include "input/build/ninja.hpp"
+#include "input/build/compile_database.hpp"
 #include "input/driver.hpp"
 
 namespace elfaudit {

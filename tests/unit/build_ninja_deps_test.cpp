@@ -1,4 +1,4 @@
-#include "input/build/ninja.hpp"
+#include "input/build/depfile.hpp"
 
 #include <gmock/gmock.h>
 

@@ -23,7 +23,7 @@
 
 #include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
-#include "input/build/ninja.hpp"
+#include "input/build/compile_database.hpp"
 #include "input/command_words.hpp"
 #include "input/driver.hpp"
 #include "input/job.hpp"

@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "elfaudit/error.hpp"
-#include "input/build/ninja.hpp"
+#include "input/build/depfile.hpp"
 #include "locate/dwarf/debug_sections.hpp"
 #include "locate/dwarf/line_tables.hpp"
 #include "locate/dwarf/units.hpp"

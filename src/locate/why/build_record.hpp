@@ -17,7 +17,6 @@
 #include "input/build/compile_command.hpp"
 #include "input/build/compile_database.hpp"
 #include "input/build/depfile.hpp"
-#include "input/build/ninja.hpp"
 #include "locate/dwarf/debug_info.hpp"
 #include "locate/source/source.hpp"
 #include "scan/scan.hpp"
