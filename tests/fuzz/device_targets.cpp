@@ -44,7 +44,7 @@ std::vector<std::string> fatbins() {
           test::fatbin({test::FatbinEntry{8, 90, 0x2011, std::string(40, 'x'), 40, 100, "a.cu", "-O3"}})};
 }
 
-/// 4 bytes LLVM's magic, then a header and one entry (offload_containers.cpp).
+/// 4 bytes LLVM's magic, then a header and one entry (scan/device/containers.cpp).
 std::string bundle(std::string_view target, std::string_view payload) {
   const std::string head = "__CLANG_OFFLOAD_BUNDLE__" + test::number(std::uint64_t{1});
   const std::uint64_t at = head.size() + 24 + target.size();

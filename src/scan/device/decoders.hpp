@@ -60,7 +60,7 @@ std::uint32_t read_fatbins(const Origin& origin, std::span<const std::byte> obje
                            DeviceFacts& facts);
 
 // --- Offload binaries (.llvm.offloading) and bundles (__CLANG_OFFLOAD_BUNDLE__*, .hip_fatbin), which clang makes of CUDA, HIP
-// and OpenMP. Format: offload_containers.cpp. All append the region's images and what is wrong with it to `facts`, and
+// and OpenMP. Format: containers.cpp. All append the region's images and what is wrong with it to `facts`, and
 // to DeviceFacts::foreign what is for a link that isn't judged.
 
 /// Do the bytes begin as such a container does?
