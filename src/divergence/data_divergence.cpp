@@ -12,7 +12,7 @@
 
 #include "divergence/divergence.hpp"
 #include "elf/elf_file.hpp"
-#include "scan/data_sizes.hpp"
+#include "scan/object_reader.hpp"
 #include "support/name_hash.hpp"
 
 namespace elfaudit {
@@ -23,7 +23,7 @@ namespace elfaudit {
 //     definition replaces, and tentative ones. Strong definitions that collide are duplicate-definition's: a name is
 //     looked at when one of its definitions is weak, tentative or in a group.
 //  2. They differ when their sizes do, when one is thread-local and the other is not, or when one is in read-only memory
-//     and the other is written to. data_sizes.hpp says of which names that can be said.
+//     and the other is written to. object_reader.hpp says of which names that can be said.
 //  3. An object that Address Sanitizer instruments pads its variables, and code for link-time optimisation is not yet laid
 //     out: neither is compared.
 

@@ -10,7 +10,7 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/finding.hpp"
 #include "elfaudit/resolution.hpp"
-#include "scan/data_sizes.hpp"
+#include "scan/object_reader.hpp"
 
 namespace elfaudit {
 

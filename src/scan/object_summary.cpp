@@ -1,6 +1,6 @@
 // Reads ELF64 little-endian relocatable objects raw; gives up on anything else or anything wrong.
 
-#include "scan/object_summary.hpp"
+#include "scan/object_reader.hpp"
 
 #include <elf.h>
 
@@ -18,7 +18,6 @@
 #include "elf/bytecode.hpp"
 #include "elf/symbol_reader.hpp"
 #include "elfaudit/facts.hpp"
-#include "scan/data_sizes.hpp"
 #include "scan/device/device_code.hpp"
 #include "scan/object_tables.hpp"
 #include "support/name_hash.hpp"

@@ -28,7 +28,6 @@
 #include "elfaudit/resolution.hpp"
 #include "scan/device/device_code.hpp"
 #include "scan/object_reader.hpp"
-#include "scan/object_summary.hpp"
 #include "scan/scan.hpp"
 #include "support/bytes.hpp"
 #include "support/file.hpp"

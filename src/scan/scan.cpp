@@ -33,7 +33,6 @@
 #include "facts/facts_file.hpp"
 #include "scan/device/device_code.hpp"
 #include "scan/object_reader.hpp"
-#include "scan/object_summary.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"

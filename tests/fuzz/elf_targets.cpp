@@ -17,7 +17,6 @@
 #include "fuzz.hpp"
 #include "scan/object_queries.hpp"
 #include "scan/object_reader.hpp"
-#include "scan/object_summary.hpp"
 #include "scan/prefilter.hpp"
 #include "scan/scan.hpp"
 #include "scan/section_graph.hpp"

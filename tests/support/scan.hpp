@@ -14,7 +14,6 @@
 #include "elf/object_image.hpp"
 #include "elfaudit/facts.hpp"
 #include "scan/object_reader.hpp"
-#include "scan/object_summary.hpp"
 #include "scan/scan.hpp"
 #include "support/file.hpp"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "scan/object_summary.hpp"
+#include "scan/object_reader.hpp"
 #include "support/compile.hpp"
 #include "support/elf_writer.hpp"
 #include "support/name_hash.hpp"
