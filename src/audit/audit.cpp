@@ -22,7 +22,6 @@
 #include "scan/library_names.hpp"
 #include "scan/object_queries.hpp"
 #include "scan/scan.hpp"
-#include "scan/section_graph.hpp"
 #include "scan/suppliers.hpp"
 #include "stale/stale.hpp"
 #include "support/file.hpp"

@@ -87,7 +87,7 @@ class OutlineMaker {
     std::memcpy(kept_.data() + at, raw_.data() + at, size);
   }
 
-  /// Length and CIE pointer of each (LSB Core 10.6); section_graph.hpp reads no more.
+  /// Length and CIE pointer of each (LSB Core 10.6); read_eh_frame() reads no more.
   void keep_record_lengths(const GElf_Shdr& header) {
     const ByteOrder order =
         sections_.file_header().e_ident[EI_DATA] == ELFDATA2MSB ? ByteOrder::Big : ByteOrder::Little;

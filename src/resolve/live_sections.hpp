@@ -13,7 +13,7 @@
 #include "elfaudit/resolution.hpp"
 #include "resolve/exports.hpp"
 #include "scan/library_names.hpp"
-#include "scan/section_graph.hpp"
+#include "scan/object_queries.hpp"
 #include "target/linker_traits.hpp"
 
 namespace elfaudit {

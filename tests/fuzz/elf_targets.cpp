@@ -19,7 +19,6 @@
 #include "scan/object_reader.hpp"
 #include "scan/prefilter.hpp"
 #include "scan/scan.hpp"
-#include "scan/section_graph.hpp"
 #include "support/elf_writer.hpp"
 
 namespace elfaudit::fuzz {

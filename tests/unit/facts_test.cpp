@@ -16,7 +16,7 @@
 #include "facts/codec.hpp"
 #include "facts/facts_file.hpp"
 #include "input/job.hpp"
-#include "scan/section_graph.hpp"
+#include "scan/object_queries.hpp"
 #include "support/compile.hpp"
 #include "support/facts_builder.hpp"
 #include "support/file.hpp"

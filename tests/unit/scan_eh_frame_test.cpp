@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "scan/section_graph.hpp"
+#include "scan/object_queries.hpp"
 
 namespace elfaudit {
 namespace {
