@@ -1,6 +1,5 @@
 // gold's model of symbol resolution: one ordered pass in which versions are part of the name, and what a file says of a
-// name meets what is known of it. Rules: gold.cpp (files), gold_line.cpp (the line), gold_verdict.cpp (what comes of
-// it).
+// name meets what is known of it. Rules: gold.cpp.
 #pragma once
 
 #include <cstdint>
@@ -78,7 +77,7 @@ class GoldLink {
 
   enum class Answer : std::uint8_t { No, Yes, Unknown };
 
-  // The line (gold_line.cpp)
+  // The line
   void number_names_of_options() const;
   void read_line();
   void visit_run(std::uint32_t first, std::uint32_t end);
@@ -94,7 +93,7 @@ class GoldLink {
   void read_scripts_up_to(std::size_t place);
   void read_assignment(const Assignment& assignment);
 
-  // One file (gold.cpp)
+  // One file
   void add_object(ObjectId id);
   void add_shared_object(ObjectId id);
   void record_aliases(ObjectId id);
@@ -122,7 +121,7 @@ class GoldLink {
   void warn_of_common(const Known& known, const Mention& mention);
   void warn_of_default(const Known& known, const Mention& mention);
 
-  // What comes of it (gold_verdict.cpp)
+  // What comes of it
   void ask_for_options();
   void give_values();
   bool give_value(std::string_view name, bool provide, bool hidden);

@@ -56,7 +56,7 @@
 namespace elfaudit {
 
 // --- Versions, and the nodes of version scripts that they need. lld's rules are in lld_verdict.cpp, gold's in
-// gold_verdict.cpp, but for rule 2.
+// gold.cpp, but for rule 2.
 //
 //  1. A shared object that defines foo@V needs a node V in a version script. An executable may define versions of its
 //     own.

@@ -1,5 +1,5 @@
 """What gold does in its own way, beside names and versions (test_gold_versions.py). The rules are at the head of
-src/resolve/gold.cpp, gold_line.cpp and gold_verdict.cpp."""
+src/resolve/gold.cpp."""
 
 import pytest
 
