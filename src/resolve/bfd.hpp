@@ -57,7 +57,7 @@ class BfdLink {
   static bool wanted_from_archive(const Entry& entry, std::string_view name, const ObjectFacts& member);
   void extract(ObjectId id, const Entry& entry, std::string_view symbol);
   void take_whole(ObjectId id);
-  void add_device_link_object();  // nvlink.cpp
+  void add_device_link_object();  // device_link.cpp
   std::map<std::uint32_t, AskedFor> must_be_defined();
   void add_provided(std::map<std::uint32_t, AskedFor>& names);
   void add_root(std::map<std::uint32_t, AskedFor>& names);

@@ -10,9 +10,10 @@
 //     the line gives a value, unless nothing has mentioned it.
 //  3. What a script gives a value or uses counts from its place on; --defsym counts from the start. A use of what was
 //     given a value before is none.
-//  4. In a group, archives are searched over and over while there are more undefined names of objects than at its start.
-//  5. What --start-lib begins is searched like one archive, but object by object, in the order of the line; where one is
-//     taken, the last one takes its place.
+//  4. In a group, archives are searched over and over while there are more undefined names of objects than at its
+//     start.
+//  5. What --start-lib begins is searched like one archive, but object by object, in the order of the line; where one
+//     is taken, the last one takes its place.
 //  6. --whole-archive takes every member, in the order of the archive. Archives inside archives are not searched.
 //  7. All shared objects take part, but only the first of a soname.
 //
@@ -31,8 +32,8 @@
 // 11. foo@V in the section of a foo that the script made foo@@V (".symver foo, foo@V") takes plain foo from it.
 // 12. What an object defines again at the same place is not a duplicate, and neither is an absolute symbol of the same
 //     value, whoever has it.
-// 13. Among relocatable objects: strong beats common beats weak; the first of equals stays; two strong ones are an error
-//     unless one is of a --just-symbols file.
+// 13. Among relocatable objects: strong beats common beats weak; the first of equals stays; two strong ones are an
+//     error unless one is of a --just-symbols file.
 // 14. Any of these beats what a shared object defines, in either order. Of two shared objects the first wins, unless it
 //     is behind --as-needed and only weak references have asked for it. A shared object answers hidden references too,
 //     and its definition has the visibility of these then.

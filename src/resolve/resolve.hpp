@@ -21,8 +21,8 @@
 
 namespace elfaudit {
 
-// --- Device links: which there are, which image of each object takes part in each, and the rules of nvlink
-// (nvlink.cpp) and of clang's linkers (offload_link.cpp).
+// --- Device links: which there are, which image of each object takes part in each, and the rules of nvlink and of
+// clang's linkers (device_link.cpp).
 
 /// The image that nvlink takes of an object with this device code; kNone when it skips the object.
 std::uint32_t image_for(const DeviceFacts& facts, const GpuArch& target);
@@ -40,10 +40,6 @@ std::vector<DeviceInput> whole_program_images(const std::vector<InputFacts>& inp
 /// private copies of. `whole` are the images of whole_program_images().
 DeviceResolution resolve_device(const LinkJob& job, std::vector<DeviceTarget> targets,
                                 const std::vector<DeviceInput>& whole, const std::vector<InputFacts>& inputs);
-
-/// One target for a GPU that is not NVIDIA's; adds to `out`.
-void resolve_offload_link(const DeviceTarget& target, const DeviceLink& link, const std::vector<InputFacts>& inputs,
-                          DeviceResolution& out);
 
 // --- From "nothing defines it" to "the linker would report it".
 

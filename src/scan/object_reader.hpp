@@ -60,9 +60,9 @@ inline bool ends_in_function_name(std::string_view local) {
          local.find("__func__") != local.npos;
 }
 
-/// Not of what compilers make as they like: the names of types and functions, whose spelling is theirs; type information
-/// and construction vtables (the vtable beside them tells more); guards of function-local statics (8 bytes, 4 on Arm, 1
-/// for some); counters of coverage and profiles; nvcc's lists of an object's kernels and variables
+/// Not of what compilers make as they like: the names of types and functions, whose spelling is theirs; type
+/// information and construction vtables (the vtable beside them tells more); guards of function-local statics (8 bytes,
+/// 4 on Arm, 1 for some); counters of coverage and profiles; nvcc's lists of an object's kernels and variables
 /// (hostRefKernelArrayExternalLinkage). Nor of Fortran's blank common block, whose size may differ (Fortran 2018,
 /// 8.10.2.5).
 inline bool has_one_size(std::string_view name) {
@@ -92,9 +92,9 @@ inline DataPlace place_of_data(const ObjectFacts& object, const Symbol& symbol) 
 }
 
 // --- The hot readers: which globals an object mentions, and how, as 8 bytes each; and its facts. They read what nearly
-// every object is made of (ELF64, little-endian, ET_REL, sections counted in the header, no symbol versions, no LTO) and
-// give up on everything else, also on whatever is wrong: the reader behind read_object() then says what it is. So they
-// accept only what that one accepts, and never have to word an error.
+// every object is made of (ELF64, little-endian, ET_REL, sections counted in the header, no symbol versions, no LTO)
+// and give up on everything else, also on whatever is wrong: the reader behind read_object() then says what it is. So
+// they accept only what that one accepts, and never have to word an error.
 
 /// How an object mentions a global. In the low bits of a mention, with kThreadLocal.
 enum class MentionKind : std::uint8_t {
