@@ -466,9 +466,9 @@ class NvlinkTarget {
 // --- How clang links code for AMD's GPUs. Found by experiment with clang 14 and 19; tests/device/test_hip.py asks the
 // real ones.
 //
-//  1. `clang --hip-link` gives lld the code of every object and of every member of every archive. Two strong definitions
-//     of one name are an error, whatever they are, unless both are in COMDAT groups of one signature; weak ones yield.
-//     Neither sizes nor kinds are compared.
+//  1. `clang --hip-link` gives lld the code of every object and of every member of every archive. Two strong
+//     definitions of one name are an error, whatever they are, unless both are in COMDAT groups of one signature; weak
+//     ones yield. Neither sizes nor kinds are compared.
 //  2. A name that nothing defines is an error (--no-undefined) where code that stays refers to it. Weak references are
 //     none.
 //  3. Bitcode is compiled as one program, without what nothing uses: kernels stay, what else the host can see, and
