@@ -27,7 +27,7 @@
 //     foo@V, and foo where any input, a lazy one too, calls it foo@@V.
 //  10. What a shared object refers to, not weakly, is judged when all is read, if everything that it needs is on the
 //      line; by lld 14 only what was undefined when it read the shared object. Objects decide whether the name is weak
-//      then. With --wrap=foo its __real_foo is foo, and its foo stays foo. The rest is in shared_references.cpp.
+//      then. With --wrap=foo its __real_foo is foo, and its foo stays foo. The rest is in exports.cpp.
 //  11. What --defsym and a script's assignments use has to be defined by an object or by the linker, whatever
 //      --unresolved-symbols says; a shared object's counts where the program has a copy of it ("symbol not found").
 //

@@ -1,4 +1,4 @@
-// The relocations that a linker refuses: because of what they ask of the output, and because what they name is not in it.
+// The relocations that a linker refuses: for what they ask of the output, and since what they name is not in it.
 //
 // A relocation is read only when its type can be refused in this kind of output, and judged only when it takes part:
 // its object is linked, its section not dropped with a COMDAT twin, SHF_EXCLUDE or --gc-sections.
@@ -513,9 +513,9 @@ void find_refused_relocations(const LinkJob& job, std::vector<InputFacts>& input
 //  1. A COMDAT group that an earlier object brought is dropped with all its sections. What is outside of the group may
 //     name its globals, which the earlier one has too; its local symbols are gone. Compilers keep to that (gABI 4
 //     "Section Groups"); two versions of one, or two compilers, may divide a function differently.
-//  2. GNU ld refuses that in every output, gold and lld in one that is not linked again; mold takes zero for the address.
-//     lld asks sections with SHF_ALLOC alone. Debug information, records and tables of handlers are excepted. A section
-//     of SHF_LINK_ORDER that belongs to a dropped one goes with it in GNU ld; lld refuses it.
+//  2. GNU ld refuses that in every output, gold and lld in one that is not linked again; mold takes zero for the
+//     address. lld asks sections with SHF_ALLOC alone. Debug information, records and tables of handlers are excepted.
+//     A section of SHF_LINK_ORDER that belongs to a dropped one goes with it in GNU ld; lld refuses it.
 //  3. gold treats what --gc-sections removes alike. Only sections without SHF_ALLOC, which keep nothing, can name it;
 //     GNU ld removes those that have relocations.
 

@@ -49,7 +49,6 @@
 #include "elfaudit/resolution.hpp"
 #include "resolve/exports.hpp"
 #include "resolve/relocation_rules.hpp"
-#include "resolve/shared_references.hpp"
 #include "support/strings.hpp"
 #include "target/linker_traits.hpp"
 
