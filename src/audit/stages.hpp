@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "elfaudit/audit.hpp"
-#include "resolve/link_names.hpp"
+#include "resolve/link_symbols.hpp"
 #include "scan/prefilter.hpp"
 #include "scan/scan.hpp"
 

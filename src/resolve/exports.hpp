@@ -1,5 +1,5 @@
-// Which definitions the output exports (visibility, version scripts, dynamic lists, --exclude-libs), and what the shared
-// objects of the link need and are not given.
+// Which definitions the output exports (visibility, version scripts, dynamic lists, --exclude-libs), and what the
+// shared objects of the link need and are not given.
 #pragma once
 
 #include <functional>

@@ -1,15 +1,203 @@
-// The table of symbols that the engines work on, and what an output is.
+// Numbers the names of a link, fills in results, and knows the names that linkers define.
 
 #include "resolve/link_symbols.hpp"
 
+#include <elf.h>
+
 #include <algorithm>
+#include <bit>
 #include <cassert>
+#include <initializer_list>
+#include <optional>
 #include <set>
 
+#include "support/name_hash.hpp"
 #include "support/strings.hpp"
+#include "support/threads.hpp"
 #include "target/gpu_arch.hpp"
+#include "target/linker_traits.hpp"
 
 namespace elfaudit {
+
+// --- Numbers names in two passes: all threads hash them, then each shard's names are looked up by one thread, in the
+// order of the line. Names of indexes are put where their hash finds them, and read when a symbol has that hash.
+
+namespace {
+
+constexpr std::uint32_t kShardShift = 61;  // of 64 bits: those above say which shard, those below which slot
+
+}  // namespace
+
+LinkNames::LinkNames(const std::vector<InputFacts>& inputs)
+    : inputs_(inputs), ids_(inputs.size()), index_ids_(inputs.size()) {
+  list_offers();
+  std::vector<Batch> batches;
+  for (std::uint32_t i = 0; i < inputs.size(); ++i) {
+    const InputFacts& input = inputs[i];
+    ids_[i].resize(input.objects.size());
+    for (std::uint32_t o = 0; o < input.objects.size(); ++o)
+      if (!input.objects[o].symbols.empty()) batches.push_back({&ids_[i][o], &input.objects[o], {}});
+  }
+  number(std::move(batches));
+}
+
+void LinkNames::add_members(std::span<const ObjectId> members) {
+  std::vector<Batch> batches;
+  for (const ObjectId id : members) {
+    const ObjectFacts& object = inputs_[id.input].objects[id.object];
+    if (!object.symbols.empty()) batches.push_back({&ids_[id.input][id.object], &object, {}});
+  }
+  number(std::move(batches));
+}
+
+/// All threads hash the names; then each shard takes its own.
+void LinkNames::list_offers() {
+  std::vector<std::vector<std::uint64_t>> hashes(inputs_.size());
+  for_each_parallel(inputs_.size(), 1, [&](std::size_t i) {
+    const InputFacts& archive = inputs_[i];
+    index_ids_[i].assign(archive.index.size(), kAbsent);
+    hashes[i].resize(archive.index.size());
+    for (std::size_t e = 0; e < archive.index.size(); ++e)
+      hashes[i][e] = hash_text(archive.index_name(archive.index[e]));
+  });
+  for_each_parallel(kShards, 1,
+                    [&](std::size_t s) { list_offers_in(shards_[s], static_cast<std::uint32_t>(s), hashes); });
+}
+
+/// From the last to the first, each put before those of its hash.
+void LinkNames::list_offers_in(Shard& shard, std::uint32_t which, std::span<const std::vector<std::uint64_t>> hashes) {
+  std::size_t count = 0;
+  for (const std::vector<std::uint64_t>& of_input : hashes)
+    count += static_cast<std::size_t>(std::count_if(of_input.begin(), of_input.end(),
+                                                    [&](std::uint64_t hash) { return hash >> kShardShift == which; }));
+  if (count == 0) return;
+  shard.offers.reserve(count);
+  shard.offer_slots.resize(std::bit_ceil(2 * count));
+  for (auto i = static_cast<std::uint32_t>(hashes.size()); i-- > 0;) {
+    for (auto e = static_cast<std::uint32_t>(hashes[i].size()); e-- > 0;) {
+      if (hashes[i][e] >> kShardShift != which) continue;
+      const auto hash = static_cast<std::uint32_t>(hashes[i][e]);
+      Shard::Slot& slot = shard.offer_slots[shard.probe_offers(hash)];
+      shard.offers.push_back({i, e, slot.id});
+      slot = {hash, static_cast<std::uint32_t>(shard.offers.size() - 1)};
+    }
+  }
+}
+
+/// The slot of that hash, or the free one where it would go.
+std::size_t LinkNames::Shard::probe_offers(std::uint32_t hash) const {
+  const std::size_t mask = offer_slots.size() - 1;
+  for (std::size_t at = hash & mask;; at = (at + 1) & mask)
+    if (offer_slots[at].id == kAbsent || offer_slots[at].hash == hash) return at;
+}
+
+std::uint32_t LinkNames::Shard::first_offer(std::uint32_t hash) const {
+  return offers.empty() ? kAbsent : offer_slots[probe_offers(hash)].id;
+}
+
+/// nullptr when no index has the name.
+const LinkNames::Offer* LinkNames::offer_of(const Shard& shard, std::string_view name, std::uint32_t hash) const {
+  std::uint32_t at = shard.first_offer(hash);
+  while (at != kAbsent && name_of(shard.offers[at]) != name) at = shard.offers[at].next;
+  return at == kAbsent ? nullptr : &shard.offers[at];
+}
+
+void LinkNames::hash_names(Batch& batch) {
+  const std::size_t count = batch.object->symbols.size();
+  batch.ids->resize(count);
+  batch.hashes.resize(count);
+  batch.by_shard.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    batch.hashes[i] = hash_text(batch.name(i));
+    ++batch.begins[(batch.hashes[i] >> kShardShift) + 1];
+  }
+  for (std::uint32_t s = 0; s < kShards; ++s) batch.begins[s + 1] += batch.begins[s];
+  auto next = batch.begins;
+  for (std::uint32_t i = 0; i < count; ++i) batch.by_shard[next[batch.hashes[i] >> kShardShift]++] = i;
+}
+
+void LinkNames::number(std::vector<Batch> batches) {
+  constexpr std::size_t kGrain = 8;  // objects
+  for_each_parallel(batches.size(), kGrain, [&](std::size_t b) { hash_names(batches[b]); });
+  for_each_parallel(kShards, 1,
+                    [&](std::size_t shard) { number_in(shards_[shard], static_cast<std::uint32_t>(shard), batches); });
+  measure();
+}
+
+void LinkNames::measure() {
+  for (std::uint32_t s = 0; s < kShards; ++s)
+    if (const auto count = static_cast<std::uint32_t>(shards_[s].names.size()); count != 0)
+      size_ = std::max(size_, (count - 1) * kShards + s + 1);
+}
+
+void LinkNames::Shard::make_room(std::size_t coming) {
+  const std::size_t wanted = std::bit_ceil(2 * (names.size() + coming));
+  if (wanted <= slots.size()) return;
+  std::vector<Slot> old(wanted);
+  old.swap(slots);
+  for (const Slot& slot : old) {
+    if (slot.id == kAbsent) continue;
+    std::size_t at = slot.hash & (wanted - 1);
+    while (slots[at].id != kAbsent) at = (at + 1) & (wanted - 1);
+    slots[at] = slot;
+  }
+}
+
+/// The slot that has the name, or the free one where it would go.
+std::size_t LinkNames::Shard::probe(std::string_view name, std::uint32_t hash) const {
+  const std::size_t mask = slots.size() - 1;
+  for (std::size_t at = hash & mask;; at = (at + 1) & mask)
+    if (slots[at].id == kAbsent || (slots[at].hash == hash && names[slots[at].id / kShards] == name)) return at;
+}
+
+void LinkNames::number_in(Shard& shard, std::uint32_t which, std::span<const Batch> batches) {
+  std::size_t coming = 0;
+  for (const Batch& batch : batches) coming += batch.of_shard(which).size();
+  if (coming == 0) return;
+  shard.make_room(coming);
+  for (const Batch& batch : batches)
+    for (const std::uint32_t i : batch.of_shard(which))
+      (*batch.ids)[i] = add_name(shard, which, batch.name(i), static_cast<std::uint32_t>(batch.hashes[i]));
+}
+
+/// There is room. A new name is given to the entries of indexes that have it.
+std::uint32_t LinkNames::add_name(Shard& shard, std::uint32_t which, std::string_view name, std::uint32_t hash) {
+  Shard::Slot& slot = shard.slots[shard.probe(name, hash)];
+  if (slot.id != kAbsent) return slot.id;
+  slot = {hash, static_cast<std::uint32_t>(shard.names.size()) * kShards + which};
+  shard.names.push_back(name);
+  shard.first_offers.push_back(shard.first_offer(hash));
+  for (std::uint32_t at = shard.first_offers.back(); at != kAbsent; at = shard.offers[at].next)
+    if (const Offer& offer = shard.offers[at]; name_of(offer) == name) index_ids_[offer.input][offer.entry] = slot.id;
+  return slot.id;
+}
+
+bool LinkNames::add_asked() {
+  if (asked_.empty()) return false;
+  for (const std::string& asked : asked_) {
+    const std::uint64_t hash = hash_text(asked);
+    const auto which = static_cast<std::uint32_t>(hash >> kShardShift);
+    const auto slot_hash = static_cast<std::uint32_t>(hash);
+    Shard& shard = shards_[which];
+    shard.make_room(1);
+    add_name(shard, which, name_of(*offer_of(shard, asked, slot_hash)), slot_hash);  // a view that stays good
+  }
+  asked_.clear();
+  measure();
+  return true;
+}
+
+std::uint32_t LinkNames::find(std::string_view name) const {
+  const std::uint64_t hash = hash_text(name);
+  const auto slot_hash = static_cast<std::uint32_t>(hash);
+  const Shard& shard = shards_[hash >> kShardShift];
+  const std::uint32_t known = shard.slots.empty() ? kAbsent : shard.slots[shard.probe(name, slot_hash)].id;
+  if (known == kAbsent && offer_of(shard, name, slot_hash) != nullptr) asked_.emplace(name);
+  return known;
+}
+
+// --- How a result begins and is filled in
+
 namespace {
 
 constexpr std::string_view kWrapper = "__fatbinwrap";
@@ -71,12 +259,6 @@ Resolution blank_resolution(const LinkJob& job, const std::vector<InputFacts>& i
   return blank;
 }
 
-// For each device-linked object, members of archives included, it
-//
-//  1. defines __cudaRegisterLinkedBinary_X, which that object refers to, and
-//  2. refers to __fatbinwrap_X, which that object defines: so the host link extracts every member with device code.
-//
-// Found by experiment with CUDA 13.0. X is the module's id, the rest of the name.
 std::string_view known_name(const LinkInput& input, const ObjectFacts& facts) {
   if (!facts.soname.empty()) return facts.soname;
   const std::string_view path = facts.origin.path;
@@ -108,6 +290,12 @@ static void define_hip_handles(const std::vector<InputFacts>& inputs, DeviceLink
   made.defines.assign(names.begin(), names.end());
 }
 
+// For each device-linked object, members of archives included, it
+//
+//  1. defines __cudaRegisterLinkedBinary_X, which that object refers to, and
+//  2. refers to __fatbinwrap_X, which that object defines: so the host link extracts every member with device code.
+//
+// Found by experiment with CUDA 13.0. X is the module's id, the rest of the name.
 DeviceLinkObject device_link_object(const LinkJob& job, const std::vector<InputFacts>& inputs) {
   DeviceLinkObject made;
   if (!job.device_linked || !job.device) return made;
@@ -193,6 +381,151 @@ void UndefinedNames::each_symbol(const std::function<void(SymbolId, const Object
 void UndefinedNames::finish() {
   std::sort(resolution_.unresolved.begin(), resolution_.unresolved.end(),
             [](const Unresolved& a, const Unresolved& b) { return a.symbol < b.symbol; });
+}
+
+// --- The names that a linker defines itself. GNU ld: its default scripts (ld --verbose), ldemul and the code of each
+// target (bfd/elf64-ppc.c); gold: defstd.cc; lld: Writer.cpp; mold: its output chunks. Every list was tried, for every
+// kind of output: tests/link/test_undefined.py, and for other machines tests/link/test_cross.py. Asked only about names
+// that nothing defines.
+
+namespace {
+
+/// The link that is asked about.
+struct Asked {
+  const LinkJob& job;
+  const MachineTraits& machine;
+  bool dynamic;  ///< a shared object is on the line
+};
+
+/// Where the parts of the output begin and end.
+bool is_layout_name(std::string_view name) {
+  return is_among(name, {"_end", "end", "_edata", "edata", "_etext", "etext", "__bss_start"});
+}
+
+bool is_array_bound(std::string_view name) {
+  return is_among(name, {"__init_array_start", "__init_array_end", "__fini_array_start", "__fini_array_end",
+                         "__preinit_array_start", "__preinit_array_end"});
+}
+
+bool is_relative_plt_bound(std::string_view name, const Asked& link) {
+  const bool in_script = traits_of(link.job).script_is_whole && has_word(link.machine.script_iplt_names, name);
+  return in_script || has_word(link.machine.iplt_names, name);
+}
+
+/// The number that a name ends in, behind the last "_"; of "_restgpr0_29", the code with which functions compiled for
+/// size restore registers 29 to 31, the first register's.
+std::optional<int> register_of(std::string_view name) {
+  if (name.size() < 3 || name[name.size() - 3] != '_') return std::nullopt;
+  const char tens = name[name.size() - 2];
+  const char ones = name[name.size() - 1];
+  if (tens < '0' || tens > '9' || ones < '0' || ones > '9') return std::nullopt;
+  return (tens - '0') * 10 + (ones - '0');
+}
+
+/// Is the name one of `savers`, each of which is the first of its kind, or one of the same kind for a later register?
+bool saves_registers(std::string_view name, std::string_view savers) {
+  const std::optional<int> number = register_of(name);
+  if (!number || *number > 31) return false;
+  const std::string_view stem = name.substr(0, name.size() - 2);
+  return any_word(savers, [&](std::string_view first) {
+    return first.substr(0, first.size() - 2) == stem && register_of(first) <= number;
+  });
+}
+
+/// What only one machine's linkers define.
+bool of_machine(std::string_view name, const Asked& link) {
+  const MachineTraits& machine = link.machine;
+  const LinkerTraits& linker = traits_of(link.job);
+  if (has_word(machine.names, name)) return true;
+  if (linker.saves_registers && saves_registers(name, machine.savers)) return true;
+  if (linker.saves_vector_registers && saves_registers(name, machine.vector_savers)) return true;
+  if (linker.script_is_whole && link.job.replaces_default_script) return false;
+  return has_word(machine.layout_names, name) ||
+         (link.job.output == OutputKind::Executable && has_word(machine.program_names, name));
+}
+
+/// What GNU ld's default script of one machine has besides.
+bool in_script_of_machine(std::string_view name, const Asked& link) {
+  return has_word(link.machine.script_names, name) ||
+         (link.job.output == OutputKind::Executable && has_word(link.machine.script_program_names, name));
+}
+
+bool by_bfd(std::string_view name, const Asked& link) {
+  // _TLS_MODULE_BASE_ needs a thread-local section, which code that refers to it brings.
+  if (name == "_TLS_MODULE_BASE_") return true;
+  if (link.job.replaces_default_script) return false;
+  // -N and -n leave the headers out of memory, but for a dynamic section's sake.
+  if (name == "__ehdr_start") return link.dynamic || !link.job.warnings.one_segment;
+  if (is_layout_name(name) || name == "__etext" || in_script_of_machine(name, link)) return true;
+  if (link.job.output == OutputKind::SharedObject) return false;
+  if (is_among(name, {"__executable_start", "__tdata_start"}) || is_array_bound(name)) return true;
+  return is_relative_plt_bound(name, link) && !link.job.pie;
+}
+
+bool by_gold(std::string_view name, const Asked& link) {
+  if (has_word(link.machine.gold_names, name)) return true;
+  if (name == "_TLS_MODULE_BASE_") return true;  // as for GNU ld
+  if (is_layout_name(name) || is_array_bound(name) || is_among(name, {"__etext", "__executable_start"})) return true;
+  if (name == "__ehdr_start") return !link.job.replaces_default_script;
+  if (link.dynamic || link.job.output != OutputKind::Executable || link.job.pie) return false;
+  return is_relative_plt_bound(name, link);
+}
+
+bool by_lld(std::string_view name, const Asked& link) {
+  if (is_among(name, {"__ehdr_start", "__executable_start", "__dso_handle", "_TLS_MODULE_BASE_"})) return true;
+  if (is_layout_name(name)) return !link.job.replaces_default_script;
+  if (is_relative_plt_bound(name, link)) return link.job.output == OutputKind::Executable && !link.job.pie;
+  return is_array_bound(name);
+}
+
+bool by_mold(std::string_view name, const Asked& link) {
+  return is_layout_name(name) || is_array_bound(name) || is_relative_plt_bound(name, link) ||
+         is_among(name, {"__ehdr_start", "__executable_start", "__dso_handle", "_TLS_MODULE_BASE_", "_DYNAMIC",
+                         "_PROCEDURE_LINKAGE_TABLE_", "__GNU_EH_FRAME_HDR"});
+}
+
+}  // namespace
+
+bool exported_by_lld(std::string_view name) {
+  return is_layout_name(name) || name.starts_with("__start_") || name.starts_with("__stop_");
+}
+
+const MachineTraits& machine_of(const ObjectFacts& object) {
+  return traits_of(Machine{object.machine, object.is_64, object.big_endian});
+}
+
+const MachineTraits& machine_of(const std::vector<InputFacts>& inputs) {
+  for (const InputFacts& input : inputs)
+    for (const ObjectFacts& object : input.objects)
+      if (object.machine != 0) return machine_of(object);
+  return traits_of(Machine{});
+}
+
+bool defined_by_linker(std::string_view name, const LinkJob& job, const MachineTraits& machine, bool dynamic) {
+  const Asked link{job, machine, dynamic};
+  if (name == "_GLOBAL_OFFSET_TABLE_" || of_machine(name, link)) return true;
+  if (name == "_DYNAMIC" && (dynamic || job.pie || job.output == OutputKind::SharedObject)) return true;
+  switch (traits_of(job).rules) {
+    case ResolutionRules::GnuLd:
+      return by_bfd(name, link);
+    case ResolutionRules::Gold:
+      return by_gold(name, link);
+    case ResolutionRules::Lld:
+      return by_lld(name, link);
+    case ResolutionRules::Mold:
+      return by_mold(name, link);
+  }
+  return false;
+}
+
+bool answered_by_linker(const Unresolved& name, const LinkJob& job, const MachineTraits& machine, bool dynamic) {
+  // GNU ld makes these two for relocations of the output's own machine.
+  if (name.foreign && is_among(name.symbol, {"_GLOBAL_OFFSET_TABLE_", "_DYNAMIC"})) return false;
+  const MachineTraits& output = name.foreign ? traits_of(machine_of_format(job.foreign_to)) : machine;
+  if (!defined_by_linker(name.symbol, job, output, dynamic)) return false;
+  if (name.option.empty() || !traits_of(job).stops_at_expression) return true;
+  if (name.symbol == "_GLOBAL_OFFSET_TABLE_") return !name.references.empty();
+  return !is_among(name.symbol, {"__ehdr_start", "_TLS_MODULE_BASE_"});
 }
 
 }  // namespace elfaudit

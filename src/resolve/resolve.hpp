@@ -13,7 +13,7 @@
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
 #include "resolve/exports.hpp"
-#include "resolve/link_names.hpp"
+#include "resolve/link_symbols.hpp"
 #include "resolve/live_sections.hpp"
 #include "scan/object_queries.hpp"
 #include "scan/scan.hpp"
@@ -145,26 +145,10 @@ Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs);
 /// The same with names that are numbered already.
 Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs, LinkNames& names);
 
-/// A name that the linker itself defines when something refers to it: "_end", "__bss_start", "_GLOBAL_OFFSET_TABLE_".
-/// Not the __start_SECTION kind, which need the section.
-/// `machine`: the output's, see machine_of(). `dynamic`: a shared object takes part in the link.
-bool defined_by_linker(std::string_view name, const LinkJob& job, const MachineTraits& machine, bool dynamic);
-
 /// Is the name missed by an expression, of --defsym or of a script?
 bool is_operand(const LinkJob& job, const Unresolved& name);
 
-/// Does it define the name, and in time where an expression asks for it? GNU ld evaluates before it has all of them.
-bool answered_by_linker(const Unresolved& name, const LinkJob& job, const MachineTraits& machine, bool dynamic);
-
 /// A definition that another of its kind collides with: not weak, common or in a COMDAT group.
 bool is_strong_definition(const ObjectFacts& object, const Symbol& symbol);
-
-const MachineTraits& machine_of(const ObjectFacts& object);
-
-/// That of the first object.
-const MachineTraits& machine_of(const std::vector<InputFacts>& inputs);
-
-/// Can a shared object refer to that name of lld's own? All but the bounds of the output's parts are hidden.
-bool exported_by_lld(std::string_view name);
 
 }  // namespace elfaudit

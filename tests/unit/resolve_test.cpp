@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "resolve/link_names.hpp"
+#include "resolve/link_symbols.hpp"
 #include "support/facts_builder.hpp"
 #include "support/threads.hpp"
 
