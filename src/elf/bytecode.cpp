@@ -12,9 +12,9 @@
 #include <unordered_map>
 
 #include "elf/bitstream.hpp"
+#include "elf/elf_file.hpp"
 #include "elf/file_kind.hpp"
 #include "elf/object_image.hpp"
-#include "elf/symbol_reader.hpp"
 #include "elfaudit/error.hpp"
 #include "support/bytes.hpp"
 
@@ -94,7 +94,7 @@ GccHeader gcc_header(const ElfSections& sections, std::size_t index) {
 bool has_slim_symbol(const ElfSections& sections) {
   for (std::size_t index = 1; index < sections.count(); ++index) {
     if (sections.header(index).sh_type != SHT_SYMTAB) continue;
-    const SymbolTable table = open_symbol_table(sections, index);
+    const ElfSymbols table = open_symbol_table(sections, index);
     return table.strings.bytes().find(std::string_view("\0__gnu_lto_slim\0", 16)) != std::string_view::npos;
   }
   return false;

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "elf/elf_file.hpp"
-#include "elf/symbol_reader.hpp"
 #include "elfaudit/error.hpp"
 #include "scan/object_tables.hpp"
 #include "scan/scan.hpp"
@@ -288,7 +287,7 @@ class LocalUseFinder {
   std::span<const std::uint32_t> targets_;
   bool unallocated_;
   std::size_t table_index_ = 0;
-  SymbolTable symbols_;
+  ElfSymbols symbols_;
   std::vector<std::uint32_t> section_of_;  // of each local symbol
   std::vector<LocalUse> found_;
 };
@@ -314,7 +313,7 @@ void for_each_local(const Origin& origin, Visit visit) {
   const ElfSections sections(file, origin);
   for (std::size_t i = 1; i < sections.count(); ++i) {
     if (sections.header(i).sh_type != SHT_SYMTAB) continue;
-    const SymbolTable table = open_symbol_table(sections, i);
+    const ElfSymbols table = open_symbol_table(sections, i);
     for (std::uint32_t s = 1; s < table.first_global && s < table.count; ++s) {
       GElf_Sym entry;
       if (gelf_getsym(table.data, static_cast<int>(s), &entry) == nullptr) break;
@@ -380,7 +379,7 @@ class KeptLocalReader {
   }
 
  private:
-  void read(const SymbolTable& table) {
+  void read(const ElfSymbols& table) {
     // GNU ld writes the globals that a version script made local last among the locals, behind an STT_FILE without a
     // name; before it they are with their source file, and are static.
     const std::uint64_t made_local = last_nameless_file(table);
@@ -397,7 +396,7 @@ class KeptLocalReader {
     }
   }
 
-  static std::uint64_t last_nameless_file(const SymbolTable& table) {
+  static std::uint64_t last_nameless_file(const ElfSymbols& table) {
     for (std::uint64_t i = std::min(table.first_global, table.count); i-- > 1;) {
       GElf_Sym entry;
       if (gelf_getsym(table.data, static_cast<int>(i), &entry) == nullptr) break;
@@ -585,7 +584,7 @@ class AskedReader {
 
   const ElfSections& sections_;
   const RelocationQuestion& question_;
-  SymbolTable symbols_;
+  ElfSymbols symbols_;
   const Elf_Data* extended_ = nullptr;
   std::size_t table_index_ = 0;  ///< of the symbol table's section
   std::size_t extended_index_ = 0;
@@ -907,7 +906,7 @@ class GraphReader {
 
   const ElfSections& sections_;
   SectionGraph graph_;
-  SymbolTable symbols_;
+  ElfSymbols symbols_;
   const Elf_Data* extended_ = nullptr;
   std::size_t descriptors_ = 0;                               ///< header index; 0: none
   std::unordered_map<std::uint64_t, std::uint32_t> code_at_;  ///< of the descriptor at an offset

@@ -19,7 +19,6 @@
 #include "elf/elf_file.hpp"
 #include "elf/file_kind.hpp"
 #include "elf/object_image.hpp"
-#include "elf/symbol_reader.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/facts.hpp"
 #include "scan/device/device_code.hpp"
@@ -35,7 +34,7 @@ namespace {
 class SymbolVersions {
  public:
   /// Finds the version sections that belong to symbol table `symbols`. Throws InputError.
-  SymbolVersions(const ElfSections& sections, const SymbolTable& symbols, Strings& strings);
+  SymbolVersions(const ElfSections& sections, const ElfSymbols& symbols, Strings& strings);
 
   enum class Scope : std::uint8_t { Local, Plain, Versioned };
   struct Version {
@@ -75,7 +74,7 @@ constexpr std::uint32_t kMaxVersions = 0x8000;  // what the index can distinguis
 /// gelf_getver* take the offset as an int and check it against the data.
 bool fits(std::uint64_t offset) { return offset <= std::numeric_limits<int>::max(); }
 
-SymbolVersions::SymbolVersions(const ElfSections& sections, const SymbolTable& symbols, Strings& strings)
+SymbolVersions::SymbolVersions(const ElfSections& sections, const ElfSymbols& symbols, Strings& strings)
     : sections_(sections), strings_(strings) {
   std::size_t definitions = 0;
   std::size_t needs = 0;
@@ -437,7 +436,7 @@ class RelocatableReader {
   Strings strings_;
   UsedSections used_;
   std::size_t symbol_table_index_ = 0;
-  SymbolTable symbols_;
+  ElfSymbols symbols_;
   std::vector<IndexTable> index_tables_;     // SHT_SYMTAB_SHNDX
   const Elf_Data* extended_ = nullptr;       // the one of symbols_, once a symbol needs it
   std::vector<std::size_t> group_sections_;  // SHT_GROUP and linkonce, ascending
@@ -580,7 +579,7 @@ class DynamicReader {
   std::size_t symbol_table_index_ = 0;
   std::size_t dynamic_index_ = 0;
   std::size_t needed_bytes_ = 0;
-  SymbolTable symbols_;
+  ElfSymbols symbols_;
 };
 
 /// Fills in the dynamic symbols, their versions and the dynamic section's names of a shared object or executable, and

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "elf/bytecode.hpp"
-#include "elf/symbol_reader.hpp"
+#include "elf/elf_file.hpp"
 #include "elfaudit/facts.hpp"
 #include "scan/device/device_code.hpp"
 #include "scan/object_tables.hpp"

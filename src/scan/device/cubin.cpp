@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "elf/elf_file.hpp"
-#include "elf/symbol_reader.hpp"
 #include "elfaudit/device.hpp"
 #include "elfaudit/error.hpp"
 #include "support/bytes.hpp"
@@ -73,7 +72,7 @@ void for_each_call_graph_pair(const ElfSections& cubin, std::size_t section, con
 
 class CallReader {
  public:
-  CallReader(const ElfSections& cubin, const SymbolTable& table, const std::vector<DeviceSymbol>& symbols)
+  CallReader(const ElfSections& cubin, const ElfSymbols& table, const std::vector<DeviceSymbol>& symbols)
       : cubin_(cubin), table_(table), numbers_(static_cast<std::size_t>(table.count), kNone) {
     for (const DeviceSymbol& symbol : symbols) numbers_[symbol.index] = globals_++;
     next_ = globals_;
@@ -105,7 +104,7 @@ class CallReader {
   }
 
   const ElfSections& cubin_;
-  const SymbolTable& table_;
+  const ElfSymbols& table_;
   std::vector<std::uint32_t> numbers_;  // by symbol index
   std::uint32_t globals_ = 0;
   std::uint32_t next_ = 0;
@@ -113,7 +112,7 @@ class CallReader {
 };
 
 /// One for each symbol of the table. Throws InputError.
-std::vector<CubinPrototype> cubin_prototypes(const ElfSections& cubin, const SymbolTable& symbols) {
+std::vector<CubinPrototype> cubin_prototypes(const ElfSections& cubin, const ElfSymbols& symbols) {
   std::vector<CubinPrototype> prototypes(static_cast<std::size_t>(symbols.count));
   const auto set = [&](std::size_t section, std::uint32_t symbol, CubinPrototype prototype) {
     if (symbol >= prototypes.size())
@@ -134,7 +133,7 @@ std::vector<CubinPrototype> cubin_prototypes(const ElfSections& cubin, const Sym
 }
 
 /// `symbols`: what was made of the table's global symbols. Throws InputError.
-std::vector<DeviceCall> cubin_calls(const ElfSections& cubin, const SymbolTable& table,
+std::vector<DeviceCall> cubin_calls(const ElfSections& cubin, const ElfSymbols& table,
                                     const std::vector<DeviceSymbol>& symbols) {
   return CallReader(cubin, table, symbols).run();
 }
@@ -415,7 +414,7 @@ class CubinReader {
 
   const ElfSections& sections_;
   DeviceSymbols facts_;
-  std::optional<SymbolTable> table_;
+  std::optional<ElfSymbols> table_;
   std::size_t extended_ = 0;
   Elf_Data* extended_data_ = nullptr;
   std::vector<CubinPrototype> prototypes_;  // by symbol index

@@ -11,7 +11,6 @@
 
 #include "elf/bytecode.hpp"
 #include "elf/elf_file.hpp"
-#include "elf/symbol_reader.hpp"
 #include "scan/device/decoders.hpp"
 
 namespace elfaudit {
@@ -228,7 +227,7 @@ class GpuElfReader {
     const std::uint32_t wanted = facts_.relocatable ? SHT_SYMTAB : SHT_DYNSYM;
     for (std::size_t i = 1; i < sections_.count(); ++i) {
       if (sections_.header(i).sh_type != wanted) continue;
-      const SymbolTable table = open_symbol_table(sections_, i);
+      const ElfSymbols table = open_symbol_table(sections_, i);
       facts_.strings.assign(table.strings.bytes());
       for (std::uint64_t s = 1; s < table.count; ++s) add(table, static_cast<std::uint32_t>(s));
       break;  // gABI 4 "Sections": there is one
@@ -237,7 +236,7 @@ class GpuElfReader {
   }
 
  private:
-  void add(const SymbolTable& table, std::uint32_t index) {
+  void add(const ElfSymbols& table, std::uint32_t index) {
     GElf_Sym entry;
     if (gelf_getsym(table.data, static_cast<int>(index), &entry) == nullptr) sections_.fail(elf_errmsg(-1));
     const unsigned type = GELF_ST_TYPE(entry.st_info);
