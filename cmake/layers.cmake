@@ -12,7 +12,8 @@ set(ELFAUDIT_LAYERS
   "load locate/why package resolve"
   "divergence stale"
   "rules"
-  "locate rules/python"
+  "locate rules/loading"
+  "rules/python"
   "audit report"
   "diagnose gate"
   "cli")

@@ -13,8 +13,12 @@ FILES = sorted(file for file in SRC.rglob("*") if file.suffix in (".cpp", ".hpp"
 
 
 # Each is a library by itself, which can be read without the others: the way to a place in the source, what ships, what
-# is out of date, logs, and the command line.
-BESIDE_THE_CORE = {"locate", "locate/dwarf", "locate/source", "locate/why", "package", "load", "rules/python", "stale", "divergence", "diagnose", "cli"}
+# is loaded, what is out of date, logs, and the command line; formats of others (device code, the files of builds) and of
+# our own (facts); baselines and suppressions.
+BESIDE_THE_CORE = {
+    "locate", "locate/dwarf", "locate/source", "locate/why", "package", "load", "rules/loading", "rules/python", "stale", "divergence",
+    "diagnose", "cli", "scan/device", "input/build", "facts", "gate",
+}  # fmt: skip
 
 
 def layers():
@@ -83,11 +87,16 @@ def test_few_headers_have_one_reader():
     assert len(alone) <= 20, alone
 
 
+def test_few_files():
+    """A file is a concept: a new one has a name that the field knows, or its text belongs into another."""
+    assert sum(1 for file in SRC.rglob("*") if file.is_file()) <= 280
+
+
 def test_the_core_can_be_held_in_the_head():
-    """From the link line to the report: input, scan, resolve, rules, audit, report and what they stand on."""
+    """From the link line to the report: input, elf, scan, resolve, rules, audit, report, and what these call at every step."""
     assert BESIDE_THE_CORE < set(layers())
     core = [file for file in FILES if folder_of(file) not in BESIDE_THE_CORE]
-    assert sum(file.read_text().count("\n") for file in core) < 49_720
+    assert sum(file.read_text().count("\n") for file in core) < 40_000
 
 
 def test_no_inline_function_is_defined_a_second_time():

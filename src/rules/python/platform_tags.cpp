@@ -32,7 +32,7 @@
 #include <vector>
 
 #include "load/load_closure.hpp"
-#include "rules/loaded.hpp"
+#include "rules/loading/loaded.hpp"
 #include "rules/python/python_modules.hpp"
 #include "rules/rules.hpp"
 #include "target/machine_traits.hpp"

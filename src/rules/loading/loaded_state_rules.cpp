@@ -20,7 +20,7 @@
 #include <unordered_set>
 
 #include "load/load_closure.hpp"
-#include "rules/loaded.hpp"
+#include "rules/loading/loaded.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {

@@ -20,7 +20,7 @@
 #include <utility>
 
 #include "load/load_closure.hpp"
-#include "rules/loaded.hpp"
+#include "rules/loading/loaded.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit {

@@ -1,6 +1,6 @@
 // The loaded images behind rules about libraries at run time.
 
-#include "rules/loaded.hpp"
+#include "rules/loading/loaded.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -29,7 +29,7 @@
 #include <vector>
 
 #include "elfaudit/error.hpp"
-#include "rules/loaded.hpp"
+#include "rules/loading/loaded.hpp"
 #include "support/name_hash.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
