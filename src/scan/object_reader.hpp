@@ -105,7 +105,7 @@ enum class MentionKind : std::uint8_t {
   Common,       ///< neither is this, but an archive's member with a definition is taken in for it
   Needed,       ///< refers to it
   WeakNeeded,   ///< refers to it weakly
-  Marker,       ///< no mention: the object that the following ones are of (prefilter.hpp)
+  Marker,       ///< no mention: the object that the following ones are of (mentions.hpp)
 };
 constexpr std::uint64_t kKindMask = 7;
 constexpr std::uint64_t kThreadLocal = 8;
@@ -160,9 +160,17 @@ struct ObjectSummary {
   std::vector<std::uint32_t> thread_local_starts;  ///< and of the thread-local ones among the mentions
   std::vector<std::uint32_t> wanted_ends;          ///< SummaryOf::Wants: hash_end() of mentions for which may_want()
   std::vector<std::uint64_t> data;                 ///< make_data(), unless it is a SummaryOf::Soundness
-  std::vector<std::uint32_t> group_of;             ///< scratch: by section, the signature's symbol index
-  std::vector<const std::byte*> others;            ///< scratch: symbol table entries
-  std::vector<const std::byte*> plain_data;        ///< scratch, too
+
+  /// SummaryOf::Stakes: what ObjectFacts says besides of an object whose names are left out.
+  struct Rest {
+    bool groups = false;
+    bool open_locals = false;  ///< where there are no groups
+    bool exports = false;      ///< definitions that are global and of default visibility
+  };
+  Rest rest;
+  std::vector<std::uint32_t> group_of;       ///< scratch: by section, the signature's symbol index
+  std::vector<const std::byte*> others;      ///< scratch: symbol table entries
+  std::vector<const std::byte*> plain_data;  ///< scratch, too
 };
 
 /// Fills in `summary`, whose vectors are used again. False: to be read by read_object(); `summary` is void then.

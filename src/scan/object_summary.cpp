@@ -63,6 +63,7 @@ void clear(ObjectSummary& summary) {
   summary.thread_local_starts.clear();
   summary.wanted_ends.clear();
   summary.data.clear();
+  summary.rest = {};
   summary.has_device_code = false;
 }
 
@@ -108,8 +109,18 @@ class SummaryReader : ObjectTables {
   }
 
   bool open_symbols() {
+    out_.rest.groups = first_group_ != 0;
     if (symbols_index_ == 0) return first_group_ == 0;  // a group's signature is a symbol
-    return open_symbol_table() && read_symbol_bytes(section(symbols_index_));
+    if (!open_symbol_table()) return false;
+    if (what_ != SummaryOf::Stakes || out_.rest.groups) return read_symbol_bytes(section(symbols_index_));
+    first_read_ = 0;
+    return !strings_.has(SHF_COMPRESSED) && read_symbol_bytes(section(symbols_index_)) && look_at_locals();
+  }
+
+  bool look_at_locals() {
+    for (std::uint64_t local = 1; local < first_global_; ++local)
+      out_.rest.open_locals |= symbol(local).section() == SHN_UNDEF;
+    return true;
   }
 
   /// Globals and, mostly right behind them, the names: one read instead of two.
@@ -236,7 +247,10 @@ class SummaryReader : ObjectTables {
     if (name_bytes_ > kMostNameBytes || hash.has_version) return false;
     if (may_be_merged(kind) && is_data(entry.type(), kind == MentionKind::Common))
       note_data(entry, {name, hash.length}, hash.hash);
-    if (what_ == SummaryOf::Stakes && may_be_linkers(name)) kind = MentionKind::Conditional;
+    if (what_ == SummaryOf::Stakes) {
+      if (may_be_linkers(name)) kind = MentionKind::Conditional;
+      out_.rest.exports |= is_exported(entry);
+    }
     out_.mentions.push_back(make_entry(hash.hash, kind, is_thread_local));
     if (what_ == SummaryOf::Wants && may_want(kind)) out_.wanted_ends.push_back(hash_end(name, hash.length));
     return true;
@@ -452,8 +466,7 @@ class FactsReader : ObjectTables {
   bool is_left_out(RawSymbol entry) {
     if (only_->contains(hash_name(names_.at(entry.name()), names_.end_for(entry.name())).hash)) return false;
     out_.lacks_symbols = true;
-    const bool visible = entry.binding() == STB_GLOBAL && ELF64_ST_VISIBILITY(entry.other()) == STV_DEFAULT;
-    if (visible && entry.section() != SHN_UNDEF) out_.lacks_exports = true;
+    out_.lacks_exports |= is_exported(entry);
     return true;
   }
 

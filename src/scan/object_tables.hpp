@@ -190,6 +190,11 @@ class ObjectTables {
     return entry.binding() == STB_GLOBAL || entry.binding() == STB_WEAK || entry.binding() == STB_GNU_UNIQUE;
   }
 
+  static bool is_exported(RawSymbol entry) {
+    return entry.binding() == STB_GLOBAL && ELF64_ST_VISIBILITY(entry.other()) == STV_DEFAULT &&
+           entry.section() != SHN_UNDEF;
+  }
+
   ObjectImage& image_;
   std::uint16_t machine_ = 0;
   const std::byte* sections_ = nullptr;

@@ -1,0 +1,177 @@
+// Counts mentions partition by partition, and compares definitions of data.
+
+#include "scan/mentions.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <new>
+
+#include "support/threads.hpp"
+
+namespace elfaudit {
+namespace {
+
+constexpr std::size_t kFirstBlock = std::size_t{512} << 10;  // bytes: small links are most links
+constexpr std::size_t kBlock = 2 * kHugePage;
+
+constexpr std::uint64_t marker(ObjectId object) {
+  return (std::uint64_t{object.input} << 34 | std::uint64_t{object.object & 0x3fffffff} << 4) |
+         static_cast<std::uint64_t>(MentionKind::Marker);
+}
+
+struct Part {
+  KnownNames table;
+  NameCounts result;
+};
+
+/// Strong definitions for which it is not known here whether two stay.
+bool ambiguous(std::uint64_t known) {
+  const bool strong = (known & kOneStrong) != 0;
+  const bool own_group = (known & kInOwnGroup) != 0;
+  return (known & kUncertain) != 0 ? strong || own_group : strong && own_group;
+}
+
+void count_partition(std::span<const NameCounter* const> counters, std::size_t partition, Part& part) {
+  std::size_t mentions = 0;
+  for (const NameCounter* counter : counters) mentions += counter->mentions(partition);
+  if (mentions == 0) return;
+  part.table.clear(mentions);
+  bool suspicious = false;
+  for (const NameCounter* counter : counters)
+    counter->each(partition, [&](ObjectId, std::uint64_t mention) { part.table.note(mention); });
+  for (const std::uint64_t known : part.table.slots()) {
+    constexpr std::uint64_t kAnyDefinition = kOneStrong | kInOwnGroup | kUncertain | kDefined;
+    part.result.undefined += (known & (kNeeded | kAnyDefinition)) == kNeeded ? 1 : 0;
+    part.result.ambiguous |= ambiguous(known) || (known & (kTls | kNotTls)) == (kTls | kNotTls);
+    suspicious |= (known & kManyStrong) != 0;
+  }
+  if (!suspicious) return;
+  for (const NameCounter* counter : counters)
+    counter->each(partition, [&](ObjectId object, std::uint64_t mention) {
+      const bool strong = (mention & kKindMask) == static_cast<std::uint64_t>(MentionKind::Strong);
+      if (strong && (part.table.slot(mention) & kManyStrong) != 0) part.result.candidates.push_back(object);
+    });
+}
+
+/// Of one name.
+bool alike(std::uint64_t a, std::uint64_t b) {
+  return ((a ^ b) & ~kDataPlace) == 0 &&
+         may_be_one(static_cast<DataPlace>(a & kDataPlace), static_cast<DataPlace>(b & kDataPlace));
+}
+
+}  // namespace
+
+// calloc: the pages of what is never asked about cost nothing.
+NameCounter::NameCounter()
+    : streams_(kPartitions), recent_(static_cast<std::uint64_t*>(std::calloc(kRecent, sizeof(std::uint64_t)))) {
+  if (!recent_) throw std::bad_alloc();
+}
+
+void NameCounter::add_chunk(Stream& stream) {
+  const std::size_t room = stream.chunks.empty() ? kFirstChunk : kChunk;
+  if (left_ < room) {
+    const std::size_t bytes = blocks_.empty() ? kFirstBlock : kBlock;
+    blocks_.push_back(make_pages(bytes));
+    next_ = reinterpret_cast<std::uint64_t*>(blocks_.back().get());
+    left_ = bytes / sizeof(std::uint64_t);
+  }
+  stream.chunks.push_back(next_);
+  stream.next = next_;
+  stream.end = next_ + room;
+  next_ += room;
+  left_ -= room;
+}
+
+void NameCounter::add(ObjectId object, std::span<const std::uint64_t> mentions) {
+  const std::uint64_t mark = marker(object);
+  for (const std::uint64_t mention : mentions) {
+    // The partition is in bits that the mention keeps: kind and kThreadLocal lie below.
+    Stream& stream = streams_[mention >> 4 & (kPartitions - 1)];
+    if (stream.next == stream.end) add_chunk(stream);
+    *stream.next = mention;  // stays when `next` moves on
+    if ((mention & kKindMask) != static_cast<std::uint64_t>(MentionKind::Strong)) {
+      std::uint64_t& recent = recent_[mention >> 12 & (kRecent - 1)];
+      stream.next += recent != mention ? 1 : 0;  // no branch: no one can foresee it
+      recent = mention;
+      continue;
+    }
+    if (stream.object != mark) {
+      stream.object = mark;
+      ++stream.markers;
+      *stream.next++ = mark;
+      if (stream.next == stream.end) add_chunk(stream);
+      *stream.next = mention;
+    }
+    ++stream.next;
+  }
+}
+
+std::size_t NameCounter::mentions(std::size_t partition) const {
+  const Stream& stream = streams_[partition];
+  const std::size_t before = stream.chunks.size() <= 1 ? 0 : kFirstChunk + (stream.chunks.size() - 2) * kChunk;
+  return before + stream.used() - stream.markers;
+}
+
+NameCounts count_names(std::span<const NameCounter* const> counters) {
+  PerThread<Part> parts;
+  std::size_t in_one = 0;  // they are spread evenly
+  for (const NameCounter* counter : counters) in_one += counter->mentions(0);
+  constexpr std::size_t kFew = 128;
+  for_each_parallel(NameCounter::kPartitions, in_one < kFew ? NameCounter::kPartitions : 4,
+                    [&](std::size_t i) { count_partition(counters, i, parts.local()); });
+  NameCounts all;
+  parts.each([&](const Part& part) {
+    all.undefined += part.result.undefined;
+    all.ambiguous |= part.result.ambiguous;
+    all.candidates.insert(all.candidates.end(), part.result.candidates.begin(), part.result.candidates.end());
+  });
+  std::sort(all.candidates.begin(), all.candidates.end());
+  all.candidates.erase(std::unique(all.candidates.begin(), all.candidates.end()), all.candidates.end());
+  return all;
+
+  DataTable::DataTable(std::span<const DataDefinitions* const> parts) {
+    std::size_t count = 0;
+    for (const DataDefinitions* part : parts) count += part->all().size();
+    if (count == 0) return;
+    slots_.resize(std::bit_ceil(2 * count));
+    shift_ = 64 - std::countr_zero(slots_.size());
+    seen_.resize(std::bit_ceil(8 * count));
+    for (const DataDefinitions* part : parts)
+      for (const std::uint64_t definition : part->all()) add(definition);
+  }
+
+  std::vector<std::uint64_t> DataTable::differing(std::span<const NameCounter* const> mentions) {
+    if (slots_.empty()) return {};
+    constexpr std::size_t kFew = 4096;
+    const std::size_t grain = slots_.size() < kFew ? NameCounter::kPartitions : 4;
+    std::vector<std::vector<std::uint64_t>> found(NameCounter::kPartitions);
+    for_each_parallel(NameCounter::kPartitions, grain, [&](std::size_t i) {
+      for (const NameCounter* counter : mentions)
+        counter->each(i, [&](ObjectId, std::uint64_t mention) {
+          const bool strong = (mention & kKindMask) == static_cast<std::uint64_t>(MentionKind::Strong);
+          if (strong && seen_[bit_of(mention)] && slots_[place_of(mention)] != 0)
+            found[i].push_back(mention & kDataKey);
+        });
+    });
+    for (const std::vector<std::uint64_t>& part : found) differing_.insert(differing_.end(), part.begin(), part.end());
+    std::sort(differing_.begin(), differing_.end());
+    differing_.erase(std::unique(differing_.begin(), differing_.end()), differing_.end());
+    return std::move(differing_);
+  }
+
+  /// The slot of that hash, or the free one where it would go.
+  std::size_t DataTable::place_of(std::uint64_t hash) const {
+    std::size_t at = hash >> shift_;
+    while (slots_[at] != 0 && ((slots_[at] ^ hash) & kDataKey) != 0) at = (at + 1) & (slots_.size() - 1);
+    return at;
+  }
+
+  void DataTable::add(std::uint64_t definition) {
+    seen_[bit_of(definition)] = true;
+    std::uint64_t& slot = slots_[place_of(definition)];
+    if (slot != 0 && !alike(slot, definition)) differing_.push_back(definition & kDataKey);
+    if (slot == 0 || static_cast<DataPlace>(slot & kDataPlace) == DataPlace::Any) slot = definition;
+  }
+
+}  // namespace elfaudit
