@@ -125,6 +125,17 @@ def test_what_only_one_object_defines_is_left_out_of_a_link(lab):
     assert_same_link(lab, "ld.lld-19 start.o a.o c.o b.o")
 
 
+def test_an_undefined_local_where_no_name_is_at_stake(lab):
+    """As LLVM's assembler leaves one; lld refuses it, GNU ld takes zero for it."""
+    need("clang", "ld.lld-19")
+    lab.write("open.s", ".globl own\nown: ret\n.data\n.local gone\n.quad gone\n")
+    lab.sh("clang --target=x86_64-linux-gnu -c open.s -o open.o")
+    lab.cc("start.o", ".globl _start\n_start: ret\n", "as")
+    assert [lab.audit("check", "--", linker, "start.o", "open.o").code for linker in ("ld.lld-19", "ld.bfd")] == [1, 0]
+    for linker in ("ld.lld-19", "ld.bfd", "mold"):
+        assert_same_link(lab, f"{linker} start.o open.o")
+
+
 @pytest.mark.parametrize("kind", ["weak", "globl"])
 def test_a_group_without_the_name_that_it_bears(lab, kind):
     """Which object comes first decides whether the name is defined: old.o has it in the group, new.o only a part of it."""
