@@ -13,7 +13,7 @@ namespace elfaudit {
 namespace {
 
 constexpr std::size_t kFirstBlock = std::size_t{512} << 10;  // bytes: small links are most links
-constexpr std::size_t kBlock = 2 * kHugePage;
+constexpr std::size_t kLaterBlock = 2 * kHugePage;
 
 constexpr std::uint64_t marker(ObjectId object) {
   return (std::uint64_t{object.input} << 34 | std::uint64_t{object.object & 0x3fffffff} << 4) |
@@ -71,7 +71,7 @@ NameCounter::NameCounter()
 void NameCounter::add_chunk(Stream& stream) {
   const std::size_t room = stream.chunks.empty() ? kFirstChunk : kChunk;
   if (left_ < room) {
-    const std::size_t bytes = blocks_.empty() ? kFirstBlock : kBlock;
+    const std::size_t bytes = blocks_.empty() ? kFirstBlock : kLaterBlock;
     blocks_.push_back(make_pages(bytes));
     next_ = reinterpret_cast<std::uint64_t*>(blocks_.back().get());
     left_ = bytes / sizeof(std::uint64_t);
@@ -129,49 +129,49 @@ NameCounts count_names(std::span<const NameCounter* const> counters) {
   std::sort(all.candidates.begin(), all.candidates.end());
   all.candidates.erase(std::unique(all.candidates.begin(), all.candidates.end()), all.candidates.end());
   return all;
+}
 
-  DataTable::DataTable(std::span<const DataDefinitions* const> parts) {
-    std::size_t count = 0;
-    for (const DataDefinitions* part : parts) count += part->all().size();
-    if (count == 0) return;
-    slots_.resize(std::bit_ceil(2 * count));
-    shift_ = 64 - std::countr_zero(slots_.size());
-    seen_.resize(std::bit_ceil(8 * count));
-    for (const DataDefinitions* part : parts)
-      for (const std::uint64_t definition : part->all()) add(definition);
-  }
+DataTable::DataTable(std::span<const DataDefinitions* const> parts) {
+  std::size_t count = 0;
+  for (const DataDefinitions* part : parts) count += part->all().size();
+  if (count == 0) return;
+  slots_.resize(std::bit_ceil(2 * count));
+  shift_ = 64 - std::countr_zero(slots_.size());
+  seen_.resize(std::bit_ceil(8 * count));
+  for (const DataDefinitions* part : parts)
+    for (const std::uint64_t definition : part->all()) add(definition);
+}
 
-  std::vector<std::uint64_t> DataTable::differing(std::span<const NameCounter* const> mentions) {
-    if (slots_.empty()) return {};
-    constexpr std::size_t kFew = 4096;
-    const std::size_t grain = slots_.size() < kFew ? NameCounter::kPartitions : 4;
-    std::vector<std::vector<std::uint64_t>> found(NameCounter::kPartitions);
-    for_each_parallel(NameCounter::kPartitions, grain, [&](std::size_t i) {
-      for (const NameCounter* counter : mentions)
-        counter->each(i, [&](ObjectId, std::uint64_t mention) {
-          const bool strong = (mention & kKindMask) == static_cast<std::uint64_t>(MentionKind::Strong);
-          if (strong && seen_[bit_of(mention)] && slots_[place_of(mention)] != 0)
-            found[i].push_back(mention & kDataKey);
-        });
-    });
-    for (const std::vector<std::uint64_t>& part : found) differing_.insert(differing_.end(), part.begin(), part.end());
-    std::sort(differing_.begin(), differing_.end());
-    differing_.erase(std::unique(differing_.begin(), differing_.end()), differing_.end());
-    return std::move(differing_);
-  }
+std::vector<std::uint64_t> DataTable::differing(std::span<const NameCounter* const> mentions) {
+  if (slots_.empty()) return {};
+  constexpr std::size_t kFew = 4096;
+  const std::size_t grain = slots_.size() < kFew ? NameCounter::kPartitions : 4;
+  std::vector<std::vector<std::uint64_t>> found(NameCounter::kPartitions);
+  for_each_parallel(NameCounter::kPartitions, grain, [&](std::size_t i) {
+    for (const NameCounter* counter : mentions)
+      counter->each(i, [&](ObjectId, std::uint64_t mention) {
+        const bool strong = (mention & kKindMask) == static_cast<std::uint64_t>(MentionKind::Strong);
+        if (strong && seen_[bit_of(mention)] && slots_[place_of(mention)] != 0) found[i].push_back(mention & kDataKey);
+      });
+  });
+  for (const std::vector<std::uint64_t>& part : found) differing_.insert(differing_.end(), part.begin(), part.end());
+  std::sort(differing_.begin(), differing_.end());
+  differing_.erase(std::unique(differing_.begin(), differing_.end()), differing_.end());
+  return std::move(differing_);
+}
 
-  /// The slot of that hash, or the free one where it would go.
-  std::size_t DataTable::place_of(std::uint64_t hash) const {
-    std::size_t at = hash >> shift_;
-    while (slots_[at] != 0 && ((slots_[at] ^ hash) & kDataKey) != 0) at = (at + 1) & (slots_.size() - 1);
-    return at;
-  }
+/// The slot of that hash, or the free one where it would go.
+std::size_t DataTable::place_of(std::uint64_t hash) const {
+  std::size_t at = hash >> shift_;
+  while (slots_[at] != 0 && ((slots_[at] ^ hash) & kDataKey) != 0) at = (at + 1) & (slots_.size() - 1);
+  return at;
+}
 
-  void DataTable::add(std::uint64_t definition) {
-    seen_[bit_of(definition)] = true;
-    std::uint64_t& slot = slots_[place_of(definition)];
-    if (slot != 0 && !alike(slot, definition)) differing_.push_back(definition & kDataKey);
-    if (slot == 0 || static_cast<DataPlace>(slot & kDataPlace) == DataPlace::Any) slot = definition;
-  }
+void DataTable::add(std::uint64_t definition) {
+  seen_[bit_of(definition)] = true;
+  std::uint64_t& slot = slots_[place_of(definition)];
+  if (slot != 0 && !alike(slot, definition)) differing_.push_back(definition & kDataKey);
+  if (slot == 0 || static_cast<DataPlace>(slot & kDataPlace) == DataPlace::Any) slot = definition;
+}
 
 }  // namespace elfaudit

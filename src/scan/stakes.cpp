@@ -188,14 +188,14 @@ class LinkScan {
   void count() {
     NameCounter outside;
     outside.add({}, outside_);
-    std::vector<const NameCounter*> counters{&outside};
+    std::vector<const NameCounter*> counters;
     workers_.each([&](const Worker& worker) { counters.push_back(&worker.counter); });
     std::vector<const DataDefinitions*> data;
     workers_.each([&](const Worker& worker) { data.push_back(&worker.data); });
     const std::vector<std::uint64_t> differing = DataTable(data).differing(counters);
     const std::size_t grain = is_small() ? NameCounter::kPartitions : 4;
     for_each_parallel(NameCounter::kPartitions, grain,
-                      [&](std::size_t i) { count_in(counters, i, differing, workers_.local()); });
+                      [&](std::size_t i) { count_in(counters, outside, i, differing, workers_.local()); });
     std::vector<std::uint64_t> at_stake;
     workers_.each(
         [&](const Worker& worker) { at_stake.insert(at_stake.end(), worker.at_stake.begin(), worker.at_stake.end()); });
@@ -203,8 +203,8 @@ class LinkScan {
     stake_keys_.emplace(at_stake);
   }
 
-  /// `differing`: what DataTable says.
-  static void count_in(std::span<const NameCounter* const> counters, std::size_t partition,
+  /// Of names that no object mentions nothing is asked. `differing`: what DataTable says.
+  static void count_in(std::span<const NameCounter* const> counters, const NameCounter& outside, std::size_t partition,
                        std::span<const std::uint64_t> differing, Worker& worker) {
     std::size_t mentions = 0;
     for (const NameCounter* counter : counters) mentions += counter->mentions(partition);
@@ -212,6 +212,9 @@ class LinkScan {
     worker.table.clear(mentions);
     for (const NameCounter* counter : counters)
       counter->each(partition, [&](ObjectId, std::uint64_t word) { worker.table.note(word); });
+    outside.each(partition, [&](ObjectId, std::uint64_t word) {
+      if (worker.table.slot(word) != 0) worker.table.note(word);
+    });
     for (const std::uint64_t slot : worker.table.slots()) {
       if (slot == 0) continue;
       const std::uint64_t hash = (slot & ~kKnownMask) | (partition << 4 & kKnownMask & ~kMentionBits);
