@@ -23,6 +23,7 @@
 #include "scan/device/device_code.hpp"
 #include "scan/mentions.hpp"
 #include "scan/object_reader.hpp"
+#include "scan/scan.hpp"
 #include "support/bytes.hpp"
 #include "support/file.hpp"
 #include "support/name_hash.hpp"
