@@ -316,7 +316,7 @@ void BfdLink::add_device_link_object() {
 //  4. All mentions of a name must agree in what it is: a variable, be it `extern __shared__`, a function or a kernel.
 //  5. An undefined global name is an error, but for what the run-time provides, weak references, `extern __shared__`
 //     arrays, textures, and functions that only dead code calls (see above; libcudadevrt.a has such).
-//  6. nvlink stops at the first file with an error, and names as the first definition whoever mentions the name first.
+//  6. nvlink stops at the first file with an error. It names as first definition the file that mentions the name first.
 //     Here all errors are found, and the definition that was first.
 //  7. LTO-IR is linked before all that, and compiled to one cubin: there two strong definitions are an error, while
 //     declarations need not agree.

@@ -25,7 +25,7 @@
 namespace elfaudit {
 namespace {
 
-/// Do names of objects matter in no other way than this file's header says?
+/// Do names of objects matter in no other way than prefilter.hpp says?
 bool has_plain_rules(const LinkJob& job) {
   const bool program = job.output == OutputKind::Executable && !job.gc_sections && !job.export_dynamic;
   const bool by_name = !job.assignments.empty() || !job.versions.empty() || !job.dynamic_list.empty() ||

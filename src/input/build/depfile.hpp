@@ -55,7 +55,7 @@ class NinjaDeps {
   std::map<std::string, std::vector<std::uint32_t>> of_output_;
 };
 
-/// `path` is for messages. Throws InputError when it is no such log or one of another version.
+/// `path` is for messages. Throws InputError when it is not such a log, or one of another version.
 NinjaDeps parse_ninja_deps(std::span<const std::byte> bytes, const std::string& path);
 
 struct FoundNinjaDeps {

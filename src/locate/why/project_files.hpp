@@ -39,7 +39,7 @@ class Project {
   /// is, or the place isn't known.
   std::optional<std::size_t> step_to_edit(const Place& place) const;
 
-  /// The last step of the chain that is owned, whoever owns the site.
+  /// The last step of the chain that is owned, whether the site is owned or not.
   std::optional<std::size_t> last_owned_step(const Place& place) const;
 
  private:
