@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "support/file_uses.hpp"
+#include "support/limits.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit {
@@ -401,7 +402,6 @@ Origin file_at(const std::string& path) {
 
 /// The files that the compile is known to have read and that are the project's, as reports spell them.
 std::vector<std::string> files_of(const source::TranslationUnit& unit) {
-  constexpr std::size_t kMost = 2000;
   std::vector<std::string> files = {unit.source};
   files.insert(files.end(), unit.forced_includes.begin(), unit.forced_includes.end());
   files.insert(files.end(), unit.listed_files.begin(), unit.listed_files.end());
@@ -409,7 +409,7 @@ std::vector<std::string> files_of(const source::TranslationUnit& unit) {
   const std::string here = working_directory();
   std::vector<std::string> shown;
   for (const std::string& file : files) {
-    if (file.empty() || shown.size() == kMost) continue;
+    if (file.empty() || shown.size() == limits::kSettingFiles) continue;
     const std::string whole = (std::filesystem::path(unit.folder) / file).lexically_normal().string();
     if (is_of_system(whole)) continue;
     std::string name = display_path(whole, here);

@@ -16,8 +16,6 @@
 namespace elfaudit {
 namespace {
 
-constexpr std::size_t kMostNameBytes = std::size_t{16} << 20;  // entries may all name the same long string
-
 struct Segment {
   std::uint64_t offset = 0;
   std::uint64_t address = 0;
@@ -121,8 +119,10 @@ class LoadReader {
     std::vector<Name> names;
     std::uint64_t strings_address = 0;
     std::uint64_t strings_size = 0;
-    const std::uint64_t count = std::min<std::uint64_t>(dynamic_->size / sizeof(Dyn), limits::kDynamicEntries);
+    const std::uint64_t count = dynamic_->size / sizeof(Dyn);
     for (std::uint64_t i = 0; i < count; ++i) {
+      if (i == limits::kDynamicEntries)
+        fail(fmt::format("its dynamic section has more than {} entries", limits::kDynamicEntries));
       const std::uint64_t at = dynamic_->offset + i * sizeof(Dyn);
       const std::uint64_t tag = number<Number>(at, "dynamic section");
       const std::uint64_t value = number<Number>(at + sizeof(Number), "dynamic section");
@@ -146,7 +146,8 @@ class LoadReader {
 
   void add_name(std::uint64_t tag, std::string_view name) {
     name_bytes_ += name.size();
-    if (name_bytes_ > kMostNameBytes) fail("its dynamic section names strings of more than 16 MiB in all");
+    if (name_bytes_ > limits::kNeededNames)
+      fail(fmt::format("its dynamic section names strings of more than {} MiB in all", limits::kNeededNames >> 20));
     if (tag == DT_NEEDED) facts_.needed.emplace_back(name);
     if (tag == DT_SONAME) facts_.soname = name;
     if (tag == DT_RPATH) facts_.rpath = name;

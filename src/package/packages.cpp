@@ -399,10 +399,9 @@ DirectoryContent walk_directory(const std::string& directory) {
 }
 
 std::string text_of(const std::string& path) {
-  constexpr std::size_t kLargestText = std::size_t{16} << 20;
   try {
     const MappedFile file(path);
-    const auto bytes = file.bytes().first(std::min(file.bytes().size(), kLargestText));
+    const auto bytes = file.bytes().first(std::min<std::size_t>(file.bytes().size(), limits::kWheelText));
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   } catch (const InputError&) {
     return {};

@@ -1,12 +1,16 @@
 """What `elfaudit --limits` prints holds: at a limit the input is read, beyond it it is refused and the exit code is 2."""
 
 import re
+import struct
 
 import pytest
 
 from elfaudit_test import SOURCE_DIR, need
 
 need("g++", "ar")
+
+PT_DYNAMIC = 2
+DT_BIND_NOW = 24  # elf.h
 
 TABLE = (SOURCE_DIR / "src" / "support" / "limits.def").read_text()
 
@@ -91,6 +95,22 @@ def log_line(lab, n):
     return ["diagnose", "x.log"]
 
 
+def dynamic_entries(lab, n):
+    """Of a library whose dynamic section was moved behind everything else."""
+    lab.sh("gcc -shared -nostdlib a.o -o x.so")
+    library = bytearray((lab.path / "x.so").read_bytes())
+    headers, count = struct.unpack_from("<Q", library, 32)[0], struct.unpack_from("<H", library, 56)[0]
+    [header] = [at for at in range(headers, headers + count * 56, 56) if struct.unpack_from("<I", library, at)[0] == PT_DYNAMIC]
+    offset, size = (struct.unpack_from("<Q", library, header + field)[0] for field in (8, 32))
+    [*entries, last] = [library[at : at + 16] for at in range(offset, offset + size, 16)]
+    entries = [entry for entry in entries if any(entry)]
+    section = struct.pack("<QQ", DT_BIND_NOW, 0) * (n - 1 - len(entries)) + b"".join(entries) + last
+    for field, value in (8, len(library)), (32, len(section)):
+        struct.pack_into("<Q", library, header + field, value)
+    (lab.path / "x.so").write_bytes(library + section)
+    return ["check", "x.so"]
+
+
 @pytest.mark.parametrize(
     "name, made, first, says",
     [
@@ -102,6 +122,7 @@ def log_line(lab, n):
         ("ConfigBytes", config_of_size, 0, "is larger than 16 MiB"),
         ("NinjaDepth", ninja_includes, 0, "its includes nest more than 16 deep"),
         ("NinjaFiles", ninja_files, 0, "includes more than 4096 files"),
+        ("DynamicEntries", dynamic_entries, 0, "its dynamic section has more than 65536 entries"),
         ("PackageDepth", folders, 0, "directories are nested too deep to read"),
         ("LogLine", log_line, 0, "in the part of the log that was read"),
     ],
