@@ -12,7 +12,7 @@ from elfaudit_test import need, without_undefined
 
 need("as", "ar", "objcopy")
 
-SEEDS = int(os.environ.get("CENSUS_SEEDS", "6"))
+SEEDS = int(os.environ.get("CENSUS_SEEDS", "12"))
 
 NAMES = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta"]
 

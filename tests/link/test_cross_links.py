@@ -11,7 +11,7 @@ import cross_links
 from elfaudit_test import Lab
 from linkers import UNDEFINED
 
-LINKS = int(os.environ.get("CROSS_LINKS", "6"))  # for each target and GNU ld; they take a few seconds
+LINKS = int(os.environ.get("CROSS_LINKS", "10"))  # for each target and GNU ld; they take a few seconds
 FIRST = int(os.environ.get("CROSS_SEED", "0"))
 POOL = 12  # objects, for ten links
 # It breaks down, or ends before it has named all, or any.

@@ -14,7 +14,7 @@ from elfaudit_test import EVERY_NTH, Lab, need
 need("gcc", "g++", "gcc-nm", "ld.bfd")
 
 LINKS = int(os.environ.get("LTO_LINKS", "5"))  # random ones, of each linker
-EVERY = 1 if "LTO_LINKS" in os.environ else max(EVERY_NTH, 5)  # pair
+EVERY = 1 if "LTO_LINKS" in os.environ else max(EVERY_NTH, 3)  # pair
 
 # The driver that links, its option, and what else must be installed.
 LINKERS = {

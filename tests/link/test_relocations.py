@@ -19,7 +19,7 @@ from relocation_cells import ASSEMBLER, LINKERS, Cell, all_cells, build, random_
 need("as", "ld.bfd")
 
 ALL = 1_000_000
-CELLS = int(os.environ.get("RELOCATION_CELLS", "75").replace("all", str(ALL)))
+CELLS = int(os.environ.get("RELOCATION_CELLS", "150").replace("all", str(ALL)))
 SEED = int(os.environ.get("RELOCATION_SEED", "1"))
 SHOWN = 12
 # Each was judged wrongly once, for GNU ld or gold.

@@ -15,7 +15,10 @@ def place_in(lab, command, source, header):
     lab.write("lib.h", header)
     lab.write("a." + source, '#include "lib.h"\n')
     lab.sh(f"{command} -w -c a.{source} -o a.o")
-    lab.cc("b.o", "int level = 9;", re.match("(.*-linux-gnu-)?", command).group() + "gcc")
+    if source == "cu":
+        lab.cc("b.o", "__device__ int level = 9;", "nvcc -rdc=true")
+    else:
+        lab.cc("b.o", "int level = 9;", re.match("(.*-linux-gnu-)?", command).group() + "gcc")
     command = {"directory": str(lab.path), "file": f"a.{source}", "command": f"{command} -c a.{source} -o a.o"}
     lab.write("compile_commands.json", json.dumps([command]))
     [finding] = [one for one in lab.audit("check", "--format", "json", "a.o", "b.o").json()["findings"] if "level" in one["symbol"]]
@@ -41,7 +44,7 @@ def test_folders_are_not_searched_that_the_compiler_does_not(lab):
 @pytest.mark.parametrize("header", ["cuda_runtime.h", "cuda_fp16.h", "cooperative_groups.h", "thrust/pair.h", "cub/block/block_reduce.cuh"])
 def test_header_of_the_toolkit(lab, header):
     need("nvcc")
-    text = f"#pragma once\n#include <{header}>\nint level = 3;\n"
+    text = f"#pragma once\n#include <{header}>\n__device__ int level = 3;\n"
     assert place_in(lab, "nvcc -std=c++17 -rdc=true", "cu", text) == {("lib.h", 3, 1, "source-scan")}
 
 
