@@ -431,7 +431,7 @@ class Proofs {
       if (!*job.may_be_inline) return false;
       any_fixed = any_fixed || proven;
       any_defines = any_defines || std::any_of(reading.definitions.begin(), reading.definitions.end(),
-                                               [&](const Definition& one) { return defines(one, *written); });
+                                               [&, of = written](const Definition& one) { return defines(one, *of); });
       if (!proven) left += count;
     }
     const auto& cause = trial.finding->cause;

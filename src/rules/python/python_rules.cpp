@@ -574,7 +574,7 @@ void check_names(const PythonFiles& package, const GivenLibraries& libraries, st
     uses.never = names_lacking(file.objects[0], *minor);
     look_elsewhere(file.objects[0], libraries, uses);
     for (const auto& [library, names] : uses.others)
-      std::erase_if(uses.never, [&](const std::string& n) { return std::count(names.begin(), names.end(), n) != 0; });
+      std::erase_if(uses.never, [&has = names](const std::string& n) { return std::count(has.begin(), has.end(), n); });
     if (!uses.empty()) findings.push_back(report_lacking(name.path, file.objects[0], *minor, std::move(uses)));
   }
 }
