@@ -3,14 +3,12 @@
 #include "load/load_tree.hpp"
 
 #include <elf.h>
-#include <glob.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <optional>
-#include <set>
 #include <sstream>
 #include <string_view>
 #include <system_error>
@@ -18,6 +16,7 @@
 
 #include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
+#include "scan/library_names.hpp"
 #include "support/bytes.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
@@ -26,8 +25,6 @@
 
 namespace elfaudit {
 namespace {
-
-constexpr std::size_t kMostDirectories = 4096;
 
 /// The token at a '$', as glibc parses it: "${ORIGIN}", or "$ORIGIN" whatever follows. 0: none.
 std::size_t token_size(std::string_view text, std::string_view name) {
@@ -67,7 +64,11 @@ std::vector<SearchDirectory> search_directories(std::string_view path, const Pat
                                                 std::string_view separators) {
   std::vector<SearchDirectory> result;
   if (path.empty()) return result;
-  while (result.size() < kMostDirectories) {
+  while (true) {
+    if (result.size() == limits::kLoaderDirectories) {
+      note_beyond("a search path of libraries", "the number of directories");
+      break;
+    }
     const std::size_t end = std::min(path.find_first_of(separators), path.size());
     const std::string spelled(path.substr(0, end));
     std::string directory = spelled.empty() ? "." : with_tokens(spelled, tokens);
@@ -148,74 +149,6 @@ namespace fs = std::filesystem;
 
 constexpr int kMostLinks = 40;  // as the kernel
 
-/// A file that need not be there; what is there and can't be read is an error.
-std::optional<std::string> text_of_system(const std::string& path, std::vector<InputError>& errors) {
-  constexpr std::size_t kMostBytes = std::size_t{16} << 20;
-  if (!is_there(path)) return std::nullopt;
-  std::optional<std::string> text = read_whole(path, kMostBytes);
-  if (!text) errors.emplace_back(path, "can't be read");
-  return text;
-}
-
-std::string trimmed(const std::string& line) {
-  const std::size_t from = line.find_first_not_of(" \t\r\f\v");
-  if (from == std::string::npos) return {};
-  return line.substr(from, line.find_last_not_of(" \t\r\f\v") - from + 1);
-}
-
-/// ldconfig(8): a directory a line, "include PATTERN" relative to the file that says it, "#" comments, "hwcap" lines.
-class ConfReader {
- public:
-  ConfReader(const Root& root, std::vector<InputError>& errors) : root_(root), errors_(errors) {}
-
-  std::vector<std::string> run() {
-    read("/etc/ld.so.conf", 0);
-    return std::move(found_);
-  }
-
- private:
-  void read(const std::string& path, int depth) {
-    const std::string real = root_.real(path);
-    // A directory counts once, so a file that was read adds nothing; files that include one another take for ever.
-    if (!read_.insert(fs::path(real).lexically_normal().string()).second) return;
-    const std::optional<std::string> text = text_of_system(real, errors_);
-    std::istringstream file(text.value_or(""));
-    for (std::string line; std::getline(file, line) && found_.size() < kMostDirectories;) {
-      line = trimmed(line.substr(0, line.find('#')));
-      if (line.empty() || line.starts_with("hwcap ")) continue;
-      if (line.starts_with("include ") || line.starts_with("include\t")) {
-        if (depth < limits::kLoaderConfigDepth)
-          include(trimmed(line.substr(8)), path, depth);
-        else
-          note_beyond(path.c_str(), "the depth of its includes");
-        continue;
-      }
-      line = line.substr(0, line.find('='));  // "dir=TYPE", of libc5's time
-      while (line.size() > 1 && line.ends_with('/')) line.pop_back();
-      if (line.starts_with('/') && std::find(found_.begin(), found_.end(), line) == found_.end())
-        found_.push_back(line);
-    }
-  }
-
-  void include(const std::string& patterns, const std::string& from, int depth) {
-    std::istringstream words(patterns);
-    for (std::string pattern; words >> pattern;) {
-      if (!pattern.starts_with('/')) pattern = fs::path(from).parent_path() / pattern;
-      glob_t matches{};
-      const std::string folder = root_.real(fs::path(pattern).parent_path());
-      const std::string whole = folder + "/" + fs::path(pattern).filename().string();
-      if (glob(whole.c_str(), 0, nullptr, &matches) == 0)  // sorted
-        for (std::size_t i = 0; i < matches.gl_pathc; ++i) read(root_.inside(matches.gl_pathv[i]), depth + 1);
-      globfree(&matches);
-    }
-  }
-
-  const Root& root_;
-  std::vector<InputError>& errors_;
-  std::set<std::string> read_;
-  std::vector<std::string> found_;
-};
-
 std::string without_slash(std::string path) {
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   return path;
@@ -281,7 +214,14 @@ std::string Root::inside(const std::string& path) const {
 }
 
 std::vector<std::string> configured_directories(const Root& root, std::vector<InputError>& errors) {
-  return ConfReader(root, errors).run();
+  const LoaderConfigPaths paths{[&](const std::string& path) { return root.real(path); },
+                                [&](const std::string& path) { return root.inside(path); }};
+  std::vector<std::string> found;
+  for (std::string line : loader_config_lines("/etc/ld.so.conf", paths, errors)) {
+    line = without_slash(line.substr(0, line.find('=')));  // "dir=TYPE", of libc5's time
+    if (line.starts_with('/') && std::find(found.begin(), found.end(), line) == found.end()) found.push_back(line);
+  }
+  return found;
 }
 
 std::vector<std::string> default_directories(const Root& root, const Machine& machine) {
@@ -313,13 +253,14 @@ std::vector<std::string> musl_directories(const Root& root, const std::string& i
   // "/lib/ld-musl-x86_64.so.1" -> "/etc/ld-musl-x86_64.path", lines or colons between directories
   const std::string stem = fs::path(interpreter).filename().string();
   std::optional<std::string> text =
-      text_of_system(root.real("/etc/" + stem.substr(0, stem.find(".so")) + ".path"), errors);
+      loader_file(root.real("/etc/" + stem.substr(0, stem.find(".so")) + ".path"), errors);
   if (!text) return {"/lib", "/usr/local/lib", "/usr/lib"};
   std::vector<std::string> found;
   std::replace(text->begin(), text->end(), '\n', ':');
   std::istringstream words(*text);
-  for (std::string word; std::getline(words, word, ':') && found.size() < kMostDirectories;)
+  for (std::string word; std::getline(words, word, ':') && found.size() < limits::kLoaderDirectories;)
     if (!word.empty()) found.push_back(word);
+  if (words) note_beyond(stem.c_str(), "the number of directories");
   return found;
 }
 

@@ -17,7 +17,7 @@
 #include <cstring>
 #include <deque>
 #include <filesystem>
-#include <fstream>
+#include <functional>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -32,6 +32,7 @@
 #include "scan/scan.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
+#include "support/limits.hpp"
 #include "support/path.hpp"
 
 namespace elfaudit {
@@ -346,36 +347,85 @@ std::map<std::string, std::set<std::string_view>> libraries_among(const std::vec
   return result;
 }
 
+std::optional<std::string> loader_file(const std::string& path, std::vector<InputError>& errors) {
+  if (!is_there(path)) return std::nullopt;
+  std::optional<std::string> text = read_whole(path, limits::kLoaderConfigBytes);
+  if (!text) errors.emplace_back(path, "can't be read");
+  return text;
+}
+
 namespace {
 
-constexpr std::size_t kMostLibraries = 2000;  // of one link, found or not
-constexpr int kDeepestInclude = 10;           // of ld.so.conf
+std::string trimmed(const std::string& line) {
+  const std::size_t from = line.find_first_not_of(" \t\r\f\v");
+  if (from == std::string::npos) return {};
+  return line.substr(from, line.find_last_not_of(" \t\r\f\v") - from + 1);
+}
+
+class LoaderConfigReader {
+ public:
+  LoaderConfigReader(const LoaderConfigPaths& paths, std::vector<InputError>& errors)
+      : paths_(paths), errors_(errors) {}
+
+  std::vector<std::string> run(const std::string& path) {
+    read(path, 0);
+    return std::move(lines_);
+  }
+
+ private:
+  void read(const std::string& path, int depth) {
+    const std::string real = paths_.real(path);
+    // A directory counts once, so a file that was read adds nothing; files that include one another take for ever.
+    if (!read_.insert(std::filesystem::path(real).lexically_normal().string()).second) return;
+    std::istringstream file(loader_file(real, errors_).value_or(""));
+    for (std::string line; std::getline(file, line);) {
+      line = trimmed(line.substr(0, line.find('#')));
+      if (line.empty() || line.starts_with("hwcap ")) continue;
+      if (line.starts_with("include ") || line.starts_with("include\t")) {
+        if (depth < limits::kLoaderConfigDepth)
+          include(trimmed(line.substr(8)), path, depth);
+        else
+          note_beyond(path.c_str(), "the depth of its includes");
+        continue;
+      }
+      if (lines_.size() == limits::kLoaderDirectories) return note_beyond(path.c_str(), "the number of directories");
+      lines_.push_back(line);
+    }
+  }
+
+  void include(const std::string& patterns, const std::string& from, int depth) {
+    std::istringstream words(patterns);
+    for (std::string pattern; words >> pattern;) {
+      if (!pattern.starts_with('/')) pattern = std::filesystem::path(from).parent_path() / pattern;
+      const std::string folder = paths_.real(std::filesystem::path(pattern).parent_path());
+      const std::string whole = folder + "/" + std::filesystem::path(pattern).filename().string();
+      note_use(folder);
+      glob_t matches{};
+      if (::glob(whole.c_str(), 0, nullptr, &matches) == 0)  // sorted
+        for (std::size_t i = 0; i < matches.gl_pathc; ++i) read(paths_.inside(matches.gl_pathv[i]), depth + 1);
+      ::globfree(&matches);
+    }
+  }
+
+  const LoaderConfigPaths& paths_;
+  std::vector<InputError>& errors_;
+  std::set<std::string> read_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+std::vector<std::string> loader_config_lines(const std::string& path, const LoaderConfigPaths& paths,
+                                             std::vector<InputError>& errors) {
+  return LoaderConfigReader(paths, errors).run(path);
+}
+
+namespace {
 
 void add_colon_separated(const char* list, std::vector<std::string>& into) {
   std::istringstream text(list == nullptr ? "" : list);
   for (std::string dir; std::getline(text, dir, ':');)
     if (!dir.empty()) into.push_back(dir);
-}
-
-void read_ld_so_conf(const std::string& path, std::vector<std::string>& dirs, int depth) {
-  note_use(path);
-  std::ifstream file(path);
-  for (std::string line; depth < kDeepestInclude && std::getline(file, line);) {
-    std::istringstream words(line.substr(0, line.find('#')));
-    std::string word;
-    if (!(words >> word)) continue;
-    if (word != "include") {
-      dirs.push_back(word);
-      continue;
-    }
-    for (std::string pattern; words >> pattern;) {
-      if (!pattern.starts_with('/')) pattern = path.substr(0, path.rfind('/') + 1) + pattern;
-      glob_t found{};
-      if (::glob(pattern.c_str(), 0, nullptr, &found) == 0)
-        for (std::size_t i = 0; i < found.gl_pathc; ++i) read_ld_so_conf(found.gl_pathv[i], dirs, depth + 1);
-      ::globfree(&found);
-    }
-  }
 }
 
 /// "$ORIGIN/../lib" as the library in that folder means it, and $LIB as GNU ld does.
@@ -407,8 +457,11 @@ class Search {
       : line_(line), sysroot_(job.sysroot), before_(job.rpath_link) {
     if (!job.has_rpath && before_.empty()) add_colon_separated(std::getenv("LD_RUN_PATH"), before_);
     add_colon_separated(std::getenv("LD_LIBRARY_PATH"), before_);
-    read_ld_so_conf(job.sysroot + "/etc/ld.so.conf", after_, 0);
-    for (std::string& dir : after_) dir = below_sysroot(dir) + dir;
+    // As GNU ld parses a line: up to the first of these (ld/ldelf.c, ldelf_parse_ld_so_conf).
+    for (const std::string& line : ld_so_conf(job.sysroot)) {
+      const std::string dir = line.substr(0, line.find_first_of("=,: \t"));
+      after_.push_back(below_sysroot(dir) + dir);
+    }
     after_.insert(after_.end(), job.builtin_dirs.begin(), job.builtin_dirs.end());
     for (const LineLibrary& library : line) {
       if (!library.takes_part) continue;
@@ -423,14 +476,23 @@ class Search {
       const ObjectFacts* object = queue_.front();
       queue_.pop_front();
       for (const std::string& name : object->needed) {
-        if (found_.size() >= kMostLibraries || !asked_.insert(name).second) continue;
-        take(name, *object);
+        if (!asked_.insert(name).second) continue;
+        if (found_.size() < limits::kNeededLibraries)
+          take(name, *object);
+        else
+          note_beyond(object->origin.path.c_str(), "the number of libraries that a link needs");
       }
     }
     return {std::make_move_iterator(found_.begin()), std::make_move_iterator(found_.end())};
   }
 
  private:
+  /// What can't be read is not there for GNU ld. It looks for what is included outside the sysroot.
+  static std::vector<std::string> ld_so_conf(const std::string& sysroot) {
+    std::vector<InputError> passed_over;
+    return loader_config_lines(sysroot + "/etc/ld.so.conf", {std::identity(), std::identity()}, passed_over);
+  }
+
   /// What precedes a directory that a library or ld.so.conf names: not before "$ORIGIN/../lib".
   std::string below_sysroot(const std::string& dir) const { return dir.starts_with('/') ? sysroot_ : std::string(); }
 
@@ -500,7 +562,7 @@ class Search {
   /// A library for another machine in an earlier directory is passed over.
   bool try_file(IndirectLibrary& wanted, const std::string& path, bool any) {
     note_use(path);
-    if (!std::ifstream(path)) return false;
+    if (!is_there(path)) return false;
     InputFacts facts = scan_input(path);
     if (facts.kind != InputKind::SharedObject) return false;
     ObjectFacts& object = facts.objects.edit().front();

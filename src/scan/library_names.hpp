@@ -1,13 +1,16 @@
 // Which libraries of some folders define some names.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "elfaudit/error.hpp"
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 
@@ -21,6 +24,22 @@ std::map<std::string, std::set<std::string_view>> libraries_with(const std::vect
 /// The same of these libraries.
 std::map<std::string, std::set<std::string_view>> libraries_among(const std::vector<std::string>& files,
                                                                   const std::set<std::string_view>& names);
+
+// --- The dynamic loader's configuration, which GNU ld reads too.
+
+/// Where a file lies that the configuration names, and what the configuration calls one that lies there.
+struct LoaderConfigPaths {
+  std::function<std::string(const std::string&)> real;
+  std::function<std::string(const std::string&)> inside;
+};
+
+/// The lines of `path` and, in their place, of what it includes (ldconfig(8)), each file once: without comments, blanks at
+/// the ends and "hwcap" lines. Empty when there is no such file; one that is there and can't be read goes to `errors`.
+std::vector<std::string> loader_config_lines(const std::string& path, const LoaderConfigPaths& paths,
+                                             std::vector<InputError>& errors);
+
+/// A file of the loader's, which need not be there; what is there and can't be read goes to `errors`.
+std::optional<std::string> loader_file(const std::string& path, std::vector<InputError>& errors);
 
 // --- The shared objects that a link's shared objects need and that take part because of it.
 

@@ -171,3 +171,33 @@ def test_includes_of_the_loader_that_nest(lab):
 
     assert closure(limit("LoaderConfigDepth")).code == 0
     assert closure(limit("LoaderConfigDepth") + 1).code == 2
+
+
+def test_directories_of_the_loader(lab):
+    lab.sh("mkdir -p root/etc root/lib; echo 'int f() { return 1; }' > f.c; gcc -shared -fPIC -nostdlib f.c -o root/lib/libg.so")
+
+    def closure(configured, in_runpath):
+        lab.write("root/etc/ld.so.conf", "".join(f"/d{i}\n" for i in range(configured)))
+        lab.write("options", f"-Wl,-rpath,{':'.join(f'/r{i}' for i in range(in_runpath))}")
+        lab.sh("gcc -shared -fPIC -nostdlib -Wl,--no-as-needed f.c -Lroot/lib -lg -o root/libf.so @options")
+        return lab.audit("list", "closure", "--root", "root", "root/libf.so")
+
+    most = limit("LoaderDirectories")
+    assert closure(most, most).code == 0
+    for result in (closure(most + 1, 1), closure(1, most + 1)):
+        assert result.code == 2 and "the limit on the number of directories" in result.err, result
+
+
+def test_libraries_that_a_library_needs(lab):
+    lab.write("f.c", "int f(void) { return 1; }")
+    lab.write("a.c", "int f(void);\nvoid _start(void) { f(); }")
+    lab.sh("gcc -shared -fPIC -nostdlib f.c -o f.so && gcc -c a.c -o a.o && mkdir d")
+
+    def check(number):
+        lab.write("needs", " ".join(f"d/l{i}.so" for i in range(number)))
+        lab.sh(f"for i in $(seq 0 {number - 1}); do ln -sf ../f.so d/l$i.so; done; gcc -shared -fPIC -nostdlib -Wl,--no-as-needed f.c @needs -o g.so")
+        return lab.audit("check", "--", "ld.bfd", "a.o", "g.so", "-o", "out")
+
+    assert check(10).code == 0
+    result = check(limit("NeededLibraries") + 1)
+    assert result.code == 2 and "the limit on the number of libraries that a link needs" in result.err, result

@@ -157,6 +157,7 @@ def test_a_second_definition_that_is_hidden(bench, linker):
 SYSROOT_CONFIGURATIONS = {
     "names it": {"etc/ld.so.conf": "/conf"},
     "includes what names it": {"etc/ld.so.conf": "include ld.so.conf.d/*.conf", "etc/ld.so.conf.d/a.conf": "/conf"},
+    "has a type": {"etc/ld.so.conf": "hwcap 0 nosegneg\n/conf=libc6"},
     "is not there": {},
 }
 
@@ -175,6 +176,19 @@ def test_libraries_below_the_sysroot(lab, said):
     lab.cc("start.o", "int mid(void); void _start(void) { mid(); }", "gcc")
     theirs = agree(lab, "bfd", f"--sysroot={lab.path / 'root'} start.o libmid.so")
     assert theirs.undefined == (set() if SYSROOT_CONFIGURATIONS[said] else {"conf"})
+
+
+def test_a_configuration_that_includes_itself(lab):
+    """GNU ld does not come to an end there."""
+    lab.write("root/etc/ld.so.conf", "include ld.so.conf\n" * 9 + "/conf\n")
+    lab.sh("mkdir root/conf")
+    shared = "gcc -shared -fPIC -nostdlib -xc - -Wl,--no-as-needed"
+    lab.sh(f"echo 'int conf(void) {{ return 1; }}' | {shared} -Wl,-soname,libconf.so -o root/conf/libconf.so")
+    lab.sh(f"echo 'int conf(void); int mid(void) {{ return conf(); }}' | {shared} -Lroot/conf -lconf -o libmid.so")
+    lab.cc("start.o", "int mid(void); void _start(void) { mid(); }", "gcc")
+    assert lab.audit("check", "--", "ld.bfd", "--sysroot=root", "start.o", "libmid.so").code == 0
+    lab.sh("rm root/conf/libconf.so")
+    assert lab.audit("check", "--", "ld.bfd", "--sysroot=root", "start.o", "libmid.so").code == 1
 
 
 def test_what_a_loaded_library_keeps_is_judged(lab):
