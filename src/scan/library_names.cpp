@@ -490,7 +490,14 @@ class Search {
   /// What can't be read is not there for GNU ld. It looks for what is included outside the sysroot.
   static std::vector<std::string> ld_so_conf(const std::string& sysroot) {
     std::vector<InputError> passed_over;
-    return loader_config_lines(sysroot + "/etc/ld.so.conf", {std::identity(), std::identity()}, passed_over);
+    std::vector<std::string> lines =
+        loader_config_lines(sysroot + "/etc/ld.so.conf", {std::identity(), std::identity()}, passed_over);
+    for (const InputError& error : passed_over) {
+      std::error_code no_file;
+      const std::uintmax_t size = std::filesystem::file_size(error.path, no_file);
+      if (!no_file && size > limits::kLoaderConfigBytes) note_beyond(error.path.c_str(), "the size of ld.so.conf");
+    }
+    return lines;
   }
 
   /// What precedes a directory that a library or ld.so.conf names: not before "$ORIGIN/../lib".

@@ -1,4 +1,4 @@
-// Which libraries of some folders define some names.
+// Which libraries of some folders define some names, and which ones GNU ld loads because others need them.
 #pragma once
 
 #include <functional>
@@ -33,12 +33,13 @@ struct LoaderConfigPaths {
   std::function<std::string(const std::string&)> inside;
 };
 
-/// The lines of `path` and, in their place, of what it includes (ldconfig(8)), each file once: without comments, blanks at
-/// the ends and "hwcap" lines. Empty when there is no such file; one that is there and can't be read goes to `errors`.
+/// The lines of `path`, with those of an included file where it is included (ldconfig(8)), each file once; comments, blanks
+/// at the ends and "hwcap" lines are left out. A missing file has no lines. Files that can't be read are added to `errors`.
 std::vector<std::string> loader_config_lines(const std::string& path, const LoaderConfigPaths& paths,
                                              std::vector<InputError>& errors);
 
-/// A file of the loader's, which need not be there; what is there and can't be read goes to `errors`.
+/// The text of a file of the loader's configuration; nothing if it is missing. One that can't be read, or is larger than
+/// limits::kLoaderConfigBytes, is added to `errors`.
 std::optional<std::string> loader_file(const std::string& path, std::vector<InputError>& errors);
 
 // --- The shared objects that a link's shared objects need and that take part because of it.

@@ -188,6 +188,15 @@ def test_directories_of_the_loader(lab):
         assert result.code == 2 and "the limit on the number of directories" in result.err, result
 
 
+def test_size_of_the_loaders_configuration(lab):
+    lab.sh("mkdir -p root/etc root/lib; echo 'void _start(void) {}' > f.c; gcc -c f.c; gcc -shared -fPIC -nostdlib f.c -o root/lib/libg.so")
+    lab.sh("gcc -shared -fPIC -nostdlib -Wl,--no-as-needed f.c -Lroot/lib -lg -o root/libf.so")
+    for extra in (0, 1):
+        lab.write("root/etc/ld.so.conf", "#" * (limit("LoaderConfigBytes") + extra))
+        assert lab.audit("list", "closure", "--root", "root", "root/libf.so").code == 2 * extra
+        assert lab.audit("check", "--", "ld.bfd", "--sysroot=root", "f.o", "root/libf.so").code == 2 * extra
+
+
 def test_libraries_that_a_library_needs(lab):
     lab.write("f.c", "int f(void) { return 1; }")
     lab.write("a.c", "int f(void);\nvoid _start(void) { f(); }")
@@ -198,6 +207,6 @@ def test_libraries_that_a_library_needs(lab):
         lab.sh(f"for i in $(seq 0 {number - 1}); do ln -sf ../f.so d/l$i.so; done; gcc -shared -fPIC -nostdlib -Wl,--no-as-needed f.c @needs -o g.so")
         return lab.audit("check", "--", "ld.bfd", "a.o", "g.so", "-o", "out")
 
-    assert check(10).code == 0
+    assert check(limit("NeededLibraries")).code == 0
     result = check(limit("NeededLibraries") + 1)
     assert result.code == 2 and "the limit on the number of libraries that a link needs" in result.err, result
