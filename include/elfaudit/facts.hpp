@@ -3,9 +3,11 @@
 // linking).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -180,6 +182,18 @@ struct InputFacts {
 
   std::string_view index_name(const IndexEntry& e) const {
     return std::string_view(index_strings).substr(e.symbol.offset, e.symbol.size);
+  }
+
+  /// Where the index begins with a member of an archive that has unopened ones: the index is in the members' order.
+  std::size_t first_entry_of(std::uint32_t object) const {
+    const auto before = [object](const IndexEntry& e) { return e.object < object; };
+    return static_cast<std::size_t>(std::partition_point(index.begin(), index.end(), before) - index.begin());
+  }
+
+  /// All of that member's entries.
+  std::span<const IndexEntry> entries_of(std::uint32_t object) const {
+    const std::size_t first = first_entry_of(object);
+    return std::span(index).subspan(first, first_entry_of(object + 1) - first);
   }
 };
 

@@ -79,12 +79,16 @@ DeviceResolution resolve_device_code(const LinkJob& job, std::vector<InputFacts>
   return device;
 }
 
-/// Who would define what is missing; looked for only when everything else on the line is known.
-void look_for_suppliers(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
+/// Who would define what is missing; looked for only when everything else on the line is known. `members`: null where
+/// all are open.
+void look_for_suppliers(const LinkJob& job, const std::vector<InputFacts>& inputs, LinkMembers* members,
+                        Resolution& resolution) {
   std::vector<Unresolved*> missing;
   for (Unresolved& name : resolution.unresolved)
     if (name.reported && !name.local) missing.push_back(&name);
-  find_host_suppliers(job, inputs, resolution, missing);
+  find_host_suppliers(job, inputs, resolution, missing, [&](std::vector<ObjectId> unopened) {
+    if (members != nullptr) members->open_for_report(std::move(unopened), resolution);
+  });
 }
 
 /// The commands of the objects that hold device code.
@@ -134,14 +138,6 @@ std::vector<ObjectFacts> interpreter_of_link(const Audit& audit, const AuditOpti
     if (input.kind == InputKind::Object && !input.objects.empty())
       return read_interpreter_libraries(input.objects.front(), options.closure.root);
   return {};
-}
-
-void open_for_reports(LinkMembers& members, Resolution& resolution) {
-  const auto reported = [](const Unresolved& name) { return name.reported; };
-  if (std::any_of(resolution.unresolved.begin(), resolution.unresolved.end(), reported))
-    members.open_rest(resolution);
-  else
-    members.open_rivals(resolution);
 }
 
 bool complete(const std::vector<Finding>& findings) {
@@ -277,8 +273,9 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
     result.resolution = members->resolve();
     judge_link(result, attempt);
   }
-  if (members) open_for_reports(*members, result.resolution);
-  attempt("suppliers", [&] { look_for_suppliers(result.job, result.inputs, result.resolution); });
+  if (members) members->open_rivals(result.resolution);
+  attempt("suppliers",
+          [&] { look_for_suppliers(result.job, result.inputs, members ? &*members : nullptr, result.resolution); });
   watch.lap("references");
   if (can_judge_relocations(result.job)) {
     progress_stage("reading relocations");

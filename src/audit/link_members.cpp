@@ -7,13 +7,14 @@
 //     not open, it is opened, and they are applied again.
 //  3. For a common symbol a linker may look into a member whether it defines the name, and how; mold looks whether it
 //     does so weakly. These members are all open before the rules are applied.
-//  4. Where something is reported as undefined and the linker reads the members themselves, all are opened. If one does
-//     not define what the index says, which may be older, the rules are applied again.
-//  5. The other members are opened only for what is reported: where something is undefined, to say who might define it;
-//     where two archives define a name of which one is taken, to say so.
+//  4. Where something is reported as undefined, the names that each member defines are looked at. If they are not those of
+//     the index, which may be older, and the linker reads the members themselves, the rules are applied again.
+//  5. The other members are opened only for what is reported: where something is undefined, those of whose names in the
+//     index one is like it (scan/suppliers.cpp); where two archives define a name of which one is taken, to say so.
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -154,12 +155,13 @@ void LinkMembers::make_room(Resolution& resolution) const {
 /// Rule 4.
 bool LinkMembers::open_behind_indexes(Resolution& resolution) {
   const auto reported = [](const Unresolved& name) { return name.reported; };
-  if (traits_of(job_).believes_index ||
-      std::none_of(resolution.unresolved.begin(), resolution.unresolved.end(), reported))
-    return false;
-  std::vector<ObjectId> members = open(unopened([](ObjectId) { return true; }));
+  if (std::none_of(resolution.unresolved.begin(), resolution.unresolved.end(), reported)) return false;
+  const std::vector<ObjectId> closed = unopened([&](ObjectId id) { return first_[id.input] == id.input; });
+  std::vector<ObjectId> members = open(members_unlike_index(inputs_, closed));
   make_room(resolution);
-  if (std::all_of(members.begin(), members.end(), [&](ObjectId id) { return is_as_indexed(id); })) return false;
+  if (traits_of(job_).believes_index ||
+      std::all_of(members.begin(), members.end(), [&](ObjectId id) { return is_as_indexed(id); }))
+    return false;
   take_in(std::move(members));
   return true;
 }
@@ -168,18 +170,18 @@ bool LinkMembers::open_behind_indexes(Resolution& resolution) {
 bool LinkMembers::is_as_indexed(ObjectId id) const {
   const InputFacts& archive = inputs_[id.input];
   const ObjectFacts& object = archive.objects[id.object];
-  auto entry = std::partition_point(archive.index.begin(), archive.index.end(),
-                                    [&](const IndexEntry& e) { return e.object < id.object; });
+  const std::span<const IndexEntry> entries = archive.entries_of(id.object);
+  auto entry = entries.begin();
   const auto is_next = [&](std::string_view name) {
-    return entry != archive.index.end() && entry->object == id.object && archive.index_name(*entry++) == name;
+    return entry != entries.end() && archive.index_name(*entry++) == name;
   };
   for (const Symbol& symbol : object.symbols)
     if (symbol.defined() && (!symbol.version.empty() || !is_next(object.name(symbol)))) return false;
-  return entry == archive.index.end() || entry->object != id.object;
+  return entry == entries.end();
 }
 
-void LinkMembers::open_rest(Resolution& resolution) {
-  open(unopened([](ObjectId) { return true; }));
+void LinkMembers::open_for_report(std::vector<ObjectId> members, Resolution& resolution) {
+  open(std::move(members));
   make_room(resolution);
 }
 
@@ -208,7 +210,8 @@ void LinkMembers::open_rivals(Resolution& resolution) {
                        [&](std::uint32_t name) { return name < contested.size() && contested[name]; });
   };
   // What other linkers would do with the line is asked then.
-  if (std::any_of(rivals.begin(), rivals.end(), is_one)) open_rest(resolution);
+  if (std::any_of(rivals.begin(), rivals.end(), is_one))
+    open_for_report(unopened([](ObjectId) { return true; }), resolution);
 }
 
 std::vector<std::uint32_t> LinkMembers::names_defined_strongly(ObjectId id) const {

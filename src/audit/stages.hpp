@@ -31,14 +31,14 @@ class LinkMembers {
   /// The link as the job's linker makes it; opens what it takes.
   Resolution resolve();
 
-  /// Opens all members where the linker would find in them what is reported as undefined, were the index wrong. True
-  /// when one is: resolve() again.
+  /// Where something is reported as undefined: opens the members that the index is wrong about. True when the linker
+  /// would find them: resolve() again.
   bool open_behind_indexes(Resolution& resolution);
 
   /// Opens all members that define what a member of another archive that is taken does, and if one does so strongly,
   /// all others.
   void open_rivals(Resolution& resolution);
-  void open_rest(Resolution& resolution);
+  void open_for_report(std::vector<ObjectId> members, Resolution& resolution);
 
  private:
   /// Which of the members that define a name are opened for it.

@@ -420,13 +420,6 @@ void LldLink::open_input(std::uint32_t input) {
   read_all();
 }
 
-/// The index of an archive with unopened members has their order.
-static std::uint32_t first_entry_of(const InputFacts& archive, std::uint32_t member) {
-  const auto entry = std::partition_point(archive.index.begin(), archive.index.end(),
-                                          [&](const IndexEntry& e) { return e.object < member; });
-  return static_cast<std::uint32_t>(entry - archive.index.begin());
-}
-
 void LldLink::open_archive(std::uint32_t input) {
   const InputFacts& archive = inputs_[input];
   if (!whole(input) && !since15_ && archive.has_index) return read({Reading::Kind::Index, {input, 0}});
@@ -435,7 +428,8 @@ void LldLink::open_archive(std::uint32_t input) {
     const bool reached = out_.whole_archives || !facts.nested;  // rule 8
     if (facts.kind != ObjectKind::Relocatable || !reached || out_.linked[input][member]) continue;
     if (!whole(input) && facts.unopened) {
-      read({Reading::Kind::UnopenedMember, {input, member}, first_entry_of(archive, member)});
+      const auto first_entry = static_cast<std::uint32_t>(archive.first_entry_of(member));
+      read({Reading::Kind::UnopenedMember, {input, member}, first_entry});
     } else if (!whole(input)) {
       read({Reading::Kind::LazyObject, {input, member}});
     } else {

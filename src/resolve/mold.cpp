@@ -125,12 +125,10 @@ void MoldLink::name_symbols(File& file) {
 /// What its archive's index says of a member.
 void MoldLink::name_offers(File& file) {
   const InputFacts& archive = inputs_[file.id.input];
-  const auto begin = std::partition_point(archive.index.begin(), archive.index.end(),
-                                          [&](const IndexEntry& entry) { return entry.object < file.id.object; });
-  const std::vector<std::uint32_t>& ids = names_.of_index(file.id.input);
-  for (auto entry = begin; entry != archive.index.end() && entry->object == file.id.object; ++entry)
-    if (const std::uint32_t id = ids[static_cast<std::size_t>(entry - archive.index.begin())]; id != LinkNames::kAbsent)
-      file.ids.push_back(id);
+  const std::size_t first = archive.first_entry_of(file.id.object);
+  const std::size_t count = archive.entries_of(file.id.object).size();
+  for (const std::uint32_t id : std::span(names_.of_index(file.id.input)).subspan(first, count))
+    if (id != LinkNames::kAbsent) file.ids.push_back(id);
 }
 
 /// Rule 6, and --wrap=foo: an undefined foo means __wrap_foo, an undefined __real_foo means foo.

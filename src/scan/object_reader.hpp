@@ -121,6 +121,8 @@ constexpr bool may_want(MentionKind kind) {
   return kind == MentionKind::Needed || kind == MentionKind::WeakNeeded || kind == MentionKind::Common;
 }
 
+constexpr bool is_definition(MentionKind kind) { return kind <= MentionKind::Common; }
+
 /// Could it be in another definition's way?
 constexpr bool is_strong(MentionKind kind) { return kind <= MentionKind::Conditional; }
 

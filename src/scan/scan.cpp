@@ -36,6 +36,7 @@
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
+#include "support/name_hash.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {
@@ -639,22 +640,79 @@ class OpenArchive {
  public:
   /// Throws InputError.
   ObjectFacts read(const Origin& origin, const LtoPolicy& lto) {
-    if (path_ != origin.path) {
-      fd_ = open_for_reading(origin.path.c_str());
-      path_ = origin.path;
-    }
-    ObjectImage image(fd_.get(), origin.offset, origin.size, buffer_);
+    ObjectImage image = image_of(origin);
     if (std::optional<ObjectFacts> facts = read_ordinary_object(image, origin)) return *std::move(facts);
     return read_object(ElfFile::open(origin), origin, lto);
   }
 
+  /// Nothing where only the slower reader understands the member. The summary is the next one's too.
+  const ObjectSummary* summarize(const Origin& origin) {
+    try {
+      ObjectImage image = image_of(origin);
+      return summarize_object(image, SummaryOf::Everything, summary_) ? &summary_ : nullptr;
+    } catch (const InputError&) {
+      return nullptr;
+    }
+  }
+
  private:
+  ObjectImage image_of(const Origin& origin) {
+    if (path_ != origin.path) {
+      fd_ = open_for_reading(origin.path.c_str());
+      path_ = origin.path;
+    }
+    return ObjectImage(fd_.get(), origin.offset, origin.size, buffer_);
+  }
+
   std::string path_;
   FileDescriptor fd_;
   ReadBuffer buffer_;
+  ObjectSummary summary_;
 };
 
+/// Names, in whatever order.
+struct NameSet {
+  std::uint64_t sum = 0;  ///< of their hashes
+  std::size_t count = 0;
+
+  void add(std::uint64_t hash) {
+    sum += hash & ~kMentionBits;
+    ++count;
+  }
+  bool operator==(const NameSet&) const = default;
+};
+
+/// A name with a version is taken for one without, which a summary never has.
+NameSet names_in_index(const InputFacts& archive, std::uint32_t object) {
+  const char* const end = archive.index_strings.data() + archive.index_strings.size() + 1;
+  NameSet names;
+  for (const IndexEntry& entry : archive.entries_of(object))
+    names.add(hash_name(archive.index_name(entry).data(), end).hash);
+  return names;
+}
+
+NameSet names_defined(const ObjectSummary& summary) {
+  NameSet names;
+  for (const std::uint64_t mention : summary.mentions)
+    if (is_definition(static_cast<MentionKind>(mention & kKindMask))) names.add(mention);
+  return names;
+}
+
 }  // namespace
+
+std::vector<ObjectId> members_unlike_index(const std::vector<InputFacts>& inputs, std::span<const ObjectId> members) {
+  PerThread<OpenArchive> archives;
+  std::vector<char> unlike(members.size());
+  for_each_parallel(members.size(), 1, [&](std::size_t i) {
+    const InputFacts& archive = inputs[members[i].input];
+    const ObjectSummary* summary = archives.local().summarize(archive.objects[members[i].object].origin);
+    unlike[i] = summary == nullptr || names_defined(*summary) != names_in_index(archive, members[i].object) ? 1 : 0;
+  });
+  std::vector<ObjectId> found;
+  for (std::size_t i = 0; i < members.size(); ++i)
+    if (unlike[i] != 0) found.push_back(members[i]);
+  return found;
+}
 
 void open_members(std::vector<InputFacts>& inputs, std::span<const ObjectId> members, const LtoPolicy& lto) {
   std::uint64_t size = 0;

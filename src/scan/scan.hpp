@@ -37,6 +37,10 @@ enum class ArchiveReading : std::uint8_t {
 /// an error of its input. `members`: each once, unopened. Parallel.
 void open_members(std::vector<InputFacts>& inputs, std::span<const ObjectId> members, const LtoPolicy& lto);
 
+/// Which of the unopened `members` may define other names than their archives' indexes say, which may be older: those
+/// that do, and those that only the slower reader understands. Nothing is kept of the others. Parallel.
+std::vector<ObjectId> members_unlike_index(const std::vector<InputFacts>& inputs, std::span<const ObjectId> members);
+
 /// Facts of every input of the job, in its order; a file named twice is read once and its facts repeated.
 /// Never throws for a bad file: see InputFacts::errors. Parallel over inputs and members; the result does not depend on
 /// it.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -86,6 +87,45 @@ std::string last_identifier(const std::string& text) {
   return colon == std::string::npos || text.ends_with('>') ? text.substr(0, text.find('<')) : text.substr(colon + 2);
 }
 
+/// "S" of "ns::S::"
+std::string_view last_of_scope(std::string_view scope) {
+  if (!scope.ends_with("::")) return {};
+  scope.remove_suffix(2);
+  const std::size_t colon = scope.rfind("::");
+  return colon == std::string_view::npos ? scope : scope.substr(colon + 2);
+}
+
+/// Itanium C++ ABI, <source-name>: "4name"
+std::string as_source_name(std::string_view identifier) {
+  return std::to_string(identifier.size()) + std::string(identifier);
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// "f" of "_ZN2ns1S1fEi"; empty where templates, substitutions or local names come before or around it.
+std::string_view plain_identifier(std::string_view mangled) {
+  std::string_view rest = mangled.substr(2);
+  const auto take = [&](std::string_view text) {
+    const bool found = rest.starts_with(text);
+    if (found) rest.remove_prefix(text.size());
+    return found;
+  };
+  const bool nested = take("N");
+  if (nested) take("K");
+  take("St");
+  std::string_view last;
+  while (!rest.empty() && is_digit(rest.front()) && (nested || last.empty())) {
+    std::size_t size = 0;
+    for (; !rest.empty() && is_digit(rest.front()) && size < mangled.size(); rest.remove_prefix(1))
+      size = 10 * size + static_cast<std::size_t>(rest.front() - '0');
+    if (size > rest.size()) return {};
+    last = rest.substr(0, size);
+    rest.remove_prefix(size);
+  }
+  const bool constructor = rest.size() > 2 && (rest.front() == 'C' || rest.front() == 'D') && rest[2] == 'E';
+  return !nested || constructor || rest.starts_with('E') ? last : std::string_view();
+}
+
 std::string without_version(std::string_view name) { return std::string(name.substr(0, name.find('@'))); }
 
 bool is_instance(const std::string& function) { return function.find('<') != std::string::npos; }
@@ -99,13 +139,21 @@ Spelling::Spelling(std::string_view name)
   parameters_ = plain_.substr(before_parameters(plain_).size());
   is_function_ = !parameters_.empty();
   identifier_ = last_identifier(function_);
-  in_mangled_name_ = std::to_string(identifier_.size()) + identifier_;
+  in_mangled_name_ = as_source_name(identifier_);
+  const std::string around(last_of_scope(scope()));
+  const std::string scoped = as_source_name(around) + in_mangled_name_;
+  if (!around.empty() && name_.find(scoped) != std::string::npos) scoped_in_mangled_name_ = scoped;
 }
 
 bool Spelling::may_be_kin(std::string_view other) const {
   if (identifier_.empty() || other == name_) return false;
   if (is_mangled(other)) return other.find(in_mangled_name_) != std::string_view::npos;
   return is_mangled(name_) && other.starts_with(identifier_);
+}
+
+bool Spelling::may_be_of_scope(std::string_view mangled) const {
+  return mangled.find(scoped_in_mangled_name_) != std::string_view::npos ||
+         mangled.find("B5cxx11") != std::string_view::npos;  // libstdc++ tags classes too: std::ios_base::failure
 }
 
 Kinship Spelling::kin_to(std::string_view other) const {
@@ -154,6 +202,16 @@ std::optional<std::size_t> slip_between(std::string_view a, std::string_view b) 
   return edits <= (swapped || a.size() >= 8 ? 2 : 1) ? std::optional(edits) : std::nullopt;
 }
 
+constexpr int kMostDiffering = 4;  // letters of two names that may be one misspelled
+
+/// Which letters a name has, one bit each. Those of two differ in as many bits, at most, as the names in letters.
+std::uint64_t letters_of(std::string_view name) {
+  std::uint64_t letters = 0;
+  for (const char c : name)
+    if (static_cast<unsigned char>(c) >= 'A') letters |= std::uint64_t{1} << (static_cast<unsigned char>(c) % 64);
+  return letters;
+}
+
 /// Cheap; no for nearly every pair of linker's names: they are of other letters. Numbers are also lengths there.
 bool may_be_misspelled(std::string_view missing, std::string_view present) {
   if (is_mangled(missing) != is_mangled(present) || missing == present) return false;
@@ -164,7 +222,7 @@ bool may_be_misspelled(std::string_view missing, std::string_view present) {
   for (const char c : present) --more[static_cast<unsigned char>(c)];
   int differing = 0;
   for (std::size_t c = 'A'; c < more.size(); ++c) differing += std::abs(more[c]);
-  return differing <= 4;
+  return differing <= kMostDiffering;
 }
 
 }  // namespace
@@ -243,11 +301,22 @@ class KinIndex {
   /// Calls `visit(i)` for each of them, maybe more than once.
   template <class Visit>
   void each(std::string_view other, const Visit& visit) const {
-    if (is_mangled(other))
-      each_source_name(other, [&](std::string_view identifier) { each_called(identifier, other, visit); });
+    const auto called = [&](std::string_view identifier) { each_called(identifier, other, visit); };
+    if (!is_mangled(other))
+      for (std::size_t size = 1; size <= std::min(other.size(), longest_); ++size) called(other.substr(0, size));
+    else if (const std::string_view own = plain_identifier(other); !own.empty())
+      called(own);
     else
-      for (std::size_t size = 1; size <= std::min(other.size(), longest_); ++size)
-        each_called(other.substr(0, size), other, visit);
+      each_source_name(other, called);
+  }
+
+  /// Of these, those that may be the same function with other parameters or for the other std::string.
+  template <class Visit>
+  void each_in_scope(std::string_view other, const Visit& visit) const {
+    const bool mangled = is_mangled(other);
+    each(other, [&](std::size_t i) {
+      if (!mangled || names_[i].may_be_of_scope(other)) visit(i);
+    });
   }
 
  private:
@@ -262,8 +331,6 @@ class KinIndex {
       if (size != 0 && size <= longest_ && size <= mangled.size() - end) visit(mangled.substr(end, size));
     }
   }
-
-  static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
   template <class Visit>
   void each_called(std::string_view identifier, std::string_view other, const Visit& visit) const {
@@ -281,10 +348,12 @@ class KinIndex {
 };
 
 class SupplierSearch {
+  static constexpr std::size_t kGrain = 8;  ///< objects that a thread looks at at a time
+
  public:
   SupplierSearch(const LinkJob& job, const std::vector<InputFacts>& inputs, const Resolution& resolution,
-                 const std::vector<Unresolved*>& missing)
-      : job_(job), inputs_(inputs), resolution_(resolution), missing_(missing) {
+                 const std::vector<Unresolved*>& missing, const MemberOpener& open)
+      : job_(job), inputs_(inputs), resolution_(resolution), missing_(missing), open_(open) {
     if (missing_.size() > kMostNames) missing_.resize(kMostNames);
     for (const Unresolved* name : missing_) {
       bases_.push_back(without_version(name->symbol));
@@ -303,7 +372,7 @@ class SupplierSearch {
     look_among_locals();
     look_in_folders();
     look_in_other_versions();
-    look_beside_objects();
+    look_beside_inputs();
     look_for_near_misses();
     for (Unresolved* name : missing_)
       if (name->suppliers.empty())
@@ -362,38 +431,64 @@ class SupplierSearch {
     return on_line.spelled.starts_with("-l") ? on_line.spelled : on_line.path;
   }
 
+  const ObjectFacts& object(ObjectId id) const { return inputs_[id.input].objects[id.object]; }
+
+  /// Of an object of the line, open or not.
+  template <class Visit>
+  void each_name_defined(ObjectId id, const Visit& visit) const {
+    const InputFacts& input = inputs_[id.input];
+    if (object(id).unopened)
+      for (const IndexEntry& entry : input.entries_of(id.object)) visit(input.index_name(entry));
+    else
+      for (const Symbol& symbol : object(id).symbols)
+        if (symbol.defined()) visit(object(id).name(symbol));
+  }
+
   /// Nearly no symbol has to do with what is missing, which all threads see.
   void look_on_the_line() {
     std::vector<ObjectId> objects;
     for (std::uint32_t i = 0; i < inputs_.size(); ++i)
       for (std::uint32_t o = 0; o < inputs_[i].objects.size() && !job_.inputs[i].device_only; ++o)
         if (!inputs_[i].objects[o].nested) objects.push_back({i, o});
-    constexpr std::size_t kGrain = 8;  // objects
+    open_where(objects, [&](std::string_view name) { return is_telling(name); });
     std::vector<std::vector<SymbolId>> telling(objects.size());
     for_each_parallel(objects.size(), kGrain, [&](std::size_t n) {
-      const ObjectFacts& object = inputs_[objects[n].input].objects[objects[n].object];
-      for (std::uint32_t s = 0; s < object.symbols.size(); ++s)
-        if (object.symbols[s].defined() && is_telling(object.name(object.symbols[s])))
-          telling[n].push_back({objects[n], s});
+      const ObjectFacts& of = object(objects[n]);
+      for (std::uint32_t s = 0; s < of.symbols.size(); ++s)
+        if (of.symbols[s].defined() && is_telling(of.name(of.symbols[s]))) telling[n].push_back({objects[n], s});
     });
     for (const std::vector<SymbolId>& symbols : telling)
       for (const SymbolId id : symbols) look_at(id);
   }
 
+  /// Members of which a name in the index says yes.
+  template <class Test>
+  void open_where(const std::vector<ObjectId>& objects, const Test& test) {
+    std::vector<char> wanted(objects.size());
+    for_each_parallel(objects.size(), kGrain, [&](std::size_t n) {
+      if (!object(objects[n]).unopened) return;
+      each_name_defined(objects[n], [&](std::string_view name) { wanted[n] |= test(name) ? 1 : 0; });
+    });
+    std::vector<ObjectId> members;
+    for (std::size_t n = 0; n < objects.size(); ++n)
+      if (wanted[n] != 0) members.push_back(objects[n]);
+    open_(std::move(members));
+  }
+
   bool is_telling(std::string_view name) const {
     bool any = filter_.may_have(name) && by_base_.contains(name);
-    if (!any) kin_->each(name, [&](std::size_t) { any = true; });
+    if (!any) kin_->each_in_scope(name, [&](std::size_t) { any = true; });
     return any;
   }
 
   void look_at(SymbolId id) {
-    const ObjectFacts& object = inputs_[id.in.input].objects[id.in.object];
-    const Symbol& symbol = object.symbols[id.symbol];
-    const std::string_view name = object.name(symbol);
+    const ObjectFacts& in = object(id.in);
+    const Symbol& symbol = in.symbols[id.symbol];
+    const std::string_view name = in.name(symbol);
     if (const auto found = filter_.may_have(name) ? by_base_.find(name) : by_base_.end(); found != by_base_.end())
-      for (const std::size_t i : found->second) note_definition(i, id, object, symbol);
-    kin_->each(name, [&](std::size_t i) {
-      if (missing_[i]->suppliers.size() < kMostSuppliers) note_kin(i, object, symbol, spellings_[i].kin_to(name));
+      for (const std::size_t i : found->second) note_definition(i, id, in, symbol);
+    kin_->each_in_scope(name, [&](std::size_t i) {
+      if (missing_[i]->suppliers.size() < kMostSuppliers) note_kin(i, in, symbol, spellings_[i].kin_to(name));
     });
   }
 
@@ -447,9 +542,9 @@ class SupplierSearch {
       const ObjectId id = open.back();
       open.pop_back();
       if (!seen.insert(id).second) continue;
-      const ObjectFacts& object = inputs_[id.input].objects[id.object];
-      for (const Symbol& symbol : object.symbols) {
-        const auto found = symbol.defined() || symbol.weak() ? untaken_.end() : untaken_.find(object.name(symbol));
+      if (object(id).unopened) open_({id});
+      for (const Symbol& symbol : object(id).symbols) {
+        const auto found = symbol.defined() || symbol.weak() ? untaken_.end() : untaken_.find(object(id).name(symbol));
         if (found == untaken_.end() || found->second.input >= needed_by) continue;
         const std::uint32_t archive = found->second.input;
         open.push_back(found->second);
@@ -463,14 +558,12 @@ class SupplierSearch {
     std::set<std::string_view> taken;
     for (std::uint32_t i = 0; i < inputs_.size(); ++i)
       for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o)
-        for (const Symbol& symbol : inputs_[i].objects[o].symbols) {
-          if (!symbol.defined()) continue;
-          const std::string_view name = inputs_[i].objects[o].name(symbol);
+        each_name_defined({i, o}, [&](std::string_view name) {
           if (resolution_.linked[i][o])
             taken.insert(name);
           else if (inputs_[i].kind == InputKind::Archive)
             untaken_.try_emplace(name, ObjectId{i, o});
-        }
+        });
     for (const std::string_view name : taken) untaken_.erase(name);
   }
 
@@ -664,21 +757,28 @@ class SupplierSearch {
     for (const auto& [other, defined] : libraries_among(others, names)) offer_namesake(other, defined, linked[other]);
   }
 
-  // --- What lies beside the objects of the line, and is not on it.
+  // --- What lies beside the inputs of the line, and is not on it.
 
-  /// The user's own: not the start files, nor what a driver has compiled into a temporary file.
-  std::set<std::string> folders_of_objects() const {
-    std::set<std::string> folders;
-    for (const InputFacts& input : inputs_)
-      if (input.kind == InputKind::Object && !is_of_system(input.path) && !input.path.starts_with("/tmp/cc"))
-        folders.insert(std::filesystem::path(input.path).parent_path().string());
+  /// By folder: the endings of files that may have been forgotten. Beside the user's own objects (not the start files,
+  /// nor what a driver has compiled into a temporary file) all; beside libraries that are named by their paths, as
+  /// CMake does, libraries of the same kind.
+  std::map<std::string, std::set<std::string_view>> folders_of_inputs() const {
+    std::map<std::string, std::set<std::string_view>> folders;
+    const std::vector<std::string>& searched = job_.search_dirs;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      const std::string& path = inputs_[i].path;
+      const std::string folder = std::filesystem::path(path).parent_path().string();
+      if (inputs_[i].kind == InputKind::Object && !is_of_system(path) && !path.starts_with("/tmp/cc"))
+        folders[folder].insert({".o", ".a", ".so"});
+      const bool library = inputs_[i].kind == InputKind::Archive || inputs_[i].kind == InputKind::SharedObject;
+      if (library && job_.inputs[i].spelled == path &&
+          std::find(searched.begin(), searched.end(), folder) == searched.end())
+        folders[folder].insert(inputs_[i].kind == InputKind::Archive ? ".a" : ".so");
+    }
     return folders;
   }
 
-  void look_beside_objects() {
-    const auto is_linkable = [](std::string_view name) {
-      return name.ends_with(".o") || (name.starts_with("lib") && (name.ends_with(".a") || name.ends_with(".so")));
-    };
+  void look_beside_inputs() {
     std::set<std::string_view> names = still_missing();
     names.erase("main");  // every program has one
     if (names.empty()) return;
@@ -688,11 +788,16 @@ class SupplierSearch {
     std::vector<std::string> libraries;
     std::vector<std::string> objects;
     constexpr std::size_t kMostBeside = 2000;  // of all folders
-    for (const std::string& folder : folders_of_objects())
+    for (const auto& [folder, endings] : folders_of_inputs()) {
+      const auto is_linkable = [&](std::string_view name) {
+        const std::string_view ending = name.substr(std::min(name.rfind('.'), name.size()));
+        return endings.contains(ending) && (ending == ".o" || name.starts_with("lib"));
+      };
       for (const std::string& file : files_in(folder, is_linkable))
         if (objects.size() + libraries.size() < kMostBeside &&
             !on_line.contains(std::filesystem::path(file).lexically_normal().string()))
           (file.ends_with(".o") ? objects : libraries).push_back(file);
+    }
     for (const auto& [path, defined] : libraries_among(libraries, names))
       for (const std::string_view name : defined) offer_file(path, name, "library-not-linked");
     const std::set<std::string_view> defined = defined_strongly();
@@ -745,6 +850,13 @@ class SupplierSearch {
   // --- Near misses: what is called almost alike, for names that nothing else explains.
 
   using Nearby = std::vector<std::pair<std::size_t, Supplier>>;  ///< with how far it is
+  /// Names that are missing, and what is called almost like each.
+  struct Sought {
+    std::vector<std::size_t> names;
+    std::vector<Spelling> spellings;
+    std::vector<std::uint64_t> letters;
+    std::vector<Nearby> nearby;
+  };
 
   Supplier similar(std::size_t i, const ObjectFacts& object, const std::string& shown, const std::string& how) const {
     const std::string who = object.origin.display();
@@ -758,28 +870,60 @@ class SupplierSearch {
   void look_for_near_misses() {
     constexpr std::size_t kMostSought = 50;
     constexpr std::size_t kMostComparisons = 2'000'000;
-    std::map<std::size_t, Nearby> open;
-    for (std::size_t i = 0; i < missing_.size() && open.size() < kMostSought; ++i)
-      if (missing_[i]->suppliers.empty() && !spellings_[i].identifier().empty()) open.try_emplace(i);
-    std::size_t comparisons = 0;
-    for (const InputFacts& input : inputs_)
-      for (const ObjectFacts& object : input.objects)
-        for (const Symbol& symbol : object.symbols) {
-          if (!symbol.defined() || symbol.weak() || (comparisons += open.size()) > kMostComparisons) continue;
-          const std::string_view name = object.name(symbol);
-          std::set<std::size_t> kin;
-          if (is_mangled(name)) kin_->each(name, [&](std::size_t i) { kin.insert(i); });
-          for (auto& [i, nearby] : open) compare(i, object, name, is_mangled(bases_[i]) && kin.contains(i), nearby);
-        }
-    for (auto& [i, nearby] : open) {
+    Sought sought;
+    for (std::size_t i = 0; i < missing_.size() && sought.names.size() < kMostSought; ++i) {
+      if (!missing_[i]->suppliers.empty() || spellings_[i].identifier().empty()) continue;
+      sought.names.push_back(i);
+      sought.spellings.push_back(spellings_[i]);
+      sought.letters.push_back(letters_of(bases_[i]));
+    }
+    if (sought.names.empty()) return;
+    sought.nearby.resize(sought.names.size());
+    const KinIndex kin(sought.spellings);
+    std::size_t left = kMostComparisons / sought.names.size();
+    const auto near = [&](std::string_view name) {
+      if (left == 0) return std::vector<std::size_t>();
+      --left;
+      return nearly_called(sought, kin, name);
+    };
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i)
+      for (std::uint32_t o = 0; o < inputs_[i].objects.size() && left != 0; ++o) {
+        const ObjectFacts& in = object({i, o});
+        bool wanted = false;
+        if (in.unopened) each_name_defined({i, o}, [&](std::string_view name) { wanted |= !near(name).empty(); });
+        if (wanted) open_({{i, o}});
+        for (const Symbol& symbol : in.symbols)
+          if (symbol.defined() && !symbol.weak())
+            for (const std::size_t n : near(in.name(symbol)))
+              compare(sought.names[n], in, in.name(symbol), sought.nearby[n]);
+      }
+    for (std::size_t n = 0; n < sought.names.size(); ++n) {
+      Nearby& nearby = sought.nearby[n];
       std::stable_sort(nearby.begin(), nearby.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-      for (auto& [edits, supplier] : nearby) offer(i, std::move(supplier));
+      for (auto& [edits, supplier] : nearby) offer(sought.names[n], std::move(supplier));
     }
   }
 
-  void compare(std::size_t i, const ObjectFacts& object, std::string_view name, bool kin, Nearby& nearby) {
+  /// Into Sought::names, ascending.
+  std::vector<std::size_t> nearly_called(const Sought& sought, const KinIndex& kin, std::string_view name) const {
+    std::vector<std::size_t> found;
+    if (is_mangled(name))
+      kin.each(name, [&](std::size_t n) {
+        if (is_mangled(bases_[sought.names[n]])) found.push_back(n);
+      });
+    const std::uint64_t letters = letters_of(name);
+    for (std::size_t n = 0; n < sought.names.size(); ++n)
+      if (std::popcount(letters ^ sought.letters[n]) <= kMostDiffering &&
+          may_be_misspelled(bases_[sought.names[n]], name))
+        found.push_back(n);
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+  }
+
+  void compare(std::size_t i, const ObjectFacts& object, std::string_view name, Nearby& nearby) {
     const Spelling& missing = spellings_[i];
-    if ((!kin && !may_be_misspelled(bases_[i], name)) || is_mentioned_beside(i, name)) return;
+    if (is_mentioned_beside(i, name)) return;
     const Spelling present(name);
     if (const auto edits = missing.misspelled_as(present))
       nearby.emplace_back(*edits, similar(i, object, demangle(name), "which is spelled almost alike"));
@@ -804,14 +948,15 @@ class SupplierSearch {
   void collect_scopes() {
     constexpr std::size_t kMostDemangled = 50'000;
     std::size_t demangled = 0;
-    for (const InputFacts& input : inputs_)
-      for (const ObjectFacts& object : input.objects)
-        for (const Symbol& symbol : object.symbols) {
-          const bool counts = object.kind == ObjectKind::Relocatable && symbol.defined();
-          if (!counts || !is_mangled(object.name(symbol)) || ++demangled > kMostDemangled) continue;
-          const Spelling name(object.name(symbol));
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i)
+      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
+        if (object({i, o}).kind != ObjectKind::Relocatable) continue;
+        each_name_defined({i, o}, [&](std::string_view defined) {
+          if (!is_mangled(defined) || ++demangled > kMostDemangled) return;
+          const Spelling name(defined);
           by_scope_[std::string(name.scope())].insert(name.identifier());
-        }
+        });
+      }
   }
 
   /// Who calls both means two functions.
@@ -832,6 +977,7 @@ class SupplierSearch {
   const std::vector<InputFacts>& inputs_;
   const Resolution& resolution_;
   std::vector<Unresolved*> missing_;
+  const MemberOpener& open_;
   std::vector<std::string> bases_;  ///< names without version
   std::vector<Spelling> spellings_;
   std::optional<KinIndex> kin_;  ///< of spellings_
@@ -849,8 +995,8 @@ class SupplierSearch {
 }  // namespace
 
 void find_host_suppliers(const LinkJob& job, const std::vector<InputFacts>& inputs, const Resolution& resolution,
-                         const std::vector<Unresolved*>& missing) {
-  if (!missing.empty()) SupplierSearch(job, inputs, resolution, missing).run();
+                         const std::vector<Unresolved*>& missing, const MemberOpener& open) {
+  if (!missing.empty()) SupplierSearch(job, inputs, resolution, missing, open).run();
 }
 
 namespace {

@@ -32,6 +32,8 @@ class Spelling {
 
   /// Could `other` be kin? Cheap; no for nearly every name.
   bool may_be_kin(std::string_view other) const;
+  /// The same for a linker's name that has the identifier: it must also have the scope around it, where that is plain.
+  bool may_be_of_scope(std::string_view mangled) const;
   Kinship kin_to(std::string_view other) const;
 
   /// The function's own name; empty when it has none.
@@ -49,22 +51,27 @@ class Spelling {
 
  private:
   std::string name_;
-  std::string plain_;            ///< demangled, one way for both ABIs
-  std::string parameters_;       ///< "(int) const"
-  std::string function_;         ///< with its namespaces and classes, without its own template arguments
-  bool is_function_ = false;     ///< has parameters
-  std::string identifier_;       ///< the function's own name
-  std::string in_mangled_name_;  ///< "4name" (Itanium C++ ABI, <source-name>)
+  std::string plain_;                   ///< demangled, one way for both ABIs
+  std::string parameters_;              ///< "(int) const"
+  std::string function_;                ///< with its namespaces and classes, without its own template arguments
+  bool is_function_ = false;            ///< has parameters
+  std::string identifier_;              ///< the function's own name
+  std::string in_mangled_name_;         ///< "4name" (Itanium C++ ABI, <source-name>)
+  std::string scoped_in_mangled_name_;  ///< "5scope4name"; empty where the name has nothing like that in it
 };
 
 // --- Who would define what a link is missing.
+
+/// Opens members of `inputs` that were left unopened, and gives their symbols a place in `resolution`.
+using MemberOpener = std::function<void(std::vector<ObjectId>)>;
 
 /// Adds to Unresolved::suppliers who has the name or one like it: an archive of the line that stands too early, an
 /// object that keeps it to itself, a definition with another spelling of the same C++ or C name, a library in the search
 /// path that is not on the line, a name that is spelled almost alike; or that no file has it. Unreadable libraries are passed over: this is advice, not verdict.
 /// Looks at a bounded number of names and files.
+/// Of members that are not open it looks at the names in their archives' indexes, and has those opened that matter.
 void find_host_suppliers(const LinkJob& job, const std::vector<InputFacts>& inputs, const Resolution& resolution,
-                         const std::vector<Unresolved*>& missing);
+                         const std::vector<Unresolved*>& missing, const MemberOpener& open);
 
 /// The image of an object that a device link for the architecture takes; kNone: none.
 using ImageChooser = std::function<std::uint32_t(const DeviceFacts&, const GpuArch&)>;

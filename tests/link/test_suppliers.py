@@ -48,6 +48,22 @@ def test_objects_beside_those_of_the_line(shop):
     assert notes(shop, "main.o") == {"wares": ["wares.o defines it and is not on the line"]}
 
 
+def test_archive_beside_one_that_is_named_by_its_path(shop):
+    shop.cc("tools.o", "extern \"C\" int tools() { return 1; }", "g++ -fPIC")
+    shop.ar("d/libtools.a", "tools.o")
+    shop.ar("d/libwares.a", "wares.o")
+    shop.sh("g++ -shared wares.o -o d/libwares.so && rm wares.o")
+    assert notes(shop, "main.o", "d/libtools.a") == {"wares": ["d/libwares.a defines it and is not on the line"]}
+
+
+def test_shared_object_beside_one_that_is_named_by_its_path(shop):
+    shop.cc("tools.o", "extern \"C\" int tools() { return 1; }", "g++ -fPIC")
+    shop.sh("g++ -shared tools.o -o d/libtools.so && g++ -shared wares.o -o d/libwares.so")
+    shop.ar("d/libwares.a", "wares.o")
+    shop.sh("rm wares.o")
+    assert notes(shop, "main.o", "d/libtools.so") == {"wares": ["d/libwares.so defines it and is not on the line"]}
+
+
 def test_archive_too_early(shop):
     shop.ar("libwares.a", "wares.o")
     [said] = notes(shop, "libwares.a", "main.o")["wares"]
