@@ -30,7 +30,9 @@ struct AuditOptions {
   std::vector<int> pythons{};        ///< --python: minor versions of CPython 3 that packages should serve
   std::vector<GpuArch> gpu_archs{};  ///< --gpu-arch: the images that every file with device code should have
   std::string build{};               ///< the build folder of the links: its targets may define what is undefined
-  std::string cache{};               ///< where to cache what debug info says, for the next audit; empty: nowhere
+  /// Debug files that are not installed may be fetched from the servers of DEBUGINFOD_URLS.
+  bool debuginfod = false;
+  std::string cache{};  ///< where to cache what debug info says, for the next audit; empty: nowhere
 };
 
 /// How long one stage took.

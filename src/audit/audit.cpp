@@ -13,6 +13,7 @@
 #include "elfaudit/symbol_report.hpp"
 #include "input/build/gpu_flags.hpp"
 #include "load/load_closure.hpp"
+#include "locate/dwarf/debug_sections.hpp"
 #include "locate/locate.hpp"
 #include "locate/why/cause.hpp"
 #include "package/packages.hpp"
@@ -356,6 +357,7 @@ Audit audit(LinkJob job, const AuditOptions& options) {
 
 Audit audit(LinkJob job, const AuditOptions& options, std::optional<Prefilter> prefilter) {
   Audit result;
+  const DebuginfodScope servers(options.debuginfod);
   with_threads(options.jobs, [&] { result = run_stages(std::move(job), options, std::move(prefilter)); });
   if (!options.build.empty()) explain_by_build(result.findings, options.build, result.job.output_path);
   return result;

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "divergence/divergence.hpp"
+#include "locate/dwarf/debug_sections.hpp"
 #include "locate/why/cause.hpp"
 #include "resolve/resolve.hpp"
 #include "rules/rules.hpp"
@@ -240,6 +241,7 @@ Audit run(std::vector<BuildJob> jobs, const AuditOptions& options) {
 
 Audit audit_links(std::vector<BuildJob> jobs, const AuditOptions& options) {
   Audit result;
+  const DebuginfodScope servers(options.debuginfod);
   with_threads(options.jobs, [&] { result = run(std::move(jobs), options); });
   return result;
 }

@@ -44,6 +44,7 @@
 #include "input/command_words.hpp"
 #include "input/driver.hpp"
 #include "input/job.hpp"
+#include "locate/dwarf/debug_sections.hpp"
 #include "report/rule_help.hpp"
 #include "report/wording.hpp"
 #include "rules/rules.hpp"
@@ -743,8 +744,9 @@ std::vector<std::optional<std::string>> write_reports(const Request& request, co
 }
 
 void enter_sandbox(const Request& request) {
-  // These ask drivers, compilers or git.
-  if (request.no_sandbox || request.has_command || !request.build.empty() || request.audit.preprocess || request.fix)
+  // These ask drivers, compilers, git or servers.
+  if (request.no_sandbox || request.has_command || !request.build.empty() || request.audit.preprocess || request.fix ||
+      request.audit.debuginfod)
     return;
   std::vector<std::string> files, folders;
   for (const Output& output : outputs_of(request)) {
@@ -852,6 +854,7 @@ int check_command(const Request& request) {
 
 int explain_command(const Request& request) {
   enter_sandbox(request);
+  const DebuginfodScope servers(request.audit.debuginfod);
   const Audit result = audit_of(request);
   std::vector<SymbolReport> reports = explain_spelling(result, request.symbol);
   if (reports.empty()) {

@@ -140,6 +140,7 @@ void add_explain(CLI::App& app, Request& request) {
   add_input_options(*explain, request);
   add_link_command(*explain, request);
   add_build_options(*explain, request);
+  add_debuginfod(*explain, request);
   below("Report", *explain, [&] {
     add_format(*explain, request, {"text", "json"});
     add_path_options(*explain, request);

@@ -93,6 +93,11 @@ void add_input_options(CLI::App& command, Request& request) {
   add_sandbox(command, request);
 }
 
+void add_debuginfod(CLI::App& command, Request& request) {
+  command.add_flag("--debuginfod", request.audit.debuginfod,
+                   "fetch debug info that is not installed from the servers that DEBUGINFOD_URLS names");
+}
+
 void add_source_options(CLI::App& command, Request& request) {
   command.add_flag(
       "--preprocess", request.audit.preprocess,
@@ -101,6 +106,7 @@ void add_source_options(CLI::App& command, Request& request) {
       .add_option("--compile-commands", request.audit.compile_commands,
                   "compile_commands.json to use; default: the nearest at or above each object")
       ->option_text("FILE");
+  add_debuginfod(command, request);
   command
       .add_option("--cache", request.audit.cache,
                   "remember runs whose inputs have not changed in DIR, and what debug info says about definitions")
@@ -221,10 +227,11 @@ void add_build_options(CLI::App& command, Request& request) {
 namespace {
 
 /// Options that are not a project's decision, and so not keys of its file. Which programs may be started
-/// (--ask, --preprocess) and whether sources are edited is for the user alone to say.
-constexpr std::array<std::string_view, 17> kNoKeys = {
-    "help",  "config", "no-config",  "dump-config", "severity", "suppress", "write-baseline", "gate",      "files",
-    "build", "ask",    "preprocess", "one-link",    "fix",      "diff",     "allow-dirty",    "no-sandbox"};
+/// (--ask, --preprocess), whether servers are asked and whether sources are edited is for the user alone to say.
+constexpr std::array<std::string_view, 18> kNoKeys = {
+    "help",           "config",   "no-config", "dump-config", "severity",    "suppress",
+    "write-baseline", "gate",     "files",     "build",       "ask",         "preprocess",
+    "debuginfod",     "one-link", "fix",       "diff",        "allow-dirty", "no-sandbox"};
 
 /// "fail-on" of --fail-on; empty for what is not a key.
 std::string key_of(const CLI::Option& option) {

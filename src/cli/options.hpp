@@ -32,6 +32,7 @@ void add_audit_options(CLI::App& command, Request& request);
 void add_link_command(CLI::App& command, Request& request);
 
 void add_input_options(CLI::App& command, Request& request);
+void add_debuginfod(CLI::App& command, Request& request);
 void add_source_options(CLI::App& command, Request& request);
 void add_path_options(CLI::App& command, Request& request);
 

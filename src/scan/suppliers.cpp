@@ -5,9 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -24,6 +22,7 @@
 #include "scan/device/device_code.hpp"
 #include "scan/library_names.hpp"
 #include "scan/scan.hpp"
+#include "scan/spelling.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/path.hpp"
@@ -31,208 +30,6 @@
 #include "support/threads.hpp"
 
 namespace elfaudit {
-namespace {
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-}
-
-bool is_mangled(std::string_view name) { return name.starts_with("_Z"); }
-
-bool is_new_abi(std::string_view name) { return name.find("cxx11") != std::string_view::npos; }
-
-/// libstdc++ puts the new std::string and std::list into std::__cxx11 and tags functions that return them
-/// (libstdc++ manual, "Dual ABI").
-std::string without_abi(std::string text) {
-  replace_all(text, "[abi:cxx11]", "");
-  replace_all(text, "std::__cxx11::", "std::");
-  replace_all(text, "std::basic_string<char, std::char_traits<char>, std::allocator<char> >", "std::string");
-  return text;
-}
-
-/// "ns::f<int>" of "ns::f<int>(int) const"; everything when it is not a function.
-std::string before_parameters(const std::string& text) {
-  int depth = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '<') ++depth;
-    if (text[i] == '>' && depth > 0) --depth;
-    if (text[i] == '(' && depth == 0 && i > 0 && !text.substr(i).starts_with("(anonymous")) return text.substr(0, i);
-  }
-  return text;
-}
-
-/// "ns::f" of "void ns::f<int>", as the demangler writes what is before the parameters of a template: without the
-/// result and the function's own arguments, but with those of a class ("ns::S<int>::f").
-std::string function_name(std::string text) {
-  if (text.find("operator") != std::string::npos) return text;  // "operator<<", "operator new"
-  const auto outermost = [&](char wanted) {
-    int depth = 0;
-    for (std::size_t i = text.size(); i-- > 0;) {
-      if (depth == 0 && text[i] == wanted) return i;
-      depth += text[i] == '>' || text[i] == ')' ? 1 : text[i] == '<' || text[i] == '(' ? -1 : 0;
-      if (depth == 0 && text[i] == wanted) return i;
-    }
-    return std::string::npos;
-  };
-  if (!text.ends_with('>')) return text;
-  text.resize(std::min(outermost('<'), text.size()));
-  const std::size_t result = outermost(' ');
-  return result == std::string::npos ? text : text.substr(result + 1);
-}
-
-/// "f" of "ns::S<int>::f"
-std::string last_identifier(const std::string& text) {
-  const std::size_t colon = text.rfind("::");
-  return colon == std::string::npos || text.ends_with('>') ? text.substr(0, text.find('<')) : text.substr(colon + 2);
-}
-
-/// "S" of "ns::S::"
-std::string_view last_of_scope(std::string_view scope) {
-  if (!scope.ends_with("::")) return {};
-  scope.remove_suffix(2);
-  const std::size_t colon = scope.rfind("::");
-  return colon == std::string_view::npos ? scope : scope.substr(colon + 2);
-}
-
-/// Itanium C++ ABI, <source-name>: "4name"
-std::string as_source_name(std::string_view identifier) {
-  return std::to_string(identifier.size()) + std::string(identifier);
-}
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/// "f" of "_ZN2ns1S1fEi"; empty where templates, substitutions or local names come before or around it.
-std::string_view plain_identifier(std::string_view mangled) {
-  std::string_view rest = mangled.substr(2);
-  const auto take = [&](std::string_view text) {
-    const bool found = rest.starts_with(text);
-    if (found) rest.remove_prefix(text.size());
-    return found;
-  };
-  const bool nested = take("N");
-  if (nested) take("K");
-  take("St");
-  std::string_view last;
-  while (!rest.empty() && is_digit(rest.front()) && (nested || last.empty())) {
-    std::size_t size = 0;
-    for (; !rest.empty() && is_digit(rest.front()) && size < mangled.size(); rest.remove_prefix(1))
-      size = 10 * size + static_cast<std::size_t>(rest.front() - '0');
-    if (size > rest.size()) return {};
-    last = rest.substr(0, size);
-    rest.remove_prefix(size);
-  }
-  const bool constructor = rest.size() > 2 && (rest.front() == 'C' || rest.front() == 'D') && rest[2] == 'E';
-  return !nested || constructor || rest.starts_with('E') ? last : std::string_view();
-}
-
-std::string without_version(std::string_view name) { return std::string(name.substr(0, name.find('@'))); }
-
-bool is_instance(const std::string& function) { return function.find('<') != std::string::npos; }
-
-}  // namespace
-
-Spelling::Spelling(std::string_view name)
-    : name_(without_version(name)),
-      plain_(without_abi(demangle(name_))),
-      function_(function_name(before_parameters(plain_))) {
-  parameters_ = plain_.substr(before_parameters(plain_).size());
-  is_function_ = !parameters_.empty();
-  identifier_ = last_identifier(function_);
-  in_mangled_name_ = as_source_name(identifier_);
-  const std::string around(last_of_scope(scope()));
-  const std::string scoped = as_source_name(around) + in_mangled_name_;
-  if (!around.empty() && name_.find(scoped) != std::string::npos) scoped_in_mangled_name_ = scoped;
-}
-
-bool Spelling::may_be_kin(std::string_view other) const {
-  if (identifier_.empty() || other == name_) return false;
-  if (is_mangled(other)) return other.find(in_mangled_name_) != std::string_view::npos;
-  return is_mangled(name_) && other.starts_with(identifier_);
-}
-
-bool Spelling::may_be_of_scope(std::string_view mangled) const {
-  return mangled.find(scoped_in_mangled_name_) != std::string_view::npos ||
-         mangled.find("B5cxx11") != std::string_view::npos;  // libstdc++ tags classes too: std::ios_base::failure
-}
-
-Kinship Spelling::kin_to(std::string_view other) const {
-  const std::string bare = without_version(other);
-  if (is_mangled(name_) && !is_mangled(bare)) return function_ == bare ? Kinship::MangledThere : Kinship::None;
-  const std::string plain = without_abi(demangle(bare));
-  if (plain == bare) return Kinship::None;  // not mangled after all
-  if (!is_mangled(name_)) return before_parameters(plain) == name_ ? Kinship::MangledHere : Kinship::None;
-  // Equal otherwise: the complete and the base variant of a constructor.
-  if (plain == plain_) return is_new_abi(bare) != is_new_abi(name_) ? Kinship::OtherStringAbi : Kinship::None;
-  const std::string before = before_parameters(plain);
-  const std::string function = function_name(before);
-  const bool is_same = function == function_ || (is_instance(function) && is_instance(function_) &&
-                                                 without_arguments(function) == without_arguments(function_));
-  return is_function_ && before != plain && is_same ? Kinship::OtherParameters : Kinship::None;
-}
-
-std::string_view Spelling::scope() const {
-  return std::string_view(function_).substr(0, function_.size() - std::min(identifier_.size(), function_.size()));
-}
-
-bool Spelling::differs_in_scope(const Spelling& other) const {
-  return is_function_ && identifier_ == other.identifier_ && parameters_ == other.parameters_ &&
-         scope() != other.scope() && function_.ends_with(identifier_) && other.function_.ends_with(identifier_);
-}
-
-namespace {
-
-constexpr std::size_t kShortestMisspelled = 5;  // "open" and "oven" are two words
-
-/// "x" and "y" at the end, "get" and "set" at the beginning and numbers are told apart on purpose.
-std::optional<std::size_t> slip_between(std::string_view a, std::string_view b) {
-  if (std::min(a.size(), b.size()) < kShortestMisspelled || a.front() != b.front()) return std::nullopt;
-  if (a.size() == b.size() && a.substr(0, a.size() - 1) == b.substr(0, b.size() - 1)) return std::nullopt;
-  const auto without_digits = [](std::string_view text) {
-    std::string letters(text);
-    std::erase_if(letters, [](char c) { return c >= '0' && c <= '9'; });
-    return letters;
-  };
-  if (without_digits(a) == without_digits(b)) return std::nullopt;
-  const std::size_t edits = edit_distance(a, b);
-  std::string sorted_a(a), sorted_b(b);
-  std::sort(sorted_a.begin(), sorted_a.end());
-  std::sort(sorted_b.begin(), sorted_b.end());
-  const bool swapped = sorted_a == sorted_b;
-  return edits <= (swapped || a.size() >= 8 ? 2 : 1) ? std::optional(edits) : std::nullopt;
-}
-
-constexpr int kMostDiffering = 4;  // letters of two names that may be one misspelled
-
-/// Which letters a name has, one bit each. Those of two differ in as many bits, at most, as the names in letters.
-std::uint64_t letters_of(std::string_view name) {
-  std::uint64_t letters = 0;
-  for (const char c : name)
-    if (static_cast<unsigned char>(c) >= 'A') letters |= std::uint64_t{1} << (static_cast<unsigned char>(c) % 64);
-  return letters;
-}
-
-/// Cheap; no for nearly every pair of linker's names: they are of other letters. Numbers are also lengths there.
-bool may_be_misspelled(std::string_view missing, std::string_view present) {
-  if (is_mangled(missing) != is_mangled(present) || missing == present) return false;
-  const auto [shorter, longer] = std::minmax({missing.size(), present.size()});
-  if (longer - shorter > 3) return false;
-  std::array<int, 256> more{};
-  for (const char c : missing) ++more[static_cast<unsigned char>(c)];
-  for (const char c : present) --more[static_cast<unsigned char>(c)];
-  int differing = 0;
-  for (std::size_t c = 'A'; c < more.size(); ++c) differing += std::abs(more[c]);
-  return differing <= kMostDiffering;
-}
-
-}  // namespace
-
-std::optional<std::size_t> Spelling::misspelled_as(const Spelling& other) const {
-  if (parameters_ != other.parameters_) return std::nullopt;
-  if (scope() == other.scope()) return slip_between(identifier_, other.identifier_);
-  return identifier_ == other.identifier_ ? slip_between(scope(), other.scope()) : std::nullopt;
-}
-
 namespace {
 
 constexpr std::size_t kMostNames = 5000;    // a whole library's may be missing
@@ -247,8 +44,6 @@ std::string as_option(const std::string& path) {
   if (bare.starts_with("m-2.")) return "-lm";
   return "-l" + bare;
 }
-
-std::string without_version(const std::string& symbol) { return symbol.substr(0, symbol.find('@')); }
 
 /// The files of a directory whose names are wanted, by name. Empty: the working directory.
 template <class Wanted>
@@ -266,86 +61,6 @@ std::vector<std::string> files_in(const std::string& dir, const Wanted& wanted) 
   std::sort(found.begin(), found.end());
   return found;
 }
-
-/// Says no to nearly every name that is not among some: a table of bits, by their sizes and what is in the middle, since
-/// the names of a library begin and end alike.
-class IdentifierFilter {
- public:
-  void add(std::string_view name) { bits_[slot(name)] = true; }
-  bool may_have(std::string_view name) const { return bits_[slot(name)]; }
-
- private:
-  static constexpr int kBits = 16;
-  static std::size_t slot(std::string_view name) {
-    std::uint64_t middle = 0;
-    const std::string_view half = name.substr(name.size() / 2);
-    std::memcpy(&middle, half.data(), std::min(half.size(), sizeof middle));
-    return ((middle ^ name.size()) * 0x9e3779b97f4a7c15) >> (64 - kBits);
-  }
-
-  std::vector<bool> bits_ = std::vector<bool>(std::size_t{1} << kBits);
-};
-
-/// Which of many names another may be kin to, without asking each: by the identifiers in it.
-class KinIndex {
- public:
-  /// `names` outlive it.
-  explicit KinIndex(const std::vector<Spelling>& names) : names_(names) {
-    for (std::size_t i = 0; i < names.size(); ++i) by_identifier_[names[i].identifier()].push_back(i);
-    for (const auto& [identifier, which] : by_identifier_) {
-      longest_ = std::max(longest_, identifier.size());
-      filter_.add(identifier);
-    }
-  }
-
-  /// Calls `visit(i)` for each of them, maybe more than once.
-  template <class Visit>
-  void each(std::string_view other, const Visit& visit) const {
-    const auto called = [&](std::string_view identifier) { each_called(identifier, other, visit); };
-    if (!is_mangled(other))
-      for (std::size_t size = 1; size <= std::min(other.size(), longest_); ++size) called(other.substr(0, size));
-    else if (const std::string_view own = plain_identifier(other); !own.empty())
-      called(own);
-    else
-      each_source_name(other, called);
-  }
-
-  /// Of these, those that may be the same function with other parameters or for the other std::string.
-  template <class Visit>
-  void each_in_scope(std::string_view other, const Visit& visit) const {
-    const bool mangled = is_mangled(other);
-    each(other, [&](std::size_t i) {
-      if (!mangled || names_[i].may_be_of_scope(other)) visit(i);
-    });
-  }
-
- private:
-  /// Itanium C++ ABI, <source-name>: "4name". Wherever digits begin one, also behind other digits.
-  template <class Visit>
-  void each_source_name(std::string_view mangled, const Visit& visit) const {
-    for (std::size_t at = 0; at < mangled.size(); ++at) {
-      std::size_t size = 0;
-      std::size_t end = at;
-      for (; end < mangled.size() && is_digit(mangled[end]) && size <= longest_; ++end)
-        size = 10 * size + static_cast<std::size_t>(mangled[end] - '0');
-      if (size != 0 && size <= longest_ && size <= mangled.size() - end) visit(mangled.substr(end, size));
-    }
-  }
-
-  template <class Visit>
-  void each_called(std::string_view identifier, std::string_view other, const Visit& visit) const {
-    if (!filter_.may_have(identifier)) return;
-    const auto found = by_identifier_.find(identifier);
-    if (found == by_identifier_.end()) return;
-    for (const std::size_t i : found->second)
-      if (names_[i].may_be_kin(other)) visit(i);
-  }
-
-  const std::vector<Spelling>& names_;
-  std::unordered_map<std::string_view, std::vector<std::size_t>> by_identifier_;
-  IdentifierFilter filter_;
-  std::size_t longest_ = 0;
-};
 
 class SupplierSearch {
   static constexpr std::size_t kGrain = 8;  ///< objects that a thread looks at at a time

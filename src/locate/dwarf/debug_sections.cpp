@@ -3,19 +3,26 @@
 
 #include "locate/dwarf/debug_sections.hpp"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <gelf.h>
+#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <system_error>
 
 #include "elfaudit/error.hpp"
+#include "support/file_uses.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"
 
@@ -454,6 +461,51 @@ std::uint32_t checksum_of(const std::string& path) {
       crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<z_size_t>(bytes.size())));
 }
 
+std::atomic<int> asked_servers = 0;  // DebuginfodScopes that exist
+
+/// elfutils' client library, loaded as libdw does it, when the first file is asked for: it brings libcurl with it. The
+/// declarations are those of elfutils/debuginfod.h (since 0.178), which building needs no package for then.
+struct DebuginfodClient {
+  void* (*begin)() = nullptr;
+  int (*find_debuginfo)(void* client, const unsigned char* id, int size, char** path) = nullptr;
+  void (*end)(void* client) = nullptr;
+
+  DebuginfodClient() {
+    void* library = ::dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);  // never a path of the input's
+    if (library == nullptr) return;
+    begin = reinterpret_cast<decltype(begin)>(::dlsym(library, "debuginfod_begin"));
+    find_debuginfo = reinterpret_cast<decltype(find_debuginfo)>(::dlsym(library, "debuginfod_find_debuginfo"));
+    end = reinterpret_cast<decltype(end)>(::dlsym(library, "debuginfod_end"));
+  }
+
+  bool usable() const { return begin != nullptr && find_debuginfo != nullptr && end != nullptr; }
+};
+
+struct Fetched {
+  std::string path;     ///< in the client's cache; empty when it can't be had
+  std::string why_not;  ///< "no server of DEBUGINFOD_URLS has it"
+};
+
+std::string reason_of(int error) {
+  if (error == ENOENT) return "no server of DEBUGINFOD_URLS has it";
+  if (error == ENOSYS) return "DEBUGINFOD_URLS names no server";
+  return std::string("the servers of DEBUGINFOD_URLS can't be asked (") + std::strerror(error) + ")";
+}
+
+Fetched fetch_debug_file(Bytes id) {
+  static const DebuginfodClient library;
+  if (!library.usable()) return {{}, "libdebuginfod.so.1 is not installed"};
+  const std::unique_ptr<void, void (*)(void*)> client(library.begin(), library.end);
+  if (!client) return {{}, reason_of(ENOMEM)};
+  char* path = nullptr;
+  const int file = library.find_debuginfo(client.get(), reinterpret_cast<const unsigned char*>(id.data()),
+                                          static_cast<int>(id.size()), &path);
+  const std::unique_ptr<char, void (*)(void*)> owned(path, std::free);
+  if (file < 0) return {{}, reason_of(-file)};
+  ::close(file);
+  return {path == nullptr ? std::string() : path, path == nullptr ? reason_of(EIO) : std::string()};
+}
+
 class Finder {
  public:
   Finder(const DebugSections& sections, const Origin& origin, const DebugRoots& roots)
@@ -466,13 +518,28 @@ class Finder {
       for (const std::string& root : roots_.folders)
         if (belongs(fs::path(root) / ".build-id" / *name, /*by_checksum=*/false)) return {found_, {}};
     }
-    if (!link_) return {};
-    for (const fs::path& candidate : linked_candidates())
-      if (belongs(candidate, /*by_checksum=*/true)) return {found_, {}};
-    return {{}, "debug info is in " + link_->name + (met_ ? ", which belongs to another build" : ", which is missing")};
+    if (link_)
+      for (const fs::path& candidate : linked_candidates())
+        if (belongs(candidate, /*by_checksum=*/true)) return {found_, {}};
+    const std::string why_not = ask_servers();
+    if (why_not.empty()) return {found_, {}};
+    if (link_)
+      return {{},
+              "debug info is in " + link_->name + (met_ ? ", which belongs to another build" : ", which is missing") +
+                  (asked_servers > 0 ? "; " + why_not : "")};
+    return {{}, asked_servers > 0 ? "no debug info; " + why_not : ""};
   }
 
  private:
+  /// Why they give nothing; empty when found_ is theirs.
+  std::string ask_servers() {
+    if (asked_servers == 0) return "not asked";
+    if (!path_of(id_)) return "no server can be asked, for it has no build id";
+    const Fetched fetched = fetch_debug_file(id_);
+    if (fetched.path.empty()) return fetched.why_not;
+    return belongs(fetched.path, /*by_checksum=*/false) ? "" : "what a server of DEBUGINFOD_URLS has is not it";
+  }
+
   std::vector<fs::path> linked_candidates() const {
     std::vector<fs::path> result;
     std::error_code error;
@@ -522,3 +589,17 @@ SeparateFile find_separate(const DebugSections& sections, const Origin& origin, 
 }
 
 }  // namespace elfaudit::dwarf
+
+namespace elfaudit {
+
+DebuginfodScope::DebuginfodScope(bool asked) : asked_(asked) {
+  if (!asked_) return;
+  note_unknown_use();  // no path tells what they have tomorrow
+  ++dwarf::asked_servers;
+}
+
+DebuginfodScope::~DebuginfodScope() {
+  if (asked_) --dwarf::asked_servers;
+}
+
+}  // namespace elfaudit

@@ -375,9 +375,25 @@ struct SeparateFile {
 };
 
 /// The debug file that belongs to a linked file: by its build id (NT_GNU_BUILD_ID) as ROOT/.build-id/xx/yyy.debug, else
-/// by the name in .gnu_debuglink, beside it, in .debug/ there, or in ROOT/its/folder. Proven by the build id where both
-/// have one, else by the checksum of .gnu_debuglink. Throws BadDebugInfo when the notes of `sections` are damaged.
+/// by the name in .gnu_debuglink, beside it, in .debug/ there, or in ROOT/its/folder; else, in a DebuginfodScope, from a
+/// server. Proven by the build id where both have one, else by the checksum of .gnu_debuglink. Throws BadDebugInfo when
+/// the notes of `sections` are damaged.
 SeparateFile find_separate(const DebugSections& sections, const Origin& origin, const DebugRoots& roots);
 
 }  // namespace dwarf
+
+/// While one exists that is `asked` for, debug files that are not installed are fetched by their build ids from the
+/// servers that DEBUGINFOD_URLS names. elfutils' client does it, and keeps them in its own cache, whose place, size and
+/// age the user sets (debuginfod-client-config(7)). Process-wide: it is about the machine, not about an input.
+class DebuginfodScope {
+ public:
+  explicit DebuginfodScope(bool asked);
+  ~DebuginfodScope();
+  DebuginfodScope(const DebuginfodScope&) = delete;
+  DebuginfodScope& operator=(const DebuginfodScope&) = delete;
+
+ private:
+  const bool asked_;
+};
+
 }  // namespace elfaudit
