@@ -37,6 +37,13 @@ class ImageWriter {
     return at - headers_.back().at;
   }
 
+  /// A section with a byte that no one reads.
+  void add_mark(std::string_view name) {
+    begin(name);
+    bytes_.push_back(std::byte{0});
+    headers_.back().size = 1;
+  }
+
   std::vector<std::byte> finish() {
     drop_empty();
     const std::uint32_t name = add_name(".shstrtab");
@@ -169,6 +176,8 @@ DebugImage make_debug_image(DebugSections& sections) {
     writer.begin(name);
     writer.add(sections.section(kind));
   }
+  // Without units, lines and frames libdw sees no DWARF: dwz may have moved strings alone.
+  if (sections.info_count() == 0 && sections.section(SectionKind::Line).bytes.empty()) writer.add_mark(".debug_frame");
   image.bytes = writer.finish();
   return image;
 }

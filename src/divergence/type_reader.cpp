@@ -75,6 +75,20 @@ struct DwarfCloser {
   void operator()(Dwarf* dwarf) const { dwarf_end(dwarf); }
 };
 
+/// One file, as libdw has it.
+struct LibdwFile {
+  /// Throws dwarf::BadDebugInfo.
+  explicit LibdwFile(dwarf::DebugFile& file) : image(make_debug_image(file.sections())) {
+    elf.reset(elf_memory(reinterpret_cast<char*>(image.bytes.data()), image.bytes.size()));
+    if (elf) dwarf.reset(dwarf_begin_elf(elf.get(), DWARF_C_READ, nullptr));
+    if (!dwarf) throw dwarf::BadDebugInfo(std::string("libdw can't read it: ") + dwarf_errmsg(-1));
+  }
+
+  DebugImage image;
+  ElfHandle elf;
+  std::unique_ptr<Dwarf, DwarfCloser> dwarf;
+};
+
 /// Whether words are wanted, and whose.
 struct Reading {
   const std::unordered_set<std::uint64_t>* names = nullptr;  ///< null: all
@@ -87,11 +101,11 @@ struct Reading {
 class TypeReader {
  public:
   /// `first`: the first of its units; the skeleton of a .dwo's. All outlive this. Throws dwarf::BadDebugInfo.
-  TypeReader(dwarf::DebugFile& file, const dwarf::Unit& first)
-      : file_(file), first_(first), image_(make_debug_image(file.sections())) {
-    elf_.reset(elf_memory(reinterpret_cast<char*>(image_.bytes.data()), image_.bytes.size()));
-    if (elf_) dwarf_.reset(dwarf_begin_elf(elf_.get(), DWARF_C_READ, nullptr));
-    if (!dwarf_) throw dwarf::BadDebugInfo(std::string("libdw can't read it: ") + dwarf_errmsg(-1));
+  TypeReader(dwarf::DebugFile& file, const dwarf::Unit& first) : file_(file), first_(first), main_(file) {
+    if (dwarf::DebugFile* other = file.supplementary()) {
+      supplementary_.emplace(*other);
+      dwarf_setalt(main_.dwarf.get(), supplementary_->dwarf.get());
+    }
     find_units();
   }
 
@@ -119,7 +133,7 @@ class TypeReader {
   struct UnitFacts {
     bool c = false, clang = false;
     std::optional<std::uint64_t> line_table;
-    bool type_unit = false;
+    bool type_unit = false, supplementary = false;
     std::optional<dwarf::FileNames> files;
   };
   /// A type's name, rule 1.
@@ -155,15 +169,13 @@ class TypeReader {
     std::uint8_t kind = 0;
     Dwarf_Die die, other;
     std::vector<std::pair<Dwarf_Die, UnitFacts*>> walked;
-    while (dwarf_get_units(dwarf_.get(), unit, &unit, &version, &kind, &die, &other) == 0) {
+    while (dwarf_get_units(main_.dwarf.get(), unit, &unit, &version, &kind, &die, &other) == 0) {
       if (kind == DW_UT_skeleton) continue;
       UnitFacts& facts = units_[unit];
       facts.type_unit = kind == DW_UT_type || kind == DW_UT_split_type;
+      facts.line_table = line_table_of(die);
       Dwarf_Attribute attribute;
       Dwarf_Word number = 0;
-      if (dwarf_attr(&die, DW_AT_stmt_list, &attribute) != nullptr && dwarf_formudata(&attribute, &number) == 0)
-        facts.line_table = number;
-      number = 0;
       if (dwarf_attr(&die, DW_AT_language, &attribute) != nullptr) dwarf_formudata(&attribute, &number);
       const std::optional<bool> c = is_c(static_cast<std::int64_t>(number));
       if (!c && kind != DW_UT_partial) continue;
@@ -184,8 +196,39 @@ class TypeReader {
       any_types_ |= !facts.type_unit;
       walked.emplace_back(die, &facts);
     }
+    if (supplementary_) add_imported(walked);
     for (auto& [root, facts] : walked) collect(root, *facts, {}, 0);
     name_the_unnamed();
+  }
+
+  static std::optional<std::uint64_t> line_table_of(Dwarf_Die& root) {
+    Dwarf_Attribute attribute;
+    Dwarf_Word number = 0;
+    if (dwarf_attr(&root, DW_AT_stmt_list, &attribute) == nullptr || dwarf_formudata(&attribute, &number) != 0)
+      return std::nullopt;
+    return number;
+  }
+
+  /// Units of the supplementary file that these import, and what those import: the others are of other files.
+  void add_imported(std::vector<std::pair<Dwarf_Die, UnitFacts*>>& walked) {
+    for (std::size_t i = 0; i < walked.size(); ++i) {
+      Dwarf_Die importing = walked[i].first;
+      each_child(importing, [&](Dwarf_Die& child, int tag) {
+        Dwarf_Attribute attribute;
+        Dwarf_Die imported, root;
+        if (tag != DW_TAG_imported_unit || dwarf_attr(&child, DW_AT_import, &attribute) == nullptr ||
+            dwarf_formref_die(&attribute, &imported) == nullptr ||
+            dwarf_cu_getdwarf(imported.cu) != supplementary_->dwarf.get() || units_.contains(imported.cu) ||
+            dwarf_cu_die(imported.cu, &root, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr) == nullptr)
+          return;
+        UnitFacts& facts = units_[imported.cu];
+        facts.supplementary = true;
+        facts.c = walked[i].second->c;
+        facts.clang = walked[i].second->clang;
+        facts.line_table = line_table_of(root);
+        walked.emplace_back(root, &facts);
+      });
+    }
   }
 
   /// -g1 and -gmlt leave types out: a function's missing type is not void then.
@@ -551,6 +594,10 @@ class TypeReader {
     if (first_.file != &file_ && !unit.type_unit && first_.line_table)  // in a .dwo: the skeleton has the table
       return dwarf::FileNames(first_, *first_.line_table);
     if (!unit.line_table) return std::nullopt;
+    if (unit.supplementary) {
+      dwarf::DebugFile& other = *file_.supplementary();
+      return dwarf::FileNames(other.open(other.units().front()), *unit.line_table);
+    }
     return dwarf::FileNames(first_.file == &file_ ? first_ : file_.units().front(), *unit.line_table);
   }
 
@@ -823,9 +870,8 @@ class TypeReader {
 
   dwarf::DebugFile& file_;
   const dwarf::Unit& first_;
-  DebugImage image_;
-  ElfHandle elf_;
-  std::unique_ptr<Dwarf, DwarfCloser> dwarf_;
+  std::optional<LibdwFile> supplementary_;  // before what refers to it
+  LibdwFile main_;
   std::map<const Dwarf_CU*, UnitFacts> units_;
   std::unordered_map<const void*, TypeName> types_;
   std::array<std::unordered_map<const void*, std::string>, 2> descriptions_;  ///< by whether by value
@@ -846,9 +892,9 @@ template <class Visit>
 ObjectRows each_reader(const Origin& origin, const Visit& visit) {
   dwarf::DebugSource source(origin, {});
   dwarf::DebugFile* debug = source.debug();
-  // dwz moves what several files have in common into a file of its own.
-  if (debug != nullptr && !debug->sections().plain(".gnu_debugaltlink").empty())
-    return {TypeInfo::Elsewhere, {}, false};
+  if (!source.missing_part().empty()) return {TypeInfo::Elsewhere, {}, false};
+  if (debug != nullptr && !debug->sections().plain(".debug_sup").empty())
+    throw dwarf::BadDebugInfo("libdw 0.188 knows dwz's .gnu_debugaltlink, and not DWARF 5's .debug_sup");
   if (debug == nullptr) {
     const bool elsewhere = source.why_missing().starts_with("debug info is in ");
     return {elsewhere ? TypeInfo::Elsewhere : TypeInfo::None, {}, !elsewhere};

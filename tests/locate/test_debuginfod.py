@@ -3,6 +3,7 @@
 import ctypes.util
 import http.server
 import re
+import shutil
 import threading
 
 import pytest
@@ -101,6 +102,16 @@ def test_types_from_a_server(libraries, server, audit, link):
     server.asked.clear()
     assert found(audit(server.url, "--debuginfod")) == [("divergent-definition", "S")]
     assert server.asked == []  # the client's cache
+
+
+@pytest.mark.skipif(shutil.which("dwz") is None, reason="needs dwz")
+def test_what_dwz_has_moved_from_a_server(libraries, server, audit):
+    libraries.sh("dwz -m common.debug liba.so libb.so")
+    common = libraries.path / "common.debug"
+    server.files[f"/buildid/{build_id(libraries, 'common.debug')}/debuginfo"] = common.read_bytes()
+    common.unlink()
+    assert found(audit(server.url)) == []
+    assert found(audit(server.url, "--debuginfod")) == [("divergent-definition", "S")]
 
 
 def test_a_run_that_asked_is_made_again(libraries, server, audit):

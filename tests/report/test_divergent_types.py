@@ -497,6 +497,54 @@ def test_shared_objects_that_export_two_layouts(lab):
         assert found == [(severity, "S")], visible
 
 
+@pytest.fixture
+def shared_by_dwz(lab):
+    """Three libraries, two of which disagree about S; dwz has moved what they have in common into common.debug."""
+    lab.write("h.h", "struct Inner { int x; long y; const char *name; double d[4]; };\ntemplate <class T> struct Box { T t; int n; Box *next; };\n"
+                     "struct S { int a; KIND b; Inner in; };\ninline S state;\ninline Box<Inner> box;\n")
+    for name, kind in (("a", "int"), ("b", "float"), ("c", "int")):
+        for n in (1, 2):
+            lab.write(f"{name}{n}.cpp", f'#include "h.h"\nS *{name}{n}() {{ return &state; }}\nInner *i{name}{n}() {{ return &box.t; }}\n')
+        lab.sh(f"g++ -std=c++17 -g -DKIND={kind} -fPIC -shared -Wl,--build-id {name}?.cpp -o lib{name}.so")
+    before = divergences_of_libraries(lab)
+    assert [f["symbol"] for f in before] == ["S"]
+    return lab, before
+
+
+def divergences_of_libraries(lab, *names):
+    report = lab.audit("check", "--format", "json", "--enable", RULE, *(names or ["liba.so", "libb.so", "libc.so"])).json()
+    return [f for f in report["findings"] if f["rule"] == RULE]
+
+
+@pytest.mark.skipif(shutil.which("dwz") is None, reason="needs dwz")
+def test_types_that_dwz_has_moved(shared_by_dwz):
+    lab, before = shared_by_dwz
+    lab.sh("dwz -m common.debug liba.so libb.so libc.so && readelf -SW liba.so | grep gnu_debugaltlink")
+    assert divergences_of_libraries(lab) == before
+    lab.sh("mkdir d && mv *.so d/ && ln -s d/liba.so d/libb.so d/libc.so .")  # it is beside neither
+    assert divergences_of_libraries(lab) == before
+    lab.sh("mv common.debug d/ && cp d/common.debug good")
+    assert divergences_of_libraries(lab) == before  # beside what the links lead to
+    for damage in ("rm d/common.debug", "cp h.h d/common.debug", "cp d/liba.so d/common.debug", "head -c 200 good > d/common.debug"):
+        lab.sh(damage)
+        result = lab.audit("check", "--format", "json", "--enable", RULE, "liba.so", "libb.so", "libc.so")
+        assert [f["symbol"] for f in result.json()["findings"]] == [], damage
+        assert "3 whose debug info is in another file that is missing" in str(result.json()["notes"]), damage
+    assert "part of the debug info is in common.debug, which is missing" in lab.audit("explain", "state", "liba.so").out
+
+
+@pytest.mark.skipif(shutil.which("dwz") is None, reason="needs dwz")
+@pytest.mark.parametrize("form", ["", "-5"], ids=[".gnu_debugaltlink", ".debug_sup"])
+def test_places_that_dwz_has_moved(shared_by_dwz, form):
+    lab, _ = shared_by_dwz
+    lab.sh(f"dwz {form} -m common.debug liba.so libb.so libc.so")
+    for name, line in (("state", 4), ("box", 5)):
+        assert f"h.h:{line} (debug info)" in lab.audit("explain", name, "liba.so").out
+    report = lab.audit("check", "--format", "json", "--enable", RULE, "liba.so", "libb.so", "libc.so").json()
+    if form:  # nothing is made up
+        assert not report["findings"] and "the types of liba.so were not compared: libdw" in str(report["notes"])
+
+
 def test_a_reference_behind_the_end(lab):
     lab.cc("a.o", "int table[8] = {1};", "gcc -O1")
     for index, found in (("table[16]", ["table has 32 bytes in a.o, and b.o refers to byte 64 of it"]), ("table[7]", []), ("*(table + 8)", [])):

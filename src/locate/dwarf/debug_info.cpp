@@ -247,13 +247,14 @@ std::optional<DeclaredAt> judge(const Target& target) {
   return std::nullopt;
 }
 
-std::string why_not_found(const Target& target, const Met& met, const SplitFiles& split) {
+std::string why_not_found(const Target& target, const Met& met, DebugSource& source) {
+  if (!source.missing_part().empty()) return source.missing_part();
   if (!target.at_address.empty()) {
     const Definition other = describe(target.at_address.front());
     const std::string_view name = other.linkage_name.empty() ? other.name : other.linkage_name;
     return "the debug info knows its address only as that of " + std::string(name);
   }
-  if (!split.missing().empty()) return split.missing();
+  if (!source.split().missing().empty()) return source.split().missing();
   if (!met.variables && !met.functions) return "debug info has only line tables (-g1)";
   if (target.is_variable() && !met.variables) return "debug info has no variables (-g1)";
   return "the debug info does not describe it";
@@ -302,7 +303,7 @@ DeclaredPlaces read(const Origin& origin, const std::vector<SymbolQuery>& wanted
     for (std::size_t i = 0; i < targets.size(); ++i) {
       if (places[i]) continue;
       places[i] = judge(targets[i]);
-      if (!places[i]) places[i] = unknown(why_not_found(targets[i], met, split));
+      if (!places[i]) places[i] = unknown(why_not_found(targets[i], met, source));
     }
   }
   DeclaredPlaces result;

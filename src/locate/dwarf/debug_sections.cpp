@@ -492,6 +492,8 @@ std::string reason_of(int error) {
   return std::string("the servers of DEBUGINFOD_URLS can't be asked (") + std::strerror(error) + ")";
 }
 
+constexpr char kNotTheirs[] = "what a server of DEBUGINFOD_URLS has is not it";
+
 Fetched fetch_debug_file(Bytes id) {
   static const DebuginfodClient library;
   if (!library.usable()) return {{}, "libdebuginfod.so.1 is not installed"};
@@ -537,7 +539,7 @@ class Finder {
     if (!path_of(id_)) return "no server can be asked, for it has no build id";
     const Fetched fetched = fetch_debug_file(id_);
     if (fetched.path.empty()) return fetched.why_not;
-    return belongs(fetched.path, /*by_checksum=*/false) ? "" : "what a server of DEBUGINFOD_URLS has is not it";
+    return belongs(fetched.path, /*by_checksum=*/false) ? "" : kNotTheirs;
   }
 
   std::vector<fs::path> linked_candidates() const {
@@ -583,6 +585,70 @@ class Finder {
 };
 
 }  // namespace
+
+namespace {
+
+struct SupplementaryLink {
+  std::string path;
+  Bytes id;
+};
+
+/// Of a file, or with `own` of the supplementary file itself, which then names no path.
+std::optional<SupplementaryLink> supplementary_link(const DebugSections& sections, bool own) {
+  const bool big_endian = sections.layout().big_endian;
+  SupplementaryLink link;
+  if (const Bytes gnu = sections.plain(".gnu_debugaltlink"); !gnu.empty() && !own) {
+    Cursor in(gnu, big_endian);
+    link.path = in.string();
+    link.id = in.bytes(gnu.size() - in.at());
+    return link;
+  }
+  const Bytes bytes = sections.plain(".debug_sup");
+  if (bytes.empty()) return std::nullopt;
+  Cursor in(bytes, big_endian);
+  in.skip(2);  // the version
+  if ((in.u8() != 0) != own) return std::nullopt;
+  link.path = in.string();
+  link.id = in.bytes(in.uleb());
+  return link;
+}
+
+bool is_supplementary(const std::string& path, Bytes id) {
+  if (!is_regular_file(path)) return false;
+  try {
+    Origin origin;
+    origin.path = origin.bytes_path = path;
+    const DebugSections sections(origin, /*split=*/false);
+    if (std::ranges::equal(build_id(sections), id)) return true;  // ET_REL, as dwz writes it
+    const auto own = supplementary_link(sections, /*own=*/true);
+    return own && std::ranges::equal(own->id, id);
+  } catch (const InputError&) {
+    return false;
+  } catch (const BadDebugInfo&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+SeparateFile find_supplementary(const DebugSections& sections, const std::string& file, const DebugRoots& roots) {
+  const std::optional<SupplementaryLink> link = supplementary_link(sections, /*own=*/false);
+  if (!link) return {};
+  std::string missing = "part of the debug info is in " + link->path + ", which is missing";
+  if (link->id.empty()) return {{}, missing};
+  std::vector<fs::path> candidates;
+  if (const auto name = path_of(link->id))
+    for (const std::string& root : roots.folders) candidates.push_back(fs::path(root) / ".build-id" / *name);
+  std::error_code error;
+  candidates.push_back(fs::path(file).parent_path() / link->path);
+  candidates.push_back(fs::canonical(file, error).parent_path() / link->path);
+  for (const fs::path& candidate : candidates)
+    if (is_supplementary(candidate.string(), link->id)) return {candidate.string(), {}};
+  if (asked_servers == 0 || !path_of(link->id)) return {{}, missing};
+  const Fetched fetched = fetch_debug_file(link->id);
+  if (is_supplementary(fetched.path, link->id)) return {fetched.path, {}};
+  return {{}, missing + "; " + (fetched.path.empty() ? fetched.why_not : kNotTheirs)};
+}
 
 SeparateFile find_separate(const DebugSections& sections, const Origin& origin, const DebugRoots& roots) {
   return Finder(sections, origin, roots).find();

@@ -380,6 +380,11 @@ struct SeparateFile {
 /// the notes of `sections` are damaged.
 SeparateFile find_separate(const DebugSections& sections, const Origin& origin, const DebugRoots& roots);
 
+/// The supplementary file, into which dwz moves what the debug info of several files has in common (.gnu_debugaltlink;
+/// .debug_sup, DWARF5 7.3.6): by its build id as above, else by the path that `file` names it by, from the folder that it
+/// is in. Proven by the id. Empty when there is none. Throws BadDebugInfo.
+SeparateFile find_supplementary(const DebugSections& sections, const std::string& file, const DebugRoots& roots);
+
 }  // namespace dwarf
 
 /// While one exists that is `asked` for, debug files that are not installed are fetched by their build ids from the

@@ -251,6 +251,11 @@ std::optional<std::string_view> text(const Unit& unit, const Value& value) {
       return sections.section(SectionKind::Str).string(unit.info->relocated(value.at, value.number));
     case DW_FORM_line_strp:
       return sections.section(SectionKind::LineStr).string(unit.info->relocated(value.at, value.number));
+    case DW_FORM_strp_sup:
+    case DW_FORM_GNU_strp_alt:
+      if (DebugFile* other = unit.file->supplementary())
+        return other->sections().section(SectionKind::Str).string(value.number);
+      return std::nullopt;
     case DW_FORM_strx:
     case DW_FORM_strx1:
     case DW_FORM_strx2:
@@ -263,6 +268,20 @@ std::optional<std::string_view> text(const Unit& unit, const Value& value) {
   }
 }
 
+/// The entry at `target` of a section of units. dwz makes thousands of these.
+static Die entry_at(DebugFile& file, const DebugSection* info, std::uint64_t target) {
+  std::deque<Unit>& units = file.units();
+  const auto ends_before = [&](const Unit& unit) { return unit.end <= target; };
+  const bool one_section = !units.empty() && units.front().info == units.back().info;
+  auto found = one_section ? std::partition_point(units.begin(), units.end(), ends_before) : units.begin();
+  const auto has_it = [&](const Unit& unit) {
+    return unit.info == info && unit.first_die <= target && target < unit.end;
+  };
+  if (!one_section) found = std::find_if(units.begin(), units.end(), has_it);
+  if (found == units.end() || !has_it(*found)) throw BadDebugInfo("a reference names no entry");
+  return read_die(file.open(*found), target);
+}
+
 std::optional<Die> follow(const Unit& unit, const Value& value) {
   switch (value.form) {
     case DW_FORM_ref1:
@@ -273,17 +292,18 @@ std::optional<Die> follow(const Unit& unit, const Value& value) {
       if (value.number >= unit.end - unit.offset) throw BadDebugInfo("a reference leaves its unit");
       return read_die(unit, unit.offset + value.number);
     case DW_FORM_ref_addr:
-      break;
+      return entry_at(*unit.file, unit.info, unit.info->relocated(value.at, value.number));
+    case DW_FORM_ref_sup4:
+    case DW_FORM_ref_sup8:
+    case DW_FORM_GNU_ref_alt: {
+      DebugFile* other = unit.file->supplementary();
+      if (other == nullptr) return std::nullopt;
+      if (other->units().empty()) throw BadDebugInfo("a reference names no entry");
+      return entry_at(*other, other->units().front().info, value.number);
+    }
     default:
       return std::nullopt;
   }
-  const std::uint64_t target = unit.info->relocated(value.at, value.number);
-  auto& units = unit.file->units();
-  const auto found = std::ranges::find_if(units, [&](const Unit& other) {
-    return other.info == unit.info && other.first_die <= target && target < other.end;
-  });
-  if (found == units.end()) throw BadDebugInfo("a reference names no entry");
-  return read_die(unit.file->open(*found), target);
 }
 
 DebugFile::DebugFile(const Origin& origin, bool split) : sections_(origin, split), split_(split) { find_units(); }
@@ -550,7 +570,18 @@ DebugSource::DebugSource(const Origin& origin, const DebugRoots& roots) : object
     separate = find_separate(object_.sections(), origin, roots);
   if (!separate.path.empty()) separate_.emplace(origin_of(separate.path), /*split=*/false);
   split_.emplace(origin, separate.path);
-  if (this->debug() == nullptr) why_missing_ = separate.why_missing.empty() ? "no debug info" : separate.why_missing;
+  DebugFile* const debug = this->debug();
+  if (debug == nullptr) {
+    why_missing_ = separate.why_missing.empty() ? "no debug info" : separate.why_missing;
+    return;
+  }
+  if (debug->sections().relocatable()) return;  // dwz's work is on linked files
+  SeparateFile part =
+      find_supplementary(debug->sections(), separate.path.empty() ? origin.file() : separate.path, roots);
+  missing_part_ = std::move(part.why_missing);
+  if (part.path.empty()) return;
+  supplementary_.emplace(origin_of(part.path), /*split=*/false);
+  debug->set_supplementary(*supplementary_);
 }
 
 DebugFile* DebugSource::debug() {

@@ -129,11 +129,12 @@ inline std::uint64_t skip_attributes(const Die& die) {
   return for_each_attribute(die, [](std::uint16_t, const Value&) {});
 }
 
-/// The text of a string attribute; nothing when its form is not a string or it is in a supplementary file.
+/// The text of a string attribute; nothing when its form is not a string or the supplementary file that it is in can't be
+/// had. Throws BadDebugInfo.
 std::optional<std::string_view> text(const Unit& unit, const Value& value);
 
-/// The entry that a reference attribute names; nothing for a type signature or a supplementary file. Throws
-/// BadDebugInfo.
+/// The entry that a reference attribute names; nothing for a type signature, or one in a supplementary file that can't be
+/// had. Throws BadDebugInfo.
 std::optional<Die> follow(const Unit& unit, const Value& value);
 
 /// One ELF file, read as DWARF. Its units are found at once, and opened when asked for.
@@ -147,6 +148,9 @@ class DebugFile {
 
   DebugSections& sections() { return sections_; }
   bool split() const { return split_; }
+  /// What dwz has moved out of it is there (DWARF5 7.3.6); null where nothing is, or it can't be had.
+  DebugFile* supplementary() const { return supplementary_; }
+  void set_supplementary(DebugFile& file) { supplementary_ = &file; }
   std::deque<Unit>& units() { return units_; }  ///< in file order
   /// Reads the abbreviations and the root DIE, unless that has been done. Throws BadDebugInfo.
   Unit& open(Unit& unit);
@@ -159,6 +163,7 @@ class DebugFile {
 
   DebugSections sections_;
   bool split_;
+  DebugFile* supplementary_ = nullptr;
   std::deque<Unit> units_;  // a deque: entries are pointed at
   std::map<std::pair<std::uint64_t, Encoding>, AbbrevTable> abbrevs_;
   std::uint64_t abbrev_bytes_ = 0;
@@ -234,12 +239,16 @@ class DebugSource {
   SplitFiles& split() { return *split_; }
   /// Why there is no debug info.
   const std::string& why_missing() const { return why_missing_; }
+  /// Why a part of it can't be had; empty when it is whole.
+  const std::string& missing_part() const { return missing_part_; }
 
  private:
+  std::optional<DebugFile> supplementary_;  // before the files that point to it
   DebugFile object_;
   std::optional<DebugFile> separate_;
   std::optional<SplitFiles> split_;
   std::string why_missing_;
+  std::string missing_part_;
 };
 
 }  // namespace elfaudit::dwarf
