@@ -8,6 +8,21 @@
 
 namespace elfaudit {
 
+/// An object, and the facts file that is made of it.
+struct FactsOfFile {
+  std::string path;
+  std::string output;
+};
+
+/// FOLDER/a/b.o.facts for a/b.o: where the facts of many files go, each below `folder` under its own path without its
+/// first "/", "." and "x/..", and with "__" for each ".." that is left. Nothing is looked at on disk. Throws UsageError
+/// that names two files whose facts would be one file.
+std::vector<FactsOfFile> facts_below(const std::string& folder, const std::vector<std::string>& paths);
+
+/// As index_file() for each, and makes the folders that are missing. A file that can't be read costs its own facts
+/// alone; what could not be read comes in the order of `files`.
+std::vector<InputError> index_each(const std::vector<FactsOfFile>& files, unsigned jobs = 0);
+
 /// Writes the facts of one object, archive, shared object, program or device code file to `output`, whole or not at
 /// all. Returns what could not be read; unless that is empty nothing is written. `jobs`: threads, 0: as many as the
 /// machine has. Throws UsageError when `output` can't be written.

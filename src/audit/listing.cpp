@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <iterator>
 #include <optional>
 #include <string_view>
+#include <system_error>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -28,6 +31,8 @@ namespace elfaudit {
 // --- The index command: an object's facts, written to a file that replaces it in audits.
 
 namespace {
+
+namespace fs = std::filesystem;
 
 InputFacts whole_facts(const std::string& path) {
   std::vector<InputFacts> facts{scan_input(path)};
@@ -93,19 +98,78 @@ Outlines outlines_of(const InputFacts& facts, unsigned jobs) {
   return outlines;
 }
 
+/// The bytes of a facts file, or why there are none.
+struct MadeFacts {
+  std::string bytes;
+  std::vector<InputError> errors;
+};
+
+MadeFacts make_facts(const std::string& path, unsigned jobs) {
+  try {
+    const Origin whole{path, {}, path, 0, 0};
+    const std::optional<FileState> state = state_of(whole);
+    InputFacts facts = whole_facts(path);
+    if (!facts.errors.empty()) return {{}, facts.errors};
+    complete(facts, jobs);
+    const std::optional<Content> content = content_of(whole);
+    if (!content || state_of(whole) != state) return {{}, {InputError(path, "changed while it was being read")}};
+    return {facts_file(facts, *content, outlines_of(facts, jobs)), {}};
+  } catch (const InputError& error) {
+    return {{}, {error}};
+  }
+}
+
+void write_facts(const std::string& output, std::string_view bytes) {
+  const int error = replace_file(output, bytes);
+  if (error != 0) throw UsageError(fmt::format("cannot write {}: {}", output, std::strerror(error)));
+}
+
+std::vector<InputError> joined(std::vector<std::vector<InputError>> parts) {
+  std::vector<InputError> all;
+  for (std::vector<InputError>& part : parts) std::move(part.begin(), part.end(), std::back_inserter(all));
+  return all;
+}
+
+/// A relative path that leads nowhere else than down: "../lib/./a.o" is "__/lib/a.o", as in CMake's build folders.
+fs::path name_below(const std::string& path) {
+  fs::path name;
+  for (const fs::path& part : fs::path(path).lexically_normal().relative_path()) name /= part == ".." ? "__" : part;
+  return name;
+}
+
 }  // namespace
 
 std::vector<InputError> index_file(const std::string& path, const std::string& output, unsigned jobs) {
-  const Origin whole{path, {}, path, 0, 0};
-  const std::optional<FileState> state = state_of(whole);
-  InputFacts facts = whole_facts(path);
-  if (!facts.errors.empty()) return facts.errors;
-  complete(facts, jobs);
-  const std::optional<Content> content = content_of(whole);
-  if (!content || state_of(whole) != state) return {InputError(path, "changed while it was being read")};
-  const int error = replace_file(output, facts_file(facts, *content, outlines_of(facts, jobs)));
-  if (error != 0) throw UsageError(fmt::format("cannot write {}: {}", output, std::strerror(error)));
-  return {};
+  const MadeFacts made = make_facts(path, jobs);
+  if (made.errors.empty()) write_facts(output, made.bytes);
+  return made.errors;
+}
+
+std::vector<FactsOfFile> facts_below(const std::string& folder, const std::vector<std::string>& paths) {
+  std::vector<FactsOfFile> files;
+  std::unordered_map<std::string, std::string> owners;
+  for (const std::string& path : paths) {
+    const std::string output = (fs::path(folder) / name_below(path)).string() + ".facts";
+    const auto [owner, added] = owners.try_emplace(output, path);
+    if (!added) throw UsageError(fmt::format("{} and {} would both be indexed in {}", owner->second, path, output));
+    files.push_back({path, output});
+  }
+  return files;
+}
+
+std::vector<InputError> index_each(const std::vector<FactsOfFile>& files, unsigned jobs) {
+  std::vector<std::vector<InputError>> errors(files.size());
+  with_threads(jobs, [&] {
+    for_each_parallel(files.size(), 1, [&](std::size_t i) {
+      const MadeFacts made = make_facts(files[i].path, jobs);
+      errors[i] = made.errors;
+      if (!made.errors.empty()) return;
+      std::error_code failed;  // writing there says what is wrong
+      fs::create_directories(fs::path(files[i].output).parent_path(), failed);
+      write_facts(files[i].output, made.bytes);
+    });
+  });
+  return joined(std::move(errors));
 }
 
 // --- The list command: what is in some files, without any question about a link.

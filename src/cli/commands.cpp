@@ -527,12 +527,33 @@ int rules_command(const Request& request) {
   return 0;
 }
 
-// --- elfaudit index OBJECT -o FACTS
+// --- elfaudit index OBJECT -o FACTS, elfaudit index OBJECT... --output-dir DIR
+
+namespace {
+
+std::vector<InputError> index_files(const Request& request, const std::vector<std::string>& objects) {
+  const ProgressLine line;
+  progress_stage("indexing files");
+  if (request.facts_folder.empty()) {
+    if (objects.size() > 1)
+      throw UsageError("-o takes the facts of one object: give --output-dir DIR for those of many");
+    enter_sandbox(request);
+    return index_file(objects.front(), request.facts, request.audit.jobs);
+  }
+  const std::vector<FactsOfFile> files = facts_below(request.facts_folder, objects);
+  enter_sandbox(request);
+  return index_each(files, request.audit.jobs);
+}
+
+}  // namespace
 
 int index_command(const Request& request) {
-  if (request.has_command) throw UsageError("index takes one file, not a link command");
-  enter_sandbox(request);
-  const std::vector<InputError> errors = index_file(request.files.front(), request.facts, request.audit.jobs);
+  if (request.has_command) throw UsageError("index takes objects, not a link command");
+  if (request.facts.empty() == request.facts_folder.empty())
+    throw UsageError("index writes one file or a folder of them: give either -o FACTS or --output-dir DIR");
+  const std::vector<std::string> objects = expand_response_files(request.files);
+  if (objects.empty()) throw UsageError("no input: give objects");
+  const std::vector<InputError> errors = index_files(request, objects);
   for (const InputError& error : errors) complain(message_of(error));
   return errors.empty() ? 0 : 2;
 }
@@ -756,11 +777,12 @@ void enter_sandbox(const Request& request) {
   }
   for (const std::string& file : {request.policy.write_baseline, request.facts})
     if (!file.empty()) files.push_back(file);
-  if (!request.audit.cache.empty()) {
+  for (const std::string& folder : {request.audit.cache, request.facts_folder}) {
+    if (folder.empty()) continue;
     const FaultsCostNothing own;
     std::error_code error;
-    std::filesystem::create_directories(request.audit.cache, error);  // writing there says what is wrong
-    folders.push_back(request.audit.cache);
+    std::filesystem::create_directories(folder, error);  // writing there says what is wrong
+    folders.push_back(folder);
   }
   give_up_all_but(files, folders);
 }

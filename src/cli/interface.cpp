@@ -225,7 +225,7 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
 
 Takes takes_of(const std::string& value) {
   if (value.empty()) return Takes::Nothing;
-  for (const char* files : {"FILE", "FILE...", "OBJECT", "FACTS", "LOG", "PATTERN"})
+  for (const char* files : {"FILE", "FILE...", "OBJECT...", "FACTS", "LOG", "PATTERN"})
     if (value == files) return Takes::Files;
   return value.starts_with("DIR") ? Takes::Folders : Takes::Words;
 }

@@ -256,17 +256,24 @@ void add_link(CLI::App& app, Request& request) {
 
 void add_index(CLI::App& app, Request& request) {
   CLI::App* index =
-      app.add_subcommand("index", "write what an audit needs from an object to a facts file that replaces it");
-  index->add_option("object", request.files, "an object, archive, shared object, program, .cubin or .fatbin file")
+      app.add_subcommand("index", "write what an audit needs from objects to facts files that replace them");
+  index
+      ->add_option("objects", request.files,
+                   "objects, archives, shared objects, programs, .cubin and .fatbin files; @FILE: a response file; -: "
+                   "their names on standard input")
       ->required()
-      ->expected(1)
-      ->option_text("OBJECT");
-  index->add_option("-o,--output", request.facts, "the file to write")->required()->option_text("FACTS");
+      ->option_text("OBJECT...");
+  index->add_option("-o,--output", request.facts, "the file to write, for one object")->option_text("FACTS");
+  index
+      ->add_option("--output-dir", request.facts_folder,
+                   "write the facts of each object to a file of its own below DIR: DIR/OBJECT.facts")
+      ->option_text("DIR");
   add_jobs(*index, request);
   add_sandbox(*index, request);
   index->footer(
       "Examples:\n"
       "  elfaudit index build/a.o -o build/a.facts\n"
+      "  elfaudit index build/*.o --output-dir facts\n"
       "  elfaudit check build/a.facts build/b.o");
   index->callback([&request] { request.run = index_command; });
 }

@@ -187,6 +187,61 @@ def test_what_can_not_be_indexed_leaves_nothing_behind(tree):
     assert not [name for name in os.listdir(tree.path) if name.endswith(".tmp")]
 
 
+# --- many objects in one run
+
+OBJECTS = ["a.o", "b.o", "c.o", "d.o", "libab.a", "libs.so"]
+
+
+def test_a_folder_of_facts_is_that_of_one_run_for_each(tree):
+    tree.write("list", "c.o d.o\nlibab.a libs.so\n")
+    for jobs in ("1", "2"):
+        result = tree.audit("index", "-j", jobs, "a.o", "b.o", "@list", "--output-dir", f"facts{jobs}/new")
+        assert (result.code, result.out, result.err) == (0, "", ""), result
+        assert sorted(os.listdir(tree.path / f"facts{jobs}/new")) == [name + ".facts" for name in OBJECTS]
+        for name in OBJECTS:
+            assert (tree.path / f"facts{jobs}/new/{name}.facts").read_bytes() == (tree.path / (name + ".facts")).read_bytes()
+
+
+def test_a_folder_of_facts_holds_all_of_them(tree):
+    """Whatever the paths are: nothing is written beside it."""
+    tree.sh("mkdir sub && cp a.o sub")
+    here = tree.path.name
+    paths = ["sub/a.o", ".//b.o", f"sub/../../{here}/c.o", str(tree.path / "d.o")]
+    expected = ["sub/a.o", "b.o", f"__/{here}/c.o", str(tree.path / "d.o")[1:]]
+    result = tree.audit("index", *paths, "--output-dir", "facts")
+    assert (result.code, result.err) == (0, ""), result
+    folder = tree.path / "facts"
+    found = [str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()]
+    assert sorted(found) == sorted(name + ".facts" for name in expected)
+    assert reports(tree, *(f"facts/{name}.facts" for name in expected)) == reports(tree, *paths)
+
+
+def test_objects_that_can_not_be_indexed_cost_the_others_nothing(tree):
+    tree.write("text.o", "no object")
+    result = tree.audit("index", "a.o", "none.o", "b.o", "text.o", "--output-dir", "facts")
+    assert result.code == 2 and result.out == "", result
+    assert [line.split(":")[1] for line in result.err.splitlines()] == [" none.o", " text.o"], result
+    assert sorted(os.listdir(tree.path / "facts")) == ["a.o.facts", "b.o.facts"]
+
+
+def test_two_objects_of_one_name_are_refused(tree):
+    for other in ("./a.o", "sub/../a.o", "a.o"):
+        result = tree.audit("index", "b.o", "a.o", other, "--output-dir", "facts")
+        assert result.code == 2 and f"a.o and {other} would both be indexed in facts/a.o.facts" in result.err, result
+        assert not (tree.path / "facts").exists()
+
+
+def test_where_facts_go_has_to_be_said_once(tree):
+    for words in ([], ["-o", "x.facts", "--output-dir", "facts"]):
+        result = tree.audit("index", "a.o", *words)
+        assert result.code == 2 and "either -o FACTS or --output-dir DIR" in result.err, result
+    tree.write("empty", "")
+    assert "no input" in tree.audit("index", "@empty", "-o", "x.facts").err
+    tree.write("file", "")
+    result = tree.audit("index", "a.o", "--output-dir", "file")
+    assert result.code == 2 and "cannot write file/a.o.facts: Not a directory" in result.err, result
+
+
 # --- the cache
 
 

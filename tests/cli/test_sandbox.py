@@ -56,7 +56,7 @@ def taken(lab):
     return lab, run
 
 
-@pytest.mark.parametrize("words", [("check",), ("check", "--format", "json=reports/r.json"), ("check", "--cache", "cache"), ("explain", "state"), ("list", "symbols"), ("check", "--write-baseline", "reports/base.json")])
+@pytest.mark.parametrize("words", [("check",), ("check", "--format", "json=reports/r.json"), ("check", "--cache", "cache"), ("explain", "state"), ("list", "symbols"), ("index", "--output-dir", "reports"), ("check", "--write-baseline", "reports/base.json")])
 def test_a_process_that_is_taken_over(taken, words):
     lab, run = taken
     result = run(*words, "a.o", "b.o")
@@ -78,3 +78,4 @@ def test_what_is_asked_for_is_written(taken):
     assert (lab.path / "real" / "out").exists() and (lab.path / "reports" / "dangling").exists()
     assert "cannot write gone/x: No such file or directory" in lab.audit("check", "--format", "json=gone/x", "a.o", "b.o").err
     assert lab.audit("index", "a.o", "-o", "reports/a.facts").code == 0
+    assert lab.audit("index", "a.o", "b.o", "--output-dir", "reports/facts").code == 0
