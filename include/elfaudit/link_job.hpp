@@ -21,13 +21,15 @@ struct LinkInput {
   std::string path;         ///< the file to open, after the -L search
   std::string spelled;      ///< as spelled on the line: "-lfoo", "a.o", "libc.so" for a file that a linker script names
   std::uint32_t group = 0;  ///< 0, or the number of the --start-group/GROUP() it is in; a group is one unbroken run
-  bool whole_archive = false;  ///< --whole-archive is on
-  bool as_needed = false;      ///< --as-needed is on
-  bool just_symbols = false;   ///< --just-symbols / -R FILE
-  bool lazy = false;           ///< between --start-lib and --end-lib
-  bool device_only = false;    ///< given to the device link, not to the host link
-  bool binary = false;         ///< -b binary: its bytes become data of the output, whatever they are
-  std::string facts{};         ///< the facts file that was named in its place; empty: none
+  bool whole_archive = false;      ///< --whole-archive is on
+  bool as_needed = false;          ///< --as-needed is on
+  bool just_symbols = false;       ///< --just-symbols / -R FILE
+  bool lazy = false;               ///< between --start-lib and --end-lib
+  bool device_only = false;        ///< given to the device link, not to the host link
+  bool binary = false;             ///< -b binary: its bytes become data of the output, whatever they are
+  std::string facts{};             ///< the facts file that was named in its place; empty: none
+  std::uint64_t facts_offset = 0;  ///< where its facts are in that, if it holds those of several objects, and their
+  std::uint64_t facts_size = 0;    ///< bytes; 0: all of it is about this one
 };
 
 enum class OutputKind : std::uint8_t { Executable, SharedObject, Relocatable };

@@ -24,6 +24,7 @@
 #include "scan/device/device_code.hpp"
 #include "scan/scan.hpp"
 #include "support/file.hpp"
+#include "support/limits.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {
@@ -124,9 +125,19 @@ void write_facts(const std::string& output, std::string_view bytes) {
   if (error != 0) throw UsageError(fmt::format("cannot write {}: {}", output, std::strerror(error)));
 }
 
-std::vector<InputError> joined(std::vector<std::vector<InputError>> parts) {
+/// Makes the facts of each and gives them to `take(i, bytes)`, in no order. Returns what could not be read, in theirs.
+template <class Take>
+std::vector<InputError> make_each(const std::vector<std::string>& paths, unsigned jobs, const Take& take) {
+  std::vector<std::vector<InputError>> errors(paths.size());
+  with_threads(jobs, [&] {
+    for_each_parallel(paths.size(), 1, [&](std::size_t i) {
+      MadeFacts made = make_facts(paths[i], jobs);
+      if (made.errors.empty()) take(i, made.bytes);
+      errors[i] = std::move(made.errors);
+    });
+  });
   std::vector<InputError> all;
-  for (std::vector<InputError>& part : parts) std::move(part.begin(), part.end(), std::back_inserter(all));
+  for (std::vector<InputError>& of_file : errors) std::move(of_file.begin(), of_file.end(), std::back_inserter(all));
   return all;
 }
 
@@ -158,18 +169,27 @@ std::vector<FactsOfFile> facts_below(const std::string& folder, const std::vecto
 }
 
 std::vector<InputError> index_each(const std::vector<FactsOfFile>& files, unsigned jobs) {
-  std::vector<std::vector<InputError>> errors(files.size());
-  with_threads(jobs, [&] {
-    for_each_parallel(files.size(), 1, [&](std::size_t i) {
-      const MadeFacts made = make_facts(files[i].path, jobs);
-      errors[i] = made.errors;
-      if (!made.errors.empty()) return;
-      std::error_code failed;  // writing there says what is wrong
-      fs::create_directories(fs::path(files[i].output).parent_path(), failed);
-      write_facts(files[i].output, made.bytes);
-    });
+  std::vector<std::string> paths;
+  for (const FactsOfFile& file : files) paths.push_back(file.path);
+  return make_each(paths, jobs, [&](std::size_t i, const std::string& bytes) {
+    std::error_code failed;  // writing there says what is wrong
+    fs::create_directories(fs::path(files[i].output).parent_path(), failed);
+    write_facts(files[i].output, bytes);
   });
-  return joined(std::move(errors));
+}
+
+std::vector<InputError> index_together(const std::vector<std::string>& paths, const std::string& output,
+                                       unsigned jobs) {
+  std::unordered_set<std::string_view> named;
+  for (const std::string& path : paths)
+    if (!named.insert(path).second) throw UsageError(path + " is named twice: a facts file holds it once");
+  if (paths.size() > limits::kPackedObjects)
+    throw UsageError(fmt::format("a facts file holds {} objects at most", limits::kPackedObjects));
+  std::vector<std::string> facts(paths.size());
+  std::vector<InputError> errors =
+      make_each(paths, jobs, [&](std::size_t i, std::string& bytes) { facts[i] = std::move(bytes); });
+  if (errors.empty()) write_facts(output, pack_of(facts));
+  return errors;
 }
 
 // --- The list command: what is in some files, without any question about a link.

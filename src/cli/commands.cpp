@@ -527,7 +527,7 @@ int rules_command(const Request& request) {
   return 0;
 }
 
-// --- elfaudit index OBJECT -o FACTS, elfaudit index OBJECT... --output-dir DIR
+// --- elfaudit index OBJECT... -o FACTS, elfaudit index OBJECT... --output-dir DIR
 
 namespace {
 
@@ -535,10 +535,9 @@ std::vector<InputError> index_files(const Request& request, const std::vector<st
   const ProgressLine line;
   progress_stage("indexing files");
   if (request.facts_folder.empty()) {
-    if (objects.size() > 1)
-      throw UsageError("-o takes the facts of one object: give --output-dir DIR for those of many");
     enter_sandbox(request);
-    return index_file(objects.front(), request.facts, request.audit.jobs);
+    return objects.size() == 1 ? index_file(objects.front(), request.facts, request.audit.jobs)
+                               : index_together(objects, request.facts, request.audit.jobs);
   }
   const std::vector<FactsOfFile> files = facts_below(request.facts_folder, objects);
   enter_sandbox(request);

@@ -263,7 +263,8 @@ void add_index(CLI::App& app, Request& request) {
                    "their names on standard input")
       ->required()
       ->option_text("OBJECT...");
-  index->add_option("-o,--output", request.facts, "the file to write, for one object")->option_text("FACTS");
+  index->add_option("-o,--output", request.facts, "the file to write, which then stands for all objects in their order")
+      ->option_text("FACTS");
   index
       ->add_option("--output-dir", request.facts_folder,
                    "write the facts of each object to a file of its own below DIR: DIR/OBJECT.facts")
@@ -274,6 +275,7 @@ void add_index(CLI::App& app, Request& request) {
       "Examples:\n"
       "  elfaudit index build/a.o -o build/a.facts\n"
       "  elfaudit index build/*.o --output-dir facts\n"
+      "  elfaudit index build/*.o libcore.a -o all.facts\n"
       "  elfaudit check build/a.facts build/b.o");
   index->callback([&request] { request.run = index_command; });
 }

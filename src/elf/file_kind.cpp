@@ -57,6 +57,7 @@ constexpr std::array kMagics = {
     Magic{"__CLANG_OFFLOAD_BUNDLE__"sv, FileKind::Offload},
     Magic{"CCOB"sv, FileKind::Offload},
     Magic{kDocumentMagic, FileKind::Facts},
+    Magic{kPackMagic, FileKind::Pack},
 };
 
 bool is_text(std::string_view head) {
@@ -117,6 +118,7 @@ std::string_view unreadable_reason(FileKind kind) {
     case FileKind::WebAssembly:
       return "is a WebAssembly file, not ELF";
     case FileKind::Facts:
+    case FileKind::Pack:
       return "is a facts file: the object that it describes is missing";
     case FileKind::Text:
       return "is a text file, not an ELF object or archive";
@@ -225,6 +227,27 @@ FileProbe probe_facts(const std::string& path) {
   return probe;
 }
 
+/// One that is damaged stands for itself, as above.
+FileProbe probe_pack(const std::string& path) {
+  FileProbe probe;
+  probe.kind = ProbedKind::Facts;
+  probe.facts_of = path;
+  try {
+    for (const PackedFacts& facts : read_pack(path)) {
+      FileProbe& object = probe.packed.emplace_back();
+      object.kind = ProbedKind::Facts;
+      object.machine = facts.machine;
+      object.shared = facts.kind == DocumentKind::SharedObject;
+      object.facts_of = facts.name;
+      object.facts_offset = facts.offset;
+      object.facts_size = facts.size;
+      if (!probe.machine.known()) probe.machine = facts.machine;
+    }
+  } catch (const InputError&) {
+  }
+  return probe;
+}
+
 ProbedKind why_not(int error) {
   switch (error) {
     case ENOENT:
@@ -258,6 +281,7 @@ FileProbe look_into(const std::string& path) {
     return {ProbedKind::Archive, first_member_machine(path, fd.get(), head.starts_with(kThinMagic)), false};
   }
   if (head.starts_with(kDocumentMagic)) return probe_facts(path);
+  if (head.starts_with(kPackMagic)) return probe_pack(path);
   if (file_kind(std::as_bytes(std::span(head))) == FileKind::LlvmBitcode) {
     return {ProbedKind::Elf, machine_of_object(fd.get(), 0, static_cast<std::uint64_t>(info.st_size)), false};
   }

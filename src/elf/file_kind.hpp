@@ -29,6 +29,7 @@ enum class FileKind : std::uint8_t {
   Fatbin,   ///< a bare CUDA fatbin
   Offload,  ///< a bare offload binary or bundle of clang's
   Facts,    ///< a facts file (src/facts)
+  Pack,     ///< one of several objects
   Text,
   Unknown,
 };
@@ -67,10 +68,13 @@ std::string why_unusable(ProbedKind kind);
 
 struct FileProbe {
   ProbedKind kind = ProbedKind::Missing;
-  Machine machine;         ///< of the object, or of an archive's first object; unknown when there is none
-  bool shared = false;     ///< an ELF file of type ET_DYN
-  bool empty = false;      ///< no byte in it
-  std::string facts_of{};  ///< of a facts file: the object that it stands for; the rest is said of that, too
+  Machine machine;                  ///< of the object, or of an archive's first object; unknown when there is none
+  bool shared = false;              ///< an ELF file of type ET_DYN
+  bool empty = false;               ///< no byte in it
+  std::string facts_of{};           ///< of a facts file: the object that it stands for; the rest is said of that, too
+  std::uint64_t facts_offset = 0;   ///< of an object in a pack: where its facts are in that, and their bytes
+  std::uint64_t facts_size = 0;     ///< 0: not in a pack
+  std::vector<FileProbe> packed{};  ///< of a pack: its objects, as Facts
 
   bool usable() const { return kind >= ProbedKind::Elf; }
 };

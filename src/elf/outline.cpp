@@ -187,8 +187,25 @@ class OutlineMaker {
 struct LastAsked {
   std::string path;
   std::optional<FileState> state;
+  std::unordered_map<std::string, PackedFacts> packed;  ///< of a pack: by object
+  std::string object;                                   ///< of a pack: whose outlines these are
   Outlines outlines;
 };
+
+/// Nothing when it is not a facts file. Of a pack what is in it, still without outlines.
+std::optional<LastAsked> asked_now(const std::string& path, const FileState& state) {
+  LastAsked asked{path, state, {}, {}, {}};
+  switch (kind_of_open_file(path, open_for_reading(path.c_str()))) {
+    case FileKind::Facts:
+      asked.outlines = read_outlines(path);
+      return asked;
+    case FileKind::Pack:
+      for (PackedFacts& facts : read_pack(path)) asked.packed.emplace(facts.name, std::move(facts));
+      return asked;
+    default:
+      return std::nullopt;
+  }
+}
 
 }  // namespace
 
@@ -224,16 +241,21 @@ Buffer object_of_outline(const Origin& origin, std::string_view outline) {
 }
 
 const Outline* outline_at_hand(const Origin& origin) {
-  const bool is_of_thin_archive = origin.is_member() && origin.offset == 0;
-  if (origin.bytes_path.empty() || origin.bytes_path == origin.path || !origin.entry.empty() || is_of_thin_archive)
-    return nullptr;
+  if (!origin.is_facts_alone()) return nullptr;
   thread_local LastAsked last;
   const Origin facts{origin.bytes_path, {}, origin.bytes_path, 0, 0};
   const std::optional<FileState> state = state_of(facts);
   if (!state) return nullptr;
   if (last.path != facts.path || last.state != state) {
-    if (kind_of_open_file(facts.path, open_for_reading(facts.path.c_str())) != FileKind::Facts) return nullptr;
-    last = {facts.path, state, read_outlines(facts.path)};
+    std::optional<LastAsked> now = asked_now(facts.path, *state);
+    if (!now) return nullptr;
+    last = *std::move(now);
+  }
+  if (!last.packed.empty() && last.object != origin.path) {
+    const auto packed = last.packed.find(origin.path);
+    if (packed == last.packed.end()) return nullptr;
+    last.outlines = read_outlines(facts.path, &packed->second);
+    last.object = origin.path;
   }
   const auto found = last.outlines.find(origin.offset);
   return found == last.outlines.end() ? nullptr : &found->second;

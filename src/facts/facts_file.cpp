@@ -1,4 +1,4 @@
-// The file format of facts: a header, checksums, and the content that it stands for.
+// The file format of facts: a header, checksums, and the content that it stands for. And that of packs.
 
 #include "facts/facts_file.hpp"
 
@@ -11,8 +11,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -33,6 +35,9 @@ constexpr std::size_t kHeader = 56;
 constexpr unsigned k64Bit = 1;
 constexpr unsigned kBigEndian = 2;
 constexpr std::size_t kChecksum = 8;
+constexpr std::size_t kPackHeader = 20;
+constexpr const char* kOtherVersion = "is a facts file of another version of elfaudit: recreate it";
+constexpr const char* kTooShort = "is damaged: it ends too early";
 constexpr std::size_t kWorthCompressing = 4 << 10;
 constexpr int kLevel = 3;
 constexpr int kFactsLevel = 12;  // what is made once and fetched from afar
@@ -76,9 +81,8 @@ struct Head {
 Head read_head(std::string_view bytes) {
   const ByteView view(std::as_bytes(std::span(bytes)));
   if (!bytes.starts_with(kDocumentMagic)) throw BadDocument("is not a facts file");
-  if (const auto format = view.read<std::uint32_t>(8); format && *format != kFormat)
-    throw BadDocument("is a facts file of another version of elfaudit: recreate it");
-  if (!view.has(0, kHeader)) throw BadDocument("is damaged: it ends too early");
+  if (const auto format = view.read<std::uint32_t>(8); format && *format != kFormat) throw BadDocument(kOtherVersion);
+  if (!view.has(0, kHeader)) throw BadDocument(kTooShort);
   Head head;
   Document& document = head.document;
   document.machine.number = *view.read<std::uint16_t>(12);
@@ -91,7 +95,7 @@ Head read_head(std::string_view bytes) {
   head.payload_size = *view.read<std::uint64_t>(40);
   const std::uint64_t version_size = *view.read<std::uint32_t>(48);
   const std::uint64_t name_size = *view.read<std::uint32_t>(52);
-  if (!view.has(kHeader, version_size + name_size)) throw BadDocument("is damaged: it ends too early");
+  if (!view.has(kHeader, version_size + name_size)) throw BadDocument(kTooShort);
   head.version = view.text(kHeader, version_size);
   document.name = view.text(kHeader + version_size, name_size);
   head.payload_at = kHeader + version_size + name_size;
@@ -119,8 +123,8 @@ std::string write_document(const Document& document, std::string_view version) {
 
 Document read_document(std::string_view bytes, std::string_view version) {
   Head head = read_head(bytes);
-  if (head.version != version) throw BadDocument("is a facts file of another version of elfaudit: recreate it");
-  if (bytes.size() - head.payload_at < kChecksum) throw BadDocument("is damaged: it ends too early");
+  if (head.version != version) throw BadDocument(kOtherVersion);
+  if (bytes.size() - head.payload_at < kChecksum) throw BadDocument(kTooShort);
   const std::size_t end = bytes.size() - kChecksum;
   const ByteView view(std::as_bytes(std::span(bytes)));
   if (*view.read<std::uint64_t>(end) != checksum(bytes.substr(0, end)))
@@ -265,9 +269,13 @@ bool matches(ObjectKind object, InputKind input) {
   }
 }
 
+void check_name(std::string_view object) {
+  if (object.empty() || object.find('\0') != std::string_view::npos) throw BadWire("it names no object");
+}
+
 /// What every stage takes for granted of facts that come from scanning.
 void check(const InputFacts& facts) {
-  if (facts.path.empty() || facts.path.find('\0') != std::string::npos) throw BadWire("it names no object");
+  check_name(facts.path);
   if (facts.kind != InputKind::Archive && facts.objects.size() != 1) throw BadWire("it has no object");
   for (const ObjectFacts& object : facts.objects)
     if (!matches(object.kind, facts.kind) || object.origin.is_member() != (facts.kind == InputKind::Archive))
@@ -308,30 +316,151 @@ std::string facts_file(const InputFacts& facts, const Content& content, const Ou
   return write_document(document, ELFAUDIT_VERSION);
 }
 
+std::string pack_of(const std::vector<std::string>& facts) {
+  WireWriter rows;
+  rows.text(ELFAUDIT_VERSION);
+  rows.number(facts.size());
+  std::size_t size = 0;
+  for (const std::string& one : facts) {
+    rows.text(read_head(one).document.name);
+    rows.number(one.size());
+    size += one.size();
+  }
+  const std::string table = rows.take();
+  std::string out(kPackMagic);
+  out.reserve(kPackHeader + table.size() + kChecksum + size);
+  put(out, kFormat, 4);
+  put(out, table.size(), 8);
+  out += table;
+  put(out, checksum(out), 8);
+  for (const std::string& one : facts) out += one;
+  return out;
+}
+
 namespace {
 
-/// Calls `read(document, kind, payload)` for a facts file.
+/// Calls `read()`; what it throws then names the file, and the object in a pack.
 template <class Read>
-auto read_payload(const std::string& path, const Read& read) {
+auto naming(const std::string& path, const PackedFacts* packed, const Read& read) {
+  const auto error = [&](const std::string& why) {
+    return packed != nullptr ? InputError(path, packed->name, packed->offset, why) : InputError(path, why);
+  };
   try {
-    const std::optional<std::string> bytes = read_whole(path, limits::kFactsBytes);
-    if (!bytes) throw InputError(path, "could not be read");
-    const Document document = read_document(*bytes, ELFAUDIT_VERSION);
-    const std::optional<InputKind> kind = input_kind(document.kind);
-    if (!kind) throw InputError(path, "is a cache entry, not a facts file");
-    WireReader payload(document.payload);
-    return read(document, *kind, payload);
-  } catch (const BadDocument& error) {
-    throw InputError(path, error.what());
-  } catch (const BadWire& error) {
-    throw InputError(path, std::string("is damaged: ") + error.what());
+    return read();
+  } catch (const BadDocument& bad) {
+    throw error(bad.what());
+  } catch (const BadWire& bad) {
+    throw error(std::string("is damaged: ") + bad.what());
   }
+}
+
+/// An open file that says how large its parts are, which is checked before room is made for them.
+class PartReader {
+ public:
+  explicit PartReader(const std::string& path) : fd_(open_for_reading(path.c_str(), &size_)) {}
+
+  std::uint64_t size() const { return size_; }
+
+  std::string read(std::uint64_t offset, std::uint64_t size) const {
+    if (offset > size_ || size > size_ - offset || size > limits::kFactsBytes) throw BadDocument(kTooShort);
+    std::string bytes(static_cast<std::size_t>(size), '\0');
+    if (!read_all(fd_.get(), bytes.data(), offset, size)) throw BadDocument(kTooShort);
+    return bytes;
+  }
+
+ private:
+  std::uint64_t size_ = 0;
+  FileDescriptor fd_;
+};
+
+/// The table, with the header before it and the checksum behind it.
+std::string read_table(const PartReader& pack) {
+  const std::string header = pack.read(0, std::min<std::uint64_t>(pack.size(), kPackHeader));
+  if (!header.starts_with(kPackMagic)) throw BadDocument("is not a facts file");
+  const ByteView view(std::as_bytes(std::span(header)));
+  if (const auto format = view.read<std::uint32_t>(8); format && *format != kFormat) throw BadDocument(kOtherVersion);
+  const std::optional<std::uint64_t> size = view.read<std::uint64_t>(12);
+  if (!size) throw BadDocument(kTooShort);
+  if (*size > limits::kFactsBytes) throw BadDocument("is damaged: its size is wrong");
+  std::string table = pack.read(0, kPackHeader + *size + kChecksum);
+  const std::size_t end = table.size() - kChecksum;
+  if (*ByteView(std::as_bytes(std::span(table))).read<std::uint64_t>(end) !=
+      checksum(std::string_view(table).substr(0, end)))
+    throw BadDocument("is damaged: its checksum is wrong");
+  return table;
+}
+
+/// Of names and sizes: the offsets follow from these, and the last one ends where the pack does.
+std::vector<PackedFacts> read_rows(std::string_view table, std::uint64_t offset, std::uint64_t pack_size) {
+  WireReader in(table);
+  if (in.text() != ELFAUDIT_VERSION) throw BadDocument(kOtherVersion);
+  const std::uint64_t count = in.number();
+  if (count == 0) throw BadWire("it holds no objects");
+  if (count > limits::kPackedObjects)
+    throw BadDocument(fmt::format("holds the facts of more than {} objects", limits::kPackedObjects));
+  std::vector<PackedFacts> rows;
+  std::set<std::string, std::less<>> names;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    PackedFacts row;
+    row.name = in.text();
+    check_name(row.name);
+    if (!names.insert(row.name).second) throw BadWire("it holds " + row.name + " twice");
+    row.offset = offset;
+    row.size = in.number_to(std::min<std::uint64_t>(limits::kFactsBytes, pack_size - offset));
+    offset += row.size;
+    rows.push_back(std::move(row));
+  }
+  in.finish();
+  if (offset != pack_size) throw BadWire("there are extra bytes after its end");
+  return rows;
 }
 
 }  // namespace
 
-InputFacts read_facts_file(const std::string& path) {
-  return read_payload(path, [&](const Document& document, InputKind kind, WireReader& payload) {
+std::vector<PackedFacts> read_pack(const std::string& path) {
+  return naming(path, nullptr, [&] {
+    const PartReader pack(path);
+    const std::string table = read_table(pack);
+    const std::string_view rows_alone =
+        std::string_view(table).substr(kPackHeader, table.size() - kPackHeader - kChecksum);
+    std::vector<PackedFacts> rows = read_rows(rows_alone, table.size(), pack.size());
+    for (PackedFacts& row : rows) {
+      const std::uint64_t head = kHeader + std::string_view(ELFAUDIT_VERSION).size() + row.name.size();
+      const Document document = read_head(pack.read(row.offset, std::min(head, row.size))).document;
+      if (document.name != row.name || !input_kind(document.kind)) throw BadWire("its table is not that of its facts");
+      row.machine = document.machine;
+      row.kind = document.kind;
+    }
+    return rows;
+  });
+}
+
+namespace {
+
+std::string bytes_of(const std::string& path, const PackedFacts* packed) {
+  if (packed != nullptr) return PartReader(path).read(packed->offset, packed->size);
+  std::optional<std::string> bytes = read_whole(path, limits::kFactsBytes);
+  if (!bytes) throw BadDocument("could not be read");
+  return *std::move(bytes);
+}
+
+/// Calls `read(document, kind, payload)` for a facts file.
+template <class Read>
+auto read_payload(const std::string& path, const PackedFacts* packed, const Read& read) {
+  return naming(path, packed, [&] {
+    const Document document = read_document(bytes_of(path, packed), ELFAUDIT_VERSION);
+    const std::optional<InputKind> kind = input_kind(document.kind);
+    if (!kind) throw BadDocument("is a cache entry, not a facts file");
+    if (packed != nullptr && document.name != packed->name) throw BadWire("it is of " + document.name);
+    WireReader payload(document.payload);
+    return read(document, *kind, payload);
+  });
+}
+
+}  // namespace
+
+InputFacts read_facts_file(const std::string& path, const PackedFacts* packed) {
+  return read_payload(path, packed, [&](const Document& document, InputKind kind, WireReader& payload) {
     InputFacts facts = decode_facts(payload.text());
     payload.text();  // outlines, which are decoded when they are asked for
     payload.finish();
@@ -343,8 +472,8 @@ InputFacts read_facts_file(const std::string& path) {
   });
 }
 
-Outlines read_outlines(const std::string& path) {
-  return read_payload(path, [&](const Document&, InputKind, WireReader& payload) {
+Outlines read_outlines(const std::string& path, const PackedFacts* packed) {
+  return read_payload(path, packed, [&](const Document&, InputKind, WireReader& payload) {
     payload.text();  // the facts
     return decode_outlines(payload.text());
   });

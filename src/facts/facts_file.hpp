@@ -1,4 +1,4 @@
-// Facts files: what scanning an object says, kept in a file that stands for the object.
+// Facts files: what scanning an object says, kept in a file that stands for the object, and packs of such files.
 #pragma once
 
 #include <sys/stat.h>
@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "elfaudit/facts.hpp"
 #include "elfaudit/origin.hpp"
@@ -111,11 +112,41 @@ std::optional<Document> peek_document(const std::string& path);
 /// The bytes of a facts file. `content`: of the file that the facts are of.
 std::string facts_file(const InputFacts& facts, const Content& content, const Outlines& outlines);
 
-/// Those of a facts file. Throws InputError that names `path`.
-Outlines read_outlines(const std::string& path);
+// --- A pack: the facts files of several objects in one file, which stands for all of them in their order.
+//
+//   0  magic, 8 bytes     8  format number, 4    12  bytes of the table, 8    20  table, then a checksum of all before, 8
+//  behind that the facts files, each as it would be by itself, one after the other to the end of the pack
+//
+// The table: version of the program, then how many objects, then of each its name and the bytes of its facts file; in
+// numbers and texts of codec.hpp.
 
-/// The facts, under the object's name. Whether the object is available is found out by its content. Throws InputError
-/// that names `path`.
-InputFacts read_facts_file(const std::string& path);
+constexpr std::string_view kPackMagic{
+    "\x93"
+    "eapack\n",
+    8};
+
+/// The facts of one object in a pack.
+struct PackedFacts {
+  std::string name;          ///< of the object
+  std::uint64_t offset = 0;  ///< of its facts file in the pack, and its bytes
+  std::uint64_t size = 0;
+  Machine machine{};  ///< as Document::machine
+  DocumentKind kind = DocumentKind::Object;
+};
+
+/// The bytes of a pack. `facts`: facts files of objects whose names differ, limits::kPackedObjects at most.
+std::string pack_of(const std::vector<std::string>& facts);
+
+/// What is in a pack: all names differ, and the facts files fill it. Of these only the beginnings are looked at. Throws
+/// InputError that names `path`.
+std::vector<PackedFacts> read_pack(const std::string& path);
+
+// --- Both. `packed`: of a pack, the object that is asked for. They throw InputError that names `path`, and the object
+// in a pack.
+
+/// The facts, under the object's name. Whether the object is available is found out by its content.
+InputFacts read_facts_file(const std::string& path, const PackedFacts* packed = nullptr);
+
+Outlines read_outlines(const std::string& path, const PackedFacts* packed = nullptr);
 
 }  // namespace elfaudit

@@ -72,11 +72,16 @@ void InputCollector::add_library(const std::string& name, const std::string& spe
   add_missing("-l" + name, reason);
 }
 
+void InputCollector::add_packed(const FoundFile& pack, const InputState& state) {
+  for (const FileProbe& object : pack.probe.packed) add_found({pack.path, object, {}}, pack.path, state);
+}
+
 void InputCollector::add_found(const FoundFile& found, const std::string& spelled, const InputState& state) {
+  const bool binary = state.binary || binary_from_here_;
+  if (!found.probe.packed.empty() && !binary) return add_packed(found, state);
   const bool elf = found.probe.kind == ProbedKind::Elf || found.probe.kind == ProbedKind::Facts;
   if (state.just_symbols && (search_.linker->just_symbols_by_R ? found.probe.shared : !elf))
     return add_missing(found.path, elf ? "a shared object, and --just-symbols takes none" : "not an ELF file");
-  const bool binary = state.binary || binary_from_here_;
   const bool script = !binary && (!found.probe.empty || (job_.scope.command && search_.linker->empty_is_script));
   if (found.probe.kind == ProbedKind::Text && script) {
     // It is what a full disk or a killed compiler leaves behind.
@@ -103,6 +108,8 @@ void InputCollector::add_found(const FoundFile& found, const std::string& spelle
   input.binary = binary;
   if (found.probe.kind == ProbedKind::Facts && !binary) {
     input.facts = found.path;
+    input.facts_offset = found.probe.facts_offset;
+    input.facts_size = found.probe.facts_size;
     input.path = found.probe.facts_of;
     input.spelled = spelled == found.path ? input.path : spelled;
   }

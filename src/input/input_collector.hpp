@@ -59,6 +59,8 @@ class InputCollector {
  private:
   void add_missing(const std::string& what, const std::string& reason);
   void add_found(const FoundFile& found, const std::string& spelled, const InputState& state);
+  /// A pack is each of its objects, one after the other.
+  void add_packed(const FoundFile& pack, const InputState& state);
   void add_script(const std::string& path, const InputState& state, bool included, bool main);
   void run_script(const LinkerScript& script, const InputState& state);
   void run_statement(const ScriptStatement& statement, const InputState& state);

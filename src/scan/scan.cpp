@@ -561,6 +561,10 @@ InputFacts scan_any(const std::string& path, const LtoPolicy& lto, ArchiveReadin
   if (kind == FileKind::Elf) return scan_loose(path, std::move(fd), size, lto, buffer);
   if (kind == FileKind::LlvmBitcode) return scan_bitcode(path);
   if (kind == FileKind::Facts) return read_facts_file(path);
+  if (kind == FileKind::Pack) {
+    read_pack(path);  // says what is wrong with it, if anything is
+    throw InputError(path, "is a facts file of several objects, which only check, explain and link take");
+  }
   if (is_device_file(kind)) return scan_device_file(path);
   if (kind != FileKind::Archive && kind != FileKind::ThinArchive)
     throw InputError(path, std::string(unreadable_reason(kind)));
@@ -575,6 +579,10 @@ InputFacts scan_any(const std::string& path, const LtoPolicy& lto, ArchiveReadin
 std::uint64_t size_of(const std::vector<LinkInput>& inputs, const std::vector<std::size_t>& chosen) {
   std::uint64_t sum = 0;
   for (const std::size_t i : chosen) {
+    if (inputs[i].facts_size != 0) {
+      sum += inputs[i].facts_size;
+      continue;
+    }
     std::error_code error;
     const std::string& path = inputs[i].facts.empty() ? inputs[i].path : inputs[i].facts;
     const std::uintmax_t size = std::filesystem::file_size(path, error);
@@ -600,11 +608,12 @@ InputFacts scan_wheel_entry(const std::string& wheel, const std::string& entry, 
   return facts;
 }
 
-static InputFacts scan_into(const std::string& path, const LtoPolicy& lto, ArchiveReading archives,
-                            ReadBuffer& buffer) {
+/// What `scan` says of a file, be it why it can't be read.
+template <class Scan>
+static InputFacts scanned(const std::string& path, const Scan& scan) {
   progress_step();
   try {
-    return scan_any(path, lto, archives, buffer);
+    return scan();
   } catch (const InputError& error) {
     InputFacts facts;
     facts.path = path;
@@ -615,7 +624,12 @@ static InputFacts scan_into(const std::string& path, const LtoPolicy& lto, Archi
 
 InputFacts scan_input(const std::string& path, const LtoPolicy& lto, ArchiveReading archives) {
   ReadBuffer buffer;
-  return scan_into(path, lto, archives, buffer);
+  return scanned(path, [&] { return scan_any(path, lto, archives, buffer); });
+}
+
+static InputFacts scan_packed(const LinkInput& input) {
+  const PackedFacts packed{input.path, input.facts_offset, input.facts_size, {}, {}};
+  return scanned(input.facts, [&] { return read_facts_file(input.facts, &packed); });
 }
 
 InputFacts scan_made(const LinkInput& input) {
@@ -754,9 +768,12 @@ std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs, ArchiveReading a
     for_each_file(to_read.size(), size_of(job.inputs, to_read), [&](std::size_t i) {
       const LinkInput& input = job.inputs[to_read[i]];
       InputFacts& found = facts[to_read[i]];
-      if (!input.binary)
-        found = scan_into(input.facts.empty() ? input.path : input.facts, job.lto,
-                          input.whole_archive ? ArchiveReading::Whole : archives, buffers.local());
+      const ArchiveReading reading = input.whole_archive ? ArchiveReading::Whole : archives;
+      const std::string& path = input.facts.empty() ? input.path : input.facts;
+      if (input.facts_size != 0)
+        found = scan_packed(input);
+      else if (!input.binary)
+        found = scanned(path, [&] { return scan_any(path, job.lto, reading, buffers.local()); });
       const bool just_symbols = input.just_symbols && input.facts.empty() && found.kind != InputKind::Archive;
       if (input.binary || just_symbols) found = scan_made(input);
     });

@@ -3,6 +3,7 @@ honest word about why not."""
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -127,19 +128,23 @@ def test_a_link_of_facts_alone_is_judged_as_that_of_the_objects(lab, linker):
     inputs = [*LINKED, "libused.a"]
     for name in inputs:
         assert lab.audit("index", name, "-o", name + ".facts").code == 0
+    packed = []  # of each link, all objects in one file
+    for i, link in enumerate(LINKS):
+        objects = [word for word in link.split() if word in inputs]
+        assert lab.audit("index", *objects, "-o", f"{i}.facts").code == 0
+        packed.append(link.replace(" ".join(objects), f"{i}.facts"))
 
-    def audits(ending):
-        for link in LINKS:
-            words = [word + ending if word in inputs else word for word in link.split()]
-            yield lab.audit("check", "--format", "json", "--", "g++", "-fuse-ld=" + linker, *words, "-o", "out")
+    def audits(links):
+        return [lab.audit("check", "--format", "json", "--", "g++", "-fuse-ld=" + linker, *link.split(), "-o", "out") for link in links]
 
-    expected = list(audits(""))
+    expected = audits(LINKS)
     lab.sh("mkdir away && mv *.o *.a *.cpp away")
-    found = list(audits(".facts"))
+    singly = audits([re.sub(r"(\w+\.[oa])\b", r"\1.facts", link) for link in LINKS])
     assert {audit.code for audit in expected} == {0, 1}
-    for link, theirs, ours in zip(LINKS, expected, found):
-        assert ours.code == theirs.code, (link, ours)
-        assert without_honest_notes(json.loads(ours.out)) == without_honest_notes(json.loads(theirs.out)), link
+    for link, theirs, *both in zip(LINKS, expected, singly, audits(packed)):
+        for ours in both:
+            assert ours.code == theirs.code, (link, ours)
+            assert without_honest_notes(json.loads(ours.out)) == without_honest_notes(json.loads(theirs.out)), link
 
 
 def test_what_a_missing_library_loads_is_not_known(tree):
@@ -240,6 +245,106 @@ def test_where_facts_go_has_to_be_said_once(tree):
     tree.write("file", "")
     result = tree.audit("index", "a.o", "--output-dir", "file")
     assert result.code == 2 and "cannot write file/a.o.facts: Not a directory" in result.err, result
+
+
+# --- many objects in one facts file
+
+
+def pack(lab, *objects, name="all.facts"):
+    result = lab.audit("index", *objects, "-o", name)
+    assert (result.code, result.out, result.err) == (0, "", ""), result
+    return name
+
+
+@pytest.mark.parametrize("line", [line for line in LINES if len(set(line)) == len(line) > 1], ids=" ".join)
+def test_a_pack_gives_the_report_of_its_objects(tree, line):
+    options, objects = [word for word in line if "." not in word], [word for word in line if "." in word]
+    assert reports(tree, *options, pack(tree, *objects)) == reports(tree, *line)
+
+
+@pytest.mark.parametrize("command", [[], ["--", "g++", "-shared", "-o", "x.so"], ["--", "g++", "-Wl,--gc-sections", "-o", "x"]], ids=" ".join)
+def test_a_pack_stands_at_its_place(tree, command):
+    tree.cc("main.o", "int c();\nint main() { return c(); }\n", "g++ -g")
+    name = pack(tree, "b.o", "libab.a", "c.o")
+    expected = reports(tree, *command, "main.o", "b.o", "libab.a", "c.o", "a.o")
+    assert reports(tree, *command, "main.o", name, "a.o") == expected and expected[0] == 1
+    first = reports(tree, *command, "a.o", "b.o", "libab.a", "c.o")
+    assert reports(tree, *command, "a.o", name) == first != reports(tree, *command, name, "a.o")
+    between = ["a.o", "-Wl,--whole-archive", "b.o", "libab.a", "c.o", "-Wl,--no-whole-archive", "libab.a"]
+    if command:
+        assert reports(tree, *command, *between[:2], name, *between[5:]) == reports(tree, *command, *between)
+
+
+def test_a_pack_of_objects_that_are_gone(tree):
+    name = pack(tree, "a.o", "libs.so", "b.o")
+    singly = reports(tree, "a.o.facts", "libs.so.facts", "b.o.facts")
+    assert reports(tree, name) == singly
+    tree.sh("rm a.o b.o libs.so")
+    singly = reports(tree, "a.o.facts", "libs.so.facts", "b.o.facts")
+    packed = reports(tree, name)
+    assert singly[0] == packed[0] == 1 and "as recorded in all.facts: the object is missing" in packed[1]
+    one_name = [re.sub(r"(a.o|b.o|libs.so|all)\.facts", "FACTS", str(report)) for report in singly]
+    assert [re.sub(r"all\.facts", "FACTS", str(report)) for report in packed] == one_name
+
+
+def test_a_pack_is_the_same_bytes_each_time(tree):
+    tree.write("list", "\n".join(OBJECTS))
+    names = [pack(tree, f"-j{jobs}", *words, name=f"{i}.facts") for i, (jobs, words) in enumerate([(1, OBJECTS), (2, OBJECTS), (2, ["@list"])])]
+    assert len({(tree.path / name).read_bytes() for name in names}) == 1
+    assert (tree.path / pack(tree, "a.o", name="one.facts")).read_bytes() == (tree.path / "a.o.facts").read_bytes()
+
+
+def test_a_pack_is_whole_or_not_written(tree):
+    tree.write("text.o", "no object")
+    for objects, words in [
+        (["a.o", "text.o", "b.o", "none.o"], ["text.o: is a text file", "none.o: No such file"]),
+        (["a.o", "b.o", "a.o"], ["a.o is named twice"]),
+        (["a.o", "b.o.facts"], ["b.o.facts: is a facts file already"]),
+        (["c.o", pack(tree, "a.o", "b.o", name="ab.facts")], ["ab.facts: is a facts file of several objects"]),
+    ]:
+        result = tree.audit("index", *objects, "-o", "all.facts")
+        assert result.code == 2 and len(result.err.splitlines()) == len(words), result
+        assert all(word in line for word, line in zip(words, result.err.splitlines())), result
+        assert not (tree.path / "all.facts").exists()
+    result = tree.audit("list", "symbols", "ab.facts")
+    assert result.code == 2 and "ab.facts: is a facts file of several objects" in result.err, result
+
+
+@pytest.mark.parametrize(
+    "damage, words",
+    [
+        (lambda data: data[:8], "ends too early"),
+        (lambda data: data[:40], "ends too early"),
+        (lambda data: data[:-1], "damaged"),
+        (lambda data: data[: len(data) // 2], "damaged"),
+        (lambda data: data + b"\0", "extra bytes"),
+        (lambda data: data[:8] + b"\x63" + data[9:], "another version"),
+        *((lambda data, at=at: flipped(data, data.index(at)), "checksum") for at in (b"0.", b"a.o", b"b.o")),
+        (lambda data: flipped(data, data.index(b"\x93eafact")), "not a facts file"),
+        (lambda data: flipped(data, data.rindex(b"b.o")), "its table is not that of its facts"),
+        (lambda data: flipped(data, len(data) - 100), "checksum"),
+        (lambda data: flipped(data, len(data) - 1), "checksum"),
+    ],
+)
+def test_a_damaged_pack_is_an_error_that_names_it(tree, damage, words):
+    path = tree.path / pack(tree, "a.o", "b.o")
+    path.write_bytes(damage(path.read_bytes()))
+    for line in (["all.facts", "c.o"], ["--", "g++", "c.o", "all.facts", "-o", "x"]):
+        result = tree.audit("check", *line)
+        assert result.code == 2 and "[unreadable-input]" in result.out and "all.facts" in result.out and words in result.out, result
+
+
+def flipped(data, at):
+    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+
+
+def test_a_pack_that_was_made_anew_is_noticed_by_the_cache(tree):
+    name = pack(tree, "a.o", "b.o")
+    make_old(tree, *os.listdir(tree.path))
+    expected = reports(tree, name)
+    assert [reports(tree, "--cache", "cache", name) for _ in range(2)] == [expected] * 2
+    pack(tree, "a.o", "c.o")
+    assert reports(tree, "--cache", "cache", name) == reports(tree, "a.o", "c.o") != expected
 
 
 # --- the cache

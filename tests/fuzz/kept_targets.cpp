@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 
+#include "elf/file_kind.hpp"
 #include "elfaudit/config.hpp"
 #include "elfaudit/policy.hpp"
 #include "elfaudit/version.hpp"
@@ -67,6 +68,20 @@ const Registered kFactsFile({"facts_file",
                                static_cast<void>(read_facts_file(path));
                              },
                              {document(DocumentKind::Object, "a.o", facts_seed())}});
+
+/// Its table, and every object that it lists.
+const Registered kFactsPack({"facts_pack",
+                             Form::Binary,
+                             [](std::string_view input) {
+                               const std::string path = put("a.facts", input);
+                               static_cast<void>(probe_file(path));
+                               for (const PackedFacts& one : read_pack(path)) {
+                                 static_cast<void>(read_outlines(path, &one));
+                                 static_cast<void>(read_facts_file(path, &one));
+                               }
+                             },
+                             {pack_of({document(DocumentKind::Object, "a.o", facts_seed()),
+                                       document(DocumentKind::Object, "b.o", facts_seed())})}});
 
 const Registered kPlaces(
     {"places",

@@ -20,6 +20,7 @@
 #include "support/compile.hpp"
 #include "support/facts_builder.hpp"
 #include "support/file.hpp"
+#include "support/limits.hpp"
 #include "support/scan.hpp"
 
 namespace elfaudit {
@@ -227,6 +228,109 @@ TEST(Facts, TakeRoomByTheirSize) {
   Places places;
   for (std::uint32_t i = 0; i < 400; ++i) places[i].source = std::string(100'000, 'x');
   EXPECT_THROW(decode_places(encode_places(places)), BadWire);
+}
+
+// --- Packs
+
+/// What is wrong with a pack, or with the first object in it that can't be read.
+std::string why_pack_refused(const std::string& path) {
+  try {
+    for (const PackedFacts& one : read_pack(path)) {
+      EXPECT_EQ(read_facts_file(path, &one).path, one.name);
+      read_outlines(path, &one);
+    }
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.path, path);
+    return error.what();
+  }
+  return "";
+}
+
+std::string facts_of(const std::string& object) {
+  const test::TempDir dir;
+  dir.write("a.cpp", kSource);
+  dir.run("g++ -g -c a.cpp -o a.o");
+  InputFacts facts = scan_input(dir / "a.o");
+  facts.path = object;
+  return facts_file(facts, {}, {});
+}
+
+std::string little_endian(std::uint64_t number) {
+  std::string bytes;
+  for (int i = 0; i < 8; ++i) bytes += static_cast<char>(number >> 8 * i & 0xff);
+  return bytes;
+}
+
+/// A pack whose table says this, and is right in everything else.
+std::string with_table(const std::string& table, const std::string& facts) {
+  const std::string start = pack_of({}).substr(0, 12) + little_endian(table.size()) + table;
+  return start + little_endian(checksum(start)) + facts;
+}
+
+std::string table_of(const std::vector<std::pair<std::string, std::uint64_t>>& rows, std::uint64_t count,
+                     const std::string& version = ELFAUDIT_VERSION) {
+  WireWriter table;
+  table.text(version);
+  table.number(count);
+  for (const auto& [name, size] : rows) {
+    table.text(name);
+    table.number(size);
+  }
+  return table.take();
+}
+
+TEST(Packs, AreRefusedWhenOneBitIsWrong) {
+  const test::TempDir dir;
+  const std::string good = pack_of({facts_of("a.o"), facts_of("b.o")});
+  EXPECT_EQ(why_pack_refused(dir.write("good.facts", good)), "");
+  for (std::size_t i = 0; i < good.size(); i += i < 400 ? 1 : 1 + good.size() / 400) {
+    std::string bad = good;
+    bad[i] = static_cast<char>(bad[i] ^ (1 << i % 8));
+    EXPECT_NE(why_pack_refused(dir.write("bad.facts", bad)), "") << "byte " << i;
+    EXPECT_NE(why_pack_refused(dir.write("bad.facts", good.substr(0, i))), "") << "size " << i;
+  }
+}
+
+/// With a checksum that is right.
+TEST(Packs, AreRefusedWhenTheirTableLies) {
+  const test::TempDir dir;
+  const std::string a = facts_of("a.o");
+  const std::string b = facts_of("b.o");
+  const auto why = [&](const std::string& table) {
+    return why_pack_refused(dir.write("x.facts", with_table(table, a + b)));
+  };
+  EXPECT_EQ(why(table_of({{"a.o", a.size()}, {"b.o", b.size()}}, 2)), "");
+  EXPECT_THAT(why(table_of({{"a.o", a.size()}, {"b.o", b.size()}}, 2, "0.0.1")), HasSubstr("another version"));
+  EXPECT_THAT(why(table_of({}, 0)), HasSubstr("no objects"));
+  EXPECT_THAT(why(table_of({{"a.o", a.size()}}, 1)), HasSubstr("extra bytes"));
+  EXPECT_THAT(why(table_of({{"a.o", a.size()}, {"b.o", b.size()}}, 1)), HasSubstr("extra bytes"));
+  EXPECT_THAT(why(table_of({{"a.o", a.size()}, {"b.o", b.size()}}, 3)), HasSubstr("ends too early"));
+  EXPECT_THAT(why(table_of({{"a.o", a.size()}, {"b.o", b.size() + 1}}, 2)), HasSubstr("too large"));
+  EXPECT_THAT(why(table_of({{"a.o", a.size()}, {"b.o", ~std::uint64_t{0}}}, 2)), HasSubstr("too large"));
+  EXPECT_THAT(why(table_of({{"a.o", a.size()}, {"b.o", b.size() - 1}}, 2)), HasSubstr("extra bytes"));
+  EXPECT_THAT(why(table_of({{"a.o", a.size() - 1}, {"b.o", b.size() + 1}}, 2)), HasSubstr("not a facts file"));
+  EXPECT_THAT(why(table_of({{"a.o", a.size() + b.size()}}, 1)), HasSubstr("checksum"));
+  EXPECT_THAT(why(table_of({{"b.o", a.size()}, {"a.o", b.size()}}, 2)), HasSubstr("not that of its facts"));
+  EXPECT_THAT(why(table_of({{"a.o", a.size()}, {"a.o", b.size()}}, 2)), HasSubstr("a.o twice"));
+  EXPECT_THAT(why(table_of({{"", a.size()}, {"b.o", b.size()}}, 2)), HasSubstr("no object"));
+  EXPECT_THAT(why_pack_refused(dir.write("x.facts", pack_of({}).substr(0, 12) + little_endian(~std::uint64_t{0}))),
+              HasSubstr("its size is wrong"));
+}
+
+TEST(Packs, HoldSoManyObjectsAndNoMore) {
+  const test::TempDir dir;
+  Document document;
+  std::vector<std::string> facts;
+  for (std::size_t i = 0; i < limits::kPackedObjects; ++i) {
+    document.name = std::to_string(i);
+    facts.push_back(write_document(document, ELFAUDIT_VERSION));
+  }
+  EXPECT_EQ(read_pack(dir.write("most.facts", pack_of(facts))).size(), limits::kPackedObjects);
+  facts.push_back(write_document({{}, {}, {}, "one more", {}}, ELFAUDIT_VERSION));
+  EXPECT_THAT(why_pack_refused(dir.write("more.facts", pack_of(facts))), HasSubstr("more than 262144 objects"));
+  std::vector<std::string> paths;
+  for (std::size_t i = 0; i <= limits::kPackedObjects; ++i) paths.push_back(std::to_string(i));
+  EXPECT_THROW(index_together(paths, dir / "never.facts"), UsageError);
 }
 
 /// An outline is not kept of what is nearly all data: its size would say nothing of the object's.

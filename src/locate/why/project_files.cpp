@@ -131,6 +131,7 @@ void for_each_word(std::string_view line, const Take& take) {
 }  // namespace
 
 bool same_file(const Origin& a, const Origin& b) {
+  if ((a.is_facts_alone() || b.is_facts_alone()) && a.path != b.path) return false;  // one file has the facts of many
   note_use(a.file(), Level::Identity);
   note_use(b.file(), Level::Identity);
   std::error_code error;
@@ -139,6 +140,7 @@ bool same_file(const Origin& a, const Origin& b) {
 }
 
 bool same_bytes(const Origin& a, const Origin& b) {
+  if (a.is_facts_alone() || b.is_facts_alone()) return false;
   try {
     const MappedFile first(a.file());
     const MappedFile second(b.file());
