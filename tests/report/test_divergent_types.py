@@ -539,7 +539,7 @@ def test_places_that_dwz_has_moved(shared_by_dwz, form):
     lab, _ = shared_by_dwz
     lab.sh(f"dwz {form} -m common.debug liba.so libb.so libc.so")
     for name, line in (("state", 4), ("box", 5)):
-        assert f"h.h:{line} (debug info)" in lab.audit("explain", name, "liba.so").out
+        assert f"h.h:{line} (debug info)\n                included from a1.cpp:1\n" in lab.audit("explain", name, "liba.so").out
     report = lab.audit("check", "--format", "json", "--enable", RULE, "liba.so", "libb.so", "libc.so").json()
     if form:  # nothing is made up
         assert not report["findings"] and "the types of liba.so were not compared: libdw" in str(report["notes"])

@@ -213,6 +213,45 @@ std::string source_of(const Unit& unit) {
   return display_path((std::filesystem::path(folder) / name).string(), {});
 }
 
+/// Those that a unit imports, whose entries come first in it.
+std::vector<const Unit*> imported_by(Unit& unit) {
+  std::vector<const Unit*> imported;
+  const Die root = read_die(unit.file->open(unit), unit.first_die);
+  if (root.abbrev == nullptr || !root.abbrev->children) return imported;
+  Die child = read_die(unit, skip_attributes(root));
+  while (child.abbrev != nullptr && child.tag() == DW_TAG_imported_unit) {
+    const std::uint64_t next = for_each_attribute(child, [&](std::uint16_t attribute, const Value& value) {
+      const std::optional<Die> target = attribute == DW_AT_import ? follow(unit, value) : std::nullopt;
+      if (target && target->unit->file == unit.file) imported.push_back(target->unit);
+    });
+    child = read_die(unit, next);
+  }
+  return imported;
+}
+
+/// dwz moves what several compilations describe alike into partial units: then the first of these compilations.
+const Unit& compilation_of_part(const Unit& part) {
+  const auto is_part = [](const Unit& unit) {
+    const Die root = read_die(unit, unit.first_die);
+    return root.abbrev != nullptr && root.tag() == DW_TAG_partial_unit;
+  };
+  if (!is_part(part)) return part;
+  std::set<const Unit*> seen;
+  for (Unit& unit : part.file->units()) {
+    if (is_part(part.file->open(unit))) continue;
+    std::vector<const Unit*> open = imported_by(unit);
+    while (!open.empty()) {
+      const Unit* const next = open.back();
+      open.pop_back();
+      if (next == &part) return unit;
+      if (!seen.insert(next).second) continue;
+      const std::vector<const Unit*> more = imported_by(part.file->units()[next->number]);
+      open.insert(open.end(), more.begin(), more.end());
+    }
+  }
+  return part;
+}
+
 DeclaredAt place_of(const Agreement& agreement) {
   if (agreement.places.empty()) return unknown("the debug info gives no line for it");
   if (agreement.folder_is_lost) {
@@ -225,8 +264,9 @@ DeclaredAt place_of(const Agreement& agreement) {
   DeclaredAt written;
   written.lines.assign(agreement.places.begin(), agreement.places.end());
   written.declaration_only = agreement.declaration_only;
-  written.unit = agreement.unit->main().number;
-  written.source = source_of(*agreement.unit);
+  const Unit& compiled = compilation_of_part(*agreement.unit);
+  written.unit = compiled.main().number;
+  written.source = source_of(compiled);
   return written;
 }
 
