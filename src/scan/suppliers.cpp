@@ -85,9 +85,10 @@ class SupplierSearch {
     for (std::size_t i = 0; i < missing_.size(); ++i) name_by_option(i);
     look_on_the_line();
     look_among_locals();
+    look_beside_libraries();
     look_in_folders();
     look_in_other_versions();
-    look_beside_inputs();
+    look_beside_objects();
     look_for_near_misses();
     for (Unresolved* name : missing_)
       if (name->suppliers.empty())
@@ -408,24 +409,29 @@ class SupplierSearch {
     return names;
   }
 
+  using Definers = std::map<std::string, std::set<std::string_view>>;  ///< by file: which of the names it defines
+
+  /// What defines most of them is what was meant.
+  static std::vector<const Definers::value_type*> by_share(const Definers& libraries) {
+    std::vector<const Definers::value_type*> sorted;
+    for (const Definers::value_type& library : libraries) sorted.push_back(&library);
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto* a, const auto* b) { return a->second.size() > b->second.size(); });
+    return sorted;
+  }
+
   void look_in_folders() {
     const std::set<std::string_view> names = still_missing();
     if (names.empty()) return;
     std::map<std::string_view, const std::string*> on_line;
     for (const LinkInput& input : job_.inputs) on_line.emplace(base_name(input.path), &input.path);
     const auto libraries = libraries_with(folders_of_the_line(), names);
-    std::vector<const std::pair<const std::string, std::set<std::string_view>>*> by_share;
-    for (const auto& library : libraries) {
-      if (const auto namesake = on_line.find(base_name(library.first)); namesake == on_line.end())
-        by_share.push_back(&library);
-      else
-        offer_namesake(library.first, library.second, *namesake->second);
-    }
-    // What defines most of them is what was meant.
-    std::stable_sort(by_share.begin(), by_share.end(),
-                     [](const auto* a, const auto* b) { return a->second.size() > b->second.size(); });
     std::set<std::pair<std::size_t, std::string>> reported;  // libz.so and libz.a are one -lz
-    for (const auto* library : by_share) {
+    for (const auto* library : by_share(libraries)) {
+      if (const auto namesake = on_line.find(base_name(library->first)); namesake != on_line.end()) {
+        offer_namesake(library->first, library->second, *namesake->second);
+        continue;
+      }
       const std::string option = as_option(library->first);
       for (std::size_t i = 0; i < missing_.size(); ++i)
         if (library->second.contains(missing_[i]->symbol) && reported.emplace(i, option).second)
@@ -474,47 +480,68 @@ class SupplierSearch {
 
   // --- What lies beside the inputs of the line, and is not on it.
 
-  /// By folder: the endings of files that may have been forgotten. Beside the user's own objects (not the start files,
-  /// nor what a driver has compiled into a temporary file) all; beside libraries that are named by their paths, as
-  /// CMake does, libraries of the same kind.
-  std::map<std::string, std::set<std::string_view>> folders_of_inputs() const {
-    std::map<std::string, std::set<std::string_view>> folders;
+  using Folders = std::map<std::string, std::set<std::string_view>>;  ///< with the endings of files that are asked for
+
+  /// Those of libraries that the line names by their paths, as CMake does: another of their kind may have been forgotten.
+  Folders folders_of_libraries() const {
+    Folders folders;
     const std::vector<std::string>& searched = job_.search_dirs;
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      const std::string& path = inputs_[i].path;
-      const std::string folder = std::filesystem::path(path).parent_path().string();
-      if (inputs_[i].kind == InputKind::Object && !is_of_system(path) && !path.starts_with("/tmp/cc"))
-        folders[folder].insert({".o", ".a", ".so"});
-      const bool library = inputs_[i].kind == InputKind::Archive || inputs_[i].kind == InputKind::SharedObject;
-      if (library && job_.inputs[i].spelled == path &&
-          std::find(searched.begin(), searched.end(), folder) == searched.end())
-        folders[folder].insert(inputs_[i].kind == InputKind::Archive ? ".a" : ".so");
+      const bool archive = inputs_[i].kind == InputKind::Archive;
+      if ((!archive && inputs_[i].kind != InputKind::SharedObject) || job_.inputs[i].spelled != inputs_[i].path)
+        continue;
+      const std::string folder = std::filesystem::path(inputs_[i].path).parent_path().string();
+      if (std::find(searched.begin(), searched.end(), folder) == searched.end())
+        folders[folder].insert(archive ? ".a" : ".so");
     }
     return folders;
   }
 
-  void look_beside_inputs() {
-    std::set<std::string_view> names = still_missing();
-    names.erase("main");  // every program has one
-    if (names.empty()) return;
-    std::set<std::string> on_line;
-    for (const LinkInput& input : job_.inputs)
-      on_line.insert(std::filesystem::path(input.path).lexically_normal().string());
-    std::vector<std::string> libraries;
-    std::vector<std::string> objects;
+  /// The user's own: not the start files, nor what a driver has compiled into a temporary file.
+  Folders folders_of_objects() const {
+    Folders folders;
+    for (const InputFacts& input : inputs_)
+      if (input.kind == InputKind::Object && !is_of_system(input.path) && !input.path.starts_with("/tmp/cc"))
+        folders[std::filesystem::path(input.path).parent_path().string()] = {".o", ".a", ".so"};
+    return folders;
+  }
+
+  std::vector<std::string> files_not_on_line(const Folders& folders) const {
     constexpr std::size_t kMostBeside = 2000;  // of all folders
-    for (const auto& [folder, endings] : folders_of_inputs()) {
+    const auto normal = [](const std::string& path) { return std::filesystem::path(path).lexically_normal().string(); };
+    std::set<std::string> on_line;
+    for (const LinkInput& input : job_.inputs) on_line.insert(normal(input.path));
+    std::vector<std::string> files;
+    for (const auto& [folder, endings] : folders) {
       const auto is_linkable = [&](std::string_view name) {
         const std::string_view ending = name.substr(std::min(name.rfind('.'), name.size()));
         return endings.contains(ending) && (ending == ".o" || name.starts_with("lib"));
       };
       for (const std::string& file : files_in(folder, is_linkable))
-        if (objects.size() + libraries.size() < kMostBeside &&
-            !on_line.contains(std::filesystem::path(file).lexically_normal().string()))
-          (file.ends_with(".o") ? objects : libraries).push_back(file);
+        if (files.size() < kMostBeside && !on_line.contains(normal(file))) files.push_back(file);
     }
-    for (const auto& [path, defined] : libraries_among(libraries, names))
+    return files;
+  }
+
+  /// Before the search path: where LLVM's archives are named by their paths, the -lLLVM-14 of the system is not meant.
+  void look_beside_libraries() {
+    const std::set<std::string_view> names = still_missing();
+    if (names.empty()) return;
+    const auto libraries = libraries_among(files_not_on_line(folders_of_libraries()), names);
+    for (const auto* library : by_share(libraries))
+      for (const std::string_view name : library->second) offer_file(library->first, name, "library-not-linked");
+  }
+
+  void look_beside_objects() {
+    std::set<std::string_view> names = still_missing();
+    names.erase("main");  // every program has one
+    if (names.empty()) return;
+    std::vector<std::string> objects = files_not_on_line(folders_of_objects());
+    const auto is_object = [](const std::string& file) { return file.ends_with(".o"); };
+    const auto rest = std::stable_partition(objects.begin(), objects.end(), is_object);
+    for (const auto& [path, defined] : libraries_among({rest, objects.end()}, names))
       for (const std::string_view name : defined) offer_file(path, name, "library-not-linked");
+    objects.erase(rest, objects.end());
     const std::set<std::string_view> defined = defined_strongly();
     for (const std::string& path : objects) look_into(path, names, defined);
   }

@@ -56,6 +56,15 @@ def test_archive_beside_one_that_is_named_by_its_path(shop):
     assert notes(shop, "main.o", "d/libtools.a") == {"wares": ["d/libwares.a defines it and is not on the line"]}
 
 
+def test_archive_beside_one_that_is_named_by_its_path_before_the_search_path(shop):
+    shop.cc("tools.o", "extern \"C\" int tools() { return 1; }", "g++ -fPIC")
+    shop.ar("d/libtools.a", "tools.o")
+    shop.ar("d/libwares.a", "wares.o")
+    shop.sh("g++ -shared wares.o -o e/libwares-14.so && rm wares.o")
+    said = notes(shop, "main.o", "d/libtools.a", "-Le")
+    assert said == {"wares": ["d/libwares.a defines it and is not on the line"]}
+
+
 def test_shared_object_beside_one_that_is_named_by_its_path(shop):
     shop.cc("tools.o", "extern \"C\" int tools() { return 1; }", "g++ -fPIC")
     shop.sh("g++ -shared tools.o -o d/libtools.so && g++ -shared wares.o -o d/libwares.so")
