@@ -405,8 +405,16 @@ class SupplierSearch {
   std::set<std::string_view> still_missing() const {
     std::set<std::string_view> names;
     for (const Unresolved* name : missing_)
-      if (name->suppliers.empty()) names.insert(name->symbol);
+      if (std::all_of(name->suppliers.begin(), name->suppliers.end(), is_guess)) names.insert(name->symbol);
     return names;
+  }
+
+  /// Not the name itself: it gives way to a library that has that.
+  static bool is_guess(const Supplier& supplier) { return supplier.kind == "other-parameters"; }
+
+  void offer_in_place_of_guesses(std::size_t name, Supplier supplier) {
+    std::erase_if(missing_[name]->suppliers, is_guess);
+    offer_placed(name, std::move(supplier));
   }
 
   using Definers = std::map<std::string, std::set<std::string_view>>;  ///< by file: which of the names it defines
@@ -435,8 +443,9 @@ class SupplierSearch {
       const std::string option = as_option(library->first);
       for (std::size_t i = 0; i < missing_.size(); ++i)
         if (library->second.contains(missing_[i]->symbol) && reported.emplace(i, option).second)
-          offer_placed(i, {"library-not-linked", library->first + " defines it and is not on the line: " + option,
-                           option, "add " + option});
+          offer_in_place_of_guesses(
+              i, {"library-not-linked", library->first + " defines it and is not on the line: " + option, option,
+                  "add " + option});
     }
   }
 
@@ -586,7 +595,7 @@ class SupplierSearch {
 
   void offer_file(const std::string& path, std::string_view name, const char* kind) {
     for (const std::size_t i : by_base_[std::string(name)])
-      offer_placed(i, {kind, path + " defines it and is not on the line", path, "add " + path});
+      offer_in_place_of_guesses(i, {kind, path + " defines it and is not on the line", path, "add " + path});
   }
 
   // --- Near misses: what is called almost alike, for names that nothing else explains.

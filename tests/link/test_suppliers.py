@@ -65,6 +65,16 @@ def test_archive_beside_one_that_is_named_by_its_path_before_the_search_path(sho
     assert said == {"wares": ["d/libwares.a defines it and is not on the line"]}
 
 
+def test_library_that_has_the_very_name_beside_one_with_other_parameters(shop):
+    shop.cc("user.o", "int price(int); int main() { return price(1); }")
+    shop.cc("other.o", "int price(long) { return 1; }")
+    assert notes(shop, "user.o", "other.o", "-Ld") == {"_Z5pricei": ["other.o defines price(long)"]}
+    shop.cc("price.o", "int price(int) { return 1; }")
+    shop.ar("d/libprice.a", "price.o")
+    shop.sh("rm price.o")
+    assert notes(shop, "user.o", "other.o", "-Ld") == {"_Z5pricei": ["d/libprice.a defines it and is not on the line: -lprice"]}
+
+
 def test_shared_object_beside_one_that_is_named_by_its_path(shop):
     shop.cc("tools.o", "extern \"C\" int tools() { return 1; }", "g++ -fPIC")
     shop.sh("g++ -shared tools.o -o d/libtools.so && g++ -shared wares.o -o d/libwares.so")
