@@ -1,6 +1,5 @@
 """action.yml, the workflow and the snippets of docs/ci.md: well formed, and the action's own script run as GitHub would."""
 
-import ast
 import os
 import re
 import shlex
@@ -106,42 +105,3 @@ def test_steps_of_the_action_are_sound_shell(lab):
     for i, step in enumerate(step for step in ACTION["runs"]["steps"] if "run" in step):
         # SC2154: eval makes `words`; SC1090, SC1091: the sourced script is elsewhere.
         lab.sh(f"shellcheck -s bash -e SC2154,SC1090,SC1091 {lab.write(f'step-{i}.sh', step['run'])}")
-
-
-class Anything:
-    """What Bazel hands to a rule: whatever is asked for."""
-
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
-
-
-def test_bazel_rule(lab):
-    """Starlark is a subset of Python: the rule is called with what Bazel would hand to it, and the test it writes is run."""
-    rule_text, build_text = snippets("python")
-    ast.parse(build_text)
-    declared = {}
-    cc_info = object()
-    attr = Anything(label_list=lambda **_: [], string_list=lambda **_: [], label=lambda **_: None)
-    names = {"CcInfo": cc_info, "attr": attr, "DefaultInfo": Anything, "rule": lambda **given: declared.update(given)}
-    exec(compile(rule_text, "elfaudit.bzl", "exec"), names)
-
-    def library(name):
-        lab.cc(name, "int state;", "g++ -g")
-        files = dict.fromkeys(("pic_objects", "pic_static_library", "static_library", "dynamic_library"))
-        linker_input = Anything(libraries=[Anything(**files, objects=[Anything(short_path=name)])])
-        return {cc_info: Anything(linking_context=Anything(linker_inputs=Anything(to_list=lambda: [linker_input])))}
-
-    def write(file, text, is_executable):
-        lab.write(file, text)
-        assert is_executable
-
-    ctx = Anything(
-        attr=Anything(deps=[library("a.o"), library("b b.o")], options=["--fail-on", "warning"]),
-        executable=Anything(elfaudit=Anything(short_path=os.environ["ELFAUDIT"])),
-        actions=Anything(declare_file=lambda name: name, write=write),
-        label=Anything(name="core_links"),
-        runfiles=lambda files: files,
-    )
-    [info] = declared["implementation"](ctx)
-    result = lab.sh(f"sh {info.executable}", check=False)
-    assert result.code == 1 and "state is defined twice" in result.out and len(info.runfiles) == 3

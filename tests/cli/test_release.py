@@ -24,6 +24,10 @@ def script(lab, name, *words):
     return lab.sh(shlex.join([str(SOURCE_DIR / "scripts" / name), *map(str, words)]), check=False)
 
 
+def test_the_bazel_module_has_this_version():
+    assert f'version = "{VERSION}"' in (SOURCE_DIR / "integrations" / "bazel" / "MODULE.bazel").read_text()
+
+
 # --- Debian packages of this build.
 
 
