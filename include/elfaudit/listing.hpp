@@ -47,6 +47,14 @@ struct Listing {
 /// scripts are not followed. Throws UsageError.
 Listing list(const std::vector<std::string>& files, const ListOptions& options);
 
+/// Receives what list() would hold, a part after the other, rows in the same order: those of one input, or errors of a
+/// wheel or directory as a whole.
+using TakeListing = std::function<void(const Listing&)>;
+
+/// The same for any number of files: only some of them are in memory at a time. Of a wheel all that is listed is.
+/// Throws UsageError, and what `take` throws.
+void list_each(const std::vector<std::string>& files, const ListOptions& options, const TakeListing& take);
+
 /// Receives the text of a listing piece by piece: a hostile file's overlapping names can add up to gigabytes.
 using TakeText = std::function<void(std::string_view)>;
 
@@ -57,5 +65,9 @@ std::string text_listing(const Listing& listing);
 /// For programs: the document that schema/elfaudit-list-1.schema.json describes.
 void json_listing(const Listing& listing, const TakeText& take);
 std::string json_listing(const Listing& listing);
+
+/// For tables of many files: JSON objects, one a line, as schema/elfaudit-list-rows-1.schema.json describes them. The
+/// lines of the parts of a listing, one after the other, are those of the whole.
+void jsonl_listing(const Listing& listing, const TakeText& take);
 
 }  // namespace elfaudit

@@ -3,15 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "elf/file_kind.hpp"
 #include "elf/outline.hpp"
@@ -25,6 +30,7 @@
 #include "scan/scan.hpp"
 #include "support/file.hpp"
 #include "support/limits.hpp"
+#include "support/path.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {
@@ -196,6 +202,37 @@ std::vector<InputError> index_together(const std::vector<std::string>& paths, co
 
 namespace {
 
+struct ListedFiles {
+  std::vector<std::string> files;
+  std::vector<std::string> packages;  ///< wheels and directories
+};
+
+ListedFiles files_of(const std::vector<std::string>& words) {
+  ListedFiles listed;
+  for (std::string& path : expand_response_files(words))
+    (is_package(path) ? listed.packages : listed.files).push_back(std::move(path));
+  return listed;
+}
+
+std::vector<InputFacts> scan_files(std::span<const std::string> paths, unsigned jobs) {
+  LinkJob job;
+  for (const std::string& path : paths) job.inputs.push_back({path, path});
+  return scan(job, jobs);
+}
+
+/// A file named twice has two rows, but one set of errors.
+class ErrorsOnce {
+ public:
+  void add_those_of(const InputFacts& input, std::vector<InputError>& errors) {
+    if ((input.errors.empty() && input.lost.empty()) || !seen_.insert(input.path).second) return;
+    for (const std::vector<InputError>* some : {&input.errors, &input.lost})
+      errors.insert(errors.end(), some->begin(), some->end());
+  }
+
+ private:
+  std::unordered_set<std::string> seen_;
+};
+
 /// Their files follow the others.
 void take_packages(std::vector<Package> packages, Listing& listing) {
   for (Package& package : packages) {
@@ -204,29 +241,102 @@ void take_packages(std::vector<Package> packages, Listing& listing) {
   }
 }
 
+/// Of a listing whose inputs are scanned.
+void add_members_and_errors(Listing& listing, ErrorsOnce& errors) {
+  if (listing.options.what == ListWhat::Members) listing.members = list_members(listing.inputs);
+  for (const InputFacts& input : listing.inputs) errors.add_those_of(input, listing.errors);
+}
+
 }  // namespace
 
 Listing list(const std::vector<std::string>& files, const ListOptions& options) {
   Listing listing;
   listing.options = options;
-  LinkJob job;
-  for (std::string& path : expand_response_files(files)) {
-    if (is_package(path))
-      job.packages.push_back(path);
-    else
-      job.inputs.push_back({path, path});
+  const ListedFiles listed = files_of(files);
+  listing.inputs = scan_files(listed.files, options.jobs);
+  take_packages(read_packages(listed.packages, options.jobs), listing);
+  if (options.reads_images()) decode_all(listing.inputs, options.jobs);
+  ErrorsOnce errors;
+  add_members_and_errors(listing, errors);
+  return listing;
+}
+
+namespace {
+
+/// How much is read before its rows are given on: enough for all threads, and little beside what one large file takes.
+constexpr std::size_t kFilesAtOnce = 64;
+constexpr std::uintmax_t kBytesAtOnce = std::uintmax_t{64} << 20;
+
+/// How many of `paths` are read together: one at least, which may be larger.
+std::size_t count_at_once(std::span<const std::string> paths) {
+  std::uintmax_t bytes = 0;
+  std::size_t count = 0;
+  for (const std::string& path : paths.first(std::min(paths.size(), kFilesAtOnce))) {
+    std::error_code missing;
+    const std::uintmax_t size = fs::file_size(path, missing);
+    if (!missing) bytes += std::min(size, kBytesAtOnce);
+    if (count != 0 && bytes > kBytesAtOnce) break;
+    ++count;
+  }
+  return count;
+}
+
+class PartByPart {
+ public:
+  PartByPart(const ListOptions& options, const TakeListing& take) : options_(options), take_(take) {}
+
+  void read_files(std::span<const std::string> paths) {
+    while (!paths.empty()) {
+      const std::size_t count = count_at_once(paths);
+      give(scan_files(paths.first(count), options_.jobs));
+      paths = paths.subspan(count);
+    }
   }
 
-  listing.inputs = scan(job, options.jobs);
-  take_packages(read_packages(job.packages, options.jobs), listing);
-  if (options.reads_images()) decode_all(listing.inputs, options.jobs);
-  if (options.what == ListWhat::Members) listing.members = list_members(listing.inputs);
-  std::unordered_set<std::string_view> seen;  // a file named twice has two rows, but one set of errors
-  for (const InputFacts& input : listing.inputs)
-    if (seen.insert(input.path).second)
-      for (const std::vector<InputError>* errors : {&input.errors, &input.lost})
-        listing.errors.insert(listing.errors.end(), errors->begin(), errors->end());
-  return listing;
+  /// A wheel, or a directory and the wheels in it.
+  void read_package(const std::string& path) {
+    if (!is_folder(path)) return read_one_wheel(path);
+    const DirectoryContent content = walk_directory(path);
+    give(content.errors);
+    read_files(content.files);
+    for (const std::string& wheel : content.wheels) read_one_wheel(wheel);
+  }
+
+ private:
+  void read_one_wheel(const std::string& path) {
+    Package wheel = read_wheel(path, options_.jobs);
+    give(wheel.errors);
+    give(std::move(wheel.files));
+  }
+
+  void give(const std::vector<InputError>& errors) {
+    if (!errors.empty()) take_({options_, {}, {}, errors});
+  }
+
+  void give(std::vector<InputFacts> inputs) {
+    if (options_.reads_images()) decode_all(inputs, options_.jobs);
+    for (InputFacts& input : inputs) {
+      Listing listing{options_, {}, {}, {}};
+      listing.inputs.push_back(std::move(input));
+      add_members_and_errors(listing, errors_);
+      take_(listing);
+    }
+  }
+
+  const ListOptions& options_;
+  const TakeListing& take_;
+  ErrorsOnce errors_;
+};
+
+}  // namespace
+
+void list_each(const std::vector<std::string>& files, const ListOptions& options, const TakeListing& take) {
+  const ListedFiles listed = files_of(files);
+  with_threads(options.jobs, [&] {
+    PartByPart parts(options, take);
+    parts.read_files(listed.files);
+    for (const std::string& package : listed.packages) parts.read_package(package);
+  });
 }
 
 }  // namespace elfaudit

@@ -332,6 +332,25 @@ Listing listing_of(const std::vector<std::string>& files, const ListOptions& opt
   return list(files, options);
 }
 
+std::vector<InputError> write_list(const Request& request, const ListOptions& options) {
+  const Listing listing = listing_of(request.files, options);
+  const bool json = !request.formats.empty() && request.formats.back() == "json";
+  json ? json_listing(listing, write) : text_listing(listing, write);
+  return listing.errors;
+}
+
+/// Rows are written while other files are still to be read.
+std::vector<InputError> write_rows(const Request& request, const ListOptions& options) {
+  const ProgressLine line(::isatty(::fileno(stdout)) == 0);
+  progress_stage("reading files");
+  std::vector<InputError> errors;
+  list_each(request.files, options, [&](const Listing& listing) {
+    jsonl_listing(listing, write);
+    errors.insert(errors.end(), listing.errors.begin(), listing.errors.end());
+  });
+  return errors;
+}
+
 }  // namespace
 
 int closure_command(const Request& request) {
@@ -361,11 +380,10 @@ int list_command(const Request& request) {
   enter_sandbox(request);
   ListOptions options = request.list;
   options.jobs = request.audit.jobs;
-  const Listing listing = listing_of(request.files, options);
-  const bool json = !request.formats.empty() && request.formats.back() == "json";
-  json ? json_listing(listing, write) : text_listing(listing, write);
-  for (const InputError& error : listing.errors) say(error);
-  return listing.errors.empty() ? 0 : 2;
+  const bool rows = !request.formats.empty() && request.formats.back() == "jsonl";
+  const std::vector<InputError> errors = rows ? write_rows(request, options) : write_list(request, options);
+  for (const InputError& error : errors) say(error);
+  return errors.empty() ? 0 : 2;
 }
 
 // --- elfaudit link -- COMMAND: the audit of a link, and then the link itself.
@@ -769,10 +787,12 @@ void enter_sandbox(const Request& request) {
       request.audit.debuginfod)
     return;
   std::vector<std::string> files, folders;
-  for (const Output& output : outputs_of(request)) {
-    if (output.path.empty()) continue;
-    if (output.path.find('%') < output.path.rfind('/') + 1) return;  // its folder hangs on what is audited
-    files.push_back(output.path);
+  for (const std::string& spec : request.formats) {  // each command has formats of its own
+    const std::size_t equals = spec.find('=');
+    if (equals == std::string::npos) continue;
+    std::string path = spec.substr(equals + 1);
+    if (path.find('%') < path.rfind('/') + 1) return;  // its folder hangs on what is audited
+    files.push_back(std::move(path));
   }
   for (const std::string& file : {request.policy.write_baseline, request.facts})
     if (!file.empty()) files.push_back(file);

@@ -160,7 +160,7 @@ CLI::App* add_list_of(CLI::App& list, Request& request, ListWhat what, const cha
                    "objects, archives, shared objects, .cubin and .fatbin files, wheels, directories")
       ->required()
       ->option_text("FILE...");
-  add_format(*command, request, {"text", "json"});
+  add_format(*command, request, {"text", "json", "jsonl"});
   add_jobs(*command, request);
   add_sandbox(*command, request);
   command->callback([&request, what] {

@@ -266,14 +266,6 @@ Package read_wheel(const std::string& path, unsigned jobs) {
 
 namespace {
 
-/// What lies in and below a directory and is more than passed over, by path.
-struct DirectoryContent {
-  std::vector<std::string> files;      ///< ELF files, archives, cubins and fatbins
-  std::vector<std::string> wheels;     ///< for these see is_package()
-  std::vector<InputError> errors;      ///< what could not be looked at
-  std::vector<std::string> leads_out;  ///< symbolic links to directories that are not in or below it
-};
-
 /// A file or directory, whatever its names.
 using Identity = std::pair<dev_t, ino_t>;
 
@@ -389,14 +381,18 @@ class DirectoryWalk {
   std::size_t seen_ = 0;
 };
 
-/// Symbolic links are followed, to directories where they are in or below this one. A file or directory that can be
-/// reached in several ways is there once, under its own name where that is below `directory`: libx.so.1.2 and not the
-/// libx.so that leads to it. Never throws.
+}  // namespace
+
 DirectoryContent walk_directory(const std::string& directory) {
   DirectoryContent found;
   DirectoryWalk(found).run(directory);
+  // Somebody expected something there: a build that left nothing behind is not clean.
+  if (found.files.empty() && found.wheels.empty() && found.errors.empty())
+    found.errors.emplace_back(directory, "contains no object, archive, shared object, program or wheel");
   return found;
 }
+
+namespace {
 
 std::string text_of(const std::string& path) {
   try {
@@ -433,9 +429,6 @@ Package read_directory(const std::string& path, std::vector<std::string>& wheels
   package.files = scan(job, jobs);
   package.wheel = unpacked_wheel(path);
   wheels = std::move(content.wheels);
-  // Somebody expected something there: a build that left nothing behind is not clean.
-  if (package.files.empty() && wheels.empty() && package.errors.empty())
-    package.errors.emplace_back(path, "contains no object, archive, shared object, program or wheel");
   return package;
 }
 

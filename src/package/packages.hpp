@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "elfaudit/error.hpp"
 #include "elfaudit/package.hpp"
 
 namespace elfaudit {
@@ -13,6 +14,19 @@ namespace elfaudit {
 /// The packages at `paths`, in that order; the wheels that lie in a directory follow it. Never throws for what it
 /// finds: Package::errors and InputFacts::errors.
 std::vector<Package> read_packages(const std::vector<std::string>& paths, unsigned jobs = 0);
+
+/// What lies in and below a directory and is more than passed over, by path.
+struct DirectoryContent {
+  std::vector<std::string> files;      ///< ELF files, archives, cubins and fatbins
+  std::vector<std::string> wheels;     ///< for these see is_package()
+  std::vector<InputError> errors;      ///< what could not be looked at; there is nothing
+  std::vector<std::string> leads_out;  ///< symbolic links to directories that are not in or below it
+};
+
+/// Symbolic links are followed, to directories where they are in or below this one. A file or directory that can be
+/// reached in several ways is there once, under its own name where that is below `directory`: libx.so.1.2 and not the
+/// libx.so that leads to it. Never throws.
+DirectoryContent walk_directory(const std::string& directory);
 
 /// What was not done with packages, for the reader: objects in a directory are not linked, links that lead out of it
 /// are not followed, archives in a wheel are not looked into.

@@ -1,4 +1,4 @@
-// What files hold, and what they load: listings and closures, for people and for programs.
+// What files hold: listings, for people and for programs.
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "elfaudit/closure.hpp"
 #include "elfaudit/listing.hpp"
 #include "elfaudit/version.hpp"
 #include "report/wording.hpp"
@@ -194,7 +193,11 @@ void append_json(std::string& out, std::string_view text);
 /// One object on one line, keys in the order they are given.
 class JsonRow {
  public:
-  explicit JsonRow(std::string& out) : out_(out) { out_ += '{'; }
+  /// `kind`: the value of "row", which comes first; empty: there is no such key.
+  JsonRow(std::string& out, std::string_view kind) : out_(out) {
+    out_ += '{';
+    if (!kind.empty()) add("row", kind);
+  }
   ~JsonRow() { out_ += '}'; }
   JsonRow(const JsonRow&) = delete;
   JsonRow& operator=(const JsonRow&) = delete;
@@ -242,7 +245,8 @@ void append_json(std::string& out, std::string_view text) {
 
 }  // namespace
 
-// --- Listings for programs: schema/elfaudit-list-1.schema.json. One row a line.
+// --- Listings for programs, one row a line: a document, schema/elfaudit-list-1.schema.json, or lines that each stand
+// for themselves, schema/elfaudit-list-rows-1.schema.json.
 
 namespace {
 
@@ -270,26 +274,40 @@ class TextPieces {
   std::string text_;
 };
 
-/// The rows of one key, between brackets.
+enum class RowForm : std::uint8_t { Document, Lines };
+
+/// The rows of one kind: in a document between brackets, after `key`; as lines each says `kind`.
 class Rows {
  public:
-  Rows(TextPieces& out, std::string_view key) : out_(out) {
+  Rows(TextPieces& out, RowForm form, std::string_view key, std::string_view kind)
+      : out_(out), form_(form), kind_(form == RowForm::Lines ? kind : std::string_view()) {
+    if (form_ == RowForm::Lines) return;
     append_json(out_.next() += ",\n  ", key);
     out_.next() += ": [";
   }
-  ~Rows() { out_.next() += first_ ? "]" : "\n  ]"; }
+  ~Rows() {
+    if (form_ == RowForm::Document)
+      out_.next() += first_ ? "]" : "\n  ]";
+    else if (!first_)
+      out_.next() += '\n';
+  }
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
 
-  std::string& next() {
+  JsonRow next() {
     std::string& out = out_.next();
-    out += first_ ? "\n    " : ",\n    ";
+    if (form_ == RowForm::Document)
+      out += first_ ? "\n    " : ",\n    ";
+    else if (!first_)
+      out += '\n';
     first_ = false;
-    return out;
+    return {out, kind_};
   }
 
  private:
   TextPieces& out_;
+  const RowForm form_;
+  const std::string_view kind_;
   bool first_ = true;
 };
 
@@ -325,9 +343,8 @@ void add_details(JsonRow& row, const DeviceSymbols* symbols) {
     row.begin("symbols") += "null";
 }
 
-void add_image(std::string& out, const ObjectFacts& object, std::size_t i, bool details) {
+void add_image(JsonRow&& row, const ObjectFacts& object, std::size_t i, bool details) {
   const DeviceImage& image = object.device.images[i];
-  JsonRow row(out);
   add_origin(row, object.origin);
   row.add("section", section_word(image.found_in)).add("container", image.container).add("kind", to_word(image.kind));
   row.add("arch", image.target()).add("compression", to_word(image.compression));
@@ -336,18 +353,18 @@ void add_image(std::string& out, const ObjectFacts& object, std::size_t i, bool 
   if (details) add_details(row, decoded(object.device, i));
 }
 
-void add_images(TextPieces& out, const Listing& listing) {
+void add_images(TextPieces& out, RowForm form, const Listing& listing) {
   {
-    Rows rows(out, "images");
+    Rows rows(out, form, "images", "image");
     each_object(listing, [&](const ObjectFacts& object) {
       for (std::size_t i = 0; i < object.device.images.size(); ++i)
         add_image(rows.next(), object, i, listing.options.details);
     });
   }
-  Rows rows(out, "foreign");
+  Rows rows(out, form, "foreign", "foreign");
   each_object(listing, [&](const ObjectFacts& object) {
     for (const std::string& foreign : object.device.foreign) {
-      JsonRow row(rows.next());
+      JsonRow row = rows.next();
       add_origin(row, object.origin);
       row.add("what", foreign);
     }
@@ -356,8 +373,7 @@ void add_images(TextPieces& out, const Listing& listing) {
 
 // --- symbols
 
-void add_symbol(std::string& out, const ObjectFacts& object, const Symbol& symbol) {
-  JsonRow row(out);
+void add_symbol(JsonRow&& row, const ObjectFacts& object, const Symbol& symbol) {
   add_origin(row, object.origin);
   row.add("name", object.name(symbol)).add("demangled", demangle(object.name(symbol)));
   row.add_or_null("version", object.text(symbol.version)).add("binding", to_word(symbol.binding));
@@ -365,17 +381,16 @@ void add_symbol(std::string& out, const ObjectFacts& object, const Symbol& symbo
   row.add("placement", to_word(symbol.placement)).add_or_null("section", object.section_name(symbol));
 }
 
-void add_symbols(TextPieces& out, const Listing& listing) {
-  Rows rows(out, "symbols");
+void add_symbols(TextPieces& out, RowForm form, const Listing& listing) {
+  Rows rows(out, form, "symbols", "symbol");
   each_object(listing, [&](const ObjectFacts& object) {
     for (const Symbol& symbol : object.symbols) add_symbol(rows.next(), object, symbol);
   });
 }
 
-void add_device_symbol(std::string& out, const Origin& origin, const DeviceImage& image, const DeviceSymbols& symbols,
+void add_device_symbol(JsonRow&& row, const Origin& origin, const DeviceImage& image, const DeviceSymbols& symbols,
                        const ListedDeviceSymbol& listed) {
   const DeviceSymbol& symbol = *listed.symbol;
-  JsonRow row(out);
   add_origin(row, origin);
   row.add("arch", image.target()).add("image", to_word(image.kind));
   row.add("name", symbols.name(symbol)).add("demangled", demangle(symbols.name(symbol)));
@@ -386,8 +401,8 @@ void add_device_symbol(std::string& out, const Origin& origin, const DeviceImage
   row.add("private", listed.is_private).add("maybe_static", symbol.maybe_static);
 }
 
-void add_device_symbols(TextPieces& out, const Listing& listing) {
-  Rows rows(out, "symbols");
+void add_device_symbols(TextPieces& out, RowForm form, const Listing& listing) {
+  Rows rows(out, form, "symbols", "device-symbol");
   each_object(listing, [&](const ObjectFacts& object) {
     for (const auto& [i, symbols] : object.device.decoded)
       for (const ListedDeviceSymbol& listed : all_symbols(symbols))
@@ -397,23 +412,35 @@ void add_device_symbols(TextPieces& out, const Listing& listing) {
 
 // --- members
 
-void add_members(TextPieces& out, const Listing& listing) {
-  Rows rows(out, "members");
+void add_members(TextPieces& out, RowForm form, const Listing& listing) {
+  Rows rows(out, form, "members", "member");
   for (const ListedMember& member : listing.members) {
-    JsonRow row(rows.next());
+    JsonRow row = rows.next();
     add_origin(row, member.origin);
     row.add("kind", to_word(member.kind)).add("offset", member.origin.offset).add("size", member.origin.size);
     row.add("definitions", member.definitions).add("references", member.references);
   }
 }
 
-void add_errors(TextPieces& out, const Listing& listing) {
-  Rows rows(out, "errors");
+void add_errors(TextPieces& out, RowForm form, const Listing& listing) {
+  Rows rows(out, form, "errors", "error");
   for (const InputError& error : listing.errors) {
-    JsonRow row(rows.next());
+    JsonRow row = rows.next();
     add_origin(row, {error.path, error.member, {}});
     row.add("offset", error.offset).add("reason", error.what());
   }
+}
+
+void add_rows(TextPieces& out, RowForm form, const Listing& listing) {
+  if (listing.options.what == ListWhat::Images)
+    add_images(out, form, listing);
+  else if (listing.options.what == ListWhat::Members)
+    add_members(out, form, listing);
+  else if (listing.options.device_symbols)
+    add_device_symbols(out, form, listing);
+  else
+    add_symbols(out, form, listing);
+  add_errors(out, form, listing);
 }
 
 }  // namespace
@@ -422,15 +449,7 @@ void json_listing(const Listing& listing, const TakeText& take) {
   TextPieces out(take);
   append_json(out.next() += "{\n  \"schema\": \"elfaudit/1\",\n  \"version\": ", ELFAUDIT_VERSION);
   out.next() += listing.errors.empty() ? ",\n  \"complete\": true" : ",\n  \"complete\": false";
-  if (listing.options.what == ListWhat::Images)
-    add_images(out, listing);
-  else if (listing.options.what == ListWhat::Members)
-    add_members(out, listing);
-  else if (listing.options.device_symbols)
-    add_device_symbols(out, listing);
-  else
-    add_symbols(out, listing);
-  add_errors(out, listing);
+  add_rows(out, RowForm::Document, listing);
   out.next() += "\n}\n";
   out.finish();
 }
@@ -439,6 +458,12 @@ std::string json_listing(const Listing& listing) {
   std::string text;
   json_listing(listing, [&](std::string_view piece) { text += piece; });
   return text;
+}
+
+void jsonl_listing(const Listing& listing, const TakeText& take) {
+  TextPieces out(take);
+  add_rows(out, RowForm::Lines, listing);
+  out.finish();
 }
 
 // --- Listings for people: columns, one line for each row, and one line that sums up.
@@ -738,197 +763,6 @@ std::string text_listing(const Listing& listing) {
   std::string text;
   text_listing(listing, [&](std::string_view piece) { text += piece; });
   return text;
-}
-
-// --- Closures for programs: schema/elfaudit-closure-1.schema.json.
-
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-const char* to_id(FoundBy found_by) {
-  switch (found_by) {
-    case FoundBy::Nothing:
-      return "not-found";
-    case FoundBy::Given:
-      return "given";
-    case FoundBy::Loader:
-      return "loader";
-    case FoundBy::AlreadyLoaded:
-      return "already-loaded";
-    case FoundBy::Path:
-      return "path";
-    case FoundBy::Rpath:
-      return "rpath";
-    case FoundBy::LibraryPath:
-      return "library-path";
-    case FoundBy::Runpath:
-      return "runpath";
-    case FoundBy::Cache:
-      return "cache";
-    case FoundBy::Configured:
-      return "configured";
-    case FoundBy::Default:
-      return "default";
-    case FoundBy::LoadedBefore:
-      return "loaded-before";
-  }
-  return "not-found";
-}
-
-const char* to_id(LoaderKind loader) {
-  return loader == LoaderKind::Glibc ? "glibc" : loader == LoaderKind::Musl ? "musl" : "none";
-}
-
-Json path_of(const Closure& closure, std::uint32_t library) {
-  return library == kNone ? Json(nullptr) : Json(closure.libraries[library].path);
-}
-
-Json to_json(const Closure& closure, const NeededLibrary& needed, std::uint32_t asker) {
-  return {{"input", closure.libraries.front().path},
-          {"soname", needed.name},
-          {"path", path_of(closure, needed.library)},
-          {"needed_by", closure.libraries[asker].path},
-          {"found_by", to_id(needed.found_by)},
-          {"directory", or_null(needed.rule)},
-          {"directory_of", path_of(closure, needed.rule_of)},
-          {"searched", needed.searched},
-          {"passed_over", needed.wrong_machine}};
-}
-
-}  // namespace
-
-/// One row for each DT_NEEDED entry, in the order in which the loader answers them.
-std::string json_closures(const std::vector<Closure>& closures) {
-  Json files = Json::array();
-  Json libraries = Json::array();
-  Json errors = Json::array();
-  for (const Closure& closure : closures) {
-    files.push_back({{"path", closure.libraries.front().path},
-                     {"loader", to_id(closure.loader)},
-                     {"interpreter", or_null(closure.interpreter)}});
-    for (std::uint32_t i = 0; i < closure.libraries.size(); ++i)
-      for (const NeededLibrary& needed : closure.libraries[i].needed) libraries.push_back(to_json(closure, needed, i));
-    for (const InputError& error : closure.errors) errors.push_back({{"path", error.path}, {"message", error.what()}});
-  }
-  const bool complete = errors.empty();
-  const Json document = {
-      {"schema", "elfaudit/1"},    {"version", ELFAUDIT_VERSION},       {"complete", complete},
-      {"files", std::move(files)}, {"libraries", std::move(libraries)}, {"errors", std::move(errors)}};
-  return json_text(document, 2) + "\n";
-}
-
-// --- Closures for people: a tree, each library's own needs where it is first named.
-
-namespace {
-
-/// "RUNPATH", "ld.so.cache": how a library was found, for people.
-std::string found_by_word(FoundBy found_by) {
-  switch (found_by) {
-    case FoundBy::Nothing:
-      return "not found";
-    case FoundBy::Given:
-      return "given";
-    case FoundBy::Loader:
-      return "the loader";
-    case FoundBy::AlreadyLoaded:
-      return "loaded already";
-    case FoundBy::Path:
-      return "path";
-    case FoundBy::Rpath:
-      return "RPATH";
-    case FoundBy::LibraryPath:
-      return "LD_LIBRARY_PATH";
-    case FoundBy::Runpath:
-      return "RUNPATH";
-    case FoundBy::Cache:
-      return "ld.so.cache";
-    case FoundBy::Configured:
-      return "ld.so.conf";
-    case FoundBy::Default:
-      return "built-in directory";
-    case FoundBy::LoadedBefore:
-      return "loaded before";
-  }
-  return {};
-}
-
-/// "RUNPATH $ORIGIN/../lib", "RPATH /opt/lib of libx.so.1"
-std::string rule_of(const Closure& closure, const NeededLibrary& needed, std::uint32_t asker) {
-  std::string rule = found_by_word(needed.found_by);
-  const bool names_directory = needed.found_by == FoundBy::Rpath || needed.found_by == FoundBy::Runpath ||
-                               needed.found_by == FoundBy::LibraryPath;
-  if (names_directory) rule += " " + (needed.rule.empty() ? std::string("(the working directory)") : needed.rule);
-  if (needed.rule_of != kNone && needed.rule_of != asker) rule += " of " + closure.libraries[needed.rule_of].path;
-  return rule;
-}
-
-class Tree {
- public:
-  explicit Tree(Closure closure) : closure_(std::move(closure)) {}
-
-  std::string run() {
-    out_ = closure_.libraries.front().path + "\n";
-    if (closure_.loader == LoaderKind::None) out_ += "  static: nothing is loaded\n";
-    print_needs_of(0);
-    for (const std::string& note : closure_.notes) out_ += "note: " + note + "\n";
-    return out_ +
-           fmt::format("{} {}", closure_.libraries.size() - 1,
-                       closure_.libraries.size() == 2 ? "library" : "libraries") +
-           (missing_ == 0 ? std::string() : fmt::format(", {} not found", missing_)) + "\n";
-  }
-
- private:
-  /// Not by recursion: how deep it goes is for the file to say.
-  void print_needs_of(std::uint32_t root) {
-    struct Step {
-      std::uint32_t library;
-      std::size_t next;
-    };
-    std::vector<Step> stack{{root, 0}};
-    while (!stack.empty()) {
-      const std::uint32_t asker = stack.back().library;
-      const std::vector<NeededLibrary>& needed = closure_.libraries[asker].needed;
-      if (stack.back().next == needed.size()) {
-        stack.pop_back();
-        continue;
-      }
-      const NeededLibrary& one = needed[stack.back().next++];
-      print(one, asker, stack.size());
-      const bool first = one.library != kNone && one.found_by != FoundBy::AlreadyLoaded &&
-                         closure_.libraries[one.library].needed_by == asker;
-      if (first) stack.push_back({one.library, 0});
-    }
-  }
-
-  void print(const NeededLibrary& needed, std::uint32_t asker, std::size_t depth) {
-    const std::string indent(std::min(depth, kDeepestIndent) * 2, ' ');
-    if (needed.library == kNone) {
-      ++missing_;
-      fmt::format_to(std::back_inserter(out_), "{}{}  not found; searched: {}\n", indent, needed.name,
-                     needed.searched.empty() ? "nothing" : fmt::format("{}", fmt::join(needed.searched, ", ")));
-    } else if (needed.found_by == FoundBy::AlreadyLoaded) {
-      fmt::format_to(std::back_inserter(out_), "{}{}  (loaded already)\n", indent, needed.name);
-    } else {
-      fmt::format_to(std::back_inserter(out_), "{}{}  {}  ({})\n", indent, needed.name,
-                     closure_.libraries[needed.library].path, rule_of(closure_, needed, asker));
-    }
-    for (const std::string& path : needed.wrong_machine)
-      fmt::format_to(std::back_inserter(out_), "{}  skipped, for another machine: {}\n", indent, path);
-  }
-
-  static constexpr std::size_t kDeepestIndent = 40;
-  const Closure closure_;
-  std::string out_;
-  std::size_t missing_ = 0;
-};
-
-}  // namespace
-
-std::string text_closures(const std::vector<Closure>& closures) {
-  std::string out;
-  for (const Closure& closure : closures) out += (out.empty() ? "" : "\n") + Tree(for_display(closure)).run();
-  return out;
 }
 
 }  // namespace elfaudit

@@ -95,7 +95,7 @@ def test_bash_completion(lab, complete):
     assert complete("elfaudit check --color ") == ["auto", "always", "never"]
     assert complete("elfaudit check --color=al") == ["always"]
     assert complete("elfaudit check --format sa") == ["sarif"]
-    assert complete("elfaudit list images --format=") == ["text", "json"]
+    assert complete("elfaudit list images --format=") == ["text", "json", "jsonl"]
     assert complete("elfaudit check --severity needed-u") == ["needed-unused="]
     assert complete("elfaudit rules python-a") == ["python-abi"]
     # File names are bash's own business, and so is another program's command line.

@@ -203,3 +203,108 @@ def test_format_before_several_files(lab):
     lab.cc("b.o", "int b;", "g++")
     rows = lab.audit("list", "symbols", "--format", "json", "a.o", "b.o").json()["symbols"]
     assert [row["input"] for row in rows] == ["a.o", "b.o"]
+
+
+# --- Rows: --format jsonl
+
+
+def rows_of(lab, *words, code=0):
+    """The lines of a listing, each held against the schema of rows, without the key that only they have."""
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads((SOURCE_DIR / "schema" / "elfaudit-list-rows-1.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    result = lab.audit("list", *words, "--format", "jsonl")
+    assert result.code == code, result
+    rows = [json.loads(line) for line in result.out.splitlines()]
+    validator = jsonschema.Draft202012Validator(schema)
+    for row in rows:
+        validator.validate(row)
+    return rows
+
+
+def assert_same_rows(lab, *words, code=0):
+    """What the document has, the lines have, in its order within each kind of row."""
+    document = lab.audit("list", *words, "--format", "json").json()
+    rows = rows_of(lab, *words, code=code)
+    kinds = {"image": "images", "foreign": "foreign", "symbol": "symbols", "device-symbol": "symbols", "member": "members", "need": "needs"}
+    for key in set(kinds.values()) & set(document):
+        assert [{k: v for k, v in row.items() if k != "row"} for row in rows if kinds.get(row["row"]) == key] == document[key], key
+    errors = [{k: v for k, v in row.items() if k != "row"} for row in rows if row["row"] == "error"]
+    assert sorted(errors, key=str) == sorted(document["errors"], key=str)
+    return rows
+
+
+@pytest.fixture
+def mixture(lab):
+    """A loose object, an archive with damage in it, a thin archive, a shared object and a program in a folder, a wheel."""
+    lab.cc("a.o", "namespace n { int state = 1; } int f() { return 1; }")
+    lab.sh("head -c 300 a.o > cut.o; gcc-ar rcD libx.a cut.o a.o; gcc-ar rcT thin.a a.o")
+    lab.cc("folder/b.o", "extern int f(); int main() { return f(); }")
+    lab.sh("gcc -shared a.o -o folder/libs.so -Wl,-soname,libs.so.1 && g++ folder/b.o -o folder/program -Lfolder -l:libs.so -Wl,-rpath,'$ORIGIN'")
+    lab.sh("mkdir -p wheel/pkg wheel/pkg-1.dist-info && cp folder/libs.so libx.a wheel/pkg/ && touch wheel/pkg-1.dist-info/RECORD")
+    lab.write("wheel/pkg-1.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-linux_x86_64\n")
+    lab.sh("cd wheel && python3 -m zipfile -c ../folder/pkg-1-py3-none-linux_x86_64.whl pkg pkg-1.dist-info")
+    return ["folder", "missing.o", "a.o", "libx.a", "thin.a", "a.o", "libx.a"]
+
+
+@pytest.mark.parametrize("what", ["images", "symbols", "members"])
+def test_rows_are_those_of_the_document(lab, mixture, what):
+    rows = assert_same_rows(lab, what, *mixture, code=2)
+    errors = [row["input"] for row in rows if row["row"] == "error"]
+    wheel = "folder/pkg-1-py3-none-linux_x86_64.whl"
+    assert errors == ["missing.o", "libx.a(cut.o)", f"{wheel}(pkg/libx.a(cut.o))"], "each once, in its place"
+    if what == "symbols":
+        assert {(row["path"], row["member"]) for row in rows if row["row"] == "symbol"} == {
+            ("a.o", None), ("libx.a", "a.o"), ("thin.a", "a.o"), ("folder/b.o", None), ("folder/libs.so", None), ("folder/program", None),
+            (wheel, "pkg/libs.so"), (wheel, "pkg/libx.a(a.o)"),
+        }  # fmt: skip
+
+
+def test_unreadable_inputs_of_rows_are_on_standard_error_too(lab, mixture):
+    said = [lab.audit("list", "symbols", *mixture, "--format", form).err.splitlines() for form in ("json", "jsonl")]
+    assert len(said[0]) == 3 and sorted(said[0]) == sorted(said[1])
+
+
+def test_rows_of_device_code(device):
+    for words in (["images"], ["images", "--details"], ["symbols", "--device"]):
+        assert len(assert_same_rows(device, *words, "libefa.a", "internode.o")) > 2
+
+
+def test_rows_of_foreign_device_code(lab):
+    lab.sh("""printf '.section "__CLANG_OFFLOAD_BUNDLE__openmp-amdgcn-amd-amdhsa--gfx90a","e"\n.ascii "BC\\300\\336"\n' > a.s; as a.s -o a.o""")
+    assert [row["row"] for row in assert_same_rows(lab, "images", "a.o")] == ["image", "foreign"]
+
+
+def test_no_rows_are_no_lines(lab):
+    lab.cc("a.o", "int f() { return 1; }")
+    assert lab.audit("list", "images", "a.o", "--format", "jsonl").out == ""
+    lab.sh("mkdir empty")
+    assert [row["row"] for row in assert_same_rows(lab, "images", "empty", code=2)] == ["error"]
+
+
+def test_rows_do_not_depend_on_threads_or_on_what_is_read_together(lab, mixture):
+    lab.write("many", "\n".join(f"{name}{i}.o" for i in range(200) for name in ("x", "y")))
+    lab.sh("for i in $(seq 0 199); do cp a.o x$i.o; ln folder/b.o y$i.o; done")
+    for what in ("symbols", "members"):
+        outputs = [lab.audit("list", what, "@many", *mixture, "--format", "jsonl", "-j", jobs).out for jobs in (1, 2, 8)]
+        assert len(set(outputs)) == 1
+    single = "".join(lab.audit("list", "members", f"{name}{i}.o", "--format", "jsonl").out for i in range(70) for name in ("x", "y"))
+    assert outputs[0].startswith(single)
+
+
+def test_names_in_rows_that_are_no_utf8(lab):
+    lab.sh(r"""printf '.globl "f\377\\n"\n.data\n"f\377\\n": .quad 1\n' > a.s; as a.s -o a.o; cp a.o $'b\377\n.o'""")
+    rows = rows_of(lab, "symbols", ".")
+    assert [row["path"] for row in rows] == ["./a.o", "./b\ufffd\n.o"] and {row["name"] for row in rows} == {"f\ufffd\n"}
+
+
+def test_memory_of_rows_does_not_grow_with_the_files(lab):
+    lab.write("a.cpp", "".join(f"int name_{i}_{'x' * 60}() {{ return {i}; }}\n" for i in range(400)))
+    lab.sh("g++ -c a.cpp -o a.o && for i in $(seq 3000); do ln a.o $i.o; done; ls [0-9]*.o > all; head -300 all > some")
+    peaks = {}
+    for form in ("jsonl", "json"):
+        for names in ("some", "all"):
+            run = f"import os, resource, subprocess; subprocess.run([os.environ['ELFAUDIT'], 'list', 'symbols', '@{names}', '--format', '{form}'], stdout=subprocess.DEVNULL, check=True); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+            lab.write("run.py", run)
+            peaks[form, names] = int(lab.sh("python3 run.py").out)
+    assert peaks["jsonl", "all"] < 1.2 * peaks["jsonl", "some"] and peaks["json", "all"] > 2 * peaks["jsonl", "all"], peaks
