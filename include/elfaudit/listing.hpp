@@ -12,7 +12,7 @@
 
 namespace elfaudit {
 
-enum class ListWhat : std::uint8_t { Images, Symbols, Members };
+enum class ListWhat : std::uint8_t { Images, Symbols, Members, Needs };
 
 struct ListOptions {
   ListWhat what = ListWhat::Images;

@@ -312,7 +312,7 @@ std::vector<std::string> with_names_from_input(const std::vector<std::string>& f
   return out;
 }
 
-// --- elfaudit list images|symbols|members|closure FILE...
+// --- elfaudit list images|symbols|members|needs|closure FILE...
 
 namespace {
 

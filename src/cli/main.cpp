@@ -202,6 +202,9 @@ void add_list(CLI::App& app, Request& request) {
   symbols->footer("Examples:\n  elfaudit list symbols a.o\n  elfaudit list symbols --device kernels.o");
   add_list_of(*list, request, ListWhat::Members, "members", "the members of archives")
       ->footer("Example:\n  elfaudit list members libcore.a");
+  add_list_of(*list, request, ListWhat::Needs, "needs",
+              "the libraries that files name, their own names and search paths")
+      ->footer("Example:\n  elfaudit list needs --format jsonl /usr/lib");
   add_closure(*list, request);
 }
 

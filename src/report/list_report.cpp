@@ -180,6 +180,14 @@ std::vector<ListedDeviceSymbol> resident_symbols(const DeviceSymbols& image) {
   return symbols;
 }
 
+/// What the dynamic section of an object names: `visit(kind, name)`.
+template <class Visit>
+void each_need(const ObjectFacts& object, const Visit& visit) {
+  if (!object.soname.empty()) visit("soname", object.soname);
+  for (const std::string& name : object.needed) visit("needed", name);
+  for (const std::string& folder : object.runpath) visit(object.runpath_is_rpath ? "rpath" : "runpath", folder);
+}
+
 }  // namespace
 
 // --- JSON documents of very many small rows, written straight into one string. A tree of them first would take ten
@@ -422,6 +430,19 @@ void add_members(TextPieces& out, RowForm form, const Listing& listing) {
   }
 }
 
+// --- needs
+
+void add_needs(TextPieces& out, RowForm form, const Listing& listing) {
+  Rows rows(out, form, "needs", "need");
+  each_object(listing, [&](const ObjectFacts& object) {
+    each_need(object, [&](const char* kind, const std::string& name) {
+      JsonRow row = rows.next();
+      add_origin(row, object.origin);
+      row.add("kind", kind).add("name", name);
+    });
+  });
+}
+
 void add_errors(TextPieces& out, RowForm form, const Listing& listing) {
   Rows rows(out, form, "errors", "error");
   for (const InputError& error : listing.errors) {
@@ -436,6 +457,8 @@ void add_rows(TextPieces& out, RowForm form, const Listing& listing) {
     add_images(out, form, listing);
   else if (listing.options.what == ListWhat::Members)
     add_members(out, form, listing);
+  else if (listing.options.what == ListWhat::Needs)
+    add_needs(out, form, listing);
   else if (listing.options.device_symbols)
     add_device_symbols(out, form, listing);
   else
@@ -738,6 +761,24 @@ void text_members(const Listing& listing, TextPieces& pieces) {
         counted(listing.inputs.size(), "input"), counted(definitions, "definition"), counted(references, "reference"));
 }
 
+// --- needs
+
+void text_needs(const Listing& listing, TextPieces& out) {
+  std::size_t rows = 0;
+  std::size_t objects = 0;
+  const auto wanted = [](const ObjectFacts& object) {
+    return !object.soname.empty() || !object.needed.empty() || !object.runpath.empty();
+  };
+  each_object(listing, wanted, [&](const ObjectFacts& object, const std::string& input) {
+    each_need(object, [&](const char* kind, const std::string& name) {
+      print(out.next(), "{}{:<7}  {}\n", input, kind, visible(name));
+      ++rows;
+    });
+    ++objects;
+  });
+  print(out.next(), "{} of {}\n", counted(rows, "name"), counted(objects, "object"));
+}
+
 void print_rows(const Listing& listing, TextPieces& out) {
   switch (listing.options.what) {
     case ListWhat::Images:
@@ -748,6 +789,8 @@ void print_rows(const Listing& listing, TextPieces& out) {
       return listing.options.device_symbols ? text_device_symbols(listing, out) : text_symbols(listing, out);
     case ListWhat::Members:
       return text_members(listing, out);
+    case ListWhat::Needs:
+      return text_needs(listing, out);
   }
 }
 

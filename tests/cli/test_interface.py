@@ -8,7 +8,7 @@ import pytest
 
 from elfaudit_test import need
 
-COMMANDS = ["check", "explain", "index", "merge", "list images", "list symbols", "list members", "list closure", "diagnose", "link", "rules"]
+COMMANDS = ["check", "explain", "index", "merge", "list images", "list symbols", "list members", "list needs", "list closure", "diagnose", "link", "rules"]
 
 
 def commands(lab):

@@ -1,6 +1,7 @@
 """The list command: what is in some files."""
 
 import json
+import re
 
 import pytest
 
@@ -91,7 +92,7 @@ def test_members_of_thin_archives_and_loose_files(lab):
     ]
 
 
-@pytest.mark.parametrize("what", ["images", "symbols", "members"])
+@pytest.mark.parametrize("what", ["images", "symbols", "members", "needs"])
 def test_what_cannot_be_read_is_named_and_the_rest_is_listed(lab, what):
     lab.cc("a.o", "int f() { return 1; }")
     lab.sh("head -c 300 a.o > cut.o; gcc-ar rcD libx.a cut.o a.o")
@@ -192,7 +193,7 @@ def test_device_code_whose_link_is_not_judged_is_named(lab):
 
 def test_every_option_is_in_the_docs(lab):
     page = (SOURCE_DIR / "docs" / "list.md").read_text()
-    for what in ("images", "symbols", "members"):
+    for what in ("images", "symbols", "members", "needs"):
         options = {word.rstrip(",") for word in lab.audit("list", what, "--help").out.split() if word.startswith("--")} - {"--help"}
         options = {option for word in options for option in word.split(",") if option.startswith("--")}
         assert options and [option for option in sorted(options) if option not in page] == []
@@ -203,6 +204,28 @@ def test_format_before_several_files(lab):
     lab.cc("b.o", "int b;", "g++")
     rows = lab.audit("list", "symbols", "--format", "json", "a.o", "b.o").json()["symbols"]
     assert [row["input"] for row in rows] == ["a.o", "b.o"]
+
+
+# --- needs
+
+
+def test_needs_are_what_readelf_says(lab):
+    lab.cc("a.o", "int f() { return 1; }", "g++ -fPIC")
+    lab.sh("gcc -shared a.o -o libs.so -Wl,-soname,libs.so.1; ln -s libs.so libs.so.1; gcc -shared a.o -o libplain.so -nostdlib")
+    lab.sh("echo 'int f(); int main() { return f(); }' > m.cpp; g++ m.cpp -o new -L. -ls -Wl,-rpath,'$ORIGIN:/opt/x y::' -Wl,--enable-new-dtags")
+    lab.sh("g++ m.cpp -o old -L. -ls -Wl,-rpath,/opt/lib -Wl,--disable-new-dtags; gcc -static-pie -nostdlib -Wl,-e0 a.o -o static || true")
+    files = ["libs.so", "libplain.so", "new", "old", "a.o"]
+    rows = listed(lab, "needs", *files)["needs"]
+    tags = {"SONAME": "soname", "NEEDED": "needed", "RPATH": "rpath", "RUNPATH": "runpath"}
+    expected = []
+    for file in files:
+        said = re.findall(r"\((\w+)\) .*: \[(.*)\]", lab.sh(f"readelf -dW {file}").out)
+        names = [(tags[tag], name) for tag, text in said if tag in tags for name in (text.split(":") if "PATH" in tag else [text])]
+        expected += [(file, kind, name) for kind, name in sorted(names, key=lambda one: ["soname", "needed", "rpath", "runpath"].index(one[0]))]
+    assert [(row["input"], row["kind"], row["name"]) for row in rows] == expected and ("new", "runpath", "/opt/x y") in expected
+    assert ("old", "rpath", "/opt/lib") in expected and ("libs.so", "soname", "libs.so.1") in expected
+    text = lab.audit("list", "needs", "new", "libplain.so").out.splitlines()
+    assert text[0].split() == ["new", "needed", "libs.so.1"] and text[-1].endswith(" of 1 object"), text
 
 
 # --- Rows: --format jsonl
@@ -247,7 +270,7 @@ def mixture(lab):
     return ["folder", "missing.o", "a.o", "libx.a", "thin.a", "a.o", "libx.a"]
 
 
-@pytest.mark.parametrize("what", ["images", "symbols", "members"])
+@pytest.mark.parametrize("what", ["images", "symbols", "members", "needs"])
 def test_rows_are_those_of_the_document(lab, mixture, what):
     rows = assert_same_rows(lab, what, *mixture, code=2)
     errors = [row["input"] for row in rows if row["row"] == "error"]
