@@ -521,12 +521,12 @@ class SupplierSearch {
     std::set<std::string> on_line;
     for (const LinkInput& input : job_.inputs) on_line.insert(normal(input.path));
     std::vector<std::string> files;
-    for (const auto& [folder, endings] : folders) {
+    for (const Folders::value_type& asked : folders) {
       const auto is_linkable = [&](std::string_view name) {
         const std::string_view ending = name.substr(std::min(name.rfind('.'), name.size()));
-        return endings.contains(ending) && (ending == ".o" || name.starts_with("lib"));
+        return asked.second.contains(ending) && (ending == ".o" || name.starts_with("lib"));
       };
-      for (const std::string& file : files_in(folder, is_linkable))
+      for (const std::string& file : files_in(asked.first, is_linkable))
         if (files.size() < kMostBeside && !on_line.contains(normal(file))) files.push_back(file);
     }
     return files;
