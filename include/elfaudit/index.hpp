@@ -23,7 +23,7 @@ std::vector<FactsOfFile> facts_below(const std::string& folder, const std::vecto
 /// alone; what could not be read comes in the order of `files`.
 std::vector<InputError> index_each(const std::vector<FactsOfFile>& files, unsigned jobs = 0);
 
-/// Writes the facts of several files to `output`, which then stands for all of them in their order: whole or not at
+/// Writes the facts of several files to `output`, which then replaces all of them, in their order: whole or not at
 /// all, as index_file(). Throws UsageError for a file that is named twice, too.
 std::vector<InputError> index_together(const std::vector<std::string>& paths, const std::string& output,
                                        unsigned jobs = 0);

@@ -266,7 +266,7 @@ void add_index(CLI::App& app, Request& request) {
                    "their names on standard input")
       ->required()
       ->option_text("OBJECT...");
-  index->add_option("-o,--output", request.facts, "the file to write, which then stands for all objects in their order")
+  index->add_option("-o,--output", request.facts, "the file to write, which then replaces all objects, in their order")
       ->option_text("FACTS");
   index
       ->add_option("--output-dir", request.facts_folder,

@@ -227,7 +227,7 @@ FileProbe probe_facts(const std::string& path) {
   return probe;
 }
 
-/// One that is damaged stands for itself, as above.
+/// One that is damaged is an input under its own name, as above, and reported where it is read.
 FileProbe probe_pack(const std::string& path) {
   FileProbe probe;
   probe.kind = ProbedKind::Facts;

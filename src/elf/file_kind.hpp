@@ -71,7 +71,7 @@ struct FileProbe {
   Machine machine;                  ///< of the object, or of an archive's first object; unknown when there is none
   bool shared = false;              ///< an ELF file of type ET_DYN
   bool empty = false;               ///< no byte in it
-  std::string facts_of{};           ///< of a facts file: the object that it stands for; the rest is said of that, too
+  std::string facts_of{};           ///< of a facts file: its object, which the other fields are about, too
   std::uint64_t facts_offset = 0;   ///< of an object in a pack: where its facts are in that, and their bytes
   std::uint64_t facts_size = 0;     ///< 0: not in a pack
   std::vector<FileProbe> packed{};  ///< of a pack: its objects, as Facts

@@ -1,4 +1,4 @@
-// The file format of facts: a header, checksums, and the content that it stands for. And that of packs.
+// The file format of facts: a header, checksums and the content. And that of packs.
 
 #include "facts/facts_file.hpp"
 

@@ -1,4 +1,4 @@
-// Facts files: what scanning an object says, kept in a file that stands for the object, and packs of such files.
+// Facts files: what scanning an object says, kept in a file that replaces the object, and packs of such files.
 #pragma once
 
 #include <sys/stat.h>
@@ -112,7 +112,7 @@ std::optional<Document> peek_document(const std::string& path);
 /// The bytes of a facts file. `content`: of the file that the facts are of.
 std::string facts_file(const InputFacts& facts, const Content& content, const Outlines& outlines);
 
-// --- A pack: the facts files of several objects in one file, which stands for all of them in their order.
+// --- A pack: the facts files of several objects in one file, which replaces all of them, in their order.
 //
 //   0  magic, 8 bytes     8  format number, 4    12  bytes of the table, 8    20  table, then a checksum of all before, 8
 //  behind that the facts files, each as it would be by itself, one after the other to the end of the pack
