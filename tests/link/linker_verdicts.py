@@ -13,6 +13,8 @@ import signal
 import subprocess
 import tempfile
 
+import fork_server
+
 PROGRAMS = {"bfd": "ld.bfd", "lld14": "ld.lld-14", "lld19": "ld.lld-19", "mold": "mold"}
 WITH_GOLD = {**PROGRAMS, "gold": "ld.gold"}
 ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8"}
@@ -119,6 +121,9 @@ class Messages:
 def run(words, folder, limit=30):
     """mold 1.10 works in a child of its own and hangs there in one of ten links about versions: the whole group ends
     with it."""
+    if fork_server.serves(words):
+        code, out, err = fork_server.run(words, folder, ENVIRONMENT)
+        return Messages(code, out), err
     process = subprocess.Popen(
         words, cwd=folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         errors="replace", start_new_session=True,

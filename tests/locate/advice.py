@@ -15,7 +15,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 import os
 
-from edits import COMPILERS, SHAPES, WAYS, Mutation, Result, fits, run, split
+from edits import COMPILERS, SHAPES, WAYS, Mutation, Result, finished, fits, split
 
 PLACE = r"(?P<file>[^\s:()]+):(?P<line>\d+)"
 
@@ -219,7 +219,7 @@ def works(mutation, finding, fix):
         diff = mutation.diffs.get((finding["symbol"], short(text)))
         try:
             if diff:
-                run(["patch", str(folder / "inc/h.h")], inside, diff)
+                finished(["patch", str(folder / "inc/h.h")], inside, diff)
                 if "one source file" in text:
                     follower.owner(mutation.owner_of(finding))
             elif not follower.follow(text):
@@ -229,12 +229,12 @@ def works(mutation, finding, fix):
         objects = []
         for source in follower.sources:
             words = [word for word in mutation.words if word not in follower.without[source]]
-            done = run([*words, *follower.options[source], "-fPIC", "-c", source, "-o", source + ".o"], inside)
-            if done.returncode:
-                return done.stderr
+            done = finished([*words, *follower.options[source], "-fPIC", "-c", source, "-o", source + ".o"], inside)
+            if done.code:
+                return done.err
             objects.append(source + ".o")
-        linked = run([mutation.compiler, "-shared", "-Wl,-z,defs", *objects, "-o", "x.so", "-lm"], inside)
-        named = [line for line in linked.stderr.split("\n") if finding["symbol"] in line or finding["demangled"] in line]
+        linked = finished([mutation.compiler, "-shared", "-Wl,-z,defs", *objects, "-o", "x.so", "-lm"], inside)
+        named = [line for line in linked.err.split("\n") if finding["symbol"] in line or finding["demangled"] in line]
         return "\n".join(named) or None
 
 

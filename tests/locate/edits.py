@@ -14,11 +14,14 @@ import os
 import pathlib
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+from elfaudit_test import finished  # noqa: E402
 
 WAYS = {"-g": ["-g"], "-g -MD": ["-g", "-MD"], "-MD": ["-MD"], "command": []}
 COMPILERS = {"gcc": "c", "clang": "c", "g++": "cpp", "clang++": "cpp"}
@@ -158,12 +161,8 @@ cpp("overloads", "int @x(int a) { return a; } int @x(char a) { return a; }", use
 cpp("literal operator", "unsigned long operator\"\"_@k(unsigned long long a) { return a; }\nint @x = 3;", owner="int @x;")
 
 
-def run(command, folder, stdin=None):
-    return subprocess.run(command, cwd=folder, input=stdin, capture_output=True, text=True, errors="replace")
-
-
 def strong(folder, made):
-    out = run(["gcc-nm", "-g", "--defined-only", made], folder).stdout
+    out = finished(["gcc-nm", "-g", "--defined-only", made], folder).out
     return {line.split()[-1] for line in out.splitlines() if line.split()[-2] in "TDBRGSC"}
 
 
@@ -207,9 +206,9 @@ class Mutation:
 
     def compile(self, folder, flags=(), names="ab"):
         for name in names:
-            done = run([*self.words, *flags, "-fPIC", "-c", f"{name}.{self.extension}", "-o", f"{name}.o"], folder)
-            if done.returncode:
-                self.error = done.stderr
+            done = finished([*self.words, *flags, "-fPIC", "-c", f"{name}.{self.extension}", "-o", f"{name}.o"], folder)
+            if done.code:
+                self.error = done.err
                 return False
         return True
 
@@ -218,8 +217,8 @@ class Mutation:
         return {symbol for i, one in enumerate(seen) for other in seen[i + 1:] for symbol in one & other}
 
     def findings(self):
-        out = run([os.environ["ELFAUDIT"], "check", "a.o", "b.o", "--format", "json"], self.folder)
-        findings = json.loads(out.stdout)["findings"]
+        out = finished([os.environ["ELFAUDIT"], "check", "a.o", "b.o", "--format", "json"], self.folder)
+        findings = json.loads(out.out)["findings"]
         return [f for first in findings for f in (first, *first.get("also", [])) if f["rule"] == "duplicate-definition"]
 
     def owner_of(self, finding):
@@ -232,9 +231,9 @@ class Mutation:
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name) / "p"
             shutil.copytree(self.folder, folder)
-            done = run(["patch", "-p0", "--no-backup-if-mismatch"], folder, fix["diff"])
-            if done.returncode or "fuzz" in done.stdout or "offset" in done.stdout:
-                return "patch: " + done.stdout + done.stderr
+            done = finished(["patch", "-p0", "--no-backup-if-mismatch"], folder, fix["diff"])
+            if done.code or "fuzz" in done.out or "offset" in done.out:
+                return "patch: " + done.out + done.err
             names = "ab"
             is_left = "extern" in fix["text"] and "define it in one source file" in fix["text"] or "remove the initialiser" in fix["text"]
             if is_left and fix["diff"].count("\n+++ ") == 1:  # the diff does not define it itself
@@ -245,9 +244,9 @@ class Mutation:
             left = self.duplicates(folder, names) - (self.duplicates(self.folder) - {finding["symbol"]})
             if left:
                 return f"{left} twice"
-            linked = run([self.compiler, "-shared", "-Wl,-z,defs,-z,muldefs", *[f"{n}.o" for n in names], "-o", "x.so", "-lm"], folder)
-            if linked.returncode and "undefined" in linked.stderr and not self.header:
-                return linked.stderr
+            linked = finished([self.compiler, "-shared", "-Wl,-z,defs,-z,muldefs", *[f"{n}.o" for n in names], "-o", "x.so", "-lm"], folder)
+            if linked.code and "undefined" in linked.err and not self.header:
+                return linked.err
             return None
 
 

@@ -5,25 +5,18 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from elfaudit_test import need
+from elfaudit_test import finished, need, output_of
 
 ELFAUDIT = os.environ.get("ELFAUDIT", "elfaudit")
 SEED = int(os.environ.get("CORPUS_SEED", "3"))
 COUNT = int(os.environ.get("CORPUS_COUNT", "25"))
 LEAST = 0.8
 COMPILERS = {"gcc": ("gcc", "g++"), "clang": ("clang", "clang++")}
-
-
-def run(command, folder):
-    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace")
-    assert result.returncode in (0, 1), f"{folder}: {command}\n{result.stderr}"
-    return result.stdout
 
 
 def chains_in(preprocessed, folder):
@@ -52,11 +45,10 @@ def chains_of(folder, unit, compiler, *options):
     c, cxx = COMPILERS[compiler]
     words = [c if unit["language"] == "c" else cxx, f"-std={unit['standard']}", "-w", *(f"-I{one}" for one in unit["include_dirs"]),
              *(f"-D{name}={value}" for name, value in unit["defines"])]
-    compiled = subprocess.run([*words, "-g", *options, "-c", unit["source"], "-o", f"{compiler}.o"], cwd=folder, capture_output=True)
-    if compiled.returncode != 0:  # what clang refuses of what gcc takes
+    if finished([*words, "-g", *options, "-c", unit["source"], "-o", f"{compiler}.o"], folder).code != 0:  # what clang refuses of what gcc takes
         return []
-    truth = chains_in(run([*words, "-E", unit["source"]], folder), folder)
-    findings = json.loads(run([ELFAUDIT, "check", "--enable", "header-definition", "--format", "json", f"{compiler}.o"], folder))["findings"]
+    truth = chains_in(output_of([*words, "-E", unit["source"]], folder), folder)
+    findings = json.loads(output_of([ELFAUDIT, "check", "--enable", "header-definition", "--format", "json", f"{compiler}.o"], folder, (0, 1)))["findings"]
     sites = [site for finding in findings for site in finding["sites"] if site["file"]]
     known = lambda site: [[step["file"], step["line"]] for step in site["chain"]] if site["chain_known_by"] != "none" else None  # noqa: E731
     return [(f"{folder}/{unit['source']} {site['file']}:{site['line']}", known(site), truth.get((site["file"], site["line"]))) for site in sites]
@@ -66,7 +58,7 @@ def chains_of(folder, unit, compiler, *options):
 def projects(tmp_path_factory):
     folder = tmp_path_factory.mktemp("chains")
     generator = str(pathlib.Path(__file__).parent / "generate.py")
-    run([sys.executable, generator, str(folder), "--count", str(COUNT), "--seed", str(SEED)], folder)
+    output_of([sys.executable, generator, str(folder), "--count", str(COUNT), "--seed", str(SEED)], folder)
     return [(project, json.loads((project / "truth.json").read_text())["units"]) for project in sorted(folder.glob("p*"))]
 
 

@@ -9,11 +9,12 @@ import json
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+
+from elfaudit_test import output_of
 
 HERE = pathlib.Path(__file__).parent
 SITE_OF = os.environ.get("SITE_OF", "site_of")
@@ -28,12 +29,6 @@ EVERY_TARGET = [
 ]
 
 
-def run(command, folder):
-    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace")
-    assert result.returncode == 0, f"{folder}: {command}\n{result.stderr}"
-    return result.stdout
-
-
 def compile_words(unit, target="native"):
     words = unit.get("compiler", TARGETS[target] + ("gcc" if unit["language"] == "c" else "g++")).split()
     words += [f"-std={unit['standard']}"] + [f"-I{folder}" for folder in unit["include_dirs"]]
@@ -44,8 +39,8 @@ def compile_words(unit, target="native"):
 def prepare(folder, unit, target):
     """Compiles the unit as a build does, for its depfile and its preprocessed text."""
     stem = os.path.splitext(unit["source"])[0]
-    run(compile_words(unit, target) + ["-w", "-MD", "-MF", f"{stem}.d", "-c", unit["source"], "-o", f"{stem}.o"], folder)
-    run(compile_words(unit, target) + ["-w", "-E", unit["source"], "-o", f"{stem}.i"], folder)
+    output_of(compile_words(unit, target) + ["-w", "-MD", "-MF", f"{stem}.d", "-c", unit["source"], "-o", f"{stem}.o"], folder)
+    output_of(compile_words(unit, target) + ["-w", "-E", unit["source"], "-o", f"{stem}.i"], folder)
     return stem
 
 
@@ -57,7 +52,7 @@ def ask(folder, unit, target, stem, way):
         "preprocessed": ["--preprocessed", f"{stem}.i", "--language", unit["language"], *symbols],
     }[way]
     machine = ["--target", TARGETS[target].rstrip("-")] if TARGETS[target] else []
-    answers = [json.loads(line) for line in run([SITE_OF, "--folder", str(folder), *machine, *words], folder).splitlines()]
+    answers = [json.loads(line) for line in output_of([SITE_OF, "--folder", str(folder), *machine, *words], folder).splitlines()]
     return dict(zip(symbols, answers))
 
 
@@ -116,7 +111,7 @@ def scores(request, tmp_path_factory):
     target = request.param
     folder = tmp_path_factory.mktemp("corpus")
     generator = os.environ.get("CORPUS_GENERATOR", str(HERE / "generate.py"))
-    run([sys.executable, generator, str(folder), "--count", str(COUNT if target == "native" else CROSS_COUNT), "--seed", str(SEED)], folder)
+    output_of([sys.executable, generator, str(folder), "--count", str(COUNT if target == "native" else CROSS_COUNT), "--seed", str(SEED)], folder)
     result = {way: Score() for way in ("command", "depfile", "preprocessed")}
 
     def one(project):

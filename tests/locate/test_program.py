@@ -8,13 +8,12 @@ presented as known; and where the site is known, so is the chain.
 import json
 import os
 import pathlib
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from elfaudit_test import by_symbol, need
+from elfaudit_test import by_symbol, need, output_of
 from test_corpus import compile_words
 
 need("g++", "gcc")
@@ -34,12 +33,6 @@ WAYS = {
 }
 
 
-def run(command, folder, codes=(0,)):
-    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace")
-    assert result.returncode in codes, f"{folder}: {command}\n{result.stdout}{result.stderr}"
-    return result.stdout
-
-
 def sites(folder, unit, way):
     """Symbol -> (file, line, chain) of what the program says about one unit."""
     flags, options, has_command, _ = WAYS[way]
@@ -47,11 +40,11 @@ def sites(folder, unit, way):
     build.mkdir(exist_ok=True)
     made = build / (unit["source"].replace("/", "_") + ".o")
     command = [*compile_words(unit), "-w", *flags, "-c", unit["source"], "-o", str(made)]
-    run(command, folder)
+    output_of(command, folder)
     if has_command:
         entry = {"directory": str(folder), "file": unit["source"], "output": str(made), "arguments": command}
         (build / "compile_commands.json").write_text(json.dumps([entry]))
-    out = run([os.environ["ELFAUDIT"], "check", "--enable", "header-definition", *options, "--format", "json", str(made)], folder, (0, 1))
+    out = output_of([os.environ["ELFAUDIT"], "check", "--enable", "header-definition", *options, "--format", "json", str(made)], folder, (0, 1))
     answers = {}
     for finding in by_symbol(json.loads(out)["findings"]):
         site = finding["sites"][0]
@@ -87,7 +80,7 @@ class Score:
 @pytest.fixture(scope="module")
 def scores(tmp_path_factory):
     folder = tmp_path_factory.mktemp("projects")
-    run([sys.executable, str(HERE / "generate.py"), str(folder), "--count", str(COUNT), "--seed", str(SEED)], folder)
+    output_of([sys.executable, str(HERE / "generate.py"), str(folder), "--count", str(COUNT), "--seed", str(SEED)], folder)
     result = {way: Score() for way in WAYS}
     jobs = [(project, unit, way) for project in sorted(folder.glob("p*"))
             for unit in json.loads((project / "truth.json").read_text())["units"] for way in WAYS]

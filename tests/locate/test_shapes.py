@@ -7,19 +7,13 @@ not define it as a plain global. The compiler must agree about what is defined; 
 import json
 import os
 import re
-import subprocess
 
 import pytest
 
+from elfaudit_test import output_of
 from shapes import CASES
 
 SITE_OF = os.environ.get("SITE_OF", "site_of")
-
-
-def run(command, folder):
-    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace")
-    assert result.returncode == 0, f"{command}\n{result.stderr}"
-    return result.stdout
 
 
 def write(case, folder):
@@ -50,16 +44,16 @@ def test_shape(tmp_path, case, compiler, way):
         pytest.skip("not for this compiler")
     sites, absent = write(case, tmp_path)
     command = [{"gcc": "g++", "clang": "clang++"}[compiler] if case.source.endswith("cpp") else compiler, *case.options, "-w"]
-    run([*command, "-MD", "-MF", "x.d", "-c", case.source, "-o", "x.o"], tmp_path)
-    defined = {line.split()[-1] for line in run(["gcc-nm", "x.o"], tmp_path).splitlines() if line.split()[-2] in "TDBRGSCuVW"}
+    output_of([*command, "-MD", "-MF", "x.d", "-c", case.source, "-o", "x.o"], tmp_path)
+    defined = {line.split()[-1] for line in output_of(["gcc-nm", "x.o"], tmp_path).splitlines() if line.split()[-2] in "TDBRGSCuVW"}
     for symbol in sites:
         assert symbol[:-2] in defined, f"the compiler does not define {symbol}"
     words = {"command": ["--depfile", "x.d", *sites, *absent, "--", *command, "-c", case.source],
              "depfile": ["--depfile", "x.d", *sites, *absent],
              "preprocessed": ["--preprocessed", "x.i", "--language", "c++" if case.source.endswith("cpp") else "c", *sites, *absent]}[way]
     if way == "preprocessed":
-        (tmp_path / "x.i").write_text(run([*command, "-E", case.source], tmp_path))
-    for line in run([SITE_OF, "--folder", str(tmp_path), *words], tmp_path).splitlines():
+        (tmp_path / "x.i").write_text(output_of([*command, "-E", case.source], tmp_path))
+    for line in output_of([SITE_OF, "--folder", str(tmp_path), *words], tmp_path).splitlines():
         answer = json.loads(line)
         found = [one["at"] for one in answer["definitions"]]
         if answer["symbol"] in absent:
