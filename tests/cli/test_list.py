@@ -1,7 +1,9 @@
 """The list command: what is in some files."""
 
 import json
+import os
 import re
+import shutil
 
 import pytest
 
@@ -307,7 +309,9 @@ def test_no_rows_are_no_lines(lab):
 
 def test_rows_do_not_depend_on_threads_or_on_what_is_read_together(lab, mixture):
     lab.write("many", "\n".join(f"{name}{i}.o" for i in range(200) for name in ("x", "y")))
-    lab.sh("for i in $(seq 0 199); do cp a.o x$i.o; ln folder/b.o y$i.o; done")
+    for i in range(200):
+        shutil.copy(lab.path / "a.o", lab.path / f"x{i}.o")
+        os.link(lab.path / "folder" / "b.o", lab.path / f"y{i}.o")
     for what in ("symbols", "members"):
         outputs = [lab.audit("list", what, "@many", *mixture, "--format", "jsonl", "-j", jobs).out for jobs in (1, 2, 8)]
         assert len(set(outputs)) == 1
@@ -326,7 +330,12 @@ def test_memory_of_rows_does_not_grow_with_the_files(lab):
     if "__asan_init" in lab.sh('nm "$ELFAUDIT"', check=False).out:
         pytest.skip("AddressSanitizer keeps what is freed for a while")
     lab.write("a.cpp", "".join(f"int name_{i}_{'x' * 60}() {{ return {i}; }}\n" for i in range(400)))
-    lab.sh("g++ -c a.cpp -o a.o && for i in $(seq 3000); do ln a.o $i.o; done; ls [0-9]*.o > all; head -300 all > some")
+    lab.sh("g++ -c a.cpp -o a.o")
+    names = [f"{i}.o" for i in range(3000)]
+    for name in names:
+        os.link(lab.path / "a.o", lab.path / name)
+    lab.write("all", "\n".join(names))
+    lab.write("some", "\n".join(names[:300]))
     peaks = {}
     for form in ("jsonl", "json"):
         for names in ("some", "all"):

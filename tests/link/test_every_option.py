@@ -271,7 +271,7 @@ def test_values_that_the_linker_does_not_take(bench, linker):
     wrong = []
     for value in some_of(VALUES_TO_TRY):
         for words in (value, f"--fatal-warnings {value}", f"{value} --fatal-warnings"):
-            linked = bench.sh(f"{PROGRAMS[linker]} start.o {shlex.join(words.split())} -o out < /dev/null", check=False)
+            linked = bench.sh(f"{PROGRAMS[linker]} start.o {shlex.join(words.split())} -o out", check=False)
             result = bench.audit("check", "--", PROGRAMS[linker], "start.o", *words.split(), "-o", "out")
             later = re.search(REFUSAL + "|option: -z| -z .* ignored", linked.err)  # known to later versions
             if result.code != (0 if linked.code == 0 else 2) and not later:
@@ -307,7 +307,7 @@ def refused_by(linker, lab, words):
     """One word at a time: mold and gold stop at the first that they do not know."""
     refused = set()
     for word in words:
-        linked = lab.sh(f"{LINKERS[linker]} start.o '{word}' -o out < /dev/null", check=False)
+        linked = lab.sh(f"{LINKERS[linker]} start.o '{word}' -o out", check=False)
         if re.search(REFUSAL, linked.err):
             refused.add(word)
     return refused
