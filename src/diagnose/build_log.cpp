@@ -52,16 +52,14 @@ std::size_t end_of_escape(std::string_view text, std::size_t at) {
   return at;
 }
 
+bool is_shown(char c) { return static_cast<unsigned char>(c) >= ' ' || c == '\t'; }
+
 std::string without_escapes(std::string_view text) {
   std::string out;
-  out.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
-    if (text[at] == kEscape) {
-      at = end_of_escape(text, at);
-    } else {
-      if (static_cast<unsigned char>(text[at]) >= ' ' || text[at] == '\t') out += text[at];
-      ++at;
-    }
+    const auto end = static_cast<std::size_t>(std::find_if_not(text.begin() + at, text.end(), is_shown) - text.begin());
+    out.append(text, at, end - at);
+    at = end == text.size() || text[end] != kEscape ? end + 1 : end_of_escape(text, end);
   }
   return out;
 }
@@ -255,26 +253,30 @@ Found bars(std::string_view text) {
 
 struct Layer {
   Found (*find)(std::string_view);
-  bool certain;      ///< false: only when a neighbour begins so too
-  bool same_stream;  ///< the neighbour must have the same name
+  std::string_view begins;  ///< with one of these characters; empty: with any
+  bool certain;             ///< false: only when a neighbour begins so too
+  bool same_stream;         ///< the neighbour must have the same name
 };
 
 // From the outside in: CI, then containers, then what runs in them.
+constexpr std::string_view kDigits = "0123456789", kStamps = "\xef[0123456789", kMarkers = "#[", kBars = " \xe2=";
 constexpr std::array kLayers{
-    Layer{job_and_step, true, false},  Layer{time_stamp, true, false},
-    Layer{ci_marker, true, false},     Layer{compose_service, false, true},
-    Layer{docker_step, true, false},   Layer{docker_step_untimed, false, true},
-    Layer{bare_seconds, false, false}, Layer{time_stamp, true, false},
-    Layer{ci_marker, true, false},     Layer{bars, true, false},
+    Layer{job_and_step, {}, true, false},       Layer{time_stamp, kStamps, true, false},
+    Layer{ci_marker, kMarkers, true, false},    Layer{compose_service, {}, false, true},
+    Layer{docker_step, "#", true, false},       Layer{docker_step_untimed, "#", false, true},
+    Layer{bare_seconds, kDigits, false, false}, Layer{time_stamp, kStamps, true, false},
+    Layer{ci_marker, kMarkers, true, false},    Layer{bars, kBars, true, false},
 };
 
 void strip(std::vector<Line>& lines, const Layer& layer) {
   std::vector<std::pair<std::size_t, Found>> found;  // the lines that begin so
   std::size_t not_blank = 0;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i].text.empty()) continue;
+    const std::string& text = lines[i].text;
+    if (text.empty()) continue;
     ++not_blank;
-    if (Found prefix = layer.find(lines[i].text); prefix.size > 0) found.emplace_back(i, std::move(prefix));
+    if (!layer.begins.empty() && layer.begins.find(text.front()) == std::string_view::npos) continue;
+    if (Found prefix = layer.find(text); prefix.size > 0) found.emplace_back(i, std::move(prefix));
   }
   for (std::size_t k = 0; k < found.size(); ++k) {
     const std::size_t i = found[k].first;
