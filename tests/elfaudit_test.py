@@ -106,8 +106,8 @@ class Result:
 
 def finished(command, folder, text=None, environment=ENVIRONMENT):
     """What a command, a list of words, left behind that ran in a folder and was given a text to read."""
-    if text is None and fork_server.serves(command):
-        return Result(*fork_server.run(command, folder, COMPILING))
+    if text is None and (forked := fork_server.run(command, folder, COMPILING)):
+        return Result(*forked)
     given = {"input": text} if text is not None else {"stdin": subprocess.DEVNULL}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, errors="replace", **given)
     return Result(done.returncode, done.stdout, done.stderr)

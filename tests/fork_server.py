@@ -1,4 +1,5 @@
-"""Linkers and compilers that have started: see fork_server.cpp, whose library FORK_SERVER names."""
+"""Linkers and compilers that have started: see fork_server.cpp, whose library FORK_SERVER names. Without it, and with a
+program that can't be stopped before its main, each run starts the program."""
 
 import os
 import re
@@ -9,24 +10,28 @@ import threading
 
 LIBRARY = os.environ.get("FORK_SERVER")
 SLOW_TO_START = re.compile(r"(ld\.lld|clang|clang\+\+)(-\d+)?")
-LONGEST_REQUEST = 1 << 16  # bytes
-servers = threading.local()  # by program: one run at a time each
-
-
-def serves(command):
-    return LIBRARY and SLOW_TO_START.fullmatch(command[0]) and shutil.which(command[0]) and sum(map(len, command)) < LONGEST_REQUEST // 4
+LONGEST_REQUEST = 1 << 14  # bytes of words, a quarter of what fork_server.cpp has room for
+servers = threading.local()  # by program, its socket or None: one run at a time each
 
 
 def run(command, folder, environment):
-    """(exit code, standard output, standard error) of a command, which has no input."""
+    """(exit code, standard output, standard error) of a command that has no input, or None where no server runs it."""
+    served = LIBRARY and SLOW_TO_START.fullmatch(command[0]) and sum(map(len, command)) < LONGEST_REQUEST
+    server = served and started(command[0], environment)
+    if not server:
+        return None
     outputs = [os.memfd_create(name) for name in ("output", "error")]
     try:
-        server = started(command[0], environment)
-        words = b"".join(os.fsencode(word) + b"\0" for word in [str(folder), *command])
-        socket.send_fds(server, [words], outputs)
-        status = int.from_bytes(server.recv(4), "little")
-        said = (os.pread(output, os.fstat(output).st_size, 0).decode(errors="replace") for output in outputs)
-        return os.waitstatus_to_exitcode(status), *said
+        socket.send_fds(server, [b"".join(os.fsencode(word) + b"\0" for word in [str(folder), *command])], outputs)
+        status = server.recv(4)
+        if not status:
+            raise ConnectionResetError
+        said = [os.pread(output, os.fstat(output).st_size, 0).decode(errors="replace") for output in outputs]
+        return os.waitstatus_to_exitcode(int.from_bytes(status, "little")), *said
+    except ConnectionError:
+        server.close()
+        servers.known[command[0]] = None
+        return None
     finally:
         for output in outputs:
             os.close(output)
@@ -34,9 +39,12 @@ def run(command, folder, environment):
 
 def started(program, environment):
     known = vars(servers).setdefault("known", {})
-    if program not in known:
+    if program not in known and shutil.which(program, path=environment.get("PATH")):
         known[program], theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             more = {"LD_PRELOAD": LIBRARY, "LD_BIND_NOW": "1", "FORK_SERVER_SOCKET": str(theirs.fileno())}
-            subprocess.Popen([program], env={**environment, **more}, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
-    return known[program]
+            subprocess.Popen(
+                [program], env={**environment, **more}, pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            )
+    return known.get(program)

@@ -121,9 +121,8 @@ class Messages:
 def run(words, folder, limit=30):
     """mold 1.10 works in a child of its own and hangs there in one of ten links about versions: the whole group ends
     with it."""
-    if fork_server.serves(words):
-        code, out, err = fork_server.run(words, folder, ENVIRONMENT)
-        return Messages(code, out), err
+    if forked := fork_server.run(words, folder, ENVIRONMENT):
+        return Messages(*forked[:2]), forked[2]
     process = subprocess.Popen(
         words, cwd=folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         errors="replace", start_new_session=True,
