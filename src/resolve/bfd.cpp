@@ -142,6 +142,13 @@ std::uint32_t BfdLink::entry_for(SymbolId at) {
   return table_.id(object.name(symbol), object.text(symbol.version));
 }
 
+/// kNone when nothing has mentioned it with its version.
+std::uint32_t BfdLink::known_entry_for(SymbolId at) {
+  const ObjectFacts& object = this->object(at.in);
+  const Symbol& symbol = object.symbols[at.symbol];
+  return table_.find(object.name(symbol), has_base_version(object, symbol) ? "" : object.text(symbol.version));
+}
+
 /// --wrap=foo: an undefined foo means __wrap_foo, an undefined __real_foo means foo. Definitions keep their names.
 std::uint32_t BfdLink::entry_for_reference(SymbolId at) {
   const std::string_view name = object(at.in).name(symbol(at));
@@ -471,6 +478,7 @@ bool BfdLink::shared_object_is_needed(std::uint32_t input) {
     const SymbolId at{{input, 0}, s};
     if (!symbol.defined()) continue;
     const auto wanted = [&](std::uint32_t id) {
+      if (id == kNone) return false;
       const Entry& entry = table_[table_.canonical(id)];
       if (entry.not_default) return false;
       if (entry.state == Entry::State::Common && !entry.dynamic) return !symbol.weak() && !is_function(symbol);
@@ -479,7 +487,8 @@ bool BfdLink::shared_object_is_needed(std::uint32_t input) {
     };
     const bool answers_plain = symbol.version.empty() || symbol.default_version;
     if (answers_plain && wanted(table_.id(at))) return true;
-    if (!symbol.version.empty() && wanted(entry_for(at))) return true;
+    // Of the thousands of foo@V in libstdc++ an object asks for few: those alone have an entry.
+    if (!symbol.version.empty() && wanted(known_entry_for(at))) return true;
   }
   return false;
 }

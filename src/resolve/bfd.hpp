@@ -105,6 +105,7 @@ class BfdLink {
   bool is_wrapped(std::string_view name, const Symbol& symbol) const;
   static bool has_base_version(const ObjectFacts& object, const Symbol& symbol);
   std::uint32_t entry_for(SymbolId at);
+  std::uint32_t known_entry_for(SymbolId at);
   std::uint32_t entry_for_reference(SymbolId at);
   std::uint32_t entry_for_reference(std::string_view name);
   std::string printed_name(SymbolId at) const;

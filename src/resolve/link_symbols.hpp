@@ -204,6 +204,12 @@ class SymbolTable {
     return other == Interner::kAbsent ? kNone : names_.size() + other;
   }
 
+  /// Of "name@version".
+  std::uint32_t find(std::string_view name, std::string_view version) {
+    spelled_.assign(name).append("@").append(version);
+    return find(spelled_);
+  }
+
   Entry& operator[](std::uint32_t id) { return entries_[id]; }
   const Entry& operator[](std::uint32_t id) const { return entries_[id]; }
 
@@ -217,6 +223,7 @@ class SymbolTable {
   Interner others_;
   std::vector<Entry> entries_;
   std::deque<std::string> composed_;  // a deque: views into its strings stay good
+  std::string spelled_;               // what was looked for last
 };
 
 class LinkSymbols : public SymbolTable<Entry> {
