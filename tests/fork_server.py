@@ -41,10 +41,10 @@ def started(program, environment):
     known = vars(servers).setdefault("known", {})
     if program not in known and shutil.which(program, path=environment.get("PATH")):
         known[program], theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            more = {"LD_PRELOAD": LIBRARY, "LD_BIND_NOW": "1", "FORK_SERVER_SOCKET": str(theirs.fileno())}
+        with theirs, open(LIBRARY) as library:  # by number: a space in a name of LD_PRELOAD ends it
+            more = {"LD_PRELOAD": f"/proc/self/fd/{library.fileno()}", "LD_BIND_NOW": "1", "FORK_SERVER_SOCKET": str(theirs.fileno())}
             subprocess.Popen(
-                [program], env={**environment, **more}, pass_fds=[theirs.fileno()],
+                [program], env={**environment, **more}, pass_fds=[theirs.fileno(), library.fileno()],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             )
     return known.get(program)
