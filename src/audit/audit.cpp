@@ -103,12 +103,6 @@ std::vector<GpuCompile> gpu_compiles_of(const std::vector<InputFacts>& inputs, c
   return gpu_compiles(objects, options.compile_commands, notes);
 }
 
-std::vector<std::string> paths_of(const LinkJob& job) {
-  std::vector<std::string> paths;
-  for (const LinkInput& input : job.inputs) paths.push_back(input.path);
-  return paths;
-}
-
 /// The objects that were read do not know what the others define.
 void take_undefined_from(const Prefilter& prefilter, Resolution& resolution) {
   resolution.unresolved.clear();
@@ -351,7 +345,7 @@ bool may_prefilter(const AuditOptions& options) {
 Audit audit(LinkJob job, const AuditOptions& options) {
   std::optional<Prefilter> prefilter;
   if (may_prefilter(options) && prefilter_suffices(job))
-    prefilter = prefilter_inputs(paths_of(job), options.jobs, options.count_undefined);
+    prefilter = prefilter_inputs(job, options.jobs, options.count_undefined);
   return audit(std::move(job), options, std::move(prefilter));
 }
 

@@ -533,6 +533,7 @@ class DynamicReader {
     const SymbolVersions versions(sections_, symbols_, strings_);
     facts_.versions = versions.defined();
     facts_.version_needs = versions.needed();
+    if (symbols_.count > symbols_.first_global) facts_.symbols.reserve(symbols_.count - symbols_.first_global);
     for (std::uint64_t index = symbols_.first_global; index < symbols_.count; ++index) {
       GElf_Sym entry;
       if (gelf_getsym(symbols_.data, static_cast<int>(index), &entry) == nullptr)

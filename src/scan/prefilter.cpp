@@ -177,10 +177,17 @@ void make_thin(ObjectFacts& object, Summarized summarized) {
   object.has_device_code = summarized.has_device_code;
 }
 
+/// Assigning an empty one would keep the room.
+template <class... Containers>
+void release(Containers&... containers) {
+  (Containers().swap(containers), ...);
+}
+
 class PrefilterRun {
  public:
-  PrefilterRun(const std::vector<std::string>& paths, SummaryOf what)
-      : paths_(paths), what_(what), out_(paths.size()) {}
+  /// `inputs`: what the paths are of, where that is known.
+  PrefilterRun(const std::vector<std::string>& paths, const std::vector<LinkInput>* inputs, SummaryOf what)
+      : paths_(paths), inputs_(inputs), what_(what), out_(paths.size()) {}
 
   std::optional<Prefilter> run() {
     if (named_twice()) return std::nullopt;
@@ -223,7 +230,13 @@ class PrefilterRun {
     wanted_.sort();
   }
 
+  /// Null: the file is read itself.
+  const LinkInput* facts_of(std::size_t i) const {
+    return inputs_ != nullptr && !(*inputs_)[i].facts.empty() ? &(*inputs_)[i] : nullptr;
+  }
+
   void read_file(std::size_t i, Worker& worker) {
+    if (const LinkInput* input = facts_of(i)) return read_facts(i, *input, worker);
     progress_step();
     try {
       std::uint64_t size = 0;
@@ -276,16 +289,21 @@ class PrefilterRun {
     if (!add_facts(static_cast<std::uint32_t>(i), worker)) give_up();
   }
 
+  void read_facts(std::size_t i, const LinkInput& input, Worker& worker) {
+    out_[i] = scan_facts(input);
+    any_loose_ = true;
+    const bool is_host_object = out_[i].kind == InputKind::Object && out_[i].objects.size() == 1 &&
+                                !out_[i].objects[0].has_device_code && out_[i].errors.empty();
+    if (!is_host_object || !add_facts(static_cast<std::uint32_t>(i), worker)) give_up();
+  }
+
   /// What the other reader has made of an input takes part in the prefilter, without its symbols.
   bool add_facts(std::uint32_t input, Worker& worker) {
     for (std::uint32_t o = 0; o < out_[input].objects.size(); ++o) {
       ObjectFacts& object = out_[input].objects.edit()[o];
       if (object.nested || !summarize_facts(object, worker.summary)) return false;
       add_loose_mentions({input, o}, worker);
-      object.symbols.clear();
-      object.sections.clear();
-      object.groups.clear();
-      object.strings.clear();
+      release(object.symbols, object.sections, object.groups, object.strings, object.places);
     }
     return true;
   }
@@ -389,9 +407,12 @@ class PrefilterRun {
     wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
     std::atomic<bool> good = true;
     for_each_parallel(wanted.size(), kLooseGrain, [&](std::size_t i) {
+      const LinkInput* const facts = facts_of(wanted[i].input);
+      if (facts != nullptr) out_[wanted[i].input] = scan_facts(*facts);
+      if (out_[wanted[i].input].objects.size() <= wanted[i].object) return void(good = false);
       ObjectFacts& object = out_[wanted[i].input].objects.edit()[wanted[i].object];
       try {
-        object = read_object(object.origin);
+        if (facts == nullptr) object = read_object(object.origin);
         // What discards such a section may be in any object of the line.
         if (std::any_of(object.groups.begin(), object.groups.end(), [](const Group& group) { return group.linkonce; }))
           good = false;
@@ -404,6 +425,7 @@ class PrefilterRun {
   }
 
   const std::vector<std::string>& paths_;
+  const std::vector<LinkInput>* const inputs_;
   const SummaryOf what_;
   std::vector<InputFacts> out_;
   std::atomic<bool> any_loose_ = false;  ///< an input that is not an archive and can be read
@@ -419,27 +441,38 @@ class PrefilterRun {
 
 }  // namespace
 
-std::optional<Prefilter> prefilter_inputs(const std::vector<std::string>& paths, unsigned jobs, bool count_undefined) {
+static std::optional<Prefilter> prefilter_of(const std::vector<std::string>& paths,
+                                             const std::vector<LinkInput>* inputs, unsigned jobs,
+                                             bool count_undefined) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   std::optional<Prefilter> prefilter;
   progress_stage("reading files");
   with_threads(jobs, [&] {
-    PrefilterRun first(paths, count_undefined ? SummaryOf::Everything : SummaryOf::Collisions);
+    PrefilterRun first(paths, inputs, count_undefined ? SummaryOf::Everything : SummaryOf::Collisions);
     prefilter = first.run();
-    if (first.needs_everything()) prefilter = PrefilterRun(paths, SummaryOf::Everything).run();
+    if (first.needs_everything()) prefilter = PrefilterRun(paths, inputs, SummaryOf::Everything).run();
   });
   if (prefilter) prefilter->milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
   return prefilter;
+}
+
+std::optional<Prefilter> prefilter_inputs(const std::vector<std::string>& paths, unsigned jobs, bool count_undefined) {
+  return prefilter_of(paths, nullptr, jobs, count_undefined);
+}
+
+std::optional<Prefilter> prefilter_inputs(const LinkJob& job, unsigned jobs, bool count_undefined) {
+  std::vector<std::string> paths;
+  for (const LinkInput& input : job.inputs) paths.push_back(input.path);
+  return prefilter_of(paths, &job.inputs, jobs, count_undefined);
 }
 
 bool prefilter_may_suffice(const LinkerTraits& linker) { return linker.census_is_enough; }
 
 bool prefilter_suffices(const LinkJob& job) {
   const bool plain = !job.scope.command && job.assignments.empty() && job.required.empty() && job.must_define.empty();
-  const bool every_object_is_linked = std::none_of(job.inputs.begin(), job.inputs.end(), [](const LinkInput& input) {
-    return input.device_only || !input.facts.empty();
-  });
+  const bool every_object_is_linked =
+      std::none_of(job.inputs.begin(), job.inputs.end(), [](const LinkInput& input) { return input.device_only; });
   return prefilter_may_suffice(traits_of(job)) && plain && every_object_is_linked && job.packages.empty();
 }
 

@@ -34,6 +34,7 @@
 // not there. Where a relocation that may be refused meets such a name, it is known to be the output's own. Whatever is
 // refused, other than duplicate definitions, is judged anew on everything.
 //
+// Facts of host objects are decoded, and those that matter once more, so that of the others nothing is kept either.
 // Objects that the hot reader gives up on are read by the other one, which alone words errors. Objects with device code
 // are read in full. When what is undefined is to be counted, all names are hashed: the one figure that rests on hashes
 // alone. They have 60 bits, so that one in fifty thousand runs over ten million names may be off, by one. Nothing is
@@ -62,6 +63,9 @@ struct Prefilter {
 /// Nothing when everything has to be read. Parallel; the result does not depend on it. Counting what is undefined takes
 /// a quarter longer.
 std::optional<Prefilter> prefilter_inputs(const std::vector<std::string>& paths, unsigned jobs, bool count_undefined);
+
+/// The same of what is linked; of it also facts of objects, which are decoded again where they matter.
+std::optional<Prefilter> prefilter_inputs(const LinkJob& job, unsigned jobs, bool count_undefined);
 
 /// The inputs of a link command: scan() with ArchiveReading::Index, but of its objects only the names that are at stake.
 /// Nothing where all names have to be read. Parallel, on the threads of the caller.

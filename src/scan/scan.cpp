@@ -627,9 +627,9 @@ InputFacts scan_input(const std::string& path, const LtoPolicy& lto, ArchiveRead
   return scanned(path, [&] { return scan_any(path, lto, archives, buffer); });
 }
 
-static InputFacts scan_packed(const LinkInput& input) {
+InputFacts scan_facts(const LinkInput& input) {
   const PackedFacts packed{input.path, input.facts_offset, input.facts_size, {}, {}};
-  return scanned(input.facts, [&] { return read_facts_file(input.facts, &packed); });
+  return scanned(input.facts, [&] { return read_facts_file(input.facts, input.facts_size != 0 ? &packed : nullptr); });
 }
 
 InputFacts scan_made(const LinkInput& input) {
@@ -771,7 +771,7 @@ std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs, ArchiveReading a
       const ArchiveReading reading = input.whole_archive ? ArchiveReading::Whole : archives;
       const std::string& path = input.facts.empty() ? input.path : input.facts;
       if (input.facts_size != 0)
-        found = scan_packed(input);
+        found = scan_facts(input);
       else if (!input.binary)
         found = scanned(path, [&] { return scan_any(path, job.lto, reading, buffers.local()); });
       const bool just_symbols = input.just_symbols && input.facts.empty() && found.kind != InputKind::Archive;

@@ -55,6 +55,9 @@ InputFacts scan_input(const std::string& path, const LtoPolicy& lto = {},
 /// (_binary_PATH_start and so on); and else what --just-symbols takes of it.
 InputFacts scan_made(const LinkInput& input);
 
+/// The object that a facts file, or a part of a pack, replaces. Errors as those of scan_input().
+InputFacts scan_facts(const LinkInput& input);
+
 /// Facts of the entry `entry` of a wheel, whose decompressed content is `bytes`, with the device code in it: the bytes
 /// are not needed again. Never throws for what it finds in them. InputFacts::path is "x.whl(pkg/libx.a)".
 InputFacts scan_wheel_entry(const std::string& wheel, const std::string& entry, std::span<std::byte> bytes);

@@ -287,6 +287,28 @@ def test_a_pack_of_objects_that_are_gone(tree):
     assert [re.sub(r"all\.facts", "FACTS", str(report)) for report in packed] == one_name
 
 
+def test_facts_are_kept_only_where_names_collide(lab):
+    """Of the others a hash a name: what a pack of many objects takes grows little with them."""
+    if "__asan_init" in lab.sh('nm "$ELFAUDIT"', check=False).out:
+        pytest.skip("AddressSanitizer keeps what is freed for a while")
+    names = [f"fine_{i}_{'x' * 60}" for i in range(60)]
+    lab.cc("a.o", "".join(f"inline int {name}() {{ return {i}; }}\n" for i, name in enumerate(names)) + f"static int (*all[])() __attribute__((used)) = {{{', '.join(names)}}};\n")
+    for name in ("b.o", "c.o"):
+        lab.cc(name, "int state = 1;")
+    for i in range(1500):
+        os.link(lab.path / "a.o", lab.path / f"{i}.o")
+    peaks = {}
+    for count in (150, 1500):
+        lab.write("list", "\n".join(["b.o", "c.o", *(f"{i}.o" for i in range(count))]))
+        lab.sh("rm -f all.facts")
+        assert lab.audit("index", "@list", "-o", "all.facts").code == 0
+        result = lab.audit("check", "--stats", "all.facts")
+        assert result.code == 1 and "state is defined twice" in result.out and "prefilter" in result.err, result
+        lab.write("run.py", "import os, resource, subprocess; subprocess.run([os.environ['ELFAUDIT'], 'check', 'all.facts', '-j', '1'], stdout=subprocess.DEVNULL); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+        peaks[count] = int(lab.sh("python3 run.py").out)
+    assert peaks[1500] < 1.5 * peaks[150], peaks
+
+
 def test_a_pack_is_the_same_bytes_each_time(tree):
     tree.write("list", "\n".join(OBJECTS))
     names = [pack(tree, f"-j{jobs}", *words, name=f"{i}.facts") for i, (jobs, words) in enumerate([(1, OBJECTS), (2, OBJECTS), (2, ["@list"])])]
