@@ -407,21 +407,28 @@ class PrefilterRun {
     wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
     std::atomic<bool> good = true;
     for_each_parallel(wanted.size(), kLooseGrain, [&](std::size_t i) {
-      const LinkInput* const facts = facts_of(wanted[i].input);
-      if (facts != nullptr) out_[wanted[i].input] = scan_facts(*facts);
-      if (out_[wanted[i].input].objects.size() <= wanted[i].object) return void(good = false);
-      ObjectFacts& object = out_[wanted[i].input].objects.edit()[wanted[i].object];
-      try {
-        if (facts == nullptr) object = read_object(object.origin);
-        // What discards such a section may be in any object of the line.
-        if (std::any_of(object.groups.begin(), object.groups.end(), [](const Group& group) { return group.linkonce; }))
-          good = false;
-      } catch (const InputError&) {
-        good = false;
-      }
+      if (!read_again(wanted[i])) good = false;
     });
     read_device_code(out_);
     return good;
+  }
+
+  bool read_again(ObjectId at) {
+    InputFacts& input = out_[at.input];
+    if (const LinkInput* facts = facts_of(at.input)) {
+      input = scan_facts(*facts);
+      if (input.objects.size() != 1) return false;  // its file has changed
+    } else {
+      try {
+        ObjectFacts& object = input.objects.edit()[at.object];
+        object = read_object(object.origin);
+      } catch (const InputError&) {
+        return false;
+      }
+    }
+    // What discards such a section may be in any object of the line.
+    const std::vector<Group>& groups = input.objects[at.object].groups;
+    return std::none_of(groups.begin(), groups.end(), [](const Group& group) { return group.linkonce; });
   }
 
   const std::vector<std::string>& paths_;

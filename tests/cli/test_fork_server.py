@@ -37,6 +37,13 @@ def test_each_thread_has_a_server_of_its_own(lab, forked):
     assert codes == [0] * 4 and all((lab.path / f"out{i}").exists() for i in range(4))
 
 
+def test_a_run_without_an_answer_ends(lab, forked):
+    lab.sh("mkfifo waits.o")
+    with pytest.raises(subprocess.TimeoutExpired):
+        fork_server.run([LINKER, "waits.o", "-o", "out"], lab.path, COMPILING, limit=0.5)
+    assert forked("a.o", "-e", "0", "-o", "out")[0] == 0
+
+
 def test_a_program_that_ends_before_main_is_started_anew(lab, monkeypatch):
     monkeypatch.setattr(fork_server, "LIBRARY", "/dev/null")  # which the loader leaves out
     monkeypatch.setattr(fork_server, "servers", threading.local())

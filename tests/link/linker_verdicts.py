@@ -121,8 +121,11 @@ class Messages:
 def run(words, folder, limit=30):
     """mold 1.10 works in a child of its own and hangs there in one of ten links about versions: the whole group ends
     with it."""
-    if forked := fork_server.run(words, folder, ENVIRONMENT):
-        return Messages(*forked[:2]), forked[2]
+    try:
+        if forked := fork_server.run(words, folder, ENVIRONMENT, limit):
+            return Messages(*forked[:2]), forked[2]
+    except subprocess.TimeoutExpired:
+        raise Undecided(f"no answer in {limit} seconds") from None
     process = subprocess.Popen(
         words, cwd=folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         errors="replace", start_new_session=True,
