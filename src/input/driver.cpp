@@ -58,24 +58,36 @@ std::string_view without_version(std::string_view name) {
 /// "x86_64-linux-gnu-g++" -> "g++"; "musl-gcc" -> "gcc".
 std::string_view without_target(std::string_view name) { return name.substr(name.rfind('-') + 1); }
 
-constexpr auto kDrivers = std::to_array<std::string_view>(
-    {"gcc",   "g++",   "cc",     "c++",    "clang", "clang++", "c89",    "c99",   "gfortran", "flang",
-     "gdc",   "gccgo", "xgcc",   "xg++",   "icx",   "icpx",    "icc",    "icpc",  "ifx",      "ifort",
-     "dpcpp", "mpicc", "mpicxx", "mpic++", "mpiCC", "mpifort", "mpif90", "hipcc", "egcs"});
-constexpr auto kLinkers = std::to_array<std::string_view>(
-    {"ld", "ld.bfd", "ld.gold", "gold", "ld.lld", "lld", "ld.mold", "mold", "collect2", "real-ld", "collect-ld"});
-constexpr auto kDeviceCompilers = std::to_array<std::string_view>({"nvcc", "nvlink"});
-constexpr auto kArchivers = std::to_array<std::string_view>({"ar"});
-constexpr auto kLaunchers = std::to_array<std::string_view>(
-    {"ccache", "sccache", "distcc", "icecc", "env", "nice", "time", "ionice", "stdbuf", "elfaudit", "ctest"});
+struct ProgramName {
+  std::string_view name;
+  ProgramKind kind;
+};
 
-bool in_table(const auto& table, std::string_view name) {
-  // The name as it is first: "c99" would lose its version.
-  for (const std::string_view n :
-       {name, without_version(name), without_target(without_version(name)), without_target(name)}) {
-    if (is_among(n, table)) return true;
-  }
-  return false;
+/// Sorted by name: every word of a build log may be a program's.
+constexpr auto kPrograms = [] {
+  using enum ProgramKind;
+  auto names = std::to_array<ProgramName>(
+      {{"gcc", Driver},        {"g++", Driver},      {"cc", Driver},           {"c++", Driver},
+       {"clang", Driver},      {"clang++", Driver},  {"c89", Driver},          {"c99", Driver},
+       {"gfortran", Driver},   {"flang", Driver},    {"gdc", Driver},          {"gccgo", Driver},
+       {"xgcc", Driver},       {"xg++", Driver},     {"icx", Driver},          {"icpx", Driver},
+       {"icc", Driver},        {"icpc", Driver},     {"ifx", Driver},          {"ifort", Driver},
+       {"dpcpp", Driver},      {"mpicc", Driver},    {"mpicxx", Driver},       {"mpic++", Driver},
+       {"mpiCC", Driver},      {"mpifort", Driver},  {"mpif90", Driver},       {"hipcc", Driver},
+       {"egcs", Driver},       {"ld", Linker},       {"ld.bfd", Linker},       {"ld.gold", Linker},
+       {"gold", Linker},       {"ld.lld", Linker},   {"lld", Linker},          {"ld.mold", Linker},
+       {"mold", Linker},       {"collect2", Linker}, {"real-ld", Linker},      {"collect-ld", Linker},
+       {"ar", Archiver},       {"ccache", Launcher}, {"sccache", Launcher},    {"distcc", Launcher},
+       {"icecc", Launcher},    {"env", Launcher},    {"nice", Launcher},       {"time", Launcher},
+       {"ionice", Launcher},   {"stdbuf", Launcher}, {"nvcc", DeviceCompiler}, {"nvlink", DeviceCompiler},
+       {"elfaudit", Launcher}, {"ctest", Launcher}});
+  std::ranges::sort(names, {}, &ProgramName::name);
+  return names;
+}();
+
+ProgramKind kind_of_program(std::string_view name) {
+  const auto found = std::ranges::lower_bound(kPrograms, name, {}, &ProgramName::name);
+  return found != kPrograms.end() && found->name == name ? found->kind : ProgramKind::Unknown;
 }
 
 std::optional<LinkerKind> kind_of_name(std::string_view name) {
@@ -112,18 +124,23 @@ std::size_t launcher_words(std::string_view launcher, const std::vector<std::str
 
 }  // namespace
 
+bool is_launcher(const std::string& program) { return kind_of_program(base_name(program)) == ProgramKind::Launcher; }
+
 ProgramKind classify_program(const std::string& program) {
-  const std::string_view name = base_name(program);
-  if (in_table(kDeviceCompilers, name)) return ProgramKind::DeviceCompiler;
-  if (is_among(name, kLaunchers)) return ProgramKind::Launcher;
+  if (is_launcher(program)) return ProgramKind::Launcher;
   if (is_linker_wrapper(program)) return ProgramKind::Linker;
+  const std::string_view name = base_name(program);
   // "wasm-ld", "ld64.lld" and "lld-link" make no ELF; "clang-cl" takes other options.
   if (name.starts_with("wasm-") || name.starts_with("ld64.") || name.find("-link") != std::string_view::npos) {
     return ProgramKind::Unknown;
   }
-  if (in_table(kLinkers, name)) return ProgramKind::Linker;
-  if (in_table(kArchivers, name)) return ProgramKind::Archiver;
-  return in_table(kDrivers, name) ? ProgramKind::Driver : ProgramKind::Unknown;
+  // The name as it is first: "c99" would lose its version.
+  for (const std::string_view n :
+       {name, without_version(name), without_target(without_version(name)), without_target(name)}) {
+    const ProgramKind kind = kind_of_program(n);
+    if (kind != ProgramKind::Unknown && kind != ProgramKind::Launcher) return kind;
+  }
+  return ProgramKind::Unknown;
 }
 
 LinkerKind linker_kind(const std::string& program) {
@@ -146,7 +163,7 @@ Command strip_launchers(const std::vector<std::string>& argv) {
   Command command;
   // "CC=gcc make": words before the program set its environment, with or without env.
   if (!rest.empty() && rest.front().find('=') != std::string::npos) rest.insert(rest.begin(), "env");
-  while (!rest.empty() && classify_program(rest.front()) == ProgramKind::Launcher) {
+  while (!rest.empty() && is_launcher(rest.front())) {
     const std::string_view launcher = base_name(rest.front());
     const auto end = rest.begin() + static_cast<std::ptrdiff_t>(launcher_words(launcher, rest));
     // env is kept, since LIBRARY_PATH and the like change what a driver passes on; the others change nothing.

@@ -714,9 +714,7 @@ class CommandBuilder {
 /// strip_launchers moves all words for each launcher: no real command has many, a hostile one may have a million.
 bool has_too_many_launchers(const Words& argv) {
   constexpr std::ptrdiff_t kMost = 64;
-  return argv.size() > kMost && std::count_if(argv.begin(), argv.end(), [](const std::string& word) {
-                                  return classify_program(word) == ProgramKind::Launcher;
-                                }) > kMost;
+  return argv.size() > kMost && std::ranges::count_if(argv, is_launcher) > kMost;
 }
 
 }  // namespace
