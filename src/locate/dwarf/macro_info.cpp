@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <exception>
 #include <map>
-#include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "elfaudit/error.hpp"
@@ -620,19 +620,18 @@ std::optional<MacroState> MacroInfo::at(std::string_view name, const std::string
 
 std::vector<std::string> MacroInfo::names(const Reading& reading, std::uint32_t line) const {
   const MacroEvents& unit = data_->units[reading.unit];
-  std::set<std::string_view> defined;
+  std::unordered_map<std::string_view, bool> defined;  // as the last event about each says
   const auto apply = [&](const MacroEvent& event) {
-    const std::string_view name = cut(event.text).name;
-    if (name.empty()) return;
-    if (event.define)
-      defined.insert(name);
-    else
-      defined.erase(name);
+    if (const std::string_view name = cut(event.text).name; !name.empty()) defined[name] = event.define;
   };
   std::ranges::for_each(unit.initial, apply);
   const std::uint32_t end = spots(unit, line).position[reading.number];
-  for (std::uint32_t i = 0; i < end; ++i) apply(unit.events[i]);
-  return {defined.begin(), defined.end()};
+  std::for_each(unit.events.begin(), unit.events.begin() + end, apply);
+  std::vector<std::string> result;
+  for (const auto& [name, is_defined] : defined)
+    if (is_defined) result.emplace_back(name);
+  std::ranges::sort(result);
+  return result;
 }
 
 }  // namespace elfaudit
