@@ -41,8 +41,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-InputFacts whole_facts(const std::string& path) {
-  std::vector<InputFacts> facts{scan_input(path)};
+InputFacts whole_facts(const std::string& path, const LtoPolicy& lto = {}) {
+  std::vector<InputFacts> facts{scan_input(path, lto)};
   InputFacts& input = facts.front();
   if (!input.errors.empty()) return std::move(input);
   if (!input.objects.empty() && !input.objects.front().indexed_in.empty())
@@ -118,9 +118,15 @@ MadeFacts make_facts(const std::string& path, unsigned jobs) {
     InputFacts facts = whole_facts(path);
     if (!facts.errors.empty()) return {{}, facts.errors};
     complete(facts, jobs);
+    std::optional<InputFacts> other;
+    const auto has_two = [](const ObjectFacts& object) {
+      return object.lto.compiler == LtoCompiler::Gcc || object.lto.fat;
+    };
+    if (std::ranges::any_of(facts.objects, has_two)) other = whole_facts(path, kOtherHalf);
+    if (other && other->errors.empty()) complete(*other, jobs);
     const std::optional<Content> content = content_of(whole);
     if (!content || state_of(whole) != state) return {{}, {InputError(path, "changed while it was being read")}};
-    return {facts_file(facts, *content, outlines_of(facts, jobs)), {}};
+    return {facts_file(facts, *content, outlines_of(facts, jobs), other), {}};
   } catch (const InputError& error) {
     return {{}, {error}};
   }

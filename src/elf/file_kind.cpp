@@ -60,6 +60,8 @@ constexpr std::array kMagics = {
     Magic{kPackMagic, FileKind::Pack},
 };
 
+/// GNU ld takes what no object format claims for a linker script; bytes that no script holds are left to the scan
+/// stage.
 bool is_text(std::string_view head) {
   return std::all_of(head.begin(), head.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -212,15 +214,18 @@ Machine first_member_machine(const std::string& path, int fd, bool thin) {
   return {};
 }
 
-/// GNU ld takes what no object format claims for a linker script; bytes that no script holds are left to the scan
-/// stage.
-/// One that is damaged stands for itself, and scanning says what is wrong with it.
-FileProbe probe_facts(const std::string& path) {
+ProbedKind kind_of_facts(DocumentKind kind) {
+  return kind == DocumentKind::Archive ? ProbedKind::Archive : ProbedKind::Elf;
+}
+
+/// One that is damaged stands for itself, and scanning says what is wrong with it. `offset`: in a pack.
+FileProbe probe_facts(const std::string& path, std::uint64_t offset = 0) {
   FileProbe probe;
-  probe.kind = ProbedKind::Facts;
+  probe.kind = ProbedKind::Elf;
   probe.facts_of = path;
-  const std::optional<Document> document = peek_document(path);
+  const std::optional<Document> document = peek_document(path, offset);
   if (!document || document->name.empty()) return probe;
+  probe.kind = kind_of_facts(document->kind);
   probe.machine = document->machine;
   probe.shared = document->kind == DocumentKind::SharedObject;
   probe.facts_of = document->name;
@@ -230,12 +235,12 @@ FileProbe probe_facts(const std::string& path) {
 /// One that is damaged is an input under its own name, as above, and reported where it is read.
 FileProbe probe_pack(const std::string& path) {
   FileProbe probe;
-  probe.kind = ProbedKind::Facts;
+  probe.kind = ProbedKind::Elf;
   probe.facts_of = path;
   try {
     for (const PackedFacts& facts : read_pack(path)) {
       FileProbe& object = probe.packed.emplace_back();
-      object.kind = ProbedKind::Facts;
+      object.kind = kind_of_facts(facts.kind);
       object.machine = facts.machine;
       object.shared = facts.kind == DocumentKind::SharedObject;
       object.facts_of = facts.name;
@@ -332,6 +337,11 @@ FileProbe probe_file(const std::string& path) {
   if (memory == nullptr) return look_into(path);
   const auto known = memory->known_.find(path);
   return known != memory->known_.end() ? known->second : memory->known_.emplace(path, look_into(path)).first->second;
+}
+
+FileProbe probe_input(const LinkInput& input) {
+  if (input.facts_size != 0) return probe_facts(input.facts, input.facts_offset);
+  return probe_file(input.facts.empty() ? input.path : input.facts);
 }
 
 bool is_package(const std::string& path) {

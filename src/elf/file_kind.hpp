@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "elfaudit/link_job.hpp"
 #include "support/file.hpp"
 #include "target/machine_traits.hpp"
 
@@ -50,31 +51,21 @@ std::string_view unreadable_reason(FileKind kind);
 
 // --- A first look at a file: what it is and for which machine. Reads a few hundred bytes, never the symbols.
 
-enum class ProbedKind : std::uint8_t {
-  Missing,
-  NotAFile,
-  NoPermission,
-  LinkLoop,
-  CantOpen,
-  Elf,
-  Archive,
-  Text,
-  Facts,
-  Other
-};
+enum class ProbedKind : std::uint8_t { Missing, NotAFile, NoPermission, LinkLoop, CantOpen, Elf, Archive, Text, Other };
 
 /// Why a file that FileProbe finds unusable is missing: "no such file".
 std::string why_unusable(ProbedKind kind);
 
+/// Of a facts file that of its object.
 struct FileProbe {
   ProbedKind kind = ProbedKind::Missing;
   Machine machine;                  ///< of the object, or of an archive's first object; unknown when there is none
   bool shared = false;              ///< an ELF file of type ET_DYN
   bool empty = false;               ///< no byte in it
-  std::string facts_of{};           ///< of a facts file: its object, which the other fields are about, too
+  std::string facts_of{};           ///< of a facts file: its object; else empty
   std::uint64_t facts_offset = 0;   ///< of an object in a pack: where its facts are in that, and their bytes
   std::uint64_t facts_size = 0;     ///< 0: not in a pack
-  std::vector<FileProbe> packed{};  ///< of a pack: its objects, as Facts
+  std::vector<FileProbe> packed{};  ///< of a pack: its objects
 
   bool usable() const { return kind >= ProbedKind::Elf; }
 };
@@ -82,6 +73,9 @@ struct FileProbe {
 /// Never throws; what can't be opened is Missing, NotAFile (a folder, a device, a socket), NoPermission, LinkLoop (a
 /// symbolic link that leads to itself) or CantOpen. An empty file is Text.
 FileProbe probe_file(const std::string& path);
+
+/// Of an input's file, or of the facts that replace it.
+FileProbe probe_input(const LinkInput& input);
 
 /// While one lives, what probe_file() says of a file is remembered, for the thread that made it: reading a link command
 /// asks about each input two or three times, reading a build's commands for each link again. Inside the life of

@@ -30,7 +30,7 @@
 namespace elfaudit {
 namespace {
 
-constexpr std::uint32_t kFormat = 6;  // to be raised with every change of what any payload says or means
+constexpr std::uint32_t kFormat = 7;  // to be raised with every change of what any payload says or means
 constexpr std::size_t kHeader = 56;
 constexpr unsigned k64Bit = 1;
 constexpr unsigned kBigEndian = 2;
@@ -134,12 +134,12 @@ Document read_document(std::string_view bytes, std::string_view version) {
   return std::move(head.document);
 }
 
-std::optional<Document> peek_document(const std::string& path) {
+std::optional<Document> peek_document(const std::string& path, std::uint64_t offset) {
   note_use(path);
   const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) return std::nullopt;
   std::string bytes(kMostPeeked, '\0');
-  const ssize_t got = ::pread(fd.get(), bytes.data(), bytes.size(), 0);
+  const ssize_t got = ::pread(fd.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
   if (got <= 0) return std::nullopt;
   bytes.resize(static_cast<std::size_t>(got));
   try {
@@ -300,7 +300,50 @@ void name(InputFacts& facts, const std::string& facts_path, bool available) {
 
 }  // namespace
 
-std::string facts_file(const InputFacts& facts, const Content& content, const Outlines& outlines) {
+bool takes_bytecode(const LtoCode& code, const LtoPolicy& link) {
+  if (code.compiler == LtoCompiler::Gcc) return code.fat ? link.fat_gcc : link.gcc;
+  return code.compiler == LtoCompiler::Llvm && (!code.fat || link.fat_llvm);
+}
+
+namespace {
+
+/// Facts, or the reason why the objects can't be read so.
+std::string encode_other_half(const InputFacts& facts) {
+  WireWriter out;
+  out.number(facts.errors.empty() ? 0 : 1);
+  if (facts.errors.empty()) {
+    out.text(encode_facts(facts));
+  } else {
+    out.text(facts.errors.front().member);
+    out.text(facts.errors.front().what());
+  }
+  return out.take();
+}
+
+/// Puts the other half in place of each object of which the link reads that.
+void take_other_half(InputFacts& facts, std::string_view encoded, const LtoPolicy& lto) {
+  const auto is_other = [&](const ObjectFacts& object) {
+    return object.lto.compiler != LtoCompiler::None && takes_bytecode(object.lto, lto) != object.origin.bytecode;
+  };
+  if (std::ranges::none_of(facts.objects, is_other)) return;
+  if (encoded.empty()) throw BadWire("it has one half of an object with two");
+  WireReader in(encoded);
+  if (in.number() != 0) {
+    const std::string member(in.text());
+    throw InputError(facts.path, member, 0, std::string(in.text()));
+  }
+  InputFacts other = decode_facts(in.text());
+  in.finish();
+  if (other.objects.size() != facts.objects.size()) throw BadWire("its halves are of different objects");
+  std::vector<ObjectFacts>& objects = facts.objects.edit();
+  for (std::size_t i = 0; i < objects.size(); ++i)
+    if (is_other(objects[i])) objects[i] = std::move(other.objects.edit()[i]);
+}
+
+}  // namespace
+
+std::string facts_file(const InputFacts& facts, const Content& content, const Outlines& outlines,
+                       const std::optional<InputFacts>& other_half) {
   Document document;
   document.kind = document_kind(facts.kind);
   if (!facts.objects.empty()) {
@@ -312,6 +355,7 @@ std::string facts_file(const InputFacts& facts, const Content& content, const Ou
   WireWriter payload;
   payload.text(encode_facts(facts));
   payload.text(encode_outlines(outlines));
+  payload.text(other_half ? encode_other_half(*other_half) : std::string());
   document.payload = payload.take();
   return write_document(document, ELFAUDIT_VERSION);
 }
@@ -459,13 +503,15 @@ auto read_payload(const std::string& path, const PackedFacts* packed, const Read
 
 }  // namespace
 
-InputFacts read_facts_file(const std::string& path, const PackedFacts* packed) {
+InputFacts read_facts_file(const std::string& path, const PackedFacts* packed, const LtoPolicy& lto) {
   return read_payload(path, packed, [&](const Document& document, InputKind kind, WireReader& payload) {
     InputFacts facts = decode_facts(payload.text());
     payload.text();  // outlines, which are decoded when they are asked for
+    const std::string_view other_half = payload.text();
     payload.finish();
     facts.path = document.name;
     facts.kind = kind;
+    take_other_half(facts, other_half, lto);
     check(facts);
     name(facts, path, is_available(document));
     return facts;

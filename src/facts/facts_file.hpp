@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "elfaudit/facts.hpp"
+#include "elfaudit/link_job.hpp"
 #include "elfaudit/origin.hpp"
 #include "facts/codec.hpp"
 #include "target/machine_traits.hpp"
@@ -105,12 +106,23 @@ std::string write_document(const Document& document, std::string_view version);
 /// Throws BadDocument for anything but a whole document of this format and version.
 Document read_document(std::string_view bytes, std::string_view version);
 
-/// What the beginning of a file says of the object, without its payload; nothing when it is not a document. Not to be
-/// trusted: the rest is not looked at.
-std::optional<Document> peek_document(const std::string& path);
+/// What the beginning of a file, or of facts at an offset in a pack, says of the object, without the payload; nothing
+/// when it is not a document. Not to be trusted: the rest is not looked at.
+std::optional<Document> peek_document(const std::string& path, std::uint64_t offset = 0);
 
-/// The bytes of a facts file. `content`: of the file that the facts are of.
-std::string facts_file(const InputFacts& facts, const Content& content, const Outlines& outlines);
+// --- An object with code for link-time optimisation has two halves, this code and the ordinary one: which of them a link
+// reads is known when it is audited.
+
+/// Does a link read the code for link-time optimisation in an object that has such code?
+bool takes_bytecode(const LtoCode& code, const LtoPolicy& link);
+
+/// A policy that reads the half which a link without options doesn't, of each object that has two.
+constexpr LtoPolicy kOtherHalf{.gcc = false, .llvm = true, .fat_gcc = true, .fat_llvm = true};
+
+/// The bytes of a facts file. `content`: of the file that the facts are of. `other_half`: the facts by kOtherHalf;
+/// nothing where no object has two.
+std::string facts_file(const InputFacts& facts, const Content& content, const Outlines& outlines,
+                       const std::optional<InputFacts>& other_half = {});
 
 // --- A pack: the facts files of several objects in one file, which replaces all of them, in their order.
 //
@@ -144,8 +156,9 @@ std::vector<PackedFacts> read_pack(const std::string& path);
 // --- Both. `packed`: of a pack, the object that is asked for. They throw InputError that names `path`, and the object
 // in a pack.
 
-/// The facts, under the object's name. Whether the object is available is found out by its content.
-InputFacts read_facts_file(const std::string& path, const PackedFacts* packed = nullptr);
+/// The facts, under the object's name, as a link by `lto` reads it. Whether the object is available is found out by its
+/// content. Throws the InputError that reading the object so would give.
+InputFacts read_facts_file(const std::string& path, const PackedFacts* packed = nullptr, const LtoPolicy& lto = {});
 
 Outlines read_outlines(const std::string& path, const PackedFacts* packed = nullptr);
 

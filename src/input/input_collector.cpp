@@ -76,10 +76,19 @@ void InputCollector::add_packed(const FoundFile& pack, const InputState& state) 
   for (const FileProbe& object : pack.probe.packed) add_found({pack.path, object, {}}, pack.path, state);
 }
 
+LinkInput input_of(const std::string& path, const std::string& spelled, const FileProbe& probe) {
+  if (probe.facts_of.empty()) return {path, spelled};
+  LinkInput input{probe.facts_of, spelled == path ? probe.facts_of : spelled};
+  input.facts = path;
+  input.facts_offset = probe.facts_offset;
+  input.facts_size = probe.facts_size;
+  return input;
+}
+
 void InputCollector::add_found(const FoundFile& found, const std::string& spelled, const InputState& state) {
   const bool binary = state.binary || binary_from_here_;
-  if (!found.probe.packed.empty() && !binary) return add_packed(found, state);
-  const bool elf = found.probe.kind == ProbedKind::Elf || found.probe.kind == ProbedKind::Facts;
+  if (!found.probe.packed.empty()) return add_packed(found, state);
+  const bool elf = found.probe.kind == ProbedKind::Elf;
   if (state.just_symbols && (search_.linker->just_symbols_by_R ? found.probe.shared : !elf))
     return add_missing(found.path, elf ? "a shared object, and --just-symbols takes none" : "not an ELF file");
   const bool script = !binary && (!found.probe.empty || (job_.scope.command && search_.linker->empty_is_script));
@@ -96,9 +105,9 @@ void InputCollector::add_found(const FoundFile& found, const std::string& spelle
   if (found.probe.shared && !binary && static_only && !state.just_symbols && search_.linker->refuses_shared_if_static) {
     return add_missing(found.path, "attempted static link of dynamic object");
   }
-  LinkInput input;
-  input.path = found.path;
-  input.spelled = spelled;
+  LinkInput input = input_of(found.path, spelled, found.probe);
+  // Of what becomes data the bytes count, which are the object's own.
+  if (binary) input = {input.path, input.spelled};
   input.group = state.group;
   input.whole_archive = state.whole_archive;
   input.as_needed = state.as_needed;
@@ -106,13 +115,6 @@ void InputCollector::add_found(const FoundFile& found, const std::string& spelle
   input.just_symbols = state.just_symbols && !linked;
   input.lazy = state.lazy;
   input.binary = binary;
-  if (found.probe.kind == ProbedKind::Facts && !binary) {
-    input.facts = found.path;
-    input.facts_offset = found.probe.facts_offset;
-    input.facts_size = found.probe.facts_size;
-    input.path = found.probe.facts_of;
-    input.spelled = spelled == found.path ? input.path : spelled;
-  }
   job_.inputs.push_back(std::move(input));
 }
 

@@ -17,6 +17,9 @@ namespace elfaudit {
 constexpr const char* kWouldBeCompiled =
     "would be compiled by this command; compile it with -c first and audit the objects";
 
+/// Of a file that was found: its facts are an input under the object's name. For each object of a pack one.
+LinkInput input_of(const std::string& path, const std::string& spelled, const FileProbe& probe);
+
 /// The positional options in force at one place of the line.
 struct InputState {
   bool whole_archive = false;

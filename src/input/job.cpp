@@ -111,7 +111,7 @@ LinkJob job_from_host_command(Command command) {
   job.library_dirs = library_dirs(command.words);
   if (line.device) {
     add_device_link_of_all_inputs(
-        job, [&](std::uint32_t input) { return probe_file(job.inputs[input].path).kind == ProbedKind::Archive; });
+        job, [&](std::uint32_t input) { return probe_input(job.inputs[input]).kind == ProbedKind::Archive; });
     std::vector<std::uint32_t> order = std::move(job.device->order);
     job.device = line.device;
     job.device->order = std::move(order);
@@ -161,7 +161,7 @@ LinkJob job_from_files(const std::vector<std::string>& files, const std::optiona
       collector.add_file(word, {});
   }
   add_device_link_of_all_inputs(job, [&](std::uint32_t input) {
-    return known ? known->device_archives[input] : probe_file(job.inputs[input].path).kind == ProbedKind::Archive;
+    return known ? known->device_archives[input] : probe_input(job.inputs[input]).kind == ProbedKind::Archive;
   });
   return job;
 }

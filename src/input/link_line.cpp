@@ -872,8 +872,9 @@ class LineReader {
     const Machine made = wanted.known() ? wanted : machine_of_host(host);
     const std::string_view family = traits_of(made).family;
     const bool reads_others = linker_.reads_other_class && !family.empty() && job_.output != OutputKind::Relocatable;
-    const auto check = [&](const std::string& path) {
-      const FileProbe probe = probe_file(path);
+    const auto check = [&](const LinkInput& input) {
+      const std::string& path = input.path;
+      const FileProbe probe = probe_input(input);
       if (probe.kind != ProbedKind::Elf || !probe.machine.known() || probe.machine == made) return;
       if (reads_others && traits_of(probe.machine).family == family && !probe.shared)
         job_.foreign.push_back(path);
@@ -885,7 +886,7 @@ class LineReader {
     };
     job_.foreign_to = traits_of(made).formats;
     for (const LinkInput& input : job_.inputs)
-      if (input.facts.empty() && !input.device_only && !input.binary) check(input.path);
+      if (!input.device_only && !input.binary) check(input);
   }
 
   /// As uname(1) calls the one that a linker without -m was built for; empty when it isn't known or the linker goes by
@@ -901,9 +902,9 @@ class LineReader {
   /// lld finds no machine in an archive's members where it does not read them all.
   void check_machine_named() {
     const auto names_machine = [&](const LinkInput& input) {
-      const FileProbe probe = probe_file(input.path);
+      const FileProbe probe = probe_input(input);
       const bool is_read = probe.kind != ProbedKind::Archive || input.whole_archive || linker_.reads_all_members;
-      return !input.facts.empty() || (!input.binary && probe.machine.known() && is_read);
+      return !input.binary && probe.machine.known() && is_read;
     };
     if (job_.inputs.empty() || !emulation_.empty() ||
         std::any_of(job_.inputs.begin(), job_.inputs.end(), names_machine))
@@ -914,9 +915,8 @@ class LineReader {
 
   /// mold takes no shared objects alone, and no -l alone where nothing says for which machine.
   void check_objects() {
-    const bool none = std::all_of(job_.inputs.begin(), job_.inputs.end(), [](const LinkInput& input) {
-      return input.facts.empty() && probe_file(input.path).shared;
-    });
+    const bool none =
+        std::ranges::all_of(job_.inputs, [](const LinkInput& input) { return probe_input(input).shared; });
     if (!job_.inputs.empty() && none)
       job_.missing.emplace_back(job_.inputs.front().spelled, "no input files: " + std::string(linker_.name) +
                                                                  " links nothing from shared objects alone");

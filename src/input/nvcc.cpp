@@ -11,6 +11,8 @@
 
 #include "input/nvcc.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -232,7 +234,10 @@ class DeviceLinkBuilder {
   DeviceLinkBuilder(LinkJob& job, const std::map<std::string, std::string>& not_built)
       : job_(job), not_built_(not_built) {
     job_.device.emplace();
-    for (std::uint32_t i = 0; i < job.inputs.size(); ++i) host_[canonical(job.inputs[i].path)].inputs.push_back(i);
+    for (std::uint32_t i = 0; i < job.inputs.size(); ++i) {
+      const LinkInput& input = job.inputs[i];
+      host_[canonical(input.facts.empty() ? input.path : input.facts)].inputs.push_back(i);
+    }
   }
 
   void add_file(const std::string& path) {
@@ -242,7 +247,8 @@ class DeviceLinkBuilder {
     if (!probe.usable()) return missing(path, why_unusable(probe.kind));
     if (ignored_by_name(path, probe)) return;
     if (probe.kind == ProbedKind::Text) return missing(path, "not an object or archive: nvlink cannot open it");
-    add(path, path, probe);
+    if (probe.packed.empty()) add(path, path, probe);
+    for (const FileProbe& object : probe.packed) add(path, path, object);
   }
 
   void add_library(const std::string& name, const std::vector<std::string>& dirs) {
@@ -268,11 +274,8 @@ class DeviceLinkBuilder {
     if (probe.kind == ProbedKind::Archive && file.used > 0) return;  // rule 3
     if (file.used == file.inputs.size()) {
       file.inputs.push_back(static_cast<std::uint32_t>(job_.inputs.size()));
-      LinkInput input;
-      input.path = path;
-      input.spelled = spelled;
-      input.device_only = true;
-      job_.inputs.push_back(std::move(input));
+      job_.inputs.push_back(input_of(path, spelled, probe));
+      job_.inputs.back().device_only = true;
     }
     job_.device->order.push_back(file.inputs[file.used++]);
   }
@@ -732,10 +735,38 @@ LinkJob job_from_words(const Command& command, const std::string& why) {
   return job;
 }
 
+/// nvcc tells by its name what a file is, and refuses a facts file: it is asked about an object or archive in its place.
+class NamesForNvcc {
+ public:
+  std::string name_of(const std::string& word) {
+    if (word.starts_with('-')) return word;
+    const FileProbe probe = probe_file(word);
+    if (probe.facts_of.empty() || word.ends_with(".o") || word.ends_with(".a")) return word;
+    const std::string name =
+        fmt::format("elfaudit-facts-{}{}", words_.size(), probe.kind == ProbedKind::Archive ? ".a" : ".o");
+    words_.emplace(name, word);
+    return name;
+  }
+
+  void put_back(NvccLink& link) const {
+    put_back(link.host);
+    for (NvlinkLine& line : link.device) put_back(line.files);
+  }
+
+ private:
+  void put_back(Words& words) const {
+    for (std::string& word : words)
+      if (const auto found = words_.find(word); found != words_.end()) word = found->second;
+  }
+
+  std::map<std::string, std::string> words_;  // by the name that nvcc was given
+};
+
 LinkJob ask_nvcc(const Command& command) {
+  NamesForNvcc names;
   Words argv = command.environment;
   argv.insert(argv.end(), {command.program, "--dryrun"});
-  argv.insert(argv.end(), command.words.begin(), command.words.end());
+  for (const std::string& word : command.words) argv.push_back(names.name_of(word));
   const std::optional<ProcessOutput> answer = run_process(argv);
   const bool env_found_none = answer && !command.environment.empty() && answer->exit_code == 127;
   if (!answer || env_found_none) return job_from_words(command, "it can't be started");
@@ -744,7 +775,8 @@ LinkJob ask_nvcc(const Command& command) {
     throw UsageError(command.program + " refuses this command: " +
                      (why.empty() ? "exit status " + std::to_string(answer->exit_code) : why));
   }
-  const NvccLink link = parse_nvcc_dry_run(answer->err);
+  NvccLink link = parse_nvcc_dry_run(answer->err);
+  names.put_back(link);
   check_links(link);
   return job_of(link, command, true);
 }

@@ -21,6 +21,7 @@
 #include "elf/object_image.hpp"
 #include "elfaudit/error.hpp"
 #include "elfaudit/facts.hpp"
+#include "facts/facts_file.hpp"
 #include "scan/device/device_code.hpp"
 #include "scan/scan.hpp"
 #include "support/limits.hpp"
@@ -630,19 +631,15 @@ ObjectFacts read_object(const ElfFile& file, Origin origin, const LtoPolicy& lto
   ObjectFacts facts = facts_of(file, std::move(origin));
   if (facts.lto.compiler == LtoCompiler::None) return facts;
   const ElfSections sections(file, facts.origin);
-  std::optional<Bytecode> chosen;
-  if (facts.lto.compiler == LtoCompiler::Gcc) {
+  if (facts.lto.compiler == LtoCompiler::Gcc)
     facts.lto = gcc_bytecode(sections);
-    if (facts.lto.fat ? lto.fat_gcc : lto.gcc) chosen = read_gcc_bytecode(sections);
-  } else {
+  else
     facts.lto.fat = true;
-    if (lto.fat_llvm) {
-      chosen = read_bitcode(facts.origin, bitcode_section(sections));
-      chosen->code.fat = true;
-    }
-  }
-  if (!chosen) return facts;
-  ObjectFacts in_code = facts_of(*chosen, facts.origin);
+  if (!takes_bytecode(facts.lto, lto)) return facts;
+  Bytecode code = facts.lto.compiler == LtoCompiler::Gcc ? read_gcc_bytecode(sections)
+                                                         : read_bitcode(facts.origin, bitcode_section(sections));
+  code.code.fat = facts.lto.fat;
+  ObjectFacts in_code = facts_of(code, facts.origin);
   in_code.has_device_code = facts.has_device_code;
   return in_code;
 }

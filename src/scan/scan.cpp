@@ -560,7 +560,7 @@ InputFacts scan_any(const std::string& path, const LtoPolicy& lto, ArchiveReadin
   const FileKind kind = kind_of_open_file(path, fd);
   if (kind == FileKind::Elf) return scan_loose(path, std::move(fd), size, lto, buffer);
   if (kind == FileKind::LlvmBitcode) return scan_bitcode(path);
-  if (kind == FileKind::Facts) return read_facts_file(path);
+  if (kind == FileKind::Facts) return read_facts_file(path, nullptr, lto);
   if (kind == FileKind::Pack) {
     read_pack(path);  // says what is wrong with it, if anything is
     throw InputError(path, "is a facts file of several objects, which only check, explain and link take");
@@ -627,9 +627,10 @@ InputFacts scan_input(const std::string& path, const LtoPolicy& lto, ArchiveRead
   return scanned(path, [&] { return scan_any(path, lto, archives, buffer); });
 }
 
-InputFacts scan_facts(const LinkInput& input) {
+InputFacts scan_facts(const LinkInput& input, const LtoPolicy& lto) {
   const PackedFacts packed{input.path, input.facts_offset, input.facts_size, {}, {}};
-  return scanned(input.facts, [&] { return read_facts_file(input.facts, input.facts_size != 0 ? &packed : nullptr); });
+  return scanned(input.facts,
+                 [&] { return read_facts_file(input.facts, input.facts_size != 0 ? &packed : nullptr, lto); });
 }
 
 InputFacts scan_made(const LinkInput& input) {
@@ -771,7 +772,7 @@ std::vector<InputFacts> scan(const LinkJob& job, unsigned jobs, ArchiveReading a
       const ArchiveReading reading = input.whole_archive ? ArchiveReading::Whole : archives;
       const std::string& path = input.facts.empty() ? input.path : input.facts;
       if (input.facts_size != 0)
-        found = scan_facts(input);
+        found = scan_facts(input, job.lto);
       else if (!input.binary)
         found = scanned(path, [&] { return scan_any(path, job.lto, reading, buffers.local()); });
       const bool just_symbols = input.just_symbols && input.facts.empty() && found.kind != InputKind::Archive;

@@ -56,7 +56,7 @@ InputFacts scan_input(const std::string& path, const LtoPolicy& lto = {},
 InputFacts scan_made(const LinkInput& input);
 
 /// The object that a facts file, or a part of a pack, replaces. Errors as those of scan_input().
-InputFacts scan_facts(const LinkInput& input);
+InputFacts scan_facts(const LinkInput& input, const LtoPolicy& lto = {});
 
 /// Facts of the entry `entry` of a wheel, whose decompressed content is `bytes`, with the device code in it: the bytes
 /// are not needed again. Never throws for what it finds in them. InputFacts::path is "x.whl(pkg/libx.a)".

@@ -147,6 +147,58 @@ def test_a_link_of_facts_alone_is_judged_as_that_of_the_objects(lab, linker):
             assert without_honest_notes(json.loads(ours.out)) == without_honest_notes(json.loads(theirs.out)), link
 
 
+def audits_of_both(lab, command):
+    """Of a link command and of the same with facts in place of objects and archives: exit code and report."""
+    words = command.split()
+    facts = {word: word + ".facts" for word in words if re.search(r"\.[oa]$", word) and (lab.path / word).exists()}
+    for name, path in facts.items():
+        assert lab.audit("index", name, "-o", path).code == 0
+    return [(result.code, result.out) for result in (lab.audit("check", "--", *line) for line in (words, [facts.get(word, word) for word in words]))]
+
+
+@pytest.mark.parametrize("command", ["ld.bfd -m elf_x86_64 narrow.o -o out", "ld.bfd wide.o narrow.o -shared -o out", "ld.bfd -m elf_i386 wide.o -o out"])
+def test_facts_of_an_object_for_another_machine(lab, command):
+    lab.cc("wide.o", "int wide;", "gcc")
+    lab.cc("narrow.o", "int narrow;", "gcc -m32")
+    objects, facts = audits_of_both(lab, command)
+    assert facts == objects and objects[0] != 0 and "is for another machine" in objects[1], facts
+
+
+def test_facts_of_an_archive_where_lld_looks_for_a_machine(lab):
+    need("ld.lld-14")
+    lab.cc("start.o", "void _start(void) {}", "gcc")
+    lab.ar("libstart.a", "start.o")
+    objects, facts = audits_of_both(lab, "ld.lld-14 libstart.a -o out")
+    assert facts == objects and "target emulation unknown" in objects[1], facts
+
+
+@pytest.mark.parametrize("compile", ["gcc -flto -ffat-lto-objects -O1", "gcc -flto -O1"])
+@pytest.mark.parametrize("link", ["gcc -flto", "gcc -fno-lto", "gcc -fno-use-linker-plugin -fno-lto"])
+def test_facts_hold_both_halves_of_an_object_for_link_time_optimisation(lab, compile, link):
+    lab.cc("a.o", "int missing(void); int unused(void) { return missing(); } int main(void) { return 0; }", f"{compile} -w")
+    lab.cc("b.o", "int used(void) { return 0; }", "gcc")
+    lab.ar("libb.a", "b.o", "a.o")
+    for objects in ("a.o b.o", "libb.a"):
+        of_objects, of_facts = audits_of_both(lab, f"{link} {objects} -o out")
+        assert of_facts == of_objects
+
+
+def test_what_is_wrong_with_the_half_that_a_link_reads(lab):
+    need("clang-19", "ld.lld-19")
+    lab.cc("a.o", "int x = 1;", "clang-19 -flto -ffat-lto-objects -fPIC")
+    lab.sh("printf damaged > odd; objcopy --update-section .llvm.lto=odd a.o")
+    for option, code in (("", 0), ("--fat-lto-objects", 2)):
+        objects, facts = audits_of_both(lab, f"ld.lld-19 {option} -shared a.o -o a.so")
+        assert facts == objects and objects[0] == code, facts
+
+
+def test_what_becomes_data_is_the_object_and_not_its_facts(lab):
+    lab.cc("main.o", "extern char _binary_blob_o_start[]; int main(void) { return _binary_blob_o_start[0]; }", "gcc")
+    lab.cc("blob.o", "int blob;", "gcc")
+    objects, facts = audits_of_both(lab, "gcc main.o -Wl,-b,binary blob.o -Wl,-b,elf64-x86-64 -o out")
+    assert facts == objects and objects[0] == 0, facts
+
+
 def test_what_a_missing_library_loads_is_not_known(tree):
     (tree.path / "libs.so").unlink()
     result = tree.audit("check", "c.o", "libs.so.facts")

@@ -47,3 +47,16 @@ def test_device_findings_need_no_object(objects):
     result = objects.audit("check", "--format", "json", *(name + ".facts" for name in names))
     assert result.code == 1 and told(result) == expected
     assert "the object is missing" in result.out
+
+
+def test_a_device_link_takes_facts(objects):
+    """Both links of nvcc name the same inputs."""
+    objects.ar("libwhole.a", "whole1.o", "whole2.o")
+    objects.audit("index", "libwhole.a", "-o", "libwhole.a.facts")
+    objects.audit("index", "rdc1.o", "rdc2.o", "-o", "both.facts")
+    nvcc = ["--", "nvcc", "-arch=sm_80"]
+    expected = objects.audit("check", *nvcc, "rdc1.o", "rdc2.o", "libwhole.a", "-o", "out")
+    assert expected.code == 1 and "shared_state" in expected.out
+    for words in (["rdc1.o.facts", "rdc2.o.facts", "libwhole.a.facts"], ["both.facts", "libwhole.a"]):
+        result = objects.audit("check", *nvcc, *words, "-o", "out")
+        assert (result.code, result.out) == (expected.code, expected.out), result

@@ -20,8 +20,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string facts_seed() {
+InputFacts facts_seed(const char* name = "a.o", bool bytecode = false) {
   ObjectFacts object;
+  object.lto = {LtoCompiler::Gcc, "12.0", true};
+  object.origin.bytecode = bytecode;
   object.machine = 62;
   object.strings = "x.data";
   object.sections.push_back({{1, 5}, 1});
@@ -33,9 +35,15 @@ std::string facts_seed() {
   std::vector<ObjectFacts> objects;
   objects.push_back(std::move(object));
   InputFacts facts;
+  facts.path = name;
   facts.kind = InputKind::Object;
   facts.objects = ObjectList(std::move(objects));
-  return encode_facts(facts);
+  return facts;
+}
+
+/// With both halves of an object for link-time optimisation.
+std::string facts_file_seed(const char* name = "a.o") {
+  return facts_file(facts_seed(name), {}, {}, facts_seed(name, true));
 }
 
 std::string document(DocumentKind kind, std::string name, std::string payload) {
@@ -57,7 +65,7 @@ const Registered kFacts({"facts",
                            } catch (const BadWire&) {
                            }
                          },
-                         {facts_seed()}});
+                         {encode_facts(facts_seed())}});
 
 const Registered kFactsFile({"facts_file",
                              Form::Binary,
@@ -66,8 +74,9 @@ const Registered kFactsFile({"facts_file",
                                static_cast<void>(peek_document(path));
                                static_cast<void>(scan_input(path));
                                static_cast<void>(read_facts_file(path));
+                               static_cast<void>(read_facts_file(path, nullptr, kOtherHalf));
                              },
-                             {document(DocumentKind::Object, "a.o", facts_seed())}});
+                             {facts_file_seed()}});
 
 /// Its table, and every object that it lists.
 const Registered kFactsPack({"facts_pack",
@@ -80,8 +89,7 @@ const Registered kFactsPack({"facts_pack",
                                  static_cast<void>(read_facts_file(path, &one));
                                }
                              },
-                             {pack_of({document(DocumentKind::Object, "a.o", facts_seed()),
-                                       document(DocumentKind::Object, "b.o", facts_seed())})}});
+                             {pack_of({facts_file_seed(), facts_file_seed("b.o")})}});
 
 const Registered kPlaces(
     {"places",

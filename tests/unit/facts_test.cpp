@@ -56,10 +56,12 @@ std::string why_refused(const std::string& path) {
 }
 
 /// A document with these facts, as a facts file that is right in everything else.
-std::string with_facts(const std::string& facts, const std::string& outlines = encode_outlines({})) {
+std::string with_facts(const std::string& facts, const std::string& outlines = encode_outlines({}),
+                       const std::string& other_half = {}) {
   WireWriter payload;
   payload.text(facts);
   payload.text(outlines);
+  payload.text(other_half);
   Document document;
   document.name = "a.o";
   document.payload = payload.take();
@@ -158,6 +160,42 @@ TEST(Facts, AreRefusedWhenTheyLie) {
   InputFacts indexed = good;
   indexed.index.push_back({{0, 0}, 7});
   EXPECT_NE(refused(indexed), "");
+}
+
+/// Of an object for link-time optimisation the half is taken that the link reads.
+TEST(Facts, HoldTwoHalves) {
+  const test::TempDir dir;
+  const auto half = [](const char* name, bool bytecode) {
+    InputFacts facts;
+    facts.path = "a.o";
+    facts.objects.edit().push_back(test::FactsBuilder("a.o").defines(name).done());
+    facts.objects.edit().front().lto = {LtoCompiler::Gcc, "12.0", true};
+    facts.objects.edit().front().origin.bytecode = bytecode;
+    return facts;
+  };
+  const auto read = [&](const std::optional<InputFacts>& other, const LtoPolicy& lto) {
+    const InputFacts facts =
+        read_facts_file(dir.write("a.facts", facts_file(half("ordinary", false), {}, {}, other)), nullptr, lto);
+    const ObjectFacts& object = facts.objects.front();
+    return std::string(object.text(object.symbols.front().name));
+  };
+  const auto why_not = [&](const std::optional<InputFacts>& other) -> std::string {
+    try {
+      return read(other, kOtherHalf);
+    } catch (const InputError& error) {
+      return error.path + ": " + error.what();
+    }
+  };
+  EXPECT_EQ(read(half("code", true), {}), "ordinary");
+  EXPECT_EQ(read(half("code", true), kOtherHalf), "code");
+  EXPECT_EQ(read({}, {}), "ordinary");
+  EXPECT_THAT(why_not({}), testing::EndsWith("it has one half of an object with two"));
+  InputFacts two = half("code", true);
+  two.objects.edit().push_back(two.objects.front());
+  EXPECT_THAT(why_not(two), testing::EndsWith("its halves are of different objects"));
+  InputFacts unreadable;
+  unreadable.errors.emplace_back("a.o", "has no symbol table");
+  EXPECT_EQ(why_not(unreadable), "a.o: has no symbol table");
 }
 
 /// Counts and sizes of all kinds: an error or facts, soon, and no more memory than there are bytes.
