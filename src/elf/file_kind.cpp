@@ -33,11 +33,12 @@ struct Magic {
 };
 
 // gABI 4 "ELF Identification"; ar(5); LLVM BitCodeFormat "Magic Number" and "Bitcode Wrapper Format"; mach-o/loader.h
-// and fat.h; PE format 3.3.1 (the machine field comes first in an object); WebAssembly 5.5.16.
+// and fat.h; PE format 3.3.1 (the machine field comes first in an object); WebAssembly 5.5.16; deb(5), an archive too.
 constexpr std::array kMagics = {
     Magic{"\x7f"
           "ELF"sv,
           FileKind::Elf},
+    Magic{"!<arch>\ndebian-binary"sv, FileKind::DebianPackage},
     Magic{kArchiveMagic, FileKind::Archive},
     Magic{kThinMagic, FileKind::ThinArchive},
     Magic{"BC\xc0\xde"sv, FileKind::LlvmBitcode},
@@ -122,6 +123,8 @@ std::string_view unreadable_reason(FileKind kind) {
     case FileKind::Facts:
     case FileKind::Pack:
       return "is a facts file: the object that it describes is missing";
+    case FileKind::DebianPackage:
+      return "is a Debian package: unpack it (dpkg-deb -x) and give the folder";
     case FileKind::Text:
       return "is a text file, not an ELF object or archive";
     default:

@@ -31,6 +31,7 @@ enum class FileKind : std::uint8_t {
   Offload,  ///< a bare offload binary or bundle of clang's
   Facts,    ///< a facts file (src/facts)
   Pack,     ///< one of several objects
+  DebianPackage,
   Text,
   Unknown,
 };

@@ -369,3 +369,13 @@ def test_the_queries_of_the_docs_answer(lab, monkeypatch):
     assert result.fetchall()[0][0] == "symbol"
     assert [row[2:5] for row in database.sql(twice).fetchall()] == [(1, "shared_name", 1)]
     assert [row[:2] for row in database.sql(copies).fetchall()] == [("liba.so", 2)]
+
+
+@pytest.mark.parametrize("command", [["list", "symbols"], ["list", "needs", "--format", "jsonl"], ["check"]])
+def test_a_debian_package_is_not_passed_over(lab, command):
+    """It is an archive without objects: libzstd1_1.5.4+dfsg2-5_amd64.deb gave no row and exit code 0."""
+    for name in ("debian-binary", "control.tar.xz", "data.tar.xz"):
+        lab.write(name, "2.0\n")
+    lab.sh("ar rc x.deb debian-binary control.tar.xz data.tar.xz")
+    result = lab.audit(*command, "x.deb")
+    assert result.code == 2 and "x.deb: is a Debian package: unpack it (dpkg-deb -x)" in result.out + result.err, result
