@@ -7,7 +7,8 @@ import shutil
 
 import pytest
 
-from elfaudit_test import SOURCE_DIR, need
+from elfaudit_test import SOURCE_DIR, TOOLS, need
+from elfaudit_wheels import wheel
 
 need("g++", "gcc", "ar")
 
@@ -345,17 +346,25 @@ def test_memory_of_rows_does_not_grow_with_the_files(lab):
     assert peaks["jsonl", "all"] < 1.2 * peaks["jsonl", "some"] and peaks["json", "all"] > 2 * peaks["jsonl", "all"], peaks
 
 
-def test_the_queries_of_the_docs_answer(lab, monkeypatch):
-    """docs/fleet.md: a program that loads two libraries with one name, and a copy of one of them."""
+@pytest.fixture
+def database(lab, monkeypatch):
+    """DuckDB, in the lab's folder."""
+    monkeypatch.syspath_prepend(next(TOOLS.parent.glob("lib/python3*/site-packages"), ""))
     duckdb = pytest.importorskip("duckdb")
-    page = (SOURCE_DIR / "docs" / "fleet.md").read_text()
-    load, symbols, twice, copies, _ = re.findall(r"```sql\n(.*?)```", page, re.S)
+    monkeypatch.chdir(lab.path)
+    return duckdb.connect()
+
+
+QUERIES = re.findall(r"```sql\n(.*?)```", (SOURCE_DIR / "docs" / "fleet.md").read_text(), re.S)
+
+
+def test_the_queries_of_the_docs_answer(lab, database):
+    """docs/fleet.md: a program that loads two libraries with one name, and a copy of one of them."""
+    load, symbols, twice, copies = QUERIES[:4]
     lab.write("a.c", "int shared_name(void) { return 1; } int a(void) { return 1; }\n")
     lab.write("b.c", "int shared_name(void) { return 2; } int b(void) { return 1; }\n")
     lab.sh("for i in a b; do gcc -shared -fPIC $i.c -o lib$i.so -Wl,-soname,lib$i.so; done; mkdir copy; cp liba.so copy; touch empty.so")
     lab.sh("echo 'int a(void); int b(void); int main(void) { return a() + b(); }' > m.c; gcc m.c -o m -L. -la -lb -Wl,-rpath,'$ORIGIN'")
-    monkeypatch.chdir(lab.path)
-    database = duckdb.connect()
 
     def rows_to(file, *words):
         lab.write(file, lab.audit("list", *words).out)
@@ -369,6 +378,25 @@ def test_the_queries_of_the_docs_answer(lab, monkeypatch):
     assert result.fetchall()[0][0] == "symbol"
     assert [row[2:5] for row in database.sql(twice).fetchall()] == [(1, "shared_name", 1)]
     assert [row[:2] for row in database.sql(copies).fetchall()] == [("liba.so", 2)]
+
+
+def test_the_queries_about_wheels_answer(lab, database):
+    """Two wheels with one file and one soname, in one of which two libraries define a name."""
+    lab.sh("echo 'int twice(void) { return 1; }' > a.c; gcc -shared -fPIC a.c -o liba.so -Wl,-soname,liba.so")
+    lab.sh("gcc -shared -fPIC a.c -o libb.so -Wl,-soname,libb.so -Wl,--no-as-needed -L. -la")
+    files = {f"pkg/{name}": (lab.path / name).read_bytes() for name in ("liba.so", "libb.so")}
+    wheel(lab, "one-1.0-cp311-cp311-linux_x86_64.whl", files)
+    wheel(lab, "two-1.0-cp311-cp311-linux_x86_64.whl", {"pkg/liba.so": files["pkg/liba.so"]})
+    for rows in ("needs", "symbols"):
+        lab.write(f"{rows}.jsonl", lab.audit("list", rows, "--format", "jsonl", *sorted(map(str, lab.path.glob("*.whl")))).out)
+        database.sql(f"create table {rows} as select * from read_json('{rows}.jsonl', format = 'newline_delimited')")
+    same_file, same_soname, together, twice = QUERIES[4:8]
+    database.sql(together)
+    view, query = same_file.split(";\n")[:2]
+    database.sql(view)
+    assert database.sql(query).fetchall() == [("one", "two", "pkg/liba.so")]
+    assert [row[:2] for row in database.sql(same_soname).fetchall()] == [("liba.so", 2)]
+    assert database.sql(twice).fetchall() == [("one", "pkg/libb.so", "pkg/liba.so", 1, "twice")]
 
 
 @pytest.mark.parametrize("command", [["list", "symbols"], ["list", "needs", "--format", "jsonl"], ["check"]])
