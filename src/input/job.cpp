@@ -101,6 +101,20 @@ LinkJob job_from_device_compiler(const Command& command) {
   return command.program.ends_with("nvlink") ? job_from_nvlink(command) : job_from_nvcc(command);
 }
 
+/// Where a link has device code, clang goes by names: it unbundles "x.o", and hands on facts of another name to a linker
+/// of host code alone.
+void refuse_facts_that_clang_misses(const std::vector<std::string>& words, LinkJob& job) {
+  const auto asks_for_device_link = [](const std::string& word) {
+    return is_among(word, {"--hip-link", "--offload-link", "-fgpu-rdc"}) || word.starts_with("-fopenmp-targets=");
+  };
+  if (std::ranges::none_of(words, asks_for_device_link)) return;
+  for (const LinkInput& input : job.inputs)
+    if (!input.facts.empty() && !input.facts.ends_with(".o") && !input.facts.ends_with(".a"))
+      job.missing.emplace_back(input.facts,
+                               "is a facts file, which clang does not look into by that name in a link of "
+                               "device code: name it like the object, *.o or *.a");
+}
+
 LinkJob job_from_host_command(Command command) {
   // A driver passes @files on as one of its own, which is gone when it ends: they are put in place before it is asked.
   command.words = expand_response_files(command.words);
@@ -117,6 +131,7 @@ LinkJob job_from_host_command(Command command) {
     job.device->order = std::move(order);
     job.device_linked = job.output != OutputKind::Relocatable;
   }
+  if (driver) refuse_facts_that_clang_misses(command.words, job);
   job.notes.insert(job.notes.begin(), notes.begin(), notes.end());
   return job;
 }

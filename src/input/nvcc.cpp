@@ -234,10 +234,7 @@ class DeviceLinkBuilder {
   DeviceLinkBuilder(LinkJob& job, const std::map<std::string, std::string>& not_built)
       : job_(job), not_built_(not_built) {
     job_.device.emplace();
-    for (std::uint32_t i = 0; i < job.inputs.size(); ++i) {
-      const LinkInput& input = job.inputs[i];
-      host_[canonical(input.facts.empty() ? input.path : input.facts)].inputs.push_back(i);
-    }
+    for (std::uint32_t i = 0; i < job.inputs.size(); ++i) host_[canonical(job.inputs[i].path)].inputs.push_back(i);
   }
 
   void add_file(const std::string& path) {
@@ -270,12 +267,13 @@ class DeviceLinkBuilder {
   };
 
   void add(const std::string& path, const std::string& spelled, const FileProbe& probe) {
-    SameFile& file = host_[canonical(path)];
+    LinkInput input = input_of(path, spelled, probe);
+    SameFile& file = host_[canonical(input.path)];
     if (probe.kind == ProbedKind::Archive && file.used > 0) return;  // rule 3
     if (file.used == file.inputs.size()) {
       file.inputs.push_back(static_cast<std::uint32_t>(job_.inputs.size()));
-      job_.inputs.push_back(input_of(path, spelled, probe));
-      job_.inputs.back().device_only = true;
+      input.device_only = true;
+      job_.inputs.push_back(std::move(input));
     }
     job_.device->order.push_back(file.inputs[file.used++]);
   }

@@ -247,6 +247,14 @@ def test_a_hip_link_command(lab, version):
     assert bad.code == 1 and "f() is defined twice in the device code for gfx90a" in bad.out and "no such file" not in bad.out, bad
     good = lab.audit("check", "--", *link, "a.o", "c.o")
     assert good.code == 0, good
+    (lab.path / "facts").mkdir()
+    for name in ("a.o", "b.o"):
+        lab.audit("index", name, "-o", f"facts/{name}")
+    facts = lab.audit("check", "--", *link, "facts/a.o", "facts/b.o")
+    assert (facts.code, facts.out) == (bad.code, bad.out), facts
+    os.rename(lab.path / "facts/a.o", lab.path / "a.facts")
+    refused = lab.audit("check", "--", *link, "a.facts", "facts/b.o")
+    assert refused.code == 2 and "name it like the object, *.o or *.a" in refused.out, refused
 
 
 def test_what_is_not_judged_is_not_passed_in_silence(lab):

@@ -60,3 +60,12 @@ def test_a_device_link_takes_facts(objects):
     for words in (["rdc1.o.facts", "rdc2.o.facts", "libwhole.a.facts"], ["both.facts", "libwhole.a"]):
         result = objects.audit("check", *nvcc, *words, "-o", "out")
         assert (result.code, result.out) == (expected.code, expected.out), result
+
+
+def test_nvlink_reads_an_archive_once_that_is_named_by_its_facts_as_well(objects):
+    objects.ar("libwhole.a", "rdc1.o")
+    objects.audit("index", "libwhole.a", "-o", "libwhole.a.facts")
+    line = ["--", "nvlink", "-arch=sm_80", "rdc2.o"]
+    expected = objects.audit("check", *line, "libwhole.a", "-L.", "-lwhole", "-o", "out.cubin")
+    result = objects.audit("check", *line, "libwhole.a.facts", "-L.", "-lwhole", "-o", "out.cubin")
+    assert (result.code, result.out) == (expected.code, expected.out), result
