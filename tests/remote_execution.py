@@ -109,8 +109,8 @@ class Counted:
 
 class RemoteExecution:
     def __init__(self, workers=2):
-        # Below /tmp: a socket's path has 107 characters at most, and the database's user must reach it.
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="remote-"))
+        # In /tmp, whatever TMPDIR says: a socket's path has 107 characters at most, and the database's user must reach it.
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="elfaudit-remote-", dir="/tmp"))
         self.folder.chmod(0o711)
         self.running, self.database = [], self.folder / "database"
         self.actions_file = self.folder / "actions.jsonl"

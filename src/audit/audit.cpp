@@ -49,7 +49,8 @@ class Stopwatch {
   Clock::time_point last_ = Clock::now();
 };
 
-/// What a report about two host definitions has to know: is one of them the shadow of a device variable?
+/// What a report about two host definitions has to know: is one of them the shadow of a device variable? Each variable
+/// is in the images of every architecture, and after `ld -r` an object has several of one.
 std::vector<DeviceInput> images_behind(const std::vector<Conflict>& conflicts, const std::vector<InputFacts>& inputs) {
   std::vector<DeviceInput> images;
   for (const Conflict& conflict : conflicts) {
@@ -58,9 +59,10 @@ std::vector<DeviceInput> images_behind(const std::vector<Conflict>& conflicts, c
       const auto readable = [](const DeviceImage& i) {
         return i.kind == ImageKind::Cubin || i.kind == ImageKind::Ptx || i.kind == ImageKind::Bitcode;
       };
-      const auto image = std::find_if(device.images.begin(), device.images.end(), readable);
-      if (image == device.images.end() || !device.decoded.empty()) continue;
-      images.push_back({id, static_cast<std::uint32_t>(image - device.images.begin())});
+      const auto first = std::ranges::find_if(device.images, readable);
+      for (std::uint32_t i = 0; i < device.images.size(); ++i)
+        if (readable(device.images[i]) && device.images[i].target() == first->target() && !device.decoded.contains(i))
+          images.push_back({id, i});
     }
   }
   return images;

@@ -602,7 +602,10 @@ Audit audit_of_files(const Request& request, const std::optional<LinkerChoice>& 
   // Which objects a facts file is of is known now.
   const bool has_facts =
       std::any_of(job.inputs.begin(), job.inputs.end(), [](const LinkInput& input) { return !input.facts.empty(); });
-  if (has_facts) return audit(std::move(job), request.audit);
+  if (has_facts) {
+    exclude(job, request.policy.never_read);
+    return audit(std::move(job), request.audit);
+  }
   if (!prefilter_suffices(job)) prefilter.reset();
   return audit(std::move(job), request.audit, std::move(prefilter));
 }

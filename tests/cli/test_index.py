@@ -192,6 +192,13 @@ def test_what_is_wrong_with_the_half_that_a_link_reads(lab):
         assert facts == objects and objects[0] == code, facts
 
 
+def test_an_object_that_is_never_read_is_not_by_its_facts(tree):
+    never = ["--never-read", "libab.a", "--format", "json"]
+    objects = tree.audit("check", *never, "c.o", "libab.a", "a.o")
+    facts = tree.audit("check", *never, "c.o.facts", "libab.a.facts", "a.o.facts")
+    assert (facts.code, facts.out) == (objects.code, objects.out) and '"input-left-out"' in facts.out, facts
+
+
 def test_what_becomes_data_is_the_object_and_not_its_facts(lab):
     lab.cc("main.o", "extern char _binary_blob_o_start[]; int main(void) { return _binary_blob_o_start[0]; }", "gcc")
     lab.cc("blob.o", "int blob;", "gcc")
