@@ -1,4 +1,4 @@
-"""A workspace for Debian's Bazel, offline: what its own tools load from elsewhere stands beside it, and integrations/bazel is its ruleset."""
+"""A workspace for Debian's Bazel, offline: what its own tools load from elsewhere is beside it, and integrations/bazel is its ruleset."""
 
 import collections
 import json

@@ -733,7 +733,7 @@ LinkJob job_from_words(const Command& command, const std::string& why) {
   return job;
 }
 
-/// nvcc tells by its name what a file is, and refuses a facts file: it is asked about an object or archive in its place.
+/// nvcc goes by the names of files, and refuses a facts file: it is asked about an object or archive in its place.
 class NamesForNvcc {
  public:
   std::string name_of(const std::string& word) {
