@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Takes the place of elfaudit in the tests (scripts/through-facts): each `check` runs twice, the second time with facts files in place of
-the objects and archives on its line, and what differs is noted.
+"""Replaces elfaudit in the tests (scripts/through-facts): each `check` runs twice, the second time with facts files in place of the objects
+and archives on its line, and differences are written down.
 
 ELFAUDIT_REAL: the program. DIFFERENCES: the file for what differs, and a line for each audit. MISSING=1: the objects are moved away
 for the second run, whose report then may say so."""
@@ -17,15 +17,15 @@ import tempfile
 REAL, DIFFERENCES = os.environ["ELFAUDIT_REAL"], os.environ["DIFFERENCES"]
 MISSING = os.environ.get("MISSING") == "1"
 SHOWN = 14  # lines of a difference
-# What is no second audit of the same, or writes.
+# Commands that write, or whose second run would be another one.
 OTHER_COMMANDS = re.compile(r"--(fix|cache|stats|write-baseline|baseline)\b|-p$")
-# The word behind these is no input. What -R and --exclude-libs name is compared by its name.
-TAKES_WORD = {"--never-read", "--format", "--linker", "--symbol", "--config", "--map-path", "--severity", "--enable", "--exclude-libs", "-o", "-R"}
+# Options whose next word is not an input.
+TAKES_WORD = {"--never-read", "--format", "--linker", "--symbol", "--config", "--map-path", "--severity", "--enable", "--exclude-libs", "-o"}
 ET_REL = 1
 
 
 def is_indexed(word):
-    """An object or an archive that is no link to another."""
+    """Is it an object or an archive, and not a symbolic link?"""
     path = pathlib.Path(word)
     try:
         if path.is_symlink() or not path.is_file():
@@ -65,7 +65,8 @@ def through_facts(words, at, folder):
     """What the audit of facts says, and of which objects it had them; nothing where there were none."""
     facts = {}
     for word in dict.fromkeys(words[i] for i in at):
-        path = f"{folder}/{len(facts)}.facts"
+        # Named as objects are, since drivers go by names in a link of device code.
+        path = f"{folder}/{len(facts)}{pathlib.Path(word).suffix or '.o'}"
         if run(["index", word, "-o", path])[0] == 0:
             facts[word] = path
     moved = []

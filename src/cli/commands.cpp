@@ -597,15 +597,13 @@ Audit audit_of_files(const Request& request, const std::optional<LinkerChoice>& 
     prefilter = prefilter_inputs(words, request.audit.jobs, request.audit.count_undefined);
   LinkJob job = job_from_files(words, linker, prefilter ? std::optional(known_files(*prefilter)) : std::nullopt);
   job.excluded = std::move(excluded);
-  if (job.device) job.device->part_excluded = !job.excluded.empty();
-  choose_device_archs(job, request.archs);
   // Which objects a facts file is of is known now.
   const bool has_facts =
       std::any_of(job.inputs.begin(), job.inputs.end(), [](const LinkInput& input) { return !input.facts.empty(); });
-  if (has_facts) {
-    exclude(job, request.policy.never_read);
-    return audit(std::move(job), request.audit);
-  }
+  if (has_facts) exclude(job, request.policy.never_read);
+  if (job.device) job.device->part_excluded = !job.excluded.empty();
+  choose_device_archs(job, request.archs);
+  if (has_facts) return audit(std::move(job), request.audit);
   if (!prefilter_suffices(job)) prefilter.reset();
   return audit(std::move(job), request.audit, std::move(prefilter));
 }

@@ -38,7 +38,8 @@ constexpr std::array kMagics = {
     Magic{"\x7f"
           "ELF"sv,
           FileKind::Elf},
-    Magic{"!<arch>\ndebian-binary"sv, FileKind::DebianPackage},
+    Magic{"!<arch>\ndebian-binary "sv, FileKind::DebianPackage},
+    Magic{"!<arch>\ndebian-binary/"sv, FileKind::DebianPackage},
     Magic{kArchiveMagic, FileKind::Archive},
     Magic{kThinMagic, FileKind::ThinArchive},
     Magic{"BC\xc0\xde"sv, FileKind::LlvmBitcode},
@@ -221,7 +222,7 @@ ProbedKind kind_of_facts(DocumentKind kind) {
   return kind == DocumentKind::Archive ? ProbedKind::Archive : ProbedKind::Elf;
 }
 
-/// One that is damaged stands for itself, and scanning says what is wrong with it. `offset`: in a pack.
+/// A damaged facts file is an input under its own name; scanning says what is wrong with it. `offset`: in a pack.
 FileProbe probe_facts(const std::string& path, std::uint64_t offset = 0) {
   FileProbe probe;
   probe.kind = ProbedKind::Elf;

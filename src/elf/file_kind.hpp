@@ -31,7 +31,7 @@ enum class FileKind : std::uint8_t {
   Offload,  ///< a bare offload binary or bundle of clang's
   Facts,    ///< a facts file (src/facts)
   Pack,     ///< one of several objects
-  DebianPackage,
+  DebianPackage,  ///< an archive to ar, without objects
   Text,
   Unknown,
 };
@@ -57,7 +57,7 @@ enum class ProbedKind : std::uint8_t { Missing, NotAFile, NoPermission, LinkLoop
 /// Why a file that FileProbe finds unusable is missing: "no such file".
 std::string why_unusable(ProbedKind kind);
 
-/// Of a facts file that of its object.
+/// Of a facts file: what its object is.
 struct FileProbe {
   ProbedKind kind = ProbedKind::Missing;
   Machine machine;                  ///< of the object, or of an archive's first object; unknown when there is none
@@ -75,7 +75,7 @@ struct FileProbe {
 /// symbolic link that leads to itself) or CantOpen. An empty file is Text.
 FileProbe probe_file(const std::string& path);
 
-/// Of an input's file, or of the facts that replace it.
+/// The same of an input: of its file, or of the facts that replace it.
 FileProbe probe_input(const LinkInput& input);
 
 /// While one lives, what probe_file() says of a file is remembered, for the thread that made it: reading a link command

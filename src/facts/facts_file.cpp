@@ -330,7 +330,9 @@ void take_other_half(InputFacts& facts, std::string_view encoded, const LtoPolic
   WireReader in(encoded);
   if (in.number() != 0) {
     const std::string member(in.text());
-    throw InputError(facts.path, member, 0, std::string(in.text()));
+    const std::string why(in.text());
+    in.finish();
+    throw InputError(facts.path, member, 0, why);
   }
   InputFacts other = decode_facts(in.text());
   in.finish();

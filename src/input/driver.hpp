@@ -40,6 +40,8 @@ enum class ProgramKind : std::uint8_t { Driver, Linker, DeviceCompiler, Archiver
 /// By the last part of its path: "/opt/x86_64-linux-gnu-g++-12" is a driver, "ld.lld-19" a linker, "ccache" a launcher,
 /// "gcc-ar" an archiver.
 ProgramKind classify_program(const std::string& program);
+
+/// The same as ProgramKind::Launcher, without a look at the other kinds: a log asks it of each word.
 bool is_launcher(const std::string& program);
 
 /// Which linker a program is. A plain `ld` is looked up (in PATH when it has no folder) and its symbolic links

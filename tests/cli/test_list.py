@@ -407,3 +407,10 @@ def test_a_debian_package_is_not_passed_over(lab, command):
     lab.sh("ar rc x.deb debian-binary control.tar.xz data.tar.xz")
     result = lab.audit(*command, "x.deb")
     assert result.code == 2 and "x.deb: is a Debian package: unpack it (dpkg-deb -x)" in result.out + result.err, result
+
+
+def test_an_archive_whose_first_member_is_called_alike_is_an_archive(lab):
+    lab.cc("debian-binary.o", "int inside;", "gcc")
+    lab.ar("x.a", "debian-binary.o")
+    result = lab.audit("list", "symbols", "x.a")
+    assert result.code == 0 and "inside" in result.out, result

@@ -69,3 +69,12 @@ def test_nvlink_reads_an_archive_once_that_is_named_by_its_facts_as_well(objects
     expected = objects.audit("check", *line, "libwhole.a", "-L.", "-lwhole", "-o", "out.cubin")
     result = objects.audit("check", *line, "libwhole.a.facts", "-L.", "-lwhole", "-o", "out.cubin")
     assert (result.code, result.out) == (expected.code, expected.out), result
+
+
+@pytest.mark.parametrize("left_out", ["rdc1.o", "rdc1.o.facts"])
+def test_a_device_link_of_which_a_part_is_never_read(objects, left_out):
+    """Beside facts: what is missing may be in what was left out, whether that is an object or facts of one."""
+    result = objects.audit("check", "--format", "json", "--never-read", "rdc1.o", "rdc2.o.facts", left_out)
+    assert result.code == 0 and "device-undefined-symbol" not in result.out, result
+    whole = objects.audit("check", "--format", "json", "rdc2.o.facts", "rdc1.o")
+    assert "device-undefined-symbol" in whole.out, whole
