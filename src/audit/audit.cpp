@@ -216,11 +216,20 @@ void judge_link(Audit& audit, Attempts& attempt) {
 enum class NamesRead : std::uint8_t { AtStake, All };
 
 /// The names at stake tell how the link ends, not all that there is to say of a failure. What is said of a thunk
-/// that is defined twice rests on its function.
-bool needs_all_names(const Resolution& resolution) {
-  const auto reported = [](const Unresolved& name) { return name.reported || name.in_bytecode; };
+/// that is defined twice rests on its function. Where undefined names are counted but not judged, what a member needs
+/// may be defined by an object of which that name was not read.
+bool needs_all_names(const Audit& audit) {
+  const Resolution& resolution = audit.resolution;
+  const bool judged = resolution.judgement.undefined == Judged::Yes;
+  const auto of_member = [&](const Reference& reference) {
+    return audit.inputs[reference.id.in.input].kind == InputKind::Archive;
+  };
+  const auto matters = [&](const Unresolved& name) {
+    return name.reported || name.in_bytecode ||
+           (!judged && std::any_of(name.references.begin(), name.references.end(), of_member));
+  };
   const auto of_thunk = [](const Conflict& conflict) { return conflict.symbol.starts_with("_ZT"); };
-  return std::any_of(resolution.unresolved.begin(), resolution.unresolved.end(), reported) ||
+  return std::any_of(resolution.unresolved.begin(), resolution.unresolved.end(), matters) ||
          std::any_of(resolution.conflicts.begin(), resolution.conflicts.end(), of_thunk) ||
          !resolution.rejections.empty() || !resolution.lost_references.empty() || !resolution.relocations.empty();
 }
@@ -265,7 +274,7 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   watch.lap("resolve");
   judge_lost_members(result.inputs, result.resolution, result.job);
   judge_link(result, attempt);
-  if (at_stake && needs_all_names(result.resolution)) return with_all_names();
+  if (at_stake && needs_all_names(result)) return with_all_names();
   if (members && members->open_behind_indexes(result.resolution)) {
     result.resolution = members->resolve();
     judge_link(result, attempt);
@@ -281,7 +290,7 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
                                find_needed);
     });
   }
-  if (at_stake && needs_all_names(result.resolution)) return with_all_names();
+  if (at_stake && needs_all_names(result)) return with_all_names();
   watch.lap("relocations");
   progress_stage("linking device code");
   DeviceRelatives relatives;

@@ -132,6 +132,18 @@ def test_a_missing_input_leaves_undefined_names_open(bench, linker, options):
     assert goes_on or not reported(document)
 
 
+@every_linker
+def test_what_a_member_needs_of_an_object_is_not_open(lab, linker):
+    """Where an input is missing, undefined names are counted but not judged."""
+    lab.cc("main.o", "int defined_here = 1; int member(void); int main(void) { return member(); }", "gcc")
+    lab.cc("member.o", "extern int defined_here; int gone(void); int member(void) { return defined_here + gone(); }", "gcc")
+    lab.ar("libmember.a", "member.o")
+    line = ["--linker", AS_OPTION[linker], "--", "ld", "-e", "main", "main.o", "-L.", "-lmember", "nowhere.o", "-o", "out"]
+    listed = lab.audit("check", "--format", "json", "--undefined", *line).json()
+    assert listed["undefined"] == ["gone"], listed
+    assert lab.audit("check", "--format", "json", *line).json()["undefined_count"] == 1
+
+
 @every_option
 def test_facts_files_give_the_same_verdict(bench, linker, options):
     inputs = INPUTS.replace("a.o", "a.o.facts").replace("two.o", "two.o.facts")
