@@ -18,6 +18,7 @@
 #include "locate/why/cause.hpp"
 #include "package/packages.hpp"
 #include "resolve/resolve.hpp"
+#include "rules/device_rules.hpp"
 #include "rules/rules.hpp"
 #include "scan/device/device_code.hpp"
 #include "scan/library_names.hpp"
@@ -49,23 +50,30 @@ class Stopwatch {
   Clock::time_point last_ = Clock::now();
 };
 
-/// What a report about two host definitions has to know: is one of them the shadow of a device variable? Each variable
-/// is in the images of every architecture, and after `ld -r` an object has several of one.
-std::vector<DeviceInput> images_behind(const std::vector<Conflict>& conflicts, const std::vector<InputFacts>& inputs) {
+/// Those that may say whether a host symbol of `object` is the shadow of a device variable. Each variable is in the
+/// images of every architecture, and after `ld -r` an object has several of one.
+void add_images_behind(ObjectId object, const std::vector<InputFacts>& inputs, std::vector<DeviceInput>& images) {
+  const DeviceFacts& device = inputs[object.input].objects[object.object].device;
+  const auto readable = [](const DeviceImage& i) {
+    return i.kind == ImageKind::Cubin || i.kind == ImageKind::Ptx || i.kind == ImageKind::Bitcode;
+  };
+  const auto first = std::ranges::find_if(device.images, readable);
+  for (std::uint32_t i = 0; i < device.images.size(); ++i)
+    if (readable(device.images[i]) && device.images[i].target() == first->target()) images.push_back({object, i});
+}
+
+/// Payloads are decompressed only for what is reported.
+void note_shadows(Audit& audit) {
+  std::vector<Site*> sites;
   std::vector<DeviceInput> images;
-  for (const Conflict& conflict : conflicts) {
-    for (const ObjectId id : {conflict.kept.in, conflict.rejected.in}) {
-      const DeviceFacts& device = inputs[id.input].objects[id.object].device;
-      const auto readable = [](const DeviceImage& i) {
-        return i.kind == ImageKind::Cubin || i.kind == ImageKind::Ptx || i.kind == ImageKind::Bitcode;
-      };
-      const auto first = std::ranges::find_if(device.images, readable);
-      for (std::uint32_t i = 0; i < device.images.size(); ++i)
-        if (readable(device.images[i]) && device.images[i].target() == first->target() && !device.decoded.contains(i))
-          images.push_back({id, i});
-    }
-  }
-  return images;
+  for (Finding& finding : audit.findings)
+    for (Site& site : finding.sites)
+      if (site.id.valid() && !site.device.in.valid()) {
+        sites.push_back(&site);
+        add_images_behind(site.id.in, audit.inputs, images);
+      }
+  decode_images(audit.inputs, images);
+  for (Site* site : sites) note_shadow({audit.job, audit.inputs, audit.resolution}, *site);
 }
 
 /// Payloads are decompressed only for what a device link uses, so the files are asked again once that is known.
@@ -76,7 +84,6 @@ DeviceResolution resolve_device_code(const LinkJob& job, std::vector<InputFacts>
   std::vector<DeviceInput> wanted = whole;
   for (const DeviceTarget& target : targets) wanted.insert(wanted.end(), target.inputs.begin(), target.inputs.end());
   decode_images(inputs, wanted);
-  decode_images(inputs, images_behind(host.conflicts, inputs));
   DeviceResolution device = resolve_device(job, std::move(targets), whole, inputs);
   if (job.missing.empty()) kin = find_device_suppliers(job, inputs, image_for, device);
   return device;
@@ -333,6 +340,7 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
        compiles, stale.objects, stale.libraries, &result.libraries, holds_functions_or_variables, when_looked_up,
        in_headers, interpreter, &relatives, resolve_as, &types, of_build && of_build->data_is_alike},
       options.enable);
+  attempt("host shadows", [&] { note_shadows(result); });
   watch.lap("rules");
   progress_stage("looking for definitions in debug info");
   for (std::string& problem :
@@ -390,9 +398,13 @@ std::vector<Finding> audit_objects(const std::vector<InputFacts>& inputs, const 
 }
 
 SymbolReport explain(const Audit& audit, std::string_view symbol) {
-  SymbolReport report = symbol_report({audit.job, audit.inputs, audit.resolution}, symbol);
+  const Evidence evidence{audit.job, audit.inputs, audit.resolution};
+  SymbolReport report = symbol_report(evidence, symbol);
   std::vector<Site*> sites;
-  for (SymbolUse& use : report.uses) sites.push_back(&use.site);
+  for (SymbolUse& use : report.uses) {
+    note_shadow(evidence, use.site);
+    sites.push_back(&use.site);
+  }
   locate(sites, audit.inputs);
   return report;
 }

@@ -95,16 +95,19 @@ std::string kind_phrase(const DeviceSymbol& symbol) {
   }
 }
 
-std::string shadow_note(const Evidence& evidence, SymbolId id) {
-  const ObjectFacts& object = evidence.object(id.in);
-  const std::string_view name = object.name(evidence.symbol(id));
+void note_shadow(const Evidence& evidence, Site& site) {
+  if (!site.id.valid() || site.device.in.valid()) return;
+  const ObjectFacts& object = evidence.object(site.id.in);
+  const Symbol& host = evidence.symbol(site.id);
+  if (!host.defined()) return;
+  const std::string_view name = object.name(host);
   for (const auto& [image, symbols] : object.device.decoded) {
     for (const DeviceSymbol& symbol : symbols.symbols) {
       if (!symbol.defined || symbol.kind != DeviceSymbolKind::Variable || symbols.name(symbol) != name) continue;
-      return "host shadow of a " + kind_phrase(symbol);
+      site.notes.insert(site.notes.begin(), "host shadow of a " + kind_phrase(symbol));
+      return;
     }
   }
-  return {};
 }
 
 bool refuses_lto_ir(const LinkJob& job) { return job.device && job.scope.command && !job.device->lto; }

@@ -17,8 +17,9 @@ Site make_device_site(const Evidence& evidence, DeviceSymbolId id, Role role);
 /// "__constant__ variable", "kernel"; "symbol" where it isn't known.
 std::string kind_phrase(const DeviceSymbol& symbol);
 
-/// "host shadow of a __constant__ variable" for a host symbol that nvcc made for a device symbol; else empty.
-std::string shadow_note(const Evidence& evidence, SymbolId id);
+/// Adds "host shadow of a __constant__ variable" where the site is a host symbol that nvcc made for a device symbol, as
+/// far as images are decoded.
+void note_shadow(const Evidence& evidence, Site& site);
 
 /// A command whose nvlink refuses LTO-IR, because it has no -dlto.
 bool refuses_lto_ir(const LinkJob& job);

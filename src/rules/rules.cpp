@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "elfaudit/error.hpp"
-#include "rules/device_rules.hpp"
 #include "support/strings.hpp"
 
 namespace elfaudit {
@@ -178,7 +177,6 @@ Site make_site(const Evidence& evidence, SymbolId id, Role role) {
   site.size = symbol.size;
   if (object.origin.bytecode)
     site.notes.emplace_back(object.lto.compiler == LtoCompiler::Gcc ? "GCC's bytecode" : "LLVM bitcode");
-  if (std::string shadow = shadow_note(evidence, id); !shadow.empty()) site.notes.push_back(std::move(shadow));
   note_extraction(evidence, id.in, site);
   return site;
 }

@@ -53,3 +53,12 @@ def test_two_objects(bench, kind):
     bench.sh(f"cp {kind}.o other.o")
     symbols = {symbol for symbol, _ in agree(bench, f"-e 0 {kind}.o other.o {kind}-link.o").duplicates}
     assert ("library_state" in symbols) == (kind not in ("inline", "static"))
+
+
+@pytest.mark.parametrize("kind, rule", [("constant", "duplicate-definition"), ("managed", "divergent-definition")])
+def test_each_finding_about_a_shadow_says_so(bench, kind, rule):
+    user = "uses.o" if rule == "duplicate-definition" else "common.o"
+    document = bench.audit("check", "--format", "json", "--", "ld.bfd", "-e", "0", user, f"lib{kind}.a", "-o", "out").json()
+    found = [f for f in document["findings"] if f["rule"] == rule and f["symbol"] == "library_state"]
+    notes = [note for site in found[0]["sites"] if site["path"] == f"lib{kind}.a" for note in site["notes"]]
+    assert notes[0] == f"host shadow of a __{kind}__ variable", found
