@@ -343,9 +343,19 @@ FileProbe probe_file(const std::string& path) {
   return known != memory->known_.end() ? known->second : memory->known_.emplace(path, look_into(path)).first->second;
 }
 
+const FileProbe* ProbeMemory::packed(const LinkInput& input) {
+  if (current == nullptr) return nullptr;
+  const auto pack = current->known_.find(input.facts);
+  if (pack == current->known_.end()) return nullptr;
+  const std::vector<FileProbe>& objects = pack->second.packed;
+  const auto found = std::ranges::lower_bound(objects, input.facts_offset, {}, &FileProbe::facts_offset);
+  return found != objects.end() && found->facts_offset == input.facts_offset ? &*found : nullptr;
+}
+
 FileProbe probe_input(const LinkInput& input) {
-  if (input.facts_size != 0) return probe_facts(input.facts, input.facts_offset);
-  return probe_file(input.facts.empty() ? input.path : input.facts);
+  if (input.facts_size == 0) return probe_file(input.facts.empty() ? input.path : input.facts);
+  const FileProbe* known = ProbeMemory::packed(input);
+  return known != nullptr ? *known : probe_facts(input.facts, input.facts_offset);
 }
 
 bool is_package(const std::string& path) {

@@ -93,6 +93,10 @@ class ProbeMemory {
 
  private:
   friend FileProbe probe_file(const std::string& path);
+  friend FileProbe probe_input(const LinkInput& input);
+  /// What is remembered of an object in a pack.
+  static const FileProbe* packed(const LinkInput& input);
+
   static thread_local ProbeMemory* current;
   std::unordered_map<std::string, FileProbe> known_;
 };

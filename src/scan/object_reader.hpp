@@ -202,7 +202,14 @@ class HashedNames {
 std::optional<ObjectFacts> read_ordinary_object(ObjectImage& image, const Origin& origin,
                                                 const HashedNames* only = nullptr);
 
-/// The same from facts, with every mention. False when that is impossible: shared objects, symbol versions.
-bool summarize_facts(const ObjectFacts& facts, ObjectSummary& summary);
+/// What summarize_object() says, from facts. `what`: Stakes, or every mention. False when that is impossible: shared
+/// objects, symbol versions.
+bool summarize_facts(const ObjectFacts& facts, SummaryOf what, ObjectSummary& summary);
+
+/// Leaves out of the facts of a relocatable object what read_ordinary_object() leaves out.
+void keep_only(const HashedNames& names, ObjectFacts& facts);
+
+/// Leaves them all out, and gives the memory back.
+void drop_names(ObjectFacts& facts);
 
 }  // namespace elfaudit

@@ -12,7 +12,9 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "elf/bytecode.hpp"
@@ -56,6 +58,12 @@ constexpr auto kThird = [] {
   third['n'] = 3;
   return third;
 }();
+
+/// "_end", "__start_x", "etext": nearly all that linkers define begin with an underscore, as mangled names do.
+bool may_be_linkers(std::string_view name) {
+  if (name.starts_with('_')) return !name.starts_with("_Z");
+  return name.starts_with('.') || name == "end" || name == "edata" || name == "etext";
+}
 
 void clear(ObjectSummary& summary) {
   summary.mentions.clear();
@@ -281,12 +289,6 @@ class SummaryReader : ObjectTables {
     note_data(entry, {name, hash.length}, hash.hash);
   }
 
-  /// "_end", "__start_x", "etext": nearly all that linkers define begin with an underscore, as mangled names do.
-  static bool may_be_linkers(std::string_view name) {
-    if (name.starts_with('_')) return !name.starts_with("_Z");
-    return name.starts_with('.') || name == "end" || name == "edata" || name == "etext";
-  }
-
   bool check_symbols() const {
     MentionKind kind = MentionKind::Needed;
     return for_each_global([&](RawSymbol entry) { return entry.binding() == STB_LOCAL || classify(entry, kind); });
@@ -506,10 +508,8 @@ class FactsReader : ObjectTables {
   std::vector<std::uint32_t> place_;     ///< by section: kUnused, kUsed, then into ObjectFacts::sections
 };
 
-MentionKind kind_of(const ObjectFacts& facts, const Symbol& symbol) {
-  if (!symbol.defined()) return symbol.weak() ? MentionKind::WeakNeeded : MentionKind::Needed;
-  if (symbol.common()) return MentionKind::Common;
-  if (symbol.weak()) return MentionKind::Defined;
+/// Of a definition in a section, weak or not.
+MentionKind strong_kind(const ObjectFacts& facts, const Symbol& symbol) {
   if (symbol.section == kNone) return MentionKind::Strong;
   const Section& section = facts.sections[symbol.section];
   if (section.excluded) return MentionKind::Conditional;
@@ -517,6 +517,55 @@ MentionKind kind_of(const ObjectFacts& facts, const Symbol& symbol) {
   const Group& group = facts.groups[section.group];
   return !group.linkonce && facts.text(group.signature) == facts.name(symbol) ? MentionKind::OwnGroup
                                                                               : MentionKind::Conditional;
+}
+
+MentionKind kind_of(const ObjectFacts& facts, const Symbol& symbol) {
+  if (!symbol.defined()) return symbol.weak() ? MentionKind::WeakNeeded : MentionKind::Needed;
+  if (symbol.common()) return MentionKind::Common;
+  return symbol.weak() ? MentionKind::Defined : strong_kind(facts, symbol);
+}
+
+/// SummaryReader::stake_kind() has the reasons.
+MentionKind stake_kind_of(const ObjectFacts& facts, const Symbol& symbol) {
+  if (!symbol.defined()) return kind_of(facts, symbol);
+  const bool plain = symbol.placement == Placement::InSection && symbol.type != SymbolType::IndirectFunction;
+  const MentionKind kind = plain ? strong_kind(facts, symbol) : MentionKind::Conditional;
+  if (kind == MentionKind::OwnGroup) return symbol.weak() ? kind : MentionKind::Conditional;
+  return kind == MentionKind::Strong && symbol.weak() ? MentionKind::Defined : kind;
+}
+
+bool is_exported(const Symbol& symbol) {
+  return symbol.defined() && symbol.binding == Binding::Global && symbol.visibility == Visibility::Default;
+}
+
+/// Hashes names of facts, which don't end with the NUL that is looked for.
+class NameHasher {
+ public:
+  std::uint64_t hash(std::string_view name) {
+    name_ = name;
+    return hash_name(name_.c_str(), end()).hash;
+  }
+  /// Of the same name.
+  std::uint32_t start() const { return hash_start(name_.c_str(), end()); }
+
+ private:
+  const char* end() const { return name_.c_str() + name_.size() + 1; }
+
+  std::string name_;
+};
+
+/// As SummaryReader::note_odd_signatures().
+void note_odd_signatures(const ObjectFacts& facts, NameHasher& hasher, ObjectSummary& summary) {
+  std::vector<bool> named_after_own(facts.groups.size());
+  for (const Symbol& symbol : facts.symbols) {
+    const std::uint32_t group = symbol.section == kNone ? kNone : facts.sections[symbol.section].group;
+    if (group != kNone && facts.text(facts.groups[group].signature) == facts.name(symbol))
+      named_after_own[group] = true;
+  }
+  for (std::size_t group = 0; group < facts.groups.size(); ++group)
+    if (!named_after_own[group])
+      summary.mentions.push_back(
+          make_entry(hasher.hash(facts.text(facts.groups[group].signature)), MentionKind::Conditional, false));
 }
 
 }  // namespace
@@ -545,25 +594,61 @@ std::optional<ObjectFacts> read_ordinary_object(ObjectImage& image, const Origin
   return facts;
 }
 
-bool summarize_facts(const ObjectFacts& facts, ObjectSummary& summary) {
+bool summarize_facts(const ObjectFacts& facts, SummaryOf what, ObjectSummary& summary) {
   if (facts.kind != ObjectKind::Relocatable) return false;
-  summary.machine = facts.machine;
+  const bool stakes = what == SummaryOf::Stakes;
+  const auto is_linkonce = [](const Group& group) { return group.linkonce; };
+  if (stakes && (facts.lto.compiler != LtoCompiler::None || std::ranges::any_of(facts.groups, is_linkonce)))
+    return false;
   clear(summary);
+  summary.machine = facts.machine;
   summary.has_device_code = facts.has_device_code;
-  std::string name;  // with the NUL that hash_name() looks for
+  summary.rest.groups = !facts.groups.empty();
+  summary.rest.open_locals = facts.has_open_locals;
+  NameHasher hasher;
+  if (stakes) note_odd_signatures(facts, hasher, summary);
   for (const Symbol& symbol : facts.symbols) {
     if (!symbol.version.empty()) return false;
-    name = facts.name(symbol);
-    const char* end = name.c_str() + name.size() + 1;
+    const std::string_view name = facts.name(symbol);
+    const std::uint64_t hash = hasher.hash(name);
     const bool is_thread_local = symbol.type == SymbolType::Tls;
-    if (is_thread_local) summary.thread_local_starts.push_back(hash_start(name.c_str(), end));
-    const MentionKind kind = kind_of(facts, symbol);
-    if (may_want(kind)) summary.wanted_ends.push_back(hash_end(name.c_str(), name.size()));
-    summary.mentions.push_back(make_entry(hash_name(name.c_str(), end).hash, kind, is_thread_local));
+    if (is_thread_local) summary.thread_local_starts.push_back(hasher.start());
+    const MentionKind kind = stakes ? stake_kind_of(facts, symbol) : kind_of(facts, symbol);
+    if (may_want(kind)) summary.wanted_ends.push_back(hash_end(name.data(), name.size()));
+    const bool linkers = stakes && may_be_linkers(name);
+    summary.rest.exports |= is_exported(symbol);
+    summary.mentions.push_back(make_entry(hash, linkers ? MentionKind::Conditional : kind, is_thread_local));
     if (may_be_merged(kind) && has_compared_size(symbol, name))
-      summary.data.push_back(make_data(hash_name(name.c_str(), end).hash, symbol.size, place_of_data(facts, symbol)));
+      summary.data.push_back(make_data(hash, symbol.size, place_of_data(facts, symbol)));
   }
   return true;
+}
+
+void keep_only(const HashedNames& names, ObjectFacts& facts) {
+  NameHasher hasher;
+  std::erase_if(facts.symbols, [&](const Symbol& symbol) {
+    if (names.contains(hasher.hash(facts.name(symbol)))) return false;
+    facts.lacks_symbols = true;
+    facts.lacks_exports |= is_exported(symbol);
+    return true;
+  });
+  std::string kept;
+  const auto keep = [&](Text& text) {
+    const auto at = static_cast<std::uint32_t>(kept.size());
+    kept.append(facts.text(text)).push_back('\0');
+    text.offset = at;
+  };
+  for (Symbol& symbol : facts.symbols) keep(symbol.name);
+  for (Section& section : facts.sections) keep(section.name);
+  for (Group& group : facts.groups) keep(group.signature);
+  facts.strings = std::move(kept);
+  facts.symbols.shrink_to_fit();
+}
+
+void drop_names(ObjectFacts& facts) {
+  // Assigning an empty one would keep the room.
+  const auto release = [](auto&... containers) { (std::decay_t<decltype(containers)>().swap(containers), ...); };
+  release(facts.symbols, facts.sections, facts.groups, facts.strings, facts.places);
 }
 
 }  // namespace elfaudit

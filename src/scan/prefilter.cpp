@@ -177,12 +177,6 @@ void make_thin(ObjectFacts& object, Summarized summarized) {
   object.has_device_code = summarized.has_device_code;
 }
 
-/// Assigning an empty one would keep the room.
-template <class... Containers>
-void release(Containers&... containers) {
-  (Containers().swap(containers), ...);
-}
-
 class PrefilterRun {
  public:
   /// `inputs`: what the paths are of, where that is known.
@@ -301,9 +295,9 @@ class PrefilterRun {
   bool add_facts(std::uint32_t input, Worker& worker) {
     for (std::uint32_t o = 0; o < out_[input].objects.size(); ++o) {
       ObjectFacts& object = out_[input].objects.edit()[o];
-      if (object.nested || !summarize_facts(object, worker.summary)) return false;
+      if (object.nested || !summarize_facts(object, SummaryOf::Everything, worker.summary)) return false;
       add_loose_mentions({input, o}, worker);
-      release(object.symbols, object.sections, object.groups, object.strings, object.places);
+      drop_names(object);
     }
     return true;
   }

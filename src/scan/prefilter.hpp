@@ -26,7 +26,7 @@
 // So it is strong definitions whose names are hashed, and what is thread-local; of the other names the first 32
 // bytes are, to see that none of them is a thread-local one's (prefilter.hpp).
 //
-// The objects of a link command that makes a program are read with only those names that are at stake. The others have
+// The objects of a link command that makes a program, or their facts, are read with only those names that are at stake. The others have
 // one strong definition or COMDAT or plain weak ones alone, alike if they are data, in objects that are linked for sure,
 // and no file of another
 // kind, no option and no linker has a name like that: whatever the linker's rules, they are defined, nothing is in their

@@ -101,8 +101,7 @@ class LinkScan {
     for (const LinkInput& input : job_.inputs) ++named[input.path];
     for (std::size_t i = 0; i < job_.inputs.size(); ++i) {
       const LinkInput& input = job_.inputs[i];
-      const bool special =
-          input.just_symbols || input.lazy || input.device_only || input.binary || !input.facts.empty();
+      const bool special = input.just_symbols || input.lazy || input.device_only || input.binary;
       const bool archive = input.path.ends_with(".a");
       archives_ += archive ? 1 : 0;
       if (!special && !archive && named[input.path] == 1) loose_.push_back(i);
@@ -111,6 +110,7 @@ class LinkScan {
 
   /// Those that are not plain objects are left out of loose_.
   void sum_up() {
+    out_.resize(job_.inputs.size());
     std::vector<char> plain(loose_.size());
     for_each_parallel(loose_.size(), grain(), [&](std::size_t n) {
       if (!stop_) plain[n] = sum_up(loose_[n], workers_.local()) ? 1 : 0;
@@ -122,19 +122,45 @@ class LinkScan {
   }
 
   bool sum_up(std::size_t i, Worker& worker) {
+    if (is_facts(i)) return sum_up_facts(i, worker);
     try {
       std::uint64_t size = 0;
       const FileDescriptor fd = open_for_reading(job_.inputs[i].path.c_str(), &size);
       ObjectImage image(fd.get(), 0, size, worker.buffer);
       if (!summarize_object(image, SummaryOf::Stakes, worker.summary)) return false;
-      if (worker.summary.has_device_code) stop_ = true;  // its names are nvlink's too
-      worker.counter.add({static_cast<std::uint32_t>(i), 0}, worker.summary.mentions);
-      worker.data.add(worker.summary.data);
-      note_plain(plain_[i], size, worker);
+      add_summary(i, size, worker);
       return true;
     } catch (const InputError&) {
       return false;  // reported where it is scanned
     }
+  }
+
+  bool is_facts(std::size_t i) const { return !job_.inputs[i].facts.empty(); }
+
+  static bool is_object(const InputFacts& facts) {
+    return facts.kind == InputKind::Object && facts.objects.size() == 1 && facts.errors.empty();
+  }
+
+  /// Of an object that need not be read again what is left is kept.
+  bool sum_up_facts(std::size_t i, Worker& worker) {
+    InputFacts facts = scan_facts(job_.inputs[i], job_.lto);
+    if (!is_object(facts)) return false;
+    ObjectFacts& object = facts.objects.edit().front();
+    if (!summarize_facts(object, SummaryOf::Stakes, worker.summary)) return false;
+    add_summary(i, object.origin.size, worker);
+    if (plain_[i].reader == nullptr) return true;
+    object.lacks_symbols = !object.symbols.empty();
+    object.lacks_exports = worker.summary.rest.exports;
+    drop_names(object);
+    out_[i] = std::move(facts);
+    return true;
+  }
+
+  void add_summary(std::size_t i, std::uint64_t size, Worker& worker) {
+    if (worker.summary.has_device_code) stop_ = true;  // its names are nvlink's too
+    worker.counter.add({static_cast<std::uint32_t>(i), 0}, worker.summary.mentions);
+    worker.data.add(worker.summary.data);
+    note_plain(plain_[i], size, worker);
   }
 
   static void note_plain(Plain& plain, std::uint64_t size, Worker& worker) {
@@ -156,7 +182,6 @@ class LinkScan {
       others.inputs.push_back(job_.inputs[i]);
     }
     std::vector<InputFacts> facts = scan(others, 0, ArchiveReading::Index);
-    out_.resize(job_.inputs.size());
     for (std::size_t n = 0; n < places.size(); ++n) {
       out_[places[n]] = std::move(facts[n]);
       mention_names(out_[places[n]]);
@@ -229,8 +254,20 @@ class LinkScan {
   }
 
   void read_objects() {
-    for_each_parallel(loose_.size(), grain(),
-                      [&](std::size_t n) { out_[loose_[n]] = read_object_file(loose_[n], workers_.local()); });
+    for_each_parallel(loose_.size(), grain(), [&](std::size_t n) { read_object(loose_[n], workers_.local()); });
+  }
+
+  void read_object(std::size_t i, Worker& worker) {
+    if (!is_facts(i))
+      out_[i] = read_object_file(i, worker);
+    else if (may_matter(plain_[i]))
+      out_[i] = read_facts(i);
+  }
+
+  InputFacts read_facts(std::size_t i) const {
+    InputFacts facts = scan_facts(job_.inputs[i], job_.lto);
+    if (is_object(facts)) keep_only(*at_stake_, facts.objects.edit().front());
+    return facts;
   }
 
   InputFacts read_object_file(std::size_t i, Worker& worker) const {
@@ -257,11 +294,16 @@ class LinkScan {
     return facts;
   }
 
+  /// May a name of it be at stake?
+  bool may_matter(const Plain& plain) const {
+    return plain.reader == nullptr ||
+           stake_keys_->any_of(std::span(plain.reader->keys).subspan(plain.first_key, plain.keys));
+  }
+
   /// What read_ordinary_object() would say of an object of which no name is at stake. Nothing: one may be.
   std::optional<ObjectFacts> without_names(std::size_t i) const {
     const Plain& plain = plain_[i];
-    if (plain.reader == nullptr) return {};
-    if (stake_keys_->any_of(std::span(plain.reader->keys).subspan(plain.first_key, plain.keys))) return {};
+    if (may_matter(plain)) return {};
     const std::string& path = job_.inputs[i].path;
     ObjectFacts object;
     object.origin = {path, {}, path, 0, plain.size};
