@@ -22,6 +22,7 @@ set(CPACK_COMPONENTS_ALL program cmake interface)
 
 set(CPACK_DEBIAN_TOOL_PACKAGE_NAME elfaudit)
 set(CPACK_DEBIAN_TOOL_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_TOOL_PACKAGE_RECOMMENDS "libarchive13 | libarchive13t64")  # loaded by its soname, for .deb files
 set(CPACK_COMPONENT_TOOL_DESCRIPTION "Reads objects, archives, shared objects, wheels and whole link commands, and
 says before the link what the linker will reject: duplicate and undefined
 symbols, mismatched versions and device code, with the header and line that

@@ -36,6 +36,7 @@ struct Package {
                                          ///< Origin::entry and InputFacts::entry the entry that holds it
   std::vector<InputError> errors;        ///< of the package as a whole; a file's are in InputFacts::errors
   std::vector<std::string> leads_out{};  ///< of a directory: links in it to folders elsewhere, which are not followed
+  std::vector<std::string> debs{};       ///< of a directory: Debian packages in it, which an audit doesn't open
 
   /// Objects in a directory: a link would combine them, an audit of the directory doesn't.
   std::size_t unlinked_objects() const;

@@ -211,12 +211,16 @@ namespace {
 struct ListedFiles {
   std::vector<std::string> files;
   std::vector<std::string> packages;  ///< wheels and directories
+  std::vector<std::string> debs;      ///< Debian packages
 };
 
 ListedFiles files_of(const std::vector<std::string>& words) {
   ListedFiles listed;
   for (std::string& path : expand_response_files(words))
-    (is_package(path) ? listed.packages : listed.files).push_back(std::move(path));
+    (is_package(path)          ? listed.packages
+     : is_debian_package(path) ? listed.debs
+                               : listed.files)
+        .push_back(std::move(path));
   return listed;
 }
 
@@ -239,9 +243,10 @@ class ErrorsOnce {
   std::unordered_set<std::string> seen_;
 };
 
-/// Their files follow the others.
-void take_packages(std::vector<Package> packages, Listing& listing) {
+/// Their files follow the others. `debs`: those in directories are added.
+void take_packages(std::vector<Package> packages, Listing& listing, std::vector<std::string>& debs) {
   for (Package& package : packages) {
+    debs.insert(debs.end(), package.debs.begin(), package.debs.end());
     listing.errors.insert(listing.errors.end(), package.errors.begin(), package.errors.end());
     std::move(package.files.begin(), package.files.end(), std::back_inserter(listing.inputs));
   }
@@ -260,7 +265,14 @@ Listing list(const std::vector<std::string>& files, const ListOptions& options) 
   listing.options = options;
   const ListedFiles listed = files_of(files);
   listing.inputs = scan_files(listed.files, options.jobs);
-  take_packages(read_packages(listed.packages, options.jobs), listing);
+  std::vector<std::string> debs = listed.debs;
+  take_packages(read_packages(listed.packages, options.jobs), listing, debs);
+  with_threads(options.jobs, [&] {
+    for (Deb& deb : read_debs(debs)) {
+      listing.errors.insert(listing.errors.end(), deb.errors.begin(), deb.errors.end());
+      std::move(deb.files.begin(), deb.files.end(), std::back_inserter(listing.inputs));
+    }
+  });
   if (options.reads_images()) decode_all(listing.inputs, options.jobs);
   ErrorsOnce errors;
   add_members_and_errors(listing, errors);
@@ -306,6 +318,18 @@ class PartByPart {
     give(content.errors);
     read_files(content.files);
     for (const std::string& wheel : content.wheels) read_one_wheel(wheel);
+    read_debs(content.debs);
+  }
+
+  void read_debs(std::span<const std::string> paths) {
+    while (!paths.empty()) {
+      const std::size_t count = count_at_once(paths);
+      for (Deb& deb : elfaudit::read_debs(paths.first(count))) {
+        give(deb.errors);
+        give(std::move(deb.files));
+      }
+      paths = paths.subspan(count);
+    }
   }
 
  private:
@@ -342,6 +366,7 @@ void list_each(const std::vector<std::string>& files, const ListOptions& options
     PartByPart parts(options, take);
     parts.read_files(listed.files);
     for (const std::string& package : listed.packages) parts.read_package(package);
+    parts.read_debs(listed.debs);
   });
 }
 

@@ -157,7 +157,7 @@ CLI::App* add_list_of(CLI::App& list, Request& request, ListWhat what, const cha
   CLI::App* command = list.add_subcommand(name, says);
   command
       ->add_option("files", request.files,
-                   "objects, archives, shared objects, .cubin and .fatbin files, wheels, directories")
+                   "objects, archives, shared objects, .cubin and .fatbin files, wheels, Debian packages, directories")
       ->required()
       ->option_text("FILE...");
   add_format(*command, request, {"text", "json", "jsonl"});

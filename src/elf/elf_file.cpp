@@ -27,6 +27,7 @@
 #include "elfaudit/error.hpp"
 #include "elfaudit/origin.hpp"
 #include "support/bytes.hpp"
+#include "support/deb_file.hpp"
 #include "support/file.hpp"
 #include "target/machine_traits.hpp"
 
@@ -287,7 +288,7 @@ ElfFile ElfFile::open(const Origin& origin) {
     return file;
   }
   if (!origin.entry.empty()) {
-    Buffer content = read_zip_entry(origin.bytes_path, origin.entry);
+    Buffer content = read_packed_entry(origin.bytes_path, origin.entry);
     ElfFile file = open(origin, image(origin, content.bytes()));
     file.content_ = std::move(content);
     return file;

@@ -364,4 +364,12 @@ bool is_package(const std::string& path) {
   return S_ISDIR(info.st_mode) || (S_ISREG(info.st_mode) && (path.ends_with(".whl") || is_readable_wheel(path)));
 }
 
+bool is_debian_package(const std::string& path) {
+  try {
+    return kind_of_open_file(path, open_for_reading(path.c_str())) == FileKind::DebianPackage;
+  } catch (const InputError&) {
+    return false;  // reported where it is read
+  }
+}
+
 }  // namespace elfaudit

@@ -105,4 +105,7 @@ class ProbeMemory {
 /// file called *.whl, which then may turn out to be unreadable. Never throws.
 bool is_package(const std::string& path);
 
+/// By its first bytes. Never throws.
+bool is_debian_package(const std::string& path);
+
 }  // namespace elfaudit

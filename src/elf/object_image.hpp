@@ -16,14 +16,14 @@
 #include "elfaudit/error.hpp"
 #include "elfaudit/origin.hpp"
 #include "support/bytes.hpp"
+#include "support/deb_file.hpp"
 #include "support/file.hpp"
-#include "support/zip_file.hpp"
 
 namespace elfaudit {
 
-// --- The bytes of objects, files, members and what is in wheels, for a run of questions about them.
+// --- The bytes of objects, files, members and what is in packages, for a run of questions about them.
 
-/// Maps each file once, and decompresses each entry of a wheel once. The spans it hands out live as long as it does.
+/// Maps each file once, and decompresses each entry of a package once. The spans it hands out live as long as it does.
 /// For one thread.
 class ObjectBytes {
  public:
@@ -46,7 +46,7 @@ class ObjectBytes {
 
   std::span<const std::byte> entry(const std::string& wheel, const std::string& name) {
     auto found = entries_.find({wheel, name});
-    if (found == entries_.end()) found = entries_.emplace(std::pair(wheel, name), read_zip_entry(wheel, name)).first;
+    if (found == entries_.end()) found = entries_.emplace(std::pair(wheel, name), read_packed_entry(wheel, name)).first;
     return found->second.bytes();
   }
 

@@ -1,4 +1,4 @@
-// Walks folders, and reads wheels and what else ships in them.
+// Walks folders, and reads wheels, Debian packages and what else ships in them.
 
 #include "package/packages.hpp"
 
@@ -10,9 +10,11 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -24,12 +26,12 @@
 #include "elfaudit/link_job.hpp"
 #include "input/build/build_plan.hpp"
 #include "scan/scan.hpp"
+#include "support/deb_file.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"
 #include "support/threads.hpp"
-#include "support/zip_file.hpp"
 
 namespace elfaudit {
 
@@ -262,6 +264,42 @@ Package read_wheel(const std::string& path, unsigned jobs) {
   }
 }
 
+// --- Debian packages.
+
+namespace {
+
+void read_entry(DebFile& package, const std::string& path, const DebFile::Entry& entry, Deb& deb) {
+  try {
+    if (!entry.damage.empty()) throw InputError(path, entry.name, 0, entry.damage);
+    std::array<std::byte, kMagicSize> magic;
+    const std::span head(magic.data(), package.read(magic));
+    if (!is_scanned(file_kind(head))) return;
+    const Buffer content = package.read_rest(head);
+    deb.files.push_back(scan_wheel_entry(path, entry.name, content.bytes()));
+  } catch (const InputError& error) {
+    deb.errors.push_back(error);
+  }
+}
+
+Deb read_deb(const std::string& path) {
+  Deb deb;
+  try {
+    DebFile package(path);
+    while (const DebFile::Entry* entry = package.next()) read_entry(package, path, *entry, deb);
+  } catch (const InputError& error) {
+    deb.errors.push_back(error);
+  }
+  return deb;
+}
+
+}  // namespace
+
+std::vector<Deb> read_debs(std::span<const std::string> paths) {
+  std::vector<Deb> debs(paths.size());
+  for_each_parallel(paths.size(), 1, [&](std::size_t i) { debs[i] = read_deb(paths[i]); });
+  return debs;
+}
+
 // --- Folders.
 
 namespace {
@@ -295,6 +333,7 @@ class DirectoryWalk {
     for (const auto& [identity, candidate] : files_) look_at(candidate.path);
     std::sort(found_.files.begin(), found_.files.end());
     std::sort(found_.wheels.begin(), found_.wheels.end());
+    std::sort(found_.debs.begin(), found_.debs.end());
   }
 
  private:
@@ -367,6 +406,8 @@ class DirectoryWalk {
       const FileKind kind = kind_of_open_file(path, open_for_reading(path.c_str()));
       if (is_scanned(kind))
         found_.files.push_back(path);
+      else if (kind == FileKind::DebianPackage)
+        found_.debs.push_back(path);
       else if (path.ends_with(".whl") || is_readable_wheel(path))
         found_.wheels.push_back(path);
     } catch (const InputError& error) {
@@ -387,8 +428,8 @@ DirectoryContent walk_directory(const std::string& directory) {
   DirectoryContent found;
   DirectoryWalk(found).run(directory);
   // Somebody expected something there: a build that left nothing behind is not clean.
-  if (found.files.empty() && found.wheels.empty() && found.errors.empty())
-    found.errors.emplace_back(directory, "contains no object, archive, shared object, program or wheel");
+  if (found.files.empty() && found.wheels.empty() && found.debs.empty() && found.errors.empty())
+    found.errors.emplace_back(directory, "contains no object, archive, shared object, program or package");
   return found;
 }
 
@@ -423,7 +464,10 @@ Package read_directory(const std::string& path, std::vector<std::string>& wheels
   package.kind = PackageKind::Directory;
   package.path = path;
   package.errors = std::move(content.errors);
+  if (content.files.empty() && content.wheels.empty() && package.errors.empty())
+    package.errors.emplace_back(path, "contains Debian packages alone: unpack them (dpkg-deb -x)");
   package.leads_out = std::move(content.leads_out);
+  package.debs = std::move(content.debs);
   LinkJob job;
   for (const std::string& file : content.files) job.inputs.push_back({file, file});
   package.files = scan(job, jobs);
@@ -448,17 +492,15 @@ bool is_packed(std::string_view entry) {
   return false;
 }
 
-/// Empty when a wheel holds no such entry.
+/// Empty when a wheel or a directory holds nothing like that.
 std::string packed_entries(const Package& package) {
   constexpr std::size_t kMostNamed = 3;
-  std::string named;
-  std::size_t count = 0;
-  for (const std::string& entry : package.wheel.entries) {
-    if (!is_packed(entry)) continue;
-    if (++count <= kMostNamed) named += (named.empty() ? "" : ", ") + entry;
-  }
-  if (count > kMostNamed) named += fmt::format(" and {} more", count - kMostNamed);
-  return named;
+  std::vector<std::string> packed = package.debs;
+  std::ranges::copy_if(package.wheel.entries, std::back_inserter(packed), is_packed);
+  const std::size_t named = std::min(packed.size(), kMostNamed);
+  const std::string names =
+      fmt::format("{}", fmt::join(packed.begin(), packed.begin() + static_cast<std::ptrdiff_t>(named), ", "));
+  return named == packed.size() ? names : fmt::format("{} and {} more", names, packed.size() - named);
 }
 
 /// Empty when no link leads out of the folder.

@@ -1,7 +1,8 @@
-// Wheels and directories -> packages. A wheel is read in place: nothing is unpacked to disk, and of its content only
-// one file per thread is in memory at a time.
+// Wheels, directories and Debian packages -> packages. Those that are files are read in place: nothing is unpacked to disk,
+// and of their content only one file per thread is in memory at a time.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ std::vector<Package> read_packages(const std::vector<std::string>& paths, unsign
 struct DirectoryContent {
   std::vector<std::string> files;      ///< ELF files, archives, cubins and fatbins
   std::vector<std::string> wheels;     ///< for these see is_package()
+  std::vector<std::string> debs;       ///< Debian packages
   std::vector<InputError> errors;      ///< what could not be looked at; there is nothing
   std::vector<std::string> leads_out;  ///< symbolic links to directories that are not in or below it
 };
@@ -67,5 +69,14 @@ WheelFacts read_wheel_text(std::string_view path, std::string_view wheel, std::s
 
 /// Reads the wheel at `path`. Never throws for what it finds in it.
 Package read_wheel(const std::string& path, unsigned jobs);
+
+/// The ELF files and archives of a Debian package, in its order. Origins are as those of wheels.
+struct Deb {
+  std::vector<InputFacts> files;
+  std::vector<InputError> errors;  ///< of the package as a whole, and of entries that could not be read
+};
+
+/// Those at `paths`, in that order, on the threads of the caller. Never throws for what it finds.
+std::vector<Deb> read_debs(std::span<const std::string> paths);
 
 }  // namespace elfaudit

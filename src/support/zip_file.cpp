@@ -3,7 +3,6 @@
 
 #include "support/zip_file.hpp"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -18,6 +17,7 @@
 #include "elfaudit/error.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
+#include "support/shared_library.hpp"
 
 namespace elfaudit {
 
@@ -51,45 +51,30 @@ const Libzip* libzip(const char*& why);
 
 struct Loaded {
   Libzip functions{};
-  std::string error;
+  SharedLibrary library{ELFAUDIT_LIBZIP};
 
   Loaded() {
-    void* library = ::dlopen(ELFAUDIT_LIBZIP, RTLD_NOW | RTLD_LOCAL);  // by its soname, never a path of the input's
-    if (library == nullptr) {
-      error = ::dlerror();
-      return;
-    }
-    find(library, functions.open, "zip_open");
-    find(library, functions.discard, "zip_discard");
-    find(library, functions.strerror, "zip_strerror");
-    find(library, functions.error_init_with_code, "zip_error_init_with_code");
-    find(library, functions.error_strerror, "zip_error_strerror");
-    find(library, functions.error_fini, "zip_error_fini");
-    find(library, functions.get_num_entries, "zip_get_num_entries");
-    find(library, functions.get_name, "zip_get_name");
-    find(library, functions.stat_init, "zip_stat_init");
-    find(library, functions.stat_index, "zip_stat_index");
-    find(library, functions.fopen_index, "zip_fopen_index");
-    find(library, functions.fread, "zip_fread");
-    find(library, functions.file_strerror, "zip_file_strerror");
-    find(library, functions.fclose, "zip_fclose");
-  }
-
-  template <class Function>
-  void find(void* library, Function& function, const char* name) {
-    function = reinterpret_cast<Function>(::dlsym(library, name));
-    if (function == nullptr) error = ELFAUDIT_LIBZIP + std::string(" has no ") + name;
+    library.find(functions.open, "zip_open");
+    library.find(functions.discard, "zip_discard");
+    library.find(functions.strerror, "zip_strerror");
+    library.find(functions.error_init_with_code, "zip_error_init_with_code");
+    library.find(functions.error_strerror, "zip_error_strerror");
+    library.find(functions.error_fini, "zip_error_fini");
+    library.find(functions.get_num_entries, "zip_get_num_entries");
+    library.find(functions.get_name, "zip_get_name");
+    library.find(functions.stat_init, "zip_stat_init");
+    library.find(functions.stat_index, "zip_stat_index");
+    library.find(functions.fopen_index, "zip_fopen_index");
+    library.find(functions.fread, "zip_fread");
+    library.find(functions.file_strerror, "zip_file_strerror");
+    library.find(functions.fclose, "zip_fclose");
   }
 };
 
-#endif
-
-#ifdef ELFAUDIT_LIBZIP
-
 const Libzip* libzip(const char*& why) {
   static const Loaded loaded;
-  why = loaded.error.c_str();
-  return loaded.error.empty() ? &loaded.functions : nullptr;
+  why = loaded.library.error().c_str();
+  return loaded.library.error().empty() ? &loaded.functions : nullptr;
 }
 
 #else  // linked in: the machine that the program runs on may have none
@@ -125,29 +110,7 @@ std::string error_text(int code) {
   return text;
 }
 
-/// A name that an installer would not write where it says, or that could write on a terminal. APPNOTE 4.4.17: no
-/// drive, no leading slash, slashes forward.
-std::string name_damage(std::string_view name, const ZipLimits& limits) {
-  if (name.empty()) return "has no name";
-  if (name.size() > limits.name) return fmt::format("has a name of {} bytes", name.size());
-  if (name.front() == '/') return "has an absolute path";
-  if (name.find('\\') != std::string_view::npos) return "has a backslash in its path";
-  for (std::size_t at = 0; at <= name.size();) {
-    const std::size_t end = std::min(name.find('/', at), name.size());
-    if (name.substr(at, end - at) == "..") return "has a path that leads out of the package";
-    at = end + 1;
-  }
-  return {};
-}
-
-bool is_printable(std::string_view name) {
-  return std::none_of(name.begin(), name.end(), [](char c) {
-    const auto u = static_cast<unsigned char>(c);
-    return u < ' ' || u == 0x7f;
-  });
-}
-
-std::string size_damage(const zip_stat_t& stat, const ZipLimits& limits) {
+std::string size_damage(const zip_stat_t& stat, const EntryLimits& limits) {
   if (stat.comp_method == ZIP_CM_STORE && stat.size != stat.comp_size)
     return fmt::format("says {} bytes, but {} are stored", stat.size, stat.comp_size);
   if (stat.size > limits.entry) return fmt::format("would be {} bytes, more than is read of one entry", stat.size);
@@ -169,10 +132,35 @@ constexpr std::string_view kWheelFile = ".dist-info/WHEEL";
 
 }  // namespace
 
+std::string judge_name(std::string& name, std::uint64_t number, const EntryLimits& limits) {
+  const auto is_control = [](char c) {
+    const auto u = static_cast<unsigned char>(c);
+    return u < ' ' || u == 0x7f;
+  };
+  if (std::ranges::any_of(name, is_control)) {
+    name = fmt::format("entry {}", number);
+    return "has control characters in its name";
+  }
+  if (name.empty()) return "has no name";
+  if (name.size() > limits.name) {
+    const std::size_t size = name.size();
+    name.resize(limits.name);
+    return fmt::format("has a name of {} bytes", size);
+  }
+  if (name.front() == '/') return "has an absolute path";
+  if (name.find('\\') != std::string::npos) return "has a backslash in its path";
+  for (std::size_t at = 0; at <= name.size();) {
+    const std::size_t end = std::min(name.find('/', at), name.size());
+    if (std::string_view(name).substr(at, end - at) == "..") return "has a path that leads out of the package";
+    at = end + 1;
+  }
+  return {};
+}
+
 void ZipFile::Closer::operator()(zip_t* zip) const { lib().discard(zip); }
 void ZipFile::FileCloser::operator()(zip_file_t* file) const { lib().fclose(file); }
 
-ZipFile::ZipFile(const std::string& path, const ZipLimits& limits) : path_(path) {
+ZipFile::ZipFile(const std::string& path, const EntryLimits& limits) : path_(path) {
   const std::uint64_t size = file_size(path);
   int code = 0;
   const char* why = nullptr;
@@ -182,7 +170,7 @@ ZipFile::ZipFile(const std::string& path, const ZipLimits& limits) : path_(path)
   read_directory(limits, size);
 }
 
-void ZipFile::read_directory(const ZipLimits& limits, std::uint64_t file_size) {
+void ZipFile::read_directory(const EntryLimits& limits, std::uint64_t file_size) {
   const auto count = static_cast<std::uint64_t>(std::max<zip_int64_t>(0, lib().get_num_entries(zip_.get(), 0)));
   if (count > limits.entries) throw InputError(path_, fmt::format("has {} entries, more than are read", count));
   std::uint64_t stored = 0;
@@ -208,10 +196,10 @@ void ZipFile::read_directory(const ZipLimits& limits, std::uint64_t file_size) {
                    [](const ZipEntry* a, const ZipEntry* b) { return a->name < b->name; });
   for (std::size_t i = 1; i < by_name.size(); ++i)
     if (by_name[i]->name == by_name[i - 1]->name && entries_[by_name[i]->index].damage.empty())
-      entries_[by_name[i]->index].damage = "has the same name as another entry: readers disagree on which one counts";
+      entries_[by_name[i]->index].damage = kNamedAlike;
 }
 
-ZipEntry ZipFile::read_entry(std::uint64_t index, const ZipLimits& limits) const {
+ZipEntry ZipFile::read_entry(std::uint64_t index, const EntryLimits& limits) const {
   ZipEntry entry;
   entry.index = index;
   zip_stat_t stat;
@@ -226,12 +214,7 @@ ZipEntry ZipFile::read_entry(std::uint64_t index, const ZipLimits& limits) const
   entry.name = name;
   entry.size = stat.size;
   entry.stored = stat.comp_size;
-  entry.damage = name_damage(entry.name, limits);
-  if (!is_printable(entry.name)) {
-    entry.name = fmt::format("entry {}", index);
-    entry.damage = "has control characters in its name";
-  }
-  if (entry.name.size() > limits.name) entry.name.resize(limits.name);
+  entry.damage = judge_name(entry.name, index, limits);
   if (entry.damage.empty() && (stat.valid & ZIP_STAT_ENCRYPTION_METHOD) != 0 && stat.encryption_method != ZIP_EM_NONE)
     entry.damage = "is encrypted";
   if (entry.damage.empty()) entry.damage = size_damage(stat, limits);

@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace elfaudit {
@@ -38,8 +39,8 @@ struct ZipEntry {
   bool is_folder() const { return name.ends_with('/'); }
 };
 
-/// What no honest wheel comes near.
-struct ZipLimits {
+/// What no honest wheel or Debian package comes near.
+struct EntryLimits {
   std::uint64_t entries = 500'000;
   std::uint64_t name = 4096;                         ///< bytes: PATH_MAX
   std::uint64_t entry = std::uint64_t{4} << 30;      ///< bytes of one, decompressed; the largest seen is below 2 GiB
@@ -48,12 +49,19 @@ struct ZipLimits {
   std::uint64_t together = std::uint64_t{32} << 30;  ///< bytes of all entries, decompressed
 };
 
+/// Why no entry of that name is read; empty for most. A name that could write on a terminal is replaced by a number. APPNOTE
+/// 4.4.17: no drive, no leading slash, slashes forward.
+std::string judge_name(std::string& name, std::uint64_t number, const EntryLimits& limits);
+
+/// Why the second of two entries is not read.
+constexpr std::string_view kNamedAlike = "has the same name as another entry: readers disagree on which one counts";
+
 /// For one thread.
 class ZipFile {
  public:
   /// Reads the directory. Throws InputError: no zip file, a damaged directory, too many entries, entries that overlap
   /// or are too large together.
-  explicit ZipFile(const std::string& path, const ZipLimits& limits = {});
+  explicit ZipFile(const std::string& path, const EntryLimits& limits = {});
 
   const std::string& path() const { return path_; }
 
@@ -78,8 +86,8 @@ class ZipFile {
   };
   using OpenEntry = std::unique_ptr<zip_file_t, FileCloser>;
 
-  void read_directory(const ZipLimits& limits, std::uint64_t file_size);
-  ZipEntry read_entry(std::uint64_t index, const ZipLimits& limits) const;
+  void read_directory(const EntryLimits& limits, std::uint64_t file_size);
+  ZipEntry read_entry(std::uint64_t index, const EntryLimits& limits) const;
   OpenEntry open(const ZipEntry& entry) const;
   std::size_t read_some(const ZipEntry& entry, zip_file_t* file, std::span<std::byte> into) const;
   [[noreturn]] void fail(const ZipEntry& entry, const std::string& reason) const;

@@ -397,20 +397,3 @@ def test_the_queries_about_wheels_answer(lab, database):
     assert database.sql(query).fetchall() == [("one", "two", "pkg/liba.so")]
     assert [row[:2] for row in database.sql(same_soname).fetchall()] == [("liba.so", 2)]
     assert database.sql(twice).fetchall() == [("one", "pkg/libb.so", "pkg/liba.so", 1, "twice")]
-
-
-@pytest.mark.parametrize("command", [["list", "symbols"], ["list", "needs", "--format", "jsonl"], ["check"]])
-def test_a_debian_package_is_not_passed_over(lab, command):
-    """It is an archive without objects: libzstd1_1.5.4+dfsg2-5_amd64.deb gave no row and exit code 0."""
-    for name in ("debian-binary", "control.tar.xz", "data.tar.xz"):
-        lab.write(name, "2.0\n")
-    lab.sh("ar rc x.deb debian-binary control.tar.xz data.tar.xz")
-    result = lab.audit(*command, "x.deb")
-    assert result.code == 2 and "x.deb: is a Debian package: unpack it (dpkg-deb -x)" in result.out + result.err, result
-
-
-def test_an_archive_whose_first_member_is_called_alike_is_an_archive(lab):
-    lab.cc("debian-binary.o", "int inside;", "gcc")
-    lab.ar("x.a", "debian-binary.o")
-    result = lab.audit("list", "symbols", "x.a")
-    assert result.code == 0 and "inside" in result.out, result

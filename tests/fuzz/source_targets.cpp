@@ -1,5 +1,8 @@
-// C and C++: files, preprocessed text, names (src/locate/source); wheels and their words (src/package).
+// C and C++: files, preprocessed text, names (src/locate/source); wheels and their words, Debian packages (src/package).
 
+#include <fmt/format.h>
+
+#include "elf/file_kind.hpp"
 #include "elfaudit/package.hpp"
 #include "fuzz.hpp"
 #include "locate/source/source.hpp"
@@ -206,6 +209,47 @@ const Registered kWheel({"wheel",
                          wheels(),
                          {"PK\1\2", "PK\3\4", "PK\5\6"},
                          2});
+
+/// Numbers of a header are octal (POSIX pax, "ustar Interchange Format").
+std::string tar(const std::string& name, const std::string& content) {
+  std::string header(512, '\0');
+  const auto put_in = [&](std::size_t at, const std::string& text) { header.replace(at, text.size(), text); };
+  put_in(0, name);
+  put_in(100, "0000644");
+  put_in(124, fmt::format("{:011o}", content.size()));
+  put_in(148, "        0");  // a regular file
+  put_in(257, "ustar");
+  put_in(263, "00");
+  unsigned sum = 0;
+  for (const char c : header) sum += static_cast<unsigned char>(c);
+  put_in(148, fmt::format("{:06o}", sum));
+  const std::string padding((512 - content.size() % 512) % 512, '\0');
+  return header + content + padding + std::string(1024, '\0');
+}
+
+/// deb(5)
+std::string deb(const std::string& data) {
+  std::string bytes = "!<arch>\n";
+  const std::vector<std::pair<std::string, std::string>> members = {
+      {"debian-binary", "2.0\n"}, {"control.tar", ""}, {"data.tar", data}};
+  for (const auto& [name, content] : members)
+    bytes += fmt::format("{:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", name, 0, 0, 0, 100644, content.size()) + content;
+  return bytes;
+}
+
+const Registered kDeb({"deb",
+                       Form::Binary,
+                       [](std::string_view input) {
+                         const std::string path = put("a.deb", input);
+                         static_cast<void>(is_debian_package(path));
+                         const std::vector<std::string> paths = {path, path};
+                         const std::vector<Deb> twice = read_debs(paths);
+                         require(twice[0].files.size() == twice[1].files.size(),
+                                 "a package has the same files when it is read again");
+                       },
+                       {deb(tar("./usr/lib/x.so", object_seeds()[4])), deb(tar("x.o", object_seeds()[0])), deb("")},
+                       {"!<arch>\n", "`\n", "debian-binary ", "data.tar ", "data.tar.xz ", "ustar", "./"},
+                       2});
 
 const Registered kWheelText({"wheel_text",
                              Form::Text,

@@ -3,7 +3,6 @@
 
 #include "locate/dwarf/debug_sections.hpp"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <gelf.h>
 #include <unistd.h>
@@ -25,6 +24,7 @@
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
 #include "support/path.hpp"
+#include "support/shared_library.hpp"
 
 namespace elfaudit::dwarf {
 
@@ -469,16 +469,15 @@ struct DebuginfodClient {
   void* (*begin)() = nullptr;
   int (*find_debuginfo)(void* client, const unsigned char* id, int size, char** path) = nullptr;
   void (*end)(void* client) = nullptr;
+  SharedLibrary library{"libdebuginfod.so.1"};
 
   DebuginfodClient() {
-    void* library = ::dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);  // never a path of the input's
-    if (library == nullptr) return;
-    begin = reinterpret_cast<decltype(begin)>(::dlsym(library, "debuginfod_begin"));
-    find_debuginfo = reinterpret_cast<decltype(find_debuginfo)>(::dlsym(library, "debuginfod_find_debuginfo"));
-    end = reinterpret_cast<decltype(end)>(::dlsym(library, "debuginfod_end"));
+    library.find(begin, "debuginfod_begin");
+    library.find(find_debuginfo, "debuginfod_find_debuginfo");
+    library.find(end, "debuginfod_end");
   }
 
-  bool usable() const { return begin != nullptr && find_debuginfo != nullptr && end != nullptr; }
+  bool usable() const { return library.error().empty(); }
 };
 
 struct Fetched {

@@ -1,0 +1,136 @@
+"""Debian packages: list reads what they install, check doesn't."""
+
+import io
+import json
+import lzma
+import tarfile
+
+import pytest
+
+from elfaudit_test import Lab, SOURCE_DIR, need
+
+need("g++", "gcc", "ar")
+
+DEVICE = SOURCE_DIR / "testdata" / "efa-device" / "prebuilt"
+FILES = {"./usr/lib/libshared.so": "libshared.so", "./usr/lib/libinner.a": "libinner.a", "./usr/share/doc/notes.txt": None}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    lab = Lab(tmp_path_factory.mktemp("deb"))
+    lab.cc("libshared.so", "int exported; extern int elsewhere; int* user() { return &elsewhere; }", "g++ -shared -fPIC")
+    lab.cc("member.o", "int inside;", "gcc")
+    lab.ar("libinner.a", "member.o")
+    return lab
+
+
+def tar_of(lab, files):
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as tar:
+        for name, file in files:
+            data = (lab.path / file).read_bytes() if file else b"no ELF file\n"
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            tar.addfile(entry, io.BytesIO(data))
+    return content.getvalue()
+
+
+def package(lab, name, data, member="data.tar.xz"):
+    """Of an ar archive's members; `data`: of the last one."""
+    lab.write("debian-binary", "2.0\n")
+    lab.write("control.tar", "")
+    (lab.path / member).write_bytes(data)
+    lab.sh(f"rm -f {name} && ar rcS {name} debian-binary control.tar {member}")
+    return name
+
+
+@pytest.mark.parametrize("compression", ["none", "gzip", "xz", "zstd"])
+def test_what_a_package_of_dpkg_installs_is_listed(built, compression):
+    need("dpkg-deb")
+    built.sh("rm -rf tree && mkdir -p tree/DEBIAN tree/usr/lib && cp libshared.so libinner.a tree/usr/lib && ln -s libshared.so tree/usr/lib/link.so")
+    built.write("tree/DEBIAN/control", "Package: x\nVersion: 1\nArchitecture: amd64\nMaintainer: x <x@x>\nDescription: x\n")
+    if built.sh(f"dpkg-deb -Z{compression} --root-owner-group -b tree x.deb >/dev/null 2>&1 || echo no").out:
+        pytest.skip(f"dpkg-deb knows no {compression}")
+    result = built.audit("list", "symbols", "--format", "jsonl", "x.deb")
+    unpacked = built.audit("list", "symbols", "--format", "jsonl", "tree/usr/lib/libinner.a", "tree/usr/lib/libshared.so")
+    rows = [[{k: v for k, v in row.items() if k not in ("input", "path", "member")} for row in map(json.loads, text.splitlines())]
+            for text in (result.out, unpacked.out)]
+    assert result.code == 0 and sorted(map(repr, rows[0])) == sorted(map(repr, rows[1])), result
+    assert "x.deb(usr/lib/libinner.a(member.o))" in result.out and "link.so" not in result.out
+
+
+def test_packages_in_a_folder_are_listed_and_not_checked(built):
+    built.sh("rm -rf folder && mkdir folder && cp libshared.so folder")
+    package(built, "folder/x.deb", lzma.compress(tar_of(built, FILES.items())))
+    for form in ("text", "jsonl"):
+        result = built.audit("list", "symbols", "--format", form, "folder")
+        assert result.code == 0 and "folder/x.deb(usr/lib/libinner.a(member.o))" in result.out, result
+    checked = built.audit("check", "folder")
+    assert checked.code == 0 and "folder contains archives that are not opened: folder/x.deb" in checked.err + checked.out, checked
+    built.sh("rm folder/libshared.so")
+    alone = built.audit("check", "folder")
+    assert alone.code == 2 and "folder: contains Debian packages alone" in alone.out + alone.err, alone
+    named = built.audit("check", "folder/x.deb")
+    assert named.code == 2 and "folder/x.deb: is a Debian package: unpack it (dpkg-deb -x)" in named.out + named.err, named
+
+
+def test_device_code_in_a_package(built):
+    """Its images are read again for their symbols."""
+    objects = sorted(DEVICE.glob("*.o"))[:1]
+    built.sh(f"cp {objects[0]} device.o")
+    package(built, "device.deb", lzma.compress(tar_of(built, [("./usr/lib/device.o", "device.o")])))
+    expected = built.audit("list", "symbols", "--device", "device.o")
+    result = built.audit("list", "symbols", "--device", "device.deb")
+    assert result.code == 0 and result.out.replace("device.deb(usr/lib/device.o)", "device.o").split() == expected.out.split(), result
+
+
+def test_a_name_that_is_not_ascii(built):
+    package(built, "names.deb", lzma.compress(tar_of(built, [("./usr/lib/bücher.so", "libshared.so")])))
+    result = built.audit("list", "symbols", "names.deb")
+    assert result.code == 0 and "names.deb(usr/lib/bücher.so)" in result.out, result
+
+
+HOSTILE = {
+    "leads-out": ([("../etc/x.so", "libshared.so")], "has a path that leads out of the package"),
+    "absolute": ([("/etc/x.so", "libshared.so")], "has an absolute path"),
+    "control-characters": ([("a\x1b[2Jb.so", "libshared.so")], "has control characters in its name"),
+    "twice": ([("./a.so", "libshared.so"), ("./a.so", "libshared.so")], "has the same name as another entry"),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_an_entry_that_no_package_has(built, kind):
+    files, reason = HOSTILE[kind]
+    package(built, "hostile.deb", lzma.compress(tar_of(built, [("./good.so", "libshared.so"), *files])))
+    for form in ("text", "jsonl"):
+        result = built.audit("list", "symbols", "--format", form, "hostile.deb")
+        assert result.code == 2 and reason in result.err + result.out, result
+        assert "hostile.deb(good.so)" in result.out and "\x1b" not in result.out + result.err, "the rest is listed"
+
+
+DAMAGED = {
+    "empty": b"",
+    "no-tar": lzma.compress(b"x" * 4096),
+    "not-compressed": b"x" * 4096,
+}
+
+
+@pytest.mark.parametrize("kind", [*DAMAGED, "cut", "cut-in-an-entry", "no-data", "unknown-compression", "bomb-of-an-entry"])
+def test_a_damaged_package(built, kind):
+    whole = tar_of(built, FILES.items())
+    data = {"cut": lzma.compress(whole)[:-64], "cut-in-an-entry": lzma.compress(whole[:2000]), "no-data": b"", "unknown-compression": b"x"}
+    if kind == "bomb-of-an-entry":
+        built.sh("truncate -s 200M zeros")
+        data[kind] = lzma.compress(tar_of(built, [("./zeros.so", "zeros")]))
+    member = {"no-data": "other", "unknown-compression": "data.tar.rar"}.get(kind, "data.tar.xz")
+    package(built, "damaged.deb", data.get(kind, DAMAGED.get(kind)), member)
+    for command in (["list", "symbols"], ["list", "needs", "--format", "jsonl"]):
+        result = built.audit(*command, "damaged.deb")
+        assert result.code == 2 and "damaged.deb" in result.err + result.out, result
+
+
+def test_an_archive_whose_first_member_is_called_alike_is_an_archive(built):
+    built.sh("cp member.o debian-binary.o")
+    built.ar("alike.a", "debian-binary.o")
+    result = built.audit("list", "symbols", "alike.a")
+    assert result.code == 0 and "inside" in result.out, result
