@@ -1,7 +1,6 @@
 // A failed build's log: what went wrong, in which commands. Nothing is run, and no file that the log names is opened.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>

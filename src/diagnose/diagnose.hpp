@@ -2,13 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "diagnose/build_log.hpp"
-#include "elfaudit/audit.hpp"
 #include "elfaudit/diagnosis.hpp"
 #include "elfaudit/link_job.hpp"
 

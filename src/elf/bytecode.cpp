@@ -5,8 +5,6 @@
 #include <elf.h>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <bit>
 #include <cstring>
 #include <map>
 #include <unordered_map>

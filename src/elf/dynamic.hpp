@@ -2,7 +2,6 @@
 // Sections are not needed, as they aren't by the loader.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

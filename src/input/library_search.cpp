@@ -3,26 +3,20 @@
 #include "input/library_search.hpp"
 
 #include <dirent.h>
-#include <elf.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
-#include "input/driver.hpp"
 #include "input/linker_script.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"

@@ -2,7 +2,6 @@
 
 #include "input/link_line.hpp"
 
-#include <elf.h>
 #include <sys/utsname.h>
 
 #include <algorithm>

@@ -11,7 +11,6 @@
 #include <string_view>
 #include <utility>
 
-#include "input/input_collector.hpp"
 #include "support/file.hpp"
 #include "support/limits.hpp"
 #include "target/linker_traits.hpp"

@@ -2,7 +2,6 @@
 
 #include "locate/locate.hpp"
 
-#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,12 +26,9 @@
 #include "locate/why/build_record.hpp"
 #include "locate/why/cause.hpp"
 #include "locate/why/fix.hpp"
-#include "resolve/resolve.hpp"
-#include "rules/rules.hpp"
 #include "scan/scan.hpp"
 #include "support/file_uses.hpp"
 #include "support/path.hpp"
-#include "support/strings.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {

@@ -27,7 +27,6 @@
 #include <vector>
 
 #include "elf/archive.hpp"
-#include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
 #include "scan/scan.hpp"
 #include "support/file.hpp"

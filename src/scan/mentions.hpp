@@ -10,7 +10,6 @@
 #include <span>
 #include <vector>
 
-#include "elfaudit/facts.hpp"
 #include "elfaudit/resolution.hpp"
 #include "scan/object_reader.hpp"
 #include "support/bytes.hpp"

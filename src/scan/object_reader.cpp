@@ -19,7 +19,6 @@
 #include "elf/elf_file.hpp"
 #include "elf/file_kind.hpp"
 #include "elf/object_image.hpp"
-#include "elfaudit/error.hpp"
 #include "elfaudit/facts.hpp"
 #include "facts/facts_file.hpp"
 #include "scan/device/device_code.hpp"

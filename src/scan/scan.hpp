@@ -15,7 +15,6 @@
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/listing.hpp"
 #include "elfaudit/resolution.hpp"
-#include "support/file.hpp"
 
 namespace elfaudit {
 

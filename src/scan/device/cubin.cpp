@@ -17,7 +17,6 @@
 
 #include "elf/elf_file.hpp"
 #include "elfaudit/device.hpp"
-#include "elfaudit/error.hpp"
 #include "support/bytes.hpp"
 
 namespace elfaudit {

@@ -11,7 +11,6 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/origin.hpp"
 #include "elfaudit/resolution.hpp"
-#include "support/limits.hpp"
 
 namespace elfaudit {
 
