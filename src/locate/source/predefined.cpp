@@ -1,11 +1,11 @@
 // The predefined macros of a compile: tables, feature macros, and which of them are in doubt.
 
 #include "locate/source/predefined.hpp"
+#include "support/strings.hpp"
 #include "target/machine_traits.hpp"
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 #include <map>
 #include <set>
 #include <span>
@@ -38,10 +38,6 @@ bool has_operator(Word word, Compiler compiler) {
 
 namespace {
 
-bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 std::string_view without_underscores(std::string_view name) {
   const bool framed = name.size() > 4 && name.starts_with("__") && name.ends_with("__");
   return framed ? name.substr(2, name.size() - 4) : name;
@@ -73,77 +69,41 @@ Answer gnu_attribute(std::string_view name, bool is_clang, bool in_c) {
     if (name == "deprecated") return {true, "201309"};
     if (name == "fallthrough") return {true, "201603"};
   }
-  const bool both = is_one_of(name, {"noreturn",
-                                     "deprecated",
-                                     "fallthrough",
-                                     "unused",
-                                     "used",
-                                     "visibility",
-                                     "weak",
-                                     "alias",
-                                     "section",
-                                     "aligned",
-                                     "packed",
-                                     "always_inline",
-                                     "noinline",
-                                     "format",
-                                     "nonnull",
-                                     "warn_unused_result",
-                                     "pure",
-                                     "const",
-                                     "cold",
-                                     "hot",
-                                     "malloc",
-                                     "constructor",
-                                     "destructor",
-                                     "nothrow",
-                                     "returns_nonnull",
-                                     "alloc_size",
-                                     "cleanup",
-                                     "may_alias",
-                                     "init_priority",
-                                     "vector_size",
-                                     "target",
-                                     "error",
-                                     "warning",
-                                     "artificial",
-                                     "gnu_inline",
-                                     "leaf",
-                                     "sentinel",
-                                     "assume_aligned",
-                                     "alloc_align",
-                                     "no_sanitize",
-                                     "no_profile_instrument_function"});
-  if (both) return {true, "1"};
+  constexpr std::string_view kBoth =
+      "noreturn deprecated fallthrough unused used visibility weak alias section aligned packed always_inline "
+      "noinline format nonnull warn_unused_result pure const cold hot malloc constructor destructor nothrow "
+      "returns_nonnull alloc_size cleanup may_alias init_priority vector_size target error warning artificial "
+      "gnu_inline leaf sentinel assume_aligned alloc_align no_sanitize no_profile_instrument_function";
+  if (has_word(kBoth, name)) return {true, "1"};
   if (name == "nonstring") return {true, is_clang ? "0" : "1"};
-  const bool only_clang = is_one_of(name, {"enable_if", "disable_tail_calls", "minsize", "nodebug", "preserve_most",
-                                           "require_constant_initialization", "trivial_abi", "diagnose_if",
-                                           "address_space", "capability", "guarded_by", "overloadable"});
+  const bool only_clang = is_among(name, {"enable_if", "disable_tail_calls", "minsize", "nodebug", "preserve_most",
+                                          "require_constant_initialization", "trivial_abi", "diagnose_if",
+                                          "address_space", "capability", "guarded_by", "overloadable"});
   if (only_clang) return {true, is_clang ? "1" : "0"};
   return {false, "0"};
 }
 
 Answer builtin(std::string_view name, bool is_clang) {
-  const bool only_gcc = is_one_of(name, {"__builtin_bswap128", "__builtin_is_corresponding_member", "__integer_pack",
-                                         "__builtin_is_pointer_interconvertible_with_class", "__is_layout_compatible",
-                                         "__builtin_source_location", "__is_pointer_interconvertible_base_of"});
+  const bool only_gcc = is_among(name, {"__builtin_bswap128", "__builtin_is_corresponding_member", "__integer_pack",
+                                        "__builtin_is_pointer_interconvertible_with_class", "__is_layout_compatible",
+                                        "__builtin_source_location", "__is_pointer_interconvertible_base_of"});
   if (only_gcc) return {true, is_clang ? "0" : "1"};
-  const bool only_clang = is_one_of(name, {"__builtin_operator_new", "__builtin_operator_delete", "__make_integer_seq",
-                                           "__type_pack_element", "__builtin_debugtrap", "__builtin_assume"});
+  const bool only_clang = is_among(name, {"__builtin_operator_new", "__builtin_operator_delete", "__make_integer_seq",
+                                          "__type_pack_element", "__builtin_debugtrap", "__builtin_assume"});
   if (only_clang) return {true, !is_clang ? "0" : name.starts_with("__builtin_operator_") ? "201802L" : "1"};
-  const bool both = is_one_of(name, {"__has_unique_object_representations", "__builtin_expect", "__builtin_unreachable",
-                                     "__builtin_is_constant_evaluated", "__builtin_addressof", "__builtin_bit_cast",
-                                     "__builtin_launder", "__is_aggregate", "__is_same", "__is_assignable",
-                                     "__builtin_trap", "__builtin_constant_p", "__builtin_memcpy", "__builtin_strlen"});
+  const bool both = is_among(name, {"__has_unique_object_representations", "__builtin_expect", "__builtin_unreachable",
+                                    "__builtin_is_constant_evaluated", "__builtin_addressof", "__builtin_bit_cast",
+                                    "__builtin_launder", "__is_aggregate", "__is_same", "__is_assignable",
+                                    "__builtin_trap", "__builtin_constant_p", "__builtin_memcpy", "__builtin_strlen"});
   if (both) return {true, "1"};
-  if (is_one_of(name, {"__builtin_fclose", "__builtin_free"})) return {true, name == "__builtin_free" ? "1" : "0"};
+  if (is_among(name, {"__builtin_fclose", "__builtin_free"})) return {true, name == "__builtin_free" ? "1" : "0"};
   if (name.starts_with("__is_") && !is_clang) {
     // GCC 12: gcc/cp/cp-trait.def and the like; clang has nearly every name that was ever proposed.
     const bool has =
-        is_one_of(name, {"__is_abstract", "__is_base_of", "__is_class", "__is_constructible", "__is_empty", "__is_enum",
-                         "__is_final", "__is_literal_type", "__is_pod", "__is_polymorphic", "__is_same_as",
-                         "__is_standard_layout", "__is_trivial", "__is_union", "__is_trivially_assignable",
-                         "__is_trivially_constructible", "__is_trivially_copyable"});
+        is_among(name, {"__is_abstract", "__is_base_of", "__is_class", "__is_constructible", "__is_empty", "__is_enum",
+                        "__is_final", "__is_literal_type", "__is_pod", "__is_polymorphic", "__is_same_as",
+                        "__is_standard_layout", "__is_trivial", "__is_union", "__is_trivially_assignable",
+                        "__is_trivially_constructible", "__is_trivially_copyable"});
     return {has, has ? "1" : "0"};
   }
   return {false, name.starts_with("__builtin_") || name.starts_with("__is_") ? "1" : "0"};
@@ -170,9 +130,9 @@ Answer feature(Word op, std::string_view name, Compiler compiler, Language langu
       name = without_underscores(name);
       // What clang called its type traits' builtins before __has_builtin; boost/type_traits/intrinsics.hpp asks so.
       if (name.starts_with("has_nothrow_") || name.starts_with("has_trivial_") ||
-          is_one_of(name, {"has_virtual_destructor", "underlying_type"}))
+          is_among(name, {"has_virtual_destructor", "underlying_type"}))
         return {true, in_c ? "0" : "1"};
-      if (is_one_of(name, {"tls", "assume_nonnull", "enumerator_attributes"})) return {true, "1"};
+      if (is_among(name, {"tls", "assume_nonnull", "enumerator_attributes"})) return {true, "1"};
       for (const std::string_view prefix : {"cxx_", "c_", "is_", "attribute_", "gnu_asm", "nullability"})
         if (name.starts_with(prefix)) return {false, "1"};
       return {false, "0"};
@@ -210,6 +170,15 @@ void add_section(Macros& macros, const std::string& name) {
     if (end > from) add_entry(macros, section.substr(from, end - from));
     from = std::min(section.find_first_not_of("; \n", end), section.size());
   }
+}
+
+/// First what the target has in common with another.
+void add_target(Macros& macros, const std::string& compiler, const std::string& family, std::string_view target) {
+  Macros like;
+  add_section(like, "like");
+  if (const auto other = like.find(target); other != like.end()) add_target(macros, compiler, family, other->second);
+  add_section(macros, std::string(compiler).append(target));
+  add_section(macros, std::string(family).append(" ").append(target));
 }
 
 struct Standard {
@@ -254,11 +223,7 @@ void add_standard(Macros& macros, const TranslationUnit& unit, bool is_clang) {
     add_section(macros, family + " " + std::string(year));
     if (year == standard.year) break;
   }
-  if (unit.machine.known()) {
-    const std::string target(traits_of(unit.machine).multiarch);
-    add_section(macros, std::string(is_clang ? "clang " : "gcc ") + target);
-    add_section(macros, family + " " + target);
-  }
+  if (unit.machine.known()) add_target(macros, is_clang ? "clang " : "gcc ", family, traits_of(unit.machine).multiarch);
   if (standard.gnu) {
     macros["linux"] = macros["unix"] = "1";
     if (!is_c && macros.contains("__SIZEOF_INT128__")) {
@@ -486,63 +451,24 @@ std::string_view assumed_value(std::uint8_t row, int variant) {
 namespace {
 
 /// Which options decide about a macro.
-enum class DecidedBy : std::uint8_t { Nothing, Modelled, Machine, Position, Distribution, Math };
+enum class DecidedBy : std::uint8_t { Modelled, Machine, Position, Distribution, Math };
 
-struct OptionMacro {
-  std::string_view prefix;
+struct OptionMacros {
   DecidedBy by;
+  std::string_view starts;
 };
-constexpr std::array<OptionMacro, 50> kOptionMacros = {{
-    {"__OPTIMIZE", DecidedBy::Modelled},
-    {"__NO_INLINE__", DecidedBy::Modelled},
-    {"_OPENMP", DecidedBy::Modelled},
-    {"_OPENACC", DecidedBy::Modelled},
-    {"_REENTRANT", DecidedBy::Modelled},
-    {"__EXCEPTIONS", DecidedBy::Modelled},
-    {"__GXX_RTTI", DecidedBy::Modelled},
-    {"__cpp_exceptions", DecidedBy::Modelled},
-    {"__cpp_rtti", DecidedBy::Modelled},
-    {"__SANITIZE_", DecidedBy::Modelled},
-    {"__CHAR_UNSIGNED__", DecidedBy::Modelled},
-    {"__STRICT_ANSI__", DecidedBy::Modelled},
-    {"linux", DecidedBy::Modelled},
-    {"unix", DecidedBy::Modelled},
-    {"__PIC__", DecidedBy::Position},  // some distributions make -fPIE the default
-    {"__pic__", DecidedBy::Position},
-    {"__PIE__", DecidedBy::Position},
-    {"__pie__", DecidedBy::Position},
-    {"__SSP", DecidedBy::Distribution},  // Ubuntu's gcc has -fstack-protector-strong and -fcf-protection on
-    {"__CET__", DecidedBy::Distribution},
-    {"_FORTIFY_SOURCE", DecidedBy::Distribution},
-    {"__FAST_MATH__", DecidedBy::Math},
-    {"__FINITE_MATH", DecidedBy::Math},
-    {"__NO_MATH_ERRNO__", DecidedBy::Math},
-    {"__FP_FAST_", DecidedBy::Machine},
-    {"__AVX", DecidedBy::Machine},
-    {"__SSE3", DecidedBy::Machine},
-    {"__SSE4", DecidedBy::Machine},
-    {"__SSSE3", DecidedBy::Machine},
-    {"__F16C__", DecidedBy::Machine},
-    {"__FMA", DecidedBy::Machine},
-    {"__BMI", DecidedBy::Machine},
-    {"__POPCNT__", DecidedBy::Machine},
-    {"__LZCNT__", DecidedBy::Machine},
-    {"__MOVBE__", DecidedBy::Machine},
-    {"__CRC32__", DecidedBy::Machine},
-    {"__XSAVE", DecidedBy::Machine},
-    {"__PCLMUL__", DecidedBy::Machine},
-    {"__AES__", DecidedBy::Machine},
-    {"__SHA__", DecidedBy::Machine},
-    {"__RDRND__", DecidedBy::Machine},
-    {"__GFNI__", DecidedBy::Machine},
-    {"__AMX_", DecidedBy::Machine},
-    {"__VAES__", DecidedBy::Machine},
-    {"__CUDACC_RDC__", DecidedBy::Modelled},
-    {"__CUDACC_EXTENDED_LAMBDA__", DecidedBy::Modelled},
-    {"__CUDACC_RELAXED_CONSTEXPR__", DecidedBy::Modelled},
-    {"__CUDACC_DEBUG__", DecidedBy::Modelled},
-    {"__CUDACC_EWP__", DecidedBy::Modelled},
-    {"__CUDA_ARCH_LIST__", DecidedBy::Modelled},
+constexpr std::array<OptionMacros, 5> kOptionMacros = {{
+    {DecidedBy::Modelled,
+     "__OPTIMIZE __NO_INLINE__ _OPENMP _OPENACC _REENTRANT __EXCEPTIONS __GXX_RTTI __cpp_exceptions __cpp_rtti "
+     "__SANITIZE_ __CHAR_UNSIGNED__ __STRICT_ANSI__ linux unix __CUDACC_RDC__ __CUDACC_EXTENDED_LAMBDA__ "
+     "__CUDACC_RELAXED_CONSTEXPR__ __CUDACC_DEBUG__ __CUDACC_EWP__ __CUDA_ARCH_LIST__"},
+    {DecidedBy::Position, "__PIC__ __pic__ __PIE__ __pie__"},  // some distributions make -fPIE the default
+    // Ubuntu's gcc has -fstack-protector-strong and -fcf-protection on
+    {DecidedBy::Distribution, "__SSP __CET__ _FORTIFY_SOURCE"},
+    {DecidedBy::Math, "__FAST_MATH__ __FINITE_MATH __NO_MATH_ERRNO__"},
+    {DecidedBy::Machine,
+     "__FP_FAST_ __AVX __SSE3 __SSE4 __SSSE3 __F16C__ __FMA __BMI __POPCNT__ __LZCNT__ __MOVBE__ __CRC32__ __XSAVE "
+     "__PCLMUL__ __AES__ __SHA__ __RDRND__ __GFNI__ __AMX_ __VAES__"},
 }};
 
 bool decides_position(std::string_view option) {
@@ -570,7 +496,7 @@ bool depends_on_options(std::string_view macro, const TranslationUnit& unit) {
   if (!machine.sure_macros.empty() && !has_word(machine.sure_macros, macro) && any_word(machine.macro_starts, is_start))
     return !unit.options || any([](const std::string& option) { return decides(option, DecidedBy::Machine); });
   const auto* const row = std::find_if(kOptionMacros.begin(), kOptionMacros.end(),
-                                       [&](const OptionMacro& one) { return macro.starts_with(one.prefix); });
+                                       [&](const OptionMacros& one) { return any_word(one.starts, is_start); });
   if (row == kOptionMacros.end()) return false;
   if (macro.starts_with("__CUDA") && unit.language != Language::Cuda) return false;
   if (!unit.options || row->by == DecidedBy::Distribution) return true;

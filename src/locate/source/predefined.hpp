@@ -26,7 +26,7 @@ bool is_standards(std::uint8_t row, const TranslationUnit& unit);
 /// @every, @gcc, @clang, then for each compiler and language ("@gcc c++") what all standards have, and for each
 /// standard ("@gcc c++ 17") what it adds to the one before. All of that is for 64-bit x86. What differs from it
 /// elsewhere is in "@gcc aarch64-linux-gnu" and "@gcc c++ aarch64-linux-gnu", with "=MACRO VALUE" for another value
-/// of one that is defined.
+/// of one that is defined. "@like" has the targets that differ less from another one, "TARGET OTHER".
 extern const std::string_view kPredefinedTable;
 
 /// As in -std=, when the unit says nothing the compiler's default.

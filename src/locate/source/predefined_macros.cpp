@@ -184,6 +184,8 @@ __STDC_VERSION__ 201112L
 __STDC_VERSION__ 201710L
 @clang c 23
 __STDC_VERSION__ 202000L
+@like
+arm-linux-gnueabihf i386-linux-gnu; powerpc64-linux-gnu powerpc64le-linux-gnu
 @gcc i386-linux-gnu
 _ILP32 1; -_LP64; __FLT_EVAL_METHOD_TS_18661_3__ 2; __FLT_EVAL_METHOD__ 2; -__FXSR__; __ILP32__ 1;
 __INT64_MAX__ 0x7fffffffffffffffLL; __INT64_TYPE__ long long int; __INTMAX_MAX__ 0x7fffffffffffffffLL;
@@ -245,57 +247,33 @@ __ARM_PCS_AAPCS64 1; __ARM_SIZEOF_MINIMAL_ENUM 4; __ARM_SIZEOF_WCHAR_T 4; __CHAR
 -__SSE_MATH__; -__SSE__; __WCHAR_MAX__ 4294967295U; __WCHAR_TYPE__ unsigned int; __WCHAR_UNSIGNED__ 1; __aarch64__ 1;
 -__amd64; -__amd64__; -__code_model_small__; -__k8; -__k8__; -__seg_fs; -__seg_gs; -__tune_k8__; -__x86_64; -__x86_64__
 @gcc arm-linux-gnueabihf
--_LP64; __APCS_32__ 1; __ARMEL__ 1; __ARM_32BIT_STATE 1; __ARM_ARCH 7; __ARM_ARCH_7A__ 1; __ARM_ARCH_ISA_ARM 1;
+-_ILP32; __APCS_32__ 1; __ARMEL__ 1; __ARM_32BIT_STATE 1; __ARM_ARCH 7; __ARM_ARCH_7A__ 1; __ARM_ARCH_ISA_ARM 1;
 __ARM_ARCH_ISA_THUMB 2; __ARM_ARCH_PROFILE 65; __ARM_ASM_SYNTAX_UNIFIED__ 1; __ARM_EABI__ 1; __ARM_FEATURE_CLZ 1;
 __ARM_FEATURE_COPROC 15; __ARM_FEATURE_DSP 1; __ARM_FEATURE_LDREX 15; __ARM_FEATURE_QBIT 1; __ARM_FEATURE_SAT 1;
 __ARM_FEATURE_SIMD32 1; __ARM_FEATURE_UNALIGNED 1; __ARM_FP 12; __ARM_PCS_VFP 1; __ARM_SIZEOF_MINIMAL_ENUM 4;
 __ARM_SIZEOF_WCHAR_T 4; -__ATOMIC_HLE_ACQUIRE; -__ATOMIC_HLE_RELEASE; __BIGGEST_ALIGNMENT__ 8; __CHAR_UNSIGNED__ 1;
--__DECIMAL_BID_FORMAT__; __DECIMAL_DIG__ 17; -__FXSR__; __INT64_MAX__ 0x7fffffffffffffffLL;
-__INT64_TYPE__ long long int; __INTMAX_MAX__ 0x7fffffffffffffffLL; __INTMAX_TYPE__ long long int;
-__INTPTR_MAX__ 0x7fffffff; __INTPTR_TYPE__ int; __INTPTR_WIDTH__ 32; __INT_FAST16_MAX__ 0x7fffffff;
-__INT_FAST16_TYPE__ int; __INT_FAST16_WIDTH__ 32; __INT_FAST32_MAX__ 0x7fffffff; __INT_FAST32_TYPE__ int;
-__INT_FAST32_WIDTH__ 32; __INT_FAST64_MAX__ 0x7fffffffffffffffLL; __INT_FAST64_TYPE__ long long int;
-__INT_LEAST64_MAX__ 0x7fffffffffffffffLL; __INT_LEAST64_TYPE__ long long int; __LDBL_DECIMAL_DIG__ 17; __LDBL_DIG__ 15;
-__LDBL_MANT_DIG__ 53; __LDBL_MAX_10_EXP__ 308; __LDBL_MAX_EXP__ 1024; __LDBL_MIN_10_EXP__ (-307);
-__LDBL_MIN_EXP__ (-1021); __LONG_MAX__ 0x7fffffffL; __LONG_WIDTH__ 32; -__LP64__; -__MMX_WITH_SSE__; -__MMX__;
-__PTRDIFF_MAX__ 0x7fffffff; __PTRDIFF_TYPE__ int; __PTRDIFF_WIDTH__ 32; -__SEG_FS; -__SEG_GS; -__SIZEOF_FLOAT128__;
--__SIZEOF_FLOAT80__; -__SIZEOF_INT128__; __SIZEOF_LONG_DOUBLE__ 8; __SIZEOF_LONG__ 4; __SIZEOF_POINTER__ 4;
-__SIZEOF_PTRDIFF_T__ 4; __SIZEOF_SIZE_T__ 4; __SIZE_MAX__ 0xffffffffU; __SIZE_TYPE__ unsigned int; __SIZE_WIDTH__ 32;
--__SSE2_MATH__; -__SSE2__; -__SSE_MATH__; -__SSE__; =__STDCPP_DEFAULT_NEW_ALIGNMENT__ 8; __THUMBEL__ 1;
-__THUMB_INTERWORK__ 1; __UINT64_MAX__ 0xffffffffffffffffULL; __UINT64_TYPE__ long long unsigned int;
-__UINTMAX_MAX__ 0xffffffffffffffffULL; __UINTMAX_TYPE__ long long unsigned int; __UINTPTR_MAX__ 0xffffffffU;
-__UINTPTR_TYPE__ unsigned int; __UINT_FAST16_MAX__ 0xffffffffU; __UINT_FAST16_TYPE__ unsigned int;
-__UINT_FAST32_MAX__ 0xffffffffU; __UINT_FAST32_TYPE__ unsigned int; __UINT_FAST64_MAX__ 0xffffffffffffffffULL;
-__UINT_FAST64_TYPE__ long long unsigned int; __UINT_LEAST64_MAX__ 0xffffffffffffffffULL;
-__UINT_LEAST64_TYPE__ long long unsigned int; __VFP_FP__ 1; __WCHAR_MAX__ 0xffffffffU; __WCHAR_MIN__ 0U;
-__WCHAR_TYPE__ unsigned int; -__WCHAR_UNSIGNED__; -__amd64; -__amd64__; __arm__ 1; -__code_model_small__; -__k8;
--__k8__; __thumb2__ 1; __thumb__ 1; -__x86_64; -__x86_64__
+-__DECIMAL_BID_FORMAT__; __DECIMAL_DIG__ 17; __FLT_EVAL_METHOD_TS_18661_3__ 0; __FLT_EVAL_METHOD__ 0; -__ILP32__;
+-__LAHF_SAHF__; __LDBL_DECIMAL_DIG__ 17; __LDBL_DIG__ 15; __LDBL_MANT_DIG__ 53; __LDBL_MAX_10_EXP__ 308;
+__LDBL_MAX_EXP__ 1024; __LDBL_MIN_10_EXP__ (-307); __LDBL_MIN_EXP__ (-1021); -__SEG_FS; -__SEG_GS; -__SIZEOF_FLOAT128__;
+-__SIZEOF_FLOAT80__; __SIZEOF_LONG_DOUBLE__ 8; =__STDCPP_DEFAULT_NEW_ALIGNMENT__ 8; __THUMBEL__ 1;
+__THUMB_INTERWORK__ 1; __VFP_FP__ 1; __WCHAR_MAX__ 0xffffffffU; __WCHAR_MIN__ 0U; __WCHAR_TYPE__ unsigned int;
+-__WCHAR_UNSIGNED__; __arm__ 1; -__code_model_32__; -__i386; -__i386__; -__i686; -__i686__; -__pentiumpro;
+-__pentiumpro__; __thumb2__ 1; __thumb__ 1; -i386
 @gcc c++ arm-linux-gnueabihf
 __WCHAR_UNSIGNED__ 1
 @clang arm-linux-gnueabihf
-_ILP32 1; -_LP64; __APCS_32__ 1; __ARMEL__ 1; __ARM_32BIT_STATE 1; __ARM_ACLE 200; __ARM_ARCH 7; __ARM_ARCH_7A__ 1;
-__ARM_ARCH_ISA_ARM 1; __ARM_ARCH_ISA_THUMB 2; __ARM_ARCH_PROFILE 'A'; __ARM_EABI__ 1; __ARM_FEATURE_CLZ 1;
-__ARM_FEATURE_DSP 1; __ARM_FEATURE_LDREX 0xf; __ARM_FEATURE_QBIT 1; __ARM_FEATURE_SAT 1; __ARM_FEATURE_SIMD32 1;
-__ARM_FEATURE_UNALIGNED 1; __ARM_FP 0xc; __ARM_FP16_ARGS 1; __ARM_FP16_FORMAT_IEEE 1; __ARM_PCS 1; __ARM_PCS_VFP 1;
-__ARM_SIZEOF_MINIMAL_ENUM 4; __ARM_SIZEOF_WCHAR_T 4; __ARM_VFPV2__ 1; __ARM_VFPV3__ 1; __BIGGEST_ALIGNMENT__ 8;
-__CHAR_UNSIGNED__ 1; -__FLOAT128__; -__FXSR__; -__GCC_ASM_FLAG_OUTPUTS__; __ILP32__ 1; __INT64_C_SUFFIX__ LL;
-__INT64_MAX__ 9223372036854775807LL; __INT64_TYPE__ long long int; __INTMAX_C_SUFFIX__ LL;
-__INTMAX_MAX__ 9223372036854775807LL; __INTMAX_TYPE__ long long int; __INTPTR_MAX__ 2147483647; __INTPTR_TYPE__ int;
-__INTPTR_WIDTH__ 32; __INT_FAST64_MAX__ 9223372036854775807LL; __INT_FAST64_TYPE__ long long int;
-__INT_LEAST64_MAX__ 9223372036854775807LL; __INT_LEAST64_TYPE__ long long int; __LDBL_DECIMAL_DIG__ 17; __LDBL_DIG__ 15;
-__LDBL_MANT_DIG__ 53; __LDBL_MAX_10_EXP__ 308; __LDBL_MAX_EXP__ 1024; __LDBL_MIN_10_EXP__ (-307);
-__LDBL_MIN_EXP__ (-1021); __LONG_MAX__ 2147483647L; __LONG_WIDTH__ 32; -__LP64__; -__MMX__; -__NO_MATH_INLINES;
-__POINTER_WIDTH__ 32; __PTRDIFF_MAX__ 2147483647; __PTRDIFF_TYPE__ int; __PTRDIFF_WIDTH__ 32; -__SEG_FS; -__SEG_GS;
--__SIZEOF_FLOAT128__; -__SIZEOF_INT128__; __SIZEOF_LONG_DOUBLE__ 8; __SIZEOF_LONG__ 4; __SIZEOF_POINTER__ 4;
-__SIZEOF_PTRDIFF_T__ 4; __SIZEOF_SIZE_T__ 4; __SIZE_MAX__ 4294967295U; __SIZE_TYPE__ unsigned int; __SIZE_WIDTH__ 32;
--__SSE2_MATH__; -__SSE2__; -__SSE_MATH__; -__SSE__; =__STDCPP_DEFAULT_NEW_ALIGNMENT__ 8U; __THUMB_INTERWORK__ 1;
-__UINT64_C_SUFFIX__ ULL; __UINT64_MAX__ 18446744073709551615ULL; __UINT64_TYPE__ long long unsigned int;
-__UINTMAX_C_SUFFIX__ ULL; __UINTMAX_MAX__ 18446744073709551615ULL; __UINTMAX_TYPE__ long long unsigned int;
-__UINTPTR_MAX__ 4294967295U; __UINTPTR_TYPE__ unsigned int; __UINTPTR_WIDTH__ 32;
-__UINT_FAST64_MAX__ 18446744073709551615ULL; __UINT_FAST64_TYPE__ long long unsigned int;
-__UINT_LEAST64_MAX__ 18446744073709551615ULL; __UINT_LEAST64_TYPE__ long long unsigned int; __VFP_FP__ 1;
-__WCHAR_MAX__ 4294967295U; __WCHAR_TYPE__ unsigned int; __WCHAR_UNSIGNED__ 1; -__amd64; -__amd64__; __arm 1; __arm__ 1;
--__code_model_small__; -__k8; -__k8__; -__seg_fs; -__seg_gs; -__tune_k8__; -__x86_64; -__x86_64__
+__APCS_32__ 1; __ARMEL__ 1; __ARM_32BIT_STATE 1; __ARM_ACLE 200; __ARM_ARCH 7; __ARM_ARCH_7A__ 1; __ARM_ARCH_ISA_ARM 1;
+__ARM_ARCH_ISA_THUMB 2; __ARM_ARCH_PROFILE 'A'; __ARM_EABI__ 1; __ARM_FEATURE_CLZ 1; __ARM_FEATURE_DSP 1;
+__ARM_FEATURE_LDREX 0xf; __ARM_FEATURE_QBIT 1; __ARM_FEATURE_SAT 1; __ARM_FEATURE_SIMD32 1; __ARM_FEATURE_UNALIGNED 1;
+__ARM_FP 0xc; __ARM_FP16_ARGS 1; __ARM_FP16_FORMAT_IEEE 1; __ARM_PCS 1; __ARM_PCS_VFP 1; __ARM_SIZEOF_MINIMAL_ENUM 4;
+__ARM_SIZEOF_WCHAR_T 4; __ARM_VFPV2__ 1; __ARM_VFPV3__ 1; __BIGGEST_ALIGNMENT__ 8; __CHAR_UNSIGNED__ 1;
+__CLANG_ATOMIC_LLONG_LOCK_FREE 2; -__FLOAT128__; __FLT_EVAL_METHOD__ 0; -__GCC_ASM_FLAG_OUTPUTS__;
+__GCC_ATOMIC_LLONG_LOCK_FREE 2; -__LAHF_SAHF__; __LDBL_DECIMAL_DIG__ 17; __LDBL_DIG__ 15; __LDBL_MANT_DIG__ 53;
+__LDBL_MAX_10_EXP__ 308; __LDBL_MAX_EXP__ 1024; __LDBL_MIN_10_EXP__ (-307); __LDBL_MIN_EXP__ (-1021);
+-__NO_MATH_INLINES; -__SEG_FS; -__SEG_GS; -__SIZEOF_FLOAT128__; __SIZEOF_LONG_DOUBLE__ 8; __THUMB_INTERWORK__ 1;
+__VFP_FP__ 1; __WCHAR_MAX__ 4294967295U; __WCHAR_TYPE__ unsigned int; __WCHAR_UNSIGNED__ 1; __arm 1; __arm__ 1;
+-__code_model_small__; -__i386; -__i386__; -__i686; -__i686__; -__pentiumpro; -__pentiumpro__; -__seg_fs; -__seg_gs;
+-__tune_i686__; -__tune_pentiumpro__; -i386
 @gcc riscv64-linux-gnu
 -__ATOMIC_HLE_ACQUIRE; -__ATOMIC_HLE_RELEASE; __CHAR_UNSIGNED__ 1; -__DECIMAL_BID_FORMAT__; __DECIMAL_DIG__ 36;
 __FP_FAST_FMA 1; __FP_FAST_FMAF 1; __FP_FAST_FMAF32 1; __FP_FAST_FMAF32x 1; __FP_FAST_FMAF64 1; -__FXSR__;
@@ -411,91 +389,17 @@ __vpermxor __builtin_altivec_crypto_vpermxor; __vpmsumb __builtin_altivec_crypto
 __vpmsumd __builtin_altivec_crypto_vpmsumd; __vpmsumh __builtin_altivec_crypto_vpmsumh;
 __vpmsumw __builtin_altivec_crypto_vpmsumw; -__x86_64; -__x86_64__
 @gcc powerpc64-linux-gnu
-_ARCH_PPC 1; _ARCH_PPC64 1; _ARCH_PPCGR 1; _ARCH_PPCSQ 1; _ARCH_PWR4 1; _BIG_ENDIAN 1; _Bool _Bool; _CALL_AIX 1;
-_CALL_AIXDESC 1; _CALL_ELF 1; _CALL_LINUX 1; -__ATOMIC_HLE_ACQUIRE; -__ATOMIC_HLE_RELEASE; __BIG_ENDIAN__ 1;
-__BUILTIN_CPU_SUPPORTS__ 1; __BYTE_ORDER__ __ORDER_BIG_ENDIAN__; __CHAR_UNSIGNED__ 1; __CMODEL_MEDIUM__ 1;
--__DECIMAL_BID_FORMAT__; __DECIMAL_DIG__ 33; __FLOAT_WORD_ORDER__ __ORDER_BIG_ENDIAN__; __FP_FAST_FMA 1;
-__FP_FAST_FMAF 1; __FP_FAST_FMAF32 1; __FP_FAST_FMAF32x 1; __FP_FAST_FMAF64 1; -__FXSR__; -__GCC_ASM_FLAG_OUTPUTS__;
--__GCC_CONSTRUCTIVE_SIZE; -__GCC_DESTRUCTIVE_SIZE; __HAVE_BSWAP__ 1; __LDBL_DECIMAL_DIG__ 33; __LDBL_DIG__ 31;
-__LDBL_IS_IEC_60559__ 0; __LDBL_MANT_DIG__ 106; __LDBL_MAX_10_EXP__ 308; __LDBL_MAX_EXP__ 1024;
-__LDBL_MIN_10_EXP__ (-291); __LDBL_MIN_EXP__ (-968); __LONGDOUBLE128 1; __LONG_DOUBLE_128__ 1; __LONG_DOUBLE_IBM128__ 1;
--__MMX_WITH_SSE__; -__MMX__; __PPC64__ 1; __PPC__ 1; __RECIPF__ 1; __RSQRTE__ 1; -__SEG_FS; -__SEG_GS;
--__SIZEOF_FLOAT128__; -__SIZEOF_FLOAT80__; __SIZEOF_IBM128__ 16; -__SSE2_MATH__; -__SSE2__; -__SSE_MATH__; -__SSE__;
-__STRUCT_PARM_ALIGN__ 16; __VEC_ELEMENT_REG_ORDER__ __ORDER_BIG_ENDIAN__; -__amd64; -__amd64__;
-__bool __attribute__((altivec(bool__))) unsigned; __builtin_vsx_vperm __builtin_vec_perm;
-__builtin_vsx_xvmaddadp __builtin_vsx_xvmadddp; __builtin_vsx_xvmaddasp __builtin_vsx_xvmaddsp;
-__builtin_vsx_xvmaddmdp __builtin_vsx_xvmadddp; __builtin_vsx_xvmaddmsp __builtin_vsx_xvmaddsp;
-__builtin_vsx_xvmsubadp __builtin_vsx_xvmsubdp; __builtin_vsx_xvmsubasp __builtin_vsx_xvmsubsp;
-__builtin_vsx_xvmsubmdp __builtin_vsx_xvmsubdp; __builtin_vsx_xvmsubmsp __builtin_vsx_xvmsubsp;
-__builtin_vsx_xvnmaddadp __builtin_vsx_xvnmadddp; __builtin_vsx_xvnmaddasp __builtin_vsx_xvnmaddsp;
-__builtin_vsx_xvnmaddmdp __builtin_vsx_xvnmadddp; __builtin_vsx_xvnmaddmsp __builtin_vsx_xvnmaddsp;
-__builtin_vsx_xvnmsubadp __builtin_vsx_xvnmsubdp; __builtin_vsx_xvnmsubasp __builtin_vsx_xvnmsubsp;
-__builtin_vsx_xvnmsubmdp __builtin_vsx_xvnmsubdp; __builtin_vsx_xvnmsubmsp __builtin_vsx_xvnmsubsp;
-__builtin_vsx_xxland __builtin_vec_and; __builtin_vsx_xxlandc __builtin_vec_andc;
-__builtin_vsx_xxlnor __builtin_vec_nor; __builtin_vsx_xxlor __builtin_vec_or; __builtin_vsx_xxlxor __builtin_vec_xor;
-__builtin_vsx_xxsel __builtin_vec_sel; -__code_model_small__; -__k8; -__k8__;
-__pixel __attribute__((altivec(pixel__))) unsigned short; __powerpc64__ 1; __powerpc__ 1;
-__vector __attribute__((altivec(vector__))); -__x86_64; -__x86_64__; bool bool; pixel pixel; vector vector
-@gcc c++ powerpc64-linux-gnu
-__GCC_CONSTRUCTIVE_SIZE 128; __GCC_DESTRUCTIVE_SIZE 128
+-_ARCH_PWR5; -_ARCH_PWR5X; -_ARCH_PWR6; -_ARCH_PWR7; -_ARCH_PWR8; _BIG_ENDIAN 1; _CALL_AIX 1; _CALL_AIXDESC 1;
+_CALL_ELF 1; -_LITTLE_ENDIAN; -__ALTIVEC__; -__APPLE_ALTIVEC__; __BIG_ENDIAN__ 1; __BYTE_ORDER__ __ORDER_BIG_ENDIAN__;
+-__CRYPTO__; -__FLOAT128_TYPE__; -__FLOAT128__; __FLOAT_WORD_ORDER__ __ORDER_BIG_ENDIAN__;
+-__GCC_HAVE_SYNC_COMPARE_AND_SWAP_16; -__LITTLE_ENDIAN__; -__POWER8_VECTOR__; -__QUAD_MEMORY_ATOMIC__;
+-__RECIP_PRECISION__; -__RECIP__; -__RSQRTEF__; -__SIZEOF_FLOAT128__; -__SIZEOF_IEEE128__;
+__VEC_ELEMENT_REG_ORDER__ __ORDER_BIG_ENDIAN__; -__VEC__; -__VSX__; -__builtin_copysignq; -__builtin_fabsq;
+-__builtin_huge_valq; -__builtin_infq; -__builtin_nanq; -__builtin_nansq; -__float128
 @clang powerpc64-linux-gnu
-_ARCH_PPC 1; _ARCH_PPC64 1; _BIG_ENDIAN 1; _CALL_ELF 1; _CALL_LINUX 1; __ALTIVEC__ 1; __BIG_ENDIAN__ 1;
-__BYTE_ORDER__ __ORDER_BIG_ENDIAN__; __CHAR_UNSIGNED__ 1; -__FLOAT128__; -__FXSR__; -__GCC_ASM_FLAG_OUTPUTS__;
-__HAVE_BSWAP__ 1; __LDBL_DECIMAL_DIG__ 33; __LDBL_DIG__ 31; __LDBL_MANT_DIG__ 106; __LDBL_MAX_10_EXP__ 308;
-__LDBL_MAX_EXP__ 1024; __LDBL_MIN_10_EXP__ (-291); __LDBL_MIN_EXP__ (-968); -__LITTLE_ENDIAN__; __LONGDOUBLE128 1;
-__LONG_DOUBLE_128__ 1; __LONG_DOUBLE_IBM128__ 1; -__MMX__; __NATURAL_ALIGNMENT__ 1; -__NO_MATH_INLINES; __POWERPC__ 1;
-__PPC64__ 1; __PPC__ 1; -__SEG_FS; -__SEG_GS; -__SIZEOF_FLOAT128__; -__SSE2_MATH__; -__SSE2__; -__SSE_MATH__; -__SSE__;
-__VEC__ 10206; __addex __builtin_ppc_addex; __alignx __builtin_ppc_alignx; __alloca __builtin_alloca; -__amd64;
--__amd64__; __bcopy bcopy; __bpermd __builtin_bpermd; __cmpb __builtin_ppc_cmpb; __cmpeqb __builtin_ppc_cmpeqb;
-__cmplx __builtin_complex; __cmplxf __builtin_complex; __cmplxl __builtin_complex; __cmprb __builtin_ppc_cmprb;
-__cntlz4 __builtin_clz; __cntlz8 __builtin_clzll; __cnttz4 __builtin_ctz; __cnttz8 __builtin_ctzll;
--__code_model_small__; __compare_and_swap __builtin_ppc_compare_and_swap;
-__compare_and_swaplp __builtin_ppc_compare_and_swaplp; __compare_exp_eq __builtin_ppc_compare_exp_eq;
-__compare_exp_gt __builtin_ppc_compare_exp_gt; __compare_exp_lt __builtin_ppc_compare_exp_lt;
-__compare_exp_uo __builtin_ppc_compare_exp_uo; __darn __builtin_darn; __darn_32 __builtin_darn_32;
-__darn_raw __builtin_darn_raw; __dcbf __builtin_dcbf; __dcbfl __builtin_ppc_dcbfl; __dcbflp __builtin_ppc_dcbflp;
-__dcbst __builtin_ppc_dcbst; __dcbt __builtin_ppc_dcbt; __dcbtst __builtin_ppc_dcbtst; __dcbtstt __builtin_ppc_dcbtstt;
-__dcbtt __builtin_ppc_dcbtt; __dcbz __builtin_ppc_dcbz; __divde __builtin_divde; __divdeu __builtin_divdeu;
-__divwe __builtin_divwe; __divweu __builtin_divweu; __eieio __builtin_ppc_eieio;
-__extract_exp __builtin_ppc_extract_exp; __extract_sig __builtin_ppc_extract_sig; __fcfid __builtin_ppc_fcfid;
-__fcfud __builtin_ppc_fcfud; __fctid __builtin_ppc_fctid; __fctidz __builtin_ppc_fctidz; __fctiw __builtin_ppc_fctiw;
-__fctiwz __builtin_ppc_fctiwz; __fctudz __builtin_ppc_fctudz; __fctuwz __builtin_ppc_fctuwz;
-__fetch_and_add __builtin_ppc_fetch_and_add; __fetch_and_addlp __builtin_ppc_fetch_and_addlp;
-__fetch_and_and __builtin_ppc_fetch_and_and; __fetch_and_andlp __builtin_ppc_fetch_and_andlp;
-__fetch_and_or __builtin_ppc_fetch_and_or; __fetch_and_orlp __builtin_ppc_fetch_and_orlp;
-__fetch_and_swap __builtin_ppc_fetch_and_swap; __fetch_and_swaplp __builtin_ppc_fetch_and_swaplp; __fmadd __builtin_fma;
-__fmadds __builtin_fmaf; __fmsub __builtin_ppc_fmsub; __fmsubs __builtin_ppc_fmsubs; __fnmadd __builtin_ppc_fnmadd;
-__fnmadds __builtin_ppc_fnmadds; __fnmsub __builtin_ppc_fnmsub; __fnmsubs __builtin_ppc_fnmsubs;
-__fre __builtin_ppc_fre; __fres __builtin_ppc_fres; __fric __builtin_ppc_fric; __frim __builtin_ppc_frim;
-__frims __builtin_ppc_frims; __frin __builtin_ppc_frin; __frins __builtin_ppc_frins; __frip __builtin_ppc_frip;
-__frips __builtin_ppc_frips; __friz __builtin_ppc_friz; __frizs __builtin_ppc_frizs; __frsqrte __builtin_ppc_frsqrte;
-__frsqrtes __builtin_ppc_frsqrtes; __fsel __builtin_ppc_fsel; __fsels __builtin_ppc_fsels; __fsqrt __builtin_ppc_fsqrt;
-__fsqrts __builtin_ppc_fsqrts; __icbt __builtin_ppc_icbt; __insert_exp __builtin_ppc_insert_exp;
-__iospace_eieio __builtin_ppc_iospace_eieio; __iospace_lwsync __builtin_ppc_iospace_lwsync;
-__iospace_sync __builtin_ppc_iospace_sync; __isync __builtin_ppc_isync; -__k8; -__k8__; __labs __builtin_labs;
-__lbarx __builtin_ppc_lbarx; __ldarx __builtin_ppc_ldarx; __lharx __builtin_ppc_lharx; __llabs __builtin_llabs;
-__load2r __builtin_ppc_load2r; __load4r __builtin_ppc_load4r; __load8r __builtin_ppc_load8r;
-__lwarx __builtin_ppc_lwarx; __lwsync __builtin_ppc_lwsync; __maddhd __builtin_ppc_maddhd;
-__maddhdu __builtin_ppc_maddhdu; __maddld __builtin_ppc_maddld; __mfmsr __builtin_ppc_mfmsr;
-__mfspr __builtin_ppc_mfspr; __mftbu __builtin_ppc_mftbu; __mtfsb0 __builtin_ppc_mtfsb0; __mtfsb1 __builtin_ppc_mtfsb1;
-__mtfsf __builtin_ppc_mtfsf; __mtfsfi __builtin_ppc_mtfsfi; __mtmsr __builtin_ppc_mtmsr; __mtspr __builtin_ppc_mtspr;
-__mulhd __builtin_ppc_mulhd; __mulhdu __builtin_ppc_mulhdu; __mulhw __builtin_ppc_mulhw; __mulhwu __builtin_ppc_mulhwu;
-__popcnt4 __builtin_popcount; __popcnt8 __builtin_popcountll; __popcntb __builtin_ppc_popcntb;
-__poppar4 __builtin_ppc_poppar4; __poppar8 __builtin_ppc_poppar8; __powerpc64__ 1; __powerpc__ 1; __ppc64__ 1;
-__ppc__ 1; __rdlam __builtin_ppc_rdlam; __readflm __builtin_readflm; __rldimi __builtin_ppc_rldimi;
-__rlwimi __builtin_ppc_rlwimi; __rlwnm __builtin_ppc_rlwnm; __rotatel4 __builtin_rotateleft32;
-__rotatel8 __builtin_rotateleft64; -__seg_fs; -__seg_gs; __setb __builtin_ppc_setb; __setflm __builtin_setflm;
-__setrnd __builtin_setrnd; __stbcx __builtin_ppc_stbcx; __stdcx __builtin_ppc_stdcx; __stfiw __builtin_ppc_stfiw;
-__sthcx __builtin_ppc_sthcx; __store2r __builtin_ppc_store2r; __store4r __builtin_ppc_store4r;
-__store8r __builtin_ppc_store8r; __stwcx __builtin_ppc_stwcx; __swdiv __builtin_ppc_swdiv;
-__swdiv_nochk __builtin_ppc_swdiv_nochk; __swdivs __builtin_ppc_swdivs; __swdivs_nochk __builtin_ppc_swdivs_nochk;
-__sync __builtin_ppc_sync; __tdw __builtin_ppc_tdw; __test_data_class __builtin_ppc_test_data_class;
-__trap __builtin_ppc_trap; __trapd __builtin_ppc_trapd; -__tune_k8__; __tw __builtin_ppc_tw;
-__vcipher __builtin_altivec_crypto_vcipher; __vcipherlast __builtin_altivec_crypto_vcipherlast;
-__vncipher __builtin_altivec_crypto_vncipher; __vncipherlast __builtin_altivec_crypto_vncipherlast;
-__vpermxor __builtin_altivec_crypto_vpermxor; __vpmsumb __builtin_altivec_crypto_vpmsumb;
-__vpmsumd __builtin_altivec_crypto_vpmsumd; __vpmsumh __builtin_altivec_crypto_vpmsumh;
-__vpmsumw __builtin_altivec_crypto_vpmsumw; -__x86_64; -__x86_64__
+-_ARCH_PPCGR; -_ARCH_PPCSQ; -_ARCH_PWR4; -_ARCH_PWR5; -_ARCH_PWR5X; -_ARCH_PWR6; -_ARCH_PWR7; -_ARCH_PWR8;
+_BIG_ENDIAN 1; _CALL_ELF 1; -_LITTLE_ENDIAN; __BIG_ENDIAN__ 1; __BYTE_ORDER__ __ORDER_BIG_ENDIAN__; -__CRYPTO__;
+-__HTM__; -__LITTLE_ENDIAN__; -__POWER8_VECTOR__; -__STRUCT_PARM_ALIGN__; -__VSX__
 @gcc s390x-linux-gnu
 __ARCH__ 9; -__ATOMIC_HLE_ACQUIRE; -__ATOMIC_HLE_RELEASE; __BIGGEST_ALIGNMENT__ 8; __BYTE_ORDER__ __ORDER_BIG_ENDIAN__;
 __CHAR_UNSIGNED__ 1; -__DECIMAL_BID_FORMAT__; __DECIMAL_DIG__ 36; __FLOAT_WORD_ORDER__ __ORDER_BIG_ENDIAN__;
