@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -35,6 +34,7 @@
 #include "support/file.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
+#include "support/tables.hpp"
 
 namespace elfaudit {
 
@@ -237,63 +237,28 @@ namespace elfaudit::diagnose_stage {
 
 namespace {
 
-std::string_view to_word(LogErrorKind kind) {
-  switch (kind) {
-    case LogErrorKind::DuplicateDefinition:
-      return "duplicate-definition";
-    case LogErrorKind::UndefinedReference:
-      return "undefined-reference";
-    case LogErrorKind::DeclarationMismatch:
-      return "declaration-mismatch";
-    case LogErrorKind::LibraryNotFound:
-      return "library-not-found";
-    case LogErrorKind::InputNotFound:
-      return "input-not-found";
-    case LogErrorKind::HeaderNotFound:
-      return "header-not-found";
-    case LogErrorKind::CompileError:
-      return "compile-error";
-    case LogErrorKind::LibraryNotOnLine:
-      return "library-not-on-line";
-    case LogErrorKind::RelocationRefused:
-      return "relocation-not-pic";
-    case LogErrorKind::LtoObjects:
-      return "lto-objects";
-    case LogErrorKind::LoadRefused:
-      return "load-refused";
-    case LogErrorKind::OtherLinkError:
-      return "other-link-error";
-    case LogErrorKind::LinkFailed:
-      return "link-failed";
-    case LogErrorKind::CommandFailed:
-      return "command-failed";
-  }
-  return {};
-}
+constexpr std::pair<LogErrorKind, std::string_view> kKindWords[] = {
+    {LogErrorKind::DuplicateDefinition, "duplicate-definition"},
+    {LogErrorKind::UndefinedReference, "undefined-reference"},
+    {LogErrorKind::DeclarationMismatch, "declaration-mismatch"},
+    {LogErrorKind::LibraryNotFound, "library-not-found"},
+    {LogErrorKind::InputNotFound, "input-not-found"},
+    {LogErrorKind::HeaderNotFound, "header-not-found"},
+    {LogErrorKind::CompileError, "compile-error"},
+    {LogErrorKind::LibraryNotOnLine, "library-not-on-line"},
+    {LogErrorKind::RelocationRefused, "relocation-not-pic"},
+    {LogErrorKind::LtoObjects, "lto-objects"},
+    {LogErrorKind::LoadRefused, "load-refused"},
+    {LogErrorKind::OtherLinkError, "other-link-error"},
+    {LogErrorKind::LinkFailed, "link-failed"},
+    {LogErrorKind::CommandFailed, "command-failed"}};
 
-std::string_view to_word(LogTool tool) {
-  switch (tool) {
-    case LogTool::Unknown:
-      return "unknown";
-    case LogTool::Bfd:
-      return "bfd";
-    case LogTool::Gold:
-      return "gold";
-    case LogTool::Lld:
-      return "lld";
-    case LogTool::Mold:
-      return "mold";
-    case LogTool::Nvlink:
-      return "nvlink";
-    case LogTool::Compiler:
-      return "compiler";
-    case LogTool::BuildTool:
-      return "build-tool";
-    case LogTool::Loader:
-      return "loader";
-  }
-  return {};
-}
+constexpr std::pair<LogTool, std::string_view> kToolWords[] = {
+    {LogTool::Unknown, "unknown"},   {LogTool::Bfd, "bfd"},
+    {LogTool::Gold, "gold"},         {LogTool::Lld, "lld"},
+    {LogTool::Mold, "mold"},         {LogTool::Nvlink, "nvlink"},
+    {LogTool::Compiler, "compiler"}, {LogTool::BuildTool, "build-tool"},
+    {LogTool::Loader, "loader"}};
 
 /// "collect2: error: ld returned 1 exit status", "make: *** [x] Error 1": something else went wrong before.
 bool only_follows(LogErrorKind kind) { return kind == LogErrorKind::LinkFailed || kind == LogErrorKind::CommandFailed; }
@@ -353,8 +318,8 @@ RootError open(const LogError& from, const BuildLog& log) {
   to.tool = from.tool;
   to.command = from.command;
   DiagnosedError& error = to.error;
-  error.kind = to_word(from.kind);
-  error.tool = to_word(from.tool);
+  error.kind = value_for(kKindWords, from.kind);
+  error.tool = value_for(kToolWords, from.tool);
   error.text = from.text;
   error.symbol = from.symbol;
   error.demangled = demangle(from.symbol);

@@ -9,6 +9,7 @@
 #include "elf/bytecode.hpp"
 #include "support/bytes.hpp"
 #include "support/limits.hpp"
+#include "support/tables.hpp"
 
 namespace elfaudit {
 namespace {
@@ -58,21 +59,7 @@ void read_constant(std::uint64_t code, const Operands& operands, std::vector<Ids
   switch (code) {
     case 1:  // the type of those that follow
       return;
-    case 2:
-    case 3:
-    case 4:
-    case 5:
-    case 6:
-    case 8:
-    case 9:
-    case 18:
-    case 22:
-    case 23:
-    case 26:
-    case 28:
-    case 30:
-      break;  // numbers, texts, assembler
-    case 7:   // aggregate
+    case 7:  // aggregate
     case 33:
       all_from(0, 1);
       break;
@@ -105,8 +92,8 @@ void read_constant(std::uint64_t code, const Operands& operands, std::vector<Ids
       if (at(operands, 2) > 64) unknown_form();
       all_from(6, 2);
       break;
-    default:
-      unknown_form();
+    default:  // numbers, texts, assembler
+      if (!is_one_of(code, {2, 3, 4, 5, 6, 8, 9, 18, 22, 23, 26, 28, 30})) unknown_form();
   }
   constants.push_back(std::move(ids));
 }
@@ -261,20 +248,11 @@ class UsesReader {
     const auto use_plain = [&] { use(id(at(operands, i++))); };
     bool has_value = true;
     bool ends_block = false;
+    // The number of blocks, places in the source, fence, debug info.
+    if (is_one_of(code, {1, 33, 35, 36, 60, 61, 62, 63, 64, 65})) return;
     switch (code) {
-      case 1:
-      case 33:
-      case 35:
-      case 36:
-      case 60:
-      case 61:
-      case 62:
-      case 63:
-      case 64:
-      case 65:
-        return;  // the number of blocks, places in the source, fence, debug info
-      case 2:    // binary operator
-      case 28:   // comparison
+      case 2:   // binary operator
+      case 28:  // comparison
         use_typed();
         use_plain();
         break;

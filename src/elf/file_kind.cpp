@@ -19,6 +19,7 @@
 #include "facts/facts_file.hpp"
 #include "support/file.hpp"
 #include "support/file_uses.hpp"
+#include "support/tables.hpp"
 #include "support/threads.hpp"
 #include "support/zip_file.hpp"
 
@@ -96,41 +97,22 @@ FileKind kind_of_open_file(const std::string& path, const FileDescriptor& fd) {
 }
 
 bool is_scanned(FileKind kind) {
-  switch (kind) {
-    case FileKind::Elf:
-    case FileKind::Archive:
-    case FileKind::ThinArchive:
-    case FileKind::Cubin:
-    case FileKind::Fatbin:
-    case FileKind::Offload:
-      return true;
-    default:
-      return false;
-  }
+  return is_one_of(kind, {FileKind::Elf, FileKind::Archive, FileKind::ThinArchive, FileKind::Cubin, FileKind::Fatbin,
+                          FileKind::Offload});
 }
 
 std::string_view unreadable_reason(FileKind kind) {
-  switch (kind) {
-    case FileKind::Empty:
-      return "is empty";
-    case FileKind::LlvmBitcode:
-      return "is LLVM bitcode, not ELF";
-    case FileKind::MachO:
-      return "is a Mach-O file (macOS), not ELF";
-    case FileKind::Coff:
-      return "is a PE/COFF file (Windows), not ELF";
-    case FileKind::WebAssembly:
-      return "is a WebAssembly file, not ELF";
-    case FileKind::Facts:
-    case FileKind::Pack:
-      return "is a facts file: the object that it describes is missing";
-    case FileKind::DebianPackage:
-      return "is a Debian package: unpack it (dpkg-deb -x) and give the folder";
-    case FileKind::Text:
-      return "is a text file, not an ELF object or archive";
-    default:
-      return "is neither an ELF object nor an archive";
-  }
+  constexpr std::pair<FileKind, std::string_view> kReasons[] = {
+      {FileKind::Empty, "is empty"},
+      {FileKind::LlvmBitcode, "is LLVM bitcode, not ELF"},
+      {FileKind::MachO, "is a Mach-O file (macOS), not ELF"},
+      {FileKind::Coff, "is a PE/COFF file (Windows), not ELF"},
+      {FileKind::WebAssembly, "is a WebAssembly file, not ELF"},
+      {FileKind::Facts, "is a facts file: the object that it describes is missing"},
+      {FileKind::Pack, "is a facts file: the object that it describes is missing"},
+      {FileKind::DebianPackage, "is a Debian package: unpack it (dpkg-deb -x) and give the folder"},
+      {FileKind::Text, "is a text file, not an ELF object or archive"}};
+  return value_for(kReasons, kind, "is neither an ELF object nor an archive");
 }
 
 namespace {
@@ -258,22 +240,10 @@ FileProbe probe_pack(const std::string& path) {
 }
 
 ProbedKind why_not(int error) {
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR:
-    case ENAMETOOLONG:
-      return ProbedKind::Missing;
-    case EACCES:
-    case EPERM:
-      return ProbedKind::NoPermission;
-    case ENXIO:  // a socket
-    case ENODEV:
-      return ProbedKind::NotAFile;
-    case ELOOP:
-      return ProbedKind::LinkLoop;
-    default:
-      return ProbedKind::CantOpen;
-  }
+  if (is_one_of(error, {ENOENT, ENOTDIR, ENAMETOOLONG})) return ProbedKind::Missing;
+  if (is_one_of(error, {EACCES, EPERM})) return ProbedKind::NoPermission;
+  if (is_one_of(error, {ENXIO, ENODEV})) return ProbedKind::NotAFile;  // a socket
+  return error == ELOOP ? ProbedKind::LinkLoop : ProbedKind::CantOpen;
 }
 
 FileProbe look_into(const std::string& path) {
@@ -301,18 +271,12 @@ FileProbe look_into(const std::string& path) {
 }  // namespace
 
 std::string why_unusable(ProbedKind kind) {
-  switch (kind) {
-    case ProbedKind::NotAFile:
-      return "not a regular file";
-    case ProbedKind::NoPermission:
-      return "permission denied";
-    case ProbedKind::LinkLoop:
-      return "a symbolic link that leads to itself";
-    case ProbedKind::CantOpen:
-      return "can't be opened";
-    default:
-      return "no such file";
-  }
+  constexpr std::pair<ProbedKind, std::string_view> kReasons[] = {
+      {ProbedKind::NotAFile, "not a regular file"},
+      {ProbedKind::NoPermission, "permission denied"},
+      {ProbedKind::LinkLoop, "a symbolic link that leads to itself"},
+      {ProbedKind::CantOpen, "can't be opened"}};
+  return std::string(value_for(kReasons, kind, "no such file"));
 }
 
 thread_local ProbeMemory* ProbeMemory::current = nullptr;

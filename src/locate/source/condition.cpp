@@ -7,6 +7,7 @@
 
 #include "locate/source/include_search.hpp"
 #include "locate/source/predefined.hpp"
+#include "support/tables.hpp"
 
 namespace elfaudit::source {
 namespace {
@@ -16,26 +17,10 @@ constexpr std::size_t kMostTokensOfCondition = 1U << 16;
 
 /// C++'s words for operators.
 std::uint16_t operator_of(Word word) {
-  switch (word) {
-    case Word::AltAnd:
-      return punct::And;
-    case Word::AltOr:
-      return punct::Or;
-    case Word::AltNot:
-      return '!';
-    case Word::AltBitAnd:
-      return '&';
-    case Word::AltBitOr:
-      return '|';
-    case Word::AltXor:
-      return '^';
-    case Word::AltCompl:
-      return '~';
-    case Word::AltNotEq:
-      return punct::NotEqual;
-    default:
-      return 0;
-  }
+  constexpr std::pair<Word, std::uint16_t> kOperators[] = {
+      {Word::AltAnd, punct::And}, {Word::AltOr, punct::Or}, {Word::AltNot, '!'},   {Word::AltBitAnd, '&'},
+      {Word::AltBitOr, '|'},      {Word::AltXor, '^'},      {Word::AltCompl, '~'}, {Word::AltNotEq, punct::NotEqual}};
+  return value_for(kOperators, word);
 }
 
 unsigned digit_of(char c) {
@@ -277,38 +262,25 @@ Condition::Value Condition::ternary(unsigned depth) {
 /// How tightly a binary operator binds (C11 6.5.5 to 6.5.14, 6.5.17); 0: it is none.
 int Condition::precedence(const Token& token) {
   if (token.kind != Kind::Punct) return 0;
-  switch (token.punct) {
-    case punct::Or:
-      return 1;
-    case punct::And:
-      return 2;
-    case '|':
-      return 3;
-    case '^':
-      return 4;
-    case '&':
-      return 5;
-    case punct::Equal:
-    case punct::NotEqual:
-      return 6;
-    case '<':
-    case '>':
-    case punct::LessEqual:
-    case punct::GreaterEqual:
-      return 7;
-    case punct::ShiftLeft:
-    case punct::ShiftRight:
-      return 8;
-    case '+':
-    case '-':
-      return 9;
-    case '*':
-    case '/':
-    case '%':
-      return 10;
-    default:
-      return 0;
-  }
+  constexpr std::pair<std::uint16_t, int> kLevels[] = {{punct::Or, 1},
+                                                       {punct::And, 2},
+                                                       {'|', 3},
+                                                       {'^', 4},
+                                                       {'&', 5},
+                                                       {punct::Equal, 6},
+                                                       {punct::NotEqual, 6},
+                                                       {'<', 7},
+                                                       {'>', 7},
+                                                       {punct::LessEqual, 7},
+                                                       {punct::GreaterEqual, 7},
+                                                       {punct::ShiftLeft, 8},
+                                                       {punct::ShiftRight, 8},
+                                                       {'+', 9},
+                                                       {'-', 9},
+                                                       {'*', 10},
+                                                       {'/', 10},
+                                                       {'%', 10}};
+  return value_for(kLevels, token.punct);
 }
 
 Condition::Value Condition::binary(int least, unsigned depth) {

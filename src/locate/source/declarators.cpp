@@ -1,7 +1,6 @@
 // Specifiers and declarators of a collected declaration (C11 6.7, C++20 9).
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -157,7 +156,7 @@ std::optional<Name> name_of_symbol(std::string_view symbol, Name::Kind kind) {
   if (!name) return std::nullopt;
   name->kind = kind;
   name->is_mangled = true;
-  if (!name->has_arguments) name->has_arguments = false;
+  name->has_arguments = name->has_arguments.value_or(false);
   return name;
 }
 
@@ -178,7 +177,7 @@ struct QualifiedName {
 
 class DeclaratorReader {
  public:
-  DeclaratorReader(const Declaration& declaration, Language language, const Interner& names);
+  DeclaratorReader(const Declaration& declaration, Language language);
   /// The declared names that end in `last`.
   std::vector<Declared> read();
 
@@ -221,7 +220,6 @@ class DeclaratorReader {
   const Declaration& declaration_;
   const std::vector<Token>& tokens_;
   const Language language_;
-  const Interner& names_;
   std::vector<std::size_t> close_;  ///< of each ( and [
   Declared base_;                   ///< what the specifiers say of each declarator
   bool is_typedef_ = false;
@@ -466,8 +464,8 @@ std::string without_blanks(std::string_view name) {
   return result;
 }
 
-DeclaratorReader::DeclaratorReader(const Declaration& declaration, Language language, const Interner& names)
-    : declaration_(declaration), tokens_(declaration.tokens), language_(language), names_(names) {
+DeclaratorReader::DeclaratorReader(const Declaration& declaration, Language language)
+    : declaration_(declaration), tokens_(declaration.tokens), language_(language) {
   close_.assign(tokens_.size(), tokens_.size());
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < tokens_.size(); ++i) {
@@ -785,8 +783,8 @@ std::vector<Declared> DeclaratorReader::read() {
   return result;
 }
 
-std::vector<Declared> read_declarators(const Declaration& declaration, Language language, const Interner& names) {
-  return DeclaratorReader(declaration, language, names).read();
+std::vector<Declared> read_declarators(const Declaration& declaration, Language language) {
+  return DeclaratorReader(declaration, language).read();
 }
 
 }  // namespace elfaudit::source

@@ -2,15 +2,12 @@
 
 #include "locate/source/include_search.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <span>
 #include <system_error>
 
-#include "input/driver.hpp"
 #include "support/file_uses.hpp"
 #include "support/path.hpp"
 #include "support/process.hpp"

@@ -14,6 +14,7 @@
 
 #include "locate/source/lexer.hpp"
 #include "locate/source/tokens.hpp"
+#include "support/tables.hpp"
 
 namespace elfaudit::source {
 
@@ -59,7 +60,7 @@ class BuiltinWords {
  public:
   void add(Word word) {
     if (word == Word::Unsigned) unsigned_ = true;
-    if (word == Word::Signed || word == Word::GnuSigned || word == Word::GnuSigned2) signed_ = true;
+    if (is_one_of(word, {Word::Signed, Word::GnuSigned, Word::GnuSigned2})) signed_ = true;
     if (word == Word::Long) ++longs_;
     if (word == Word::Short) short_ = true;
     const bool sizes = word == Word::Unsigned || word == Word::Signed || word == Word::GnuSigned ||

@@ -3,6 +3,7 @@
 #include "locate/source/parser.hpp"
 
 #include "support/limits.hpp"
+#include "support/tables.hpp"
 
 #include <algorithm>
 #include <set>
@@ -31,36 +32,13 @@ std::string_view key_of(std::string_view last) {
 
 /// Is that a word of C++ that C programs use as a name?
 bool is_cxx_word(std::uint32_t id) {
-  switch (static_cast<Word>(id)) {
-    case Word::Namespace:
-    case Word::Mutable:
-    case Word::Virtual:
-    case Word::Explicit:
-    case Word::Friend:
-    case Word::Template:
-    case Word::Typename:
-    case Word::Class:
-    case Word::Using:
-    case Word::Concept:
-    case Word::Requires:
-    case Word::Export:
-    case Word::Operator:
-    case Word::Decltype:
-    case Word::Noexcept:
-    case Word::Throw:
-    case Word::Try:
-    case Word::Catch:
-    case Word::Public:
-    case Word::Private:
-    case Word::Protected:
-    case Word::Default:
-    case Word::Delete:
-    case Word::New:
-    case Word::This:
-      return true;
-    default:
-      return false;
-  }
+  if (id >= static_cast<std::uint32_t>(Word::Count)) return false;
+  return is_one_of(
+      static_cast<Word>(id),
+      {Word::Namespace, Word::Mutable, Word::Virtual, Word::Explicit, Word::Friend, Word::Template, Word::Typename,
+       Word::Class,     Word::Using,   Word::Concept, Word::Requires, Word::Export, Word::Operator, Word::Decltype,
+       Word::Noexcept,  Word::Throw,   Word::Try,     Word::Catch,    Word::Public, Word::Private,  Word::Protected,
+       Word::Default,   Word::Delete,  Word::New,     Word::This});
 }
 
 }  // namespace
@@ -349,7 +327,7 @@ void Parser::record() {
   }
   const std::vector<std::size_t> label = uses_label ? labelled() : std::vector<std::size_t>();
   if (!is_mentioned && !uses_label) return;
-  for (Declared& declared : read_declarators(declaration_, language_, names_)) {
+  for (Declared& declared : read_declarators(declaration_, language_)) {
     if (!label.empty()) {
       by_label_[declared.last] = label;
       labelled_.insert(declaration_.tokens[declared.name_token].id);

@@ -81,7 +81,7 @@ struct Declared {
 };
 
 /// What `declaration` declares, in order.
-std::vector<Declared> read_declarators(const Declaration& declaration, Language language, const Interner& names);
+std::vector<Declared> read_declarators(const Declaration& declaration, Language language);
 
 /// `operator new[]` and `operator new []` are the same name.
 std::string without_blanks(std::string_view name);

@@ -969,10 +969,8 @@ std::string files_of(const Finding& finding) {
 
 /// What other symbols have in common with this one when theirs is the same kind of cause; empty: nothing.
 std::string subject_of(const Cause& cause, const Finding& finding, const FixContext& fix) {
-  const auto is_one_of = [&](std::initializer_list<std::string_view> kinds) {
-    return std::find(kinds.begin(), kinds.end(), cause.kind) != kinds.end();
-  };
-  if (is_one_of({"input-twice", "copied-archive", "copied-object", "source-compiled-twice", "source-included"}))
+  if (is_among(cause.kind,
+               {"input-twice", "copied-archive", "copied-object", "source-compiled-twice", "source-included"}))
     return cause.text;  // names the files alone
   if (fix.macro != nullptr) return fmt::format("{} {}", fix.macro->macro, fix.macro->defined_at.text());
   if (cause.kind == "implementation-switch") return cause.text.substr(0, cause.text.find(';'));

@@ -73,10 +73,6 @@ constexpr std::array kPrefixed{
 
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 
-bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 /// "sin", "sinf", "sinl", "sinf128"
 bool is_in_libm(std::string_view name) {
   const auto known = [](std::string_view bare) { return std::binary_search(kLibm.begin(), kLibm.end(), bare); };
@@ -95,15 +91,15 @@ std::optional<NameAdvice> of_libc_part(std::string_view name) {
   if (name.starts_with("__atomic_"))
     return of_library("libatomic (this machine has no instruction for it)", "-latomic");
   if (starts_with_any(name, {"pthread_", "__pthread_"}) ||
-      is_one_of(name, {"sem_init", "sem_destroy", "sem_open", "sem_close", "sem_unlink", "sem_wait", "sem_trywait",
-                       "sem_timedwait", "sem_post", "sem_getvalue"}))
+      is_among(name, {"sem_init", "sem_destroy", "sem_open", "sem_close", "sem_unlink", "sem_wait", "sem_trywait",
+                      "sem_timedwait", "sem_post", "sem_getvalue"}))
     return of_library("libpthread (a library of its own before glibc 2.34)", "-pthread");
-  if (is_one_of(name, {"dlopen", "dlsym", "dlclose", "dlerror", "dladdr", "dladdr1", "dlinfo", "dlvsym", "dlmopen"}))
+  if (is_among(name, {"dlopen", "dlsym", "dlclose", "dlerror", "dladdr", "dladdr1", "dlinfo", "dlvsym", "dlmopen"}))
     return of_library("libdl (a library of its own before glibc 2.34)", "-ldl");
-  if (is_one_of(name, {"clock_gettime", "clock_settime", "clock_getres", "clock_nanosleep", "clock_getcpuclockid"}))
+  if (is_among(name, {"clock_gettime", "clock_settime", "clock_getres", "clock_nanosleep", "clock_getcpuclockid"}))
     return of_library("librt before glibc 2.17", "-lrt");
   if (starts_with_any(name, {"timer_create", "timer_settime", "timer_gettime", "timer_delete", "mq_", "aio_"}) ||
-      is_one_of(name, {"shm_open", "shm_unlink", "lio_listio"}))
+      is_among(name, {"shm_open", "shm_unlink", "lio_listio"}))
     return of_library("librt (a library of its own before glibc 2.34)", "-lrt");
   if (is_in_libm(name)) return of_library("libm", "-lm");
   return std::nullopt;
