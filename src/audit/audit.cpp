@@ -144,9 +144,7 @@ std::vector<ObjectFacts> interpreter_of_link(const Audit& audit, const AuditOpti
   return {};
 }
 
-bool complete(const std::vector<Finding>& findings) {
-  return std::none_of(findings.begin(), findings.end(), [](const Finding& f) { return f.leaves_unread; });
-}
+bool complete(const std::vector<Finding>& findings) { return std::ranges::none_of(findings, &Finding::leaves_unread); }
 
 /// Runs the stages, each of which may fail for what it alone asks about: that costs its answer, never the verdict on
 /// the rest.
@@ -187,7 +185,7 @@ void add_errors(std::vector<InputError> errors, std::vector<Finding>& findings) 
       return std::tuple(-static_cast<int>(other.severity), std::string_view(other.rule)) >
              std::tuple(-static_cast<int>(finding.severity), std::string_view(finding.rule));
     };
-    findings.insert(std::find_if(findings.begin(), findings.end(), comes_later), std::move(finding));
+    findings.insert(std::ranges::find_if(findings, comes_later), std::move(finding));
   }
 }
 
@@ -233,11 +231,10 @@ bool needs_all_names(const Audit& audit) {
   };
   const auto matters = [&](const Unresolved& name) {
     return name.reported || name.in_bytecode ||
-           (!judged && std::any_of(name.references.begin(), name.references.end(), of_member));
+           (!judged && std::ranges::any_of(name.references, of_member));
   };
   const auto of_thunk = [](const Conflict& conflict) { return conflict.symbol.starts_with("_ZT"); };
-  return std::any_of(resolution.unresolved.begin(), resolution.unresolved.end(), matters) ||
-         std::any_of(resolution.conflicts.begin(), resolution.conflicts.end(), of_thunk) ||
+  return std::ranges::any_of(resolution.unresolved, matters) || std::ranges::any_of(resolution.conflicts, of_thunk) ||
          !resolution.rejections.empty() || !resolution.lost_references.empty() || !resolution.relocations.empty();
 }
 
@@ -345,7 +342,7 @@ Audit run_stages(LinkJob job, const AuditOptions& options, std::optional<Prefilt
   progress_stage("looking for definitions in debug info");
   for (std::string& problem :
        attempt("places in sources", [&] { return locate(result.findings, result.inputs, locating); }))
-    if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(std::move(problem));
+    if (std::ranges::find(problems, problem) == problems.end()) problems.push_back(std::move(problem));
   result.job.notes.insert(result.job.notes.end(), problems.begin(), problems.end());
   add_errors(attempt.errors(), result.findings);
   settle_findings(result.resolution, result.findings);
@@ -426,8 +423,7 @@ std::vector<std::string_view> names_in(const std::vector<const Audit*>& links) {
 }
 
 bool is_about(const Finding& finding, const std::string& symbol) {
-  return finding.symbol == symbol ||
-         std::find(finding.symbols.begin(), finding.symbols.end(), symbol) != finding.symbols.end();
+  return finding.symbol == symbol || std::ranges::find(finding.symbols, symbol) != finding.symbols.end();
 }
 
 }  // namespace
@@ -442,7 +438,7 @@ std::vector<SymbolReport> explain_spelling(const Audit& audit, std::string_view 
       report.link = link->job.output_path;
       for (const Finding& finding : audit.findings) {
         const auto& with = finding.links;
-        const bool here = with.empty() || std::find(with.begin(), with.end(), report.link) != with.end();
+        const bool here = with.empty() || std::ranges::find(with, report.link) != with.end();
         if (here && is_about(finding, name)) report.findings.push_back(finding);
       }
       if (audit.links.empty()) report.link.clear();
@@ -457,8 +453,8 @@ std::vector<std::string> similar_names(const Audit& audit, std::string_view spel
 
 int exit_code(const Audit& audit, Severity fail_on) {
   if (!audit.complete) return 2;
-  const bool failed = std::any_of(audit.findings.begin(), audit.findings.end(),
-                                  [&](const Finding& finding) { return finding.severity >= fail_on; });
+  const bool failed =
+      std::ranges::any_of(audit.findings, [&](const Finding& finding) { return finding.severity >= fail_on; });
   return failed ? 1 : 0;
 }
 

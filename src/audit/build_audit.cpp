@@ -112,7 +112,7 @@ class NoteCollector {
 
 void add_new(std::vector<std::string>& list, const std::vector<std::string>& more) {
   for (const std::string& one : more)
-    if (std::find(list.begin(), list.end(), one) == list.end()) list.push_back(one);
+    if (std::ranges::find(list, one) == list.end()) list.push_back(one);
 }
 
 /// Makes one audit of those of the links.
@@ -168,8 +168,7 @@ void excuse(const std::vector<std::string>& not_built, Audit& audit) {
   LinkJob& job = audit.job;
   std::erase_if(audit.findings, [&](const Finding& finding) { return is_not_built(finding, job); });
   std::erase_if(job.missing, [&](const InputError& error) { return error.path == job.output_path; });
-  audit.complete =
-      std::none_of(audit.findings.begin(), audit.findings.end(), [](const Finding& f) { return f.leaves_unread; });
+  audit.complete = std::ranges::none_of(audit.findings, &Finding::leaves_unread);
   job.notes.push_back(
       fmt::format("not built, because of the finding above in the link of {}", fmt::join(not_built, ", ")));
 }
@@ -177,14 +176,14 @@ void excuse(const std::vector<std::string>& not_built, Audit& audit) {
 void excuse_what_findings_stop(const std::vector<BuildJob>& jobs, std::vector<Audit>& audits) {
   std::set<std::string> stopped;
   for (const Audit& audit : audits)
-    if (std::any_of(audit.findings.begin(), audit.findings.end(), stops_link)) stopped.insert(audit.job.output_path);
+    if (std::ranges::any_of(audit.findings, stops_link)) stopped.insert(audit.job.output_path);
   std::vector<bool> excused(audits.size());
   for (bool again = !stopped.empty(); again;) {  // a library that is not made stops those that link it
     again = false;
     for (std::size_t i = 0; i < audits.size(); ++i) {
       const std::vector<std::string>& needs = jobs[i].not_built;
       const auto is_stopped = [&](const std::string& need) { return stopped.contains(need); };
-      if (excused[i] || needs.empty() || !std::all_of(needs.begin(), needs.end(), is_stopped)) continue;
+      if (excused[i] || needs.empty() || !std::ranges::all_of(needs, is_stopped)) continue;
       excuse(needs, audits[i]);
       stopped.insert(audits[i].job.output_path);
       excused[i] = again = true;
@@ -193,7 +192,7 @@ void excuse_what_findings_stop(const std::vector<BuildJob>& jobs, std::vector<Au
 }
 
 void add_pass(std::vector<Pass>& passes, const Pass& pass) {
-  const auto same = std::find_if(passes.begin(), passes.end(), [&](const Pass& p) { return p.name == pass.name; });
+  const auto same = std::ranges::find(passes, pass.name, &Pass::name);
   if (same == passes.end())
     passes.push_back(pass);
   else

@@ -106,7 +106,7 @@ void LinkMembers::open_wanted() {
 /// Returns those that were not open.
 std::vector<ObjectId> LinkMembers::open(std::vector<ObjectId> members) {
   for (ObjectId& member : members) member.input = first_[member.input];
-  std::sort(members.begin(), members.end());
+  std::ranges::sort(members);
   members.erase(std::unique(members.begin(), members.end()), members.end());
   std::erase_if(members, [&](ObjectId id) { return !inputs_[id.input].objects[id.object].unopened; });
   open_members(inputs_, members, job_.lto);
@@ -155,12 +155,11 @@ void LinkMembers::make_room(Resolution& resolution) const {
 /// Rule 4.
 bool LinkMembers::open_behind_indexes(Resolution& resolution) {
   const auto reported = [](const Unresolved& name) { return name.reported; };
-  if (std::none_of(resolution.unresolved.begin(), resolution.unresolved.end(), reported)) return false;
+  if (std::ranges::none_of(resolution.unresolved, reported)) return false;
   const std::vector<ObjectId> closed = unopened([&](ObjectId id) { return first_[id.input] == id.input; });
   std::vector<ObjectId> members = open(members_unlike_index(inputs_, closed));
   make_room(resolution);
-  if (traits_of(job_).believes_index ||
-      std::all_of(members.begin(), members.end(), [&](ObjectId id) { return is_as_indexed(id); }))
+  if (traits_of(job_).believes_index || std::ranges::all_of(members, [&](ObjectId id) { return is_as_indexed(id); }))
     return false;
   take_in(std::move(members));
   return true;
@@ -206,12 +205,10 @@ void LinkMembers::open_rivals(Resolution& resolution) {
   make_room(resolution);
   const auto is_one = [&](ObjectId id) {
     const std::vector<std::uint32_t> names = names_defined_strongly(id);
-    return std::any_of(names.begin(), names.end(),
-                       [&](std::uint32_t name) { return name < contested.size() && contested[name]; });
+    return std::ranges::any_of(names, [&](std::uint32_t name) { return name < contested.size() && contested[name]; });
   };
   // What other linkers would do with the line is asked then.
-  if (std::any_of(rivals.begin(), rivals.end(), is_one))
-    open_for_report(unopened([](ObjectId) { return true; }), resolution);
+  if (std::ranges::any_of(rivals, is_one)) open_for_report(unopened([](ObjectId) { return true; }), resolution);
 }
 
 std::vector<std::uint32_t> LinkMembers::names_defined_strongly(ObjectId id) const {

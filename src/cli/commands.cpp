@@ -294,7 +294,7 @@ std::string standard_input() {
 }  // namespace
 
 std::vector<std::string> with_names_from_input(const std::vector<std::string>& files) {
-  if (std::count(files.begin(), files.end(), "-") > 1) throw UsageError("standard input (-) is named twice");
+  if (std::ranges::count(files, "-") > 1) throw UsageError("standard input (-) is named twice");
   std::vector<std::string> out;
   for (const std::string& file : files) {
     if (file != "-") {
@@ -581,8 +581,7 @@ KnownFiles known_files(const Prefilter& prefilter) {
   KnownFiles known;
   for (const InputFacts& input : prefilter.inputs)
     known.device_archives.push_back(input.kind == InputKind::Archive &&
-                                    std::any_of(input.objects.begin(), input.objects.end(),
-                                                [](const ObjectFacts& object) { return object.has_device_code; }));
+                                    std::ranges::any_of(input.objects, &ObjectFacts::has_device_code));
   return known;
 }
 
@@ -598,8 +597,7 @@ Audit audit_of_files(const Request& request, const std::optional<LinkerChoice>& 
   LinkJob job = job_from_files(words, linker, prefilter ? std::optional(known_files(*prefilter)) : std::nullopt);
   job.excluded = std::move(excluded);
   // Which objects a facts file is of is known now.
-  const bool has_facts =
-      std::any_of(job.inputs.begin(), job.inputs.end(), [](const LinkInput& input) { return !input.facts.empty(); });
+  const bool has_facts = std::ranges::any_of(job.inputs, [](const LinkInput& input) { return !input.facts.empty(); });
   if (has_facts) exclude(job, request.policy.never_read);
   if (job.device) job.device->part_excluded = !job.excluded.empty();
   choose_device_archs(job, request.archs);
@@ -694,7 +692,7 @@ Output parse_output(const std::string& spec) {
 std::vector<Output> outputs_of(const Request& request) {
   std::vector<Output> outputs;
   for (const std::string& spec : request.formats) outputs.push_back(parse_output(spec));
-  const auto printed = std::count_if(outputs.begin(), outputs.end(), [](const Output& o) { return o.path.empty(); });
+  const auto printed = std::ranges::count_if(outputs, [](const Output& o) { return o.path.empty(); });
   if (printed > 1) throw UsageError("one --format can go to standard output; give the others a file: FORMAT=FILE");
   if (outputs.empty()) outputs.push_back({&kFormats[0], ""});
   return outputs;
@@ -722,8 +720,8 @@ void check_named_commands(const std::string& path) {
 }  // namespace
 
 bool asks_for(const Request& request, std::string_view format) {
-  return std::any_of(request.formats.begin(), request.formats.end(),
-                     [&](const std::string& spec) { return spec.substr(0, spec.find('=')) == format; });
+  return std::ranges::any_of(request.formats,
+                             [&](const std::string& spec) { return spec.substr(0, spec.find('=')) == format; });
 }
 
 std::vector<std::string> format_names() {

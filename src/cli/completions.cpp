@@ -14,8 +14,8 @@ namespace {
 
 /// Are its files the targets of a build where -p names one?
 bool takes_build(const CommandWords& command) {
-  return std::any_of(command.options.begin(), command.options.end(), [](const OptionWords& option) {
-    return std::find(option.names.begin(), option.names.end(), "--build") != option.names.end();
+  return std::ranges::any_of(command.options, [](const OptionWords& option) {
+    return std::ranges::find(option.names, "--build") != option.names.end();
   });
 }
 
@@ -247,7 +247,7 @@ std::string fish_quoted(const std::string& text, const std::string& special) {
 
 std::string function_of(const std::string& command) {
   std::string name = "_" + command;
-  std::replace(name.begin(), name.end(), ' ', '_');
+  std::ranges::replace(name, ' ', '_');
   return name;
 }
 

@@ -49,7 +49,7 @@ std::string row_of(const OptionWords& option) {
 std::string option_groups(const CommandWords& command) {
   std::vector<std::string> groups;
   for (const OptionWords& option : command.options)
-    if (std::find(groups.begin(), groups.end(), option.group) == groups.end()) groups.push_back(option.group);
+    if (std::ranges::find(groups, option.group) == groups.end()) groups.push_back(option.group);
   std::string out;
   for (const std::string& group : groups) {
     out += "\n" + group + ":\n";

@@ -236,7 +236,7 @@ constexpr std::array<std::string_view, 18> kNoKeys = {
 /// "fail-on" of --fail-on; empty for what is not a key.
 std::string key_of(const CLI::Option& option) {
   const std::vector<std::string>& names = option.get_lnames();
-  if (names.empty() || std::find(kNoKeys.begin(), kNoKeys.end(), names.front()) != kNoKeys.end()) return {};
+  if (names.empty() || std::ranges::find(kNoKeys, names.front()) != kNoKeys.end()) return {};
   return names.front();
 }
 

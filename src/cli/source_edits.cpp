@@ -97,8 +97,7 @@ class Hunks {
  public:
   explicit Hunks(const Source& source) : source_(source), ends_(source.text.ends_with('\n')) {
     for (const Accepted& accepted : source.edits) edits_.push_back(accepted.edit);
-    std::stable_sort(edits_.begin(), edits_.end(),
-                     [](const LineEdit& a, const LineEdit& b) { return a.first.line < b.first.line; });
+    std::ranges::stable_sort(edits_, [](const LineEdit& a, const LineEdit& b) { return a.first.line < b.first.line; });
   }
 
   std::string text() const {
@@ -218,9 +217,8 @@ std::optional<LineEdit> merged(const LineEdit& a, const LineEdit& b) {
 }
 
 bool has_symbol(const InputFacts& input, const std::string& symbol) {
-  return std::any_of(input.objects.begin(), input.objects.end(), [&](const ObjectFacts& object) {
-    return std::any_of(object.symbols.begin(), object.symbols.end(),
-                       [&](const Symbol& one) { return object.name(one) == symbol; });
+  return std::ranges::any_of(input.objects, [&](const ObjectFacts& object) {
+    return std::ranges::any_of(object.symbols, [&](const Symbol& one) { return object.name(one) == symbol; });
   });
 }
 
@@ -275,8 +273,7 @@ class SourceEdits {
 
   /// What is not fixed for one reason is said once.
   void note(const std::string& why, const std::string& name) {
-    const auto same = std::find_if(outcome_.not_fixed.begin(), outcome_.not_fixed.end(),
-                                   [&](const NotFixed& one) { return one.why == why; });
+    const auto same = std::ranges::find(outcome_.not_fixed, why, &NotFixed::why);
     if (same == outcome_.not_fixed.end())
       outcome_.not_fixed.push_back({why, {name}});
     else
@@ -286,7 +283,7 @@ class SourceEdits {
   /// Empty once the finding's edits are among those to be applied.
   std::string why_not_taken(const Finding& finding) {
     const auto is_ready = [](const Fix& fix) { return !fix.diff.empty() && fix.whole; };
-    const auto fix = std::find_if(finding.fixes.begin(), finding.fixes.end(), is_ready);
+    const auto fix = std::ranges::find_if(finding.fixes, is_ready);
     if (finding.fixes.empty()) return "no edit is known that fixes it";
     if (fix == finding.fixes.end()) return "to do by hand: " + finding.fixes.front().text;
     const std::vector<LineEdit> edits = edits_of(fix->diff);
@@ -312,8 +309,8 @@ class SourceEdits {
   }
 
   static bool is_accepted(const Source& source, const LineEdit& edit) {
-    return std::any_of(source.edits.begin(), source.edits.end(), [&](const Accepted& accepted) {
-      return std::find(accepted.parts.begin(), accepted.parts.end(), edit) != accepted.parts.end();
+    return std::ranges::any_of(source.edits, [&](const Accepted& accepted) {
+      return std::ranges::find(accepted.parts, edit) != accepted.parts.end();
     });
   }
 
@@ -330,11 +327,11 @@ class SourceEdits {
   /// A definition in one source is one for every link that has the symbol only where these are one link, or all of them
   /// have the finding.
   bool is_of_all_links(const Finding& finding) const {
-    return std::all_of(audit_.links.begin(), audit_.links.end(), [&](const Audit& link) {
+    return std::ranges::all_of(audit_.links, [&](const Audit& link) {
       const auto& with = finding.links;
-      return std::find(with.begin(), with.end(), link.job.output_path) != with.end() ||
-             std::none_of(link.inputs.begin(), link.inputs.end(),
-                          [&](const InputFacts& input) { return has_symbol(input, finding.symbol); });
+      return std::ranges::find(with, link.job.output_path) != with.end() ||
+             std::ranges::none_of(link.inputs,
+                                  [&](const InputFacts& input) { return has_symbol(input, finding.symbol); });
     });
   }
 
@@ -374,7 +371,7 @@ class SourceEdits {
     const fs::path real = source.real;
     const fs::path below = real.lexically_relative(root_);
     const auto leads_out = [](const fs::path& part) { return part == ".." || part == ".git"; };
-    if (root_.empty() || below.empty() || std::any_of(below.begin(), below.end(), leads_out))
+    if (root_.empty() || below.empty() || std::ranges::any_of(below, leads_out))
       return fmt::format("is not below {}, the project's folder", root_.string());
     if (!fs::is_regular_file(real, error)) return "is not a regular file";
     if (source.real.find_first_of("\n\t\"\\") != std::string::npos) return "has a name that no diff can say";
@@ -421,7 +418,7 @@ class SourceEdits {
     };
     std::error_code error;
     const fs::path real_here = fs::canonical(here, error);
-    const bool all_here = std::none_of(changed.begin(), changed.end(), [&](const Source* source) {
+    const bool all_here = std::ranges::none_of(changed, [&](const Source* source) {
       const std::string path = below(*source, real_here);
       return path.empty() || path.starts_with("..");
     });

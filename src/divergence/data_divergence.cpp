@@ -48,7 +48,7 @@ bool is_compared(const ObjectFacts& object) {
 
 /// Rule 3.
 bool is_padded(const ObjectFacts& object) {
-  return std::any_of(object.symbols.begin(), object.symbols.end(), [&](const Symbol& symbol) {
+  return std::ranges::any_of(object.symbols, [&](const Symbol& symbol) {
     return !symbol.defined() && (object.name(symbol) == "__asan_init" || object.name(symbol) == "__hwasan_init");
   });
 }
@@ -166,7 +166,7 @@ class DataCheck {
     std::vector<DataVariant> found;
     const auto add = [&](SymbolId id) {
       const Seen now = seen(id);
-      const auto same = std::find_if(found.begin(), found.end(), [&](const DataVariant& variant) {
+      const auto same = std::ranges::find_if(found, [&](const DataVariant& variant) {
         return variant.size == now.size && may_be_one(variant.place, now.place);
       });
       if (same == found.end())
@@ -174,9 +174,8 @@ class DataCheck {
       else
         ++same->objects;
     };
-    const auto kept = std::find_if(definitions.begin(), definitions.end(), [&](SymbolId id) {
-      return resolution_.resolution_of(id) == SymbolResolution::Kept;
-    });
+    const auto kept = std::ranges::find_if(
+        definitions, [&](SymbolId id) { return resolution_.resolution_of(id) == SymbolResolution::Kept; });
     if (kept != definitions.end()) add(*kept);
     for (auto id = definitions.begin(); id != definitions.end(); ++id)
       if (id != kept) add(*id);

@@ -413,7 +413,7 @@ std::vector<std::string> files_of(const source::TranslationUnit& unit) {
     const std::string whole = (std::filesystem::path(unit.folder) / file).lexically_normal().string();
     if (is_of_system(whole)) continue;
     std::string name = display_path(whole, here);
-    if (std::find(shown.begin(), shown.end(), name) == shown.end()) shown.push_back(std::move(name));
+    if (std::ranges::find(shown, name) == shown.end()) shown.push_back(std::move(name));
   }
   return shown;
 }
@@ -435,7 +435,7 @@ const source::TranslationUnit& LayoutCauses::unit_of(const Origin& origin) {
 /// Neither an option nor a line: nothing is known to set the macro.
 LayoutCauses::Setting LayoutCauses::setting_of(const std::string& macro, const LayoutSide& side) {
   const source::TranslationUnit& unit = unit_of(side.origin);
-  const bool guessed = std::find(unit.guessed.begin(), unit.guessed.end(), macro) != unit.guessed.end();
+  const bool guessed = std::ranges::find(unit.guessed, macro) != unit.guessed.end();
   for (const auto& [head, value] : unit.defines)
     if (!guessed && head.substr(0, head.find('(')) == macro) return {fmt::format("-D{}={}", head, value), {}};
   for (const std::string& file : files_of(unit)) {
@@ -471,7 +471,7 @@ std::set<std::string> LayoutCauses::layout_options(const Origin& origin) {
   std::set<std::string> options;
   const source::TranslationUnit& unit = unit_of(origin);
   for (const auto& [head, value] : unit.defines)
-    if (std::find(unit.guessed.begin(), unit.guessed.end(), head) == unit.guessed.end())
+    if (std::ranges::find(unit.guessed, head) == unit.guessed.end())
       options.insert(fmt::format("-D{}={}", head, value));
   const std::optional<Compilation> compilation = compilation_of(origin, 0);
   if (!compilation) return options;

@@ -145,7 +145,7 @@ class ImageWriter {
     put(word(sizeof(Elf64_Shdr), sizeof(Elf32_Shdr)), 2);
     put(headers_.size(), 2);
     put(headers_.size() - 1, 2);
-    std::copy(bytes_.begin(), bytes_.end(), all.begin());
+    std::ranges::copy(bytes_, all.begin());
     std::swap(all, bytes_);
   }
 

@@ -944,7 +944,7 @@ std::vector<Shape> read_shapes(const Origin& origin, const std::unordered_set<st
   std::vector<Shape> shapes;
   each_reader(origin, [&](TypeReader& reader) {
     reader.each({&names, true}, [&](Shape&& shape) {
-      const bool known = std::any_of(shapes.begin(), shapes.end(), [&](const Shape& other) {
+      const bool known = std::ranges::any_of(shapes, [&](const Shape& other) {
         return other.row.name == shape.row.name && other.row.layout == shape.row.layout &&
                other.row.kind == shape.row.kind;
       });

@@ -100,7 +100,7 @@ bool is_private_name(std::string_view name) {
   if (name.find_first_of("{('.") == name.npos && name.find("<lambda") == name.npos) return false;
   constexpr std::array<std::string_view, 9> kMarks{"<lambda",     "{lambda",  "(lambda",  "'lambda", "(anonymous",
                                                    "{anonymous}", "{unnamed", "(unnamed", "._anon"};
-  return std::any_of(kMarks.begin(), kMarks.end(), [&](std::string_view mark) { return name.find(mark) != name.npos; });
+  return std::ranges::any_of(kMarks, [&](std::string_view mark) { return name.find(mark) != name.npos; });
 }
 
 std::uint64_t name_of_type(std::string_view name) { return hash_text(name) ^ 0x9e3779b97f4a7c15; }

@@ -155,9 +155,9 @@ std::string environment() {
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     const std::string_view text(*variable);
     const auto begins = [&](std::string_view name) { return text.starts_with(name); };
-    if (std::none_of(kPassing.begin(), kPassing.end(), begins)) variables.push_back(text);
+    if (std::ranges::none_of(kPassing, begins)) variables.push_back(text);
   }
-  std::sort(variables.begin(), variables.end());
+  std::ranges::sort(variables);
   return hex(hash_of(fmt::format("{}", fmt::join(variables, "\n"))));
 }
 

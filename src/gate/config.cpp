@@ -58,7 +58,7 @@ bool is_below(const fs::path& file, const fs::path& folder) {
   const fs::path relative = real.lexically_relative(top);
   // What lies in .git is run, or says what is.
   const auto leads_out = [](const fs::path& part) { return part == ".." || part == ".git"; };
-  return !relative.empty() && std::none_of(relative.begin(), relative.end(), leads_out);
+  return !relative.empty() && std::ranges::none_of(relative, leads_out);
 }
 
 class ConfigReader {
@@ -129,7 +129,7 @@ class ConfigReader {
 
   /// What a file names is near that file, wherever the program is started.
   std::string resolved(const std::string& key, const std::string& text) const {
-    if (std::find(kPaths.begin(), kPaths.end(), key) == kPaths.end() || text.empty()) return text;
+    if (std::ranges::find(kPaths, key) == kPaths.end() || text.empty()) return text;
     return fs::path(text).is_absolute() ? text : (folder() / text).lexically_normal().string();
   }
 
@@ -152,7 +152,7 @@ class ConfigReader {
       const std::string path = fs::path(file).is_absolute() ? file : (folder() / file).lexically_normal().string();
       std::error_code error;
       const std::string whole = fs::weakly_canonical(path, error).string();
-      if (std::find(chain_.begin(), chain_.end(), whole) != chain_.end() || chain_.size() > limits::kConfigFiles)
+      if (std::ranges::find(chain_, whole) != chain_.end() || chain_.size() > limits::kConfigFiles)
         refuse(node, fmt::format("{} extends itself, or too many files extend one another", path));
       if (!is_there(path)) refuse(node, fmt::format("extends {}: the file is missing", path));
       if (top_) refuse_strangers(path);
@@ -199,7 +199,7 @@ class ConfigReader {
   }
 
   void read_value(const std::string& key, const toml::node& node) {
-    if (!known_.empty() && std::find(known_.begin(), known_.end(), key) == known_.end()) {
+    if (!known_.empty() && std::ranges::find(known_, key) == known_.end()) {
       std::vector<std::string> all = known_;
       all.insert(all.end(), {"extends", "severity", "override", "suppress"});
       refuse_key(node, key, all);
@@ -258,7 +258,7 @@ class ConfigReader {
     out.where = at(table);
     std::string* const fields[] = {&out.rule, &out.symbol, &out.input, &out.file, &out.reason, &out.until};
     for (const auto& [key, node] : table) {
-      const auto found = std::find(kKeys.begin(), kKeys.end(), std::string(key.str()));
+      const auto found = std::ranges::find(kKeys, std::string(key.str()));
       if (found == kKeys.end()) refuse_key(node, std::string(key.str()), kKeys);
       *fields[found - kKeys.begin()] = text_of(*found, node);
     }

@@ -27,8 +27,7 @@ namespace {
 
 bool matches_symbol(const std::string& pattern, const Finding& finding) {
   if (pattern.empty() || matches(pattern, finding.symbol) || matches(pattern, finding.demangled)) return true;
-  return std::any_of(finding.symbols.begin(), finding.symbols.end(),
-                     [&](const std::string& symbol) { return matches(pattern, symbol); });
+  return std::ranges::any_of(finding.symbols, [&](const std::string& symbol) { return matches(pattern, symbol); });
 }
 
 bool fits_input(const std::string& pattern, const Site& site) {
@@ -48,7 +47,7 @@ std::string* field(Suppression& suppression, std::string_view key) {
 bool fits(const Suppression& suppression, const Finding& finding) {
   const auto& sites = finding.sites;
   const auto any_site = [&](const std::string& pattern, auto&& fits_one) {
-    return pattern.empty() || std::any_of(sites.begin(), sites.end(), fits_one);
+    return pattern.empty() || std::ranges::any_of(sites, fits_one);
   };
   return matches(suppression.rule, finding.rule) && matches_symbol(suppression.symbol, finding) &&
          any_site(suppression.input, [&](const Site& site) { return fits_input(suppression.input, site); }) &&
@@ -192,12 +191,11 @@ bool fits(const SeverityOverride& part, const Finding& finding, const std::strin
       return site.place.known_by == KnownBy::Nothing ? fits_input(part.path, site)
                                                      : fits_path(part.path, site.place.at.file);
     };
-    if (finding.sites.empty() || !std::all_of(finding.sites.begin(), finding.sites.end(), fits_site)) return false;
+    if (finding.sites.empty() || !std::ranges::all_of(finding.sites, fits_site)) return false;
   }
   if (part.target.empty()) return true;
   if (finding.links.empty()) return !output.empty() && fits_path(part.target, output);
-  return std::all_of(finding.links.begin(), finding.links.end(),
-                     [&](const std::string& link) { return fits_path(part.target, link); });
+  return std::ranges::all_of(finding.links, [&](const std::string& link) { return fits_path(part.target, link); });
 }
 
 void change_severities(const Policy& policy, const std::string& output, std::vector<Finding>& findings) {
@@ -328,8 +326,7 @@ void check(const Suppression& suppression) {
   if (suppression.rule == kUnreadableInput.id)
     refuse("an unreadable input can't be suppressed, because nothing is known about it; never-read excludes an input");
   const auto rules = rule_table();
-  if (std::none_of(rules.begin(), rules.end(),
-                   [&](const Rule& rule) { return matches(suppression.rule, std::string(rule.id)); }))
+  if (std::ranges::none_of(rules, [&](const Rule& rule) { return matches(suppression.rule, std::string(rule.id)); }))
     refuse(fmt::format("unknown rule '{}'", suppression.rule));
 }
 
@@ -353,8 +350,7 @@ void apply_policy(const Policy& policy, Audit& audit) {
   compare_with_baseline(policy, audit);
   change_severities(policy, audit.job.output_path, audit.findings);
   change_severities(policy, audit.job.output_path, audit.known);
-  std::stable_sort(audit.findings.begin(), audit.findings.end(),
-                   [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
+  std::ranges::stable_sort(audit.findings, [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
 }
 
 }  // namespace elfaudit

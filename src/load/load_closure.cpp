@@ -50,7 +50,7 @@ namespace {
 
 template <std::size_t N>
 bool starts_with_one_of(std::string_view name, const std::array<std::string_view, N>& starts) {
-  return std::any_of(starts.begin(), starts.end(), [&](std::string_view start) { return name.starts_with(start); });
+  return std::ranges::any_of(starts, [&](std::string_view start) { return name.starts_with(start); });
 }
 
 /// What is in torch/lib and made by torch; what else lies there (libgomp-*.so.1) is found by torch's own RPATH.
@@ -76,8 +76,8 @@ constexpr std::array<std::string_view, 16> kPython2 = {
 /// A name of one of torch's namespaces, or with one of its types among the parameters; or one of its C functions.
 bool names_torch(std::string_view symbol) {
   if (!symbol.starts_with("_Z")) return starts_with_one_of(symbol, kTorchFunctions);
-  return std::any_of(kTorchNamespaces.begin(), kTorchNamespaces.end(),
-                     [&](std::string_view part) { return symbol.find(part) != std::string_view::npos; });
+  return std::ranges::any_of(kTorchNamespaces,
+                             [&](std::string_view part) { return symbol.find(part) != std::string_view::npos; });
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ bool is_python_module(const ObjectFacts& object) {
   const std::string name =
       std::filesystem::path(object.origin.is_member() ? object.origin.member : object.origin.path).filename().string();
   if (name.find(".cpython-") != std::string::npos || name.ends_with(".abi3.so")) return true;
-  return std::any_of(object.symbols.begin(), object.symbols.end(), [&](const Symbol& symbol) {
+  return std::ranges::any_of(object.symbols, [&](const Symbol& symbol) {
     return symbol.defined() && object.name(symbol).starts_with("PyInit_");
   });
 }
@@ -356,7 +356,7 @@ class ImageFinder {
     std::map<const ObjectFacts*, std::size_t> image_of;
     for (std::size_t i = 0; i < result_.images.size(); ++i) image_of.try_emplace(result_.images[i].object, i);
     const auto loads = [&](const Image& image, const ObjectFacts* object) {
-      return std::find(image.loaded.begin(), image.loaded.end(), object) != image.loaded.end();
+      return std::ranges::find(image.loaded, object) != image.loaded.end();
     };
     for (const Image& loader : result_.images)
       for (std::size_t i = 1; i < loader.loaded.size(); ++i) {
@@ -380,9 +380,9 @@ class ImageFinder {
   bool is_for_python(const Image& image) const {
     if (image.package == kNone || packages_[image.package].kind == PackageKind::Wheel) return true;
     if (is_python_module(*image.object)) return true;
-    return std::any_of(
-        packages_[image.package].files.begin(), packages_[image.package].files.end(),
-        [](const InputFacts& file) { return is_loaded(file) && is_python_module(file.objects.front()); });
+    return std::ranges::any_of(packages_[image.package].files, [](const InputFacts& file) {
+      return is_loaded(file) && is_python_module(file.objects.front());
+    });
   }
 
   /// Two wheels of one project, or modules for two interpreters: "_C.cpython-311-..." and "_C.cpython-312-...".
@@ -438,7 +438,7 @@ class ImageFinder {
         add_answer(image.object->soname, i, 0);
     }
     const auto other_than_first = [](const std::vector<Answer>& list) {
-      return std::any_of(list.begin(), list.end(), [&](const Answer& one) { return one.facts != list.front().facts; });
+      return std::ranges::any_of(list, [&](const Answer& one) { return one.facts != list.front().facts; });
     };
     for (const auto& [name, list] : answers) {
       if (!other_than_first(list)) continue;
@@ -466,7 +466,7 @@ class ImageFinder {
       ObjectBytes bytes;
       const auto first = bytes.of(a.origin);
       const auto second = bytes.of(b.origin);
-      return std::equal(first.begin(), first.end(), second.begin(), second.end());
+      return std::ranges::equal(first, second);
     } catch (const InputError&) {
       return false;
     }
@@ -554,7 +554,7 @@ class ImageFinder {
       if (library_stem(wanted) != library_stem(path.filename().string())) continue;
       std::vector<Whereabouts>& places = result_.libraries.elsewhere[wanted];
       const auto same = [&](const Whereabouts& known) { return normal(known.path) == normal(place.path); };
-      if (std::none_of(places.begin(), places.end(), same)) places.push_back(place);
+      if (std::ranges::none_of(places, same)) places.push_back(place);
     }
   }
 
@@ -618,7 +618,7 @@ bool is_musl_libc(const std::string& name) {
   constexpr std::array<std::string_view, 7> kNames = {"c.", "pthread.", "rt.", "m.", "dl.", "util.", "xnet."};
   if (is_musl_loader(name)) return true;
   if (!name.starts_with("lib")) return false;
-  return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view n) { return name.substr(3).starts_with(n); });
+  return std::ranges::any_of(kNames, [&](std::string_view n) { return name.substr(3).starts_with(n); });
 }
 
 class Walk {
@@ -658,8 +658,8 @@ class Walk {
     const LoadFacts& file = facts_.front();
     if (!file.dynamic) return;  // static: it is what it is
     result_.interpreter = file.interpreter;
-    const auto musl = std::find_if(file.needed.begin(), file.needed.end(),
-                                   [](const std::string& name) { return is_musl_loader(name) || name == "libc.so"; });
+    const auto musl = std::ranges::find_if(
+        file.needed, [](const std::string& name) { return is_musl_loader(name) || name == "libc.so"; });
     result_.loader = is_musl_loader(file.interpreter) || (file.interpreter.empty() && musl != file.needed.end())
                          ? LoaderKind::Musl
                          : LoaderKind::Glibc;
@@ -809,7 +809,7 @@ class Walk {
     if (found == cache_->end()) return false;
     const std::string folder = fs::path(found->second).parent_path().string();
     const auto is_default = [&](const SearchDirectory& directory) { return directory.path == folder; };
-    if (!defaults && std::any_of(defaults_.begin(), defaults_.end(), is_default)) return false;
+    if (!defaults && std::ranges::any_of(defaults_, is_default)) return false;
     return take(answer, asker, found->second, {FoundBy::Cache, folder, kNone});
   }
 
@@ -830,7 +830,7 @@ class Walk {
       rule.spelled = directory.spelled;
       if (take(answer, asker, directory.path == "/" ? "/" + answer.name : directory.path + "/" + answer.name, rule))
         return true;
-      if (std::find(answer.searched.begin(), answer.searched.end(), directory.path) == answer.searched.end())
+      if (std::ranges::find(answer.searched, directory.path) == answer.searched.end())
         answer.searched.push_back(directory.path);
     }
     return false;

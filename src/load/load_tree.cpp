@@ -219,7 +219,7 @@ std::vector<std::string> configured_directories(const Root& root, std::vector<In
   std::vector<std::string> found;
   for (std::string line : loader_config_lines("/etc/ld.so.conf", paths, errors)) {
     line = without_slash(line.substr(0, line.find('=')));  // "dir=TYPE", of libc5's time
-    if (line.starts_with('/') && std::find(found.begin(), found.end(), line) == found.end()) found.push_back(line);
+    if (line.starts_with('/') && std::ranges::find(found, line) == found.end()) found.push_back(line);
   }
   return found;
 }
@@ -256,7 +256,7 @@ std::vector<std::string> musl_directories(const Root& root, const std::string& i
       loader_file(root.real("/etc/" + stem.substr(0, stem.find(".so")) + ".path"), errors);
   if (!text) return {"/lib", "/usr/local/lib", "/usr/lib"};
   std::vector<std::string> found;
-  std::replace(text->begin(), text->end(), '\n', ':');
+  std::ranges::replace(*text, '\n', ':');
   std::istringstream words(*text);
   for (std::string word; std::getline(words, word, ':') && found.size() < limits::kLoaderDirectories;)
     if (!word.empty()) found.push_back(word);
@@ -312,7 +312,7 @@ void LoadTree::mount(std::string directory) {
 
 void LoadTree::add_loaded_before(const std::string& name, const std::string& path) {
   std::vector<std::string>& paths = loaded_before_[name];
-  if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
+  if (std::ranges::find(paths, path) == paths.end()) paths.push_back(path);
 }
 
 std::vector<std::string> LoadTree::loaded_before(const std::string& name) const {

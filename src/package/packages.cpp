@@ -41,8 +41,8 @@ namespace {
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::ranges::transform(out, out.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   return out;
 }
 
@@ -90,8 +90,7 @@ MetadataFields::MetadataFields(std::string_view text) {
 
 std::string MetadataFields::first(std::string_view name) const {
   const std::string wanted = lower(name);
-  const auto found =
-      std::find_if(fields_.begin(), fields_.end(), [&](const Field& field) { return field.name == wanted; });
+  const auto found = std::ranges::find(fields_, wanted, &Field::name);
   return found == fields_.end() ? std::string() : found->value;
 }
 
@@ -223,7 +222,7 @@ class WheelReader {
   }
 
   void read_files(unsigned jobs) {
-    std::sort(wanted_.begin(), wanted_.end(), [](const ZipEntry* a, const ZipEntry* b) { return a->name < b->name; });
+    std::ranges::sort(wanted_, [](const ZipEntry* a, const ZipEntry* b) { return a->name < b->name; });
     package_.files.resize(wanted_.size());
     with_threads(jobs, [&] {
       PerThread<std::unique_ptr<ZipFile>> zips;  // libzip's handle is for one thread
@@ -318,7 +317,7 @@ bool is_binary_name(const std::string& name) {
   constexpr std::array<std::string_view, 10> kEndings = {".o",  ".obj",   ".lo",     ".a",     ".so",
                                                          ".ko", ".facts", ".fatbin", ".cubin", ".whl"};
   return name.find(".so.") != std::string::npos ||
-         std::any_of(kEndings.begin(), kEndings.end(), [&](std::string_view end) { return name.ends_with(end); });
+         std::ranges::any_of(kEndings, [&](std::string_view end) { return name.ends_with(end); });
 }
 
 class DirectoryWalk {
@@ -331,9 +330,9 @@ class DirectoryWalk {
     top_ = std::filesystem::canonical(directory, error);
     walk(directory, 0);
     for (const auto& [identity, candidate] : files_) look_at(candidate.path);
-    std::sort(found_.files.begin(), found_.files.end());
-    std::sort(found_.wheels.begin(), found_.wheels.end());
-    std::sort(found_.debs.begin(), found_.debs.end());
+    std::ranges::sort(found_.files);
+    std::ranges::sort(found_.wheels);
+    std::ranges::sort(found_.debs);
   }
 
  private:
@@ -390,8 +389,8 @@ class DirectoryWalk {
       (entries->is_symlink(unknown) ? links : names).push_back(entries->path().filename().string());
     }
     if (error) add_error(directory, error.message());
-    std::sort(names.begin(), names.end());
-    std::sort(links.begin(), links.end());
+    std::ranges::sort(names);
+    std::ranges::sort(links);
     names.insert(names.end(), links.begin(), links.end());
     return names;
   }
@@ -517,8 +516,8 @@ std::string links_that_lead_out(const Package& package) {
 std::size_t Package::unlinked_objects() const {
   return kind != PackageKind::Directory
              ? 0
-             : static_cast<std::size_t>(std::count_if(
-                   files.begin(), files.end(), [](const InputFacts& file) { return file.kind == InputKind::Object; }));
+             : static_cast<std::size_t>(
+                   std::ranges::count_if(files, [](const InputFacts& file) { return file.kind == InputKind::Object; }));
 }
 
 std::vector<std::string> remarks_on(const std::vector<Package>& packages) {

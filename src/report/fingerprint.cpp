@@ -92,7 +92,7 @@ std::string fingerprint_by(const Finding& finding, NameOf name_of, NameOf member
   std::vector<std::string> owners;
   for (const Site& site : finding.sites)
     owners.push_back(name_of(site.origin.path) + "\n" + member_name_of(site.origin.member));
-  std::sort(owners.begin(), owners.end());
+  std::ranges::sort(owners);
   Hash hash;
   hash.add(finding.rule);
   hash.add(finding.symbol.empty() ? without_places(finding.message, name_of) : finding.symbol);
@@ -166,7 +166,7 @@ void group_by_cause(std::vector<Finding>& findings) { join_same(findings); }
 void group_by_cause(std::vector<DiagnosedError>& errors) {
   join_same(errors);
   for (DiagnosedError& error : errors) {
-    std::sort(error.lines.begin(), error.lines.end());
+    std::ranges::sort(error.lines);
     error.lines.erase(std::unique(error.lines.begin(), error.lines.end()), error.lines.end());
   }
 }

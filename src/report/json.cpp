@@ -171,8 +171,8 @@ Json links(const Audit& audit) {
 Json packages(const Audit& audit) {
   Json list = Json::array();
   for (const Package& package : audit.packages) {
-    const bool read = package.errors.empty() && std::all_of(package.files.begin(), package.files.end(),
-                                                            [](const InputFacts& file) { return file.errors.empty(); });
+    const bool read = package.errors.empty() &&
+                      std::ranges::all_of(package.files, [](const InputFacts& file) { return file.errors.empty(); });
     list.push_back({{"path", package.path},
                     {"kind", package.kind == PackageKind::Wheel ? "wheel" : "directory"},
                     {"name", or_null(package.wheel.name)},

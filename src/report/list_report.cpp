@@ -167,9 +167,8 @@ std::vector<ListedDeviceSymbol> all_symbols(const DeviceSymbols& image) {
   for (const DeviceSymbol& symbol : image.symbols) all.push_back({&symbol, of_their_own.erase(key(symbol)) != 0});
   for (const DeviceSymbol& symbol : image.private_variables)
     if (of_their_own.contains(key(symbol))) all.push_back({&symbol, true});
-  std::stable_sort(all.begin(), all.end(), [](const ListedDeviceSymbol& a, const ListedDeviceSymbol& b) {
-    return a.symbol->index < b.symbol->index;
-  });
+  std::ranges::stable_sort(
+      all, [](const ListedDeviceSymbol& a, const ListedDeviceSymbol& b) { return a.symbol->index < b.symbol->index; });
   return all;
 }
 
@@ -244,7 +243,7 @@ class JsonRow {
 
 void append_json(std::string& out, std::string_view text) {
   const auto plain = [](char c) { return c >= ' ' && c < 0x7f && c != '"' && c != '\\'; };
-  if (std::all_of(text.begin(), text.end(), plain)) {
+  if (std::ranges::all_of(text, plain)) {
     out.append(1, '"').append(text).append(1, '"');
     return;
   }
@@ -605,7 +604,7 @@ std::string text_table(const Listing& listing) {
     for (const std::string& foreign : row.foreign) out += "  not judged: " + foreign;
     out += "\n";
   }
-  const auto with_code = std::count_if(rows.begin(), rows.end(), [](const Row& row) { return !row.held.empty(); });
+  const auto with_code = std::ranges::count_if(rows, [](const Row& row) { return !row.held.empty(); });
   out += fmt::format("{} of {} with device code, for {}\n", with_code, counted(count_files(listing), "object"),
                      counted(layout.columns.size(), "architecture"));
   return out;

@@ -30,8 +30,8 @@ class PathMapper {
   explicit PathMapper(const PathMap& map) : prefixes_(map.prefixes), here_(working_directory()) {
     for (PathPrefix& prefix : prefixes_)
       while (prefix.from.size() > 1 && prefix.from.back() == '/') prefix.from.pop_back();
-    std::stable_sort(prefixes_.begin(), prefixes_.end(),
-                     [](const PathPrefix& a, const PathPrefix& b) { return a.from.size() > b.from.size(); });
+    std::ranges::stable_sort(prefixes_,
+                             [](const PathPrefix& a, const PathPrefix& b) { return a.from.size() > b.from.size(); });
     if (map.source_root.empty()) return;
     root_ = (fs::path(here_) / map.source_root).lexically_normal().string();
     if (root_.size() > 1 && root_.back() == '/') root_.pop_back();

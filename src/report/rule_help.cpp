@@ -133,7 +133,7 @@ std::string pages_address() { return kDocs.empty() ? std::string() : std::string
 /// tests/cli/test_rules.py sees to it that every rule has a page; until then, its summary line is used.
 std::string_view page_of(const Rule& rule) {
   const auto pages = rule_pages();
-  const auto found = std::find_if(pages.begin(), pages.end(), [&](const RulePage& page) { return page.id == rule.id; });
+  const auto found = std::ranges::find(pages, rule.id, &RulePage::id);
   return found == pages.end() ? rule.summary : found->text;
 }
 

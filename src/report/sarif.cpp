@@ -278,8 +278,7 @@ Json driver() {
 
 std::size_t rule_index(const std::string& id) {
   const auto rules = rule_table();
-  return static_cast<std::size_t>(
-      std::find_if(rules.begin(), rules.end(), [&](const Rule& rule) { return rule.id == id; }) - rules.begin());
+  return static_cast<std::size_t>(std::ranges::find(rules, id, &Rule::id) - rules.begin());
 }
 
 std::size_t count_findings(const Audit& audit) {

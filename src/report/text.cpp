@@ -61,7 +61,7 @@ std::string fitted(std::string text, const Finding& finding, std::size_t column,
   const auto keep = [&](std::string name) {
     if (name.find(' ') == std::string::npos) return;
     std::string kept = name;
-    std::replace(kept.begin(), kept.end(), ' ', kBlank);
+    std::ranges::replace(kept, ' ', kBlank);
     for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += name.size())
       text.replace(at, name.size(), kept);
   };
@@ -71,7 +71,7 @@ std::string fitted(std::string text, const Finding& finding, std::size_t column,
     keep(site.place.at.file);
   }
   std::string out = wrapped(text, column, style.columns);
-  std::replace(out.begin(), out.end(), kBlank, ' ');
+  std::ranges::replace(out, kBlank, ' ');
   return out;
 }
 
@@ -151,7 +151,7 @@ void print_site(std::string& out, const Site& site, const Finding& finding, std:
 
 const Site* first_known(const Finding& finding) {
   const auto known = [](const Site& site) { return site.place.known_by != KnownBy::Nothing; };
-  const auto found = std::find_if(finding.sites.begin(), finding.sites.end(), known);
+  const auto found = std::ranges::find_if(finding.sites, known);
   return found == finding.sites.end() ? nullptr : &*found;
 }
 
@@ -213,7 +213,7 @@ using Counts = std::map<std::string, std::size_t>;
 /// The most frequent first.
 std::string table_of(const char* title, const Counts& counts) {
   std::vector<std::pair<std::string, std::size_t>> rows(counts.begin(), counts.end());
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(rows, [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string out = rows.empty() ? "" : std::string(title) + "\n";
   for (std::size_t i = 0; i < rows.size() && i < kFew; ++i)
     out += fmt::format("  {:>6}  {}\n", rows[i].second, visible(rows[i].first));
@@ -251,7 +251,7 @@ std::vector<ObjectId> linked_objects(const Audit& audit) {
   for (const DeviceTarget& target : audit.resolution.device.targets)
     for (const DeviceInput& input : target.inputs)
       if (audit.job.inputs[input.object.input].device_only) objects.push_back(input.object);
-  std::sort(objects.begin(), objects.end());
+  std::ranges::sort(objects);
   objects.erase(std::unique(objects.begin(), objects.end()), objects.end());
   return objects;
 }
@@ -274,7 +274,7 @@ std::size_t objects_that_count(const Audit& audit, bool system_too) {
 
 /// "2 objects in 2 inputs (and 17 of the system)"
 std::string what_was_linked(const Audit& audit) {
-  const auto yours = static_cast<std::size_t>(std::count_if(audit.inputs.begin(), audit.inputs.end(), is_users));
+  const auto yours = static_cast<std::size_t>(std::ranges::count_if(audit.inputs, is_users));
   const std::size_t others = yours == 0 ? 0 : audit.inputs.size() - yours;
   std::string text = counted(objects_that_count(audit, yours == 0), "object") + " in " +
                      counted(audit.inputs.size() - others, "input");
@@ -312,7 +312,7 @@ std::vector<std::string> remarks(const Audit& audit) {
 
 /// A count takes a quarter longer, and is nothing that anyone could act on: it goes with the names.
 std::string undefined_words(const Audit& audit, const ReportOptions& options) {
-  const bool to_be_linked = std::any_of(audit.inputs.begin(), audit.inputs.end(), [](const InputFacts& input) {
+  const bool to_be_linked = std::ranges::any_of(audit.inputs, [](const InputFacts& input) {
     return input.kind == InputKind::Object || input.kind == InputKind::Archive;
   });
   const Judged judged = audit.resolution.judgement.undefined;

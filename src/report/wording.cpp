@@ -155,7 +155,7 @@ namespace {
 
 /// What a discarded COMDAT copy defines is not a name that is missing.
 bool discarded_copy_defines(const Resolution& resolution, const Unresolved& name) {
-  return std::any_of(name.references.begin(), name.references.end(), [&](const Reference& reference) {
+  return std::ranges::any_of(name.references, [&](const Reference& reference) {
     const SymbolResolution resolved_as = resolution.resolution_of(reference.id);
     return resolved_as == SymbolResolution::DiscardedComdat || resolved_as == SymbolResolution::DiscardedExclude;
   });
@@ -168,7 +168,7 @@ std::vector<std::string> names_of(const Audit& audit, bool (*wanted)(const Audit
     for (std::string& name : names_of(link, wanted)) names.push_back(std::move(name));
   for (const Unresolved& name : audit.resolution.unresolved)
     if (wanted(audit, name)) names.push_back(name.symbol);
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }

@@ -120,7 +120,7 @@ void BfdLink::check_tls(std::uint32_t id, SymbolId at, const Symbol& symbol) {
   if (definition.valid() && this->symbol(definition).placement == Placement::Absolute) return;
   const std::string name(table_.name(id));
   const auto reported = [&](const Rejection& rejection) { return rejection.symbol == name; };
-  if (std::none_of(out_.rejections.begin(), out_.rejections.end(), reported))
+  if (std::ranges::none_of(out_.rejections, reported))
     out_.rejections.push_back({Rejection::Kind::TlsMismatch, name, first, at, {}});
 }
 

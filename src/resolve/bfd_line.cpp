@@ -42,7 +42,7 @@ namespace {
 
 /// Rule 2 for commons, after binutils' elf_link_is_defined_archive_symbol.
 bool defines_data(const ObjectFacts& member, std::string_view name) {
-  return std::any_of(member.symbols.begin(), member.symbols.end(), [&](const Symbol& symbol) {
+  return std::ranges::any_of(member.symbols, [&](const Symbol& symbol) {
     return member.name(symbol) == name && symbol.defined() && !symbol.weak() && !symbol.common() &&
            symbol.type != SymbolType::Function;
   });
@@ -378,12 +378,12 @@ void BfdLink::add_root(std::map<std::uint32_t, AskedFor>& names) {
     const Entry& entry = table_[table_.canonical(id)];
     if (entry.state == Entry::State::Common) return job_.define_common;
     if (entry.definition.valid()) return symbol(entry.definition).placement != Placement::Absolute;
-    return entry.defined() && std::none_of(job_.assignments.begin(), job_.assignments.end(), [&](const auto& made) {
+    return entry.defined() && std::ranges::none_of(job_.assignments, [&](const auto& made) {
              return made.symbol == name && made.uses.empty() && !made.relative;
            });
   };
-  if (std::any_of(roots.begin(), roots.end(), is_kept)) return;
-  const auto root = std::find_if(roots.begin(), roots.end(), [&](std::string_view name) {
+  if (std::ranges::any_of(roots, is_kept)) return;
+  const auto root = std::ranges::find_if(roots, [&](std::string_view name) {
     const std::uint32_t id = table_.find(name);
     return id == kNone || !table_[table_.canonical(id)].defined() || lacks_value(table_[table_.canonical(id)]);
   });
@@ -457,8 +457,7 @@ void BfdLink::collect_unresolved() {
     }
   }
   keep_unknown_operands();
-  std::sort(out_.unresolved.begin(), out_.unresolved.end(),
-            [](const Unresolved& a, const Unresolved& b) { return a.symbol < b.symbol; });
+  std::ranges::sort(out_.unresolved, {}, &Unresolved::symbol);
 }
 
 /// What expressions use of shared objects: whether the program has a copy, relocations say.
@@ -482,7 +481,7 @@ void BfdLink::keep_unknown_operands() {
     return is_operand(job_, name) && !name.library.valid() &&
            !answered_by_linker(name, job_, machine_of(inputs_), true);
   };
-  if (std::any_of(out_.unresolved.begin(), out_.unresolved.end(), unknown))
+  if (std::ranges::any_of(out_.unresolved, unknown))
     std::erase_if(out_.unresolved, [&](const Unresolved& name) { return !unknown(name); });
 }
 

@@ -187,7 +187,7 @@ struct Present {
 void collect(const InputFacts& input, DeviceLinker linker, Present& archs) {
   for (const ObjectFacts& object : input.objects) {
     if (object.kind != ObjectKind::Relocatable) continue;
-    const bool cubins = std::any_of(object.device.images.begin(), object.device.images.end(), [](const DeviceImage& i) {
+    const bool cubins = std::ranges::any_of(object.device.images, [](const DeviceImage& i) {
       return linkable(i) && i.kind != ImageKind::Ptx && i.kind != ImageKind::Other;
     });
     for (const DeviceImage& image : object.device.images) {
@@ -233,7 +233,7 @@ void fill(DeviceTarget& target, const LinkJob& job, const std::vector<InputFacts
       const DeviceFacts& device = object.device;
       const DeviceLinker linker = job.device->linker;
       const auto read = [&](const DeviceImage& image) { return is_read(image, linker); };
-      if (object.nested || std::none_of(device.images.begin(), device.images.end(), read)) continue;
+      if (object.nested || std::ranges::none_of(device.images, read)) continue;
       const std::vector<std::uint32_t> images = images_for(device, target, linker);
       const ObjectId id{i, o};
       if (images.empty()) target.skipped.push_back(id);
@@ -282,7 +282,7 @@ std::vector<DeviceInput> whole_program_images(const std::vector<InputFacts>& inp
       // An object with both kinds is the output of a device link, whose variables are shared already.
       if (!linked[i][o] || object.kind != ObjectKind::Relocatable || object.device.containers != 0) continue;
       const auto& list = object.device.images;
-      const auto found = std::find_if(list.begin(), list.end(), [](const DeviceImage& image) {
+      const auto found = std::ranges::find_if(list, [](const DeviceImage& image) {
         return image.found_in == DeviceContainer::LinkedFatbin &&
                (image.kind == ImageKind::Cubin || image.kind == ImageKind::Ptx);
       });
@@ -338,7 +338,7 @@ bool valid(DeviceSymbolId id) { return id.in.valid(); }
 /// Rule 5.
 bool provided_by_runtime(std::string_view name) {
   constexpr std::array<std::string_view, 4> kBuiltIn = {"vprintf", "malloc", "free", "__assertfail"};
-  return name.starts_with("__cuda_syscall_") || std::find(kBuiltIn.begin(), kBuiltIn.end(), name) != kBuiltIn.end();
+  return name.starts_with("__cuda_syscall_") || std::ranges::find(kBuiltIn, name) != kBuiltIn.end();
 }
 
 bool is_function(const DeviceSymbol& symbol) {
@@ -487,7 +487,7 @@ bool is_made_by_clang(std::string_view name) { return name.starts_with("__hip_cu
 
 /// Rule 3, where it isn't known what uses what.
 bool all_stays(const DeviceSymbols& symbols) {
-  return std::all_of(symbols.symbols.begin(), symbols.symbols.end(), [&](const DeviceSymbol& symbol) {
+  return std::ranges::all_of(symbols.symbols, [&](const DeviceSymbol& symbol) {
     return !symbol.defined || symbol.exported || is_made_by_clang(symbols.name(symbol));
   });
 }
@@ -579,8 +579,7 @@ class OffloadTarget {
         define(mentioned, {input.object, input.image, i}, symbol, {static_cast<std::uint32_t>(modules_.size()), i});
     }
     module.uses = symbols.uses;
-    std::sort(module.uses.begin(), module.uses.end(),
-              [](const DeviceUse& a, const DeviceUse& b) { return a.from < b.from; });
+    std::ranges::sort(module.uses, {}, &DeviceUse::from);
     modules_.push_back(std::move(module));
   }
 
@@ -648,8 +647,7 @@ class OffloadTarget {
   void follow(Node node) {
     const Module& module = modules_[node.module];
     const Stay stay = module.reached.at(node.number);
-    auto use = std::lower_bound(module.uses.begin(), module.uses.end(), node.number,
-                                [](const DeviceUse& one, std::uint32_t from) { return one.from < from; });
+    auto use = std::ranges::lower_bound(module.uses, node.number, {}, &DeviceUse::from);
     for (; use != module.uses.end() && use->from == node.number; ++use)
       reach({node.module, use->to}, after(stay, *use));
   }

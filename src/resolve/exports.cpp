@@ -48,7 +48,7 @@ bool local_in_lld(const std::vector<VersionNode>& nodes, std::string_view name) 
     if (fit(node->locals, name) == 2) return true;
   }
   const auto any = [&](const auto& list) {
-    return std::any_of(nodes.begin(), nodes.end(), [&](const VersionNode& node) { return fit(list(node), name) == 1; });
+    return std::ranges::any_of(nodes, [&](const VersionNode& node) { return fit(list(node), name) == 1; });
   };
   return any([](const VersionNode& node) -> const auto& { return node.locals; }) &&
          !any([](const VersionNode& node) -> const auto& { return node.globals; });
@@ -95,7 +95,7 @@ bool gold_matches(const SymbolPattern& pattern, std::string_view name) {
 /// Else the last pattern, "global:" first; "*" comes last, and one of C++ is for all names.
 Choice gold_choice(const std::vector<VersionNode>& nodes, std::string_view name) {
   const auto exact = [&](const std::vector<SymbolPattern>& list, bool cxx) {
-    return std::any_of(list.begin(), list.end(), [&](const SymbolPattern& pattern) {
+    return std::ranges::any_of(list, [&](const SymbolPattern& pattern) {
       return pattern.cxx == cxx && !is_pattern(pattern) && gold_matches(pattern, name);
     });
   };
@@ -107,7 +107,7 @@ Choice gold_choice(const std::vector<VersionNode>& nodes, std::string_view name)
   }
   for (const bool any : {false, true}) {
     const auto matches = [&](const std::vector<SymbolPattern>& list) {
-      return std::any_of(list.begin(), list.end(), [&](const SymbolPattern& pattern) {
+      return std::ranges::any_of(list, [&](const SymbolPattern& pattern) {
         if (!is_pattern(pattern) || (pattern.text == "*") != any) return false;
         return any || gold_matches(pattern, name);
       });
@@ -154,9 +154,8 @@ bool has_exact_names_alone(const std::vector<VersionNode>& nodes) {
   const auto is_exact = [](const SymbolPattern& pattern) {
     return pattern.text == "*" || !(pattern.cxx || is_pattern(pattern));
   };
-  return std::all_of(nodes.begin(), nodes.end(), [&](const VersionNode& node) {
-    return std::all_of(node.globals.begin(), node.globals.end(), is_exact) &&
-           std::all_of(node.locals.begin(), node.locals.end(), is_exact);
+  return std::ranges::all_of(nodes, [&](const VersionNode& node) {
+    return std::ranges::all_of(node.globals, is_exact) && std::ranges::all_of(node.locals, is_exact);
   });
 }
 
@@ -186,9 +185,7 @@ bool Exports::made_local(std::string_view name) const {
 
 bool Exports::made_local(std::string_view name, std::string_view version, bool default_version) const {
   if (version.empty()) return made_local(name);
-  const auto any_node = [&](const auto& hides) {
-    return std::any_of(job_.versions.begin(), job_.versions.end(), hides);
-  };
+  const auto any_node = [&](const auto& hides) { return std::ranges::any_of(job_.versions, hides); };
   switch (traits_of(job_).rules) {
     case ResolutionRules::Gold:
       return false;
@@ -229,7 +226,7 @@ bool Exports::excluded(const Origin& origin) const {
   if (!origin.is_member() || job_.exclude_libs.empty()) return false;
   const std::string file(base_name(origin.path));
   const bool stem_is_enough = traits_of(job_).excludes_by_stem;
-  return std::any_of(job_.exclude_libs.begin(), job_.exclude_libs.end(), [&](const std::string& name) {
+  return std::ranges::any_of(job_.exclude_libs, [&](const std::string& name) {
     return name == "ALL" || name == file || (stem_is_enough && name + ".a" == file);
   });
 }
@@ -260,16 +257,15 @@ bool Exports::exported_by_script(const Symbol& symbol, std::string_view name) co
   if (!traits_of(job_).version_script_exports) return false;
   if (local_in_mold(job_.versions, name).value_or(true)) return false;
   const bool plain = symbol.version.empty() || symbol.default_version;
-  return std::any_of(job_.versions.begin(), job_.versions.end(), [&](const VersionNode& node) {
-    return std::any_of(node.globals.begin(), node.globals.end(), [&](const SymbolPattern& pattern) {
+  return std::ranges::any_of(job_.versions, [&](const VersionNode& node) {
+    return std::ranges::any_of(node.globals, [&](const SymbolPattern& pattern) {
       return (plain || is_pattern(pattern)) && matches(as_mold_reads(pattern), name);
     });
   });
 }
 
 bool Exports::in_dynamic_list(std::string_view name) const {
-  return std::any_of(job_.dynamic_list.begin(), job_.dynamic_list.end(),
-                     [&](const SymbolPattern& pattern) { return matches(pattern, name); });
+  return std::ranges::any_of(job_.dynamic_list, [&](const SymbolPattern& pattern) { return matches(pattern, name); });
 }
 
 // --- References of shared objects. An executable must satisfy them; a shared object only with
@@ -290,7 +286,7 @@ bool Exports::in_dynamic_list(std::string_view name) const {
 namespace {
 
 void sort_by_kind(std::vector<Rejection>& rejections) {
-  std::sort(rejections.begin(), rejections.end(), [](const Rejection& a, const Rejection& b) {
+  std::ranges::sort(rejections, [](const Rejection& a, const Rejection& b) {
     return std::tie(a.kind, a.symbol) < std::tie(b.kind, b.symbol);
   });
 }
@@ -367,8 +363,7 @@ class SharedReferences {
       if (symbol.defined() || symbol.weak()) continue;
       const std::string_view version = object.text(symbol.version);
       std::vector<Want>& wants = wants_[wrapped(object.name(symbol))];
-      const auto known =
-          std::find_if(wants.begin(), wants.end(), [&](const Want& want) { return want.version == version; });
+      const auto known = std::ranges::find(wants, version, &Want::version);
       if (known != wants.end()) continue;
       Want& want = wants.emplace_back();
       want.version = version;
@@ -429,7 +424,7 @@ class SharedReferences {
 
   /// Rule 2.
   bool reported(std::string_view name, const Want& want) const {
-    const bool by_option = std::find(job_.required.begin(), job_.required.end(), name) != job_.required.end() &&
+    const bool by_option = std::ranges::find(job_.required, name) != job_.required.end() &&
                            !job_.required_late.contains(std::string(name));
     return job_.gc_sections || !(want.regular_strong || (want.regular_weak && want.first.valid()) || by_option);
   }
@@ -437,8 +432,7 @@ class SharedReferences {
   void add_unresolved(std::string_view name, const Want& want) {
     std::string full(name);
     if (!want.version.empty()) full += "@" + std::string(want.version);
-    const auto known = std::find_if(out_.unresolved.begin(), out_.unresolved.end(),
-                                    [&](const Unresolved& other) { return other.symbol == full; });
+    const auto known = std::ranges::find(out_.unresolved, full, &Unresolved::symbol);
     if (known != out_.unresolved.end()) return;
     Unresolved& made = out_.unresolved.emplace_back();
     made.symbol = std::move(full);
@@ -532,7 +526,7 @@ void add_undefined(const LinkJob& job, const SharedNeed& need, std::vector<Unres
   const auto reported = [&](const Unresolved& name) {
     return name.symbol == need.symbol && !name.discarded && is_reported(job, name);
   };
-  if (std::any_of(names.begin(), names.end(), reported)) return;
+  if (std::ranges::any_of(names, reported)) return;
   Unresolved& made = names.emplace_back();
   made.symbol = need.symbol;
   made.in_shared = true;

@@ -82,8 +82,7 @@ std::string_view output_section(std::string_view name) {
                                                {".lbss.", ".lbss"},
                                                {".lrodata.", ".lrodata"},
                                                {".ldata.", ".ldata"}});
-  const auto rule =
-      std::find_if(kRules.begin(), kRules.end(), [&](const Rule& r) { return name.starts_with(r.prefix); });
+  const auto rule = std::ranges::find_if(kRules, [&](const Rule& r) { return name.starts_with(r.prefix); });
   return rule == kRules.end() ? name : rule->output;
 }
 
@@ -133,8 +132,8 @@ class MemoryCheck {
     const auto has_data = [](const auto& entry) {
       return !entry.second.empty && entry.second.writable && entry.first != ".text";
     };
-    const auto code = std::find_if(output.begin(), output.end(), has_code);
-    const auto data = std::find_if(output.begin(), output.end(), has_data);
+    const auto code = std::ranges::find_if(output, has_code);
+    const auto data = std::ranges::find_if(output, has_data);
     const bool any_code = code != output.end();
     if (any_code && job_.warnings.one_segment && data != output.end()) return warn(data->first, data->second.odd);
     for (const auto& [name, memory] : output) {
@@ -306,7 +305,7 @@ class WarningFinder {
     const std::size_t before = out_.warnings.size();
     const auto is_kept = [&](ObjectId id, std::uint32_t section) {
       const auto dropped = dropped_sections(object(id), id, out_);
-      return !std::binary_search(dropped.begin(), dropped.end(), section);
+      return !std::ranges::binary_search(dropped, section);
     };
     find_memory_warnings(job_, inputs_, memory_, is_kept, out_);
     if (!job_.gc_sections || out_.warnings.size() == before) return;
@@ -378,7 +377,7 @@ class WarningFinder {
       const std::uint32_t index = symbol(reference.id).index;
       const std::vector<std::uint32_t> dropped = dropped_sections(object(reference.id.in), reference.id.in, out_);
       for (const Use& use : reader_.uses(object(reference.id.in).origin, {&index, 1})) {
-        if (used || use.excluded || std::binary_search(dropped.begin(), dropped.end(), use.section_index)) continue;
+        if (used || use.excluded || std::ranges::binary_search(dropped, use.section_index)) continue;
         if (!removed_too && !is_kept(reference.id.in, use)) continue;
         reference.section = use.section;
         reference.offset = use.offset;
@@ -452,7 +451,7 @@ class WarningFinder {
     bool used = false;
     ask(id, [&] {
       const std::vector<Use> uses = reader_.uses(object(id).origin, {&mention.index, 1});
-      used = std::any_of(uses.begin(), uses.end(), [](const Use& use) { return use.code; });
+      used = std::ranges::any_of(uses, &Use::code);
     });
     return used;
   }
@@ -465,8 +464,8 @@ class WarningFinder {
     const bool named = job_.warnings.entry_by_option || (job_.entry_given && !linker_.script_entry_may_lack);
     const bool script_names_none = linker_.script_is_whole && job_.replaces_default_script;
     if (!named && !(program && linker_.default_entry_must_be && !script_names_none)) return;
-    const bool assigned = std::any_of(job_.assignments.begin(), job_.assignments.end(),
-                                      [&](const Assignment& assignment) { return assignment.symbol == job_.entry; });
+    const bool assigned = std::ranges::any_of(
+        job_.assignments, [&](const Assignment& assignment) { return assignment.symbol == job_.entry; });
     if (assigned || entry_is_there()) return;
     out_.warnings.push_back({FatalWarning::Kind::NoEntry, job_.entry, {}, {}, {}, {}});
   }

@@ -315,7 +315,7 @@ std::vector<GoldLink::IndexName>& GoldLink::index_of(std::uint32_t input) {
 /// Between --start-lib and --end-lib.
 bool GoldLink::is_wanted(ObjectId id, Extraction& why) const {
   const ObjectFacts& facts = object(id);
-  return std::any_of(facts.symbols.begin(), facts.symbols.end(), [&](const Symbol& symbol) {
+  return std::ranges::any_of(facts.symbols, [&](const Symbol& symbol) {
     const IndexName name{facts.name(symbol), facts.text(symbol.version), symbol.default_version};
     return symbol.defined() && asks_for(name, why) == Answer::Yes;
   });
@@ -504,7 +504,7 @@ void GoldLink::record_aliases(ObjectId id) {
     if (known_[known].is.at.in == id)
       variables.emplace_back(variable.value, !variable.weak(), facts.name(variable), known);
   }
-  std::sort(variables.begin(), variables.end());
+  std::ranges::sort(variables);
   for (std::size_t first = 0; first < variables.size();) {
     std::size_t end = first + 1;
     const auto& [value, strong, name, known] = variables[first];
@@ -720,7 +720,7 @@ void GoldLink::check_tls(const Known& known, const Mention& mention) {
   const auto said = [&](const Rejection& rejection) {
     return rejection.kind == Rejection::Kind::TlsMismatch && rejection.symbol == known.is.name;
   };
-  if (std::none_of(out_.rejections.begin(), out_.rejections.end(), said))
+  if (std::ranges::none_of(out_.rejections, said))
     out_.rejections.push_back({Rejection::Kind::TlsMismatch, std::string(known.is.name), known.is.at, mention.at, {}});
 }
 
@@ -836,7 +836,7 @@ void GoldLink::check_nodes() {
     if (known.became != kNone || known.undefined() || is.shared || is.version.empty()) continue;
     if (!visible || known.made_local) continue;
     const auto has_name = [&](const VersionNode& node) { return node.name == is.version; };
-    if (std::any_of(job_.versions.begin(), job_.versions.end(), has_name)) continue;
+    if (std::ranges::any_of(job_.versions, has_name)) continue;
     out_.rejections.push_back(
         {Rejection::Kind::NoSuchVersion, std::string(is.name), is.at, {}, std::string(is.version)});
   }
@@ -859,7 +859,7 @@ void GoldLink::warn_of_version_script() {
     }
   }
   const auto is_defined = [&](std::string_view wanted, bool cxx) {
-    return std::any_of(plain_.begin(), plain_.end(), [&](std::string_view name) {
+    return std::ranges::any_of(plain_, [&](std::string_view name) {
       return cxx ? name != wanted && demangle(name) == wanted : name == wanted;
     });
   };
@@ -880,7 +880,7 @@ void GoldLink::settle() {
     if (drops(facts.sections[section])) return true;
     const auto lost = out_.discarded_groups.find(at.in);
     return lost != out_.discarded_groups.end() &&
-           std::binary_search(lost->second.begin(), lost->second.end(), facts.sections[section].group);
+           std::ranges::binary_search(lost->second, facts.sections[section].group);
   });
 }
 
@@ -970,9 +970,8 @@ bool GoldLink::knows_libraries_of(ObjectId id) const {
   const ObjectFacts& facts = object(id);
   const std::string& path = facts.origin.path;
   const auto is_own = [&](const std::string& dir) { return path.substr(0, path.rfind('/')) == dir; };
-  if (std::any_of(job_.builtin_dirs.begin(), job_.builtin_dirs.end(), is_own)) return false;
-  return std::all_of(facts.needed.begin(), facts.needed.end(),
-                     [&](const std::string& name) { return loaded_.contains(name); });
+  if (std::ranges::any_of(job_.builtin_dirs, is_own)) return false;
+  return std::ranges::all_of(facts.needed, [&](const std::string& name) { return loaded_.contains(name); });
 }
 
 }  // namespace elfaudit

@@ -68,8 +68,8 @@ void LinkNames::list_offers() {
 void LinkNames::list_offers_in(Shard& shard, std::uint32_t which, std::span<const std::vector<std::uint64_t>> hashes) {
   std::size_t count = 0;
   for (const std::vector<std::uint64_t>& of_input : hashes)
-    count += static_cast<std::size_t>(std::count_if(of_input.begin(), of_input.end(),
-                                                    [&](std::uint64_t hash) { return hash >> kShardShift == which; }));
+    count += static_cast<std::size_t>(
+        std::ranges::count_if(of_input, [&](std::uint64_t hash) { return hash >> kShardShift == which; }));
   if (count == 0) return;
   shard.offers.reserve(count);
   shard.offer_slots.resize(std::bit_ceil(2 * count));
@@ -378,10 +378,7 @@ void UndefinedNames::each_symbol(const std::function<void(SymbolId, const Object
   }
 }
 
-void UndefinedNames::finish() {
-  std::sort(resolution_.unresolved.begin(), resolution_.unresolved.end(),
-            [](const Unresolved& a, const Unresolved& b) { return a.symbol < b.symbol; });
-}
+void UndefinedNames::finish() { std::ranges::sort(resolution_.unresolved, {}, &Unresolved::symbol); }
 
 // --- The names that a linker defines itself. GNU ld: its default scripts (ld --verbose), ldemul and the code of each
 // target (bfd/elf64-ppc.c); gold: defstd.cc; lld: Writer.cpp; mold: its output chunks. Every list was tried, for every

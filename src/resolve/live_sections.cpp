@@ -37,7 +37,7 @@ constexpr std::uint64_t kRetain = 1U << 21;  // SHF_GNU_RETAIN (gABI 4 "Sections
 bool is_c_identifier(std::string_view name) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   if (name.empty() || !letter(name.front())) return false;
-  return std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+  return std::ranges::all_of(name, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
 std::string versioned_name(const ObjectFacts& object, const Symbol& symbol) {
@@ -67,11 +67,10 @@ std::vector<std::uint32_t> dropped_sections(const ObjectFacts& object, ObjectId 
     if (symbol_resolutions[s] == SymbolResolution::DiscardedComdat && section.group != kNone)
       lost.push_back(section.group);
   }
-  std::sort(lost.begin(), lost.end());
+  std::ranges::sort(lost);
   for (const Section& section : object.sections)
-    if (section.group != kNone && std::binary_search(lost.begin(), lost.end(), section.group))
-      dropped.push_back(section.index);
-  std::sort(dropped.begin(), dropped.end());
+    if (section.group != kNone && std::ranges::binary_search(lost, section.group)) dropped.push_back(section.index);
+  std::ranges::sort(dropped);
   return dropped;
 }
 
@@ -164,7 +163,7 @@ const LiveSections::Place* LiveSections::definition_for(const ObjectFacts& share
 }
 
 bool LiveSections::is_wrapped(std::string_view name) const {
-  return std::find(job_.wrapped.begin(), job_.wrapped.end(), name) != job_.wrapped.end();
+  return std::ranges::find(job_.wrapped, name) != job_.wrapped.end();
 }
 
 /// What a reference to that name means with --wrap.
@@ -384,11 +383,9 @@ bool LiveSections::is_kept_unasked(const Node& node, std::uint32_t section) {
   constexpr std::array<std::string_view, 7> kDebug = {
       ".debug", ".zdebug", ".gnu.debuglto_.debug_", ".gnu.linkonce.wi.", ".line", ".gdb_index", ".stab"};
   const std::string_view name = node.graph.sections[section].name;
-  if (std::any_of(kDebug.begin(), kDebug.end(), [&](std::string_view stem) { return name.starts_with(stem); }))
-    return true;
+  if (std::ranges::any_of(kDebug, [&](std::string_view stem) { return name.starts_with(stem); })) return true;
   const std::vector<SectionEdge>& edges = node.graph.edges;
-  const auto first = std::lower_bound(edges.begin(), edges.end(), section,
-                                      [](const SectionEdge& edge, std::uint32_t from) { return edge.from < from; });
+  const auto first = std::ranges::lower_bound(edges, section, {}, &SectionEdge::from);
   return first == edges.end() || first->from != section;
 }
 
@@ -421,8 +418,7 @@ void LiveSections::mark_operands(std::string_view name) {
 
 void LiveSections::mark_symbol(ObjectId id, std::uint32_t symbol_index) {
   const ObjectFacts& object = inputs_[id.input].objects[id.object];
-  const auto at = std::lower_bound(object.symbols.begin(), object.symbols.end(), symbol_index,
-                                   [](const Symbol& s, std::uint32_t index) { return s.index < index; });
+  const auto at = std::ranges::lower_bound(object.symbols, symbol_index, {}, &Symbol::index);
   if (at == object.symbols.end() || at->index != symbol_index) return;
   const auto s = static_cast<std::uint32_t>(at - object.symbols.begin());
   std::string name(object.name(*at));
@@ -474,8 +470,7 @@ void LiveSections::run() {
 void LiveSections::visit(const Place& place) {
   const Node& node = nodes_.at(place.object);
   const SectionGraph& graph = node.graph;
-  auto edge = std::lower_bound(graph.edges.begin(), graph.edges.end(), place.section,
-                               [](const SectionEdge& e, std::uint32_t from) { return e.from < from; });
+  auto edge = std::ranges::lower_bound(graph.edges, place.section, {}, &SectionEdge::from);
   for (; edge != graph.edges.end() && edge->from == place.section; ++edge) {
     if (edge->written_in != edge->from && !linker_.takes_records_apart) continue;
     if (edge->section != 0) mark(place.object, edge->section);

@@ -166,7 +166,7 @@ void LldLink::offer_lazy(ObjectId member, std::uint32_t id) {
 bool LldLink::pulls_for_common(ObjectId member, std::uint32_t id) const {
   if (!job_.fortran_common.value_or(traits_of(job_).common_extracts)) return false;
   const ObjectFacts& facts = object(member);
-  return std::any_of(facts.symbols.begin(), facts.symbols.end(), [&](const Symbol& symbol) {
+  return std::ranges::any_of(facts.symbols, [&](const Symbol& symbol) {
     return symbol.defined() && !symbol.common() && symbol.binding == Binding::Global && symbol.version.empty() &&
            facts.name(symbol) == table_.name(id);
   });
@@ -234,7 +234,7 @@ void LldLink::define_discarded(SymbolId at, const Symbol& symbol) {
   reference.visibility = symbol.visibility;
   reference.discarded = true;
   Entry& entry = table_[id];
-  const bool in_search = std::any_of(readings_.begin(), readings_.end(), [&](const Reading& reading) {
+  const bool in_search = std::ranges::any_of(readings_, [&](const Reading& reading) {
     return reading.kind == Reading::Kind::Index && reading.id.input == entry.lazy.input;
   });
   if (entry.state == Entry::State::Lazy && in_search) return make_undefined(entry, reference);
@@ -306,8 +306,8 @@ void LldLink::find_back_references() {
   const std::vector<std::string>& patterns = job_.warnings.backrefs_exclude;
   for (const auto& [id, warning] : back_references_) {
     const std::string member = object(warning.object).origin.display();
-    const bool excluded = std::any_of(patterns.begin(), patterns.end(),
-                                      [&](const std::string& pattern) { return matches({pattern}, member); });
+    const bool excluded =
+        std::ranges::any_of(patterns, [&](const std::string& pattern) { return matches({pattern}, member); });
     if (!excluded && !table_[id].weak()) out_.warnings.push_back(warning);
   }
 }
@@ -361,9 +361,7 @@ LldLink::LldLink(const LinkJob& job, const std::vector<InputFacts>& inputs, cons
 
 Resolution LldLink::run() {
   add_device_link();
-  const auto times_named = [&](const std::string& name) {
-    return std::count(job_.required.begin(), job_.required.end(), name);
-  };
+  const auto times_named = [&](const std::string& name) { return std::ranges::count(job_.required, name); };
   for (const std::string& name : job_.required) {
     if (job_.entry_given && name == job_.entry && times_named(name) == 1) continue;  // by -e alone: rule 6
     demand(name, kUndefinedOption);

@@ -127,7 +127,7 @@ void LldLink::check_nodes() {
       name = name.substr(0, at);
     }
     const auto has_name = [&](const VersionNode& node) { return node.name == version; };
-    if (version.empty() || std::any_of(job_.versions.begin(), job_.versions.end(), has_name)) continue;
+    if (version.empty() || std::ranges::any_of(job_.versions, has_name)) continue;
     if (by_object && exports.excluded(object(entry.definition.in).origin)) continue;
     if (at == std::string_view::npos && exports.made_local(name, version, true)) continue;
     if (!since15_ && assigned) continue;
@@ -191,7 +191,7 @@ void LldLink::find_duplicates() {
 void LldLink::tls_mismatch(SymbolId first, SymbolId other) {
   const std::string name(object(other.in).name(symbol(other)));
   const auto reported = [&](const Rejection& rejection) { return rejection.symbol == name; };
-  if (std::none_of(out_.rejections.begin(), out_.rejections.end(), reported))
+  if (std::ranges::none_of(out_.rejections, reported))
     out_.rejections.push_back({Rejection::Kind::TlsMismatch, name, first, other, {}});
 }
 
@@ -230,8 +230,7 @@ void LldLink::drop_discarded_winners() {
 }
 
 bool LldLink::has_version_nodes() const {
-  return std::any_of(job_.versions.begin(), job_.versions.end(),
-                     [](const VersionNode& node) { return !node.name.empty(); });
+  return std::ranges::any_of(job_.versions, [](const VersionNode& node) { return !node.name.empty(); });
 }
 
 /// Rule 8.
@@ -330,7 +329,7 @@ std::optional<Binding> LldLink::undefined_as(const Entry& entry) const {
 /// discarded sections are found last, and not where a version has no node.
 void LldLink::collect_unresolved() {
   UndefinedNames names(inputs_, out_);
-  const bool stopped = since15_ && std::any_of(out_.rejections.begin(), out_.rejections.end(), [](const Rejection& r) {
+  const bool stopped = since15_ && std::ranges::any_of(out_.rejections, [](const Rejection& r) {
                          return r.kind == Rejection::Kind::NoSuchVersion;
                        });
   // Most names are defined, which one bit says.
@@ -381,8 +380,7 @@ void LldLink::add_unknown_operands(UndefinedNames& names) {
 }
 
 bool LldLink::all_needed_on_line(const ObjectFacts& shared) const {
-  return std::all_of(shared.needed.begin(), shared.needed.end(),
-                     [&](const std::string& soname) { return sonames_.contains(soname); });
+  return std::ranges::all_of(shared.needed, [&](const std::string& soname) { return sonames_.contains(soname); });
 }
 
 /// The value that the line gives a name is exported like a definition.

@@ -204,7 +204,7 @@ bool MoldLink::gone(const File& file, const Symbol& symbol) const {
 void MoldLink::mark_live() {
   for (std::uint32_t number = 0; number < files_.size(); ++number)
     if (files_[number].alive) work_.push_back(number);
-  std::reverse(work_.begin(), work_.end());  // the first file's references are followed first
+  std::ranges::reverse(work_);  // the first file's references are followed first
   mark_options();
   while (!work_.empty()) {
     const std::uint32_t number = work_.back();
@@ -410,8 +410,7 @@ void MoldLink::collect_unresolved() {
 void MoldLink::keep_required() {
   if (job_.unresolved.warn_only) return;
   const auto missed = [](const Unresolved& name) { return !name.option.empty(); };
-  if (std::any_of(out_.unresolved.begin(), out_.unresolved.end(), missed))
-    std::erase_if(out_.unresolved, std::not_fn(missed));
+  if (std::ranges::any_of(out_.unresolved, missed)) std::erase_if(out_.unresolved, std::not_fn(missed));
 }
 
 /// mold calls foo@V9 "foo", in every message.

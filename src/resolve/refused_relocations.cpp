@@ -99,13 +99,13 @@ std::string_view RelocationTargets::name_of(SymbolId mention) const {
   const std::string_view name = object.name(symbol);
   if (job_.wrapped.empty() || symbol.defined()) return name;
   const auto wraps = [&](std::string_view wanted) {
-    return std::find(job_.wrapped.begin(), job_.wrapped.end(), wanted) != job_.wrapped.end();
+    return std::ranges::find(job_.wrapped, wanted) != job_.wrapped.end();
   };
   constexpr std::string_view kReal = "__real_";
   if (name.starts_with(kReal) && wraps(name.substr(kReal.size()))) return name.substr(kReal.size());
   if (!wraps(name)) return name;
   const std::string wrapper = "__wrap_" + std::string(name);
-  const auto known = std::find(wrapped_.begin(), wrapped_.end(), wrapper);
+  const auto known = std::ranges::find(wrapped_, wrapper);
   return known != wrapped_.end() ? *known : wrapped_.emplace_back(wrapper);
 }
 
@@ -340,7 +340,7 @@ class RelocationCheck {
     every_object_ = any_library && (link_.linker->refuses_small_in_data || !job_.relocations.copies);
     if (every_object_) return true;
     std::erase_if(objects_, [&](const Object& object) {
-      return std::none_of(object.facts->symbols.begin(), object.facts->symbols.end(), [&](const Symbol& symbol) {
+      return std::ranges::none_of(object.facts->symbols, [&](const Symbol& symbol) {
         return !symbol.defined() && odd.contains(object.facts->name(symbol));
       });
     });
@@ -388,8 +388,7 @@ class RelocationCheck {
   static SymbolId global_of(const Object& object, const AskedRelocation& relocation) {
     if (relocation.local) return {};
     const std::vector<Symbol>& symbols = object.facts->symbols;
-    const auto at = std::lower_bound(symbols.begin(), symbols.end(), relocation.symbol,
-                                     [](const Symbol& s, std::uint32_t index) { return s.index < index; });
+    const auto at = std::ranges::lower_bound(symbols, relocation.symbol, {}, &Symbol::index);
     if (at == symbols.end() || at->index != relocation.symbol) return {};
     return {object.id, static_cast<std::uint32_t>(at - symbols.begin())};
   }
@@ -434,9 +433,8 @@ class RelocationCheck {
     const auto is_nothing = [](const RefusedRelocation& relocation) {
       return relocation.type == relocation_types(RelocationRules::X86_64).front().name;
     };
-    const bool any = std::any_of(out_.relocations.begin(), out_.relocations.end(), [&](const auto& object) {
-      return std::any_of(object.relocations.begin(), object.relocations.end(), is_nothing);
-    });
+    const bool any = std::ranges::any_of(
+        out_.relocations, [&](const auto& object) { return std::ranges::any_of(object.relocations, is_nothing); });
     if (!any || link_.shared()) return;
     RelocationQuestion question;
     for (const RelocationType& type : relocation_types(link_.rules)) {
@@ -469,9 +467,7 @@ class RelocationCheck {
   /// A COMDAT twin's: the section itself or, in .eh_frame, the function that the record is about.
   static bool is_gone(const std::vector<std::uint32_t>& dropped, const AskedRelocation& relocation,
                       const PatchedSection& section) {
-    const auto is_dropped = [&](std::uint32_t index) {
-      return std::binary_search(dropped.begin(), dropped.end(), index);
-    };
+    const auto is_dropped = [&](std::uint32_t index) { return std::ranges::binary_search(dropped, index); };
     if (is_dropped(relocation.section)) return true;
     return section.name == ".eh_frame" && relocation.symbol_section != 0 && is_dropped(relocation.symbol_section);
   }
@@ -580,7 +576,7 @@ class LostReferences {
   }
 
   void judge(const AskedObject& asked, const LocalUse& use) {
-    const bool dropped = std::binary_search(asked.dropped.begin(), asked.dropped.end(), use.target);
+    const bool dropped = std::ranges::binary_search(asked.dropped, use.target);
     if (live_ && !live_->live(asked.id, use.section_index)) return;
     if (!dropped && (!live_ || live_->live(asked.id, use.target))) return;
     LostReference lost{asked.id, use.section, use.offset, use.symbol, {}, {}};
@@ -602,7 +598,7 @@ class LostReferences {
     const auto lost = out_.discarded_groups.find(id);
     for (std::uint32_t g = 0; g < groups.size(); ++g)
       if (object(id).text(groups[g].signature) == signature)
-        return lost == out_.discarded_groups.end() || !std::binary_search(lost->second.begin(), lost->second.end(), g);
+        return lost == out_.discarded_groups.end() || !std::ranges::binary_search(lost->second, g);
     return false;
   }
 
@@ -623,7 +619,7 @@ bool may_name_discarded(const LinkJob& job, std::string_view section, bool alloc
   if (section.starts_with(linker.passed_section)) return true;
   if (alloc && linker.debug_is_unallocated) return false;
   constexpr std::array<std::string_view, 5> kDebug = {".debug", ".zdebug", ".gnu.linkonce.wi.", ".line", ".stab"};
-  return std::any_of(kDebug.begin(), kDebug.end(), [&](std::string_view stem) { return section.starts_with(stem); });
+  return std::ranges::any_of(kDebug, [&](std::string_view stem) { return section.starts_with(stem); });
 }
 
 void find_lost_references(const LinkJob& job, std::vector<InputFacts>& inputs, Resolution& resolution,

@@ -146,8 +146,8 @@ constexpr RelocationType kPpc64le[] = {
 };
 
 constexpr bool ascending(std::span<const RelocationType> types) {
-  return std::is_sorted(types.begin(), types.end(),
-                        [](const RelocationType& a, const RelocationType& b) { return a.number < b.number; });
+  return std::ranges::is_sorted(types,
+                                [](const RelocationType& a, const RelocationType& b) { return a.number < b.number; });
 }
 static_assert(ascending(kX86) && ascending(kAarch64) && ascending(kPpc64le));
 
@@ -171,8 +171,7 @@ std::span<const RelocationType> relocation_types(RelocationRules rules) {
 
 const RelocationType* relocation_type(RelocationRules rules, std::uint32_t number) {
   const std::span<const RelocationType> types = relocation_types(rules);
-  const auto found = std::lower_bound(types.begin(), types.end(), number,
-                                      [](const RelocationType& type, std::uint32_t n) { return type.number < n; });
+  const auto found = std::ranges::lower_bound(types, number, {}, &RelocationType::number);
   return found == types.end() || found->number != number ? nullptr : &*found;
 }
 

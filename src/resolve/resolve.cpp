@@ -28,7 +28,7 @@ namespace elfaudit {
 namespace {
 
 bool all_read(const std::vector<InputFacts>& inputs) {
-  return std::all_of(inputs.begin(), inputs.end(), [](const InputFacts& input) { return input.errors.empty(); });
+  return std::ranges::all_of(inputs, [](const InputFacts& input) { return input.errors.empty(); });
 }
 
 /// Why the inputs are not all that the line names.
@@ -105,10 +105,10 @@ void note_made_local(const LinkJob& job, const std::vector<InputFacts>& inputs, 
 }  // namespace
 
 bool is_operand(const LinkJob& job, const Unresolved& name) {
-  return std::any_of(job.assignments.begin(), job.assignments.end(), [&](const Assignment& made) {
+  return std::ranges::any_of(job.assignments, [&](const Assignment& made) {
     const std::span<const std::string> operands = made.operands();
     const bool asked = made.provide ? name.option == made.where : true;
-    return asked && std::find(operands.begin(), operands.end(), name.symbol) != operands.end();
+    return asked && std::ranges::find(operands, name.symbol) != operands.end();
   });
 }
 
@@ -192,9 +192,9 @@ static bool comes_to_lost(const LinkJob& job, const LinkInput& named, const Inpu
   if (named.whole_archive || resolution.whole_archives) return !linker.stops_at_lost_members;
   if (!archive.has_index) return !linker.stops_at_lost_members || archive.objects_before_lost != 0;
   if (!linker.believes_index) return true;
-  return std::any_of(archive.index.begin(), archive.index.end(), [&](const IndexEntry& entry) {
+  return std::ranges::any_of(archive.index, [&](const IndexEntry& entry) {
     const auto is_asked = [&](const Unresolved& name) { return name.symbol == archive.index_name(entry); };
-    return entry.object == kNone && std::any_of(resolution.unresolved.begin(), resolution.unresolved.end(), is_asked);
+    return entry.object == kNone && std::ranges::any_of(resolution.unresolved, is_asked);
   });
 }
 

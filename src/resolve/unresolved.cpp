@@ -116,7 +116,7 @@ class VersionCheck {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const std::vector<bool>& linked = out_.linked[i];
       if (inputs_[i].kind == InputKind::SharedObject && linked[0]) return true;
-      if (wanted && std::find(linked.begin(), linked.end(), true) != linked.end()) return true;
+      if (wanted && std::ranges::find(linked, true) != linked.end()) return true;
     }
     return false;
   }
@@ -165,7 +165,7 @@ class VersionCheck {
   bool made_by_linker(std::string_view name) const {
     const auto provides = [&](const Assignment& made) { return made.provide && made.symbol == name; };
     return plain_.contains(name) && (defined_by_linker(name, job_, machine_of(inputs_), is_dynamic()) ||
-                                     std::any_of(job_.assignments.begin(), job_.assignments.end(), provides));
+                                     std::ranges::any_of(job_.assignments, provides));
   }
 
   void found(const ObjectFacts& object, const Symbol& symbol) {
@@ -196,7 +196,7 @@ class VersionCheck {
   void check_node(SymbolId at, const ObjectFacts& object, const Symbol& symbol) {
     const std::string version(object.text(symbol.version));
     const auto has_name = [&](const VersionNode& node) { return node.name == version; };
-    if (std::any_of(job_.versions.begin(), job_.versions.end(), has_name)) return;
+    if (std::ranges::any_of(job_.versions, has_name)) return;
     if (!linker_.needs_excluded_nodes && Exports(job_).excluded(object.origin)) return;
     if (!open_.emplace(object.name(symbol), version).second) return;
     out_.rejections.push_back({Rejection::Kind::NoSuchVersion, std::string(object.name(symbol)), at, {}, version});
@@ -225,8 +225,7 @@ void reject_open_versions(const LinkJob& job, const std::vector<InputFacts>& inp
     return goes_on && (job.export_dynamic || exports.in_dynamic_list(name.symbol));
   };
   const auto has_node = [&](std::string_view version) {
-    return std::any_of(job.versions.begin(), job.versions.end(),
-                       [&](const VersionNode& node) { return node.name == version; });
+    return std::ranges::any_of(job.versions, [&](const VersionNode& node) { return node.name == version; });
   };
   const auto is_definition = [&](const Reference& reference) {
     const ObjectId in = reference.id.in;
@@ -239,8 +238,7 @@ void reject_open_versions(const LinkJob& job, const std::vector<InputFacts>& inp
   };
   const auto is_let_pass = [&](const std::vector<Reference>& references) {  // they are in discarded groups
     return linker.passes_discarded_versions &&
-           (std::all_of(references.begin(), references.end(), is_definition) ||
-            std::any_of(references.begin(), references.end(), is_versions_definition));
+           (std::ranges::all_of(references, is_definition) || std::ranges::any_of(references, is_versions_definition));
   };
   for (const Unresolved& name : resolution.unresolved) {
     const std::size_t at = std::min(name.symbol.find('@', 1), name.symbol.size());
@@ -316,7 +314,7 @@ class Settler {
     for (Unresolved& name : candidates)
       if (!answered_by_linker(name, job_, machine_of(inputs_), dynamic)) names.push_back(std::move(name));
     check_versions(job_, inputs_, out_);
-    std::sort(names.begin(), names.end(), [](const Unresolved& a, const Unresolved& b) { return a.symbol < b.symbol; });
+    std::ranges::sort(names, {}, &Unresolved::symbol);
   }
 
  private:
@@ -324,7 +322,7 @@ class Settler {
   void note_discarded() {
     if (linker_.first_mention_decides) return;
     for (Unresolved& name : out_.unresolved) {
-      name.discarded = std::any_of(name.references.begin(), name.references.end(), [&](const Reference& reference) {
+      name.discarded = std::ranges::any_of(name.references, [&](const Reference& reference) {
         const SymbolResolution resolved_as = out_.resolution_of(reference.id);
         return resolved_as == SymbolResolution::DiscardedComdat || resolved_as == SymbolResolution::DiscardedExclude;
       });
@@ -359,8 +357,7 @@ class Settler {
     const auto in_bytecode = [&](const Reference& reference) { return object(reference.id.in).origin.bytecode; };
     const auto begin =
         std::stable_partition(out_.unresolved.begin(), out_.unresolved.end(), [&](const Unresolved& name) {
-          return !name.option.empty() || name.references.empty() ||
-                 !std::all_of(name.references.begin(), name.references.end(), in_bytecode);
+          return !name.option.empty() || name.references.empty() || !std::ranges::all_of(name.references, in_bytecode);
         });
     std::vector<Unresolved> taken(std::make_move_iterator(begin), std::make_move_iterator(out_.unresolved.end()));
     out_.unresolved.erase(begin, out_.unresolved.end());
@@ -373,10 +370,9 @@ class Settler {
     if (job_.foreign.empty()) return;
     const auto is_foreign = [&](const Reference& reference) {
       const std::string& path = job_.inputs[reference.id.in.input].path;
-      return std::find(job_.foreign.begin(), job_.foreign.end(), path) != job_.foreign.end();
+      return std::ranges::find(job_.foreign, path) != job_.foreign.end();
     };
-    for (Unresolved& name : out_.unresolved)
-      name.foreign = std::any_of(name.references.begin(), name.references.end(), is_foreign);
+    for (Unresolved& name : out_.unresolved) name.foreign = std::ranges::any_of(name.references, is_foreign);
   }
 
   /// Rule 4.
@@ -412,14 +408,14 @@ class Settler {
     if (linker_.makes_table_on_demand) return;
     std::erase_if(out_.unresolved, [&](const Unresolved& name) {
       return name.symbol == kOffsetTable && !name.foreign && name.option.empty() &&
-             std::any_of(name.references.begin(), name.references.end(),
-                         [&](const Reference& reference) { return is_used_loaded(reference); });
+             std::ranges::any_of(name.references,
+                                 [&](const Reference& reference) { return is_used_loaded(reference); });
     });
   }
 
   bool is_used_loaded(const Reference& reference) const {
     const auto uses = uses_.find(reference.id.in);
-    return uses != uses_.end() && std::any_of(uses->second.begin(), uses->second.end(), [&](const Use& use) {
+    return uses != uses_.end() && std::ranges::any_of(uses->second, [&](const Use& use) {
              return use.alloc && use.symbol == symbol(reference.id).index;
            });
   }
@@ -448,25 +444,24 @@ class Settler {
     if (!linker_.leaves_no_version_open || job_.output != OutputKind::SharedObject) return;
     std::erase_if(out_.unresolved, [&](const Unresolved& name) {
       return name.option.empty() && !name.references.empty() && name.symbol.find('@', 1) != std::string::npos &&
-             std::all_of(name.references.begin(), name.references.end(),
-                         [&](const Reference& reference) { return symbol(reference.id).weak(); });
+             std::ranges::all_of(name.references,
+                                 [&](const Reference& reference) { return symbol(reference.id).weak(); });
     });
   }
 
   bool stops_at_expression() const {
-    return linker_.stops_at_expression &&
-           std::any_of(out_.unresolved.begin(), out_.unresolved.end(),
-                       [&](const Unresolved& name) { return is_operand(job_, name) && !name.library.valid(); });
+    return linker_.stops_at_expression && std::ranges::any_of(out_.unresolved, [&](const Unresolved& name) {
+             return is_operand(job_, name) && !name.library.valid();
+           });
   }
 
   bool gc_decides() const {
     if (!job_.gc_sections || job_.output == OutputKind::Relocatable) return false;
-    const bool any_need = std::any_of(out_.shared_needs.begin(), out_.shared_needs.end(),
-                                      [](const SharedNeed& need) { return need.definition.valid(); });
+    const bool any_need =
+        std::ranges::any_of(out_.shared_needs, [](const SharedNeed& need) { return need.definition.valid(); });
     if (any_need && job_.unresolved.report_in_shared_objects) return true;
     if (linker_.drops_dead_duplicates && !out_.conflicts.empty()) return true;
-    return std::any_of(out_.unresolved.begin(), out_.unresolved.end(),
-                       [&](const Unresolved& name) { return is_used(name); });
+    return std::ranges::any_of(out_.unresolved, [&](const Unresolved& name) { return is_used(name); });
   }
 
   Questions questions() {
@@ -510,7 +505,7 @@ class Settler {
         if (found == wanted.end() || !found->second.reference->section.empty()) continue;
         if (found->second.discarded && linker_.refuses_discarded && may_name_discarded(job_, use.section, use.alloc))
           continue;
-        if (std::binary_search(dropped.begin(), dropped.end(), use.section_index) || !counts(id, use)) continue;
+        if (std::ranges::binary_search(dropped, use.section_index) || !counts(id, use)) continue;
         if (is_silent(id, use) || (!keeps_call && is_relaxed(found->second.reference->id, use))) continue;
         found->second.reference->section = use.section;
         found->second.reference->offset = use.offset;
@@ -527,7 +522,7 @@ class Settler {
         if (out_.linked[i][o] && inputs_[i].objects[o].kind == ObjectKind::Relocatable) order.push_back({i, o});
     std::map<ObjectId, std::size_t> extracted;
     for (std::size_t e = 0; e < out_.extractions.size(); ++e) extracted.emplace(out_.extractions[e].object, e);
-    std::stable_sort(order.begin(), order.end(), [&](ObjectId a, ObjectId b) {
+    std::ranges::stable_sort(order, [&](ObjectId a, ObjectId b) {
       return a.input != b.input ? a.input < b.input : extracted[a] < extracted[b];
     });
     auto last = order.begin();
@@ -536,9 +531,9 @@ class Settler {
     silent_.insert(last + 1, order.end());
     last_read_ = *last;
     fill_in_uses();
-    const bool says_more = !out_.conflicts.empty() || !out_.rejections.empty() || !out_.shared_needs.empty() ||
-                           std::any_of(out_.unresolved.begin(), out_.unresolved.end(),
-                                       [](const Unresolved& name) { return !name.option.empty(); });
+    const bool says_more =
+        !out_.conflicts.empty() || !out_.rejections.empty() || !out_.shared_needs.empty() ||
+        std::ranges::any_of(out_.unresolved, [](const Unresolved& name) { return !name.option.empty(); });
     if (says_more || any_reported_use()) return;
     silent_.clear();
     stop_.reset();
@@ -550,8 +545,7 @@ class Settler {
     try {
       const std::vector<std::uint32_t> dropped = dropped_sections(object(id), id, out_);
       for (const std::uint32_t section : reader_.bare_relocations(object(id).origin))
-        if (!std::binary_search(dropped.begin(), dropped.end(), section) && (!live_ || live_->live(id, section)))
-          return section;
+        if (!std::ranges::binary_search(dropped, section) && (!live_ || live_->live(id, section))) return section;
     } catch (const InputError&) {  // of its own
     }
     return std::nullopt;
@@ -579,7 +573,7 @@ class Settler {
     if (linker_.keeps_call_for_imported && uses_thread_local_of_library(from)) return true;
     const bool keeps =
         linker_.keeps_thread_local_call || (linker_.keeps_call_of_machine && machine_of(from).bfd_keeps_call);
-    return keeps && std::any_of(wanted.begin(), wanted.end(), [&](const auto& one) {
+    return keeps && std::ranges::any_of(wanted, [&](const auto& one) {
              const Symbol& name = symbol(one.second.reference->id);
              return name.type == SymbolType::Tls && name.binding != Binding::Weak;
            });
@@ -601,10 +595,10 @@ class Settler {
   }
 
   bool any_reported_use() {
-    return std::any_of(out_.unresolved.begin(), out_.unresolved.end(), [&](const Unresolved& name) {
+    return std::ranges::any_of(out_.unresolved, [&](const Unresolved& name) {
       return is_reported(job_, name) &&
-             std::any_of(name.references.begin(), name.references.end(),
-                         [](const Reference& reference) { return !reference.section.empty(); }) &&
+             std::ranges::any_of(name.references,
+                                 [](const Reference& reference) { return !reference.section.empty(); }) &&
              (name.local || !section_bound_exists(name.symbol));
     });
   }
@@ -612,7 +606,7 @@ class Settler {
   /// A default linker script joins it with others of its kind.
   static bool has_usual_name(std::string_view section) {
     constexpr std::array<std::string_view, 4> kUsual = {".text", ".data", ".rodata", ".bss"};
-    return std::any_of(kUsual.begin(), kUsual.end(), [&](std::string_view name) { return section.starts_with(name); });
+    return std::ranges::any_of(kUsual, [&](std::string_view name) { return section.starts_with(name); });
   }
 
   bool counts(ObjectId id, const Use& use) const {
@@ -628,7 +622,7 @@ class Settler {
   /// Rule 6. A definition that is gone with its section asks for nothing.
   bool needs_no_use(const Unresolved& name) const {
     return name.hidden && !job_.gc_sections && linker_.asks_hidden_symbols &&
-           std::any_of(name.references.begin(), name.references.end(), [&](const Reference& reference) {
+           std::ranges::any_of(name.references, [&](const Reference& reference) {
              return out_.resolution_of(reference.id) == SymbolResolution::Reference &&
                     symbol(reference.id).visibility != Visibility::Default;
            });
@@ -636,8 +630,7 @@ class Settler {
 
   bool is_used(const Unresolved& name) const {
     if (!name.option.empty() || needs_no_use(name)) return true;
-    return std::any_of(name.references.begin(), name.references.end(),
-                       [](const Reference& reference) { return !reference.section.empty(); });
+    return std::ranges::any_of(name.references, [](const Reference& reference) { return !reference.section.empty(); });
   }
 
   /// Rule 11. Where the machine's relocations aren't known, any use may be one.
@@ -649,7 +642,7 @@ class Settler {
     target.place = RelocationTarget::Place::Library;
     target.type = symbol(name.library).type;
     target.has_size = symbol(name.library).size != 0;
-    return std::any_of(name.references.begin(), name.references.end(), [&](const Reference& reference) {
+    return std::ranges::any_of(name.references, [&](const Reference& reference) {
       const ObjectId id = reference.id.in;
       const std::vector<std::uint32_t> dropped = dropped_sections(object(id), id, out_);
       const RelocationRules rules = machine_of(object(id)).relocations;
@@ -658,19 +651,19 @@ class Settler {
         return !classes_are_known(rules) ||
                (type != nullptr && makes_program_hold(link, type->what, target, {use.section, use.writable, use.code}));
       };
-      return std::any_of(uses_[id].begin(), uses_[id].end(), [&](const Use& use) {
+      return std::ranges::any_of(uses_[id], [&](const Use& use) {
         if (use.symbol != symbol(reference.id).index || !use.alloc || !counts(id, use)) return false;
-        if (std::binary_search(dropped.begin(), dropped.end(), use.section_index)) return false;
-        return std::any_of(use.types.begin(), use.types.end(), [&](std::uint32_t type) { return makes_it(use, type); });
+        if (std::ranges::binary_search(dropped, use.section_index)) return false;
+        return std::ranges::any_of(use.types, [&](std::uint32_t type) { return makes_it(use, type); });
       });
     });
   }
 
   /// Debug information needs no entry in the dynamic symbol table.
   bool is_used_in_memory(const Unresolved& name) {
-    return std::any_of(name.references.begin(), name.references.end(), [&](const Reference& reference) {
+    return std::ranges::any_of(name.references, [&](const Reference& reference) {
       const std::vector<Use>& uses = uses_[reference.id.in];
-      return !reference.section.empty() && std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
+      return !reference.section.empty() && std::ranges::any_of(uses, [&](const Use& use) {
         return use.symbol == symbol(reference.id).index && use.alloc;
       });
     });
@@ -717,8 +710,7 @@ class Settler {
     else
       return false;
     const auto& described = job_.output_sections;
-    if (linker_.bounds_described_sections && std::find(described.begin(), described.end(), section) != described.end())
-      return true;
+    if (linker_.bounds_described_sections && std::ranges::find(described, section) != described.end()) return true;
     if (live_) return live_->keeps_section_named(section);
     std::vector<ObjectId> asked;
     for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
@@ -733,8 +725,8 @@ class Settler {
   }
 
   static bool records_section(const ObjectFacts& object, std::string_view name) {
-    return std::any_of(object.sections.begin(), object.sections.end(),
-                       [&](const Section& section) { return object.text(section.name) == name; });
+    return std::ranges::any_of(object.sections,
+                               [&](const Section& section) { return object.text(section.name) == name; });
   }
 
   /// One that can't be asked may have it: then the name isn't reported, and the input is.
@@ -754,7 +746,7 @@ class Settler {
   /// An object that can't be read again is asked for many names.
   void add_error(ObjectId id, const InputError& error) {
     std::vector<InputError>& known = inputs_[id.input].errors;
-    const bool reported = std::any_of(known.begin(), known.end(), [&](const InputError& e) {
+    const bool reported = std::ranges::any_of(known, [&](const InputError& e) {
       return e.member == error.member && std::string_view(e.what()) == error.what();
     });
     if (!reported) known.push_back(error);
@@ -766,12 +758,11 @@ class Settler {
     if (needed_.empty()) return refused;
     std::erase_if(out_.unresolved, [&](Unresolved& name) {
       if (name.hidden || name.library.valid()) return false;
-      const auto library = std::find_if(needed_.begin(), needed_.end(), [&](const IndirectLibrary& candidate) {
-        return defines(candidate.facts, name.symbol);
-      });
+      const auto library = std::ranges::find_if(
+          needed_, [&](const IndirectLibrary& candidate) { return defines(candidate.facts, name.symbol); });
       if (library == needed_.end()) return false;
-      const bool by_object = std::any_of(name.references.begin(), name.references.end(),
-                                         [&](const Reference& reference) { return !symbol(reference.id).weak(); });
+      const bool by_object = std::ranges::any_of(
+          name.references, [&](const Reference& reference) { return !symbol(reference.id).weak(); });
       if (job_.copy_dt_needed || !by_object) return true;
       name.beside_line = true;
       name.suppliers.push_back({"library-not-named",
@@ -808,7 +799,7 @@ class Settler {
   }
 
   static bool defines(const ObjectFacts& library, const std::string& wanted) {
-    return std::any_of(library.symbols.begin(), library.symbols.end(), [&](const Symbol& symbol) {
+    return std::ranges::any_of(library.symbols, [&](const Symbol& symbol) {
       if (!symbol.defined()) return false;
       const std::string_view name = library.name(symbol);
       if (name == wanted) return symbol.version.empty() || symbol.default_version;

@@ -72,7 +72,7 @@ std::vector<std::string_view> kernels_of(std::string_view launcher) {
 
 bool launches(std::string_view launcher, std::string_view kernel) {
   const std::vector<std::string_view> kernels = kernels_of(launcher);
-  return std::find(kernels.begin(), kernels.end(), kernel) != kernels.end();
+  return std::ranges::find(kernels, kernel) != kernels.end();
 }
 
 /// A kernel is two functions of the host. The one that its source names is enough.
@@ -94,7 +94,7 @@ bool same_defect(const Finding& host, const Finding& device) {
   if (host.symbol != device.symbol && !launches(host.symbol, device.symbol)) return false;
   const std::set<std::string> on_host = objects_of(host);
   const std::set<std::string> on_device = objects_of(device);
-  return std::includes(on_device.begin(), on_device.end(), on_host.begin(), on_host.end());
+  return std::ranges::includes(on_device, on_host);
 }
 
 bool is_device_duplicate(const Finding& finding) {
@@ -361,8 +361,8 @@ std::string message(const Evidence& evidence, const DataDivergence& divergence) 
 std::string outcome(const Evidence& evidence, const DataDivergence& divergence) {
   const DataVariant& kept = divergence.variants.front();
   if (!is_kept(evidence, kept)) return "the linker merges them without a word";
-  const auto larger = std::find_if(divergence.variants.begin(), divergence.variants.end(),
-                                   [&](const DataVariant& variant) { return variant.size > kept.size; });
+  const auto larger =
+      std::ranges::find_if(divergence.variants, [&](const DataVariant& variant) { return variant.size > kept.size; });
   if (larger == divergence.variants.end())
     return fmt::format("the linker keeps that of {} for all", object_of(evidence, kept));
   return fmt::format("the linker keeps that of {}: {} reaches past its end", object_of(evidence, kept),
@@ -450,8 +450,7 @@ std::vector<Finding> divergent_definitions(const Evidence& evidence) {
   if (evidence.types == nullptr) return findings;
   for (const Overrun& overrun : evidence.types->overruns) {
     Finding finding = finding_of(evidence, overrun);
-    const bool known =
-        std::any_of(findings.begin(), findings.end(), [&](const Finding& f) { return f.symbol == finding.symbol; });
+    const bool known = std::ranges::any_of(findings, [&](const Finding& f) { return f.symbol == finding.symbol; });
     if (!known && !reported.contains(finding.symbol)) findings.push_back(std::move(finding));
   }
   const std::size_t of_data = findings.size();
@@ -471,7 +470,7 @@ std::vector<Finding> divergent_definitions(const Evidence& evidence) {
 }  // namespace
 
 bool compares_types(const std::vector<std::string>& enabled) {
-  return std::find(enabled.begin(), enabled.end(), kDivergentDefinition.id) != enabled.end();
+  return std::ranges::find(enabled, kDivergentDefinition.id) != enabled.end();
 }
 
 RuleFamily divergence_rules() { return {{&kDivergentDefinition}, {{divergent_definitions}}}; }

@@ -131,13 +131,13 @@ Site make_device_site(const Evidence& evidence, DeviceSymbolId id, Role role) {
 }
 
 void DeviceFinding::add_arch(const GpuArch& arch) {
-  const auto place = std::lower_bound(archs_.begin(), archs_.end(), arch);
+  const auto place = std::ranges::lower_bound(archs_, arch);
   if (place == archs_.end() || *place != arch) archs_.insert(place, arch);
 }
 
 void DeviceFinding::add_site(const Evidence& evidence, DeviceSymbolId id, Role role) {
   const auto same = [&](const Site& site) { return site.device.in == id.in; };
-  if (std::none_of(sites_.begin(), sites_.end(), same)) sites_.push_back(make_device_site(evidence, id, role));
+  if (std::ranges::none_of(sites_, same)) sites_.push_back(make_device_site(evidence, id, role));
 }
 
 std::string DeviceFinding::arch_list() const {
@@ -227,8 +227,8 @@ namespace {
 
 bool all_read(const Evidence& evidence, const DeviceTarget& target) {
   if (!target.unreadable.empty() || !evidence.job.missing.empty() || evidence.job.device->part_excluded) return false;
-  return std::none_of(evidence.job.device->order.begin(), evidence.job.device->order.end(),
-                      [&](std::uint32_t i) { return !evidence.inputs[i].errors.empty(); });
+  return std::ranges::none_of(evidence.job.device->order,
+                              [&](std::uint32_t i) { return !evidence.inputs[i].errors.empty(); });
 }
 
 /// "libnvshmem_device.a" -> "-lnvshmem_device"
@@ -402,8 +402,7 @@ std::string shadow_of(std::string_view name) {
 
 static void settle_split_states(const Resolution& resolution, std::vector<Finding>& findings) {
   const auto says = [](const Finding& finding, bool is_static) {
-    return std::any_of(finding.sites.begin(), finding.sites.end(),
-                       [&](const Site& site) { return site.place.is_static == is_static; });
+    return std::ranges::any_of(finding.sites, [&](const Site& site) { return site.place.is_static == is_static; });
   };
   std::erase_if(findings,
                 [&](const Finding& finding) { return finding.rule == kSplitState.id && says(finding, true); });

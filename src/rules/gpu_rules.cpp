@@ -63,8 +63,7 @@ struct GpuFile {
 
 /// It alone defines what host code of relocatable objects refers to (docs/device-code.md).
 bool is_device_link_output(const ObjectFacts& object) {
-  return object.kind == ObjectKind::Relocatable &&
-         std::any_of(object.symbols.begin(), object.symbols.end(), [&](const Symbol& symbol) {
+  return object.kind == ObjectKind::Relocatable && std::ranges::any_of(object.symbols, [&](const Symbol& symbol) {
            return symbol.defined() && object.name(symbol).starts_with("__cudaRegisterLinkedBinary_");
          });
 }
@@ -102,7 +101,7 @@ std::vector<GpuFile> gpu_files(const Evidence& evidence) {
   for (std::uint32_t i = 0; i < evidence.inputs.size(); ++i) {
     const InputFacts& input = evidence.inputs[i];
     const auto has_images = [](const ObjectFacts& object) { return !object.device.images.empty(); };
-    if (std::none_of(input.objects.begin(), input.objects.end(), has_images)) continue;
+    if (std::ranges::none_of(input.objects, has_images)) continue;
     if (!seen.insert(input.path).second) continue;
     for (std::uint32_t o = 0; o < input.objects.size(); ++o)
       if (takes_part(evidence, {i, o}))
@@ -152,8 +151,7 @@ std::set<GpuArch> gpus_of(const Sets& sets) {
 }
 
 bool runs_on_all(const std::set<GpuArch>& held, const std::set<GpuArch>& gpus) {
-  return std::all_of(gpus.begin(), gpus.end(),
-                     [&](const GpuArch& gpu) { return what_runs_on(gpu, held).how != Coverage::None; });
+  return std::ranges::all_of(gpus, [&](const GpuArch& gpu) { return what_runs_on(gpu, held).how != Coverage::None; });
 }
 
 /// Members of archives that fail on a GPU for which the objects have code. More than the objects ask for is not a
@@ -194,8 +192,7 @@ static std::vector<Finding> differing_among(const std::vector<GpuFile>& files) {
     by_size.push_back(&entry);
     count += entry.second.size();
   }
-  std::stable_sort(by_size.begin(), by_size.end(),
-                   [](const auto* a, const auto* b) { return a->second.size() < b->second.size(); });
+  std::ranges::stable_sort(by_size, [](const auto* a, const auto* b) { return a->second.size() < b->second.size(); });
   Finding finding =
       make_finding(kGpuArchDiffers, {},
                    fmt::format("{} objects of one link hold device code for {} different sets of GPU architectures",
@@ -212,9 +209,8 @@ static std::vector<Finding> differing_architectures(const Evidence& evidence) {
   if (!evidence.gpu_archs.empty()) return {};
   std::vector<GpuFile> files = gpu_files(evidence);
   // A link may have objects of CUDA and of HIP.
-  const auto amd = std::stable_partition(files.begin(), files.end(), [](const GpuFile& file) {
-    return std::none_of(file.held.begin(), file.held.end(), is_amd);
-  });
+  const auto amd = std::stable_partition(files.begin(), files.end(),
+                                         [](const GpuFile& file) { return std::ranges::none_of(file.held, is_amd); });
   std::vector<Finding> findings = differing_among({files.begin(), amd});
   for (Finding& finding : differing_among({amd, files.end()})) findings.push_back(std::move(finding));
   return findings;
@@ -307,8 +303,8 @@ std::string why_not_linked(const GpuArch& wanted, const Files& group) {
 
 void explain_missing(const GpuArch& wanted, const Covered& covered, const Files& group, Finding& finding) {
   if (covered.how == Coverage::None) {
-    const bool relocatable = std::any_of(
-        group.begin(), group.end(), [](const GpuFile* file) { return file->code.linked && !file->code.parts.empty(); });
+    const bool relocatable =
+        std::ranges::any_of(group, [](const GpuFile* file) { return file->code.linked && !file->code.parts.empty(); });
     finding.notes.emplace_back(
         is_amd(wanted) ? "the program fails there with hipErrorNoBinaryForGpu"
                        : "kernels fail there with \"no kernel image is available for execution on the device\"");
@@ -394,12 +390,12 @@ void missing_ptx(const std::vector<GpuFile>& files, const GpuArch& wanted, std::
 /// -arch=sm_80 adds the PTX of the same number, and -dlto that of its own: no sign of a wrong list.
 bool comes_along(const GpuArch& image, const std::vector<GpuArch>& wanted) {
   return image.is_virtual &&
-         std::any_of(wanted.begin(), wanted.end(), [&](const GpuArch& arch) { return arch.number == image.number; });
+         std::ranges::any_of(wanted, [&](const GpuArch& arch) { return arch.number == image.number; });
 }
 
 /// In place of what is asked for, which is reported as missing.
 bool is_stand_in(const GpuArch& image, const std::vector<GpuArch>& wanted, const std::set<GpuArch>& held) {
-  return std::any_of(wanted.begin(), wanted.end(), [&](const GpuArch& arch) {
+  return std::ranges::any_of(wanted, [&](const GpuArch& arch) {
     if (held.contains(arch) || is_amd(arch) != is_amd(image)) return false;
     return is_amd(arch) ? what_runs_on(arch, std::set<GpuArch>{image}).how != Coverage::None
                         : arch.number == image.number;
@@ -412,7 +408,7 @@ void unexpected(const Evidence& evidence, const std::vector<GpuFile>& files, std
   for (const GpuFile& file : files) {
     if (file.library && evidence.job.scope.command) continue;  // an archive for more GPUs than these is not a mistake
     for (const GpuArch& image : file.held)
-      if (std::find(wanted.begin(), wanted.end(), image) == wanted.end() && !comes_along(image, wanted) &&
+      if (std::ranges::find(wanted, image) == wanted.end() && !comes_along(image, wanted) &&
           !is_stand_in(image, wanted, file.held))
         by_arch[image].push_back(&file);
   }
@@ -478,7 +474,7 @@ void duplicates(std::span<const GpuCompile> compiles, std::vector<Finding>& find
     finding.notes.emplace_back(
         "nvcc compiles each once, so the object doesn't show it; but two places of the build add them, and what one "
         "leaves out the other puts back");
-    if (std::any_of(group.begin(), group.end(), [](const GpuCompile* c) { return c->flags.of_torch; }))
+    if (std::ranges::any_of(group, [](const GpuCompile* c) { return c->flags.of_torch; }))
       finding.notes.emplace_back(
           "PyTorch adds the flags of TORCH_CUDA_ARCH_LIST, and treats an empty list as not set: set it to the list, or "
           "leave the flags to PyTorch");
@@ -488,7 +484,7 @@ void duplicates(std::span<const GpuCompile> compiles, std::vector<Finding>& find
 /// -arch=sm_80 also asks for PTX: that is not what a list without +PTX is about.
 bool comes_along(const GpuArch& image, std::span<const GpuArch> wanted) {
   return image.is_virtual &&
-         std::any_of(wanted.begin(), wanted.end(), [&](const GpuArch& arch) { return arch.number == image.number; });
+         std::ranges::any_of(wanted, [&](const GpuArch& arch) { return arch.number == image.number; });
 }
 
 struct Mismatch {
@@ -511,7 +507,7 @@ Mismatch mismatch_of(const GpuFlags& flags, std::span<const GpuArch> wanted) {
   std::set_difference(wanted.begin(), wanted.end(), flags.images.begin(), flags.images.end(),
                       std::back_inserter(mismatch.missing));
   for (const GpuArch& image : flags.images)
-    if (std::find(wanted.begin(), wanted.end(), image) == wanted.end() && !comes_along(image, wanted))
+    if (std::ranges::find(wanted, image) == wanted.end() && !comes_along(image, wanted))
       mismatch.extra.push_back(image);
   return mismatch;
 }

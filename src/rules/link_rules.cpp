@@ -168,7 +168,7 @@ void unread(const Package& package, std::vector<Finding>& findings) {
 }
 
 bool is_foreign(const LinkJob& job, const InputFacts& input) {
-  return std::find(job.foreign.begin(), job.foreign.end(), input.path) != job.foreign.end();
+  return std::ranges::find(job.foreign, input.path) != job.foreign.end();
 }
 
 /// The machine of the link: that of its first object, as GNU ld takes it.
@@ -209,8 +209,7 @@ void refused(const Evidence& evidence, std::size_t i, std::vector<Finding>& find
                                       whole ? "is not an object, and --whole-archive asks for every member"
                                             : "is not an object, and without an index the linker reads every member"));
     const auto nested = [](const ObjectFacts& object) { return object.nested; };
-    if (!whole && linker.refuses_other_members && !input.has_index &&
-        std::any_of(input.objects.begin(), input.objects.end(), nested))
+    if (!whole && linker.refuses_other_members && !input.has_index && std::ranges::any_of(input.objects, nested))
       findings.push_back(unreadable(input.path, {}, "an archive is in it, and without an index the linker reads it"));
   }
   const ObjectFacts* first = first_object(evidence);
@@ -437,7 +436,7 @@ bool is_device_link_stub(const Evidence& evidence, const RefusedRelocations& obj
   const std::string_view symbol = object.relocations.front().symbol;
   if (!symbol.starts_with("__fatbinwrap_") && !symbol.starts_with("__nv_module_id")) return false;
   const ObjectFacts& facts = evidence.object(object.in);
-  return std::any_of(facts.symbols.begin(), facts.symbols.end(), [&](const Symbol& s) {
+  return std::ranges::any_of(facts.symbols, [&](const Symbol& s) {
     return s.defined() && facts.name(s).starts_with("__cudaRegisterLinkedBinary");
   });
 }
@@ -733,10 +732,10 @@ std::vector<Finding> not_read(const Evidence& evidence) {
 bool is_left_out(const InputFacts& archive, std::uint32_t member) {
   const ObjectFacts& object = archive.objects[member];
   if (!object.origin.bytecode || object.nested) return false;
-  const bool defines = std::any_of(object.symbols.begin(), object.symbols.end(), [](const Symbol& symbol) {
+  const bool defines = std::ranges::any_of(object.symbols, [](const Symbol& symbol) {
     return symbol.defined() && symbol.visibility != Visibility::Hidden && symbol.visibility != Visibility::Internal;
   });
-  return defines && std::none_of(archive.index.begin(), archive.index.end(), [&](const IndexEntry& entry) {
+  return defines && std::ranges::none_of(archive.index, [&](const IndexEntry& entry) {
            return entry.object == member && archive.index_name(entry) != "__gnu_lto_slim";
          });
 }

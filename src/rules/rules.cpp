@@ -28,7 +28,7 @@ constinit const Rule kBaselineOutdated{
 void require_rule(const std::string& id, const std::string& option) {
   std::vector<std::string> known;
   for (const Rule& rule : rule_table()) known.emplace_back(rule.id);
-  if (std::find(known.begin(), known.end(), id) != known.end()) return;
+  if (std::ranges::find(known, id) != known.end()) return;
   std::string near = nearest_word(id, known);
   for (const std::string& one : known)  // "duplicate"
     if (near.empty() && !id.empty() && one.find(id) != std::string::npos) near = one;
@@ -57,7 +57,7 @@ const std::vector<RuleFamily>& families() {
 }
 
 bool runs(const Rule& rule, const std::vector<std::string>& enabled) {
-  return rule.on || std::find(enabled.begin(), enabled.end(), rule.id) != enabled.end();
+  return rule.on || std::ranges::find(enabled, rule.id) != enabled.end();
 }
 
 auto sort_key(const Finding& finding) {
@@ -68,7 +68,7 @@ auto sort_key(const Finding& finding) {
 /// Why an archive member is part of the link: the reader's next question after "which member".
 void note_extraction(const Evidence& evidence, ObjectId id, Site& site) {
   const auto& all = evidence.resolution.extractions;
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Extraction& e) { return e.object == id; });
+  const auto found = std::ranges::find(all, id, &Extraction::object);
   if (found == all.end()) return;
   if (found->symbol.empty())
     site.notes.push_back("extracted by " + found->option);
@@ -93,14 +93,14 @@ std::span<const Rule> rule_table() {
 
 const Rule& rule(std::string_view id) {
   const auto table = rule_table();
-  const auto found = std::find_if(table.begin(), table.end(), [&](const Rule& r) { return r.id == id; });
+  const auto found = std::ranges::find(table, id, &Rule::id);
   if (found == table.end()) throw std::logic_error("no such rule: " + std::string(id));
   return *found;
 }
 
 bool any_needs(bool Rule::*what, const std::vector<std::string>& enabled) {
   const auto table = rule_table();
-  return std::any_of(table.begin(), table.end(), [&](const Rule& r) { return r.*what && runs(r, enabled); });
+  return std::ranges::any_of(table, [&](const Rule& r) { return r.*what && runs(r, enabled); });
 }
 
 std::vector<Finding> apply_rules(const Evidence& evidence, const std::vector<std::string>& enabled, RuleScope scope) {
@@ -124,8 +124,7 @@ void settle_findings(const Resolution& resolution, std::vector<Finding>& finding
 }
 
 void sort_findings(std::vector<Finding>& findings) {
-  std::stable_sort(findings.begin(), findings.end(),
-                   [](const Finding& a, const Finding& b) { return sort_key(a) < sort_key(b); });
+  std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) { return sort_key(a) < sort_key(b); });
 }
 
 bool stops_link(const Finding& finding) { return finding.severity == Severity::Error && rule(finding.rule).stops_link; }

@@ -95,7 +95,7 @@ Finding stale(const Alike& group) {
 Finding stale_archive(const StaleLibrary& archive) {
   const StaleMember& first = archive.members.front();
   const std::size_t n = archive.members.size();
-  const bool older = std::any_of(archive.members.begin(), archive.members.end(), [](const auto& m) { return m.older; });
+  const bool older = std::ranges::any_of(archive.members, [](const auto& m) { return m.older; });
   Finding finding = make_finding(kStaleObject, {},
                                  n == 1 ? fmt::format("{} {} {}, which it was made from", first.origin.display(),
                                                       older ? "is older than" : "differs from", first.object)

@@ -35,22 +35,21 @@ std::vector<DeviceMention> find_device_uses(const Evidence& evidence, std::strin
       const auto image = decoded.find(input.image);
       if (image == decoded.end()) continue;
       const auto& symbols = image->second.symbols;
-      const auto found = std::find_if(symbols.begin(), symbols.end(),
-                                      [&](const DeviceSymbol& s) { return image->second.name(s) == symbol; });
+      const auto found =
+          std::ranges::find_if(symbols, [&](const DeviceSymbol& s) { return image->second.name(s) == symbol; });
       if (found == symbols.end()) continue;
       const auto [slot, added] = known.try_emplace(input.object, uses.size());
       if (added) uses.push_back({{input.object, input.image, static_cast<std::uint32_t>(found - symbols.begin())}, {}});
       uses[slot->second].archs.push_back(target.arch.name());
     }
   }
-  std::sort(uses.begin(), uses.end(),
-            [](const DeviceMention& a, const DeviceMention& b) { return a.first.in < b.first.in; });
+  std::ranges::sort(uses, [](const DeviceMention& a, const DeviceMention& b) { return a.first.in < b.first.in; });
   return uses;
 }
 
 bool is_rejected(const Evidence& evidence, DeviceSymbolId id) {
   const auto& conflicts = evidence.resolution.device.conflicts;
-  return std::any_of(conflicts.begin(), conflicts.end(), [&](const DeviceConflict& conflict) {
+  return std::ranges::any_of(conflicts, [&](const DeviceConflict& conflict) {
     return conflict.rejected.in == id.in &&
            evidence.symbols(conflict.rejected).name(evidence.symbol(conflict.rejected)) ==
                evidence.symbols(id).name(evidence.symbol(id));
@@ -134,7 +133,7 @@ std::vector<SymbolId> find_mentions(const Evidence& evidence, const std::functio
 
 std::string verdict_of(const std::vector<SymbolUse>& uses) {
   const auto count = [&](SymbolResolution resolved_as) {
-    return std::count_if(uses.begin(), uses.end(), [&](const SymbolUse& m) { return m.resolved_as == resolved_as; });
+    return std::ranges::count_if(uses, [&](const SymbolUse& m) { return m.resolved_as == resolved_as; });
   };
   if (const auto rejected = count(SymbolResolution::Rejected); rejected != 0)
     return fmt::format("defined {} times: the link fails", rejected + 1);
@@ -190,9 +189,8 @@ SymbolReport symbol_report(const Evidence& evidence, std::string_view symbol) {
                            make_site(evidence, id, role_of(resolved_as))});
   }
   report.verdict = report.uses.empty() ? "only device code uses it" : verdict_of(report.uses);
-  const auto rejected = std::count_if(on_device.begin(), on_device.end(), [](const SymbolUse& use) {
-    return use.resolved_as == SymbolResolution::Rejected;
-  });
+  const auto rejected = std::ranges::count_if(
+      on_device, [](const SymbolUse& use) { return use.resolved_as == SymbolResolution::Rejected; });
   if (rejected != 0) report.verdict += fmt::format("; defined {} times on the device: nvlink fails", rejected + 1);
   report.uses.insert(report.uses.end(), std::make_move_iterator(on_device.begin()),
                      std::make_move_iterator(on_device.end()));
@@ -324,7 +322,7 @@ std::vector<std::string> names_spelled(const std::vector<std::string_view>& name
     best = fit;
     found.emplace_back(name);
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   return found;
 }
 

@@ -226,11 +226,10 @@ class EssenceReader {
 };
 
 bool load_the_same(const Essence& a, const Essence& b) {
-  return std::equal(a.loaded.begin(), a.loaded.end(), b.loaded.begin(), b.loaded.end(),
-                    [](const auto& x, const auto& y) {
-                      return std::get<0>(x) == std::get<0>(y) && std::get<1>(x) == std::get<1>(y) &&
-                             equal(std::get<2>(x), std::get<2>(y));
-                    });
+  return std::ranges::equal(a.loaded, b.loaded, [](const auto& x, const auto& y) {
+    return std::get<0>(x) == std::get<0>(y) && std::get<1>(x) == std::get<1>(y) &&
+           equal(std::get<2>(x), std::get<2>(y));
+  });
 }
 
 /// Both files, as long as they are compared.
@@ -270,8 +269,7 @@ class Pair {
 };
 
 bool was_stripped(const Essence& member, const Essence& object) {
-  return member.sections.size() < object.sections.size() &&
-         std::includes(object.sections.begin(), object.sections.end(), member.sections.begin(), member.sections.end());
+  return member.sections.size() < object.sections.size() && std::ranges::includes(object.sections, member.sections);
 }
 
 /// `names_may_differ`: a step behind ar may have renamed symbols or made them local.
@@ -298,9 +296,7 @@ bool define_the_same(const Origin& member, const std::string& object) {
     if (!essences) return false;
     const std::set<std::string>& a = essences->first.exported;
     const std::set<std::string>& b = essences->second.exported;
-    return !a.empty() && !b.empty() &&
-           (std::includes(a.begin(), a.end(), b.begin(), b.end()) ||
-            std::includes(b.begin(), b.end(), a.begin(), a.end()));
+    return !a.empty() && !b.empty() && (std::ranges::includes(a, b) || std::ranges::includes(b, a));
   } catch (const InputError&) {
     return false;
   }
@@ -364,7 +360,7 @@ class Objects {
       const std::string path = at->path().string();
       if (path.ends_with(".o") || path.ends_with(".obj") || path.ends_with(".lo")) objects.push_back(path);
     }
-    std::sort(objects.begin(), objects.end());
+    std::ranges::sort(objects);
     for (std::string& object : objects)
       if (object.starts_with("./")) object.erase(0, 2);
     return entry->second = by_name(objects);
@@ -633,7 +629,7 @@ std::string whole(const std::string& path, const std::string& folder) {
 bool is_header(const std::string& path) {
   const std::string extension = fs::path(path).extension().string();
   constexpr std::array<std::string_view, 9> kSources{".c", ".cc", ".cpp", ".cxx", ".C", ".cu", ".s", ".S", ".c++"};
-  return std::find(kSources.begin(), kSources.end(), extension) == kSources.end();
+  return std::ranges::find(kSources, extension) == kSources.end();
 }
 
 class StaleFinder {
@@ -665,8 +661,7 @@ class StaleFinder {
     for (StaleObject& object : found_)
       if (object.is_stale() && looked_into++ < kMostMovedObjects) find_moved(object, here_);
     for (StaleObject& object : found_) show(object);
-    std::sort(found_.begin(), found_.end(),
-              [](const StaleObject& a, const StaleObject& b) { return a.origin < b.origin; });
+    std::ranges::sort(found_, {}, &StaleObject::origin);
     const auto same = [](const StaleObject& a, const StaleObject& b) { return a.origin == b.origin; };
     found_.erase(std::unique(found_.begin(), found_.end(), same), found_.end());  // an object may be named twice
     return std::move(found_);
@@ -720,7 +715,7 @@ class StaleFinder {
   void show(StaleObject& object) const {
     for (auto* files : {&object.newer, &object.missing, &object.untracked}) {
       for (std::string& file : *files) file = display_path(file, here_);
-      std::sort(files->begin(), files->end());
+      std::ranges::sort(*files);
       files->erase(std::unique(files->begin(), files->end()), files->end());
     }
     for (MovedDeclaration& moved : object.moved) moved.file = display_path(moved.file, here_);

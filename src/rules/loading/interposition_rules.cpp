@@ -201,8 +201,8 @@ class Interpositions {
     if (object.symbolic) replaced.functions.clear();
     keep_looked_up(evidence_, object, replaced.functions);
     if (replaced.functions.empty() && replaced.variables.empty()) return;
-    std::sort(replaced.variables.begin(), replaced.variables.end(),
-              [&](const auto& a, const auto& b) { return object.name(*a.second) < object.name(*b.second); });
+    std::ranges::sort(replaced.variables,
+                      [&](const auto& a, const auto& b) { return object.name(*a.second) < object.name(*b.second); });
     Finding found = finding(image, by, library, replaced);
     if (!program || is_of_the_system(image.closure.libraries[by].path)) found.severity = Severity::Note;
     findings_.push_back(std::move(found));

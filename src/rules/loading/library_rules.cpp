@@ -147,7 +147,7 @@ class VersionCheck {
     std::set<std::string_view> wanted;
     for (const Symbol& symbol : asker.symbols)
       if (!symbol.defined() && asker.text(symbol.version) == version) wanted.insert(asker.name(symbol));
-    return std::any_of(library.symbols.begin(), library.symbols.end(), [&](const Symbol& symbol) {
+    return std::ranges::any_of(library.symbols, [&](const Symbol& symbol) {
       return symbol.defined() && wanted.count(library.name(symbol)) != 0;
     });
   }
@@ -250,7 +250,7 @@ bool is_added_by_driver(const std::string& name) {
                                                        "libpthread.", "libdl.",   "librt.",     "ld-",
                                                        "libc++.",     "libmvec.", "libatomic.", "linux-vdso."};
   const std::string file = std::filesystem::path(name).filename().string();
-  return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view n) { return file.starts_with(n); });
+  return std::ranges::any_of(kNames, [&](std::string_view n) { return file.starts_with(n); });
 }
 
 class Uses {
@@ -279,9 +279,8 @@ class Uses {
       if (const std::string_view file = image_.object->text(version.file);
           file == needed.name || file == library.soname)
         return true;
-    return std::any_of(references.begin(), references.end(), [&](const Symbol* reference) {
-      return definitions_.answers(library, *image_.object, *reference);
-    });
+    return std::ranges::any_of(
+        references, [&](const Symbol* reference) { return definitions_.answers(library, *image_.object, *reference); });
   }
 
   /// Libraries that answer to the file without being named by it, or to another one that doesn't load them itself.
@@ -300,12 +299,12 @@ class Uses {
 
   bool names(std::uint32_t asker, std::uint32_t library) const {
     const auto& needed = image_.closure.libraries[asker].needed;
-    return std::any_of(needed.begin(), needed.end(), [&](const NeededLibrary& n) { return n.library == library; });
+    return std::ranges::any_of(needed, [&](const NeededLibrary& n) { return n.library == library; });
   }
 
   bool reaches_use(std::uint32_t library) const {
     const std::set<std::uint32_t> mine = reachable(image_, library);
-    return std::any_of(used_.begin(), used_.end(), [&](std::uint32_t used) { return mine.count(used) != 0; });
+    return std::ranges::any_of(used_, [&](std::uint32_t used) { return mine.count(used) != 0; });
   }
 
   const Image& image_;
@@ -562,9 +561,8 @@ class NotFound {
   static std::string where(const Missing& missing, const std::vector<Whereabouts>& exact) {
     if (!is_of_wheel(missing)) return "is not found";
     const auto beside = [&](const Whereabouts& place) { return place.package == missing.image->package; };
-    return std::any_of(exact.begin(), exact.end(), beside)
-               ? "is in this wheel but not in the directories that are searched"
-               : "is not in this wheel and is not found";
+    return std::ranges::any_of(exact, beside) ? "is in this wheel but not in the directories that are searched"
+                                              : "is not in this wheel and is not found";
   }
 
   static const ObjectFacts* asker_of(const Missing& missing) {
@@ -590,7 +588,7 @@ class NotFound {
       if (is_python_module(*object) || is_in_packages_of_python(asker)) {
         finding.severity = Severity::Warning;
         finding.notes.push_back("a module that is imported before it may have it loaded already");
-      } else if (std::any_of(exact.begin(), exact.end(), [&](const Whereabouts& place) {
+      } else if (std::ranges::any_of(exact, [&](const Whereabouts& place) {
                    return is_of_the_system(place.path) && share_a_tree(place.path, asker);
                  })) {
         finding.severity = Severity::Warning;
@@ -692,7 +690,7 @@ class NotFound {
   }
 
   bool are_in_one_directory(const std::string& a, const std::string& b) const {
-    return std::any_of(evidence_.packages.begin(), evidence_.packages.end(), [&](const Package& package) {
+    return std::ranges::any_of(evidence_.packages, [&](const Package& package) {
       if (package.kind != PackageKind::Directory) return false;
       std::error_code error;
       std::string folder = fs::absolute(package.path, error).lexically_normal().string();

@@ -62,7 +62,7 @@ bool is_of_the_system(const std::string& path) {
 bool is_of_the_user(const Evidence& evidence, const Image& image, std::uint32_t library) {
   const ObjectFacts* object = library == 0 ? image.object : image.loaded[library];
   const auto is_plain = [](const Image& given) { return given.package == kNone; };
-  const bool by_name = std::any_of(evidence.images.begin(), evidence.images.end(), is_plain);
+  const bool by_name = std::ranges::any_of(evidence.images, is_plain);
   for (const Image& given : evidence.images)
     if (given.object == object && (is_plain(given) || !by_name)) return true;
   std::error_code error;
@@ -72,7 +72,7 @@ bool is_of_the_user(const Evidence& evidence, const Image& image, std::uint32_t 
 
 bool closure_is_known(const Image& image) {
   if (!image.closure.complete() || image.loaded.empty()) return false;
-  if (std::find(image.loaded.begin(), image.loaded.end(), nullptr) != image.loaded.end()) return false;
+  if (std::ranges::find(image.loaded, nullptr) != image.loaded.end()) return false;
   for (const LoadedLibrary& library : image.closure.libraries)
     for (const NeededLibrary& needed : library.needed)
       if (needed.library == kNone) return false;
@@ -126,8 +126,7 @@ const std::vector<const Symbol*>& Definitions::not_in(const Files& files, const 
   const auto [at, first] = not_in_.try_emplace({&asker, files});
   if (first)
     for (const Symbol* reference : needed_symbols(asker, false))
-      if (std::none_of(files.begin(), files.end(),
-                       [&](const ObjectFacts* file) { return answers(*file, asker, *reference); }))
+      if (std::ranges::none_of(files, [&](const ObjectFacts* file) { return answers(*file, asker, *reference); }))
         at->second.push_back(reference);
   return at->second;
 }
@@ -163,8 +162,7 @@ std::map<std::string, std::uint32_t> names_in(const Image& image) {
 }
 
 bool defines_version(const ObjectFacts& library, std::string_view version) {
-  return std::any_of(library.versions.begin(), library.versions.end(),
-                     [&](Text defined) { return library.text(defined) == version; });
+  return std::ranges::any_of(library.versions, [&](Text defined) { return library.text(defined) == version; });
 }
 
 std::vector<const Symbol*> needed_symbols(const ObjectFacts& object, bool weak_too) {

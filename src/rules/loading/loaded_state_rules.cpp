@@ -311,8 +311,7 @@ class ClosureSymbols {
       lacking.library = library;
       lacking.file = file;
     }
-    if (std::find(lacking.symbols.begin(), lacking.symbols.end(), &symbol) == lacking.symbols.end())
-      lacking.symbols.push_back(&symbol);
+    if (std::ranges::find(lacking.symbols, &symbol) == lacking.symbols.end()) lacking.symbols.push_back(&symbol);
     const std::string by = short_name(image, 0);
     if (asker != 0 && (lacking.images.empty() || lacking.images.back() != by)) lacking.images.push_back(by);
   }
@@ -373,7 +372,7 @@ class ClosureSymbols {
 
   void note_lookup(Finding& finding, const ObjectFacts& object, const std::vector<const Symbol*>& symbols) const {
     const std::vector<LookedUp> when = lookups(object, symbols);
-    if (std::all_of(when.begin(), when.end(), [](LookedUp one) { return one == LookedUp::AtFirstCall; }))
+    if (std::ranges::all_of(when, [](LookedUp one) { return one == LookedUp::AtFirstCall; }))
       finding.notes.push_back(
           "looked up at the first call: the call ends the process, and loading fails with LD_BIND_NOW=1 or RTLD_NOW, "
           "which Python's import uses");
@@ -416,7 +415,7 @@ class ClosureSymbols {
 
   void check_module(const Image& image, const std::vector<Unanswered>& left) {
     const std::vector<std::string> not_found = not_found_by(image);
-    if (std::any_of(not_found.begin(), not_found.end(), is_c_library)) return;  // a module for another system
+    if (std::ranges::any_of(not_found, is_c_library)) return;  // a module for another system
     std::map<std::uint32_t, std::vector<const Symbol*>> by_asker;
     for (const Unanswered& one : left)
       if (has_no_supplier(image, one, not_found)) by_asker[one.asker].push_back(one.symbol);
@@ -445,11 +444,11 @@ class ClosureSymbols {
     const std::string_view name = object.name(*one.symbol);
     if (!one.symbol->version.empty()) return false;  // version-unmet or needed-not-found reports it
     if (comes_with_the_process(name) && !is_of_python_2(name)) return false;
-    if (std::any_of(image.host.begin(), image.host.end(),
-                    [&](const ObjectFacts* host) { return definitions_.answers(*host, object, *one.symbol); }))
+    if (std::ranges::any_of(image.host,
+                            [&](const ObjectFacts* host) { return definitions_.answers(*host, object, *one.symbol); }))
       return false;
-    return std::none_of(not_found.begin(), not_found.end(),
-                        [&](const std::string& library) { return may_define(host_of(library), name); });
+    return std::ranges::none_of(not_found,
+                                [&](const std::string& library) { return may_define(host_of(library), name); });
   }
 
   void add_module_error(const Image& image, std::uint32_t asker, const std::vector<const Symbol*>& symbols,
@@ -457,7 +456,7 @@ class ClosureSymbols {
     const ObjectFacts& object = *image.loaded[asker];
     std::vector<std::string> names;
     for (const Symbol* symbol : symbols) names.emplace_back(object.name(*symbol));
-    std::sort(names.begin(), names.end());
+    std::ranges::sort(names);
     const std::string module = short_name(image, 0);
     const bool one = names.size() == 1;
     const bool sure = not_found.empty();
@@ -473,12 +472,12 @@ class ClosureSymbols {
     finding.sites.push_back(loaded_site(image, asker, Role::Reference));
     if (asker != 0) finding.sites.back().notes.push_back("loaded by " + module);
     if (!sure) explain_doubt(finding, not_found);
-    if (std::any_of(names.begin(), names.end(), [](const std::string& n) { return may_define(Host::Torch, n); }))
+    if (std::ranges::any_of(names, [](const std::string& n) { return may_define(Host::Torch, n); }))
       finding.notes.push_back(
           "names of torch: what `import torch` has loaded is found only through the libraries that the module itself "
           "needs, so it must be linked with them (-lc10 -ltorch -ltorch_cpu -ltorch_python)");
     finding.fixes.push_back(
-        {std::any_of(names.begin(), names.end(), is_of_python_2)
+        {std::ranges::any_of(names, is_of_python_2)
              ? std::string(
                    "use what Python 3 has in place of these names of Python 2: PyBytes_*, PyLong_*, PyCapsule_*")
              : fmt::format("link {} with the object or library that defines {}", short_name(image, asker),
@@ -490,8 +489,8 @@ class ClosureSymbols {
   }
 
   static void explain_doubt(Finding& finding, const std::vector<std::string>& not_found) {
-    const bool hosts_only = std::all_of(not_found.begin(), not_found.end(),
-                                        [](const std::string& library) { return host_of(library) != Host::None; });
+    const bool hosts_only =
+        std::ranges::all_of(not_found, [](const std::string& library) { return host_of(library) != Host::None; });
     finding.severity = hosts_only ? Severity::Warning : Severity::Note;
     finding.notes.push_back(fmt::format("not certain: {} {} not found here and may define {}",
                                         fmt::join(not_found, ", "), not_found.size() == 1 ? "is" : "are",
@@ -616,8 +615,7 @@ class DuplicatedRuntimes {
       found.images.push_back(loaded_name(image, 0));
     if (!found.finding.rule.empty()) return;
     found.finding = make_finding(kRuntimeDuplicated, {}, what);
-    if (std::none_of(parties.begin(), parties.end(),
-                     [&](std::uint32_t party) { return is_of_the_user(evidence_, image, party); }))
+    if (std::ranges::none_of(parties, [&](std::uint32_t party) { return is_of_the_user(evidence_, image, party); }))
       found.finding.severity = Severity::Note;
     for (const std::uint32_t library : {first, second}) {
       found.finding.sites.push_back(loaded_site(image, library, Role::Kept));
@@ -762,8 +760,8 @@ class DuplicatedRuntimes {
 
   void compare(const Image& image, std::uint32_t owner, const std::vector<KeptLocal>& kept, std::uint32_t library) {
     const auto& exported = exports(*image.loaded[library]);
-    const auto shared = static_cast<std::size_t>(std::count_if(
-        kept.begin(), kept.end(), [&](const KeptLocal& local) { return exported.count(local.name) != 0; }));
+    const auto shared = static_cast<std::size_t>(
+        std::ranges::count_if(kept, [&](const KeptLocal& local) { return exported.count(local.name) != 0; }));
     if (shared < kFewestShared || shared * kLeastPart < exported.size()) return;
     add(image, owner, library, {owner, library},
         fmt::format("{} contains a copy of {}, which is loaded as well", short_name(image, owner),

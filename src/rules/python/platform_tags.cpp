@@ -269,7 +269,7 @@ class PlatformCheck {
     if (!files.empty()) std::erase_if(wrong, [](const ObjectFacts* object) { return !is_python_module(*object); });
     // Of a module with a file for each machine or C library the importer takes the one of its suffix.
     const auto is_module = [](const ObjectFacts* object) { return is_python_module(*object); };
-    if (wrong.empty() || std::any_of(files.begin(), files.end(), is_module)) return std::nullopt;
+    if (wrong.empty() || std::ranges::any_of(files, is_module)) return std::nullopt;
     Finding finding = make_finding(kPythonPlatform, {}, {});
     const std::string promise =
         is_for(tag.machine, machine_of(*wrong[0])) ? std::string(name_of(tag.libc)) : tag.machine;
@@ -312,7 +312,7 @@ class PlatformCheck {
     }
     for (const Image& image : evidence_.images)
       if (image.package == index_ && !image.judged_with_its_loaders &&
-          std::find(files.begin(), files.end(), image.object) != files.end())
+          std::ranges::find(files, image.object) != files.end())
         add_libraries(tag, image, found);
     return found;
   }
@@ -358,7 +358,7 @@ class PlatformCheck {
   static void add_forbidden(const PlatformTag& tag, const ObjectFacts& object, std::vector<Obstacle>& found) {
     const auto look_at = [&](const auto& rows) {
       for (const ForbiddenSymbol& row : rows) {
-        if (std::find(object.needed.begin(), object.needed.end(), row.library) == object.needed.end()) continue;
+        if (std::ranges::find(object.needed, row.library) == object.needed.end()) continue;
         for (const Symbol* symbol : needed_symbols(object, false))
           if (object.name(*symbol) == row.symbol)
             found.push_back(
@@ -385,7 +385,7 @@ class PlatformCheck {
       if (obstacle.since > tag.minor) real.push_back(&obstacle);
     }
     if (real.empty()) return std::nullopt;
-    std::stable_sort(real.begin(), real.end(), [](const Obstacle* a, const Obstacle* b) {
+    std::ranges::stable_sort(real, [](const Obstacle* a, const Obstacle* b) {
       return std::tuple(b->library.empty(), b->since) < std::tuple(a->library.empty(), a->since);
     });
     const Obstacle& worst = *real.front();
@@ -417,19 +417,17 @@ class PlatformCheck {
   static void add_sites(Finding& finding, const std::vector<const Obstacle*>& obstacles) {
     std::vector<std::pair<const ObjectFacts*, std::vector<std::string>>> needs;
     for (const Obstacle* obstacle : obstacles) {
-      auto at =
-          std::find_if(needs.begin(), needs.end(), [&](const auto& row) { return row.first == obstacle->object; });
+      auto at = std::ranges::find_if(needs, [&](const auto& row) { return row.first == obstacle->object; });
       if (at == needs.end()) at = needs.insert(needs.end(), {obstacle->object, {}});
       std::string need = obstacle->library.empty() ? with_symbols(*obstacle->object, obstacle->need) : obstacle->need;
-      if (std::find(at->second.begin(), at->second.end(), need) == at->second.end())
-        at->second.push_back(std::move(need));
+      if (std::ranges::find(at->second, need) == at->second.end()) at->second.push_back(std::move(need));
     }
     for (const auto& [object, words] : needs)
       add_site(finding, *object, fmt::format("needs {}", fmt::join(words, ", ")));
   }
 
   Severity severity_of(const std::vector<const Obstacle*>& obstacles) const {
-    const auto all = [&](const auto& test) { return std::all_of(obstacles.begin(), obstacles.end(), test); };
+    const auto all = [&](const auto& test) { return std::ranges::all_of(obstacles, test); };
     if (all([](const Obstacle* o) { return o->of_the_host; })) return Severity::Note;
     if (!all([](const Obstacle* o) { return !o->library.empty(); })) return Severity::Error;
     return package_.wheel.requires_dist.empty() ? Severity::Error : Severity::Warning;

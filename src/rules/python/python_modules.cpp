@@ -234,8 +234,7 @@ bool requires_python_admits(std::string_view specifiers, int minor) {
   }
   // ">=3.9.2" admits 3.9, "<=3.12" admits 3.12.0: one release is enough.
   for (int patch = 0; patch < 100; ++patch)
-    if (std::all_of(clauses.begin(), clauses.end(), [&](const Clause& c) { return admits(c, {3, minor, patch}); }))
-      return true;
+    if (std::ranges::all_of(clauses, [&](const Clause& c) { return admits(c, {3, minor, patch}); })) return true;
   return false;
 }
 
@@ -350,8 +349,8 @@ std::string without_version_folders(std::string_view name) {
 }  // namespace
 
 bool exports(const ObjectFacts& object, std::string_view name) {
-  return std::any_of(object.symbols.begin(), object.symbols.end(),
-                     [&](const Symbol& symbol) { return symbol.defined() && object.name(symbol) == name; });
+  return std::ranges::any_of(object.symbols,
+                             [&](const Symbol& symbol) { return symbol.defined() && object.name(symbol) == name; });
 }
 
 PythonFiles python_files(const Package& package) { return {package.wheel, package.path, package.files}; }
@@ -364,8 +363,7 @@ PythonFiles python_files(std::span<const InputFacts> loose) {
 Pythons Module::not_served(const Pythons& pythons) const {
   Pythons missing;
   for (const Python& python : pythons)
-    if (std::none_of(files.begin(), files.end(),
-                     [&](const ModuleFile& file) { return file.suffix.imported_by(python); }))
+    if (std::ranges::none_of(files, [&](const ModuleFile& file) { return file.suffix.imported_by(python); }))
       missing.insert(python);
   return missing;
 }
@@ -411,7 +409,7 @@ std::string short_tags(const WheelFacts& wheel) {
   std::vector<std::string> tags;
   for (const std::string& tag : wheel.tags) {
     std::string short_tag = tag.substr(0, tag.find('-', tag.find('-') + 1));
-    if (std::find(tags.begin(), tags.end(), short_tag) == tags.end()) tags.push_back(std::move(short_tag));
+    if (std::ranges::find(tags, short_tag) == tags.end()) tags.push_back(std::move(short_tag));
   }
   return fmt::format("{}", fmt::join(tags, ", "));
 }

@@ -113,8 +113,8 @@ GivenLibraries::Scope GivenLibraries::of(const ObjectFacts& object) const {
 
 /// The file of a scope that exports `name`; null when none does.
 const ObjectFacts* definer(const GivenLibraries::Scope& scope, std::string_view name) {
-  const auto found = std::find_if(scope.given.begin(), scope.given.end(),
-                                  [&](const ObjectFacts* object) { return exports(*object, name); });
+  const auto found =
+      std::ranges::find_if(scope.given, [&](const ObjectFacts* object) { return exports(*object, name); });
   return found == scope.given.end() ? nullptr : *found;
 }
 
@@ -173,8 +173,8 @@ std::optional<int> stable_enough(const ObjectFacts& object) {
 }
 
 bool has_stable_tag(const WheelFacts& wheel) {
-  return std::any_of(wheel.tags.begin(), wheel.tags.end(),
-                     [](const std::string& tag) { return tag.find("-abi3-") != std::string::npos; });
+  return std::ranges::any_of(wheel.tags,
+                             [](const std::string& tag) { return tag.find("-abi3-") != std::string::npos; });
 }
 
 void add_fixes(const Module& module, const WheelFacts& wheel, Finding& finding) {
@@ -354,7 +354,7 @@ std::optional<Claim> claim_of(const PythonFiles& package, const SharedObjectName
   if (const auto minor = stable_version(package.wheel)) return Claim{"tag " + short_tags(package.wheel), minor};
   if (suffix.kind != SuffixKind::StableAbi) return std::nullopt;
   // The suffix names no version. --python does.
-  const auto lowest = std::min_element(pythons.begin(), pythons.end());
+  const auto lowest = std::ranges::min_element(pythons);
   return Claim{"suffix .abi3.so", lowest == pythons.end() ? std::nullopt : std::optional(*lowest)};
 }
 
@@ -373,7 +373,7 @@ Uses uses_of(const ObjectFacts& object, const Claim& claim) {
   }
   // pybind11's inline functions need both of these, and nothing else that is common does.
   const auto uses_never = [&](std::string_view name) {
-    return std::find(uses.never.begin(), uses.never.end(), name) != uses.never.end();
+    return std::ranges::find(uses.never, name) != uses.never.end();
   };
   uses.pybind11 = uses.pybind11 || (uses_never("_PyObject_GetDictPtr") && uses_never("_PyThreadState_UncheckedGet"));
   return uses;
@@ -394,7 +394,7 @@ void look_elsewhere(const ObjectFacts& object, const GivenLibraries& libraries, 
 }
 
 std::string listed(std::vector<std::string> names) {
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   const std::size_t more = names.size() > kMostNames ? names.size() - kMostNames : 0;
   names.resize(names.size() - more);
   std::string text = fmt::format("{}", fmt::join(names, ", "));
@@ -469,7 +469,7 @@ Finding report(const PythonFiles& package, const std::string& path, const Object
   finding.symbols = uses.never;
   for (const auto& [minor, names] : uses.later)
     finding.symbols.insert(finding.symbols.end(), names.begin(), names.end());
-  std::sort(finding.symbols.begin(), finding.symbols.end());
+  std::ranges::sort(finding.symbols);
   finding.severity = severity_of(package.wheel, uses);
   add_notes(package.wheel, uses, finding);
   if (finding.severity == Severity::Error) add_fixes(claim, uses, finding);
@@ -524,7 +524,7 @@ std::vector<std::string> names_lacking(const ObjectFacts& object, int minor) {
     const std::string_view name = object.name(symbol);
     if (symbol.defined() || symbol.weak() || !is_python_symbol(name)) continue;
     const std::vector<int> versions = versions_with(name);
-    if (std::find(versions.begin(), versions.end(), minor) == versions.end()) lacking.emplace_back(name);
+    if (std::ranges::find(versions, minor) == versions.end()) lacking.emplace_back(name);
   }
   return lacking;
 }
@@ -559,7 +559,7 @@ Finding report_lacking(const std::string& path, const ObjectFacts& object, int m
       {fmt::format("compile it with the headers of CPython 3.{}, from sources that support this version", minor),
        {},
        {}});
-  std::sort(uses.never.begin(), uses.never.end());
+  std::ranges::sort(uses.never);
   finding.symbols = std::move(uses.never);
   return finding;
 }
@@ -574,7 +574,7 @@ void check_names(const PythonFiles& package, const GivenLibraries& libraries, st
     uses.never = names_lacking(file.objects[0], *minor);
     look_elsewhere(file.objects[0], libraries, uses);
     for (const auto& [library, names] : uses.others)
-      std::erase_if(uses.never, [&has = names](const std::string& n) { return std::count(has.begin(), has.end(), n); });
+      std::erase_if(uses.never, [&has = names](const std::string& n) { return std::ranges::count(has, n); });
     if (!uses.empty()) findings.push_back(report_lacking(name.path, file.objects[0], *minor, std::move(uses)));
   }
 }
@@ -592,7 +592,7 @@ static std::vector<Finding> python_names(const Evidence& evidence) {
 namespace {
 
 bool defines(const ObjectFacts& object, std::string_view name) {
-  return std::any_of(object.symbols.begin(), object.symbols.end(), [&](const Symbol& symbol) {
+  return std::ranges::any_of(object.symbols, [&](const Symbol& symbol) {
     return symbol.defined() && object.name(symbol) == name && (symbol.version.empty() || symbol.default_version);
   });
 }
@@ -644,8 +644,8 @@ class ModuleLink {
         (torch_ && may_define(Host::Torch, name.symbol)))
       return false;
     const std::string_view plain = std::string_view(name.symbol).substr(0, name.symbol.find('@'));
-    return std::none_of(evidence_.interpreter.begin(), evidence_.interpreter.end(),
-                        [&](const ObjectFacts& library) { return defines(library, plain); });
+    return std::ranges::none_of(evidence_.interpreter,
+                                [&](const ObjectFacts& library) { return defines(library, plain); });
   }
 
   Finding finding(const Unresolved& name, const std::string& module) const {
