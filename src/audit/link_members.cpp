@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "audit/stages.hpp"
+#include "resolve/linked_objects.hpp"
 #include "resolve/resolve.hpp"
 #include "target/linker_traits.hpp"
 
@@ -40,8 +41,7 @@ LinkMembers::LinkMembers(const LinkJob& job, std::vector<InputFacts>& inputs)
   any_unopened_ = !unopened([](ObjectId) { return true; }).empty();
   if (!any_unopened_) return;
   grow();
-  for (std::uint32_t i = 0; i < inputs.size(); ++i)
-    for (std::uint32_t o = 0; o < inputs[i].objects.size(); ++o) note({i, o});
+  for (const ObjectId id : objects_where(inputs, [](ObjectId) { return true; })) note(id);
   for (const auto* asked : {&job.required, &job.must_define})
     for (const std::string& name : *asked) want(names_.find(name), Want::First);
   for (const Assignment& assignment : job.assignments)
@@ -63,7 +63,7 @@ void LinkMembers::grow() { known_.resize(names_.size()); }
 
 /// What an opened object says.
 void LinkMembers::note(ObjectId id) {
-  const ObjectFacts& object = inputs_[id.input].objects[id.object];
+  const ObjectFacts& object = object_of(inputs_, id);
   const bool shared = object.kind != ObjectKind::Relocatable;
   for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
     const Symbol& symbol = object.symbols[s];
@@ -108,7 +108,7 @@ std::vector<ObjectId> LinkMembers::open(std::vector<ObjectId> members) {
   for (ObjectId& member : members) member.input = first_[member.input];
   std::ranges::sort(members);
   members.erase(std::unique(members.begin(), members.end()), members.end());
-  std::erase_if(members, [&](ObjectId id) { return !inputs_[id.input].objects[id.object].unopened; });
+  std::erase_if(members, [&](ObjectId id) { return !object_of(inputs_, id).unopened; });
   open_members(inputs_, members, job_.lto);
   return members;
 }
@@ -199,7 +199,7 @@ void LinkMembers::open_rivals(Resolution& resolution) {
       });
     }
   }
-  std::erase_if(rivals, [&](ObjectId id) { return !inputs_[id.input].objects[id.object].unopened; });
+  std::erase_if(rivals, [&](ObjectId id) { return !object_of(inputs_, id).unopened; });
   if (rivals.empty()) return;
   take_in(open(rivals));
   make_room(resolution);
@@ -212,7 +212,7 @@ void LinkMembers::open_rivals(Resolution& resolution) {
 }
 
 std::vector<std::uint32_t> LinkMembers::names_defined_strongly(ObjectId id) const {
-  const ObjectFacts& object = inputs_[id.input].objects[id.object];
+  const ObjectFacts& object = object_of(inputs_, id);
   std::vector<std::uint32_t> names;
   for (std::uint32_t s = 0; s < object.symbols.size(); ++s)
     if (is_strong_definition(object, object.symbols[s])) names.push_back(names_.of({id, s}));

@@ -12,6 +12,7 @@
 
 #include "divergence/divergence.hpp"
 #include "elf/elf_file.hpp"
+#include "resolve/linked_objects.hpp"
 #include "scan/object_reader.hpp"
 #include "support/name_hash.hpp"
 
@@ -109,14 +110,12 @@ class DataCheck {
   /// Rules 1 to 3, in link order.
   template <class Visit>
   void each_definition(const Visit& visit) const {
-    for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
-      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
-        const ObjectFacts& object = inputs_[i].objects[o];
-        if (!resolution_.linked[i][o] || object.symbols.empty() || !is_compared(object)) continue;
-        if (padded_left_out_ && is_padded(object)) continue;
-        for (std::uint32_t s = 0; s < object.symbols.size(); ++s)
-          if (object.symbols[s].defined() && takes_part(resolution_.resolution_of({{i, o}, s}))) visit({{i, o}, s});
-      }
+    for (const ObjectId id : linked_objects(inputs_, resolution_)) {
+      const ObjectFacts& object = object_of(inputs_, id);
+      if (object.symbols.empty() || !is_compared(object)) continue;
+      if (padded_left_out_ && is_padded(object)) continue;
+      for (std::uint32_t s = 0; s < object.symbols.size(); ++s)
+        if (object.symbols[s].defined() && takes_part(resolution_.resolution_of({id, s}))) visit({id, s});
     }
   }
 
@@ -238,9 +237,8 @@ class OverrunCheck {
       }
     });
     // Of what no object defines, the first shared object that does: its size is the one that the program gets.
-    for (std::uint32_t i = 0; i < inputs.size(); ++i)
-      for (std::uint32_t o = 0; o < inputs[i].objects.size(); ++o)
-        if (resolution.linked[i][o] && object({i, o}).kind == ObjectKind::SharedObject) add_exported({i, o});
+    for (const ObjectId id : linked_objects(inputs, resolution))
+      if (object(id).kind == ObjectKind::SharedObject) add_exported(id);
   }
 
   std::vector<Overrun> run() {
@@ -267,14 +265,12 @@ class OverrunCheck {
 
   template <class Visit>
   void each_object(const Visit& visit) const {
-    for (std::uint32_t i = 0; i < inputs_.size(); ++i)
-      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
-        const ObjectFacts& facts = inputs_[i].objects[o];
-        if (resolution_.linked[i][o] && facts.kind == ObjectKind::Relocatable && facts.machine == EM_X86_64 &&
-            facts.is_64 && !facts.nested && !facts.unopened && !facts.origin.bytecode && !facts.origin.binary &&
-            facts.available)
-          visit({i, o});
-      }
+    for (const ObjectId id : linked_relocatables(inputs_, resolution_)) {
+      const ObjectFacts& facts = object(id);
+      if (facts.machine == EM_X86_64 && facts.is_64 && !facts.nested && !facts.unopened && !facts.origin.bytecode &&
+          !facts.origin.binary && facts.available)
+        visit(id);
+    }
   }
 
   void look_at(ObjectId id) {

@@ -33,8 +33,8 @@
 #include "facts/cache.hpp"
 #include "facts/codec.hpp"
 #include "locate/dwarf/debug_info.hpp"
+#include "resolve/linked_objects.hpp"
 #include "support/file_uses.hpp"
-#include "support/name_hash.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
 #include "support/threads.hpp"
@@ -242,9 +242,8 @@ class TypeCheck {
         jobs_(options.jobs),
         cache_(options.cache),
         causes_(options.compile_commands, options.known_commands) {
-    for (std::uint32_t i = 0; i < inputs.size(); ++i)
-      for (std::uint32_t o = 0; o < inputs[i].objects.size(); ++o)
-        if (resolution.linked[i][o] && is_compared(inputs[i].objects[o])) add_parts({i, o});
+    for (const ObjectId id : linked_objects(inputs, resolution))
+      if (is_compared(facts(id))) add_parts(id);
   }
 
   TypeComparison run() {

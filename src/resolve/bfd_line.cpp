@@ -35,6 +35,7 @@
 
 #include "resolve/bfd.hpp"
 #include "resolve/link_symbols.hpp"
+#include "resolve/linked_objects.hpp"
 #include "resolve/resolve.hpp"
 
 namespace elfaudit {
@@ -439,21 +440,14 @@ void BfdLink::collect_unresolved() {
   std::vector<bool> is_open(table_.size());  // few names are
   for (std::uint32_t id = 0; id < slot.size(); ++id)
     if (const std::uint32_t meant = table_.canonical(id); meant < slot.size()) is_open[id] = slot[meant] != kNone;
-  for (std::uint32_t input = 0; input < inputs_.size(); ++input) {
-    for (std::uint32_t o = 0; o < inputs_[input].objects.size(); ++o) {
-      const ObjectFacts& facts = inputs_[input].objects[o];
-      if (!out_.linked[input][o] || facts.kind != ObjectKind::Relocatable) continue;
-      for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
-        const SymbolResolution end = out_.symbol_resolutions[input][o][s];
-        const bool refers = end == SymbolResolution::Reference || end == SymbolResolution::DiscardedComdat ||
-                            end == SymbolResolution::DiscardedExclude;
-        if (!refers) continue;
-        const std::uint32_t named = entry_for_reference({{input, o}, s});
-        if (named >= is_open.size() || !is_open[named]) continue;
-        const std::uint32_t id = table_.canonical(named);
-        if (id < slot.size() && slot[id] != kNone)
-          out_.unresolved[slot[id]].references.push_back({{{input, o}, s}, {}, 0});
-      }
+  for (const ObjectId in : linked_relocatables(inputs_, out_)) {
+    for (std::uint32_t s = 0; s < object(in).symbols.size(); ++s) {
+      const SymbolId at{in, s};
+      if (!refers(out_.resolution_of(at))) continue;
+      const std::uint32_t named = entry_for_reference(at);
+      if (named >= is_open.size() || !is_open[named]) continue;
+      const std::uint32_t id = table_.canonical(named);
+      if (id < slot.size() && slot[id] != kNone) out_.unresolved[slot[id]].references.push_back({at, {}, 0});
     }
   }
   keep_unknown_operands();

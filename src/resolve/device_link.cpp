@@ -18,6 +18,7 @@
 #include "elfaudit/device.hpp"
 #include "resolve/bfd.hpp"
 #include "resolve/link_symbols.hpp"
+#include "resolve/linked_objects.hpp"
 
 namespace elfaudit {
 
@@ -30,10 +31,45 @@ namespace {
 class LiveFunctions {
  public:
   /// Adds an image of the link; keeps views into it.
-  void add(const DeviceSymbols& image);
+  void add(const DeviceSymbols& image) {
+    for (const DeviceSymbol& symbol : image.symbols) {
+      const bool taken = symbol.kind == DeviceSymbolKind::Function && symbol.address_taken;
+      if (taken || symbol.kind == DeviceSymbolKind::Kernel) functions_[named(image.name(symbol))].live = true;
+    }
+    std::map<std::uint32_t, std::uint32_t> locals;
+    for (const DeviceCall& call : image.calls) {
+      const std::uint32_t callee = node(image, call.callee, locals);
+      if (call.caller == kNone) {
+        functions_[callee].live = true;
+        continue;
+      }
+      functions_[callee].called = true;
+      const std::uint32_t caller = node(image, call.caller, locals);
+      functions_[caller].calls.push_back(callee);
+    }
+  }
 
   /// Which functions are called, but by dead code only. To be asked for once all images are added.
-  std::vector<std::string_view> dead() const;
+  std::vector<std::string_view> dead() const {
+    std::vector<bool> live(functions_.size(), false);
+    std::vector<std::uint32_t> to_do;
+    const auto reach = [&](std::uint32_t function) {
+      if (live[function]) return;
+      live[function] = true;
+      to_do.push_back(function);
+    };
+    for (std::uint32_t i = 0; i < functions_.size(); ++i)
+      if (functions_[i].live) reach(i);
+    while (!to_do.empty()) {
+      const std::uint32_t function = to_do.back();
+      to_do.pop_back();
+      for (const std::uint32_t callee : functions_[function].calls) reach(callee);
+    }
+    std::vector<std::string_view> dead;
+    for (const auto& [name, i] : by_name_)
+      if (functions_[i].called && !live[i]) dead.push_back(name);
+    return dead;
+  }
 
  private:
   struct Function {
@@ -42,67 +78,22 @@ class LiveFunctions {
     bool live = false;  ///< by itself
   };
 
-  std::uint32_t named(std::string_view name);
-  std::uint32_t node(const DeviceSymbols& image, std::uint32_t number, std::map<std::uint32_t, std::uint32_t>& locals);
+  std::uint32_t named(std::string_view name) {
+    const auto [place, is_new] = by_name_.try_emplace(name, static_cast<std::uint32_t>(functions_.size()));
+    if (is_new) functions_.emplace_back();
+    return place->second;
+  }
+
+  std::uint32_t node(const DeviceSymbols& image, std::uint32_t number, std::map<std::uint32_t, std::uint32_t>& locals) {
+    if (number < image.symbols.size()) return named(image.name(image.symbols[number]));
+    const auto [place, is_new] = locals.try_emplace(number, static_cast<std::uint32_t>(functions_.size()));
+    if (is_new) functions_.emplace_back();
+    return place->second;
+  }
 
   std::vector<Function> functions_;
   std::map<std::string_view, std::uint32_t> by_name_;
 };
-
-std::uint32_t LiveFunctions::named(std::string_view name) {
-  const auto [place, is_new] = by_name_.try_emplace(name, static_cast<std::uint32_t>(functions_.size()));
-  if (is_new) functions_.emplace_back();
-  return place->second;
-}
-
-std::uint32_t LiveFunctions::node(const DeviceSymbols& image, std::uint32_t number,
-                                  std::map<std::uint32_t, std::uint32_t>& locals) {
-  if (number < image.symbols.size()) return named(image.name(image.symbols[number]));
-  const auto [place, is_new] = locals.try_emplace(number, static_cast<std::uint32_t>(functions_.size()));
-  if (is_new) functions_.emplace_back();
-  return place->second;
-}
-
-void LiveFunctions::add(const DeviceSymbols& image) {
-  for (const DeviceSymbol& symbol : image.symbols) {
-    const bool taken = symbol.kind == DeviceSymbolKind::Function && symbol.address_taken;
-    if (taken || symbol.kind == DeviceSymbolKind::Kernel) functions_[named(image.name(symbol))].live = true;
-  }
-  std::map<std::uint32_t, std::uint32_t> locals;
-  for (const DeviceCall& call : image.calls) {
-    const std::uint32_t callee = node(image, call.callee, locals);
-    if (call.caller == kNone) {
-      functions_[callee].live = true;
-      continue;
-    }
-    functions_[callee].called = true;
-    const std::uint32_t caller = node(image, call.caller, locals);
-    functions_[caller].calls.push_back(callee);
-  }
-}
-
-std::vector<std::string_view> LiveFunctions::dead() const {
-  std::vector<bool> live(functions_.size(), false);
-  std::vector<std::uint32_t> to_do;
-  const auto reach = [&](std::uint32_t function) {
-    if (live[function]) return;
-    live[function] = true;
-    to_do.push_back(function);
-  };
-  for (std::uint32_t i = 0; i < functions_.size(); ++i)
-    if (functions_[i].live) reach(i);
-  while (!to_do.empty()) {
-    const std::uint32_t function = to_do.back();
-    to_do.pop_back();
-    for (const std::uint32_t callee : functions_[function].calls) reach(callee);
-  }
-  std::vector<std::string_view> dead;
-  for (const auto& [name, i] : by_name_)
-    if (functions_[i].called && !live[i]) dead.push_back(name);
-  return dead;
-}
-
-}  // namespace
 
 // --- What nvlink reads, and which image it takes of it. Found by experiment with CUDA 13.0:
 //
@@ -114,8 +105,6 @@ std::vector<std::string_view> LiveFunctions::dead() const {
 //     unless asked for; else the object is skipped with a warning.
 //  4. clang-linker-wrapper gives nvlink the cubins for T of .llvm.offloading, all that `ld -r` has joined. It compares
 //     architectures with their suffix. The same for AMD's, with their settings; for which see below.
-
-namespace {
 
 bool linkable(const DeviceImage& image) {
   return image.container == 0 &&
@@ -276,18 +265,17 @@ std::vector<DeviceTarget> device_targets(const LinkJob& job, const std::vector<I
 std::vector<DeviceInput> whole_program_images(const std::vector<InputFacts>& inputs,
                                               const std::vector<std::vector<bool>>& linked) {
   std::vector<DeviceInput> images;
-  for (std::uint32_t i = 0; i < inputs.size(); ++i) {
-    for (std::uint32_t o = 0; o < inputs[i].objects.size(); ++o) {
-      const ObjectFacts& object = inputs[i].objects[o];
-      // An object with both kinds is the output of a device link, whose variables are shared already.
-      if (!linked[i][o] || object.kind != ObjectKind::Relocatable || object.device.containers != 0) continue;
-      const auto& list = object.device.images;
-      const auto found = std::ranges::find_if(list, [](const DeviceImage& image) {
-        return image.found_in == DeviceContainer::LinkedFatbin &&
-               (image.kind == ImageKind::Cubin || image.kind == ImageKind::Ptx);
-      });
-      if (found != list.end()) images.push_back({{i, o}, static_cast<std::uint32_t>(found - list.begin())});
-    }
+  const auto is_linked = [&](ObjectId id) { return linked[id.input][id.object]; };
+  for (const ObjectId id : objects_where(inputs, is_linked)) {
+    const ObjectFacts& object = object_of(inputs, id);
+    // An object with both kinds is the output of a device link, whose variables are shared already.
+    if (object.kind != ObjectKind::Relocatable || object.device.containers != 0) continue;
+    const auto& list = object.device.images;
+    const auto found = std::ranges::find_if(list, [](const DeviceImage& image) {
+      return image.found_in == DeviceContainer::LinkedFatbin &&
+             (image.kind == ImageKind::Cubin || image.kind == ImageKind::Ptx);
+    });
+    if (found != list.end()) images.push_back({id, static_cast<std::uint32_t>(found - list.begin())});
   }
   return images;
 }
@@ -461,8 +449,6 @@ class NvlinkTarget {
   LiveFunctions functions_;
 };
 
-}  // namespace
-
 // --- How clang links code for AMD's GPUs. Found by experiment with clang 14 and 19; tests/device/test_hip.py asks the
 // real ones.
 //
@@ -479,8 +465,6 @@ class NvlinkTarget {
 //  5. Optimisation may drop more, where it knows an argument: behind `if (x)` of a function that is only called with x
 //     0. So a use is certain in a function whose arguments aren't known, and in others that of a call before the first
 //     branch.
-
-namespace {
 
 /// What clang puts into every object: the identity of its source file, and what the device library asks of the target.
 bool is_made_by_clang(std::string_view name) { return name.starts_with("__hip_cuid_") || name.starts_with("__oclc_"); }

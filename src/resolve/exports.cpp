@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "resolve/link_symbols.hpp"
+#include "resolve/linked_objects.hpp"
 #include "resolve/live_sections.hpp"
 #include "resolve/resolve.hpp"
 #include "support/path.hpp"
@@ -248,7 +249,7 @@ std::string Exports::why_not(const SharedNeed& need, const ObjectFacts& object) 
 }
 
 bool Exports::hides(const Symbol& mention, SymbolResolution resolved_as) const {
-  const bool hidden = mention.visibility == Visibility::Hidden || mention.visibility == Visibility::Internal;
+  const bool hidden = is_hidden(mention.visibility);
   const bool second = resolved_as == SymbolResolution::Rejected || resolved_as == SymbolResolution::Ignored;
   return hidden && (!second || traits_of(job_).duplicates_hide);
 }
@@ -328,9 +329,7 @@ class SharedReferences {
       if (takes_part(i)) add_references(inputs_[i].objects[0], ObjectId{i, 0});
     for (const IndirectLibrary& library : needed) add_references(library.facts, {});
     if (wants_.empty()) return;
-    for (std::uint32_t i = 0; i < inputs_.size(); ++i)
-      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o)
-        if (out_.linked[i][o]) look_at({i, o});
+    for (const ObjectId id : linked_objects(inputs_, out_)) look_at(id);
     for (const IndirectLibrary& library : needed) look_at(library.facts);
     for (const Assignment& assignment : job_.assignments)
       if (const auto found = wants_.find(assignment.symbol); found != wants_.end())
@@ -363,8 +362,7 @@ class SharedReferences {
       if (symbol.defined() || symbol.weak()) continue;
       const std::string_view version = object.text(symbol.version);
       std::vector<Want>& wants = wants_[wrapped(object.name(symbol))];
-      const auto known = std::ranges::find(wants, version, &Want::version);
-      if (known != wants.end()) continue;
+      if (std::ranges::find(wants, version, &Want::version) != wants.end()) continue;
       Want& want = wants.emplace_back();
       want.version = version;
       want.by = object.origin.path;
@@ -385,17 +383,14 @@ class SharedReferences {
 
   /// A library beside the line.
   void look_at(const ObjectFacts& object) {
-    for (const Symbol& symbol : object.symbols) {
-      if (!symbol.defined()) continue;
-      const auto found = wants_.find(object.name(symbol));
-      if (found == wants_.end()) continue;
-      for (Want& want : found->second)
-        if (answers(object, symbol, want)) want.by_shared = true;
-    }
+    for (const Symbol& symbol : object.symbols)
+      if (const auto found = wants_.find(object.name(symbol)); symbol.defined() && found != wants_.end())
+        for (Want& want : found->second)
+          if (answers(object, symbol, want)) want.by_shared = true;
   }
 
   void look_at(ObjectId id) {
-    const ObjectFacts& object = inputs_[id.input].objects[id.object];
+    const ObjectFacts& object = object_of(inputs_, id);
     if (object.kind != ObjectKind::Relocatable) return look_at(object);
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const Symbol& symbol = object.symbols[s];
@@ -408,18 +403,12 @@ class SharedReferences {
 
   void mention(SymbolId at, const Symbol& symbol, Want& want) {
     want.not_exported |= exports_.hides(symbol, out_.resolution_of(at));
-    switch (out_.resolution_of(at)) {
-      case SymbolResolution::Reference:
-      case SymbolResolution::DiscardedComdat:
-      case SymbolResolution::DiscardedExclude:
-        (symbol.weak() ? want.regular_weak : want.regular_strong) = true;
-        return;
-      case SymbolResolution::Kept:
-        want.definition = at;
-        [[fallthrough]];
-      default:
-        want.defined = true;
+    if (refers(out_.resolution_of(at))) {
+      (symbol.weak() ? want.regular_weak : want.regular_strong) = true;
+      return;
     }
+    if (out_.resolution_of(at) == SymbolResolution::Kept) want.definition = at;
+    want.defined = true;
   }
 
   /// Rule 2.
@@ -432,8 +421,7 @@ class SharedReferences {
   void add_unresolved(std::string_view name, const Want& want) {
     std::string full(name);
     if (!want.version.empty()) full += "@" + std::string(want.version);
-    const auto known = std::ranges::find(out_.unresolved, full, &Unresolved::symbol);
-    if (known != out_.unresolved.end()) return;
+    if (std::ranges::find(out_.unresolved, full, &Unresolved::symbol) != out_.unresolved.end()) return;
     Unresolved& made = out_.unresolved.emplace_back();
     made.symbol = std::move(full);
     made.in_shared = true;
@@ -444,7 +432,7 @@ class SharedReferences {
   }
 
   void check_exported(std::string_view name, const Want& want, const std::function<bool(const SymbolId&)>& removed) {
-    const ObjectFacts& object = inputs_[want.definition.in.input].objects[want.definition.in.object];
+    const ObjectFacts& object = object_of(inputs_, want.definition.in);
     const Symbol& symbol = object.symbols[want.definition.symbol];
     std::string why =
         exports_.why_not(name, object.origin, want.not_exported, object.text(symbol.version), symbol.default_version);
@@ -516,11 +504,6 @@ void settle_shared_references(const LinkJob& job, const std::vector<InputFacts>&
 
 namespace {
 
-void reject(const SharedNeed& need, std::string why, std::vector<Rejection>& rejections) {
-  rejections.push_back(
-      {Rejection::Kind::HiddenFromShared, need.symbol, need.definition, need.reference, std::move(why)});
-}
-
 /// Unless the link reports the name anyhow.
 void add_undefined(const LinkJob& job, const SharedNeed& need, std::vector<Unresolved>& names) {
   const auto reported = [&](const Unresolved& name) {
@@ -539,20 +522,24 @@ void settle_shared_needs(const LinkJob& job, const std::vector<InputFacts>& inpu
                          const LiveSections* live, const std::function<bool(std::string_view)>& linker_defines) {
   if (job.output == OutputKind::Relocatable || !job.unresolved.report_in_shared_objects) return;
   const Exports exports(job);
+  const auto reject = [&](const SharedNeed& need, const std::string& why) {
+    resolution.rejections.push_back(
+        {Rejection::Kind::HiddenFromShared, need.symbol, need.definition, need.reference, why});
+  };
   for (const SharedNeed& need : resolution.shared_needs) {
     const SymbolId& definition = need.definition;
     if (!definition.valid() && linker_defines(need.symbol)) {
       if (traits_of(job).refuses_hidden_own_names && !exported_by_lld(need.symbol))
-        reject(need, "lld's own, and hidden", resolution.rejections);
+        reject(need, "lld's own, and hidden");
       continue;
     }
     std::string why;
-    if (definition.valid()) why = exports.why_not(need, inputs[definition.in.input].objects[definition.in.object]);
+    if (definition.valid()) why = exports.why_not(need, object_of(inputs, definition.in));
     const bool removed = !why.empty() && live != nullptr && live->removed(definition);  // what is exported is kept
     if (!definition.valid() || removed)
       add_undefined(job, need, resolution.unresolved);
     else if (!why.empty())
-      reject(need, std::move(why), resolution.rejections);
+      reject(need, why);
   }
   sort_by_kind(resolution.rejections);
 }

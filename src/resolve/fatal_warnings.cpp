@@ -12,15 +12,12 @@
 //  6. GNU ld warns where an object refers to a shared object's symbol that has no type and no size, unless a reference
 //     has a type or code uses it: which instruction does is not known here.
 
-#include <elf.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +25,7 @@
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
+#include "resolve/linked_objects.hpp"
 #include "resolve/live_sections.hpp"
 #include "resolve/resolve.hpp"
 #include "scan/scan.hpp"
@@ -105,10 +103,18 @@ struct OutputMemory {
 
 class MemoryCheck {
  public:
+  /// Adds to Resolution::warnings. `objects`: of the relocatable ones, the linked and, where the linker asks them, the
+  /// others.
   MemoryCheck(const LinkJob& job, const std::vector<InputFacts>& inputs,
               const std::map<ObjectId, WarningSections>& objects, Resolution& resolution)
       : job_(job), linker_(traits_of(job)), inputs_(inputs), objects_(objects), out_(resolution) {}
 
+  void run(const SectionIsKept& is_kept) {
+    check_stack();
+    check_segments(is_kept);
+  }
+
+ private:
   void check_stack() {
     if (!linker_.warns_of_stack) return;
     if (linker_.stack_of_what_is_read)
@@ -146,7 +152,6 @@ class MemoryCheck {
     }
   }
 
- private:
   void warn(FatalWarning::Kind kind, ObjectId id) { out_.warnings.push_back({kind, {}, {}, {}, id, {}}); }
 
   void warn(std::string_view section, ObjectId id) {
@@ -204,16 +209,6 @@ class MemoryCheck {
   Resolution& out_;
 };
 
-/// Adds to Resolution::warnings. `objects`: of the relocatable ones, the linked and, where the linker asks them, the
-/// others.
-void find_memory_warnings(const LinkJob& job, const std::vector<InputFacts>& inputs,
-                          const std::map<ObjectId, WarningSections>& objects, const SectionIsKept& is_kept,
-                          Resolution& resolution) {
-  MemoryCheck check(job, inputs, objects, resolution);
-  check.check_stack();
-  check.check_segments(is_kept);
-}
-
 bool is_number(const std::string& entry) {
   char* end = nullptr;
   std::strtoull(entry.c_str(), &end, 0);
@@ -248,13 +243,6 @@ class WarningFinder {
   const ObjectFacts& object(ObjectId id) const { return inputs_[id.input].objects[id.object]; }
   const Symbol& symbol(SymbolId id) const { return object(id.in).symbols[id.symbol]; }
 
-  template <class Look>
-  void each_linked(Look look) {
-    for (std::uint32_t i = 0; i < inputs_.size(); ++i)
-      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o)
-        if (out_.linked[i][o]) look(ObjectId{i, o});
-  }
-
   template <class Ask>
   void ask(ObjectId id, Ask ask_it) {
     try {
@@ -281,13 +269,11 @@ class WarningFinder {
   }
 
   void read_sections() {
-    for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
-      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
-        const ObjectId id{i, o};
-        if (out_.linked[i][o] || (linker_.stack_of_what_is_read && object(id).kind == ObjectKind::Relocatable))
-          ask(id, [&] { read_sections(id); });
-      }
-    }
+    const auto is_asked = [&](ObjectId id) {
+      return out_.linked[id.input][id.object] ||
+             (linker_.stack_of_what_is_read && object(id).kind == ObjectKind::Relocatable);
+    };
+    for (const ObjectId id : objects_where(inputs_, is_asked)) ask(id, [&] { read_sections(id); });
   }
 
   void read_sections(ObjectId id) {
@@ -307,11 +293,11 @@ class WarningFinder {
       const auto dropped = dropped_sections(object(id), id, out_);
       return !std::ranges::binary_search(dropped, section);
     };
-    find_memory_warnings(job_, inputs_, memory_, is_kept, out_);
+    MemoryCheck check(job_, inputs_, memory_, out_);
+    check.run(is_kept);
     if (!job_.gc_sections || out_.warnings.size() == before) return;
     out_.warnings.resize(before);
-    find_memory_warnings(
-        job_, inputs_, memory_, [&](ObjectId id, std::uint32_t section) { return live().live(id, section); }, out_);
+    check.run([&](ObjectId id, std::uint32_t section) { return live().live(id, section); });
   }
 
   /// With --gc-sections.
@@ -336,13 +322,10 @@ class WarningFinder {
   }
 
   bool defined_before(ObjectId id, std::string_view name) {
-    bool found = false;
-    each_linked([&](ObjectId earlier) {
-      if (found || earlier.input >= id.input) return;
-      const SymbolId at = definition_in(earlier, name);
-      found = at.valid() && !symbol(at).common();
+    return std::ranges::any_of(linked_objects(inputs_, out_), [&](ObjectId earlier) {
+      const SymbolId at = earlier.input < id.input ? definition_in(earlier, name) : SymbolId{};
+      return at.valid() && !symbol(at).common();
     });
-    return found;
   }
 
   const FatalWarning* mention_of(const std::string& name, const Mark& mark) const {
@@ -390,9 +373,8 @@ class WarningFinder {
   /// Rule 2.
   void find_marked_relocations() {
     if (marks_.empty() || job_.output == OutputKind::Relocatable) return;
-    each_linked([&](ObjectId id) {
+    for (const ObjectId id : linked_relocatables(inputs_, out_)) {
       const ObjectFacts& facts = object(id);
-      if (facts.kind != ObjectKind::Relocatable) return;
       for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
         if (facts.symbols[s].defined()) continue;
         const auto mark = marks_.find(facts.name(facts.symbols[s]));
@@ -404,15 +386,15 @@ class WarningFinder {
         out_.warnings.push_back({FatalWarning::Kind::Marked, mark->first, definition, std::move(reference),
                                  mark->second.in, mark->second.text});
       }
-    });
+    }
   }
 
   /// Rule 6.
   void find_shapeless() {
     std::map<std::string_view, SymbolId> shapeless;
-    each_linked([&](ObjectId id) {
+    for (const ObjectId id : linked_objects(inputs_, out_)) {
       const ObjectFacts& facts = object(id);
-      if (facts.kind == ObjectKind::Relocatable) return;
+      if (facts.kind == ObjectKind::Relocatable) continue;
       for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
         const Symbol& symbol = facts.symbols[s];
         const bool plain = symbol.version.empty() || symbol.default_version;
@@ -420,9 +402,9 @@ class WarningFinder {
             out_.resolution_of({id, s}) == SymbolResolution::Kept)
           shapeless.emplace(facts.name(symbol), SymbolId{id, s});
       }
-    });
+    }
     if (shapeless.empty()) return;
-    each_linked([&](ObjectId id) {  // a reference that has a type gives it to the name
+    for (const ObjectId id : linked_objects(inputs_, out_)) {  // a reference that has a type gives it to the name
       for (const Symbol& mention : object(id).symbols) {
         const auto found = shapeless.find(object(id).name(mention));
         if (found == shapeless.end()) continue;
@@ -430,10 +412,9 @@ class WarningFinder {
         if (mention.type != SymbolType::NoType || (own && !mention.defined() && is_used_by_code(id, mention)))
           shapeless.erase(found);
       }
-    });
-    each_linked([&](ObjectId id) {
+    }
+    for (const ObjectId id : linked_relocatables(inputs_, out_)) {
       const ObjectFacts& facts = object(id);
-      if (facts.kind != ObjectKind::Relocatable) return;
       for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
         const auto found = shapeless.find(facts.name(facts.symbols[s]));
         if (found == shapeless.end() || facts.symbols[s].defined()) continue;
@@ -443,7 +424,7 @@ class WarningFinder {
         out_.warnings.push_back(std::move(warning));
         shapeless.erase(found);  // ld says it once
       }
-    });
+    }
   }
 
   /// A call makes an entry of the procedure linkage table, and then ld does not warn.
@@ -471,23 +452,19 @@ class WarningFinder {
   }
 
   bool entry_is_there() {
-    bool there = false;
-    each_linked([&](ObjectId id) {
+    for (const ObjectId id : linked_objects(inputs_, out_)) {
       const ObjectFacts& facts = object(id);
       const bool shared = facts.kind != ObjectKind::Relocatable;
-      for (std::uint32_t s = 0; s < facts.symbols.size() && !there; ++s) {
+      for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
         const Symbol& candidate = facts.symbols[s];
         if (facts.name(candidate) != job_.entry) continue;
-        there = candidate.defined() ? !(shared && linker_.entry_must_be_own) && !is_dropped({id, s})
-                                    : !shared && linker_.entry_may_be_open;
+        const bool there = candidate.defined()
+                               ? !(shared && linker_.entry_must_be_own) && !is_discarded(out_.resolution_of({id, s}))
+                               : !shared && linker_.entry_may_be_open;
+        if (there) return true;
       }
-    });
-    return there;
-  }
-
-  bool is_dropped(SymbolId id) const {
-    const SymbolResolution resolved_as = out_.resolution_of(id);
-    return resolved_as == SymbolResolution::DiscardedComdat || resolved_as == SymbolResolution::DiscardedExclude;
+    }
+    return false;
   }
 
   const LinkJob& job_;

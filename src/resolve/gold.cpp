@@ -75,12 +75,9 @@
 #include <utility>
 
 #include "support/strings.hpp"
-#include "target/linker_traits.hpp"
 
 namespace elfaudit {
 namespace {
-
-bool hides(Visibility visibility) { return visibility == Visibility::Hidden || visibility == Visibility::Internal; }
 
 /// "foo@@V" is the name foo and the version V; "foo@" is a name like any other.
 void split_version(std::string_view spelled, std::string_view& name, std::string_view& version, bool& is_default) {
@@ -124,12 +121,6 @@ Resolution GoldLink::run() {
 void GoldLink::Known::want(bool weak) {
   weakly_wanted = weak && (!wanted || weakly_wanted);
   wanted = true;
-}
-
-/// Internal before hidden before protected.
-void GoldLink::Known::narrow(Visibility visibility) {
-  if (visibility == Visibility::Default) return;
-  is.visibility = is.visibility == Visibility::Default ? visibility : std::min(is.visibility, visibility);
 }
 
 std::uint32_t GoldLink::final_of(std::uint32_t id) const {
@@ -464,7 +455,7 @@ void GoldLink::add_shared_object(ObjectId id) {
   std::vector<std::uint32_t>& ids = ids_[id.input][id.object];
   ids.reserve(facts.symbols.size());
   for (std::uint32_t s = 0; s < facts.symbols.size(); ++s) {
-    if (hides(facts.symbols[s].visibility)) {
+    if (is_hidden(facts.symbols[s].visibility)) {
       ids.push_back(kNone);
       continue;
     }
@@ -624,7 +615,7 @@ void GoldLink::meet(std::uint32_t id, const Mention& mention) {
   if (is_same(known, mention)) return;
   if (!mention.shared)
     known.in_object = true;
-  else if (mention.state == State::Undefined && hides(known.is.visibility))
+  else if (mention.state == State::Undefined && is_hidden(known.is.visibility))
     return;  // rule 16
   else
     known.in_library = true;
@@ -835,8 +826,7 @@ void GoldLink::check_nodes() {
     const bool visible = is.visibility == Visibility::Default || is.visibility == Visibility::Protected;
     if (known.became != kNone || known.undefined() || is.shared || is.version.empty()) continue;
     if (!visible || known.made_local) continue;
-    const auto has_name = [&](const VersionNode& node) { return node.name == is.version; };
-    if (std::ranges::any_of(job_.versions, has_name)) continue;
+    if (std::ranges::find(job_.versions, is.version, &VersionNode::name) != job_.versions.end()) continue;
     out_.rejections.push_back(
         {Rejection::Kind::NoSuchVersion, std::string(is.name), is.at, {}, std::string(is.version)});
   }
@@ -887,10 +877,7 @@ void GoldLink::settle() {
 void GoldLink::collect_unresolved() {
   UndefinedNames names(inputs_, out_);
   names.each_symbol([&](SymbolId at, const ObjectFacts&, const Symbol&) {
-    const SymbolResolution resolved_as = out_.resolution_of(at);
-    if (resolved_as != SymbolResolution::Reference && resolved_as != SymbolResolution::DiscardedComdat &&
-        resolved_as != SymbolResolution::DiscardedExclude)
-      return;
+    if (!refers(out_.resolution_of(at))) return;
     const std::uint32_t id = final_of(ids_[at.in.input][at.in.object][at.symbol]);
     const Known& known = known_[id];
     if (!fails(known)) return;

@@ -16,6 +16,7 @@
 #include "elfaudit/resolution.hpp"
 #include "resolve/exports.hpp"
 #include "resolve/link_symbols.hpp"
+#include "resolve/linked_objects.hpp"
 
 namespace elfaudit {
 
@@ -58,7 +59,7 @@ class GoldLink {
     bool undefined() const { return is.state == State::Undefined; }
     bool from_library() const { return is.shared; }
     void want(bool weak);
-    void narrow(Visibility visibility);
+    void narrow(Visibility visibility) { is.visibility = stricter(is.visibility, visibility); }
   };
 
   /// Of a name, or of a name in a version: into known_.

@@ -2,8 +2,6 @@
 
 #include "resolve/link_symbols.hpp"
 
-#include <elf.h>
-
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -11,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "resolve/linked_objects.hpp"
 #include "support/name_hash.hpp"
 #include "support/strings.hpp"
 #include "support/threads.hpp"
@@ -326,15 +325,12 @@ SoleDefinitions::SoleDefinitions(const LinkJob& job, const std::vector<InputFact
     : names_(names) {
   if (!job.assignments.empty() || !job.wrapped.empty() || !job.versions.empty() || job.device_linked) return;
   definitions_.resize(names.size());
-  for (std::uint32_t i = 0; i < inputs.size(); ++i) {
-    for (std::uint32_t o = 0; o < inputs[i].objects.size(); ++o) {
-      if (!resolution.linked[i][o]) continue;
-      const std::vector<Symbol>& symbols = inputs[i].objects[o].symbols;
-      for (std::uint32_t s = 0; s < symbols.size(); ++s) {
-        if (!symbols[s].defined()) continue;
-        std::uint8_t& count = definitions_[names.of({{i, o}, s})];
-        count = static_cast<std::uint8_t>(std::min(count + 1, 2));
-      }
+  for (const ObjectId id : linked_objects(inputs, resolution)) {
+    const std::vector<Symbol>& symbols = object_of(inputs, id).symbols;
+    for (std::uint32_t s = 0; s < symbols.size(); ++s) {
+      if (!symbols[s].defined()) continue;
+      std::uint8_t& count = definitions_[names.of({id, s})];
+      count = static_cast<std::uint8_t>(std::min(count + 1, 2));
     }
   }
 }
@@ -343,18 +339,15 @@ void settle_resolutions(const std::vector<InputFacts>& inputs, Resolution& resol
                         const std::function<SymbolId(SymbolId)>& winner,
                         const std::function<bool(SymbolId)>& discarded) {
   const ResolutionSettler settler(resolution, winner, discarded);
-  for (std::uint32_t input = 0; input < inputs.size(); ++input) {
-    for (std::uint32_t o = 0; o < inputs[input].objects.size(); ++o) {
-      if (!resolution.linked[input][o]) continue;
-      const ObjectFacts& object = inputs[input].objects[o];
-      for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
-        SymbolResolution& resolved_as = resolution.symbol_resolutions[input][o][s];
-        const SymbolId at{{input, o}, s};
-        const Symbol& symbol = object.symbols[s];
-        const bool kept = symbol.defined() && sole.is_kept(at, object, symbol);
-        resolved_as = kept ? SymbolResolution::Kept : settler.of(at, object, symbol);
-        assert(resolved_as != SymbolResolution::NotExtracted && "every global of a linked object is resolved");
-      }
+  for (const ObjectId id : linked_objects(inputs, resolution)) {
+    const ObjectFacts& object = object_of(inputs, id);
+    for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
+      SymbolResolution& resolved_as = resolution.symbol_resolutions[id.input][id.object][s];
+      const SymbolId at{id, s};
+      const Symbol& symbol = object.symbols[s];
+      const bool kept = symbol.defined() && sole.is_kept(at, object, symbol);
+      resolved_as = kept ? SymbolResolution::Kept : settler.of(at, object, symbol);
+      assert(resolved_as != SymbolResolution::NotExtracted && "every global of a linked object is resolved");
     }
   }
 }
@@ -369,12 +362,9 @@ Unresolved& UndefinedNames::name(std::uint32_t id, std::string_view symbol) {
 }
 
 void UndefinedNames::each_symbol(const std::function<void(SymbolId, const ObjectFacts&, const Symbol&)>& look) const {
-  for (std::uint32_t input = 0; input < inputs_.size(); ++input) {
-    for (std::uint32_t o = 0; o < inputs_[input].objects.size(); ++o) {
-      const ObjectFacts& object = inputs_[input].objects[o];
-      if (!resolution_.linked[input][o] || object.kind != ObjectKind::Relocatable) continue;
-      for (std::uint32_t s = 0; s < object.symbols.size(); ++s) look({{input, o}, s}, object, object.symbols[s]);
-    }
+  for (const ObjectId id : linked_relocatables(inputs_, resolution_)) {
+    const ObjectFacts& object = object_of(inputs_, id);
+    for (std::uint32_t s = 0; s < object.symbols.size(); ++s) look({id, s}, object, object.symbols[s]);
   }
 }
 

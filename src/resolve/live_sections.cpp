@@ -27,6 +27,7 @@
 #include <array>
 
 #include "resolve/exports.hpp"
+#include "resolve/linked_objects.hpp"
 #include "target/machine_traits.hpp"
 
 namespace elfaudit {
@@ -46,10 +47,6 @@ std::string versioned_name(const ObjectFacts& object, const Symbol& symbol) {
   return name;
 }
 
-bool is_hidden(const Symbol& symbol) {
-  return symbol.visibility == Visibility::Hidden || symbol.visibility == Visibility::Internal;
-}
-
 }  // namespace
 
 std::vector<std::uint32_t> dropped_sections(const ObjectFacts& object, ObjectId id, const Resolution& resolution) {
@@ -59,9 +56,7 @@ std::vector<std::uint32_t> dropped_sections(const ObjectFacts& object, ObjectId 
   std::vector<std::uint32_t> dropped;
   const std::vector<SymbolResolution>& symbol_resolutions = resolution.symbol_resolutions[id.input][id.object];
   for (std::size_t s = 0; s < object.symbols.size(); ++s) {
-    if (symbol_resolutions[s] != SymbolResolution::DiscardedComdat &&
-        symbol_resolutions[s] != SymbolResolution::DiscardedExclude)
-      continue;
+    if (!is_discarded(symbol_resolutions[s])) continue;
     const Section& section = object.sections[object.symbols[s].section];
     dropped.push_back(section.index);
     if (symbol_resolutions[s] == SymbolResolution::DiscardedComdat && section.group != kNone)
@@ -89,24 +84,20 @@ LiveSections::LiveSections(const LinkJob& job, std::vector<InputFacts>& inputs, 
 }
 
 void LiveSections::load(std::vector<InputFacts>& inputs, const GraphReaderFunction& read) {
-  for (std::uint32_t i = 0; i < inputs.size(); ++i) {
-    for (std::uint32_t o = 0; o < inputs[i].objects.size(); ++o) {
-      const ObjectFacts& object = inputs[i].objects[o];
-      const ObjectId id{i, o};
-      if (!resolution_.linked[i][o] || object.kind != ObjectKind::Relocatable) continue;
-      Node& node = nodes_[id];
-      try {
-        node.graph = read(object.origin);
-      } catch (const InputError& error) {
-        inputs[i].errors.push_back(error);
-        continue;
-      }
-      node.live.resize(node.graph.sections.size());
-      node.gone.resize(node.graph.sections.size());
-      for (const std::uint32_t section : dropped_sections(object, id, resolution_))
-        if (section < node.gone.size()) node.gone[section] = true;
-      for (std::uint32_t s = 1; s < node.graph.sections.size(); ++s) note_section(node, id, s);
+  for (const ObjectId id : linked_relocatables(inputs, resolution_)) {
+    const ObjectFacts& object = object_of(inputs, id);
+    Node& node = nodes_[id];
+    try {
+      node.graph = read(object.origin);
+    } catch (const InputError& error) {
+      inputs[id.input].errors.push_back(error);
+      continue;
     }
+    node.live.resize(node.graph.sections.size());
+    node.gone.resize(node.graph.sections.size());
+    for (const std::uint32_t section : dropped_sections(object, id, resolution_))
+      if (section < node.gone.size()) node.gone[section] = true;
+    for (std::uint32_t s = 1; s < node.graph.sections.size(); ++s) note_section(node, id, s);
   }
 }
 
@@ -121,7 +112,7 @@ void LiveSections::note_section(Node& node, ObjectId id, std::uint32_t section) 
 void LiveSections::note_hidden_names() {
   const Exports exports(job_);
   for (const auto& [id, node] : nodes_) {
-    const ObjectFacts& object = inputs_[id.input].objects[id.object];
+    const ObjectFacts& object = object_of(inputs_, id);
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s)
       if (exports.hides(object.symbols[s], resolution_.resolution_of({id, s})))
         hidden_names_.emplace(hidden_as(object, object.symbols[s]), id);
@@ -138,7 +129,8 @@ bool LiveSections::visible(const ObjectFacts& object, const Symbol& symbol, Obje
   auto hidden = hidden_names_.find(hidden_as(object, symbol));
   if (hidden == hidden_names_.end() && symbol.default_version)
     hidden = hidden_names_.find(std::string(object.name(symbol)) + "@" + std::string(object.text(symbol.version)));
-  return !is_hidden(symbol) && (hidden == hidden_names_.end() || (linker_.keeps_displaced && in < hidden->second));
+  return !is_hidden(symbol.visibility) &&
+         (hidden == hidden_names_.end() || (linker_.keeps_displaced && in < hidden->second));
 }
 
 /// Rule 7: a shared object's reference says nothing of a name that was hidden before it.
@@ -176,7 +168,7 @@ std::string LiveSections::unwrapped(std::string name) const {
 void LiveSections::index_definitions() {
   for (const SharedNeed& need : resolution_.shared_needs) needs_.emplace(need.definition, &need);
   for (const auto& [id, node] : nodes_) {
-    const ObjectFacts& object = inputs_[id.input].objects[id.object];
+    const ObjectFacts& object = object_of(inputs_, id);
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const Symbol& symbol = object.symbols[s];
       const bool counts = symbol.section != kNone || symbol.common();
@@ -199,7 +191,7 @@ void LiveSections::find_displaced() {
   std::map<std::string_view, Current> current;
   const auto note = [&](const auto& name, const Current& displaced, ObjectId by) {
     const SymbolId at = displaced.definition;
-    const ObjectFacts& object = inputs_[at.in.input].objects[at.in.object];
+    const ObjectFacts& object = object_of(inputs_, at.in);
     const Symbol& symbol = object.symbols[at.symbol];
     if (symbol.section == kNone) return;
     const Place place{at.in, needed_for(at.in, symbol), visible(object, symbol, at.in)};
@@ -207,13 +199,10 @@ void LiveSections::find_displaced() {
     if (!by.valid()) definitions_.insert_or_assign(std::string(name), place);
   };
   for (const auto& [id, node] : nodes_) {
-    const ObjectFacts& object = inputs_[id.input].objects[id.object];
+    const ObjectFacts& object = object_of(inputs_, id);
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const Symbol& symbol = object.symbols[s];
-      const SymbolResolution resolved_as = resolution_.resolution_of({id, s});
-      const bool discarded =
-          resolved_as == SymbolResolution::DiscardedComdat || resolved_as == SymbolResolution::DiscardedExclude;
-      if (!symbol.defined() || discarded || !symbol.version.empty()) continue;
+      if (!symbol.defined() || !symbol.version.empty() || is_discarded(resolution_.resolution_of({id, s}))) continue;
       Current& known = current[object.name(symbol)];
       const int rank = symbol.weak() ? 1 : symbol.common() ? 2 : 3;
       if (rank <= known.rank) continue;
@@ -255,7 +244,7 @@ void LiveSections::mark_roots() {
 /// Which of what code for link-time optimisation refers to is still used when it is compiled, only the linker knows.
 void LiveSections::mark_bytecode_names() {
   for (const auto& [id, node] : nodes_) {
-    const ObjectFacts& object = inputs_[id.input].objects[id.object];
+    const ObjectFacts& object = object_of(inputs_, id);
     if (!object.origin.bytecode) continue;
     for (const Symbol& symbol : object.symbols)
       if (!symbol.defined()) mark_name(object.name(symbol));
@@ -271,7 +260,7 @@ void LiveSections::mark_exported() {
   if (everything && linker_.keeps_exported_operands)
     for (const Assignment& assignment : job_.assignments) mark_operands(assignment.symbol);
   for (const auto& [id, node] : nodes_) {
-    const ObjectFacts& object = inputs_[id.input].objects[id.object];
+    const ObjectFacts& object = object_of(inputs_, id);
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const Symbol& symbol = object.symbols[s];
       const std::string_view name = object.name(symbol);
@@ -288,23 +277,19 @@ void LiveSections::mark_exported() {
 
 /// Names that a shared object of the link mentions. Is there one?
 bool LiveSections::mark_shared_names(const Exports& exports) {
-  bool any = false;
-  for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
-    for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
-      const ObjectFacts& object = inputs_[i].objects[o];
-      const bool counts =
-          resolution_.linked[i][o] || (linker_.counts_unneeded_libraries && !job_.inputs[i].device_only);
-      if (!counts || object.kind == ObjectKind::Relocatable) continue;
-      any = true;
-      mark_names_of(object, i, exports);
-    }
-  }
+  const auto counts = [&](ObjectId id) {
+    return object_of(inputs_, id).kind != ObjectKind::Relocatable &&
+           (resolution_.linked[id.input][id.object] ||
+            (linker_.counts_unneeded_libraries && !job_.inputs[id.input].device_only));
+  };
+  const std::vector<ObjectId> libraries = objects_where(inputs_, counts);
+  for (const ObjectId id : libraries) mark_names_of(object_of(inputs_, id), id.input, exports);
   for (const IndirectLibrary& library : needed_) mark_names_of(library.facts, kNone, exports);
-  return any;
+  return !libraries.empty();
 }
 
 bool LiveSections::is_exported(const Exports& exports, std::string_view name, const Place& place) const {
-  const ObjectFacts& object = inputs_[place.object.input].objects[place.object.object];
+  const ObjectFacts& object = object_of(inputs_, place.object);
   if (const auto need = needs_.find(SymbolId{place.object, place.symbol}); need != needs_.end())
     return exports.why_not(*need->second, object).empty();
   const Symbol& symbol = object.symbols[place.symbol];
@@ -317,7 +302,7 @@ void LiveSections::mark_names_of(const ObjectFacts& shared, std::uint32_t input,
     const Place* place = definition_for(shared, symbol, exports);
     if (place == nullptr || !is_mentioned(symbol, name, input, *place)) continue;
     mark_displaced(name, input);
-    const Origin& origin = inputs_[place->object.input].objects[place->object.object].origin;
+    const Origin& origin = object_of(inputs_, place->object).origin;
     const bool exported = linker_.shared_keeps_exports_only
                               ? is_exported(exports, name, *place)
                               : !linker_.hides_before_gc || exports.shared_keeps(name, origin);
@@ -417,7 +402,7 @@ void LiveSections::mark_operands(std::string_view name) {
 }
 
 void LiveSections::mark_symbol(ObjectId id, std::uint32_t symbol_index) {
-  const ObjectFacts& object = inputs_[id.input].objects[id.object];
+  const ObjectFacts& object = object_of(inputs_, id);
   const auto at = std::ranges::lower_bound(object.symbols, symbol_index, {}, &Symbol::index);
   if (at == object.symbols.end() || at->index != symbol_index) return;
   const auto s = static_cast<std::uint32_t>(at - object.symbols.begin());
@@ -445,7 +430,7 @@ bool LiveSections::keeps_bounded(std::string_view section) const {
 }
 
 std::uint32_t LiveSections::needed_for(ObjectId id, const Symbol& definition) const {
-  const std::uint32_t section = inputs_[id.input].objects[id.object].sections[definition.section].index;
+  const std::uint32_t section = object_of(inputs_, id).sections[definition.section].index;
   const auto node = nodes_.find(id);
   return node == nodes_.end() ? section : node->second.graph.section_needed(definition.index, section);
 }

@@ -39,6 +39,7 @@
 
 #include "resolve/exports.hpp"
 #include "resolve/link_symbols.hpp"
+#include "resolve/linked_objects.hpp"
 #include "support/path.hpp"
 #include "target/linker_traits.hpp"
 
@@ -89,7 +90,7 @@ bool LldLink::discarded(SymbolId at) const {
 
 void LldLink::Entry::see(Visibility visibility) {
   not_default |= visibility != Visibility::Default;
-  hidden |= visibility == Visibility::Hidden || visibility == Visibility::Internal;
+  hidden |= is_hidden(visibility);
 }
 
 /// Rule 6: which names a glob meets first.

@@ -8,8 +8,6 @@
 
 #include "resolve/resolve.hpp"
 
-#include <elf.h>
-
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -26,6 +24,7 @@
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
 #include "resolve/exports.hpp"
+#include "resolve/linked_objects.hpp"
 #include "resolve/relocation_rules.hpp"
 #include "support/threads.hpp"
 #include "target/linker_traits.hpp"
@@ -36,22 +35,61 @@ namespace elfaudit {
 
 namespace {
 
+bool is_section_bound(std::string_view name) { return name.starts_with("__start_") || name.starts_with("__stop_"); }
+
 class RelocationTargets {
  public:
   RelocationTargets(const LinkJob& job, const std::vector<InputFacts>& inputs, const Resolution& resolution)
       : job_(job), inputs_(inputs), resolution_(resolution), exports_(job) {}
 
   /// The symbol's name will be asked for.
-  void want(SymbolId mention);
+  void want(SymbolId mention) { names_.try_emplace(name_of(mention)); }
 
   /// Looks for the definitions of all names that are wanted.
-  void bind();
+  void bind() {
+    if (names_.empty()) return;
+    for (const ObjectId id : linked_objects(inputs_, resolution_)) {
+      const ObjectFacts& object = object_of(inputs_, id);
+      for (std::uint32_t s = 0; s < object.symbols.size(); ++s) note({id, s}, object, object.symbols[s]);
+    }
+    for (const Assignment& assignment : job_.assignments)
+      if (const auto found = names_.find(assignment.symbol); found != names_.end())
+        if (!assignment.provide || !found->second.definition.valid()) found->second.assignment = &assignment;
+  }
 
   /// What a relocation against that global symbol, which was wanted, meets.
-  RelocationTarget target(SymbolId mention) const;
+  RelocationTarget target(SymbolId mention) const {
+    const std::string_view name = name_of(mention);
+    const Symbol& mentioned = object_of(inputs_, mention.in).symbols[mention.symbol];
+    const auto found = names_.find(name);
+    const Bound bound = found == names_.end() ? Bound{} : found->second;
+    if (!bound.definition.valid() || bound.assignment != nullptr) return of_linker(name, bound, mentioned);
+    const ObjectFacts& object = object_of(inputs_, bound.definition.in);
+    // A library's "_end" or "__start_x" is its own, and the linker makes one for the output.
+    const bool made = is_section_bound(name) || defined_by_linker(name, job_, machine_of(inputs_), any_shared_object());
+    if (object.kind != ObjectKind::Relocatable && made) return of_linker(name, bound, mentioned);
+    const Symbol& symbol = object.symbols[bound.definition.symbol];
+    RelocationTarget target;
+    target.type = symbol.common() ? SymbolType::Object : symbol.type;
+    target.absolute = symbol.placement == Placement::Absolute;
+    target.has_size = symbol.size != 0;
+    if (object.kind == ObjectKind::Relocatable) {
+      target.visibility = bound.visibility;
+      target.defined_as = symbol.visibility;
+      target.bound = bound_here(name, symbol, object.origin);
+      target.made_local = target.bound && exports_.made_local(name);
+    } else {
+      target.place = RelocationTarget::Place::Library;
+      target.visibility = symbol.visibility;
+    }
+    return target;
+  }
 
   /// The definition that is used; invalid when no input has it.
-  SymbolId definition(SymbolId mention) const;
+  SymbolId definition(SymbolId mention) const {
+    const auto found = names_.find(name_of(mention));
+    return found == names_.end() ? SymbolId{} : found->second.definition;
+  }
 
  private:
   struct Bound {
@@ -60,12 +98,99 @@ class RelocationTargets {
     const Assignment* assignment = nullptr;
   };
 
-  std::string_view name_of(SymbolId mention) const;
-  bool any_shared_object() const;
-  bool has_fixed_value(const Assignment& made) const;
-  void note(SymbolId id, const ObjectFacts& object, const Symbol& symbol);
-  bool bound_here(std::string_view name, const Symbol& symbol, const Origin& origin) const;
-  RelocationTarget of_linker(std::string_view name, const Bound& bound, const Symbol& mention) const;
+  /// --wrap=foo: an undefined foo means __wrap_foo, an undefined __real_foo means foo.
+  std::string_view name_of(SymbolId mention) const {
+    const ObjectFacts& object = object_of(inputs_, mention.in);
+    const Symbol& symbol = object.symbols[mention.symbol];
+    const std::string_view name = object.name(symbol);
+    if (job_.wrapped.empty() || symbol.defined()) return name;
+    const auto wraps = [&](std::string_view wanted) {
+      return std::ranges::find(job_.wrapped, wanted) != job_.wrapped.end();
+    };
+    constexpr std::string_view kReal = "__real_";
+    if (name.starts_with(kReal) && wraps(name.substr(kReal.size()))) return name.substr(kReal.size());
+    if (!wraps(name)) return name;
+    const std::string wrapper = "__wrap_" + std::string(name);
+    const auto known = std::ranges::find(wrapped_, wrapper);
+    return known != wrapped_.end() ? *known : wrapped_.emplace_back(wrapper);
+  }
+
+  bool any_shared_object() const {
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      if (inputs_[i].kind == InputKind::SharedObject && resolution_.linked[i][0]) return true;
+    return false;
+  }
+
+  /// GNU ld knows the values of symbols when it has judged the relocations.
+  bool has_fixed_value(const Assignment& made) const {
+    const LinkerTraits& linker = traits_of(job_);
+    return linker.defsym_is_fixed || (linker.knows_assigned_values && made.uses.empty() && !made.relative);
+  }
+
+  void note(SymbolId id, const ObjectFacts& object, const Symbol& symbol) {
+    const bool relocatable = object.kind == ObjectKind::Relocatable;
+    const bool hides = relocatable && symbol.visibility != Visibility::Default;
+    const bool defines =
+        resolution_.resolution_of(id) == SymbolResolution::Kept && (symbol.version.empty() || symbol.default_version);
+    if (!hides && !defines) return;
+    const auto found = names_.find(object.name(symbol));
+    if (found == names_.end()) return;
+    Bound& bound = found->second;
+    if (hides) bound.visibility = stricter(bound.visibility, symbol.visibility);
+    if (defines && !bound.definition.valid()) bound.definition = id;
+  }
+
+  bool bound_here(std::string_view name, const Symbol& symbol, const Origin& origin) const {
+    const RelocationPolicy& policy = job_.relocations;
+    if (job_.output != OutputKind::SharedObject) return false;
+    if (exports_.made_local(name) || exports_.excluded(origin)) return true;
+    const bool listed = policy.list_binds && exports_.in_dynamic_list(name);
+    if (listed && traits_of(job_).dynamic_list_frees) return false;
+    const bool untyped = symbol.type == SymbolType::NoType && !symbol.common() && traits_of(job_).untyped_are_functions;
+    const bool function = symbol.type == SymbolType::Function || symbol.type == SymbolType::IndirectFunction || untyped;
+    bool symbolic = false;
+    switch (policy.symbolic) {
+      case SymbolicBinding::None:
+        break;
+      case SymbolicBinding::Functions:
+        symbolic = function;
+        break;
+      case SymbolicBinding::NonWeakFunctions:
+        symbolic = function && !symbol.weak();
+        break;
+      case SymbolicBinding::NonWeak:
+        symbolic = !symbol.weak();
+        break;
+      case SymbolicBinding::All:
+        symbolic = true;
+        break;
+    }
+    return symbolic || (policy.list_binds && !listed && traits_of(job_).dynamic_list_binds);
+  }
+
+  /// What the line or the linker itself defines, or nothing.
+  RelocationTarget of_linker(std::string_view name, const Bound& bound, const Symbol& mention) const {
+    RelocationTarget target;
+    target.type = mention.type;
+    target.visibility = bound.visibility;
+    if (bound.assignment != nullptr) {
+      target.assigned = true;
+      target.absolute = has_fixed_value(*bound.assignment);
+      target.type = SymbolType::NoType;
+      if (bound.assignment->hidden) target.visibility = Visibility::Hidden;
+      target.bound = bound_here(name, Symbol{}, Origin{});
+    } else if (is_section_bound(name)) {
+      target.assigned = true;
+      target.visibility = Visibility::Protected;
+    } else if (defined_by_linker(name, job_, machine_of(inputs_), any_shared_object())) {
+      target.type = SymbolType::NoType;
+      if (!exported_by_lld(name)) target.visibility = Visibility::Hidden;
+    } else {
+      target.place = RelocationTarget::Place::Nowhere;
+      target.weak_reference = mention.weak();
+    }
+    return target;
+  }
 
   const LinkJob& job_;
   const std::vector<InputFacts>& inputs_;
@@ -75,176 +200,12 @@ class RelocationTargets {
   mutable std::deque<std::string> wrapped_;  ///< names that --wrap makes
 };
 
-/// Default, protected, hidden or internal.
-int strictness(Visibility visibility) {
-  switch (visibility) {
-    case Visibility::Default:
-      return 0;
-    case Visibility::Protected:
-      return 1;
-    case Visibility::Hidden:
-      return 2;
-    case Visibility::Internal:
-      return 3;
-  }
-  return 0;
-}
-
-bool is_section_bound(std::string_view name) { return name.starts_with("__start_") || name.starts_with("__stop_"); }
-
-/// --wrap=foo: an undefined foo means __wrap_foo, an undefined __real_foo means foo.
-std::string_view RelocationTargets::name_of(SymbolId mention) const {
-  const ObjectFacts& object = inputs_[mention.in.input].objects[mention.in.object];
-  const Symbol& symbol = object.symbols[mention.symbol];
-  const std::string_view name = object.name(symbol);
-  if (job_.wrapped.empty() || symbol.defined()) return name;
-  const auto wraps = [&](std::string_view wanted) {
-    return std::ranges::find(job_.wrapped, wanted) != job_.wrapped.end();
-  };
-  constexpr std::string_view kReal = "__real_";
-  if (name.starts_with(kReal) && wraps(name.substr(kReal.size()))) return name.substr(kReal.size());
-  if (!wraps(name)) return name;
-  const std::string wrapper = "__wrap_" + std::string(name);
-  const auto known = std::ranges::find(wrapped_, wrapper);
-  return known != wrapped_.end() ? *known : wrapped_.emplace_back(wrapper);
-}
-
-void RelocationTargets::want(SymbolId mention) { names_.try_emplace(name_of(mention)); }
-
-void RelocationTargets::bind() {
-  if (names_.empty()) return;
-  for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
-    for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
-      const ObjectFacts& object = inputs_[i].objects[o];
-      if (!resolution_.linked[i][o]) continue;
-      for (std::uint32_t s = 0; s < object.symbols.size(); ++s) note({{i, o}, s}, object, object.symbols[s]);
-    }
-  }
-  for (const Assignment& assignment : job_.assignments)
-    if (const auto found = names_.find(assignment.symbol); found != names_.end())
-      if (!assignment.provide || !found->second.definition.valid()) found->second.assignment = &assignment;
-}
-
-void RelocationTargets::note(SymbolId id, const ObjectFacts& object, const Symbol& symbol) {
-  const bool relocatable = object.kind == ObjectKind::Relocatable;
-  const bool hides = relocatable && symbol.visibility != Visibility::Default;
-  const bool defines =
-      resolution_.resolution_of(id) == SymbolResolution::Kept && (symbol.version.empty() || symbol.default_version);
-  if (!hides && !defines) return;
-  const auto found = names_.find(object.name(symbol));
-  if (found == names_.end()) return;
-  Bound& bound = found->second;
-  if (hides && strictness(symbol.visibility) > strictness(bound.visibility)) bound.visibility = symbol.visibility;
-  if (defines && !bound.definition.valid()) bound.definition = id;
-}
-
-SymbolId RelocationTargets::definition(SymbolId mention) const {
-  const auto found = names_.find(name_of(mention));
-  return found == names_.end() ? SymbolId{} : found->second.definition;
-}
-
-RelocationTarget RelocationTargets::target(SymbolId mention) const {
-  const std::string_view name = name_of(mention);
-  const Symbol& mentioned = inputs_[mention.in.input].objects[mention.in.object].symbols[mention.symbol];
-  const auto found = names_.find(name);
-  const Bound bound = found == names_.end() ? Bound{} : found->second;
-  if (!bound.definition.valid() || bound.assignment != nullptr) return of_linker(name, bound, mentioned);
-  const ObjectFacts& object = inputs_[bound.definition.in.input].objects[bound.definition.in.object];
-  // A library's "_end" or "__start_x" is its own, and the linker makes one for the output.
-  const bool made = is_section_bound(name) || defined_by_linker(name, job_, machine_of(inputs_), any_shared_object());
-  if (object.kind != ObjectKind::Relocatable && made) return of_linker(name, bound, mentioned);
-  const Symbol& symbol = object.symbols[bound.definition.symbol];
-  RelocationTarget target;
-  target.type = symbol.common() ? SymbolType::Object : symbol.type;
-  target.absolute = symbol.placement == Placement::Absolute;
-  target.has_size = symbol.size != 0;
-  if (object.kind == ObjectKind::Relocatable) {
-    target.visibility = bound.visibility;
-    target.defined_as = symbol.visibility;
-    target.bound = bound_here(name, symbol, object.origin);
-    target.made_local = target.bound && exports_.made_local(name);
-  } else {
-    target.place = RelocationTarget::Place::Library;
-    target.visibility = symbol.visibility;
-  }
-  return target;
-}
-
-/// What the line or the linker itself defines, or nothing.
-RelocationTarget RelocationTargets::of_linker(std::string_view name, const Bound& bound, const Symbol& mention) const {
-  RelocationTarget target;
-  target.type = mention.type;
-  target.visibility = bound.visibility;
-  if (bound.assignment != nullptr) {
-    target.assigned = true;
-    target.absolute = has_fixed_value(*bound.assignment);
-    target.type = SymbolType::NoType;
-    if (bound.assignment->hidden) target.visibility = Visibility::Hidden;
-    target.bound = bound_here(name, Symbol{}, Origin{});
-  } else if (is_section_bound(name)) {
-    target.assigned = true;
-    target.visibility = Visibility::Protected;
-  } else if (defined_by_linker(name, job_, machine_of(inputs_), any_shared_object())) {
-    target.type = SymbolType::NoType;
-    if (!exported_by_lld(name)) target.visibility = Visibility::Hidden;
-  } else {
-    target.place = RelocationTarget::Place::Nowhere;
-    target.weak_reference = mention.weak();
-  }
-  return target;
-}
-
-/// GNU ld knows the values of symbols when it has judged the relocations.
-bool RelocationTargets::has_fixed_value(const Assignment& made) const {
-  const LinkerTraits& linker = traits_of(job_);
-  return linker.defsym_is_fixed || (linker.knows_assigned_values && made.uses.empty() && !made.relative);
-}
-
-bool RelocationTargets::any_shared_object() const {
-  for (std::size_t i = 0; i < inputs_.size(); ++i)
-    if (inputs_[i].kind == InputKind::SharedObject && resolution_.linked[i][0]) return true;
-  return false;
-}
-
-bool RelocationTargets::bound_here(std::string_view name, const Symbol& symbol, const Origin& origin) const {
-  const RelocationPolicy& policy = job_.relocations;
-  if (job_.output != OutputKind::SharedObject) return false;
-  if (exports_.made_local(name) || exports_.excluded(origin)) return true;
-  const bool listed = policy.list_binds && exports_.in_dynamic_list(name);
-  if (listed && traits_of(job_).dynamic_list_frees) return false;
-  const bool untyped = symbol.type == SymbolType::NoType && !symbol.common() && traits_of(job_).untyped_are_functions;
-  const bool function = symbol.type == SymbolType::Function || symbol.type == SymbolType::IndirectFunction || untyped;
-  bool symbolic = false;
-  switch (policy.symbolic) {
-    case SymbolicBinding::None:
-      break;
-    case SymbolicBinding::Functions:
-      symbolic = function;
-      break;
-    case SymbolicBinding::NonWeakFunctions:
-      symbolic = function && !symbol.weak();
-      break;
-    case SymbolicBinding::NonWeak:
-      symbolic = !symbol.weak();
-      break;
-    case SymbolicBinding::All:
-      symbolic = true;
-      break;
-  }
-  return symbolic || (policy.list_binds && !listed && traits_of(job_).dynamic_list_binds);
-}
-
 /// Does an object of the link, or the line, give a name a plain value?
 bool any_absolute_symbol(const LinkJob& job, const std::vector<InputFacts>& inputs, const Resolution& resolution) {
   if (!job.assignments.empty()) return true;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    for (std::size_t o = 0; o < inputs[i].objects.size(); ++o) {
-      const ObjectFacts& object = inputs[i].objects[o];
-      if (!resolution.linked[i][o] || object.kind != ObjectKind::Relocatable) continue;
-      for (const Symbol& symbol : object.symbols)
-        if (symbol.placement == Placement::Absolute) return true;
-    }
-  }
+  for (const ObjectId id : linked_relocatables(inputs, resolution))
+    for (const Symbol& symbol : object_of(inputs, id).symbols)
+      if (symbol.placement == Placement::Absolute) return true;
   return false;
 }
 
@@ -258,9 +219,7 @@ RelocationLink::Output output_of(const LinkJob& job) {
 /// Asks the files of `objects` again, on all threads. What can't be read is an error of its input.
 template <class Asked, class Ask>
 void ask_files(std::vector<Asked>& objects, std::vector<InputFacts>& inputs, const Ask& ask) {
-  const auto origin_of = [&](const Asked& asked) -> const Origin& {
-    return inputs[asked.id.input].objects[asked.id.object].origin;
-  };
+  const auto origin_of = [&](const Asked& asked) -> const Origin& { return object_of(inputs, asked.id).origin; };
   std::uint64_t size = 0;
   for (const Asked& asked : objects) size += origin_of(asked).size;
   for_each_file(objects.size(), size, [&](std::size_t i) {
@@ -309,16 +268,14 @@ class RelocationCheck {
  private:
   /// Those of the machine that most of the link is for: the first one's.
   void collect_objects() {
-    for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
-      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
-        const ObjectFacts& facts = inputs_[i].objects[o];
-        if (!out_.linked[i][o] || facts.kind != ObjectKind::Relocatable || !facts.is_64) continue;
-        if (objects_.empty()) {
-          machine_ = &machine_of(facts);
-          link_.rules = machine_->relocations;
-        }
-        if (facts.machine == machine_->machine.number) objects_.push_back({{i, o}, &facts, {}, {}});
+    for (const ObjectId id : linked_relocatables(inputs_, out_)) {
+      const ObjectFacts& facts = object_of(inputs_, id);
+      if (!facts.is_64) continue;
+      if (objects_.empty()) {
+        machine_ = &machine_of(facts);
+        link_.rules = machine_->relocations;
       }
+      if (facts.machine == machine_->machine.number) objects_.push_back({id, &facts, {}, {}});
     }
   }
 
@@ -327,15 +284,13 @@ class RelocationCheck {
     if (lacks_small(link_) || !classes_are_known(link_.rules)) return true;
     std::unordered_set<std::string_view> odd;
     bool any_library = false;
-    for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
-      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
-        const ObjectFacts& library = inputs_[i].objects[o];
-        if (!out_.linked[i][o] || library.kind == ObjectKind::Relocatable) continue;
-        any_library = true;
-        for (std::uint32_t s = 0; s < library.symbols.size(); ++s)
-          if (out_.resolution_of({{i, o}, s}) == SymbolResolution::Kept && is_odd(library.symbols[s]))
-            odd.insert(library.name(library.symbols[s]));
-      }
+    for (const ObjectId id : linked_objects(inputs_, out_)) {
+      const ObjectFacts& library = object_of(inputs_, id);
+      if (library.kind == ObjectKind::Relocatable) continue;
+      any_library = true;
+      for (std::uint32_t s = 0; s < library.symbols.size(); ++s)
+        if (out_.resolution_of({id, s}) == SymbolResolution::Kept && is_odd(library.symbols[s]))
+          odd.insert(library.name(library.symbols[s]));
     }
     every_object_ = any_library && (link_.linker->refuses_small_in_data || !job_.relocations.copies);
     if (every_object_) return true;
@@ -546,15 +501,9 @@ class LostReferences {
   const ObjectFacts& object(ObjectId id) const { return inputs_[id.input].objects[id.object]; }
 
   void collect(bool asks_unallocated) {
-    for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
-      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
-        const ObjectFacts& facts = inputs_[i].objects[o];
-        const bool is_read = out_.linked[i][o] && facts.kind == ObjectKind::Relocatable;
-        const ObjectId id{i, o};
-        if (is_read && !facts.origin.bytecode && (asks_unallocated || out_.discarded_groups.contains(id)))
-          asked_.push_back({id, dropped_sections(facts, id, out_), {}, {}});
-      }
-    }
+    for (const ObjectId id : linked_relocatables(inputs_, out_))
+      if (!object(id).origin.bytecode && (asks_unallocated || out_.discarded_groups.contains(id)))
+        asked_.push_back({id, dropped_sections(object(id), id, out_), {}, {}});
   }
 
   void read_uses(const LocalUseReader& read, bool asks_unallocated) {
@@ -588,9 +537,8 @@ class LostReferences {
     const ObjectFacts& facts = object(lost.in);
     for (const Section& known : facts.sections)
       if (known.index == section && known.group != kNone) lost.group = facts.text(facts.groups[known.group].signature);
-    for (std::uint32_t i = 0; i < inputs_.size() && !lost.kept.valid(); ++i)
-      for (std::uint32_t o = 0; o < inputs_[i].objects.size() && !lost.kept.valid(); ++o)
-        if (out_.linked[i][o] && has_kept(ObjectId{i, o}, lost.group)) lost.kept = {i, o};
+    for (const ObjectId id : linked_objects(inputs_, out_))
+      if (!lost.kept.valid() && has_kept(id, lost.group)) lost.kept = id;
   }
 
   bool has_kept(ObjectId id, std::string_view signature) const {

@@ -9,8 +9,8 @@
 
 #include "resolve/bfd.hpp"
 #include "resolve/gold.hpp"
+#include "resolve/linked_objects.hpp"
 #include "resolve/lld.hpp"
-#include "resolve/mold.hpp"
 #include "target/linker_traits.hpp"
 
 namespace elfaudit {
@@ -64,7 +64,7 @@ class HiddenMentions {
  public:
   void add(const Symbol& symbol, bool by_object, bool shared_output) {
     strong_ |= by_object && !symbol.weak();
-    hidden_ |= by_object && (symbol.visibility == Visibility::Hidden || symbol.visibility == Visibility::Internal);
+    hidden_ |= by_object && is_hidden(symbol.visibility);
     if (!by_object && symbol.defined()) return;  // what it defines is not a definition of a hidden name
     (by_object ? by_object_ : by_library_) = true;
     if (!by_object_ || !(shared_output || by_library_)) return;
@@ -87,16 +87,11 @@ void note_made_local(const LinkJob& job, const std::vector<InputFacts>& inputs, 
   for (const Unresolved& name : resolution.unresolved)
     if (name.hidden) mentions[name.symbol];
   if (mentions.empty()) return;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    for (std::size_t o = 0; o < inputs[i].objects.size(); ++o) {
-      const ObjectFacts& object = inputs[i].objects[o];
-      if (!resolution.linked[i][o]) continue;
-      for (const Symbol& symbol : object.symbols) {
-        const auto found = mentions.find(object.name(symbol));
-        if (found == mentions.end()) continue;
+  for (const ObjectId id : linked_objects(inputs, resolution)) {
+    const ObjectFacts& object = object_of(inputs, id);
+    for (const Symbol& symbol : object.symbols)
+      if (const auto found = mentions.find(object.name(symbol)); found != mentions.end())
         found->second.add(symbol, object.kind == ObjectKind::Relocatable, job.output == OutputKind::SharedObject);
-      }
-    }
   }
   for (Unresolved& name : resolution.unresolved)
     if (name.hidden) name.made_local = mentions[name.symbol].made_local();
@@ -216,21 +211,18 @@ void find_redeclared(const std::vector<InputFacts>& inputs, Resolution& resoluti
   std::map<std::string_view, SymbolId> variables;
   std::set<std::string_view> reported;
   for (const Conflict& conflict : resolution.conflicts) reported.insert(conflict.symbol);
-  for (std::uint32_t i = 0; i < inputs.size(); ++i) {
-    for (std::uint32_t o = 0; o < inputs[i].objects.size(); ++o) {
-      const ObjectFacts& object = inputs[i].objects[o];
-      if (!object.origin.bytecode || object.lto.compiler != LtoCompiler::Gcc || !resolution.linked[i][o]) continue;
-      for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
-        const Symbol& symbol = object.symbols[s];
-        const bool is_function = symbol.type == SymbolType::Function;
-        if (!is_function && symbol.type != SymbolType::Object && !symbol.common()) continue;
-        const std::string_view name = object.name(symbol);
-        (is_function ? functions : variables).try_emplace(name, SymbolId{{i, o}, s});
-        const auto& others = is_function ? variables : functions;
-        if (const auto other = others.find(name); other != others.end() && reported.insert(name).second)
-          resolution.rejections.push_back(
-              {Rejection::Kind::Redeclared, std::string(name), other->second, {{i, o}, s}, {}});
-      }
+  for (const ObjectId id : linked_objects(inputs, resolution)) {
+    const ObjectFacts& object = object_of(inputs, id);
+    if (!object.origin.bytecode || object.lto.compiler != LtoCompiler::Gcc) continue;
+    for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
+      const Symbol& symbol = object.symbols[s];
+      const bool is_function = symbol.type == SymbolType::Function;
+      if (!is_function && symbol.type != SymbolType::Object && !symbol.common()) continue;
+      const std::string_view name = object.name(symbol);
+      (is_function ? functions : variables).try_emplace(name, SymbolId{id, s});
+      const auto& others = is_function ? variables : functions;
+      if (const auto other = others.find(name); other != others.end() && reported.insert(name).second)
+        resolution.rejections.push_back({Rejection::Kind::Redeclared, std::string(name), other->second, {id, s}, {}});
     }
   }
 }
@@ -240,7 +232,7 @@ Resolution resolve_symbols(const LinkJob& job, const std::vector<InputFacts>& in
     case ResolutionRules::Lld:
       return LldLink(job, inputs, names).run();
     case ResolutionRules::Mold:
-      return MoldLink(job, inputs, names).run();
+      return resolve_as_mold(job, inputs, names);
     case ResolutionRules::Gold:
       return GoldLink(job, inputs, names).run();
     case ResolutionRules::GnuLd:

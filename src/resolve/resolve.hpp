@@ -142,6 +142,9 @@ void judge_lost_members(const std::vector<InputFacts>& inputs, const Resolution&
 /// Archives alone, with nothing that could pull a member in, are taken whole: Resolution::whole_archives.
 Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs);
 
+/// mold's part of it.
+Resolution resolve_as_mold(const LinkJob& job, const std::vector<InputFacts>& inputs, const LinkNames& names);
+
 /// The same with names that are numbered already.
 Resolution resolve(const LinkJob& job, const std::vector<InputFacts>& inputs, LinkNames& names);
 

@@ -48,6 +48,7 @@
 #include "elfaudit/link_job.hpp"
 #include "elfaudit/resolution.hpp"
 #include "resolve/exports.hpp"
+#include "resolve/linked_objects.hpp"
 #include "resolve/relocation_rules.hpp"
 #include "support/strings.hpp"
 #include "target/linker_traits.hpp"
@@ -82,6 +83,7 @@ bool refuses_unmatched(const LinkJob& job, bool dynamic) {
   return !job.undefined_version.value_or(!linker.no_undefined_version);
 }
 
+/// Adds to Resolution::rejections.
 class VersionCheck {
  public:
   VersionCheck(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution)
@@ -94,8 +96,7 @@ class VersionCheck {
     if (names_needed) collect_names();
     for (const Assignment& assignment : job_.assignments)
       if (!assignment.provide && linker_.assigned_has_version) found(assignment.symbol);
-    for (std::uint32_t i = 0; i < inputs_.size(); ++i)
-      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) look_at({i, o}, nodes_needed);
+    for (const ObjectId id : linked_relocatables(inputs_, out_)) look_at(id, nodes_needed);
     for (const Literals* literals : {&plain_, &cxx_})
       for (const auto& [name, literal] : *literals)
         for (const std::string_view version : literal.open)
@@ -142,8 +143,7 @@ class VersionCheck {
   }
 
   void look_at(ObjectId id, bool nodes_needed) {
-    const ObjectFacts& object = inputs_[id.input].objects[id.object];
-    if (!out_.linked[id.input][id.object] || object.kind != ObjectKind::Relocatable) return;
+    const ObjectFacts& object = object_of(inputs_, id);
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
       const Symbol& symbol = object.symbols[s];
       if (!symbol.defined()) {
@@ -195,8 +195,7 @@ class VersionCheck {
 
   void check_node(SymbolId at, const ObjectFacts& object, const Symbol& symbol) {
     const std::string version(object.text(symbol.version));
-    const auto has_name = [&](const VersionNode& node) { return node.name == version; };
-    if (std::ranges::any_of(job_.versions, has_name)) return;
+    if (std::ranges::find(job_.versions, version, &VersionNode::name) != job_.versions.end()) return;
     if (!linker_.needs_excluded_nodes && Exports(job_).excluded(object.origin)) return;
     if (!open_.emplace(object.name(symbol), version).second) return;
     out_.rejections.push_back({Rejection::Kind::NoSuchVersion, std::string(object.name(symbol)), at, {}, version});
@@ -225,16 +224,14 @@ void reject_open_versions(const LinkJob& job, const std::vector<InputFacts>& inp
     return goes_on && (job.export_dynamic || exports.in_dynamic_list(name.symbol));
   };
   const auto has_node = [&](std::string_view version) {
-    return std::ranges::any_of(job.versions, [&](const VersionNode& node) { return node.name == version; });
+    return std::ranges::find(job.versions, version, &VersionNode::name) != job.versions.end();
   };
+  const auto symbol = [&](SymbolId id) -> const Symbol& { return object_of(inputs, id.in).symbols[id.symbol]; };
   const auto is_definition = [&](const Reference& reference) {
-    const ObjectId in = reference.id.in;
-    return reference.id.symbol != kNone && inputs[in.input].objects[in.object].symbols[reference.id.symbol].defined();
+    return reference.id.symbol != kNone && symbol(reference.id).defined();
   };
   const auto is_versions_definition = [&](const Reference& reference) {
-    const ObjectId in = reference.id.in;
-    return is_definition(reference) &&
-           !inputs[in.input].objects[in.object].symbols[reference.id.symbol].default_version;
+    return is_definition(reference) && !symbol(reference.id).default_version;
   };
   const auto is_let_pass = [&](const std::vector<Reference>& references) {  // they are in discarded groups
     return linker.passes_discarded_versions &&
@@ -253,11 +250,6 @@ void reject_open_versions(const LinkJob& job, const std::vector<InputFacts>& inp
   }
 }
 
-/// Adds to Resolution::rejections.
-void check_versions(const LinkJob& job, const std::vector<InputFacts>& inputs, Resolution& resolution) {
-  if (!traits_of(job).checks_versions_early) VersionCheck(job, inputs, resolution).run();
-}
-
 /// A reference to fill in.
 struct Question {
   Reference* reference = nullptr;
@@ -268,6 +260,8 @@ struct Question {
 using Questions = std::map<ObjectId, std::map<std::uint32_t, Question>>;
 
 constexpr std::string_view kOffsetTable = "_GLOBAL_OFFSET_TABLE_";
+
+bool is_placed(const Reference& reference) { return !reference.section.empty(); }
 
 class Settler {
  public:
@@ -313,7 +307,7 @@ class Settler {
     names.insert(names.end(), std::make_move_iterator(refused.begin()), std::make_move_iterator(refused.end()));
     for (Unresolved& name : candidates)
       if (!answered_by_linker(name, job_, machine_of(inputs_), dynamic)) names.push_back(std::move(name));
-    check_versions(job_, inputs_, out_);
+    if (!linker_.checks_versions_early) VersionCheck(job_, inputs_, out_).run();
     std::ranges::sort(names, {}, &Unresolved::symbol);
   }
 
@@ -321,28 +315,21 @@ class Settler {
   /// Rule 5, which lld's engine has followed already.
   void note_discarded() {
     if (linker_.first_mention_decides) return;
-    for (Unresolved& name : out_.unresolved) {
-      name.discarded = std::ranges::any_of(name.references, [&](const Reference& reference) {
-        const SymbolResolution resolved_as = out_.resolution_of(reference.id);
-        return resolved_as == SymbolResolution::DiscardedComdat || resolved_as == SymbolResolution::DiscardedExclude;
-      });
-    }
+    const auto discarded = [&](const Reference& reference) { return is_discarded(out_.resolution_of(reference.id)); };
+    for (Unresolved& name : out_.unresolved) name.discarded = std::ranges::any_of(name.references, discarded);
   }
 
   /// Rule 12.
   void add_open_locals() {
     if (!linker_.asks_open_locals || job_.output == OutputKind::Relocatable) return;
     std::map<std::string, Unresolved> open;
-    for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
-      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
-        const ObjectId id{i, o};
-        if (!out_.linked[i][o] || !object(id).has_open_locals || object(id).origin.bytecode) continue;
-        try {
-          for (const auto& [index, name] : reader_.open_locals(object(id).origin))
-            open[name].references.push_back({{id, kNone}, {}, 0, index});
-        } catch (const InputError& error) {
-          add_error(id, error);
-        }
+    for (const ObjectId id : linked_objects(inputs_, out_)) {
+      if (!object(id).has_open_locals || object(id).origin.bytecode) continue;
+      try {
+        for (const auto& [index, name] : reader_.open_locals(object(id).origin))
+          open[name].references.push_back({{id, kNone}, {}, 0, index});
+      } catch (const InputError& error) {
+        add_error(id, error);
       }
     }
     for (auto& [name, unresolved] : open) {
@@ -391,14 +378,11 @@ class Settler {
       question.types[type] = {true, true, true, true};
     }
     if (question.types.empty()) return true;
-    for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
-      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
-        if (!out_.linked[i][o] || inputs_[i].objects[o].kind != ObjectKind::Relocatable) continue;
-        try {
-          if (!reader_.relocations(inputs_[i].objects[o].origin, question).relocations.empty()) return true;
-        } catch (const InputError& error) {
-          add_error({i, o}, error);
-        }
+    for (const ObjectId id : linked_relocatables(inputs_, out_)) {
+      try {
+        if (!reader_.relocations(object(id).origin, question).relocations.empty()) return true;
+      } catch (const InputError& error) {
+        add_error(id, error);
       }
     }
     return false;
@@ -516,10 +500,7 @@ class Settler {
   /// gold's internal error: nothing from there on is said. Where nothing is said before it either, these names are what
   /// is wrong.
   void stop_at_bare_relocations() {
-    std::vector<ObjectId> order;
-    for (std::uint32_t i = 0; i < inputs_.size(); ++i)
-      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o)
-        if (out_.linked[i][o] && inputs_[i].objects[o].kind == ObjectKind::Relocatable) order.push_back({i, o});
+    std::vector<ObjectId> order = linked_relocatables(inputs_, out_);
     std::map<ObjectId, std::size_t> extracted;
     for (std::size_t e = 0; e < out_.extractions.size(); ++e) extracted.emplace(out_.extractions[e].object, e);
     std::ranges::stable_sort(order, [&](ObjectId a, ObjectId b) {
@@ -596,9 +577,7 @@ class Settler {
 
   bool any_reported_use() {
     return std::ranges::any_of(out_.unresolved, [&](const Unresolved& name) {
-      return is_reported(job_, name) &&
-             std::ranges::any_of(name.references,
-                                 [](const Reference& reference) { return !reference.section.empty(); }) &&
+      return is_reported(job_, name) && std::ranges::any_of(name.references, is_placed) &&
              (name.local || !section_bound_exists(name.symbol));
     });
   }
@@ -630,7 +609,7 @@ class Settler {
 
   bool is_used(const Unresolved& name) const {
     if (!name.option.empty() || needs_no_use(name)) return true;
-    return std::ranges::any_of(name.references, [](const Reference& reference) { return !reference.section.empty(); });
+    return std::ranges::any_of(name.references, is_placed);
   }
 
   /// Rule 11. Where the machine's relocations aren't known, any use may be one.
@@ -663,17 +642,16 @@ class Settler {
   bool is_used_in_memory(const Unresolved& name) {
     return std::ranges::any_of(name.references, [&](const Reference& reference) {
       const std::vector<Use>& uses = uses_[reference.id.in];
-      return !reference.section.empty() && std::ranges::any_of(uses, [&](const Use& use) {
-        return use.symbol == symbol(reference.id).index && use.alloc;
-      });
+      return is_placed(reference) && std::ranges::any_of(uses, [&](const Use& use) {
+               return use.symbol == symbol(reference.id).index && use.alloc;
+             });
     });
   }
 
   void drop_unused() {
     std::erase_if(out_.unresolved, [&](const Unresolved& name) { return !is_used(name); });
     for (Unresolved& name : out_.unresolved)
-      if (!needs_no_use(name))
-        std::erase_if(name.references, [](const Reference& reference) { return reference.section.empty(); });
+      if (!needs_no_use(name)) std::erase_if(name.references, std::not_fn(is_placed));
   }
 
   void find_live() {
@@ -691,12 +669,10 @@ class Settler {
     if (!linker_.drops_dead_duplicates) return;
     std::erase_if(out_.conflicts, [&](const Conflict& conflict) {
       const Symbol& rejected = symbol(conflict.rejected);
+      const ObjectId in = conflict.rejected.in;
       if (rejected.section == kNone) return false;
-      const bool dead =
-          !live_->live(conflict.rejected.in, object(conflict.rejected.in).sections[rejected.section].index);
-      if (dead)
-        out_.symbol_resolutions[conflict.rejected.in.input][conflict.rejected.in.object][conflict.rejected.symbol] =
-            SymbolResolution::Ignored;
+      const bool dead = !live_->live(in, object(in).sections[rejected.section].index);
+      if (dead) out_.symbol_resolutions[in.input][in.object][conflict.rejected.symbol] = SymbolResolution::Ignored;
       return dead;
     });
   }
@@ -712,15 +688,8 @@ class Settler {
     const auto& described = job_.output_sections;
     if (linker_.bounds_described_sections && std::ranges::find(described, section) != described.end()) return true;
     if (live_) return live_->keeps_section_named(section);
-    std::vector<ObjectId> asked;
-    for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
-      for (std::uint32_t o = 0; o < inputs_[i].objects.size(); ++o) {
-        const ObjectFacts& object = inputs_[i].objects[o];
-        if (!out_.linked[i][o] || object.kind != ObjectKind::Relocatable) continue;
-        if (records_section(object, section)) return true;
-        asked.push_back({i, o});
-      }
-    }
+    const std::vector<ObjectId> asked = linked_relocatables(inputs_, out_);
+    if (std::ranges::any_of(asked, [&](ObjectId id) { return records_section(object(id), section); })) return true;
     return any_has_section(asked, section);
   }
 
