@@ -76,15 +76,15 @@ enum class Role : std::uint8_t { Kept, Rejected, Reference, Candidate };
 /// One definition of, or reference to, the finding's symbol.
 struct Site {
   Role role = Role::Kept;
-  SymbolId id;            ///< the host symbol; of a device site the shadow or stub of it, if there is one
-  DeviceSymbolId device;  ///< of device sites
-  std::string shadow{};   ///< of a private copy: the local host variable that nvcc made for it
-  Origin origin;
-  std::string section;       ///< ".bss"; "*COM*" for commons, "*ABS*" for absolute symbols; empty when there is none
+  SymbolId id{};            ///< the host symbol; of a device site the shadow or stub of it, if there is one
+  DeviceSymbolId device{};  ///< of device sites
+  std::string shadow{};     ///< of a private copy: the local host variable that nvcc made for it
+  Origin origin{};
+  std::string section{};     ///< ".bss"; "*COM*" for commons, "*ABS*" for absolute symbols; empty when there is none
   std::uint64_t offset = 0;  ///< in the section
   std::uint64_t size = 0;    ///< bytes
-  Place place;
-  std::vector<std::string> notes;  ///< "extracted by a.o, which needs foo"
+  Place place{};
+  std::vector<std::string> notes{};  ///< "extracted by a.o, which needs foo"
 };
 
 /// What made it a definition in that place.
@@ -99,9 +99,9 @@ struct Cause {
 /// An edit that fixes it.
 struct Fix {
   std::string text;
-  SourceLine at;      ///< line 0: not in one place
-  std::string diff;   ///< unified, for `patch -p0`; empty when it is more than a line
-  bool whole = true;  ///< false: the diff is not all of it, the text says what is left to write
+  SourceLine at{};     ///< line 0: not in one place
+  std::string diff{};  ///< unified, for `patch -p0`; empty when it is more than a line
+  bool whole = true;   ///< false: the diff is not all of it, the text says what is left to write
 };
 
 /// A relocation that a finding is about.

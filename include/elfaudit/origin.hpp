@@ -12,8 +12,8 @@ namespace elfaudit {
 /// An object on disk: a whole file, a member of an archive, or an entry of a wheel.
 struct Origin {
   std::string path;           ///< the file as the link line reaches it ("build/libx.a", "a.o")
-  std::string member;         ///< member name inside `path`; empty for a loose file
-  std::string bytes_path;     ///< the file that holds the bytes; differs from `path` for members of thin archives, and
+  std::string member{};       ///< member name inside `path`; empty for a loose file
+  std::string bytes_path{};   ///< the file that holds the bytes; differs from `path` for members of thin archives, and
                               ///< where only facts are left of an object: their file, which may be that of others too
   std::uint64_t offset = 0;   ///< of the object's first byte in `bytes_path`
   std::uint64_t size = 0;     ///< bytes, 0 when unknown

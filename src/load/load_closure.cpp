@@ -19,12 +19,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -40,6 +40,7 @@
 #include "scan/scan.hpp"
 #include "support/file_uses.hpp"
 #include "support/limits.hpp"
+#include "support/strings.hpp"
 #include "support/threads.hpp"
 
 namespace elfaudit {
@@ -48,30 +49,28 @@ namespace elfaudit {
 
 namespace {
 
-template <std::size_t N>
-bool starts_with_one_of(std::string_view name, const std::array<std::string_view, N>& starts) {
+bool starts_with_one_of(std::string_view name, std::span<const std::string_view> starts) {
   return std::ranges::any_of(starts, [&](std::string_view start) { return name.starts_with(start); });
 }
 
 /// What is in torch/lib and made by torch; what else lies there (libgomp-*.so.1) is found by torch's own RPATH.
-constexpr std::array<std::string_view, 5> kTorch = {"libtorch.", "libtorch_", "libc10.", "libc10_", "libcaffe2"};
+constexpr std::string_view kTorch[] = {"libtorch.", "libtorch_", "libc10.", "libc10_", "libcaffe2"};
 
 /// As the C++ ABI writes c10::, at::, torch::, c10d:: and caffe2:: at the start of a nested name, const or not.
-constexpr std::array<std::string_view, 10> kTorchNamespaces = {
-    "N3c10", "NK3c10", "N2at", "NK2at", "N5torch", "NK5torch", "N4c10d", "NK4c10d", "N6caffe2", "NK6caffe2"};
-constexpr std::array<std::string_view, 4> kTorchFunctions = {"THP", "torch_", "aoti_torch_", "c10_"};
+constexpr std::string_view kTorchNamespaces[] = {"N3c10",    "NK3c10", "N2at",    "NK2at",    "N5torch",
+                                                 "NK5torch", "N4c10d", "NK4c10d", "N6caffe2", "NK6caffe2"};
+constexpr std::string_view kTorchFunctions[] = {"THP", "torch_", "aoti_torch_", "c10_"};
 
 /// What the NVIDIA driver's packages and the container runtime install, never the CUDA toolkit.
-constexpr std::array<std::string_view, 7> kDriver = {"libcuda.so",    "libnvidia-",       "libnvcuvid.so",
-                                                     "libnvoptix.so", "libcudadebugger.", "libGLX_nvidia.",
-                                                     "libEGL_nvidia."};
+constexpr std::string_view kDriver[] = {"libcuda.so",       "libnvidia-",     "libnvcuvid.so", "libnvoptix.so",
+                                        "libcudadebugger.", "libGLX_nvidia.", "libEGL_nvidia."};
 
 /// Functions of Python 2 that no CPython has had since 3.3: C accepts a call without a declaration, with a warning.
 /// Source: https://docs.python.org/3.2/howto/cporting.html, PEP 393 (PyUnicodeUCS4_*), Include/ of CPython 2.7 and 3.3.
-constexpr std::array<std::string_view, 16> kPython2 = {
-    "PyString_",       "_PyString_",      "PyInt_",          "_PyInt_",        "PyCObject_",     "PyClass_",
-    "PyInstance_New",  "PyInstance_Type", "PyUnicodeUCS2_",  "PyUnicodeUCS4_", "Py_InitModule3", "Py_InitModule4",
-    "PyNumber_Coerce", "PyNumber_Divide", "PyFile_FromFile", "PyFile_AsFile"};
+constexpr std::string_view kPython2[] = {"PyString_",       "_PyString_",      "PyInt_",          "_PyInt_",
+                                         "PyCObject_",      "PyClass_",        "PyInstance_New",  "PyInstance_Type",
+                                         "PyUnicodeUCS2_",  "PyUnicodeUCS4_",  "Py_InitModule3",  "Py_InitModule4",
+                                         "PyNumber_Coerce", "PyNumber_Divide", "PyFile_FromFile", "PyFile_AsFile"};
 
 /// A name of one of torch's namespaces, or with one of its types among the parameters; or one of its C functions.
 bool names_torch(std::string_view symbol) {
@@ -106,11 +105,8 @@ bool may_define(Host host, std::string_view symbol) {
 }
 
 bool comes_with_the_process(std::string_view name) {
-  if (may_define(Host::Python, name) || name == "__tls_get_addr") return true;
-  for (const std::string_view start :
-       {"__asan_", "__hwasan_", "__lsan_", "__msan_", "__tsan_", "__ubsan_", "__sanitizer_"})
-    if (name.starts_with(start)) return true;
-  return false;
+  return may_define(Host::Python, name) || name == "__tls_get_addr" ||
+         starts_with_any(name, {"__asan_", "__hwasan_", "__lsan_", "__msan_", "__tsan_", "__ubsan_", "__sanitizer_"});
 }
 
 bool is_of_python_2(std::string_view symbol) { return starts_with_one_of(symbol, kPython2); }
@@ -125,9 +121,13 @@ bool is_python_module(const ObjectFacts& object) {
 }
 
 std::string torch_folder_beside(const std::string& path) {
+  const std::string site = site_packages_of(path);
+  return site.empty() ? site : site + "torch/lib";
+}
+
+std::string site_packages_of(const std::string& path) {
   for (const std::string_view folder : {"/site-packages/", "/dist-packages/"})
-    if (const std::size_t at = path.rfind(folder); at != std::string::npos)
-      return path.substr(0, at + folder.size()) + "torch/lib";
+    if (const std::size_t at = path.rfind(folder); at != std::string::npos) return path.substr(0, at + folder.size());
   return {};
 }
 
@@ -151,9 +151,7 @@ constexpr std::size_t kMostFound = 1000;
 
 /// Files of no library, and many of them.
 bool is_passed_over(const std::string& directory) {
-  static const std::set<std::string> names = {"/usr/share/doc", "/usr/share/man", "/usr/src", "/usr/include",
-                                              "/usr/share/locale"};
-  return names.count(directory) != 0;
+  return is_among(directory, {"/usr/share/doc", "/usr/share/man", "/usr/src", "/usr/include", "/usr/share/locale"});
 }
 
 /// "libx.so" of "libx.so.3"; the whole name when it has no ".so".
@@ -615,7 +613,7 @@ bool is_musl_loader(const std::string& name) {
 
 /// What musl's loader answers to by itself: lib{c,pthread,rt,m,dl,util,xnet}.so*
 bool is_musl_libc(const std::string& name) {
-  constexpr std::array<std::string_view, 7> kNames = {"c.", "pthread.", "rt.", "m.", "dl.", "util.", "xnet."};
+  constexpr std::string_view kNames[] = {"c.", "pthread.", "rt.", "m.", "dl.", "util.", "xnet."};
   if (is_musl_loader(name)) return true;
   if (!name.starts_with("lib")) return false;
   return std::ranges::any_of(kNames, [&](std::string_view n) { return name.substr(3).starts_with(n); });

@@ -48,6 +48,9 @@ bool is_of_python_2(std::string_view symbol);
 /// A module that a Python interpreter imports: it defines PyInit_*, or its name says so.
 bool is_python_module(const ObjectFacts& object);
 
+/// ".../site-packages/" (or dist-packages) that the path is below; empty for others.
+std::string site_packages_of(const std::string& path);
+
 /// Where `import torch` gets its libraries, for a file in a site-packages folder; empty for others.
 std::string torch_folder_beside(const std::string& path);
 

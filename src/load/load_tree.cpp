@@ -2,7 +2,6 @@
 
 #include "load/load_tree.hpp"
 
-#include <elf.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -14,7 +13,6 @@
 #include <system_error>
 #include <utility>
 
-#include "elf/file_kind.hpp"
 #include "elfaudit/error.hpp"
 #include "scan/library_names.hpp"
 #include "support/bytes.hpp"

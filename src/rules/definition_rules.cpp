@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "divergence/divergence.hpp"
+#include "resolve/linked_objects.hpp"
 #include "resolve/resolve.hpp"
 #include "rules/rules.hpp"
 #include "support/strings.hpp"
@@ -42,12 +43,8 @@ constexpr Rule kShadowedDefinition{
     .severity = Severity::Note,
     .summary = "another archive member also defines it and was not extracted: the order of the line decides"};
 
-}  // namespace
-
 // --- nvcc's host objects repeat the device symbols: a shadow for each variable, a stub for each function. A second
 // definition on the device is one on the host too, and one edit fixes both.
-
-namespace {
 
 std::set<std::string> objects_of(const Finding& finding) {
   std::set<std::string> objects;
@@ -158,24 +155,16 @@ namespace {
 /// Every strong definition that the link keeps, object by object: tens of thousands, so nothing else is made of them.
 std::vector<SymbolId> candidates(const Evidence& evidence) {
   std::vector<SymbolId> found;
-  for (std::uint32_t i = 0; i < evidence.inputs.size(); ++i) {
-    for (std::uint32_t o = 0; o < evidence.inputs[i].objects.size(); ++o) {
-      const ObjectFacts& object = evidence.object({i, o});
-      if (!evidence.resolution.linked[i][o] || object.kind != ObjectKind::Relocatable) continue;
-      for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
-        const SymbolId id{{i, o}, s};
-        if (evidence.resolution.resolution_of(id) == SymbolResolution::Kept &&
-            object.symbols[s].binding == Binding::Global)
-          found.push_back(id);
-      }
-    }
+  for (const ObjectId in : linked_relocatables(evidence.inputs, evidence.resolution)) {
+    const std::vector<Symbol>& symbols = evidence.object(in).symbols;
+    for (std::uint32_t s = 0; s < symbols.size(); ++s)
+      if (evidence.resolution.resolution_of({in, s}) == SymbolResolution::Kept && symbols[s].binding == Binding::Global)
+        found.push_back({in, s});
   }
   return found;
 }
 
-}  // namespace
-
-static std::vector<Finding> header_definitions(const Evidence& evidence) {
+std::vector<Finding> header_definitions(const Evidence& evidence) {
   std::vector<Finding> findings;
   if (evidence.in_headers == nullptr) return findings;
   for (const SymbolId id : evidence.in_headers(candidates(evidence))) {
@@ -186,7 +175,7 @@ static std::vector<Finding> header_definitions(const Evidence& evidence) {
   return findings;
 }
 
-static void settle_header_definitions(const Resolution& /*resolution*/, std::vector<Finding>& findings) {
+void settle_header_definitions(const Resolution& /*resolution*/, std::vector<Finding>& findings) {
   std::set<std::string> reported;
   for (const Finding& finding : findings)
     if (rule(finding.rule).kind == RuleKind::Duplicate) reported.insert(finding.symbol);
@@ -208,8 +197,6 @@ static void settle_header_definitions(const Resolution& /*resolution*/, std::vec
 //  * weak, common and COMDAT definitions, which are made to be there many times;
 //  * shared objects: libc.so and libgcc.a overlap in every link;
 //  * the same member of a second copy of an archive.
-
-namespace {
 
 /// Names that a member, extracted because something needs it, defines.
 std::unordered_map<std::string_view, SymbolId> names_taken_from_archives(const Evidence& evidence) {
@@ -264,20 +251,19 @@ static std::vector<Finding> shadowed_definitions(const Evidence& evidence) {
   if (taken.empty()) return findings;
   // One finding for two members, however many names they share.
   std::map<std::pair<ObjectId, ObjectId>, std::vector<std::pair<SymbolId, SymbolId>>> pairs;
-  for (std::uint32_t i = 0; i < evidence.inputs.size(); ++i) {
-    if (evidence.inputs[i].kind != InputKind::Archive) continue;
-    for (std::uint32_t o = 0; o < evidence.inputs[i].objects.size(); ++o) {
-      if (evidence.resolution.linked[i][o]) continue;
-      const ObjectFacts& object = evidence.inputs[i].objects[o];
-      if (object.nested || object.kind != ObjectKind::Relocatable) continue;
-      for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
-        if (!is_strong_definition(object, object.symbols[s])) continue;
-        const auto found = taken.find(object.name(object.symbols[s]));
-        if (found == taken.end()) continue;
-        const ObjectFacts& kept = evidence.object(found->second.in);
-        if (kept.origin.path == object.origin.path || is_copy(kept, object)) continue;
-        pairs[{found->second.in, ObjectId{i, o}}].push_back({found->second, SymbolId{{i, o}, s}});
-      }
+  const auto is_left_out = [&](ObjectId id) {
+    return evidence.inputs[id.input].kind == InputKind::Archive && !evidence.resolution.linked[id.input][id.object];
+  };
+  for (const ObjectId id : objects_where(evidence.inputs, is_left_out)) {
+    const ObjectFacts& object = evidence.object(id);
+    if (object.nested || object.kind != ObjectKind::Relocatable) continue;
+    for (std::uint32_t s = 0; s < object.symbols.size(); ++s) {
+      if (!is_strong_definition(object, object.symbols[s])) continue;
+      const auto found = taken.find(object.name(object.symbols[s]));
+      if (found == taken.end()) continue;
+      const ObjectFacts& kept = evidence.object(found->second.in);
+      if (kept.origin.path == object.origin.path || is_copy(kept, object)) continue;
+      pairs[{found->second.in, id}].push_back({found->second, SymbolId{id, s}});
     }
   }
   if (pairs.empty()) return findings;

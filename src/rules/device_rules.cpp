@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "resolve/linked_objects.hpp"
 #include "support/path.hpp"
 #include "support/strings.hpp"
 #include "target/gpu_arch.hpp"
@@ -115,15 +116,12 @@ bool refuses_lto_ir(const LinkJob& job) { return job.device && job.scope.command
 Site make_device_site(const Evidence& evidence, DeviceSymbolId id, Role role) {
   const DeviceSymbols& symbols = evidence.symbols(id);
   const DeviceSymbol& symbol = evidence.symbol(id);
-  Site site;
-  site.role = role;
+  Site site = make_file_site(evidence.object(id.in).origin, kind_phrase(symbol), role);
   site.id = host_counterpart(evidence, id.in, symbols.name(symbol));
   site.device = id;
-  site.origin = evidence.object(id.in).origin;
   site.section = symbols.text(symbol.section);
   site.offset = symbol.defined ? symbol.value : 0;
   site.size = symbol.kind == DeviceSymbolKind::Variable ? symbol.size : 0;
-  site.notes.push_back(kind_phrase(symbol));
   if (evidence.image(id).kind == ImageKind::Ptx) site.notes.back() += " in PTX";
   if (evidence.image(id).kind == ImageKind::Bitcode) site.notes.back() += " in bitcode";
   if (evidence.image(id).kind == ImageKind::LtoIr) site.notes.back() += " in LTO-IR, known by its host symbol";
@@ -176,9 +174,7 @@ std::string mismatch_message(const Evidence& evidence, const DeviceMismatch& mis
   return name;
 }
 
-}  // namespace
-
-static std::vector<Finding> device_duplicates(const Evidence& evidence) {
+std::vector<Finding> device_duplicates(const Evidence& evidence) {
   std::map<std::string_view, DeviceFinding> by_symbol;
   std::set<std::string_view> rejected;
   for (const DeviceConflict& conflict : evidence.resolution.device.conflicts) {
@@ -201,7 +197,7 @@ static std::vector<Finding> device_duplicates(const Evidence& evidence) {
   return findings;
 }
 
-static std::vector<Finding> device_mismatches(const Evidence& evidence) {
+std::vector<Finding> device_mismatches(const Evidence& evidence) {
   std::map<std::pair<std::string_view, MismatchKind>, DeviceFinding> by_symbol;
   std::map<std::pair<std::string_view, MismatchKind>, std::string> messages;
   for (const DeviceMismatch& mismatch : evidence.resolution.device.mismatches) {
@@ -223,8 +219,6 @@ static std::vector<Finding> device_mismatches(const Evidence& evidence) {
 // --- device-undefined-symbol: a device link is closed, so what nothing on its line defines is an error. Not judged for
 // an architecture of which something could not be read: it could be defined there.
 
-namespace {
-
 bool all_read(const Evidence& evidence, const DeviceTarget& target) {
   if (!target.unreadable.empty() || !evidence.job.missing.empty() || evidence.job.device->part_excluded) return false;
   return std::ranges::none_of(evidence.job.device->order,
@@ -244,16 +238,14 @@ void say_who_has(const Evidence& evidence, const DeviceUnresolved& name, Finding
     if (!finding.cause)
       finding.cause = {"library-not-linked",
                        fmt::format("{} defines it and is not on the device link's line: {}", supplier, option), option};
-    finding.fixes.push_back({fmt::format("add {} to the device link", option), {}, {}});
+    finding.fixes.push_back({fmt::format("add {} to the device link", option)});
   }
   if (!name.suppliers.empty() || evidence.device_relatives == nullptr) return;
   if (const auto kin = evidence.device_relatives->find(name.symbol); kin != evidence.device_relatives->end())
     finding.notes = kin->second;
 }
 
-}  // namespace
-
-static std::vector<Finding> device_undefined_symbols(const Evidence& evidence) {
+std::vector<Finding> device_undefined_symbols(const Evidence& evidence) {
   std::set<GpuArch> judged;
   for (const DeviceTarget& target : evidence.resolution.device.targets)
     if (all_read(evidence, target)) judged.insert(target.arch);
@@ -282,19 +274,10 @@ static std::vector<Finding> device_undefined_symbols(const Evidence& evidence) {
   return findings;
 }
 
-namespace {
-
-Site object_site(const Evidence& evidence, ObjectId id) {
-  Site site;
-  site.role = Role::Candidate;
-  site.origin = evidence.object(id).origin;
-  return site;
-}
-
 Finding dropped(const Evidence& evidence, ObjectId id, const std::string& what) {
-  const Site site = object_site(evidence, id);
-  Finding finding = make_finding(kDeviceCodeDropped, {}, site.origin.display() + ": " + what);
-  finding.sites.push_back(site);
+  const Origin& origin = evidence.object(id).origin;
+  Finding finding = make_finding(kDeviceCodeDropped, {}, origin.display() + ": " + what);
+  finding.sites = {make_file_site(origin)};
   return finding;
 }
 
@@ -349,12 +332,10 @@ bool reported_as_missing_device_link(const LinkJob& job, const Unresolved& name)
 
 static std::vector<Finding> device_code_dropped(const Evidence& evidence) {
   std::vector<Finding> findings;
-  for (std::uint32_t i = 0; i < evidence.inputs.size(); ++i) {
-    for (std::uint32_t o = 0; o < evidence.inputs[i].objects.size(); ++o) {
-      if (evidence.object({i, o}).kind != ObjectKind::Relocatable) continue;
-      if (evidence.job.device) joined_by_ld_r(evidence, {i, o}, findings);
-      foreign(evidence, {i, o}, findings);
-    }
+  const auto is_relocatable = [&](ObjectId id) { return evidence.object(id).kind == ObjectKind::Relocatable; };
+  for (const ObjectId id : objects_where(evidence.inputs, is_relocatable)) {
+    if (evidence.job.device) joined_by_ld_r(evidence, id, findings);
+    foreign(evidence, id, findings);
   }
   per_target(evidence, findings);
   return findings;
@@ -374,7 +355,7 @@ static std::vector<Finding> device_links_missing(const Evidence& evidence) {
                    fmt::format("{} compiled with -rdc=true {} linked without a device link",
                                objects.size() == 1 ? "one object" : fmt::format("{} objects", objects.size()),
                                objects.size() == 1 ? "is" : "are"));
-  for (const ObjectId id : objects) finding.sites.push_back(object_site(evidence, id));
+  for (const ObjectId id : objects) finding.sites.push_back(make_file_site(evidence.object(id).origin));
   finding.missing = std::move(missing);
   finding.notes.push_back(
       "each needs a __cudaRegisterLinkedBinary_* that `nvcc -dlink` of all of them makes: add its output to this link");
@@ -423,13 +404,12 @@ static std::vector<Finding> split_states(const Evidence& evidence) {
     for (const DeviceSymbolId id : variable.copies) {
       const DeviceSymbols& symbols = evidence.symbols(id);
       const DeviceSymbol& symbol = symbols.private_variables[id.symbol];
-      Site site = object_site(evidence, id.in);
+      Site site = make_file_site(evidence.object(id.in).origin, kind_phrase(symbol));
       site.device = id;
       site.shadow = shadow_of(symbols.name(symbol));
       site.section = symbols.text(symbol.section);
       site.offset = symbol.value;
       site.size = symbol.size;
-      site.notes.push_back(kind_phrase(symbol));
       finding.sites.push_back(std::move(site));
     }
     finding.notes.push_back(

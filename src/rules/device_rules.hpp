@@ -1,8 +1,6 @@
 // What the device rules share: sites of device symbols, and one finding for all architectures.
 #pragma once
 
-#include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -46,11 +46,7 @@ constexpr Rule kGpuFlagMismatch{
     .summary = "nvcc's flags request other GPU architectures than TORCH_CUDA_ARCH_LIST or --gpu-arch",
     .device = true};
 
-}  // namespace
-
 // --- The files whose device code a user or a link is concerned with, and what each of them runs on.
-
-namespace {
 
 /// An object, archive member, library or bare fatbin with device code.
 struct GpuFile {
@@ -117,18 +113,10 @@ std::vector<GpuFile> gpu_files(const Evidence& evidence) {
 
 /// The site of a whole file.
 Site file_site(const GpuFile& file) {
-  Site site;
-  site.role = Role::Candidate;
-  site.origin = file.object->origin;
-  site.notes.push_back("holds " + gpu_arch_names(file.held));
-  return site;
+  return make_file_site(file.object->origin, "holds " + gpu_arch_names(file.held));
 }
 
-}  // namespace
-
 // --- gpu-arch-differs: objects of one link that were compiled for different GPUs.
-
-namespace {
 
 using Sets = std::map<std::set<GpuArch>, std::vector<const GpuFile*>>;
 
@@ -174,9 +162,7 @@ void note_failures(const Sets& sets, const std::set<GpuArch>& gpus, Finding& fin
   }
 }
 
-}  // namespace
-
-static std::vector<Finding> differing_among(const std::vector<GpuFile>& files) {
+std::vector<Finding> differing_among(const std::vector<GpuFile>& files) {
   Sets sets = sets_of_objects(files);
   if (sets.empty()) return {};
   const std::set<GpuArch> gpus = gpus_of(sets);
@@ -204,7 +190,7 @@ static std::vector<Finding> differing_among(const std::vector<GpuFile>& files) {
   return {std::move(finding)};
 }
 
-static std::vector<Finding> differing_architectures(const Evidence& evidence) {
+std::vector<Finding> differing_architectures(const Evidence& evidence) {
   // Where the list is known, each file has been held against it.
   if (!evidence.gpu_archs.empty()) return {};
   std::vector<GpuFile> files = gpu_files(evidence);
@@ -218,8 +204,6 @@ static std::vector<Finding> differing_architectures(const Evidence& evidence) {
 
 // --- gpu-arch-missing, gpu-arch-no-ptx and gpu-arch-unexpected: what --gpu-arch asks for, against what each file
 // holds.
-
-namespace {
 
 /// "a.o" or "3 of 12 files"
 std::string who(const std::vector<const GpuFile*>& files, std::size_t of_all) {
@@ -247,7 +231,7 @@ Finding about(const Rule& rule, Severity severity, const GpuArch& arch, std::str
 /// Jetson, Drive and Thor: NVIDIA promises binary compatibility among the other GPUs alone.
 bool is_tegra(const GpuArch& arch) {
   constexpr std::uint32_t kTegra[] = {32, 53, 62, 72, 87, 101};
-  return std::find(std::begin(kTegra), std::end(kTegra), arch.number) != std::end(kTegra);
+  return std::ranges::count(kTegra, arch.number) != 0;
 }
 
 Severity severity_of(const GpuArch& wanted, const Covered& covered) {
@@ -388,7 +372,7 @@ void missing_ptx(const std::vector<GpuFile>& files, const GpuArch& wanted, std::
 // --- what no one asked for
 
 /// -arch=sm_80 adds the PTX of the same number, and -dlto that of its own: no sign of a wrong list.
-bool comes_along(const GpuArch& image, const std::vector<GpuArch>& wanted) {
+bool comes_along(const GpuArch& image, std::span<const GpuArch> wanted) {
   return image.is_virtual &&
          std::ranges::any_of(wanted, [&](const GpuArch& arch) { return arch.number == image.number; });
 }
@@ -419,9 +403,7 @@ void unexpected(const Evidence& evidence, const std::vector<GpuFile>& files, std
                              group));
 }
 
-}  // namespace
-
-static std::vector<Finding> requested_architectures(const Evidence& evidence) {
+std::vector<Finding> requested_architectures(const Evidence& evidence) {
   std::vector<Finding> findings;
   if (evidence.gpu_archs.empty()) return findings;
   const std::vector<GpuFile> files = gpu_files(evidence);
@@ -440,19 +422,12 @@ static std::vector<Finding> requested_architectures(const Evidence& evidence) {
   return findings;
 }
 
-namespace {
-
 using Compiles = std::vector<const GpuCompile*>;
 
 Finding about(const Rule& rule, std::string message, const Compiles& compiles) {
   Finding finding = make_finding(rule, {}, std::move(message));
-  for (const GpuCompile* compile : compiles) {
-    Site site;
-    site.role = Role::Candidate;
-    site.origin.path = compile->output;
-    site.notes.push_back("by " + compile->where);
-    finding.sites.push_back(std::move(site));
-  }
+  for (const GpuCompile* compile : compiles)
+    finding.sites.push_back(make_file_site({.path = compile->output}, "by " + compile->where));
   return finding;
 }
 
@@ -479,12 +454,6 @@ void duplicates(std::span<const GpuCompile> compiles, std::vector<Finding>& find
           "PyTorch adds the flags of TORCH_CUDA_ARCH_LIST, and treats an empty list as not set: set it to the list, or "
           "leave the flags to PyTorch");
   }
-}
-
-/// -arch=sm_80 also asks for PTX: that is not what a list without +PTX is about.
-bool comes_along(const GpuArch& image, std::span<const GpuArch> wanted) {
-  return image.is_virtual &&
-         std::ranges::any_of(wanted, [&](const GpuArch& arch) { return arch.number == image.number; });
 }
 
 struct Mismatch {

@@ -12,6 +12,7 @@
 
 #include "elfaudit/facts.hpp"
 #include "elfaudit/link_job.hpp"
+#include "resolve/linked_objects.hpp"
 #include "resolve/resolve.hpp"
 #include "rules/device_rules.hpp"
 #include "rules/rules.hpp"
@@ -67,12 +68,8 @@ constexpr Rule kFatalWarning{
     .summary = "the linker warns, and --fatal-warnings makes that an error: the linker will reject it",
     .stops_link = true};
 
-}  // namespace
-
 // --- What a linker refuses besides duplicate and undefined symbols: symbol-not-exported, tls-mismatch,
 // version-not-defined.
-
-namespace {
 
 Finding not_exported(const Evidence& evidence, const Rejection& rejection) {
   Finding finding = make_finding(kSymbolNotExported, rejection.symbol,
@@ -86,18 +83,22 @@ Finding not_exported(const Evidence& evidence, const Rejection& rejection) {
   return finding;
 }
 
-Site tls_site(const Evidence& evidence, SymbolId id, Role role) {
-  const Symbol& symbol = evidence.symbol(id);
-  Site site = make_site(evidence, id, symbol.defined() ? role : Role::Reference);
-  site.notes.insert(site.notes.begin(), symbol.type == SymbolType::Tls ? "thread-local" : "not thread-local");
-  return site;
+/// The two of a rejection, each with whether its symbol is of that type or not.
+std::vector<Site> sites_by_type(const Evidence& evidence, const Rejection& rejection, SymbolType type, const char* is,
+                                const char* is_not) {
+  const auto site_of = [&](SymbolId id, Role role) {
+    const Symbol& symbol = evidence.symbol(id);
+    Site site = make_site(evidence, id, symbol.defined() ? role : Role::Reference);
+    site.notes.insert(site.notes.begin(), symbol.type == type ? is : is_not);
+    return site;
+  };
+  return {site_of(rejection.first, Role::Kept), site_of(rejection.other, Role::Rejected)};
 }
 
 Finding tls_mismatch(const Evidence& evidence, const Rejection& rejection) {
   Finding finding = make_finding(kTlsMismatch, rejection.symbol,
                                  demangle(rejection.symbol) + " is thread-local in one input and not in another");
-  finding.sites.push_back(tls_site(evidence, rejection.first, Role::Kept));
-  finding.sites.push_back(tls_site(evidence, rejection.other, Role::Rejected));
+  finding.sites = sites_by_type(evidence, rejection, SymbolType::Tls, "thread-local", "not thread-local");
   return finding;
 }
 
@@ -119,9 +120,7 @@ Finding version_not_defined(const Evidence& evidence, const Rejection& rejection
   return finding;
 }
 
-}  // namespace
-
-static std::vector<Finding> refused_links(const Evidence& evidence) {
+std::vector<Finding> refused_links(const Evidence& evidence) {
   std::vector<Finding> findings;
   for (const Rejection& rejection : evidence.resolution.rejections) {
     switch (rejection.kind) {
@@ -147,24 +146,19 @@ static std::vector<Finding> refused_links(const Evidence& evidence) {
 
 // --- unreadable-input: whatever could not be read. Nothing unread passes: each of these makes the audit incomplete.
 
-namespace {
-
 Finding unreadable(const std::string& path, const std::string& member, const std::string& reason) {
-  Site site;
-  site.role = Role::Candidate;
-  site.origin.path = path;
-  site.origin.member = member;
-  Finding finding = make_finding(kUnreadableInput, {}, site.origin.display() + ": " + reason);
-  finding.sites.push_back(std::move(site));
+  const Origin origin{.path = path, .member = member};
+  Finding finding = make_finding(kUnreadableInput, {}, origin.display() + ": " + reason);
+  finding.sites = {make_file_site(origin)};
   finding.leaves_unread = true;
   return finding;
 }
 
 void unread(const Package& package, std::vector<Finding>& findings) {
-  for (const InputError& error : package.errors) findings.push_back(unreadable(error.path, error.member, error.what()));
+  for (const InputError& error : package.errors) findings.push_back(unreadable_input(error));
   for (const InputFacts& file : package.files)
     for (const std::vector<InputError>* errors : {&file.errors, &file.lost})
-      for (const InputError& error : *errors) findings.push_back(unreadable(error.path, error.member, error.what()));
+      for (const InputError& error : *errors) findings.push_back(unreadable_input(error));
 }
 
 bool is_foreign(const LinkJob& job, const InputFacts& input) {
@@ -208,8 +202,8 @@ void refused(const Evidence& evidence, std::size_t i, std::vector<Finding>& find
         findings.push_back(unreadable(input.path, member,
                                       whole ? "is not an object, and --whole-archive asks for every member"
                                             : "is not an object, and without an index the linker reads every member"));
-    const auto nested = [](const ObjectFacts& object) { return object.nested; };
-    if (!whole && linker.refuses_other_members && !input.has_index && std::ranges::any_of(input.objects, nested))
+    if (!whole && linker.refuses_other_members && !input.has_index &&
+        std::ranges::any_of(input.objects, &ObjectFacts::nested))
       findings.push_back(unreadable(input.path, {}, "an archive is in it, and without an index the linker reads it"));
   }
   const ObjectFacts* first = first_object(evidence);
@@ -229,7 +223,7 @@ void unloadable(const Evidence& evidence, std::vector<Finding>& findings) {
   for (const Image& image : evidence.images)
     for (const InputError& error : image.closure.errors) {
       if (!seen.insert(error.path + error.what()).second) continue;
-      findings.push_back(unreadable(error.path, error.member, error.what()));
+      findings.push_back(unreadable_input(error));
       findings.back().sites.front().notes.push_back("loaded by " + image.object->origin.display());
     }
 }
@@ -240,8 +234,7 @@ Finding unreadable_input(const InputError& error) { return unreadable(error.path
 
 static std::vector<Finding> unreadable_inputs(const Evidence& evidence) {
   std::vector<Finding> findings;
-  for (const InputError& error : evidence.job.missing)
-    findings.push_back(unreadable(error.path, error.member, error.what()));
+  for (const InputError& error : evidence.job.missing) findings.push_back(unreadable_input(error));
   if (evidence.job.refuses_foreign)
     for (const std::string& path : evidence.job.foreign) findings.push_back(for_other_class(evidence.job, path));
   for (std::size_t i = 0; i < evidence.inputs.size(); ++i) {
@@ -250,8 +243,7 @@ static std::vector<Finding> unreadable_inputs(const Evidence& evidence) {
     bool seen = input.errors.empty();
     for (std::size_t before = 0; before < i && !seen; ++before) seen = evidence.inputs[before].path == input.path;
     if (!seen)
-      for (const InputError& error : input.errors)
-        findings.push_back(unreadable(error.path, error.member, error.what()));
+      for (const InputError& error : input.errors) findings.push_back(unreadable_input(error));
     refused(evidence, i, findings);
   }
   for (const Package& package : evidence.packages) unread(package, findings);
@@ -351,17 +343,13 @@ Finding finding_of(const Evidence& evidence, const FatalWarning& warning) {
   return finding;
 }
 
-}  // namespace
-
-static std::vector<Finding> fatal_warnings(const Evidence& evidence) {
+std::vector<Finding> fatal_warnings(const Evidence& evidence) {
   std::vector<Finding> findings;
   for (const FatalWarning& warning : evidence.resolution.warnings) findings.push_back(finding_of(evidence, warning));
   return findings;
 }
 
 // --- relocation-not-pic: an object whose code the output can't hold. One finding an object, however many relocations.
-
-namespace {
 
 constexpr std::size_t kMostListed = 8;  // relocations named in the text; all are in the JSON document
 
@@ -451,14 +439,14 @@ void add_pic_fixes(const Evidence& evidence, const RefusedRelocations& refused, 
   const ObjectFacts& object = evidence.object(refused.in);
   const bool shared = evidence.job.output == OutputKind::SharedObject;
   if (is_device_link_stub(evidence, refused)) {
-    fixes.push_back({"give the device link (nvcc -dlink, or nvcc's link itself) -Xcompiler -fPIC", {}, {}});
+    fixes.push_back({"give the device link (nvcc -dlink, or nvcc's link itself) -Xcompiler -fPIC"});
     return;
   }
   const bool by_nvcc = object.device.containers + object.device.linked_containers != 0;
   const char* flag = by_nvcc ? "-Xcompiler -fPIC" : shared ? "-fPIC" : "-fPIE or -fPIC";
   fixes.push_back(
       {fmt::format("{} with {} (CMake: POSITION_INDEPENDENT_CODE ON)", what_to_make_again(object), flag), {}, {}});
-  if (!shared && evidence.job.pie) fixes.push_back({"link with -no-pie", {}, {}});
+  if (!shared && evidence.job.pie) fixes.push_back({"link with -no-pie"});
 }
 
 std::vector<Fix> fixes_for(const Evidence& evidence, const RefusedRelocations& object) {
@@ -481,18 +469,16 @@ std::vector<Fix> fixes_for(const Evidence& evidence, const RefusedRelocations& o
                            ? fmt::format("give {} default visibility in the library", demangle(first.symbol))
                            : fmt::format("give {} a type and a size in the library (.type, .size), and link without "
                                          "-z nocopyreloc",
-                                         demangle(first.symbol)),
-                       {},
-                       {}});
+                                         demangle(first.symbol))});
       break;
     case RelocationProblem::Absolute:
-      fixes.push_back({"take the address from the global offset table (x@GOTPCREL), or from a word of data", {}, {}});
+      fixes.push_back({"take the address from the global offset table (x@GOTPCREL), or from a word of data"});
       break;
     case RelocationProblem::Unsupported:
       if (first.type == "R_RISCV_ALIGN")  // in the C library's start files too
-        fixes.push_back({"link with lld 15 or later, or with another linker", {}, {}});
+        fixes.push_back({"link with lld 15 or later, or with another linker"});
       else if (first.type.starts_with("R_PPC64_"))
-        fixes.push_back({"link with GNU ld, which knows it", {}, {}});
+        fixes.push_back({"link with GNU ld, which knows it"});
       break;
   }
   return fixes;
@@ -524,9 +510,7 @@ Finding finding_for(const Evidence& evidence, const RefusedRelocations& object) 
   return finding;
 }
 
-}  // namespace
-
-static std::vector<Finding> relocations_not_pic(const Evidence& evidence) {
+std::vector<Finding> relocations_not_pic(const Evidence& evidence) {
   const bool everything = evidence.resolution.judgement.duplicates == Judged::Yes;
   std::vector<Finding> findings;
   for (RefusedRelocations object : evidence.resolution.relocations) {
@@ -535,8 +519,6 @@ static std::vector<Finding> relocations_not_pic(const Evidence& evidence) {
   }
   return findings;
 }
-
-namespace {
 
 std::string message_for(const LinkJob& job, const Unresolved& name) {
   std::string message = demangle(name.symbol);
@@ -648,15 +630,14 @@ class LtoCheck {
   explicit LtoCheck(const Evidence& evidence) : evidence_(evidence), linker_(traits_of(evidence.job)) {}
 
   std::vector<Finding> run() {
-    for (std::uint32_t i = 0; i < evidence_.inputs.size(); ++i)
-      for (std::uint32_t o = 0; o < evidence_.inputs[i].objects.size(); ++o) look_at({i, o});
+    for (const ObjectId id : linked_objects(evidence_.inputs, evidence_.resolution)) look_at(id);
     return std::move(findings_);
   }
 
  private:
   void look_at(ObjectId id) {
     const ObjectFacts& object = evidence_.object(id);
-    if (object.lto.compiler == LtoCompiler::None || !evidence_.resolution.linked[id.input][id.object]) return;
+    if (object.lto.compiler == LtoCompiler::None) return;
     if (object.lto.fat && !object.origin.bytecode) return;  // its ordinary code is linked
     const Problem problem = object.lto.compiler == LtoCompiler::Gcc ? of_gcc(object) : of_llvm(object);
     if (problem.reason.empty() || !seen_.insert(object.origin.display()).second) return;
@@ -732,9 +713,8 @@ std::vector<Finding> not_read(const Evidence& evidence) {
 bool is_left_out(const InputFacts& archive, std::uint32_t member) {
   const ObjectFacts& object = archive.objects[member];
   if (!object.origin.bytecode || object.nested) return false;
-  const bool defines = std::ranges::any_of(object.symbols, [](const Symbol& symbol) {
-    return symbol.defined() && symbol.visibility != Visibility::Hidden && symbol.visibility != Visibility::Internal;
-  });
+  const bool defines = std::ranges::any_of(
+      object.symbols, [](const Symbol& symbol) { return symbol.defined() && !is_hidden(symbol.visibility); });
   return defines && std::ranges::none_of(archive.index, [&](const IndexEntry& entry) {
            return entry.object == member && archive.index_name(entry) != "__gnu_lto_slim";
          });
@@ -764,13 +744,6 @@ std::vector<Finding> not_indexed(const Evidence& evidence) {
   return findings;
 }
 
-Site redeclared_site(const Evidence& evidence, SymbolId id, Role role) {
-  const Symbol& symbol = evidence.symbol(id);
-  Site site = make_site(evidence, id, symbol.defined() ? role : Role::Reference);
-  site.notes.insert(site.notes.begin(), symbol.type == SymbolType::Function ? "a function" : "a variable");
-  return site;
-}
-
 std::vector<Finding> redeclared(const Evidence& evidence) {
   std::vector<Finding> findings;
   for (const Rejection& rejection : evidence.resolution.rejections) {
@@ -778,8 +751,7 @@ std::vector<Finding> redeclared(const Evidence& evidence) {
     Finding finding =
         make_finding(kLtoTypeMismatch, rejection.symbol,
                      demangle(rejection.symbol) + " is a function in one object and a variable in another");
-    finding.sites.push_back(redeclared_site(evidence, rejection.first, Role::Kept));
-    finding.sites.push_back(redeclared_site(evidence, rejection.other, Role::Rejected));
+    finding.sites = sites_by_type(evidence, rejection, SymbolType::Function, "a function", "a variable");
     findings.push_back(std::move(finding));
   }
   return findings;

@@ -109,8 +109,7 @@ std::vector<Finding> apply_rules(const Evidence& evidence, const std::vector<std
     for (const RuleCheck& check : family.checks) {
       if (scope == RuleScope::Objects && !check.about_objects) continue;
       if (check.only_for != nullptr && !runs(*check.only_for, enabled)) continue;
-      auto found = check.find(evidence);
-      findings.insert(findings.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
+      std::ranges::move(check.find(evidence), std::back_inserter(findings));
     }
   }
   merge_host_and_device(findings);
@@ -140,14 +139,29 @@ void note_suppliers(const Unresolved& name, Finding& finding) {
       finding.cause = {supplier.kind, supplier.text, supplier.about};
     else if (supplier.kind != "library-not-linked")  // its fix names it
       finding.notes.push_back(supplier.text);
-    if (!supplier.fix.empty()) finding.fixes.push_back({supplier.fix, {}, {}});
+    if (!supplier.fix.empty()) finding.fixes.push_back({supplier.fix});
   }
 }
 
+std::string some_of(const std::vector<std::string>& names, std::size_t most) {
+  if (names.size() <= most) return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{} and {} more", fmt::join(std::span(names).first(most), ", "), names.size() - most);
+}
+
+std::string some_symbols(const std::vector<std::string>& names, std::size_t most) {
+  std::vector<std::string> shown;
+  for (const std::string& name : names) shown.push_back(shown.size() < most ? demangle(name) : name);
+  return some_of(shown, most);
+}
+
+Site make_file_site(Origin origin, std::string note, Role role) {
+  Site site{.role = role, .origin = std::move(origin)};
+  if (!note.empty()) site.notes.push_back(std::move(note));
+  return site;
+}
+
 Site make_object_site(const Evidence& evidence, ObjectId id, Role role) {
-  Site site;
-  site.role = role;
-  site.origin = evidence.object(id).origin;
+  Site site = make_file_site(evidence.object(id).origin, {}, role);
   note_extraction(evidence, id, site);
   return site;
 }
@@ -155,10 +169,7 @@ Site make_object_site(const Evidence& evidence, ObjectId id, Role role) {
 Site make_site(const Evidence& evidence, SymbolId id, Role role) {
   const ObjectFacts& object = evidence.object(id.in);
   const Symbol& symbol = evidence.symbol(id);
-  Site site;
-  site.role = role;
-  site.id = id;
-  site.origin = object.origin;
+  Site site{.role = role, .id = id, .origin = object.origin};
   switch (symbol.placement) {
     case Placement::InSection:
       site.section = object.section_name(symbol);

@@ -132,11 +132,20 @@ void sort_findings(std::vector<Finding>& findings);
 /// A finding about `symbol` with the rule's own severity and no sites yet.
 Finding make_finding(const Rule& rule, std::string_view symbol, std::string message);
 
+/// A file or member; `note`: empty for none.
+Site make_file_site(Origin origin, std::string note = {}, Role role = Role::Candidate);
+
 /// An object, and why its member takes part in the link.
 Site make_object_site(const Evidence& evidence, ObjectId id, Role role);
 
 /// The site of a definition, its place still unknown, and why its member takes part in the link.
 Site make_site(const Evidence& evidence, SymbolId id, Role role);
+
+/// "a, b, c and 5 more": the first `most` of them.
+std::string some_of(const std::vector<std::string>& names, std::size_t most);
+
+/// The same of symbols, demangled.
+std::string some_symbols(const std::vector<std::string>& names, std::size_t most);
 
 /// Who would define it, and what to write: the cause, the fixes and the notes of a finding about it.
 void note_suppliers(const Unresolved& name, Finding& finding);
@@ -150,9 +159,6 @@ std::vector<std::string_view> symbol_names(const std::vector<Evidence>& links);
 /// Those of them that `spelling` may mean, and those near it: see elfaudit/symbol_report.hpp.
 std::vector<std::string> names_spelled(const std::vector<std::string_view>& names, std::string_view spelling);
 std::vector<std::string> names_near(const std::vector<std::string_view>& names, std::string_view spelling);
-
-/// Who mentions it in device code, in link order.
-std::vector<SymbolUse> device_mentions(const Evidence& evidence, std::string_view symbol);
 
 /// Why a definition ended so, for people; empty for references.
 std::string reason_of(SymbolResolution resolved_as);

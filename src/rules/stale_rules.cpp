@@ -29,12 +29,6 @@ constexpr Rule kUntrackedHeader{
 constexpr std::size_t kMostNamed = 8;
 constexpr std::size_t kMostMoved = 4;
 
-std::string some_files(const std::vector<std::string>& names) {
-  if (names.size() <= kMostNamed) return fmt::format("{}", fmt::join(names, ", "));
-  return fmt::format("{} and {} more", fmt::join(names.begin(), names.begin() + kMostNamed, ", "),
-                     names.size() - kMostNamed);
-}
-
 /// Objects with the same files are one finding: a header that changed is one story, however many include it.
 using Key = std::tuple<std::vector<std::string>, std::vector<std::string>, std::vector<std::string>>;
 using Alike = std::vector<const StaleObject*>;
@@ -69,16 +63,13 @@ Finding stale(const Alike& group) {
   const StaleObject& first = *group.front();
   Finding finding = make_finding(kStaleObject, {}, message_of(first, group.size()));
   for (const StaleObject* object : group) {
-    Site site;
-    site.role = Role::Candidate;
-    site.origin = object->origin;
-    if (!object->copied_from.empty()) site.notes.push_back("a copy of " + object->copied_from);
-    site.notes.push_back("by " + object->listed_in);
-    finding.sites.push_back(std::move(site));
+    finding.sites.push_back(make_file_site(
+        object->origin, object->copied_from.empty() ? std::string() : "a copy of " + object->copied_from));
+    finding.sites.back().notes.push_back("by " + object->listed_in);
   }
-  if (first.newer.size() > 1) finding.notes.push_back("newer: " + some_files(first.newer));
+  if (first.newer.size() > 1) finding.notes.push_back("newer: " + some_of(first.newer, kMostNamed));
   if (!first.missing.empty() && (!first.newer.empty() || first.missing.size() > 1))
-    finding.notes.push_back("gone: " + some_files(first.missing));
+    finding.notes.push_back("gone: " + some_of(first.missing, kMostNamed));
   note_moved(first, finding);
   if (first.untracked.empty())
     finding.notes.push_back("the build tracks these files: " +
@@ -87,7 +78,7 @@ Finding stale(const Alike& group) {
     finding.notes.push_back(fmt::format(
         "no depfile or ninja log lists {}: the build won't recompile it when they change; write depfiles (-MMD "
         "-MF) or list the headers in the rule that makes the object",
-        some_files(first.untracked)));
+        some_of(first.untracked, kMostNamed)));
   return finding;
 }
 
@@ -101,13 +92,9 @@ Finding stale_archive(const StaleLibrary& archive) {
                                                       older ? "is older than" : "differs from", first.object)
                                         : fmt::format("{} {} {} of the objects it was made from", archive.origin.path,
                                                       older ? "is older than" : "differs from", n));
-  for (const StaleMember& member : archive.members) {
-    Site site;
-    site.role = Role::Candidate;
-    site.origin = member.origin;
-    site.notes.push_back(fmt::format("{} {}", member.object, member.older ? "is newer, and differs" : "differs"));
-    finding.sites.push_back(std::move(site));
-  }
+  for (const StaleMember& member : archive.members)
+    finding.sites.push_back(make_file_site(
+        member.origin, fmt::format("{} {}", member.object, member.older ? "is newer, and differs" : "differs")));
   finding.notes.push_back(fmt::format("what is linked is the member, not the object: run {}", archive.again));
   return finding;
 }
@@ -119,11 +106,8 @@ Finding stale(const StaleLibrary& library) {
                    fmt::format("{} is older than {}", library.origin.display(),
                                library.newer.size() == 1 ? library.newer.front()
                                                          : fmt::format("{} of its objects", library.newer.size())));
-  Site site;
-  site.role = Role::Candidate;
-  site.origin = library.origin;
-  finding.sites.push_back(std::move(site));
-  if (library.newer.size() > 1) finding.notes.push_back("newer: " + some_files(library.newer));
+  finding.sites = {make_file_site(library.origin)};
+  if (library.newer.size() > 1) finding.notes.push_back("newer: " + some_of(library.newer, kMostNamed));
   finding.notes.emplace_back("it defines all that they export, and was not relinked since they were compiled");
   return finding;
 }
@@ -148,16 +132,11 @@ static std::vector<Finding> untracked_headers(const Evidence& evidence) {
   for (const auto& [headers, group] : groups) {
     Finding finding =
         make_finding(kUntrackedHeader, {},
-                     fmt::format("nothing tracks {}: {} not recompiled when {} changes", some_files(headers),
+                     fmt::format("nothing tracks {}: {} not recompiled when {} changes", some_of(headers, kMostNamed),
                                  group.size() == 1 ? group.front()->origin.display() + " is"
                                                    : fmt::format("{} objects are", group.size()),
                                  headers.size() == 1 ? "it" : "one of them"));
-    for (const StaleObject* object : group) {
-      Site site;
-      site.role = Role::Candidate;
-      site.origin = object->origin;
-      finding.sites.push_back(std::move(site));
-    }
+    for (const StaleObject* object : group) finding.sites.push_back(make_file_site(object->origin));
     findings.push_back(std::move(finding));
   }
   return findings;

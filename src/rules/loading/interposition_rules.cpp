@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "elfaudit/error.hpp"
+#include "resolve/linked_objects.hpp"
 #include "rules/loading/loaded.hpp"
 #include "support/name_hash.hpp"
 #include "support/path.hpp"
@@ -58,9 +59,7 @@ bool is_made_to_be_replaced(std::string_view name) {
                                                    "valloc",       "pvalloc",  "aligned_alloc", "malloc_usable_size",
                                                    "mallopt",      "mallinfo", "mallinfo2",     "malloc_trim",
                                                    "malloc_stats", "main",     "_init",         "_fini"};
-  for (const std::string_view start : {"__", "_Znw", "_Zna", "_Zdl", "_Zda"})
-    if (name.starts_with(start)) return true;
-  return names.count(name) != 0;
+  return starts_with_any(name, {"__", "_Znw", "_Zna", "_Zdl", "_Zda"}) || names.contains(name);
 }
 
 /// 1.
@@ -87,11 +86,7 @@ void keep_looked_up(const Evidence& evidence, const ObjectFacts& object, std::ve
 }
 
 std::string words(const std::set<std::string>& symbols) {
-  std::vector<std::string> shown;
-  for (const std::string& symbol : symbols)
-    if (shown.size() < kMostNames) shown.push_back(demangle(symbol));
-  const std::size_t more = symbols.size() - shown.size();
-  return fmt::format("{}{}", fmt::join(shown, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
+  return some_symbols({symbols.begin(), symbols.end()}, kMostNames);
 }
 
 /// `second` calls itself what `first` replaces: without its sites.
@@ -106,7 +101,7 @@ Finding interposed(std::string_view first, std::string_view second, const std::s
                    one ? "it" : "them", first),
        {},
        {}});
-  finding.fixes.push_back({fmt::format("link {} with -Wl,-Bsymbolic-functions", second), {}, {}});
+  finding.fixes.push_back({fmt::format("link {} with -Wl,-Bsymbolic-functions", second)});
   return finding;
 }
 
@@ -258,22 +253,18 @@ class LinkInterpositions {
   std::vector<Finding> run() {
     const LinkJob& job = evidence_.job;
     if (!job.scope.command || job.output != OutputKind::Executable) return {};
-    each_object(ObjectKind::Relocatable, [&](ObjectId id) { collect(id); });
+    std::vector<ObjectId> objects = linked_objects(evidence_.inputs, evidence_.resolution);
+    std::erase_if(objects, [&](ObjectId id) { return is_of_system(evidence_.inputs[id.input].path); });
+    for (const ObjectId id : objects)
+      if (evidence_.object(id).kind == ObjectKind::Relocatable) collect(id);
     std::vector<Finding> findings;
-    each_object(ObjectKind::SharedObject, [&](ObjectId id) {
-      if (std::optional<Finding> found = look_at(id)) findings.push_back(*std::move(found));
-    });
+    for (const ObjectId id : objects)
+      if (evidence_.object(id).kind == ObjectKind::SharedObject)
+        if (std::optional<Finding> found = look_at(id)) findings.push_back(*std::move(found));
     return findings;
   }
 
  private:
-  template <class Visit>
-  void each_object(ObjectKind kind, const Visit& visit) const {
-    for (std::uint32_t i = 0; i < evidence_.inputs.size(); ++i)
-      for (std::uint32_t o = 0; o < evidence_.inputs[i].objects.size() && !is_of_system(evidence_.inputs[i].path); ++o)
-        if (evidence_.resolution.linked[i][o] && evidence_.inputs[i].objects[o].kind == kind) visit(ObjectId{i, o});
-  }
-
   void collect(ObjectId id) {
     const ObjectFacts& object = evidence_.object(id);
     for (std::uint32_t s = 0; s < object.symbols.size(); ++s)
@@ -307,8 +298,7 @@ class LinkInterpositions {
 
 std::vector<Finding> interposed_definitions(const Evidence& evidence) {
   std::vector<Finding> findings = Interpositions(evidence).run();
-  std::vector<Finding> of_link = LinkInterpositions(evidence).run();
-  findings.insert(findings.end(), std::make_move_iterator(of_link.begin()), std::make_move_iterator(of_link.end()));
+  std::ranges::move(LinkInterpositions(evidence).run(), std::back_inserter(findings));
   return findings;
 }
 

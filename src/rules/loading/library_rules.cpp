@@ -22,6 +22,7 @@
 #include "load/load_closure.hpp"
 #include "rules/loading/loaded.hpp"
 #include "support/path.hpp"
+#include "support/strings.hpp"
 
 namespace elfaudit {
 
@@ -80,8 +81,6 @@ std::string package_with(const std::string& soname, const std::string& cuda_majo
   return {};
 }
 
-}  // namespace
-
 // --- version-unmet: a symbol version that the library which is found does not define. glibc's loader checks every
 // version of every file before it starts a program (elf/dl-version.c):
 //  1. The file of a version must be one that is loaded: the loader ends in an assertion else.
@@ -89,8 +88,6 @@ std::string package_with(const std::string& soname, const std::string& cuda_majo
 //     none either, ends in an assertion once a symbol of a version is found in it (elf/dl-lookup.c, check_match).
 //  3. A version that is missing ends the start, unless it is marked weak.
 // musl's loader has no such check.
-
-namespace {
 
 /// All that one file needs of one library and doesn't get, in all closures.
 struct Unmet {
@@ -148,7 +145,7 @@ class VersionCheck {
     for (const Symbol& symbol : asker.symbols)
       if (!symbol.defined() && asker.text(symbol.version) == version) wanted.insert(asker.name(symbol));
     return std::ranges::any_of(library.symbols, [&](const Symbol& symbol) {
-      return symbol.defined() && wanted.count(library.name(symbol)) != 0;
+      return symbol.defined() && wanted.contains(library.name(symbol));
     });
   }
 
@@ -169,14 +166,11 @@ class VersionCheck {
   /// Some of the symbols that need a version which isn't there.
   static std::string symbols_of(const ObjectFacts& object, const std::set<std::string>& versions) {
     constexpr std::size_t kMost = 5;
-    std::vector<std::string_view> names;
-    std::size_t count = 0;
-    for (const Symbol& symbol : object.symbols) {
-      if (symbol.defined() || versions.count(std::string(object.text(symbol.version))) == 0) continue;
-      if (++count <= kMost) names.push_back(object.name(symbol));
-    }
-    if (count == 0) return {};
-    return fmt::format("{}{}", fmt::join(names, ", "), count > kMost ? fmt::format(" and {} more", count - kMost) : "");
+    std::vector<std::string> names;
+    for (const Symbol& symbol : object.symbols)
+      if (!symbol.defined() && versions.contains(std::string(object.text(symbol.version))))
+        names.emplace_back(object.name(symbol));
+    return some_of(names, kMost);
   }
 
   Finding finding(const Unmet& unmet) const {
@@ -217,40 +211,30 @@ class VersionCheck {
   static void suggest(Finding& finding, const Unmet& unmet, const std::string& asker, const std::string& library) {
     const std::string& newest = *unmet.versions.rbegin();
     if (newest.starts_with("GLIBC_"))
-      finding.fixes.push_back({fmt::format("build {} on a system whose glibc is not newer than the one it runs on, or "
-                                           "run it where glibc is {} or later",
-                                           asker, newest.substr(6)),
-                               {},
-                               {}});
+      finding.fixes.push_back(
+          {fmt::format("build {} on a system whose glibc is not newer than the one it runs on, or "
+                       "run it where glibc is {} or later",
+                       asker, newest.substr(6))});
     else
       finding.fixes.push_back({fmt::format("let {} find a {} that defines {}, by -rpath or LD_LIBRARY_PATH, before {}",
-                                           asker, unmet.file, newest, library),
-                               {},
-                               {}});
+                                           asker, unmet.file, newest, library)});
   }
 
   const Evidence& evidence_;
   std::map<std::tuple<std::string, std::string, std::string>, Unmet> unmet_;
 };
 
-}  // namespace
-
-static std::vector<Finding> unmet_versions(const Evidence& evidence) { return VersionCheck(evidence).run(); }
+std::vector<Finding> unmet_versions(const Evidence& evidence) { return VersionCheck(evidence).run(); }
 
 // --- needed-unused: a library that is loaded and that nothing uses. A library counts as used when anything at all
 // could make it so: one of its names answers to a reference of the file, even a weak one or one that an earlier library
 // answers first; a version is needed from it; another library that doesn't name it needs its symbols; or it is how one
 // of these comes to be loaded.
 
-namespace {
-
 /// What compilers put on every link by themselves: there is no -l to drop.
 bool is_added_by_driver(const std::string& name) {
-  constexpr std::array<std::string_view, 12> kNames = {"libc.",       "libm.",    "libgcc_s.",  "libstdc++.",
-                                                       "libpthread.", "libdl.",   "librt.",     "ld-",
-                                                       "libc++.",     "libmvec.", "libatomic.", "linux-vdso."};
-  const std::string file = std::filesystem::path(name).filename().string();
-  return std::ranges::any_of(kNames, [&](std::string_view n) { return file.starts_with(n); });
+  return starts_with_any(base_name(name), {"libc.", "libm.", "libgcc_s.", "libstdc++.", "libpthread.", "libdl.",
+                                           "librt.", "ld-", "libc++.", "libmvec.", "libatomic.", "linux-vdso."});
 }
 
 class Uses {
@@ -292,7 +276,7 @@ class Uses {
       const std::set<std::uint32_t> own = reachable(image_, asker);
       for (const Symbol* reference : needed_symbols(*image_.loaded[asker], false)) {
         const std::uint32_t by = definitions_.first(image_, *image_.loaded[asker], *reference);
-        if (by != kNone && own.count(by) == 0) used_.insert(by);
+        if (by != kNone && !own.contains(by)) used_.insert(by);
       }
     }
   }
@@ -304,7 +288,7 @@ class Uses {
 
   bool reaches_use(std::uint32_t library) const {
     const std::set<std::uint32_t> mine = reachable(image_, library);
-    return std::ranges::any_of(used_, [&](std::uint32_t used) { return mine.count(used) != 0; });
+    return std::ranges::any_of(used_, [&](std::uint32_t used) { return mine.contains(used); });
   }
 
   const Image& image_;
@@ -335,9 +319,7 @@ Finding unused_by(const Image& image, const std::vector<const NeededLibrary*>& u
   for (const NeededLibrary* needed : unused)
     finding.sites.push_back(loaded_site(image, needed->library, Role::Candidate));
   finding.fixes.push_back({fmt::format("leave {} out of the link of {}, or put -Wl,--as-needed before {}",
-                                       fmt::join(options, " "), name, unused.size() == 1 ? "it" : "them"),
-                           {},
-                           {}});
+                                       fmt::join(options, " "), name, unused.size() == 1 ? "it" : "them")});
   return finding;
 }
 
@@ -384,7 +366,7 @@ std::string why_unsafe(const Evidence& evidence, const Image& image, const std::
   if (directory.starts_with("$ORIGIN") || directory.starts_with("${ORIGIN}")) return {};
   if (!directory.starts_with('/') && !directory.starts_with('$'))
     return "is relative: it depends on where the program is started";
-  if (evidence.libraries != nullptr && evidence.libraries->writable_by_all.count(directory) != 0)
+  if (evidence.libraries != nullptr && evidence.libraries->writable_by_all.contains(directory))
     return "is a directory that any user can write to";
   if (std::string why = kind_of_work_directory(fs::path(directory).lexically_normal().string()); !why.empty())
     return why;
@@ -404,11 +386,10 @@ static std::vector<Finding> unsafe_runpaths(const Evidence& evidence) {
       Finding finding =
           make_finding(kRunpathUnsafe, {}, fmt::format("'{}' in the {} of {} {}", directory, tag, name, why));
       finding.sites.push_back(loaded_site(image, 0, Role::Candidate));
-      finding.fixes.push_back({fmt::format("link it with -Wl,-rpath,'$ORIGIN/...' in place of -rpath {}, or patchelf "
-                                           "--set-rpath it; CMake does so with CMAKE_INSTALL_RPATH when it installs",
-                                           directory.empty() ? "''" : directory),
-                               {},
-                               {}});
+      finding.fixes.push_back(
+          {fmt::format("link it with -Wl,-rpath,'$ORIGIN/...' in place of -rpath {}, or patchelf "
+                       "--set-rpath it; CMake does so with CMAKE_INSTALL_RPATH when it installs",
+                       directory.empty() ? "''" : directory)});
       findings.push_back(std::move(finding));
     }
   }
@@ -441,7 +422,7 @@ std::string folder_of(const std::string& path) { return fs::path(path).parent_pa
 bool is_common(const std::string& part) {
   static const std::set<std::string> names = {"/",    "usr",     "local", "opt", "bin",
                                               "sbin", "libexec", "home",  "tmp", "var"};
-  return names.count(part) != 0 || part.starts_with("lib") || part.ends_with("-linux-gnu");
+  return names.contains(part) || part.starts_with("lib") || part.ends_with("-linux-gnu");
 }
 
 /// As /usr/lib/jvm/java-17/lib: both files are in one tree of a program's own.
@@ -500,17 +481,9 @@ class NotFound {
 
   Finding finding(Host host, const Hosted& hosted) const {
     const std::vector<std::string> askers(hosted.askers.begin(), hosted.askers.end());
-    std::string from;
-    switch (host) {
-      case Host::Torch:
-        from = "loaded by import torch";
-        break;
-      case Host::Python:
-        from = "loaded by an interpreter that is linked with it";
-        break;
-      default:
-        from = "provided by the NVIDIA driver";
-    }
+    std::string from = host == Host::Torch    ? "loaded by import torch"
+                       : host == Host::Python ? "loaded by an interpreter that is linked with it"
+                                              : "provided by the NVIDIA driver";
     if (!hosted.folders.empty()) from += fmt::format(" (found in {})", fmt::join(hosted.folders, ", "));
     Finding finding =
         make_finding(kNeededNotFound, {},
@@ -615,15 +588,13 @@ class NotFound {
   void suggest(Finding& finding, const Missing& missing, const std::string& asker,
                const std::vector<Whereabouts>& exact) const {
     for (const Whereabouts& place : exact) {
-      finding.sites.push_back({});
-      finding.sites.back().role = Role::Candidate;
-      finding.sites.back().origin.path = display_path(place.path, working_directory());
+      finding.sites.push_back(make_file_site({.path = display_path(place.path, working_directory())}));
       if (finding.sites.size() > 4) break;
     }
     if (!exact.empty()) suggest_search(finding, missing, asker, exact.front());
     if (!exact.empty()) return;
     if (const std::string package = package_with(missing.needed->name, cuda_major_of(missing)); !package.empty())
-      finding.fixes.push_back({"install " + package, {}, {}});
+      finding.fixes.push_back({"install " + package});
     if (const std::vector<Whereabouts> other = places(missing, false); !other.empty())
       finding.notes.push_back("another version exists: " + other.front().path);
   }
@@ -636,11 +607,11 @@ class NotFound {
     const bool unsafe = !place.entry.empty() || !why_unsafe(evidence_, *missing.image, folder).empty();
     if (rpath.empty() && !unsafe) rpath = folder;
     if (!rpath.empty()) {
-      finding.fixes.push_back({fmt::format("link {} with -Wl,-rpath,'{}'", asker, rpath), {}, {}});
-      finding.fixes.push_back({fmt::format("patchelf --add-rpath '{}' {}", rpath, asker), {}, {}});
+      finding.fixes.push_back({fmt::format("link {} with -Wl,-rpath,'{}'", asker, rpath)});
+      finding.fixes.push_back({fmt::format("patchelf --add-rpath '{}' {}", rpath, asker)});
     }
     if (rpath == folder)
-      finding.fixes.push_back({fmt::format("name {} in a file of /etc/ld.so.conf.d and run ldconfig", folder), {}, {}});
+      finding.fixes.push_back({fmt::format("name {} in a file of /etc/ld.so.conf.d and run ldconfig", folder)});
     if (rpath.empty() && place.entry.empty() && !is_of_wheel(missing))
       finding.fixes.push_back(
           {fmt::format("run it with LD_LIBRARY_PATH={}, or install the library in a directory that is searched",
@@ -683,12 +654,6 @@ class NotFound {
     return site.empty() ? fs::path() : fs::path(path.substr(site.size()));
   }
 
-  static std::string site_packages_of(const std::string& path) {
-    for (const std::string_view folder : {"/site-packages/", "/dist-packages/"})
-      if (const std::size_t at = path.rfind(folder); at != std::string::npos) return path.substr(0, at + folder.size());
-    return {};
-  }
-
   bool are_in_one_directory(const std::string& a, const std::string& b) const {
     return std::ranges::any_of(evidence_.packages, [&](const Package& package) {
       if (package.kind != PackageKind::Directory) return false;
@@ -718,8 +683,7 @@ class NotFound {
 
 static std::vector<Finding> needed_libraries(const Evidence& evidence) {
   std::vector<Finding> findings = NotFound(evidence).run();
-  std::vector<Finding> unused = unused_libraries(evidence);
-  findings.insert(findings.end(), std::make_move_iterator(unused.begin()), std::make_move_iterator(unused.end()));
+  std::ranges::move(unused_libraries(evidence), std::back_inserter(findings));
   return findings;
 }
 

@@ -33,13 +33,9 @@ constexpr Rule kRuntimeDuplicated{.id = "runtime-duplicated",
                                   .severity = Severity::Warning,
                                   .summary = "one library is loaded twice: two versions, two files or two kinds"};
 
-}  // namespace
-
 // --- split-state, over what is loaded: a variable that two files of one process define, where one of them uses its own
 // copy. What is written to one is not read from the other, and no linker or loader says so. nvcc -rdc=true makes the
 // host variable behind a __constant__ hidden; g++ makes the same declaration a definition that everybody sees.
-
-namespace {
 
 bool is_writable(std::string_view section) {
   for (const std::string_view name : {".data", ".bss", ".tdata", ".tbss", ".ldata", ".lbss"})
@@ -60,16 +56,12 @@ bool is_shared_variable(const ObjectFacts& object, const Symbol& symbol) {
 /// libgcov.a, crtbegin*.o and of LLVM's libclang_rt.{builtins,profile,safestack,xray,ubsan_standalone}; those for
 /// aarch64's and RISC-V's features are from later versions of both.
 bool is_of_the_compiler(std::string_view name) {
-  for (const std::string_view one :
-       {"__cpu_model", "__cpu_features2", "__aarch64_have_lse_atomics", "__aarch64_cpu_features",
-        "__riscv_feature_bits", "__riscv_vendor_feature_bits", "__riscv_cpu_model", "__libat_feat1", "__dso_handle",
-        "__TMC_END__", "__CTOR_LIST__", "__DTOR_LIST__", "__clz_tab", "__popcount_tab", "_IO_stdin_used",
-        "reset_fn_list", "writeout_fn_list"})
-    if (name == one) return true;
-  for (const std::string_view start : {"__morestack_", "__bid_", "__gcov_", "__llvm_profile_", "__llvm_prf_", "lprof",
-                                       "__safestack_", "XRay", "__xray_", "_ZN11__sanitizer", "_ZN7__ubsan"})
-    if (name.starts_with(start)) return true;
-  return false;
+  return is_among(name, {"__cpu_model", "__cpu_features2", "__aarch64_have_lse_atomics", "__aarch64_cpu_features",
+                         "__riscv_feature_bits", "__riscv_vendor_feature_bits", "__riscv_cpu_model", "__libat_feat1",
+                         "__dso_handle", "__TMC_END__", "__CTOR_LIST__", "__DTOR_LIST__", "__clz_tab", "__popcount_tab",
+                         "_IO_stdin_used", "reset_fn_list", "writeout_fn_list"}) ||
+         starts_with_any(name, {"__morestack_", "__bid_", "__gcov_", "__llvm_profile_", "__llvm_prf_", "lprof",
+                                "__safestack_", "XRay", "__xray_", "_ZN11__sanitizer", "_ZN7__ubsan"});
 }
 
 struct Copy {
@@ -131,8 +123,7 @@ class SplitStates {
       if (other.library == owner || other.symbol->size != own.size) continue;
       const std::string other_name = loaded_name(image, other.library);
       const std::string own_name = loaded_name(image, owner);
-      if (findings_.count({own.name, own_name, other_name}) != 0 ||
-          findings_.count({own.name, other_name, own_name}) != 0)
+      if (findings_.contains({own.name, own_name, other_name}) || findings_.contains({own.name, other_name, own_name}))
         continue;
       findings_.emplace(std::tuple(own.name, own_name, other_name), finding(image, owner, own, why, other));
     }
@@ -175,9 +166,7 @@ class SplitStates {
   std::map<std::tuple<std::string, std::string, std::string>, Finding> findings_;
 };
 
-}  // namespace
-
-static std::vector<Finding> split_loaded_states(const Evidence& evidence) { return SplitStates(evidence).run(); }
+std::vector<Finding> split_loaded_states(const Evidence& evidence) { return SplitStates(evidence).run(); }
 
 // --- undefined-symbol, over what is loaded: names that nothing in a closure defines, as glibc looks them up.
 //  1. A versioned symbol belongs to the library that .gnu.version_r names. That library is loaded, and neither it nor
@@ -191,27 +180,14 @@ static std::vector<Finding> split_loaded_states(const Evidence& evidence) { retu
 //     that was given.
 // Weak references may stay undefined. A version that the library lacks altogether is reported by version-unmet.
 
-namespace {
-
 constexpr std::size_t kMostInNote = 8;  // of one note
 
-bool is_c_library(std::string_view name) {
-  return name.starts_with("libc.so") || name.starts_with("libc.musl-") || name.starts_with("ld-");
-}
+bool is_c_library(std::string_view name) { return starts_with_any(name, {"libc.so", "libc.musl-", "ld-"}); }
 
 std::string with_version(const ObjectFacts& object, const Symbol& symbol) {
   std::string name(object.name(symbol));
   if (!symbol.version.empty()) name += "@" + std::string(object.text(symbol.version));
   return name;
-}
-
-/// "a, b, c and 5 more", demangled.
-std::string some_symbols(const std::vector<std::string>& names) {
-  std::vector<std::string> shown;
-  for (const std::string& name : names)
-    if (shown.size() < kMostInNote) shown.push_back(demangle(name));
-  const std::size_t more = names.size() - shown.size();
-  return fmt::format("{}{}", fmt::join(shown, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
 }
 
 /// A name that one file of a closure needs and nothing in it defines.
@@ -249,16 +225,17 @@ class ClosureSymbols {
     const std::set<std::uint32_t> loaded_before = of_the_host(image);
     std::vector<Unanswered> left;
     for (std::uint32_t i = 0; i < image.loaded.size(); ++i) {
-      if (image.loaded[i] == nullptr || loaded_before.count(i) != 0) continue;
+      if (image.loaded[i] == nullptr || loaded_before.contains(i)) continue;
       for (const Symbol* symbol : definitions_.unanswered(image, i))
         if (const auto [file, library] = owner_of(image, names, i, *symbol); library != kNone)
           add_lacking(image, i, file, library, *symbol);
         else
           left.push_back({i, symbol});
     }
-    if (is_program(image))
-      check_program(image, left);
-    else if (is_python_module(*image.object))
+    if (is_program(image) && closure_is_known(image))
+      for (const Unanswered& one : left) add_error(image, one.asker, *one.symbol);
+    if (is_program(image)) return;
+    if (is_python_module(*image.object))
       check_module(image, left);
     else if (closure_is_known(image))
       check_library(image, left);
@@ -269,7 +246,7 @@ class ClosureSymbols {
     std::set<std::uint32_t> libraries;
     for (const LoadedLibrary& library : image.closure.libraries)
       for (const NeededLibrary& needed : library.needed)
-        if (needed.found_by == FoundBy::LoadedBefore && libraries.count(needed.library) == 0)
+        if (needed.found_by == FoundBy::LoadedBefore && !libraries.contains(needed.library))
           libraries.merge(reachable(image, needed.library));
     return libraries;
   }
@@ -333,7 +310,7 @@ class ClosureSymbols {
                               ? "does not define it"
                               : fmt::format("defines {} without that symbol: another version of the library", version))
             : fmt::format("{} needs {} symbols of {} that {} does not define: {}", asker, names.size(), lacking.file,
-                          library, some_symbols(names)));
+                          library, some_symbols(names, kMostInNote)));
     add_symbols(finding, names, object, lacking.symbols);
     finding.sites.push_back(loaded_site(image, lacking.asker, Role::Reference));
     if (!lacking.images.empty()) finding.sites.back().notes.push_back("loaded by " + loaded_by(lacking.images));
@@ -341,12 +318,11 @@ class ClosureSymbols {
     if (const std::uint32_t by = image.closure.libraries[lacking.library].needed_by; by != lacking.asker)
       finding.sites.back().notes.push_back("found for " + short_name(image, by == kNone ? 0 : by));
     note_lookup(finding, object, lacking.symbols);
-    finding.fixes.push_back({fmt::format("let {} find the {} that it was linked with, before {}: by -rpath, "
-                                         "LD_LIBRARY_PATH, or the package in the version that it was built against",
-                                         asker, lacking.file, library),
-                             {},
-                             {}});
-    finding.fixes.push_back({fmt::format("build {} against {}", asker, library), {}, {}});
+    finding.fixes.push_back(
+        {fmt::format("let {} find the {} that it was linked with, before {}: by -rpath, "
+                     "LD_LIBRARY_PATH, or the package in the version that it was built against",
+                     asker, lacking.file, library)});
+    finding.fixes.push_back({fmt::format("build {} against {}", asker, library)});
     return finding;
   }
 
@@ -376,11 +352,6 @@ class ClosureSymbols {
       finding.notes.push_back(
           "looked up at the first call: the call ends the process, and loading fails with LD_BIND_NOW=1 or RTLD_NOW, "
           "which Python's import uses");
-  }
-
-  void check_program(const Image& image, const std::vector<Unanswered>& left) {
-    if (!closure_is_known(image)) return;
-    for (const Unanswered& one : left) add_error(image, one.asker, *one.symbol);
   }
 
   void add_error(const Image& image, std::uint32_t asker, const Symbol& reference) {
@@ -467,7 +438,7 @@ class ClosureSymbols {
                     sure ? ": the import fails" : ""));
     if (!one) {
       finding.symbols = names;
-      finding.notes.push_back(some_symbols(names));
+      finding.notes.push_back(some_symbols(names, kMostInNote));
     }
     finding.sites.push_back(loaded_site(image, asker, Role::Reference));
     if (asker != 0) finding.sites.back().notes.push_back("loaded by " + module);
@@ -516,7 +487,7 @@ class ClosureSymbols {
                                  short_name(image, 0), names.size(), names.size() == 1 ? "symbol" : "symbols"));
     finding.severity = Severity::Note;
     finding.sites.push_back(loaded_site(image, 0, Role::Reference));
-    finding.notes.push_back(some_symbols(names));
+    finding.notes.push_back(some_symbols(names, kMostInNote));
     for (const std::string& name : names) finding.symbols.push_back(name.substr(0, name.find('@')));
     findings_.push_back(std::move(finding));
   }
@@ -528,11 +499,7 @@ class ClosureSymbols {
   std::vector<Finding> findings_;
 };
 
-}  // namespace
-
-static std::vector<Finding> unloadable_symbols(const Evidence& evidence) { return ClosureSymbols(evidence).run(); }
-
-namespace {
+std::vector<Finding> unloadable_symbols(const Evidence& evidence) { return ClosureSymbols(evidence).run(); }
 
 constexpr std::size_t kFewestShared = 8;  // names that distinguish a copy of a library from a helper it was made from
 constexpr std::size_t kLeastPart = 3;     // a third of what the library exports
@@ -574,10 +541,7 @@ bool is_open_mp(const ObjectFacts& object, const std::vector<KeptLocal>* kept) {
 
 /// glibc is one library in several files, and each knows the others.
 bool is_of_the_c_library(const std::string& name) {
-  for (const std::string_view part :
-       {"libc.", "libpthread.", "libdl.", "librt.", "libm.", "ld-", "libgcc_s.", "libresolv."})
-    if (name.starts_with(part)) return true;
-  return false;
+  return starts_with_any(name, {"libc.", "libpthread.", "libdl.", "librt.", "libm.", "ld-", "libgcc_s.", "libresolv."});
 }
 
 class DuplicatedRuntimes {
@@ -623,7 +587,7 @@ class DuplicatedRuntimes {
       if (library != 0)
         found.finding.sites.back().notes.push_back("needed by " + loaded_name(image, by == kNone ? 0 : by));
     }
-    found.finding.fixes.push_back({fix, {}, {}});
+    found.finding.fixes.push_back({fix});
   }
 
   Finding one_name(const NameOfTwo& name) {
@@ -654,9 +618,7 @@ class DuplicatedRuntimes {
 
   static void add_site(Finding& finding, const Image& image, std::uint32_t library) {
     finding.sites.push_back(loaded_site(image, library, Role::Kept));
-    const std::uint32_t by = image.closure.libraries[library].needed_by;
-    finding.sites.back().notes.push_back(library == 0 ? "given"
-                                                      : "needed by " + short_name(image, by == kNone ? 0 : by));
+    finding.sites.back().notes.push_back(library == 0 ? "given" : "needed by " + needer(image, library));
   }
 
   /// What `image` gets from `own` alone, and would not get from the library that another one gets under the same name.
@@ -676,12 +638,8 @@ class DuplicatedRuntimes {
     if (lost.empty()) return;
     finding.severity = Severity::Error;
     finding.symbols.insert(finding.symbols.end(), lost.begin(), lost.end());
-    std::vector<std::string> names;
-    for (const std::string& name : lost)
-      if (names.size() < kMost) names.push_back(demangle(name));
-    finding.notes.push_back(fmt::format("where {} is loaded first, {} lacks {}{}", short_name(other, instead), asker,
-                                        fmt::join(names, ", "),
-                                        lost.size() > kMost ? fmt::format(" and {} more", lost.size() - kMost) : ""));
+    finding.notes.push_back(fmt::format("where {} is loaded first, {} lacks {}", short_name(other, instead), asker,
+                                        some_symbols({lost.begin(), lost.end()}, kMost)));
   }
 
   void by_name(const Image& image) {
@@ -761,7 +719,7 @@ class DuplicatedRuntimes {
   void compare(const Image& image, std::uint32_t owner, const std::vector<KeptLocal>& kept, std::uint32_t library) {
     const auto& exported = exports(*image.loaded[library]);
     const auto shared = static_cast<std::size_t>(
-        std::ranges::count_if(kept, [&](const KeptLocal& local) { return exported.count(local.name) != 0; }));
+        std::ranges::count_if(kept, [&](const KeptLocal& local) { return exported.contains(local.name); }));
     if (shared < kFewestShared || shared * kLeastPart < exported.size()) return;
     add(image, owner, library, {owner, library},
         fmt::format("{} contains a copy of {}, which is loaded as well", short_name(image, owner),

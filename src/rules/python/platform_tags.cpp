@@ -33,7 +33,6 @@
 
 #include "load/load_closure.hpp"
 #include "rules/loading/loaded.hpp"
-#include "rules/python/python_modules.hpp"
 #include "rules/rules.hpp"
 #include "target/machine_traits.hpp"
 
@@ -277,12 +276,10 @@ class PlatformCheck {
                                   described(*wrong[0], tag));
     for (const ObjectFacts* object : wrong) add_site(finding, *object, described(*object, tag));
     if (const std::string_view machine = machine_of(*wrong[0]); !is_for(tag.machine, machine) && !machine.empty())
-      finding.fixes.push_back({fmt::format("tag the wheel for {}, or build it for {}", machine, tag.machine), {}, {}});
+      finding.fixes.push_back({fmt::format("tag the wheel for {}, or build it for {}", machine, tag.machine)});
     else if (!machine.empty())
       finding.fixes.push_back({fmt::format("tag the wheel {}, or build it on a system with {}",
-                                           tag.libc == Libc::Musl ? "manylinux_*" : "musllinux_*", name_of(tag.libc)),
-                               {},
-                               {}});
+                                           tag.libc == Libc::Musl ? "manylinux_*" : "musllinux_*", name_of(tag.libc))});
     return finding;
   }
 
@@ -294,11 +291,7 @@ class PlatformCheck {
   }
 
   static void add_site(Finding& finding, const ObjectFacts& object, std::string note) {
-    Site site;
-    site.role = Role::Reference;
-    site.origin = object.origin;
-    site.notes.push_back(std::move(note));
-    finding.sites.push_back(std::move(site));
+    finding.sites.push_back(make_file_site(object.origin, std::move(note), Role::Reference));
   }
 
   std::vector<Obstacle> obstacles(const PlatformTag& tag, const std::vector<const ObjectFacts*>& files) const {
@@ -401,7 +394,7 @@ class PlatformCheck {
       finding.fixes.push_back(
           {fmt::format("auditwheel repair copies the libraries into the wheel and tags it {}", repaired), {}, {}});
     } else {
-      finding.fixes.push_back({fmt::format("tag the wheel {}", truth), {}, {}});
+      finding.fixes.push_back({fmt::format("tag the wheel {}", truth)});
     }
     if (tag.libc == Libc::Glibc && std::max(without_libraries, tag.minor) != tag.minor)
       finding.fixes.push_back(
@@ -440,10 +433,8 @@ class PlatformCheck {
 
 std::vector<Finding> platforms(const Evidence& evidence) {
   std::vector<Finding> findings;
-  for (std::uint32_t i = 0; i < evidence.packages.size(); ++i) {
-    std::vector<Finding> found = PlatformCheck(evidence, i).run();
-    findings.insert(findings.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
-  }
+  for (std::uint32_t i = 0; i < evidence.packages.size(); ++i)
+    std::ranges::move(PlatformCheck(evidence, i).run(), std::back_inserter(findings));
   return findings;
 }
 

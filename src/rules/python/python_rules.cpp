@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "load/load_closure.hpp"
+#include "resolve/linked_objects.hpp"
 #include "rules/python/python_modules.hpp"
 #include "rules/rules.hpp"
 #include "support/path.hpp"
@@ -44,29 +45,7 @@ constexpr Rule kPythonMissing{
     .severity = Severity::Error,
     .summary = "an extension module has no file for an interpreter that Requires-Python, the tags or --python ask for"};
 
-}  // namespace
-
 // --- Who but the interpreter may define a Python-like name for a file: the libraries it needs.
-
-namespace {
-
-/// The shared objects of an audit, by the names under which others need them.
-class GivenLibraries {
- public:
-  explicit GivenLibraries(const Evidence& evidence);
-
-  /// What is loaded with a file, as far as it was given.
-  struct Scope {
-    std::vector<const ObjectFacts*> given;  ///< breadth first, without the file itself
-    std::vector<std::string> not_given;     ///< needed, neither given nor of the system: what they define is not known
-  };
-  Scope of(const ObjectFacts& object) const;
-
- private:
-  void add(const std::vector<InputFacts>& files);
-
-  std::map<std::string, const ObjectFacts*, std::less<>> by_name_;
-};
 
 /// Libraries that define nothing of Python's but Python itself: glibc, the compilers' and libpython.
 constexpr std::string_view kSystem[] = {
@@ -75,41 +54,53 @@ constexpr std::string_view kSystem[] = {
     "libc.musl-",   "libgfortran.so", "libz.so",     "libcrypt.so",  "libquadmath.so"};
 
 bool is_system(std::string_view name) {
-  return std::any_of(std::begin(kSystem), std::end(kSystem),
-                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+  return std::ranges::any_of(kSystem, [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-GivenLibraries::GivenLibraries(const Evidence& evidence) {
-  add(evidence.inputs);
-  for (const Package& package : evidence.packages) add(package.files);
-}
-
-void GivenLibraries::add(const std::vector<InputFacts>& files) {
-  for (const InputFacts& file : files) {
-    if (file.kind != InputKind::SharedObject || file.objects.size() != 1) continue;
-    const ObjectFacts& object = file.objects[0];
-    const std::string& path = file.entry.empty() ? file.path : file.entry;
-    by_name_.try_emplace(std::string(base_name(path)), &object);
-    if (!object.soname.empty()) by_name_.try_emplace(object.soname, &object);
+/// The shared objects of an audit, by the names under which others need them.
+class GivenLibraries {
+ public:
+  explicit GivenLibraries(const Evidence& evidence) {
+    add(evidence.inputs);
+    for (const Package& package : evidence.packages) add(package.files);
   }
-}
 
-GivenLibraries::Scope GivenLibraries::of(const ObjectFacts& object) const {
-  Scope scope;
-  std::set<std::string_view> seen;
-  std::vector<const ObjectFacts*> queue{&object};
-  for (std::size_t i = 0; i < queue.size(); ++i) {
-    if (i != 0) scope.given.push_back(queue[i]);
-    for (const std::string& needed : queue[i]->needed) {
-      if (!seen.insert(needed).second) continue;
-      if (const auto given = by_name_.find(needed); given != by_name_.end())
-        queue.push_back(given->second);
-      else if (!is_system(needed))
-        scope.not_given.push_back(needed);
+  /// What is loaded with a file, as far as it was given.
+  struct Scope {
+    std::vector<const ObjectFacts*> given;  ///< breadth first, without the file itself
+    std::vector<std::string> not_given;     ///< needed, neither given nor of the system: what they define is not known
+  };
+
+  Scope of(const ObjectFacts& object) const {
+    Scope scope;
+    std::set<std::string_view> seen;
+    std::vector<const ObjectFacts*> queue{&object};
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+      if (i != 0) scope.given.push_back(queue[i]);
+      for (const std::string& needed : queue[i]->needed) {
+        if (!seen.insert(needed).second) continue;
+        if (const auto given = by_name_.find(needed); given != by_name_.end())
+          queue.push_back(given->second);
+        else if (!is_system(needed))
+          scope.not_given.push_back(needed);
+      }
+    }
+    return scope;
+  }
+
+ private:
+  void add(const std::vector<InputFacts>& files) {
+    for (const InputFacts& file : files) {
+      if (file.kind != InputKind::SharedObject || file.objects.size() != 1) continue;
+      const ObjectFacts& object = file.objects[0];
+      const std::string& path = file.entry.empty() ? file.path : file.entry;
+      by_name_.try_emplace(std::string(base_name(path)), &object);
+      if (!object.soname.empty()) by_name_.try_emplace(object.soname, &object);
     }
   }
-  return scope;
-}
+
+  std::map<std::string, const ObjectFacts*, std::less<>> by_name_;
+};
 
 /// The file of a scope that exports `name`; null when none does.
 const ObjectFacts* definer(const GivenLibraries::Scope& scope, std::string_view name) {
@@ -118,14 +109,10 @@ const ObjectFacts* definer(const GivenLibraries::Scope& scope, std::string_view 
   return found == scope.given.end() ? nullptr : *found;
 }
 
-}  // namespace
-
 // --- python-tag and python-missing: interpreters that would install a package and then can't import a module of it.
 //
 // python-tag: the wheel's tag promises interpreters, and the module was built for one of them, or for none.
 // python-missing: there are modules for several, and some are left out; or --python asks for more.
-
-namespace {
 
 Pythons difference(const Pythons& from, const Pythons& without) {
   Pythons rest;
@@ -151,11 +138,8 @@ std::string whose(const ModuleFile& file) {
 
 void add_sites(const Module& module, Finding& finding) {
   for (const ModuleFile& file : module.files) {
-    Site site;
-    site.role = Role::Candidate;
-    site.origin = file.object->origin;
-    site.notes.push_back(whose(file));
-    finding.sites.push_back(std::move(site));
+    finding.sites.push_back(make_file_site(file.object->origin));
+    finding.sites.back().notes.push_back(whose(file));
   }
 }
 
@@ -190,11 +174,10 @@ void add_fixes(const Module& module, const WheelFacts& wheel, Finding& finding) 
   }
   const Python python = file.suffix.python;
   if (python.kind == PythonKind::CPython)
-    finding.fixes.push_back({fmt::format("tag the wheel cp3{0}-cp3{0}, as bdist_wheel does without py_limited_api, and "
-                                         "build one for each CPython",
-                                         python.minor),
-                             {},
-                             {}});
+    finding.fixes.push_back(
+        {fmt::format("tag the wheel cp3{0}-cp3{0}, as bdist_wheel does without py_limited_api, and "
+                     "build one for each CPython",
+                     python.minor)});
   finding.fixes.push_back(
       {fmt::format("build {} for each CPython and put all of them into the wheel", module.name), {}, {}});
 }
@@ -217,9 +200,7 @@ Finding missing_finding(const Module& module, const Pythons& missing) {
       make_finding(kPythonMissing, {}, fmt::format("{} has no file for {}", module.name, to_text(missing)));
   add_sites(module, finding);
   finding.fixes.push_back({fmt::format("build {} for {} too, or leave {} out of Requires-Python and the tags",
-                                       module.name, to_text(missing), missing.size() == 1 ? "it" : "them"),
-                           {},
-                           {}});
+                                       module.name, to_text(missing), missing.size() == 1 ? "it" : "them")});
   return finding;
 }
 
@@ -277,22 +258,17 @@ void check_releases(const Evidence& evidence, const Pythons& asked, std::vector<
     Finding finding = make_finding(kPythonMissing, {},
                                    fmt::format("{}: no wheel here is installed on {}", release, to_text(missing)));
     for (const Package* wheel : wheels) {
-      Site site;
-      site.role = Role::Candidate;
-      site.origin.path = wheel->path;
       const std::string& needs = wheel->wheel.requires_python;
-      site.notes.push_back("for " + to_text(promised_by(wheel->wheel, newest)) +
-                           (needs.empty() ? std::string() : ", Requires-Python " + needs));
-      finding.sites.push_back(std::move(site));
+      finding.sites.push_back(
+          make_file_site({.path = wheel->path}, "for " + to_text(promised_by(wheel->wheel, newest)) +
+                                                    (needs.empty() ? std::string() : ", Requires-Python " + needs)));
     }
-    finding.fixes.push_back({fmt::format("build a wheel for {}", to_text(missing)), {}, {}});
+    finding.fixes.push_back({fmt::format("build a wheel for {}", to_text(missing))});
     findings.push_back(std::move(finding));
   }
 }
 
-}  // namespace
-
-static std::vector<Finding> python_modules(const Evidence& evidence) {
+std::vector<Finding> python_modules(const Evidence& evidence) {
   std::vector<Finding> findings;
   const Pythons asked = asked_for(evidence);
   if (!asked.empty() && !evidence.job.scope.command) check_untagged(python_files(evidence.inputs), asked, findings);
@@ -308,8 +284,6 @@ static std::vector<Finding> python_modules(const Evidence& evidence) {
 
 // --- python-abi: a file that claims the stable ABI, by its suffix or its wheel's tag, and uses what the stable ABI of
 // that version has not. The verdict is that of abi3audit, on what is read from .dynsym.
-
-namespace {
 
 constexpr std::size_t kMostNames = 12;  // of one kind, in words
 constexpr int kFarAway = 99;            // a minor version that no tag goes beyond
@@ -395,10 +369,7 @@ void look_elsewhere(const ObjectFacts& object, const GivenLibraries& libraries, 
 
 std::string listed(std::vector<std::string> names) {
   std::ranges::sort(names);
-  const std::size_t more = names.size() > kMostNames ? names.size() - kMostNames : 0;
-  names.resize(names.size() - more);
-  std::string text = fmt::format("{}", fmt::join(names, ", "));
-  return more == 0 ? text : text + fmt::format(" and {} more", more);
+  return some_of(names, kMostNames);
 }
 
 std::string claimed_version(const Claim& claim) {
@@ -416,12 +387,16 @@ Severity severity_of(const WheelFacts& wheel, const Uses& uses) {
   return uses.later.empty() && uses.doubtful.empty() ? Severity::Note : Severity::Warning;
 }
 
-void add_notes(const WheelFacts& wheel, const Uses& uses, Finding& finding) {
-  for (const auto& [library, names] : uses.others)
-    finding.notes.push_back(fmt::format("{} defines {}: not asked of Python", library, listed(names)));
+void note_doubt(const Uses& uses, Finding& finding) {
   if (!uses.doubtful.empty())
     finding.notes.push_back(fmt::format("{} may define {}: not given, so not known", fmt::join(uses.not_given, ", "),
                                         listed(uses.doubtful)));
+}
+
+void add_notes(const WheelFacts& wheel, const Uses& uses, Finding& finding) {
+  for (const auto& [library, names] : uses.others)
+    finding.notes.push_back(fmt::format("{} defines {}: not asked of Python", library, listed(names)));
+  note_doubt(uses, finding);
   // Nothing breaks where no installer puts the wheel.
   if (!uses.later.empty() && finding.severity == Severity::Warning)
     finding.notes.push_back(
@@ -458,10 +433,7 @@ Finding report(const PythonFiles& package, const std::string& path, const Object
       make_finding(kPythonAbi, {},
                    fmt::format("{} uses {} {} that the stable ABI of {} does not have", path, uses.count(),
                                uses.count() == 1 ? "symbol" : "symbols", claimed_version(claim)));
-  Site site;
-  site.role = Role::Candidate;
-  site.origin = object.origin;
-  site.notes.push_back("claimed by the " + claim.by);
+  Site site = make_file_site(object.origin, "claimed by the " + claim.by);
   if (!uses.never.empty()) site.notes.push_back("in no stable ABI: " + listed(uses.never));
   for (const auto& [minor, names] : uses.later)
     site.notes.push_back(fmt::format("since 3.{}: {}", minor, listed(names)));
@@ -489,9 +461,7 @@ void check(const PythonFiles& package, const Evidence& evidence, const GivenLibr
   }
 }
 
-}  // namespace
-
-static std::vector<Finding> python_abis(const Evidence& evidence) {
+std::vector<Finding> python_abis(const Evidence& evidence) {
   std::vector<Finding> findings;
   const GivenLibraries libraries(evidence);
   if (!evidence.job.scope.command) check(python_files(evidence.inputs), evidence, libraries, findings);
@@ -501,8 +471,6 @@ static std::vector<Finding> python_abis(const Evidence& evidence) {
 
 // --- python-undefined: a module for one CPython uses names that this version does not have. CPython opens modules with
 // RTLD_NOW: the import fails, whether the name is ever used or not.
-
-namespace {
 
 /// The minor version of the one CPython that loads the file; nothing when others do, or it is another interpreter.
 std::optional<int> only_version(const PythonFiles& package, const SharedObjectName& name) {
@@ -546,15 +514,10 @@ Finding report_lacking(const std::string& path, const ObjectFacts& object, int m
   Finding finding = make_finding(kPythonUndefined, {},
                                  fmt::format("{} uses {} {} that CPython 3.{} does not have: its import fails", path,
                                              uses.count(), uses.count() == 1 ? "name" : "names", minor));
-  Site site;
-  site.role = Role::Reference;
-  site.origin = object.origin;
-  site.notes = who_has(uses.never);
-  finding.sites.push_back(std::move(site));
+  finding.sites = {make_file_site(object.origin, {}, Role::Reference)};
+  finding.sites.front().notes = who_has(uses.never);
   if (uses.doubtful.size() == uses.never.size()) finding.severity = Severity::Warning;
-  if (!uses.doubtful.empty())
-    finding.notes.push_back(fmt::format("{} may define {}: not given, so not known", fmt::join(uses.not_given, ", "),
-                                        listed(uses.doubtful)));
+  note_doubt(uses, finding);
   finding.fixes.push_back(
       {fmt::format("compile it with the headers of CPython 3.{}, from sources that support this version", minor),
        {},
@@ -579,17 +542,13 @@ void check_names(const PythonFiles& package, const GivenLibraries& libraries, st
   }
 }
 
-}  // namespace
-
-static std::vector<Finding> python_names(const Evidence& evidence) {
+std::vector<Finding> python_names(const Evidence& evidence) {
   std::vector<Finding> findings;
   const GivenLibraries libraries(evidence);
   if (!evidence.job.scope.command) check_names(python_files(evidence.inputs), libraries, findings);
   for (const Package& package : evidence.packages) check_names(python_files(package), libraries, findings);
   return findings;
 }
-
-namespace {
 
 bool defines(const ObjectFacts& object, std::string_view name) {
   return std::ranges::any_of(object.symbols, [&](const Symbol& symbol) {
@@ -632,10 +591,8 @@ class ModuleLink {
 
   /// What these define was on the line, or is the interpreter's.
   static bool is_of_the_toolchain(std::string_view name) {
-    for (const std::string_view start : {"libc.so", "libm.so", "libmvec.so", "ld-linux", "ld64", "libgcc_s.so",
-                                         "libstdc++.so", "libpthread.so", "libdl.so", "librt.so", "libpython"})
-      if (name.starts_with(start)) return true;
-    return false;
+    return starts_with_any(name, {"libc.so", "libm.so", "libmvec.so", "ld-linux", "ld64", "libgcc_s.so", "libstdc++.so",
+                                  "libpthread.so", "libdl.so", "librt.so", "libpython"});
   }
 
   bool has_no_supplier(const Unresolved& name) const {
@@ -682,14 +639,12 @@ class ModuleLink {
 }  // namespace
 
 std::string module_made_by(const std::vector<InputFacts>& inputs, const Resolution& resolution) {
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    for (std::size_t o = 0; o < inputs[i].objects.size(); ++o) {
-      const ObjectFacts& object = inputs[i].objects[o];
-      if (object.kind != ObjectKind::Relocatable || !resolution.linked[i][o]) continue;
-      for (const Symbol& symbol : object.symbols)
-        if (symbol.defined() && object.name(symbol).starts_with("PyInit_"))
-          return std::string(object.name(symbol).substr(7));
-    }
+  for (const ObjectId id : linked_relocatables(inputs, resolution)) {
+    const ObjectFacts& object = object_of(inputs, id);
+    for (const Symbol& symbol : object.symbols)
+      if (symbol.defined() && object.name(symbol).starts_with("PyInit_"))
+        return std::string(object.name(symbol).substr(7));
+  }
   return {};
 }
 
